@@ -1,0 +1,103 @@
+"""CUDA fatbins: which GPU code a library carries, listed from the headers without decompressing anything.
+
+A section is a run of containers; each has a 16-byte header (magic, version, header size, payload size) and entries
+(kind 1 = PTX, kind 2 = SASS; architecture at byte 28; flags at byte 40 carry the a/f suffix).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+
+import msgspec
+
+from gpuwhy.binary import MalformedError, Pread
+from gpuwhy.binary.elf import read_sections
+
+SECTIONS = frozenset({".nv_fatbin", "__nv_relfatbin"})
+_MAGIC = 0xBA55ED50
+_MAX_CONTAINERS = 200_000
+_MAX_ENTRIES = 256
+_GAP = 4096  # padding between containers that we are willing to scan
+_SUFFIX_A, _SUFFIX_F = 0x100000, 0x200000
+
+
+class GpuCode(msgspec.Struct, frozen=True):
+    """The GPU code of one library: every architecture seen, and the set that most containers carry."""
+
+    sass: tuple[str, ...]
+    ptx: tuple[str, ...]
+    usual_sass: tuple[str, ...]  # the modal set: what the library as a whole supports
+    usual_ptx: tuple[str, ...]
+    containers: int
+
+
+def _name(prefix: str, arch: int, flags: int) -> str:
+    suffix = "a" if flags & _SUFFIX_A else "f" if flags & _SUFFIX_F else ""
+    return f"{prefix}_{arch}{suffix}"
+
+
+def _order(name: str) -> tuple[int, str]:
+    digits = "".join(c for c in name.split("_", 1)[1] if c.isdigit())
+    return int(digits or 0), name
+
+
+def _container(pread: Pread, start: int, size: int) -> tuple[frozenset[str], frozenset[str]]:
+    """The SASS and PTX names in one container whose entries lie in [start, start + size)."""
+    sass: set[str] = set()
+    ptx: set[str] = set()
+    place, end = start, start + size
+    for _ in range(_MAX_ENTRIES):
+        if place + 64 > end:
+            break
+        head = pread(place, 64)
+        if len(head) < 64:
+            raise MalformedError("fatbin entry cut short", place)
+        kind, _, header, payload = struct.unpack_from("<HHIQ", head, 0)
+        (arch,) = struct.unpack_from("<I", head, 28)
+        (flags,) = struct.unpack_from("<Q", head, 40)
+        if header < 64 or kind not in (1, 2) or arch > 10_000:
+            break
+        (ptx if kind == 1 else sass).add(_name("compute" if kind == 1 else "sm", arch, flags))
+        place += header + payload
+    return frozenset(sass), frozenset(ptx)
+
+
+def read_gpu_code(pread: Pread, size: int, most: int = _MAX_CONTAINERS) -> GpuCode:
+    """List the GPU code of an ELF file from its first `most` containers; empty when it has none."""
+    sets: Counter[tuple[frozenset[str], frozenset[str]]] = Counter()
+    for section in read_sections(pread, size, SECTIONS):
+        place, end = section.offset, min(section.offset + section.size, size)
+        while place + 16 <= end and sum(sets.values()) < most:
+            head = pread(place, 16)
+            if len(head) < 16:
+                break
+            magic, _, header, payload = struct.unpack("<IHHQ", head)
+            if magic != _MAGIC or header < 16:
+                place = _next_magic(pread, place + 8, end)
+                if place < 0:
+                    break
+                continue
+            sets[_container(pread, place + header, min(payload, end - place))] += 1
+            place += header + payload
+            place += -place % 8
+    return _summary(sets)
+
+
+def _next_magic(pread: Pread, place: int, end: int) -> int:
+    data = pread(place, min(_GAP, end - place))
+    found = data.find(struct.pack("<I", _MAGIC))
+    return place + found if found >= 0 else -1
+
+
+def _summary(sets: Counter[tuple[frozenset[str], frozenset[str]]]) -> GpuCode:
+    sass = sorted({name for pair in sets for name in pair[0]}, key=_order)
+    ptx = sorted({name for pair in sets for name in pair[1]}, key=_order)
+    usual = max(sets, key=lambda pair: (sets[pair], len(pair[0]), sorted(pair[0])), default=(frozenset(), frozenset()))
+    return GpuCode(
+        sass=tuple(sass),
+        ptx=tuple(ptx),
+        usual_sass=tuple(sorted(usual[0], key=_order)),
+        usual_ptx=tuple(sorted(usual[1], key=_order)),
+        containers=sum(sets.values()),
+    )

@@ -1,0 +1,73 @@
+"""The command line: one file per command; the only place that prints or exits."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from typing import NoReturn
+
+from gpuwhy._version import __version__
+
+HEALTHY, FOUND, USAGE, FAILED = 0, 1, 2, 3
+COMMANDS = ("check", "record", "cause")
+
+
+class UsageError(Exception):
+    """What the user gave cannot be used; the text says what and why."""
+
+
+def main(argv: list[str]) -> NoReturn:
+    """Parse, run, flush, exit. A look that hangs in the kernel cannot hold us: the exit is immediate."""
+    try:
+        code = _run(argv)
+    except UsageError as error:
+        print(f"gpuwhy: {error}", file=sys.stderr)
+        code = USAGE
+    except BrokenPipeError:
+        os._exit(HEALTHY)
+    except KeyboardInterrupt:
+        code = 130
+    except Exception as error:
+        code = _failed(error)
+    _leave(code)
+
+
+def _leave(code: int) -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+def _failed(error: Exception) -> int:
+    import traceback
+
+    print(f"gpuwhy {__version__} itself failed: {type(error).__name__}: {error}", file=sys.stderr)
+    print(
+        "Please report this with the lines below and, if you can, the file that `gpuwhy record` writes.",
+        file=sys.stderr,
+    )
+    traceback.print_exception(error)
+    return FAILED
+
+
+def _run(argv: list[str]) -> int:
+    if not argv or argv[0] not in (*COMMANDS, "-h", "--help", "-V", "--version"):
+        argv = ["check", *argv]
+    parser = argparse.ArgumentParser(
+        prog="gpuwhy", description="Why does my GPU stack fail, and what do I do about it?"
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    from gpuwhy.cli import cause, check, record
+
+    for module in (check, record, cause):
+        module.add(commands)
+    try:
+        options = parser.parse_args(argv)
+    except SystemExit as stop:
+        return USAGE if stop.code else HEALTHY
+    code: int = options.go(options)
+    return code

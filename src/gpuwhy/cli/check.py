@@ -1,0 +1,99 @@
+"""`gpuwhy check`: is this machine and environment able to run GPU work, and if not, why?"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from gpuwhy.cli import FOUND, HEALTHY, UsageError
+
+if TYPE_CHECKING:
+    from gpuwhy.app import Run
+    from gpuwhy.render.terminal import Paper
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("check", help="is this machine able to run GPU work, and if not, why? (the default)")
+    add_target(parser)
+    parser.add_argument("--from", dest="recording", metavar="FILE", help="diagnose a recording made by `gpuwhy record`")
+    parser.add_argument("--root", metavar="FOLDER", help="diagnose another machine's file system below a folder")
+    parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="every fact with its source, and every verdict")
+    parser.set_defaults(go=go)
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """The options that choose what is looked at."""
+    parser.add_argument(
+        "--python", default="", metavar="PATH", help="the Python, or environment folder, under diagnosis"
+    )
+    parser.add_argument("--verify", action="store_true", help="hash the installed CUDA libraries against their RECORD")
+
+
+def go(options: argparse.Namespace) -> int:
+    """Observe, judge, print."""
+    run = diagnose(options)
+    report = run.report()
+    if options.json:
+        from gpuwhy.render.json import render as as_json
+
+        text = as_json(report)
+    else:
+        from gpuwhy.render.terminal import render as as_text
+
+        text = as_text(report, paper(), options.verbose)
+    write(text)
+    return FOUND if any(c.confidence >= 0.5 for c in report.causes) else HEALTHY
+
+
+def diagnose(options: argparse.Namespace) -> Run:
+    """The run that the options ask for: live, from a recording, or below a folder."""
+    from gpuwhy import app
+    from gpuwhy.cli.progress import Progress
+    from gpuwhy.observe.scene import Options
+
+    if getattr(options, "recording", None):
+        host, asked = app.recorded_host(read_bytes(options.recording), options.recording)
+        return app.Run(host, asked)
+    asked = Options(python=options.python, verify=options.verify, folder=".")
+    with Progress() as progress:
+        if getattr(options, "root", None):
+            if not os.path.isdir(options.root):
+                raise UsageError(f"--root {options.root}: not a folder")
+            return app.Run(app.root_host(options.root), asked, progress.note)
+        if options.python and not os.path.exists(os.path.expanduser(options.python)):
+            raise UsageError(f"--python {options.python}: no such file or folder")
+        return app.Run(app.live_host(), asked, progress.note)
+
+
+def read_bytes(path: str) -> bytes:
+    """A file the user named, or a UsageError that says what is wrong with it."""
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def write(text: str) -> None:
+    """Print, replacing what the terminal's encoding cannot show."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    sys.stdout.flush()
+
+
+def paper() -> Paper:
+    """Width and colour of standard output: NO_COLOR, FORCE_COLOR and pipes respected."""
+    import shutil
+
+    from gpuwhy.render.terminal import Paper
+
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if os.environ.get("FORCE_COLOR"):
+        colour = True
+    return Paper(shutil.get_terminal_size((80, 24)).columns, colour)

@@ -1,0 +1,42 @@
+"""Progress: one line on the terminal's standard error, shown only when something takes longer than a second."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+
+class Progress:
+    """Names the step that is running, once a second has passed; clears itself."""
+
+    def __init__(self, after: float = 1.0) -> None:
+        self._after = after
+        self._text = "looking at the machine"
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._show, daemon=True)
+        self._shown = False
+
+    def note(self, text: str) -> None:
+        """Say which step runs now."""
+        self._text = text
+
+    def __enter__(self) -> Progress:
+        if sys.stderr.isatty():
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        if self._thread.is_alive():
+            self._thread.join(0.5)
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def _show(self) -> None:
+        start = time.monotonic()
+        if self._done.wait(self._after):
+            return
+        while not self._done.wait(0.2):
+            self._shown = True
+            print(f"\r\x1b[K… {self._text} ({time.monotonic() - start:.0f} s)", end="", file=sys.stderr, flush=True)

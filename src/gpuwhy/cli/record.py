@@ -1,0 +1,40 @@
+"""`gpuwhy record`: keep this machine's observations in a file, to be diagnosed elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from gpuwhy.cli import HEALTHY, UsageError
+from gpuwhy.cli.check import add_target, diagnose
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("record", help="keep what this machine answers, for `gpuwhy check --from FILE`")
+    add_target(parser)
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
+    parser.add_argument("--root", metavar="FOLDER", help="record another machine's file system below a folder")
+    parser.set_defaults(go=go)
+
+
+def go(options: argparse.Namespace) -> int:
+    """Observe and write; a file is written whole or not at all."""
+    data = diagnose(options).recording()
+    if options.output == "-":
+        sys.stdout.buffer.write(data)
+        return HEALTHY
+    if options.output.endswith(".gz"):
+        import gzip
+
+        data = gzip.compress(data, mtime=0)
+    part = f"{options.output}.part"
+    try:
+        with open(part, "wb") as file:
+            file.write(data)
+        os.replace(part, options.output)
+    except OSError as error:
+        raise UsageError(f"cannot write {options.output}: {error.strerror}") from error
+    print(f"wrote {options.output} ({len(data):,} bytes); read it before you send it", file=sys.stderr)
+    return HEALTHY

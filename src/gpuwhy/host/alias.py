@@ -1,0 +1,62 @@
+"""Alias: keeps user names out of everything we keep or show, in a way that a shell still understands.
+
+The home folder is written `~`, this user's name as a path component `$USER`, another user's home
+`/home/user-1a2b` (a short hash). Text from the machine is aliased on the way in; paths in questions are turned back
+on the way out. A `~` that the machine itself wrote is kept apart as `\\~`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+_GENERIC = frozenset(
+    {"root", "user", "users", "ubuntu", "debian", "admin", "nobody", "runner", "vscode", "jovyan", "ec2-user"}
+    | {"azureuser", "opc", "vagrant", "work", "home", "data", "mnt", "opt", "usr", "tmp", "var", "lib", "lib64", "bin"}
+    | {"share", "local", "conda", "miniconda3", "app", "src", "code", "project", "python3", "nvidia", "cuda"}
+)
+_OTHER = re.compile(r"(?<![\w.-])(/home/|/Users/)([^/\s:;,'\"()<>|*?]+)")
+
+
+class Alias:
+    """Both directions of the mapping for one machine."""
+
+    def __init__(self, home: str = "", user: str = "") -> None:
+        self.home = home.rstrip("/") if home.startswith("/") and home.rstrip("/").count("/") >= 1 else ""
+        self.user = user if len(user) > 2 and user not in _GENERIC else ""
+        self._others: dict[str, str] = {}
+        self._home = re.compile(r"(?<![\w./-])" + re.escape(self.home) + r"(?![\w.-])") if self.home else None
+        self._user = re.compile(r"(?<=/)" + re.escape(self.user) + r"(?=/|$|[\s:;,'\"])") if self.user else None
+
+    def hide(self, text: str) -> str:
+        """Alias the paths inside a text that came from the machine."""
+        if "~" in text:
+            text = re.sub(r"(?:(?<=^)|(?<=[\s:=]))~(?=/|$)", r"\\~", text)
+        if self._home and self.home in text:
+            text = self._home.sub("~", text)
+        if "/home/" in text or "/Users/" in text:
+            text = _OTHER.sub(self._other, text)
+        if self._user and self.user in text:
+            text = self._user.sub("$USER", text)
+        return text
+
+    def path(self, path: str) -> str:
+        """Turn an aliased path back into one the machine understands."""
+        if path.startswith("\\~"):
+            return path[1:]
+        if self.home and (path == "~" or path.startswith("~/")):
+            path = self.home + path[1:]
+        if self.user and "$USER" in path:
+            path = path.replace("/$USER", "/" + self.user)
+        if "/user-" in path:
+            for alias, name in self._others.items():
+                path = re.sub(rf"/{alias}(?=/|$)", ("/" + name).replace("\\", r"\\"), path)
+        return path
+
+    def _other(self, match: re.Match[str]) -> str:
+        name = match.group(2)
+        if name in _GENERIC or name.startswith(("user-", "$USER")):
+            return match.group()
+        alias = "user-" + hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:4]
+        self._others[alias] = name
+        return match.group(1) + alias

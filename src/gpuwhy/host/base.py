@@ -1,0 +1,177 @@
+"""Host: the questions that can be put to a machine, and the table of their answers' types.
+
+Every question goes through `ask(op, *args)`, so that recording, replaying and answering from a folder each override
+one method. Answers are Facts: Known with a source, Absent, or Unknown with the reason. Paths in questions and answers
+are *aliased* (`~` for the home folder; see alias.py), so a live report and its replay read the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Union
+
+import msgspec
+
+from gpuwhy.binary.elf import Elf
+from gpuwhy.binary.fatbin import GpuCode
+from gpuwhy.binary.ldcache import CacheEntry
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One name in a folder."""
+
+    name: str
+    kind: Literal["file", "folder", "link", "other"]
+
+
+class Stat(msgspec.Struct, frozen=True):
+    """What stat says of a path, links followed."""
+
+    kind: Literal["file", "folder", "char", "block", "other"]
+    size: int
+    mode: str  # "crw-rw-rw-"
+    mtime: float
+    mine: bool  # this user owns it
+
+
+class Output(msgspec.Struct, frozen=True):
+    """What a command printed, and how it ended (a negative code is a signal)."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Uname(msgspec.Struct, frozen=True):
+    """System, kernel release and machine; never the host name."""
+
+    system: str
+    release: str
+    machine: str
+
+
+class Disk(msgspec.Struct, frozen=True):
+    """Size and free bytes of the file system that holds a path."""
+
+    total: int
+    free: int
+
+
+_VALUES: Mapping[str, Any] = {
+    "read": str,
+    "lines": tuple[str, ...],
+    "list": tuple[Entry, ...],
+    "stat": Stat,
+    "link": str,
+    "real": str,
+    "elf": Elf,
+    "gpu_code": GpuCode,
+    "ldcache": tuple[CacheEntry, ...],
+    "sha256": str,
+    "environ": dict[str, str],
+    "uname": Uname,
+    "disk": Disk,
+    "limit": int,
+    "now": float,
+    "kernel_log": tuple[str, ...],
+    "call": tuple[dict[str, Any], ...],
+    "run": Output,
+}
+
+
+def answer_type(op: str) -> Any:
+    """The type of an operation's answer, for decoding recordings."""
+    known: Any = Known
+    return Union[known[_VALUES[op]], Absent, Unknown]
+
+
+def question(op: str, args: Sequence[Any]) -> str:
+    """The key of one question in a recording: `read /proc/driver/nvidia/version`."""
+    return " ".join([op, *(a if isinstance(a, str) and a and " " not in a else json.dumps(a) for a in args)])
+
+
+class Host:
+    """A machine that answers questions; subclasses say how."""
+
+    def ask(self, op: str, *args: Any) -> Fact[Any]:
+        """Answer one question; never raises for anything the machine does."""
+        raise AssertionError(f"{type(self).__name__} answers nothing")
+
+    def read(self, path: str) -> Fact[str]:
+        """The text of a small file (at most 4 MiB), undecodable bytes kept as surrogates."""
+        return self.ask("read", path)
+
+    def lines(self, path: str, *containing: str) -> Fact[tuple[str, ...]]:
+        """The lines of a file that contain one of some plain strings: for large lists such as RECORD."""
+        return self.ask("lines", path, *containing)
+
+    def list(self, path: str, match: str = "") -> Fact[tuple[Entry, ...]]:
+        """The names in a folder that match a regular expression from their start, sorted."""
+        return self.ask("list", path, match)
+
+    def stat(self, path: str) -> Fact[Stat]:
+        """Kind, size and mode of a path, links followed; a dangling link is Absent."""
+        return self.ask("stat", path)
+
+    def link(self, path: str) -> Fact[str]:
+        """Where a symbolic link points, as written; Absent when it is no link."""
+        return self.ask("link", path)
+
+    def real(self, path: str) -> Fact[str]:
+        """The path after following every link; Absent when it leads nowhere."""
+        return self.ask("real", path)
+
+    def elf(self, path: str) -> Fact[Elf]:
+        """The summary of an ELF file; Unknown("not ELF …") when it is none."""
+        return self.ask("elf", path)
+
+    def gpu_code(self, path: str, containers: int = 64) -> Fact[GpuCode]:
+        """The GPU architectures in the first `containers` fatbins of an ELF file."""
+        return self.ask("gpu_code", path, containers)
+
+    def ldcache(self) -> Fact[tuple[CacheEntry, ...]]:
+        """The entries of /etc/ld.so.cache in the loader's order."""
+        return self.ask("ldcache")
+
+    def sha256(self, path: str) -> Fact[str]:
+        """The hash of a file in RECORD's spelling (urlsafe base64, no padding)."""
+        return self.ask("sha256", path)
+
+    def environ(self) -> Fact[dict[str, str]]:
+        """The environment variables that steer the GPU stack; never the others."""
+        return self.ask("environ")
+
+    def uname(self) -> Fact[Uname]:
+        """System, kernel release, machine."""
+        return self.ask("uname")
+
+    def disk(self, path: str) -> Fact[Disk]:
+        """Size of the file system at a path."""
+        return self.ask("disk", path)
+
+    def limit(self, name: str) -> Fact[int]:
+        """A resource limit ("NOFILE", "MEMLOCK", "AS"); -1 = unlimited."""
+        return self.ask("limit", name)
+
+    def now(self) -> Fact[float]:
+        """The machine's clock, Unix time."""
+        return self.ask("now")
+
+    def kernel_log(self) -> Fact[tuple[str, ...]]:
+        """The kernel log lines about the GPU, the driver or the out-of-memory killer; no others."""
+        return self.ask("kernel_log")
+
+    def call(self, child: str, *args: str) -> Fact[tuple[dict[str, Any], ...]]:
+        """Run one of host/children in a process of its own; the JSON objects it printed before it ended or hung."""
+        return self.ask("call", child, *args)
+
+    def run(self, *argv: str) -> Fact[Output]:
+        """Run a read-only command with a time limit."""
+        return self.ask("run", *argv)
+
+    def exists(self, path: str) -> Fact[bool]:
+        """Whether a path leads anywhere, as a Known answer."""
+        found = self.stat(path)
+        return found if isinstance(found, Unknown) else Known(isinstance(found, Known), found.source)

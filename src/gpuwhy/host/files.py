@@ -1,0 +1,197 @@
+"""The file questions, answered from a file system: shared by the live host and the root host.
+
+Nothing here blocks on a pipe or a device: only regular files are opened, and without waiting.
+"""
+
+from __future__ import annotations
+
+import base64
+import errno
+import hashlib
+import os
+import re
+import stat as stat_
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from gpuwhy.binary import MalformedError, Pread
+from gpuwhy.binary.elf import read_elf
+from gpuwhy.binary.fatbin import GpuCode, read_gpu_code
+from gpuwhy.binary.ldcache import CacheEntry, read_ldcache
+from gpuwhy.host.alias import Alias
+from gpuwhy.host.base import Disk, Entry, Stat
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
+
+T = TypeVar("T")
+
+MAX_READ = 4 << 20
+MAX_LINES_FILE = 64 << 20
+MAX_NAMES = 200_000
+_NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR})
+
+
+class NotRegularError(OSError):
+    """The path is a pipe, a socket or a device: opening it could hang or do something."""
+
+
+def _kind(mode: int) -> str:
+    for test, name in (
+        (stat_.S_ISREG, "file"),
+        (stat_.S_ISDIR, "folder"),
+        (stat_.S_ISCHR, "char"),
+        (stat_.S_ISBLK, "block"),
+    ):
+        if test(mode):
+            return name
+    return "other"
+
+
+class Files:
+    """Answers to file questions below `place`, a function from aliased path to real path."""
+
+    def __init__(self, alias: Alias, place: Callable[[str], str], uid: int) -> None:
+        self._alias = alias
+        self._place = place
+        self._uid = uid
+
+    def _answer(self, path: str, look: Callable[[str], T], kind: str = "file") -> Fact[T]:
+        source = Source("folder" if kind == "folder" else "file", path)
+        try:
+            return Known(look(self._place(path)), source)
+        except OSError as error:
+            if error.errno in _NOWHERE:
+                return Absent(source)
+            said = error.strerror or str(error)
+            return Unknown(f"{path}: {said[:1].lower()}{said[1:]}")
+        except MalformedError as error:
+            return Unknown(f"{path}: {error}")
+        except ValueError as error:  # embedded NUL and the like
+            return Unknown(f"{path!r}: {error}")
+
+    @contextmanager
+    def _open(self, path: str) -> Iterator[int]:
+        if not stat_.S_ISREG(os.stat(path).st_mode):
+            raise NotRegularError(errno.EINVAL, "not a regular file", path)
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            yield fd
+        finally:
+            os.close(fd)
+
+    def _bytes(self, path: str, most: int) -> bytes:
+        with self._open(path) as fd:
+            parts: list[bytes] = []
+            got = 0
+            while got <= most:
+                part = os.read(fd, min(1 << 20, most + 1 - got))
+                if not part:
+                    return b"".join(parts)
+                parts.append(part)
+                got += len(part)
+        raise OSError(errno.EFBIG, f"larger than {most} bytes", path)
+
+    def read(self, path: str) -> Fact[str]:
+        """See Host.read."""
+        return self._answer(
+            path, lambda p: self._alias.hide(self._bytes(p, MAX_READ).decode("utf-8", "surrogateescape"))
+        )
+
+    def lines(self, path: str, *containing: str) -> Fact[tuple[str, ...]]:
+        """See Host.lines."""
+        wanted = [c.encode() for c in containing]
+
+        def look(p: str) -> tuple[str, ...]:
+            data = self._bytes(p, MAX_LINES_FILE)
+            kept = [line for line in data.splitlines() if any(w in line for w in wanted)]
+            return (
+                tuple(self._alias.hide(b"\n".join(kept).decode("utf-8", "surrogateescape")).split("\n")) if kept else ()
+            )
+
+        return self._answer(path, look)
+
+    def list(self, path: str, match: str) -> Fact[tuple[Entry, ...]]:
+        """See Host.list."""
+        fits = re.compile(match).match
+
+        def look(p: str) -> tuple[Entry, ...]:
+            out = []
+            with os.scandir(p) as names:
+                for count, item in enumerate(names):
+                    if count >= MAX_NAMES:
+                        raise OSError(errno.E2BIG, f"more than {MAX_NAMES} names", p)
+                    if not fits(item.name):
+                        continue
+                    kind = "link" if item.is_symlink() else "folder" if item.is_dir() else "file"
+                    if kind == "file" and not item.is_file():
+                        kind = "other"
+                    out.append(Entry(item.name, kind))  # type: ignore[arg-type]
+            return tuple(sorted(out, key=lambda e: e.name))
+
+        return self._answer(path, look, "folder")
+
+    def stat(self, path: str) -> Fact[Stat]:
+        """See Host.stat."""
+
+        def look(p: str) -> Stat:
+            s = os.stat(p)
+            kind = _kind(s.st_mode)
+            return Stat(kind, s.st_size, stat_.filemode(s.st_mode), round(s.st_mtime, 2), s.st_uid == self._uid)  # type: ignore[arg-type]
+
+        return self._answer(path, look)
+
+    def link(self, path: str) -> Fact[str]:
+        """See Host.link."""
+        try:
+            return Known(self._alias.hide(os.readlink(self._place(path))), Source("file", path))
+        except OSError as error:
+            if error.errno in _NOWHERE or error.errno == errno.EINVAL:
+                return Absent(Source("file", path))
+            return Unknown(f"{path}: {error.strerror}")
+
+    def elf(self, path: str) -> Fact[object]:
+        """See Host.elf."""
+
+        def look(p: str) -> object:
+            with self._open(p) as fd:
+                return read_elf(_pread(fd), os.fstat(fd).st_size)
+
+        return self._answer(path, look)
+
+    def gpu_code(self, path: str, containers: int) -> Fact[GpuCode]:
+        """See Host.gpu_code."""
+
+        def look(p: str) -> GpuCode:
+            with self._open(p) as fd:
+                return read_gpu_code(_pread(fd), os.fstat(fd).st_size, containers)
+
+        return self._answer(path, look)
+
+    def ldcache(self) -> Fact[tuple[CacheEntry, ...]]:
+        """See Host.ldcache."""
+        return self._answer("/etc/ld.so.cache", lambda p: read_ldcache(self._bytes(p, MAX_READ)))
+
+    def sha256(self, path: str) -> Fact[str]:
+        """See Host.sha256."""
+
+        def look(p: str) -> str:
+            digest = hashlib.sha256()
+            with self._open(p) as fd:
+                while part := os.read(fd, 4 << 20):
+                    digest.update(part)
+            return base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
+
+        return self._answer(path, look)
+
+    def disk(self, path: str) -> Fact[Disk]:
+        """See Host.disk."""
+
+        def look(p: str) -> Disk:
+            s = os.statvfs(p)
+            return Disk(s.f_frsize * s.f_blocks, s.f_frsize * s.f_bavail)
+
+        return self._answer(path, look, "folder")
+
+
+def _pread(fd: int) -> Pread:
+    return lambda offset, size: os.pread(fd, size, offset)

@@ -1,0 +1,66 @@
+"""Recorded: answers from a recording. What was not asked then is Unknown now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from gpuwhy.host.base import Host, answer_type, question
+from gpuwhy.host.recording import SCHEMA, RecordingFile
+from gpuwhy.model.fact import Fact, Unknown
+
+MAX_BYTES = 256 << 20
+
+
+class BadRecordingError(ValueError):
+    """The file is not a recording that this version can replay."""
+
+
+def read_recording(data: bytes, name: str) -> RecordingFile:
+    """Parse a recording, or say in one line why it is none."""
+    if data[:2] == b"\x1f\x8b":
+        data = _unzip(data, name)
+    try:
+        recording = msgspec.json.decode(data, type=RecordingFile)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadRecordingError(f"{name} is not a gpuwhy recording: {error}") from error
+    if recording.schema != SCHEMA:
+        raise BadRecordingError(f"{name} has schema {recording.schema!r}; this gpuwhy reads {SCHEMA!r}")
+    return recording
+
+
+def _unzip(data: bytes, name: str) -> bytes:
+    import zlib
+
+    try:
+        unpacked = zlib.decompressobj(31).decompress(data, MAX_BYTES)
+    except zlib.error as error:
+        raise BadRecordingError(f"{name} is a damaged gzip file: {error}") from error
+    if len(unpacked) >= MAX_BYTES:
+        raise BadRecordingError(f"{name} unpacks to more than {MAX_BYTES >> 20} MiB")
+    return unpacked
+
+
+class RecordedHost(Host):
+    """A machine as it answered when it was recorded."""
+
+    def __init__(self, recording: RecordingFile) -> None:
+        self.recording = recording
+        self._decoded: dict[str, Fact[Any]] = {}
+
+    def ask(self, op: str, *args: Any) -> Fact[Any]:
+        """Look the question up."""
+        key = question(op, args)
+        if key not in self._decoded:
+            self._decoded[key] = self._decode(op, key)
+        return self._decoded[key]
+
+    def _decode(self, op: str, key: str) -> Fact[Any]:
+        if key not in self.recording.answers:
+            return Unknown(f"not in the recording: {key}")
+        try:
+            fact: Fact[Any] = msgspec.convert(self.recording.answers[key], type=answer_type(op))
+        except msgspec.ValidationError as error:
+            return Unknown(f"the recording's answer to '{key}' makes no sense: {error}")
+        return fact

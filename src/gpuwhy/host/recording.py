@@ -1,0 +1,78 @@
+"""Recording: a host that keeps every answer it passes on; `dump` writes them as a file that replays elsewhere."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import msgspec
+
+from gpuwhy._version import __version__
+from gpuwhy.host.base import Host, question
+from gpuwhy.model.fact import Fact, Unknown
+
+SCHEMA = "gpuwhy.record/1"
+
+
+class RecordingFile(msgspec.Struct, frozen=True):
+    """The file form of a recording: which options were asked with, and every question with its answer."""
+
+    schema: str
+    gpuwhy: str
+    options: dict[str, Any]
+    answers: dict[str, Any]
+    note: str = ""
+
+
+class RecordingHost(Host):
+    """Passes questions to another host and remembers the answers."""
+
+    def __init__(self, inner: Host) -> None:
+        self._inner = inner
+        self._lock = threading.Lock()
+        self._under_way: dict[str, threading.Event] = {}
+        self.answers: dict[str, Fact[Any]] = {}
+
+    def ask(self, op: str, *args: Any) -> Fact[Any]:
+        """Answer like the inner host; the same question is put to it once, whoever asks first."""
+        key = question(op, args)
+        with self._lock:
+            if key in self.answers:
+                return self.answers[key]
+            waiting = self._under_way.get(key)
+            if waiting is None:
+                mine = self._under_way[key] = threading.Event()
+        if waiting is not None:
+            waiting.wait()
+            return self.answers.get(key, Unknown(f"{key}: no answer"))
+        try:
+            answer = self._inner.ask(op, *args)
+            with self._lock:
+                self.answers[key] = answer
+            return answer
+        finally:
+            mine.set()
+
+    def dump(self, options: dict[str, Any]) -> bytes:
+        """The recording as readable JSON, one question a line, sorted."""
+        with self._lock:
+            answers = dict(sorted(self.answers.items()))
+        head = {"schema": SCHEMA, "gpuwhy": __version__, "options": options}
+        lines = [f"{_json(key)}: {_json(answer)}" for key, answer in answers.items()]
+        body = ",\n".join(f"{_json(k)}: {_json(v)}" for k, v in head.items())
+        return ("{\n" + body + ',\n"answers": {\n' + ",\n".join(lines) + "\n}}\n").encode()
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(_plain(msgspec.to_builtins(value))).decode()
+
+
+def _plain(value: Any) -> Any:
+    """JSON cannot hold lone surrogates (non-UTF-8 file names): write them as backslash escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_plain(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value

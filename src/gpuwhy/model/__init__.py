@@ -1,0 +1,1 @@
+"""The nouns: facts, causes, verdicts, reports. Frozen records; imports nothing of gpuwhy outside this folder."""

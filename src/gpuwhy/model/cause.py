@@ -1,0 +1,111 @@
+"""Cause and Sign: why a GPU stack fails, as a value; and the findings that signs return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeVar
+
+import msgspec
+
+from gpuwhy.model.fact import Fact, Source, source_of
+from gpuwhy.model.facts import Device, Facts, Framework
+
+T = TypeVar("T")
+
+Weight = Literal["proof", "strong", "weak", "against"]
+Scope = Literal["machine", "framework", "device"]
+Layer = Literal[
+    "driver", "container", "wsl", "cuda", "cudnn", "install", "framework", "memory", "device", "program", "env",
+    "distributed", "other",
+]  # fmt: skip
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """One checkable thing behind a sentence: what we saw, what is known in general, or what the program told."""
+
+    kind: Literal["saw", "know", "told"]
+    text: str
+    source: Source
+
+
+def saw(text: str, fact: Fact[T] | Source) -> Evidence:
+    """Evidence read on this machine; the source is taken from the fact."""
+    return Evidence("saw", text, fact if isinstance(fact, Source) else source_of(fact))
+
+
+def know(text: str, source: Source) -> Evidence:
+    """Evidence known in general, with its knowledge row."""
+    return Evidence("know", text, source)
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What one sign says: how much it weighs, one sentence with the numbers, and the evidence."""
+
+    weight: Weight
+    text: str
+    evidence: tuple[Evidence, ...] = ()
+
+
+def proof(text: str, *evidence: Evidence) -> Finding:
+    """The facts leave no other reading."""
+    return Finding("proof", text, evidence)
+
+
+def strong(text: str, *evidence: Evidence) -> Finding:
+    """Very likely; another reading exists."""
+    return Finding("strong", text, evidence)
+
+
+def weak(text: str, *evidence: Evidence) -> Finding:
+    """Fits, and so do other causes."""
+    return Finding("weak", text, evidence)
+
+
+def against(text: str, *evidence: Evidence) -> Finding:
+    """An observation that rules this cause out."""
+    return Finding("against", text, evidence)
+
+
+class Case(msgspec.Struct, frozen=True):
+    """What a sign looks at: all facts, and the one framework or device that the engine has put in front of it."""
+
+    facts: Facts
+    framework: Framework | None = None
+    device: Device | None = None
+
+
+class Fix(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One remedy: what to do, the command, and what it costs. Unsafe unless stated."""
+
+    text: str
+    command: str = ""
+    safe: bool = False  # changes nothing outside this shell or this Python environment, and can be undone
+    root: bool = False
+    reboot: bool = False
+    check: str = "gpuwhy check"
+
+
+Sign = Callable[[Case], "Finding | None"]
+Fixes = Callable[[Case], tuple[Fix, ...]]
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """Why a GPU stack fails: id, title, signs, what it hides, fixes.
+
+    A sign returns a Finding, or None when it has nothing to say; it asks facts with `.need()`, and an Unknown fact
+    makes the verdict undetermined. `stops` is False for causes that only slow or narrow GPU work.
+    """
+
+    id: str
+    title: str  # the state of the machine, lower case, no full stop
+    signs: tuple[Sign, ...]
+    fixes: Fixes
+    scope: Scope = "machine"
+    effect: str = ""  # headline: "{subject} will not see the GPU"; by default said from the scope
+    hides: tuple[str, ...] = ()  # causes that this one explains when both are shown
+    stops: bool = True
+
+    @property
+    def layer(self) -> str:
+        """The part of the id before the dot."""
+        return self.id.split(".", 1)[0]

@@ -1,0 +1,96 @@
+"""Fact: what is known of one thing, and how. Known, Absent or Unknown; never a bare boolean."""
+
+from __future__ import annotations
+
+from typing import Generic, Literal, NoReturn, TypeVar, Union
+
+import msgspec
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+SourceKind = Literal["file", "folder", "env", "call", "command", "log", "know", "package", "none"]
+
+
+class Source(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How we know: the file, call, command, variable or knowledge row a value came from."""
+
+    kind: SourceKind
+    where: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        shown = f"${self.where}" if self.kind == "env" else self.where
+        return f"{shown} ({self.detail})" if self.detail else shown
+
+
+class Undetermined(Exception):  # noqa: N818 - it is an answer, not an error
+    """Raised by `need()` on an Unknown fact: whoever asked cannot decide without it."""
+
+    def __init__(self, unknown: Unknown) -> None:
+        super().__init__(unknown.reason)
+        self.unknown = unknown
+
+
+class _NoTruth:
+    """Facts have three states, so `if fact:` is a mistake and says so."""
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} has no truth value; ask .need() or match on Known/Absent/Unknown")
+
+
+class Known(msgspec.Struct, _NoTruth, Generic[T], frozen=True, tag_field="state", tag="known"):
+    """A value that was seen, and where."""
+
+    value: T
+    source: Source
+
+    def need(self) -> T:
+        """Return the value."""
+        return self.value
+
+
+class Absent(msgspec.Struct, _NoTruth, frozen=True, tag_field="state", tag="absent"):
+    """We looked in the right place and it is not there."""
+
+    source: Source
+
+    def need(self) -> None:
+        """Return None: absence is knowledge."""
+        return
+
+
+class Unknown(msgspec.Struct, _NoTruth, frozen=True, omit_defaults=True, tag_field="state", tag="unknown"):
+    """We could not find out; `how` says what would tell, where something would."""
+
+    reason: str
+    how: str = ""
+
+    def need(self) -> NoReturn:
+        """Raise Undetermined: nobody may decide on what was not seen."""
+        raise Undetermined(self)
+
+
+Fact = Union[Known[T], Absent, Unknown]
+
+NOT_OBSERVED = Unknown("not observed")
+
+
+def known(value: T, kind: SourceKind, where: str, detail: str = "") -> Known[T]:
+    """Build a Known fact with its source in one line."""
+    return Known(value, Source(kind, where, detail))
+
+
+def absent(kind: SourceKind, where: str, detail: str = "") -> Absent:
+    """Build an Absent fact with its source in one line."""
+    return Absent(Source(kind, where, detail))
+
+
+def value_or(fact: Fact[T], default: U) -> T | U:
+    """Return the value where it is known, else `default`: for display and for refinement, never for a decision."""
+    return fact.value if isinstance(fact, Known) else default
+
+
+def source_of(fact: Fact[T]) -> Source:
+    """Return where a fact came from; an Unknown's source is its reason."""
+    return Source("none", fact.reason) if isinstance(fact, Unknown) else fact.source

@@ -1,0 +1,415 @@
+"""Facts: everything observed of one machine and one Python environment, by subject.
+
+Each subject is a frozen record whose fields are all `Fact`s. A field that nobody filled is `Unknown("not observed")`,
+so a cause that asks for it stays undetermined instead of guessing.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from gpuwhy.model.fact import NOT_OBSERVED, Absent, Fact, Known, known
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of all observed records: frozen, and strict when read back."""
+
+
+# ---------------------------------------------------------------- driver
+
+
+class DeviceNode(Record, frozen=True):
+    """One node below /dev that CUDA needs, and what opening it read-write gave this user."""
+
+    path: str
+    required: bool  # CUDA cannot work without it
+    present: bool
+    mode: str  # "crw-rw-rw-", "" when missing
+    opened: Fact[str]  # "ok", or the errno name: EACCES, EPERM, ENXIO, ENODEV, EIO
+
+
+class Package(Record, frozen=True):
+    """One system package (dpkg, rpm …) of the driver or of CUDA."""
+
+    name: str
+    version: str
+    status: str  # "installed", "half-installed", "half-configured", "unpacked", "config-files" …
+    changed: Fact[float]  # Unix time of its last change on disk
+
+
+class Driver(Record, frozen=True):
+    """The NVIDIA driver: kernel side, user side, device nodes, services."""
+
+    module_version: Fact[str] = NOT_OBSERVED  # driver_version of the loaded kernel module
+    module_flavour: Fact[str] = NOT_OBSERVED  # "open" | "proprietary"
+    modules: Fact[tuple[str, ...]] = NOT_OBSERVED  # loaded: nvidia, nvidia_uvm, nvidia_modeset …
+    module_on_disk: Fact[str] = NOT_OBSERVED  # version of the nvidia.ko that the next boot or modprobe would load
+    nouveau: Fact[bool] = NOT_OBSERVED
+    secure_boot: Fact[bool] = NOT_OBSERVED
+    dkms: Fact[tuple[str, ...]] = NOT_OBSERVED  # "nvidia/550.54.15 6.8.0-31-generic: built|missing"
+    packages: Fact[tuple[Package, ...]] = NOT_OBSERVED
+    compat_packages: Fact[tuple[Package, ...]] = NOT_OBSERVED  # cuda-compat-*
+    driver_cuda: Fact[str] = NOT_OBSERVED  # newest CUDA the driver speaks: 13.0
+    nodes: Fact[tuple[DeviceNode, ...]] = NOT_OBSERVED
+    persistenced: Fact[str] = NOT_OBSERVED  # "running" | "stopped"
+    fabricmanager: Fact[str] = NOT_OBSERVED  # "running" | "stopped"
+
+
+# ---------------------------------------------------------------- devices
+
+
+class GpuProcess(Record, frozen=True):
+    """A process that holds memory on a GPU."""
+
+    pid: int
+    memory: Fact[int]  # bytes
+    name: Fact[str]  # executable's base name, nothing of its arguments
+    state: Fact[str]  # "running", "sleeping", "zombie", "stopped", "gone" (no such process that we can see)
+    owner: Fact[str]  # "you" | "another user"
+
+
+class Mig(Record, frozen=True):
+    """Multi-Instance GPU mode and its instances."""
+
+    current: bool
+    pending: bool
+    instances: tuple[str, ...]  # UUID prefixes of the MIG devices
+
+
+class Ecc(Record, frozen=True):
+    """Error-correction state: uncorrected errors since boot, pages retired or rows remapped, a reset that is due."""
+
+    uncorrected: int
+    retired: int
+    pending: bool
+    remap_failed: bool
+
+
+class PcieLink(Record, frozen=True):
+    """The PCIe link as it is and as it could be."""
+
+    width: int
+    max_width: int
+    generation: int
+    max_generation: int
+
+
+class Device(Record, frozen=True):
+    """One GPU as NVML describes it."""
+
+    index: int
+    name: str
+    uuid: str  # shortened to the prefix that CUDA_VISIBLE_DEVICES accepts
+    pci: str  # 0000:00:06.0
+    capability: Fact[str]  # "9.0"
+    memory_total: Fact[int]
+    memory_free: Fact[int]
+    processes: Fact[tuple[GpuProcess, ...]]
+    compute_mode: Fact[str]  # "default" | "exclusive_process" | "prohibited" | "exclusive_thread"
+    mig: Fact[Mig]
+    ecc: Fact[Ecc]
+    throttle: Fact[tuple[str, ...]]  # active reasons: "hw_thermal", "hw_power_brake", "sw_power_cap" …
+    nvlink: Fact[int]  # active links
+    pcie: Fact[PcieLink]
+    fabric: Fact[str]  # "completed" | "in progress" | "not started" | "not supported"
+    error: Fact[str]  # Absent when it answered; else NVML's code for this GPU: "NVML_ERROR_GPU_IS_LOST"
+
+
+class PciDevice(Record, frozen=True):
+    """An NVIDIA display or 3D controller on the PCI bus, seen without any driver."""
+
+    address: str  # 0000:00:06.0
+    device_id: str  # "2335"
+    name: Fact[str]
+    capability: Fact[str]
+    driver: Fact[str]  # kernel driver bound to it: nvidia, nouveau, vfio-pci
+
+
+class NvmlError(Record, frozen=True):
+    """A failing NVML call."""
+
+    code: int
+    name: str  # NVML_ERROR_LIB_RM_VERSION_MISMATCH
+    call: str  # nvmlInit
+
+
+class Visibility(Record, frozen=True):
+    """CUDA_VISIBLE_DEVICES read as CUDA reads it: entries up to the first that does not exist."""
+
+    variable: str
+    value: str
+    visible: tuple[int, ...]  # indexes of the devices that stay visible
+    first_bad: str  # the entry where CUDA stops reading, "" when all are good
+    why_bad: str
+
+
+class Devices(Record, frozen=True):
+    """The GPUs: by NVML, and by PCI where NVML cannot answer."""
+
+    nvml_error: Fact[NvmlError] = NOT_OBSERVED  # Absent when NVML initialised
+    devices: Fact[tuple[Device, ...]] = NOT_OBSERVED
+    pci: Fact[tuple[PciDevice, ...]] = NOT_OBSERVED
+    visibility: Fact[Visibility] = NOT_OBSERVED  # Absent when the variable is not set
+    order: Fact[str] = NOT_OBSERVED  # CUDA_DEVICE_ORDER
+
+
+# ---------------------------------------------------------------- CUDA on disk
+
+
+class Toolkit(Record, frozen=True):
+    """One CUDA toolkit, or the part of one, on disk."""
+
+    path: str
+    kind: Literal["system", "distribution", "conda", "wheel"]
+    toolkit_cuda: Fact[str]
+    nvcc: Fact[str]  # path of its nvcc
+
+
+class Toolkits(Record, frozen=True):
+    """Every CUDA toolkit on disk and the one that PATH and the variables choose."""
+
+    toolkits: Fact[tuple[Toolkit, ...]] = NOT_OBSERVED
+    nvcc_on_path: Fact[str] = NOT_OBSERVED
+    usr_local_cuda: Fact[str] = NOT_OBSERVED  # where /usr/local/cuda leads
+
+
+class LibraryCopy(Record, frozen=True):
+    """One file of a CUDA library that something on this machine could load."""
+
+    family: str  # cudart, cublas, cublasLt, cudnn, cufft, curand, cusolver, cusparse, nccl, nvrtc, nvjitlink, cupti …
+    name: str  # file name as a program would ask for it: libcudnn.so.9
+    path: str
+    real: str
+    where: str  # "ld.so.cache", "LD_LIBRARY_PATH", "wheel", "conda", "toolkit", "default folder"
+    version: Fact[str]
+    size: Fact[int]
+    owner: Fact[str]  # "nvidia-cudnn-cu12 9.27.0.5 (pip)", "libcudnn9-cuda-13 9.14.0 (dpkg)"
+    health: Fact[str]  # "ok", "empty", "truncated …", "not ELF", "wrong architecture …", "dangling link", "unreadable"
+
+
+class Libraries(Record, frozen=True):
+    """Every copy of the CUDA libraries."""
+
+    copies: Fact[tuple[LibraryCopy, ...]] = NOT_OBSERVED
+
+
+# ---------------------------------------------------------------- environment
+
+
+class Variable(Record, frozen=True):
+    """An environment variable that steers the GPU stack, what it steers, and what is wrong with its value."""
+
+    name: str
+    value: str
+    steers: str  # who reads it: "the dynamic loader", "TensorFlow" …; "" = nothing that is installed here
+    problems: tuple[str, ...]
+
+
+class Environment(Record, frozen=True):
+    """The variables of the shell that gpuwhy was started from."""
+
+    variables: Fact[tuple[Variable, ...]] = NOT_OBSERVED
+
+    def value(self, name: str) -> Fact[str]:
+        """Return one variable's value: Known, Absent (not set) or Unknown (the environment was not seen)."""
+        if not isinstance(self.variables, Known):
+            return self.variables
+        for variable in self.variables.value:
+            if variable.name == name:
+                return known(variable.value, "env", name)
+        return Absent(known(None, "env", name, "not set").source)
+
+
+# ---------------------------------------------------------------- target
+
+
+class Interpreter(Record, frozen=True):
+    """The Python of the environment under diagnosis."""
+
+    path: str
+    version: str  # 3.12.1
+    prefix: str
+    kind: str  # "venv", "conda", "system", "pyenv", "store" …
+    chosen_by: str  # "--python", "VIRTUAL_ENV", "CONDA_PREFIX", ".venv", "PATH"
+    machine: str  # x86_64, aarch64
+
+
+class Distribution(Record, frozen=True):
+    """An installed distribution, read from its metadata folder."""
+
+    name: str  # normalised: tensorflow-cpu
+    version: str
+    location: str  # the dist-info or egg-info folder
+    installer: Fact[str]
+
+
+class Opened(Record, frozen=True):
+    """A library that a framework asks the loader for, and the file that asks."""
+
+    name: str  # libcudnn.so.9
+    by: str  # path of the file whose NEEDED entry or dlopen call asks
+    optional: bool  # the framework works on the GPU without it
+
+
+class Framework(Record, frozen=True):
+    """A framework installed in the target, and what it was built for."""
+
+    name: str  # tensorflow, torch, jax, onnxruntime, cupy …
+    title: str  # TensorFlow
+    distribution: str  # tensorflow-cpu
+    version: str
+    path: str  # package folder
+    gpu_build: Fact[bool]
+    built_for_cuda: Fact[str]  # Absent for a build without CUDA
+    built_for_cudnn: Fact[str]
+    sass: Fact[tuple[str, ...]]  # sm_70 …
+    ptx: Fact[tuple[str, ...]]  # compute_90 …
+    opens: Fact[tuple[Opened, ...]]  # the CUDA libraries it opens, before anybody looks for them
+
+
+class Conflict(Record, frozen=True):
+    """Files that two installed distributions both claim."""
+
+    owners: tuple[str, ...]  # "tensorflow 2.21.0", "tensorflow-cpu 2.21.0"
+    files: int
+    example: str
+    module: str  # import name whose files are shared
+    winner: Fact[str]  # the distribution whose bytes are on disk
+
+
+class Damage(Record, frozen=True):
+    """An installed file that is not what its RECORD says."""
+
+    path: str
+    owner: str  # "nvidia-cudnn-cu12 9.27.0.5"
+    what: str  # "empty", "missing", "truncated", "not ELF", "wrong architecture", "other size", "other hash" …
+    expected: str
+    actual: str
+
+
+class Target(Record, frozen=True):
+    """The Python environment under diagnosis."""
+
+    interpreter: Fact[Interpreter] = NOT_OBSERVED
+    site_packages: Fact[tuple[str, ...]] = NOT_OBSERVED
+    distributions: Fact[tuple[Distribution, ...]] = NOT_OBSERVED
+    frameworks: Fact[tuple[Framework, ...]] = NOT_OBSERVED
+    conflicts: Fact[tuple[Conflict, ...]] = NOT_OBSERVED
+    damage: Fact[tuple[Damage, ...]] = NOT_OBSERVED
+    kernels: Fact[tuple[str, ...]] = NOT_OBSERVED  # Jupyter kernels: "name: interpreter"
+
+
+# ---------------------------------------------------------------- surroundings
+
+
+class Memory(Record, frozen=True):
+    """Host memory in bytes; `limit` is the cgroup's, where there is one."""
+
+    total: int
+    available: int
+    limit: Fact[int]
+    used_in_limit: Fact[int]
+
+
+class Space(Record, frozen=True):
+    """A file system's size in bytes."""
+
+    path: str
+    total: int
+    free: int
+
+
+class KernelLine(Record, frozen=True):
+    """A kernel log line about the GPU."""
+
+    seconds: float  # since boot
+    text: str
+    xid: int | None
+    pci: str
+
+
+class Injected(Record, frozen=True):
+    """What a container runtime brought in: the traces of `--gpus`, CDI or `--nv`."""
+
+    devices: bool  # /dev/nvidia*
+    libraries: bool  # libcuda from the host
+    requested: str  # NVIDIA_VISIBLE_DEVICES, "" when not set
+    capabilities: str  # NVIDIA_DRIVER_CAPABILITIES
+
+
+class Surroundings(Record, frozen=True):
+    """Operating system, container, limits, kernel log."""
+
+    system: Fact[str] = NOT_OBSERVED  # linux, windows, darwin
+    distribution: Fact[str] = NOT_OBSERVED  # Ubuntu 24.04.3 LTS
+    kernel: Fact[str] = NOT_OBSERVED
+    machine: Fact[str] = NOT_OBSERVED  # x86_64
+    libc: Fact[str] = NOT_OBSERVED  # "glibc 2.39" | "musl"
+    container: Fact[str] = NOT_OBSERVED  # docker, podman, kubernetes, singularity, lxc
+    injected: Fact[Injected] = NOT_OBSERVED  # Absent outside a container
+    wsl: Fact[str] = NOT_OBSERVED  # "1" | "2"
+    vm: Fact[str] = NOT_OBSERVED
+    cgroup_devices: Fact[str] = NOT_OBSERVED
+    open_files_limit: Fact[int] = NOT_OBSERVED
+    locked_memory_limit: Fact[int] = NOT_OBSERVED  # -1 = unlimited
+    address_space_limit: Fact[int] = NOT_OBSERVED  # -1 = unlimited
+    shm: Fact[Space] = NOT_OBSERVED
+    memory: Fact[Memory] = NOT_OBSERVED
+    disks: Fact[tuple[Space, ...]] = NOT_OBSERVED
+    kernel_log: Fact[tuple[KernelLine, ...]] = NOT_OBSERVED
+    uptime: Fact[float] = NOT_OBSERVED  # seconds
+    booted: Fact[float] = NOT_OBSERVED  # Unix time
+
+
+# ---------------------------------------------------------------- what the loader would do
+
+
+class DriverLibrary(Record, frozen=True):
+    """One copy of libcuda or libnvidia-ml that the loader could pick up; tuples of them are in the loader's order."""
+
+    name: str  # libcuda.so.1
+    path: str  # as the loader would open it
+    real: str  # after following links
+    found_via: str  # "LD_LIBRARY_PATH", "ld.so.cache", "default folder", "wsl folder", "not on the search path"
+    kind: Literal["driver", "stub", "compat", "wsl"]
+    version: Fact[str]  # driver_version of this file: 580.159.04
+    health: Fact[str]  # "ok", or what is wrong with the file
+
+
+class NeededLibrary(Record, frozen=True):
+    """A library that a framework opens, and what the loader would find."""
+
+    framework: str  # Framework.name
+    name: str  # libcudnn.so.9
+    optional: bool
+    needed_by: str  # file that asks for it
+    found: Fact[str]  # path; Absent = the loader finds none
+    found_via: str  # "RUNPATH of …", "LD_LIBRARY_PATH", "ld.so.cache", "default folder"
+    searched: tuple[str, ...]  # folders in order, for the not-found story
+    elsewhere: tuple[str, ...]  # copies of that name outside the search
+    other_versions: tuple[str, ...]  # copies of the same library with another SONAME
+
+
+class Loads(Record, frozen=True):
+    """What the dynamic loader would pick: filled by loader/, after everything else was observed."""
+
+    libcuda: Fact[tuple[DriverLibrary, ...]] = (
+        NOT_OBSERVED  # every copy; first = the one that wins, if it is on the path
+    )
+    libnvml: Fact[tuple[DriverLibrary, ...]] = NOT_OBSERVED
+    needs: Fact[tuple[NeededLibrary, ...]] = NOT_OBSERVED  # of every framework
+
+
+class Facts(Record, frozen=True):
+    """All subjects of one machine."""
+
+    surroundings: Surroundings = Surroundings()
+    environment: Environment = Environment()
+    driver: Driver = Driver()
+    devices: Devices = Devices()
+    toolkits: Toolkits = Toolkits()
+    target: Target = Target()
+    libraries: Libraries = Libraries()
+    loads: Loads = Loads()

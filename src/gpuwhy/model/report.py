@@ -1,0 +1,82 @@
+"""Verdict and Report: what was decided, in the one object that every renderer reads."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from gpuwhy.model.cause import Cause, Finding, Fix
+
+State = Literal["shown", "possible", "ruled_out", "undetermined", "crashed"]
+Status = Literal["healthy", "broken", "degraded", "unknown"]
+Mark = Literal["ok", "bad", "warn", "unknown", "none"]
+
+SCHEMA = "gpuwhy.report/1"
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """One cause judged for one subject (the machine, a framework, a device)."""
+
+    cause: Cause
+    state: State
+    confidence: float
+    subject: str = ""  # "TensorFlow 2.21.0", "GPU 0"; "" for the machine
+    findings: tuple[Finding, ...] = ()  # those that speak for it; for ruled_out, those against
+    fixes: tuple[Fix, ...] = ()
+    missing: str = ""  # for undetermined: what could not be seen
+    how: str = ""  # and what would tell
+    error: str = ""  # for crashed: the exception
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A cause in the report."""
+
+    id: str
+    title: str
+    confidence: float
+    subject: str
+    because: tuple[Finding, ...]
+    explains: tuple[str, ...]  # symptoms, and causes it hides
+    fixes: tuple[Fix, ...]
+    stops: bool
+
+
+class RuledOut(msgspec.Struct, frozen=True):
+    """A cause that an observation excludes."""
+
+    id: str
+    because: str
+
+
+class Open(msgspec.Struct, frozen=True):
+    """A cause that could not be decided, and what would decide it."""
+
+    id: str
+    missing: str
+    how: str
+
+
+class Layer(msgspec.Struct, frozen=True):
+    """One row of the picture from GPU to program."""
+
+    name: str
+    text: str
+    mark: Mark
+    note: str = ""
+
+
+class Report(msgspec.Struct, frozen=True):
+    """The answer. Its JSON form (`render/json.py`) is the contract `gpuwhy.report/1`."""
+
+    status: Status
+    headline: str
+    causes: tuple[Shown, ...]
+    ruled_out: tuple[RuledOut, ...]
+    undetermined: tuple[Open, ...]
+    crashed: tuple[Open, ...]
+    layers: tuple[Layer, ...]
+    unseen: tuple[str, ...]  # facts that could not be observed, as sentences
+    facts: dict[str, Any]  # Facts in builtins
+    gpuwhy: str  # our version
+    took: float  # seconds

@@ -1,0 +1,39 @@
+"""Scene: what an observation may look at; Options: what the user asked for; Look: one observation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gpuwhy.host.base import Host
+from gpuwhy.model.fact import Fact
+from gpuwhy.model.facts import Facts
+
+
+class Options(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the user asked for; kept in a recording, because the questions depend on it."""
+
+    python: str = ""  # --python: an interpreter or an environment's folder
+    folder: str = ""  # working folder, for project environments
+    verify: bool = False  # hash installed files
+
+
+class Scene:
+    """The host, the options, and the facts observed so far (each subject complete once its looks are done)."""
+
+    def __init__(self, host: Host, options: Options, note: Callable[[str], None] = lambda _: None) -> None:
+        self.host = host
+        self.options = options
+        self.facts = Facts()
+        self.note = note  # progress: names a step that may take longer than a second
+
+
+class Look(NamedTuple):
+    """One observation: fills `facts.<subject>.<field>`."""
+
+    subject: str
+    field: str
+    see: Callable[[Scene], Fact[Any]]
+    seconds: float = 10.0

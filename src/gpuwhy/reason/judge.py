@@ -1,0 +1,77 @@
+"""Judge: put every cause to every subject it concerns, and turn its signs' findings into a verdict."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Iterator
+
+from gpuwhy.model.cause import Case, Cause, Finding
+from gpuwhy.model.fact import Absent, Undetermined, Unknown
+from gpuwhy.model.facts import Facts
+from gpuwhy.model.report import State, Verdict
+
+CERTAIN, LIKELY, POSSIBLE = 0.99, 0.85, 0.4
+
+
+def judge(causes: Iterable[Cause], facts: Facts) -> tuple[Verdict, ...]:
+    """Every cause, judged for each framework, device or the machine, as its scope says."""
+    return tuple(verdict for cause in causes for verdict in _judge_cause(cause, facts))
+
+
+def _judge_cause(cause: Cause, facts: Facts) -> Iterator[Verdict]:
+    if cause.scope == "machine":
+        yield judge_case(cause, Case(facts), "")
+        return
+    found = facts.target.frameworks if cause.scope == "framework" else facts.devices.devices
+    if isinstance(found, Unknown):
+        yield Verdict(cause, "undetermined", 0.0, missing=found.reason, how=found.how)
+    elif isinstance(found, Absent) or not found.value:
+        what = "no framework is installed" if cause.scope == "framework" else "no GPU answers"
+        yield Verdict(cause, "ruled_out", 0.0, findings=(Finding("against", what),))
+    elif cause.scope == "framework":
+        for one in facts.target.frameworks.need() or ():
+            yield judge_case(cause, Case(facts, framework=one), f"{one.title} {one.version}")
+    else:
+        for device in facts.devices.devices.need() or ():
+            yield judge_case(cause, Case(facts, device=device), f"GPU {device.index}")
+
+
+def judge_case(cause: Cause, case: Case, subject: str) -> Verdict:
+    """One cause for one subject. A sign that crashes is our bug and is shown as one; it decides nothing."""
+    findings: list[Finding] = []
+    missing: list[Unknown] = []
+    error = ""
+    for sign in cause.signs:
+        try:
+            finding = sign(case)
+        except Undetermined as unseen:
+            missing.append(unseen.unknown)
+        except Exception as bug:
+            frame = traceback.extract_tb(bug.__traceback__)[-1]
+            error = f"{type(bug).__name__}: {bug} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})"
+        else:
+            if finding is not None:
+                findings.append(finding)
+    state, confidence = _weigh(findings, missing, error)
+    fixes = cause.fixes(case) if state in ("shown", "possible") else ()
+    spoken = tuple(f for f in findings if (f.weight == "against") == (state == "ruled_out"))
+    first = missing[0] if missing else Unknown("")
+    return Verdict(cause, state, confidence, subject, spoken, fixes, first.reason, first.how, error)
+
+
+def _weigh(findings: list[Finding], missing: list[Unknown], error: str) -> tuple[State, float]:
+    """Proof decides; then an observation against; then strong signs; what was not seen keeps it open."""
+    count = {weight: sum(f.weight == weight for f in findings) for weight in ("proof", "strong", "weak", "against")}
+    if count["proof"]:
+        return "shown", CERTAIN
+    if error:
+        return "crashed", 0.0
+    if count["against"]:
+        return "ruled_out", 0.0
+    if count["strong"]:
+        return "shown", min(0.95, LIKELY + 0.05 * (count["strong"] - 1))
+    if missing:
+        return "undetermined", 0.0
+    if count["weak"]:
+        return "possible", POSSIBLE
+    return "ruled_out", 0.0

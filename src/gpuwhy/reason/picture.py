@@ -1,0 +1,130 @@
+"""Picture: the stack from GPU to program, a row per layer with a mark; and what could not be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
+from gpuwhy.model.facts import Device, Facts, Framework, LibraryCopy
+from gpuwhy.model.report import Layer, Mark, Shown
+from gpuwhy.model.version import numbers
+
+GIB = 1 << 30
+
+
+def picture(facts: Facts, shown: Sequence[Shown]) -> tuple[Layer, ...]:
+    """All rows, from the metal up."""
+    rows = [*_gpus(facts, shown), _driver(facts, shown), _cuda(facts, shown), _cudnn(facts, shown)]
+    frameworks = facts.target.frameworks
+    if isinstance(frameworks, Known):
+        rows += [_framework(one, shown) for one in frameworks.value]
+    return tuple(rows)
+
+
+def _mark(
+    shown: Sequence[Shown], layers: tuple[str, ...], subject: str = "", otherwise: Mark = "ok"
+) -> tuple[Mark, str]:
+    for cause in shown:
+        fits = cause.id.split(".")[0] in layers and (not subject or subject in cause.subject.split(", "))
+        if fits and cause.confidence >= 0.5:
+            return ("bad" if cause.stops else "warn"), cause.id
+    return otherwise, ""
+
+
+def _gpus(facts: Facts, shown: Sequence[Shown]) -> list[Layer]:
+    found = facts.devices.devices
+    if isinstance(found, Known) and found.value:
+        return [_gpu(one, shown) for one in found.value]
+    bus = facts.devices.pci
+    if isinstance(bus, Known) and bus.value:
+        names = ", ".join(str(value_or(d.name, f"NVIDIA device {d.device_id}")) for d in bus.value)
+        mark, note = _mark(shown, ("device",), otherwise="unknown")
+        return [Layer("GPU", f"{names} (seen on the PCI bus only)", mark, note)]
+    if isinstance(bus, Unknown):
+        return [Layer("GPU", f"could not look: {bus.reason}", "unknown")]
+    return [Layer("GPU", "no NVIDIA GPU", "none")]
+
+
+def _gpu(one: Device, shown: Sequence[Shown]) -> Layer:
+    parts = [one.name]
+    if isinstance(one.capability, Known):
+        parts.append("sm_" + one.capability.value.replace(".", ""))
+    if isinstance(one.memory_free, Known) and isinstance(one.memory_total, Known):
+        parts.append(f"{one.memory_free.value / GIB:.1f} of {one.memory_total.value / GIB:.1f} GiB free")
+    mark, note = _mark(shown, ("device", "memory"), f"GPU {one.index}")
+    if mark == "ok":
+        mark, note = _mark([c for c in shown if not c.subject], ("device",))
+    name = "GPU" if one.index == 0 else f"GPU {one.index}"
+    return Layer(name, " · ".join(parts), mark, note)
+
+
+def _driver(facts: Facts, shown: Sequence[Shown]) -> Layer:
+    version = facts.driver.module_version
+    cuda = facts.driver.driver_cuda
+    if isinstance(version, Known):
+        text = version.value + (f" · CUDA {cuda.value}" if isinstance(cuda, Known) else "")
+    elif isinstance(facts.surroundings.wsl, Known):
+        text = f"Windows' driver · CUDA {cuda.value}" if isinstance(cuda, Known) else "Windows' driver"
+    else:
+        text = "not loaded" if isinstance(version, Absent) else f"could not look: {version.reason}"
+    fallback: Mark = "ok" if isinstance(version, Known) else "none" if isinstance(version, Absent) else "unknown"
+    mark, note = _mark(shown, ("driver", "container", "wsl"), otherwise=fallback)
+    return Layer("driver", text, mark, note)
+
+
+def _copies(facts: Facts, family: str) -> list[LibraryCopy]:
+    copies = facts.libraries.copies
+    found = [c for c in copies.value if c.family == family] if isinstance(copies, Known) else []
+    unique: dict[str, LibraryCopy] = {}
+    for one in found:
+        unique.setdefault(one.real, one)
+    return sorted(unique.values(), key=lambda c: numbers(value_or(c.version, "0")), reverse=True)
+
+
+def _described(copies: list[LibraryCopy]) -> str:
+    texts: list[str] = []
+    for one in copies:
+        text = f"{value_or(one.version, 'unknown version')} ({one.where})"
+        if text not in texts:
+            texts.append(text)
+    more = f", {len(texts) - 3} more" if len(texts) > 3 else ""
+    return ", ".join(texts[:3]) + more
+
+
+def _cuda(facts: Facts, shown: Sequence[Shown]) -> Layer:
+    copies = _copies(facts, "cudart")
+    mark, note = _mark(shown, ("cuda",), otherwise="ok" if copies else "none")
+    return Layer("CUDA", _described(copies) if copies else "no runtime library found", mark, note)
+
+
+def _cudnn(facts: Facts, shown: Sequence[Shown]) -> Layer:
+    copies = [c for c in _copies(facts, "cudnn") if c.name.startswith(("libcudnn.so", "cudnn64"))]
+    mark, note = _mark(shown, ("cudnn",), otherwise="ok" if copies else "none")
+    return Layer("cuDNN", _described(copies) if copies else "not found", mark, note)
+
+
+def _framework(one: Framework, shown: Sequence[Shown]) -> Layer:
+    parts = [one.version]
+    if isinstance(one.gpu_build, Known) and not one.gpu_build.value:
+        parts.append("CPU build")
+    elif isinstance(one.built_for_cuda, Known):
+        parts.append(f"built for CUDA {one.built_for_cuda.value}")
+    if isinstance(one.built_for_cudnn, Known):
+        parts.append(f"cuDNN {one.built_for_cudnn.value}")
+    mark, note = _mark(shown, ("framework", "install", "cuda", "cudnn", "env"), f"{one.title} {one.version}")
+    return Layer(one.title, " · ".join(parts), mark, note)
+
+
+def unseen(facts: Facts) -> tuple[str, ...]:
+    """Every top-level fact that is Unknown, as one sentence each; the same reason is said once."""
+    out: dict[str, str] = {}
+    for subject in msgspec.structs.fields(facts):
+        record = getattr(facts, subject.name)
+        for field in msgspec.structs.fields(record):
+            fact: Fact[object] = getattr(record, field.name)
+            if isinstance(fact, Unknown):
+                how = f" ({fact.how})" if fact.how else ""
+                out.setdefault(fact.reason, f"{subject.name}.{field.name}: {fact.reason}{how}")
+    return tuple(out.values())

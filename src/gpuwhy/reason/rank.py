@@ -1,0 +1,87 @@
+"""Rank: which verdicts are told, in which order, and what they explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gpuwhy.model.report import Open, RuledOut, Shown, Verdict
+
+# From the metal up: what lies below is told first, because it breaks what lies above.
+STACK = ("device", "driver", "wsl", "container", "env", "install", "cuda", "cudnn", "framework", "memory", "program",
+         "distributed", "other")  # fmt: skip
+
+
+def rank(verdicts: Iterable[Verdict]) -> tuple[Shown, ...]:
+    """The causes to tell, best first; one that another shown cause hides is told as explained by it."""
+    told = [v for v in verdicts if v.state in ("shown", "possible")]
+    shown_ids = {v.cause.id for v in told if v.state == "shown"}
+    hidden = {low for v in told if v.state == "shown" for low in v.cause.hides} & {v.cause.id for v in told}
+    kept = [v for v in told if v.cause.id not in hidden or _mutual(v, shown_ids)]
+    kept.sort(key=_order)
+    return tuple(_shown(v, hidden) for v in _merged(kept))
+
+
+def _mutual(verdict: Verdict, shown_ids: set[str]) -> bool:
+    """A cause hidden only by a cause that it hides itself stays."""
+    return bool(set(verdict.cause.hides) & shown_ids) and verdict.state == "shown"
+
+
+def _order(verdict: Verdict) -> tuple[bool, float, int, str, str]:
+    layer = STACK.index(verdict.cause.layer) if verdict.cause.layer in STACK else len(STACK)
+    return (not verdict.cause.stops, -verdict.confidence, layer, verdict.cause.id, verdict.subject)
+
+
+def _merged(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
+    """Verdicts of one cause that say the same of several subjects become one."""
+    groups: dict[object, list[Verdict]] = {}
+    for v in verdicts:
+        groups.setdefault((v.cause.id, tuple(f.text for f in v.findings)), []).append(v)
+    return list(groups.values())
+
+
+def _shown(group: list[Verdict], hidden: set[str]) -> Shown:
+    first = group[0]
+    return Shown(
+        id=first.cause.id,
+        title=first.cause.title,
+        confidence=round(max(v.confidence for v in group), 2),
+        subject=", ".join(v.subject for v in group if v.subject),
+        because=first.findings,
+        explains=tuple(sorted(set(first.cause.hides) & hidden)),
+        fixes=first.fixes,
+        stops=first.cause.stops,
+    )
+
+
+def ruled_out(verdicts: Iterable[Verdict]) -> tuple[RuledOut, ...]:
+    """Causes excluded for every subject, with the observation that excludes them."""
+    by_id = _by_id(verdicts)
+    out = []
+    for name, group in sorted(by_id.items()):
+        if all(v.state == "ruled_out" for v in group):
+            because = next((v.findings[0].text for v in group if v.findings), "nothing speaks for it")
+            out.append(RuledOut(name, because))
+    return tuple(out)
+
+
+def still_open(verdicts: Iterable[Verdict]) -> tuple[Open, ...]:
+    """Causes that nothing shows and something unseen keeps open."""
+    out = []
+    for name, group in sorted(_by_id(verdicts).items()):
+        states = {v.state for v in group}
+        if "undetermined" in states and not states & {"shown", "possible"}:
+            first = next(v for v in group if v.state == "undetermined")
+            out.append(Open(name, first.missing, first.how))
+    return tuple(out)
+
+
+def crashed(verdicts: Iterable[Verdict]) -> tuple[Open, ...]:
+    """Causes whose signs failed: our bugs, shown as such."""
+    return tuple(Open(v.cause.id, v.error, "please report this") for v in verdicts if v.state == "crashed")
+
+
+def _by_id(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
+    out: dict[str, list[Verdict]] = {}
+    for v in verdicts:
+        out.setdefault(v.cause.id, []).append(v)
+    return out

@@ -1,0 +1,74 @@
+"""Report: the verdicts and facts put together into the one object that renderers read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gpuwhy._version import __version__
+from gpuwhy.model.cause import Cause
+from gpuwhy.model.expect import gpu_claimed, gpu_present
+from gpuwhy.model.fact import Absent, Known
+from gpuwhy.model.facts import Facts
+from gpuwhy.model.report import Report, Shown, Status, Verdict
+from gpuwhy.reason.judge import judge
+from gpuwhy.reason.picture import picture, unseen
+from gpuwhy.reason.rank import crashed, rank, ruled_out, still_open
+
+
+def report(causes: Sequence[Cause], facts: Facts, took: float) -> Report:
+    """Judge, rank and describe."""
+    verdicts = judge(causes, facts)
+    shown = rank(verdicts)
+    status = _status(shown, facts)
+    return Report(
+        status=status,
+        headline=_headline(status, shown, verdicts, facts),
+        causes=shown,
+        ruled_out=ruled_out(verdicts),
+        undetermined=still_open(verdicts),
+        crashed=crashed(verdicts),
+        layers=picture(facts, shown),
+        unseen=unseen(facts),
+        facts=msgspec.to_builtins(facts),
+        gpuwhy=__version__,
+        took=round(took, 3),
+    )
+
+
+def _status(shown: Sequence[Shown], facts: Facts) -> Status:
+    certain = [c for c in shown if c.confidence >= 0.5]
+    if any(c.stops for c in certain):
+        return "broken"
+    if certain:
+        return "degraded"
+    devices = facts.devices.devices
+    if isinstance(devices, Known) and devices.value:
+        return "healthy"
+    present = gpu_present(facts)
+    if isinstance(present, Absent):
+        return "healthy"
+    return "unknown"
+
+
+def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict], facts: Facts) -> str:
+    if shown and status in ("broken", "degraded"):
+        effect = next((v.cause.effect for v in verdicts if v.cause.id == shown[0].id), "")
+        return _effect(shown[0], effect)
+    if status == "unknown":
+        return "Cannot tell whether the GPU stack works here"
+    devices = facts.devices.devices
+    if isinstance(devices, Known) and devices.value:
+        return "Nothing wrong found: the GPU stack looks able to work"
+    claim = gpu_claimed(facts)
+    note = f" ({claim.value}, but there is no NVIDIA GPU)" if isinstance(claim, Known) else ""
+    return f"Healthy, CPU only: this machine has no NVIDIA GPU{note}"
+
+
+def _effect(cause: Shown, effect: str) -> str:
+    if effect:
+        return effect.format(subject=cause.subject or "this machine")
+    if cause.subject:
+        return f"{cause.subject} will not use the GPU"
+    return "No program can use the GPU here" if cause.stops else "The GPU works, with a limitation"

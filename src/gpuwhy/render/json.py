@@ -1,0 +1,80 @@
+"""The report as JSON: the contract `gpuwhy.report/1` (docs/report.schema.json). Fields may be added, never renamed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from gpuwhy.model.cause import Evidence, Finding, Fix
+from gpuwhy.model.report import SCHEMA, Report, Shown
+
+
+def report_dict(report: Report) -> dict[str, Any]:
+    """The report in plain values, in the contract's shape."""
+    return {
+        "schema": SCHEMA,
+        "status": report.status,
+        "headline": report.headline,
+        "causes": [_cause(c) for c in report.causes],
+        "ruled_out": [{"id": r.id, "because": r.because} for r in report.ruled_out],
+        "undetermined": [{"id": o.id, "missing": o.missing, "how": o.how} for o in report.undetermined],
+        "crashed": [{"id": o.id, "error": o.missing} for o in report.crashed],
+        "layers": [{"name": row.name, "text": row.text, "mark": row.mark, "note": row.note} for row in report.layers],
+        "unseen": list(report.unseen),
+        "facts": report.facts,
+        "gpuwhy": report.gpuwhy,
+        "took": report.took,
+    }
+
+
+def render(report: Report) -> str:
+    """Indented JSON, ending in a newline."""
+    return msgspec.json.format(msgspec.json.encode(_utf8(report_dict(report))), indent=1).decode() + "\n"
+
+
+def _cause(cause: Shown) -> dict[str, Any]:
+    return {
+        "id": cause.id,
+        "title": cause.title,
+        "confidence": cause.confidence,
+        "subject": cause.subject,
+        "because": [_because(f) for f in cause.because],
+        "explains": list(cause.explains),
+        "fixes": [_fix(f) for f in cause.fixes],
+    }
+
+
+def _because(finding: Finding) -> dict[str, Any]:
+    out: dict[str, Any] = {"text": finding.text}
+    for kind in ("saw", "know", "told"):
+        rows = [_evidence(e) for e in finding.evidence if e.kind == kind]
+        if rows:
+            out[kind] = rows
+    return out
+
+
+def _evidence(evidence: Evidence) -> dict[str, str]:
+    return {"text": evidence.text, "source": str(evidence.source)}
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {
+        "text": fix.text,
+        "command": fix.command,
+        "safe": fix.safe,
+        "root": fix.root,
+        "reboot": fix.reboot,
+        "check": fix.check,
+    }
+
+
+def _utf8(value: Any) -> Any:
+    """Lone surrogates (non-UTF-8 file names) cannot be JSON: write them as backslash escapes."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_utf8(k): _utf8(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_utf8(v) for v in value]
+    return value

@@ -1,0 +1,157 @@
+"""The report for a person: the answer, what convinces, the picture, what could not be seen. 80 columns are enough."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.report import Mark, Report, Shown
+
+_GLYPH: dict[Mark, str] = {"ok": "✓", "bad": "✗", "warn": "!", "unknown": "?", "none": "–"}
+_COLOUR: dict[Mark, str] = {"ok": "32", "bad": "31", "warn": "33", "unknown": "36", "none": "2"}
+_STATUS: dict[str, Mark] = {"healthy": "ok", "broken": "bad", "degraded": "warn", "unknown": "unknown"}
+
+
+class Paper:
+    """Width and colour of the place we write to."""
+
+    def __init__(self, width: int = 80, colour: bool = False) -> None:
+        self.width = max(40, min(width, 120))
+        self.colour = colour
+
+    def tint(self, code: str, text: str) -> str:
+        """Colour a text, where there is colour; a glyph always says the same without it."""
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
+
+    def wrap(self, text: str, indent: str, more: str) -> list[str]:
+        """Fold a sentence; paths and commands are never broken inside."""
+        return textwrap.wrap(
+            text,
+            self.width,
+            initial_indent=indent,
+            subsequent_indent=more,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [indent.rstrip()]
+
+
+def render(report: Report, paper: Paper, verbose: bool = False) -> str:
+    """The whole report as text."""
+    mark = _STATUS[report.status]
+    lines = [paper.tint(f"1;{_COLOUR[mark]}", f"{_GLYPH[mark]} {report.headline}"), ""]
+    for cause in report.causes:
+        lines += [*_cause(cause, report, paper, verbose), ""]
+    lines += _picture(report, paper)
+    lines += _unseen(report, paper, verbose)
+    if verbose:
+        lines += ["", *_decided(report, paper), "", *_facts(report, paper)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def certainty(confidence: float) -> str:
+    """A confidence in a word."""
+    return "certain" if confidence >= 0.97 else "likely" if confidence >= 0.7 else "possible"
+
+
+def _cause(cause: Shown, report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
+    about = f" · {cause.subject}" if cause.subject else ""
+    yield paper.tint("1", f"cause  {cause.id}") + f" · {certainty(cause.confidence)}{about}"
+    yield from paper.wrap(cause.title, "  ", "  ")
+    for finding in cause.because:
+        yield from paper.wrap(finding.text, "  because ", "          ")
+        for evidence in finding.evidence:
+            yield from paper.wrap(f"{evidence.text}  [{evidence.source}]", f"    {evidence.kind:<5} ", "          ")
+    for number, fix in enumerate(cause.fixes, 1):
+        yield from _fix(number, fix, paper)
+    if cause.explains:
+        yield from paper.wrap(", ".join(cause.explains), "  explains ", "           ")
+    if cause is report.causes[0] and report.ruled_out:
+        yield from _not(report, paper, verbose)
+
+
+def _fix(number: int, fix: Fix, paper: Paper) -> Iterator[str]:
+    needs = [word for word, on in (("needs root", fix.root), ("needs a reboot", fix.reboot)) if on]
+    yield from paper.wrap(fix.text + (f" ({', '.join(needs)})" if needs else ""), f"  fix {number}   ", "          ")
+    for line in fix.command.splitlines():
+        yield "          " + paper.tint("1", line)
+    if fix.command or number == 1:
+        yield f"          then: {fix.check}"
+
+
+def _not(report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
+    rows = report.ruled_out if verbose else report.ruled_out[:2]
+    text = ", ".join(f"{row.id} ({row.because})" for row in rows)
+    more = len(report.ruled_out) - len(rows)
+    yield from paper.wrap(text + (f", {more} more (--verbose)" if more else ""), "  not     ", "          ")
+
+
+def _picture(report: Report, paper: Paper) -> Iterator[str]:
+    names = max((len(row.name) for row in report.layers), default=0)
+    room = max(20, paper.width - names - 6)
+    for row in report.layers:
+        text = row.text + (f"  {row.note}" if row.note else "")
+        first, *rest = textwrap.wrap(text, room) or [""]
+        glyph = paper.tint(_COLOUR[row.mark], _GLYPH[row.mark])
+        yield f"  {glyph} {row.name:<{names}}  {first}"
+        for line in rest:
+            yield " " * (names + 6) + line
+
+
+def _unseen(report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
+    for row in report.crashed:
+        yield from paper.wrap(f"gpuwhy failed to judge {row.id}: {row.missing}; please report it", "  ", "    ")
+    rows = report.unseen if verbose else report.unseen[:3]
+    if not rows:
+        return
+    yield "  could not tell:"
+    for text in rows:
+        yield from paper.wrap(text, "    ", "      ")
+    if len(report.unseen) > len(rows):
+        yield f"    and {len(report.unseen) - len(rows)} more (--verbose)"
+
+
+def _decided(report: Report, paper: Paper) -> Iterator[str]:
+    if not report.causes and report.ruled_out:
+        yield "ruled out"
+        for row in report.ruled_out:
+            yield from paper.wrap(f"{row.id}: {row.because}", "  ", "    ")
+    if report.undetermined:
+        yield "undetermined"
+        for item in report.undetermined:
+            how = f" → {item.how}" if item.how else ""
+            yield from paper.wrap(f"{item.id}: {item.missing}{how}", "  ", "    ")
+
+
+def _facts(report: Report, paper: Paper) -> Iterator[str]:
+    yield "facts"
+    for subject, fields in report.facts.items():
+        for name, fact in fields.items():
+            yield from _fact(f"{subject}.{name}", fact, "  ")
+
+
+def _fact(name: str, fact: dict[str, Any], indent: str) -> Iterator[str]:
+    if fact["state"] == "unknown":
+        yield f"{indent}{name}: unknown: {fact['reason']}"
+        return
+    source = fact["source"]
+    where = f"{source['where']}{' (' + source['detail'] + ')' if source.get('detail') else ''}"
+    value = fact.get("value")
+    if isinstance(value, (list, tuple)):
+        yield f"{indent}{name}: {len(value)}  [{where}]"
+        for item in value:
+            yield f"{indent}  {_short(item)}"
+    else:
+        yield f"{indent}{name}: {'absent' if fact['state'] == 'absent' else _short(value)}  [{where}]"
+
+
+def _short(value: Any) -> str:
+    """A value on one line: nested facts by their value."""
+    if isinstance(value, dict) and "state" in value:
+        return _short(value["value"]) if value["state"] == "known" else value["state"]
+    if isinstance(value, dict):
+        return " ".join(f"{k}={_short(v)}" for k, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_short(v) for v in value) + "]"
+    return str(value)
