@@ -56,6 +56,7 @@ class World(msgspec.Struct, frozen=True):
     host: Host
     machine: str
     library_path: str = ""
+    main: Asker | None = None  # the program, whose DT_RPATH counts for everyone without a DT_RUNPATH
     folder: str = "/"  # current folder: what an empty path element means
 
 
@@ -66,7 +67,7 @@ def search(world: World, name: str, asker: Asker | None) -> Located:
         tried = (Tried(name, "path given", outcome),)
         return _end(name, name, "path given", outcome, tried)
     seen: list[Tried] = []
-    for path, why in _candidates(world, name, asker):
+    for path, why in candidates(world, name, asker):
         outcome = look_at(world, path)
         seen.append(Tried(path, why, outcome))
         if outcome == "found" or outcome.startswith("stops"):
@@ -111,7 +112,7 @@ def look_at(world: World, path: str) -> str:
     return "found"
 
 
-def _candidates(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
+def candidates(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
     """Every path glibc would try, in order, with the reason."""
     for folder, why in search_folders(world, asker):
         yield f"{folder}/{name}", why
@@ -133,14 +134,25 @@ def _candidates(world: World, name: str, asker: Asker | None) -> Iterator[tuple[
 def search_folders(world: World, asker: Asker | None) -> Iterator[tuple[str, str]]:
     """The folders before the cache, in order, with the reason; each folder once per reason."""
     if asker and not asker.elf.runpath:
-        link: Asker | None = asker
-        while link:
+        for link in _chain(asker, world.main):
             if not link.elf.runpath:
                 yield from _split(world, link.elf.rpath, link, f"RPATH of {link.path}")
-            link = link.loader
-    yield from _split(world, world.library_path, asker, "LD_LIBRARY_PATH", ";")
+    # In the variable, $ORIGIN is the program's folder: glibc expands it once, at the start.
+    yield from _split(world, world.library_path, world.main, "LD_LIBRARY_PATH", ";")
     if asker:
         yield from _split(world, asker.elf.runpath, asker, f"RUNPATH of {asker.path}")
+
+
+def _chain(asker: Asker, main: Asker | None) -> Iterator[Asker]:
+    """The asker, who loaded it, and so on; the program last."""
+    link: Asker | None = asker
+    while link:
+        yield link
+        if main and link.path == main.path:
+            main = None
+        link = link.loader
+    if main:
+        yield main
 
 
 def _split(world: World, text: str, asker: Asker | None, why: str, also: str = "") -> Iterator[tuple[str, str]]:
@@ -151,13 +163,14 @@ def _split(world: World, text: str, asker: Asker | None, why: str, also: str = "
     seen = set()
     for element in text.split(":"):
         folder = expand(world, element, asker) if element else world.folder
-        folder = _tidy(folder)
+        folder = tidy(folder)
         if folder and folder not in seen:
             seen.add(folder)
             yield folder, why
 
 
-def _tidy(path: str) -> str:
+def tidy(path: str) -> str:
+    """A folder without trailing slashes."""
     return (path.rstrip("/") or "/") if path else ""
 
 

@@ -2,21 +2,187 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import Literal
+
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import NOT_OBSERVED, Fact
-from gpuwhy.model.facts import DriverLibrary, Facts, NeededLibrary
+from gpuwhy.loader.glibc import Asker, Located, World, candidates, look_at, search, tidy
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
+from gpuwhy.model.facts import DriverLibrary, Facts, Framework, LibraryCopy, NeededLibrary, Opened
+
+_SUFFIX = re.compile(r"\.so\.(\d[\d.]*\.\d[\d.]*)$")  # libcuda.so.580.159.04, never libcuda.so.1
+_STUB_BYTES = 1 << 20  # a real driver library has tens of MB, the toolkit's stub some 70 KB
+_WSL = "/usr/lib/wsl/"
+_ASIDE = ("/usr/lib/wsl/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/local/cuda/compat")
+_BY_PATHFINDER = frozenset({"cupy"})  # frameworks that look through the nvidia wheels by themselves
+
+
+def world_of(host: Host, facts: Facts) -> Fact[World]:
+    """What the search depends on; Unknown where the C library is not glibc or its variables were not seen."""
+    libc, machine = facts.surroundings.libc, facts.surroundings.machine
+    if isinstance(libc, Known) and libc.value.startswith("musl"):
+        return Unknown("the C library is musl, whose loader searches in another way")
+    if not isinstance(machine, Known):
+        return Unknown("this machine's architecture is not known")
+    environ = host.environ()
+    path = environ.value.get("LD_LIBRARY_PATH", "") if isinstance(environ, Known) else ""
+    return known(World(host, machine.value, path), "call", "loader", "LD_LIBRARY_PATH, ld.so.cache, default folders")
+
+
+# ---------------------------------------------------------------- driver libraries
 
 
 def libcuda(host: Host, facts: Facts) -> Fact[tuple[DriverLibrary, ...]]:
-    """Every copy of libcuda, the winner first."""
-    return NOT_OBSERVED
+    """Every copy of libcuda, in the loader's order, then those it would not find."""
+    return _driver_library(host, facts, "libcuda.so.1")
 
 
 def libnvml(host: Host, facts: Facts) -> Fact[tuple[DriverLibrary, ...]]:
-    """Every copy of libnvidia-ml, the winner first."""
-    return NOT_OBSERVED
+    """Every copy of libnvidia-ml, in the loader's order, then those it would not find."""
+    return _driver_library(host, facts, "libnvidia-ml.so.1")
+
+
+def _driver_library(host: Host, facts: Facts, name: str) -> Fact[tuple[DriverLibrary, ...]]:
+    world = world_of(host, facts)
+    if not isinstance(world, Known):
+        return world if isinstance(world, Unknown) else Unknown("no loader")
+    found: dict[str, DriverLibrary] = {}
+    for path, via in (*candidates(world.value, name, None), *_aside(facts, name)):
+        one = _copy(world.value, name, path, via)
+        if one and one.real not in found:
+            found[one.real] = one
+    return Known(tuple(found.values()), Source("call", "loader search", name))
+
+
+def _aside(facts: Facts, name: str) -> Iterator[tuple[str, str]]:
+    """Places where copies lie that no loader finds by itself: WSL, compat packages, toolkit stubs."""
+    plain = name.removesuffix(".1")
+    for folder in _ASIDE:
+        yield f"{folder}/{name}", "not on the search path"
+    toolkits = facts.toolkits.toolkits
+    for toolkit in toolkits.value if isinstance(toolkits, Known) else ():
+        yield f"{toolkit.path}/compat/{name}", "not on the search path"
+        yield f"{toolkit.path}/lib64/stubs/{plain}", "not on the search path"
+
+
+def _copy(world: World, name: str, path: str, via: str) -> DriverLibrary | None:
+    stat = world.host.stat(path)
+    if isinstance(stat, Absent):
+        return None
+    resolved = world.host.real(path)
+    real = resolved.value if isinstance(resolved, Known) else path
+    size = stat.value.size if isinstance(stat, Known) else 0
+    outcome = look_at(world, path)
+    health = "ok" if outcome == "found" else outcome
+    elf = world.host.elf(path)
+    if outcome == "found" and isinstance(elf, Known) and elf.value.extent > size:
+        health = f"truncated: needs {elf.value.extent} bytes, has {size}"
+    return DriverLibrary(
+        name=name,
+        path=path,
+        real=real,
+        found_via=via,
+        kind=_kind(path, real, size),
+        version=_version(world.host, real),
+        health=known(health, "file", real),
+    )
+
+
+def _kind(path: str, real: str, size: int) -> Literal["driver", "stub", "compat", "wsl"]:
+    both = f"{path} {real}"
+    if "/stubs/" in both:
+        return "stub"
+    if _WSL in both:
+        return "wsl"
+    if "/compat/" in both or "/cuda-compat" in both or "/forward-compat" in both:
+        return "compat"
+    return "stub" if 0 < size < _STUB_BYTES else "driver"
+
+
+def _version(host: Host, real: str) -> Fact[str]:
+    """The version in the file's own name, or in that of its only versioned sibling."""
+    match = _SUFFIX.search(real)
+    if match:
+        return known(match.group(1), "file", real)
+    folder, _, name = real.rpartition("/")
+    stem = name.split(".so")[0]
+    siblings = host.list(folder, re.escape(stem) + r"\.so\.\d+\.\d")
+    versions = (
+        {m.group(1) for e in siblings.value if (m := _SUFFIX.search(e.name))} if isinstance(siblings, Known) else set()
+    )
+    if len(versions) == 1:
+        return known(versions.pop(), "folder", folder, "the versioned file beside it")
+    return Unknown(f"{real}: no version in its name")
+
+
+# ---------------------------------------------------------------- what frameworks open
 
 
 def needs(host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
-    """Every library of every framework, resolved."""
-    return NOT_OBSERVED
+    """Every library of every framework, searched for as its asker would."""
+    frameworks = facts.target.frameworks
+    if not isinstance(frameworks, Known):
+        return frameworks
+    world = world_of(host, facts)
+    if not isinstance(world, Known):
+        return world
+    seen_environment = isinstance(host.environ(), Known)
+    out = [
+        _needed(world.value, facts, framework, opened, seen_environment)
+        for framework in frameworks.value
+        if isinstance(framework.opens, Known)
+        for opened in framework.opens.value
+    ]
+    return Known(tuple(out), Source("call", "loader search", "per framework"))
+
+
+def _needed(world: World, facts: Facts, framework: Framework, opened: Opened, sure: bool) -> NeededLibrary:
+    elf = world.host.elf(opened.by)
+    asker = Asker(opened.by, elf.value) if isinstance(elf, Known) else None
+    located = search(world, opened.name, asker)
+    copies = facts.libraries.copies.value if isinstance(facts.libraries.copies, Known) else ()
+    same = [c for c in copies if c.name == opened.name]
+    found, via = located.path, located.via
+    if isinstance(found, Absent) and framework.name in _BY_PATHFINDER and same:
+        found, via = known(same[0].path, "file", same[0].path), "the framework's own search through the nvidia wheels"
+    if isinstance(found, Absent) and not sure:
+        found = Unknown(f"{opened.name}: not in the cache or default folders, and LD_LIBRARY_PATH was not seen")
+    missing = isinstance(found, Absent)
+    return NeededLibrary(
+        framework=framework.name,
+        name=opened.name,
+        optional=opened.optional,
+        needed_by=opened.by,
+        found=_neat(world.host, found),
+        found_via=via,
+        searched=_folders(located) if missing else (),
+        elsewhere=tuple(c.path for c in same) if missing else (),
+        other_versions=_others(copies, opened.name) if missing else (),
+    )
+
+
+def _folders(located: Located) -> tuple[str, ...]:
+    """Each folder once, in order, with why it was searched and what was skipped there."""
+    out: dict[str, None] = {}
+    for tried in located.tried:
+        note = "" if tried.outcome == "not there" else f", {tried.outcome}"
+        folder = posixpath.normpath(tried.path.rpartition("/")[0] or "/")
+        out.setdefault(f"{folder} ({tried.why}{note})")
+    return tuple(out)
+
+
+def _others(copies: tuple[LibraryCopy, ...], name: str) -> tuple[str, ...]:
+    stem = name.split(".so")[0]
+    return tuple(c.path for c in copies if c.name.split(".so")[0] == stem and c.name != name)
+
+
+def _neat(host: Host, found: Fact[str]) -> Fact[str]:
+    """`…/tensorflow/../nvidia/cudnn/lib/x` as `…/nvidia/cudnn/lib/x`, where both lead to the same file."""
+    if not isinstance(found, Known) or "/../" not in found.value:
+        return found
+    neat = tidy(posixpath.normpath(found.value))
+    left, right = host.real(found.value), host.real(neat)
+    same = isinstance(left, Known) and isinstance(right, Known) and left.value == right.value
+    return Known(neat, found.source) if same else found
