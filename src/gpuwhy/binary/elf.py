@@ -14,7 +14,7 @@ from gpuwhy.binary import MalformedError, Pread
 MACHINES = {3: "i386", 8: "mips", 21: "ppc64", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
 _MAX_HEADERS = 4096
-_MAX_SECTIONS = 65536
+_MAX_ROW = 256
 _MAX_DYNAMIC = 4096
 _MAX_STRING = 1 << 20
 
@@ -51,7 +51,7 @@ class Elf(msgspec.Struct, frozen=True):
         return bool(self.needed or self.soname)
 
 
-class _Image:
+class Image:
     """The parsed header of one file: word size, byte order, program headers."""
 
     def __init__(self, pread: Pread, size: int) -> None:
@@ -74,7 +74,7 @@ class _Image:
 
     def take(self, offset: int, size: int, what: str) -> bytes:
         """Read exactly `size` bytes or say which part is missing."""
-        data = self.pread(offset, size) if offset >= 0 else b""
+        data = self.pread(offset, size) if offset + size <= self.size else b""
         if len(data) < size:
             raise MalformedError(f"{what} lies past the end of the file ({self.size} bytes)", offset)
         return data
@@ -85,7 +85,7 @@ class _Image:
             raise MalformedError(f"{self.phnum} program headers", self.phoff)
         form = self.order + ("IIQQQQQQ" if self.bits == 64 else "IIIIIIII")
         step = struct.calcsize(form)
-        if self.phnum and self.phentsize < step:
+        if self.phnum and not step <= self.phentsize <= _MAX_ROW:
             raise MalformedError(f"program header entries of {self.phentsize} bytes", self.phoff)
         raw = self.take(self.phoff, self.phnum * self.phentsize, "program header table")
         out = []
@@ -95,16 +95,17 @@ class _Image:
         return out
 
 
-def _offset_of(address: int, loads: list[tuple[int, int, int]]) -> int:
+def offset_of(address: int, loads: list[tuple[int, int, int]]) -> int:
+    """Where an address lies in the file, by the loadable segments (offset, address, size)."""
     for offset, start, size in loads:
         if start <= address < start + size:
             return address - start + offset
     raise MalformedError(f"address {address:#x} is in no segment")
 
 
-def _string(image: _Image, offset: int) -> str:
+def _string(image: Image, offset: int) -> str:
     size = 256
-    while size <= _MAX_STRING:
+    while size <= _MAX_STRING and offset < image.size:
         raw = image.pread(offset, size)
         end = raw.find(b"\0")
         if end >= 0:
@@ -115,7 +116,8 @@ def _string(image: _Image, offset: int) -> str:
     raise MalformedError("string without an end", offset)
 
 
-def _dynamic(image: _Image, headers: list[tuple[int, int, int, int]]) -> dict[int, list[int]]:
+def dynamic_entries(image: Image, headers: list[tuple[int, int, int, int]]) -> dict[int, list[int]]:
+    """The dynamic section: tag → values."""
     entries: dict[int, list[int]] = {}
     for kind, offset, _, size in headers:
         if kind != _PT_DYNAMIC:
@@ -136,7 +138,7 @@ def read_elf(pread: Pread, size: int) -> Elf:
 
     A file whose segments reach past its end is still summarised as far as it can be read; `extent` tells.
     """
-    image = _Image(pread, size)
+    image = Image(pread, size)
     headers = image.program_headers()
     extent = max([image.phoff + image.phnum * image.phentsize, *(offset + length for _, offset, _, length in headers)])
     if image.shnum:
@@ -144,8 +146,8 @@ def read_elf(pread: Pread, size: int) -> Elf:
     loads = [(offset, start, length) for kind, offset, start, length in headers if kind == _PT_LOAD]
     truncated = extent > size
     try:
-        entries = _dynamic(image, headers)
-        table = _offset_of(entries[_DT_STRTAB][0], loads) if _DT_STRTAB in entries else 0
+        entries = dynamic_entries(image, headers)
+        table = offset_of(entries[_DT_STRTAB][0], loads) if _DT_STRTAB in entries else 0
 
         def strings(tag: int) -> list[str]:
             return [_string(image, table + value) for value in entries.get(tag, [])] if table else []
@@ -173,13 +175,11 @@ def read_elf(pread: Pread, size: int) -> Elf:
 
 def read_sections(pread: Pread, size: int, names: frozenset[str]) -> tuple[Section, ...]:
     """Return the sections with one of `names` that have bytes in the file."""
-    image = _Image(pread, size)
+    image = Image(pread, size)
     if not image.shoff or not image.shnum:
         return ()
-    if image.shnum > _MAX_SECTIONS:
-        raise MalformedError(f"{image.shnum} sections", image.shoff)
     form = image.order + ("IIQQQQIIQQ" if image.bits == 64 else "IIIIIIIIII")
-    if image.shentsize < struct.calcsize(form) or image.shstrndx >= image.shnum:
+    if not struct.calcsize(form) <= image.shentsize <= _MAX_ROW or image.shstrndx >= image.shnum:
         raise MalformedError("section table makes no sense", image.shoff)
     raw = image.take(image.shoff, image.shnum * image.shentsize, "section table")
     rows = [struct.unpack_from(form, raw, i * image.shentsize) for i in range(image.shnum)]

@@ -66,9 +66,11 @@ def _container(pread: Pread, start: int, size: int) -> tuple[frozenset[str], fro
 def read_gpu_code(pread: Pread, size: int, most: int = _MAX_CONTAINERS) -> GpuCode:
     """List the GPU code of an ELF file from its first `most` containers; empty when it has none."""
     sets: Counter[tuple[frozenset[str], frozenset[str]]] = Counter()
+    left, tries = most, 4 * most
     for section in read_sections(pread, size, SECTIONS):
         place, end = section.offset, min(section.offset + section.size, size)
-        while place + 16 <= end and sum(sets.values()) < most:
+        while place + 16 <= end and left > 0 and tries > 0:
+            tries -= 1
             head = pread(place, 16)
             if len(head) < 16:
                 break
@@ -79,6 +81,7 @@ def read_gpu_code(pread: Pread, size: int, most: int = _MAX_CONTAINERS) -> GpuCo
                     break
                 continue
             sets[_container(pread, place + header, min(payload, end - place))] += 1
+            left -= 1
             place += header + payload
             place += -place % 8
     return _summary(sets)

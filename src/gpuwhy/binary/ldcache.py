@@ -11,6 +11,7 @@ from gpuwhy.binary import MalformedError
 _OLD = b"ld.so-1.7.0"
 _NEW = b"glibc-ld.so.cache1.1"
 _MAX_ENTRIES = 1 << 20
+_MAX_STRING = 4097  # PATH_MAX and its NUL
 
 # The low byte of `flags` says which loader may use an entry; these are the 64-bit ones we meet, by machine.
 _ABI = {"x86_64": 0x0303, "aarch64": 0x0A03, "i386": 0x0003, "ppc64": 0x0503, "riscv64": 0x1003, "arm": 0x0903}
@@ -31,9 +32,9 @@ class CacheEntry(msgspec.Struct, frozen=True):
 
 
 def _text(data: bytes, offset: int) -> str:
-    end = data.find(b"\0", offset)
-    if offset >= len(data) or end < 0:
-        raise MalformedError("ld.so.cache: string past the end", offset)
+    end = data.find(b"\0", offset, offset + _MAX_STRING)
+    if end < 0:
+        raise MalformedError("ld.so.cache: string without an end", offset)
     return data[offset:end].decode("utf-8", "surrogateescape")
 
 
