@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from gpuwhy.causes import CAUSES
+from gpuwhy.causes.pages import page
 from gpuwhy.host.base import Host
 from gpuwhy.host.live import LiveHost
-from gpuwhy.host.recorded import RecordedHost, read_recording
+from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
 from gpuwhy.host.recording import RecordingHost
 from gpuwhy.host.root import RootHost
 from gpuwhy.loader import loads
@@ -23,9 +24,23 @@ from gpuwhy.observe.looks import EARLY, LOOKS
 from gpuwhy.observe.scene import Look, Options, Scene
 from gpuwhy.reason.report import report
 
+__all__ = [
+    "CAUSES",
+    "BadRecordingError",
+    "Options",
+    "Run",
+    "check",
+    "facts_of",
+    "live_host",
+    "page",
+    "recorded_host",
+    "root_host",
+]
+
 RESOLVE: tuple[Look, ...] = (
     Look("loads", "libcuda", lambda scene: loads.libcuda(scene.host, scene.facts)),
     Look("loads", "libnvml", lambda scene: loads.libnvml(scene.host, scene.facts)),
+    Look("loads", "trees", lambda scene: loads.trees(scene.host, scene.facts)),
     Look("loads", "needs", lambda scene: loads.needs(scene.host, scene.facts)),
 )
 """What the loader would do, once everything else is observed."""
@@ -36,6 +51,7 @@ class Run:
 
     def __init__(self, host: Host, options: Options, note: Callable[[str], None] = lambda _: None) -> None:
         start = time.monotonic()
+        options = msgspec.structs.replace(options, python=host.hide(options.python))
         scene = Scene(host, options, note)
         self.options = options
         self.host = host
@@ -74,7 +90,11 @@ def root_host(folder: str) -> Host:
 def recorded_host(data: bytes, name: str) -> tuple[Host, Options]:
     """A recording, with the options it was made with."""
     recording = read_recording(data, name)
-    return RecordedHost(recording), msgspec.convert(recording.options, type=Options)
+    try:
+        options = msgspec.convert(recording.options, type=Options)
+    except msgspec.ValidationError as error:
+        raise BadRecordingError(f"{name} was recorded with options that make no sense: {error}") from error
+    return RecordedHost(recording), options
 
 
 def check(python: str = "", *, verify: bool = False) -> Report:

@@ -143,12 +143,12 @@ def test_the_python_we_run_in():
         for line in said.stderr.splitlines()
         if "calling init: " in line
     }
-    host = RecordingHost(LiveHost())
-    process = Process(World(host, os.uname().machine, os.environ.get("LD_LIBRARY_PATH", "")))
+    live = LiveHost()
+    process = Process(World(RecordingHost(live), os.uname().machine, os.environ.get("LD_LIBRARY_PATH", "")))
     main = process.start(program)
     extensions = [p for p in shown if "lib-dynload" in p]
     for path in extensions:
         process.dlopen(path, main)
-    mine = {os.path.realpath(one.path) for one in process.loaded} - {program}
+    mine = {os.path.realpath(live.alias.path(one.path)) for one in process.loaded} - {program}
     assert mine == shown
     assert process.missing == []

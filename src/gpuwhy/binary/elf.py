@@ -55,9 +55,9 @@ class Image:
     """The parsed header of one file: word size, byte order, program headers."""
 
     def __init__(self, pread: Pread, size: int) -> None:
-        self.pread = pread
+        self._pread = pread
         self.size = size
-        ident = pread(0, 64)
+        ident = self.pread(0, 64)
         if len(ident) < 4 or ident[:4] != b"\x7fELF":
             raise MalformedError("not ELF" if ident else "empty file")
         if len(ident) < 52 or ident[4] not in (1, 2) or ident[5] not in (1, 2):
@@ -71,6 +71,10 @@ class Image:
         self.kind, self.machine = fields[0], fields[1]
         self.phoff, self.shoff = fields[4], fields[5]
         self.phentsize, self.phnum, self.shentsize, self.shnum, self.shstrndx = fields[8:13]
+
+    def pread(self, offset: int, size: int) -> bytes:
+        """Read up to `size` bytes; none from outside the file, wherever a hostile offset points."""
+        return self._pread(offset, size) if 0 <= offset < self.size else b""
 
     def take(self, offset: int, size: int, what: str) -> bytes:
         """Read exactly `size` bytes or say which part is missing."""

@@ -1,7 +1,8 @@
-"""Dynamic symbols of an ELF file: what it asks others for, and whether it defines a name (by its GNU hash table)."""
+"""Dynamic symbols of an ELF file: what it asks others for, and whether it defines a name (by its hash table)."""
 
 from __future__ import annotations
 
+import re
 import struct
 from functools import cached_property
 
@@ -14,7 +15,7 @@ _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 4, 5, 6, 10
 _DT_GNU_HASH, _DT_VERSYM, _DT_VERNEED, _DT_VERNEEDNUM = 0x6FFFFEF5, 0x6FFFFFF0, 0x6FFFFFFE, 0x6FFFFFFF
 _MAX_SYMBOLS = 4_000_000
 _MAX_CHAIN = 100_000
-_MAX_VERSIONS = 4096
+_MAX_VERSIONS, _MAX_NODES = 512, 256  # libraries with version nodes, and nodes of one library
 _WEAK = 2
 
 
@@ -70,13 +71,16 @@ class Symbols:
         raw = self.image.pread(start, 512)
         return raw.split(b"\0", 1)[0]
 
+    def _text_at(self, offset: int) -> str:
+        return self._name_at(offset).decode("utf-8", "replace")
+
     def find(self, name: str) -> Symbol | None:
-        """A symbol that this file defines, through its GNU hash table."""
-        table = self._gnu
-        if table is None:
-            return None
-        buckets, first, shift, bloom, base = table
+        """A symbol that this file defines, through whichever hash table it has."""
         wanted = name.encode("utf-8", "surrogateescape")
+        return self._find_gnu(wanted, self._gnu) if self._gnu else self._find_sysv(wanted)
+
+    def _find_gnu(self, wanted: bytes, table: tuple[int, int, int, bytes, int]) -> Symbol | None:
+        buckets, first, shift, bloom, base = table
         value = 5381
         for byte in wanted:
             value = (value * 33 + byte) & 0xFFFFFFFF
@@ -93,6 +97,28 @@ class Symbols:
                     return found
             if hashed & 1:
                 break
+        return None
+
+    def _find_sysv(self, wanted: bytes) -> Symbol | None:
+        if _DT_HASH not in self._tags:
+            raise MalformedError("no hash table")
+        start = self._table(_DT_HASH)
+        buckets, count = struct.unpack("<II", self.image.take(start, 8, "hash header"))
+        if not buckets:
+            return None
+        value = 0
+        for byte in wanted:
+            value = (value << 4) + byte
+            value = (value ^ (value >> 24 & 0xF0)) & 0x0FFFFFFF
+        place = start + 8 + value % buckets * 4
+        for _ in range(min(count, _MAX_CHAIN)):
+            (index,) = struct.unpack("<I", self.image.take(place, 4, "hash chain"))
+            if not index:
+                return None
+            found = self._symbol(index, wanted)
+            if found:
+                return found
+            place = start + 8 + (buckets + index) * 4
         return None
 
     @cached_property
@@ -112,14 +138,14 @@ class Symbols:
         name, _, _, section, address, size = struct.unpack("<IBBHQQ", raw)
         return Symbol(address, size) if section and self._name_at(name) == wanted else None
 
-    def imports(self, prefixes: tuple[str, ...]) -> tuple[Import, ...]:
-        """The undefined symbols whose names start with one of `prefixes`, in table order."""
+    def imports(self, match: str) -> tuple[Import, ...]:
+        """The undefined symbols whose names start as the pattern `match` says, in table order."""
         raw = self.image.take(self._symtab, self._count() * 24, "symbol table")
-        strings, versions, starts = self._strings, self._versions, tuple(p.encode() for p in prefixes)
+        strings, versions, fits = self._strings, self._versions, re.compile(match.encode()).match
         versym = self._versym(len(raw) // 24) if versions else b""
         out = []
         for index, (name, info, _, section, _, _) in enumerate(struct.iter_unpack("<IBBHQQ", raw)):
-            if section or not name or not strings.startswith(starts, name):
+            if section or not name or not fits(strings, name):
                 continue
             text = strings[name : strings.find(b"\0", name)].decode("utf-8", "surrogateescape")
             node = struct.unpack_from("<H", versym, index * 2)[0] & 0x7FFF if versym else 0
@@ -169,9 +195,9 @@ class Symbols:
         for _ in range(min(self._tags.get(_DT_VERNEEDNUM, [0])[0], _MAX_VERSIONS)):
             _, count, file, aux, following = struct.unpack("<HHIII", self.image.take(place, 16, "version need"))
             spot = place + aux
-            for _ in range(min(count, _MAX_VERSIONS)):
+            for _ in range(min(count, _MAX_NODES)):
                 _, _, other, name, step = struct.unpack("<IHHII", self.image.take(spot, 16, "version need entry"))
-                out[other & 0x7FFF] = (self._name_at(file).decode(), self._name_at(name).decode())
+                out[other & 0x7FFF] = (self._text_at(file), self._text_at(name))
                 spot += step
                 if not step:
                     break

@@ -17,8 +17,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def go(options: argparse.Namespace) -> int:
     """Print the page, or the list of causes."""
-    from gpuwhy.causes import CAUSES
-    from gpuwhy.causes.pages import page
+    from gpuwhy.app import CAUSES, page
 
     if not options.id:
         write("".join(f"{cause.id:<28} {cause.title}\n" for cause in CAUSES))

@@ -53,18 +53,21 @@ def diagnose(options: argparse.Namespace) -> Run:
     """The run that the options ask for: live, from a recording, or below a folder."""
     from gpuwhy import app
     from gpuwhy.cli.progress import Progress
-    from gpuwhy.observe.scene import Options
 
     if getattr(options, "recording", None):
-        host, asked = app.recorded_host(read_bytes(options.recording), options.recording)
+        try:
+            host, asked = app.recorded_host(read_bytes(options.recording), options.recording)
+        except app.BadRecordingError as error:
+            raise UsageError(str(error)) from error
         return app.Run(host, asked)
-    asked = Options(python=options.python, verify=options.verify, folder=".")
+    options.python = os.path.expanduser(options.python)
+    asked = app.Options(python=options.python, verify=options.verify, folder=".")
     with Progress() as progress:
         if getattr(options, "root", None):
             if not os.path.isdir(options.root):
                 raise UsageError(f"--root {options.root}: not a folder")
             return app.Run(app.root_host(options.root), asked, progress.note)
-        if options.python and not os.path.exists(os.path.expanduser(options.python)):
+        if options.python and not os.path.exists(options.python):
             raise UsageError(f"--python {options.python}: no such file or folder")
         return app.Run(app.live_host(), asked, progress.note)
 

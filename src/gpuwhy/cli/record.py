@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 
@@ -20,7 +21,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def go(options: argparse.Namespace) -> int:
-    """Observe and write; a file is written whole or not at all."""
+    """Observe and write."""
     data = diagnose(options).recording()
     if options.output == "-":
         sys.stdout.buffer.write(data)
@@ -29,12 +30,24 @@ def go(options: argparse.Namespace) -> int:
         import gzip
 
         data = gzip.compress(data, mtime=0)
-    part = f"{options.output}.part"
     try:
-        with open(part, "wb") as file:
-            file.write(data)
-        os.replace(part, options.output)
+        keep(os.path.realpath(options.output), data)
     except OSError as error:
         raise UsageError(f"cannot write {options.output}: {error.strerror}") from error
     print(f"wrote {options.output} ({len(data):,} bytes); read it before you send it", file=sys.stderr)
     return HEALTHY
+
+
+def keep(path: str, data: bytes) -> None:
+    """Write a file whole or not at all; a pipe or device is written to, never replaced."""
+    part = f"{path}.part" if os.path.isfile(path) or not os.path.exists(path) else path
+    try:
+        with open(part, "wb") as file:
+            file.write(data)
+        if part != path:
+            os.replace(part, path)
+    except OSError:
+        if part != path:
+            with contextlib.suppress(OSError):
+                os.unlink(part)
+        raise

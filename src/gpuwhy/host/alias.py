@@ -2,7 +2,8 @@
 
 The home folder is written `~`, this user's name as a path component `$USER`, another user's home
 `/home/user-1a2b` (a short hash). Text from the machine is aliased on the way in; paths in questions are turned back
-on the way out. A `~` that the machine itself wrote is kept apart as `\\~`.
+on the way out. A `~` that the machine itself wrote is kept apart as `\\~`; a byte that is not UTF-8 is written
+`\\udcXX`, so that every answer is text that JSON and a terminal can hold.
 """
 
 from __future__ import annotations
@@ -15,43 +16,55 @@ _GENERIC = frozenset(
     | {"azureuser", "opc", "vagrant", "work", "home", "data", "mnt", "opt", "usr", "tmp", "var", "lib", "lib64", "bin"}
     | {"share", "local", "conda", "miniconda3", "app", "src", "code", "project", "python3", "nvidia", "cuda"}
 )
-_OTHER = re.compile(r"(?<![\w.-])(/home/|/Users/)([^/\s:;,'\"()<>|*?]+)")
+_BYTE = re.compile(r"\\udc([89a-f][0-9a-f])")
+_OTHER = re.compile(r"(/home/|/Users/)([^/\s:;,'\"()<>|*?]+)")
+
+
+def printable(text: str) -> str:
+    """Write the bytes that are not UTF-8 (lone surrogates in a Python string) as backslash escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def _bytes_back(path: str) -> str:
+    return _BYTE.sub(lambda byte: chr(0xDC00 + int(byte.group(1), 16)), path) if "\\udc" in path else path
 
 
 class Alias:
     """Both directions of the mapping for one machine."""
 
     def __init__(self, home: str = "", user: str = "") -> None:
-        self.home = home.rstrip("/") if home.startswith("/") and home.rstrip("/").count("/") >= 1 else ""
+        self.home = printable(home.rstrip("/")) if home.startswith("/") else ""
+        user = printable(user) or self.home.rpartition("/")[2]
         self.user = user if len(user) > 2 and user not in _GENERIC else ""
         self._others: dict[str, str] = {}
         self._home = re.compile(r"(?<![\w./-])" + re.escape(self.home) + r"(?![\w.-])") if self.home else None
-        self._user = re.compile(r"(?<=/)" + re.escape(self.user) + r"(?=/|$|[\s:;,'\"])") if self.user else None
+        self._user = re.compile(r"(?<=/)" + re.escape(self.user) + r"(?![\w.-])") if self.user else None
 
     def hide(self, text: str) -> str:
         """Alias the paths inside a text that came from the machine."""
+        text = printable(text)
         if "~" in text:
             text = re.sub(r"(?:(?<=^)|(?<=[\s:=]))~(?=/|$)", r"\\~", text)
         if self._home and self.home in text:
             text = self._home.sub("~", text)
-        if "/home/" in text or "/Users/" in text:
-            text = _OTHER.sub(self._other, text)
         if self._user and self.user in text:
             text = self._user.sub("$USER", text)
+        if "/home/" in text or "/Users/" in text:
+            text = _OTHER.sub(self._other, text)
         return text
 
     def path(self, path: str) -> str:
         """Turn an aliased path back into one the machine understands."""
         if path.startswith("\\~"):
-            return path[1:]
+            return _bytes_back(path[1:])
         if self.home and (path == "~" or path.startswith("~/")):
             path = self.home + path[1:]
         if self.user and "$USER" in path:
-            path = path.replace("/$USER", "/" + self.user)
+            path = re.sub(r"(?<=/)\$USER(?![\w.-])", lambda _: self.user, path)
         if "/user-" in path:
             for alias, name in self._others.items():
-                path = re.sub(rf"/{alias}(?=/|$)", ("/" + name).replace("\\", r"\\"), path)
-        return path
+                path = re.sub(rf"(?<=/){alias}(?=/|$)", name.replace("\\", r"\\"), path)
+        return _bytes_back(path)
 
     def _other(self, match: re.Match[str]) -> str:
         name = match.group(2)

@@ -59,6 +59,15 @@ class Disk(msgspec.Struct, frozen=True):
     free: int
 
 
+class DebPackage(msgspec.Struct, frozen=True):
+    """One entry of dpkg's status file."""
+
+    name: str
+    version: str
+    status: str  # dpkg's word for it: "installed", "half-configured", "config-files" …
+    changed: float | None  # Unix time of its file list on disk
+
+
 _VALUES: Mapping[str, Any] = {
     "read": str,
     "lines": tuple[str, ...],
@@ -68,8 +77,11 @@ _VALUES: Mapping[str, Any] = {
     "real": str,
     "elf": Elf,
     "gpu_code": GpuCode,
+    "cuda_version": str,
+    "unmet": tuple[str, ...],
     "ldcache": tuple[CacheEntry, ...],
     "sha256": str,
+    "dpkg": tuple[DebPackage, ...],
     "environ": dict[str, str],
     "uname": Uname,
     "disk": Disk,
@@ -77,6 +89,7 @@ _VALUES: Mapping[str, Any] = {
     "now": float,
     "kernel_log": tuple[str, ...],
     "call": tuple[dict[str, Any], ...],
+    "python": tuple[dict[str, Any], ...],
     "run": Output,
 }
 
@@ -99,8 +112,12 @@ class Host:
         """Answer one question; never raises for anything the machine does."""
         raise AssertionError(f"{type(self).__name__} answers nothing")
 
+    def hide(self, text: str) -> str:
+        """A text from outside (a command-line argument), aliased as this host's answers are."""
+        return text
+
     def read(self, path: str) -> Fact[str]:
-        """The text of a small file (at most 4 MiB), undecodable bytes kept as surrogates."""
+        """The text of a small file (at most 4 MiB), bytes that are not UTF-8 written as escapes."""
         return self.ask("read", path)
 
     def lines(self, path: str, *containing: str) -> Fact[tuple[str, ...]]:
@@ -131,6 +148,14 @@ class Host:
         """The GPU architectures in the first `containers` fatbins of an ELF file."""
         return self.ask("gpu_code", path, containers)
 
+    def cuda_version(self, path: str) -> Fact[str]:
+        """The version of a CUDA library from its own bytes; Absent when they do not tell."""
+        return self.ask("cuda_version", path)
+
+    def unmet(self, path: str, match: str, *providers: str) -> Fact[tuple[str, ...]]:
+        """The symbols matching a pattern that an ELF file needs (weak ones aside) and no provider file defines."""
+        return self.ask("unmet", path, match, *providers)
+
     def ldcache(self) -> Fact[tuple[CacheEntry, ...]]:
         """The entries of /etc/ld.so.cache in the loader's order."""
         return self.ask("ldcache")
@@ -138,6 +163,10 @@ class Host:
     def sha256(self, path: str) -> Fact[str]:
         """The hash of a file in RECORD's spelling (urlsafe base64, no padding)."""
         return self.ask("sha256", path)
+
+    def dpkg(self, match: str) -> Fact[tuple[DebPackage, ...]]:
+        """The Debian packages whose names match a regular expression from their start, by dpkg's status file."""
+        return self.ask("dpkg", match)
 
     def environ(self) -> Fact[dict[str, str]]:
         """The environment variables that steer the GPU stack; never the others."""
@@ -166,6 +195,10 @@ class Host:
     def call(self, child: str, *args: str) -> Fact[tuple[dict[str, Any], ...]]:
         """Run one of host/children in a process of its own; the JSON objects it printed before it ended or hung."""
         return self.ask("call", child, *args)
+
+    def python(self, path: str, child: str, *args: str) -> Fact[tuple[dict[str, Any], ...]]:
+        """Run one of host/children with another Python, as that Python's own user would start it; answers as `call`."""
+        return self.ask("python", path, child, *args)
 
     def run(self, *argv: str) -> Fact[Output]:
         """Run a read-only command with a time limit."""

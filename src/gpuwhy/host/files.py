@@ -11,16 +11,20 @@ import hashlib
 import os
 import re
 import stat as stat_
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
+import msgspec
+
 from gpuwhy.binary import MalformedError, Pread
-from gpuwhy.binary.elf import read_elf
+from gpuwhy.binary.cudaversion import read_cuda_version
+from gpuwhy.binary.elf import Elf, read_elf
 from gpuwhy.binary.fatbin import GpuCode, read_gpu_code
 from gpuwhy.binary.ldcache import CacheEntry, read_ldcache
-from gpuwhy.host.alias import Alias
-from gpuwhy.host.base import Disk, Entry, Stat
+from gpuwhy.binary.symbols import Symbols
+from gpuwhy.host.alias import Alias, printable
+from gpuwhy.host.base import DebPackage, Disk, Entry, Stat
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 
 T = TypeVar("T")
@@ -28,6 +32,8 @@ T = TypeVar("T")
 MAX_READ = 4 << 20
 MAX_LINES_FILE = 64 << 20
 MAX_NAMES = 200_000
+DPKG_STATUS, DPKG_INFO = "/var/lib/dpkg/status", "/var/lib/dpkg/info"
+_DEB_FIELD = re.compile(r"^(Package|Status|Version|Architecture): *(.*?) *$", re.MULTILINE)
 _NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
@@ -54,6 +60,10 @@ class Files:
         self._alias = alias
         self._place = place
         self._uid = uid
+
+    def _hidden(self, texts: Iterable[str]) -> tuple[str, ...]:
+        """Alias many one-line texts at once."""
+        return tuple(self._alias.hide("\n".join(t.replace("\n", " ") for t in texts)).split("\n"))
 
     def _answer(self, path: str, look: Callable[[str], T], kind: str = "file") -> Fact[T]:
         source = Source("folder" if kind == "folder" else "file", path)
@@ -103,7 +113,7 @@ class Files:
 
         def look(p: str) -> tuple[str, ...]:
             data = self._bytes(p, MAX_LINES_FILE)
-            kept = [line for line in data.splitlines() if any(w in line for w in wanted)]
+            kept = _lines_with(data, wanted)
             return (
                 tuple(self._alias.hide(b"\n".join(kept).decode("utf-8", "surrogateescape")).split("\n")) if kept else ()
             )
@@ -125,7 +135,7 @@ class Files:
                     kind = "link" if item.is_symlink() else "folder" if item.is_dir() else "file"
                     if kind == "file" and not item.is_file():
                         kind = "other"
-                    out.append(Entry(item.name, kind))  # type: ignore[arg-type]
+                    out.append(Entry(printable(item.name), kind))  # type: ignore[arg-type]
             return tuple(sorted(out, key=lambda e: e.name))
 
         return self._answer(path, look, "folder")
@@ -148,13 +158,21 @@ class Files:
             if error.errno in _NOWHERE or error.errno == errno.EINVAL:
                 return Absent(Source("file", path))
             return Unknown(f"{path}: {error.strerror}")
+        except ValueError as error:
+            return Unknown(f"{path!r}: {error}")
 
-    def elf(self, path: str) -> Fact[object]:
+    def elf(self, path: str) -> Fact[Elf]:
         """See Host.elf."""
 
-        def look(p: str) -> object:
+        def look(p: str) -> Elf:
             with self._open(p) as fd:
-                return read_elf(_pread(fd), os.fstat(fd).st_size)
+                elf = read_elf(_pread(fd), os.fstat(fd).st_size)
+            soname, rpath, runpath, interpreter, *needed = self._hidden(
+                (elf.soname, elf.rpath, elf.runpath, elf.interpreter, *elf.needed)
+            )
+            return msgspec.structs.replace(
+                elf, soname=soname, rpath=rpath, runpath=runpath, interpreter=interpreter, needed=tuple(needed)
+            )
 
         return self._answer(path, look)
 
@@ -167,9 +185,43 @@ class Files:
 
         return self._answer(path, look)
 
+    def cuda_version(self, path: str) -> Fact[str]:
+        """See Host.cuda_version."""
+
+        def look(p: str) -> str:
+            with self._open(p) as fd:
+                version = read_cuda_version(_pread(fd), os.fstat(fd).st_size, path.rpartition("/")[2])
+            if version is None:
+                raise FileNotFoundError(errno.ENOENT, "no version in its bytes", p)
+            return version
+
+        return self._answer(path, look)
+
+    def unmet(self, path: str, match: str, *providers: str) -> Fact[tuple[str, ...]]:
+        """See Host.unmet."""
+
+        def look(p: str) -> tuple[str, ...]:
+            with self._open(p) as fd:
+                wanted = [i.name for i in Symbols(_pread(fd), os.fstat(fd).st_size).imports(match) if not i.weak]
+            for provider in providers:
+                with self._open(self._place(provider)) as fd:
+                    symbols = Symbols(_pread(fd), os.fstat(fd).st_size)
+                    wanted = [name for name in wanted if not symbols.find(name)]
+            return tuple(wanted)
+
+        return self._answer(path, look)
+
     def ldcache(self) -> Fact[tuple[CacheEntry, ...]]:
         """See Host.ldcache."""
-        return self._answer("/etc/ld.so.cache", lambda p: read_ldcache(self._bytes(p, MAX_READ)))
+
+        def look(p: str) -> tuple[CacheEntry, ...]:
+            entries = read_ldcache(self._bytes(p, MAX_READ))
+            paths = self._hidden(e.path for e in entries)
+            return tuple(
+                CacheEntry(printable(e.name), p, e.flags, e.hwcap) for e, p in zip(entries, paths, strict=False)
+            )
+
+        return self._answer("/etc/ld.so.cache", look)
 
     def sha256(self, path: str) -> Fact[str]:
         """See Host.sha256."""
@@ -183,6 +235,27 @@ class Files:
 
         return self._answer(path, look)
 
+    def dpkg(self, match: str) -> Fact[tuple[DebPackage, ...]]:
+        """See Host.dpkg."""
+        heading = re.compile(rb"\nPackage: (?:" + match.encode() + rb")[^\n]*(?:\n[^\n]+)*")
+
+        def look(p: str) -> tuple[DebPackage, ...]:
+            data = b"\n" + self._bytes(p, MAX_LINES_FILE)
+            return tuple(self._deb(found.group()) for found in heading.finditer(data))
+
+        return self._answer(DPKG_STATUS, look)
+
+    def _deb(self, stanza: bytes) -> DebPackage:
+        fields = dict(_DEB_FIELD.findall(stanza.decode("utf-8", "replace")))
+        name, arch = fields["Package"], fields.get("Architecture", "")
+        changed = None
+        for stem in (f"{name}:{arch}", name):
+            with suppress(OSError, ValueError):
+                changed = round(os.stat(self._place(f"{DPKG_INFO}/{stem}.list")).st_mtime, 2)
+                break
+        words = fields.get("Status", "").split() or ["unknown"]
+        return DebPackage(name, fields.get("Version", ""), words[-1], changed)
+
     def disk(self, path: str) -> Fact[Disk]:
         """See Host.disk."""
 
@@ -191,6 +264,19 @@ class Files:
             return Disk(s.f_frsize * s.f_blocks, s.f_frsize * s.f_bavail)
 
         return self._answer(path, look, "folder")
+
+
+def _lines_with(data: bytes, wanted: list[bytes]) -> list[bytes]:
+    """The lines that hold one of some strings, found without splitting the rest (RECORD files have 30,000 lines)."""
+    spans = set()
+    for text in wanted:
+        place = data.find(text)
+        while place >= 0:
+            start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
+            end = end if end >= 0 else len(data)
+            spans.add((start, end))
+            place = data.find(text, end)
+    return [data[start:end].rstrip(b"\r") for start, end in sorted(spans)]
 
 
 def _pread(fd: int) -> Pread:

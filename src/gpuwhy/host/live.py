@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -43,9 +45,9 @@ class LiveHost(Host):
     def __init__(self, environ: dict[str, str] | None = None) -> None:
         self._environ = dict(os.environ) if environ is None else environ
         user = self._environ.get("USER") or self._environ.get("LOGNAME") or ""
-        self.alias = Alias(os.path.expanduser("~"), user)
+        self.alias = Alias(self._environ.get("HOME") or os.path.expanduser("~"), user)
         self._files = Files(self.alias, self.alias.path, os.getuid())
-        self._python = sys.executable or "python3"
+        self._python_of_ours = sys.executable or "python3"
 
     def ask(self, op: str, *args: Any) -> Fact[Any]:
         """Dispatch to the file questions or to a method of this class."""
@@ -53,13 +55,17 @@ class LiveHost(Host):
         fact: Fact[Any] = answer(*args)
         return fact
 
+    def hide(self, text: str) -> str:
+        """See Host.hide."""
+        return self.alias.hide(text)
+
     def _real(self, path: str) -> Fact[str]:
         try:
             found = os.path.realpath(self.alias.path(path), strict=True)
         except (FileNotFoundError, NotADirectoryError):
             return Absent(Source("file", path))
         except (OSError, ValueError) as error:
-            return Unknown(f"{path}: {error}")
+            return Unknown(f"{path}: {getattr(error, 'strerror', None) or error}")
         return Known(self.alias.hide(found), Source("file", path))
 
     def _environ_answer(self) -> Fact[dict[str, str]]:
@@ -93,10 +99,22 @@ class LiveHost(Host):
         return Known(tuple(lines[-400:]), Source("command", "dmesg"))
 
     def _call(self, child: str, *args: str) -> Fact[tuple[dict[str, Any], ...]]:
+        return self._child([self._python_of_ours, "-I", "-S"], child, args, child)
+
+    def _python(self, path: str, child: str, *args: str) -> Fact[tuple[dict[str, Any], ...]]:
+        """Without -I or -E, so that the child sees what the user's own run would see; -B: it leaves no files."""
+        return self._child([self.alias.path(path), "-B"], child, args, path)
+
+    def _child(
+        self, python: list[str], child: str, args: tuple[str, ...], name: str
+    ) -> Fact[tuple[dict[str, Any], ...]]:
         script = Path(__file__).with_name("children") / f"{child}.py"
-        argv = [self._python, "-I", "-S", str(script), *(self.alias.path(a) for a in args)]
-        source = Source("call", child, " ".join(args))
-        code, out, err = _collect(argv, CALL_SECONDS, self._environ)
+        source = Source("call", name, " ".join(args))
+        argv = [*python, str(script), *(self.alias.path(a) for a in args), *_libraries(child)]
+        try:
+            code, out, err = _collect(argv, CALL_SECONDS, self._environ)
+        except (OSError, ValueError) as error:
+            return Unknown(f"{name}: cannot be started: {getattr(error, 'strerror', None) or error}")
         said = [self._shown(line) for line in out.splitlines() if line.startswith("{")]
         if code == 0:
             return Known(tuple(said), source)
@@ -105,15 +123,22 @@ class LiveHost(Host):
         )
         tail = f": {self.alias.hide(err.strip().splitlines()[-1])}" if err.strip() else ""
         if said:
-            return Known((*said, {"ended": f"{child} {end}{tail}"}), source)
-        return Unknown(f"{child}: {end}{tail}")
+            return Known((*said, {"ended": f"{name} {end}{tail}"}), source)
+        return Unknown(f"{name}: {end}{tail}")
 
     def _shown(self, line: str) -> dict[str, Any]:
         try:
-            value = json.loads(self.alias.hide(line))
-        except ValueError:
-            return {"garbled": line[:200]}
+            value = self._hidden(json.loads(line))
+        except (ValueError, RecursionError):
+            return {"garbled": self.alias.hide(line[:200])}
         return value if isinstance(value, dict) else {}
+
+    def _hidden(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.alias.hide(value)
+        if isinstance(value, dict):
+            return {self.alias.hide(k): self._hidden(v) for k, v in value.items()}
+        return [self._hidden(v) for v in value] if isinstance(value, list) else value
 
     def _run(self, *argv: str) -> Fact[Output]:
         source = Source("command", " ".join(argv))
@@ -126,6 +151,19 @@ class LiveHost(Host):
         if code is None:
             return Unknown(f"{' '.join(argv)}: no answer within {RUN_SECONDS:g} s")
         return Known(Output(code, self.alias.hide(out), self.alias.hide(err)), source)
+
+
+def _libraries(child: str) -> tuple[str, ...]:
+    """The folder of the one library a child needs from our own environment, found without importing it."""
+    if child != "nvml":
+        return ()
+    from importlib.machinery import PathFinder
+
+    found = PathFinder.find_spec("pynvml")
+    if found is None or not found.origin:
+        return ()
+    folder = Path(found.origin).parent
+    return (str(folder.parent if found.submodule_search_locations else folder),)
 
 
 def _collect(argv: list[str], seconds: float, environ: dict[str, str]) -> tuple[int | None, str, str]:
@@ -142,7 +180,8 @@ def _collect(argv: list[str], seconds: float, environ: dict[str, str]) -> tuple[
             out, err = child.communicate(timeout=seconds)
             code: int | None = child.returncode
         except subprocess.TimeoutExpired as late:
-            child.kill()
+            with contextlib.suppress(OSError):
+                os.killpg(child.pid, signal.SIGKILL)  # its own children too
             code, out, err = None, late.stdout or b"", late.stderr or b""
             try:
                 out, err = child.communicate(timeout=0.5)

@@ -53,6 +53,10 @@ class RecordingHost(Host):
         finally:
             mine.set()
 
+    def hide(self, text: str) -> str:
+        """See Host.hide."""
+        return self._inner.hide(text)
+
     def dump(self, options: dict[str, Any]) -> bytes:
         """The recording as readable JSON, one question a line, sorted."""
         with self._lock:

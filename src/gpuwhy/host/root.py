@@ -10,7 +10,9 @@ from gpuwhy.host.base import Host
 from gpuwhy.host.files import Files
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 
-_FILES = frozenset({"read", "lines", "list", "stat", "elf", "gpu_code", "ldcache", "sha256"})
+_FILES = frozenset(
+    {"read", "lines", "list", "stat", "elf", "gpu_code", "cuda_version", "unmet", "ldcache", "sha256", "dpkg"}
+)
 _MAX_LINKS = 40
 
 
@@ -71,5 +73,7 @@ class RootHost(Host):
         folder, _, name = self.alias.path(path).rpartition("/")
         try:
             return Known(self.alias.hide(os.readlink(f"{self._inside(folder or '/')}/{name}")), Source("file", path))
+        except ValueError as error:
+            return Unknown(f"{path!r}: {error}")
         except OSError as error:
             return Absent(Source("file", path)) if error.errno in (2, 20, 22) else Unknown(f"{path}: {error.strerror}")

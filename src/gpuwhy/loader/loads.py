@@ -8,9 +8,22 @@ from collections.abc import Iterator
 from typing import Literal
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader.glibc import Asker, Located, World, candidates, look_at, search, tidy
+from gpuwhy.loader.frameworks import run
+from gpuwhy.loader.glibc import Tried, World, candidates, look_at, tidy
+from gpuwhy.loader.process import Loaded, Process
+from gpuwhy.loader.unmet import concerns_gpu, unmet_symbols
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
-from gpuwhy.model.facts import DriverLibrary, Facts, Framework, LibraryCopy, NeededLibrary, Opened
+from gpuwhy.model.facts import (
+    DriverLibrary,
+    Facts,
+    Framework,
+    LibraryCopy,
+    LoadedLibrary,
+    LoadTree,
+    MissingLibrary,
+    NeededLibrary,
+    Opened,
+)
 
 _SUFFIX = re.compile(r"\.so\.(\d[\d.]*\.\d[\d.]*)$")  # libcuda.so.580.159.04, never libcuda.so.1
 _STUB_BYTES = 1 << 20  # a real driver library has tens of MB, the toolkit's stub some 70 KB
@@ -120,53 +133,111 @@ def _version(host: Host, real: str) -> Fact[str]:
 # ---------------------------------------------------------------- what frameworks open
 
 
-def needs(host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
-    """Every library of every framework, searched for as its asker would."""
+def trees(host: Host, facts: Facts) -> Fact[tuple[LoadTree, ...]]:
+    """What the process of each framework would load."""
     frameworks = facts.target.frameworks
     if not isinstance(frameworks, Known):
         return frameworks
     world = world_of(host, facts)
     if not isinstance(world, Known):
         return world
-    seen_environment = isinstance(host.environ(), Known)
     out = [
-        _needed(world.value, facts, framework, opened, seen_environment)
-        for framework in frameworks.value
-        if isinstance(framework.opens, Known)
-        for opened in framework.opens.value
+        tree_of(run(world.value, facts, one), facts, one.name)
+        for one in frameworks.value
+        if isinstance(one.opens, Known) and one.opens.value
     ]
     return Known(tuple(out), Source("call", "loader search", "per framework"))
 
 
-def _needed(world: World, facts: Facts, framework: Framework, opened: Opened, sure: bool) -> NeededLibrary:
-    elf = world.host.elf(opened.by)
-    asker = Asker(opened.by, elf.value) if isinstance(elf, Known) else None
-    located = search(world, opened.name, asker)
+def tree_of(process: Process, facts: Facts, name: str) -> LoadTree:
+    """The record of a process: its GPU libraries, what is missing, and which symbols are unmet."""
+    copies = facts.libraries.copies.value if isinstance(facts.libraries.copies, Known) else ()
+    by_real = {c.real: c for c in copies}
+    kept = [one for one in process.loaded if concerns_gpu(one.path)]
+    return LoadTree(
+        framework=name,
+        libraries=tuple(_loaded(process.world.host, one, by_real.get(one.real)) for one in kept),
+        missing=tuple(
+            MissingLibrary(m.name, m.needed_by, m.why, _folders(m.tried))
+            for m in process.missing
+            if concerns_gpu(m.name)
+        ),
+        unmet=unmet_symbols(process),
+    )
+
+
+def _loaded(host: Host, one: Loaded, copy: LibraryCopy | None) -> LoadedLibrary:
+    path = _neat(host, known(one.path, "file", one.path)).need() or one.path
+    via = posixpath.normpath(one.via) if one.via.startswith("/") else one.via
+    return LoadedLibrary(
+        name=one.name.rpartition("/")[2],
+        path=path,
+        via=via,
+        needed_by=one.needed_by,
+        version=copy.version if copy else Unknown("not among the CUDA libraries"),
+        owner=copy.owner if copy else Unknown("not among the CUDA libraries"),
+    )
+
+
+def needs(host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
+    """Every library that a framework opens by name, and what its load tree says of it."""
+    found = facts.loads.trees
+    if not isinstance(found, Known):
+        return found
+    by_name = {tree.framework: tree for tree in found.value}
+    frameworks = facts.target.frameworks
+    sure = isinstance(host.environ(), Known)
+    out = [
+        _needed(facts, framework, opened, by_name[framework.name], sure)
+        for framework in (frameworks.value if isinstance(frameworks, Known) else ())
+        if framework.name in by_name and isinstance(framework.opens, Known)
+        for opened in framework.opens.value
+    ]
+    return Known(tuple(out), found.source)
+
+
+def _needed(facts: Facts, framework: Framework, opened: Opened, tree: LoadTree, sure: bool) -> NeededLibrary:
+    loaded = next((one for one in tree.libraries if one.name == opened.name), None)
+    missing = next((one for one in tree.missing if one.name == opened.name), None)
     copies = facts.libraries.copies.value if isinstance(facts.libraries.copies, Known) else ()
     same = [c for c in copies if c.name == opened.name]
-    found, via = located.path, located.via
-    if isinstance(found, Absent) and framework.name in _BY_PATHFINDER and same:
-        found, via = known(same[0].path, "file", same[0].path), "the framework's own search through the nvidia wheels"
+    found, via = _outcome(framework, opened, loaded, missing, same)
     if isinstance(found, Absent) and not sure:
         found = Unknown(f"{opened.name}: not in the cache or default folders, and LD_LIBRARY_PATH was not seen")
-    missing = isinstance(found, Absent)
+    lost = isinstance(found, Absent)
     return NeededLibrary(
         framework=framework.name,
         name=opened.name,
         optional=opened.optional,
         needed_by=opened.by,
-        found=_neat(world.host, found),
+        found=found,
         found_via=via,
-        searched=_folders(located) if missing else (),
-        elsewhere=tuple(c.path for c in same) if missing else (),
-        other_versions=_others(copies, opened.name) if missing else (),
+        searched=missing.searched if lost and missing else (),
+        elsewhere=tuple(c.path for c in same) if lost else (),
+        other_versions=_others(copies, opened.name) if lost else (),
     )
 
 
-def _folders(located: Located) -> tuple[str, ...]:
+def _outcome(
+    framework: Framework,
+    opened: Opened,
+    loaded: LoadedLibrary | None,
+    missing: MissingLibrary | None,
+    same: list[LibraryCopy],
+) -> tuple[Fact[str], str]:
+    if loaded:
+        return known(loaded.path, "file", loaded.path, loaded.via), loaded.via
+    if framework.name in _BY_PATHFINDER and same:
+        return known(same[0].path, "file", same[0].path), "the framework's own search through the nvidia wheels"
+    if missing and missing.why.startswith("stops"):
+        return Unknown(f"{opened.name}: {missing.why}"), ""
+    return Absent(Source("call", "loader search", opened.name)), ""
+
+
+def _folders(tries: tuple[Tried, ...]) -> tuple[str, ...]:
     """Each folder once, in order, with why it was searched and what was skipped there."""
     out: dict[str, None] = {}
-    for tried in located.tried:
+    for tried in tries:
         note = "" if tried.outcome == "not there" else f", {tried.outcome}"
         folder = posixpath.normpath(tried.path.rpartition("/")[0] or "/")
         out.setdefault(f"{folder} ({tried.why}{note})")

@@ -57,9 +57,9 @@ class Process:
         self._needs(queue)
         return main
 
-    def dlopen(self, name: str, caller: Loaded | None) -> Loaded | None:
-        """Load `name` as a dlopen call made from `caller`, with everything it needs."""
-        one = self._find(name, caller)
+    def dlopen(self, name: str, caller: Loaded | None, via: str = "") -> Loaded | None:
+        """Load `name` as a dlopen call made from `caller`, with everything it needs; `via` says whose idea it was."""
+        one = self._find(name, caller, via)
         if one is not None:
             self._needs([one])
         return one

@@ -53,6 +53,9 @@ class Driver(Record, frozen=True):
     compat_packages: Fact[tuple[Package, ...]] = NOT_OBSERVED  # cuda-compat-*
     driver_cuda: Fact[str] = NOT_OBSERVED  # newest CUDA the driver speaks: 13.0
     nodes: Fact[tuple[DeviceNode, ...]] = NOT_OBSERVED
+    modprobe: Fact[str] = (
+        NOT_OBSERVED  # nvidia-modprobe, which makes missing nodes on first use: "setuid" | "not setuid"
+    )
     persistenced: Fact[str] = NOT_OBSERVED  # "running" | "stopped"
     fabricmanager: Fact[str] = NOT_OBSERVED  # "running" | "stopped"
 
@@ -205,6 +208,7 @@ class Variable(Record, frozen=True):
     value: str
     steers: str  # who reads it: "the dynamic loader", "TensorFlow" …; "" = nothing that is installed here
     problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()  # worth knowing, nothing wrong: "TensorFlow on Linux does not read it"
 
 
 class Environment(Record, frozen=True):
@@ -350,6 +354,7 @@ class Surroundings(Record, frozen=True):
     container: Fact[str] = NOT_OBSERVED  # docker, podman, kubernetes, singularity, lxc
     injected: Fact[Injected] = NOT_OBSERVED  # Absent outside a container
     wsl: Fact[str] = NOT_OBSERVED  # "1" | "2"
+    wsl_device: Fact[bool] = NOT_OBSERVED  # /dev/dxg; Absent outside WSL
     vm: Fact[str] = NOT_OBSERVED
     cgroup_devices: Fact[str] = NOT_OBSERVED
     open_files_limit: Fact[int] = NOT_OBSERVED
@@ -392,6 +397,44 @@ class NeededLibrary(Record, frozen=True):
     other_versions: tuple[str, ...]  # copies of the same library with another SONAME
 
 
+class LoadedLibrary(Record, frozen=True):
+    """One library of a load tree: the file, how it was found, and who asked first."""
+
+    name: str
+    path: str
+    via: str
+    needed_by: str
+    version: Fact[str]
+    owner: Fact[str]
+
+
+class MissingLibrary(Record, frozen=True):
+    """A library that the loader does not find, with the search in order."""
+
+    name: str
+    needed_by: str
+    why: str  # "not found", or what is wrong with the file that stops the search
+    searched: tuple[str, ...]
+
+
+class UnmetSymbol(Record, frozen=True):
+    """Symbols that a loaded library needs and that the copy loaded for it does not define."""
+
+    library: str  # path of the library that asks
+    provider: str  # path of the copy that should define them
+    symbols: tuple[str, ...]  # the first few
+    count: int
+
+
+class LoadTree(Record, frozen=True):
+    """What a framework's process would load, in order; the CUDA libraries and the framework's own."""
+
+    framework: str
+    libraries: tuple[LoadedLibrary, ...]
+    missing: tuple[MissingLibrary, ...]
+    unmet: tuple[UnmetSymbol, ...]
+
+
 class Loads(Record, frozen=True):
     """What the dynamic loader would pick: filled by loader/, after everything else was observed."""
 
@@ -399,6 +442,7 @@ class Loads(Record, frozen=True):
         NOT_OBSERVED  # every copy; first = the one that wins, if it is on the path
     )
     libnvml: Fact[tuple[DriverLibrary, ...]] = NOT_OBSERVED
+    trees: Fact[tuple[LoadTree, ...]] = NOT_OBSERVED  # one per framework that opens CUDA libraries
     needs: Fact[tuple[NeededLibrary, ...]] = NOT_OBSERVED  # of every framework
 
 

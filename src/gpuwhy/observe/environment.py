@@ -1,7 +1,173 @@
-"""environment: to be observed."""
+"""environment: the variables that steer the GPU stack, whom each of them steers, and what is wrong in it."""
 
 from __future__ import annotations
 
-from gpuwhy.observe.scene import Look
+import re
+from collections.abc import Callable
 
-LOOKS: tuple[Look, ...] = ()
+from gpuwhy.knowledge.variables import ALLOCATOR_KEYS, FOREIGN, NOT_READ_BY_TENSORFLOW, VariableRow, variable_row
+from gpuwhy.model.fact import Absent, Fact, Known, value_or
+from gpuwhy.model.facts import Variable
+from gpuwhy.observe.scene import Look, Scene
+from gpuwhy.observe.search_paths import command_path, library_path, literal, not_a_folder
+from gpuwhy.observe.toolkits import ROOT_VARIABLES, nvcc_of, nvcc_on_path, toolkit_version
+
+MAX_VALUE = 4096
+_DATA_DIR = re.compile(r"--xla_gpu_cuda_data_dir=(\S*)")
+_BRACKETS = re.compile(r"\[[^\]]*\]")
+
+Problems = tuple[str, ...]
+
+
+def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
+    """Every variable that may be read, PATH only where something in it matters."""
+    environ = scene.host.environ()
+    if not isinstance(environ, Known):
+        return environ
+    frameworks = scene.facts.target.frameworks
+    installed = frozenset(f.name for f in frameworks.value) if isinstance(frameworks, Known) else None
+    out = []
+    for name, value in environ.value.items():
+        if name.startswith(FOREIGN):
+            continue
+        variable = _path(scene, value) if name == "PATH" else _variable(scene, name, value, installed)
+        if variable is not None:
+            out.append(variable)
+    return Known(tuple(out), environ.source)
+
+
+def _path(scene: Scene, value: str) -> Variable | None:
+    """PATH, cut down to its CUDA entries: the others are nobody's business."""
+    entries, problems = command_path(scene.host, value)
+    return Variable("PATH", _shortened(":".join(entries)), "the shell", problems) if entries or problems else None
+
+
+def _variable(scene: Scene, name: str, value: str, installed: frozenset[str] | None) -> Variable:
+    row = variable_row(name)
+    check = CHECKS.get(name)
+    problems = (*check(scene, value), *_bad_value(row, value)) if check else _bad_value(row, value)
+    shown = "set" if row is not None and row.private else _shortened(value)
+    return Variable(name, shown, _steers(row, installed), problems, _notes(name, value, row, installed))
+
+
+def _shortened(value: str) -> str:
+    half = MAX_VALUE // 2
+    return value if len(value) <= MAX_VALUE else f"{value[:half]} … {value[-half:]}"
+
+
+def _steers(row: VariableRow | None, installed: frozenset[str] | None) -> str:
+    """Who reads it; "" when that is not installed. Where what is installed is unknown, its readers are named."""
+    if row is None or (row.frameworks and installed is not None and installed.isdisjoint(row.frameworks)):
+        return ""
+    return row.reader
+
+
+def _notes(name: str, value: str, row: VariableRow | None, installed: frozenset[str] | None) -> tuple[str, ...]:
+    notes = [row.note] if row is not None and row.note and value not in ("", "0") else []
+    if name in NOT_READ_BY_TENSORFLOW and "tensorflow" in (installed or ()):
+        notes.append("TensorFlow on Linux does not read it")
+    if name == "TF_CPP_MIN_LOG_LEVEL" and value.strip() in ("2", "3"):
+        notes.append(f"{value.strip()} hides the warnings that name missing libraries")
+    return tuple(notes)
+
+
+def _bad_value(row: VariableRow | None, value: str) -> Problems:
+    if row is None or not row.values or value in row.values:
+        return ()
+    return (f"{value!r} is none of the values it knows: {', '.join(row.values)}",)
+
+
+def _library_path(scene: Scene, value: str) -> Problems:
+    return library_path(scene.host, value)
+
+
+def _folder(scene: Scene, value: str) -> Problems:
+    """A variable that must name one folder."""
+    if not value:
+        return ("it is set, but empty",)
+    if literal(value):
+        return (literal(value),)
+    if ":" in value:
+        return (f"{value} names several folders; it takes one",)
+    return not_a_folder(scene.host, value)
+
+
+def _toolkit(scene: Scene, value: str) -> Problems:
+    """A variable that must name a toolkit with its compiler."""
+    problems = _folder(scene, value)
+    if problems:
+        return problems
+    root = value.rstrip("/")
+    if isinstance(nvcc_of(scene.host, root), Absent):
+        meant = f"; {root.removesuffix('/bin')} is meant" if root.endswith("/bin") else ""
+        return (f"{root} has no bin/nvcc{meant}",)
+    return _other_compiler(scene, root)
+
+
+def _other_compiler(scene: Scene, root: str) -> Problems:
+    """Whether PATH finds the compiler of another CUDA release."""
+    on_path = nvcc_on_path(scene)
+    real = value_or(scene.host.real(on_path.value), "") if isinstance(on_path, Known) else ""
+    other = real.rpartition("/bin/")[0]
+    if not other or other in ("/usr", value_or(scene.host.real(root), root)):
+        return ()
+    ours, theirs = toolkit_version(scene.host, root), toolkit_version(scene.host, other)
+    if not (isinstance(ours, Known) and isinstance(theirs, Known)) or ours.value == theirs.value:
+        return ()
+    return (f"it names CUDA {ours.value}, while nvcc on PATH ({value_or(on_path, '')}) is CUDA {theirs.value}",)
+
+
+def _preload(scene: Scene, value: str) -> Problems:
+    """Files that the loader is told to load first; names without a folder are searched, so they are left alone."""
+    files = [file for file in re.split(r"[\s:]+", value) if "/" in file]
+    missing = [file for file in files if isinstance(scene.host.stat(file), Absent)]
+    return tuple(f"{file} does not exist: the loader complains and goes on without it" for file in missing)
+
+
+def _xla_flags(scene: Scene, value: str) -> Problems:
+    match = _DATA_DIR.search(value)
+    if not match:
+        return ()
+    folder = match[1].strip("'\"")
+    wrong = (literal(folder),) if literal(folder) else not_a_folder(scene.host, folder)
+    if wrong:
+        return tuple(f"--xla_gpu_cuda_data_dir: {problem}" for problem in wrong)
+    if isinstance(scene.host.stat(f"{folder}/nvvm/libdevice"), Absent):
+        return (f"--xla_gpu_cuda_data_dir: {folder} has no nvvm/libdevice",)
+    return ()
+
+
+def _allocator(scene: Scene, value: str) -> Problems:
+    """PyTorch stops on a key it does not know."""
+    problems = []
+    for part in filter(None, (p.strip() for p in _BRACKETS.sub("", value).split(","))):
+        key, colon, _ = part.partition(":")
+        if not colon:
+            problems.append(f"{part!r} has no value; options are written key:value")
+        elif key.strip() not in ALLOCATOR_KEYS:
+            problems.append(f"{key.strip()!r} is no option that PyTorch up to 2.15 knows; it refuses to start with it")
+    return tuple(problems)
+
+
+def _cache(scene: Scene, value: str) -> Problems:
+    """The folder may be created later, but it cannot be a file."""
+    found = scene.host.stat(value) if value else None
+    if isinstance(found, Known) and found.value.kind != "folder":
+        return (f"{value} is a {found.value.kind}, not a folder",)
+    return ()
+
+
+CHECKS: dict[str, Callable[[Scene, str], Problems]] = {
+    "LD_LIBRARY_PATH": _library_path,
+    "LD_PRELOAD": _preload,
+    "LD_AUDIT": _preload,
+    **dict.fromkeys(ROOT_VARIABLES, _toolkit),
+    **dict.fromkeys(("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"), _folder),
+    "CUDA_CACHE_PATH": _cache,
+    "XLA_FLAGS": _xla_flags,
+    "PYTORCH_CUDA_ALLOC_CONF": _allocator,
+    "PYTORCH_ALLOC_CONF": _allocator,
+}
+"""What can be wrong in a variable's value, besides being none of the known ones."""
+
+LOOKS: tuple[Look, ...] = (Look("environment", "variables", variables),)

@@ -1,7 +1,355 @@
-"""target: to be observed."""
+"""Target: the Python environment under diagnosis, found without importing it.
+
+Environments (venv, conda) are read from their files; a bare executable is asked in a process of its own. Folders that
+`.pth` files add are not followed: what they lead to is source code under development, not installed wheels.
+"""
 
 from __future__ import annotations
 
-from gpuwhy.observe.scene import Look
+import re
+from collections.abc import Iterator
+from typing import Any
 
-LOOKS: tuple[Look, ...] = ()
+from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, value_or
+from gpuwhy.model.facts import Distribution, Interpreter
+from gpuwhy.model.version import major_minor
+from gpuwhy.observe.built import gpu_related, normal
+from gpuwhy.observe.frameworks import frameworks
+from gpuwhy.observe.installed import conflicts, damage
+from gpuwhy.observe.scene import Look, Scene
+
+_PYTHON_NAME = re.compile(r"(i?python|pypy)[\d.]*t?$")
+_TOOL_MARKS = ("uv-receipt.toml", "pipx_metadata.json")
+_TOOL_PATH = re.compile(r"/uv/(archive|environments)-v\d+/|/pipx/")
+_METADATA_FOLDER = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*(?:-[A-Za-z][\w.]*)*?)-(?P<version>\d[^-]*)(?:-py[\d.]+)?")
+_ROOT_ENVIRONMENTS = ("/opt/conda", "/opt/venv", "/venv", "/app/.venv", "/opt/miniconda3")
+_MAX_PARENTS = 32
+
+
+# ---------------------------------------------------------------- the interpreter
+
+
+def interpreter(scene: Scene) -> Fact[Interpreter]:
+    """The Python that --python, the active environment, the project or PATH names, in that order."""
+    if scene.options.python:
+        return _chosen(scene, _whole(scene, scene.options.python), "--python")
+    for path, chosen_by in _candidates(scene):
+        return _chosen(scene, path, chosen_by)
+    if isinstance(scene.host.environ(), Unknown):
+        return Unknown("no Python environment in the usual places, and PATH is not known", "--python PATH")
+    return absent("env", "PATH", "no python3 or python in any of its folders")
+
+
+def _whole(scene: Scene, path: str) -> str:
+    """The path from the root on; links in it stay, because a venv's python is a link out of it."""
+    if path.startswith(("/", "~")):
+        return path
+    folder, _, name = f"{scene.options.folder or '.'}/{path.rstrip('/')}".rpartition("/")
+    if name in (".", ".."):
+        return value_or(scene.host.real(f"{folder}/{name}"), path)
+    return f"{value_or(scene.host.real(folder), folder).rstrip('/')}/{name}"
+
+
+def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
+    """Environments and executables in the order in which they would be chosen."""
+    environ = value_or(scene.host.environ(), {})
+    venv, conda = environ.get("VIRTUAL_ENV", "").rstrip("/"), environ.get("CONDA_PREFIX", "").rstrip("/")
+    if venv and _is_environment(scene, venv):
+        yield venv, "VIRTUAL_ENV"
+    if conda and _is_environment(scene, conda) and _exists(scene, f"{conda}/bin/python"):  # some hold no Python
+        yield conda, "CONDA_PREFIX"
+    yield from _project(scene, environ.get("UV_PROJECT_ENVIRONMENT", ""))
+    yield from _on_path(scene, environ.get("PATH", ""))
+    if not environ:
+        yield from ((p, "usual place") for p in _ROOT_ENVIRONMENTS if _is_environment(scene, p))
+        yield from ((p, "usual place") for p in ("/usr/local/bin/python3", "/usr/bin/python3") if _exists(scene, p))
+
+
+def _project(scene: Scene, named: str) -> Iterator[tuple[str, str]]:
+    """The environment of the uv, poetry or plain project that the working folder lies in."""
+    if not scene.options.folder:
+        return
+    folder = value_or(scene.host.real(scene.options.folder), "")
+    for _ in range(_MAX_PARENTS):
+        if not folder:
+            return
+        for name in (named, ".venv", "venv") if named else (".venv", "venv"):
+            place = name if name.startswith(("/", "~")) else f"{folder.rstrip('/')}/{name}"
+            if _is_environment(scene, place):
+                yield place, "UV_PROJECT_ENVIRONMENT" if name == named else name
+        folder = "" if folder in ("/", "~") else folder.rpartition("/")[0] or "/"
+
+
+def _on_path(scene: Scene, path: str) -> Iterator[tuple[str, str]]:
+    """python3 or python on PATH; `uvx` and pipx put a tool's own environment first there, which is not the target."""
+    for folder in dict.fromkeys(path.split(":")):
+        if not folder.startswith(("/", "~")):
+            continue
+        for name in ("python3", "python"):
+            if _exists(scene, f"{folder}/{name}"):
+                if not _is_tool(scene, folder):
+                    yield f"{folder}/{name}", "PATH"
+                break
+
+
+def _is_tool(scene: Scene, folder: str) -> bool:
+    prefix = folder.rpartition("/")[0]
+    return bool(_TOOL_PATH.search(f"{prefix}/")) or any(_exists(scene, f"{prefix}/{mark}") for mark in _TOOL_MARKS)
+
+
+def _exists(scene: Scene, path: str) -> bool:
+    return isinstance(scene.host.stat(path), Known)
+
+
+def _is_environment(scene: Scene, folder: str) -> bool:
+    return any(_exists(scene, f"{folder}/{mark}") for mark in ("pyvenv.cfg", "conda-meta"))
+
+
+def _chosen(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
+    """The interpreter at a path that is an environment's folder or an executable."""
+    path = path.rstrip("/") or "/"
+    stat = scene.host.stat(path)
+    if not isinstance(stat, Known):
+        return stat if isinstance(stat, Unknown) else Unknown(f"{path}: no such file or folder", "--python PATH")
+    if stat.value.kind == "folder":
+        if _is_environment(scene, path):
+            return _environment(scene, path, chosen_by)
+        for name in ("bin/python3", "bin/python", "python.exe"):
+            if _exists(scene, f"{path}/{name}"):
+                return _chosen(scene, f"{path}/{name}", chosen_by)
+        return Unknown(f"{path} holds no Python: neither pyvenv.cfg, conda-meta nor bin/python", "--python PATH")
+    folder, _, name = path.rpartition("/")
+    prefix = folder.rpartition("/")[0]
+    if _PYTHON_NAME.match(name) and folder.endswith("/bin") and _is_environment(scene, prefix):
+        return _environment(scene, prefix, chosen_by, path)
+    return _executable(scene, path, chosen_by)
+
+
+def _environment(scene: Scene, prefix: str, chosen_by: str, path: str = "") -> Fact[Interpreter]:
+    """A venv or conda environment, read from its files."""
+    config = scene.host.read(f"{prefix}/pyvenv.cfg")
+    kind = "venv" if isinstance(config, Known) else "conda"
+    version = _config(value_or(config, "")).get("version", "") if kind == "venv" else _conda_version(scene, prefix)
+    path = path or next((p for p in (f"{prefix}/bin/python", f"{prefix}/bin/python3") if _exists(scene, p)), "")
+    source = Source("file", f"{prefix}/pyvenv.cfg") if kind == "venv" else Source("folder", f"{prefix}/conda-meta")
+    if not path:
+        path = f"{prefix}/bin/python"
+        source = Source(source.kind, source.where, f"{path} leads nowhere: the Python it was made from is gone")
+    version = version or _version_by_folder(scene, prefix)
+    if not version:
+        return Unknown(f"{prefix}: neither {source.where} nor its lib folder tells the Python version")
+    return Known(Interpreter(path, version, prefix, kind, chosen_by, _machine(scene, path)), source)
+
+
+def _config(text: str) -> dict[str, str]:
+    """The keys of pyvenv.cfg, `version` cut to its numbers (uv and virtualenv write version_info instead)."""
+    pairs = (line.partition("=") for line in text.splitlines())
+    found = {key.strip().lower(): value.strip() for key, _, value in pairs}
+    version = re.match(r"\d+\.\d+(\.\d+)?", found.get("version_info") or found.get("version", ""))
+    return {**found, "version": version.group() if version else ""}
+
+
+def _conda_version(scene: Scene, prefix: str) -> str:
+    listed = value_or(scene.host.list(f"{prefix}/conda-meta", r"python-\d+\.\d+[^-]*-[^-]*\.json$"), ())
+    return listed[0].name.split("-")[1] if listed else ""
+
+
+def _version_by_folder(scene: Scene, prefix: str) -> str:
+    listed = value_or(scene.host.list(f"{prefix}/lib", r"python\d+\.\d+t?$"), ())
+    return listed[-1].name.removeprefix("python").rstrip("t") if listed else ""
+
+
+def _machine(scene: Scene, path: str) -> str:
+    elf = scene.host.elf(path)
+    if isinstance(elf, Known):
+        return elf.value.machine
+    uname = scene.host.uname()
+    return uname.value.machine if isinstance(uname, Known) else ""
+
+
+def _executable(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
+    """A Python outside any environment we can read: it is asked itself, or judged by its folders where it cannot be."""
+    refusal = _not_python(scene, path)
+    if refusal is not None:
+        return refusal
+    answer = _asked(scene, path)
+    if isinstance(answer, Unknown):
+        return _static(scene, path, chosen_by, answer)
+    said = answer.need() or {}
+    executable = str(said.get("executable") or path)
+    prefix = str(said.get("prefix", ""))
+    kind = _kind(scene, prefix, str(said.get("base_prefix", prefix)), executable)
+    version, machine = str(said["version"]), _machine(scene, executable) or str(said.get("machine", ""))
+    return Known(Interpreter(path, version, prefix, kind, chosen_by, machine), Source("call", path, "asked itself"))
+
+
+def _not_python(scene: Scene, path: str) -> Unknown | None:
+    """A file with an unusual name is asked for its version first: nothing else is handed to a stranger."""
+    if _PYTHON_NAME.match(path.rpartition("/")[2].removesuffix(".exe")):
+        return None
+    said = scene.host.run(path, "-V")
+    if not isinstance(said, Known):
+        why = said.reason.removeprefix(f"{path}: ") if isinstance(said, Unknown) else "not there"
+        return Unknown(f"{path} is not a Python that runs: {why}", "--python PATH")
+    text = (said.value.out or said.value.err).strip()
+    if re.match(r"Python \d", text):
+        return None
+    first = text.splitlines()[0][:120] if text else "nothing"
+    return Unknown(f"{path} is not a Python: it printed {first!r}", "--python PATH")
+
+
+def _asked(scene: Scene, path: str) -> Fact[dict[str, Any]]:
+    answer = scene.host.python(path, "interpreter")
+    if isinstance(answer, Unknown):
+        return Unknown(f"{path} is not a Python that runs: {answer.reason.removeprefix(f'{path}: ')}", answer.how)
+    for line in answer.need() or ():
+        if isinstance(line.get("version"), str) and isinstance(line.get("site_packages"), list):
+            return known(line, "call", path, "asked itself")
+    return Unknown(f"{path} is not a Python: it answered nothing that makes sense", "--python PATH")
+
+
+def _static(scene: Scene, path: str, chosen_by: str, why: Unknown) -> Fact[Interpreter]:
+    """The same from the file names alone, for a folder that cannot be asked: python3 → python3.11."""
+    if "a folder cannot be asked" not in why.reason:
+        return why
+    real = value_or(scene.host.real(path), path)
+    version = re.search(r"python(\d+\.\d+)t?$", real)
+    prefix = real.rpartition("/")[0].removesuffix("/bin") or "/"
+    if not version:
+        return why
+    kind = _kind(scene, prefix, prefix, real)
+    found = Interpreter(path, version.group(1), prefix, kind, chosen_by, _machine(scene, path))
+    return Known(found, Source("file", real, "by its name"))
+
+
+def _kind(scene: Scene, prefix: str, base: str, path: str) -> str:
+    if _exists(scene, f"{prefix}/conda-meta"):
+        return "conda"
+    if prefix != base:
+        return "venv"
+    if "/.pyenv/" in path or "/pyenv/" in path:
+        return "pyenv"
+    return "store" if "WindowsApps" in path else "system"
+
+
+# ---------------------------------------------------------------- site-packages
+
+
+def site_packages(scene: Scene) -> Fact[tuple[str, ...]]:
+    """The folders on the interpreter's path that may hold installed distributions, first winner first."""
+    python = scene.facts.target.interpreter.need()
+    if python is None:
+        return absent("env", "PATH", "no Python")
+    environ = value_or(scene.host.environ(), {})
+    wanted = [p for p in environ.get("PYTHONPATH", "").split(":") if p.startswith(("/", "~"))]
+    wanted += _folders(scene, python, bool(environ.get("PYTHONNOUSERSITE")))
+    kept: dict[str, str] = {}
+    for folder in wanted:
+        tidy = folder.rstrip("/")
+        stat = scene.host.stat(tidy)
+        if isinstance(stat, Known) and stat.value.kind == "folder":
+            kept.setdefault(value_or(scene.host.real(tidy), tidy), tidy)
+    return known(tuple(kept.values()), "folder", python.prefix)
+
+
+def _folders(scene: Scene, python: Interpreter, no_user: bool) -> list[str]:
+    short = f"python{major_minor(python.version)}"
+    user = [] if no_user else [f"~/.local/lib/{short}/site-packages"]
+    own = [f"{python.prefix}/{lib}/{short}/site-packages" for lib in ("lib", "lib64")]
+    config = scene.host.read(f"{python.prefix}/pyvenv.cfg")
+    if isinstance(config, Known):
+        keys = _config(config.value)
+        if keys.get("include-system-site-packages", "").lower() != "true":
+            return own
+        home = keys.get("home", "").rstrip("/")
+        return own + user + _system(home.removesuffix("/bin"), short)
+    if python.kind == "conda":
+        return user + own
+    said = _asked(scene, python.path)
+    if isinstance(said, Known):
+        return [str(p) for p in said.value["site_packages"]]
+    return user + _system(python.prefix, short)
+
+
+def _system(prefix: str, short: str) -> list[str]:
+    """Where a Python outside an environment keeps what is installed; Debian's has folders of its own."""
+    own = [f"{prefix}/{lib}/{short}/site-packages" for lib in ("lib", "lib64")]
+    if prefix not in ("/usr", ""):
+        return own
+    debian = [f"/usr/local/lib/{short}/dist-packages", "/usr/lib/python3/dist-packages"]
+    return [f"/usr/local/lib/{short}/site-packages", *debian, *own]
+
+
+# ---------------------------------------------------------------- distributions
+
+
+def distributions(scene: Scene) -> Fact[tuple[Distribution, ...]]:
+    """Each installed distribution by its metadata folder, in the path's order; the installer of GPU-related ones."""
+    folders = scene.facts.target.site_packages.need() or ()
+    found = []
+    for folder in folders:
+        listed = scene.host.list(folder, r"[^~.].*\.(dist|egg)-info$")
+        if isinstance(listed, Unknown):
+            return listed
+        names = listed.value if isinstance(listed, Known) else ()
+        found += [d for d in (_distribution(scene, folder, entry.name) for entry in names) if d]
+    return known(tuple(found), "folder", ", ".join(folders))
+
+
+def _distribution(scene: Scene, folder: str, entry: str) -> Distribution | None:
+    location = f"{folder}/{entry}"
+    stem, _, kind = entry.rpartition(".")
+    parsed = _METADATA_FOLDER.fullmatch(stem)
+    name, version = (parsed["name"], parsed["version"]) if parsed else _by_metadata(scene, location, kind)
+    if not name:
+        return None
+    name = normal(name)
+    installer: Fact[str] = Unknown("not looked at")
+    if gpu_related(name):
+        said = scene.host.read(f"{location}/INSTALLER")
+        installer = Known(said.value.strip()[:40], said.source) if isinstance(said, Known) else said
+    return Distribution(name, version, location, installer)
+
+
+def _by_metadata(scene: Scene, location: str, kind: str) -> tuple[str, str]:
+    """Name and version as the metadata says, for a folder whose name does not tell both."""
+    file = f"{location}/{'METADATA' if kind == 'dist-info' else 'PKG-INFO'}"
+    lines = value_or(scene.host.lines(file, "Name: ", "Version: "), ())
+    name = next((line[6:].strip() for line in lines if line.startswith("Name: ")), "")
+    version = next((line[9:].strip() for line in lines if line.startswith("Version: ")), "")
+    return (name, version) if re.fullmatch(r"[A-Za-z0-9][\w.-]*", name) and version else ("", "")
+
+
+# ---------------------------------------------------------------- Jupyter
+
+
+def kernels(scene: Scene) -> Fact[tuple[str, ...]]:
+    """The Jupyter kernels of this user and of the environment, each with the Python that it starts."""
+    python = scene.facts.target.interpreter
+    prefixes = [f"{python.value.prefix}/share"] if isinstance(python, Known) else []
+    found = []
+    folders = [f"{share}/jupyter/kernels" for share in ("~/.local/share", *prefixes)]
+    for folder in folders:
+        for entry in value_or(scene.host.list(folder), ()):
+            starts = _kernel(scene, f"{folder}/{entry.name}/kernel.json")
+            if starts:
+                found.append(f"{entry.name}: {starts}")
+    return known(tuple(found), "folder", ", ".join(folders))
+
+
+def _kernel(scene: Scene, path: str) -> str:
+    """The first word of a kernel's command; a regular expression is enough for a file that Jupyter itself wrote."""
+    text = value_or(scene.host.read(path), "")
+    argv = re.search(r'"argv"\s*:\s*\[\s*"((?:[^"\\]|\\.)*)"', text)
+    return argv.group(1) if argv else ""
+
+
+LOOKS: tuple[Look, ...] = (
+    Look("target", "interpreter", interpreter, 15.0),
+    Look("target", "site_packages", site_packages),
+    Look("target", "distributions", distributions),
+    Look("target", "frameworks", frameworks),
+    Look("target", "conflicts", conflicts, 60.0),
+    Look("target", "damage", damage, 600.0),
+    Look("target", "kernels", kernels),
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +12,8 @@ from gpuwhy.model.report import Mark, Report, Shown
 
 _GLYPH: dict[Mark, str] = {"ok": "✓", "bad": "✗", "warn": "!", "unknown": "?", "none": "–"}
 _COLOUR: dict[Mark, str] = {"ok": "32", "bad": "31", "warn": "33", "unknown": "36", "none": "2"}
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_CONTROL_NOT_TINT = re.compile(r"(?!\x1b\[[0-9;]+m)" + _CONTROL.pattern)
 _STATUS: dict[str, Mark] = {"healthy": "ok", "broken": "bad", "degraded": "warn", "unknown": "unknown"}
 
 
@@ -40,14 +43,16 @@ class Paper:
 def render(report: Report, paper: Paper, verbose: bool = False) -> str:
     """The whole report as text."""
     mark = _STATUS[report.status]
-    lines = [paper.tint(f"1;{_COLOUR[mark]}", f"{_GLYPH[mark]} {report.headline}"), ""]
+    lines = [paper.tint(f"1;{_COLOUR[mark]}", line) for line in paper.wrap(report.headline, f"{_GLYPH[mark]} ", "  ")]
+    lines.append("")
     for cause in report.causes:
         lines += [*_cause(cause, report, paper, verbose), ""]
     lines += _picture(report, paper)
     lines += _unseen(report, paper, verbose)
     if verbose:
         lines += ["", *_decided(report, paper), "", *_facts(report, paper)]
-    return "\n".join(lines).rstrip() + "\n"
+    text = "\n".join(lines).rstrip() + "\n"
+    return (_CONTROL_NOT_TINT if paper.colour else _CONTROL).sub("?", text)  # a file name must not steer the terminal
 
 
 def certainty(confidence: float) -> str:
@@ -56,8 +61,11 @@ def certainty(confidence: float) -> str:
 
 
 def _cause(cause: Shown, report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
+    head = f"cause  {cause.id}"
     about = f" · {cause.subject}" if cause.subject else ""
-    yield paper.tint("1", f"cause  {cause.id}") + f" · {certainty(cause.confidence)}{about}"
+    first, *rest = paper.wrap(f"{head} · {certainty(cause.confidence)}{about}", "", "       ")
+    yield paper.tint("1", head) + first.removeprefix(head)
+    yield from rest
     yield from paper.wrap(cause.title, "  ", "  ")
     for finding in cause.because:
         yield from paper.wrap(finding.text, "  because ", "          ")

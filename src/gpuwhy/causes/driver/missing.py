@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw
 from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Absent, Known, value_or
 
 
 def no_kernel_module(case: Case) -> Finding | None:
@@ -23,27 +24,69 @@ def no_kernel_module(case: Case) -> Finding | None:
     name = present.need()
     if not name:
         return against("no NVIDIA GPU on the PCI bus", saw("no NVIDIA display controller", present))
-    nouveau = driver.nouveau.need()
-    holder = ", and nouveau holds the card" if nouveau else ""
+    holder = _holder(case)
     return proof(
-        f"{name} is on the PCI bus, but no NVIDIA kernel module is loaded{holder}",
+        f"{name} is on the PCI bus, but no NVIDIA kernel module is loaded"
+        + (f", and {holder} holds the card" if holder else ""),
         saw(name, present),
         saw("no NVIDIA kernel module", driver.module_version),
-        *((saw("nouveau is loaded", driver.nouveau),) if nouveau else ()),
+        *_reasons(case),
     )
+
+
+def _reasons(case: Case) -> tuple[Evidence, ...]:
+    """What explains the absence: another driver on the card, Secure Boot, a module not built for this kernel."""
+    driver, out = case.facts.driver, []
+    holder = _holder(case)
+    if holder == "nouveau":
+        out.append(saw("nouveau is loaded", driver.nouveau))
+    elif holder:
+        out.append(saw(f"{holder} drives the card", case.facts.devices.pci))
+    if value_or(driver.secure_boot, False):
+        out.append(saw("Secure Boot is on: only signed modules load", driver.secure_boot))
+    if _unbuilt(case):
+        kernel = value_or(case.facts.surroundings.kernel, "")
+        out.append(saw(f"DKMS has no nvidia module for kernel {kernel}", driver.dkms))
+    return tuple(out)
+
+
+def _holder(case: Case) -> str:
+    """The other kernel driver that has the card, "" when none is seen."""
+    if value_or(case.facts.driver.nouveau, False):
+        return "nouveau"
+    bound = (value_or(card.driver, "") for card in value_or(case.facts.devices.pci, ()))
+    return next((name for name in bound if name not in ("", "nvidia")), "")
+
+
+def _unbuilt(case: Case) -> bool:
+    """DKMS knows an nvidia module, and has none built for the running kernel."""
+    kernel, modules = case.facts.surroundings.kernel, value_or(case.facts.driver.dkms, ())
+    if not modules or not isinstance(kernel, Known):
+        return False
+    return not any(f" {kernel.value}:" in line and line.endswith("built") for line in modules)
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
-    """Load what is installed; else install from the distribution."""
-    return (
-        Fix("Load the module, if a driver is installed", "sudo modprobe nvidia", root=True),
-        Fix(
-            "Install the distribution's driver package",
-            "sudo ubuntu-drivers install    # Debian: sudo apt install nvidia-driver",
-            root=True,
-            reboot=True,
-        ),
-    )
+    """Load or build what is installed; else install from the distribution."""
+    driver, out = case.facts.driver, []
+    if _unbuilt(case):
+        out.append(Fix("Build the installed driver for the running kernel, then load it",
+                       "sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia",
+                       root=True))  # fmt: skip
+    elif not isinstance(driver.module_on_disk, Absent):
+        version = value_or(driver.module_on_disk, "if a driver is installed")
+        out.append(Fix(f"Load the module ({version}) and read what it says", "sudo modprobe nvidia", root=True))
+    if value_or(driver.secure_boot, False):
+        out.append(Fix("Enrol the key that signed the module (asked for at the next boot), or use the signed package",
+                       "sudo mokutil --import /var/lib/shim-signed/mok/MOK.der", root=True, reboot=True))  # fmt: skip
+    if _holder(case) == "vfio-pci":
+        out.append(Fix("Give the card back to the host: remove its ids from the vfio-pci options, then restart",
+                       "grep -rn vfio-pci /etc/modprobe.d /proc/cmdline", root=True, reboot=True))  # fmt: skip
+    if not isinstance(driver.module_on_disk, Known):
+        out.append(Fix("Install the distribution's driver package",
+                       "sudo ubuntu-drivers install    # Debian: sudo apt install nvidia-driver",
+                       root=True, reboot=True))  # fmt: skip
+    return tuple(out)
 
 
 CAUSE = Cause(

@@ -1,0 +1,100 @@
+"""container.no_gpu: the container was started without access to the GPU, or without the driver's libraries."""
+
+from __future__ import annotations
+
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.expect import gpu_claimed, gpu_present
+from gpuwhy.model.fact import Absent, Known
+from gpuwhy.model.facts import Injected
+
+NOTHING = ("", "void", "none")
+NOT_ON_PATH = "not on the search path"
+
+
+def not_given(case: Case) -> Finding | None:
+    """Device nodes and libcuda come from outside: look for both."""
+    around = case.facts.surroundings
+    where = around.container.need()
+    if not where:
+        return against("this is no container", saw("no container's marks", around.container))
+    given = around.injected.need()
+    if given is None:
+        return against(f"nothing has to be injected into {where}", saw(where, around.container))
+    return _libraries(case, where, given) if given.devices else _nodes(case, where, given)
+
+
+def _nodes(case: Case, where: str, given: Injected) -> Finding:
+    """No node: certain when the host's GPU can be seen from here, likely when something asks for one."""
+    module, present = case.facts.driver.module_version, gpu_present(case.facts)
+    lacks = f"this container ({where}) has no GPU device node{_asked(given)}"
+    empty = saw("no /dev/nvidia* and no /dev/dxg", case.facts.surroundings.injected)
+    if isinstance(module, Known):
+        text = f"the host's NVIDIA driver {module.value} is loaded, but {lacks}"
+        return proof(text, saw(f"NVRM version {module.value}", module), empty)
+    if isinstance(present, Known):
+        return proof(f"the host has {present.value}, but {lacks}", saw(present.value, present), empty)
+    if given.requested not in NOTHING:
+        return strong(lacks, empty)
+    if isinstance(present, Absent):
+        return against("the host has no NVIDIA GPU to give", saw("no NVIDIA device on the PCI bus", present))
+    claim = gpu_claimed(case.facts)
+    if isinstance(claim, Known):
+        return strong(f"{claim.value}, but {lacks}", saw(claim.value, claim), empty)
+    return present.need()
+
+
+def _asked(given: Injected) -> str:
+    if given.requested in ("void", "none"):
+        return f": NVIDIA_VISIBLE_DEVICES={given.requested} asks for none"
+    return f", although NVIDIA_VISIBLE_DEVICES={given.requested} asks for GPUs" if given.requested else ""
+
+
+def _libraries(case: Case, where: str, given: Injected) -> Finding:
+    """Nodes without libcuda: the runtime was told to leave it out, or something else made the nodes."""
+    nodes = saw("the container has GPU device nodes", case.facts.surroundings.injected)
+    if given.libraries:
+        return against(f"{where} was given device nodes and libcuda", nodes)
+    copies = case.facts.loads.libcuda
+    usable = [c for c in copies.need() or () if c.kind != "stub" and c.found_via != NOT_ON_PATH]
+    if usable:
+        return against(f"{where} has device nodes, and libcuda is found at {usable[0].path}", nodes)
+    evidence: tuple[Evidence, ...] = (nodes, saw("the loader finds no libcuda.so.1", copies))
+    if given.capabilities and not {"compute", "all"} & set(given.capabilities.split(",")):
+        text = f"NVIDIA_DRIVER_CAPABILITIES={given.capabilities} lacks compute, so {where} was not given libcuda.so.1"
+        return proof(text, *evidence)
+    return strong(f"{where} has GPU device nodes, but the NVIDIA runtime did not bring libcuda.so.1 in", *evidence)
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """The way to start this kind of container with a GPU."""
+    where = case.facts.surroundings.container.need() or "docker"
+    given = case.facts.surroundings.injected.need()
+    check = Fix("On the host, see that the driver works there", "nvidia-smi", safe=True)
+    if where == "kubernetes":
+        ask = Fix("Ask for a GPU in the pod's spec, under resources", "limits: {nvidia.com/gpu: 1}")
+        return ask, Fix("See that the node offers GPUs", "kubectl describe nodes | grep nvidia.com/gpu", safe=True)
+    if where == "singularity":
+        return Fix("Start it with the host's driver", "singularity exec --nv IMAGE COMMAND"), check
+    if where == "podman":
+        device = Fix("Start the container with the GPU", "podman run --device nvidia.com/gpu=all IMAGE")
+        spec = "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml"
+        return device, Fix("Describe the GPUs to podman first, on the host", spec, root=True), check
+    if where in ("lxc", "incus", "lxd"):
+        return Fix("Give the container the GPU", "lxc config device add NAME gpu gpu"), check
+    caps = " -e NVIDIA_DRIVER_CAPABILITIES=compute,utility" if given and given.capabilities else ""
+    setup = "sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker"
+    return (
+        Fix("Start the container with the GPU", f"docker run --gpus all{caps} IMAGE"),
+        Fix("If docker does not know --gpus, set the NVIDIA runtime up on the host", setup, root=True),
+        check,
+    )
+
+
+CAUSE = Cause(
+    id="container.no_gpu",
+    title="this container was started without access to the GPU",
+    signs=(not_given,),
+    fixes=fixes,
+    effect="This container has no access to the GPU",
+    hides=("driver.missing", "driver.permission", "driver.not_ready", "device.selection"),
+)

@@ -1,0 +1,100 @@
+"""cuda.missing_library: the loader finds no copy of a CUDA library that the framework opens."""
+
+from __future__ import annotations
+
+from gpuwhy.causes import needs
+from gpuwhy.causes.commands import install
+from gpuwhy.knowledge.installs import PRELOADS, brings_libraries, gpu_requirement, lost_folder, wheel_of
+from gpuwhy.model.cause import Case, Cause, Finding, Fix
+from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.version import major_minor, numbers
+
+
+def nowhere(case: Case) -> Finding | None:
+    """No copy of that name anywhere."""
+    found = needs.lost(case, needs.is_cuda, "nowhere")
+    return needs.say_nowhere(case, found) if found else None
+
+
+def displaced(case: Case) -> Finding | None:
+    """A copy in the framework's own environment, in a folder that the framework does not search."""
+    found = needs.lost(case, needs.is_cuda, "displaced")
+    return needs.say_displaced(case, found) if found else None
+
+
+def another_version(case: Case) -> Finding | None:
+    """Only files of the same library with another SONAME."""
+    found = needs.lost(case, needs.is_cuda, "other version")
+    return needs.say_other(case, found) if found else None
+
+
+def all_found(case: Case) -> Finding | None:
+    """What rules it out."""
+    return needs.nothing_lost(case, needs.is_cuda, "nowhere", "displaced", "other version")
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Point the loader at what is there; install what is not."""
+    return (*pointing(case, needs.is_cuda), *installing(case, needs.is_cuda))
+
+
+def pointing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
+    """For displaced libraries: have them found, or take the release that finds them."""
+    found = needs.lost(case, pick, "displaced")
+    if not found:
+        return ()
+    framework = needs.the(case)
+    fix = [needs.export(needs.folders_of(case, found))]
+    if call := PRELOADS.get(framework.name):
+        fix.insert(0, Fix(f"Call {call} at the start of the program, before the first session", safe=True))
+    if row := lost_folder(framework.name, framework.version, found[0].name):
+        wanted = gpu_requirement(framework.name, framework.distribution, row.last_good, None)
+        command = install(case.facts, wanted, because_of=framework.distribution)
+        fix.append(Fix(f"Or install {framework.title} {row.last_good}, which finds it", command, safe=True))
+    return tuple(fix)
+
+
+def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
+    """For libraries that are not there: the framework's own requirement, the wheels by name, or an old toolkit."""
+    found = needs.lost(case, pick, "nowhere", "other version")
+    if not found:
+        return ()
+    framework = needs.the(case)
+    built_for = value_or(framework.built_for_cuda, "")
+    major = numbers(built_for)[0] if numbers(built_for) else None
+    if brings_libraries(framework.name, framework.version):
+        wanted = gpu_requirement(framework.name, framework.distribution, framework.version, major)
+        return (
+            Fix(
+                "Install the CUDA libraries of this release",
+                install(case.facts, wanted, because_of=framework.distribution),
+                safe=True,
+            ),
+        )
+    wheels = list(dict.fromkeys(filter(None, (wheel_of(need.name, major) for need in found))))
+    if wheels and framework.name != "tensorflow":  # an old TensorFlow looks into no wheel's folder
+        command = install(case.facts, *wheels, because_of=framework.distribution)
+        return (Fix("Install the wheels that hold them, then check where they are looked for", command, safe=True),)
+    return (_toolkit(case, built_for),)
+
+
+def _toolkit(case: Case, built_for: str) -> Fix:
+    cudnn = needs.the(case).built_for_cudnn
+    if not built_for:
+        return Fix("Install the CUDA toolkit that this release was built for")
+    also = f" cudnn={major_minor(cudnn.value)}" if isinstance(cudnn, Known) else " cudnn"
+    return Fix(
+        f"Install the CUDA {major_minor(built_for)} libraries beside it, and have them found",
+        f"conda install -c conda-forge cudatoolkit={major_minor(built_for)}{also}\n"
+        "export LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}",
+    )
+
+
+CAUSE = Cause(
+    id="cuda.missing_library",
+    title="a CUDA library that the framework opens is not found",
+    signs=(nowhere, displaced, another_version, all_found),
+    fixes=fixes,
+    scope="framework",
+    effect="{subject} will not see the GPU",
+)

@@ -1,0 +1,123 @@
+"""device.hardware: the GPU, its memory, its link or its power failed."""
+
+from __future__ import annotations
+
+from gpuwhy.knowledge.xid import meaning
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Absent, Known, value_or
+from gpuwhy.model.facts import Ecc, KernelLine
+
+DAY = 86400.0
+LOST = ("NVML_ERROR_GPU_IS_LOST", "NVML_ERROR_RESET_REQUIRED")
+HOT = ("hw_thermal", "hw_power_brake")
+FALLEN = 79
+
+
+def lost(case: Case) -> Finding | None:
+    """A GPU that NVML lists but cannot reach."""
+    devices = case.facts.devices.devices.need() or ()
+    errors = [(d, said) for d in devices if (said := d.error.need())]
+    gone = [(d, said) for d, said in errors if said in LOST]
+    if not errors:
+        return None
+    text = ", ".join(f"GPU {d.index} ({d.pci or 'address unknown'}) answers {said}" for d, said in gone or errors)
+    return (proof if gone else weak)(text, *(saw(said, d.error) for d, said in gone or errors))
+
+
+def memory_errors(case: Case) -> Finding | None:
+    """Errors that ECC could not correct; retired pages alone are repaired and no fault."""
+    found = [(d.index, ecc, d.ecc) for d in case.facts.devices.devices.need() or () if (ecc := d.ecc.need())]
+    bad = [(index, ecc, fact) for index, ecc, fact in found if _says(ecc)]
+    if not bad:
+        return None
+    text = ", ".join(f"GPU {index}: {_says(ecc)}" for index, ecc, _ in bad)
+    certain = any(ecc.remap_failed for _, ecc, _ in bad)
+    say = proof if certain else strong if any(ecc.uncorrected for _, ecc, _ in bad) else weak
+    return say(text, *(saw(_says(ecc), fact) for _, ecc, fact in bad))
+
+
+def _says(ecc: Ecc) -> str:
+    if ecc.remap_failed:
+        return "a bad memory row could not be replaced"
+    if ecc.uncorrected:
+        return f"{ecc.uncorrected} memory errors since boot that ECC could not correct"
+    return "a bad memory row waits for a reset to be replaced" if ecc.pending else ""
+
+
+def xid(case: Case) -> Finding | None:
+    """The latest Xid of a failing GPU in the kernel log; those of failing programs do not count."""
+    log = case.facts.surroundings.kernel_log
+    faults = [line for line in log.need() or () if _fault(line)]
+    if not faults:
+        return None
+    worst = faults[-1]
+    row = meaning(worst.xid or FALLEN)
+    number = f"Xid {worst.xid}" if worst.xid else "an NVRM line"
+    where = f" from the GPU at {worst.pci}" if worst.pci else ""
+    text = f"the kernel log has {number}{where}{_ago(case, worst)}: {row.text if row else worst.text}"
+    known: tuple[Evidence, ...] = (know(f"Xid {row.number}: {row.text}", row.source),) if row else ()
+    say = weak if _settled(case, worst) else strong
+    return say(text, saw(worst.text, log), *known)
+
+
+def _fault(line: KernelLine) -> bool:
+    row = meaning(line.xid) if line.xid is not None else None
+    return (row is not None and row.hardware) or "fallen off the bus" in line.text
+
+
+def _settled(case: Case, line: KernelLine) -> bool:
+    """The GPU went on by itself, or the line is older than a day."""
+    row = meaning(line.xid) if line.xid is not None else None
+    uptime = case.facts.surroundings.uptime
+    return (row is not None and row.recovered) or (isinstance(uptime, Known) and uptime.value - line.seconds > DAY)
+
+
+def _ago(case: Case, line: KernelLine) -> str:
+    uptime = case.facts.surroundings.uptime
+    if not isinstance(uptime, Known) or uptime.value < line.seconds:
+        return ""
+    minutes = (uptime.value - line.seconds) / 60
+    return f", {minutes:.0f} minutes ago" if minutes < 120 else f", {minutes / 60:.0f} hours ago"
+
+
+def too_hot(case: Case) -> Finding | None:
+    """The card slows itself down to survive: cooling or power is short."""
+    for device in case.facts.devices.devices.need() or ():
+        active = [reason for reason in value_or(device.throttle, ()) if reason in HOT]
+        if active:
+            text = f"GPU {device.index} slows itself down: {', '.join(active)}"
+            return weak(text, saw(", ".join(active), device.throttle))
+    return None
+
+
+def sound(case: Case) -> Finding | None:
+    """No GPU at all, or everything was looked at and nothing is wrong."""
+    present = gpu_present(case.facts)
+    log = case.facts.surroundings.kernel_log
+    if isinstance(present, Absent) and not any(_fault(line) for line in value_or(log, ())):
+        return against("there is no NVIDIA GPU", saw("no NVIDIA device on the PCI bus", present))
+    if any(sign(case) for sign in (xid, lost, memory_errors, too_hot)):
+        return None
+    text = "every GPU answers, without uncorrected memory errors and without a hardware Xid in the kernel log"
+    return against(text, saw("no fault", case.facts.devices.devices), saw("no hardware Xid", log))
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Reset, restart, then look at the metal."""
+    return (
+        Fix("Keep the evidence for the vendor", "sudo nvidia-bug-report.sh", root=True),
+        Fix("Reset the GPU while no program uses it", "sudo nvidia-smi --gpu-reset", root=True),
+        Fix("Switch the machine off and on again: a warm reboot may not restore the card", root=True, reboot=True),
+        Fix("If it comes back: check power cables, seating and cooling, then run the vendor's test", "dcgmi diag -r 3"),
+    )
+
+
+CAUSE = Cause(
+    id="device.hardware",
+    title="GPU hardware reports a fault",
+    signs=(lost, memory_errors, xid, too_hot, sound),
+    fixes=fixes,
+    effect="A GPU of this machine has a hardware fault",
+    hides=("driver.not_ready", "driver.permission"),
+)

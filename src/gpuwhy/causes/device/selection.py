@@ -1,0 +1,52 @@
+"""device.selection: CUDA_VISIBLE_DEVICES hides GPUs that are there."""
+
+from __future__ import annotations
+
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Known, value_or
+
+
+def hidden(case: Case) -> Finding | None:
+    """The variable as CUDA reads it, against the devices that exist."""
+    devices = case.facts.devices
+    choice = devices.visibility.need()
+    if choice is None:
+        return against("CUDA_VISIBLE_DEVICES is not set", saw("not set", devices.visibility))
+    present = gpu_present(case.facts)
+    if present.need() is None:
+        return against("there is no NVIDIA GPU to hide", saw("no NVIDIA GPU", present))
+    written = saw(f'{choice.variable}="{choice.value}"', devices.visibility)
+    there = saw(f"a GPU: {present.need()}", present)
+    found = devices.devices
+    if isinstance(found, Known) and not found.value:
+        return against("no GPU answers, whatever the variable says", saw("no device", found))
+    shown = ", ".join(map(str, choice.visible))
+    why = f": {choice.first_bad!r} {choice.why_bad}" if choice.first_bad else ""
+    if not shown:
+        return proof(f'{choice.variable}="{choice.value}" leaves no GPU visible{why}', written, there)
+    if choice.first_bad and not choice.first_bad.startswith("-"):  # -1 ends a list by design
+        text = f'CUDA reads {choice.variable}="{choice.value}" only as far as GPU {shown}{why}'
+        return proof(text, written, there)
+    return against(f'{choice.variable}="{choice.value}" selects GPU {shown}, which is there', written)
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Unset it, or name GPUs that exist."""
+    choice = case.facts.devices.visibility.need()
+    name = choice.variable if choice else "CUDA_VISIBLE_DEVICES"
+    fix = Fix("Show every GPU in this shell", f"unset {name}", safe=True)
+    devices = value_or(case.facts.devices.devices, ())
+    if not devices:
+        return (fix,)
+    every = ",".join(str(d.index) for d in devices)
+    return fix, Fix("Or name GPUs that exist", f"export {name}={every}", safe=True)
+
+
+CAUSE = Cause(
+    id="device.selection",
+    title="CUDA_VISIBLE_DEVICES hides GPUs that are there",
+    signs=(hidden,),
+    fixes=fixes,
+    effect="CUDA_VISIBLE_DEVICES hides GPUs from every program",
+)

@@ -1,0 +1,92 @@
+"""driver.compat_misuse: a cuda-compat libcuda wins where it must not."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.driver.winner import folder_of, no_driver, off_the_path, winner
+from gpuwhy.knowledge.gpus import segment
+from gpuwhy.knowledge.tables import source
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
+from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.facts import DriverLibrary
+from gpuwhy.model.version import numbers
+
+RULES = source("NVIDIA CUDA compatibility guide", "forward compatibility")
+
+
+def compat_library_wins(case: Case) -> Finding | None:
+    """Forward compatibility is for data-center GPUs under a kernel module older than the library."""
+    facts = case.facts
+    one = winner(facts.loads.libcuda)
+    if one is None or one.kind != "compat":
+        text = f"libcuda comes from {one.path}, not from cuda-compat" if one else "the loader finds no libcuda at all"
+        return against(text, saw(f"libcuda: {one.path if one else 'none'}", facts.loads.libcuda))
+    objection = no_driver(facts)
+    if objection:
+        return objection
+    module, version = facts.driver.module_version.need() or "", one.version.need() or ""
+    if numbers(version) == numbers(module):
+        return against(f"the cuda-compat libcuda is of the module's own version {module}", _seen(case, one))
+    if numbers(version) < numbers(module):
+        return _older(case, one, version, module)
+    return _newer(case, one, version, module)
+
+
+def _older(case: Case, one: DriverLibrary, version: str, module: str) -> Finding:
+    return strong(
+        f"libcuda {version} from cuda-compat hides the driver's own {module}: an older libcuda does not fit a newer "
+        "kernel module (error 803)",
+        _seen(case, one),
+        saw(f"kernel module {module}", case.facts.driver.module_version),
+        know("cuda-compat is for kernel modules older than itself", RULES),
+    )
+
+
+def _newer(case: Case, one: DriverLibrary, version: str, module: str) -> Finding:
+    names = _gpu_names(case)
+    markets = {name: segment(name) for name in names}
+    text = f"libcuda {version} from cuda-compat wins over kernel module {module}"
+    shown = (_seen(case, one), saw(", ".join(names), case.facts.devices.devices))
+    rule = know("forward compatibility works on data-center GPUs only; elsewhere it ends in error 804", RULES)
+    consumer = next((name for name in names if markets[name] == "consumer"), None)
+    if consumer:
+        return proof(f"{text}, on a {consumer}, which does not allow it", *shown, rule)
+    if all(market == "data center" for market in markets.values()):
+        return against(f"{text}, as intended on {names[0]}", *shown, rule)
+    return weak(f"{text}; {names[0]} may not allow it", *shown, rule)
+
+
+def _gpu_names(case: Case) -> list[str]:
+    """The GPUs by NVML, else by the bus."""
+    if isinstance(case.facts.devices.devices, Known) and case.facts.devices.devices.value:
+        return [device.name for device in case.facts.devices.devices.value]
+    names = [value_or(device.name, "") for device in case.facts.devices.pci.need() or ()]
+    if not any(names):
+        case.facts.devices.devices.need()
+    return [name for name in names if name] or ["this GPU"]
+
+
+def _seen(case: Case, one: DriverLibrary) -> Evidence:
+    return saw(f"{one.path}, found by {one.found_via}", case.facts.loads.libcuda)
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Take the compat folder off the search, or the package off the machine."""
+    copies = value_or(case.facts.loads.libcuda, ())
+    folder = folder_of(copies[0].path) if copies else "/usr/local/cuda/compat"
+    package = next((p.name for p in value_or(case.facts.driver.compat_packages, ())), "cuda-compat-12-4")
+    out = []
+    if copies and copies[0].found_via == "LD_LIBRARY_PATH":
+        out.append(off_the_path(folder))
+    out.append(Fix("Remove the package", f"sudo apt remove {package} && sudo ldconfig", root=True))
+    if isinstance(case.facts.surroundings.container, Known):
+        out.append(Fix("Or delete the folder in the image", f"RUN rm -rf {folder} && ldconfig", root=True))
+    return tuple(out)
+
+
+CAUSE = Cause(
+    id="driver.compat_misuse",
+    title="a cuda-compat libcuda is used where it does not work",
+    signs=(compat_library_wins,),
+    fixes=fixes,
+    hides=("driver.library_mismatch",),
+)

@@ -1,0 +1,103 @@
+"""driver.library_mismatch: the driver's libraries and its loaded kernel module are of different versions."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.driver.winner import no_driver, winner
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw
+from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.facts import DriverLibrary
+from gpuwhy.model.version import numbers
+
+
+def versions_differ(case: Case) -> Finding | None:
+    """The library a program gets, against the module that is loaded; only the driver's own copies count."""
+    facts = case.facts
+    objection = no_driver(facts)
+    if objection:
+        return objection
+    module = facts.driver.module_version.need() or ""
+    agreeing: list[DriverLibrary] = []
+    for copies in (facts.loads.libcuda, facts.loads.libnvml):
+        one = winner(copies)
+        version = one.version.need() if one and one.kind == "driver" else None
+        if one and version and numbers(version) != numbers(module):
+            return proof(
+                f"{one.name} is {version}, the loaded kernel module is {module}{_since_boot(case)}",
+                saw(f"{one.real}, found by {one.found_via}", one.version),
+                saw(f"NVRM version {module}", facts.driver.module_version),
+                *_upgrade(case),
+            )
+        agreeing += [one] if one and version else []
+    if agreeing:
+        return against(f"libraries and kernel module are both {module}", saw(agreeing[0].real, agreeing[0].version))
+    return None
+
+
+def nvml_refuses(case: Case) -> Finding | None:
+    """NVML compares the two itself, and says so with code 18."""
+    fact = case.facts.devices.nvml_error
+    error = fact.need()
+    if error is None or error.code != 18:
+        return None
+    module = value_or(case.facts.driver.module_version, "of another version")
+    return proof(
+        f"{error.call} refuses with {error.name}: its library does not fit the loaded kernel module {module}",
+        saw(f"{error.call} returned {error.code}", fact),
+        *_upgrade(case),
+    )
+
+
+def _upgrade(case: Case) -> tuple[Evidence, ...]:
+    """Traces of an upgrade that the running kernel has not followed."""
+    driver, out = case.facts.driver, []
+    late = _changed_after_boot(case)
+    if late:
+        out.append(saw(f"changed since boot: {', '.join(late[:3])}", driver.packages))
+    on_disk, loaded = driver.module_on_disk, driver.module_version
+    if isinstance(on_disk, Known) and isinstance(loaded, Known) and numbers(on_disk.value) != numbers(loaded.value):
+        out.append(saw(f"the module on disk is {on_disk.value}: a restart would load that one", on_disk))
+    return tuple(out)
+
+
+def _changed_after_boot(case: Case) -> list[str]:
+    booted = value_or(case.facts.surroundings.booted, None)
+    packages = value_or(case.facts.driver.packages, ())
+    if booted is None:
+        return []
+    return [f"{p.name} {p.version}" for p in packages if value_or(p.changed, 0.0) > booted]
+
+
+def _since_boot(case: Case) -> str:
+    return "; the packages were upgraded after the last boot" if _changed_after_boot(case) else ""
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """In a container: drop the baked-in driver. Else load the module that fits, or build it first."""
+    facts = case.facts
+    if isinstance(facts.surroundings.container, Known):
+        return (
+            Fix("Remove the driver packages from the image; the runtime brings the host's libraries",
+                "apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' 'nvidia-utils-*'", root=True),
+            Fix("If the host's driver was upgraded while this container ran: restart the container"),
+        )  # fmt: skip
+    disk, loaded = value_or(facts.driver.module_on_disk, None), value_or(facts.driver.module_version, None)
+    if disk is not None and disk == loaded:
+        return (
+            Fix("Build the kernel module of the new version, then restart: the one on disk is still the old one",
+                "sudo dkms autoinstall && sudo update-initramfs -u && sudo reboot", root=True, reboot=True),
+        )  # fmt: skip
+    return (
+        Fix("Restart the machine", "sudo reboot", root=True, reboot=True),
+        Fix("Or reload the module, when nothing uses the GPU (no desktop, no daemon)",
+            "sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia; "
+            "sudo modprobe nvidia", root=True),
+    )  # fmt: skip
+
+
+CAUSE = Cause(
+    id="driver.library_mismatch",
+    title="driver libraries and kernel module are of different versions",
+    signs=(versions_differ, nvml_refuses),
+    fixes=fixes,
+    hides=("driver.too_old", "driver.not_ready"),
+)

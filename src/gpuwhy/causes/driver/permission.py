@@ -1,0 +1,104 @@
+"""driver.permission: the driver is loaded, but this user cannot open the nodes below /dev, or they are missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gpuwhy.causes.driver.winner import no_driver, no_nodes_in_container
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.fact import Known, Unknown, value_or
+from gpuwhy.model.facts import DeviceNode
+
+DENIED = ("EACCES", "EPERM")
+_GPU = re.compile(r".*/nvidia\d+\Z")
+
+
+def node_denied(case: Case) -> Finding | None:
+    """A node that CUDA must open, and that refuses this user."""
+    objection = no_driver(case.facts) or no_nodes_in_container(case.facts)
+    if objection:
+        return objection
+    fact = case.facts.driver.nodes
+    nodes = _needed(fact.need() or ())
+    for node in nodes:
+        if node.present and value_or(node.opened, "") in DENIED:
+            error = value_or(node.opened, "")
+            return proof(f"{node.path} ({node.mode}) cannot be opened: {error}{_why(case, error)}",
+                         saw(f"open {node.path}: {error}", node.opened))  # fmt: skip
+    for node in nodes:
+        if node.present:
+            node.opened.need()
+    if nodes and all(node.present and value_or(node.opened, "") == "ok" for node in nodes):
+        return against("this user may open every device node that CUDA needs", saw("nodes open", fact))
+    return None
+
+
+def node_missing(case: Case) -> Finding | None:
+    """A node that CUDA must open and that is not there, where nothing will make it on first use."""
+    if no_driver(case.facts) or no_nodes_in_container(case.facts):
+        return None
+    fact, driver = case.facts.driver.nodes, case.facts.driver
+    gone = next((node for node in _needed(fact.need() or ()) if not node.present), None)
+    if gone is None:
+        return None
+    text = f"{gone.path} is missing, while kernel module {driver.module_version.need()} is loaded"
+    seen = (saw(f"no {gone.path}", fact), saw("the module is loaded", driver.module_version))
+    if isinstance(case.facts.surroundings.container, Known):
+        return proof(f"{text}: it was not handed to this container", *seen)
+    if value_or(driver.modprobe, "") == "setuid":
+        return None
+    if isinstance(driver.modprobe, Unknown):
+        return strong(text, *seen)
+    return proof(f"{text}, and no setuid nvidia-modprobe makes it on first use", *seen)
+
+
+def _needed(nodes: Sequence[DeviceNode]) -> list[DeviceNode]:
+    """The control nodes, and the GPU nodes unless one of them opens: schedulers hand out single GPUs."""
+    required = [node for node in nodes if node.required]
+    cards = [node for node in required if _GPU.match(node.path)]
+    usable = any(node.present and value_or(node.opened, "") == "ok" for node in cards)
+    return [node for node in required if node not in cards or not usable]
+
+
+def _why(case: Case, error: str) -> str:
+    if error == "EACCES":
+        return ", the file mode does not let this user in"
+    container = case.facts.surroundings.container
+    inside = f" of this {container.value} container" if isinstance(container, Known) else ""
+    return f", the device rules (cgroup){inside} forbid it"
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Containers are started again with the nodes; hosts get the nodes made or their mode opened."""
+    facts = case.facts
+    seen: Sequence[DeviceNode] = facts.driver.nodes.value if isinstance(facts.driver.nodes, Known) else ()
+    nodes = _needed(seen)
+    bad = [node for node in nodes if not node.present or value_or(node.opened, "") in DENIED]
+    if isinstance(facts.surroundings.container, Known):
+        devices = " ".join(f"--device {node.path}" for node in bad)
+        return (Fix("Start the container again with these nodes (a systemd daemon-reload on the host can revoke them)",
+                    f"docker run --gpus all {devices} …"),)  # fmt: skip
+    out = []
+    if any(not node.present for node in bad):
+        out.append(Fix("Make the nodes", "sudo nvidia-modprobe -u -c0", root=True))
+    if any(value_or(node.opened, "") == "EACCES" for node in bad):
+        out.append(Fix("Join the groups that own the nodes, then log in again", "sudo usermod -aG video,render $USER",
+                       root=True, check="ls -l /dev/nvidia*; id"))  # fmt: skip
+        out.append(
+            Fix("Or open them until the next boot", "sudo chmod a+rw " + " ".join(n.path for n in bad), root=True)
+        )
+    if any(value_or(node.opened, "") == "EPERM" for node in bad):
+        out.append(
+            Fix("Ask the scheduler for a GPU, or allow the nodes in the service's DeviceAllow= rules", root=True)
+        )
+    return tuple(out)
+
+
+CAUSE = Cause(
+    id="driver.permission",
+    title="the GPU's device nodes cannot be opened",
+    signs=(node_denied, node_missing),
+    fixes=fixes,
+    hides=("driver.not_ready",),
+)

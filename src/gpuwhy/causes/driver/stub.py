@@ -1,0 +1,71 @@
+"""driver.stub: the toolkit's stub of a driver library is what programs get."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.driver.winner import folder_of, no_driver, no_nodes_in_container, off_the_path, winner
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.fact import Fact, Known, value_or
+from gpuwhy.model.facts import DriverLibrary
+
+
+def stub_wins(case: Case) -> Finding | None:
+    """A stub can be linked against and does nothing: cuInit answers 34, whatever the machine has."""
+    objection = _nothing_to_reach(case)
+    if objection:
+        return objection
+    cuda, nvml = case.facts.loads.libcuda, case.facts.loads.libnvml
+    one = winner(cuda)
+    if one and one.kind == "stub":
+        return proof(
+            f"programs get the stub {one.path} instead of the driver's libcuda (error 34)",
+            saw(f"{one.path}, found by {one.found_via}", cuda),
+            *(saw(f"the real one: {real.path}", cuda) for real in _real(cuda)[:1]),
+        )
+    other = winner(nvml)
+    if other and other.kind == "stub":
+        seen = saw(f"{other.path}, found by {other.found_via}", nvml)
+        return strong(f"nvidia-smi and NVML programs get the stub {other.path}", seen)
+    where = one.path if one else "nowhere"
+    return against(f"libcuda comes from {where}, which is no stub", saw(f"libcuda: {where}", cuda))
+
+
+def _nothing_to_reach(case: Case) -> Finding | None:
+    """On a machine without a driver a stub is only something to link against."""
+    if isinstance(case.facts.surroundings.wsl, Known):
+        return None
+    return no_driver(case.facts) or no_nodes_in_container(case.facts)
+
+
+def _real(copies: Fact[tuple[DriverLibrary, ...]]) -> list[DriverLibrary]:
+    return [one for one in value_or(copies, ()) if one.kind in ("driver", "wsl")]
+
+
+def _stubs(case: Case) -> list[DriverLibrary]:
+    loads = case.facts.loads
+    firsts = (value_or(copies, ())[:1] for copies in (loads.libcuda, loads.libnvml))
+    return [one for first in firsts for one in first if one.kind == "stub"]
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Take the stubs folder off the search path, or put the real library first."""
+    stub = next(iter(_stubs(case)), None)
+    folder = folder_of(stub.path) if stub else "/usr/local/cuda/lib64/stubs"
+    out = []
+    if stub and stub.found_via == "LD_LIBRARY_PATH":
+        out.append(off_the_path(folder))
+    else:
+        out.append(Fix(f"Take {folder} out of the file that this names, then rebuild the loader's cache",
+                       f"grep -rl '{folder}' /etc/ld.so.conf /etc/ld.so.conf.d; sudo ldconfig", root=True))  # fmt: skip
+    for real in _real(case.facts.loads.libcuda)[:1]:
+        out.append(Fix("Or put the driver's folder first, for this shell",
+                       f"export LD_LIBRARY_PATH={folder_of(real.path)}:$LD_LIBRARY_PATH", safe=True))  # fmt: skip
+    return tuple(out)
+
+
+CAUSE = Cause(
+    id="driver.stub",
+    title="a stub of the driver library is loaded instead of the real one",
+    signs=(stub_wins,),
+    fixes=fixes,
+    hides=("driver.library_mismatch", "driver.too_old"),
+)

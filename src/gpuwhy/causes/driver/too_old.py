@@ -1,0 +1,124 @@
+"""driver.too_old: the loaded driver is older than the CUDA that a framework is built for needs."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.driver.builds import older_builds
+from gpuwhy.knowledge.drivers import Floor, cuda_of_driver, floor, runs
+from gpuwhy.knowledge.gpus import segment
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong
+from gpuwhy.model.fact import Known, Unknown, value_or
+from gpuwhy.model.facts import DriverLibrary, Framework
+from gpuwhy.model.version import at_least, major_minor
+
+
+def older_than_the_build_needs(case: Case) -> Finding | None:
+    """The floor of the CUDA a framework was built for, against the kernel module that is loaded."""
+    one, facts = _framework(case), case.facts
+    cuda = one.built_for_cuda.need()
+    if cuda is None:
+        return against(f"{_called(one)} is built without CUDA", saw("no CUDA in this build", one.built_for_cuda))
+    if isinstance(facts.surroundings.wsl, Known):
+        return _by_driver_cuda(case, one, cuda)
+    loaded = facts.driver.module_version.need()
+    if loaded is None:
+        return against("no NVIDIA driver is loaded", saw("no NVIDIA kernel module", facts.driver.module_version))
+    wanted = floor(cuda, value_or(facts.surroundings.system, "linux"))
+    if wanted is None:
+        Unknown(f"no driver floor is known for CUDA {cuda}").need()
+    return _compared(case, one, wanted, loaded)
+
+
+def _compared(case: Case, one: Framework, wanted: Floor, loaded: str) -> Finding:
+    seen = saw(f"kernel module {loaded}", case.facts.driver.module_version)
+    built = saw(f"{_called(one)} is built for CUDA {wanted.cuda}", one.built_for_cuda)
+    rule = know(f"CUDA {wanted.cuda} runs on driver {wanted.driver} or newer", wanted.source)
+    if at_least(loaded, wanted.driver):
+        return against(f"driver {loaded} runs CUDA {wanted.cuda}", seen, built, rule)
+    text = (
+        f"{_called(one)} is built for CUDA {wanted.cuda}, which needs driver {wanted.driver} or newer; "
+        f"{loaded} is loaded"
+    )
+    bridge = _bridge(case, wanted.cuda)
+    if bridge is None:
+        return proof(text, built, rule, seen)
+    if isinstance(bridge, Unknown):
+        return strong(text, built, rule, seen)
+    return against(
+        f"forward compatibility bridges it: libcuda {value_or(bridge.version, '')} from {bridge.path} runs CUDA "
+        f"{wanted.cuda} on driver {loaded}",
+        saw(f"{bridge.path} is a cuda-compat library", case.facts.loads.libcuda),
+    )
+
+
+def _bridge(case: Case, cuda: str) -> DriverLibrary | Unknown | None:
+    """The cuda-compat library that makes an old kernel module do; None when there is none, Unknown when not seen."""
+    copies = case.facts.loads.libcuda
+    if isinstance(copies, Unknown):
+        return copies
+    first = next(iter(copies.need() or ()), None)
+    if first is None or first.kind != "compat":
+        return None
+    speaks = cuda_of_driver(value_or(first.version, ""))
+    if speaks is None:
+        return Unknown("the version of the cuda-compat library")
+    return first if runs(speaks, cuda) and _data_center(case) else None
+
+
+def _by_driver_cuda(case: Case, one: Framework, cuda: str) -> Finding:
+    """Under WSL the driver is Windows' own; what counts is the CUDA it says it speaks."""
+    fact = case.facts.driver.driver_cuda
+    speaks = fact.need()
+    if speaks is None:
+        return against("no NVIDIA driver answers", saw("no driver CUDA version", fact))
+    seen = saw(f"the driver speaks CUDA {speaks}", fact)
+    built = saw(f"{_called(one)} is built for CUDA {cuda}", one.built_for_cuda)
+    if runs(speaks, cuda):
+        return against(f"Windows' driver speaks CUDA {speaks} and runs CUDA {major_minor(cuda)}", seen, built)
+    return proof(f"{_called(one)} is built for CUDA {cuda}; Windows' driver speaks only CUDA {speaks}", built, seen)
+
+
+def _framework(case: Case) -> Framework:
+    assert case.framework is not None
+    return case.framework
+
+
+def _called(one: Framework) -> str:
+    return f"{one.title} {one.version}"
+
+
+def _data_center(case: Case) -> bool:
+    devices = value_or(case.facts.devices.devices, ())
+    return bool(devices) and all(segment(device.name) == "data center" for device in devices)
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """A build that the driver runs; a newer driver; on data-center cards the compat package."""
+    one, driver = _framework(case), case.facts.driver
+    cuda = value_or(one.built_for_cuda, "")
+    speaks = value_or(driver.driver_cuda, None)
+    if not isinstance(case.facts.surroundings.wsl, Known):
+        speaks = cuda_of_driver(value_or(driver.module_version, "")) or speaks
+    out = list(older_builds(one, speaks)) if speaks else []
+    wanted = floor(cuda)
+    at = f" {wanted.driver} or newer" if wanted else ""
+    if isinstance(case.facts.surroundings.wsl, Known):
+        return (*out, Fix("Install a newer NVIDIA driver in Windows (none inside WSL), then: wsl --shutdown"))
+    if isinstance(case.facts.surroundings.container, Known):
+        return (*out, Fix(f"Install driver{at} on the host: a container cannot bring its own", root=True, reboot=True))
+    if _data_center(case):
+        version = major_minor(cuda).replace(".", "-")
+        out.append(Fix("Install the forward-compatibility package (data-center GPUs only) and put its folder first",
+                       f"sudo apt install cuda-compat-{version}; export LD_LIBRARY_PATH=/usr/local/cuda-"
+                       f"{major_minor(cuda)}/compat:$LD_LIBRARY_PATH", root=True))  # fmt: skip
+    command = "sudo ubuntu-drivers install    # other systems: the distribution's newest driver package"
+    return (*out, Fix(f"Install driver{at}", command, root=True, reboot=True))
+
+
+CAUSE = Cause(
+    id="driver.too_old",
+    title="the NVIDIA driver is older than the framework's CUDA needs",
+    signs=(older_than_the_build_needs,),
+    fixes=fixes,
+    scope="framework",
+    effect="{subject} will not see the GPU",
+)

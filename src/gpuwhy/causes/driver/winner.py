@@ -1,0 +1,47 @@
+"""Which copy of a driver library the loader takes: shared by the causes of the driver layer."""
+
+from __future__ import annotations
+
+from gpuwhy.model.cause import Finding, Fix, against, saw
+from gpuwhy.model.fact import Fact, Known
+from gpuwhy.model.facts import DriverLibrary, Facts
+
+OFF_PATH = "not on the search path"
+
+
+def winner(copies: Fact[tuple[DriverLibrary, ...]]) -> DriverLibrary | None:
+    """The copy that a program gets; None when the loader finds none."""
+    first = next(iter(copies.need() or ()), None)
+    return None if first is None or first.found_via == OFF_PATH else first
+
+
+def no_driver(facts: Facts) -> Finding | None:
+    """An objection where no kernel module is loaded, or where the driver is Windows' own."""
+    version = facts.driver.module_version
+    if version.need() is not None:
+        return None
+    if isinstance(facts.surroundings.wsl, Known):
+        return against("under WSL the driver is Windows' own", saw("this is WSL", facts.surroundings.wsl))
+    return against("no NVIDIA driver is loaded", saw("no NVIDIA kernel module", version))
+
+
+def no_nodes_in_container(facts: Facts) -> Finding | None:
+    """An objection where a container was given no GPU at all."""
+    nodes, container = facts.driver.nodes, facts.surroundings.container
+    if isinstance(container, Known) and not any(node.present for node in nodes.need() or ()):
+        return against(f"this {container.value} container was given no GPU", saw("no /dev/nvidia* node", nodes))
+    return None
+
+
+def off_the_path(folder: str) -> Fix:
+    """Take one folder out of this shell's LD_LIBRARY_PATH."""
+    written = "$HOME" + folder[1:] if folder.startswith("~") else folder
+    command = (
+        f'export LD_LIBRARY_PATH=$(printf %s "$LD_LIBRARY_PATH" | tr : "\\n" | grep -vxF "{written}" | paste -sd:)'
+    )
+    return Fix(f"Take {folder} out of LD_LIBRARY_PATH", command, safe=True)
+
+
+def folder_of(path: str) -> str:
+    """The folder of a path."""
+    return path.rpartition("/")[0]

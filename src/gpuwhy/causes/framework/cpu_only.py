@@ -1,0 +1,105 @@
+"""framework.cpu_only: the machine has a GPU, and the framework was installed in its build without CUDA."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.commands import install, uninstall
+from gpuwhy.causes.framework.platform_dropped import no_build_here
+from gpuwhy.causes.install.rivals import flavours, module, names
+from gpuwhy.causes.needs import named, the
+from gpuwhy.knowledge.flavours import MAIN, flavour, is_follower
+from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, weak
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.version import numbers
+
+
+def built_without_cuda(case: Case) -> Finding | None:
+    """A CPU build on a machine with a GPU; beside a GPU framework it may be what somebody wanted."""
+    framework = the(case)
+    if is_follower(framework.name):
+        return against(f"{framework.title} has no CPU build of its own", saw(named(case), framework.gpu_build))
+    if framework.gpu_build.need() is not False:
+        return against(f"{named(case)} is a build with CUDA", saw("GPU build", framework.gpu_build))
+    present = gpu_present(case.facts)
+    gpu = present.need()
+    if gpu is None:
+        return against("this machine has no NVIDIA GPU, so a CPU build is right", saw("no NVIDIA GPU", present))
+    if row := no_build_here(case):
+        return against(f"there is no CUDA build to install here: {row.text}", saw("CPU build", framework.gpu_build))
+    if rival := _overwritten(case):
+        return against(f"{rival} wrote over it: install.conflict", saw("files shared", case.facts.target.conflicts))
+    evidence = (
+        saw(f"{framework.distribution} {framework.version} is built without CUDA", framework.gpu_build),
+        saw(gpu, present),
+    )
+    other = _on_the_gpu(case)
+    if not other:
+        return proof(f"{named(case)} is a build without CUDA, while {gpu} is here", *evidence)
+    if _chosen(case):
+        return against(
+            f"{other} uses the GPU here, and {framework.distribution} is installed as its CPU build", *evidence
+        )
+    return weak(f"{named(case)} is a build without CUDA, while {other} here is one with it", *evidence)
+
+
+def _on_the_gpu(case: Case) -> str:
+    """Another framework of this environment that is a GPU build; its absence must have been seen."""
+    rest = [
+        f for f in case.facts.target.frameworks.need() or () if f.name != the(case).name and not is_follower(f.name)
+    ]
+    return next((f"{f.title} {f.version}" for f in rest if f.gpu_build.need()), "")
+
+
+def _overwritten(case: Case) -> str:
+    """A flavour without CUDA that shares this framework's files with one that has it."""
+    if not isinstance(case.facts.target.conflicts, Known):
+        return ""
+    mine = [names(one) for one in flavours(case.facts) if module(one) == the(case).name]
+    return next((name for owners in mine if gpu_flavour(owners) for name in owners if _says_cpu(name)), "")
+
+
+def _says_cpu(distribution: str) -> bool:
+    kind = flavour(distribution)
+    return kind is not None and not kind.cuda
+
+
+def _chosen(case: Case) -> bool:
+    """A helper that others bring along, or a distribution whose name says CPU."""
+    return the(case).name not in MAIN or _says_cpu(the(case).distribution)
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Replace the build by the one with CUDA."""
+    framework, facts = the(case), case.facts
+    cuda = numbers(value_or(facts.driver.driver_cuda, ""))
+    wanted = gpu_requirement(framework.name, framework.distribution, framework.version, cuda[0] if cuda else None)
+    if framework.name == "torch":
+        return _torch(case, wanted)
+    if not wanted:
+        return (Fix(f"Install the build of {framework.title} with CUDA, as its installation guide says"),)
+    command = install(facts, wanted, because_of=framework.distribution)
+    if framework.name != "jax":
+        command = f"{uninstall(facts, framework.distribution)}\n{command}"
+    return (Fix("Install the build with CUDA instead", command, safe=True),)
+
+
+def _torch(case: Case, wanted: str) -> tuple[Fix, ...]:
+    """The default index has CUDA builds for Linux only; elsewhere PyTorch's own index has them."""
+    choose = Fix(
+        "Choose CUDA in the selector on pytorch.org/get-started, and run the command that it prints", safe=True
+    )
+    if value_or(case.facts.surroundings.system, "") != "linux":
+        return (choose,)
+    command = f"{uninstall(case.facts, 'torch')}\n{install(case.facts, wanted, because_of='torch')}"
+    return (Fix("Install the build with CUDA instead", command, safe=True), choose)
+
+
+CAUSE = Cause(
+    id="framework.cpu_only",
+    title="the framework is a build without CUDA",
+    signs=(built_without_cuda,),
+    fixes=fixes,
+    scope="framework",
+    effect="{subject} cannot use the GPU: it is a CPU build",
+)

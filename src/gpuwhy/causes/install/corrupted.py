@@ -1,0 +1,136 @@
+"""install.corrupted: files of an installed GPU package are missing, empty, cut short or not what was installed."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.commands import install, word
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.fact import Known, Source, Unknown, value_or
+from gpuwhy.model.facts import Damage, LibraryCopy, NeededLibrary
+
+CERTAIN = ("missing", "empty", "truncated", "not ELF", "wrong architecture", "other hash", "dangling link")
+OVERWRITTEN = ("other size", "other hash")
+LITTLE = 2 << 30  # bytes of free disk below which an installation may have been cut short
+
+
+def not_as_installed(case: Case) -> Finding | None:
+    """Files that differ from the list their package came with."""
+    found = _damage(case)
+    if not found:
+        return None
+    first = found[0]
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    say = proof if any(one.what.startswith(CERTAIN) for one in found) else strong
+    detail = f" ({first.actual}; {first.expected} expected)" if first.expected and first.actual else ""
+    return say(
+        f"{_base(first.path)} of {first.owner} is damaged: {first.what}{detail}{more}",
+        *(saw(f"{one.what}, of {one.owner}", Source("file", one.path)) for one in found[:3]),
+    )
+
+
+def _damage(case: Case) -> list[Damage]:
+    """Damage, the certain kinds first; a file that another package wrote over is a conflict, not damage."""
+    found = [d for d in case.facts.target.damage.need() or () if d.what.startswith((*CERTAIN, *OVERWRITTEN))]
+    if any(one.what in OVERWRITTEN for one in found):
+        shared = {owner for conflict in case.facts.target.conflicts.need() or () for owner in conflict.owners}
+        found = [one for one in found if one.what not in OVERWRITTEN or one.owner not in shared]
+    return sorted(found, key=lambda one: not one.what.startswith(CERTAIN))
+
+
+def stops_the_search(case: Case) -> Finding | None:
+    """A broken file under the right name, which ends the loader's search."""
+    found = _stopping(case)
+    if not found:
+        return None
+    first = found[0]
+    return proof(
+        f"{first.framework} opens {first.name}, and the file it gets is broken: {_reason(first)}",
+        *(saw(_reason(need), Source("file", need.needed_by, f"opens {need.name}")) for need in found[:3]),
+    )
+
+
+def _stopping(case: Case) -> list[NeededLibrary]:
+    return [need for need in case.facts.loads.needs.need() or () if "stops the search" in _reason(need)]
+
+
+def _reason(need: NeededLibrary) -> str:
+    return need.found.reason if isinstance(need.found, Unknown) else ""
+
+
+def loads_a_broken_copy(case: Case) -> Finding | None:
+    """A file that the loader takes and that is not whole; copies that nobody loads do not count."""
+    found = _loaded(case)
+    if not found:
+        return None
+    first = found[0]
+    return proof(
+        f"{first.name} is what gets loaded, and the file is {value_or(first.health, '')}",
+        *(saw(f"{value_or(one.health, '')}{_from(one)}", Source("file", one.path)) for one in found[:3]),
+    )
+
+
+def _loaded(case: Case) -> list[LibraryCopy]:
+    taken = {need.found.value for need in case.facts.loads.needs.need() or () if isinstance(need.found, Known)}
+    copies = case.facts.libraries.copies.need() or ()
+    return [one for one in copies if {one.path, one.real} & taken and value_or(one.health, "ok") != "ok"]
+
+
+def _from(copy: LibraryCopy) -> str:
+    return f", from {copy.owner.value}" if isinstance(copy.owner, Known) else ""
+
+
+def all_whole(case: Case) -> Finding | None:
+    """What rules it out."""
+    if _damage(case) or _stopping(case) or _loaded(case):
+        return None
+    return against(
+        "every installed GPU library that was looked at is whole", saw("no damage", case.facts.target.damage)
+    )
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Write the files again, with room on the disk."""
+    full = [d for d in value_or(case.facts.surroundings.disks, ()) if d.free < LITTLE]
+    room = [Fix(f"Make room first: {d.path} has {d.free >> 20} MiB left", f"df -h {word(d.path)}") for d in full[:2]]
+    owners = list(dict.fromkeys(filter(None, _owners(case))))
+    again = [_again(case, owner) for owner in owners[:3]]
+    return (*room, *(again or (Fix("Remove the damaged file and install the package that owns it again"),)))
+
+
+def _owners(case: Case) -> list[str]:
+    """'name version (how)' of what is damaged, as far as each fact was seen."""
+    target, facts = case.facts.target, case.facts
+    owners = [one.owner for one in _damage(case)] if isinstance(target.damage, Known) else []
+    if isinstance(facts.loads.needs, Known) and isinstance(facts.libraries.copies, Known):
+        stopping = " ".join(_reason(need) for need in _stopping(case))
+        broken = [c for c in facts.libraries.copies.value if f"{c.path} " in stopping]
+        owners += [value_or(c.owner, "") for c in (*broken, *_loaded(case))]
+    return [owner.removesuffix(" (pip)") for owner in owners]
+
+
+def _again(case: Case, owner: str) -> Fix:
+    name, _, rest = owner.partition(" ")
+    version, _, how = rest.partition(" ")
+    if how == "(dpkg)":
+        return Fix(f"Install {name} again", f"sudo apt-get install --reinstall {word(name)}", root=True)
+    if how:
+        return Fix(f"Install {name} {version} again with the package manager that owns it {how}")
+    wanted = f"{name}=={version}" if version else name
+    return Fix(
+        f"Install {name} again",
+        install(case.facts, wanted, because_of=name, again=True),
+        safe=True,
+        check="gpuwhy check --verify",
+    )
+
+
+def _base(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+CAUSE = Cause(
+    id="install.corrupted",
+    title="an installed GPU library is damaged",
+    signs=(not_as_installed, stops_the_search, loads_a_broken_copy, all_whole),
+    fixes=fixes,
+    effect="Installed GPU libraries are damaged",
+)

@@ -1,0 +1,104 @@
+"""memory.host: the host's RAM, the control group's limit or /dev/shm is used up."""
+
+from __future__ import annotations
+
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong, weak
+from gpuwhy.model.fact import Absent, Known
+from gpuwhy.model.facts import KernelLine
+
+GB = 1_000_000_000
+RECENT = 3600.0
+
+
+def nearly_gone(left: int, total: int) -> bool:
+    """Less than 2 % is left, or less than 500 MB where that is less than a tenth."""
+    return left * 50 < total or (left < GB // 2 and left * 10 < total)
+
+
+def _size(count: int) -> str:
+    return f"{count / GB:.1f} GB" if count >= GB else f"{count / 1_000_000:.0f} MB"
+
+
+def ram(case: Case) -> Finding | None:
+    """RAM that a new program could get."""
+    memory = case.facts.surroundings.memory.need()
+    if memory is None or not nearly_gone(memory.available, memory.total):
+        return None
+    text = f"only {_size(memory.available)} of {_size(memory.total)} of RAM are available"
+    return proof(text, saw(f"MemAvailable {memory.available}", case.facts.surroundings.memory))
+
+
+def group_limit(case: Case) -> Finding | None:
+    """What the control group (container, batch job) still allows."""
+    memory = case.facts.surroundings.memory.need()
+    limit = memory.limit.need() if memory else None
+    if memory is None or limit is None:
+        return None
+    used = memory.used_in_limit.need() or 0
+    if not nearly_gone(limit - used, limit):
+        return None
+    text = f"only {_size(max(0, limit - used))} are left of the {_size(limit)} that this control group may use"
+    return proof(
+        text, saw(f"limit {limit}", memory.limit), saw(f"used {used}, file cache left out", memory.used_in_limit)
+    )
+
+
+def shared_memory(case: Case) -> Finding | None:
+    """/dev/shm, through which data loaders and NCCL pass tensors; small is usual, full is not."""
+    shm = case.facts.surroundings.shm.need()
+    if shm is None or shm.total == 0 or shm.free * 20 >= shm.total:
+        return None
+    text = f"/dev/shm is full: {_size(shm.free)} of {_size(shm.total)} are free"
+    return proof(text, saw(f"{shm.free} bytes free", case.facts.surroundings.shm))
+
+
+def killer(case: Case) -> Finding | None:
+    """The kernel's killer within the last hour; in a container it may have been somebody else's process."""
+    around = case.facts.surroundings
+    log, uptime = around.kernel_log, around.uptime
+    if not isinstance(log, Known) or not isinstance(uptime, Known):
+        return None
+    killed = [line for line in log.value if _recent(line, uptime.value)]
+    if not killed:
+        return None
+    minutes = (uptime.value - killed[-1].seconds) / 60
+    say = strong if isinstance(around.container, Absent) else weak
+    return say(
+        f"the kernel ran out of memory {minutes:.0f} minutes ago and killed a process", saw(killed[-1].text, log)
+    )
+
+
+def _recent(line: KernelLine, uptime: float) -> bool:
+    return line.text.startswith("Out of memory: killed") and -5 <= uptime - line.seconds <= RECENT
+
+
+def plenty(case: Case) -> Finding | None:
+    """Everything was looked at and nothing is short."""
+    memory, shm = case.facts.surroundings.memory, case.facts.surroundings.shm
+    if any(sign(case) for sign in (ram, group_limit, shared_memory, killer)):
+        return None
+    value = memory.need()
+    text = f"{_size(value.available)} of RAM are available" if value else "there is no figure for RAM"
+    return against(text, saw(text, memory), saw("/dev/shm has room", shm))
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """See who holds it, then make room or allow more."""
+    out = [Fix("See which processes hold the memory", "ps -eo pid,rss,comm --sort=-rss | head", safe=True)]
+    if isinstance(case.facts.surroundings.shm, Known) and shared_memory(case):
+        out.append(Fix("See what was left in /dev/shm, and remove what no program uses", "ls -lS /dev/shm | head"))
+        out.append(Fix("Start the container with more shared memory", "docker run --shm-size=8g IMAGE"))
+    if isinstance(case.facts.surroundings.container, Known):
+        out.append(Fix("Start the container with a higher limit", "docker run --memory=SIZE IMAGE"))
+    out.append(Fix("Load less at once: fewer data-loader workers, no pinned memory, smaller batches"))
+    return tuple(out)
+
+
+CAUSE = Cause(
+    id="memory.host",
+    title="host memory is used up",
+    signs=(ram, group_limit, shared_memory, killer, plenty),
+    fixes=fixes,
+    effect="Host memory is used up: programs may be killed",
+    stops=False,
+)

@@ -1,0 +1,214 @@
+"""What the loader finds for one framework, told as the stories that three causes divide among themselves.
+
+nowhere and other version: `cuda.missing_library`, `cudnn.missing`. Displaced (in the framework's own environment, but
+not in a folder that it searches): the same two. Elsewhere on the machine: `env.path`. Broken: `install.corrupted`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from gpuwhy.causes.commands import word
+from gpuwhy.knowledge.installs import LINKED, PRELOADS, lost_folder
+from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
+from gpuwhy.model.expect import gpu_claimed, gpu_present
+from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
+from gpuwhy.model.facts import Framework, LibraryCopy, NeededLibrary
+
+Story = Literal["found", "broken", "unseen", "displaced", "elsewhere", "other version", "nowhere"]
+Pick = Callable[[NeededLibrary], bool]
+
+_OTHERWISE: dict[Story, str] = {
+    "broken": "belongs to an installation that is damaged",
+    "displaced": "is installed in the framework's own environment",
+    "elsewhere": "is on this machine, outside the search",
+    "other version": "is there in another version only",
+    "nowhere": "is not on this machine at all",
+}
+
+
+def is_cudnn(need: NeededLibrary) -> bool:
+    """Whether it is cuDNN or a part of it."""
+    return need.name.startswith("libcudnn")
+
+
+def is_cuda(need: NeededLibrary) -> bool:
+    """Whether it is any other CUDA library."""
+    return not is_cudnn(need)
+
+
+def anything(_need: NeededLibrary) -> bool:
+    """Every library."""
+    return True
+
+
+def the(case: Case) -> Framework:
+    """The framework that the engine put in front of the sign."""
+    assert case.framework is not None, "scope is framework"
+    return case.framework
+
+
+def named(case: Case) -> str:
+    """TensorFlow 2.21.0."""
+    return f"{the(case).title} {the(case).version}"
+
+
+def required(case: Case, pick: Pick) -> list[NeededLibrary]:
+    """The libraries that this framework cannot do without; the driver's own are other causes' business."""
+    needs = case.facts.loads.needs.need() or ()
+    return [
+        n
+        for n in needs
+        if n.framework == the(case).name and not n.optional and pick(n)
+        and not n.name.startswith(("libcuda.so", "libnvidia-"))
+    ]  # fmt: skip
+
+
+def story(case: Case, need: NeededLibrary) -> Story:
+    """What happened to one library."""
+    if isinstance(need.found, Known):
+        return "found"
+    if isinstance(need.found, Unknown):
+        return "broken" if "stops the search" in need.found.reason else "unseen"
+    damage = value_or(case.facts.target.damage, ())
+    if any(d.what == "missing" and d.path.endswith(f"/{need.name}") for d in damage):
+        return "broken"
+    copies = usable(case, need)
+    if copies:
+        return "displaced" if any(_at_home(case, path) for path in copies) else "elsewhere"
+    return "other version" if need.other_versions else "nowhere"
+
+
+def usable(case: Case, need: NeededLibrary) -> tuple[str, ...]:
+    """Copies outside the search that are not known to be broken, those of the own environment first."""
+    fit = [
+        path for path in need.elsewhere if (copy := _copy(case, path)) is None or value_or(copy.health, "ok") == "ok"
+    ]
+    return tuple(sorted(fit, key=lambda path: not _at_home(case, path)))
+
+
+def _at_home(case: Case, path: str) -> bool:
+    return path.startswith(the(case).path.rpartition("/")[0] + "/")
+
+
+def _copy(case: Case, path: str) -> LibraryCopy | None:
+    copies = value_or(case.facts.libraries.copies, ())
+    return next((c for c in copies if path in (c.path, c.real)), None)
+
+
+def irrelevant(case: Case) -> Finding | None:
+    """Why a missing library would not matter: a build without CUDA, or no GPU and nothing that is linked."""
+    build = the(case).gpu_build
+    if isinstance(build, Absent) or (isinstance(build, Known) and not build.value):
+        return against(f"{named(case)} is a build without CUDA", saw("CPU build", build))
+    present = gpu_present(case.facts)
+    if isinstance(present, Absent) and the(case).name not in LINKED:
+        return against("this machine has no NVIDIA GPU, so it is never opened", saw("no GPU on the PCI bus", present))
+    return None
+
+
+def lost(case: Case, pick: Pick, *stories: Story) -> list[NeededLibrary]:
+    """The required libraries with one of these stories, where that matters."""
+    hits = [need for need in required(case, pick) if story(case, need) in stories]
+    if not hits or irrelevant(case):
+        return []
+    the(case).gpu_build.need()
+    present = gpu_present(case.facts)
+    if the(case).name not in LINKED and isinstance(present, Unknown) and isinstance(gpu_claimed(case.facts), Absent):
+        present.need()
+    return hits
+
+
+def nothing_lost(case: Case, pick: Pick, *stories: Story) -> Finding | None:
+    """The observation that rules these stories out; None when one of them is there."""
+    if reason := irrelevant(case):
+        return reason
+    needs = required(case, pick)
+    told = [story(case, need) for need in needs]
+    if any(one in stories for one in told):
+        return None
+    for need, one in zip(needs, told, strict=True):
+        if one == "unseen":
+            need.found.need()
+    if not needs:
+        the(case).opens.need()
+        return against(f"{named(case)} opens no such library", saw("libraries it opens", the(case).opens))
+    what = f"all {len(needs)} libraries" if len(needs) > 1 else f"the one library ({needs[0].name})"
+    if set(told) != {"found"}:
+        first = next(need for need, one in zip(needs, told, strict=True) if one != "found")
+        return against(f"{first.name} {_OTHERWISE[story(case, first)]}", saw_search(first))
+    return against(f"the loader finds {what} that {named(case)} opens", saw(needs[0].name, needs[0].found))
+
+
+def listed(needs: Sequence[NeededLibrary]) -> str:
+    """libcufft.so.11 and 3 more."""
+    more = len(needs) - 1
+    return needs[0].name + (f" and {more} more" if more else "")
+
+
+def base_name(path: str) -> str:
+    """The last part of a path."""
+    return path.rpartition("/")[2]
+
+
+def saw_search(need: NeededLibrary) -> Evidence:
+    """Who asks, and in how many folders the loader looked."""
+    many = f"{len(need.searched)} folders searched" if need.searched else "the loader's folders searched"
+    return saw(f"opens {need.name}, {many}", Source("file", need.needed_by))
+
+
+def saw_copy(case: Case, path: str) -> Evidence:
+    """A copy of a library with its version and owner, where they are known."""
+    copy = _copy(case, path)
+    version = f" {value_or(copy.version, '')}".rstrip() if copy else ""
+    owner = f", from {copy.owner.value}" if copy and isinstance(copy.owner, Known) else ""
+    return saw(f"{base_name(path)}{version}{owner}", Source("file", path))
+
+
+def say_nowhere(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
+    """No copy on the machine."""
+    verb = "fails to import without" if the(case).name in LINKED else "opens"
+    are = "they are" if len(needs) > 1 else "it is"
+    return proof(
+        f"{named(case)} {verb} {listed(needs)}; {are} nowhere on this machine", *(saw_search(n) for n in needs[:3])
+    )
+
+
+def say_other(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
+    """Only another SONAME is installed."""
+    found = ", ".join(dict.fromkeys(base_name(p) for n in needs[:3] for p in n.other_versions))
+    return strong(
+        f"{named(case)} opens {listed(needs)}; only {found} is installed",
+        saw_search(needs[0]),
+        *(saw_copy(case, n.other_versions[0]) for n in needs[:3]),
+    )
+
+
+def say_displaced(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
+    """In the framework's own environment, and in no folder that it searches."""
+    first, title = needs[0], the(case).title
+    are, many = ("are" if len(needs) > 1 else "is"), len(first.searched)
+    folders = f"none of the {many} folders searched holds it" if many else "no folder searched holds it"
+    text = (
+        f"{listed(needs)} {are} installed, but not where {title} looks for it: "
+        f"{base_name(first.needed_by)} opens {first.name}, and {folders}"
+    )
+    row = lost_folder(the(case).name, the(case).version, first.name)
+    evidence = [*(saw_copy(case, usable(case, n)[0]) for n in needs[:3]), saw_search(first)]
+    if call := PRELOADS.get(the(case).name):
+        return weak(f"{text}, unless the program calls {call} or imports another framework first", *evidence)
+    return proof(text, *evidence, *((know(row.text, row.source),) if row else ()))
+
+
+def folders_of(case: Case, needs: Sequence[NeededLibrary]) -> list[str]:
+    """The folders that would have to be searched."""
+    return list(dict.fromkeys(usable(case, need)[0].rpartition("/")[0] for need in needs))
+
+
+def export(folders: Sequence[str]) -> Fix:
+    """Put folders in front of the loader's search, in this shell only."""
+    path = ":".join(word(folder) for folder in folders)
+    what = "its folder" if len(folders) == 1 else "their folders"
+    command = f"export LD_LIBRARY_PATH={path}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
+    return Fix(f"Let the loader look into {what}, in this shell", command, safe=True)

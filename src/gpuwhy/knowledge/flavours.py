@@ -1,0 +1,68 @@
+"""Flavours: distributions that install one module in builds with and without CUDA; builds that follow others."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Flavour(NamedTuple):
+    """What a distribution is a flavour of."""
+
+    module: str  # import name that all flavours write
+    cuda: bool  # a build that can use CUDA, where the platform has one
+
+
+_ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "tensorflow": (
+        ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu"),
+        ("tensorflow-cpu", "tf-nightly-cpu", "intel-tensorflow", "tensorflow-cpu-aws"),
+    ),
+    "onnxruntime": (
+        ("onnxruntime-gpu", "ort-nightly-gpu"),
+        ("onnxruntime", "ort-nightly", "onnxruntime-directml", "onnxruntime-openvino"),
+    ),
+    "paddle": (("paddlepaddle-gpu",), ("paddlepaddle",)),
+}
+_PREFIXES = {"cupy-cuda": "cupy", "mxnet-cu": "mxnet"}
+_BY_NAME = {
+    name: Flavour(module, cuda)
+    for module, both in _ROWS.items()
+    for names, cuda in zip(both, (True, False), strict=True)
+    for name in names
+}
+
+MAIN = frozenset({"tensorflow", "torch", "jax"})
+"""Frameworks that people install for their own sake; the others often come along as somebody's helper."""
+
+FOLLOWERS = frozenset(
+    {"numba", "numba_cuda", "triton", "torchvision", "torchaudio", "xformers", "flash_attn", "bitsandbytes", "vllm"}
+    | {"tensorrt", "torch_tensorrt"}
+)
+"""Packages with one build for all machines, or whose build follows another framework's: never CPU-only alone."""
+
+COMPILES_AT_RUN_TIME = frozenset({"numba", "numba_cuda", "triton", "cupy"})
+"""Packages that make code for the GPU that they find, so the code they carry decides nothing."""
+
+
+def flavour(distribution: str) -> Flavour | None:
+    """What the distribution is a flavour of; None when it has no rival."""
+    for prefix, module in _PREFIXES.items():
+        if distribution.startswith(prefix):
+            return Flavour(module, True)
+    return _BY_NAME.get(distribution)
+
+
+def is_follower(framework: str) -> bool:
+    """Whether a framework's build says nothing by itself."""
+    return framework.replace("-", "_") in FOLLOWERS
+
+
+def compiles_at_run_time(framework: str) -> bool:
+    """Whether a framework makes its GPU code where it runs."""
+    return framework.replace("-", "_") in COMPILES_AT_RUN_TIME
+
+
+def library_wheel(distribution: str) -> tuple[str, int] | None:
+    """An NVIDIA library wheel's family and CUDA major: nvidia-cudnn-cu12 → ('nvidia-cudnn', 12)."""
+    family, found, major = distribution.rpartition("-cu")
+    return (family, int(major)) if found and family.startswith("nvidia-") and major.isdigit() else None

@@ -1,0 +1,104 @@
+"""Installs: which pip requirement brings a framework's GPU build and its CUDA libraries, release by release."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gpuwhy.knowledge.flavours import flavour
+from gpuwhy.knowledge.libraries import parse
+from gpuwhy.model.fact import Source
+from gpuwhy.model.version import at_least, numbers
+
+LINKED = frozenset({"torch"})
+"""Frameworks that link their CUDA libraries: importing them fails without one, GPU or not (torch 1.4 to 2.15)."""
+
+PRELOADS = {"onnxruntime": "onnxruntime.preload_dlls()"}
+"""Frameworks that find libraries in their own environment only after this call, or after another import did it."""
+
+_SUFFIXED = frozenset({"nvidia-cudnn", "nvidia-nccl", "nvidia-nvshmem", "nvidia-cusparselt"})
+"""Wheels that are still named after the CUDA major in CUDA 13; those of the toolkit itself dropped the suffix."""
+
+
+class LostFolder(msgspec.Struct, frozen=True):
+    """A release whose files look for a library in a folder list that lost the wheel's folder."""
+
+    framework: str
+    version: str
+    library: str
+    last_good: str
+    text: str
+    source: Source
+
+
+LOST_FOLDERS: tuple[LostFolder, ...] = (
+    LostFolder(
+        "tensorflow",
+        "2.21.0",
+        "libcusolver.so.11",
+        "2.20.0",
+        "tensorflow 2.20.0 has nvidia/cusolver/lib in the RUNPATH of libtensorflow_framework.so.2, 2.21.0 does not",
+        Source(
+            "know",
+            "the wheels' libtensorflow_framework.so.2, cp312 linux x86_64",
+            "2.21.0: sha256 mIR8bwRIMIFZ9tP_VeE6npKXhZjH-7NM3mOq3zXG_oQ in its RECORD",
+        ),
+    ),
+)
+
+
+def lost_folder(framework: str, version: str, library: str) -> LostFolder | None:
+    """The row of a release that is known to look in the wrong folders for a library."""
+    return next((r for r in LOST_FOLDERS if (r.framework, r.version, r.library) == (framework, version, library)), None)
+
+
+def gpu_requirement(framework: str, distribution: str, version: str, cuda_major: int | None) -> str:
+    """The requirement that installs this release's GPU build with what it needs; '' where no row knows one."""
+    release = version.split("+")[0]
+    if framework == "tensorflow":
+        return _tensorflow(distribution, release)
+    if framework == "torch":
+        return f"torch=={release}"
+    if framework == "jax":
+        return f"jax[cuda{13 if cuda_major == 13 and at_least(release, '0.8') else 12}]=={release}"
+    if framework == "onnxruntime":
+        extra = "[cuda,cudnn]" if at_least(release, "1.21") else ""
+        return f"onnxruntime-gpu{extra}=={release}"
+    if framework == "cupy" and at_least(release, "14"):
+        return f"{distribution}[ctk]=={release}"
+    return f"paddlepaddle-gpu=={release}" if framework == "paddle" else ""
+
+
+def _tensorflow(distribution: str, release: str) -> str:
+    if distribution.startswith("tf-nightly"):
+        return f"tf-nightly[and-cuda]=={release}"
+    if at_least(release, "2.14"):
+        return f"tensorflow[and-cuda]=={release}"
+    return f"tensorflow=={release}" if at_least(release, "2.1") else f"tensorflow-gpu=={release}"
+
+
+def brings_libraries(framework: str, version: str) -> bool:
+    """Whether that requirement brings the CUDA libraries as wheels, so that no toolkit is needed."""
+    floors = {"tensorflow": "2.14", "torch": "1.13", "jax": "0.4.14", "onnxruntime": "1.21", "cupy": "14"}
+    return framework in floors and at_least(version, floors[framework])
+
+
+def wheel_of(library: str, cuda_major: int | None) -> str:
+    """The wheel that ships a library for a CUDA major: libcufft.so.11, 12 → nvidia-cufft-cu12; '' if there is none."""
+    name = parse(library)
+    if name is None or not name.family.wheels or not name.family.wheels[0].startswith("nvidia-"):
+        return ""
+    base, major = name.family.wheels[0], cuda_major or _own_major(name.family.name, name.suffix)
+    if major is None or major < 11:
+        return ""
+    return base if major >= 13 and base not in _SUFFIXED else f"{base}-cu{major}"
+
+
+def _own_major(family: str, suffix: str) -> int | None:
+    """The CUDA major that a file name itself tells; most families count on their own."""
+    places = numbers(suffix)
+    return places[0] if places and family in ("cudart", "cublas", "cublasLt", "nvrtc", "nvjitlink", "cupti") else None
+
+
+def gpu_flavour(distributions: tuple[str, ...]) -> str:
+    """The flavour with CUDA among several distributions of one module; '' when none has it."""
+    return next((d for d in distributions if (found := flavour(d)) and found.cuda), "")

@@ -1,0 +1,28 @@
+"""The JSON tables below data/, read once and only when somebody asks."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import TypeVar
+
+import msgspec
+
+from gpuwhy.model.fact import Source
+
+T = TypeVar("T")
+
+
+def load(name: str, shape: type[T]) -> T:
+    """Read one table of data/ into its shape."""
+    return msgspec.json.decode(_raw(name), type=shape)
+
+
+@cache
+def _raw(name: str) -> bytes:
+    return (resources.files("gpuwhy.knowledge") / "data" / name).read_bytes()
+
+
+def source(where: str, detail: str = "") -> Source:
+    """The source of a knowledge row."""
+    return Source("know", where, detail)

@@ -1,0 +1,141 @@
+"""The frameworks' own ways of loading CUDA, on top of the loader's: which files they open, in which order.
+
+What each does is read from its own files where it says so (torch's and JAX's preloading lists are Python text), so a
+release that changes its way is followed rather than remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from gpuwhy.host.base import Host
+from gpuwhy.loader.glibc import World
+from gpuwhy.loader.process import Loaded, Process
+from gpuwhy.model.fact import Known
+from gpuwhy.model.facts import Facts, Framework
+
+CUDNN_PARTS = {
+    "9": ("graph", "engines_precompiled", "engines_runtime_compiled", "heuristic", "ops", "cnn", "adv"),
+    "8": ("ops_infer", "ops_train", "cnn_infer", "cnn_train", "adv_infer", "adv_train"),
+}
+"""The sub-libraries that the cuDNN shim opens by itself, by cuDNN major."""
+
+_TORCH_PAIR = re.compile(r'"(\w+)"[,:] *"(lib[\w-]+\.so)')
+_JAX_LOAD = re.compile(r'^\s*_load\("(\w+)", \[(.*)\]\)')
+_QUOTED = re.compile(r'"([^"]+)"')
+
+
+def run(world: World, facts: Facts, framework: Framework) -> Process:
+    """A Python process that has imported a framework and opened its CUDA libraries."""
+    process = Process(world)
+    interpreter = facts.target.interpreter
+    if isinstance(interpreter, Known):
+        program = world.host.real(interpreter.value.path)
+        process.start(program.value if isinstance(program, Known) else interpreter.value.path)
+    _WAYS.get(framework.name, _plain)(process, facts, framework)
+    _open_listed(process, framework)
+    _cudnn_parts(process)
+    return process
+
+
+def _main(process: Process) -> Loaded | None:
+    return process.loaded[0] if process.loaded else None
+
+
+def _names(host: Host, folder: str, match: str) -> list[str]:
+    listed = host.list(folder, match)
+    return [f"{folder}/{e.name}" for e in listed.value] if isinstance(listed, Known) else []
+
+
+def _plain(process: Process, facts: Facts, framework: Framework) -> None:
+    """A framework without a way of its own: its opened libraries are all there is."""
+
+
+def _torch(process: Process, facts: Facts, framework: Framework) -> None:
+    """libtorch_global_deps first; then, in releases that do so, every nvidia wheel by path; then the extension."""
+    main, host = _main(process), process.world.host
+    deps = process.dlopen(f"{framework.path}/lib/libtorch_global_deps.so", main)
+    text = host.lines(f"{framework.path}/__init__.py", '"lib', "_preload_cuda_deps(")
+    lines = text.value if isinstance(text, Known) else ()
+    failed = any(m.needed_by == deps.path for m in process.missing) if deps else False
+    if failed or any("_preload_cuda_deps(required=False)" in line for line in lines):
+        pairs = [m.groups() for line in lines if (m := _TORCH_PAIR.search(line)) and "_preload_cuda_lib(" not in line]
+    else:
+        pairs = [m.groups() for line in lines if "_preload_cuda_lib(" in line and (m := _TORCH_PAIR.search(line))]
+    for folder, stem in pairs:
+        path = _wheel_library(process, facts, framework, folder, stem)
+        if path:
+            process.dlopen(path, main, f"preloaded by {framework.path}/__init__.py")
+    if failed:
+        process.missing.clear()
+        process.dlopen(f"{framework.path}/lib/libtorch_global_deps.so", main)
+    for path in _names(host, framework.path, r"_C\.[\w-]*\.?so$|_C\.cpython.*\.so$"):
+        process.dlopen(path, main)
+
+
+def _wheel_library(process: Process, facts: Facts, framework: Framework, folder: str, stem: str) -> str:
+    """The first file that torch's glob finds on sys.path: nvidia/<folder>/lib, then nvidia/cuNN/lib."""
+    cuda = framework.built_for_cuda
+    major = cuda.value.split(".")[0] if isinstance(cuda, Known) else "0"
+    sites = facts.target.site_packages
+    for site in sites.value if isinstance(sites, Known) else ():
+        for place in (f"nvidia/{folder}/lib", f"nvidia/cu{major}/lib", f"{folder}/lib"):
+            found = _names(process.world.host, f"{site}/{place}", re.escape(stem) + r"\..*[0-9]$")
+            if found:
+                return found[0]
+    return ""
+
+
+def _tensorflow(process: Process, facts: Facts, framework: Framework) -> None:
+    """The Python extension, which needs the framework library; that one opens CUDA by name."""
+    for path in _names(process.world.host, f"{framework.path}/python", r"_pywrap_tensorflow_internal\.so$"):
+        process.dlopen(path, _main(process))
+
+
+def _jax(process: Process, facts: Facts, framework: Framework) -> None:
+    """The plugin's own list of nvidia wheels, loaded by path; then the plugin."""
+    host, main = process.world.host, _main(process)
+    sites = facts.target.site_packages
+    for site in sites.value if isinstance(sites, Known) else ():
+        for folder in _names(host, f"{site}/jax_plugins", r"xla_cuda\d+$"):
+            listed = host.lines(f"{folder}/__init__.py", '_load("')
+            for line in listed.value if isinstance(listed, Known) else ():
+                match = _JAX_LOAD.match(line)
+                for name in _QUOTED.findall(match.group(2)) if match else ():
+                    path = f"{site}/nvidia/{match.group(1)}/lib/{name}" if match else ""
+                    if isinstance(host.stat(path), Known):
+                        process.dlopen(path, main, f"preloaded by {folder}/__init__.py")
+            process.dlopen(f"{folder}/xla_cuda_plugin.so", main)
+
+
+def _onnxruntime(process: Process, facts: Facts, framework: Framework) -> None:
+    """The extension, then the CUDA provider by path."""
+    host, main = process.world.host, _main(process)
+    for match in (r"onnxruntime_pybind11_state.*\.so$", r"libonnxruntime_providers_(shared|cuda)\.so$"):
+        for path in reversed(_names(host, f"{framework.path}/capi", match)):
+            process.dlopen(path, main)
+
+
+_WAYS: dict[str, Callable[[Process, Facts, Framework], None]] = {
+    "torch": _torch,
+    "tensorflow": _tensorflow,
+    "jax": _jax,
+    "onnxruntime": _onnxruntime,
+}
+
+
+def _open_listed(process: Process, framework: Framework) -> None:
+    """The libraries that the framework asks for by name, each from the file that asks."""
+    opened = framework.opens.value if isinstance(framework.opens, Known) else ()
+    for one in opened:
+        caller = next((x for x in process.loaded if x.path == one.by), None) or process.dlopen(one.by, _main(process))
+        process.dlopen(one.name, caller)
+
+
+def _cudnn_parts(process: Process) -> None:
+    """What the cuDNN shim opens from itself."""
+    for major, parts in CUDNN_PARTS.items():
+        shim = process.get(f"libcudnn.so.{major}")
+        for part in parts if shim else ():
+            process.dlopen(f"libcudnn_{part}.so.{major}", shim)

@@ -1,0 +1,213 @@
+"""Installed files against their RECORD: libraries that two distributions both claim, and libraries that are damaged.
+
+Only distributions of the GPU stack and only their shared libraries are looked at. A RECORD path that leads out of
+site-packages (scripts, or something hostile) is not followed. Without a RECORD (conda, editable) nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
+from gpuwhy.model.facts import Conflict, Damage, Distribution
+from gpuwhy.observe.built import gpu_related
+from gpuwhy.observe.scene import Scene
+
+_LIBRARY = re.compile(r"\.so(\.\d+)*$")
+_HASH_AT_ONCE = 2 << 20  # bytes: up to this size a hash costs less than a doubt
+_THREADS = 4
+
+
+class Claim(NamedTuple):
+    """One line of a RECORD: who says that a file is his, and what it should be."""
+
+    owner: str  # "nvidia-cudnn-cu12 9.27.0.42"
+    sha256: str
+    size: int  # -1 = not recorded
+
+
+Files = dict[str, list[Claim]]  # by path
+
+
+def _ours(scene: Scene) -> list[Distribution]:
+    return [d for d in scene.facts.target.distributions.need() or () if gpu_related(d.name)]
+
+
+def claims(scene: Scene, among: Iterable[Distribution]) -> Files:
+    """The shared libraries of some distributions, with everybody who claims them."""
+    files: Files = {}
+    for dist in among:
+        site = dist.location.rpartition("/")[0]
+        for line in value_or(scene.host.lines(f"{dist.location}/RECORD", ".so"), ()):
+            parsed = _claim(line, f"{dist.name} {dist.version}")
+            if parsed:
+                files.setdefault(f"{site}/{parsed[0]}", []).append(parsed[1])
+    return files
+
+
+def _claim(line: str, owner: str) -> tuple[str, Claim] | None:
+    parts = line.rstrip("\r").rsplit(",", 2)
+    if len(parts) != 3:
+        return None
+    path = parts[0].strip('"')
+    if not _LIBRARY.search(path) or path.startswith(("/", "~", "\\")) or ".." in path.split("/") or "\0" in path:
+        return None
+    digest = parts[1].removeprefix("sha256=") if parts[1].startswith("sha256=") else ""
+    return path, Claim(owner, digest, int(parts[2]) if parts[2].isdecimal() and len(parts[2]) < 19 else -1)
+
+
+# ---------------------------------------------------------------- conflicts
+
+
+def conflicts(scene: Scene) -> Fact[tuple[Conflict, ...]]:
+    """Distributions that claim the same library with other contents, and whose contents are on disk."""
+    among = _ours(scene)
+    groups: dict[tuple[str, ...], list[str]] = {}
+    files = claims(scene, among)
+    for path, owners in files.items():
+        if len({(c.sha256, c.size) for c in owners}) > 1:
+            groups.setdefault(tuple(dict.fromkeys(c.owner for c in owners)), []).append(path)
+    found = [_conflict(scene, owners, paths, files) for owners, paths in groups.items() if len(owners) > 1]
+    return known(tuple(found), "package", "RECORD", f"of {len(among)} distributions")
+
+
+def _conflict(scene: Scene, owners: tuple[str, ...], paths: list[str], files: Files) -> Conflict:
+    won = Counter(name for name in (_winner(scene, path, files[path]) for path in paths) if name)
+    winner: Fact[str]
+    if not won:
+        winner = Unknown("neither sizes nor hashes tell whose files are on disk", "gpuwhy check --verify")
+    elif len(won) == 1:
+        winner = known(min(won), "file", paths[0], "by size and hash")
+    else:
+        mixture = " and ".join(f"{name} ({count} files)" for name, count in won.most_common())
+        winner = known(mixture, "file", paths[0], "by size and hash")
+    example = min(paths, key=lambda p: (len(p.rpartition("/")[2]), p))
+    return Conflict(owners, len(paths), example, _module(example), winner)
+
+
+def _winner(scene: Scene, path: str, owners: list[Claim]) -> str:
+    """The one owner whose size, or hash where sizes agree, is the file's; empty when that is not clear."""
+    stat = scene.host.stat(path)
+    if not isinstance(stat, Known):
+        return ""
+    fits = [c for c in owners if c.size == stat.value.size]
+    if len(fits) > 1 and (stat.value.size < _HASH_AT_ONCE or scene.options.verify):
+        digest = value_or(scene.host.sha256(path), "")
+        fits = [c for c in fits if c.sha256 == digest]
+    return fits[0].owner if len({c.owner for c in fits}) == 1 else ""
+
+
+def _module(path: str) -> str:
+    """The import name that a library belongs to: tensorflow, nvidia.cudnn."""
+    inside = re.split(r"/(?:site|dist)-packages/", path)[-1].split("/")
+    return ".".join(inside[:2]) if inside[0] == "nvidia" and len(inside) > 2 else inside[0].partition(".")[0]
+
+
+# ---------------------------------------------------------------- damage
+
+
+def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
+    """Libraries that are missing, empty, cut off, not ELF, for another machine or of another size than recorded."""
+    among = _ours(scene)
+    files = claims(scene, among)
+    found = [d for d in (_metadata(scene, dist) for dist in among) if d]
+    machines: dict[str, str] = {}
+    for path, owners in files.items():
+        wrong = _wrong(scene, path, owners, machines)
+        if wrong:
+            found.append(wrong)
+    found += _foreign(scene, files, machines)
+    if scene.options.verify:
+        found += _verified(scene, files, {d.path for d in found})
+    return known(tuple(found), "package", "RECORD", f"{len(files)} libraries of {len(among)} distributions")
+
+
+def _metadata(scene: Scene, dist: Distribution) -> Damage | None:
+    """A metadata folder without METADATA: what an interrupted installation leaves."""
+    if not dist.location.endswith(".dist-info"):
+        return None
+    path = f"{dist.location}/METADATA"
+    stat = scene.host.stat(path)
+    if isinstance(stat, Known) and stat.value.kind == "file" and stat.value.size:
+        return None
+    actual = stat.reason if isinstance(stat, Unknown) else "missing" if isinstance(stat, Absent) else "empty"
+    return Damage(path, f"{dist.name} {dist.version}", "metadata unreadable", "METADATA", actual)
+
+
+def _wrong(scene: Scene, path: str, owners: list[Claim], machines: dict[str, str]) -> Damage | None:
+    """What is wrong with one library; what is read of it on the way goes to `machines`."""
+    sizes = sorted({c.size for c in owners if c.size >= 0})
+    expected = " or ".join(f"{size} bytes" for size in sizes) or "an ELF library"
+
+    def say(what: str, actual: str) -> Damage:
+        return Damage(path, owners[0].owner, what, expected, actual)
+
+    stat = scene.host.stat(path)
+    if isinstance(stat, Unknown):
+        return say("unreadable", stat.reason.removeprefix(f"{path}: "))
+    if isinstance(stat, Absent):
+        link = scene.host.link(path)
+        return say("dangling link", f"points to {link.value}") if isinstance(link, Known) else say("missing", "no file")
+    size = stat.value.size
+    if stat.value.kind != "file":
+        return say("not ELF", f"a {stat.value.kind}")
+    if size == 0:
+        return say("empty", "0 bytes") if sizes != [0] else None
+    same = size in sizes
+    if same and not _worth_reading(path, owners):
+        return None
+    elf = scene.host.elf(path)
+    if not isinstance(elf, Known):
+        return say(*_unread(elf.reason.removeprefix(f"{path}: "))) if isinstance(elf, Unknown) else None
+    machines[path] = elf.value.machine
+    if elf.value.extent > size:
+        return say("truncated", f"{size} bytes, its headers say {elf.value.extent}")
+    return say("other size", f"{size} bytes") if sizes and not same else None
+
+
+def _worth_reading(path: str, owners: list[Claim]) -> bool:
+    """NVIDIA's libraries and the main ones of a framework: what the loader opens first; not every small module."""
+    return owners[0].owner.startswith("nvidia-") or path.rpartition("/")[2].startswith(("lib", "_pywrap_tensorflow_i"))
+
+
+def _unread(reason: str) -> tuple[str, str]:
+    if "not ELF" in reason:
+        return "not ELF", "no ELF header"
+    if "ermission denied" in reason:
+        return "unreadable", reason
+    return ("truncated" if "past the end" in reason or "cut short" in reason else "not ELF"), reason
+
+
+def _foreign(scene: Scene, files: Files, machines: Mapping[str, str]) -> list[Damage]:
+    """Distributions whose libraries are all for another machine than the interpreter (some carry both on purpose)."""
+    python = scene.facts.target.interpreter
+    if not isinstance(python, Known) or not python.value.machine:
+        return []
+    machine = python.value.machine
+    seen: dict[str, list[str]] = {}
+    for path in machines:
+        seen.setdefault(files[path][0].owner, []).append(path)
+    return [
+        Damage(paths[0], owner, "wrong architecture", machine, machines[paths[0]])
+        for owner, paths in seen.items()
+        if all(machines[p] != machine for p in paths)
+    ]
+
+
+def _verified(scene: Scene, files: Files, known_bad: set[str]) -> list[Damage]:
+    """Hash every library; at disk speed, a few at a time, saying how far it is."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    wanted = [p for p, owners in files.items() if p not in known_bad and any(c.sha256 for c in owners)]
+    found = []
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for done, (path, digest) in enumerate(zip(wanted, pool.map(scene.host.sha256, wanted), strict=True), 1):
+            scene.note(f"verifying installed libraries: {done} of {len(wanted)}")
+            right = {c.sha256 for c in files[path] if c.sha256}
+            if isinstance(digest, Known) and digest.value not in right:
+                owner = files[path][0].owner
+                found.append(Damage(path, owner, "other hash", f"sha256 {min(right)}", f"sha256 {digest.value}"))
+    return found

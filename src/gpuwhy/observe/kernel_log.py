@@ -1,0 +1,74 @@
+"""Kernel log: the lines about the GPU and the out-of-memory killer, with Xid and PCI address, without processes."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown
+from gpuwhy.model.facts import KernelLine
+from gpuwhy.observe.scene import Scene
+
+_STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d{1,12}\.\d+)\](?:\[\s*[TC]\d+\])?\s?")
+_XID = re.compile(r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,5})")
+_PCI = re.compile(r"(?<![\w.])(?<!\d:)(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.([0-7]))?(?![\w:])")
+# pid=1234, name=python, / pid='<unknown>', name=<unknown>, (the name is the process's own choice of text)
+_PROCESS = re.compile(r"(?<=[ ,])(?:pid='?(?:<unknown>|\d+)'?|name='?[^,']*'?),\s?")
+_OTHER_PROCESS = re.compile(r"\bPID: \d+ Comm: .{0,16}?(?= Tainted| Not)|(?<=\w)\[\d+\](?=:)")
+_KILLED = re.compile(r"(?:Memory cgroup out|Out) of memory: Kill(?:ed)? process \d+ \((.{0,16}?)\)(.*)$", re.IGNORECASE)
+_RSS = re.compile(r"anon-rss:(\d{1,15})kB")
+_MOST = 200
+
+
+def kernel_log(scene: Scene) -> Fact[tuple[KernelLine, ...]]:
+    """The lines in their order; of lines that say the same, the last."""
+    said = scene.host.kernel_log()
+    if isinstance(said, Absent):
+        return Unknown("kernel log: no dmesg command here", "sudo dmesg | gpuwhy explain")
+    if not isinstance(said, Known):
+        return said
+    latest: dict[str, KernelLine] = {}
+    before = KernelLine(0.0, "", None, "")
+    for raw in said.value:
+        before = read_line(raw, before)
+        if before.text:
+            latest.pop(before.text, None)
+            latest[before.text] = before
+    return Known(tuple(latest.values())[-_MOST:], said.source)
+
+
+def read_line(raw: str, before: KernelLine) -> KernelLine:
+    """One line; one without a time stamp continues the line before it and inherits its time and address."""
+    stamp = _STAMP.match(raw)
+    text = (raw[stamp.end() :] if stamp else raw).strip()
+    seconds = float(stamp[1]) if stamp else before.seconds
+    xid = _XID.search(text)
+    pci = address(xid[1]) if xid else address(text)
+    if not pci and not stamp:
+        pci = before.pci
+    return KernelLine(seconds, _scrubbed(text)[:300], int(xid[2]) if xid else None, pci)
+
+
+def address(text: str) -> str:
+    """The first PCI address in a text as 0000:3b:00.0; the driver leaves the function out."""
+    found = _PCI.search(text)
+    if not found:
+        return ""
+    domain, bus, slot, function = found.groups()
+    if not domain and not function:  # as likely a time of day
+        return ""
+    return f"{(domain or '0000')[-4:]}:{bus}:{slot}.{function or '0'}".lower()
+
+
+def _scrubbed(text: str) -> str:
+    """The text without process numbers, Xid process names, and the out-of-memory killer's group paths and users."""
+    killed = _KILLED.search(text)
+    if killed:
+        held = _RSS.search(killed[2])
+        size = f", which held {int(held[1]) / (1 << 20):.1f} GiB" if held else ""
+        return f"Out of memory: killed {killed[1]}{size}"
+    if "oom-kill:" in text:
+        constraint = re.search(r"constraint=(\w{1,40})", text)
+        return f"oom-kill: {constraint[1] if constraint else ''}".strip()
+    if "oom_killer" in text or "oom-killer" in text:
+        return "the out-of-memory killer was invoked"
+    return _OTHER_PROCESS.sub("", _PROCESS.sub("", text))

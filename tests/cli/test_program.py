@@ -1,0 +1,159 @@
+"""The program from outside: exit codes, one-line errors, recordings that replay, and names that stay out."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpuwhy import cli
+
+
+def gpuwhy(*argv: str, **variables: str) -> subprocess.CompletedProcess:
+    environ = {**os.environ, "PYTHONIOENCODING": "utf-8", **variables}
+    return subprocess.run([sys.executable, "-m", "gpuwhy", *argv], capture_output=True, env=environ, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> Path:
+    """A home folder named after its user, with an environment in it."""
+    home = tmp_path_factory.mktemp("homes") / "zaphod"
+    site = home / "venv" / "lib" / "python3.12" / "site-packages"
+    (site / "torch-2.9.0.dist-info").mkdir(parents=True)
+    (site / "torch-2.9.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.9.0\n")
+    (site / "torch-2.9.0.dist-info" / "RECORD").write_text("torch/version.py,,\n../../../../../../etc/passwd,,\n")
+    (site / "torch").mkdir()
+    (site / "torch" / "version.py").write_text("__version__ = '2.9.0+cu130'\ncuda = '13.0'\n")
+    (home / "venv" / "bin").mkdir()
+    (home / "venv" / "bin" / "python").symlink_to(sys.executable)
+    (home / "venv" / "pyvenv.cfg").write_text(f"home = {home}/pythons/bin\nversion = 3.12.1\n")
+    return home
+
+
+@pytest.fixture(scope="module")
+def recording(home) -> Path:
+    file = home.parent / "host.json"
+    done = gpuwhy("record", "--python", f"{home}/venv", "-o", str(file), HOME=str(home), USER="zaphod")
+    assert done.returncode == 0, done.stderr
+    return file
+
+
+def test_a_recording_replays_the_same_report(recording):
+    first, again = (gpuwhy("check", "--from", str(recording), "--json") for _ in range(2))
+    one, two = json.loads(first.stdout), json.loads(again.stdout)
+    assert one.pop("took") >= 0
+    assert two.pop("took") >= 0
+    assert one == two
+    assert one["facts"]["target"]["distributions"]["state"] == "known"
+    assert not [text for text in one["unseen"] if "not in the recording" in text], "the replay asks nothing new"
+
+
+def test_no_user_name_is_recorded(recording):
+    assert b"zaphod" not in recording.read_bytes()
+
+
+def test_no_user_name_is_reported(home):
+    done = gpuwhy("check", "--python", f"{home}/venv", "--json", HOME=str(home), USER="zaphod")
+    assert b"zaphod" not in done.stdout
+    assert b"~/venv" in done.stdout
+
+
+def test_a_compressed_recording_is_read(recording):
+    packed = recording.with_suffix(".json.gz")
+    packed.write_bytes(gzip.compress(recording.read_bytes()))
+    assert gpuwhy("check", "--from", str(packed)).returncode in (0, 1)
+
+
+def test_record_writes_to_standard_output(home):
+    done = gpuwhy("record", "--python", f"{home}/venv")
+    assert json.loads(done.stdout)["schema"] == "gpuwhy.record/1"
+
+
+@pytest.mark.parametrize(
+    "argv, said",
+    [
+        (["check", "--from", "/nowhere.json"], "cannot read /nowhere.json: No such file or directory"),
+        (["check", "--from", __file__], "is not a gpuwhy recording"),
+        (["check", "--root", "/nowhere"], "--root /nowhere: not a folder"),
+        (["check", "--python", "/nowhere"], "--python /nowhere: no such file or folder"),
+        (["record", "-o", "/nowhere/x"], "cannot write /nowhere/x"),
+        (["cause", "no.such"], "there is no cause 'no.such'"),
+        (["cause", "../../etc/passwd"], "there is no cause"),
+        (["--no-such-option"], "unrecognized arguments"),
+        (["nonsense"], "unrecognized arguments"),
+    ],
+)
+def test_bad_usage_is_2_and_one_clear_line(argv, said):
+    done = gpuwhy(*argv)
+    text = done.stderr.decode()
+    assert done.returncode == 2, text
+    assert said in text
+    assert "Traceback" not in text
+    assert done.stdout == b""
+
+
+def test_a_failed_write_leaves_nothing_behind(tmp_path):
+    target = tmp_path / "folder"
+    target.mkdir()
+    assert gpuwhy("record", "-o", str(target)).returncode == 2
+    assert sorted(tmp_path.iterdir()) == [target]
+
+
+def test_a_pipe_is_written_to_and_a_link_is_followed(tmp_path, home):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "real.json").write_text("old")
+    (tmp_path / "link.json").symlink_to("real.json")
+    with subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE) as reader:
+        assert gpuwhy("record", "--python", f"{home}/venv", "-o", str(tmp_path / "pipe")).returncode == 0
+        said, _ = reader.communicate(timeout=20)
+    assert json.loads(said)["schema"] == "gpuwhy.record/1"
+    assert (tmp_path / "pipe").is_fifo()
+    assert gpuwhy("record", "--python", f"{home}/venv", "-o", str(tmp_path / "link.json")).returncode == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads((tmp_path / "real.json").read_text())["schema"] == "gpuwhy.record/1"
+
+
+def test_a_recording_with_bad_options_is_2(tmp_path):
+    file = tmp_path / "x.json"
+    file.write_text('{"schema": "gpuwhy.record/1", "gpuwhy": "0", "options": {"python": 7}, "answers": {}}')
+    done = gpuwhy("check", "--from", str(file))
+    assert done.returncode == 2
+    assert b"options that make no sense" in done.stderr
+
+
+def test_cause_lists_and_prints():
+    listed = gpuwhy("cause").stdout.decode()
+    assert "driver.missing " in listed
+    assert gpuwhy("cause", "driver.missing").stdout.decode().startswith("# driver.missing\n")
+
+
+def test_help_and_default_command():
+    done = gpuwhy("--help")
+    assert done.returncode == 0
+    assert b"check" in done.stdout
+    assert b"record" in done.stdout
+
+
+def test_a_bug_of_ours_is_3_and_says_what_to_send(monkeypatch, capfd):
+    def bug(_):
+        raise ZeroDivisionError("a bug")
+
+    left = []
+    monkeypatch.setattr(cli, "_run", bug)
+    monkeypatch.setattr(cli, "_leave", left.append)
+    cli.main([])
+    assert left == [3]
+    said = capfd.readouterr().err
+    assert "itself failed: ZeroDivisionError: a bug" in said
+    assert "Please report" in said
+
+
+def test_a_closed_pipe_is_no_crash():
+    argv = f"{sys.executable} -m gpuwhy cause | head -c 1"
+    done = subprocess.run(["bash", "-c", argv], capture_output=True, timeout=60)
+    assert done.stderr == b""

@@ -1,0 +1,175 @@
+"""RECORD against the disk: conflicts and damage, with hostile RECORDs among them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.model.fact import Known, Unknown
+from gpuwhy.model.facts import Conflict, Damage
+from tests.observe.envs import SITE, World, shared_object
+
+CUDNN = "nvidia/cudnn/lib/libcudnn.so.9"
+GOOD = shared_object("libc.so.6", padding=100)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path)
+    made.venv()
+    return made
+
+
+def damaged(world: World, **options: bool) -> list[tuple[str, str]]:
+    found = world.look(**options).damage.need()
+    assert found is not None
+    return [(d.what, d.path.removeprefix(f"{SITE}/")) for d in found]
+
+
+def conflicts(world: World) -> list[Conflict]:
+    return list(world.look().conflicts.need() or ())
+
+
+def test_intact(world: World) -> None:
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
+    assert damaged(world, verify=True) == []
+    assert conflicts(world) == []
+
+
+@pytest.mark.parametrize(
+    "content, what",
+    [
+        (b"", "empty"),
+        (GOOD[:-50], "truncated"),
+        (GOOD[:40], "truncated"),
+        (b"<html>404 not found</html>", "not ELF"),
+        (bytes(len(GOOD)), "not ELF"),
+        (GOOD + b"more", "other size"),
+    ],
+)
+def test_broken_contents(world: World, content: bytes, what: str) -> None:
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
+    world.file(f"{SITE}/{CUDNN}", content)
+    assert damaged(world) == [(what, CUDNN)]
+
+
+def test_numbers_are_told(world: World) -> None:
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
+    world.file(f"{SITE}/{CUDNN}", b"")
+    assert world.look().damage.need() == (
+        Damage(f"{SITE}/{CUDNN}", "nvidia-cudnn-cu12 9.27.0", "empty", f"{len(GOOD)} bytes", "0 bytes"),
+    )
+
+
+def test_missing_dangling_looping(world: World) -> None:
+    files: dict[str, bytes | str] = {f"nvidia/cudnn/lib/lib{n}.so": GOOD for n in ("a", "b", "c", "d")}
+    world.install("nvidia-cudnn-cu12", "9.27.0", files)
+    folder = world.root / SITE.lstrip("/") / "nvidia/cudnn/lib"
+    for name in ("a", "b", "c"):
+        (folder / f"lib{name}.so").unlink()
+    (folder / "libb.so").symlink_to("nowhere.so")
+    (folder / "libc.so").symlink_to("libc.so")
+    assert [what for what, _ in damaged(world)] == ["missing", "dangling link", "unreadable"]
+
+
+def test_same_size_other_bytes_needs_verify(world: World) -> None:
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
+    world.file(f"{SITE}/{CUDNN}", GOOD[:-1] + b"!")
+    assert damaged(world) == []
+    assert damaged(world, verify=True) == [("other hash", CUDNN)]
+
+
+def test_wrong_architecture_of_a_whole_distribution(world: World) -> None:
+    arm = shared_object(machine=183)
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: arm, "nvidia/cudnn/lib/libcudnn_ops.so.9": arm})
+    found = world.look().damage.need() or ()
+    assert [(d.what, d.expected, d.actual) for d in found] == [("wrong architecture", "x86_64", "aarch64")]
+
+
+def test_tools_for_two_machines_are_no_damage(world: World) -> None:
+    both: dict[str, bytes | str] = {"nvidia/x/liba.so": GOOD, "nvidia/x/libb.so": shared_object(machine=183)}
+    world.install("nvidia-sanitizer", "1.0", both)
+    assert damaged(world) == []
+
+
+def test_two_wheels_write_one_file_and_the_last_wins(world: World) -> None:
+    world.install("nvidia-cudnn-cu13", "9.26.0.51", {CUDNN: GOOD})
+    world.install("nvidia-cudnn-cu12", "9.27.0.42", {CUDNN: GOOD + bytes(10)})
+    (found,) = conflicts(world)
+    assert found.owners == ("nvidia-cudnn-cu12 9.27.0.42", "nvidia-cudnn-cu13 9.26.0.51")
+    assert (found.files, found.module, found.example) == (1, "nvidia.cudnn", f"{SITE}/{CUDNN}")
+    assert found.winner.need() == "nvidia-cudnn-cu12 9.27.0.42"
+    assert damaged(world) == []
+
+
+def test_equal_sizes_are_told_apart_by_hash(world: World) -> None:
+    world.install("onnxruntime", "1.20", {"onnxruntime/capi/x.so": GOOD})
+    world.install("onnxruntime-gpu", "1.20", {"onnxruntime/capi/x.so": GOOD[:-1] + b"!"})
+    (found,) = conflicts(world)
+    assert found.module == "onnxruntime"
+    assert found.winner.need() == "onnxruntime-gpu 1.20"
+
+
+def test_a_mixture_is_named_as_one(world: World) -> None:
+    first: dict[str, bytes | str] = {"tensorflow/a.so": GOOD, "tensorflow/b.so": GOOD}
+    world.install("tensorflow", "2.21.0", first)
+    world.install("tensorflow-cpu", "2.21.0", dict.fromkeys(first, GOOD + b"cpu"))
+    world.file(f"{SITE}/tensorflow/b.so", GOOD)
+    winner = conflicts(world)[0].winner
+    assert isinstance(winner, Known)
+    assert "tensorflow 2.21.0 (1 files)" in winner.value
+    assert "tensorflow-cpu 2.21.0 (1 files)" in winner.value
+
+
+def test_nobodys_bytes(world: World) -> None:
+    world.install("tensorflow", "2.21.0", {"tensorflow/a.so": GOOD})
+    world.install("tensorflow-cpu", "2.21.0", {"tensorflow/a.so": GOOD + b"cpu"})
+    world.file(f"{SITE}/tensorflow/a.so", GOOD + b"patched")
+    assert isinstance(conflicts(world)[0].winner, Unknown)
+    assert damaged(world) == [("other size", "tensorflow/a.so")]
+
+
+def test_the_same_file_twice_is_no_conflict(world: World) -> None:
+    for name in ("nvidia-curand-cu12", "nvidia-cuda-cccl-cu12"):
+        world.install(name, "12.9", {"nvidia/shared.so": GOOD})
+    assert conflicts(world) == []
+
+
+def test_hostile_record(world: World) -> None:
+    folder = world.install("torch", "2.9.0", {"torch/lib/libtorch.so": GOOD})
+    rows = [
+        b"../../../../../../etc/secret.so,sha256=x,1",
+        b"/etc/absolute.so,sha256=x,1",
+        b"torch/../../up.so,sha256=x,1",
+        b"~/home.so,sha256=x,1",
+        b"no commas.so",
+        b"torch/lib/\xff\xfe.so,sha256=x,7",
+        b"torch/nul\0.so,sha256=x,7",
+        b"torch/lib/libtorch.so,md5=1,99999999999999999999999999",
+        b'"torch/lib/a,b.so",sha256=x,7',
+        b"torch/readme.so.txt,sha256=x,7",
+    ]
+    world.file(f"{folder}/RECORD", b"\r\n".join(rows))
+    assert [what for what, _ in damaged(world)] == ["missing", "missing"]
+    assert [path for _, path in damaged(world)] == ["torch/lib/\\udcff\\udcfe.so", "torch/lib/a,b.so"]
+
+
+def test_without_record_nothing_is_claimed(world: World) -> None:
+    folder = world.install("torch", "2.9.0", {"torch/lib/libtorch.so": GOOD})
+    (world.root / folder.lstrip("/") / "RECORD").unlink()
+    world.file(f"{SITE}/torch/lib/libtorch.so", b"")
+    assert damaged(world) == []
+
+
+def test_interrupted_installation_has_no_metadata(world: World) -> None:
+    folder = world.install("torch", "2.9.0")
+    (world.root / folder.lstrip("/") / "METADATA").unlink()
+    world.file(f"{SITE}/six-1.17.0.dist-info/RECORD", "")
+    assert [what for what, _ in damaged(world)] == ["metadata unreadable"]
+
+
+def test_other_distributions_are_left_alone(world: World) -> None:
+    world.install("numpy", "2.0", {"numpy/core.so": GOOD})
+    world.file(f"{SITE}/numpy/core.so", b"")
+    assert damaged(world) == []

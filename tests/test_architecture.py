@@ -1,0 +1,177 @@
+"""The import table of the design, enforced: which folder may import which, who may touch the world, who may print."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+SRC = Path(__file__).parent.parent / "src" / "gpuwhy"
+
+# folder (or top-level module) → the folders of gpuwhy it may import, besides itself and `_version`
+MAY_IMPORT: dict[str, set[str]] = {
+    "__init__": {"app"},  # lazily: test_package.py proves that `import gpuwhy` loads nothing
+    "__main__": {"cli"},
+    "_version": set(),
+    "app": {
+        "model", "binary", "host", "observe", "loader", "knowledge", "symptoms", "causes", "reason", "probe", "render",
+    },
+    "cli": {"app", "render"},
+    "model": set(),
+    "binary": set(),
+    "host": {"model", "binary"},
+    "observe": {"host", "model", "knowledge"},
+    "loader": {"host", "binary", "model"},
+    "knowledge": {"model"},
+    "symptoms": {"model", "knowledge"},
+    "causes": {"model", "knowledge"},
+    "reason": {"model"},
+    "probe": {"host", "model"},
+    "render": {"model"},
+}  # fmt: skip
+
+THIRD_PARTY = {"msgspec"}
+"""Besides the standard library; pynvml is imported by host/children/nvml.py alone."""
+
+WORLD = {"os", "subprocess", "ctypes", "glob", "pathlib", "shutil", "tempfile", "resource", "platform", "mmap", "pwd"}
+NETWORK = {"socket", "urllib", "http", "ssl", "ftplib", "smtplib", "asyncio", "xmlrpc", "socketserver", "requests"}
+
+# Exceptions, each with its reason.
+WORLD_ALLOWED = {
+    ("cli", "os"): "the terminal, and the files the user names",
+    ("cli", "shutil"): "the terminal's width",
+}
+THIRD_PARTY_ALLOWED = {("host/children/nvml.py", "pynvml"): "NVML is asked in a child process only"}
+
+
+class Import(NamedTuple):
+    file: str  # host/live.py
+    line: int
+    module: str  # gpuwhy.model.fact, or os
+
+    @property
+    def folder(self) -> str:
+        return self.file.split("/")[0].removesuffix(".py")
+
+    @property
+    def top(self) -> str:
+        return self.module.split(".")[0]
+
+    @property
+    def within(self) -> str:
+        """The folder of gpuwhy that is imported; "" for gpuwhy itself and for others."""
+        return [*self.module.split("."), ""][1] if self.top == "gpuwhy" else ""
+
+
+def modules() -> list[Path]:
+    return sorted(SRC.rglob("*.py"))
+
+
+def name_of(file: Path) -> str:
+    return file.relative_to(SRC).as_posix()
+
+
+def imports_of(file: Path) -> list[Import]:
+    out = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            out += [Import(name_of(file), node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}:{node.lineno}: relative import"
+            assert node.module
+            # `from gpuwhy import app` imports gpuwhy.app
+            names = [f"gpuwhy.{a.name}" for a in node.names] if node.module == "gpuwhy" else [node.module]
+            out += [Import(name_of(file), node.lineno, name) for name in names]
+    return out
+
+
+IMPORTS = [one for file in modules() for one in imports_of(file)]
+
+
+def is_child(one: Import) -> bool:
+    return one.file.startswith("host/children/")
+
+
+def shown(wrong: list[Import]) -> list[str]:
+    return [f"{one.file}:{one.line} imports {one.module}" for one in wrong]
+
+
+def test_every_folder_has_its_line_in_the_table():
+    folders = {name_of(file).split("/")[0].removesuffix(".py") for file in modules()}
+    assert folders <= set(MAY_IMPORT), "a new folder gets its line in the design and here"
+
+
+def test_folders_import_only_what_the_table_allows():
+    wrong = [
+        one
+        for one in IMPORTS
+        if one.within not in ("", "_version", one.folder) and one.within not in MAY_IMPORT[one.folder]
+    ]
+    assert shown(wrong) == []
+
+
+def test_children_know_nothing_of_gpuwhy():
+    """They run inside other Pythons: the standard library, and NVML's binding where that is the point."""
+    wrong = [
+        one
+        for one in IMPORTS
+        if is_child(one) and one.top not in sys.stdlib_module_names and (one.file, one.top) not in THIRD_PARTY_ALLOWED
+    ]
+    assert shown(wrong) == []
+
+
+def test_dependencies_are_the_declared_ones():
+    wrong = [
+        one
+        for one in IMPORTS
+        if not is_child(one) and one.top not in {"gpuwhy", *sys.stdlib_module_names, *THIRD_PARTY}
+    ]
+    assert shown(wrong) == []
+
+
+def test_only_the_host_reads_the_world():
+    wrong = [
+        one
+        for one in IMPORTS
+        if one.top in WORLD and one.folder != "host" and (one.folder, one.module) not in WORLD_ALLOWED
+    ]
+    assert shown(wrong) == []
+
+
+def test_nothing_leaves_the_machine():
+    assert shown([one for one in IMPORTS if one.top in NETWORK]) == []
+
+
+EXITS = {"print", "input", "exit", "quit", "sys.exit", "os._exit", "sys.stdout.write", "sys.stderr.write", "breakpoint"}
+READS = {"open"}
+
+
+def calls(file: Path) -> list[tuple[int, str]]:
+    found = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            found.append((node.lineno, ast.unparse(node.func)))
+    return found
+
+
+@pytest.mark.parametrize(
+    "forbidden, allowed", [(EXITS, ("cli/", "host/children/", "__main__.py")), (READS, ("cli/", "host/"))]
+)
+def test_who_may_print_exit_and_open(forbidden, allowed):
+    wrong = [
+        f"{name_of(file)}:{line} calls {call}"
+        for file in modules()
+        if not name_of(file).startswith(allowed)
+        for line, call in calls(file)
+        if call in forbidden
+    ]
+    assert wrong == []
+
+
+def test_the_walker_sees_lazy_and_from_imports():
+    within = {one.within for one in IMPORTS if one.file == "cli/check.py"}
+    assert within >= {"app", "cli", "render"}
+    assert "print" in {call for _, call in calls(SRC / "__main__.py")}

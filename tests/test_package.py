@@ -1,0 +1,85 @@
+"""The package as a whole: light to import, documented, small modules, children that old Pythons can read."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpuwhy import __version__
+
+SRC = Path(__file__).parent.parent / "src" / "gpuwhy"
+MODULES = sorted(SRC.rglob("*.py"))
+HEAVY = {"msgspec", "pynvml", "argparse", "json", "subprocess", "typing_extensions"}
+
+
+def name_of(file: Path) -> str:
+    return file.relative_to(SRC).as_posix()
+
+
+def loaded_after(code: str) -> tuple[set[str], str]:
+    """The modules a fresh Python holds after some code, and what the code printed."""
+    after = "\nimport sys\nmods = ' '.join(sys.modules)\nprint('\\n@' + mods)"
+    done = subprocess.run([sys.executable, "-c", code + after], capture_output=True, text=True, check=True)
+    printed, _, names = done.stdout.rpartition("\n@")
+    return set(names.split()), printed
+
+
+def test_import_loads_nothing_heavy():
+    names, _ = loaded_after("import gpuwhy")
+    assert names & HEAVY == set()
+    assert {n for n in names if n.startswith("gpuwhy")} == {"gpuwhy", "gpuwhy._version"}
+
+
+def test_version_loads_nothing_heavy():
+    names, printed = loaded_after(
+        "import runpy, sys\nsys.argv = ['gpuwhy', '--version']\nrunpy.run_module('gpuwhy', run_name='__main__')"
+    )
+    assert printed.strip() == f"gpuwhy {__version__}"
+    assert names & {"msgspec", "pynvml", "argparse"} == set()
+
+
+@pytest.mark.parametrize("flag", ["--version", "-V"])
+def test_version_of_the_program(flag):
+    done = subprocess.run([sys.executable, "-m", "gpuwhy", flag], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"gpuwhy {__version__}\n", "")
+
+
+def test_public_names_exist():
+    code = "import gpuwhy\nprint(sorted(n for n in gpuwhy.__all__ if getattr(gpuwhy, n) is None))"
+    _, printed = loaded_after(code)
+    assert printed.strip() == "[]"
+
+
+@pytest.mark.parametrize("file", MODULES, ids=name_of)
+def test_module_has_a_docstring(file):
+    said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+    assert said
+    assert said.splitlines()[0].endswith((".", "?", ":")), "one sentence"
+
+
+@pytest.mark.parametrize("file", sorted((SRC / "host" / "children").glob("*.py")), ids=name_of)
+def test_children_parse_as_python_3_5(file):
+    ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 5))
+
+
+CATALOGUES = ("knowledge/", "model/facts.py")  # rows and records, not logic
+
+
+@pytest.mark.parametrize("file", [f for f in MODULES if not name_of(f).startswith(CATALOGUES)], ids=name_of)
+def test_module_is_small(file):
+    assert len(file.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def test_package_is_typed_and_carries_its_pages():
+    assert (SRC / "py.typed").is_file()
+    assert list(SRC.glob("causes/*/*.md"))
+
+
+def test_using_the_package_loads_what_it_needs():
+    names, _ = loaded_after("import gpuwhy; gpuwhy.check")
+    assert {"msgspec", "gpuwhy.app"} <= names
+    assert "pynvml" not in names, "NVML is asked in a child process only"

@@ -1,0 +1,83 @@
+"""tools/new_cause.py makes every file of a cause, and they are almost right: only the words are missing."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from gpuwhy.causes.pages import SECTIONS
+from gpuwhy.model.cause import Layer
+from gpuwhy.reason.judge import judge
+
+from ..causes import facts
+from . import tool
+
+new_cause = tool("new_cause")
+
+
+def test_layers_and_sections_are_the_real_ones():
+    assert get_args(Layer) == new_cause.LAYERS
+    assert SECTIONS == new_cause.SECTIONS
+
+
+def test_scaffold(tmp_path, capsys):
+    assert new_cause.main(["driver.brand_new", "the driver is brand new", "--root", str(tmp_path)]) == 0
+    wrote = sorted(str(f.relative_to(tmp_path)) for f in tmp_path.rglob("*") if f.is_file())
+    assert wrote == [
+        "src/gpuwhy/causes/driver/__init__.py",
+        "src/gpuwhy/causes/driver/brand_new.md",
+        "src/gpuwhy/causes/driver/brand_new.py",
+        "tests/causes/driver/brand_new/ruled-out.json",
+        "tests/causes/driver/brand_new/shown.json",
+        "tests/causes/driver/brand_new/undetermined.json",
+    ]
+    said = capsys.readouterr().out
+    assert "  from gpuwhy.causes.driver import brand_new as driver_brand_new\n  driver_brand_new.CAUSE,\n" in said
+
+
+def test_scaffolded_cause_works(tmp_path):
+    """The skeleton judges its own skeleton fixtures as their names say."""
+    new_cause.main(["driver.brand_new", "the driver is brand new", "--root", str(tmp_path)])
+    scope: dict = {}
+    exec((tmp_path / "src/gpuwhy/causes/driver/brand_new.py").read_text(), scope)
+    cause = scope["CAUSE"]
+    assert (cause.id, cause.title) == ("driver.brand_new", "the driver is brand new")
+    for kind, state in (("shown", "shown"), ("ruled-out", "ruled_out"), ("undetermined", "undetermined")):
+        why, seen = facts.load(tmp_path / "tests/causes/driver/brand_new" / f"{kind}.json")
+        assert why
+        assert [v.state for v in judge((cause,), seen)] == [state]
+
+
+def test_the_page_has_every_section_and_none_filled(tmp_path):
+    new_cause.main(["driver.brand_new", "the driver is brand new", "--root", str(tmp_path)])
+    page = (tmp_path / "src/gpuwhy/causes/driver/brand_new.md").read_text()
+    assert page.startswith("# driver.brand_new\n\nThe driver is brand new.\n\n## What you see\n")
+    assert tuple(part.split("\n")[0] for part in page.split("\n## ")[1:]) == SECTIONS
+
+
+@pytest.mark.parametrize(
+    "cause_id, title, why",
+    [
+        ("driver", "x", "not layer.name"),
+        ("Driver.Old", "x", "not layer.name"),
+        ("../x.y", "x", "not layer.name"),
+        ("colour.red", "x", "there is no layer 'colour'"),
+        ("driver.x", "ends in a stop.", "a title is"),
+        ("driver.x", 'has "quotes"', "a title is"),
+    ],
+)
+def test_bad_arguments_are_refused(tmp_path, capsys, cause_id, title, why):
+    assert new_cause.main([cause_id, title, "--root", str(tmp_path)]) == 2
+    assert why in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_overwritten(tmp_path, capsys):
+    page = tmp_path / "src/gpuwhy/causes/driver/brand_new.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("mine")
+    assert new_cause.main(["driver.brand_new", "x", "--root", str(tmp_path)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert page.read_text() == "mine"
+    assert not (tmp_path / "tests").exists()
