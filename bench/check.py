@@ -8,7 +8,9 @@ Every command runs once to warm the disk cache, then N times in turn; the median
 resident memory are printed, and the ratio of each time to that of `gpuwhy check`.
 
 The peers look at the environment they are installed in, not at ENV: install them into ENV and pass it as FOLDER to
-give them the same work. `env-doctor check` asks the network for newer data first and goes on without it.
+give them the same work. All run in an empty folder, because `env-doctor check` also reads the Python files of the one
+it is started in; it asks the network for newer data first and goes on without it. A peak below this script's own (some
+14 MB) cannot be seen.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -52,12 +55,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--peers", type=Path, help="an environment's folder, with the peers installed")
     parser.add_argument("--runs", type=int, default=7, help="timed runs of each command (default 7)")
     options = parser.parse_args(argv)
-    rows = commands(options.env, options.peers)
+    rows = commands(options.env.absolute(), options.peers and options.peers.absolute())
     taken: dict[str, list[Took]] = {row.name: [] for row in rows if row.argv}
-    for turn in range(options.runs + 1):
-        for row in rows:
-            if row.argv:
-                took = run(row.argv)
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in range(options.runs + 1):
+            for row in (row for row in rows if row.argv):
+                took = run(row.argv, folder)
                 if turn:
                     taken[row.name].append(took)
     show(rows, taken, options.runs)
@@ -92,10 +95,11 @@ def installed(folder: Path | None, program: str, *arguments: str) -> tuple[str, 
     return (str(path), *arguments) if path and path.exists() else ()
 
 
-def run(argv: tuple[str, ...]) -> Took:
+def run(argv: tuple[str, ...], folder: str) -> Took:
     """Run once. The peak is that of the process or of the largest child it waited for."""
     start = time.perf_counter()
-    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    nothing = subprocess.DEVNULL
+    child = subprocess.Popen(argv, cwd=folder, stdin=nothing, stdout=nothing, stderr=nothing)
     _, status, usage = os.wait4(child.pid, 0)
     seconds = time.perf_counter() - start
     child.returncode = os.waitstatus_to_exitcode(status)

@@ -70,9 +70,12 @@ STUB = "mkdir -p /tmp/stubs && ln -sf $(find /usr/local/cuda*/ -path '*stubs/lib
 
 BREAKAGES: dict[str, Breakage] = {
     "healthy": Breakage("the machine as it is"),
-    "no-uvm-node": Breakage("/dev/nvidia-uvm is missing", new_dev("nvidia0 nvidiactl nvidia-caps")),
-    "no-gpu-node": Breakage("/dev/nvidia0 is missing", new_dev("nvidiactl nvidia-uvm nvidia-uvm-tools nvidia-caps")),
-    "no-nodes": Breakage("no NVIDIA node at all, module loaded", new_dev("none")),
+    "no-uvm-node": Breakage("/dev/nvidia-uvm is missing", new_dev("nvidia0 nvidiactl nvidia-caps"), user="nobody"),
+    "no-gpu-node": Breakage(
+        "/dev/nvidia0 is missing", new_dev("nvidiactl nvidia-uvm nvidia-uvm-tools nvidia-caps"), user="nobody"
+    ),
+    "no-nodes": Breakage("no NVIDIA node at all, module loaded", new_dev("none"), user="nobody"),
+    "no-nodes-root": Breakage("no NVIDIA node at all, but root: the driver makes them on first use", new_dev("none")),
     "no-permission": Breakage(
         "an ordinary user, nodes readable by root only",
         new_dev(ALL) + "; chmod 0600 /dev/nvidia0 /dev/nvidiactl /dev/nvidia-uvm",
@@ -118,10 +121,16 @@ BREAKAGES: dict[str, Breakage] = {
     "visible-7": Breakage("CUDA_VISIBLE_DEVICES names a GPU that is not there", environ={"CUDA_VISIBLE_DEVICES": "7"}),
     "visible-empty": Breakage("CUDA_VISIBLE_DEVICES is empty", environ={"CUDA_VISIBLE_DEVICES": ""}),
     "visible-0-7": Breakage("the second entry is not there", environ={"CUDA_VISIBLE_DEVICES": "0,7"}),
-    "module-other-version": Breakage(
-        "kernel module and libraries differ (the module's version file is replaced)",
-        "cp /proc/driver/nvidia/version /tmp/v; sed -i 's/580\\.[0-9.]*/570.86.10/' /tmp/v; cp -r /proc/driver/nvidia/gpus /tmp/g 2>/dev/null; "
-        "mount -t tmpfs none /proc/driver; mkdir -p /proc/driver/nvidia; cp /tmp/v /proc/driver/nvidia/version; cp -r /tmp/g /proc/driver/nvidia/gpus",
+    "other-driver-libraries": Breakage(
+        "libcuda and libnvidia-ml of another driver release first on the path (OTHER_DRIVER names their folder)",
+        environ={"LD_LIBRARY_PATH": os.environ.get("OTHER_DRIVER", "/nonexistent")},
+    ),
+    "no-module": Breakage(
+        "no kernel module: its traces in /proc and /sys hidden, no nodes; the card is on the bus",
+        new_dev("none")
+        + "; mount -t tmpfs none /proc/driver; mkdir -p /tmp/mods; for m in /sys/module/*; do case $m in "
+        "*nvidia*) ;; *) mkdir -p /tmp/mods/$(basename $m);; esac; done; mount --bind /tmp/mods /sys/module",
+        user="nobody",
     ),
     "system-cudnn-first": Breakage(
         "an older system cuDNN on LD_LIBRARY_PATH", environ={"LD_LIBRARY_PATH": "/usr/lib/x86_64-linux-gnu"}
@@ -183,7 +192,7 @@ def provoke(name: str, one: Breakage, folder: Path) -> None:
         shell(one, f"cd /tmp && timeout 100 {TARGET} -c {quoted(TRUTH)}", folder / f"{name}.truth.txt")
     finally:
         if held:
-            os.killpg(held.pid, 9)
+            subprocess.run(["pkill", "-9", "-f", "time.sleep(120)"], check=False)
             held.wait()
             time.sleep(1)
 

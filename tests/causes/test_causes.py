@@ -36,7 +36,7 @@ def state_of(cause: Cause, facts: Facts) -> str:
     raise AssertionError("no verdict")
 
 
-@pytest.mark.parametrize("cause, kind, file", fixtures())
+@pytest.mark.parametrize("cause, kind, file", list(fixtures()))
 def test_fixture(cause, kind, file):
     why, facts = load(file)
     assert len(why) > 20, "a fixture argues its case"

@@ -27,7 +27,13 @@ STEERING = re.compile(
 )
 """Variables that may be read at all; everything else in the environment stays unseen."""
 
-_SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
+_SECRET = re.compile(
+    r"TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH|^TF_(VAR|CLI|DATA_DIR|LOG|PLUGIN|WORKSPACE|CONFIG|INPUT|REGISTRY|TOKEN)"
+    r"|COORDINATOR_ADDRESS|COMM_ID|SOCKET_IFNAME",
+    re.IGNORECASE,
+)
+"""Names never read, although they look like ours: secrets, Terraform's variables, addresses of other machines."""
+
 _KERNEL = re.compile(
     r"NVRM|Xid|nvidia|nouveau|nvlink|NVSwitch|oom-kill|Out of memory|pcieport.*(AER|error)", re.IGNORECASE
 )

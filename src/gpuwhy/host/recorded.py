@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.host.base import Host, answer_type, question
-from gpuwhy.host.recording import SCHEMA, RecordingFile
+from gpuwhy.host.recording import SCHEMA, RecordingFile, usual_source
 from gpuwhy.model.fact import Fact, Unknown
 
 MAX_BYTES = 256 << 20
@@ -59,8 +59,11 @@ class RecordedHost(Host):
     def _decode(self, op: str, key: str) -> Fact[Any]:
         if key not in self.recording.answers:
             return Unknown(f"not in the recording: {key}")
+        answer = self.recording.answers[key]
+        if isinstance(answer, dict) and answer.get("state") in ("known", "absent") and "source" not in answer:
+            answer = {**answer, "source": usual_source(op, key.split(" ")[1] if " " in key else "")}
         try:
-            fact: Fact[Any] = msgspec.convert(self.recording.answers[key], type=answer_type(op))
+            fact: Fact[Any] = msgspec.convert(answer, type=answer_type(op))
         except msgspec.ValidationError as error:
             return Unknown(f"the recording's answer to '{key}' makes no sense: {error}")
         return fact

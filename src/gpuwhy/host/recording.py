@@ -62,9 +62,22 @@ class RecordingHost(Host):
         with self._lock:
             answers = dict(sorted(self.answers.items()))
         head = {"schema": SCHEMA, "gpuwhy": __version__, "options": options}
-        lines = [f"{_json(key)}: {_json(answer)}" for key, answer in answers.items()]
+        lines = [f"{_json(key)}: {_json(_brief(key, answer))}" for key, answer in answers.items()]
         body = ",\n".join(f"{_json(k)}: {_json(v)}" for k, v in head.items())
         return ("{\n" + body + ',\n"answers": {\n' + ",\n".join(lines) + "\n}}\n").encode()
+
+
+def usual_source(op: str, path: str) -> dict[str, str]:
+    """The source that nearly every answer about a path has; a recording leaves it out."""
+    return {"kind": "folder" if op in ("list", "disk") else "file", "where": path}
+
+
+def _brief(key: str, answer: Fact[Any]) -> Any:
+    plain = msgspec.to_builtins(answer)
+    op, _, rest = key.partition(" ")
+    if plain.get("source") == usual_source(op, rest.split(" ")[0]):
+        del plain["source"]
+    return plain
 
 
 def _json(value: Any) -> str:

@@ -227,6 +227,7 @@ def _outcome(
 ) -> tuple[Fact[str], str]:
     if loaded:
         return known(loaded.path, "file", loaded.path, loaded.via), loaded.via
+    same = [c for c in same if c.where == "wheel" and isinstance(c.health, Known) and c.health.value == "ok"]
     if framework.name in _BY_PATHFINDER and same:
         return known(same[0].path, "file", same[0].path), "the framework's own search through the nvidia wheels"
     if missing and missing.why.startswith("stops"):

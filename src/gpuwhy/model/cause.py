@@ -44,6 +44,7 @@ class Finding(msgspec.Struct, frozen=True):
     weight: Weight
     text: str
     evidence: tuple[Evidence, ...] = ()
+    stops: bool = True  # False: GPU work goes on, slower or narrower, although the cause as such would stop it
 
 
 def proof(text: str, *evidence: Evidence) -> Finding:
@@ -54,6 +55,11 @@ def proof(text: str, *evidence: Evidence) -> Finding:
 def strong(text: str, *evidence: Evidence) -> Finding:
     """Very likely; another reading exists."""
     return Finding("strong", text, evidence)
+
+
+def mild(finding: Finding) -> Finding:
+    """The same finding, of something that does not stop GPU work."""
+    return msgspec.structs.replace(finding, stops=False)
 
 
 def weak(text: str, *evidence: Evidence) -> Finding:

@@ -38,12 +38,25 @@ def container(scene: Scene) -> Fact[str]:
     unseen = [variables] if isinstance(variables, Unknown) else []
     for path, kind in _MARKS:
         found = host.stat(path)
+        if isinstance(found, Known) and path == "/.dockerenv" and _boots_from_disk(host):
+            continue  # a virtual machine made from a container image keeps the mark
         if isinstance(found, Known):
             return known(kind, "file", path)
         if isinstance(found, Unknown):
             unseen.append(found)
     told: tuple[Fact[str], ...] = (*_by_systemd(host, variables), *_by_group(host), *unseen)
     return told[0] if told else absent("file", "/.dockerenv", "nor other marks")
+
+
+def _boots_from_disk(host: Host) -> bool:
+    """Whether / is the whole of a disk's file system, which no container engine mounts there."""
+    mounts = host.lines("/proc/self/mountinfo", " / / ")
+    for line in mounts.value if isinstance(mounts, Known) else ():
+        left, _, right = line.partition(" - ")
+        fields, source = left.split(), right.split()
+        if fields[3:5] == ["/", "/"] and len(source) > 1 and source[1].startswith("/dev/"):
+            return True
+    return False
 
 
 def _by_systemd(host: Host, variables: Fact[dict[str, str]]) -> Iterator[Known[str]]:

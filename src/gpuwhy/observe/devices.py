@@ -51,6 +51,9 @@ class _Gpu:
 
 def devices(scene: Scene) -> Fact[tuple[Device, ...]]:
     """Every GPU that NVML counts; one that does not answer is there with its error."""
+    bus, module = scene.facts.devices.pci, scene.facts.driver.module_version
+    if isinstance(bus, Known) and not bus.value and isinstance(module, Absent):
+        return Known((), bus.source)  # no card and no driver: there is nothing that NVML could tell
     said = nvml.said(scene)
     if not isinstance(said, Known):
         return said
@@ -176,8 +179,8 @@ def _field(lines: Known[tuple[str, ...]], heading: str, convert: Callable[[str],
 
 LOOKS: tuple[Look, ...] = (
     Look("devices", "nvml_error", nvml.error),
-    Look("devices", "devices", devices),
     Look("devices", "pci", pci),
+    Look("devices", "devices", devices),
     Look("devices", "visibility", visibility),
     Look("devices", "order", order),
 )

@@ -26,9 +26,14 @@ def _mutual(verdict: Verdict, shown_ids: set[str]) -> bool:
     return bool(set(verdict.cause.hides) & shown_ids) and verdict.state == "shown"
 
 
+def stops(verdict: Verdict) -> bool:
+    """Whether it stops GPU work, by the cause and by what was found."""
+    return verdict.cause.stops and any(f.stops for f in verdict.findings)
+
+
 def _order(verdict: Verdict) -> tuple[bool, float, int, str, str]:
     layer = STACK.index(verdict.cause.layer) if verdict.cause.layer in STACK else len(STACK)
-    return (not verdict.cause.stops, -verdict.confidence, layer, verdict.cause.id, verdict.subject)
+    return (not stops(verdict), -verdict.confidence, layer, verdict.cause.id, verdict.subject)
 
 
 def _merged(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
@@ -49,7 +54,7 @@ def _shown(group: list[Verdict], hidden: set[str]) -> Shown:
         because=first.findings,
         explains=tuple(sorted(set(first.cause.hides) & hidden)),
         fixes=first.fixes,
-        stops=first.cause.stops,
+        stops=any(stops(v) for v in group),
     )
 
 

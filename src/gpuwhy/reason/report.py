@@ -54,8 +54,8 @@ def _status(shown: Sequence[Shown], facts: Facts) -> Status:
 
 def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict], facts: Facts) -> str:
     if shown and status in ("broken", "degraded"):
-        effect = next((v.cause.effect for v in verdicts if v.cause.id == shown[0].id), "")
-        return _effect(shown[0], effect)
+        cause = next(v.cause for v in verdicts if v.cause.id == shown[0].id)
+        return _effect(shown[0], cause)
     if status == "unknown":
         return "Cannot tell whether the GPU stack works here"
     devices = facts.devices.devices
@@ -66,9 +66,12 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
     return f"Healthy, CPU only: this machine has no NVIDIA GPU{note}"
 
 
-def _effect(cause: Shown, effect: str) -> str:
-    if effect:
-        return effect.format(subject=cause.subject or "this machine")
-    if cause.subject:
-        return f"{cause.subject} will not use the GPU"
-    return "No program can use the GPU here" if cause.stops else "The GPU works, with a limitation"
+def _effect(shown: Shown, cause: Cause) -> str:
+    if cause.stops and not shown.stops:  # a mild case of something that can be worse: its own words
+        text = shown.because[0].text
+        return text[:1].upper() + text[1:]
+    if cause.effect:
+        return cause.effect.format(subject=shown.subject or "this machine")
+    if shown.subject:
+        return f"{shown.subject} will not use the GPU"
+    return "No program can use the GPU here" if shown.stops else "The GPU works, with a limitation"

@@ -73,6 +73,8 @@ def _cause(cause: Shown, report: Report, paper: Paper, verbose: bool) -> Iterato
             yield from paper.wrap(f"{evidence.text}  [{evidence.source}]", f"    {evidence.kind:<5} ", "          ")
     for number, fix in enumerate(cause.fixes, 1):
         yield from _fix(number, fix, paper)
+    if cause.fixes:
+        yield from paper.wrap(" or ".join(dict.fromkeys(f.check for f in cause.fixes)), "  check   ", "          ")
     if cause.explains:
         yield from paper.wrap(", ".join(cause.explains), "  explains ", "           ")
     if cause is report.causes[0] and report.ruled_out:
@@ -84,8 +86,6 @@ def _fix(number: int, fix: Fix, paper: Paper) -> Iterator[str]:
     yield from paper.wrap(fix.text + (f" ({', '.join(needs)})" if needs else ""), f"  fix {number}   ", "          ")
     for line in fix.command.splitlines():
         yield "          " + paper.tint("1", line)
-    if fix.command or number == 1:
-        yield f"          then: {fix.check}"
 
 
 def _not(report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
@@ -110,14 +110,20 @@ def _picture(report: Report, paper: Paper) -> Iterator[str]:
 def _unseen(report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
     for row in report.crashed:
         yield from paper.wrap(f"gpuwhy failed to judge {row.id}: {row.missing}; please report it", "  ", "    ")
-    rows = report.unseen if verbose else report.unseen[:3]
-    if not rows:
+    if verbose:
+        for text in report.unseen:
+            yield from paper.wrap(text, "  not seen: ", "    ")
         return
-    yield "  could not tell:"
-    for text in rows:
-        yield from paper.wrap(text, "    ", "      ")
-    if len(report.unseen) > len(rows):
-        yield f"    and {len(report.unseen) - len(rows)} more (--verbose)"
+    open_by: dict[str, list[str]] = {}
+    for item in report.undetermined:
+        open_by.setdefault(item.missing + (f" ({item.how})" if item.how else ""), []).append(item.id)
+    if open_by:
+        yield "  could not tell:"
+    for missing, ids in list(open_by.items())[:4]:
+        names = ", ".join(ids[:2]) + (f" and {len(ids) - 2} more" if len(ids) > 2 else "")
+        yield from paper.wrap(f"{names}: {missing}", "    ", "      ")
+    if len(open_by) > 4:
+        yield f"    and {len(open_by) - 4} more (--verbose)"
 
 
 def _decided(report: Report, paper: Paper) -> Iterator[str]:

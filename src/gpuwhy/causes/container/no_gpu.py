@@ -25,7 +25,9 @@ def not_given(case: Case) -> Finding | None:
 
 def _nodes(case: Case, where: str, given: Injected) -> Finding:
     """No node: certain when the host's GPU can be seen from here, likely when something asks for one."""
-    module, present = case.facts.driver.module_version, gpu_present(case.facts)
+    module, present, answering = case.facts.driver.module_version, gpu_present(case.facts), case.facts.devices.devices
+    if isinstance(answering, Known) and answering.value:
+        return against(f"{answering.value[0].name} answers, so it was given", saw("NVML answers", answering))
     lacks = f"this container ({where}) has no GPU device node{_asked(given)}"
     empty = saw("no /dev/nvidia* and no /dev/dxg", case.facts.surroundings.injected)
     if isinstance(module, Known):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known, value_or
 
@@ -27,7 +27,7 @@ def hidden(case: Case) -> Finding | None:
         return proof(f'{choice.variable}="{choice.value}" leaves no GPU visible{why}', written, there)
     if choice.first_bad and not choice.first_bad.startswith("-"):  # -1 ends a list by design
         text = f'CUDA reads {choice.variable}="{choice.value}" only as far as GPU {shown}{why}'
-        return proof(text, written, there)
+        return mild(proof(text, written, there))
     return against(f'{choice.variable}="{choice.value}" selects GPU {shown}, which is there', written)
 
 

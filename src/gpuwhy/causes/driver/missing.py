@@ -1,4 +1,4 @@
-"""driver.missing: there is an NVIDIA GPU, and no NVIDIA kernel module drives it."""
+"""driver.missing: there is an NVIDIA GPU, and no NVIDIA kernel module drives it, or its libraries are not there."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, pro
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 
+NOT_ON_PATH = "not on the search path"
+
 
 def no_kernel_module(case: Case) -> Finding | None:
     """A GPU on the bus without a loaded NVIDIA module is the whole story."""
     driver, around = case.facts.driver, case.facts.surroundings
     version = driver.module_version.need()
+    if version and no_driver_library(case):
+        return None
     if version:
         return against(f"kernel module {version} is loaded", saw(f"NVRM version {version}", driver.module_version))
     if around.wsl.need():
@@ -31,6 +35,21 @@ def no_kernel_module(case: Case) -> Finding | None:
         saw(name, present),
         saw("no NVIDIA kernel module", driver.module_version),
         *_reasons(case),
+    )
+
+
+def no_driver_library(case: Case) -> Finding | None:
+    """The kernel's half without the programs' half: no libcuda anywhere the loader looks."""
+    around, module, copies = case.facts.surroundings, case.facts.driver.module_version, case.facts.loads.libcuda
+    version = module.need()
+    if not version or around.container.need() or around.wsl.need():
+        return None
+    if any(one.found_via != NOT_ON_PATH for one in copies.need() or ()):
+        return None
+    return proof(
+        f"kernel module {version} is loaded, but the driver's library libcuda.so.1 is nowhere the loader looks",
+        saw(f"NVRM version {version}", module),
+        saw("the loader finds no libcuda.so.1", copies),
     )
 
 
@@ -69,6 +88,15 @@ def _unbuilt(case: Case) -> bool:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Load or build what is installed; else install from the distribution."""
     driver, out = case.facts.driver, []
+    version = value_or(driver.module_version, "")
+    if version:
+        major = version.split(".")[0]
+        return (
+            Fix(f"Install the libraries of the same driver ({version})",
+                f"sudo apt install libnvidia-compute-{major}    # Debian: sudo apt install libcuda1", root=True),
+            Fix("If they lie in a folder of their own, tell the loader (here /usr/local/nvidia/lib64)",
+                "echo /usr/local/nvidia/lib64 | sudo tee /etc/ld.so.conf.d/nvidia.conf && sudo ldconfig", root=True),
+        )  # fmt: skip
     if _unbuilt(case):
         out.append(Fix("Build the installed driver for the running kernel, then load it",
                        "sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia",
@@ -91,8 +119,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="driver.missing",
-    title="no NVIDIA driver is loaded",
-    signs=(no_kernel_module,),
+    title="the NVIDIA driver is not there, or only half of it",
+    signs=(no_kernel_module, no_driver_library),
     fixes=fixes,
     hides=("driver.permission", "driver.not_ready", "device.selection"),
 )

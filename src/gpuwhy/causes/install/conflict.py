@@ -94,7 +94,7 @@ def _wronged(case: Case, one: Conflict) -> Framework | None:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Remove all of them, then install the one that is wanted."""
     pairs = [_reinstall(case, one) for one in flavours(case.facts)[:2]]
-    return (*pairs, *(_separate(case, one) for one in wheels(case.facts)[:2]))
+    return tuple(dict.fromkeys((*pairs, *(_separate(case, one) for one in wheels(case.facts)[:2]))))
 
 
 def _reinstall(case: Case, one: Conflict) -> Fix:

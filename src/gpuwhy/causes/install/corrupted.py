@@ -7,7 +7,16 @@ from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, s
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, LibraryCopy, NeededLibrary
 
-CERTAIN = ("missing", "empty", "truncated", "not ELF", "wrong architecture", "other hash", "dangling link")
+CERTAIN = (
+    "missing",
+    "empty",
+    "truncated",
+    "not ELF",
+    "wrong architecture",
+    "other hash",
+    "dangling link",
+    "unreadable",
+)
 OVERWRITTEN = ("other size", "other hash")
 LITTLE = 2 << 30  # bytes of free disk below which an installation may have been cut short
 

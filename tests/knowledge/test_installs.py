@@ -1,0 +1,68 @@
+"""Requirements and wheel names, release by release."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.knowledge.flavours import flavour, library_wheel
+from gpuwhy.knowledge.installs import LOST_FOLDERS, brings_libraries, gpu_requirement, lost_folder, wheel_of
+from gpuwhy.model.version import at_least
+
+
+@pytest.mark.parametrize(
+    "framework, distribution, version, cuda, wanted",
+    [
+        ("tensorflow", "tensorflow-cpu", "2.21.0", None, "tensorflow[and-cuda]==2.21.0"),
+        ("tensorflow", "tensorflow", "2.13.1", 11, "tensorflow==2.13.1"),
+        ("tensorflow", "tensorflow", "1.15.5", 10, "tensorflow-gpu==1.15.5"),
+        ("torch", "torch", "2.11.0+cpu", None, "torch==2.11.0"),
+        ("jax", "jax", "0.10.2", 13, "jax[cuda13]==0.10.2"),
+        ("jax", "jax", "0.4.30", 13, "jax[cuda12]==0.4.30"),
+        ("onnxruntime", "onnxruntime", "1.30.0", None, "onnxruntime-gpu[cuda,cudnn]==1.30.0"),
+        ("onnxruntime", "onnxruntime", "1.18.0", None, "onnxruntime-gpu==1.18.0"),
+        ("cupy", "cupy-cuda12x", "14.0.1", 12, "cupy-cuda12x[ctk]==14.0.1"),
+        ("cupy", "cupy-cuda12x", "13.6.0", 12, ""),
+        ("mxnet", "mxnet", "1.9.1", None, ""),
+    ],
+)
+def test_requirement(framework, distribution, version, cuda, wanted):
+    assert gpu_requirement(framework, distribution, version, cuda) == wanted
+
+
+@pytest.mark.parametrize(
+    "library, cuda, wheel",
+    [
+        ("libcufft.so.11", 12, "nvidia-cufft-cu12"),
+        ("libcufft.so.12", 13, "nvidia-cufft"),
+        ("libcudnn.so.9", 13, "nvidia-cudnn-cu13"),
+        ("libnccl.so.2", 13, "nvidia-nccl-cu13"),
+        ("libcublasLt.so.12", None, "nvidia-cublas-cu12"),
+        ("libcufft.so.11", None, ""),
+        ("libcudart.so.10.1", 10, ""),
+        ("libpng16.so.16", 12, ""),
+    ],
+)
+def test_wheel(library, cuda, wheel):
+    assert wheel_of(library, cuda) == wheel
+
+
+def test_old_releases_bring_no_libraries():
+    assert brings_libraries("tensorflow", "2.14.0")
+    assert not brings_libraries("tensorflow", "2.13.1")
+    assert not brings_libraries("paddle", "3.0")
+
+
+def test_lost_folders_name_an_older_release():
+    assert lost_folder("tensorflow", "2.21.0", "libcusolver.so.11")
+    assert lost_folder("tensorflow", "2.20.0", "libcusolver.so.11") is None
+    assert all(not at_least(row.last_good, row.version) and row.source.kind == "know" for row in LOST_FOLDERS)
+
+
+def test_flavours():
+    assert flavour("tensorflow-cpu") == ("tensorflow", False)
+    assert flavour("onnxruntime-gpu") == ("onnxruntime", True)
+    assert flavour("cupy-cuda12x") == ("cupy", True)
+    assert flavour("numpy") is None
+    assert library_wheel("nvidia-cudnn-cu12") == ("nvidia-cudnn", 12)
+    assert library_wheel("nvidia-cublas") is None
+    assert library_wheel("cupy-cuda12x") is None
