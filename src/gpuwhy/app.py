@@ -17,6 +17,7 @@ from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
 from gpuwhy.host.recording import RecordingHost
 from gpuwhy.host.root import RootHost
 from gpuwhy.loader import loads
+from gpuwhy.loader.extensions import extensions
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Report
 from gpuwhy.observe.engine import observe
@@ -42,6 +43,7 @@ RESOLVE: tuple[Look, ...] = (
     Look("loads", "libnvml", lambda scene: loads.libnvml(scene.host, scene.facts)),
     Look("loads", "trees", lambda scene: loads.trees(scene.host, scene.facts)),
     Look("loads", "needs", lambda scene: loads.needs(scene.host, scene.facts)),
+    Look("loads", "extensions", lambda scene: extensions(scene.host, scene.facts)),
 )
 """What the loader would do, once everything else is observed."""
 

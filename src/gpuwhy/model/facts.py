@@ -435,6 +435,16 @@ class LoadTree(Record, frozen=True):
     unmet: tuple[UnmetSymbol, ...]
 
 
+class Extension(Record, frozen=True):
+    """A compiled library built against a framework, and the symbols that the installed framework lacks."""
+
+    distribution: str
+    version: str
+    path: str
+    symbols: tuple[str, ...]  # the first few
+    count: int
+
+
 class Loads(Record, frozen=True):
     """What the dynamic loader would pick: filled by loader/, after everything else was observed."""
 
@@ -444,6 +454,7 @@ class Loads(Record, frozen=True):
     libnvml: Fact[tuple[DriverLibrary, ...]] = NOT_OBSERVED
     trees: Fact[tuple[LoadTree, ...]] = NOT_OBSERVED  # one per framework that opens CUDA libraries
     needs: Fact[tuple[NeededLibrary, ...]] = NOT_OBSERVED  # of every framework
+    extensions: Fact[tuple[Extension, ...]] = NOT_OBSERVED
 
 
 class Facts(Record, frozen=True):

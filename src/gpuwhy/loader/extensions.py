@@ -1,0 +1,69 @@
+"""Extensions: compiled packages built against a framework, and the framework symbols they ask for in vain."""
+
+from __future__ import annotations
+
+from gpuwhy.host.base import Host
+from gpuwhy.model.fact import Fact, Known, Source
+from gpuwhy.model.facts import Distribution, Extension, Facts, Framework
+
+TORCH_SYMBOLS = r"_ZNK?(3c10|2at|5torch|4c10d)"
+_TORCH_LIBRARIES = (
+    "libc10.so",
+    "libtorch_cpu.so",
+    "libtorch_python.so",
+    "libc10_cuda.so",
+    "libtorch_cuda.so",
+    "libtorch.so",
+)
+_BUILT_ON_TORCH = frozenset(
+    {
+        "torchvision",
+        "torchaudio",
+        "torchtext",
+        "flash-attn",
+        "xformers",
+        "vllm",
+        "deepspeed",
+        "apex",
+        "detectron2",
+        "mmcv",
+    }
+    | {"mmcv-full", "torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv", "pyg-lib", "causal-conv1d"}
+    | {"mamba-ssm", "natten", "pytorch3d", "auto-gptq", "torchao", "fairseq", "spconv", "tinycudann", "nvdiffrast"}
+)
+_MOST = 8  # libraries looked at per package
+
+
+def extensions(host: Host, facts: Facts) -> Fact[tuple[Extension, ...]]:
+    """Every compiled library of a package built on torch, with what the installed torch does not offer it."""
+    frameworks, installed = facts.target.frameworks, facts.target.distributions
+    if not isinstance(frameworks, Known):
+        return frameworks
+    if not isinstance(installed, Known):
+        return installed
+    torch = next((one for one in frameworks.value if one.name == "torch"), None)
+    if torch is None:
+        return Known((), frameworks.source)
+    built = [one for one in installed.value if one.name in _BUILT_ON_TORCH]
+    found = [extension for one in built for extension in _of(host, one, torch)]
+    return Known(tuple(found), Source("call", "symbol tables", "of packages built on torch"))
+
+
+def _of(host: Host, package: Distribution, torch: Framework) -> list[Extension]:
+    providers = [f"{torch.path}/lib/{name}" for name in _TORCH_LIBRARIES]
+    providers = [path for path in providers if isinstance(host.stat(path), Known)]
+    record = host.lines(f"{package.location}/RECORD", ".so,")
+    site = package.location.rpartition("/")[0]
+    out = []
+    for line in (record.value if isinstance(record, Known) else ())[:_MOST]:
+        name = line.split(",", 1)[0]
+        if name.startswith(("/", "..")) or "/../" in name:
+            continue
+        path = f"{site}/{name}"
+        elf = host.elf(path)
+        if not isinstance(elf, Known) or not any(need.startswith(("libtorch", "libc10")) for need in elf.value.needed):
+            continue
+        lacking = host.unmet(path, TORCH_SYMBOLS, *providers)
+        if isinstance(lacking, Known):
+            out.append(Extension(package.name, package.version, path, lacking.value[:3], len(lacking.value)))
+    return out
