@@ -18,7 +18,7 @@ from gpuwhy.model.fact import Absent, Known, Unknown
 @pytest.fixture
 def files():
     alias = Alias()
-    return Files(alias, alias.path, os.getuid())
+    return Files(alias, alias.path)
 
 
 def every_answer(files: Files, path: str) -> list:
@@ -159,7 +159,7 @@ def test_user_names_in_binaries_are_hidden(tmp_path, monkeypatch):
     alias = Alias("/home/alice", "alice")
     path = tmp_path / "x"
     path.touch()
-    files = Files(alias, lambda _: str(path), 0)
+    files = Files(alias, lambda _: str(path))
     answer = files.elf("x").need()
     assert answer.rpath.startswith("~/a:/home/user-")
     assert answer.rpath.endswith("/b:$ORIGIN")

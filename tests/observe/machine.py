@@ -24,7 +24,7 @@ class Machine(RootHost):
             ("environ",): known({}, "env", "environment"),
             ("call", "nvml"): known((), "call", "nvml"),
             ("call", "nodes"): known((), "call", "nodes"),
-            ("stat", "/dev/null"): known(Stat("char", 0, "crw-rw-rw-", 0.0, False), "file", "/dev/null"),
+            ("stat", "/dev/null"): known(Stat("char", 0, "crw-rw-rw-", 0.0), "file", "/dev/null"),
         }
 
     def ask(self, op: str, *args: Any) -> Fact[Any]:

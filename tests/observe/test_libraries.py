@@ -200,7 +200,7 @@ def test_health_of_links_and_folders(world: World) -> None:
 
 def test_a_file_without_permission_is_unreadable(world: World) -> None:
     path = "/x/libcudnn.so.9"
-    stat = {"kind": "file", "size": 9, "mode": "----------", "mtime": 0.0, "mine": False}
+    stat = {"kind": "file", "size": 9, "mode": "----------", "mtime": 0.0}
     answers = {
         question("stat", (path,)): {"state": "known", "value": stat, "source": SOURCE},
         question("elf", (path,)): {"state": "unknown", "reason": f"{path}: permission denied"},

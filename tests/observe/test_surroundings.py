@@ -55,7 +55,7 @@ def answers(**more) -> Answers:
     return Answers(**more)
 
 
-STAT = Stat("file", 0, "-rw-r--r--", 0.0, False)
+STAT = Stat("file", 0, "-rw-r--r--", 0.0)
 
 
 def test_every_field_is_looked_at_once():

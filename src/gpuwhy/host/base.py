@@ -33,7 +33,6 @@ class Stat(msgspec.Struct, frozen=True):
     size: int
     mode: str  # "crw-rw-rw-"
     mtime: float
-    mine: bool  # this user owns it
 
 
 class Output(msgspec.Struct, frozen=True):

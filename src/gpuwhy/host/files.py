@@ -56,10 +56,9 @@ def _kind(mode: int) -> str:
 class Files:
     """Answers to file questions below `place`, a function from aliased path to real path."""
 
-    def __init__(self, alias: Alias, place: Callable[[str], str], uid: int) -> None:
+    def __init__(self, alias: Alias, place: Callable[[str], str]) -> None:
         self._alias = alias
         self._place = place
-        self._uid = uid
 
     def _hidden(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Alias many one-line texts at once."""
@@ -146,7 +145,7 @@ class Files:
         def look(p: str) -> Stat:
             s = os.stat(p)
             kind = _kind(s.st_mode)
-            return Stat(kind, s.st_size, stat_.filemode(s.st_mode), round(s.st_mtime, 2), s.st_uid == self._uid)  # type: ignore[arg-type]
+            return Stat(kind, s.st_size, stat_.filemode(s.st_mode), round(s.st_mtime, 2))  # type: ignore[arg-type]
 
         return self._answer(path, look)
 

@@ -52,7 +52,7 @@ class LiveHost(Host):
         self._environ = dict(os.environ) if environ is None else environ
         user = self._environ.get("USER") or self._environ.get("LOGNAME") or ""
         self.alias = Alias(self._environ.get("HOME") or os.path.expanduser("~"), user)
-        self._files = Files(self.alias, self.alias.path, os.getuid())
+        self._files = Files(self.alias, self.alias.path)
         self._python_of_ours = sys.executable or "python3"
 
     def ask(self, op: str, *args: Any) -> Fact[Any]:

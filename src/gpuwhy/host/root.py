@@ -22,7 +22,7 @@ class RootHost(Host):
     def __init__(self, root: str) -> None:
         self.root = os.path.realpath(root)
         self.alias = Alias()
-        self._files = Files(self.alias, self._inside, -1)
+        self._files = Files(self.alias, self._inside)
 
     def ask(self, op: str, *args: Any) -> Fact[Any]:
         """Files are answered; a folder has no processes, devices or environment."""

@@ -1,0 +1,55 @@
+"""Every recorded host gives the verdict that its own truth supports; healthy ones show nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from gpuwhy.render.json import render
+
+from .hosts import NAMES, described, run
+
+HEALTHY = [n for n in NAMES if described(n)["expect"] == []]
+KINDS = {"bare", "container", "cpu-only", "conda", "wheels", "wsl", "mig", "this-machine"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_host(name):
+    one = described(name)
+    assert len(one["why"]) > 15
+    assert one["truth"]
+    report = run(name).report()
+    shown = [c.id for c in report.causes if c.confidence >= 0.5]
+    assert sorted(set(shown)) == sorted(one["expect"]), [f.text for c in report.causes for f in c.because]
+    assert report.crashed == ()
+    assert report.status == ("healthy" if not one["expect"] else report.status)
+    assert report.status != "unknown" or one["expect"]
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_healthy_hosts_show_no_cause_at_all(name):
+    assert run(name).report().causes == ()
+
+
+def test_there_are_enough_kinds():
+    assert {described(n).get("kind") for n in HEALTHY} >= KINDS
+    assert len(NAMES) - len(HEALTHY) >= 10
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recording_holds_nothing_private(name):
+    from .hosts import HERE
+
+    text = str(described(name))
+    assert not re.search(r"GPU-[0-9a-f]{9}|MIG-[0-9a-f]{9}", text), "UUIDs are shortened"
+    assert not re.search(r"(TOKEN|SECRET|PASSWORD)\w*'", text)
+    assert HERE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_replaying_twice_gives_the_same_bytes(name):
+    def text():
+        return re.sub(r'"took": [\d.]+', "", render(run(name).report()))
+
+    assert text() == text()
