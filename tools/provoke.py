@@ -41,6 +41,7 @@ class Breakage(NamedTuple):
     setup: str = ""  # shell, inside the private mount namespace
     environ: dict[str, str] = {}
     user: str = ""  # run as another user
+    inside: str = ""  # a command that enters another root
     hold: float = 0.0  # GiB held by another process meanwhile
     hold_user: str = ""
 
@@ -70,6 +71,30 @@ STUB = "mkdir -p /tmp/stubs && ln -sf $(find /usr/local/cuda*/ -path '*stubs/lib
 
 BREAKAGES: dict[str, Breakage] = {
     "healthy": Breakage("the machine as it is"),
+    "bare": Breakage("no LD_LIBRARY_PATH: the driver is found by the loader's cache", environ={"LD_LIBRARY_PATH": ""}),
+    "container": Breakage(
+        "inside a container: an overlay root with docker's mark, the GPU's nodes and libraries given",
+        "mkdir -p /tmp/ov && mount -t tmpfs none /tmp/ov && mkdir /tmp/ov/u /tmp/ov/w /tmp/ov/m && "
+        "mount -t overlay overlay -o lowerdir=/,upperdir=/tmp/ov/u,workdir=/tmp/ov/w /tmp/ov/m && "
+        "for d in dev proc sys usr/local/nvidia tmp; do mount --rbind /$d /tmp/ov/m/$d; done; touch /tmp/ov/m/.dockerenv",
+        inside="chroot /tmp/ov/m",
+    ),
+    "wheels": Breakage(
+        "no CUDA toolkit and no system cuDNN: wheels only",
+        "mkdir -p /tmp/none; mount --bind /tmp/none /usr/local/cuda-13.0; "
+        "for f in /usr/lib/x86_64-linux-gnu/libcudnn*.so*; do [ -L $f ] || mount --bind /dev/null $f; done; "
+        "mkdir -p /tmp/etc && cp /etc/ld.so.cache /tmp/etc/; ldconfig -C /tmp/etc/cache >/dev/null 2>&1; "
+        "mount --bind /tmp/etc/cache /etc/ld.so.cache",
+        {"CUDA_HOME": "", "PATH": "/usr/local/nvidia/bin:/usr/bin:/bin:/usr/sbin:/sbin"},
+    ),
+    "conda": Breakage(
+        "an activated conda environment (its prefix made of the real packages)",
+        "mkdir -p /tmp/conda && mount -t tmpfs none /tmp/conda && mkdir -p /tmp/conda/envs/ml/bin /tmp/conda/envs/ml/conda-meta "
+        "/tmp/conda/envs/ml/lib/python3.12/site-packages && mount --bind $SITE /tmp/conda/envs/ml/lib/python3.12/site-packages; "
+        "ln -s /usr/bin/python3.12 /tmp/conda/envs/ml/bin/python3; ln -s python3 /tmp/conda/envs/ml/bin/python; "
+        "echo '{}' > /tmp/conda/envs/ml/conda-meta/python-3.12.3-h1.json; touch /tmp/conda/envs/ml/conda-meta/history",
+        {"CONDA_PREFIX": "/tmp/conda/envs/ml", "CONDA_DEFAULT_ENV": "ml", "GPUWHY_TARGET": "none"},
+    ),
     "no-uvm-node": Breakage("/dev/nvidia-uvm is missing", new_dev("nvidia0 nvidiactl nvidia-caps"), user="nobody"),
     "no-gpu-node": Breakage(
         "/dev/nvidia0 is missing", new_dev("nvidiactl nvidia-uvm nvidia-uvm-tools nvidia-caps"), user="nobody"
@@ -150,7 +175,9 @@ def site_packages() -> str:
 
 def shell(one: Breakage, command: str, out: Path) -> None:
     """Run a command in the broken world, its output into a file."""
-    inner = f"su {one.user} -s /bin/bash -c {quoted(command)}" if one.user else f"bash -c {quoted(command)}"
+    inner = (
+        f"su {one.user} -s /bin/bash -c {quoted(command)}" if one.user else f"{one.inside} bash -c {quoted(command)}"
+    )
     script = f"set -u; SITE={SITE}; {one.setup or ':'}; {inner}"
     environ = {**os.environ, **one.environ}
     exports = " ".join(f"{k}={quoted(v)}" for k, v in one.environ.items())
@@ -187,8 +214,9 @@ def provoke(name: str, one: Breakage, folder: Path) -> None:
     work.mkdir(exist_ok=True, mode=0o777)
     work.chmod(0o777)
     try:
-        shell(one, f"cd /tmp && {gpuwhy} record --python {TARGET} -o {work}/{name}.json", folder / f"{name}.record.txt")
-        shell(one, f"cd /tmp && {gpuwhy} check --python {TARGET}", folder / f"{name}.check.txt")
+        target = "" if one.environ.get("GPUWHY_TARGET") == "none" else f"--python {TARGET}"
+        shell(one, f"cd /tmp && {gpuwhy} record {target} -o {work}/{name}.json", folder / f"{name}.record.txt")
+        shell(one, f"cd /tmp && {gpuwhy} check {target}", folder / f"{name}.check.txt")
         shell(one, f"cd /tmp && timeout 100 {TARGET} -c {quoted(TRUTH)}", folder / f"{name}.truth.txt")
     finally:
         if held:

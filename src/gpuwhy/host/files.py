@@ -59,6 +59,7 @@ class Files:
     def __init__(self, alias: Alias, place: Callable[[str], str]) -> None:
         self._alias = alias
         self._place = place
+        self._imports: tuple[tuple[str, bool], tuple[str, ...]] = (("", False), ())
 
     def _hidden(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Alias many one-line texts at once."""
@@ -200,8 +201,8 @@ class Files:
         """See Host.unmet."""
 
         def look(p: str) -> tuple[str, ...]:
-            with self._open(p) as fd:
-                wanted = [i.name for i in Symbols(_pread(fd), os.fstat(fd).st_size).imports(match) if not i.weak]
+            fits = re.compile(match).match
+            wanted = [name for name in self._wanted(p, match.startswith("_Z")) if fits(name)]
             for provider in providers:
                 with self._open(self._place(provider)) as fd:
                     symbols = Symbols(_pread(fd), os.fstat(fd).st_size)
@@ -209,6 +210,14 @@ class Files:
             return tuple(wanted)
 
         return self._answer(path, look)
+
+    def _wanted(self, path: str, mangled: bool) -> tuple[str, ...]:
+        """The names a file needs, of CUDA's C libraries or C++ ones; kept for the next provider of the same file."""
+        if self._imports[0] != (path, mangled):
+            with self._open(path) as fd:
+                found = Symbols(_pread(fd), os.fstat(fd).st_size).imports("_Z" if mangled else r"(__)?(cu|nccl|nv)")
+            self._imports = ((path, mangled), tuple(one.name for one in found if not one.weak))
+        return self._imports[1]
 
     def ldcache(self) -> Fact[tuple[CacheEntry, ...]]:
         """See Host.ldcache."""
