@@ -165,3 +165,55 @@ REAL = min((Path(f).read_bytes() for f in real_files()), key=len)
 )
 def test_the_reason_is_said(data, why):
     assert why in str(summary(data))
+
+
+def patched(*changes: tuple[int, str, int]) -> bytes:
+    data = bytearray(TINY)
+    for place, form, value in changes:
+        struct.pack_into(form, data, place, value)
+    return bytes(data)
+
+
+HOSTILE = {
+    "sections past the end": patched((40, "<Q", 1 << 40), (58, "<H", 64), (60, "<H", 5)),
+    "65535 sections": patched((40, "<Q", 64), (58, "<H", 64), (60, "<H", 0xFFFF)),
+    "65535 program headers": patched((56, "<H", 0xFFFF)),
+    "program headers past the end": patched((32, "<Q", 1 << 62)),
+    "dynamic section of 2^60 bytes": patched((64 + 56 + 32, "<Q", 1 << 60)),
+    "strings nowhere": patched((176 + 16 * 4 + 8, "<Q", 1 << 50)),
+    "name offset of 2^32": patched((176 + 8, "<Q", 1 << 32)),
+}
+
+
+@pytest.mark.parametrize("what", list(HOSTILE))
+def test_hostile_headers_are_one_clear_line(what):
+    found = summary(HOSTILE[what])
+    if isinstance(found, Elf):
+        assert found.extent > len(TINY), "truncated, by its own headers"
+    else:
+        assert "\n" not in str(found)
+        assert "offset" in str(found)
+
+
+def test_names_of_libraries_are_bounded_while_search_paths_may_be_long():
+    long = tiny(runpath="/a/b:" * 60_000, needed=("libc.so.6",))
+    assert len(read_elf(over(long), len(long)).runpath) == 300_000
+    with pytest.raises(MalformedError, match="without an end"):
+        read_elf(over(tiny(needed=("x" * 5000,))), len(tiny(needed=("x" * 5000,))))
+
+
+@pytest.mark.parametrize(
+    "place, value, why",
+    [(7, 9, "OS ABI 9"), (8, 1, "OS ABI 0, version 1"), (12, 1, "padding"), (16, 1, "ELF type 1"), (5, 1, "")],
+)
+def test_what_the_loader_would_refuse_is_noted(place, value, why):
+    data = bytearray(TINY)
+    data[place] = value
+    assert why in read_elf(over(bytes(data)), len(data)).refused
+    assert bool(read_elf(over(bytes(data)), len(data)).refused) == bool(why)
+
+
+def test_an_empty_runpath_is_still_a_runpath():
+    data = tiny(runpath="")
+    found = read_elf(over(data), len(data))
+    assert (found.runpath, found.has_runpath, found.ignores_rpath) == ("", True, True)

@@ -101,3 +101,28 @@ def test_agrees_with_ldconfig():
     theirs = [tuple(line.strip().split(" => ")) for line in said.splitlines() if " => " in line]
     ours = read_ldcache(Path("/etc/ld.so.cache").read_bytes())
     assert [(f"{e.name}", e.path) for e in ours] == [(name.split(" (")[0], path) for name, path in theirs]
+
+
+def with_levels(entry: CacheEntry, *levels: str) -> bytes:
+    """A cache whose extension part names glibc-hwcaps levels (glibc 2.33 and newer)."""
+    data, places = new_format([entry]), []
+    for level in levels:
+        places.append(len(data))
+        data += level.encode() + b"\0"
+    data += bytes(-len(data) % 4)
+    head = struct.pack("<IIIIII", 0xEAA42174, 1, 1, 0, len(data) + 24, 4 * len(places))
+    return data[:32] + struct.pack("<I", len(data)) + data[36:] + head + struct.pack(f"<{len(places)}I", *places)
+
+
+@pytest.mark.parametrize("index, level", [(0, "x86-64-v2"), (1, "x86-64-v3"), (2, "")])
+def test_levels_of_the_extension(index, level):
+    entry = CacheEntry("libb.so", "/b", X86_64, 1 << 62 | index)
+    assert read_ldcache(with_levels(entry, "x86-64-v2", "x86-64-v3"))[0].level == level
+
+
+@given(st.integers(0, 200), st.integers(0, 255))
+def test_damage_to_the_extension_is_survived(place, value):
+    data = bytearray(with_levels(CacheEntry("libb.so", "/b", X86_64, 1 << 62), "x86-64-v2"))
+    data[place % len(data)] = value
+    with contextlib.suppress(MalformedError):
+        read_ldcache(bytes(data))

@@ -2,7 +2,8 @@
 
 A fixture is JSON: {"why": …, "base": "healthy", "facts": {"driver.module_version": {"absent": "/proc/…"}}}.
 {"known": v}, {"absent": where}, {"unknown": reason} stand for the three states, at any depth. A path may go through
-tuples by number: "devices.devices.0.compute_mode".
+tuples by number: "devices.devices.0.compute_mode". {"log": …} is the output of a program, in our own words around its
+message: then the text decides, together with the facts.
 """
 
 from __future__ import annotations
@@ -63,3 +64,8 @@ def load(fixture: Path) -> tuple[str, Facts]:
     for path, value in described["facts"].items():
         change(plain, path, value)
     return described["why"], msgspec.convert(plain, type=Facts)
+
+
+def log_of(fixture: Path) -> str:
+    """The program's output that a fixture carries, or ""."""
+    return str(json.loads(fixture.read_text()).get("log", ""))

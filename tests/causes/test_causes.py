@@ -9,11 +9,12 @@ import pytest
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.pages import SECTIONS, page
+from gpuwhy.logs import explain_text
 from gpuwhy.model.cause import Cause
 from gpuwhy.model.facts import Facts
 from gpuwhy.reason.judge import judge
 
-from .facts import base, load
+from .facts import base, load, log_of
 
 HERE = Path(__file__).parent
 KINDS = {"shown": "shown", "ruled-out": "ruled_out", "undetermined": "undetermined"}
@@ -36,10 +37,27 @@ def state_of(cause: Cause, facts: Facts) -> str:
     raise AssertionError("no verdict")
 
 
+def told_state(cause: Cause, log: str) -> str:
+    """Shown where the text alone makes the cause the likely one."""
+    report = explain_text(log)
+    shown = {c.id: c.confidence for c in report.causes}
+    if shown.get(cause.id, 0) >= 0.5:
+        assert report.causes[0].id == cause.id
+        assert all(f.evidence for f in report.causes[0].because)
+        assert all(f.text and not f.text.endswith(".") for f in report.causes[0].because)
+        assert report.causes[0].fixes
+        return "shown"
+    return "ruled_out" if shown.get(cause.id, 0) < 0.1 else "possible"
+
+
 @pytest.mark.parametrize("cause, kind, file", list(fixtures()))
 def test_fixture(cause, kind, file):
     why, facts = load(file)
     assert len(why) > 20, "a fixture argues its case"
+    log = log_of(file)
+    if log:
+        assert told_state(cause, log) == KINDS[kind]
+        return
     verdicts = judge((cause,), facts)
     assert state_of(cause, facts) == KINDS[kind], [(v.state, v.findings, v.missing, v.error) for v in verdicts]
     for verdict in verdicts:

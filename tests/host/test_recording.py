@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import threading
+import zipfile
 
 import pytest
 
@@ -37,6 +38,8 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         ("gpu_code", os.path.realpath(sys.executable), 4),
         ("cuda_version", os.path.realpath(sys.executable)),
         ("unmet", os.path.realpath(sys.executable), "__libc"),
+        ("versions", os.path.realpath(sys.executable)),
+        ("wheel", f"{folder}/x.whl"),
         ("ldcache",),
         ("dpkg", "libc6"),
         ("sha256", f"{folder}/text"),
@@ -63,6 +66,9 @@ def folder(tmp_path):
     (tmp_path / "with space").write_text("é✓\n")
     (tmp_path / "link").symlink_to("text")
     (tmp_path / "libx.so").write_bytes(b"\x7fELF")
+    with zipfile.ZipFile(tmp_path / "x.whl", "w") as wheel:
+        wheel.writestr("x-1.dist-info/METADATA", "Name: x\nVersion: 1\n")
+        wheel.writestr("x-1.dist-info/WHEEL", "Tag: py3-none-any\n")
     (tmp_path / "latin1").write_bytes(b"caf\xe9\n")
     with open(os.fsencode(tmp_path) + b"/bad\xff name", "wb") as file:
         file.write(b"x")

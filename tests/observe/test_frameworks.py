@@ -94,6 +94,37 @@ def test_tensorflow_names_by_cuda(world: World, version: str, cuda: str, expecte
     assert expected <= set(names(tensorflow(world, version, info)))
 
 
+@pytest.mark.parametrize(
+    "version, caller",
+    [
+        ("2.3.4", "tensorflow/libtensorflow_framework.so.2"),
+        ("2.4.4", "tensorflow/python/_pywrap_tensorflow_internal.so"),
+        ("2.10.1", "tensorflow/python/_pywrap_tensorflow_internal.so"),
+        ("2.11.1", "tensorflow/libtensorflow_framework.so.2"),
+    ],
+)
+def test_tensorflow_file_that_opens(world: World, version: str, caller: str) -> None:
+    found = tensorflow(world, version, MODERN).opens.need() or ()
+    assert found
+    assert all(o.by.endswith(caller) for o in found)
+
+
+@pytest.mark.parametrize(
+    "version, opened, optional",
+    [
+        ("2.3.4", {"libcurand.so.10"}, set()),
+        ("2.13.1", {"libcurand.so.10", "libcublasLt.so.12"}, set()),
+        ("2.14.1", {"libcublasLt.so.12"}, set()),
+        ("2.20.0", {"libcublasLt.so.12"}, set()),
+        ("2.21.0", {"libcublasLt.so.12"}, {"libnccl.so.2"}),
+    ],
+)
+def test_tensorflow_names_by_release(world: World, version: str, opened: set[str], optional: set[str]) -> None:
+    found = tensorflow(world, version, MODERN, requires=["nvidia-nccl-cu12 (==2.16.5) ; extra == 'and-cuda'"])
+    assert set(names(found)) & {"libcurand.so.10", "libcublasLt.so.12"} == opened
+    assert set(names(found, optional=True)) == optional
+
+
 def test_tensorflow_for_an_unheard_cuda_opens_we_do_not_know_what(world: World) -> None:
     found = tensorflow(world, "1.12.0", "is_cuda_build = True\ncuda_version_number = '7.0'\ncudnn_version_number='6'")
     assert isinstance(found.opens, Unknown)
@@ -194,6 +225,16 @@ def test_onnxruntime_by_its_provider(world: World) -> None:
     found = only(world)
     assert (found.gpu_build.need(), found.built_for_cuda.need()) == (True, "12")
     assert names(found) == ["libcublasLt.so.12", "libcudnn.so.9"]
+
+
+def test_onnxruntime_over_onnxruntime_gpu_is_a_cpu_build(world: World) -> None:
+    files = {
+        "onnxruntime/capi/libonnxruntime_providers_cuda.so": shared_object("libcublas.so.13"),
+        "onnxruntime/capi/build_and_package_info.py": "package_name = 'onnxruntime'\n__version__ = '1.31.1'\n",
+    }
+    world.install("onnxruntime", "1.31.1", files)
+    (found,) = world.look().frameworks.need() or ()
+    assert found.gpu_build.need() is False
 
 
 def test_onnxruntime_with_stripped_needs_preloads(world: World) -> None:

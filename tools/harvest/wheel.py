@@ -81,6 +81,19 @@ class Wheel:
             raise BrokenWheel(f"{name}: not the bytes its directory entry describes")
         return data
 
+    def whole(self, name: str, limit: int = 2 << 30) -> bytearray:
+        """A big member in one buffer, checked like `read`."""
+        member = self.members[name]
+        if member.size > limit or member.size > member.packed * _RATIO + 1024:
+            raise BrokenWheel(f"{name}: {member.size} bytes out of {member.packed}")
+        data, place = bytearray(member.size), 0
+        for piece in self.stream(name):
+            data[place : place + len(piece)] = piece
+            place += len(piece)
+        if zlib.crc32(data) != member.crc:
+            raise BrokenWheel(f"{name}: not the bytes its directory entry describes")
+        return data
+
     def stream(self, name: str) -> Iterator[bytes]:
         """A member's inflated bytes, piece by piece; never more than its entry claims."""
         member = self.members[name]

@@ -1,20 +1,27 @@
 """The exact version of a CUDA library, from its own bytes: a version symbol, or the number its version call stores.
 
 cuDNN exports its version as data (0xMMmmpp); the small libraries' `…GetVersion(int *)` is a store of an immediate
-(`c7 07 imm32`). What a newer compiler hides from this reading is None, never a guess: each number must be plausible
-for its family.
+(`c7 07 imm32`), in cudart one call further in; cuDNN's parts since 9.12 compare the number in their version check.
+What a compiler hides from this reading is None, never a guess: each number must be plausible for its family, and all
+that are found must agree where more than one place is read.
 """
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 
-from gpuwhy.binary import Pread
+from gpuwhy.binary import MalformedError, Pread
 from gpuwhy.binary.symbols import Symbols
 
 _STORES = (b"\xc7\x07", b"\xc7\x06", b"\xc7\x03", b"\x41\xc7\x04\x24", b"\x41\xc7\x45\x00", b"\xb8")
-_MAX_FUNCTION = 1024
+_STORE = re.compile(rb"\xc7\x07(....)", re.DOTALL)  # mov dword [rdi], imm32
+_CALL = re.compile(rb"(?=\xe8(....))", re.DOTALL)  # call rel32
+_LOCAL = re.compile(rb"\x48\xc7\x85....(....)", re.DOTALL)  # mov qword [rbp + d32], imm32
+_MAX_FUNCTION = 2048
+_INNER = 48  # bytes read of a called function
 
 
 def _thousands(value: int) -> str | None:
@@ -47,7 +54,6 @@ def _cudnn_old(value: int) -> str | None:
 
 
 _CALLS: dict[str, tuple[tuple[str, Callable[[int], str | None]], ...]] = {
-    "libcudart": (("cudaRuntimeGetVersion", _thousands),),
     "libnccl": (("ncclGetVersion", _nccl),),
     "libcufft": (("cufftGetVersion", _dotted),),
     "libcurand": (("curandGetVersion", _dotted),),
@@ -57,6 +63,7 @@ _CALLS: dict[str, tuple[tuple[str, Callable[[int], str | None]], ...]] = {
     "libcudnn": (("cudnnGetVersion", _cudnn_old),),
 }
 _PAIRS = {"libnvrtc": "nvrtcVersion", "libnvJitLink": "nvJitLinkVersion"}
+_CHECKS = {"libcudnn_cnn": "cudnnCnnVersionCheck"}  # the one part of cuDNN 9 whose version is not exported
 _CUDNN_DATA = ("cudnn_graph_version", "cudnn_ops_infer_version", "cudnn_adv_infer_version", "cudnn_cnn_infer_version")
 
 
@@ -65,9 +72,11 @@ def read_cuda_version(pread: Pread, size: int, name: str) -> str | None:
     symbols = Symbols(pread, size)
     stem = name.split(".so")[0]
     if stem.startswith("libcudnn"):
-        exact = _cudnn_data(symbols)
+        exact = _cudnn_data(symbols) or _agreed(map(_cudnn_old, _compared(symbols, _CHECKS.get(stem, ""))))
         if exact:
             return exact
+    if stem == "libcudart":
+        return _agreed(map(_thousands, _stored_inside(symbols, "cudaRuntimeGetVersion")))
     for call, decode in _CALLS.get(stem, ()):
         for value in _stored(symbols, call):
             version = decode(value)
@@ -103,6 +112,32 @@ def _stored(symbols: Symbols, call: str) -> list[int]:
         if code.startswith(b"\xc7\x45", place) and place + 7 <= len(code):  # mov dword [rbp + d8], imm32
             out.append(struct.unpack_from("<I", code, place + 3)[0])
     return out
+
+
+def _agreed(versions: Iterable[str | None]) -> str | None:
+    """The one version that all plausible numbers give."""
+    found = {version for version in versions if version}
+    return found.pop() if len(found) == 1 else None
+
+
+def _compared(symbols: Symbols, call: str) -> Iterator[int]:
+    """The numbers that a version check keeps to compare with its caller's."""
+    for match in _LOCAL.finditer(_code(symbols, call) if call else b""):
+        yield struct.unpack("<I", match[1])[0]
+
+
+def _stored_inside(symbols: Symbols, call: str) -> Iterator[int]:
+    """What a function, or one that it calls, stores where its caller's pointer points."""
+    code = _code(symbols, call)
+    start = found.address if (found := symbols.find(call)) else 0
+    pieces = [code]
+    for match in _CALL.finditer(code):
+        target = start + match.start() + 5 + struct.unpack("<i", match[1])[0]
+        with suppress(MalformedError):  # bytes that look like a call
+            pieces.append(symbols.image.pread(symbols.place(target), _INNER))
+    for piece in pieces:
+        for match in _STORE.finditer(piece):
+            yield struct.unpack("<I", match[1])[0]
 
 
 def _pair(symbols: Symbols, call: str) -> str | None:

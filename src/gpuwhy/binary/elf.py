@@ -16,11 +16,13 @@ MACHINES = {3: "i386", 8: "mips", 21: "ppc64", 40: "arm", 62: "x86_64", 183: "aa
 _MAX_HEADERS = 4096
 _MAX_ROW = 256
 _MAX_DYNAMIC = 4096
-_MAX_STRING = 1 << 20
+_MAX_STRING = 1 << 20  # a search path
+_MAX_NAME = 4096  # a library name
 
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
-_DT_NEEDED, _DT_STRTAB, _DT_STRSZ, _DT_SONAME, _DT_RPATH, _DT_RUNPATH, _DT_FLAGS_1 = 1, 5, 10, 14, 15, 29, 0x6FFFFFFB
+_DT_NEEDED, _DT_STRTAB, _DT_SONAME, _DT_RPATH, _DT_RUNPATH, _DT_FLAGS, _DT_FLAGS_1 = 1, 5, 14, 15, 29, 30, 0x6FFFFFFB
 _SHT_NOBITS = 8
+_SYSV, _LINUX = 0, 3
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -31,7 +33,7 @@ class Section(msgspec.Struct, frozen=True):
     size: int
 
 
-class Elf(msgspec.Struct, frozen=True):
+class Elf(msgspec.Struct, frozen=True, omit_defaults=True):
     """The summary of one ELF file."""
 
     bits: int
@@ -44,6 +46,14 @@ class Elf(msgspec.Struct, frozen=True):
     interpreter: str
     flags_1: int
     extent: int  # bytes the headers say the file must have; more than its size = truncated
+    flags: int = 0  # DT_FLAGS
+    has_runpath: bool = False  # the tag is there, even when its text is empty
+    refused: str = ""  # what in its header makes glibc refuse the file, although it can be read
+
+    @property
+    def ignores_rpath(self) -> bool:
+        """Whether a DT_RUNPATH switches off every DT_RPATH for what this file asks for."""
+        return self.has_runpath or bool(self.runpath)
 
     @property
     def has_dynamic(self) -> bool:
@@ -62,13 +72,16 @@ class Image:
             raise MalformedError("not ELF" if ident else "empty file")
         if len(ident) < 52 or ident[4] not in (1, 2) or ident[5] not in (1, 2):
             raise MalformedError("ELF header cut short or invalid", len(ident))
+        self.ident = ident[:16]
         self.bits = 64 if ident[4] == 2 else 32
         self.order = "<" if ident[5] == 1 else ">"
         wide = self.bits == 64
         if wide and len(ident) < 64:
             raise MalformedError("ELF header cut short", len(ident))
         fields = struct.unpack_from(self.order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"), ident, 16)
-        self.kind, self.machine = fields[0], fields[1]
+        self.kind, self.machine, version = fields[:3]
+        if version != 1:
+            raise MalformedError(f"ELF version {version}", 20)
         self.phoff, self.shoff = fields[4], fields[5]
         self.phentsize, self.phnum, self.shentsize, self.shnum, self.shstrndx = fields[8:13]
 
@@ -107,9 +120,9 @@ def offset_of(address: int, loads: list[tuple[int, int, int]]) -> int:
     raise MalformedError(f"address {address:#x} is in no segment")
 
 
-def _string(image: Image, offset: int) -> str:
+def _string(image: Image, offset: int, most: int) -> str:
     size = 256
-    while size <= _MAX_STRING and offset < image.size:
+    while size <= most and offset < image.size:
         raw = image.pread(offset, size)
         end = raw.find(b"\0")
         if end >= 0:
@@ -137,6 +150,20 @@ def dynamic_entries(image: Image, headers: list[tuple[int, int, int, int]]) -> d
     return entries
 
 
+class _Strings:
+    """The texts that the dynamic section points to; of a tag given twice, glibc takes the last."""
+
+    def __init__(self, image: Image, entries: dict[int, list[int]], table: int) -> None:
+        self._image, self._entries, self._table = image, entries, table
+
+    def all(self, tag: int, most: int = _MAX_NAME) -> tuple[str, ...]:
+        values = self._entries.get(tag, []) if self._table else []
+        return tuple(_string(self._image, self._table + value, most) for value in values)
+
+    def last(self, tag: int, most: int = _MAX_NAME) -> str:
+        return (self.all(tag, most) or ("",))[-1]
+
+
 def read_elf(pread: Pread, size: int) -> Elf:
     """Summarise one ELF file of `size` bytes; raises MalformedError with the place where it stops making sense.
 
@@ -144,37 +171,54 @@ def read_elf(pread: Pread, size: int) -> Elf:
     """
     image = Image(pread, size)
     headers = image.program_headers()
-    extent = max([image.phoff + image.phnum * image.phentsize, *(offset + length for _, offset, _, length in headers)])
-    if image.shnum:
-        extent = max(extent, image.shoff + image.shnum * image.shentsize)
-    loads = [(offset, start, length) for kind, offset, start, length in headers if kind == _PT_LOAD]
-    truncated = extent > size
+    extent = _extent(image, headers)
     try:
-        entries = dynamic_entries(image, headers)
-        table = offset_of(entries[_DT_STRTAB][0], loads) if _DT_STRTAB in entries else 0
-
-        def strings(tag: int) -> list[str]:
-            return [_string(image, table + value) for value in entries.get(tag, [])] if table else []
-
-        needed, soname = strings(_DT_NEEDED), strings(_DT_SONAME)
-        rpath, runpath = strings(_DT_RPATH), strings(_DT_RUNPATH)
+        return _summary(image, headers, extent, dynamic_entries(image, headers))
     except MalformedError:
-        if not truncated:
+        if extent <= size:
             raise
-        entries, needed, soname, rpath, runpath = {}, [], [], [], []
-    interpreter = next((_string(image, offset) for kind, offset, _, _ in headers if kind == _PT_INTERP), "")
+        return _summary(image, [], extent, {})
+
+
+def _extent(image: Image, headers: list[tuple[int, int, int, int]]) -> int:
+    table: int = image.phoff + image.phnum * image.phentsize
+    sections: int = image.shoff + image.shnum * image.shentsize if image.shnum else 0
+    return max([table, sections, *(offset + length for _, offset, _, length in headers)])
+
+
+def _summary(image: Image, headers: list[tuple[int, int, int, int]], extent: int, tags: dict[int, list[int]]) -> Elf:
+    loads = [(offset, start, length) for kind, offset, start, length in headers if kind == _PT_LOAD]
+    strings = _Strings(image, tags, offset_of(tags[_DT_STRTAB][-1], loads) if _DT_STRTAB in tags else 0)
+    interpreter = (_string(image, offset, _MAX_NAME) for kind, offset, _, _ in headers if kind == _PT_INTERP)
     return Elf(
         bits=image.bits,
         machine=MACHINES.get(image.machine, f"machine-{image.machine}"),
         kind=image.kind,
-        needed=tuple(needed),
-        soname=soname[0] if soname else "",
-        rpath=rpath[0] if rpath else "",
-        runpath=runpath[0] if runpath else "",
-        interpreter=interpreter,
-        flags_1=entries.get(_DT_FLAGS_1, [0])[0],
+        needed=strings.all(_DT_NEEDED),
+        soname=strings.last(_DT_SONAME),
+        rpath=strings.last(_DT_RPATH, _MAX_STRING),
+        runpath=strings.last(_DT_RUNPATH, _MAX_STRING),
+        interpreter=next(interpreter, ""),
+        flags_1=tags.get(_DT_FLAGS_1, [0])[-1],
         extent=extent,
+        flags=tags.get(_DT_FLAGS, [0])[-1],
+        has_runpath=_DT_RUNPATH in tags,
+        refused=_refused(image),
     )
+
+
+def _refused(image: Image) -> str:
+    """What glibc's check of a header objects to, beyond class and machine."""
+    usual = struct.calcsize("<IIQQQQQQ" if image.bits == 64 else "<IIIIIIII")
+    if image.ident[5:7] != b"\1\1":
+        return "not little-endian, or not of version 1"
+    if image.ident[7] not in (_SYSV, _LINUX) or (image.ident[8] and image.ident[7] != _LINUX):
+        return f"made for OS ABI {image.ident[7]}, version {image.ident[8]}"
+    if any(image.ident[9:16]):
+        return "nonzero padding in its header"
+    if image.kind not in (2, 3):
+        return f"neither a program nor a shared library (ELF type {image.kind})"
+    return f"program headers of {image.phentsize} bytes" if image.phentsize != usual else ""
 
 
 def read_sections(pread: Pread, size: int, names: frozenset[str]) -> tuple[Section, ...]:

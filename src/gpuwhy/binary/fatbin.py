@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from collections.abc import Iterator
 
 import msgspec
 
@@ -42,10 +43,8 @@ def _order(name: str) -> tuple[int, str]:
     return int(digits or 0), name
 
 
-def _container(pread: Pread, start: int, size: int) -> tuple[frozenset[str], frozenset[str]]:
-    """The SASS and PTX names in one container whose entries lie in [start, start + size)."""
-    sass: set[str] = set()
-    ptx: set[str] = set()
+def _container(pread: Pread, start: int, size: int) -> Iterator[str]:
+    """The names (sm_90a, compute_90) of the entries in one container, whose entries lie in [start, start + size)."""
     place, end = start, start + size
     for _ in range(_MAX_ENTRIES):
         if place + 64 > end:
@@ -58,16 +57,16 @@ def _container(pread: Pread, start: int, size: int) -> tuple[frozenset[str], fro
         (flags,) = struct.unpack_from("<Q", head, 40)
         if header < 64 or kind not in (1, 2) or arch > 10_000:
             break
-        (ptx if kind == 1 else sass).add(_name("compute" if kind == 1 else "sm", arch, flags))
+        yield _name("compute" if kind == 1 else "sm", arch, flags)
         place += header + payload
-    return frozenset(sass), frozenset(ptx)
 
 
-def read_gpu_code(pread: Pread, size: int, most: int = _MAX_CONTAINERS) -> GpuCode:
-    """List the GPU code of an ELF file from its first `most` containers; empty when it has none."""
-    sets: Counter[tuple[frozenset[str], frozenset[str]]] = Counter()
+def read_containers(
+    pread: Pread, size: int, most: int = _MAX_CONTAINERS, sections: frozenset[str] = SECTIONS
+) -> Iterator[tuple[str, ...]]:
+    """The names in each of the first `most` containers of an ELF file."""
     left, tries = most, 4 * most
-    for section in read_sections(pread, size, SECTIONS):
+    for section in read_sections(pread, size, sections):
         place, end = section.offset, min(section.offset + section.size, size)
         while place + 16 <= end and left > 0 and tries > 0:
             tries -= 1
@@ -80,10 +79,18 @@ def read_gpu_code(pread: Pread, size: int, most: int = _MAX_CONTAINERS) -> GpuCo
                 if place < 0:
                     break
                 continue
-            sets[_container(pread, place + header, min(payload, end - place))] += 1
+            yield tuple(_container(pread, place + header, min(payload, end - place)))
             left -= 1
             place += header + payload
             place += -place % 8
+
+
+def read_gpu_code(pread: Pread, size: int, most: int = _MAX_CONTAINERS) -> GpuCode:
+    """List the GPU code of an ELF file from its first `most` containers; empty when it has none."""
+    sets: Counter[tuple[frozenset[str], frozenset[str]]] = Counter()
+    for names in read_containers(pread, size, most):
+        sass = frozenset(name for name in names if name.startswith("sm_"))
+        sets[sass, frozenset(names) - sass] += 1
     return _summary(sets)
 
 

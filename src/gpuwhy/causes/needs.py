@@ -1,7 +1,8 @@
-"""What the loader finds for one framework, told as the stories that three causes divide among themselves.
+"""What the loader finds for one framework, told as the stories that six causes divide among themselves.
 
-nowhere and other version: `cuda.missing_library`, `cudnn.missing`. Displaced (in the framework's own environment, but
-not in a folder that it searches): the same two. Elsewhere on the machine: `env.path`. Broken: `install.corrupted`.
+Nowhere: `cuda.missing_library`, `cudnn.missing`. Displaced (in the framework's own environment, but not in a folder
+that it searches): the same two. Other version: `cuda.version_mismatch`, `cudnn.version_mismatch`. Elsewhere on the
+machine: `env.path`. Broken: `install.corrupted`.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from gpuwhy.causes.commands import word
+from gpuwhy.knowledge.flavours import is_follower
 from gpuwhy.knowledge.installs import LINKED, PRELOADS, lost_folder
-from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
+from gpuwhy.knowledge.libraries import parse
+from gpuwhy.knowledge.sonames import SONAMES, cuda_of
+from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, know, proof, saw, weak
 from gpuwhy.model.expect import gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Framework, LibraryCopy, NeededLibrary
+from gpuwhy.model.facts import Framework, LibraryCopy, MissingLibrary, NeededLibrary
 
 Story = Literal["found", "broken", "unseen", "displaced", "elsewhere", "other version", "nowhere"]
 Pick = Callable[[NeededLibrary], bool]
 
+_STILL_LOADS = ("other size", "other hash")  # what may be wrong with a file that the loader takes all the same
 _OTHERWISE: dict[Story, str] = {
     "broken": "belongs to an installation that is damaged",
     "displaced": "is installed in the framework's own environment",
@@ -55,14 +60,42 @@ def named(case: Case) -> str:
 
 
 def required(case: Case, pick: Pick) -> list[NeededLibrary]:
-    """The libraries that this framework cannot do without; the driver's own are other causes' business."""
-    needs = case.facts.loads.needs.need() or ()
+    """The libraries that this framework cannot do without, by itself or for the sake of one of them.
+
+    The driver's own are other causes' business, and so is what only cuDNN asks for.
+    """
+    mine = [n for n in case.facts.loads.needs.need() or () if n.framework == the(case).name]
+    listed_ones = [n for n in mine if not n.optional] + _behind(case, mine)
+    return [n for n in listed_ones if pick(n) and not n.name.startswith(("libcuda.so", "libnvidia-"))]
+
+
+def _behind(case: Case, mine: Sequence[NeededLibrary]) -> list[NeededLibrary]:
+    """What the load tree misses although the framework does not ask for it: a library's own dependency."""
+    trees = value_or(case.facts.loads.trees, ())
+    missing = [m for tree in trees if tree.framework == the(case).name for m in tree.missing]
+    known_names = {n.name for n in mine}
+    spare = {n.name for n in mine if n.optional}
     return [
-        n
-        for n in needs
-        if n.framework == the(case).name and not n.optional and pick(n)
-        and not n.name.startswith(("libcuda.so", "libnvidia-"))
+        _as_need(case, m)
+        for m in missing
+        if m.name not in known_names and parse(m.name) and not {base_name(m.needed_by), m.name} & spare
+        and not base_name(m.needed_by).startswith("libcudnn") and m.why == "not found"
     ]  # fmt: skip
+
+
+def _as_need(case: Case, missing: MissingLibrary) -> NeededLibrary:
+    stem, copies = missing.name.split(".so")[0], value_or(case.facts.libraries.copies, ())
+    return NeededLibrary(
+        framework=the(case).name,
+        name=missing.name,
+        optional=False,
+        needed_by=missing.needed_by,
+        found=Absent(Source("call", "loader search", missing.name)),
+        found_via="",
+        searched=missing.searched,
+        elsewhere=tuple(c.path for c in copies if c.name == missing.name),
+        other_versions=tuple(c.path for c in copies if c.name.split(".so")[0] == stem and c.name != missing.name),
+    )
 
 
 def story(case: Case, need: NeededLibrary) -> Story:
@@ -72,27 +105,29 @@ def story(case: Case, need: NeededLibrary) -> Story:
     if isinstance(need.found, Unknown):
         return "broken" if "stops the search" in need.found.reason else "unseen"
     damage = value_or(case.facts.target.damage, ())
-    if any(d.what == "missing" and d.path.endswith(f"/{need.name}") for d in damage):
+    if any(d.what not in _STILL_LOADS and d.path.endswith(f"/{need.name}") for d in damage):
         return "broken"
     copies = usable(case, need)
     if copies:
-        return "displaced" if any(_at_home(case, path) for path in copies) else "elsewhere"
+        return "displaced" if any(at_home(case, path) for path in copies) else "elsewhere"
     return "other version" if need.other_versions else "nowhere"
 
 
 def usable(case: Case, need: NeededLibrary) -> tuple[str, ...]:
     """Copies outside the search that are not known to be broken, those of the own environment first."""
     fit = [
-        path for path in need.elsewhere if (copy := _copy(case, path)) is None or value_or(copy.health, "ok") == "ok"
+        path for path in need.elsewhere if (copy := copy_at(case, path)) is None or value_or(copy.health, "ok") == "ok"
     ]
-    return tuple(sorted(fit, key=lambda path: not _at_home(case, path)))
+    return tuple(sorted(fit, key=lambda path: not at_home(case, path)))
 
 
-def _at_home(case: Case, path: str) -> bool:
+def at_home(case: Case, path: str) -> bool:
+    """Whether a path lies in the site-packages folder of the framework."""
     return path.startswith(the(case).path.rpartition("/")[0] + "/")
 
 
-def _copy(case: Case, path: str) -> LibraryCopy | None:
+def copy_at(case: Case, path: str) -> LibraryCopy | None:
+    """What was observed of the library file at a path."""
     copies = value_or(case.facts.libraries.copies, ())
     return next((c for c in copies if path in (c.path, c.real)), None)
 
@@ -102,6 +137,9 @@ def irrelevant(case: Case) -> Finding | None:
     build = the(case).gpu_build
     if isinstance(build, Absent) or (isinstance(build, Known) and not build.value):
         return against(f"{named(case)} is a build without CUDA", saw("CPU build", build))
+    if is_follower(the(case).name) and any(f.name == "torch" for f in value_or(case.facts.target.frameworks, ())):
+        return against(f"{the(case).title} is imported after PyTorch, which has opened its CUDA libraries by then",
+                       saw(named(case), Source("folder", the(case).path)))  # fmt: skip
     present = gpu_present(case.facts)
     if isinstance(present, Absent) and the(case).name not in LINKED:
         return against("this machine has no NVIDIA GPU, so it is never opened", saw("no GPU on the PCI bus", present))
@@ -118,6 +156,19 @@ def lost(case: Case, pick: Pick, *stories: Story) -> list[NeededLibrary]:
     if the(case).name not in LINKED and isinstance(present, Unknown) and isinstance(gpu_claimed(case.facts), Absent):
         present.need()
     return hits
+
+
+def outdated(case: Case, pick: Pick) -> bool:
+    """Whether the libraries not found are there in another version, rather than not at all: the most decide."""
+    told = [story(case, need) for need in required(case, pick)]
+    return told.count("other version") > 0 and told.count("other version") >= told.count("nowhere")
+
+
+def unfound(case: Case, pick: Pick) -> list[NeededLibrary]:
+    """The libraries without any copy that fits; those with another version first where these are the story."""
+    dated = outdated(case, pick)
+    found = lost(case, pick, "nowhere", "other version")
+    return sorted(found, key=lambda need: (story(case, need) == "nowhere") == dated)
 
 
 def nothing_lost(case: Case, pick: Pick, *stories: Story) -> Finding | None:
@@ -160,7 +211,7 @@ def saw_search(need: NeededLibrary) -> Evidence:
 
 def saw_copy(case: Case, path: str) -> Evidence:
     """A copy of a library with its version and owner, where they are known."""
-    copy = _copy(case, path)
+    copy = copy_at(case, path)
     version = f" {value_or(copy.version, '')}".rstrip() if copy else ""
     owner = f", from {copy.owner.value}" if copy and isinstance(copy.owner, Known) else ""
     return saw(f"{base_name(path)}{version}{owner}", Source("file", path))
@@ -170,19 +221,36 @@ def say_nowhere(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     """No copy on the machine."""
     verb = "fails to import without" if the(case).name in LINKED else "opens"
     are = "they are" if len(needs) > 1 else "it is"
+    dated = [n for n in needs if n.other_versions]
+    note = f", except {base_name(dated[0].other_versions[0])} for {dated[0].name}" if dated else ""
     return proof(
-        f"{named(case)} {verb} {listed(needs)}; {are} nowhere on this machine", *(saw_search(n) for n in needs[:3])
+        f"{named(case)} {verb} {listed(needs)}; {are} nowhere on this machine{note}",
+        *(saw_search(n) for n in needs[:3]),
+        *(saw_copy(case, n.other_versions[0]) for n in dated[:1]),
     )
 
 
 def say_other(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
-    """Only another SONAME is installed."""
+    """Only another SONAME is installed, and what the two names date."""
     found = ", ".join(dict.fromkeys(base_name(p) for n in needs[:3] for p in n.other_versions))
-    return strong(
-        f"{named(case)} opens {listed(needs)}; only {found} is installed",
+    built = value_or(the(case).built_for_cuda, "")
+    for_cuda = f" is built for CUDA {built} and" if built and is_cuda(needs[0]) else ""
+    return proof(
+        f"{named(case)}{for_cuda} opens {listed(needs)}; only {found} is installed",
         saw_search(needs[0]),
-        *(saw_copy(case, n.other_versions[0]) for n in needs[:3]),
+        *(saw_copy(case, n.other_versions[0]) for n in needs[:3] if n.other_versions),
+        *_dates(needs),
     )
+
+
+def _dates(needs: Sequence[NeededLibrary]) -> list[Evidence]:
+    """What the name asked for and the name found say of their CUDA version."""
+    for need in needs:
+        wanted, other = cuda_of(need.name), next((p for p in need.other_versions if cuda_of(base_name(p))), "")
+        if wanted and other:
+            text = f"{need.name} belongs to CUDA {wanted}, {base_name(other)} to CUDA {cuda_of(base_name(other))}"
+            return [know(text, SONAMES)]
+    return []
 
 
 def say_displaced(case: Case, needs: Sequence[NeededLibrary]) -> Finding:

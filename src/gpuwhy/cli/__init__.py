@@ -11,7 +11,7 @@ from typing import NoReturn
 from gpuwhy._version import __version__
 
 HEALTHY, FOUND, USAGE, FAILED = 0, 1, 2, 3
-COMMANDS = ("check", "record", "cause")
+COMMANDS = ("check", "explain", "record", "cause", "inspect", "releases")
 
 
 class UsageError(Exception):
@@ -61,9 +61,9 @@ def _run(argv: list[str]) -> int:
     )
     parser.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    from gpuwhy.cli import cause, check, record
+    from gpuwhy.cli import cause, check, explain, inspect, record, releases
 
-    for module in (check, record, cause):
+    for module in (check, explain, record, cause, inspect, releases):
         module.add(commands)
     try:
         options = parser.parse_args(argv)

@@ -16,6 +16,8 @@ import msgspec
 from gpuwhy.binary.elf import Elf
 from gpuwhy.binary.fatbin import GpuCode
 from gpuwhy.binary.ldcache import CacheEntry
+from gpuwhy.binary.versions import Versions
+from gpuwhy.binary.wheel import Wheel
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown
 
 
@@ -26,13 +28,14 @@ class Entry(msgspec.Struct, frozen=True):
     kind: Literal["file", "folder", "link", "other"]
 
 
-class Stat(msgspec.Struct, frozen=True):
+class Stat(msgspec.Struct, frozen=True, omit_defaults=True):
     """What stat says of a path, links followed."""
 
     kind: Literal["file", "folder", "char", "block", "other"]
     size: int
     mode: str  # "crw-rw-rw-"
     mtime: float
+    inode: str = ""  # device and inode of a file with several hard links: what tells that two paths are one file
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -78,6 +81,8 @@ _VALUES: Mapping[str, Any] = {
     "gpu_code": GpuCode,
     "cuda_version": str,
     "unmet": tuple[str, ...],
+    "versions": Versions,
+    "wheel": Wheel,
     "ldcache": tuple[CacheEntry, ...],
     "sha256": str,
     "dpkg": tuple[DebPackage, ...],
@@ -154,6 +159,14 @@ class Host:
     def unmet(self, path: str, match: str, *providers: str) -> Fact[tuple[str, ...]]:
         """The symbols matching a pattern that an ELF file needs (weak ones aside) and no provider file defines."""
         return self.ask("unmet", path, match, *providers)
+
+    def versions(self, path: str) -> Fact[Versions]:
+        """The symbol versions that an ELF file needs and defines, and its build id."""
+        return self.ask("versions", path)
+
+    def wheel(self, path: str) -> Fact[Wheel]:
+        """The metadata of a wheel file and the summary of every library in it; Unknown when it is none."""
+        return self.ask("wheel", path)
 
     def ldcache(self) -> Fact[tuple[CacheEntry, ...]]:
         """The entries of /etc/ld.so.cache in the loader's order."""

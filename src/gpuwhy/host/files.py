@@ -23,6 +23,8 @@ from gpuwhy.binary.elf import Elf, read_elf
 from gpuwhy.binary.fatbin import GpuCode, read_gpu_code
 from gpuwhy.binary.ldcache import CacheEntry, read_ldcache
 from gpuwhy.binary.symbols import Symbols
+from gpuwhy.binary.versions import Versions, read_versions
+from gpuwhy.binary.wheel import Wheel, read_wheel
 from gpuwhy.host.alias import Alias, printable
 from gpuwhy.host.base import DebPackage, Disk, Entry, Stat
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
@@ -146,7 +148,8 @@ class Files:
         def look(p: str) -> Stat:
             s = os.stat(p)
             kind = _kind(s.st_mode)
-            return Stat(kind, s.st_size, stat_.filemode(s.st_mode), round(s.st_mtime, 2))  # type: ignore[arg-type]
+            inode = f"{s.st_dev:x}:{s.st_ino:x}" if s.st_nlink > 1 and kind == "file" else ""
+            return Stat(kind, s.st_size, stat_.filemode(s.st_mode), round(s.st_mtime, 2), inode)  # type: ignore[arg-type]
 
         return self._answer(path, look)
 
@@ -219,6 +222,24 @@ class Files:
             self._imports = ((path, mangled), tuple(one.name for one in found if not one.weak))
         return self._imports[1]
 
+    def versions(self, path: str) -> Fact[Versions]:
+        """See Host.versions."""
+
+        def look(p: str) -> Versions:
+            with self._open(p) as fd:
+                return read_versions(_pread(fd), os.fstat(fd).st_size)
+
+        return self._answer(path, look)
+
+    def wheel(self, path: str) -> Fact[Wheel]:
+        """See Host.wheel."""
+
+        def look(p: str) -> Wheel:
+            with self._open(p) as fd:
+                return read_wheel(_pread(fd), os.fstat(fd).st_size)
+
+        return self._answer(path, look)
+
     def ldcache(self) -> Fact[tuple[CacheEntry, ...]]:
         """See Host.ldcache."""
 
@@ -226,7 +247,8 @@ class Files:
             entries = read_ldcache(self._bytes(p, MAX_READ))
             paths = self._hidden(e.path for e in entries)
             return tuple(
-                CacheEntry(printable(e.name), p, e.flags, e.hwcap) for e, p in zip(entries, paths, strict=False)
+                CacheEntry(printable(e.name), p, e.flags, e.hwcap, printable(e.level))
+                for e, p in zip(entries, paths, strict=False)
             )
 
         return self._answer("/etc/ld.so.cache", look)

@@ -48,10 +48,10 @@ RUN_SECONDS = 5.0
 class LiveHost(Host):
     """Answers from the running system; calls into libraries and commands happen in child processes."""
 
-    def __init__(self, environ: dict[str, str] | None = None) -> None:
+    def __init__(self, environ: dict[str, str] | None = None, alias: Alias | None = None) -> None:
         self._environ = dict(os.environ) if environ is None else environ
         user = self._environ.get("USER") or self._environ.get("LOGNAME") or ""
-        self.alias = Alias(self._environ.get("HOME") or os.path.expanduser("~"), user)
+        self.alias = alias or Alias(self._environ.get("HOME") or os.path.expanduser("~"), user)
         self._files = Files(self.alias, self.alias.path)
         self._python_of_ours = sys.executable or "python3"
 

@@ -12,6 +12,7 @@ from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 
 _FILES = frozenset(
     {"read", "lines", "list", "stat", "elf", "gpu_code", "cuda_version", "unmet", "ldcache", "sha256", "dpkg"}
+    | {"versions", "wheel"}
 )
 _MAX_LINKS = 40
 
@@ -19,9 +20,10 @@ _MAX_LINKS = 40
 class RootHost(Host):
     """Answers file questions from below `root`; links, absolute ones too, never lead out of it."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, environ: dict[str, str] | None = None, alias: Alias | None = None) -> None:
         self.root = os.path.realpath(root)
-        self.alias = Alias()
+        self.alias = alias or Alias()
+        self._environ = environ
         self._files = Files(self.alias, self._inside)
 
     def ask(self, op: str, *args: Any) -> Fact[Any]:
@@ -29,6 +31,8 @@ class RootHost(Host):
         if op in _FILES:
             answer: Fact[Any] = getattr(self._files, op)(*args)
             return answer
+        if op == "environ" and self._environ is not None:
+            return Known(self._environ, Source("env", "environment", "as given"))
         if op == "link":
             return self._link(args[0])
         if op == "real":

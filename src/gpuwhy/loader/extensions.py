@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Fact, Known, Source
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 from gpuwhy.model.facts import Distribution, Extension, Facts, Framework
 
 TORCH_SYMBOLS = r"_ZNK?(3c10|2at|5torch|4c10d)"
@@ -31,6 +33,7 @@ _BUILT_ON_TORCH = frozenset(
     | {"mmcv-full", "torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv", "pyg-lib", "causal-conv1d"}
     | {"mamba-ssm", "natten", "pytorch3d", "auto-gptq", "torchao", "fairseq", "spconv", "tinycudann", "nvdiffrast"}
 )
+_REQUIRES = re.compile(r"Requires-Dist: torch\s*\(?([=<>!~][^;)]*)")
 _MOST = 8  # libraries looked at per package
 
 
@@ -65,5 +68,19 @@ def _of(host: Host, package: Distribution, torch: Framework) -> list[Extension]:
             continue
         lacking = host.unmet(path, TORCH_SYMBOLS, *providers)
         if isinstance(lacking, Known):
-            out.append(Extension(package.name, package.version, path, lacking.value[:3], len(lacking.value)))
+            wants = _wanted(host, package) if lacking.value else Unknown("nothing is missing, so it was not asked")
+            out.append(Extension(package.name, package.version, path, lacking.value[:3], len(lacking.value), wants))
     return out
+
+
+def _wanted(host: Host, package: Distribution) -> Fact[str]:
+    """The torch that the package's metadata asks for, in its own words: '==2.2.0'; Absent when it asks for any."""
+    file = f"{package.location}/METADATA"
+    lines = host.lines(file, "Requires-Dist: torch")
+    if not isinstance(lines, Known):
+        return lines if isinstance(lines, Unknown) else Unknown(f"{file} is not there")
+    for line in lines.value:
+        match = _REQUIRES.match(line)
+        if match and match[1]:
+            return Known(match[1].strip(), Source("file", file, line.removeprefix("Requires-Dist: ").strip()))
+    return Absent(Source("file", file))

@@ -58,7 +58,7 @@ def _torch(process: Process, facts: Facts, framework: Framework) -> None:
     deps = process.dlopen(f"{framework.path}/lib/libtorch_global_deps.so", main)
     text = host.lines(f"{framework.path}/__init__.py", '"lib', "_preload_cuda_deps(")
     lines = text.value if isinstance(text, Known) else ()
-    failed = any(m.needed_by == deps.path for m in process.missing) if deps else False
+    failed = process.closed(deps) if deps else False
     if failed or any("_preload_cuda_deps(required=False)" in line for line in lines):
         pairs = [m.groups() for line in lines if (m := _TORCH_PAIR.search(line)) and "_preload_cuda_lib(" not in line]
     else:

@@ -2,22 +2,26 @@
 
 DT_RPATH of the asker and of those who loaded it (only while the asker has no DT_RUNPATH), LD_LIBRARY_PATH, DT_RUNPATH
 of the asker alone, ld.so.cache, default folders. A file for another machine, a dangling link or an unreadable file is
-skipped; an empty, truncated-header or text file stops the search, as in glibc.
+skipped; an empty, truncated-header or text file stops the search, as in glibc. docs/loader.md has the proofs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
 import msgspec
 
 from gpuwhy.binary.elf import Elf
-from gpuwhy.host.base import Host
+from gpuwhy.host.base import Entry, Host
+from gpuwhy.loader.hwcaps import SUBFOLDERS, best_entry, cpu_of, subfolders
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 
 _NODEFLIB = 0x800
 _LIB64 = frozenset({"x86_64", "aarch64", "ppc64", "riscv64"})
 _TRIPLET = {"x86_64": "x86_64-linux-gnu", "aarch64": "aarch64-linux-gnu", "ppc64": "powerpc64le-linux-gnu"}
+_MOST_FOLDERS = 1000  # of one tag or variable; TensorFlow's longest RUNPATH has 668, 18 of them different
+_TOKEN = re.compile(r"\$(ORIGIN|LIB|PLATFORM)(?!\w)|\$\{(ORIGIN|LIB|PLATFORM)\}", re.ASCII)
 
 
 class Asker(msgspec.Struct, frozen=True):
@@ -38,7 +42,7 @@ class Tried(msgspec.Struct, frozen=True):
 
     path: str
     why: str  # "RUNPATH of …", "LD_LIBRARY_PATH", "ld.so.cache", "default folder"
-    outcome: str  # "found", "not there", "skipped: …", "stops the search: …"
+    outcome: str  # "found", "not there", "skipped: …", "ends this list: …", "stops the search: …"
 
 
 class Located(msgspec.Struct, frozen=True):
@@ -51,32 +55,44 @@ class Located(msgspec.Struct, frozen=True):
 
 
 class World(msgspec.Struct, frozen=True):
-    """What the search depends on besides the asker: the host, its machine, LD_LIBRARY_PATH."""
+    """What the search depends on besides the asker: the host, its machine and C library, the variables."""
 
     host: Host
     machine: str
     library_path: str = ""
     main: Asker | None = None  # the program, whose DT_RPATH counts for everyone without a DT_RUNPATH
     folder: str = "/"  # current folder: what an empty path element means
+    glibc: tuple[int, int] = (2, 37)
+    preload: str = ""  # LD_PRELOAD
+    secure: bool = False  # the program runs with another user's rights: variables do not count
+
+
+def glibc_version(text: str) -> tuple[int, int]:
+    """(2, 36) of "glibc 2.36"; where it is not told, the rules of today's releases."""
+    found = re.search(r"(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else (2, 37)
 
 
 def search(world: World, name: str, asker: Asker | None) -> Located:
     """Find `name` as glibc would for a NEEDED entry or dlopen of `asker` (None: a program without RPATHs)."""
     if "/" in name:
-        outcome = look_at(world, name)
-        tried = (Tried(name, "path given", outcome),)
-        return _end(name, name, "path given", outcome, tried)
+        path = from_folder(world, expand(world, name, asker))
+        outcome = look_at(world, path)
+        return _end(name, path, "path given", outcome, (Tried(path, "path given", outcome),))
     seen: list[Tried] = []
+    ended = ""
     for path, why in candidates(world, name, asker):
+        if why == ended:
+            continue
         outcome = look_at(world, path)
         seen.append(Tried(path, why, outcome))
         if outcome == "found" or outcome.startswith("stops"):
             return _end(name, path, why, outcome, tuple(seen))
-    return Located(name, _nothing(world, name), "", tuple(seen))
+        ended = why if outcome.startswith("ends") else ended
+    return Located(name, _nothing(world, name, seen), "", tuple(seen))
 
 
 def _end(name: str, path: str, why: str, outcome: str, tried: tuple[Tried, ...]) -> Located:
-
     if outcome == "found":
         return Located(name, Known(path, Source("file", path, why)), why, tried)
     if outcome == "not there":
@@ -84,21 +100,25 @@ def _end(name: str, path: str, why: str, outcome: str, tried: tuple[Tried, ...])
     return Located(name, Unknown(f"{path} {outcome}"), why, tried)
 
 
-def _nothing(world: World, name: str) -> Fact[str]:
-
+def _nothing(world: World, name: str, seen: list[Tried]) -> Fact[str]:
     cache = world.host.ldcache()
     if isinstance(cache, Unknown):
         return Unknown(f"{name}: not in the folders searched, and {cache.reason}")
+    if len(seen) > _MOST_FOLDERS:
+        return Unknown(f"{name}: not in the first {_MOST_FOLDERS} folders of {seen[0].why}")
     return Absent(Source("call", "loader search", name))
 
 
 def look_at(world: World, path: str) -> str:
-    """What glibc does with the file at `path`: 'found', 'not there', 'skipped: …' or 'stops the search: …'."""
+    """What glibc does with the file at `path`: found, not there, skipped, the end of this list or of the search."""
+    if isinstance(_inside(world, path.rpartition("/")[0] or "/"), Absent):
+        return "not there"
     stat = world.host.stat(path)
     if isinstance(stat, Absent):
         return "not there"
     if isinstance(stat, Unknown):
-        return f"skipped: {stat.reason}"
+        odd = "symbolic links" in stat.reason or "too long" in stat.reason
+        return f"ends this list: {stat.reason}" if odd else f"skipped: {stat.reason}"
     if stat.value.kind == "folder":
         return "stops the search: it is a folder"
     elf = world.host.elf(path)
@@ -107,40 +127,91 @@ def look_at(world: World, path: str) -> str:
     if isinstance(elf, Unknown):
         text = elf.reason.removeprefix(f"{path}: ")
         return f"skipped: {text}" if "ermission denied" in text else f"stops the search: {text}"
-    if elf.value.machine != world.machine or (elf.value.bits == 64) != (world.machine in _LIB64):
-        return f"skipped: it is for {elf.value.machine}, {elf.value.bits} bit"
-    return "found"
+    return _judge(world, elf.value)
+
+
+def _judge(world: World, elf: Elf) -> str:
+    """glibc's checks of a header, in its order: machine and class, then the rest."""
+    if elf.machine != world.machine or (elf.bits == 64) != (world.machine in _LIB64):
+        return f"skipped: it is for {elf.machine}, {elf.bits} bit"
+    return f"stops the search: {elf.refused}" if elf.refused else "found"
+
+
+def _inside(world: World, folder: str) -> Fact[tuple[Entry, ...]]:
+    """Whether a folder is there, and its preferred subfolders: one question per folder."""
+    return world.host.list(folder, SUBFOLDERS)
+
+
+# ---------------------------------------------------------------- the steps
+
+
+def _rpath(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
+    """DT_RPATH of the asker, of who loaded it, and so on; the program's last. A DT_RUNPATH of the asker ends it."""
+    if asker and not asker.elf.ignores_rpath:
+        for link in _chain(asker, world.main):
+            if not link.elf.ignores_rpath:
+                yield from _split(world, link.elf.rpath, link, f"RPATH of {link.path}")
+
+
+def _variable(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
+    """LD_LIBRARY_PATH as it was at the start: there $ORIGIN is the program's folder."""
+    if not world.secure:
+        yield from _split(world, world.library_path.replace(";", ":"), world.main, "LD_LIBRARY_PATH")
+
+
+def _runpath(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
+    """DT_RUNPATH of the asker alone."""
+    if asker:
+        yield from _split(world, asker.elf.runpath, asker, f"RUNPATH of {asker.path}")
+
+
+def _cache(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
+    """The one entry of ld.so.cache that glibc would take; a file there that is gone is not replaced by another."""
+    cache = world.host.ldcache()
+    if not isinstance(cache, Known):
+        return
+    entries = [entry for entry in cache.value if entry.name == name and entry.serves(world.machine)]
+    chosen = best_entry(world.host, world.glibc, entries)
+    below = tuple(f"{folder}/" for folder in default_folders(world))
+    if chosen and not (_no_default(world, asker) and chosen.path.startswith(below)):
+        yield chosen.path, "ld.so.cache"
+
+
+def _defaults(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
+    """The folders built into the loader, unless the asker was linked with -z nodefaultlib."""
+    if not _no_default(world, asker):
+        for folder in default_folders(world):
+            yield folder, "default folder"
+
+
+_FOLDERS: tuple[Callable[[World, str, Asker | None], Iterator[tuple[str, str]]], ...] = (_rpath, _variable, _runpath)
+"""The steps before the cache; each gives folders with the reason."""
 
 
 def candidates(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
     """Every path glibc would try, in order, with the reason."""
-    for folder, why in search_folders(world, asker):
-        yield f"{folder}/{name}", why
-    no_default = bool(asker and asker.elf.flags_1 & _NODEFLIB)
-    defaults = default_folders(world)
-    cache = world.host.ldcache()
-    if isinstance(cache, Known):
-        for entry in cache.value:
-            if entry.name == name and entry.serves(world.machine):
-                if no_default and entry.path.rpartition("/")[0] in defaults:
-                    continue
-                yield entry.path, "ld.so.cache"
-                break
-    if not no_default:
-        for folder in defaults:
-            yield f"{folder}/{name}", "default folder"
+    for step in _FOLDERS:
+        yield from _files(world, name, step(world, name, asker))
+    yield from _cache(world, name, asker)
+    yield from _files(world, name, _defaults(world, name, asker))
 
 
 def search_folders(world: World, asker: Asker | None) -> Iterator[tuple[str, str]]:
     """The folders before the cache, in order, with the reason; each folder once per reason."""
-    if asker and not asker.elf.runpath:
-        for link in _chain(asker, world.main):
-            if not link.elf.runpath:
-                yield from _split(world, link.elf.rpath, link, f"RPATH of {link.path}")
-    # In the variable, $ORIGIN is the program's folder: glibc expands it once, at the start.
-    yield from _split(world, world.library_path, world.main, "LD_LIBRARY_PATH", ";")
-    if asker:
-        yield from _split(world, asker.elf.runpath, asker, f"RUNPATH of {asker.path}")
+    for step in _FOLDERS:
+        yield from step(world, "", asker)
+
+
+def _files(world: World, name: str, folders: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for folder, why in folders:
+        for below in subfolders(world.host, world.glibc, _inside(world, folder)):
+            yield f"{folder.rstrip('/')}/{below}/{name}", why
+        yield f"{folder.rstrip('/')}/{name}", why
+
+
+def _no_default(world: World, asker: Asker | None) -> bool:
+    asker = asker or world.main
+    return bool(asker and asker.elf.flags_1 & _NODEFLIB)
 
 
 def _chain(asker: Asker, main: Asker | None) -> Iterator[Asker]:
@@ -155,18 +226,20 @@ def _chain(asker: Asker, main: Asker | None) -> Iterator[Asker]:
         yield main
 
 
-def _split(world: World, text: str, asker: Asker | None, why: str, also: str = "") -> Iterator[tuple[str, str]]:
+# ---------------------------------------------------------------- lists of folders
+
+
+def _split(world: World, text: str, asker: Asker | None, why: str) -> Iterator[tuple[str, str]]:
     if not text:
         return
-    if also:
-        text = text.replace(also, ":")
-    seen = set()
-    for element in text.split(":"):
-        folder = expand(world, element, asker) if element else world.folder
-        folder = tidy(folder)
+    seen: set[str] = set()
+    for element in dict.fromkeys(text.split(":")):
+        folder = tidy(from_folder(world, expand(world, element, asker))) if element else world.folder
         if folder and folder not in seen:
             seen.add(folder)
             yield folder, why
+        if len(seen) > _MOST_FOLDERS:
+            return
 
 
 def tidy(path: str) -> str:
@@ -174,27 +247,46 @@ def tidy(path: str) -> str:
     return (path.rstrip("/") or "/") if path else ""
 
 
+def from_folder(world: World, path: str) -> str:
+    """A relative path seen from the current folder; `~` is how a host writes the home folder."""
+    return f"{world.folder.rstrip('/')}/{path}" if path and not path.startswith(("/", "~")) else path
+
+
 def expand(world: World, element: str, asker: Asker | None) -> str:
-    """Replace $ORIGIN, $LIB and $PLATFORM; an element that needs an unknown $ORIGIN is dropped."""
+    """Replace $ORIGIN, $LIB and $PLATFORM; "" for an element that glibc drops."""
     if "$" not in element:
         return element
-    for token in ("ORIGIN", "LIB", "PLATFORM"):
-        if f"${token}" not in element and f"${{{token}}}" not in element:
-            continue
-        if token == "ORIGIN" and asker is None:
-            return ""
-        value = {
-            "ORIGIN": asker.origin if asker else "",
-            "LIB": f"lib/{_TRIPLET[world.machine]}" if world.machine in _TRIPLET else "lib64",
-            "PLATFORM": "haswell" if world.machine == "x86_64" else world.machine,
-        }[token]
-        element = element.replace(f"${{{token}}}", value).replace(f"${token}", value)
-    return element
+    values = {token: _value(world, token, asker) for token in {m[1] or m[2] for m in _TOKEN.finditer(element)}}
+    if not all(values.values()):
+        return ""
+    path = _TOKEN.sub(lambda m: values[m[1] or m[2]], element)
+    guarded = world.secure and "ORIGIN" in values and asker is world.main
+    return "" if guarded and not _trusted(world, path) else path
+
+
+def _value(world: World, token: str, asker: Asker | None) -> str:
+    if token == "ORIGIN":
+        return asker.origin if asker else ""
+    if token == "PLATFORM":
+        return cpu_of(world.host).platform if world.machine == "x86_64" else world.machine
+    last = default_folders(world)[-1].rpartition("/")[2]
+    triplet = _TRIPLET.get(world.machine, "")
+    return f"lib/{triplet}" if f"/usr/lib/{triplet}" in default_folders(world) else last
+
+
+def _trusted(world: World, path: str) -> bool:
+    return f"{path}/".startswith(tuple(f"{folder}/" for folder in default_folders(world)))
 
 
 def default_folders(world: World) -> tuple[str, ...]:
-    """glibc's built-in folders for this machine: Debian's multiarch ones where they exist, lib64 elsewhere."""
+    """glibc's built-in folders: Debian's multiarch ones where they exist, its own on NixOS, lib64 elsewhere."""
+    interpreter = world.main.elf.interpreter if world.main else ""
+    if interpreter.startswith(("/nix/", "/gnu/")):
+        return (interpreter.rpartition("/")[0],)
     triplet = _TRIPLET.get(world.machine, "")
     if triplet and isinstance(world.host.stat(f"/usr/lib/{triplet}"), Known):
         return (f"/lib/{triplet}", f"/usr/lib/{triplet}", "/lib", "/usr/lib")
-    return ("/lib64", "/usr/lib64") if world.machine in _LIB64 else ("/lib", "/usr/lib")
+    if world.machine not in _LIB64:
+        return ("/lib", "/usr/lib")
+    linked = world.host.link("/usr/lib64")  # Arch: one folder for everything
+    return ("/usr/lib",) if isinstance(linked, Known) and linked.value == "lib" else ("/lib64", "/usr/lib64")

@@ -9,7 +9,7 @@ from typing import Literal
 
 from gpuwhy.host.base import Host
 from gpuwhy.loader.frameworks import run
-from gpuwhy.loader.glibc import Tried, World, candidates, look_at, tidy
+from gpuwhy.loader.glibc import Tried, World, candidates, glibc_version, look_at, tidy
 from gpuwhy.loader.process import Loaded, Process
 from gpuwhy.loader.unmet import concerns_gpu, unmet_symbols
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
@@ -29,6 +29,7 @@ _SUFFIX = re.compile(r"\.so\.(\d[\d.]*\.\d[\d.]*)$")  # libcuda.so.580.159.04, n
 _STUB_BYTES = 1 << 20  # a real driver library has tens of MB, the toolkit's stub some 70 KB
 _WSL = "/usr/lib/wsl/"
 _ASIDE = ("/usr/lib/wsl/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/local/cuda/compat")
+_CUDNN_TELLS = re.compile(r"libcudnn_(graph|ops|adv|ops_infer|cnn_infer|adv_infer)\.so")
 _BY_PATHFINDER = frozenset({"cupy"})  # frameworks that look through the nvidia wheels by themselves
 
 
@@ -40,8 +41,15 @@ def world_of(host: Host, facts: Facts) -> Fact[World]:
     if not isinstance(machine, Known):
         return Unknown("this machine's architecture is not known")
     environ = host.environ()
-    path = environ.value.get("LD_LIBRARY_PATH", "") if isinstance(environ, Known) else ""
-    return known(World(host, machine.value, path), "call", "loader", "LD_LIBRARY_PATH, ld.so.cache, default folders")
+    variables = environ.value if isinstance(environ, Known) else {}
+    world = World(
+        host,
+        machine.value,
+        library_path=variables.get("LD_LIBRARY_PATH", ""),
+        preload=variables.get("LD_PRELOAD", ""),
+        glibc=glibc_version(libc.value if isinstance(libc, Known) else ""),
+    )
+    return known(world, "call", "loader", "LD_LIBRARY_PATH, ld.so.cache, default folders")
 
 
 # ---------------------------------------------------------------- driver libraries
@@ -160,7 +168,7 @@ def tree_of(process: Process, facts: Facts, name: str) -> LoadTree:
         missing=tuple(
             MissingLibrary(m.name, m.needed_by, m.why, _folders(m.tried))
             for m in process.missing
-            if concerns_gpu(m.name)
+            if concerns_gpu(m.name) or "/libcudnn" in m.needed_by
         ),
         unmet=unmet_symbols(process),
     )
@@ -174,9 +182,19 @@ def _loaded(host: Host, one: Loaded, copy: LibraryCopy | None) -> LoadedLibrary:
         path=path,
         via=via,
         needed_by=one.needed_by,
-        version=copy.version if copy else Unknown("not among the CUDA libraries"),
+        version=_exact(host, path, copy),
         owner=copy.owner if copy else Unknown("not among the CUDA libraries"),
     )
+
+
+def _exact(host: Host, path: str, copy: LibraryCopy | None) -> Fact[str]:
+    """The file's own word for those parts of cuDNN that carry their version, and where nothing else tells."""
+    if copy is None:
+        return Unknown("not among the CUDA libraries")
+    if isinstance(copy.version, Known) and not _CUDNN_TELLS.match(copy.name):
+        return copy.version
+    own = host.cuda_version(path)
+    return own if isinstance(own, Known) else copy.version
 
 
 def needs(host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:

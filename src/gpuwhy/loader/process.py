@@ -1,15 +1,27 @@
 """Process: what a running program has loaded, in order, as glibc would do it; `dlopen` adds to it.
 
-Breadth first; a library is loaded once per SONAME (or per file), and the first one that asked for it is its loader,
-whose DT_RPATH it inherits.
+Breadth first; a library is loaded once per name it was asked by, per SONAME and per file. The first one that asked for
+it is its loader, whose DT_RPATH it inherits; what dlopen brings has none.
 """
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
-from gpuwhy.loader.glibc import Asker, Located, Tried, World, look_at, search
-from gpuwhy.model.fact import Known
+from gpuwhy.loader.glibc import Asker, Located, Tried, World, search
+from gpuwhy.model.fact import Known, Source
+
+_PRELOAD_FILE = "/etc/ld.so.preload"
+_INTERPRETERS = {  # of the plain program that opens a library
+    "x86_64": "/lib64/ld-linux-x86-64.so.2",
+    "i386": "/lib/ld-linux.so.2",
+    "aarch64": "/lib/ld-linux-aarch64.so.1",
+    "ppc64": "/lib64/ld64.so.2",
+    "riscv64": "/lib/ld-linux-riscv64-lp64d.so.1",
+    "arm": "/lib/ld-linux-armhf.so.3",
+}
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -43,88 +55,130 @@ class Process:
         self.world = world
         self.loaded: list[Loaded] = []
         self.missing: list[Missing] = []
+        self.ignored: list[Missing] = []  # what LD_PRELOAD names in vain: glibc warns and goes on
         self._names: dict[str, Loaded] = {}
         self._files: dict[str, Loaded] = {}
+        self._new: list[Loaded] = []  # what the dlopen under way has brought
+        self._gaps = 0  # and what it has not found
+        self._closed: dict[str, Loaded] = {}  # by name: what a dlopen that failed had brought
 
-    def start(self, program: str, preload: tuple[str, ...] = ()) -> Loaded | None:
-        """Load a program, what LD_PRELOAD names, and everything they need."""
+    def start(self, program: str) -> Loaded | None:
+        """Load a program, what LD_PRELOAD and /etc/ld.so.preload name, and everything they need."""
         main = self._map(program, program, None, "the program")
         if main is None:
             return None
-        self.world = msgspec.structs.replace(self.world, main=main.asker)
-        queue = [main]
-        queue += [one for name in preload if (one := self._find(name, main, "LD_PRELOAD"))]
-        self._needs(queue)
+        self.world = msgspec.structs.replace(self.world, main=main.asker, secure=self._secure(program))
+        self._needs([main, *self._preloaded(main)])
         return main
 
     def dlopen(self, name: str, caller: Loaded | None, via: str = "") -> Loaded | None:
-        """Load `name` as a dlopen call made from `caller`, with everything it needs; `via` says whose idea it was."""
-        one = self._find(name, caller, via)
-        if one is not None:
-            self._needs([one])
+        """Load `name` as a dlopen call made from `caller`, with everything it needs; `via` says whose idea it was.
+
+        When a need is missing glibc closes all of it again: it stays in `loaded`, to be shown, but later searches do
+        not meet it (see `closed`).
+        """
+        self._new, self._gaps = [], 0
+        caller = caller or (self.loaded[0] if self.loaded else None)
+        one = self._find(name, caller, via, inherit=False)
+        self._needs(list(self._new))
+        if self._gaps:
+            self._close(self._new)
         return one
 
     def get(self, name: str) -> Loaded | None:
         """What is loaded under a name or SONAME."""
-        return self._names.get(name)
+        return self._names.get(name) or self._closed.get(name)
+
+    def closed(self, one: Loaded) -> bool:
+        """Whether glibc would have closed an object again, because its dlopen failed."""
+        return self._closed.get(one.name) is one
+
+    def _secure(self, program: str) -> bool:
+        """Whether the program runs with another user's or group's rights; file capabilities are not seen."""
+        stat = self.world.host.stat(program)
+        if not isinstance(stat, Known):
+            return False
+        return stat.value.mode[3:4] in ("s", "S") or stat.value.mode[6:7] == "s"
+
+    def _preloaded(self, main: Loaded) -> list[Loaded]:
+        named = [] if self.world.secure else re.split(r"[ :]+", self.world.preload)
+        text = self.world.host.read(_PRELOAD_FILE)
+        plain = re.sub(r"#.*", "", text.value) if isinstance(text, Known) else ""
+        gaps = len(self.missing)
+        asked = [(n, "LD_PRELOAD") for n in named] + [(n, _PRELOAD_FILE) for n in re.split(r"[\s:]+", plain)]
+        found = [one for name, via in asked if name and (one := self._find(name, main, via))]
+        self.ignored, self.missing[gaps:] = self.missing[gaps:], []
+        return found
 
     def _needs(self, queue: list[Loaded]) -> None:
-        done = set()
         while queue:
             one = queue.pop(0)
-            if one.path in done:
-                continue
-            done.add(one.path)
             for name in one.asker.elf.needed:
-                known_already = name in self._names
-                found = self._find(name, one)
-                if found is not None and not known_already:
-                    queue.append(found)
+                before = len(self._new)
+                self._find(name, one)
+                queue += self._new[before:]
 
-    def _find(self, name: str, caller: Loaded | None, via: str = "") -> Loaded | None:
+    def _find(self, name: str, caller: Loaded | None, via: str = "", inherit: bool = True) -> Loaded | None:
         if name in self._names:
             return self._names[name]
         asker = caller.asker if caller else None
-        if "/" in name:
-            outcome = look_at(self.world, name)
-            located = Located(
-                name, search(self.world, name, asker).path, "path given", (Tried(name, "path given", outcome),)
-            )
-        else:
-            located = search(self.world, name, asker)
+        located = self._interpreter(name) or search(self.world, name, asker)
         by = caller.path if caller else ""
         if not isinstance(located.path, Known):
             self._miss(located, by)
             return None
-        return self._map(name, located.path.value, asker, via or located.via, by)
+        return self._map(name, located.path.value, asker if inherit else None, via or located.via, by)
+
+    def _interpreter(self, name: str) -> Located | None:
+        """The loader itself, which the C library needs: it is the file that started the program."""
+        path = (self.world.main.elf.interpreter if self.world.main else "") or _INTERPRETERS.get(self.world.machine, "")
+        if path.rpartition("/")[2] != name or not isinstance(self.world.host.stat(path), Known):
+            return None
+        return Located(name, Known(path, Source("file", path)), "interpreter of the program", ())
 
     def _miss(self, located: Located, by: str) -> None:
+        self._gaps += 1
         if any(m.name == located.name and m.needed_by == by for m in self.missing):
             return
-        stop = (
-            located.tried[-1].outcome
-            if located.tried and located.tried[-1].outcome.startswith("stops")
-            else "not found"
-        )
-        self.missing.append(Missing(located.name, by, located.tried, stop))
+        last = located.tried[-1].outcome if located.tried else ""
+        why = last if last.startswith("stops") else "not found"
+        self.missing.append(Missing(located.name, by, located.tried, why))
 
     def _map(self, name: str, path: str, loader: Asker | None, via: str, by: str = "") -> Loaded | None:
         """Add a file, unless the same file is already there; remember its names."""
         resolved = self.world.host.real(path)
         real = resolved.value if isinstance(resolved, Known) else path
-        if real in self._files:
-            self._names[name] = self._files[real]
-            return self._files[real]
+        identity = self._identity(path, real)
+        if identity in self._files:
+            self._names[name] = self._files[identity]
+            return self._files[identity]
         elf = self.world.host.elf(path)
         if not isinstance(elf, Known):
             return None
-        if elf.value.soname and elf.value.soname in self._names and "/" not in name:
-            self._names[name] = self._names[elf.value.soname]
-            return self._names[name]
+        self._forget(name)
         one = Loaded(name, Asker(path, elf.value, loader), real, via, by)
         self.loaded.append(one)
-        self._files[real] = one
-        self._names.setdefault(name, one)
-        if elf.value.soname:
-            self._names.setdefault(elf.value.soname, one)
+        self._new.append(one)
+        self._files[identity] = one
+        for known_as in (name, path, elf.value.soname):
+            if known_as:
+                self._names.setdefault(known_as, one)
         return one
+
+    def _identity(self, path: str, real: str) -> str:
+        """What tells files apart: the resolved path, or for one with several hard links its inode."""
+        stat = self.world.host.stat(path)
+        return stat.value.inode or real if isinstance(stat, Known) else real
+
+    def _close(self, brought: list[Loaded]) -> None:
+        """Take back what a failed dlopen brought."""
+        gone = {id(one) for one in brought}
+        self._names = {name: one for name, one in self._names.items() if id(one) not in gone}
+        self._files = {file: one for file, one in self._files.items() if id(one) not in gone}
+        self._closed.update({one.name: one for one in brought})
+
+    def _forget(self, name: str) -> None:
+        """A library that is loaded after all is shown once."""
+        if name in self._closed:
+            stale = self._closed.pop(name)
+            self.loaded = [one for one in self.loaded if one is not stale]

@@ -9,6 +9,7 @@ import msgspec
 
 from gpuwhy.model.fact import Fact, Source, source_of
 from gpuwhy.model.facts import Device, Facts, Framework
+from gpuwhy.model.symptom import Symptom, Told
 
 T = TypeVar("T")
 
@@ -78,6 +79,8 @@ class Case(msgspec.Struct, frozen=True):
     facts: Facts
     framework: Framework | None = None
     device: Device | None = None
+    symptoms: tuple[Symptom, ...] = ()  # what a failing program printed, where a text was given
+    told: Told = Told()
 
 
 class Fix(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -110,6 +113,7 @@ class Cause(msgspec.Struct, frozen=True):
     effect: str = ""  # headline: "{subject} will not see the GPU"; by default said from the scope
     hides: tuple[str, ...] = ()  # causes that this one explains when both are shown
     stops: bool = True
+    needs_log: bool = False  # only a program's output can show it: `gpuwhy check` does not ask
 
     @property
     def layer(self) -> str:

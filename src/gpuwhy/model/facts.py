@@ -443,6 +443,7 @@ class Extension(Record, frozen=True):
     path: str
     symbols: tuple[str, ...]  # the first few
     count: int
+    wants: Fact[str] = NOT_OBSERVED  # the release of the framework that its metadata asks for: "==2.2.0"
 
 
 class Loads(Record, frozen=True):

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from gpuwhy.model.cause import Cause, Finding, Fix
+from gpuwhy.model.symptom import Question, Symptom
 
 State = Literal["shown", "possible", "ruled_out", "undetermined", "crashed"]
 Status = Literal["healthy", "broken", "degraded", "unknown"]
@@ -80,3 +81,5 @@ class Report(msgspec.Struct, frozen=True):
     facts: dict[str, Any]  # Facts in builtins
     gpuwhy: str  # our version
     took: float  # seconds
+    symptoms: tuple[Symptom, ...] = ()  # explain: what was found in the text, in order
+    question: Question | None = None  # explain: the one test that separates the likeliest causes

@@ -28,8 +28,18 @@ _NOT_CONTAINERS = frozenset({"", "wsl"})  # systemd calls WSL a container; here 
 
 
 def container(scene: Scene) -> Fact[str]:
-    """The kind of container; Absent when variables and marker files were looked at and none is there."""
-    host = scene.host
+    """The kind of container; Absent when variables and marker files were looked at and none is there.
+
+    A virtual machine made from a container image keeps docker's or podman's marks: its root tells.
+    """
+    found = _marked(scene.host)
+    if isinstance(found, Known) and found.value in ("docker", "podman") and _boots_from_disk(scene.host):
+        return absent("file", "/proc/self/mountinfo", f"the marks of {found.value}, but / is a whole disk")
+    return found
+
+
+def _marked(host: Host) -> Fact[str]:
+    """What variables, marker files, systemd and the control groups say."""
     variables = host.environ()
     if isinstance(variables, Known):
         for name, kind in _VARIABLES:
@@ -38,8 +48,6 @@ def container(scene: Scene) -> Fact[str]:
     unseen = [variables] if isinstance(variables, Unknown) else []
     for path, kind in _MARKS:
         found = host.stat(path)
-        if isinstance(found, Known) and path == "/.dockerenv" and _boots_from_disk(host):
-            continue  # a virtual machine made from a container image keeps the mark
         if isinstance(found, Known):
             return known(kind, "file", path)
         if isinstance(found, Unknown):

@@ -122,7 +122,7 @@ def _jax_plugin(package: Installed, dist: Distribution, major: str) -> Built:
 
 
 def _onnxruntime(package: Installed) -> Built:
-    """The CUDA provider library decides; build_and_package_info (from 1.21 on) tells its versions."""
+    """The CUDA provider library decides, unless build_and_package_info (from 1.21 on) is a CPU build's own."""
     provider = f"{package.path}/capi/libonnxruntime_providers_cuda.so"
     there = package.host.stat(provider)
     if isinstance(there, Unknown):
@@ -130,7 +130,10 @@ def _onnxruntime(package: Installed) -> Built:
     if isinstance(there, Absent):
         return without_gpu(Source("file", provider, "not there"))
     info = f"{package.path}/capi/build_and_package_info.py"
-    said = assigned(value_or(package.host.read(info), "")).get("cuda_version", "")
+    pairs = assigned(value_or(package.host.read(info), ""))
+    said = pairs.get("cuda_version", "")
+    if pairs.get("package_name") == "onnxruntime" and not said:  # the provider is what another flavour left behind
+        return without_gpu(Source("file", info, "package_name = 'onnxruntime'"))
     opens = needed(package.host, [provider])
     if isinstance(opens, Known) and not opens.value:
         opens = _preloaded(package, provider)
@@ -283,7 +286,8 @@ _COMPILES = Unknown("it compiles for the GPU at run time")
 
 
 def _numba(package: Installed) -> Built:
-    return Built(_COMPILES, _COMPILES, Absent(Source("package", package.dist.name)), _COMPILES, _COMPILES)
+    none = Absent(Source("package", package.dist.name, "it compiles for the GPU at run time"))
+    return Built(_COMPILES, none, none, _COMPILES, _COMPILES)
 
 
 _ctranslate2 = _compiled("ctranslate2.libs", r"libctranslate2")

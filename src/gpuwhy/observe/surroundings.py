@@ -59,8 +59,13 @@ def kernel(scene: Scene) -> Fact[str]:
 
 
 def machine(scene: Scene) -> Fact[str]:
-    """The processor architecture."""
-    return _from_uname(scene, lambda u: u.machine)
+    """The processor architecture by uname; of a file tree, by what its shell is compiled for."""
+    said = _from_uname(scene, lambda u: u.machine)
+    for path in ("/bin/sh", "/bin/bash", "/bin/busybox") if isinstance(said, Unknown) else ():
+        shell = scene.host.elf(path)
+        if isinstance(shell, Known):
+            return Known(shell.value.machine, shell.source)
+    return said
 
 
 def distribution(scene: Scene) -> Fact[str]:

@@ -1,13 +1,14 @@
 """TensorFlow: its build information in all its generations, and the names its loader puts together.
 
-Up to 1.13 the libraries are NEEDED entries; from 1.14 on libtensorflow_framework opens them by names joined at run time
-from the versions it was built with, so the names stand in no file.
+Up to 1.13 the libraries are NEEDED entries; from 1.14 on it opens them by names joined at run time from the versions it
+was built with, so the names stand in no file. One missing name of the list, and it registers no GPU at all.
 """
 
 from __future__ import annotations
 
 import re
 
+from gpuwhy.knowledge.releases import compiled_cudnn
 from gpuwhy.model.fact import Fact, Known, Source, Unknown, known, value_or
 from gpuwhy.model.facts import Opened
 from gpuwhy.model.version import at_least, major_minor, numbers
@@ -70,12 +71,28 @@ def _cuda(package: Installed, info: dict[str, str], source: Source) -> Fact[str]
 
 
 def _cudnn(package: Installed, info: dict[str, str], source: Source) -> Fact[str]:
-    """The version that METADATA pins, where it agrees with the major version of build_info; else that."""
-    said = (info.get("cudnn_version") or info.get("cudnn_version_number") or "").removeprefix("64_")
+    """What this release is known to compare with, or what METADATA pins, where its major is build_info's; else that."""
+    raw = info.get("cudnn_version") or info.get("cudnn_version_number") or ""
+    said = raw.removeprefix("64_")
+    compiled = _compiled_cudnn(package, raw != said)
+    if compiled is not None and numbers(said)[:1] == numbers(compiled.value)[:1]:
+        return compiled
     pin = cudnn_pin(package)
     if isinstance(pin, Known) and numbers(said)[:1] in ((), numbers(pin.value)[:1]):
         return pin
     return known(said, "file", source.where, "cudnn_version") if numbers(said) else pin
+
+
+def _compiled_cudnn(package: Installed, windows: bool) -> Known[str] | None:
+    """The number in the machine code of the published wheel; nothing for other builds of the same version."""
+    uname, installer = package.host.uname(), package.dist.installer
+    if not isinstance(uname, Known) or value_or(installer, "") in ("", "conda"):
+        return None
+    platform = f"{uname.value.system.lower()}-{uname.value.machine}".replace("-AMD64", "-x86_64")
+    if windows and not platform.startswith("windows"):
+        return None
+    found = compiled_cudnn(package.dist.name, package.dist.version, platform)
+    return Known(*found) if found else None
 
 
 def _architectures(
@@ -96,13 +113,16 @@ def _architectures(
 def _opens(package: Installed, path: str, cuda: Fact[str], cudnn: Fact[str]) -> Fact[tuple[Opened, ...]]:
     """NEEDED of the framework library where it has CUDA entries (up to 1.13), else the names it opens at run time."""
     listed = value_or(package.host.list(path, r"libtensorflow_framework\.so(\.\d+)?$"), ())
-    caller = f"{path}/{listed[-1].name}" if listed else f"{path}/python/_pywrap_tensorflow_internal.so"
-    linked = needed(package.host, [caller], [f"{path}/python/_pywrap_tensorflow_internal.so"])
+    extension = f"{path}/python/_pywrap_tensorflow_internal.so"
+    framework = f"{path}/{listed[-1].name}" if listed else extension
+    linked = needed(package.host, [framework], [extension])
     if isinstance(linked, Unknown) or linked.need():
         return linked
     for built in (cuda, cudnn):
         if isinstance(built, Unknown):
             return built
+    own = at_least(package.dist.version, "2.4") and not at_least(package.dist.version, "2.11")
+    caller = extension if own else framework  # 2.4 to 2.10: its own copy of the opening code goes first
     return _opened_by_name(package, caller, cuda.need() or "", cudnn.need() or "")
 
 
@@ -113,13 +133,11 @@ def _opened_by_name(package: Installed, caller: str, cuda: str, cudnn: str) -> F
         return Unknown(f"which libraries a build for CUDA {cuda} opens is not known")
     cudart, cublas, cufft, curand, cusolver, cusparse = versions
     names = [f"libcudart.so.{cudart}", f"libcublas.so.{cublas}"]
-    names += [f"libcublasLt.so.{cublas}"] if at_least(cuda, "11.0") else []
+    names += [f"libcublasLt.so.{cublas}"] if at_least(release, "2.4") else []
     names += [f"libcufft.so.{cufft}"]
     names += [f"libcurand.so.{curand}"] if not at_least(release, "2.14") else []
     names += [f"libcusolver.so.{cusolver}", f"libcusparse.so.{cusparse}", f"libcudnn.so.{numbers(cudnn)[0]}"]
     found = [Opened(name, caller, False) for name in names]
-    if at_least(release, "2.14") and not at_least(release, "2.16"):  # dropped in one of these
-        found.append(Opened(f"libcurand.so.{curand}", caller, True))
-    if isinstance(pinned(package, r"nvidia-nccl-cu\d+"), Known):
+    if at_least(release, "2.21") and isinstance(pinned(package, r"nvidia-nccl-cu\d+"), Known):  # before: built in
         found.append(Opened("libnccl.so.2", caller, True))
     return known(tuple(found), "know", f"tensorflow {release}", f"the names its loader makes for CUDA {cuda}")

@@ -8,6 +8,7 @@ import msgspec
 
 from gpuwhy.model.cause import Evidence, Finding, Fix
 from gpuwhy.model.report import SCHEMA, Report, Shown
+from gpuwhy.model.symptom import Symptom
 
 
 def report_dict(report: Report) -> dict[str, Any]:
@@ -25,12 +26,36 @@ def report_dict(report: Report) -> dict[str, Any]:
         "facts": report.facts,
         "gpuwhy": report.gpuwhy,
         "took": report.took,
+        **_text(report),
+    }
+
+
+def _text(report: Report) -> dict[str, Any]:
+    """What only a report on a text has."""
+    out: dict[str, Any] = {}
+    if report.symptoms:
+        out["symptoms"] = [_symptom(s) for s in report.symptoms]
+    if report.question is not None:
+        asked = report.question
+        out["question"] = {"id": asked.id, "text": asked.text, "command": asked.command, "answers": asked.answers}
+    return out
+
+
+def _symptom(one: Symptom) -> dict[str, Any]:
+    return {
+        "id": one.signature,
+        "role": one.role,
+        "line": one.line,
+        "text": one.text,
+        "fields": one.fields,
+        "follows": one.follows if one.follows >= 0 else None,
+        "times": one.times,
     }
 
 
 def render(report: Report) -> str:
     """Indented JSON, ending in a newline."""
-    return msgspec.json.format(msgspec.json.encode(_utf8(report_dict(report))), indent=1).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(utf8(report_dict(report))), indent=1).decode() + "\n"
 
 
 def _cause(cause: Shown) -> dict[str, Any]:
@@ -69,12 +94,12 @@ def _fix(fix: Fix) -> dict[str, Any]:
     }
 
 
-def _utf8(value: Any) -> Any:
+def utf8(value: Any) -> Any:
     """Lone surrogates (non-UTF-8 file names) cannot be JSON: write them as backslash escapes."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {_utf8(k): _utf8(v) for k, v in value.items()}
+        return {utf8(k): utf8(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_utf8(v) for v in value]
+        return [utf8(v) for v in value]
     return value

@@ -42,17 +42,25 @@ class Paper:
 
 def render(report: Report, paper: Paper, verbose: bool = False) -> str:
     """The whole report as text."""
-    mark = _STATUS[report.status]
-    lines = [paper.tint(f"1;{_COLOUR[mark]}", line) for line in paper.wrap(report.headline, f"{_GLYPH[mark]} ", "  ")]
-    lines.append("")
+    lines = [*render_head(report, paper), ""]
     for cause in report.causes:
-        lines += [*_cause(cause, report, paper, verbose), ""]
-    lines += _picture(report, paper)
+        lines += [*render_cause(cause, report, paper, verbose), ""]
+    lines += render_picture(report, paper)
     lines += _unseen(report, paper, verbose)
     if verbose:
         lines += ["", *_decided(report, paper), "", *_facts(report, paper)]
-    text = "\n".join(lines).rstrip() + "\n"
-    return (_CONTROL_NOT_TINT if paper.colour else _CONTROL).sub("?", text)  # a file name must not steer the terminal
+    return plain("\n".join(lines).rstrip() + "\n", paper)
+
+
+def plain(text: str, paper: Paper) -> str:
+    """Without control characters: a file name must not steer the terminal."""
+    return (_CONTROL_NOT_TINT if paper.colour else _CONTROL).sub("?", text)
+
+
+def render_head(report: Report, paper: Paper) -> list[str]:
+    """The first line: glyph and headline."""
+    mark = _STATUS[report.status]
+    return [paper.tint(f"1;{_COLOUR[mark]}", line) for line in paper.wrap(report.headline, f"{_GLYPH[mark]} ", "  ")]
 
 
 def certainty(confidence: float) -> str:
@@ -60,7 +68,8 @@ def certainty(confidence: float) -> str:
     return "certain" if confidence >= 0.97 else "likely" if confidence >= 0.7 else "possible"
 
 
-def _cause(cause: Shown, report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
+def render_cause(cause: Shown, report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
+    """One cause: what, why, how to fix it, what it is not."""
     head = f"cause  {cause.id}"
     about = f" · {cause.subject}" if cause.subject else ""
     first, *rest = paper.wrap(f"{head} · {certainty(cause.confidence)}{about}", "", "       ")
@@ -95,7 +104,8 @@ def _not(report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
     yield from paper.wrap(text + (f", {more} more (--verbose)" if more else ""), "  not     ", "          ")
 
 
-def _picture(report: Report, paper: Paper) -> Iterator[str]:
+def render_picture(report: Report, paper: Paper) -> Iterator[str]:
+    """The stack from GPU to program."""
     names = max((len(row.name) for row in report.layers), default=0)
     room = max(20, paper.width - names - 6)
     for row in report.layers:

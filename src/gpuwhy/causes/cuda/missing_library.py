@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes import needs
 from gpuwhy.causes.commands import install
+from gpuwhy.knowledge.cudnn_rules import compiled
 from gpuwhy.knowledge.installs import PRELOADS, brings_libraries, gpu_requirement, lost_folder, wheel_of
 from gpuwhy.model.cause import Case, Cause, Finding, Fix
 from gpuwhy.model.fact import Known, value_or
@@ -11,9 +12,9 @@ from gpuwhy.model.version import major_minor, numbers
 
 
 def nowhere(case: Case) -> Finding | None:
-    """No copy of that name anywhere."""
-    found = needs.lost(case, needs.is_cuda, "nowhere")
-    return needs.say_nowhere(case, found) if found else None
+    """No copy of that name anywhere; some may be there in another version, as long as most are not."""
+    found = needs.unfound(case, needs.is_cuda)
+    return needs.say_nowhere(case, found) if found and not needs.outdated(case, needs.is_cuda) else None
 
 
 def displaced(case: Case) -> Finding | None:
@@ -22,15 +23,10 @@ def displaced(case: Case) -> Finding | None:
     return needs.say_displaced(case, found) if found else None
 
 
-def another_version(case: Case) -> Finding | None:
-    """Only files of the same library with another SONAME."""
-    found = needs.lost(case, needs.is_cuda, "other version")
-    return needs.say_other(case, found) if found else None
-
-
 def all_found(case: Case) -> Finding | None:
     """What rules it out."""
-    return needs.nothing_lost(case, needs.is_cuda, "nowhere", "displaced", "other version")
+    nowhere_too = () if needs.outdated(case, needs.is_cuda) else ("nowhere",)
+    return needs.nothing_lost(case, needs.is_cuda, "displaced", *nowhere_too)
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
@@ -79,7 +75,9 @@ def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
 
 
 def _toolkit(case: Case, built_for: str) -> Fix:
-    cudnn = needs.the(case).built_for_cudnn
+    framework = needs.the(case)
+    row = compiled(framework.name, framework.version)
+    cudnn = Known(row.cudnn, row.source) if row else framework.built_for_cudnn
     if not built_for:
         return Fix("Install the CUDA toolkit that this release was built for")
     also = f" cudnn={major_minor(cudnn.value)}" if isinstance(cudnn, Known) else " cudnn"
@@ -93,7 +91,7 @@ def _toolkit(case: Case, built_for: str) -> Fix:
 CAUSE = Cause(
     id="cuda.missing_library",
     title="a CUDA library that the framework opens is not found",
-    signs=(nowhere, displaced, another_version, all_found),
+    signs=(nowhere, displaced, all_found),
     fixes=fixes,
     scope="framework",
     effect="{subject} will not see the GPU",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes import needs
+from gpuwhy.causes import needs, trees
 from gpuwhy.causes.cuda.missing_library import installing, pointing
-from gpuwhy.model.cause import Case, Cause, Finding, Fix
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
+from gpuwhy.model.fact import Source, value_or
+
+ESSENTIAL = ("libcudnn_graph", "libcudnn_ops", "libcudnn_cnn", "libcudnn_ops_infer", "libcudnn_cnn_infer")
+"""The parts that every convolution goes through, of cuDNN 9 and of cuDNN 8."""
 
 
 def nowhere(case: Case) -> Finding | None:
@@ -19,26 +23,41 @@ def displaced(case: Case) -> Finding | None:
     return needs.say_displaced(case, found) if found else None
 
 
-def another_major(case: Case) -> Finding | None:
-    """Only a cuDNN with another SONAME, so of another major version."""
-    found = needs.lost(case, needs.is_cudnn, "other version")
-    return needs.say_other(case, found) if found else None
+def part_missing(case: Case) -> Finding | None:
+    """libcudnn is found, and a part that it opens by itself is not: a copy that was not copied whole."""
+    tree = trees.of(case)
+    if isinstance(tree, Finding) or (shim := trees.shim(tree)) is None:
+        return None
+    gone = [m for m in tree.missing if m.name.split(".so")[0] in ESSENTIAL and m.why == "not found"]
+    deleted = value_or(case.facts.target.damage, ())
+    gone = [m for m in gone if not any(d.path.endswith(f"/{m.name}") for d in deleted)]
+    if not gone:
+        return None
+    more = f" and {len(gone) - 1} more parts" if len(gone) > 1 else ""
+    return strong(
+        f"{needs.named(case)} loads {shim.path}, which opens {gone[0].name}{more} at the first use; none is found",
+        trees.saw_loaded(shim),
+        saw(f"opens {gone[0].name}, {len(gone[0].searched)} folders searched", Source("file", gone[0].needed_by)),
+    )
 
 
 def all_found(case: Case) -> Finding | None:
     """What rules it out."""
-    return needs.nothing_lost(case, needs.is_cudnn, "nowhere", "displaced", "other version")
+    if part_missing(case):
+        return None
+    return needs.nothing_lost(case, needs.is_cudnn, "nowhere", "displaced")
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Point the loader at what is there; install what is not."""
-    return (*pointing(case, needs.is_cudnn), *installing(case, needs.is_cudnn))
+    fix = (*pointing(case, needs.is_cudnn), *installing(case, needs.is_cudnn))
+    return fix or (Fix("Install this cuDNN whole: every libcudnn*.so file of one release, in one folder"),)
 
 
 CAUSE = Cause(
     id="cudnn.missing",
     title="cuDNN is not found",
-    signs=(nowhere, displaced, another_major, all_found),
+    signs=(nowhere, displaced, part_missing, all_found),
     fixes=fixes,
     scope="framework",
     effect="{subject} will not see the GPU",

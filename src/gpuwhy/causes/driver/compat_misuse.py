@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.driver.winner import folder_of, no_driver, off_the_path, winner
+from gpuwhy.causes.driver.winner import as_driver_library, folder_of, in_trees, no_driver, off_the_path, winner
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
@@ -10,6 +10,7 @@ from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import DriverLibrary
 from gpuwhy.model.version import numbers
 
+SEEN = source("an H200 of 2026-11-15", "tests/hosts/h200-compat-first.json")
 RULES = source("NVIDIA CUDA compatibility guide", "forward compatibility")
 
 
@@ -17,6 +18,9 @@ def compat_library_wins(case: Case) -> Finding | None:
     """Forward compatibility is for data-center GPUs under a kernel module older than the library."""
     facts = case.facts
     one = winner(facts.loads.libcuda)
+    if (one is None or one.kind != "compat") and (theirs := in_trees(facts, "compat")):
+        known = [c for c in value_or(facts.loads.libcuda, ()) if c.path == theirs[1].path]
+        one = known[0] if known else as_driver_library(theirs[1], "compat")
     if one is None or one.kind != "compat":
         text = f"libcuda comes from {one.path}, not from cuda-compat" if one else "the loader finds no libcuda at all"
         return against(text, saw(f"libcuda: {one.path if one else 'none'}", facts.loads.libcuda))
@@ -32,12 +36,13 @@ def compat_library_wins(case: Case) -> Finding | None:
 
 
 def _older(case: Case, one: DriverLibrary, version: str, module: str) -> Finding:
-    return strong(
+    return proof(
         f"libcuda {version} from cuda-compat hides the driver's own {module}: an older libcuda does not fit a newer "
         "kernel module (error 803)",
         _seen(case, one),
         saw(f"kernel module {module}", case.facts.driver.module_version),
         know("cuda-compat is for kernel modules older than itself", RULES),
+        know("cuInit returned 803 with 580.95.05 over module 580.159.04", SEEN),
     )
 
 
@@ -72,7 +77,9 @@ def _seen(case: Case, one: DriverLibrary) -> Evidence:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Take the compat folder off the search, or the package off the machine."""
     copies = value_or(case.facts.loads.libcuda, ())
-    folder = folder_of(copies[0].path) if copies else "/usr/local/cuda/compat"
+    theirs = in_trees(case.facts, "compat")
+    first = theirs[1].path if theirs else copies[0].path if copies else "/usr/local/cuda/compat/libcuda.so.1"
+    folder = folder_of(first)
     package = next((p.name for p in value_or(case.facts.driver.compat_packages, ())), "cuda-compat-12-4")
     out = []
     if copies and copies[0].found_via == "LD_LIBRARY_PATH":

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.driver.winner import folder_of, no_driver, no_nodes_in_container, off_the_path, winner
+from gpuwhy.causes.driver.winner import (
+    as_driver_library,
+    folder_of,
+    in_trees,
+    no_driver,
+    no_nodes_in_container,
+    off_the_path,
+    winner,
+)
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Fact, Known, value_or
 from gpuwhy.model.facts import DriverLibrary
@@ -21,6 +29,10 @@ def stub_wins(case: Case) -> Finding | None:
             saw(f"{one.path}, found by {one.found_via}", cuda),
             *(saw(f"the real one: {real.path}", cuda) for real in _real(cuda)[:1]),
         )
+    if theirs := in_trees(case.facts, "stub"):
+        who, loaded = theirs
+        text = f"{who} gets the stub {loaded.path} instead of the driver's libcuda (error 34), found by {loaded.via}"
+        return proof(text, saw(f"{loaded.path}, found by {loaded.via}", case.facts.loads.trees))
     other = winner(nvml)
     if other and other.kind == "stub":
         seen = saw(f"{other.path}, found by {other.found_via}", nvml)
@@ -48,7 +60,8 @@ def _stubs(case: Case) -> list[DriverLibrary]:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Take the stubs folder off the search path, or put the real library first."""
-    stub = next(iter(_stubs(case)), None)
+    theirs = in_trees(case.facts, "stub")
+    stub = next(iter(_stubs(case)), None) or (as_driver_library(theirs[1], "stub") if theirs else None)
     folder = folder_of(stub.path) if stub else "/usr/local/cuda/lib64/stubs"
     out = []
     if stub and stub.found_via == "LD_LIBRARY_PATH":

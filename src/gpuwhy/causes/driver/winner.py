@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from gpuwhy.model.cause import Finding, Fix, against, saw
-from gpuwhy.model.fact import Fact, Known
-from gpuwhy.model.facts import DriverLibrary, Facts
+from gpuwhy.model.fact import Fact, Known, Unknown, value_or
+from gpuwhy.model.facts import DriverLibrary, Facts, LoadedLibrary
 
 OFF_PATH = "not on the search path"
 
@@ -13,6 +15,29 @@ def winner(copies: Fact[tuple[DriverLibrary, ...]]) -> DriverLibrary | None:
     """The copy that a program gets; None when the loader finds none."""
     first = next(iter(copies.need() or ()), None)
     return None if first is None or first.found_via == OFF_PATH else first
+
+
+def in_trees(facts: Facts, kind: str) -> tuple[str, LoadedLibrary] | None:
+    """The first framework whose own search (an RPATH, its Python's folder) leads to a libcuda of this kind."""
+    machine_wide = {c.path: c.kind for c in value_or(facts.loads.libcuda, ())}
+    titles = {f.name: f"{f.title} {f.version}" for f in value_or(facts.target.frameworks, ())}
+    for tree in value_or(facts.loads.trees, ()):
+        for one in tree.libraries:
+            if one.name == "libcuda.so.1" and machine_wide.get(one.path, _kind(one.path)) == kind:
+                return titles.get(tree.framework, tree.framework), one
+    return None
+
+
+def as_driver_library(one: LoadedLibrary, kind: Literal["stub", "compat"]) -> DriverLibrary:
+    """A tree's libcuda in the shape of the machine-wide copies."""
+    unread = Unknown(f"{one.path}: only its place was looked at")
+    return DriverLibrary(one.name, one.path, one.path, one.via, kind, one.version, unread)
+
+
+def _kind(path: str) -> str:
+    if "/stubs/" in path:
+        return "stub"
+    return "compat" if "/compat/" in path or "/cuda-compat" in path else "driver"
 
 
 def no_driver(facts: Facts) -> Finding | None:

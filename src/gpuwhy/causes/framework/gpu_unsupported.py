@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes import trees
+from gpuwhy.causes.commands import install
 from gpuwhy.causes.needs import named, the
 from gpuwhy.knowledge.archs import first_toolkit, last_toolkit, runs_on
+from gpuwhy.knowledge.cudnn_rules import DROPPED_SM, oldest_gpu
 from gpuwhy.knowledge.flavours import compiles_at_run_time
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong, weak
+from gpuwhy.knowledge.installs import wheel_of
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong, weak
 from gpuwhy.model.fact import Absent, Fact, Known, Undetermined, Unknown, value_or
 from gpuwhy.model.facts import Facts
+from gpuwhy.model.version import at_least, numbers
 
 
 def no_code_for_it(case: Case) -> Finding | None:
@@ -33,6 +38,27 @@ def no_code_for_it(case: Case) -> Finding | None:
         return weak(f"{text}, while {len(gpus) - len(unfit)} of {len(gpus)} GPUs can run it", *evidence)
     # XLA compiles most of what JAX runs; only its own few kernels are carried.
     return (strong if framework.name == "jax" else proof)(text, *evidence)
+
+
+def cudnn_has_none(case: Case) -> Finding | None:
+    """The framework has code for an old GPU, the cuDNN that it loads has dropped it."""
+    trees_seen = value_or(case.facts.loads.trees, ())
+    tree = next((one for one in trees_seen if one.framework == the(case).name), None)
+    one = trees.reporter(tree) if tree else None
+    version = value_or(one.version, "") if one else ""
+    floor = oldest_gpu(version) if version else ""
+    gpus = _gpus(case.facts) if floor else []
+    unfit = [g for g in gpus if isinstance(g[1], Known) and not at_least(g[1].value, floor)]
+    if one is None or not unfit or len(unfit) < len(gpus):
+        return None
+    name, capability = unfit[0]
+    return proof(
+        f"{named(case)} loads cuDNN {trees.short(version)}, which has no code below sm_{floor.replace('.', '')}; "
+        f"{name} is {_sm(capability)}",
+        trees.saw_loaded(one),
+        saw(f"{name}, {_sm(capability)}", capability),
+        know(f"cuDNN from 9.11 on needs compute capability {floor} or newer", DROPPED_SM),
+    )
 
 
 def _fits(case: Case, gpus: list[tuple[str, Fact[str]]], sass: tuple[str, ...], ptx: tuple[str, ...]) -> Finding:
@@ -71,6 +97,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     framework = the(case)
     sass, ptx = value_or(framework.sass, ()), value_or(framework.ptx, ())
     capability = next((c for _, c in _gpus(case.facts) if runs_on(sass, ptx, value_or(c, "")) == "no"), Unknown(""))
+    if not isinstance(capability, Known) and cudnn_has_none(case):
+        return (_older_cudnn(case),)
     first, last = first_toolkit(value_or(capability, "")), last_toolkit(value_or(capability, ""))
     if last:
         text = f"Install a release of {framework.title} built for CUDA {last} or older, which still compiles for it"
@@ -81,10 +109,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     return (Fix(text, safe=True), Fix(f"Or build {framework.title} from source for {_sm(capability)}"))
 
 
+def _older_cudnn(case: Case) -> Fix:
+    major = numbers(value_or(the(case).built_for_cuda, ""))[:1]
+    wheel = wheel_of("libcudnn.so.9", major[0] if major else None)
+    command = install(case.facts, f"{wheel}<9.11", because_of=wheel) if wheel else ""
+    return Fix("Install the last cuDNN that has code for it, 9.10", command, safe=True)
+
+
 CAUSE = Cause(
     id="framework.gpu_unsupported",
     title="the framework has no code for this GPU",
-    signs=(no_code_for_it,),
+    signs=(no_code_for_it, cudnn_has_none),
     fixes=fixes,
     scope="framework",
     effect="{subject} has no code for this GPU",

@@ -70,11 +70,13 @@ def _lost_its_gpu(case: Case, one: Conflict) -> bool:
     """What is on disk has no CUDA, and one of the owners would have it."""
     if not gpu_flavour(names(one)):
         return False
+    won = flavour(winner(one).split(" ")[0])
+    if won is not None and not is_mixed(one):
+        return not won.cuda
     for framework in case.facts.target.frameworks.need() or ():
         if framework.name == module(one) and isinstance(framework.gpu_build, Known):
             return not framework.gpu_build.value
-    won = flavour(winner(one).split(" ")[0])
-    return won is not None and not won.cuda
+    return False
 
 
 def _wronged(case: Case, one: Conflict) -> Framework | None:

@@ -1,0 +1,120 @@
+"""Wheel: what a wheel file holds, read where it lies: its metadata, and the summary of every shared library in it."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from gpuwhy.binary import MalformedError, Pread
+from gpuwhy.binary.cudaversion import read_cuda_version
+from gpuwhy.binary.elf import Elf, read_elf
+from gpuwhy.binary.fatbin import GpuCode, read_gpu_code
+from gpuwhy.binary.versions import Versions, read_versions
+from gpuwhy.binary.zipdir import Member, open_member, read_members
+
+_SHARED = re.compile(r"\.so(\.\d+)*$")
+_WINDOWS = re.compile(r"\.(dll|pyd)$", re.IGNORECASE)
+_MAX_TEXT = 4 << 20
+_MAX_LIBRARY = 8 << 30
+_MAX_TOTAL = 16 << 30
+_MAX_LIBRARIES = 5_000
+_CONTAINERS = 64
+
+
+class WheelLibrary(msgspec.Struct, frozen=True):
+    """One shared library of a wheel."""
+
+    name: str
+    size: int
+    elf: Elf
+    versions: Versions
+    gpu: GpuCode
+    version: str  # of a CUDA library, from its bytes; "" when they do not tell
+
+
+class Wheel(msgspec.Struct, frozen=True):
+    """A wheel's metadata and libraries; `problems` names each member that could not be read, and where."""
+
+    name: str
+    version: str
+    tags: tuple[str, ...]
+    requires: tuple[str, ...]
+    members: int
+    libraries: tuple[WheelLibrary, ...]
+    windows: int  # DLLs, which are counted and not read
+    problems: tuple[str, ...]
+
+
+def read_wheel(pread: Pread, size: int) -> Wheel:
+    """Summarise a wheel of `size` bytes; raises MalformedError when it is none."""
+    members = read_members(pread, size)
+    _refuse(members)
+    meta = _headers(_text(pread, size, members, "METADATA"))
+    tags = _headers(_text(pread, size, members, "WHEEL"))
+    libraries, problems = [], []
+    for member in members:
+        if not _SHARED.search(member.name):
+            continue
+        try:
+            libraries.append(_library(open_member(pread, size, member), member))
+        except MalformedError as error:
+            problems.append(f"{member.name[:200]}: {error}")
+    return Wheel(
+        name="".join(meta.get("name", [])[:1]),
+        version="".join(meta.get("version", [])[:1]),
+        tags=tuple(tags.get("tag", ())),
+        requires=tuple(meta.get("requires-dist", ())),
+        members=len(members),
+        libraries=tuple(libraries),
+        windows=sum(1 for member in members if _WINDOWS.search(member.name)),
+        problems=tuple(problems),
+    )
+
+
+def _refuse(members: list[Member]) -> None:
+    """Names that lead out of the wheel, and sizes that nobody ships."""
+    count, total = 0, 0
+    for member in members:
+        name = member.name.replace("\\", "/")
+        if name.startswith("/") or ".." in name.split("/") or "\0" in name:
+            raise MalformedError(f"zip member {member.name[:80]!r} leads out of the wheel", member.entry)
+        if _SHARED.search(name):
+            count, total = count + 1, total + member.size
+            if member.size > _MAX_LIBRARY or total > _MAX_TOTAL or count > _MAX_LIBRARIES:
+                raise MalformedError(f"{count} libraries of {total} bytes are more than a wheel holds", member.entry)
+
+
+def _text(pread: Pread, size: int, members: list[Member], name: str) -> str:
+    """The text of a file in the .dist-info folder."""
+    for member in members:
+        parts = member.name.split("/")
+        if len(parts) == 2 and parts[0].endswith(".dist-info") and parts[1] == name:
+            if member.size > _MAX_TEXT:
+                raise MalformedError(f"{name} of {member.size} bytes", member.entry)
+            return open_member(pread, size, member)(0, member.size).decode("utf-8", "replace")
+    raise MalformedError(f"a zip archive, but no wheel: no .dist-info/{name} in it")
+
+
+def _headers(text: str) -> dict[str, list[str]]:
+    """The header lines before the first empty line, by lower-case name."""
+    out: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if not line.strip():
+            break
+        name, colon, value = line.partition(":")
+        if colon and not line[0].isspace():
+            out.setdefault(name.strip().lower(), []).append(value.strip())
+    return out
+
+
+def _library(pread: Pread, member: Member) -> WheelLibrary:
+    size, name = member.size, member.name.rpartition("/")[2]
+    elf = read_elf(pread, size)
+    versions = read_versions(pread, size)
+    gpu = read_gpu_code(pread, size, _CONTAINERS)
+    try:
+        version = read_cuda_version(pread, size, name) or ""
+    except MalformedError:
+        version = ""
+    return WheelLibrary(member.name, size, elf, versions, gpu, version)

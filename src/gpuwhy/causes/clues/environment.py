@@ -1,0 +1,69 @@
+"""Clues for search paths."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.clues import of
+from gpuwhy.causes.clues.conditions import (
+    all_of, alone, any_of, asks, field, on_windows, same_file_told, wants, with_,
+)  # fmt: skip
+from gpuwhy.model.symptom import Clue
+
+_ANY = asks("cuda", "cudnn", "nvrtc", "nccl", "tensorrt")
+_OUTSIDE = "{library} may be installed outside the folders the loader searches"
+_THERE = "{library} exists, outside the folders the loader searches"
+
+CLUES: tuple[Clue, ...] = (
+    *of(
+        "env.path",
+        ("loader.cannot_open", 4.6, _THERE, all_of(_ANY, same_file_told)),
+        ("loader.cannot_open", 2.5, _OUTSIDE, _ANY),
+        ("loader.cannot_open", 2.2, "the folder of {library} may not be searched", field("library", r"libcuda\.so$")),
+        ("loader.tf_dso", 4.6, _THERE, all_of(_ANY, same_file_told)),
+        ("loader.tf_dso", 2.2, _OUTSIDE, asks("cuda", "cudnn")),
+        ("loader.cudnn_sub", 4.6, _THERE, all_of(wants("cudnn"), same_file_told)),
+        ("loader.cudnn_sub", 2.8, _OUTSIDE, wants("cudnn")),
+        ("loader.cudnn_load", 2.2, _OUTSIDE),
+        ("loader.cudnn_unable", 2.5, _OUTSIDE),
+        ("loader.cudnn_symbol", 1.8, "cuDNN's parts may lie outside the folders the loader searches"),
+        ("loader.cudnn_locate", 2.5, _OUTSIDE),
+        ("loader.asked", 2.4, _OUTSIDE, _ANY),
+        ("loader.find_failed", 2.4, _OUTSIDE, _ANY),
+        ("loader.ldd_missing", 2.2, _OUTSIDE, _ANY),
+        ("loader.tf_skip", 2.6, "libraries may be installed outside the folders the loader searches", alone),
+        ("loader.wrong_class", 2.6, "the search leads to a library of another kind first"),
+        ("loader.undefined_symbol", 1.2, "the search leads to another copy first", field("symbol", r"_*nvjitlink|cu(?:blas|sparse)")),
+        ("windows.dll_not_found", 2.3, _OUTSIDE, _ANY),
+        ("windows.could_not_find", 2.3, _OUTSIDE, _ANY),
+        ("windows.tf_needs", 2.4, _OUTSIDE, _ANY),
+        ("windows.dll_needs", 2.4, _OUTSIDE, _ANY),
+        ("windows.third_party", 2.9, "PATH does not lead to {library}", asks("cuda")),
+        ("windows.third_party", 2.2, "PATH may not lead to {library}"),
+        ("title.empty_devices", 1.2, "TensorFlow lists no GPU"),
+        ("title.empty_devices", 2.2, "TensorFlow does not find the CUDA libraries that were installed with it", with_("told.and_cuda")),
+        ("windows.load_library", 2.2, "DLLs may lie outside PATH", field("number", "126")),
+        ("windows.ort_dll", 2.0, "DLLs may lie outside PATH"),
+        ("ct2.not_found", 2.3, _OUTSIDE),
+        ("cupy.no_cuda_path", 3.2, "CUDA_PATH is not set"),
+        ("cupy.load_failed", 1.6, _OUTSIDE),
+        ("build.nvcc_missing", 3.1, "PATH does not lead to nvcc"),
+        ("build.cuda_home", 3.2, "CUDA_HOME is not set, or names no toolkit"),
+        ("build.cmake_compiler", 2.9, "PATH does not lead to nvcc"),
+        ("build.cmake_find", 2.4, "CMake is not told where {what} is"),
+        ("build.cannot_find_l", 1.9, "the linker is not told where {library} is"),
+        ("build.bazel", 1.4, "the build is not told where CUDA is"),
+        ("build.header", 1.8, "the compiler is not told where {header} is"),
+        ("bnb.setup", 2.4, "LD_LIBRARY_PATH does not lead to the CUDA runtime"),
+        ("tf.libdevice", 2.6, "XLA_FLAGS does not lead to the toolkit"),
+        ("tf.ptxas_missing", 2.2, "PATH does not lead to ptxas"),
+        ("numba.nvvm", 2.0, "CUDA_HOME does not lead to NVVM"),
+        ("nvrtc.builtins", 2.0, "the folder of {library} is not searched"),
+        ("nvrtc.headers", 2.0, "CUDA_PATH does not lead to the headers"),
+        ("triton.libcuda", 2.0, "the folder of libcuda.so is not searched"),
+        ("numba.no_driver", 1.6, "the folder of libcuda is not searched"),
+        ("nvidia.smi_missing", 1.4, "PATH does not lead to nvidia-smi"),
+        ("ort.create_failed", 1.9, "the folders of CUDA and cuDNN may not be searched", alone),
+        ("jax.unable_to_load", 1.6, "the folder of {what} is not searched"),
+        ("tf.skipping", 1.4, "libraries may lie outside the folders the loader searches", alone),
+        ("told.stub_path", 1.0, "LD_LIBRARY_PATH leads to the toolkit's stubs"),
+    ),
+)  # fmt: skip

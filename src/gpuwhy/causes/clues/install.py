@@ -1,0 +1,57 @@
+"""Clues for the installation."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.clues import of
+from gpuwhy.causes.clues.conditions import all_of, alone, field, line, no, no_errors, with_
+from gpuwhy.model.symptom import Clue, Reading, Symptom
+
+
+def _both_tensorflows(s: Symptom, r: Reading) -> bool:
+    told = r.told.versions
+    return len({"tensorflow", "tensorflow-gpu", "tensorflow-cpu"} & told.keys()) > 1
+
+
+def _both_runtimes(s: Symptom, r: Reading) -> bool:
+    return {"onnxruntime", "onnxruntime-gpu"} <= r.told.versions.keys()
+
+
+CLUES: tuple[Clue, ...] = (
+    *of(
+        "install.corrupted",
+        ("loader.corrupt", 4.8, "{library} is damaged: it is no complete library"),
+        ("loader.wrong_class", 2.6, "{library} is a library of another kind ({elf})"),
+        ("packages.damaged", 4.0, "a package file is damaged"),
+        ("windows.dll_load_failed", 3.0, "a DLL is damaged or of another architecture", field("invalid", ".")),
+        ("windows.error", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),
+        ("windows.load_library", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),
+        ("signal.bus", 2.9, "a bus error, as of a library file that is cut off"),
+        ("loader.cudnn_sub", 1.6, "a part of cuDNN is missing from its folder"),
+        ("loader.cudnn_symbol", 1.6, "a part of cuDNN is missing from its folder"),
+        ("tf.partial", 2.4, "tensorflow is an empty shell: its files are gone"),
+        ("ort.partial", 2.2, "onnxruntime is an empty shell: its files are gone"),
+        ("windows.torch_dll", 1.6, "{library} cannot be loaded"),
+        ("tf.cudnn_handle", 0.9, "cuDNN did not start; a stale ~/.nv cache does that too"),
+        ("tf.conv_check", 1.9, "cuDNN failed inside a check; a stale ~/.nv cache does that too"),
+        ("cuda.invalid_image", 1.2, "the GPU code is damaged"),
+        ("cuda.software_validity_not_established", 2.4, "an integrity check failed (error 103)"),
+        ("python.module", 0.8, "a module is not there"),
+    ),
+    *of(
+        "install.conflict",
+        ("cupy.two_packages", 5.2, "two CuPy packages are installed over each other"),
+        ("ort.two_packages", 5.0, "two onnxruntime packages are installed over each other"),
+        ("tf.partial", 3.8, "tensorflow is an empty shell, as after uninstalling one of two packages"),
+        ("ort.partial", 3.8, "onnxruntime is an empty shell, as after uninstalling one of two packages"),
+        ("ort.not_available", 2.7, "the CPU package may have been installed over the GPU one"),
+        ("ort.not_available", 4.0, "both onnxruntime packages are listed", _both_runtimes),
+        ("told.package", 2.9, "several tensorflow packages are listed", _both_tensorflows),
+        ("told.package", 2.9, "both onnxruntime packages are listed", _both_runtimes),
+        ("loader.undefined_symbol", 2.6, "{symbol} is missing: two wheels write one libnccl", field("symbol", r"p?nccl")),
+        ("packages.no_suitable", 2.4, "installing pulls the CPU package over the GPU one"),
+        ("jax.plugin_abi", 2.0, "the plug-in and jaxlib are of different releases"),
+        ("packages.uninstalled_over", 1.6, "{package} was removed"),
+        ("tf.old_api", 0.8, "the tensorflow that is imported is not the one that is expected"),
+        ("harmless.factory", -2.0, "two registrations in one process"),
+    ),
+)  # fmt: skip

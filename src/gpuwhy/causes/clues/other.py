@@ -1,0 +1,80 @@
+"""Clues that it is not the GPU stack."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.clues import of
+from gpuwhy.causes.clues.conditions import all_of, alone, any_of, asks, field, line, no, no_errors, with_
+from gpuwhy.model.symptom import Clue, Reading, Symptom
+
+
+def _only_plain(s: Symptom, r: Reading) -> bool:
+    """Every error in the text is a plain Python one."""
+    return all(o.speaker in ("python", "title", "signal", "packages") for o in r.errors)
+
+
+_CALM = -0.15
+
+CLUES: tuple[Clue, ...] = (
+    *of(
+        "other.not_gpu",
+        ("python.protobuf", 4.4, "protobuf's versions do not fit"),
+        ("python.numpy_abi", 4.2, "NumPy's versions do not fit"),
+        ("python.glibc", 3.2, "the system's C or C++ library is too old"),
+        ("python.avx", 3.8, "the CPU lacks instructions that the build uses"),
+        ("python.keras", 2.4, "Keras versions do not fit"),
+        ("python.module", 3.0, "the module {name} is not installed", _only_plain),
+        ("python.import_name", 3.0, "{name} does not exist in the module", _only_plain),
+        ("python.attribute", 2.9, "a plain Python error: {what}", _only_plain),
+        ("python.exception", 2.6, "a plain Python error: {name}", _only_plain),
+        ("python.http", 3.2, "a download failed", _only_plain),
+        ("python.runtime", 0.4, "an error that says nothing of the GPU", no_errors),
+        ("tf.old_api", 3.6, "{name} does not exist in this TensorFlow"),
+        ("windows.msvc", 4.0, "the Microsoft C++ runtime is not installed"),
+        ("windows.dll_load_failed", 1.6, "a DLL of the system is missing"),
+        ("windows.dll_load_failed", 2.6, "a DLL failed to start, as without the Microsoft C++ runtime or AVX", field("init", ".")),
+        ("windows.error", 2.0, "a DLL failed to start (1114)", field("number", "1114")),
+        ("windows.torch_dll", 2.0, "{library} needs a DLL of the system"),
+        ("windows.module_missing", 1.2, "a DLL of the system may be missing"),
+        ("loader.cannot_open", 3.0, "{library} is not of the GPU stack", asks("other")),
+        ("loader.version_missing", 2.8, "the system's {library} is too old", field("version", "glibc|cxxabi|gcc")),
+        ("loader.undefined_symbol", 2.8, "{symbol} is not of the GPU stack", field("symbol", r"_?Py|iJIT|ffi_|SSL|XML|png|jpeg|sqlite|EVP|_gfortran|mkl|cblas_|omp_|GOMP")),
+        ("loader.tensorrt", 2.6, "TensorRT is optional: TensorFlow goes on without it", with_("tf.", "harmless.")),
+        ("loader.libtpu", 2.8, "JAX looks for a TPU first: nothing is wrong"),
+        ("jax.other_backend", 2.6, "JAX looks for {backend} first: nothing is wrong", no_errors),
+        ("jax.tpu", 2.2, "JAX looks for a TPU first: nothing is wrong", no_errors),
+        ("tf.trt_mismatch", 2.4, "a note of TensorRT, no error"),
+        ("harmless.factory", _CALM, "a registration note, no error", no_errors),
+        ("harmless.numa", _CALM, "a note about NUMA, no error", no_errors),
+        ("harmless.cpu_features", _CALM, "a note about the CPU, no error", no_errors),
+        ("harmless.trt", _CALM, "TensorRT is optional", no_errors),
+        ("harmless.xla_host", _CALM, "a note about XLA, no error", no_errors),
+        ("harmless.ldconfig", 2.4, "ldconfig's complaint breaks nothing"),
+        ("harmless.computation_placer", _CALM, "a registration note, no error", no_errors),
+        ("harmless.mlir", _CALM, "a note, no error", no_errors),
+        ("harmless.loaded_ok", _CALM, "a library was loaded", no_errors),
+        ("harmless.cupti", 0.0, "profiling is not needed to run", no_errors),
+        ("harmless.drop_remainder", 0.2, "the end of the data, no error", no_errors),
+        ("harmless.deprecation", _CALM, "a deprecation, no error", no_errors),
+        ("harmless.absl", _CALM, "a logging note, no error", no_errors),
+        ("memory.bfc", 1.6, "the allocator says that it is not a failure", field("harmless", ".")),
+        ("torch.image_extension", 1.4, "torchvision's image reader is optional"),
+        ("tf.pywrap", 1.6, "a library of the system is missing, or the CPU is too old"),
+        ("packages.conflict", 2.8, "packages ask for versions that exclude each other"),
+        ("packages.no_match_other", 2.6, "a package does not exist for this Python or system"),
+        ("packages.no_match", 2.0, "a package does not exist for this Python or system"),
+        ("packages.no_space", 2.8, "the disk is full"),
+        ("packages.gpu_removed", 2.4, "tensorflow-gpu no longer exists"),
+        ("program.devices", 2.3, "a mistake of the program"),
+        ("program.shape", 1.4, "a mistake of the program"),
+        ("program.index", 1.4, "a mistake of the program"),
+        ("nccl.rendezvous", 2.4, "ports or addresses, not the GPU"),
+        ("memory.worker_gone", 1.6, "a data-loader worker vanished, as on Windows without the main guard"),
+        ("memory.worker_killed", 1.8, "a data-loader worker crashed", field("signal", "seg|abort")),
+        ("signal.segv", 1.6, "a crash that says nothing"),
+        ("jax.plugin_abi", 1.2, "packages of different releases"),
+        ("loader.static_tls", 2.2, "the order of imports"),
+        ("build.python_header", 1.8, "Python's headers are not installed"),
+        ("build.missing_tool", 1.6, "a build tool is not there"),
+        ("build.msvc", 2.0, "the Microsoft compiler is not found"),
+    ),
+)  # fmt: skip

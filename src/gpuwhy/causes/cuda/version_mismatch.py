@@ -1,0 +1,64 @@
+"""cuda.version_mismatch: the CUDA libraries that are installed are of another version than the framework's."""
+
+from __future__ import annotations
+
+from gpuwhy.causes import needs, trees
+from gpuwhy.causes.commands import install
+from gpuwhy.causes.cuda.clash import clashes, say_unmet
+from gpuwhy.causes.cuda.missing_library import installing
+from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
+from gpuwhy.knowledge.sonames import cuda_of
+from gpuwhy.model.cause import Case, Cause, Finding, Fix
+from gpuwhy.model.fact import value_or
+from gpuwhy.model.version import numbers
+
+
+def another_version(case: Case) -> Finding | None:
+    """Only files of the same libraries with another SONAME."""
+    found = needs.unfound(case, needs.is_cuda)
+    return needs.say_other(case, found) if found and needs.outdated(case, needs.is_cuda) else None
+
+
+def too_old_for_its_users(case: Case) -> Finding | None:
+    """The only copy of a library lacks functions that another loaded library asks it for."""
+    found = clashes(case, other_copy=False)
+    return say_unmet(case, found[0]) if found else None
+
+
+def all_fit(case: Case) -> Finding | None:
+    """What rules it out."""
+    tree = trees.of(case)
+    if isinstance(tree, Finding):
+        return tree
+    if needs.outdated(case, needs.is_cuda) or clashes(case, other_copy=False):
+        return None
+    return needs.nothing_lost(case, needs.is_cuda, "other version") if not _only_few(case) else None
+
+
+def _only_few(case: Case) -> bool:
+    return any(needs.story(case, need) == "other version" for need in needs.required(case, needs.is_cuda))
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """The libraries that this release was built for, or the release for the libraries that are there."""
+    framework, out = needs.the(case), list(installing(case, needs.is_cuda))
+    if clashes(case, other_copy=False) and brings_libraries(framework.name, framework.version):
+        major = numbers(value_or(framework.built_for_cuda, ""))[:1]
+        wanted = gpu_requirement(framework.name, framework.distribution, framework.version, major[0] if major else None)
+        command = install(case.facts, wanted, because_of=framework.distribution)
+        out.append(Fix("Install the libraries that this release pins", command, safe=True))
+    found = [p for need in needs.unfound(case, needs.is_cuda) for p in need.other_versions]
+    cuda = next((one for path in found if (one := cuda_of(needs.base_name(path)))), "")
+    if cuda:
+        out.append(Fix(f"Or install a release of {framework.title} that is built for CUDA {cuda}", safe=True))
+    return tuple(out) or (Fix("Install the CUDA libraries that this release was built for"),)
+
+
+CAUSE = Cause(
+    id="cuda.version_mismatch",
+    title="the CUDA libraries are of another version than the framework was built for",
+    signs=(another_version, too_old_for_its_users, all_fit),
+    fixes=fixes,
+    scope="framework",
+    effect="{subject} will not see the GPU",
+)

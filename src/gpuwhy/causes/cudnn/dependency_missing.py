@@ -1,0 +1,87 @@
+"""cudnn.dependency_missing: cuDNN is found, and a library that cuDNN itself needs is not."""
+
+from __future__ import annotations
+
+from gpuwhy.causes import needs, trees
+from gpuwhy.causes.commands import install
+from gpuwhy.causes.cudnn.version_mismatch import refused
+from gpuwhy.knowledge.installs import wheel_of
+from gpuwhy.knowledge.sonames import cuda_of
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
+from gpuwhy.model.fact import Known, Source, value_or
+from gpuwhy.model.facts import LibraryCopy, LoadTree, MissingLibrary
+from gpuwhy.model.version import numbers
+
+
+def its_need_is_missing(case: Case) -> Finding | None:
+    """What a loaded cuDNN library asks for in vain; the driver's libcuda is other causes' business."""
+    tree = trees.of_gpu(case)
+    if isinstance(tree, Finding):
+        return tree
+    shim, gone = trees.shim(tree), _gone(case, tree)
+    if shim is None:
+        found = [needs.saw_search(need) for need in needs.required(case, needs.is_cudnn)[:1]]
+        return against(f"{needs.named(case)} loads no cuDNN", *found)
+    if not gone:
+        return against("everything that cuDNN alone needs is found", trees.saw_loaded(shim))
+    if refused(case):
+        return against(f"{needs.named(case)} refuses this cuDNN as a whole", trees.saw_loaded(shim))
+    first, more = gone[0], f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+    belongs = f", which belongs to CUDA {cuda_of(first.name)}" if _foreign(case, first) else ""
+    return proof(
+        f"{needs.named(case)} loads cuDNN, whose {needs.base_name(first.needed_by)} needs {first.name}{more}{belongs}; "
+        f"{'the loader finds none' if first.why == 'not found' else first.why}",
+        saw(f"needs {first.name}, {len(first.searched)} folders searched", Source("file", first.needed_by)),
+        trees.saw_loaded(shim),
+        *(trees.saw_lost(copy) for copy in _copies(case, first)[:2]),
+    )
+
+
+def _gone(case: Case, tree: LoadTree) -> list[MissingLibrary]:
+    """Each once; what the framework itself misses too is told there."""
+    told = {need.name for need in needs.required(case, needs.anything) if not isinstance(need.found, Known)}
+    gone = [m for m in tree.missing if needs.base_name(m.needed_by).startswith("libcudnn")]
+    unique = {m.name: m for m in reversed(gone) if not m.name.startswith(("libcuda.so", "libcudnn"))}
+    return [m for m in reversed(unique.values()) if m.name not in told]
+
+
+def _foreign(case: Case, missing: MissingLibrary) -> bool:
+    """Whether this cuDNN was made for another CUDA major than the framework."""
+    theirs, own = numbers(cuda_of(missing.name))[:1], numbers(value_or(needs.the(case).built_for_cuda, ""))[:1]
+    return bool(theirs and own and theirs != own)
+
+
+def _copies(case: Case, missing: MissingLibrary) -> list[LibraryCopy]:
+    return [c for c in value_or(case.facts.libraries.copies, ()) if c.name == missing.name]
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Point to the copy that is there, or install the library's package; a foreign cuDNN is replaced."""
+    tree = trees.of_gpu(case)
+    assert isinstance(tree, LoadTree)
+    gone, shim = _gone(case, tree), trees.shim(tree)
+    major = numbers(value_or(needs.the(case).built_for_cuda, ""))[0:1]
+    if _foreign(case, gone[0]) and shim:
+        wheel = wheel_of(shim.name, major[0])
+        command = install(case.facts, wheel, because_of=needs.the(case).distribution)
+        return (*trees.let_win(shim, ""), Fix(f"Install the cuDNN made for CUDA {major[0]}", command, safe=True))
+    there = [copy for m in gone for copy in trees.healthy(_copies(case, m))[:1]]
+    out = [needs.export(list(dict.fromkeys(c.path.rpartition("/")[0] for c in there)))] if there else []
+    lost = [m.name for m in gone if m.name not in {c.name for c in there}]
+    wheels = [wheel for name in lost if (wheel := wheel_of(name, major[0] if major else None))]
+    if wheels:
+        command = install(case.facts, *dict.fromkeys(wheels), because_of=needs.the(case).distribution)
+        out.append(Fix("Install the wheels that hold them", command, safe=True))
+    if "libz.so.1" in lost:
+        out.append(Fix("Install zlib from the system's packages", "sudo apt install zlib1g", root=True))
+    return tuple(out) or (Fix(f"Install {gone[0].name}, and have the loader find it"),)
+
+
+CAUSE = Cause(
+    id="cudnn.dependency_missing",
+    title="a library that cuDNN itself needs is not found",
+    signs=(its_need_is_missing,),
+    fixes=fixes,
+    scope="framework",
+    effect="{subject} cannot use cuDNN",
+)

@@ -1,0 +1,83 @@
+"""cudnn.mixed_libraries: the parts of cuDNN that get loaded come from different releases."""
+
+from __future__ import annotations
+
+from gpuwhy.causes import needs, trees
+from gpuwhy.causes.commands import install
+from gpuwhy.causes.cudnn.version_mismatch import refused
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, strong
+from gpuwhy.model.fact import Known
+from gpuwhy.model.facts import LoadedLibrary, LoadTree
+
+
+def parts_differ(case: Case) -> Finding | None:
+    """Sub-libraries of several releases: no engine is found for a convolution, or the process aborts."""
+    tree = trees.of_gpu(case)
+    if isinstance(tree, Finding):
+        return tree
+    shim, parts = trees.shim(tree), trees.parts(tree)
+    if shim is None:
+        return against(f"{needs.named(case)} loads no cuDNN", *_search(case))
+    versions = trees.versions(parts)
+    if len(versions) > 1:
+        first, other = parts[0], _first_other(parts)
+        return proof(
+            f"{needs.named(case)} loads {first.name} {versions[0]}, found by {trees.how(first)}, and {other.name} "
+            f"{trees.versions([other])[0]}, found by {trees.how(other)}; cuDNN works only in one piece",
+            trees.saw_loaded(first),
+            trees.saw_loaded(other),
+        )
+    if parts and isinstance(shim.version, Known) and trees.short(shim.version.value) != versions[0]:
+        return _shim_apart(case, shim, parts[0])
+    shim.version.need()
+    return against(f"libcudnn and its {len(parts)} parts are all {trees.versions([shim])[0]}", trees.saw_loaded(shim))
+
+
+def _shim_apart(case: Case, shim: LoadedLibrary, part: LoadedLibrary) -> Finding:
+    """All parts of one release under a libcudnn of another: it runs, as nobody has tested it."""
+    (own,), (theirs,) = trees.versions([shim]), trees.versions([part])
+    if refused(case):
+        return against(f"every part is cuDNN {theirs}, which this framework refuses as a whole", trees.saw_loaded(part))
+    return mild(
+        strong(
+            f"{needs.named(case)} loads libcudnn {own}, found by {trees.how(shim)}, and all its parts {theirs}, "
+            f"found by {trees.how(part)}: a mixture that prints no error before the first convolution",
+            trees.saw_loaded(shim),
+            trees.saw_loaded(part),
+        )
+    )
+
+
+def _first_other(parts: list[LoadedLibrary]) -> LoadedLibrary:
+    return next(one for one in parts if trees.versions([one]) != trees.versions(parts[:1]))
+
+
+def _search(case: Case) -> list[Evidence]:
+    return [needs.saw_search(need) for need in needs.required(case, needs.is_cudnn)[:1]]
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Take the intruder off the path; where both lie in one folder, install one release anew."""
+    tree = trees.of_gpu(case)
+    assert isinstance(tree, LoadTree)
+    shim = trees.shim(tree)
+    loaded = [*([shim] if shim else []), *trees.parts(tree)]
+    for one in loaded:
+        if one.via == "LD_LIBRARY_PATH":
+            return trees.let_win(one, "")
+    wheels = [o.value for one in loaded if isinstance(o := one.owner, Known) and o.value.startswith("nvidia-")]
+    if wheels:
+        name, version = wheels[0].split(" ")[:2]
+        command = install(case.facts, f"{name}=={version}", because_of=name, again=True)
+        return (Fix("Write the files of one release anew, over all the others", command, safe=True),)
+    return (Fix("Keep one cuDNN release in the folder that wins, and remove the other's files"),)
+
+
+CAUSE = Cause(
+    id="cudnn.mixed_libraries",
+    title="cuDNN's parts come from different releases",
+    signs=(parts_differ,),
+    fixes=fixes,
+    scope="framework",
+    effect="{subject} loads a mixture of two cuDNN releases",
+)

@@ -1,0 +1,141 @@
+"""cudnn.version_mismatch: the cuDNN that gets loaded is not one that the framework accepts."""
+
+from __future__ import annotations
+
+from gpuwhy.causes import needs, trees
+from gpuwhy.causes.commands import install
+from gpuwhy.causes.cuda.missing_library import installing
+from gpuwhy.knowledge.cudnn_rules import Needs, Rule, compiled, fits, rule
+from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw
+from gpuwhy.model.fact import Fact, Known, Undetermined, Unknown, value_or
+from gpuwhy.model.facts import LoadedLibrary, LoadTree
+from gpuwhy.model.version import major_minor, numbers
+
+
+def another_major(case: Case) -> Finding | None:
+    """Only a cuDNN with another SONAME is installed, so of another major version."""
+    found = needs.lost(case, needs.is_cudnn, "other version")
+    return needs.say_other(case, found) if found else None
+
+
+def wrong_version_wins(case: Case) -> Finding | None:
+    """The loaded cuDNN against the one compiled with, by the framework's own rule."""
+    tree = trees.of_gpu(case)
+    if isinstance(tree, Finding) or (shim := trees.shim(tree)) is None:
+        return None
+    versions, one = trees.versions(trees.parts(tree)), trees.reporter(tree) or shim
+    if len(versions) > 1:
+        return against(f"its parts are of different versions, {' and '.join(versions)}", trees.saw_loaded(one))
+    loaded, built, law = trees.short(one.version.need() or ""), _built(case), _rule(case)
+    fit = fits(law.needs if law else "same major", built.need() or "", loaded)
+    if fit is None:
+        raise Undetermined(Unknown(f"which minor version of cuDNN {needs.named(case)} was compiled with is not known"))
+    if fit:
+        return against(_fitting(built, loaded), trees.saw_loaded(one))
+    return _wrong(case, one, built, loaded, law)
+
+
+def _wrong(case: Case, one: LoadedLibrary, built: Fact[str], loaded: str, law: Rule | None) -> Finding:
+    text = f"{needs.named(case)} was compiled with cuDNN {value_or(built, '')} and needs {_wanted(built, law)}; "
+    lost = trees.own_copies(case, one)
+    return proof(
+        f"{text}{loaded} is loaded, found by {trees.how(one)}",
+        trees.saw_loaded(one),
+        saw(f"compiled with cuDNN {value_or(built, '')}", built),
+        *(trees.saw_lost(copy) for copy in lost[:2]),
+        *((know(law.text, law.source),) if law else ()),
+    )
+
+
+def symbols_unmet(case: Case) -> Finding | None:
+    """The framework asks this cuDNN for functions that it does not have."""
+    tree = trees.of(case)
+    if isinstance(tree, Finding):
+        return None
+    bad = next((u for u in tree.unmet if needs.base_name(u.provider).startswith("libcudnn")), None)
+    if bad is None:
+        return None
+    more = f" and {bad.count - 1} more" if bad.count > 1 else ""
+    return proof(
+        f"{needs.base_name(bad.library)} needs {bad.symbols[0]}{more}, which {bad.provider} does not define",
+        *(trees.saw_loaded(one) for one in tree.libraries if one.name == needs.base_name(bad.provider)),
+    )
+
+
+def refused(case: Case) -> bool:
+    """Whether the framework refuses the cuDNN that wins as a whole: what is wrong with its parts is told by that."""
+    return any(f.weight == "proof" for sign in (wrong_version_wins, symbols_unmet) if (f := sign(case)))
+
+
+def nothing_else(case: Case) -> Finding | None:
+    """What rules it out before any version is compared."""
+    tree = trees.of_gpu(case)
+    if isinstance(tree, Finding):
+        return tree
+    if trees.shim(tree) is None and not needs.lost(case, needs.is_cudnn, "other version"):
+        return needs.nothing_lost(case, needs.is_cudnn, "other version")
+    return None
+
+
+def _rule(case: Case) -> Rule | None:
+    return rule(needs.the(case).name, needs.the(case).version)
+
+
+def _built(case: Case) -> Fact[str]:
+    """What the release says, or the row that knows its minor version too."""
+    said = needs.the(case).built_for_cudnn
+    row = compiled(needs.the(case).name, needs.the(case).version)
+    vague = isinstance(said, Unknown) or (isinstance(said, Known) and len(numbers(said.value)) < 2)
+    return Known(row.cudnn, row.source) if row and vague else said
+
+
+def _wanted(built: Fact[str], law: Rule | None) -> str:
+    version, kind = value_or(built, ""), law.needs if law else "same major"
+    major, minor = str(numbers(version)[0]), major_minor(version)
+    words: dict[Needs, str] = {
+        "minor or newer": f"{minor} or a newer {major}",
+        "same minor": minor,
+        "same major": f"a cuDNN {major}",
+    }
+    return words[kind]
+
+
+def _fitting(built: Fact[str], loaded: str) -> str:
+    return f"cuDNN {loaded} is loaded, which fits a build with {value_or(built, '')}"
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Let the framework's own copy win, or install it."""
+    fix = [*_own_copy_first(case), *installing(case, needs.is_cudnn)]
+    framework, facts = needs.the(case), case.facts
+    if not installing(case, needs.is_cudnn) and brings_libraries(framework.name, framework.version):
+        major = numbers(value_or(framework.built_for_cuda, ""))[:1]
+        wanted = gpu_requirement(framework.name, framework.distribution, framework.version, major[0] if major else None)
+        command = install(facts, wanted, because_of=framework.distribution)
+        fix.append(Fix("Install the cuDNN that this release asks for", command, safe=True))
+    return tuple(fix) or (_by_hand(case),)
+
+
+def _own_copy_first(case: Case) -> tuple[Fix, ...]:
+    tree: LoadTree | Finding = trees.of_gpu(case)
+    one = None if isinstance(tree, Finding) else trees.reporter(tree)
+    if one is None:
+        return ()
+    right = trees.healthy(trees.own_copies(case, one))
+    return trees.let_win(one, right[0].path.rpartition("/")[0] if right else "")
+
+
+def _by_hand(case: Case) -> Fix:
+    wanted = _wanted(_built(case), _rule(case)) if numbers(value_or(_built(case), "")) else "the version asked for"
+    return Fix(f"Install cuDNN {wanted} beside CUDA {value_or(needs.the(case).built_for_cuda, '')}, and have it found")
+
+
+CAUSE = Cause(
+    id="cudnn.version_mismatch",
+    title="cuDNN of another version than the framework was built for",
+    signs=(another_major, wrong_version_wins, symbols_unmet, nothing_else),
+    fixes=fixes,
+    scope="framework",
+    effect="{subject} gets a cuDNN that it does not accept",
+)

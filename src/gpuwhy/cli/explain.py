@@ -1,0 +1,145 @@
+"""`gpuwhy explain`: why did this log, traceback or error happen?"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO
+
+from gpuwhy.cli import FOUND, HEALTHY, UsageError
+from gpuwhy.cli.check import add_target, paper, write
+
+if TYPE_CHECKING:
+    from gpuwhy.logs import Facts, Reading, Report
+
+PIECE = 1 << 20
+PAUSE = 0.5
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("explain", help="why did this log, traceback or error happen?")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the log; standard input when it is - or missing")
+    add_target(parser)
+    parser.add_argument("--log-only", action="store_true", help="do not look at this machine")
+    parser.add_argument("--why", action="store_true", help="the full reasoning: every cause with its lines")
+    parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
+    parser.add_argument("--follow", action="store_true", help="go on reading as the file grows")
+    parser.add_argument(
+        "--answer", action="append", default=[], metavar="NAME=ANSWER", help="what the test of an earlier report said"
+    )
+    parser.add_argument("--batch", metavar="FILE", help='JSON lines {"id", "log"} in, {"id", "causes"} out; - is stdin')
+    parser.set_defaults(go=go)
+
+
+def go(options: argparse.Namespace) -> int:
+    """Read, judge, print."""
+    if options.batch:
+        return _batch(options.batch)
+    if options.follow:
+        return _follow(options)
+    from gpuwhy import logs
+
+    started = time.monotonic()
+    with _opened(options.file) as file:
+        reading = logs.read(_pieces(file, options.file or "standard input"))
+    report = _report(options, reading, _facts(options), started)
+    _print(report, options)
+    return _code(report)
+
+
+def _report(options: argparse.Namespace, reading: Reading, facts: Facts | None, started: float) -> Report:
+    from gpuwhy import logs
+
+    where = os.path.basename(options.file or "") or "input"
+    try:
+        return logs.report_on(reading, facts, options.answer, started=started, where=where)
+    except logs.BadAnswerError as error:
+        raise UsageError(str(error)) from error
+
+
+def _facts(options: argparse.Namespace) -> Facts | None:
+    if options.log_only:
+        return None
+    from gpuwhy.cli.check import diagnose
+
+    return diagnose(options).facts
+
+
+def _code(report: Report) -> int:
+    return HEALTHY if report.status == "healthy" else FOUND
+
+
+def _print(report: Report, options: argparse.Namespace) -> None:
+    if options.json:
+        from gpuwhy.render.json import render as as_json
+
+        write(as_json(report))
+        return
+    from gpuwhy.render.explained import render as as_text
+
+    write(as_text(report, paper(), options.why))
+
+
+def _opened(path: str | None) -> BinaryIO:
+    if path in (None, "-"):
+        if sys.stdin.isatty():
+            raise UsageError("explain what? Give a file, or pipe the output: python train.py 2>&1 | gpuwhy explain")
+        return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    assert path is not None
+    try:
+        if os.path.isdir(path):
+            raise UsageError(f"cannot read {path}: it is a folder")
+        return open(path, "rb")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _pieces(file: BinaryIO, name: str) -> Iterator[bytes]:
+    try:
+        while piece := file.read(PIECE):
+            yield piece
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
+
+
+def _batch(path: str) -> int:
+    import msgspec
+
+    from gpuwhy import logs
+
+    found = False
+    with _opened(path) as file:
+        try:
+            for line in logs.batch(file):
+                found = found or not line.endswith(b'"causes":[]}')
+                sys.stdout.buffer.write(line + b"\n")
+        except msgspec.DecodeError as error:
+            raise UsageError(f"--batch {path}: a line is no JSON object: {error}") from error
+    sys.stdout.buffer.flush()
+    return FOUND if found else HEALTHY
+
+
+def _follow(options: argparse.Namespace) -> int:
+    """Print a report whenever the answer changes; Ctrl-C ends it."""
+    from gpuwhy import logs
+
+    reader, facts, last, code = logs.LogReader(), _facts(options), "", HEALTHY
+    with _opened(options.file) as file:
+        while True:
+            fresh = False
+            for piece in _pieces(file, options.file or "standard input"):
+                reader.feed(piece)
+                fresh = True
+            if fresh:
+                report = _report(options, reader.reading(), facts, time.monotonic())
+                key = "" if report.status == "healthy" else report.headline
+                if key and key != last:
+                    _print(report, options)
+                    last, code = key, FOUND
+            if options.file in (None, "-"):
+                return code
+            time.sleep(PAUSE)

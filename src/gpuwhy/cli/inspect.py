@@ -1,0 +1,58 @@
+"""`gpuwhy inspect PATH`: what a binary, wheel or environment needs, for which GPUs, and what would be loaded."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from gpuwhy.cli import FOUND, HEALTHY, UsageError
+from gpuwhy.cli.check import paper, write
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("inspect", help="what does this binary, wheel or environment need, and get?")
+    parser.add_argument("path", metavar="PATH", help="a shared library, a program, a wheel, a folder, an environment")
+    parser.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="as if this variable were set; repeatable"
+    )
+    parser.add_argument("--root", metavar="FOLDER", help="PATH lies in another machine's file system, below a folder")
+    parser.add_argument("--json", action="store_true", help="as JSON (gpuwhy.inspect/1)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="every library, every place searched")
+    parser.set_defaults(go=go)
+
+
+def go(options: argparse.Namespace) -> int:
+    """Inspect and print."""
+    from gpuwhy import app
+    from gpuwhy.cli.progress import Progress
+
+    if options.root and not os.path.isdir(options.root):
+        raise UsageError(f"--root {options.root}: not a folder")
+    path = os.path.join("/", options.path) if options.root else os.path.abspath(os.path.expanduser(options.path))
+    host = app.inspect_host(dict(os.environ), given(options.env), options.root or "", options.json)
+    try:
+        with Progress() as progress:
+            found = app.inspect(host, path, "/" if options.root else os.getcwd(), progress.note)
+    except app.UnreadableError as error:
+        raise UsageError(str(error)) from error
+    if options.json:
+        from gpuwhy.render.inspect_json import render as as_json
+
+        write(as_json(found))
+    else:
+        from gpuwhy.render.inspect_terminal import render as as_text
+
+        write(as_text(found, paper(), options.verbose))
+    return HEALTHY if found.sound else FOUND
+
+
+def given(texts: list[str]) -> dict[str, str]:
+    """The variables of --env NAME=VALUE."""
+    out = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise UsageError(f"--env {text}: not NAME=VALUE")
+        out[name] = value
+    return out

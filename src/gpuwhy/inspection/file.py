@@ -1,0 +1,148 @@
+"""A shared library or a program: what it says of itself, and its load tree."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.binary.elf import Elf
+from gpuwhy.binary.versions import Versions
+from gpuwhy.host.base import Host
+from gpuwhy.inspection.tree import tree_of, version_of
+from gpuwhy.loader.glibc import World
+from gpuwhy.loader.process import Process
+from gpuwhy.loader.unmet import concerns_gpu
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
+from gpuwhy.model.inspected import Gpu, Header, Inspected, Tree, VersionsNeeded
+
+ALL_CONTAINERS = 200_000
+_STEERING = ("LD_LIBRARY_PATH", "LD_PRELOAD")
+_NO_VERSIONS = Versions((), (), "")
+_GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)$")
+_RECENT = (2, 37)
+
+
+def inspect_file(host: Host, path: str, folder: str) -> Fact[Inspected]:
+    """Inspect one ELF file; `folder` is what an empty element of a search path means."""
+    stat, elf = host.stat(path), host.elf(path)
+    if not isinstance(elf, Known) or not isinstance(stat, Known):
+        return elf if not isinstance(elf, Known) else Unknown(f"{path}: it cannot be seen")
+    if elf.value.kind == 1:
+        return Unknown(f"{path}: an object file (.o), which nothing loads at offset 16")
+    if elf.value.extent > stat.value.size and not elf.value.has_dynamic:
+        return Unknown(
+            f"{path}: truncated: its headers describe {elf.value.extent} bytes, it ends at offset {stat.value.size}"
+        )
+    program = is_program(elf.value)
+    start = value_or(host.real(path), path) if program else path  # the kernel resolves links before $ORIGIN is taken
+    versions = value_or(host.versions(path), _NO_VERSIONS)
+    world = world_for(host, elf.value.machine, folder)
+    answer = Inspected(
+        path=path,
+        kind="program" if program else "library",
+        needed=elf.value.needed,
+        gpu=gpu_of(host, path),
+        tree=load(world, start, elf.value),
+        header=_header(host, path, elf.value, versions),
+        variables=variables(host),
+        notes=tuple(_notes(host, path, elf.value, stat.value.size, stat.value.mode)),
+    )
+    return known(answer, "file", path)
+
+
+def is_program(elf: Elf) -> bool:
+    """Whether it is started rather than loaded: libc.so.6 has an interpreter too, but also a SONAME."""
+    return elf.kind == 2 or bool(elf.interpreter and not elf.soname)
+
+
+def is_musl(elf: Elf) -> bool:
+    """Whether musl's loader, which searches in another way, would load it."""
+    return "ld-musl" in elf.interpreter or any(name.startswith(("libc.musl", "ld-musl")) for name in elf.needed)
+
+
+def world_for(host: Host, machine: str, folder: str) -> World:
+    """What the search depends on."""
+    environ = value_or(host.environ(), {})
+    return World(
+        host=host,
+        machine=machine,
+        library_path=environ.get("LD_LIBRARY_PATH", ""),
+        folder=folder,
+        glibc=glibc_of(host, machine),
+        preload=environ.get("LD_PRELOAD", ""),
+    )
+
+
+def glibc_of(host: Host, machine: str) -> tuple[int, int]:
+    """The machine's glibc, by the newest version its C library defines; a recent one where that cannot be read."""
+    for folder in (f"/lib/{machine}-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib", "/lib"):
+        versions = host.versions(f"{folder}/libc.so.6")
+        numbers = [_GLIBC.match(name) for name in versions.value.defines] if isinstance(versions, Known) else []
+        if any(numbers):
+            return max((int(m[1]), int(m[2])) for m in numbers if m)
+    return _RECENT
+
+
+def variables(host: Host) -> tuple[str, ...]:
+    """The variables that steer the search, as they are set."""
+    environ = value_or(host.environ(), {})
+    return tuple(f"{name}={environ[name]}" for name in _STEERING if environ.get(name))
+
+
+def load(world: World, path: str, elf: Elf) -> Tree:
+    """The load tree of a program, or of a library as if a plain program opened it."""
+    if is_musl(elf):
+        return Tree()
+    process = Process(world)
+    process.start(path)
+    return tree_of(process)
+
+
+def gpu_of(host: Host, path: str, containers: int = ALL_CONTAINERS) -> Gpu:
+    """The GPU code of a file; none where it cannot be read."""
+    code = host.gpu_code(path, containers)
+    if not isinstance(code, Known):
+        return Gpu()
+    return Gpu(code.value.sass, code.value.ptx, code.value.usual_sass, code.value.usual_ptx)
+
+
+def _header(host: Host, path: str, elf: Elf, versions: Versions) -> Header:
+    return Header(
+        machine=elf.machine,
+        bits=elf.bits,
+        soname=elf.soname,
+        rpath=elf.rpath,
+        runpath=elf.runpath,
+        interpreter=elf.interpreter,
+        build_id=versions.build_id,
+        version=version_of(host, path, value_or(host.real(path), path)) if concerns_gpu(path) else None,
+        glibc=versions.glibc or None,
+        versions=tuple(VersionsNeeded(need.library, need.versions) for need in versions.needs),
+    )
+
+
+def _notes(host: Host, path: str, elf: Elf, size: int, mode: str) -> list[str]:
+    notes = []
+    if elf.extent > size:
+        notes.append(f"truncated: its headers describe {elf.extent} bytes, it has {size}")
+    if is_musl(elf):
+        notes.append("built for musl, whose loader searches in another way: what it would load is not told")
+    elif not elf.has_dynamic:
+        notes.append("statically linked: it loads nothing by itself")
+    if "s" in mode[1:7]:
+        notes.append("setuid or setgid: for others than its owner, LD_LIBRARY_PATH and LD_PRELOAD do not count")
+    uname = host.uname()
+    if (
+        isinstance(uname, Known)
+        and uname.value.machine != elf.machine
+        and (uname.value.machine, elf.machine) != ("x86_64", "i386")
+    ):
+        notes.append(f"for {elf.machine}; this machine is {uname.value.machine}")
+    if not isinstance(host.environ(), Known):
+        notes.append("LD_LIBRARY_PATH is not known there, and taken as not set")
+    cache = host.ldcache()
+    if isinstance(cache, (Absent, Unknown)):
+        notes.append("there is no ld.so.cache" if isinstance(cache, Absent) else cache.reason)
+    code = host.gpu_code(path, ALL_CONTAINERS)
+    if isinstance(code, Unknown):
+        notes.append(f"GPU code: {code.reason}")
+    return notes

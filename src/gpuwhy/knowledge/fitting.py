@@ -1,0 +1,90 @@
+"""Fitting: whether a published release works with a driver, a GPU and a Python; what nobody read is unknown, not no."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from gpuwhy.knowledge.archs import runs_on
+from gpuwhy.knowledge.drivers import cuda_of_driver, floor
+from gpuwhy.knowledge.releases import has_python
+from gpuwhy.model.release import Release, Verdict
+from gpuwhy.model.version import at_least, numbers
+
+
+class Machine(msgspec.Struct, frozen=True):
+    """What a release has to work with; "" = anything."""
+
+    driver: str = ""  # 535 (the newest of that branch) or 535.183.01
+    gpu: str = ""  # sm_89, 8.9
+    python: str = ""
+
+
+class BadMachineError(ValueError):
+    """A part of the description that makes no sense."""
+
+
+def machine(words: list[str]) -> Machine:
+    """Read `driver=535 gpu=sm_89 python=3.10`; raises BadMachineError."""
+    shapes = {"driver": r"\d+(\.\d+)*", "gpu": r"(sm_)?\d+\.?\d[af]?", "python": r"\d+\.\d+t?"}
+    found: dict[str, str] = {}
+    for word in words:
+        key, _, value = word.partition("=")
+        if key not in shapes or not re.fullmatch(shapes[key], value):
+            raise BadMachineError(f"{word!r}: expected driver=535, gpu=sm_89 or python=3.10")
+        found[key] = value
+    if "gpu" in found:
+        digits = re.sub(r"\D", "", found["gpu"])
+        found["gpu"] = f"{digits[:-1]}.{digits[-1]}"
+    return Machine(**found)
+
+
+def fits(release: Release, machine: Machine) -> Verdict:
+    """Whether every part of a machine fits; the first that does not is the reason."""
+    verdicts = [_python(release, machine), _driver(release, machine), _gpu(release, machine)]
+    for wanted in ("no", "unknown"):
+        for verdict in verdicts:
+            if verdict.fits == wanted:
+                return verdict
+    return Verdict("yes")
+
+
+def _python(release: Release, machine: Machine) -> Verdict:
+    if machine.python and not has_python(release, machine.python):
+        return Verdict("no", f"no wheel for Python {machine.python}")
+    return Verdict("yes")
+
+
+def _driver(release: Release, machine: Machine) -> Verdict:
+    if not machine.driver or release.cuda is None:
+        return Verdict("no", "built without CUDA") if machine.driver else Verdict("yes")
+    if not isinstance(release.cuda, str):
+        return Verdict("unknown", "its CUDA is not known")
+    known = floor(release.cuda, "windows" if release.platform.startswith("windows") else "linux")
+    if known is None:
+        return Verdict("unknown", f"the oldest driver for CUDA {release.cuda} is not known")
+    oldest = known.driver
+    enough = (
+        at_least(machine.driver, oldest)
+        if "." in machine.driver
+        else numbers(machine.driver)[:1] >= numbers(oldest)[:1]
+    )
+    return Verdict("yes") if enough else Verdict("no", f"CUDA {release.cuda} needs driver {oldest} or newer")
+
+
+def _gpu(release: Release, machine: Machine) -> Verdict:
+    if not machine.gpu:
+        return Verdict("yes")
+    if release.cuda is None:
+        return Verdict("no", "built without CUDA")
+    if not isinstance(release.sass, tuple) or not isinstance(release.ptx, tuple):
+        return Verdict("unknown", "its GPU architectures are not known")
+    how = runs_on(release.sass, release.ptx, machine.gpu)
+    if how == "no":
+        return Verdict("no", f"no code for compute capability {machine.gpu}")
+    if how == "ptx" and machine.driver and isinstance(release.cuda, str):
+        speaks = cuda_of_driver(machine.driver)
+        if speaks and not at_least(speaks, release.cuda):
+            return Verdict("no", f"its PTX of CUDA {release.cuda} is newer than driver {machine.driver} compiles")
+    return Verdict("yes")

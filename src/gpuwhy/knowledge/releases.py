@@ -1,0 +1,117 @@
+"""Releases: what the published files of each framework and library were built for, harvested by tools/harvest.
+
+One file per family below data/releases, one JSON line per release and platform; only the lines of the project that is
+asked for are decoded.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from importlib import resources
+
+import msgspec
+
+from gpuwhy.model.fact import Source
+from gpuwhy.model.release import Confidence, Described, Evidence, Release
+
+_FOLDER = "releases"
+_ASKED = ("cuda", "cudnn", "sass", "ptx", "opens")
+
+
+class Header(msgspec.Struct, frozen=True):
+    """The first line of a family file."""
+
+    schema: str
+    family: str
+    generator: str
+    reader: int
+    newest: str  # upload date of the newest file read
+    releases: int
+    rows: int
+    how: dict[str, tuple[str, Confidence]]
+
+
+class Releases(msgspec.Struct, frozen=True):
+    """Every row of one project, oldest release first."""
+
+    name: str
+    header: Header
+    rows: tuple[Release, ...]
+
+    def describe(self, release: Release) -> Described:
+        """A row with its evidence spelled out."""
+        evidence = {}
+        for field, text in release.evidence.items():
+            how, _, member = text.partition("@")
+            said, confidence = self.header.how[how]
+            evidence[field] = Evidence(release.file, member, release.sha256, said, confidence)
+        unknown = tuple(field for field in _ASKED if getattr(release, field) is msgspec.UNSET)
+        return Described(release, evidence, unknown)
+
+
+@cache
+def projects() -> dict[str, str]:
+    """Every project that is known, and the family file that holds it."""
+    return msgspec.json.decode(_raw("index.json"), type=dict[str, str])
+
+
+@lru_cache(maxsize=16)
+def family(name: str) -> Releases | None:
+    """Everything known of a project (`tensorflow-gpu`, `nvidia-cudnn-cu12`); None where nothing is."""
+    name = re.sub(r"[-_.]+", "-", name).lower()
+    file = projects().get(name)
+    if file is None:
+        return None
+    first, *lines = _raw(f"{file}.jsonl").splitlines()
+    mine = b'{"name":"' + name.encode() + b'",'
+    decoder = msgspec.json.Decoder(Release)
+    rows = tuple(decoder.decode(line) for line in lines if line.startswith(mine))
+    return Releases(name, msgspec.json.decode(first, type=Header), rows)
+
+
+def find(name: str, version: str, platform: str, python: str | None = None) -> Release | None:
+    """The row of a release on a platform; with `python`, only if it was published for that Python."""
+    known = family(name)
+    for row in known.rows if known else ():
+        if row.version == version and row.platform == platform and (python is None or has_python(row, python)):
+            return row
+    return None
+
+
+def has_python(release: Release, python: str) -> bool:
+    """Whether a wheel exists for a Python ('3.10', '3.13t'), stable-ABI and pure wheels included."""
+    for tag in release.pythons:
+        floor = tag.rstrip("+")
+        if tag == python or (tag == "3" and python.startswith("3")):
+            return True
+        if tag.endswith("+") and not python.endswith("t") and _minor(python) >= _minor(floor):
+            return True
+    return False
+
+
+def _minor(python: str) -> tuple[int, ...]:
+    return tuple(int(n) for n in re.findall(r"\d+", python))
+
+
+def evidence_of(release: Release, field: str) -> Source:
+    """The source of one value, for a fact: the wheel, its hash, the member and how it was read."""
+    known = family(release.name)
+    told = known.describe(release).evidence.get(field) if known else None
+    if told is None:
+        return Source("know", f"{release.name} {release.version}")
+    member = f", {told.member}" if told.member else ""
+    return Source("know", f"{told.file}{member}", f"{told.how}; sha256 {told.sha256[:12]}…")
+
+
+def compiled_cudnn(distribution: str, version: str, platform: str) -> tuple[str, Source] | None:
+    """The cuDNN that a release was compiled with, where the number in its machine code was read."""
+    row = find(distribution, version, platform)
+    if row is None or not isinstance(row.cudnn, str) or row.evidence.get("cudnn", "").partition("@")[0] != "code":
+        return None
+    return row.cudnn, evidence_of(row, "cudnn")
+
+
+@cache
+def _raw(name: str) -> bytes:
+    return (resources.files("gpuwhy.knowledge") / "data" / _FOLDER / name).read_bytes()

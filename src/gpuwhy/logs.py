@@ -1,0 +1,81 @@
+"""Wires text → symptoms → clues → report, without the machine: what `explain --log-only` needs and no more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from gpuwhy.causes import CAUSES
+from gpuwhy.causes.clues import clues
+from gpuwhy.causes.clues.questions import QUESTIONS, question_for
+from gpuwhy.causes.clues.remedies import REMEDIES
+from gpuwhy.model.facts import Facts
+from gpuwhy.model.report import Report
+from gpuwhy.model.symptom import Reading
+from gpuwhy.reason.explain import Rules
+from gpuwhy.reason.explain import explain as explain_reading
+from gpuwhy.reason.tally import Index, index, tally
+from gpuwhy.symptoms.reader import LogReader, read, read_text
+
+__all__ = ["BadAnswerError", "Facts", "LogReader", "Reading", "Report", "batch", "explain_text", "read", "report_on", "rules"]
+
+LEAST = 0.01
+MOST = 5
+
+
+class BadAnswerError(Exception):
+    """An answer to a question that does not exist, or that the question does not offer."""
+
+
+@cache
+def _index() -> Index:
+    return index(clues())
+
+
+@cache
+def rules() -> Rules:
+    """Clues, causes, remedies and questions."""
+    by_id = {cause.id: cause for cause in CAUSES}
+    return Rules(_index(), by_id, REMEDIES, question_for, {q.id: q for q in QUESTIONS})
+
+
+def report_on(
+    reading: Reading, facts: Facts | None, answers: Iterable[str] = (), *, started: float = 0.0, where: str = "text"
+) -> Report:
+    """The report on what was read, with this machine's facts if they are given."""
+    took = time.monotonic() - started if started else 0.0
+    return explain_reading(rules(), reading, facts, _answers(answers), took, where)
+
+
+def _answers(given: Iterable[str]) -> Mapping[str, str]:
+    out = {}
+    for one in given:
+        name, _, answer = one.partition("=")
+        question = rules().questions.get(name)
+        if question is None or answer not in question.answers:
+            offers = "; ".join(f"{q.id}={'|'.join(q.answers)}" for q in rules().questions.values())
+            raise BadAnswerError(f"--answer {one}: the answers are {offers}")
+        out[name] = answer
+    return out
+
+
+def explain_text(text: str, facts: Facts | None = None) -> Report:
+    """The report on a text at hand."""
+    return report_on(read_text(text), facts, started=time.monotonic())
+
+
+def batch(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """JSON lines {"id", "log"} to JSON lines {"id", "causes"}."""
+    for line in lines:
+        if line.strip():
+            yield msgspec.json.encode(_one(msgspec.json.decode(line)))
+
+
+def _one(case: Any) -> dict[str, Any]:
+    scores = tally(_index(), read_text(str(case.get("log", ""))))
+    told = [{"id": s.cause, "confidence": round(s.confidence, 3)} for s in scores[:MOST] if s.confidence >= LEAST]
+    return {"id": case.get("id"), "causes": told}

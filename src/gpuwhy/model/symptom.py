@@ -1,0 +1,102 @@
+"""Symptom and Told: what a failing program printed, and what was said of the machine along with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import msgspec
+
+Role = Literal["error", "echo", "harmless", "context", "told"]
+"""error: it decides. echo: says that something failed, not what. harmless: taken for an error, and none.
+context: tells where a line comes from. told: a fact about the machine, pasted along."""
+
+
+class Symptom(msgspec.Struct, frozen=True):
+    """One known message in a text: which, its fields, and where it stands."""
+
+    signature: str  # "loader.cannot_open"
+    line: int  # from 1
+    text: str  # the line, cleaned and cut
+    order: int = 0  # among the symptoms of the text
+    role: Role = "error"
+    fields: dict[str, str] = {}
+    follows: int = -1  # the order of the symptom that explains this one
+    times: int = 1  # how often the same was said
+
+    @property
+    def speaker(self) -> str:
+        """The part of the signature before the dot."""
+        return self.signature.split(".", 1)[0]
+
+    def get(self, name: str) -> str:
+        """A field, "" where the message did not say it."""
+        return self.fields.get(name) or ""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What the text says of the machine: claims, not observations."""
+
+    versions: dict[str, tuple[str, ...]] = {}  # "torch": ("2.1.2+cpu",), "cudnn": …, "driver": …, "driver_cuda": …
+    gpus: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # paths that a listing in the text shows to exist
+    os: Literal["", "linux", "windows", "wsl", "macos"] = ""
+    container: bool = False
+
+    def version(self, name: str) -> str:
+        """The first version told of a thing, or ""."""
+        return next(iter(self.versions.get(name, ())), "")
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """A text as it was understood."""
+
+    symptoms: tuple[Symptom, ...] = ()
+    told: Told = Told()
+    lines: int = 0
+    left_out: int = 0  # symptoms beyond the number that is kept
+    notes: tuple[str, ...] = ()  # what the text was: gzip, UTF-16, binary
+
+    def has(self, *prefixes: str) -> bool:
+        """Whether a signature that starts so was found."""
+        return any(s.signature.startswith(prefixes) for s in self.symptoms)
+
+    def all(self, *prefixes: str) -> Iterator[Symptom]:
+        """The symptoms whose signature starts so, in order."""
+        return (s for s in self.symptoms if s.signature.startswith(prefixes))
+
+    @property
+    def errors(self) -> tuple[Symptom, ...]:
+        """The symptoms that decide: errors that no earlier one explains."""
+        return tuple(s for s in self.symptoms if s.role == "error" and s.follows < 0)
+
+
+Condition = Callable[[Symptom, Reading], bool]
+
+
+def always(symptom: Symptom, reading: Reading) -> bool:
+    """The condition of a clue that needs none."""
+    return True
+
+
+class Clue(msgspec.Struct, frozen=True):
+    """How much one message speaks for (or, below zero, against) one cause.
+
+    The weight is in natural log-odds against "nothing is wrong": 3 means about twenty to one where nothing else is
+    known. `text` is a sentence; {names} in it are fields of the symptom.
+    """
+
+    cause: str
+    signature: str
+    weight: float
+    text: str
+    when: Condition = always
+
+
+class Question(msgspec.Struct, frozen=True):
+    """One cheap test that separates causes: a command, and which cause each outcome speaks for."""
+
+    id: str
+    text: str
+    command: str
+    answers: dict[str, str]  # outcome → cause

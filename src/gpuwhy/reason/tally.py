@@ -1,0 +1,119 @@
+"""Tally: what the messages of a text say together, as odds for each cause, and how sure that makes us.
+
+Each clue adds its log-odds to its cause. The first error counts in full and later ones less; what an earlier message
+explains counts nothing; a second message for the same cause counts half, a third a quarter. The confidences are the
+softmax over all causes and "nothing", so that two causes that explain a text equally well share it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from gpuwhy.model.symptom import Clue, Reading, Symptom
+
+TEMPERATURE = 1.0
+"""Divides the scores; set so that on labelled logs the confidence is the share of right answers (docs/explain.md)."""
+LATER, LEAST = 0.85, 0.5
+"""A later error counts this much of the one before it, and never less than the second number."""
+AGAIN = 0.5
+"""What a further message adds to a cause that has one already."""
+ECHO = 0.3
+"""What a message that only repeats that something failed counts beside a real error."""
+ASIDE = ("title", "packages", "python")
+"""Speakers whose messages do not make a later error a later one."""
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One clue that holds: for which symptom, and how much it counted."""
+
+    clue: Clue
+    symptom: Symptom
+    counted: float
+
+
+class Score(msgspec.Struct, frozen=True):
+    """One cause: its log-odds, its share, and the clues behind it, strongest first."""
+
+    cause: str
+    odds: float
+    confidence: float
+    points: tuple[Point, ...]
+
+
+Index = Mapping[str, Sequence[Clue]]
+
+
+def index(clues: Iterable[Clue]) -> Index:
+    """Clues by signature; those for a whole family (ending in . or _) under their prefix."""
+    out: dict[str, list[Clue]] = defaultdict(list)
+    for clue in clues:
+        out[clue.signature].append(clue)
+    return out
+
+
+def tally(clues: Index, reading: Reading, extra: Mapping[str, float] | None = None) -> tuple[Score, ...]:
+    """Every cause that something speaks for, best first; `extra` adds log-odds from elsewhere (facts, answers)."""
+    points = _points(clues, reading)
+    odds = {cause: _sum(found) for cause, found in points.items()}
+    for cause, more in (extra or {}).items():
+        odds[cause] = odds.get(cause, 0.0) + more
+    share = _softmax(odds)
+    scores = [Score(cause, odds[cause], share[cause], tuple(points.get(cause, ()))) for cause in odds]
+    return tuple(sorted(scores, key=lambda s: (-s.odds, s.cause)))
+
+
+def _points(clues: Index, reading: Reading) -> dict[str, list[Point]]:
+    best: dict[tuple[str, str], Point] = {}
+    for symptom, factor in _factors(reading):
+        for clue in _about(clues, symptom.signature):
+            if not clue.when(symptom, reading):
+                continue
+            counted = clue.weight * factor if clue.weight > 0 else clue.weight
+            key = (clue.cause, symptom.signature)
+            if key not in best or counted > best[key].counted:
+                best[key] = Point(clue, symptom, counted)
+    out: dict[str, list[Point]] = {}
+    for point in sorted(best.values(), key=lambda p: -p.counted):
+        out.setdefault(point.clue.cause, []).append(point)
+    return out
+
+
+def _about(clues: Index, signature: str) -> Iterable[Clue]:
+    yield from clues.get(signature, ())
+    for place, letter in enumerate(signature):
+        if letter in "._":
+            yield from clues.get(signature[: place + 1], ())
+
+
+def _factors(reading: Reading) -> Iterable[tuple[Symptom, float]]:
+    """How much each symptom counts."""
+    signatures: list[str] = []
+    decided = bool(reading.errors)
+    for symptom in reading.symptoms:
+        if symptom.follows >= 0:
+            continue
+        if symptom.role == "echo":
+            yield symptom, ECHO if decided else 1.0
+        elif symptom.role == "error":
+            if symptom.signature not in signatures and symptom.speaker not in ASIDE:
+                signatures.append(symptom.signature)
+            place = signatures.index(symptom.signature) if symptom.signature in signatures else len(signatures)
+            yield symptom, max(LEAST, LATER**place)
+        else:
+            yield symptom, 1.0
+
+
+def _sum(points: Sequence[Point]) -> float:
+    for_it = sorted((p.counted for p in points if p.counted > 0), reverse=True)
+    against = sum(p.counted for p in points if p.counted <= 0)
+    return sum(value * AGAIN**place for place, value in enumerate(for_it)) + against
+
+
+def _softmax(odds: Mapping[str, float]) -> dict[str, float]:
+    raised = {cause: math.exp(min(60.0, value / TEMPERATURE)) for cause, value in odds.items()}
+    whole = 1.0 + sum(raised.values())
+    return {cause: value / whole for cause, value in raised.items()}

@@ -1,0 +1,1 @@
+"""Text to symptoms: the log reader and its signatures."""

@@ -1,0 +1,22 @@
+"""The signatures, a file per speaker. Order matters only where two match one line and one covers the other."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from gpuwhy.symptoms.signature import Signature
+
+
+@cache
+def signatures() -> tuple[Signature, ...]:
+    """All signatures."""
+    from gpuwhy.symptoms.catalogue import (
+        build, codes, containers, harmless, jax, kernel, loader, machine, memory, nccl, nvidia, onnxruntime, others,
+        packages, programs, python, signals, tensorflow, titles, torch, windows,
+    )  # fmt: skip
+
+    modules = (
+        loader, windows, tensorflow, torch, jax, onnxruntime, others, codes, memory, programs, nccl, nvidia, kernel,
+        containers, build, packages, python, signals, titles, harmless, machine,
+    )  # fmt: skip
+    return tuple(one for module in modules for one in module.SIGNATURES)

@@ -1,0 +1,63 @@
+"""Builds: nvcc, CMake, gcc, the linkers of Linux and Windows, Bazel's configure, torch's cpp_extension."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, context, echo, error
+
+SIGNATURES: tuple[Signature, ...] = (
+    error("build.host_compiler", r"unsupported (?:gnu|microsoft visual studio|clang) version|gcc versions? (?:later|greater|newer) than"
+          r"|#error -- unsupported|only the versions between|unsupported compiler",
+          "unsupported gnu version", "unsupported microsoft", "versions later than", "#error -- unsupported", "only the versions between",
+          "unsupported clang"),
+    error("build.nvcc_arch", r"nvcc (?:fatal|error)[ :]+unsupported gpu architecture '?(?P<arch>\w+)|unsupported gpu architecture '?(?P<arch2>\w+)",
+          "unsupported gpu architecture"),
+    error("build.nvcc_missing", r"nvcc[`'\"]?:? (?:command )?not found|'?nvcc(?:\.exe)?'? is not recognized|no such file or directory:? '?[^'\n]*nvcc"
+          r"|(?:could not|cannot|failed to|unable to|can't) (?:find|locate|run|execute)[^\n]{0,30}nvcc|nvcc (?:was |could )?not (?:be )?found"
+          r"|command 'nvcc' not found|nvcc'? failed: no such file|no nvcc",
+          "nvcc"),
+    error("build.cuda_home", r"cuda_home environment variable is not set|cuda_home (?:is )?(?:not set|does not exist)|please set (?:it to your cuda|cuda_home)"
+          r"|cuda_(?:path|home|root)[^\n]{0,30}(?:not set|not defined|undefined|is not|doesn't exist|not found)|environment variable cuda_path",
+          "cuda_home", "cuda_path", "cuda_root"),
+    error("build.cmake_compiler", r"no cmake_cuda_compiler could be found|the cuda compiler identification is unknown|failed to detect a default cuda"
+          r"|cmake_cuda_architectures must be|cuda compiler[^\n]*(?:is not able|broken)|compiler for language cuda|no cuda toolset found",
+          "cmake_cuda_compiler", "compiler identification is unknown", "default cuda", "cmake_cuda_architectures", "cuda compiler", "language cuda",
+          "cuda toolset"),
+    error("build.cmake_find", r"could not find (?:a )?package (?:configuration file )?[^\n]{0,30}(?P<what>cudnn|cudatoolkit|cuda|tensorrt|nccl|cublas)"
+          r"|could not find (?P<what2>cudatoolkit|cuda|cudnn|nccl)(?! drivers)\b|cuda_toolkit_root_dir not found|\(missing: [^\n)]*(?P<what3>cuda|cudnn|nccl)"
+          r"|failed to find cuda|cuda_cudart_library[^\n]*notfound|cuda_cublas\w*library|cudnn_\w+[^\n]*notfound",
+          "could not find", "cuda_toolkit_root_dir", "(missing:", "notfound", "cuda_cublas", "failed to find cuda"),
+    error("build.bazel", r"cuda configuration error|auto-configuration error|could not find any (?P<what>\w+\.\w+)[^\n]* matching version"
+          r"|cannot find cuda library|inconsistent cuda toolkit|error in configuring|invalid path to cuda|repository '?@?local_config_cuda",
+          "cuda configuration error", "could not find any", "cannot find cuda library", "inconsistent cuda", "local_config_cuda", "invalid path to cuda"),
+    error("build.header", r"(?:fatal error|error c1083)[: ][^\n]*?(?P<header>(?:cuda|cudnn|cublas|cusparse|cusolver|curand|cufft|nccl|nvml|nvtoolsext|"
+          r"thrust|cub|nv|cooperative)[\w/]*\.(?:h|hpp|cuh))[^\n]*(?:no such file|not found|cannot open)|cannot open include file: '(?P<header2>cu\w+\.h)",
+          "no such file or directory", "file not found", "cannot open include file"),
+    error("build.python_header", r"fatal error: '?python\.h|python\.h: no such file", "python.h"),
+    error("build.undefined_reference", r"undefined reference to [`'‘]?(?P<symbol>[\w:~<>@ ]+)|unresolved external symbol (?P<symbol2>\S+)|lnk2019|lnk2001"
+          r"|undefined symbols for architecture", "undefined reference", "unresolved external", "lnk2019", "lnk2001", "undefined symbols for"),
+    error("build.cannot_find_l", r"cannot find -l(?P<library>\w+)|lnk1181[^\n]*'(?P<library2>[\w.]+)'|lnk1104[^\n]*'(?P<library3>[\w.]+)'",
+          "cannot find -l", "lnk1181", "lnk1104"),
+    error("build.nvcc_error", r"nvcc (?:error|fatal) ?:? (?P<what>[^\n]*)|nvlink (?:error|fatal)|cudafe\+\+' died|ptxas error|catastrophic error",
+          "nvcc error", "nvcc fatal", "nvlink error", "nvlink fatal", "cudafe", "ptxas error", "catastrophic error"),
+    error("build.cu_error", r"\.(?:cu|cuh|cuh?\.h|cpp|cc|h|hpp)[:(]\d+(?:[:,]\d+)?\)?:? (?:fatal )?error(?: ?[#c]?\w*)?: (?P<what>[^\n]*)",
+          "error: ", "error #", "error c"),
+    error("build.packs", r"parameter packs not expanded|identifier \"?__builtin|std_function\.h|identifier \"?\w+\"? is undefined|has no member"
+          r"|no instance of (?:overloaded )?function|was not declared in this scope|no matching function for call",
+          "parameter packs", "std_function.h", "is undefined", "has no member", "no instance of", "not declared in this scope", "no matching function"),
+    error("build.gcc_new", r"glibcxx_use_cxx11_abi|-d_glibcxx", "glibcxx_use_cxx11"),
+    error("build.msvc", r"microsoft visual c\+\+ \d+(?:\.\d+)? (?:or greater )?is required|unable to find vcvarsall|cl(?:\.exe)?'? (?:is not recognized|not found)"
+          r"|cannot find compiler 'cl\.exe'|error checking compiler version for cl",
+          "microsoft visual c++", "vcvarsall", "'cl.exe'", "cl.exe", "version for cl", "'cl'"),
+    error("build.missing_tool", r"(?:ninja is required|ninja: not found|no such file or directory: 'ninja'|cmake: (?:command )?not found|gcc: (?:command )?not found"
+          r"|g\+\+: (?:command )?not found|make: command not found|unable to execute '?gcc)",
+          "ninja is required", "ninja: not found", "'ninja'", "cmake: ", "gcc: ", "g++: ", "make: command", "execute 'gcc", "execute gcc"),
+    echo("build.failed", r"ninja: build stopped|error compiling objects|failed building wheel|ld returned \d+ exit status|collect2: error|make: \*\*\*"
+         r"|error: command '?[^\n]*(?:gcc|nvcc|g\+\+|cl|cmake|ninja)[^\n]*failed|configuring incomplete|cmake error at|subprocess-exited-with-error"
+         r"|build (?:did not complete|failed)|error building extension",
+         "build stopped", "compiling objects", "building wheel", "exit status", "collect2", "make: ***", "error: command", "configuring incomplete",
+         "cmake error", "subprocess-exited", "build did not complete", "build failed", "building extension"),
+    context("build.here", r"^\s*(?:--|\[ *\d+%\]|building nvcc|running build_ext|building '|/usr/bin/(?:nvcc|gcc|g\+\+)|bazel build|cmake )",
+            "building nvcc", "build_ext", "bazel build", "cmake ", "%] building"),
+    error("build.configure", r"tf_cuda_compute_capabilities|tf_unofficial_setting|torch_cuda_arch_list|tf_need_cuda", "tf_cuda_compute_capabilities",
+          "tf_unofficial_setting", "tf_need_cuda"),
+)  # fmt: skip

@@ -1,0 +1,30 @@
+"""Lines that people take for errors and that are none."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, harmless
+
+SIGNATURES: tuple[Signature, ...] = (
+    harmless("harmless.factory", r"unable to register cu\w+ (?:factory|plugin)|attempting to register factory", "unable to register cu", "register factory"),
+    harmless("harmless.numa", r"numa node (?:read from sysfs had negative value|zero)|could not (?:identify|open) (?:file to read )?numa|had negative value \(-1\)",
+             "numa node"),
+    harmless("harmless.cpu_features", r"(?:your cpu supports instructions|this tensorflow binary is optimized|onednn custom operations are on|avx2|to enable them in other"
+             r" operations, rebuild|to enable the following instructions)", "cpu supports instructions", "binary is optimized", "onednn custom operations",
+             "rebuild tensorflow"),
+    harmless("harmless.trt", r"tf-trt warning|cannot dlopen some tensorrt libraries|could not find tensorrt", "tf-trt warning", "some tensorrt", "find tensorrt",
+             covers=("build.cmake_find",)),
+    harmless("harmless.xla_host", r"executing computations on platform host|initialized for platform host|xla service 0x", "xla service 0x", "platform host"),
+    harmless("harmless.cudart_stub", r"ignore above cudart dlerror if you do not have a gpu", "ignore above cudart dlerror"),
+    harmless("harmless.computation_placer", r"computation placer already registered", "computation placer already registered"),
+    harmless("harmless.absl", r"all log messages before absl::initializelog", "before absl::initializelog"),
+    harmless("harmless.ldconfig", r"ldconfig(?:\.real)?: \S+ is not a symbolic link", "is not a symbolic link"),
+    harmless("harmless.deprecation", r"deprecationwarning|futurewarning|deprecated and will be removed|userwarning: torch\.utils\._pytree|pkg_resources is deprecated",
+             "deprecationwarning", "futurewarning", "will be removed", "is deprecated"),
+    harmless("harmless.shmem", r"shmem allocation limit is set to the default", "shmem allocation limit"),
+    harmless("harmless.drop_remainder", r"end of sequence|out_of_range: end|local rendezvous is aborting", "end of sequence", "rendezvous is aborting"),
+    harmless("harmless.cupti", r"cupti[^\n]*(?:insufficient_privileges|could not|error)|could not (?:load|find)[^\n]*libcupti|profiling[^\n]*not permitted",
+             "cupti"),
+    harmless("harmless.mlir", r"mlir_graph_optimization_pass|none of the mlir optimization passes", "mlir_graph_optimization", "mlir optimization passes"),
+    harmless("harmless.loaded_ok", r"successfully opened dynamic library|loaded cudnn version|created (?:tensorflow )?device [^\n]*gpu", "successfully opened dynamic",
+             "loaded cudnn version", "created device", "created tensorflow device"),
+)  # fmt: skip

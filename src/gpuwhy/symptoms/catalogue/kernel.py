@@ -1,0 +1,36 @@
+"""The kernel log: NVRM, Xid, module loading, DKMS, PCIe."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, error
+
+SIGNATURES: tuple[Signature, ...] = (
+    error("kernel.xid", r"\bxid\W+(?:\(?pci:?[\w:.]*\)?:? ?)?(?P<xid>\d{1,3})\b", "xid"),
+    error("kernel.api_mismatch", r"nvrm: api mismatch(?:[^\n]*version (?P<client>[\d.]+))?|this kernel module has the version"
+          r"|(?:the client has the version)", "api mismatch", "this kernel module has", "the client has the version"),
+    error("kernel.off_bus", r"fallen off the bus", "fallen off the bus"),
+    error("kernel.adapter", r"rminitadapter failed|rm_init_adapter failed|rm_?init\w* failed", "rminitadapter", "rm_init_adapter"),
+    error("kernel.probe", r"nvidia probe routine (?:failed|was not called)|nvrm: no nvidia (?:gpu|device)|none of the nvidia|no nvidia graphics adapter",
+          "nvidia probe routine", "no nvidia gpu", "no nvidia graphics adapter", "none of the nvidia"),
+    error("kernel.module_missing", r"module nvidia(?:[-_]\w+)? not found|could not insert '?\"?nvidia|failed to insert nvidia|"
+          r"modprobe: (?:fatal|error)[^\n]*nvidia|no such device[^\n]*nvidia|failed to (?:load|initialize) (?:the )?nvidia (?:kernel|module)"
+          r"|unable to load the (?:'?nvidia|kernel module)|nvidia\.ko",
+          "module nvidia", "insert 'nvidia", "insert \"nvidia", "insert nvidia", "modprobe", "nvidia kernel", "unable to load the", "nvidia.ko"),
+    error("kernel.key", r"required key not available|key was rejected by service|module verification failed|secure ?boot",
+          "key not available", "key was rejected", "module verification failed", "secure boot", "secureboot"),
+    error("kernel.dkms", r"bad return status for module build|dkms[^\n]*(?:error|fail|missing)|kernel headers for module|"
+          r"unable to find the kernel source|missing \S+ kernel headers|kernel (?:headers|source)[^\n]*(?:not found|missing)"
+          r"|building of module nvidia|error! [^\n]*(?:module|kernel)",
+          "return status for module build", "dkms", "kernel headers", "kernel source", "error! "),
+    error("kernel.nouveau", r"\bnouveau\b", "nouveau"),
+    error("kernel.legacy", r"legacy[^\n]*(?:driver|gpu)[^\n]*nvidia|supported (?:only )?(?:by|through) the nvidia [\d.x]+ legacy",
+          "legacy driver", "legacy gpu", "legacy nvidia"),
+    error("kernel.pcie", r"pcie bus error|\baer:[^\n]*(?:error|fatal)|bar \d[^\n]*(?:no space|can't assign|failed)|pci i/o region[^\n]*invalid",
+          "pcie bus error", "aer:", "pci i/o region", "can't assign", "no space for"),
+    error("kernel.ecc", r"(?:uncorrectable|double[- ]bit|sbe|dbe|row remap|remapping|retired page)[^\n]*(?:ecc|error|fail|pending)"
+          r"|ecc (?:error|page)", "uncorrectable", "double bit", "double-bit", "row remap", "retired page", "ecc error", "remapping"),
+    error("kernel.nvlink", r"nvlink[^\n]*(?:error|fatal|fail|inactive|down)", "nvlink"),
+    error("kernel.suspend", r"(?:after|from) (?:suspend|sleep|hibernat\w+|resume|waking)|suspend/resume|nvidia[-_]uvm[^\n]*(?:fail|error|unload|reload)",
+          "suspend", "sleep", "hibernat", "nvidia_uvm", "nvidia-uvm"),
+    error("kernel.gsp", r"gsp[^\n]*(?:fail|timeout|error)|failed to (?:copy vbios|initialize gsp)", "gsp"),
+)  # fmt: skip

@@ -1,0 +1,143 @@
+"""The dynamic loader of Linux, and those who pass its words on (TensorFlow's dso_loader, cuDNN's shim, CuPy …)."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, context, error
+
+_LIB = r"(?P<library>lib[\w.+-]*?\.so(?:\.\d+)*)"
+_CANNOT = ("loader.cannot_open", "loader.asked")
+
+SIGNATURES: tuple[Signature, ...] = (
+    error(
+        "loader.tensorrt",
+        r"(?:dynamic library|library|error:)? ?'?(?P<library>libnv(?:infer|onnxparser|parsers)\w*\.so[.\d]*)'?[;:]? ?"
+        r".*cannot open shared object file",
+        "libnvinfer",
+        "libnvonnxparser",
+        "libnvparsers",
+        covers=(*_CANNOT, "loader.tf_dso"),
+    ),
+    error(
+        "loader.tf_dso",
+        r"(?:could not|couldn't) (?:load dynamic|open cuda) library '?(?P<library>[\w.+-]+\.(?:so[.\d]*|dll|dylib))'?",
+        "load dynamic library",
+        "open cuda library",
+        covers=(*_CANNOT, "windows.dll_not_found"),
+    ),
+    error(
+        "loader.cudnn_sub",
+        r"could not load library (?P<library>libcudnn\w*\.so[.\d]*|cudnn\w*\.dll)\.? *error:? *"
+        r"(?P<dlerror>(?P<wanted>[\w./+-]+?): (?:cannot open|undefined|file too short|version|invalid|failed)[^\n]*)",
+        "could not load library",
+        covers=(*_CANNOT, "loader.cudnn_load", "loader.find_failed", "loader.undefined_symbol", "loader.version_missing"),
+    ),
+    error(
+        "loader.cudnn_load",
+        r"could not load (?:library|symbol) (?P<library>libcudnn\w*\.so[.\d]*|cudnn\w*\.dll)",
+        "could not load library",
+        "could not load symbol",
+        covers=(*_CANNOT, "loader.find_failed"),
+    ),
+    error(
+        "loader.cudnn_unable",
+        r"unable to load any of \{(?P<library>libcudnn\w*\.so[.\d]*)",
+        "unable to load any of {",
+        covers=_CANNOT,
+    ),
+    error(
+        "loader.cudnn_symbol",
+        r"invalid handle\. cannot load symbol (?P<symbol>cudnn\w+)",
+        "cannot load symbol",
+    ),
+    error("loader.cudnn_locate", r"could not locate (?P<library>cudnn\w*\.dll)", "could not locate cudnn"),
+    error("loader.zlib", r"(?P<library>zlibwapi\.dll|libz\.so\.1)\b.*", "zlibwapi", covers=("windows.dll_not_found",)),
+    error(
+        "loader.libtpu",
+        r"libtpu\.so[:\w ]*cannot open shared object file",
+        "libtpu.so",
+        covers=_CANNOT,
+    ),
+    error(
+        "loader.wrong_class",
+        rf"{_LIB}: (?:wrong elf class: (?P<elf>\w+)|cannot open shared object file: exec format error)",
+        "wrong elf class",
+        "exec format error",
+        covers=_CANNOT,
+    ),
+    error(
+        "loader.no_permission",
+        rf"{_LIB}: cannot open shared object file: (?:permission denied|operation not permitted)",
+        "cannot open shared object file: permission",
+        "cannot open shared object file: operation",
+        covers=_CANNOT,
+    ),
+    error(
+        "loader.cannot_open",
+        rf"{_LIB}: cannot open (?:shared object file|the shared)",
+        "cannot open shared object file",
+        "cannot open the shared",
+        covers=("loader.asked",),
+    ),
+    error(
+        "loader.asked",
+        r"(?:library|dynamic library|shared library|lib|load|find|dlopen|open|locate|missing)\W+(?:library )?"
+        r"(?P<library>lib(?:cu|nv)[\w.+-]*?\.so(?:\.\d+)*)\W+(?:is not found|not found|could not be (?:found|loaded)"
+        r"|cannot be (?:found|loaded)|is missing|cannot open)",
+        "not found", "could not be found", "could not be loaded", "cannot be found", "cannot be loaded", "is missing",
+    ),
+    error(
+        "loader.find_failed",
+        r"(?:could not|couldn't|cannot|can't|unable to|failed to) (?:find|load|open|dlopen|locate)(?: the)?(?: shared)?"
+        r"(?: object)?(?: library| file)?[ :'\"`]+(?P<library>lib(?:cu|nv)[\w.+-]*?\.so(?:\.\d+)*)",
+        " libcu", "'libcu", "\"libcu", "`libcu", " libnv", "'libnv", "\"libnv",
+        covers=("loader.asked",),
+    ),
+    error(
+        "loader.ldd_missing",
+        r"^\s*(?P<library>lib[\w.+-]+\.so[.\d]*) => not found",
+        "=> not found",
+    ),
+    error(
+        "loader.undefined_symbol",
+        r"(?P<object>[^\s:'\"]*)?:? *undefined symbol: *(?P<symbol>[\w@.]+)(?:,? *version *(?P<version>[\w.]+))?",
+        "undefined symbol",
+    ),
+    error(
+        "loader.version_missing",
+        r"(?P<library>[\w./+-]*\.so[.\d]*): version [`'‘]?(?P<version>[\w.+]+)['’]? not found",
+        "not found (required by",
+        ": version `",
+        ": version '",
+        ": version ‘",
+    ),
+    error(
+        "loader.corrupt",
+        r"(?P<library>[\w./+-]*\.so[.\d]*)?:? *(?:file too short|invalid elf header|elf load command past end of file"
+        r"|elf file's phentsize|object file has no (?:dynamic|loadable)|cannot read file data"
+        r"|only et_dyn and et_exec|elf load command alignment|elf load command address)",
+        "file too short", "invalid elf header", "elf load command", "phentsize", "object file has no",
+        "cannot read file data", "only et_dyn",
+        covers=("loader.cannot_open",),
+    ),  # fmt: skip
+    error(
+        "loader.static_tls",
+        rf"{_LIB}.*cannot allocate memory in static tls block",
+        "static tls block",
+        covers=_CANNOT,
+    ),
+    error(
+        "loader.no_map",
+        rf"{_LIB}: (?:failed to map segment|cannot (?:allocate memory|map)|cannot change memory protections)",
+        "failed to map segment",
+        "cannot change memory protections",
+        "cannot map zero-fill",
+    ),
+    error("loader.symbol_lookup", r"symbol lookup error: (?P<object>[^\s:]+)", "symbol lookup error"),
+    error("loader.tf_skip", r"cannot dlopen some gpu libraries", "cannot dlopen some gpu libraries"),
+    context("loader.path_told", r"LD_LIBRARY_PATH[=:] ?(?P<path>[/~][^\s]+|$)", "ld_library_path"),
+    context(
+        "loader.resolved",
+        r"^\s*(?P<library>lib[\w.+-]+\.so[.\d]*) => (?P<path>/\S+)",
+        " => /",
+    ),
+)  # fmt: skip

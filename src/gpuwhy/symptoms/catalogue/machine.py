@@ -1,0 +1,46 @@
+"""What was told of the machine along with the error: versions, GPUs, systems, listings."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, told
+
+_V = r"(?P<version>\d+(?:\.\d+)+[\w.+-]*)"
+_PACKAGES = (
+    "torch", "pytorch", "torchvision", "torchaudio", "tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tensorflow-directml", "jax", "jaxlib",
+    "jax-cuda12-plugin", "jax-cuda12-pjrt", "jax-cuda13-plugin", "onnxruntime", "onnxruntime-gpu", "cudatoolkit", "cudnn", "flash-attn", "xformers",
+    "nvidia-cudnn-cu12", "nvidia-cudnn-cu11", "nvidia-cudnn-cu13", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x", "cupy", "bitsandbytes", "numpy", "keras",
+)  # fmt: skip
+
+SIGNATURES: tuple[Signature, ...] = (
+    told("told.package", r"^[\s*\-|]*(?P<name>" + "|".join(sorted(map(str, _PACKAGES), key=len, reverse=True)) + r")(?:==|\s{1,}|\s*[:=]\s*v?)"
+         r"(?P<version>\d+\.\d+[\w.+-]*)", *_PACKAGES),
+    told("told.cuda", r"\bcuda(?:[ _-]?toolkit| runtime| version| used to build pytorch|_version)?(?: version)?[ :=/v()-]{1,4}(?P<version>1?\d\.\d{1,2}(?:\.\d+)?)\b", "cuda"),
+    told("told.cudnn", r"\bcudnn(?: version| library|_version)?[ :=/v()-]{1,4}(?P<version>\d\.\d+(?:\.\d+)*|\d{4,5})\b", "cudnn"),
+    told("told.nvcc", r"cuda compilation tools, release (?P<version>[\d.]+)", "cuda compilation tools"),
+    told("told.smi", r"driver version: *(?P<version>[\d.]+)(?: +cuda version: *(?P<cuda>[\d.]+))?", "driver version"),
+    told("told.driver", r"\bnvidia[- ]driver(?:s|-\w+)?(?: version)?[ :=]{1,3}(?P<version>[3-6]\d\d\.[\d.]+)|\bdriver(?: version)?[ :=]{1,3}(?P<version2>[3-6]\d\d\.[\d.]+)", "driver"),
+    told("told.module", r"nvrm version:[^\n]*?(?P<version>\d{3}\.\d+(?:\.\d+)?)", "nvrm version"),
+    told("told.python", r"^\s*python[ :]+(?P<version>[23]\.\d+(?:\.\d+)?)", "python"),
+    told("told.gpu", r"(?P<gpu>(?:geforce |nvidia |tesla |quadro )*(?:rtx|gtx|gt|mx|titan|tesla|quadro|a100|a10g?|a40|a6000|h100|h200|b200|v100|t4|p100|k80|l4|l40s?|gb10|jetson)"
+         r"[ -]?(?:[a-z]?\d{2,4})?(?: ?ti| ?super)?)\b", "rtx", "gtx", "tesla", "quadro", "titan", "a100", "h100", "v100", "geforce", "h200", "b200", "a6000", "k80", "p100",
+         "jetson", "l40", "gb10"),
+    told("told.gpu_memory", r"totalmemory: (?P<total>[\d.]+ ?[KMG]iB) freememory: (?P<free>[\d.]+ ?[KMG]iB)", "freememory"),
+    told("told.gpu_found", r"name: (?P<gpu>[\w .-]+?),? (?:major: (?P<major>\d+) minor: (?P<minor>\d+)|computecapability: (?P<capability>[\d.]+))", "computecapability", "major:"),
+    told("told.windows", r"[a-z]:\\(?:users|program|windows|anaconda|python|[\w. -]+\\)|\bwin(?:dows)?[ -]?(?:10|11|7|8|server)\b|on win32\b|win_amd64|\.dll\b|winerror|windows-\d+", ":\\", "windows",
+         "win32", "win_amd64", ".dll", "winerror", "win10", "win11"),
+    told("told.wsl", r"microsoft-standard|-microsoft\b|/usr/lib/wsl|\bwsl2?\b|/mnt/[c-z]/|\\\\wsl", "microsoft-standard", "-microsoft", "wsl", "/mnt/"),
+    told("told.macos", r"\bmacos\b|\bdarwin\b|macosx|apple m[1-4]|\bmps\b backend|os x 1\d", "macos", "darwin", "macosx", "apple m", "os x"),
+    told("told.linux", r"\bubuntu\b|\bcentos\b|\bdebian\b|\bfedora\b|/home/\w+|/usr/(?:lib|local)|linux-gnu|x86_64-linux|manylinux", "ubuntu", "centos", "debian", "fedora",
+         "/home/", "/usr/", "linux"),
+    told("told.container", r"\b(?:docker|podman|containerd|kubernetes|k8s|singularity|apptainer|dockerfile)\b|nvidia/cuda:|nvcr\.io|/workspace/|root@[0-9a-f]{12}|^[\w-]+-\d+ +\| ",
+         "docker", "podman", "containerd", "kubernetes", "k8s", "singularity", "apptainer", "nvidia/cuda:", "nvcr.io", "/workspace/", "root@", " | "),
+    told("told.file", r"(?P<path>/[\w./+@-]*/(?P<name>lib(?:cu|nv)[\w.+-]*\.so[.\d]*))(?![\w./:]*: (?:cannot|undefined|file|version|invalid))\s*(?:$|->|\(|=>|is )", "/libcu", "/libnv"),
+    told("told.stub_path", r"/stubs/libcuda\.so|lib64/stubs|/stubs(?::|/|$)", "/stubs"),
+    told("told.compat_path", r"cuda[\w.-]*/compat|cuda-compat[\w-]*", "/compat", "cuda-compat"),
+    told("told.shm_df", r"\bshm\b[^\n]*64m", "64m"),
+    told("told.processes", r"^\|\s+(?P<gpu>\d+)\s+(?:\S+\s+\S+\s+)?(?P<pid>\d+)\s+(?:c|g|c\+g)\s+(?P<name>\S+)[^\n]*?(?P<held>\d+)MiB", "mib |"),
+    told("told.smi_memory", r"(?P<used>\d+)mib */ *(?P<total>\d+)mib", "mib /", "mib/"),
+    told("told.smi_table", r"no running processes found|\| nvidia-smi \d|gpu-util +compute m|\| processes:", "no running processes", "| nvidia-smi", "gpu-util", "| processes:"),
+    told("told.and_cuda", r"tensorflow\[and-cuda\]", "tensorflow[and-cuda]"),
+    told("told.colab", r"\bcolab\b|/usr/lib64-nvidia|\bkaggle\b", "colab", "lib64-nvidia", "kaggle"),
+)  # fmt: skip

@@ -1,0 +1,101 @@
+"""Memory: of the GPU with the numbers allocators print, and of the host."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, context, error
+
+_SIZE = r"[\d.]+ ?[KMGT]?i?B(?:ytes)?"
+
+SIGNATURES: tuple[Signature, ...] = (
+    error(
+        "memory.torch_oom",
+        rf"(?:cuda|hip) out of memory\.? tried to allocate (?P<wanted>{_SIZE})"
+        rf"(?:\.? ?\(?gpu (?P<device>\d+)(?:;| has a total capac[ity]{{2,4}} of) ?(?P<total>{_SIZE}))?"
+        rf"(?:[^\n]*?; (?P<allocated>{_SIZE}) already allocated)?"
+        rf"(?:[^\n]*?(?:;|of which) (?P<free>{_SIZE}) (?:is )?free)?"
+        rf"(?:[^\n]*?(?:;|this process has) (?P<reserved>{_SIZE}) (?:reserved in total|memory in use|cached))?"
+        rf"(?:[^\n]*?allocated memory (?P<allocated2>{_SIZE}) is allocated)?"
+        rf"(?:[^\n]*?and (?P<unused>{_SIZE}) is reserved)?",
+        "out of memory. tried to allocate", "out of memory tried to allocate",
+        covers=("cuda.", "memory.oom_words", "memory.torch_oom_bare"),
+    ),
+    context("memory.other_holders", rf"process (?P<pid>\d+) has (?P<held>{_SIZE}) memory in use", "memory in use"),
+    error("memory.torch_oom_bare", r"torch\.(?:cuda\.)?outofmemoryerror|cuda out of memory", "outofmemoryerror", "cuda out of memory",
+          covers=("cuda.", "memory.oom_words")),
+    error(
+        "memory.tf_oom",
+        r"oom when allocating tensor[^\n]*?device:(?P<device>gpu|cpu):?\d*[^\n]*?(?:by allocator (?P<allocator>\w+))?",
+        "oom when allocating tensor",
+    ),
+    error("memory.tf_oom_bare", r"oom when allocating tensor|resourceexhaustederror|resource exhausted: (?!out of memory)",
+          "oom when allocating", "resourceexhaustederror", "resource exhausted"),
+    context(
+        "memory.not_failure",
+        r"the caller indicates that this is not a failure",
+        "caller indicates that this is not a failure",
+    ),
+    error(
+        "memory.bfc",
+        rf"allocator \((?P<allocator>[\w ]+)\) ran out of memory trying to allocate (?P<wanted>{_SIZE})"
+        r"(?:[^\n]*(?P<harmless>not a failure))?",
+        "ran out of memory trying to allocate",
+    ),
+    context("memory.bfc_limit", r"limit: +(?P<limit>\d+)", "limit: "),
+    context("memory.bfc_used", r"inuse: +(?P<used>\d+)", "inuse: "),
+    error(
+        "memory.tf_grab",
+        rf"failed to (?:allocate|alloc) (?P<wanted>{_SIZE}|[\d.]+[KMGT]?)[^\n]*?(?:from device|on device)",
+        "from device", "on device",
+        covers=("cuda.",),
+    ),
+    error(
+        "memory.xla_oom",
+        r"resource_?exhausted:? ?(?:xlaruntimeerror:)?[^\n]*?out of memory[^\n]*?(?:allocat\w+ (?P<wanted>[\d.]+ ?\w*))?",
+        "resource_exhausted", "resource exhausted",
+        covers=("memory.tf_oom_bare", "cuda.", "memory.oom_words"),
+    ),
+    error("memory.xla_grab", r"failed to allocate (?P<wanted>[\d.]+ ?\w*)[^\n]*for new constant|hbm|memory fraction",
+          "for new constant", "memory fraction"),
+    error("memory.dst_tensor", r"dst tensor is not initialized", "dst tensor is not initialized"),
+    error(
+        "memory.pinned",
+        r"(?:could not|failed to|cannot) (?:allocate|alloc|register)[^\n]{0,30}(?:pinned|host memory|bytes on host|page-locked)"
+        r"|failed to alloc \d+ bytes on host|cudahost(?:alloc|register)[^\n]*(?:out of memory|failed|error)"
+        r"|pin[ _]memory thread",
+        "pinned", "bytes on host", "host memory", "page-locked", "cudahostalloc", "cudahostregister", "pin memory thread", "pin_memory thread",
+    ),
+    error(
+        "memory.cpu_allocator",
+        r"defaultcpuallocator|alloc_cpu\.cpp|unable to allocate (?P<wanted>[\d.]+ [KMGT]i?B) for an array"
+        r"|numpy[\w.]*memoryerror|cpu allocator|\bmemoryerror\b|std::bad_alloc|mmap: cannot allocate memory"
+        r"|cannot allocate memory|not enough memory: you tried",
+        "defaultcpuallocator", "alloc_cpu.cpp", "for an array with shape", "memoryerror", "std::bad_alloc",
+        "cannot allocate memory", "not enough memory: you tried", "cpu allocator",
+    ),
+    error(
+        "memory.worker_killed",
+        r"dataloader worker \(pid\(?s?\)? ?[\d, ]+\) (?:is|was) killed by signal: ?(?P<signal>[\w ]*\w)?",
+        "is killed by signal", "was killed by signal",
+    ),
+    error("memory.worker_gone", r"dataloader worker \(pid\(?s?\)? ?[\d, ]+\) exited unexpectedly", "exited unexpectedly"),
+    error(
+        "memory.shm",
+        r"out of shared\s*memory|raise your shared memory limit|unable to (?:open shared memory object|mmap \d+ bytes|write to file"
+        r" </torch)|shared memory(?: manager)?[^\n]{0,30}(?:exhaust|insufficient|limit|too small|no space)"
+        r"|/dev/shm[^\n]*(?:no space|too small|insufficient|full)|no space left on device[^\n]*(?:shm|torch_)"
+        r"|received 0 items of ancdata|shm-size|insufficient shared memory",
+        "shared memory", "unable to mmap", "unable to write to file", "/dev/shm", "items of ancdata", "shm-size", "out of shared",
+        "shm",
+    ),
+    error("memory.killer", r"out of memory: kill(?:ed)? process|oom-kill(?:er)?\b|oom_reaper|memory cgroup out of memory|oomkilled"
+          r"|cgroup out of memory", "oom-kill", "out of memory: kill", "oom_reaper", "cgroup out of memory", "oomkilled",
+          covers=("memory.oom_words",)),
+    error("memory.oom_words", r"\b(?:gpu|cuda|vram|device|video)\b[^\n]{0,40}out of (?:gpu |device |video )?memory"
+          r"|out of (?:gpu|device|video) memory|not enough (?:gpu|video|cuda|device) memory|insufficient (?:gpu|video|device) memory"
+          r"|cuda_?(?:error_)?out_?of_?memory|\bcuda oom\b|out of memory",
+          "out of memory", "out of gpu memory", "out of device memory", "out of video memory", "enough gpu memory",
+          "enough video memory", "cuda oom", "insufficient gpu memory"),
+    error("memory.kv_cache", r"no available memory for the cache blocks|larger than the maximum number of tokens that can be stored"
+          r"|try increasing `?gpu_memory_utilization|free memory on device[^\n]*less than desired gpu memory utilization",
+          "for the cache blocks", "gpu_memory_utilization", "desired gpu memory utilization", "stored in kv cache"),
+)  # fmt: skip

@@ -1,0 +1,37 @@
+"""NCCL and the process groups above it."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, context, echo, error
+
+SIGNATURES: tuple[Signature, ...] = (
+    error(
+        "nccl.network",
+        r"(?:nccl|net/)[^\n]*(?:no socket interface|connection refused|connection (?:timed out|reset|closed)|call to (?:connect|ibv|recv|"
+        r"send|bind)\w* [^\n]*(?:returned|failed)|no route to host|timed out|got completion|unreachable|network is|bootstrap)",
+        "no socket interface", "call to connect", "call to ibv", "connection refused", "connection timed out", "net/ib", "net/socket",
+        "got completion", "bootstrap", "no route to host", "call to recv", "call to bind", "connection closed", "connection reset",
+    ),
+    error("nccl.shm", r"error while creating shared memory segment|nccl[^\n]*/dev/shm", "shared memory segment", "/dev/shm/nccl",
+          covers=("memory.shm",)),
+    error("nccl.duplicate_gpu", r"duplicate gpu detected", "duplicate gpu detected"),
+    error("nccl.version", r"nccl[^\n]*(?:version mismatch|incompatible version|mismatched version|requires nccl)", "nccl"),
+    error(
+        "nccl.timeout",
+        r"watchdog caught collective operation timeout|collective operation timeout|nccl[^\n]*timed? ?out|"
+        r"some nccl operations have failed or timed out",
+        "collective operation timeout", "nccl timeout", "nccl operations have failed", "timed out",
+    ),
+    error("nccl.nvls", r"(?:transport/)?nvls\.cc[^\n]*(?P<what>cuda failure[^\n]*)", "nvls.cc"),
+    error("nccl.warn", r"nccl warn (?P<what>[^\n]*)", "nccl warn"),
+    error("nccl.unhandled_system", r"unhandled system error|processgroupnccl[^\n]*system error", "unhandled system error"),
+    error("nccl.unhandled_cuda", r"unhandled cuda error", "unhandled cuda error"),
+    error("nccl.other", r"nccl error(?: in)?:|nccl (?:internal error|failure|communicator)|ncclbackenderror|processgroupnccl",
+          "nccl error", "nccl internal", "nccl failure", "nccl communicator", "processgroupnccl"),
+    error("nccl.rendezvous", r"(?:client|server) socket has (?:timed out|failed)|address already in use|rendezvous\w*error|"
+          r"connection reset by peer|failed to connect to \S+:\d+|timed out (?:initializing process group|waiting for clients)",
+          "socket has timed out", "socket has failed", "address already in use", "rendezvous", "reset by peer", "process group",
+          "waiting for clients"),
+    context("nccl.here", r"\bnccl\b", "nccl"),
+    echo("torch.elastic", r"childfailederror|exitcode: ?-?\d+ |local_rank: \d+ \(pid", "childfailederror", "torch.distributed.elastic"),
+)  # fmt: skip

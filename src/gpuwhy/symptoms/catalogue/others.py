@@ -1,0 +1,100 @@
+"""CuPy, Numba, Triton, PyCUDA, bitsandbytes, CTranslate2, DeepSpeed, OpenCV, PaddlePaddle, llama.cpp and friends."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, context, echo, error
+
+SIGNATURES: tuple[Signature, ...] = (
+    error(
+        "cupy.load_failed",
+        r"cupy failed to load (?P<library>[\w.-]+\.(?:so[.\d]*|dll))",
+        "cupy failed to load",
+        covers=("loader.cannot_open", "loader.asked"),
+    ),
+    error("cupy.two_packages", r"multiple cupy packages are installed", "multiple cupy packages"),
+    echo("cupy.not_installed", r"cupy is not correctly installed", "cupy is not correctly installed"),
+    error("cupy.no_cuda_path", r"cuda path could not be detected|failed to auto-detect cuda root", "cuda path could not be detected",
+          "auto-detect cuda root"),
+    error("nvrtc.headers", r"cannot open source file ['\"]?(?P<header>cuda\w*\.h|\w*fp16\w*\.h|vector_types\.h|cstdint|cuda/\w+)",
+          "cannot open source file"),
+    error(
+        "nvrtc.arch",
+        r"invalid value for --gpu-architecture|(?:value|option) '?(?P<arch>(?:sm|compute)_\d+\w?)'? is not"
+        r" (?:defined|supported)(?: for option)?",
+        "--gpu-architecture", "is not defined for option", "is not supported for option",
+    ),
+    error(
+        "nvrtc.builtins",
+        r"(?:failed to open|cannot open|could not (?:find|load)|unable to open)[^\n]*(?P<library>(?:lib)?nvrtc-builtins[\w.-]*)",
+        "nvrtc-builtins",
+        covers=("loader.cannot_open", "loader.find_failed"),
+    ),
+    error("numba.no_driver", r"cuda driver library cannot be found|possible cuda driver libraries are found but",
+          "cuda driver library cannot be found", "cuda driver libraries are found but"),
+    error("numba.nvvm", r"libnvvm cannot be found|nvvmsupporterror|(?:could not find|no)[^\n]{0,30}nvvm(?:\.dll|\.so)",
+          "libnvvm", "nvvmsupporterror", "nvvm.dll", "libnvvm.so"),
+    error("numba.forked", r"cuda initialized before forking", "initialized before forking"),
+    error("numba.unsupported_ptx", r"unsupported \.version (?P<needs>[\d.]+); current version is '?(?P<has>[\d.]+)",
+          "unsupported .version"),
+    context("numba.init", r"error at driver init|call to cuinit results in", "error at driver init", "cuinit results in"),
+    error(
+        "triton.too_old",
+        r"too old to be supported by the triton|triton[^\n]*(?:requires|supports)[^\n]*compute capability",
+        "supported by the triton", "compute capability",
+    ),
+    error("triton.ptxas", r"ptxas(?:error| fatal| stderr)|internal triton ptx codegen error", "ptxaserror", "ptxas fatal",
+          "triton ptx codegen"),
+    error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
+    error("triton.libcuda", r"libcuda\.so cannot (?:be )?found|libcuda\.so (?:is )?not (?:in )?found", "libcuda.so cannot",
+          "libcuda.so not found", "libcuda.so is not"),
+    error("triton.missing", r"cannot find a working triton installation|no module named '?triton|triton is not (?:available|installed)",
+          "working triton", "named 'triton", "named triton", "triton is not available", "triton not available",
+          covers=("python.module",)),
+    error("triton.shared", r"out of resources?: (?P<what>shared memory|registers?|threads)", "out of resource"),
+    context("triton.here", r"\btriton[/.]|torchinductor|inductor", "triton/", "triton.", "inductor"),
+    error(
+        "bnb.compiled",
+        r"bitsandbytes was compiled without gpu support|libbitsandbytes_cpu\.so|none of the available devices",
+        "compiled without gpu support", "libbitsandbytes_cpu", "none of the available devices",
+    ),
+    error("bnb.no_version", r"libbitsandbytes_cuda(?P<cuda>\d+)\w*\.(?:so|dll)[^\n]*(?:not found|no such|could not)"
+          r"|(?:not found|could not find)[^\n]*libbitsandbytes_cuda|required library version not found",
+          "libbitsandbytes_cuda", "required library version not found"),
+    error("bnb.setup", r"cuda setup failed despite|no libcudart\.so found|did not contain \[?'?libcudart\.so"
+          r"|libcudart\.so not found in any", "cuda setup failed", "no libcudart.so found", "did not contain", "libcudart.so not found"),
+    error("ct2.not_found", r"library (?P<library>(?:lib)?cu\w+[\w.-]*\.(?:so[.\d]*|dll)) is not found or cannot be loaded"
+          r"|library (?P<library2>(?:lib)?cu\w+[\w.-]*\.(?:so[.\d]*|dll)) is not found",
+          "is not found", covers=("loader.asked", "windows.dll_not_found")),
+    error("ct2.cpu", r"this ctranslate2 package was not compiled with cuda", "not compiled with cuda support"),
+    error(
+        "deepspeed.mismatch",
+        r"(?:installed cuda version|system cuda version|nvcc version|cuda version) \(?(?P<has>[\d.]+)\)? (?:does not match|mismatches"
+        r"|doesn't match) the version (?:\w+ )?(?:torch|pytorch)? ?(?:was )?compiled with \(?(?P<needs>[\d.]+)",
+        "does not match the version", "doesn't match the version", "mismatches the version",
+    ),
+    echo("deepspeed.exception", r"cudamismatchexception", "cudamismatchexception"),
+    error("opencv.arch", r"was not built to work with the selected device|check cuda_arch_(?:ptx|bin)", "to work with the selected device", "cuda_arch_ptx",
+          "cuda_arch_bin", covers=("opencv.no_cuda", "generic.cpu_build")),
+    error(
+        "opencv.no_cuda",
+        r"(?:not |without )(?:built|compiled) with(?:out)? cuda|compiled without cuda support|no cuda support"
+        r"|getcudaenableddevicecount[^\n]*(?:returns? 0|\b0\b|\(\))",
+        "built with cuda", "compiled with cuda", "without cuda", "no cuda support", "cudaenableddevicecount",
+    ),
+    error("generic.cpu_build", r"(?:is|was|has|been|library|module|build|package)[^\n]{0,30}(?:not|n't|without)[^\n]{0,20}"
+          r"(?:built|compiled|support)[^\n]{0,20}(?:cuda|gpu)",
+          "without cuda", "without gpu", "not compiled with", "not built with", "no gpu support", "not been built with",
+          "n't compiled with", "wasn't built with"),
+    error("paddle.cpu", r"(?:not compiled with cuda|cannot use gpu because you have installed cpu version|paddlepaddle cpu version)",
+          "not compiled with cuda", "installed cpu version"),
+    error("mxnet.cpu", r"compile with use_cuda=1|operator \w+ is not (?:implemented|registered) for gpu", "use_cuda=1"),
+    context("llama.here", r"\b(?:ggml_|llm_load|llama_|llama\.cpp)", "ggml_", "llm_load", "llama_", "llama.cpp"),
+    error("llama.no_gpu", r"no usable gpu found|not compiled with gpu offload support|no gpu offload", "no usable gpu found",
+          "gpu offload support"),
+    error("llama.init", r"(?:ggml_cuda_init|unable to init gpu|failed to initialize cuda|ggml_init_cublas)[^\n]*"
+          r"(?P<what>unknown error|no cuda-capable|failed|insufficient)", "ggml_cuda_init", "unable to init gpu", "ggml_init_cublas"),
+    error("tensorrt.mismatch", r"(?:engine plan file|serialized engine|version tag)[^\n]*(?:not compatible|does not match)"
+          r"|serialization (?:error|assertion)[^\n]*version", "engine plan file", "version tag", "serialization assertion"),
+    error("cuda.check_sanitizer", r"=========\s+(?:invalid __\w+__ (?:read|write)|address 0x\w+ is (?:out of bounds|misaligned))",
+          "invalid __", "is out of bounds", "is misaligned"),
+)  # fmt: skip

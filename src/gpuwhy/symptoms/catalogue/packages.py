@@ -1,0 +1,36 @@
+"""pip, conda and wheels: resolution, platforms, damaged downloads, rivals."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, context, error
+
+_GPU = (
+    r"(?P<package>(?:py)?torch(?:vision|audio)?|tensorflow[\w-]*|tf-nightly[\w-]*|jaxlib|jax[\w-]*|onnxruntime[\w-]*|cupy[\w-]*|nvidia-[\w-]+"
+    r"|triton|bitsandbytes|xformers|flash[-_]attn|tensorrt[\w-]*)"
+)
+
+SIGNATURES: tuple[Signature, ...] = (
+    error("packages.no_match", rf"(?:no matching distribution found for|could not find a version that satisfies the requirement) {_GPU}\b"
+          r"(?:[=<>~! ]*(?P<version>[\d.]+[\w.+]*))?", "no matching distribution found", "could not find a version that satisfies"),
+    error("packages.no_match_other", r"(?:no matching distribution found for|could not find a version that satisfies)", "no matching distribution found",
+          "could not find a version that satisfies"),
+    error("packages.no_suitable", rf"(?:could not find suitable distribution|no local packages or working download)[^\n]*{_GPU}?", "suitable distribution",
+          "working download"),
+    error("packages.wrong_platform", r"(?P<wheel>[\w.+-]+\.whl) is not a supported wheel on this platform|not compatible with the current platform"
+          r"|no wheels? (?:with a matching|for this)|doesn't have a (?:source distribution or )?wheel for the current platform|not supported wheel",
+          "is not a supported wheel", "the current platform", "matching python", "not supported wheel"),
+    error("packages.gpu_removed", r"tensorflow-gpu[^\n]*(?:has been removed|is removed|deprecated)", "tensorflow-gpu"),
+    error("packages.conflict", r"resolutionimpossible|the conflict is caused by|unsatisfiableerror|conflicting dependencies|packagesnotfounderror"
+          r"|dependency resolver does not|found conflicts|libmambaunsatisfiable|requires \S+==[^\n]*(?:but you have|which is incompatible)"
+          r"|but you have [^\n]* which is incompatible", "resolutionimpossible", "conflict is caused by", "unsatisfiableerror", "conflicting dependencies",
+          "packagesnotfounderror", "dependency resolver", "found conflicts", "libmambaunsatisfiable", "but you have"),
+    error("packages.damaged", r"bad crc-32|badzipfile|bad magic number|file is not a zip file|zlib\.error|incorrect data check|do not match the hashes|hash mismatch"
+          r"|incompleteread|unexpected end of (?:data|file)|truncated|invalid distribution -|~\w+orch|corrupt(?:ed)?\b|checksum",
+          "bad crc-32", "badzipfile", "not a zip file", "zlib.error", "incorrect data check", "match the hashes", "hash mismatch", "incompleteread",
+          "unexpected end of", "truncated", "invalid distribution", "corrupt", "checksum"),
+    error("packages.no_space", r"no space left on device|disk quota exceeded|errno 28", "no space left on device", "quota exceeded", "errno 28"),
+    context("packages.wheel", rf"{_GPU}-(?P<version>\d[\w.]*?)(?:\+(?P<local>\w+))?-(?P<tags>cp\d+-\w+-(?P<platform>\w+))\.whl(?: \((?P<size>[\d.]+) (?P<unit>[kMG]B)\))?",
+            ".whl"),
+    error("packages.uninstalled_over", r"successfully uninstalled (?P<package>tensorflow|torch|onnxruntime)[\w-]*", "successfully uninstalled"),
+    error("packages.index_cpu", r"whl/cpu\b|\+cpu\b", "whl/cpu"),
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""Mistakes of the program itself: shapes, types, indices, forks, kernels out of bounds."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, context, error
+
+SIGNATURES: tuple[Signature, ...] = (
+    error(
+        "program.assertion",
+        r"(?:block: \[[\d,]+\], thread: \[[\d,]+\]|\.cuh?:\d+:[^\n]*)\s*assertion `?(?P<what>[^`\n]*)[`'’]? ?failed",
+        "assertion",
+    ),
+    error(
+        "program.index",
+        r"index out of range in self|target (?P<value>-?\d+) is out of bounds|index(?: -?\d+)? (?:is )?out of bounds"
+        r"|indices\[[\d,]+\] = (?P<index>-?\d+) is not in \[0, ?(?P<limit>\d+)\)|label value of -?\d+ (?:which )?is outside"
+        r"|received a label value of|index out of range: tried to access index|srcindex < srcselectdimsize"
+        r"|t >= 0 && t < n_classes|cur_target >= 0|tried to access (?:out of bounds|index)",
+        "index out of range in self", "is out of bounds", "index out of bounds", "is not in [0", "label value", "srcindex <",
+        "n_classes", "cur_target", "index out of range: tried", "out of bounds",
+        covers=("python.exception",),
+    ),
+    error(
+        "program.shape",
+        r"mat1 and mat2 shapes? cannot be multiplied|size mismatch,? m1|shape '?\[[^\]]*\]'? is invalid for input of size"
+        r"|the size of tensor \w+ \(-?\d+\) must match|given groups=\d+, weight of size|expected (?:\d|4-d|3-d)[\w-]*[^\n]*input"
+        r"[^\n]*(?:got|but)|input\.size\(-1\) must be equal to input_size|sizes of tensors must match|incompatible shapes:"
+        r"|dimensions must be equal|matrix size-incompatible|non-contiguous|is not contiguous|shapes? [^\n]{0,40}(?:not aligned|"
+        r"are incompatible|mismatch)|running_mean should contain|expected hidden\[0\] size|must have the same (?:shape|size)"
+        r"|input must have (?:\d|at least)|only batches of spatial targets|tensor size mismatch|number of channels",
+        "shapes cannot be multiplied", "shape cannot be multiplied", "size mismatch", "is invalid for input of size", "must match",
+        "weight of size", "expected ", "must be equal", "incompatible shapes", "matrix size-incompatible", "contiguous",
+        "not aligned", "are incompatible", "shape mismatch", "shapes mismatch", "running_mean", "must have", "spatial targets",
+        "number of channels",
+    ),
+    error(
+        "program.dtype",
+        r"expected (?:scalar type|object of (?:scalar )?type|m1 and m2 to have the same dtype|tensor for argument)[^\n]*(?:but|got|found)"
+        r"|input type \([^)]*\) and (?:weight|bias) type \([^)]*\) should be the same|mat1 and mat2 must have the same dtype"
+        r"|(?:expected|should have|have) (?:the same|same) dtype|unsupported data ?type|not implemented for '(?:half|bfloat16|long|int|bool"
+        r"|double|float8\w*)'|expected dtype|dtype mismatch",
+        "expected scalar type", "expected object of", "expected tensor for argument", "should be the same", "same dtype",
+        "not implemented for '", "expected dtype", "dtype mismatch", "unsupported data type", "unsupported datatype",
+    ),
+    error(
+        "program.devices",
+        r"expected all tensors to be on the same device|tensors? (?:to be|is|are) on (?:the same|different) (?:device|gpu)"
+        r"|is on cpu, but expected|expected (?:object of|tensor)[^\n]*backend (?:cuda|cpu)|can't convert cuda(?::\d+)? device type tensor"
+        r"|arguments are located on different gpus|input and (?:parameter|hidden) tensors are not (?:at|on) the same device"
+        r"|module must have its parameters and buffers on device",
+        "same device", "but expected all tensors", "backend cuda", "device type tensor", "different gpus", "parameters and buffers on device",
+        "different devices", "backend cpu", "is on cpu, but",
+    ),
+    error(
+        "program.layout",
+        r"(?:conv2d|conv2dcustombackpropinput\w*|biasop|bias op|the conv2d op|maxpoolingop|fused\w+)[^\n]{0,60}only supports? nhwc"
+        r"|nchw[^\n]{0,40}(?:not supported|only supported|is not)|cpu[^\n]*nchw",
+        "only supports nhwc", "only support nhwc", "nchw",
+    ),
+    context(
+        "program.fork_here",
+        r"\bos\.fork\b|multiprocessing[/.](?:context|popen_fork|process)|start_method[^\n]*fork|forkpoolworker|\bafter fork",
+        "os.fork", "popen_fork", "forkpoolworker", "start_method", "after fork",
+    ),
+    error("program.fork", r"(?:cuda|gpu)[^\n]{0,60}\bfork(?:ed|ing)?\b|must use the 'spawn' start method", "fork", "'spawn' start method"),
+    error("program.illegal_words", r"illegal (?:memory|address|access)|out[- ]of[- ]bounds (?:memory|access|read|write|global)"
+          r"|invalid global (?:read|write)", "illegal memory", "illegal address", "illegal access", "out-of-bounds", "out of bounds",
+          "invalid global"),
+    error("program.context", r"(?:invalid device context|no currently active context|context (?:stack|is destroyed|was not)|"
+          r"cucontext|explicit_context_dependent failed|pycuda\.driver\.context)", "device context", "active context", "context stack",
+          "cucontext", "explicit_context"),
+)  # fmt: skip

@@ -1,0 +1,31 @@
+"""Python itself: NumPy and protobuf ABI, imports, and the last line of a traceback when nothing better is known."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, context, echo, error
+
+SIGNATURES: tuple[Signature, ...] = (
+    error("python.protobuf", r"descriptors cannot (?:not )?be created directly|google\.protobuf[^\n]*(?:version|incompatible|gencode)|protobuf[^\n]*(?:gencode|version"
+          r" mismatch)|cannot import name '?(?:builder|descriptor|message)'? from '?google\.protobuf|messagefactory' object has no attribute",
+          "descriptors cannot", "protobuf", "messagefactory"),
+    error("python.numpy_abi", r"numpy[\w.]*multiarray failed to import|module compiled against api version|compiled using numpy 1|numpy\.\w+ size changed"
+          r"|_array_api not found|numpy is not available|failed to initialize numpy|numpy[^\n]*has no attribute|implement_array_function",
+          "multiarray", "compiled against api version", "compiled using numpy", "size changed", "_array_api", "numpy is not available",
+          "'numpy' has no attribute"),
+    error("python.glibc", r"glibc(?:xx)?_[\d.]+['’`]? not found", "glibc_2", "glibcxx_3", covers=("loader.version_missing",)),
+    error("python.avx", r"compiled to use \w+ instructions, but these aren't available|illegal instruction", "instructions, but these aren't", "illegal instruction"),
+    error("python.module", r"no module named ['\"]?(?P<name>[\w.]+)", "no module named"),
+    error("python.import_name", r"cannot import name ['\"]?(?P<name>\w+)['\"]?", "cannot import name"),
+    error("python.attribute", r"attributeerror: (?P<what>[^\n]*)", "attributeerror:"),
+    error("python.keras", r"keras[^\n]*(?:attributeerror|importerror|unknown layer|get_config|has no attribute)|could not (?:locate|deserialize) (?:class|function)",
+          "keras"),
+    error("python.exception", r"^(?:\w+\.)*(?P<name>TypeError|ValueError|KeyError|NameError|FileNotFoundError|SyntaxError|IndentationError|IndexError|NotImplementedError"
+          r"|UnicodeDecodeError|ConnectionError|HTTPError|JSONDecodeError|PermissionError|ZeroDivisionError|RecursionError|ModuleNotFoundError)\b: ?(?P<what>[^\n]*)",
+          "error: "),
+    echo("python.runtime", r"^(?:\w+\.)*(?P<name>RuntimeError|ImportError|OSError|AssertionError|InternalError|UnknownError|\w*Exception)\b:? ?(?P<what>[^\n]*)",
+         "error: ", "error:", "exception"),
+    context("python.traceback", r"traceback \(most recent call last\)", "traceback (most recent call last)"),
+    error("python.http", r"(?:sslerror|connectionerror|httperror|urlopen error|max retries exceeded|401 client error|403 forbidden|404 client error|gated repo|"
+          r"repository not found|connection aborted)", "sslerror", "urlopen error", "max retries exceeded", "client error", "gated repo", "forbidden",
+          "connection aborted"),
+)  # fmt: skip

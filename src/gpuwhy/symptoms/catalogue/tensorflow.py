@@ -1,0 +1,156 @@
+"""TensorFlow and XLA: the log lines of stream_executor, gpu_device, dso_loader, the BFC allocator and status texts."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, context, echo, error
+
+SIGNATURES: tuple[Signature, ...] = (
+    context("tf.cuinit", r"failed call to cuinit", "failed call to cuinit"),
+    error(
+        "tf.no_kernel_driver",
+        r"kernel driver does not appear to be running on this host|/proc/driver/nvidia/version does not exist",
+        "kernel driver does not appear",
+        "/proc/driver/nvidia/version does not exist",
+    ),
+    error(
+        "tf.dso_mismatch",
+        r"kernel version (?P<kernel>[\d.]+) does not match dso version (?P<library>[\d.]+)",
+        "does not match dso version",
+    ),
+    echo(
+        "tf.libcuda_absent",
+        r"libcuda reported version is: (?:not found|invalid)|was unable to find libcuda\.so dso",
+        "libcuda reported version is",
+        "unable to find libcuda.so dso",
+    ),
+    error(
+        "tf.no_cuda_drivers",
+        r"could not find cuda drivers on your machine",
+        "could not find cuda drivers",
+    ),
+    error(
+        "tf.cudnn_loaded",
+        r"loaded (?:runtime )?cudnn (?:library|version)[: ]*(?P<loaded>[\d.]+)(?: \(compatibility version (?P<compat>\d+)\))?"
+        r"[, ]*(?:but source was compiled wit(?:h[: ]*(?P<built>\d[\d.]*\d)?)?)",
+        "source was compiled wit",
+    ),
+    error(
+        "tf.cudnn_handle",
+        r"could not create cudnn handle:? ?(?P<status>cudnn_status_\w+)?",
+        "could not create cudnn handle",
+        covers=("cudnn.",),
+    ),
+    echo("tf.cudnn_destroy", r"could not destroy cudnn handle", "could not destroy cudnn handle", covers=("cudnn.",)),
+    error("tf.cudnn_version", r"failed to determine cudnn version|error retrieving driver version", "determine cudnn version"),
+    error(
+        "tf.conv_algorithm",
+        r"failed to get convolution algorithm|cudnn failed to initialize",
+        "failed to get convolution algorithm",
+        "cudnn failed to initialize",
+    ),
+    error(
+        "tf.no_algorithm",
+        r"no algorithm worked|no algorithm without workspace worked|failed to determine best cudnn convolution algorithm"
+        r"|autotuning failed|could not autotune",
+        "no algorithm worked", "no algorithm without workspace", "best cudnn convolution algorithm", "autotuning failed",
+    ),
+    error("tf.no_dnn", r"(?:no dnn in stream executor|dnn library is not found|unimplemented: dnn library)", "no dnn in stream",
+          "dnn library is not found"),
+    echo("tf.dnn_init", r"dnn library initialization failed", "dnn library initialization failed"),
+    error("tf.conv_check", r"check failed: .*(?:getconvolvealgorithms|getcudnnversion|cudnn)", "check failed: "),
+    error(
+        "tf.blas",
+        r"blas (?:x?gemm|xgemv|gemv|gemmbatched|sgemm|scal)\w* launch failed|failed to run cublas|cublas\w* routine"
+        r"|without blas support|failed to enqueue (?:convolution|blas)|failed to create cublas handle"
+        r"|failed to create a? ?(?:cublas|cusolver|cusparse)\w* ?(?:handle|instance)",
+        "launch failed", "failed to run cublas", "without blas support", "failed to enqueue", "failed to create cublas",
+        "failed to create cusolver", "failed to create a cublas", "failed to create cusparse",
+    ),
+    error("tf.insufficient", r"possibly insufficient driver version:? ?(?P<driver>[\d.]+)?", "possibly insufficient driver"),
+    error(
+        "tf.ignored_gpu",
+        r"ignoring (?:visible )?gpu device [^\n]*?name: (?P<gpu>[^,]+),[^\n]*?(?:cuda )?compute capability (?P<has>[\d.]+)\."
+        r" the minimum required (?:cuda )?capability is (?P<needs>[\d.]*\d)",
+        "the minimum required",
+    ),
+    error(
+        "tf.ignored_cores",
+        r"ignoring (?:visible )?gpu device [^\n]*core count",
+        "with core count",
+    ),
+    error(
+        "tf.jit_from_ptx",
+        r"not built with cuda kernel binaries compatible with compute capability (?P<has>[\d.]+\w*)",
+        "not built with cuda kernel binaries",
+    ),
+    error(
+        "tf.cpu_device_only",
+        r"cannot assign a device for operation[^\n]*|available devices are \[ ?(?P<devices>[^\]]*)\]",
+        "cannot assign a device for operation",
+        "but available devices are",
+    ),
+    error("tf.skipping", r"skipping registering gpu devices", "skipping registering gpu devices"),
+    error("tf.no_gpu_found", r"no gpu found\. please|gpu device not found|no gpu found,", "no gpu found", "gpu device not found"),
+    error(
+        "tf.ptxas_version",
+        r"you are using ptxas (?P<has>[\d.x]+), but (?:tf|xla|jax) requires ptxas (?P<needs>[\d.x]+)"
+        r"|ptxas (?:version )?(?P<has2>[\d.]+) (?:is too old|has a bug)",
+        "ptxas",
+    ),
+    error(
+        "tf.ptxas_missing",
+        r"couldn'?t (?:invoke|get) ptxas|ptxas (?:binary )?(?:not found|could not be found|is not found)|cannot find ptxas"
+        r"|failed to (?:find|launch|run|spawn)[^\n]{0,30}ptxas|no such file[^\n]*ptxas|ptxas[^\n]*no such file"
+        r"|couldn't find a suitable version of ptxas|no ptxas",
+        "ptxas",
+    ),
+    error(
+        "tf.libdevice",
+        r"libdevice(?:\.10\.bc| directory| is required| not found)|failed to (?:find|load) libdevice|missing libdevice",
+        "libdevice",
+    ),
+    error(
+        "tf.built_cpu",
+        r"is_buil[td]_with_(?:cuda|gpu_support)\(?\)?[^\n]{0,30}?\bfalse|built[ _]with[ _]cuda\W{0,4}false"
+        r"|not built with (?:cuda|gpu) support|compiled without (?:cuda|gpu)",
+        "_with_cuda", "_with_gpu_support", "built with cuda", "built with gpu", "compiled without",
+    ),
+    error(
+        "tf.windows_dropped",
+        r"gpu support is not available on native windows|tensorflow\s*>=?\s*2\.11[^\n]*windows",
+        "not available on native windows",
+        ">=2.11",
+        ">= 2.11",
+    ),
+    error(
+        "tf.partial",
+        r"module ['\"]?tensorflow['\"]? has no attribute ['\"](?P<name>__version__|config|constant|keras|Variable|test)['\"]",
+        "module 'tensorflow' has no attribute",
+        covers=("python.attribute",),
+    ),
+    error(
+        "tf.old_api",
+        r"module ['\"]?tensorflow[\w.]*['\"]? has no attribute ['\"](?P<name>\w+)['\"]",
+        "module 'tensorflow",
+        covers=("python.attribute",),
+    ),
+    error("tf.pywrap", r"no module named '?_pywrap_tensorflow|_pywrap_tensorflow_internal", "_pywrap_tensorflow", covers=("python.module",)),
+    echo("tf.native_runtime", r"failed to load the native tensorflow runtime", "failed to load the native tensorflow"),
+    error(
+        "tf.trt_mismatch",
+        r"linked against (?:cudnn|tensorrt|cublas)[^\n]*(?:but loaded|using) ",
+        "linked against",
+    ),
+    error(
+        "tf.stream_failed",
+        r"(?:could not synchronize cuda stream|failed to query event|failed to (?:enqueue|synchronize)[^\n]*stream"
+        r"|error polling for event status)",
+        "synchronize cuda stream", "failed to query event", "polling for event status", "failed to synchronize",
+    ),
+    error(
+        "tf.used_elsewhere",
+        r"(?:failed to (?:get|create)|could not (?:retain|create)|error: )[^\n]*(?:primary )?context",
+        "primary context", "failed to get device", "could not retain",
+    ),
+    error("tf.version_deps", r"requires? cuda (?P<cuda>[\d.]+)[^\n]*cudnn (?P<cudnn>[\d.]+)", "cudnn"),
+)  # fmt: skip

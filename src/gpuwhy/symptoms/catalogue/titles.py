@@ -1,0 +1,39 @@
+"""What people write themselves: titles and one-line reports. They say little, so they weigh little."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, error
+
+SIGNATURES: tuple[Signature, ...] = (
+    error("title.gpu_unseen", r"\bgpus? (?:is |are )?(?:not |never )(?:being )?(?:detected|found|used|available|recognized|recognised|visible|working|listed|utilized)"
+          r"|(?:not|n't|doesn't|does not|cannot|can't|unable to) (?:detect|find|see|use|recognize|recognise|utilize|access)(?:ing)? (?:the |any |my |a )?(?:nvidia |cuda )?gpus?"
+          r"|no gpus? (?:is |are |was |were )?(?:detected|found|available)|num gpus available:? *0|gpus? available:? *(?:0|\[\]|false|none)|gpu:? false",
+          "gpu"),
+    error("title.empty_devices", r"list_physical_devices\([^)]*\)[^\n]*\[\]|list_(?:physical|logical)_devices\(['\"]gpu['\"]\)[^\n]*(?:empty|\[\])|is_gpu_available\W+false"
+          r"|^\s*gpus? ?(?:=|:)? ?\[\]", "list_physical_devices", "list_logical_devices", "is_gpu_available", "[]"),
+    error("title.empty_list", r"^\s*(?:>>> )?\[ ?\]\s*$", "[]", "[ ]"),
+    error("title.cpu_device", r"device_type='?cpu'?\)?\]|\[physicaldevice\(name='/physical_device:cpu:0'[^\]]*\)\]|\[cpudevice|\[?cpudevice\(id=0\)\]",
+          "physical_device:cpu:0", "cpudevice"),
+    error("title.bare_false", r"^\s*(?:out\[\d+\]: )?false\s*$", "false"),
+    error("title.cuda_version", r"\b(?:cuda|cudatoolkit)(?: toolkit| runtime)? versions? (?:mismatch|conflict|incompatib\w+|is (?:not|too)|differs?)|mismatch\w* cuda|cuda"
+          r" mismatch|(?:wrong|incompatible|different) (?:cuda|cuda toolkit) versions?|compiled (?:for|with|against) (?:a different|another) cuda",
+          "mismatch", "incompatib", "wrong cuda", "different cuda", "cuda version"),
+    error("title.cudnn_version", r"cudnn (?:version )?(?:mismatch|conflict|incompatib\w+|is (?:not|too))|(?:wrong|incompatible|different) (?:cudnn|version of cudnn)",
+          "cudnn"),
+    error("title.cudnn_missing", r"cudnn (?:library |is |was )*(?:not (?:found|installed|available|detected)|missing)|(?:could not|cannot|can't|unable to|failed to) (?:find|load|locate) cudnn"
+          r"|no cudnn", "cudnn"),
+    error("title.driver", r"(?:update|upgrade|install|outdated|old|insufficient|incompatible|newer)[^\n]{0,30}(?:nvidia |cuda |gpu |graphics )driver|driver[^\n]{0,30}(?:too old|outdated|insufficient"
+          r"|out of date|not (?:installed|found|loaded|detected))",
+          "driver"),
+    error("title.arch", r"\bsm_?(?P<arch>\d{2,3})[a-z]?\b[^\n]{0,40}(?:not (?:supported|compatible|defined)|unsupported|incompatible|missing)|(?:unsupported|support for|no support|add)[^\n]{0,20}\bsm_?\d{2,3}"
+          r"|compute capability[^\n]{0,30}(?:not supported|unsupported|too (?:old|low|new)|is not|below|less|lower|minimum)",
+          "sm_", "sm1", "compute capability"),
+    error("title.newer_gpu", r"(?:rtx ?(?:50[5-9]0|[56]000 pro)|blackwell|b200|gb200|gb10|rtx pro \d+)", "rtx 50", "rtx50", "blackwell", "b200", "gb10", "rtx pro"),
+    error("title.illegal", r"illegal memory", "illegal memory"),
+    error("title.804", r"\berror\W{0,3}80(?P<digit>[234])(?![\d.])|(?<![\d.])80(?P<digit2>[234])\b error", "802", "803", "804"),
+    error("title.hang", r"\b(?:hangs?|hung|stuck|freez\w+|deadlock)\b", "hang", "hung", "stuck", "freez", "deadlock"),
+    error("title.regression", r"\b(?:regression|worked (?:in|with|on|fine)|works (?:in|with|fine|on) (?:the )?(?:v(?:ersion)? ?)?\d|after (?:upgrading|updating|upgrade|update)|since (?:v(?:ersion)? ?)?\d|broken in|bug in)\b",
+          "regression", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
+    error("title.visible_devices", r"cuda_visible_devices[\"'\]]*\s*[=:]\s*[\"']?(?P<value>-?[\w,-]*)[\"']?", "cuda_visible_devices"),
+    error("title.batch_one", r"(?:batch[ _]?size|batch)[^\n]{0,30}\b(?:to |of |= ?|is )?1\b", "batch"),
+)  # fmt: skip

@@ -1,0 +1,135 @@
+"""PyTorch: its own errors and warnings (the CUDA words it quotes are in codes.py, memory in memory.py)."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, context, echo, error, harmless
+
+SIGNATURES: tuple[Signature, ...] = (
+    error("torch.no_driver", r"found no nvidia driver on your system", "found no nvidia driver"),
+    error(
+        "torch.driver_too_old",
+        r"nvidia driver on your system is too old(?:[^\n]*found version (?P<found>\d+))?",
+        "driver on your system is too old",
+    ),
+    error("torch.driver_init", r"cuda driver initialization failed", "cuda driver initialization failed"),
+    error("torch.no_gpus", r"no cuda gpus are available", "no cuda gpus are available"),
+    error(
+        "torch.unknown_init",
+        r"cuda unknown error - this may be due to an incorrectly set up environment",
+        "incorrectly set up environment",
+        covers=("cuda.",),
+    ),
+    context("torch.device_count", r"unexpected error from cudagetdevicecount", "error from cudagetdevicecount"),
+    error("torch.cpu_build", r"torch not compiled with cuda enabled|pytorch (?:was )?(?:not )?compiled without cuda",
+          "not compiled with cuda enabled", "compiled without cuda"),
+    error(
+        "torch.cpu_version",
+        r"\b(?:py)?torch(?:vision|audio)?\W+(?:version\W+)?(?P<version>\d+\.\d+[\w.]*\+cpu)|pytorch\s+[\d.]+\s+py[\d._]+_cpu_\d"
+        r"|^\s*cpuonly\s|pytorch-mutex\s+\S+\s+cpu",
+        "+cpu", "_cpu_", "cpuonly", "pytorch-mutex",
+    ),
+    error(
+        "torch.deserialize_device",
+        r"attempting to deserialize object on cuda device (?P<device>\d+) but torch\.cuda\.device_count\(\) is (?P<count>\d+)",
+        "deserialize object on cuda device",
+    ),
+    error(
+        "torch.deserialize_cpu",
+        r"attempting to deserialize object on a cuda device but torch\.cuda\.is_available\(\) is false",
+        "deserialize object on a cuda device",
+    ),
+    error(
+        "torch.arch_unsupported",
+        r"(?:(?P<gpu>[\w .()-]+?) )?with cuda capability (?P<arch>sm_\d+\w?) is not compatible with the current pytorch",
+        "is not compatible with the current pytorch",
+    ),
+    context(
+        "torch.arch_list",
+        r"current pytorch install supports cuda capabilities (?P<archs>[\w ]+)",
+        "install supports cuda capabilities",
+    ),
+    error(
+        "torch.gpu_too_old",
+        r"found gpu ?(?P<device>\d+) (?P<gpu>[^\n]+?) which is of (?:cuda )?capability (?P<has>[\d.]+)",
+        "no longer supports this gpu", "which is of cuda capability", "which is of capability", "minimum cuda capability supported",
+    ),
+    error(
+        "torch.gpu_needs_cuda",
+        r"found gpu ?\d+ (?P<gpu>[^\n]+?) which requires cuda_version >= (?P<needs>\d+)",
+        "which requires cuda_version",
+    ),
+    error("torch.fork", r"cannot re-initialize cuda in forked subprocess", "cuda in forked subprocess"),
+    error("torch.fork_bad", r"poison_fork|in_bad_fork", "bad_fork"),
+    error("torch.ipc", r"producer process has been terminated before all shared cuda tensors released", "shared cuda tensors"),
+    error(
+        "torch.cudnn_mismatch",
+        r"cudnn version incompatibility: pytorch was compiled\s+against \((?P<built>[\d, ]+)\) but found runtime version"
+        r" \((?P<loaded>[\d, ]+)\)",
+        "cudnn version incompatibility",
+    ),
+    error("torch.cudnn_mismatch_note", r"one of the reasons? may be that your ld_library_path contains incompatible"
+          r"|looks like your ld_library_path contains incompatible version of cudnn", "contains incompatible"),
+    error(
+        "torch.no_engine",
+        r"(?P<who>get|find) was unable to find an engine to execute this computation|unable to find a valid cudnn algorithm",
+        "unable to find an engine", "unable to find a valid cudnn algorithm",
+    ),
+    error(
+        "torch.cudnn_arch",
+        r"cudnn version (?P<cudnn>\d+) is not compatible with devices with sm < (?P<needs>[\d.]+)",
+        "is not compatible with devices with sm",
+    ),
+    error("torch.nvml_init", r"nvml_success == driverapi::get\(\)->nvmlinit", "nvmlinit_v2_"),
+    error("torch.nvml_assert", r"nvml_success == r? ?internal assert failed|nvml_success == r\b", "nvml_success == r"),
+    error("torch.nvml_cant", r"can'?t initialize nvml", "t initialize nvml"),
+    error("torch.internal_assert", r"internal assert failed at [\"'](?P<file>[^\"'\n]+)", "internal assert failed"),
+    error("torch.no_nccl", r"distributed package doesn't have nccl|nccl is not available|nccl backend not available",
+          "have nccl", "nccl is not available"),
+    error(
+        "torch.cuda_mismatch",
+        r"detected cuda version \((?P<has>[\d.]+)\) (?:mismatches|has a minor version mismatch with) the version that was"
+        r" used to compile\s*(?:pytorch)?(?: ?\((?P<needs>[\d.]+)\))?",
+        "detected cuda version",
+    ),
+    error(
+        "torch.different_cuda",
+        r"detected that pytorch and (?P<what>\w+) were compiled with different cuda(?: major)? versions",
+        "compiled with different cuda",
+    ),
+    error(
+        "torch.extension_versions",
+        r"couldn't load custom c\+\+ ops|operator (?P<what>\w+::\w+) does not exist|torchvision::nms does not exist"
+        r"|xformers (?:can't load|was built for)|was built for:? *pytorch"
+        r"|could not load (?:custom )?(?:c\+\+|cuda) (?:ops|extension)|torch_(?:scatter|sparse|cluster)[^\n]*compiled for"
+        r"|built (?:with|against|for) (?:a different|another) (?:version of )?(?:py)?torch",
+        "custom c++ ops", "does not exist", "xformers", "was built for", "different version of torch",
+        "compiled for",
+    ),
+    harmless("torch.image_extension", r"failed to load image python extension", "image python extension"),
+    error("torch.no_operator", r"no operator found for [`']memory_efficient_attention", "no operator found for"),
+    error(
+        "torch.arch_needs",
+        r"(?:flash[- ]?attention|flashattention|this kernel|bfloat16|fp8|bf16|marlin|awq|gptq|int8)[^\n]{0,60}"
+        r"(?:only supports?|requires?|supported (?:only )?on|is only supported)[^\n]{0,40}"
+        r"(?:ampere|hopper|turing|volta|ada|blackwell|compute capability|sm_?\d|gpus?)",
+        "ampere", "hopper", "turing", "compute capability", "blackwell",
+    ),
+    error(
+        "torch.not_implemented_half",
+        r"[\"'](?P<op>\w*cpu\w*|\w+_impl|slow_conv\w*|LayerNormKernelImpl|addmm_impl_cpu_)[\"'] not implemented for '?half",
+        "not implemented for 'half'",
+    ),
+    error(
+        "torch.unavailable",
+        r"torch\.cuda\.is_available\(\)[^\n]{0,40}?\bfalse|cuda (?:is )?(?:not )?available\W{0,4}(?:\?|:|=)?\W{0,3}false"
+        r"|is_available\W+false|cuda_available\W+false",
+        "is_available", "cuda available", "cuda is available", "available:", "cuda_available",
+    ),
+    echo("torch.falls_back", r"(?:setting the available devices to be zero|falling back to cpu|using cpu instead|switching to cpu)",
+         "available devices to be zero", "falling back to cpu", "using cpu instead", "switching to cpu"),
+    error("torch.autocast_off", r"user provided device_type of 'cuda', but cuda is not available", "device_type of 'cuda'"),
+    context("torch.hints", r"torch_use_cuda_dsa|cuda kernel errors might be|consider passing cuda_launch_blocking",
+            "torch_use_cuda_dsa", "kernel errors might be", "cuda_launch_blocking"),
+    context("torch.lazy_init", r"_cuda_init\(\)|in _lazy_init|_cuda_setdevice|_cuda_getdevicecount", "_cuda_init", "_lazy_init",
+            "_cuda_setdevice", "_cuda_getdevicecount"),
+)  # fmt: skip

@@ -1,0 +1,103 @@
+"""The loader of Windows: DLL names, LoadLibrary's numbers and texts."""
+
+from __future__ import annotations
+
+from gpuwhy.symptoms.signature import Signature, error
+
+_DLL = r"(?P<library>[\w.-]+\.(?:dll|pyd))"
+
+SIGNATURES: tuple[Signature, ...] = (
+    error(
+        "windows.dll_needs",
+        rf"which depends on [\"']?{_DLL}[\"']? which is missing",
+        "which is missing",
+        covers=("windows.load_library", "windows.error", "windows.dll_not_found"),
+    ),
+    error(
+        "windows.tf_needs",
+        r"could not find [\"']?(?P<library>[\w.-]+\.dll)[\"']?\. tensorflow requires",
+        "tensorflow requires that this dll",
+        covers=("windows.dll_not_found",),
+    ),
+    error(
+        "windows.msvc",
+        r"(?:could not find the dll\(s\)|could not find module) ['\"]?(?P<library>(?:msvcp|vcruntime|vcomp)[\w.]+)"
+        r"|microsoft visual c\+\+ redistributable is not installed",
+        "msvcp140", "vcruntime140", "visual c++ redistributable",
+        covers=("windows.dll_not_found",),
+    ),
+    error(
+        "windows.load_library",
+        r"loadlibrary failed with error (?P<number>\d+)[^\n]*?(?:load \"?(?P<path>[^\"\n]*?(?P<library>[\w.-]+\.dll)))?",
+        "loadlibrary failed with error",
+        covers=("windows.error", "windows.dll_not_found"),
+    ),
+    error(
+        "windows.page_file",
+        r"(?:winerror 1455|error 1455|paging file is too small)",
+        "1455",
+        "paging file is too small",
+        covers=("windows.error", "windows.load_library"),
+    ),
+    error(
+        "windows.torch_dll",
+        r"winerror (?P<number>\d+)\].*error loading [\"'](?P<path>[^\"'\n]*?(?P<library>[\w.-]+\.dll))[\"']",
+        "error loading \"",
+        "error loading '",
+        covers=("windows.error",),
+    ),
+    error(
+        "windows.ort_dll",
+        r"error loading [\"'](?P<path>[^\"'\n]*?(?P<library>onnxruntime_providers\w*\.dll))[\"']",
+        "onnxruntime_providers",
+        covers=("windows.error",),
+    ),
+    error(
+        "windows.third_party",
+        r"third-party dynamic library \((?P<library>[\w.;-]+)\)[^\n]*not configured correctly"
+        r"(?:[^\n]*error code is (?P<number>\d+))?",
+        "third-party dynamic library",
+        covers=("windows.error",),
+    ),
+    error(
+        "windows.dll_not_found",
+        r"(?P<library>(?:cudart|cublas|cublaslt|cufft|curand|cusolver|cusparse|cudnn|nvrtc|nvcuda|nvml|nvinfer|nvvm|cupti"
+        r"|nvjitlink|zlibwapi)[\w-]*\.dll)\W+(?:was |is |could |cannot |can)?(?:be )?(?:not |n't )?"
+        r"(?:found|be (?:found|loaded)|missing|was not found)",
+        ".dll not found", ".dll is not found", ".dll' not found", ".dll was not found", ".dll is missing",
+        ".dll could not be", ".dll' could not be", ".dll cannot be", ".dll\" not found", ".dll missing",
+    ),
+    error(
+        "windows.could_not_find",
+        r"could not (?:find|load|locate|open)[^\n]{0,40}?['\" ](?P<library>(?:cudart|cublas|cublaslt|cufft|curand|cusolver"
+        r"|cusparse|cudnn|nvrtc|nvcuda|nvml|nvinfer|nvvm|cupti|nvjitlink)[\w-]*\.dll)",
+        ".dll",
+        covers=("windows.dll_not_found",),
+    ),
+    error(
+        "windows.dll_load_failed",
+        r"dll load failed(?: while importing (?P<module>[\w.]+))?: ?(?:the specified (?P<what>module|procedure) could not"
+        r" be found|%1 is (?P<invalid>not a valid win32)|a dynamic link library \(dll\) (?P<init>initialization) routine"
+        r" failed|(?P<paging>the paging file)|(?P<other>[^\n]*))",
+        "dll load failed",
+        covers=("windows.error",),
+    ),
+    error(
+        "windows.error",
+        r"(?:winerror|error code:?|error code is|loadlibrary error|error) ?\[?(?P<number>126|127|182|193|998|1114|1157)\b",
+        "winerror 1", "winerror 998", "error 126", "error 127", "error 193", "error 1114", "error code is 126",
+        "error code 126", "error code: 126",
+    ),
+    error(
+        "windows.module_missing",
+        r"the specified module could not be found|找不到指定的模块|指定されたモジュールが見つかりません"
+        r"|das angegebene modul wurde nicht gefunden",
+        "the specified module could not be found", "找不到指定的模块", "指定されたモジュールが見つかりません",
+        "das angegebene modul",
+    ),
+    error(
+        "windows.procedure_missing",
+        r"the specified procedure could not be found|找不到指定的程序|the procedure entry point",
+        "the specified procedure could not be found", "找不到指定的程序", "procedure entry point",
+    ),
+)  # fmt: skip

@@ -1,0 +1,53 @@
+"""Which message is explained by an earlier one: the first error decides, not the loudest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gpuwhy.model.symptom import Symptom
+
+_UNSEEN = ("title.gpu_unseen", "title.empty", "title.cpu_device", "title.bare", "tf.no_gpu_found")
+
+# An earlier message that starts with the key explains later ones that start with one of the values.
+FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("program.assertion", "program.index", "cuda.assert"), ("cuda.", "cublas.", "cudnn.", "cusolver.", "cusparse.", "nccl.", "torch.internal_assert", "program.illegal")),
+    (("cuda.illegal_address", "cuda.launch_failed", "cuda.misaligned_address", "cuda.ecc_uncorrectable"),
+     ("cublas.", "cudnn.", "cusolver.", "nccl.unhandled", "cuda.", "kernel.xid", "tf.")),
+    (("kernel.xid", "kernel.off_bus", "nvidia.lost"), ("cuda.", "cublas.", "cudnn.", "nccl.", "nvidia.no_handle")),
+    (("memory.torch_oom", "cuda.out_of_memory", "memory.tf_grab", "memory.bfc"), ("cublas.", "cudnn.", "tf.blas", "tf.cudnn_handle", "tf.conv_algorithm", "tf.no_algorithm")),
+    (("tf.cudnn_loaded",), ("tf.conv_algorithm", "tf.cudnn_handle", "tf.dnn_init", "cudnn.", "tf.no_algorithm")),
+    (("loader.tf_skip", "tf.skipping", "tf.no_kernel_driver", "tf.no_cuda_drivers", "torch.no_", "tf.ignored_gpu", "torch.cpu_build"), (*_UNSEEN, "torch.falls_back")),
+    (("tf.cudnn_version",), ("cudnn.", "tf.skipping", "loader.tf_skip")),
+    (("loader.tf_skip",), ("tf.skipping",)),
+    (("tf.cudnn_handle", "cudnn."), ("tf.conv_algorithm", "tf.dnn_init", "tf.conv_check", "tf.blas", "tf.no_algorithm")),
+    (("loader.", "windows."), ("tf.skipping", "tf.libcuda_absent", "tf.cpu_device_only", "loader.tf_skip", *_UNSEEN, "ort.create_failed", "ort.not_available", "torch.unavailable",
+                              "cuda.shared_object_init_failed", "tf.no_kernel_driver", "tf.no_cuda_drivers", "jax.backend", "jax.no_visible")),
+    (("cuda.stub_library", "cuda.system_", "cuda.compat_", "cuda.no_device", "cuda.unknown", "cuda.insufficient_driver", "cuda.device_unavailable", "torch.driver_too_old"),
+     ("jax.", "tf.no_kernel_driver", *_UNSEEN, "torch.unavailable", "torch.no_gpus", "ort.", "nccl.unhandled", "tf.cpu_device_only", "nccl.other")),
+    (("torch.arch_unsupported", "torch.gpu_too_old", "cuda.no_binary_for_gpu"), ("cuda.", "cublas.", "cudnn.")),
+    (("memory.shm", "memory.worker_killed", "memory.killer"), ("signal.", "nccl.", "memory.worker_gone")),
+    (("container.",), ("nvidia.", "container.generic", "cuda.")),
+    (("torch.fork", "numba.forked"), ("cuda.not_initialized", "program.fork", "cuda.")),
+    (("build.",), ("build.failed", "packages.no_match_other")),
+    (("cuda.", "cudnn.", "cublas.", "nccl.", "loader.", "torch.", "tf.", "memory.", "jax.", "ort.", "build.", "program."),
+     ("signal.abort", "signal.segv", "signal.kernel_died", "signal.windows", "torch.elastic", "tf.native_runtime", "nccl.timeout", "python.")),
+)  # fmt: skip
+
+
+def attached(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
+    """The same symptoms, each follow-on tied to the first that explains it."""
+    out: list[Symptom] = []
+    for one in symptoms:
+        cause = -1
+        if one.role in ("error", "echo"):
+            cause = next((e.order for e in out if e.follows < 0 and _explains(e, one)), -1)
+        out.append(msgspec.structs.replace(one, follows=cause) if cause >= 0 else one)
+    return tuple(out)
+
+
+def _explains(early: Symptom, late: Symptom) -> bool:
+    if early.role != "error" or early.line > late.line or early.signature == late.signature:
+        return False
+    return any(early.signature.startswith(keys) and late.signature.startswith(values) for keys, values in FOLLOWS)

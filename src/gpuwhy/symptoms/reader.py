@@ -1,0 +1,162 @@
+"""The log reader: one pass, constant memory, from bytes to a Reading."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+import msgspec
+
+from gpuwhy.knowledge import statuses
+from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.symptoms.catalogue import signatures
+from gpuwhy.symptoms.follow import attached
+from gpuwhy.symptoms.scan import Hits, Scanner
+from gpuwhy.symptoms.signature import Signature
+from gpuwhy.symptoms.text import Block, Cutter, unprefixed
+from gpuwhy.symptoms.told import told_by
+
+HEAD, TAIL = 300, 200
+"""How many different symptoms of the beginning and of the end are kept."""
+QUOTE = 400
+WRAPPED = 60
+
+
+@cache
+def _index() -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """The anchors, and for each the numbers of its signatures."""
+    found: dict[str, list[int]] = {}
+    for number, one in enumerate(signatures()):
+        for anchor in one.anchors:
+            found.setdefault(anchor, []).append(number)
+    return tuple(found), tuple(tuple(numbers) for numbers in found.values())
+
+
+@cache
+def _compiled(number: int) -> re.Pattern[str]:
+    return re.compile(signatures()[number].pattern, re.IGNORECASE)
+
+
+@cache
+def scanner(fast: bool = True) -> Scanner:
+    """The scanner for all anchors."""
+    return Scanner(_index()[0], fast=fast)
+
+
+class _Kept:
+    """Symptoms by what they say: the first of each kind, with a count; head and tail where there are too many."""
+
+    def __init__(self) -> None:
+        self.head: OrderedDict[object, Symptom] = OrderedDict()
+        self.tail: OrderedDict[object, Symptom] = OrderedDict()
+        self.left_out = 0
+
+    def add(self, key: object, one: Symptom) -> None:
+        for part in (self.head, self.tail):
+            if key in part:
+                old = part[key]
+                part[key] = msgspec.structs.replace(old, times=old.times + 1)
+                return
+        if len(self.head) < HEAD:
+            self.head[key] = one
+            return
+        self.tail[key] = one
+        if len(self.tail) > TAIL:
+            self.tail.popitem(last=False)
+            self.left_out += 1
+
+    def all(self) -> Iterator[Symptom]:
+        for number, one in enumerate((*self.head.values(), *self.tail.values())):
+            yield msgspec.structs.replace(one, order=number)
+
+
+class LogReader:
+    """Reads a text as it comes; `reading` is what is understood so far."""
+
+    def __init__(self, *, fast: bool = True) -> None:
+        self._cutter, self._kept, self._find = Cutter(), _Kept(), scanner(fast)
+
+    def feed(self, chunk: bytes) -> None:
+        """Take the next piece."""
+        for block in self._cutter.feed(chunk):
+            self._take(block)
+
+    def _take(self, block: Block) -> None:
+        for hit in self._find.hits(block.data, block.first):
+            for one in _symptoms(hit):
+                self._kept.add((one.signature, tuple(one.fields.items())), one)
+
+    def reading(self) -> Reading:
+        """Everything so far, the unfinished last line included."""
+        for block in self._cutter.flush():
+            self._take(block)
+        found = attached(tuple(self._kept.all()))
+        notes = tuple(self._cutter.decoder.notes)
+        return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes)
+
+
+def read(chunks: Iterable[bytes], *, fast: bool = True) -> Reading:
+    """Understand a text given in pieces."""
+    reader = LogReader(fast=fast)
+    for chunk in chunks:
+        reader.feed(chunk)
+    return reader.reading()
+
+
+def read_text(text: str) -> Reading:
+    """Understand a text at hand; where no line says anything, as if it were one line that somebody wrapped."""
+    reading = read((text.encode("utf-8", "replace"),), fast=False)
+    if reading.errors or not 1 < reading.lines < WRAPPED:
+        return reading
+    joined = read((" ".join(text.split()).encode("utf-8", "replace"),), fast=False)
+    return joined if joined.errors else reading
+
+
+def _symptoms(hit: Hits) -> Iterator[Symptom]:
+    """What one line says; a signature that another covers is dropped."""
+    line = unprefixed(hit.text.decode("utf-8", "replace").strip())
+    matched: list[tuple[Signature, str, dict[str, str]]] = []
+    numbers = sorted({number for anchor in hit.anchors for number in _index()[1][anchor]})
+    for number in numbers:
+        one = signatures()[number]
+        match = _compiled(number).search(line)
+        if match is None:
+            continue
+        fields = {k.rstrip("0123456789") if k[-1:].isdigit() else k: v.strip() for k, v in match.groupdict().items() if v}
+        name = _resolved(one, fields)
+        if name:
+            matched.append((one, name, fields))
+    covered = {c for one, _, _ in matched for c in one.covers}
+    for one, name, fields in matched:
+        if not {one.id, name, f"{name.split('.')[0]}."} & covered:
+            yield Symptom(name, hit.line, line[:QUOTE], role=one.role, fields=fields)
+
+
+def _resolved(one: Signature, fields: dict[str, str]) -> str:
+    """The id, with the status word in its last place where a table knows it; "" for success and the unknown."""
+    if not one.table:
+        return one.id
+    if one.table == "cuda":
+        slug = _cuda(fields)
+        if slug:
+            fields["code"] = str(statuses.cuda_code(slug))
+        return f"cuda.{slug}" if slug else ""
+    library = one.table.removesuffix("class")
+    name, number = fields.get("name", ""), fields.get("number", "")
+    if number:
+        slug = statuses.library_by_number(library, int(number))
+    else:
+        slug = statuses.library_by_name(library, f"nvml_error_{name}" if one.table == "nvmlclass" else name)
+        fields.pop("name", None)
+    fields.pop("number", None)
+    return f"{library}.{slug}" if slug else ""
+
+
+def _cuda(fields: dict[str, str]) -> str:
+    if "name" in fields:
+        return statuses.cuda_by_name(fields.pop("name"))
+    if "says" in fields:
+        return statuses.cuda_messages().get(fields.pop("says").lower().rstrip("."), "")
+    return statuses.cuda_by_number(int(fields.pop("number")))

@@ -1,0 +1,49 @@
+"""Told facts from the lines that were pasted along with an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from gpuwhy.model.symptom import Symptom, Told
+
+System = Literal["", "linux", "windows", "wsl", "macos"]
+
+_NAMES = {"told.cuda": "cuda", "told.cudnn": "cudnn", "told.nvcc": "nvcc", "told.driver": "driver", "told.module": "module",
+          "told.smi": "driver", "told.python": "python"}  # fmt: skip
+
+
+def told_by(symptoms: Iterable[Symptom]) -> Told:
+    """Put the told lines together."""
+    versions: dict[str, list[str]] = {}
+    gpus: list[str] = []
+    files: list[str] = []
+    seen: set[str] = set()
+    for one in symptoms:
+        seen.add(one.signature)
+        name = one.get("name").lower() if one.signature == "told.package" else _NAMES.get(one.signature, "")
+        if name and one.get("version"):
+            versions.setdefault(_alias(name), []).append(one.get("version"))
+        if one.signature == "told.smi" and one.get("cuda"):
+            versions.setdefault("driver_cuda", []).append(one.get("cuda"))
+        if one.signature in ("told.gpu", "told.gpu_found") and one.get("gpu"):
+            gpus.append(one.get("gpu"))
+        if one.signature in ("told.file", "loader.resolved") and one.get("path"):
+            files.append(one.get("path"))
+    unique = {name: tuple(dict.fromkeys(found)) for name, found in versions.items()}
+    container = bool(seen & {"told.container", "container.run", "container.generic"})
+    return Told(unique, tuple(dict.fromkeys(gpus)), tuple(dict.fromkeys(files)), _system(seen), container)
+
+
+def _alias(name: str) -> str:
+    return "torch" if name == "pytorch" else "cuda" if name == "cudatoolkit" else name
+
+
+def _system(seen: set[str]) -> System:
+    if "told.wsl" in seen:
+        return "wsl"
+    if "told.windows" in seen:
+        return "windows"
+    if "told.macos" in seen:
+        return "macos"
+    return "linux" if "told.linux" in seen else ""

@@ -1,0 +1,138 @@
+"""`gpuwhy inspect` from outside: exit codes, one-line errors, the contract, and paths a program can open."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.cli.test_program import gpuwhy
+from tests.inspection.worlds import elf, wheel
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "inspect.schema.json").read_text(encoding="utf-8"))
+PROMISED = {"schema", "path", "needed", "libraries", "missing", "gpu"}
+LIBRARY, MISSING = {"name", "path", "via", "version", "needed_by"}, {"name", "needed_by", "searched"}
+
+
+@pytest.fixture
+def home(tmp_path) -> Path:
+    """A home folder with a library, one that needs another, a wheel and an environment."""
+    home = tmp_path / "zaphod"
+    home.mkdir()
+    (home / "libgood.so").write_bytes(elf((), "libgood.so"))
+    (home / "libbad.so").write_bytes(elf(("libgood.so", "libnowhere.so.7"), "", "$ORIGIN"))
+    wheel(home / "demo-1.2-py3-none-any.whl", {"demo/liba.so": elf(("libcuda.so.1",))})
+    site = home / "venv" / "lib" / "python3.12" / "site-packages"
+    site.mkdir(parents=True)
+    (home / "venv" / "pyvenv.cfg").write_text("version = 3.12.1\n")
+    (home / "venv" / "bin").mkdir()
+    (home / "venv" / "bin" / "python").symlink_to(sys.executable)
+    return home
+
+
+def run(home: Path, *argv: str):
+    return gpuwhy("inspect", *argv, HOME=str(home), USER="zaphod", LD_LIBRARY_PATH="")
+
+
+@pytest.mark.parametrize(
+    "name, code", [("libgood.so", 0), ("libbad.so", 1), ("demo-1.2-py3-none-any.whl", 0), ("venv", 0)]
+)
+def test_json_fits_the_schema_and_the_exit_code_tells(home, name, code):
+    done = run(home, str(home / name), "--json")
+    found = json.loads(done.stdout)
+    assert [error.message for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(found)] == []
+    assert set(found) >= PROMISED
+    assert done.returncode == code, done.stdout
+    assert found["path"] == str(home / name)
+
+
+def test_json_paths_are_real_and_in_load_order_with_the_c_library(home):
+    found = json.loads(run(home, sys.executable, "--json").stdout)
+    paths = [one["path"] for one in found["libraries"]]
+    assert all(os.path.isabs(path) and os.path.exists(path) for path in paths)
+    assert any(Path(path).name == "libc.so.6" for path in paths)
+    assert set(found["libraries"][0]) >= LIBRARY
+
+
+def test_what_is_missing_has_the_search(home):
+    found = json.loads(run(home, str(home / "libbad.so"), "--json").stdout)
+    assert [one["path"] for one in found["libraries"]] == [str(home / "libgood.so")]
+    (gone,) = found["missing"]
+    assert set(gone) >= MISSING
+    assert gone["searched"][0] == {
+        "where": str(home / "libnowhere.so.7"),
+        "why": f"RUNPATH of {home}/libbad.so",
+        "outcome": "not there",
+    }
+
+
+def test_the_terminal_says_it_first_and_hides_the_home(home):
+    done = run(home, str(home / "libbad.so"))
+    text = done.stdout.decode()
+    assert done.returncode == 1
+    assert text.startswith("✗ ~/libbad.so, a shared library: libnowhere.so.7 not found")
+    assert "zaphod" not in text
+    assert "~/libgood.so" in text
+
+
+def test_variables_can_be_given(home, tmp_path):
+    (tmp_path / "libnowhere.so.7").write_bytes(elf((), "libnowhere.so.7"))
+    done = run(home, str(home / "libbad.so"), "--json", "--env", f"LD_LIBRARY_PATH={tmp_path}")
+    found = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert found["libraries"][1]["via"] == "LD_LIBRARY_PATH"
+    assert found["variables"] == {"LD_LIBRARY_PATH": str(tmp_path)}
+
+
+def test_a_relative_path_and_another_root(home):
+    here = os.getcwd()
+    os.chdir(home)
+    try:
+        assert json.loads(run(home, "libgood.so", "--json").stdout)["path"] == str(home / "libgood.so")
+    finally:
+        os.chdir(here)
+    found = json.loads(run(home, "libbad.so", "--root", str(home), "--json").stdout)
+    assert found["path"] == "/libbad.so"
+    assert found["libraries"][0]["path"] == "/libgood.so"
+
+
+@pytest.mark.parametrize(
+    "make, argv, said",
+    [
+        (None, ["/nowhere.so"], "/nowhere.so: no such file or folder"),
+        (b"", [], "empty file at offset 0"),
+        (b"#!/bin/sh\n", [], "not ELF at offset 0"),
+        (elf(("libc.so.6",), padding=9000)[:4000], [], "it ends at offset 4000"),
+        (None, ["/bin/sh", "--env", "NOVALUE"], "--env NOVALUE: not NAME=VALUE"),
+        (None, ["/bin/sh", "--root", "/nowhere"], "--root /nowhere: not a folder"),
+        (None, ["/dev/zero"], "not a regular file"),
+    ],
+)
+def test_bad_input_is_2_and_one_clear_line(home, make, argv, said):
+    if make is not None:
+        (home / "x.so").write_bytes(make)
+        argv = [str(home / "x.so")]
+    done = run(home, *argv)
+    text = done.stderr.decode()
+    assert done.returncode == 2, text
+    assert said in text
+    assert len(text.splitlines()) == 1
+    assert done.stdout == b""
+
+
+def test_a_wheel_that_is_no_zip(home):
+    (home / "x.whl").write_bytes(b"not a zip")
+    done = run(home, str(home / "x.whl"))
+    assert done.returncode == 2
+    assert done.stderr.decode() == "gpuwhy: ~/x.whl: not a zip archive at offset 0\n"
+
+
+def test_a_folder_with_nothing_in_it(home):
+    (home / "empty").mkdir()
+    done = run(home, str(home / "empty"))
+    assert done.returncode == 2
+    assert "neither a Python environment nor a folder with shared libraries" in done.stderr.decode()

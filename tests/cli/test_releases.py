@@ -1,0 +1,85 @@
+"""`gpuwhy releases` from outside: a table, one row with its evidence, JSON, and errors in one line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+
+def gpuwhy(*argv: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "gpuwhy", "releases", *argv], capture_output=True, timeout=60)
+
+
+def shown(*argv: str) -> str:
+    done = gpuwhy(*argv)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
+def test_names():
+    assert "tensorflow-gpu" in shown().splitlines()
+
+
+def test_a_table_newest_first():
+    lines = shown("torch", "--platform", "linux-x86_64").splitlines()
+    assert lines[0].split()[:4] == ["version", "platform", "CUDA", "cuDNN"]
+    versions = [line.split()[0] for line in lines[1:-1]]
+    assert versions.index("2.5.1") < versions.index("2.5.0") < versions.index("1.0.0")
+
+
+def test_a_table_for_a_machine():
+    text = shown("torch", "--platform", "linux-x86_64", "--works-with", "driver=535", "gpu=sm_89", "python=3.10")
+    versions = [line.split()[0] for line in text.splitlines()[1:-1]]
+    assert "2.5.1" in versions
+    assert "2.11.0" not in versions, "CUDA 13 needs a newer driver"
+    assert "1.12.1" not in versions, "no code for sm_89"
+
+
+def test_one_release_says_which_file_tells():
+    text = shown("tensorflow", "2.10.1", "--platform", "linux-x86_64")
+    assert "8.1.0" in text
+    assert "libtensorflow_framework.so.2" in text
+    assert "20f1d579b849afaea7b10f7693dc43b1d07321d279a016f01e2ddfe971d0d8af" in text
+
+
+def test_json_is_the_contract():
+    said = json.loads(shown("tensorflow-gpu", "1.15.0", "--platform", "linux-x86_64", "--json"))
+    assert said["schema"] == "gpuwhy.releases/1"
+    [row] = said["releases"]
+    assert (row["name"], row["version"], row["platform"]) == ("tensorflow-gpu", "1.15.0", "linux-x86_64")
+    assert (row["cuda"], row["cudnn"]) == ("10.0", "7.6.0")
+    assert "libcudnn.so.7" in row["opens"]
+    assert row["uploaded"] == "2019-10-16"
+    assert set(row["evidence"]["cudnn"]) >= {"file", "member", "sha256", "how"}
+    assert row["requires"] == {}
+
+
+def test_json_of_a_build_without_cuda():
+    [row] = json.loads(shown("torch", "2.5.1", "--platform", "windows-x86_64", "--json"))["releases"]
+    assert row["cuda"] is None
+    assert "unknown" not in row
+
+
+def test_json_of_what_nobody_could_read():
+    [row] = json.loads(shown("flash-attn", "2.5.0", "--json"))["releases"]
+    assert "cuda" not in row, "null would say: a build without CUDA"
+    assert (row["cudnn"], row["sass"], row["opens"]) == (None, None, None)
+    assert set(row["unknown"]) == {"cuda", "cudnn", "sass", "ptx", "opens"}
+
+
+def test_errors_in_one_line():
+    for argv, said in [
+        (("tensroflow",), "did you mean tensorflow"),
+        (("torch", "9.9"), "torch 9.9 is not known"),
+        (("torch", "2.5.1", "--platform", "plan9"), "there is linux-aarch64"),
+        (("torch", "--works-with", "gpu=x"), "expected driver=535"),
+    ]:
+        done = gpuwhy(*argv)
+        assert done.returncode == 2
+        assert said in done.stderr.decode()
+        assert done.stderr.count(b"\n") == 1
+
+
+def test_nothing_fits():
+    assert "none fits" in shown("torch", "2.5.1", "--platform", "linux-x86_64", "--works-with", "python=3.6")

@@ -1,0 +1,56 @@
+"""cuDNN's rules: what each framework accepts, and rows that other numbers confirm."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.knowledge.cudnn_rules import COMPILED, RULES, compiled, fits, oldest_gpu, rule
+from gpuwhy.model.version import numbers
+
+
+@pytest.mark.parametrize(
+    "needs, built, loaded, answer",
+    [
+        ("minor or newer", "9.19.0", "9.14.0", False),
+        ("minor or newer", "9.1.0", "9.12.0", True),
+        ("minor or newer", "9.1.4", "9.1.0", True),
+        ("minor or newer", "8.9.4", "9.1.0", False),
+        ("minor or newer", "7", "7.4.1", None),
+        ("minor or newer", "7", "8.0.1", False),
+        ("same minor", "7.0.3", "7.1.0", False),
+        ("same minor", "7.0.3", "7.0.5", True),
+        ("same major", "9", "9.1.0", True),
+        ("same major", "9", "8.9.0", False),
+        ("same major", "", "9.1.0", None),
+    ],
+)
+def test_what_fits(needs, built, loaded, answer):
+    assert fits(needs, built, loaded) is answer
+
+
+def test_rules_by_release():
+    assert rule("tensorflow", "1.7.1").needs == "same minor"
+    assert rule("tensorflow", "1.15.5").needs == "minor or newer"
+    assert rule("torch", "2.11.0+cu130").needs == "minor or newer"
+    assert rule("onnxruntime", "1.31.1").needs == "same major"
+    assert rule("paddle", "2.6.2") is None
+
+
+def test_rows_are_newest_first_and_sourced():
+    for name in {r.framework for r in RULES}:
+        since = [numbers(r.since) for r in RULES if r.framework == name]
+        assert since == sorted(since, reverse=True)
+    assert all(row.source.kind == "know" for row in (*RULES, *COMPILED))
+    assert len({(row.framework, row.release) for row in COMPILED}) == len(COMPILED)
+
+
+def test_what_old_releases_were_compiled_with():
+    assert compiled("tensorflow", "1.15.2").cudnn == "7.6.0"
+    assert compiled("tensorflow", "2.3.4").cudnn == "7.6.4"
+    assert compiled("tensorflow", "2.10.0").cudnn == "8.1.0"
+    assert compiled("tensorflow", "2.7.0") is None, "not read, so not known"
+
+
+def test_the_gpus_that_cudnn_left():
+    assert oldest_gpu("9.11.0") == "7.5"
+    assert oldest_gpu("9.10.2") == ""

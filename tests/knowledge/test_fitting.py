@@ -1,0 +1,59 @@
+"""Which releases fit a driver, a GPU and a Python; what nobody read is unknown, not no."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from gpuwhy.knowledge.fitting import BadMachineError, Machine, fits, machine
+from gpuwhy.model.release import Release
+
+ROW = Release(
+    "x", "1", "linux-x86_64", ("3.10",), (), "f", "h", {}, cuda="12.4", sass=("sm_80",), ptx=("compute_90",)
+)  # fmt: skip
+
+
+def test_a_machine_is_read():
+    assert machine(["driver=535", "gpu=sm_89", "python=3.10"]) == Machine("535", "8.9", "3.10")
+    assert machine(["gpu=12.0"]).gpu == "12.0"
+    assert machine(["gpu=sm_120"]).gpu == "12.0"
+
+
+@pytest.mark.parametrize("word", ["gpu", "gpu=x", "driver=", "cuda=12", "python=3", "driver=5a"])
+def test_words_that_make_no_sense(word):
+    with pytest.raises(BadMachineError, match="expected"):
+        machine([word])
+
+
+@pytest.mark.parametrize(
+    "given, verdict, why",
+    [
+        ({}, "yes", ""),
+        ({"python": "3.11"}, "no", "no wheel for Python 3.11"),
+        ({"driver": "535"}, "yes", ""),
+        ({"driver": "525.60.13"}, "yes", ""),
+        ({"driver": "525.53"}, "no", "CUDA 12.4 needs driver 525.60.13 or newer"),
+        ({"driver": "470"}, "no", "CUDA 12.4 needs driver 525.60.13 or newer"),
+        ({"gpu": "8.6"}, "yes", ""),
+        ({"gpu": "7.5"}, "no", "no code for compute capability 7.5"),
+        ({"gpu": "10.0"}, "yes", ""),
+        ({"gpu": "10.0", "driver": "535"}, "no", "its PTX of CUDA 12.4 is newer than driver 535 compiles"),
+    ],
+)
+def test_one_release(given, verdict, why):
+    found = fits(ROW, Machine(**given))
+    assert (found.fits, found.why) == (verdict, why)
+
+
+def test_a_build_without_cuda_fits_no_gpu():
+    cpu = replace(ROW, cuda=None, sass=(), ptx=())
+    assert fits(cpu, Machine(gpu="8.0")).why == "built without CUDA"
+    assert fits(cpu, Machine(driver="535")).why == "built without CUDA"
+    assert fits(cpu, Machine(python="3.10")).fits == "yes"
+
+
+def test_what_was_not_read_is_unknown():
+    bare = Release("x", "1", "linux-x86_64", ("3.10",), (), "f", "h", {})
+    assert fits(bare, Machine(driver="535")).fits == "unknown"
+    assert fits(replace(bare, cuda="12.4"), Machine(gpu="8.0")).fits == "unknown"
+    assert fits(bare, Machine(python="3.9", driver="535")).fits == "no", "no is stronger than unknown"
