@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import struct
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from gpuwhy.binary import MalformedError
 from gpuwhy.binary.cudaversion import read_cuda_version
 from gpuwhy.binary.symbols import Symbols
 
+from .made import with_symbol
 from .test_elf import over, real_files
 
 elffile = pytest.importorskip("elftools.elf.elffile")
@@ -83,3 +85,13 @@ def test_damage_never_breaks_the_reader(data):
     ):
         with contextlib.suppress(MalformedError):
             ask()
+
+
+def test_a_hash_chain_that_loops_is_told():
+    """Found by fuzzing: a chain that leads back to itself was followed a hundred thousand times."""
+    data = with_symbol("f", b"\xc3")
+    data = data.replace(struct.pack("<qQ", 0x6FFFFEF5, 0)[:8], struct.pack("<q", 0x6FFFFEF4))  # no GNU hash table
+    data = data.replace(struct.pack("<IIIIII", 1, 3, 2, 0, 0, 0), struct.pack("<IIIIII", 1, 3, 2, 0, 0, 2))
+    assert Symbols(over(data), len(data)).find("f") is not None
+    with pytest.raises(MalformedError, match="without an end"):
+        Symbols(over(data), len(data)).find("g")

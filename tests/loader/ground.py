@@ -227,3 +227,11 @@ def can_enter_roots() -> bool:
 def this_glibc() -> tuple[int, int]:
     """This machine's C library."""
     return glibc_version(os.confstr("CS_GNU_LIBC_VERSION") or "")
+
+
+def agree(ground: Ground, *opens: str, **environ: str) -> list[str]:
+    """Both answers, equal; as paths below the world's folder."""
+    said = ground.ask(*opens, **environ)
+    assert ground.predict(*opens, **environ) == said
+    start = f"{ground.real(ground.seen)}/"
+    return [path.removeprefix(start) for path in said if path.startswith(start) or said is FAILED]

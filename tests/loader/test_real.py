@@ -115,7 +115,7 @@ def _for_want_of_a_symbol(process: Process) -> set[str]:
 @pytest.mark.parametrize("venv, name, variable", _worlds())
 def test_the_files_are_those_that_glibc_loads(venv, name, variable, tmp_path):
     path = ":".join(filter(None, (STANDIN, variable))) if STANDIN else variable
-    environ = {"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **({"LD_LIBRARY_PATH": path} if path else {})}
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **({"LD_LIBRARY_PATH": path} if path else {})}
     said = _loaded_by_glibc(venv, name, environ, tmp_path / "ld")
     host = RecordingHost(LiveHost(environ))
     facts = Run(host, Options(python=str(venv))).facts

@@ -56,7 +56,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.harvest", description=__doc__)
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"of {', '.join(f.name for f in FAMILIES)}")
     parser.add_argument("--deep", action="store_true", help="also read binaries: architectures, compiled versions")
-    parser.add_argument("--pre", action="store_true", help="also pre-releases")
+    parser.add_argument("--pre", action="store_true", help="also pre-releases of what has been released since")
     parser.add_argument("--jobs", type=int, default=MOST_JOBS, help=f"files read at once, at most {MOST_JOBS}")
     parser.add_argument("--state", type=Path, default=default_folder(), help="folder of the journal")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the family files")

@@ -12,9 +12,10 @@ from tools.harvest.reading import arch_order
 
 _MAGIC = bytes.fromhex("50ed55ba01001000")
 _NAME = re.compile(
-    rb"(?<=\0)(lib(?:cu|nv|nccl)[\w.-]*\.so(?:\.[\d.]+)?|(?:cu|nv|nccl)[\w.-]*\.dll|@rpath/lib(?:cu|nv)[\w.]*\.dylib)\0"
+    rb"(?<=\0)(lib(?:cu(?!rl)|nv|nccl)[\w.-]*\.so(?:\.[\d.]+)?|(?:cu|nv|nccl)[\w.-]*\.dll|@rpath/lib(?:cu|nv)[\w.]*\.dylib)\0"
 )
 _MAX_ENTRIES = 256
+Sets = Counter[tuple[frozenset[str], frozenset[str]]]
 
 
 class Code(NamedTuple):
@@ -28,7 +29,7 @@ class Code(NamedTuple):
 
 def gpu_code(pieces: Iterator[bytes | bytearray], enough: int, limit: int) -> Code:
     """List fatbin regions of a stream until `enough` of them or `limit` inflated bytes; the modal set wins."""
-    sets: Counter[tuple[frozenset[str], frozenset[str]]] = Counter()
+    sets: Sets = Counter()
     isas: set[tuple[int, int]] = set()
     buffer, base, wanted = bytearray(), 0, 0
     for piece in pieces:
@@ -46,7 +47,7 @@ def gpu_code(pieces: Iterator[bytes | bytearray], enough: int, limit: int) -> Co
             if found[0] or found[1]:
                 sets[found] += 1
             wanted = base + place + 16
-            if sets.total() >= enough:
+            if _enough(sets, enough):
                 return _modal(sets, isas)
         drop = max(min(wanted - base, len(buffer)), 0)
         del buffer[:drop]
@@ -54,6 +55,18 @@ def gpu_code(pieces: Iterator[bytes | bytearray], enough: int, limit: int) -> Co
         if base > limit:
             break
     return _modal(sets, isas)
+
+
+def _enough(sets: Sets, enough: int) -> bool:
+    """Kernels for one architecture alone may come first: where they seem to be all, more is read."""
+    if sets.total() < enough:
+        return False
+    return sets.total() >= 16 * enough or len(_most(sets)[0]) > 1
+
+
+def _most(sets: Sets) -> tuple[frozenset[str], frozenset[str]]:
+    none: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
+    return max(sets, key=lambda one: (sets[one], len(one[0]), sorted(one[0])), default=none)
 
 
 def _region(
@@ -80,8 +93,8 @@ def _region(
     return frozenset(sass), frozenset(ptx)
 
 
-def _modal(sets: Counter[tuple[frozenset[str], frozenset[str]]], isas: set[tuple[int, int]]) -> Code:
-    best = max(sets, key=lambda one: (sets[one], len(one[0]), sorted(one[0])), default=(frozenset(), frozenset()))
+def _modal(sets: Sets, isas: set[tuple[int, int]]) -> Code:
+    best = _most(sets)
     isa = ".".join(map(str, max(isas))) if isas else ""
     return Code(sorted(best[0], key=arch_order), sorted(best[1], key=arch_order), isa, sets.total())
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from isal import isal_zlib
+from packaging.version import Version
 
 from tools.harvest import index
 from tools.harvest.families import Family
@@ -70,11 +71,13 @@ def plan(web: Web, families: Iterable[Family], jobs: int, prereleases: bool) -> 
 
 
 def _releases(family: Family, project: str, files: list[IndexFile], prereleases: bool) -> list[Release]:
+    """One per release and platform; pre-releases only of what is not released yet, unless all are asked for."""
+    wheels = [tagged for file in files if (tagged := parse(file, project))]
+    newest = max((Version(w.version) for w in wheels if is_stable(w.version)), default=Version("0"))
     groups: dict[tuple[str, str], list[Tagged]] = {}
-    for file in files:
-        tagged = parse(file, project)
-        if tagged and (prereleases or is_stable(tagged.version)):
-            groups.setdefault((tagged.version, tagged.platform), []).append(tagged)
+    for wheel in wheels:
+        if prereleases or is_stable(wheel.version) or Version(wheel.version) > newest:
+            groups.setdefault((wheel.version, wheel.platform), []).append(wheel)
     return [Release(family, max(group, key=lambda t: t.order), tuple(group)) for group in groups.values()]
 
 

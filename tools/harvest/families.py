@@ -18,7 +18,7 @@ class Family(NamedTuple):
 
 _PARTS = (
     "cublas", "cuda-runtime", "cuda-nvrtc", "cuda-cupti", "cuda-nvcc", "cudnn", "cufft", "curand", "cusolver",
-    "cusparse", "cusparselt", "nccl", "nvtx", "nvjitlink", "cufile", "nvshmem", "nvjpeg", "npp", "cutensor", "cudss",
+    "cusparse", "cusparselt", "nccl", "nvtx", "nvjitlink", "cufile", "nvshmem", "nvjpeg", "npp", "cudss",
     "nvvm", "nvptxcompiler", "cuda-crt", "cuda-cccl", "cuda-cuobjdump", "cuda-nvdisasm", "cuda-opencl",
     "cuda-profiler-api", "cuda-sanitizer-api", "nvfatbin", "nvml-dev", "cublasmp", "cusolvermp", "nvcomp", "nvimgcodec",
 )  # fmt: skip
@@ -76,6 +76,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("onnxruntime", ("onnxruntime-gpu", "onnxruntime"), onnxruntime.READER, deep_order=5),
     Family("cupy", tuple(f"cupy-cuda{n}" for n in _CUPY), others.CUPY),
     *(Family(f"nvidia-{p}", tuple(f"nvidia-{p}{end}" for end in _SUFFIXES), library.READER, 3) for p in _PARTS),
+    Family("cutensor", tuple(f"cutensor{end}" for end in ("", "-cu11", "-cu12", "-cu13")), library.READER),
     Family("cuda-toolkit", ("cuda-toolkit",), library.TOOLKIT),
     Family("triton", ("triton",), others.TRITON),
     Family("paddle", ("paddlepaddle-gpu",), others.PADDLE),

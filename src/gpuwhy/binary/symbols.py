@@ -110,11 +110,14 @@ class Symbols:
         for byte in wanted:
             value = (value << 4) + byte
             value = (value ^ (value >> 24 & 0xF0)) & 0x0FFFFFFF
-        place = start + 8 + value % buckets * 4
+        place, seen = start + 8 + value % buckets * 4, set()
         for _ in range(min(count, _MAX_CHAIN)):
             (index,) = struct.unpack("<I", self.image.take(place, 4, "hash chain"))
             if not index:
                 return None
+            if index in seen:
+                raise MalformedError("a hash chain without an end", place)
+            seen.add(index)
             found = self._symbol(index, wanted)
             if found:
                 return found

@@ -9,6 +9,7 @@ from gpuwhy.host.base import Host
 from gpuwhy.loader.glibc import candidates, look_at
 from gpuwhy.loader.process import Loaded, Missing, Process
 from gpuwhy.loader.unmet import concerns_gpu, unmet_symbols
+from gpuwhy.loader.versions import unmet_versions
 from gpuwhy.model import inspected
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import UnmetSymbol
@@ -28,7 +29,7 @@ def tree_of(process: Process, optional: frozenset[str] = frozenset()) -> Tree:
         libraries=tuple(_library(process, one, names) for one in process.loaded[1:]),
         missing=tuple(_missing(host, one, names) for one in missing),
         unmet=tuple(_unmet(one, names) for one in unmet_symbols(process)),
-        unmet_versions=unmet_versions(process, names),
+        unmet_versions=_unmet_versions(process, names),
     )
 
 
@@ -120,16 +121,6 @@ def _elsewhere(host: Host, one: Missing, by: str) -> list[str]:
     return [path for path in paths if path not in tried and isinstance(host.stat(path), Known)]
 
 
-def unmet_versions(process: Process, names: dict[str, str]) -> tuple[UnmetVersion, ...]:
-    """Every version node asked of a library that defines some, but not this one."""
-    host, out = process.world.host, []
-    for asker in process.loaded:
-        versions = host.versions(asker.path)
-        for need in versions.value.needs if isinstance(versions, Known) else ():
-            provider = process.get(need.library)
-            offered = host.versions(provider.path) if provider else None
-            if provider is None or not isinstance(offered, Known) or not offered.value.defines:
-                continue
-            lacking = [name for name in need.versions if name not in offered.value.defines]
-            out += [UnmetVersion(names[asker.path], names[provider.path], name) for name in lacking]
-    return tuple(out)
+def _unmet_versions(process: Process, names: dict[str, str]) -> tuple[UnmetVersion, ...]:
+    found = unmet_versions(process)
+    return tuple(UnmetVersion(names[one.asker], names[one.provider], one.version) for one in found)

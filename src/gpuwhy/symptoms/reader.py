@@ -34,6 +34,11 @@ def _index() -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
     return tuple(found), tuple(tuple(numbers) for numbers in found.values())
 
 
+def anchors() -> tuple[str, ...]:
+    """The literals that one pass over a text looks for."""
+    return _index()[0]
+
+
 @cache
 def _compiled(number: int) -> re.Pattern[str]:
     return re.compile(signatures()[number].pattern, re.IGNORECASE)
@@ -42,7 +47,8 @@ def _compiled(number: int) -> re.Pattern[str]:
 @cache
 def scanner(fast: bool = True) -> Scanner:
     """The scanner for all anchors."""
-    return Scanner(_index()[0], fast=fast)
+    deciding = {a for s in signatures() if s.role in ("error", "echo") and not s.id.startswith("title.") for a in s.anchors}
+    return Scanner(anchors(), frozenset(anchors()) - deciding, fast=fast)
 
 
 class _Kept:

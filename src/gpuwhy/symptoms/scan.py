@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 LONG = 8192
 """A line longer than this is read around what was found in it."""
+
+
+_DIGITS = re.compile(rb"[0-9]+")
 
 
 class Hits:
@@ -21,11 +25,20 @@ class Hits:
 
 
 class Scanner:
-    """Finds the lines of a block that hold any of the anchors (lower case, as UTF-8)."""
+    """Finds the lines of a block that hold any of the anchors (lower case, as UTF-8).
 
-    def __init__(self, anchors: tuple[str, ...], *, fast: bool = True) -> None:
+    `weak` are anchors of messages that decide nothing: in a large block only the first line of each is taken.
+    """
+
+    def __init__(self, anchors: tuple[str, ...], weak: frozenset[str] = frozenset(), *, fast: bool = True) -> None:
         self.anchors = tuple(a.encode() for a in anchors)
-        self._engine = _hyperscan(self.anchors) if fast else None
+        self._weak = frozenset(n for n, a in enumerate(anchors) if a in weak)
+        self._allowed = fast
+
+    @property
+    def _engine(self) -> Any:
+        """Compiled when the first large block comes."""
+        return _hyperscan(self.anchors, self._weak) if self._allowed else None
 
     @property
     def engine(self) -> str:
@@ -34,7 +47,8 @@ class Scanner:
 
     def hits(self, block: bytes, first: int) -> Iterator[Hits]:
         """The lines with anchors, in order."""
-        found = self._fast(block) if self._engine is not None and len(block) > LONG else self._plain(block)
+        small = len(block) <= LONG
+        found = self._plain(block, small) if small or self._engine is None else self._fast(block)
         by_line: dict[int, set[int]] = {}
         where: dict[int, int] = {}
         for position, anchor in found:
@@ -47,13 +61,19 @@ class Scanner:
             counted = start
             yield Hits(line, _line(block, start, where[start]), by_line[start])
 
-    def _plain(self, block: bytes) -> Iterator[tuple[int, int]]:
+    def _plain(self, block: bytes, small: bool) -> Iterator[tuple[int, int]]:
         low = block.lower()
-        for number, anchor in enumerate(self.anchors):
+        for number in range(len(self.anchors)) if small else self._present(low):
+            anchor = self.anchors[number]
             at = low.find(anchor)
             while at >= 0:
                 yield at, number
-                at = low.find(anchor, _skip(low, at))
+                at = low.find(anchor, _skip(low, at)) if small or number not in self._weak else -1
+
+    def _present(self, low: bytes) -> Iterator[int]:
+        """The anchors that may be in a large block: looked for in its lines without digits, each taken once."""
+        shapes = b"\n".join(set(_DIGITS.sub(b"", low).split(b"\n")))
+        return (n for n, anchor in enumerate(self.anchors) if _DIGITS.sub(b"", anchor) in shapes)
 
     def _fast(self, block: bytes) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
@@ -87,7 +107,7 @@ def _line(block: bytes, start: int, at: int) -> bytes:
 
 
 @cache
-def _hyperscan(anchors: tuple[bytes, ...]) -> Any:
+def _hyperscan(anchors: tuple[bytes, ...], weak: frozenset[int]) -> Any:
     """A compiled database, or None where hyperscan is not installed."""
     with contextlib.suppress(Exception):
         import hyperscan
@@ -97,7 +117,10 @@ def _hyperscan(anchors: tuple[bytes, ...]) -> Any:
             expressions=[_quoted(a) for a in anchors],
             ids=list(range(len(anchors))),
             elements=len(anchors),
-            flags=[hyperscan.HS_FLAG_CASELESS] * len(anchors),
+            flags=[
+                hyperscan.HS_FLAG_CASELESS | (hyperscan.HS_FLAG_SINGLEMATCH if n in weak else 0)
+                for n in range(len(anchors))
+            ],
         )
         return engine
     return None

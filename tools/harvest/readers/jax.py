@@ -26,7 +26,9 @@ def light(wheel: Wheel, tagged: Tagged) -> Reading:
         reading.set("pairs", dict(sorted(pairs.items())), "metadata", place)
     if tagged.project == "jaxlib":
         _jaxlib(wheel, reading)
-    elif tagged.project.endswith("-plugin"):
+    elif tagged.project.endswith("-pjrt"):
+        reading.set("cuda", re.sub(r"\D", "", tagged.project), "named")
+    else:
         _plugin(wheel, tagged, reading)
     return reading
 
@@ -77,4 +79,4 @@ def deep(wheel: Wheel, tagged: Tagged, reading: Reading) -> None:
         reading.set("cudnn", places(version), "code", library)
 
 
-READER = Reader(light, deep, wants, 2)
+READER = Reader(light, deep, wants, 3)

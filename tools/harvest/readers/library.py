@@ -47,16 +47,16 @@ def _cuda(wheel: Wheel, tagged: Tagged, reading: Reading) -> None:
 
 
 def wants(tagged: Tagged, reading: Reading) -> bool:
-    """cuDNN's GPU code tells which GPUs it still supports."""
-    return tagged.project.startswith("nvidia-cudnn-cu") and tagged.platform.startswith(("linux", "windows"))
+    """cuDNN's GPU code tells which GPUs it still supports; one platform's stands for all."""
+    return tagged.project.startswith("nvidia-cudnn-cu") and tagged.platform == "linux-x86_64"
 
 
 def deep(wheel: Wheel, tagged: Tagged, reading: Reading) -> None:
     """The head of the library with the plain operations."""
-    for name in ("libcudnn_ops.so.9", "libcudnn_ops_infer.so.8", "cudnn_ops64_9.dll", "cudnn_ops_infer64_8.dll"):
+    for name in ("libcudnn_ops.so.9", "libcudnn_ops_infer.so.8"):
         library = find(wheel, name)
         if library:
-            code = binaries.gpu_code(wheel.stream(library), 24, 1 << 30)
+            code = binaries.gpu_code(wheel.stream(library), 6, 1 << 30)
             if code.regions:
                 reading.set("sass", code.sass, "fatbin", library)
                 reading.set("ptx", code.ptx, "fatbin", library)

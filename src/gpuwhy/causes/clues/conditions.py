@@ -178,6 +178,12 @@ def free_but_refused(s: Symptom, r: Reading) -> bool:
     return has_figures(s, r) and f["free"] > 1.5 * f["wanted"]
 
 
+def own_little(s: Symptom, r: Reading) -> bool:
+    """This process itself holds next to nothing."""
+    f = _figures(s)
+    return has_figures(s, r) and max(f["reserved"], f["allocated"]) < 0.1 * f["total"]
+
+
 def own_full(s: Symptom, r: Reading) -> bool:
     """This process itself fills the card, or asks for more than the card has."""
     f = _figures(s)

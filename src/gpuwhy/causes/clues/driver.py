@@ -9,6 +9,7 @@ from gpuwhy.causes.clues.conditions import (
 from gpuwhy.model.symptom import Clue
 
 _BARE = no(in_container)
+_FREE = with_("tf.memory_usage")
 
 CLUES: tuple[Clue, ...] = (
     *of(
@@ -66,6 +67,11 @@ CLUES: tuple[Clue, ...] = (
         ("tf.cpu_device_only", 0.9, "TensorFlow has only the CPU"),
         ("title.cpu_device", 0.4, "only the CPU is listed"),
         ("nvidia.persistence", 1.4, "nvidia-persistenced does not run"),
+        ("torch.webui", 2.0, "PyTorch cannot use the GPU"),
+        ("build.installer", 4.2, "the driver's installer could not build the module"),
+        ("nvidia.query_files", 2.6, "the device files of the driver do not exist"),
+        ("torch.no_runtime", 1.4, "no CUDA runtime is found"),
+        ("torch.invalid_requested", 1.4, "CUDA is not available to PyTorch"),
         ("tf.cuinit", 0.2, "the CUDA driver did not start"),
     ),
     *of(
@@ -79,7 +85,11 @@ CLUES: tuple[Clue, ...] = (
         ("cuda.invalid_ptx", 1.4, "the driver could not compile the PTX"),
         ("cudnn.not_supported_incompatible_cuda_driver", 4.2, "cuDNN says that the driver is too old"),
         ("container.requirement", 4.8, "the image asks for {what}, and the host's driver has less"),
-        ("tf.insufficient", 3.4, "TensorFlow suspects the driver {driver}"),
+        ("tf.insufficient", 1.8, "TensorFlow suspects the driver {driver}"),
+        ("cuda.compat_not_supported_on_device", 2.0, "the host's driver is older than the image's CUDA"),
+        ("loader.driver_symbol", 4.2, "libcuda lacks {symbol}: the driver is too old"),
+        ("tf.cudnn_handle", 1.6, "cuDNN did not start although memory was free: the driver may be too old", _FREE),
+        ("torch.webui", 1.2, "PyTorch cannot use the GPU"),
         ("numba.unsupported_ptx", 3.0, "PTX {needs} meets a driver that knows {has}", no(line("ptxas exited"))),
         ("title.driver", 2.0, "a driver is said to be too old", line("old|outdated|insufficient|update|upgrade|newer")),
         ("loader.undefined_symbol", 2.6, "libcuda lacks {symbol}", field("symbol", r"cu[A-Z]\w+(_v\d)?$")),
@@ -123,6 +133,7 @@ CLUES: tuple[Clue, ...] = (
         ("cuda.system_not_ready", 4.8, "the system is not yet initialised (error 802): the fabric manager is not up"),
         ("cuda.fabric_not_ready", 4.8, "the GPU fabric is not ready (error 919)"),
         ("nvidia.fabric", 3.6, "the fabric manager is in play"),
+        ("nvidia.fabric_version", 4.4, "the fabric manager is of another version than the driver"),
         ("nvml.not_ready", 3.6, "NVML says that the system is not ready"),
         ("nccl.nvls", 2.9, "NVLink SHARP could not be set up, as after a restart of the fabric manager"),
         ("torch.unknown_init", 2.9, "CUDA answers with an unknown error at its start, as after suspend and resume"),
@@ -145,6 +156,7 @@ CLUES: tuple[Clue, ...] = (
         "driver.permission",
         ("nvidia.nvml_permission", 4.8, "NVML is denied access to the device files"),
         ("nvml.no_permission", 4.6, "NVML is denied access to the device files"),
+        ("nvidia.query_files", 2.6, "the device files may not be opened"),
         ("nvidia.node_denied", 4.8, "the device files may not be opened"),
         ("nvidia.node_mode", 3.8, "/dev/{node} is open to {owner} and group {group} only", field("mode", r"rw-rw----|rw-------|r\S+----")),
         ("nvidia.node_missing", 3.0, "device files are missing"),

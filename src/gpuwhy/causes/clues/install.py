@@ -21,6 +21,8 @@ CLUES: tuple[Clue, ...] = (
         "install.corrupted",
         ("loader.corrupt", 4.8, "{library} is damaged: it is no complete library"),
         ("loader.wrong_class", 2.6, "{library} is a library of another kind ({elf})"),
+        ("torch.checkpoint", 2.2, "the checkpoint file is damaged"),
+        ("loader.cudnn_windows", 3.2, "{library} is damaged or of another architecture", field("number", "193")),
         ("packages.damaged", 4.0, "a package file is damaged"),
         ("windows.dll_load_failed", 3.0, "a DLL is damaged or of another architecture", field("invalid", ".")),
         ("windows.error", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),

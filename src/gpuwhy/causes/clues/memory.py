@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.clues import of
 from gpuwhy.causes.clues.conditions import (
-    all_of, alone, any_of, field, free_but_refused, has_figures, in_container, in_wsl, line, no, others_hold, own_full, splintered, with_,
+    all_of, alone, any_of, field, free_but_refused, has_figures, in_wsl, line, no, others_hold, own_full, own_little, splintered, with_,
 )  # fmt: skip
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
@@ -17,12 +17,21 @@ def _late(s: Symptom, r: Reading) -> bool:
     return bool(r.has("torch.lazy_init"))
 
 
+def _little_left(s: Symptom, r: Reading) -> bool:
+    return int(s.get("free")) < 0.3 * int(s.get("total"))
+
+
+def _much_left(s: Symptom, r: Reading) -> bool:
+    return int(s.get("free")) > 0.6 * int(s.get("total"))
+
+
 CLUES: tuple[Clue, ...] = (
     *of(
         "memory.oom",
         ("memory.torch_oom", 4.4, _FIGURES, all_of(own_full, no(splintered), no(others_hold))),
         ("memory.torch_oom", 3.6, "{wanted} more was asked for than the GPU had left", no(has_figures)),
-        ("memory.torch_oom", 3.0, _FIGURES, all_of(has_figures, no(others_hold))),
+        ("memory.torch_oom", 3.0, _FIGURES, all_of(has_figures, no(others_hold), no(free_but_refused))),
+        ("memory.torch_oom", 2.2, _FIGURES, all_of(has_figures, no(others_hold))),
         ("memory.torch_oom", 1.8, _FIGURES, others_hold),
         ("memory.torch_oom_bare", 3.6, "the GPU's memory was used up"),
         ("memory.tf_oom", 4.6, "a tensor did not fit into the GPU's memory", field("device", "gpu")),
@@ -36,6 +45,9 @@ CLUES: tuple[Clue, ...] = (
         ("memory.oom_words", 2.9, "the GPU's memory was used up"),
         ("cuda.out_of_memory", 2.8, "CUDA is out of memory (error 2)"),
         ("cuda.out_of_memory", 3.6, "CUDA is out of memory while the model is loaded", with_("llama.here")),
+        ("cuda.out_of_memory", 3.4, "an allocation of the program itself failed", line(r"cudamalloc|cudasuccess \(2|syncedmem|cumemalloc|cupy|numba")),
+        ("cuda.out_of_memory", 3.6, "PyTorch's old allocator is out of memory", with_("torch.old_allocator")),
+        ("tf.rnn", 2.0, "cuDNN's RNN failed, as on a full GPU"),
         ("ort.arena", 4.2, "{wanted} bytes did not fit into the GPU's memory"),
         ("ort.arena_small", 4.4, "{wanted} bytes were asked for, {free} were left"),
         ("cudnn.alloc_failed", 3.4, "cuDNN could not get memory"),
@@ -69,7 +81,7 @@ CLUES: tuple[Clue, ...] = (
     *of(
         "memory.other_process",
         ("memory.torch_oom", 4.0, _FIGURES + ": others hold the rest", others_hold),
-        ("memory.torch_oom", 3.0, _FIGURES + ", yet it was refused: others, or the system, hold it", all_of(free_but_refused, no(own_full), no(splintered))),
+        ("memory.torch_oom", 3.0, _FIGURES + ", yet it was refused: others, or the system, hold it", all_of(free_but_refused, own_little)),
         ("memory.torch_oom", 1.2, _FIGURES, no(others_hold)),
         ("memory.torch_oom_bare", 1.5, "others may hold the memory"),
         ("memory.other_holders", 2.0, "process {pid} holds {held}"),
@@ -97,6 +109,9 @@ CLUES: tuple[Clue, ...] = (
         ("tf.conv_algorithm", 2.9, "cuDNN did not start at the first convolution, as beside a framework that grabs all memory"),
         ("tf.dnn_init", 2.7, "cuDNN did not start, as beside a framework that grabs all memory", alone),
         ("tf.blas", 2.4, "cuBLAS got no memory beside what the framework had grabbed"),
+        ("tf.memory_usage", 1.2, "{free} of {total} bytes were left", _little_left),
+        ("tf.memory_usage", -1.8, "{free} of {total} bytes were free: it is not the memory", _much_left),
+        ("tf.rnn", 2.4, "cuDNN's RNN failed, as beside a framework that grabs all memory"),
         ("tf.no_algorithm", 1.8, "no algorithm's workspace fits beside what the framework had grabbed"),
         ("cudnn.not_initialized", 3.2, "cuDNN did not start beside a framework that grabs all memory", _GRABS),
         ("cudnn.internal_error", 3.2, "cuDNN failed beside a framework that grabs all memory", _GRABS),
@@ -124,6 +139,7 @@ CLUES: tuple[Clue, ...] = (
         ("memory.torch_oom", 4.0, "{wanted} was asked for while {unused} of what this process holds lay unused in pieces", splintered),
         ("memory.torch_oom", 1.4, _FIGURES, no(splintered)),
         ("memory.torch_oom", 2.4, _FIGURES + ", so more was free than asked for", free_but_refused),
+        ("memory.torch_oom", 3.2, _FIGURES + ", so more was free than asked for", all_of(free_but_refused, no(own_little))),
         ("memory.bfc", 2.6, "{wanted} did not fit although it is little", field("wanted", r"[\d.]+ ?(?:M|K)i?B")),
         ("memory.bfc", 1.5, "{wanted} did not fit"),
         ("ort.arena", 1.6, "the arena may be in pieces"),
@@ -146,6 +162,8 @@ CLUES: tuple[Clue, ...] = (
         ("windows.page_file", 5.0, "Windows' paging file is too small"),
         ("windows.dll_load_failed", 4.6, "Windows' paging file is too small", field("paging", ".")),
         ("loader.no_map", 2.6, "{library} could not be mapped into memory"),
+        ("python.files", 2.0, "too many files are open"),
+        ("loader.cudnn_windows", 3.8, "Windows has no memory left for {library}", field("number", "1455|8$|14$")),
         ("nccl.shm", 3.0, "NCCL could not get shared memory"),
         ("packages.no_space", 2.4, "there is no space left"),
         ("cuda.out_of_memory", 3.5, "under WSL the limit of host memory gives the same error", in_wsl),

@@ -14,6 +14,7 @@ CLUES: tuple[Clue, ...] = (
         ("program.shape", 4.0, "tensors do not fit in shape or layout"),
         ("program.dtype", 3.8, "tensors do not fit in type"),
         ("program.devices", 2.9, "tensors are not where the operation needs them"),
+        ("torch.state_dict", 1.8, "the weights do not fit the model"),
         ("program.layout", 3.0, "the layout is not one the operation takes"),
         ("ort.invalid_input", 4.4, "the input is not what the model takes"),
         ("cudnn.bad_param", 2.4, "cuDNN refuses the arguments, as for wrong shapes or types"),
@@ -92,6 +93,8 @@ CLUES: tuple[Clue, ...] = (
     ),
     *of(
         "program.build",
+        ("build.ext_module", 3.4, "the extension {name} was not built"),
+        ("build.cuda_home_colon", 1.8, "CUDA_HOME is set wrongly"),
         ("build.host_compiler", 4.8, "nvcc does not accept this host compiler"),
         ("build.undefined_reference", 4.6, "the linker misses {symbol}"),
         ("build.header", 3.4, "{header} is not found at compile time"),
@@ -141,7 +144,8 @@ CLUES: tuple[Clue, ...] = (
         ("loader.undefined_symbol", 2.2, "libnccl lacks {symbol}", field("symbol", "p?nccl")),
         ("cuda.peer_access_", 2.2, "the GPUs cannot reach each other's memory"),
         ("cuda.too_many_peers", 2.6, "too many peers"),
-        ("title.hang", 1.6, "it hangs", with_("nccl.")),
+        ("title.hang", 2.8, "it hangs", with_("nccl.")),
+        ("nccl.here", 0.6, "NCCL speaks", with_("title.hang", "nccl.warn", "torch.elastic")),
         ("torch.elastic", 0.6, "a rank failed"),
     ),
 )  # fmt: skip

@@ -13,7 +13,7 @@ REMEDIES: dict[str, tuple[Fix, ...]] = {
     ),
     "driver.too_old": (
         Fix("Install a newer driver", "sudo ubuntu-drivers install", root=True, reboot=True),
-        Fix("Or install a build of the framework for an older CUDA (cu118 runs on driver 450 and newer)", "pip install torch --index-url https://download.pytorch.org/whl/cu118", safe=True),
+        Fix("Or install a build of the framework for an older CUDA (cu118 runs on driver 450 and newer), from PyTorch's own package index"),
     ),
     "driver.library_mismatch": (
         Fix("Restart, so that the kernel loads the module of the installed version", "sudo reboot", root=True, reboot=True),
@@ -54,7 +54,7 @@ REMEDIES: dict[str, tuple[Fix, ...]] = {
         Fix("Windows: install the CUDA toolkit whose number is in the DLL's name (cudart64_101.dll: CUDA 10.1)"),
     ),
     "cuda.version_mismatch": (
-        Fix("Install the build of the framework for the CUDA that is there", "pip install torch --index-url https://download.pytorch.org/whl/cu121", safe=True),
+        Fix("Install the build of the framework for the CUDA that is there, from PyTorch's own package index"),
         Fix("Or install the toolkit that the framework was built with, beside the other, and point CUDA_HOME to it", "export CUDA_HOME=/usr/local/cuda-12.1", safe=True),
     ),
     "cuda.mixed_libraries": (
@@ -86,12 +86,12 @@ REMEDIES: dict[str, tuple[Fix, ...]] = {
         Fix("Remove all packages of the family, then install one", "pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu onnxruntime onnxruntime-gpu", safe=True),
     ),
     "framework.cpu_only": (
-        Fix("Install the CUDA build of PyTorch", "pip install torch --index-url https://download.pytorch.org/whl/cu128", safe=True),
+        Fix("Install the CUDA build from PyTorch's own package index; its start page gives the command"),
         Fix("JAX", 'pip install "jax[cuda12]"', safe=True),
         Fix("ONNX Runtime: only the GPU package", "pip uninstall -y onnxruntime && pip install onnxruntime-gpu", safe=True),
     ),
     "framework.gpu_unsupported": (
-        Fix("Install a build with code for this GPU (sm_120 needs CUDA 12.8 builds)", "pip install torch --index-url https://download.pytorch.org/whl/cu128", safe=True),
+        Fix("Install a build with code for this GPU (sm_120 needs CUDA 12.8 builds), from PyTorch's own package index"),
         Fix("For an old GPU: install the last release that supports it"),
     ),
     "framework.platform_dropped": (

@@ -88,6 +88,5 @@ CLUES: tuple[Clue, ...] = (
         ("cuda.not_supported", 2.4, "WSL does not support the operation", in_wsl),
         ("memory.pinned", 2.0, "WSL limits pinned memory", in_wsl),
         ("kernel.module_missing", 2.8, "under WSL no NVIDIA module belongs into Linux", in_wsl),
-        ("harmless.ldconfig", 0.0, "WSL's libcuda files are no links"),
     ),
 )  # fmt: skip

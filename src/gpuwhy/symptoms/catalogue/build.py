@@ -18,6 +18,11 @@ SIGNATURES: tuple[Signature, ...] = (
     error("build.cuda_home", r"cuda_home environment variable is not set|cuda_home (?:is )?(?:not set|does not exist)|please set (?:it to your cuda|cuda_home)"
           r"|cuda_(?:path|home|root)[^\n]{0,30}(?:not set|not defined|undefined|is not|doesn't exist|not found)|environment variable cuda_path",
           "cuda_home", "cuda_path", "cuda_root"),
+    error("build.cuda_home_colon", r"(?:^|[\s'\"])(?P<path>:/[\w./-]*cuda[\w./-]*/bin/nvcc)", "/bin/nvcc", covers=("build.nvcc_missing",)),
+    error("build.ext_module", r"no module named '?(?P<name>[\w.]*(?:_cuda|_ext|\._c|\.ext|_kernels?|_backend|deform\w*|quant_cuda|nvdiffrast\w*|_gpu))\b", "no module named",
+          covers=("python.module",)),
+    error("build.installer", r"performing the step: \"?building kernel modules|pre-install script failed|installation has failed[^\n]*nvidia-installer|nvidia-installer\.log",
+          "building kernel modules", "pre-install script failed", "nvidia-installer.log"),
     error("build.cmake_compiler", r"no cmake_cuda_compiler could be found|the cuda compiler identification is unknown|failed to detect a default cuda"
           r"|cmake_cuda_architectures must be|cuda compiler[^\n]*(?:is not able|broken)|compiler for language cuda|no cuda toolset found",
           "cmake_cuda_compiler", "compiler identification is unknown", "default cuda", "cmake_cuda_architectures", "cuda compiler", "language cuda",

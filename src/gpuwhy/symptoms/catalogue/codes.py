@@ -27,7 +27,7 @@ _CONTEXT = (
     r"(?:cuda(?: runtime| driver| api)? (?:error|failure|exception)|cudart? error|cuda kernel|\bstatus|cuinit(?:\(0\))? failed"
     r"|cuda\w+ failed|cu[A-Z]\w+ failed|cuda(?:runtime|driver)?error|cudasupporterror|cudadrivererror|logicerror|gpuassert"
     r"|cuda failed with error|error \d+|cuda[^\n]{0,40} error|thrust::system_error|cuda_error\w*|cudaerror\w*|cuda error code=\d+"
-    r"|triton error \[cuda\])"
+    r"|triton error \[cuda\]|\(\d+ vs\. 0\))"
 )
 
 _LIBRARIES = ("cudnn", "cublas", "cusolver", "cusparse", "cufft", "curand", "nvrtc", "nvjitlink", "nvml")
@@ -42,13 +42,14 @@ SIGNATURES: tuple[Signature, ...] = (
         "cuda.number",
         r"(?:cuda(?: runtime| driver| api)? (?:error|failure|status)(?: code)?[ :=(#\[]*|unknown error \(|curesult\(|"
         r"unknown cuda error |cudagetdevicecount\(?\)? ?(?:returned|failed|->)[^\d\n]{0,20}|cuinit\(?0?\)?[^\d\n-]{0,25}"
-        r"|cuda (?:error|failure) no\.? ?|error code=|cuerror\(|cudaerror_t\W+|cudaerror\W+)(?P<number>-?\d{1,3})\b",
+        r"|cuda (?:error|failure) no\.? ?|error code=|cuinit err: ?|(?:nvcuda|cuda driver library) init failure: ?|cudasuccess \(|"
+        r"cuda initialization failure with error: |cuda error\(|code (?=\d+, error_)|cuerror\(|cudaerror_t\W+|cudaerror\W+)(?P<number>-?\d{1,3})\b",
         "cuda error", "cuda failure", "cuda runtime error", "cuda driver error", "unknown error (", "curesult(",
-        "cudagetdevicecount", "cuinit", "error code=", "cuda api", "cuda status", "cuerror(", "cudaerror_t", "cudaerror",
+        "cudagetdevicecount", "cuinit", "error code=", "cuda api", "cuda status", "cuerror(", "init failure", "cudasuccess (", "initialization failure with error", ", error_", "cudaerror_t", "cudaerror",
         table="cuda",
     ),
     *(
-        error(f"{library}.name", rf"\b(?P<name>{library}_(?:status_|error_)?[a-z_]+[a-z])(?:[^\n]*?calling `(?P<call>\w+))?",
+        error(f"{library}.name", rf"\b(?P<name>{library}_(?!status_success|success)(?:status_|error_)?[a-z_]+[a-z])(?:[^\n]*?calling `(?P<call>\w+))?",
               *((f"{library}_status_",) if library not in ("cufft", "nvrtc", "nvjitlink", "nvml")
                 else (f"{library}_error_", f"{library}_")), table=library, covers=(f"{library}.number",))
         for library in _LIBRARIES

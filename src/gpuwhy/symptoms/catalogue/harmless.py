@@ -6,6 +6,7 @@ from gpuwhy.symptoms.signature import Signature, harmless
 
 SIGNATURES: tuple[Signature, ...] = (
     harmless("harmless.factory", r"unable to register cu\w+ (?:factory|plugin)|attempting to register factory", "unable to register cu", "register factory"),
+    harmless("harmless.nccl_plugin", r"libnccl-(?:net|tuner|profiler|env)\w*\.so", "libnccl-", covers=("loader.cannot_open", "loader.asked", "loader.find_failed")),
     harmless("harmless.numa", r"numa node (?:read from sysfs had negative value|zero)|could not (?:identify|open) (?:file to read )?numa|had negative value \(-1\)",
              "numa node"),
     harmless("harmless.cpu_features", r"(?:your cpu supports instructions|this tensorflow binary is optimized|onednn custom operations are on|avx2|to enable them in other"
@@ -21,7 +22,8 @@ SIGNATURES: tuple[Signature, ...] = (
     harmless("harmless.deprecation", r"deprecationwarning|futurewarning|deprecated and will be removed|userwarning: torch\.utils\._pytree|pkg_resources is deprecated",
              "deprecationwarning", "futurewarning", "will be removed", "is deprecated"),
     harmless("harmless.shmem", r"shmem allocation limit is set to the default", "shmem allocation limit"),
-    harmless("harmless.drop_remainder", r"end of sequence|out_of_range: end|local rendezvous is aborting", "end of sequence", "rendezvous is aborting"),
+    harmless("harmless.drop_remainder", r"end of sequence|out_of_range: end|local rendezvous is aborting", "end of sequence", "rendezvous is aborting",
+             covers=("nccl.rendezvous",)),
     harmless("harmless.cupti", r"cupti[^\n]*(?:insufficient_privileges|could not|error)|could not (?:load|find)[^\n]*libcupti|profiling[^\n]*not permitted",
              "cupti"),
     harmless("harmless.mlir", r"mlir_graph_optimization_pass|none of the mlir optimization passes", "mlir_graph_optimization", "mlir optimization passes"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, error
+from gpuwhy.symptoms.signature import Signature, context, error, harmless
 
 _LIB = r"(?P<library>lib[\w.+-]*?\.so(?:\.\d+)*)"
 _CANNOT = ("loader.cannot_open", "loader.asked")
@@ -10,7 +10,7 @@ _CANNOT = ("loader.cannot_open", "loader.asked")
 SIGNATURES: tuple[Signature, ...] = (
     error(
         "loader.tensorrt",
-        r"(?:dynamic library|library|error:)? ?'?(?P<library>libnv(?:infer|onnxparser|parsers)\w*\.so[.\d]*)'?[;:]? ?"
+        r"(?:dynamic library|library|error:)? ?'?(?P<library>libnv(?:infer|onnxparser|parsers)\w*\.so(?:\.\d+)*)'?[;:]? ?"
         r".*cannot open shared object file",
         "libnvinfer",
         "libnvonnxparser",
@@ -19,28 +19,46 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "loader.tf_dso",
-        r"(?:could not|couldn't) (?:load dynamic|open cuda) library '?(?P<library>[\w.+-]+\.(?:so[.\d]*|dll|dylib))'?",
+        r"(?:could not|couldn't) (?:load dynamic|open cuda) library '?(?P<library>[\w.+-]+\.(?:so(?:\.\d+)*|dll|dylib))'?",
         "load dynamic library",
         "open cuda library",
         covers=(*_CANNOT, "windows.dll_not_found"),
     ),
     error(
         "loader.cudnn_sub",
-        r"could not load library (?P<library>libcudnn\w*\.so[.\d]*|cudnn\w*\.dll)\.? *error:? *"
+        r"could not load library (?P<library>libcudnn\w*\.so(?:\.\d+)*|cudnn\w*\.dll)\.? *error:? *"
         r"(?P<dlerror>(?P<wanted>[\w./+-]+?): (?:cannot open|undefined|file too short|version|invalid|failed)[^\n]*)",
         "could not load library",
         covers=(*_CANNOT, "loader.cudnn_load", "loader.find_failed", "loader.undefined_symbol", "loader.version_missing"),
     ),
     error(
+        "loader.cudnn_windows",
+        r"could not load library (?P<library>cudnn\w*\.dll)\W+error code:? (?P<number>\d+)",
+        "could not load library cudnn",
+        covers=("loader.cudnn_load", "loader.find_failed", "windows.error", "windows.could_not_find"),
+    ),
+    error(
+        "loader.cudnn_dlsym",
+        r"could not load symbol (?P<symbol>cudnn\w+)",
+        "could not load symbol cudnn",
+        covers=("loader.undefined_symbol", "loader.cudnn_load"),
+    ),
+    error(
+        "loader.driver_symbol",
+        r"symbol lookup for (?P<symbol>cu[a-z]\w+) failed",
+        "symbol lookup for cu",
+        covers=("loader.undefined_symbol",),
+    ),
+    error(
         "loader.cudnn_load",
-        r"could not load (?:library|symbol) (?P<library>libcudnn\w*\.so[.\d]*|cudnn\w*\.dll)",
+        r"could not load (?:library|symbol) (?P<library>libcudnn\w*\.so(?:\.\d+)*|cudnn\w*\.dll)",
         "could not load library",
         "could not load symbol",
         covers=(*_CANNOT, "loader.find_failed"),
     ),
     error(
         "loader.cudnn_unable",
-        r"unable to load any of \{(?P<library>libcudnn\w*\.so[.\d]*)",
+        r"unable to load any of \{(?P<library>libcudnn\w*\.so(?:\.\d+)*)",
         "unable to load any of {",
         covers=_CANNOT,
     ),
@@ -51,7 +69,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error("loader.cudnn_locate", r"could not locate (?P<library>cudnn\w*\.dll)", "could not locate cudnn"),
     error("loader.zlib", r"(?P<library>zlibwapi\.dll|libz\.so\.1)\b.*", "zlibwapi", covers=("windows.dll_not_found",)),
-    error(
+    harmless(
         "loader.libtpu",
         r"libtpu\.so[:\w ]*cannot open shared object file",
         "libtpu.so",
@@ -94,17 +112,24 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "loader.ldd_missing",
-        r"^\s*(?P<library>lib[\w.+-]+\.so[.\d]*) => not found",
+        r"^\s*(?P<library>lib[\w.+-]+\.so(?:\.\d+)*) => not found",
         "=> not found",
     ),
     error(
         "loader.undefined_symbol",
         r"(?P<object>[^\s:'\"]*)?:? *undefined symbol: *(?P<symbol>[\w@.]+)(?:,? *version *(?P<version>[\w.]+))?",
         "undefined symbol",
+        covers=("loader.symbol_lookup",),
+    ),
+    error(
+        "loader.not_defined",
+        r"version (?P<version>[\w.]+) not defined in file (?P<library>[\w.+-]+)",
+        "not defined in file",
+        covers=("loader.symbol_lookup",),
     ),
     error(
         "loader.version_missing",
-        r"(?P<library>[\w./+-]*\.so[.\d]*): version [`'‘]?(?P<version>[\w.+]+)['’]? not found",
+        r"(?P<library>[\w./+-]*\.so(?:\.\d+)*): version [`'‘]?(?P<version>[\w.+]+)['’]? not found",
         "not found (required by",
         ": version `",
         ": version '",
@@ -112,7 +137,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "loader.corrupt",
-        r"(?P<library>[\w./+-]*\.so[.\d]*)?:? *(?:file too short|invalid elf header|elf load command past end of file"
+        r"(?P<library>[\w./+-]*\.so(?:\.\d+)*)?:? *(?:file too short|invalid elf header|elf load command past end of file"
         r"|elf file's phentsize|object file has no (?:dynamic|loadable)|cannot read file data"
         r"|only et_dyn and et_exec|elf load command alignment|elf load command address)",
         "file too short", "invalid elf header", "elf load command", "phentsize", "object file has no",
@@ -137,7 +162,7 @@ SIGNATURES: tuple[Signature, ...] = (
     context("loader.path_told", r"LD_LIBRARY_PATH[=:] ?(?P<path>[/~][^\s]+|$)", "ld_library_path"),
     context(
         "loader.resolved",
-        r"^\s*(?P<library>lib[\w.+-]+\.so[.\d]*) => (?P<path>/\S+)",
+        r"^\s*(?P<library>lib[\w.+-]+\.so(?:\.\d+)*) => (?P<path>/\S+)",
         " => /",
     ),
 )  # fmt: skip

@@ -34,7 +34,7 @@ SIGNATURES: tuple[Signature, ...] = (
          "/home/", "/usr/", "linux"),
     told("told.container", r"\b(?:docker|podman|containerd|kubernetes|k8s|singularity|apptainer|dockerfile)\b|nvidia/cuda:|nvcr\.io|/workspace/|root@[0-9a-f]{12}|^[\w-]+-\d+ +\| ",
          "docker", "podman", "containerd", "kubernetes", "k8s", "singularity", "apptainer", "nvidia/cuda:", "nvcr.io", "/workspace/", "root@", " | "),
-    told("told.file", r"(?P<path>/[\w./+@-]*/(?P<name>lib(?:cu|nv)[\w.+-]*\.so[.\d]*))(?![\w./:]*: (?:cannot|undefined|file|version|invalid))\s*(?:$|->|\(|=>|is )", "/libcu", "/libnv"),
+    told("told.file", r"(?P<path>/[\w./+@-]*/(?P<name>lib(?:cu|nv)[\w.+-]*\.so(?:\.\d+)*))(?![\w./:]*: (?:cannot|undefined|file|version|invalid))\s*(?:$|->|\(|=>|is )", "/libcu", "/libnv"),
     told("told.stub_path", r"/stubs/libcuda\.so|lib64/stubs|/stubs(?::|/|$)", "/stubs"),
     told("told.compat_path", r"cuda[\w.-]*/compat|cuda-compat[\w-]*", "/compat", "cuda-compat"),
     told("told.shm_df", r"\bshm\b[^\n]*64m", "64m"),

@@ -7,10 +7,10 @@ from gpuwhy.symptoms.signature import Signature, context, echo, error
 SIGNATURES: tuple[Signature, ...] = (
     error(
         "nccl.network",
-        r"(?:nccl|net/)[^\n]*(?:no socket interface|connection refused|connection (?:timed out|reset|closed)|call to (?:connect|ibv|recv|"
-        r"send|bind)\w* [^\n]*(?:returned|failed)|no route to host|timed out|got completion|unreachable|network is|bootstrap)",
+        r"(?:nccl(?! info)|net/)[^\n]*(?:no socket interface|connection refused|connection (?:timed out|reset|closed)|call to (?:connect|ibv|recv|"
+        r"send|bind)\w* [^\n]*(?:returned|failed)|no route to host|timed out|got completion|unreachable|network is (?:down|unreachable))",
         "no socket interface", "call to connect", "call to ibv", "connection refused", "connection timed out", "net/ib", "net/socket",
-        "got completion", "bootstrap", "no route to host", "call to recv", "call to bind", "connection closed", "connection reset",
+        "got completion", "no route to host", "call to recv", "call to bind", "connection closed", "connection reset",
     ),
     error("nccl.shm", r"error while creating shared memory segment|nccl[^\n]*/dev/shm", "shared memory segment", "/dev/shm/nccl",
           covers=("memory.shm",)),

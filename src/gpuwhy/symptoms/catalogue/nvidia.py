@@ -36,6 +36,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error("nvidia.mig", r"\bmig\b[^\n]*(?:pending|not (?:enabled|found|available|supported)|in use|invalid|instance)", "mig mode", "mig device",
           "mig instance", "mig-"),
     error("nvidia.persistence", r"nvidia-persistenced[^\n]*(?:fail|error|not running)", "nvidia-persistenced"),
+    error("nvidia.query_files", r"please ensure that the nvidia device files", "nvidia device files"),
+    error("nvidia.fabric_version", r"fabric manager[^\n]*(?:don'?t|doesn'?t|not) match", "fabric manager", covers=("nvidia.fabric",)),
     error("nvidia.exclusive", r"exclusive[_ ](?:process|thread)|compute mode[^\n]*(?:exclusive|prohibited)|\be\. process\b|prohibited",
           "exclusive", "compute mode", "e. process"),
     error("nvidia.mps", r"\bmps (?:server|client|control|daemon)", "mps server", "mps client", "mps control", "mps daemon"),

@@ -21,6 +21,8 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|\[(?:'azureexecutionprovider', )?'cpuexecutionprovider'\]",
         "is not in available", "available providers", "'cpuexecutionprovider']",
     ),
+    error("ort.load_shared", r"appendexecutionprovider\w*: failed to load shared library|failed to load onnxruntime_providers\w*\.(?:dll|so), error code: ?(?P<number>\d+)",
+          "failed to load shared library", "failed to load onnxruntime_providers"),
     error("ort.two_packages", r"multiple onnxruntime packages|onnxruntime packages are installed", "onnxruntime packages"),
     error(
         "ort.partial",

@@ -7,7 +7,7 @@ from gpuwhy.symptoms.signature import Signature, context, echo, error
 SIGNATURES: tuple[Signature, ...] = (
     error(
         "cupy.load_failed",
-        r"cupy failed to load (?P<library>[\w.-]+\.(?:so[.\d]*|dll))",
+        r"cupy failed to load (?P<library>[\w.-]+\.(?:so(?:\.\d+)*|dll))",
         "cupy failed to load",
         covers=("loader.cannot_open", "loader.asked"),
     ),
@@ -62,8 +62,8 @@ SIGNATURES: tuple[Signature, ...] = (
           "libbitsandbytes_cuda", "required library version not found"),
     error("bnb.setup", r"cuda setup failed despite|no libcudart\.so found|did not contain \[?'?libcudart\.so"
           r"|libcudart\.so not found in any", "cuda setup failed", "no libcudart.so found", "did not contain", "libcudart.so not found"),
-    error("ct2.not_found", r"library (?P<library>(?:lib)?cu\w+[\w.-]*\.(?:so[.\d]*|dll)) is not found or cannot be loaded"
-          r"|library (?P<library2>(?:lib)?cu\w+[\w.-]*\.(?:so[.\d]*|dll)) is not found",
+    error("ct2.not_found", r"library (?P<library>(?:lib)?cu\w+[\w.-]*\.(?:so(?:\.\d+)*|dll)) is not found or cannot be loaded"
+          r"|library (?P<library2>(?:lib)?cu\w+[\w.-]*\.(?:so(?:\.\d+)*|dll)) is not found",
           "is not found", covers=("loader.asked", "windows.dll_not_found")),
     error("ct2.cpu", r"this ctranslate2 package was not compiled with cuda", "not compiled with cuda support"),
     error(

@@ -66,7 +66,12 @@ SIGNATURES: tuple[Signature, ...] = (
         "launch failed", "failed to run cublas", "without blas support", "failed to enqueue", "failed to create cublas",
         "failed to create cusolver", "failed to create a cublas", "failed to create cusparse",
     ),
-    error("tf.insufficient", r"possibly insufficient driver version:? ?(?P<driver>[\d.]+)?", "possibly insufficient driver"),
+    context("tf.memory_usage", r"memory usage: (?P<free>\d+) bytes free, (?P<total>\d+) bytes total", "bytes free,"),
+    error("tf.rnn", r"fail(?:ed)? to find the dnn implementation|failed to call (?:do|then)rnn(?:forward|backward)|gpu sync failed|failed to launch (?:cub|gpuprim)", "failed to call", "the dnn implementation", "gpu sync failed",
+          "failed to launch cub", "failed to launch gpuprim"),
+    error("tf.config_late", r"physical devices cannot be modified after being initialized|memory growth cannot differ", "devices cannot be modified",
+          "memory growth cannot differ"),
+    echo("tf.insufficient", r"possibly insufficient driver version:? ?(?P<driver>[\d.]+)?", "possibly insufficient driver"),
     error(
         "tf.ignored_gpu",
         r"ignoring (?:visible )?gpu device [^\n]*?name: (?P<gpu>[^,]+),[^\n]*?(?:cuda )?compute capability (?P<has>[\d.]+)\."

@@ -30,10 +30,11 @@ SIGNATURES: tuple[Signature, ...] = (
           "sm_", "sm1", "compute capability"),
     error("title.newer_gpu", r"(?:rtx ?(?:50[5-9]0|[56]000 pro)|blackwell|b200|gb200|gb10|rtx pro \d+)", "rtx 50", "rtx50", "blackwell", "b200", "gb10", "rtx pro"),
     error("title.illegal", r"illegal memory", "illegal memory"),
-    error("title.804", r"\berror\W{0,3}80(?P<digit>[234])(?![\d.])|(?<![\d.])80(?P<digit2>[234])\b error", "802", "803", "804"),
+    error("title.804", r"\berror\W{0,3}80(?P<digit>[234])(?![\d.])|(?<![\d.])80(?P<digit2>[234])\b error", "error 802", "error 803", "error 804", "error: 802", "error: 803", "error: 804", "802 error", "803 error", "804 error", "error(80",
+          "error (80"),
     error("title.hang", r"\b(?:hangs?|hung|stuck|freez\w+|deadlock)\b", "hang", "hung", "stuck", "freez", "deadlock"),
     error("title.regression", r"\b(?:regression|worked (?:in|with|on|fine)|works (?:in|with|fine|on) (?:the )?(?:v(?:ersion)? ?)?\d|after (?:upgrading|updating|upgrade|update)|since (?:v(?:ersion)? ?)?\d|broken in|bug in)\b",
           "regression", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
-    error("title.visible_devices", r"cuda_visible_devices[\"'\]]*\s*[=:]\s*[\"']?(?P<value>-?[\w,-]*)[\"']?", "cuda_visible_devices"),
+    error("title.visible_devices", r"cuda_visible_devices[\"'\]]*\s*[=:]\s*(?P<value>[\"']?-?[\w,-]+|[\"']{2}|$)", "cuda_visible_devices"),
     error("title.batch_one", r"(?:batch[ _]?size|batch)[^\n]{0,30}\b(?:to |of |= ?|is )?1\b", "batch"),
 )  # fmt: skip

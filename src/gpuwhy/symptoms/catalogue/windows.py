@@ -35,7 +35,9 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "windows.page_file",
         r"(?:winerror 1455|error 1455|paging file is too small)",
-        "1455",
+        "winerror 1455",
+        "error 1455",
+        "error code 1455",
         "paging file is too small",
         covers=("windows.error", "windows.load_library"),
     ),

@@ -1,0 +1,150 @@
+"""The catalogue: linear-time expressions, honest anchors, and every name that tables and generations know."""
+
+from __future__ import annotations
+
+import json
+import re
+import re._parser as sre
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.causes.clues import clues
+from gpuwhy.causes.clues.conditions import kind_of
+from gpuwhy.knowledge.statuses import cuda_messages, table
+from gpuwhy.symptoms.catalogue import signatures
+from gpuwhy.symptoms.reader import read_text
+
+EXAMPLES = json.loads((Path(__file__).parent / "examples.json").read_text(encoding="utf-8"))
+IDS = [s.id for s in signatures()]
+
+
+def found(text: str) -> list[str]:
+    return [s.signature for s in read_text(text).symptoms]
+
+
+def test_anchors_are_lower_case_and_there():
+    assert [s.id for s in signatures() if not s.anchors] == []
+    assert [s.id for s in signatures() for a in s.anchors if a != a.lower() or len(a) < 2] == []
+
+
+def _unbounded(node, inside=False):
+    """Whether a repeat without end stands inside another: what makes a search explode."""
+    for op, value in node:
+        name = str(op)
+        if name in ("MAX_REPEAT", "MIN_REPEAT"):
+            endless = value[1] is sre.MAXREPEAT
+            if endless and inside:
+                return True
+            if _unbounded(value[2], inside or endless):
+                return True
+        elif name == "SUBPATTERN" and _unbounded(value[3], inside):
+            return True
+        elif name == "BRANCH" and any(_unbounded(branch, inside) for branch in value[1]):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("one", signatures(), ids=lambda s: s.id)
+def test_no_repeat_inside_a_repeat(one):
+    allowed = {"told.file", "container.no_runtime"}
+    simple = one.pattern.replace(r"(?:\.\d+)*", "")  # a dot cannot be a digit: this one is linear
+    simple = re.sub(r"\(\?:\\\.\\d\+\)\*?", "", simple)
+    assert not _unbounded(sre.parse(simple)) or one.id in allowed
+
+
+def test_clues_speak_of_signatures_that_exist():
+    words = {f"cuda.{r.slug}" for r in table().cuda}
+    words |= {f"{library}.{slug}" for library, rows in table().libraries.items() for slug in rows}
+    known = {*IDS, *words}
+    unknown = [
+        c.signature
+        for c in clues()
+        if c.signature not in known and not (c.signature[-1] in "._" and any(k.startswith(c.signature) for k in known))
+    ]
+    assert unknown == []
+
+
+def test_clue_sentences_use_fields_that_the_signature_has():
+    groups: dict[str, set[str]] = {}
+    for one in signatures():
+        names = {re.sub(r"\d+$", "", n) for n in re.compile(one.pattern).groupindex}
+        groups.setdefault(one.id, set()).update(names)
+    wrong = []
+    for clue in clues():
+        asked = set(re.findall(r"\{(\w+)\}", clue.text))
+        have = groups.get(clue.signature)
+        if have is not None and not asked <= have | {"code"}:
+            wrong.append((clue.signature, clue.text, asked - have))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES["is"])
+def test_examples(name):
+    for line in EXAMPLES["is"][name]:
+        assert name in found(line), (line, found(line))
+
+
+@pytest.mark.parametrize("speaker", EXAMPLES["is not"])
+def test_near_misses(speaker):
+    for line in EXAMPLES["is not"][speaker]:
+        assert [f for f in found(line) if f.startswith(speaker)] == [], line
+
+
+def test_every_speaker_has_an_example_and_a_near_miss():
+    speakers = {s.id.split(".")[0] for s in signatures()}
+    assert speakers <= {name.split(".")[0] for name in EXAMPLES["is"]}
+    assert speakers <= {name.rstrip(".") for name in EXAMPLES["is not"]}
+
+
+@pytest.mark.parametrize("row", table().cuda, ids=lambda r: r.slug)
+def test_every_cuda_error_in_every_spelling(row):
+    for name in row.names:
+        assert f"cuda.{row.slug}" in found(f"call failed: {name}")
+    assert f"cuda.{row.slug}" in found(f"CUDA error {row.code}") or row.code >= 1000
+    for text in row.says:
+        slug = cuda_messages()[text.lower().rstrip(".")]
+        assert f"cuda.{slug}" in found(f"RuntimeError: CUDA error: {text}")
+
+
+@pytest.mark.parametrize("library", ["cudnn", "cublas", "cusolver", "cusparse", "curand", "cufft", "nvrtc"])
+def test_every_status_of_a_library(library):
+    for slug, row in table().libraries[library].items():
+        assert f"{library}.{slug}" in found(f"RuntimeError: {row.name} at call"), row.name
+
+
+@pytest.mark.parametrize("number, word", [(1, "not_initialized"), (4, "internal_error"), (8, "execution_failed"), (1001, "not_initialized"), (5000, "execution_failed")])
+def test_cudnn_by_number(number, word):
+    assert f"cudnn.{word}" in found(f"cudnnCreate failed: {number}") or f"cudnn.{word}" in found(f"cuDNN error: {number}")
+
+
+def test_success_is_no_error():
+    assert [f for f in found("CUDNN_STATUS_SUCCESS\ncudaSuccess\nNVML_SUCCESS\nCUBLAS_STATUS_SUCCESS\n") if "." in f] == []
+
+
+# What TensorFlow of each generation opens by name (dso_loader and the libraries it was linked with).
+OPENED = {
+    "cuda": [
+        *(f"libcudart.so.{v}" for v in ("7.5", "8.0", "9.0", "10.0", "10.1", "11.0", "12")),
+        *(f"libcublas.so.{v}" for v in ("8.0", "9.0", "10.0", "10", "11", "12")),
+        *(f"libcublasLt.so.{v}" for v in ("10", "11", "12")),
+        *(f"libcufft.so.{v}" for v in ("8.0", "9.0", "10.0", "10", "11")),
+        *(f"libcurand.so.{v}" for v in ("8.0", "9.0", "10.0", "10")),
+        *(f"libcusolver.so.{v}" for v in ("8.0", "9.0", "10.0", "10", "11")),
+        *(f"libcusparse.so.{v}" for v in ("10.0", "10", "11", "12")),
+        *(f"cudart64_{v}.dll" for v in ("80", "90", "100", "101", "110", "12")),
+        "cublas64_10.dll", "cublasLt64_11.dll", "cufft64_10.dll", "curand64_10.dll", "cusolver64_11.dll", "cusparse64_11.dll",
+    ],
+    "cudnn": ["libcudnn.so.5", "libcudnn.so.6", "libcudnn.so.7", "libcudnn.so.8", "libcudnn.so.9", "cudnn64_6.dll", "cudnn64_7.dll", "cudnn64_8.dll"],
+    "driver": ["libcuda.so.1", "nvcuda.dll", "libnvidia-ml.so.1"],
+    "tensorrt": ["libnvinfer.so.5", "libnvinfer.so.7", "libnvinfer_plugin.so.8", "nvinfer.dll"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OPENED)
+def test_every_name_that_is_opened(kind):
+    for name in OPENED[kind]:
+        assert kind_of(name) == kind
+        told = "not found" if name.endswith(".dll") else "cannot open shared object file: No such file or directory"
+        reading = read_text(f"W dso_loader.cc:59] Could not load dynamic library '{name}'; dlerror: {name}: {told}")
+        assert name in [s.get("library") for s in reading.symptoms], name
