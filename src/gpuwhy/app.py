@@ -72,9 +72,20 @@ class Run:
         self.facts: Facts = scene.facts
         self.took = time.monotonic() - start
 
+    @property
+    def found_python(self) -> bool:
+        """Whether there is a Python environment to look at."""
+        return isinstance(self.facts.target.interpreter, Known)
+
+    @property
+    def why_no_python(self) -> str:
+        """Why there is none."""
+        found = self.facts.target.interpreter
+        return found.reason if isinstance(found, Unknown) else "no Python there"
+
     def report(self) -> Report:
         """Judge the facts."""
-        return report([c for c in CAUSES if not c.needs_log], self.facts, self.took)
+        return report([c for c in CAUSES if not c.needs_log], self.facts, self.took, again=self.options.python)
 
     def recording(self) -> bytes:
         """Everything the host answered, as a file."""

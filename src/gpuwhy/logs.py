@@ -21,7 +21,18 @@ from gpuwhy.reason.explain import explain as explain_reading
 from gpuwhy.reason.tally import Index, index, tally
 from gpuwhy.symptoms.reader import LogReader, read, read_text
 
-__all__ = ["BadAnswerError", "Facts", "LogReader", "Reading", "Report", "batch", "explain_text", "read", "report_on", "rules"]
+__all__ = [
+    "BadAnswerError",
+    "Facts",
+    "LogReader",
+    "Reading",
+    "Report",
+    "batch",
+    "explain_text",
+    "read",
+    "report_on",
+    "rules",
+]
 
 LEAST = 0.01
 MOST = 5

@@ -85,7 +85,8 @@ def test_record_writes_to_standard_output(home):
         (["cause", "no.such"], "there is no cause 'no.such'"),
         (["cause", "../../etc/passwd"], "there is no cause"),
         (["--no-such-option"], "unrecognized arguments"),
-        (["nonsense"], "unrecognized arguments"),
+        (["nonsense"], "there is no command 'nonsense'"),
+        (["chekc"], "did you mean 'check'?"),
     ],
 )
 def test_bad_usage_is_2_and_one_clear_line(argv, said):

@@ -53,7 +53,16 @@ def _failed(error: Exception) -> int:
     return FAILED
 
 
+def _no_command(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, 1)
+    return f"there is no command {name!r}" + (f"; did you mean {near[0]!r}?" if near else "; see gpuwhy --help")
+
+
 def _run(argv: list[str]) -> int:
+    if argv and argv[0] not in COMMANDS and not argv[0].startswith("-"):
+        raise UsageError(_no_command(argv[0]))
     if not argv or argv[0] not in (*COMMANDS, "-h", "--help", "-V", "--version"):
         argv = ["check", *argv]
     parser = argparse.ArgumentParser(

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from gpuwhy.cli import FOUND, HEALTHY, UsageError
+from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
 
 if TYPE_CHECKING:
     from gpuwhy.app import Run
@@ -33,6 +33,9 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verify", action="store_true", help="hash the installed CUDA libraries against their RECORD")
 
 
+_PLAIN = str.maketrans({"✓": "+", "✗": "X", "·": "-", "–": "-", "…": "...", "→": "->", "“": '"', "”": '"'})
+
+
 def go(options: argparse.Namespace) -> int:
     """Observe, judge, print."""
     run = diagnose(options)
@@ -46,6 +49,9 @@ def go(options: argparse.Namespace) -> int:
 
         text = as_text(report, paper(), options.verbose)
     write(text)
+    if options.python and not run.found_python:
+        print(f"gpuwhy: --python {options.python}: {run.why_no_python}", file=sys.stderr)
+        return USAGE
     return FOUND if any(c.confidence >= 0.5 for c in report.causes) else HEALTHY
 
 
@@ -55,6 +61,8 @@ def diagnose(options: argparse.Namespace) -> Run:
     from gpuwhy.cli.progress import Progress
 
     if getattr(options, "recording", None):
+        if options.python:
+            raise UsageError("--from replays the environment that was recorded; --python cannot choose another")
         try:
             host, asked = app.recorded_host(read_bytes(options.recording), options.recording)
         except app.BadRecordingError as error:
@@ -84,8 +92,12 @@ def read_bytes(path: str) -> bytes:
 
 
 def write(text: str) -> None:
-    """Print, replacing what the terminal's encoding cannot show."""
+    """Print; where the terminal's encoding has no such signs, with plain ones."""
     encoding = sys.stdout.encoding or "utf-8"
+    try:
+        "✓✗·–…→".encode(encoding)
+    except UnicodeEncodeError:
+        text = text.translate(_PLAIN)
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
     sys.stdout.flush()
 

@@ -51,19 +51,24 @@ class _Gpu:
 
 def devices(scene: Scene) -> Fact[tuple[Device, ...]]:
     """Every GPU that NVML counts; one that does not answer is there with its error."""
-    bus, module = scene.facts.devices.pci, scene.facts.driver.module_version
-    if isinstance(bus, Known) and not bus.value and isinstance(module, Absent):
-        return Known((), bus.source)  # no card and no driver: there is nothing that NVML could tell
     said = nvml.said(scene)
     if not isinstance(said, Known):
-        return said
+        return _nothing_to_ask(scene, said)
     count = nvml.count(said.value)
     if not isinstance(count, Known):
-        return count
+        return _nothing_to_ask(scene, count)
     found = (
         _device(scene, index, _Gpu(said.value.gpus.get(index, {}), said.value.ended)) for index in range(count.value)
     )
     return Known(tuple(found), said.source)
+
+
+def _nothing_to_ask(scene: Scene, silence: Absent | Unknown) -> Fact[tuple[Device, ...]]:
+    """NVML does not answer: no GPU, where there is neither a card nor a driver; else not known."""
+    bus, module = scene.facts.devices.pci, scene.facts.driver.module_version
+    if isinstance(bus, Known) and not bus.value and isinstance(module, Absent):
+        return Known((), bus.source)
+    return silence
 
 
 def _device(scene: Scene, index: int, gpu: _Gpu) -> Device:

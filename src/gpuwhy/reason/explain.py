@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from gpuwhy._version import __version__
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, Weight
 from gpuwhy.model.fact import Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Open, Report, Shown, Status, Verdict
@@ -73,9 +73,7 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
     return "healthy"
 
 
-def _extra(
-    rules: Rules, reading: Reading, verdicts: Sequence[Verdict], answers: Mapping[str, str]
-) -> dict[str, float]:
+def _extra(rules: Rules, reading: Reading, verdicts: Sequence[Verdict], answers: Mapping[str, str]) -> dict[str, float]:
     """Log-odds from this machine's facts and from answers."""
     out: dict[str, float] = {}
     spoken = {s.cause for s in tally(rules.clues, reading) if s.odds > 0}
@@ -118,7 +116,7 @@ def _remedies(rules: Rules, cause: Cause, reading: Reading) -> tuple[Fix, ...]:
 
 def _finding(point: Point, where: str) -> Finding:
     one = point.symptom
-    weight = "strong" if point.counted >= 3 else "weak"
+    weight: Weight = "strong" if point.counted >= 3 else "weak"
     source = Source("log", where, f"line {one.line}" + (f", {one.times} times" if one.times > 1 else ""))
     return Finding(weight, filled(point.clue.text, one.fields), (Evidence("told", one.text, source),))
 
@@ -136,7 +134,11 @@ class _Fields(dict[str, str]):
 def _explains(score: Score, reading: Reading) -> tuple[str, ...]:
     firsts = {p.symptom.order for p in score.points if p.counted > 0}
     lines = {p.symptom.line for p in score.points}
-    return tuple(dict.fromkeys(f"line {s.line}: {s.signature}" for s in reading.symptoms if s.follows in firsts and s.line not in lines))[:6]
+    return tuple(
+        dict.fromkeys(
+            f"line {s.line}: {s.signature}" for s in reading.symptoms if s.follows in firsts and s.line not in lines
+        )
+    )[:6]
 
 
 def _open(rules: Rules, scores: Sequence[Score]) -> tuple[Open, ...]:

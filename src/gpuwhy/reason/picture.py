@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Device, Facts, Framework, LibraryCopy
 from gpuwhy.model.report import Layer, Mark, Shown
@@ -19,7 +20,7 @@ def picture(facts: Facts, shown: Sequence[Shown]) -> tuple[Layer, ...]:
     rows = [*_gpus(facts, shown), _driver(facts, shown), _cuda(facts, shown), _cudnn(facts, shown)]
     frameworks = facts.target.frameworks
     if isinstance(frameworks, Known):
-        rows += [_framework(one, shown) for one in frameworks.value]
+        rows += [_framework(one, shown, facts) for one in frameworks.value]
     return tuple(rows)
 
 
@@ -31,6 +32,12 @@ def _mark(
         if fits and cause.confidence >= 0.5:
             return ("bad" if cause.stops else "warn"), cause.id
     return otherwise, ""
+
+
+def _broken_files(shown: Sequence[Shown], cudnn: bool) -> list[Shown]:
+    """Damaged or doubly owned files, told apart by whether they are cuDNN's."""
+    whole = [c for c in shown if c.id.startswith("install.") and not c.subject]
+    return [c for c in whole if any("cudnn" in f.text for f in c.because) == cudnn]
 
 
 def _gpus(facts: Facts, shown: Sequence[Shown]) -> list[Layer]:
@@ -96,16 +103,34 @@ def _described(copies: list[LibraryCopy]) -> str:
 def _cuda(facts: Facts, shown: Sequence[Shown]) -> Layer:
     copies = _copies(facts, "cudart")
     mark, note = _mark(shown, ("cuda",), otherwise="ok" if copies else "none")
+    if not note:
+        mark, note = _mark(_broken_files(shown, cudnn=False), ("install",), otherwise=mark)
     return Layer("CUDA", _described(copies) if copies else "no runtime library found", mark, note)
 
 
 def _cudnn(facts: Facts, shown: Sequence[Shown]) -> Layer:
     copies = [c for c in _copies(facts, "cudnn") if c.name.startswith(("libcudnn.so", "cudnn64"))]
     mark, note = _mark(shown, ("cudnn",), otherwise="ok" if copies else "none")
+    if not note:
+        mark, note = _mark(_broken_files(shown, cudnn=True), ("install",), otherwise=mark)
     return Layer("cuDNN", _described(copies) if copies else "not found", mark, note)
 
 
-def _framework(one: Framework, shown: Sequence[Shown]) -> Layer:
+def _would_miss(one: Framework, facts: Facts) -> str:
+    """On a machine without a GPU: what the framework would not find on one like it that has a GPU."""
+    needs = facts.loads.needs
+    names = [
+        need.name
+        for need in (needs.value if isinstance(needs, Known) else ())
+        if need.framework == one.name and not need.optional and isinstance(need.found, Absent)
+    ]
+    if not names or not isinstance(gpu_present(facts), Absent):
+        return ""
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"with a GPU it would miss {names[0]}{more}"
+
+
+def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
     parts = [one.version]
     if isinstance(one.gpu_build, Known) and not one.gpu_build.value:
         parts.append("CPU build")
@@ -114,6 +139,8 @@ def _framework(one: Framework, shown: Sequence[Shown]) -> Layer:
     if isinstance(one.built_for_cudnn, Known):
         parts.append(f"cuDNN {one.built_for_cudnn.value}")
     mark, note = _mark(shown, ("framework", "install", "cuda", "cudnn", "env"), f"{one.title} {one.version}")
+    if not note and (miss := _would_miss(one, facts)):
+        mark, note = "none", miss
     return Layer(one.title, " · ".join(parts), mark, note)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 import msgspec
@@ -17,16 +18,16 @@ from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.rank import crashed, rank, ruled_out, still_open
 
 
-def report(causes: Sequence[Cause], facts: Facts, took: float) -> Report:
-    """Judge, rank and describe."""
+def report(causes: Sequence[Cause], facts: Facts, took: float, again: str = "") -> Report:
+    """Judge, rank and describe; `again` is the environment that a check after the fix must name."""
     verdicts = judge(causes, facts)
-    shown = rank(verdicts)
+    shown = tuple(_named(cause, again) for cause in rank(verdicts)) if again else rank(verdicts)
     status = _status(shown, facts)
     return Report(
         status=status,
         headline=_headline(status, shown, verdicts, facts),
         causes=shown,
-        ruled_out=ruled_out(verdicts),
+        ruled_out=tuple(row for row in ruled_out(verdicts) if row.id not in {c.id for c in shown}),
         undetermined=still_open(verdicts),
         crashed=crashed(verdicts),
         layers=picture(facts, shown),
@@ -37,12 +38,23 @@ def report(causes: Sequence[Cause], facts: Facts, took: float) -> Report:
     )
 
 
+def _named(cause: Shown, python: str) -> Shown:
+    """The same cause, its checks asking about the same environment again."""
+    command = f"gpuwhy check --python {shlex.quote(python) if not python.startswith('~') else python}"
+    fixes = tuple(
+        msgspec.structs.replace(fix, check=fix.check.replace("gpuwhy check", command, 1)) for fix in cause.fixes
+    )
+    return msgspec.structs.replace(cause, fixes=fixes)
+
+
 def _status(shown: Sequence[Shown], facts: Facts) -> Status:
     certain = [c for c in shown if c.confidence >= 0.5]
     if any(c.stops for c in certain):
         return "broken"
     if certain:
         return "degraded"
+    if shown:
+        return "unknown"
     devices = facts.devices.devices
     if isinstance(devices, Known) and devices.value:
         return "healthy"
@@ -56,6 +68,9 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
     if shown and status in ("broken", "degraded"):
         cause = next(v.cause for v in verdicts if v.cause.id == shown[0].id)
         return _effect(shown[0], cause)
+    if shown:
+        text = shown[0].because[0].text if shown[0].because else shown[0].title
+        return f"Perhaps: {text}"
     if status == "unknown":
         return "Cannot tell whether the GPU stack works here"
     devices = facts.devices.devices
@@ -71,7 +86,8 @@ def _effect(shown: Shown, cause: Cause) -> str:
         text = shown.because[0].text
         return text[:1].upper() + text[1:]
     if cause.effect:
-        return cause.effect.format(subject=shown.subject or "this machine")
+        because = shown.because[0].text if shown.because else shown.title
+        return cause.effect.format(subject=shown.subject or "this machine", because=because)
     if shown.subject:
         return f"{shown.subject} will not use the GPU"
     return "No program can use the GPU here" if shown.stops else "The GPU works, with a limitation"

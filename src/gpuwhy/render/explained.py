@@ -43,5 +43,7 @@ def _question(report: Report, paper: Paper) -> Iterator[str]:
 def _lines(report: Report, paper: Paper) -> Iterator[str]:
     yield "found in the text"
     for one in report.symptoms:
-        note = " (follows from an earlier line)" if one.follows >= 0 else f" ({one.role})" if one.role != "error" else ""
+        note = (
+            " (follows from an earlier line)" if one.follows >= 0 else f" ({one.role})" if one.role != "error" else ""
+        )
         yield from paper.wrap(f"{one.line}: {one.signature}{note}", "  ", "    ")

@@ -47,7 +47,9 @@ def _compiled(number: int) -> re.Pattern[str]:
 @cache
 def scanner(fast: bool = True) -> Scanner:
     """The scanner for all anchors."""
-    deciding = {a for s in signatures() if s.role in ("error", "echo") and not s.id.startswith("title.") for a in s.anchors}
+    deciding = {
+        a for s in signatures() if s.role in ("error", "echo") and not s.id.startswith("title.") for a in s.anchors
+    }
     return Scanner(anchors(), frozenset(anchors()) - deciding, fast=fast)
 
 
@@ -130,7 +132,9 @@ def _symptoms(hit: Hits) -> Iterator[Symptom]:
         match = _compiled(number).search(line)
         if match is None:
             continue
-        fields = {k.rstrip("0123456789") if k[-1:].isdigit() else k: v.strip() for k, v in match.groupdict().items() if v}
+        fields = {
+            k.rstrip("0123456789") if k[-1:].isdigit() else k: v.strip() for k, v in match.groupdict().items() if v
+        }
         name = _resolved(one, fields)
         if name:
             matched.append((one, name, fields))

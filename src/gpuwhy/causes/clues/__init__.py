@@ -18,7 +18,17 @@ def of(cause: str, *rows: Row) -> tuple[Clue, ...]:
 def clues() -> tuple[Clue, ...]:
     """All clues."""
     from gpuwhy.causes.clues import (
-        cuda, cudnn, device, driver, environment, framework, install, memory, other, program, surroundings,
+        cuda,
+        cudnn,
+        device,
+        driver,
+        environment,
+        framework,
+        install,
+        memory,
+        other,
+        program,
+        surroundings,
     )  # fmt: skip
 
     modules = (driver, surroundings, cuda, cudnn, install, framework, memory, device, program, environment, other)

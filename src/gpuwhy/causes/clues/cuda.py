@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from gpuwhy.causes.clues import of
 from gpuwhy.causes.clues.conditions import (
-    all_of, alone, any_of, asks, field, line, no, on_windows, other_file_told, other_major_told, with_,
+    all_of,
+    alone,
+    any_of,
+    asks,
+    field,
+    line,
+    no,
+    other_file_told,
+    other_major_told,
+    with_,
 )  # fmt: skip
 from gpuwhy.model.symptom import Clue
 

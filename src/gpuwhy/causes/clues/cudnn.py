@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from gpuwhy.causes.clues import of
 from gpuwhy.causes.clues.conditions import (
-    all_of, alone, any_of, asks, field, line, no, other_file_told, other_major_told, same_file_told, wants, with_,
+    all_of,
+    alone,
+    any_of,
+    asks,
+    field,
+    line,
+    no,
+    other_file_told,
+    other_major_told,
+    same_file_told,
+    wants,
 )  # fmt: skip
 from gpuwhy.model.symptom import Clue
 

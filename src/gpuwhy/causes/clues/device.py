@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import alone, field, in_container, line, no, with_, xid
+from gpuwhy.causes.clues.conditions import field, xid
 from gpuwhy.model.symptom import Clue
 
 CLUES: tuple[Clue, ...] = (

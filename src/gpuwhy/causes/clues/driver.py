@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from gpuwhy.causes.clues import of
 from gpuwhy.causes.clues.conditions import (
-    all_of, alone, asks, field, in_container, in_wsl, line, no, told_version, with_,
+    all_of,
+    alone,
+    asks,
+    field,
+    in_container,
+    line,
+    no,
+    with_,
 )  # fmt: skip
 from gpuwhy.model.symptom import Clue
 

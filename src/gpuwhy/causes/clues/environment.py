@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from gpuwhy.causes.clues import of
 from gpuwhy.causes.clues.conditions import (
-    all_of, alone, any_of, asks, field, on_windows, same_file_told, wants, with_,
+    all_of,
+    alone,
+    asks,
+    field,
+    same_file_told,
+    wants,
+    with_,
 )  # fmt: skip
 from gpuwhy.model.symptom import Clue
 

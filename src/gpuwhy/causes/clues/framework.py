@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from gpuwhy.causes.clues import of
 from gpuwhy.causes.clues.conditions import (
-    all_of, alone, any_of, asks, field, in_container, line, native_windows_tf, no, on_macos, on_windows, told_version, with_,
+    all_of,
+    alone,
+    asks,
+    field,
+    line,
+    native_windows_tf,
+    no,
+    on_macos,
+    on_windows,
+    told_version,
+    with_,
 )  # fmt: skip
 from gpuwhy.model.symptom import Clue
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, alone, field, line, no, no_errors, with_
+from gpuwhy.causes.clues.conditions import field
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 
@@ -54,6 +54,5 @@ CLUES: tuple[Clue, ...] = (
         ("jax.plugin_abi", 2.0, "the plug-in and jaxlib are of different releases"),
         ("packages.uninstalled_over", 1.6, "{package} was removed"),
         ("tf.old_api", 0.8, "the tensorflow that is imported is not the one that is expected"),
-        ("harmless.factory", -2.0, "two registrations in one process"),
     ),
 )  # fmt: skip

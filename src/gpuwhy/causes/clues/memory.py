@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from gpuwhy.causes.clues import of
 from gpuwhy.causes.clues.conditions import (
-    all_of, alone, any_of, field, free_but_refused, has_figures, in_wsl, line, no, others_hold, own_full, own_little, splintered, with_,
+    all_of,
+    alone,
+    any_of,
+    field,
+    free_but_refused,
+    has_figures,
+    in_wsl,
+    line,
+    no,
+    others_hold,
+    own_full,
+    own_little,
+    splintered,
+    with_,
 )  # fmt: skip
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
-_GRABS = any_of(with_("tf.", "jax.", "harmless.", "memory.tf", "memory.bfc", "memory.xla"), line(r"xla|tensorflow|jax|stream_executor|cuda_dnn"))
+_GRABS = any_of(
+    with_("tf.", "jax.", "harmless.", "memory.tf", "memory.bfc", "memory.xla"),
+    line(r"xla|tensorflow|jax|stream_executor|cuda_dnn"),
+)
 _FIGURES = "{wanted} was asked for; {free} of {total} was free and this process held {reserved}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, alone, any_of, asks, field, line, no, no_errors, with_
+from gpuwhy.causes.clues.conditions import asks, field, no_errors, with_
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 

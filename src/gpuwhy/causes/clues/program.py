@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, alone, any_of, asks, field, line, no, with_, xid
+from gpuwhy.causes.clues.conditions import all_of, field, line, no, with_, xid
 from gpuwhy.model.symptom import Clue
 
 _TORCH = no(with_("tf.", "jax.", "harmless."))

@@ -9,10 +9,25 @@ from gpuwhy.model.cause import Case, Cause, Fix
 def fixes(case: Case) -> tuple[Fix, ...]:
     """The most reversible first."""
     return (
-        Fix("XLA: name the toolkit", "export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda", safe=True, check="gpuwhy explain LOG"),
-        Fix("Install nvcc's parts with pip", "pip install nvidia-cuda-nvcc-cu12 nvidia-cuda-nvrtc-cu12", safe=True, check="gpuwhy explain LOG"),
+        Fix(
+            "XLA: name the toolkit",
+            "export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda",
+            safe=True,
+            check="gpuwhy explain LOG",
+        ),
+        Fix(
+            "Install nvcc's parts with pip",
+            "pip install nvidia-cuda-nvcc-cu12 nvidia-cuda-nvrtc-cu12",
+            safe=True,
+            check="gpuwhy explain LOG",
+        ),
         Fix("conda", "conda install -c nvidia cuda-nvcc cuda-nvrtc", safe=True, check="gpuwhy explain LOG"),
-        Fix("Triton: make libcuda.so findable for the linker", "export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH", safe=True, check="gpuwhy explain LOG"),
+        Fix(
+            "Triton: make libcuda.so findable for the linker",
+            "export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH",
+            safe=True,
+            check="gpuwhy explain LOG",
+        ),
         Fix("Install a C compiler", "sudo apt install build-essential", root=True, check="gpuwhy explain LOG"),
         Fix("Windows: install the CUDA toolkit, and set CUDA_PATH to it", check="gpuwhy explain LOG"),
     )

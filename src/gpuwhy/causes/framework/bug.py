@@ -11,7 +11,10 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     return (
         Fix("Try the newest release", "pip install --upgrade torch", safe=True, check="gpuwhy explain LOG"),
         Fix("Or the release before", 'pip install "torch<2.9"', safe=True, check="gpuwhy explain LOG"),
-        Fix("See whether cuDNN is at fault: switch it off (torch.backends.cudnn.enabled = False)", check="gpuwhy explain LOG"),
+        Fix(
+            "See whether cuDNN is at fault: switch it off (torch.backends.cudnn.enabled = False)",
+            check="gpuwhy explain LOG",
+        ),
         Fix("Report it with a small program that shows it", check="gpuwhy explain LOG"),
     )
 

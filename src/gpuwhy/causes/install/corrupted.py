@@ -31,9 +31,13 @@ def not_as_installed(case: Case) -> Finding | None:
     say = proof if any(one.what.startswith(CERTAIN) for one in found) else strong
     detail = f" ({first.actual}; {first.expected} expected)" if first.expected and first.actual else ""
     return say(
-        f"{_base(first.path)} of {first.owner} is damaged: {first.what}{detail}{more}",
+        f"{_base(first.path)} of {first.owner} is {_how(first.what)}{detail}{more}",
         *(saw(f"{one.what}, of {one.owner}", Source("file", one.path)) for one in found[:3]),
     )
+
+
+def _how(what: str) -> str:
+    return what if what.startswith("missing") else f"damaged: {what}"
 
 
 def _damage(case: Case) -> list[Damage]:
@@ -141,5 +145,5 @@ CAUSE = Cause(
     title="an installed GPU library is damaged",
     signs=(not_as_installed, stops_the_search, loads_a_broken_copy, all_whole),
     fixes=fixes,
-    effect="Installed GPU libraries are damaged",
+    effect="{because}",
 )

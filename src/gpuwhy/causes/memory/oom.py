@@ -12,7 +12,12 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         Fix("Make the batch, the sequence or the image smaller, or accumulate gradients", check="gpuwhy explain LOG"),
         Fix("Use half precision or quantised weights", check="gpuwhy explain LOG"),
         Fix("Split the model over several GPUs, or offload parts to the host", check="gpuwhy explain LOG"),
-        Fix("TensorFlow, PyTorch: see what holds the memory", 'python -c "import torch; print(torch.cuda.memory_summary())"', safe=True, check="gpuwhy explain LOG"),
+        Fix(
+            "TensorFlow, PyTorch: see what holds the memory",
+            'python -c "import torch; print(torch.cuda.memory_summary())"',
+            safe=True,
+            check="gpuwhy explain LOG",
+        ),
     )
 
 

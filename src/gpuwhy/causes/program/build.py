@@ -9,8 +9,18 @@ from gpuwhy.model.cause import Case, Cause, Fix
 def fixes(case: Case) -> tuple[Fix, ...]:
     """The most reversible first."""
     return (
-        Fix("Name the toolkit", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", safe=True, check="gpuwhy explain LOG"),
-        Fix("Use a host compiler that this nvcc accepts", "export NVCC_PREPEND_FLAGS='-ccbin gcc-12'", safe=True, check="gpuwhy explain LOG"),
+        Fix(
+            "Name the toolkit",
+            "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH",
+            safe=True,
+            check="gpuwhy explain LOG",
+        ),
+        Fix(
+            "Use a host compiler that this nvcc accepts",
+            "export NVCC_PREPEND_FLAGS='-ccbin gcc-12'",
+            safe=True,
+            check="gpuwhy explain LOG",
+        ),
         Fix("Name the architecture", "export TORCH_CUDA_ARCH_LIST=8.6", safe=True, check="gpuwhy explain LOG"),
         Fix("Install Python's headers", "sudo apt install python3-dev", root=True, check="gpuwhy explain LOG"),
         Fix("Windows: build in the x64 Native Tools prompt of Visual Studio", check="gpuwhy explain LOG"),

@@ -9,8 +9,13 @@ from gpuwhy.model.cause import Case, Cause, Fix
 def fixes(case: Case) -> tuple[Fix, ...]:
     """The most reversible first."""
     return (
-        Fix("Start workers by spawn", "export VLLM_WORKER_MULTIPROC_METHOD=spawn", safe=True, check="gpuwhy explain LOG"),
-        Fix("PyTorch: torch.multiprocessing.set_start_method('spawn') before CUDA is touched", check="gpuwhy explain LOG"),
+        Fix(
+            "Start workers by spawn", "export VLLM_WORKER_MULTIPROC_METHOD=spawn", safe=True, check="gpuwhy explain LOG"
+        ),
+        Fix(
+            "PyTorch: torch.multiprocessing.set_start_method('spawn') before CUDA is touched",
+            check="gpuwhy explain LOG",
+        ),
         Fix("Touch CUDA (also device_count) only in the children", check="gpuwhy explain LOG"),
         Fix("PyCUDA, TensorRT: make one context per thread, and push it before use", check="gpuwhy explain LOG"),
     )

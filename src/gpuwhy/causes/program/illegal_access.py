@@ -10,8 +10,18 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """The most reversible first."""
     return (
         Fix("Find the kernel", "compute-sanitizer python PROGRAM", safe=True, check="gpuwhy explain LOG"),
-        Fix("Make the report synchronous, so that the right line is named", "CUDA_LAUNCH_BLOCKING=1 python PROGRAM", safe=True, check="gpuwhy explain LOG"),
-        Fix("If the kernel is a library's, try its newest release", "pip install --upgrade torch", safe=True, check="gpuwhy explain LOG"),
+        Fix(
+            "Make the report synchronous, so that the right line is named",
+            "CUDA_LAUNCH_BLOCKING=1 python PROGRAM",
+            safe=True,
+            check="gpuwhy explain LOG",
+        ),
+        Fix(
+            "If the kernel is a library's, try its newest release",
+            "pip install --upgrade torch",
+            safe=True,
+            check="gpuwhy explain LOG",
+        ),
     )
 
 

@@ -10,7 +10,12 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """The most reversible first."""
     return (
         Fix("Print shape, type and device of the tensors before the failing line", check="gpuwhy explain LOG"),
-        Fix("Run the step on the CPU, where the message is plainer", "CUDA_VISIBLE_DEVICES= python PROGRAM", safe=True, check="gpuwhy explain LOG"),
+        Fix(
+            "Run the step on the CPU, where the message is plainer",
+            "CUDA_VISIBLE_DEVICES= python PROGRAM",
+            safe=True,
+            check="gpuwhy explain LOG",
+        ),
         Fix("For cuDNN's NOT_SUPPORTED: make the input contiguous (x.contiguous())", check="gpuwhy explain LOG"),
     )
 

@@ -11,8 +11,27 @@ from gpuwhy.symptoms.signature import Signature
 def signatures() -> tuple[Signature, ...]:
     """All signatures."""
     from gpuwhy.symptoms.catalogue import (
-        build, codes, containers, harmless, jax, kernel, loader, machine, memory, nccl, nvidia, onnxruntime, others,
-        packages, programs, python, signals, tensorflow, titles, torch, windows,
+        build,
+        codes,
+        containers,
+        harmless,
+        jax,
+        kernel,
+        loader,
+        machine,
+        memory,
+        nccl,
+        nvidia,
+        onnxruntime,
+        others,
+        packages,
+        programs,
+        python,
+        signals,
+        tensorflow,
+        titles,
+        torch,
+        windows,
     )  # fmt: skip
 
     modules = (

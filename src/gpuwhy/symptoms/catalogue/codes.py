@@ -12,7 +12,9 @@ SHORT = 4
 
 
 def _long() -> list[str]:
-    return sorted((m for m in cuda_messages() if len(m.split()) >= SHORT or "-" in m or "cuda" in m), key=len, reverse=True)
+    return sorted(
+        (m for m in cuda_messages() if len(m.split()) >= SHORT or "-" in m or "cuda" in m), key=len, reverse=True
+    )
 
 
 def _short() -> list[str]:

@@ -22,10 +22,10 @@ SIGNATURES: tuple[Signature, ...] = (
     error("python.attribute", r"attributeerror: (?P<what>[^\n]*)", "attributeerror:"),
     error("python.keras", r"keras[^\n]*(?:attributeerror|importerror|unknown layer|get_config|has no attribute)|could not (?:locate|deserialize) (?:class|function)",
           "keras"),
-    error("python.exception", r"^(?:\w+\.)*(?P<name>TypeError|ValueError|KeyError|NameError|FileNotFoundError|SyntaxError|IndentationError|IndexError|NotImplementedError"
+    error("python.exception", r"^(?:[\w.]+\.)?(?P<name>TypeError|ValueError|KeyError|NameError|FileNotFoundError|SyntaxError|IndentationError|IndexError|NotImplementedError"
           r"|UnicodeDecodeError|ConnectionError|HTTPError|JSONDecodeError|PermissionError|ZeroDivisionError|RecursionError|ModuleNotFoundError)\b: ?(?P<what>[^\n]*)",
           "error: "),
-    echo("python.runtime", r"^(?:\w+\.)*(?P<name>RuntimeError|ImportError|OSError|AssertionError|InternalError|UnknownError|\w*Exception)\b:? ?(?P<what>[^\n]*)",
+    echo("python.runtime", r"^(?:[\w.]+\.)?(?P<name>RuntimeError|ImportError|OSError|AssertionError|InternalError|UnknownError|\w*Exception)\b:? ?(?P<what>[^\n]*)",
          "error: ", "error:", "exception"),
     context("python.traceback", r"traceback \(most recent call last\)", "traceback (most recent call last)"),
     error("python.http", r"(?:sslerror|connectionerror|httperror|urlopen error|max retries exceeded|401 client error|403 forbidden|404 client error|gated repo|"

@@ -1,0 +1,119 @@
+"""`gpuwhy explain` as a program: answers, exit codes, JSON, batch, follow."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.logs import explain_text
+
+ERROR = "RuntimeError: CUDA error: no kernel image is available for execution on the device\n"
+SCHEMA = Path(__file__).parents[2] / "docs" / "report.schema.json"
+
+
+def gpuwhy(*argv: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gpuwhy", "explain", *argv], input=text, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_a_log_on_standard_input():
+    done = gpuwhy("--log-only", text="starting\n" + ERROR)
+    assert done.returncode == 1, done.stderr
+    assert "framework.gpu_unsupported" in done.stdout
+    assert "line 2" in done.stdout
+
+
+def test_a_file_and_json(tmp_path):
+    jsonschema = pytest.importorskip("jsonschema")
+    log = tmp_path / "train.log"
+    log.write_text(ERROR)
+    done = gpuwhy(str(log), "--log-only", "--json")
+    report = json.loads(done.stdout)
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+    assert report["causes"][0]["id"] == "framework.gpu_unsupported"
+    assert report["causes"][0]["because"][0]["told"][0]["source"] == "train.log (line 1)"
+    assert report["symptoms"][0]["id"] == "cuda.no_binary_for_gpu"
+
+
+def test_nothing_wrong_is_0():
+    done = gpuwhy("--log-only", text="epoch 1 loss 0.5\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "No known failure" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "argv, says",
+    [
+        (["/nowhere.log"], "cannot read /nowhere.log"),
+        (["/"], "it is a folder"),
+        (["--answer", "x=y", "-"], "the answers are"),
+    ],
+)
+def test_bad_usage_is_2(argv, says):
+    done = gpuwhy("--log-only", *argv, text=ERROR)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_why_tells_every_cause_in_full():
+    text = "OSError: libcudnn.so.8: cannot open shared object file: No such file or directory\n"
+    short, long = gpuwhy("--log-only", text=text).stdout, gpuwhy("--log-only", "--why", text=text).stdout
+    assert "test   " in short
+    assert short.count("cause  ") == 1
+    assert long.count("cause  ") >= 3
+    assert "found in the text" in long
+
+
+def test_an_answer_settles():
+    text = "OSError: libcudnn.so.8: cannot open shared object file: No such file or directory\n"
+    done = gpuwhy("--log-only", "--answer", "library=there", text=text)
+    assert "cause  env.path" in done.stdout
+
+
+def test_batch():
+    fed = "".join(json.dumps({"id": n, "log": log}) + "\n" for n, log in enumerate([ERROR, "fine"]))
+    done = gpuwhy("--log-only", "--batch", "-", text=fed)
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert said[0]["causes"][0]["id"] == "framework.gpu_unsupported"
+    assert said[1] == {"id": 1, "causes": []}
+    assert done.returncode == 1
+    assert gpuwhy("--batch", "-", text="no json\n").returncode == 2
+
+
+def test_follow_speaks_when_the_file_grows(tmp_path):
+    log = tmp_path / "grows.log"
+    log.write_text("epoch 1\n")
+    argv = [sys.executable, "-u", "-m", "gpuwhy", "explain", "--log-only", "--follow", str(log)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as child:
+        try:
+            time.sleep(1.0)
+            with log.open("a") as file:
+                file.write(ERROR)
+            assert child.stdout is not None
+            assert "no code for this GPU" in child.stdout.readline()
+        finally:
+            child.send_signal(signal.SIGINT)
+            os.set_blocking(child.stdout.fileno(), True)
+            child.stdout.read()
+
+
+def test_control_characters_do_not_reach_the_terminal():
+    done = gpuwhy("--log-only", text="\x1b]0;title\x07" + ERROR.replace("RuntimeError", "Runtime\x07Error"))
+    assert "\x07" not in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_in_python():
+    assert explain_text(ERROR).causes[0].id == "framework.gpu_unsupported"
+    import gpuwhy
+
+    assert gpuwhy.explain(ERROR, log_only=True).causes[0].id == "framework.gpu_unsupported"
