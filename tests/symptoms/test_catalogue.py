@@ -142,7 +142,7 @@ OPENED = {
         *(f"libcusolver.so.{v}" for v in ("8.0", "9.0", "10.0", "10", "11")),
         *(f"libcusparse.so.{v}" for v in ("10.0", "10", "11", "12")),
         *(f"cudart64_{v}.dll" for v in ("80", "90", "100", "101", "110", "12")),
-        *(f"{n}.dll" for n in ("cublas64_10", "cublasLt64_11", "cufft64_10", "curand64_10", "cusolver64_11", "cusparse64_11")),
+        *(f"{n}64_10.dll" for n in ("cublas", "cublasLt", "cufft", "curand", "cusolver", "cusparse")),
     ],
     "cudnn": [*(f"libcudnn.so.{v}" for v in range(5, 10)), *(f"cudnn64_{v}.dll" for v in range(6, 9))],
     "driver": ["libcuda.so.1", "nvcuda.dll", "libnvidia-ml.so.1"],

@@ -11,7 +11,7 @@ from typing import NoReturn
 from gpuwhy._version import __version__
 
 HEALTHY, FOUND, USAGE, FAILED = 0, 1, 2, 3
-COMMANDS = ("check", "explain", "record", "cause", "inspect", "releases")
+COMMANDS = ("check", "explain", "record", "cause", "inspect", "releases", "code")
 
 
 class UsageError(Exception):
@@ -71,8 +71,9 @@ def _run(argv: list[str]) -> int:
     parser.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     from gpuwhy.cli import cause, check, explain, inspect, record, releases
+    from gpuwhy.cli import code as codes
 
-    for module in (check, explain, record, cause, inspect, releases):
+    for module in (check, explain, record, cause, inspect, releases, codes):
         module.add(commands)
     try:
         options = parser.parse_args(argv)

@@ -92,7 +92,8 @@ def _lost(process: Process, one: Loaded, names: dict[str, str]) -> tuple[Lost, .
     host, seen, out = process.world.host, {one.real}, []
     if "/" in one.name or one.path.rpartition("/")[2] != one.name:
         return ()
-    for path, via in candidates(process.world, one.name, one.asker.loader):
+    caller = next((other.asker for other in process.loaded if other.path == one.needed_by), None)
+    for path, via in candidates(process.world, one.name, caller):
         real = value_or(host.real(path), "")
         if real and real not in seen and look_at(process.world, path) == "found":
             seen.add(real)

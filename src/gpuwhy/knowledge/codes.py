@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from gpuwhy.knowledge import statuses, xid
-from gpuwhy.knowledge.code_words import WORDS, XID_CAUSES, Word
-from gpuwhy.knowledge.tables import source
+from gpuwhy.knowledge.tables import load, source
 from gpuwhy.model.code import Code, Number
 from gpuwhy.model.fact import Source
 
@@ -33,7 +32,10 @@ TITLES = {
 """The APIs, in the order of answers."""
 
 _SOURCES = {
-    "cuda": ("cuda.h and driver_types.h of CUDA 11.7 to 13.4", "numbers before 10.1 from libcudart 9.0 and 10.0 itself"),
+    "cuda": (
+        "cuda.h and driver_types.h of CUDA 11.7 to 13.4",
+        "numbers before 10.1 from libcudart 9.0 and 10.0 itself",
+    ),
     "cudnn": ("cuDNN's headers, 8.5 to 9.27", "cuDNN 7 from libcudnn 7.1.2 itself"),
     "cublas": ("cublas_api.h, cuBLAS 11.10 to 13.8", ""),
     "cusolver": ("cusolver_common.h, cuSOLVER 11.7.5", ""),
@@ -73,6 +75,19 @@ _SINCE = {
     "nccl": {7: "2.14", 8: "2.30"},
 }  # fmt: skip
 """The first release whose header has the number, where that is later than the first header read."""
+
+_XID_CAUSES: dict[int, tuple[str, ...]] = {
+    8: ("device.busy", "device.hardware"),
+    13: ("program.illegal_access", "program.index", "device.hardware"),
+    31: ("program.illegal_access", "program.index", "framework.bug"),
+    32: ("device.hardware", "framework.bug"),
+    43: ("program.illegal_access",),
+    44: ("device.hardware",),
+    69: ("framework.bug", "device.hardware"),
+    94: ("device.hardware",),
+    109: ("device.hardware", "framework.bug"),
+}
+"""For the other numbers: device.hardware where the hardware failed and did not recover, else none."""
 
 _API_WORDS = {api: api for api in TITLES} | {"driver": "driver", "runtime": "runtime", "cudart": "runtime"}
 _NOISE = {"error", "errors", "code", "status", "result", "nvrm"}
@@ -160,15 +175,15 @@ def _success() -> Iterator[Code]:
 
 def _cuda() -> Iterator[Code]:
     for row in statuses.table().cuda:
-        word = _word("cuda", row.slug)
+        text, causes = _word("cuda", row.slug)
         numbers = (Number(row.code, _where(row)), *(Number(n, "runtime of CUDA 10.0 and older") for n in row.old))
         names = tuple(sorted(row.names, key=lambda name: name.startswith("CUDA_")))
         known = _source("cuda", row.code)
-        yield Code("cuda", TITLES["cuda"], names, numbers, word.text, word.causes, known, row.says)
+        yield Code("cuda", TITLES["cuda"], names, numbers, text, causes, known, row.says)
     for number, slug in statuses.OLD_ONLY.items():
-        word = _word("cuda", slug)
+        text, causes = _word("cuda", slug)
         where = Number(number, "stub libcuda of CUDA 11 and older, from cuInit")
-        yield Code("cuda", TITLES["cuda"], (), (where,), word.text, word.causes, _source("cuda"))
+        yield Code("cuda", TITLES["cuda"], (), (where,), text, causes, _source("cuda"))
 
 
 def _where(row: statuses.CudaRow) -> str:
@@ -184,9 +199,9 @@ def _library(api: str) -> Iterator[Code]:
     for slug, row in rows.items():
         if (api, slug) in _NO_STATUS:
             continue
-        word = _word(api, slug)
+        text, causes = _word(api, slug)
         numbers = tuple(Number(n, _cudnn(n) if api == "cudnn" else "") for n in row.codes)
-        yield Code(api, TITLES[api], (row.name,), numbers, word.text, word.causes, _source(api, row.codes[-1]))
+        yield Code(api, TITLES[api], (row.name,), numbers, text, causes, _source(api, row.codes[-1]))
 
 
 def _cudnn(number: int) -> str:
@@ -196,12 +211,18 @@ def _cudnn(number: int) -> str:
 
 def _xid() -> Iterator[Code]:
     for row in xid.ROWS.values():
-        causes = XID_CAUSES.get(row.number, ("device.hardware",) if row.hardware and not row.recovered else ())
+        causes = _XID_CAUSES.get(row.number, ("device.hardware",) if row.hardware and not row.recovered else ())
         yield Code("xid", TITLES["xid"], (), (Number(row.number),), row.text, causes, row.source)
 
 
-def _word(api: str, slug: str) -> Word:
-    return WORDS[api].get(slug, Word(""))
+@cache
+def words() -> dict[str, dict[str, tuple[str, tuple[str, ...]]]]:
+    """Meanings in our own words, and the causes to look at; a status whose name says it all has no row."""
+    return load("code_words.json", dict[str, dict[str, tuple[str, tuple[str, ...]]]])
+
+
+def _word(api: str, slug: str) -> tuple[str, tuple[str, ...]]:
+    return words()[api].get(slug, ("", ()))
 
 
 def _source(api: str, number: int = 0) -> Source:

@@ -47,9 +47,10 @@ def explain(
     told = [s for s in scores if s.confidence >= TOLD_AT_LEAST and (s.points or s.odds > 0)][:MOST]
     shown = tuple(_shown(rules, s, reading, verdicts, where) for s in told)
     status = status_of(scores, reading)
+    strange = _strange(tally(rules.clues, reading), scores, verdicts)
     return Report(
         status=status,
-        headline=_headline(status, shown, reading),
+        headline=strange or _headline(status, shown, reading),
         causes=shown,
         ruled_out=tuple(r for r in ruled_out(verdicts) if r.because != "nothing speaks for it"),
         undetermined=_open(rules, scores),
@@ -156,6 +157,18 @@ def _question(rules: Rules, scores: Sequence[Score]) -> Question | None:
         return None
     likely = [s for s in scores[1:3] if s.confidence >= 0.15]
     return next((q for s in likely if (q := rules.question_for(scores[0].cause, s.cause))), None)
+
+
+def _strange(told: Sequence[Score], scores: Sequence[Score], verdicts: Sequence[Verdict]) -> str:
+    """Where this machine contradicts what the text makes likely, the text may be another machine's."""
+    if not told or told[0].confidence < FOUND or (scores and scores[0].confidence >= FOUND):
+        return ""
+    against = [
+        v.findings[0].text for v in verdicts if v.cause.id == told[0].cause and v.state == "ruled_out" and v.findings
+    ]
+    if not against:
+        return ""
+    return f"The text says {told[0].cause}, this machine does not ({against[0]}): is it from elsewhere? Use --log-only"
 
 
 def _headline(status: Status, shown: Sequence[Shown], reading: Reading) -> str:

@@ -13,7 +13,7 @@ def render(report: Report, paper: Paper, why: bool = False) -> str:
     lines = [*render_head(report, paper), ""]
     for place, cause in enumerate(report.causes):
         if why or place == 0:
-            lines += [*render_cause(cause, report, paper, why), ""]
+            lines += [*render_cause(cause, report, paper, why, "--why"), ""]
         else:
             lines += _other(cause, paper)
     lines += _question(report, paper)

@@ -68,7 +68,7 @@ def certainty(confidence: float) -> str:
     return "certain" if confidence >= 0.97 else "likely" if confidence >= 0.7 else "possible"
 
 
-def render_cause(cause: Shown, report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
+def render_cause(cause: Shown, report: Report, paper: Paper, verbose: bool, more: str = "--verbose") -> Iterator[str]:
     """One cause: what, why, how to fix it, what it is not."""
     head = f"cause  {cause.id}"
     about = f" · {cause.subject}" if cause.subject else ""
@@ -87,7 +87,7 @@ def render_cause(cause: Shown, report: Report, paper: Paper, verbose: bool) -> I
     if cause.explains:
         yield from paper.wrap(", ".join(cause.explains), "  explains ", "           ")
     if cause is report.causes[0] and report.ruled_out:
-        yield from _not(report, paper, verbose)
+        yield from _not(report, paper, verbose, more)
 
 
 def _fix(number: int, fix: Fix, paper: Paper) -> Iterator[str]:
@@ -97,11 +97,11 @@ def _fix(number: int, fix: Fix, paper: Paper) -> Iterator[str]:
         yield "          " + paper.tint("1", line)
 
 
-def _not(report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
+def _not(report: Report, paper: Paper, verbose: bool, option: str) -> Iterator[str]:
     rows = report.ruled_out if verbose else report.ruled_out[:2]
     text = ", ".join(f"{row.id} ({row.because})" for row in rows)
     more = len(report.ruled_out) - len(rows)
-    yield from paper.wrap(text + (f", {more} more (--verbose)" if more else ""), "  not     ", "          ")
+    yield from paper.wrap(text + (f", {more} more ({option})" if more else ""), "  not     ", "          ")
 
 
 def render_picture(report: Report, paper: Paper) -> Iterator[str]:

@@ -9,8 +9,15 @@ from gpuwhy.model.symptom import Symptom, Told
 
 System = Literal["", "linux", "windows", "wsl", "macos"]
 
-_NAMES = {"told.cuda": "cuda", "told.cudnn": "cudnn", "told.nvcc": "nvcc", "told.driver": "driver", "told.module": "module",
-          "told.smi": "driver", "told.python": "python"}  # fmt: skip
+_NAMES = {
+    "told.cuda": "cuda",
+    "told.cudnn": "cudnn",
+    "told.nvcc": "nvcc",
+    "told.driver": "driver",
+    "told.module": "module",
+    "told.smi": "driver",
+    "told.python": "python",
+}
 
 
 def told_by(symptoms: Iterable[Symptom]) -> Told:

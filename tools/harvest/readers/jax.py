@@ -7,7 +7,7 @@ import re
 from tools.harvest import binaries, cudnn_code
 from tools.harvest.jax_versions import build_versions
 from tools.harvest.readers import Disagreement, Reader, find, metadata, nvidia_requirements
-from tools.harvest.reading import Reading, places
+from tools.harvest.reading import Reading
 from tools.harvest.tags import Tagged
 from tools.harvest.wheel import Wheel
 
@@ -72,11 +72,10 @@ def deep(wheel: Wheel, tagged: Tagged, reading: Reading) -> None:
     library = find(wheel, "xla_cuda_plugin.so")
     if not library:
         raise Disagreement("no xla_cuda_plugin.so inside")
-    bound = next((s for n, s in reading.values.get("requires", {}).items() if n.startswith("nvidia-cudnn")), "")
-    found = re.search(r"(\d+)", bound)
-    version = cudnn_code.compiled(wheel.whole(library), found[1] if found else "")
-    if version:
-        reading.set("cudnn", places(version), "code", library)
+    data = wheel.whole(library)
+    found = {cudnn_code.compiled(data, major) for major in ("8", "9")} - {""}
+    if len(found) == 1:
+        reading.set("cudnn", found.pop(), "code", library)
 
 
 READER = Reader(light, deep, wants, 3)

@@ -143,7 +143,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "file too short", "invalid elf header", "elf load command", "phentsize", "object file has no",
         "cannot read file data", "only et_dyn",
         covers=("loader.cannot_open",),
-    ),  # fmt: skip
+    ),
     error(
         "loader.static_tls",
         rf"{_LIB}.*cannot allocate memory in static tls block",

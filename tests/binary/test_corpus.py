@@ -1,0 +1,37 @@
+"""The fuzzing corpus, read on every change: nothing but MalformedError comes out."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.binary import MalformedError
+from gpuwhy.binary.cudaversion import read_cuda_version
+from gpuwhy.binary.elf import read_elf
+from gpuwhy.binary.fatbin import read_gpu_code
+from gpuwhy.binary.ldcache import read_ldcache
+from gpuwhy.binary.symbols import Symbols
+from gpuwhy.binary.versions import read_versions
+
+from .test_elf import over
+
+CORPUS = Path(__file__).parent.parent.parent / "fuzz" / "corpus"
+READERS = {
+    "elf": (lambda d: read_elf(over(d), len(d)), lambda d: read_versions(over(d), len(d))),
+    "fatbin": (lambda d: read_gpu_code(over(d), len(d), 64),),
+    "symbols": (lambda d: Symbols(over(d), len(d)).imports("cu"), lambda d: Symbols(over(d), len(d)).find("malloc")),
+    "cudaversion": (lambda d: read_cuda_version(over(d), len(d), "libcudart.so.12"),),
+    "ldcache": (read_ldcache,),
+}
+
+
+@pytest.mark.parametrize("harness", list(READERS))
+def test_corpus(harness):
+    files = sorted((CORPUS / harness).iterdir())
+    assert len(files) > 2
+    for file in files:
+        for read in READERS[harness]:
+            with contextlib.suppress(MalformedError):
+                read(file.read_bytes())

@@ -1,0 +1,118 @@
+"""Codes: numbers and names as messages give them, to every status they may stand for."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.causes import CAUSES
+from gpuwhy.knowledge import codes, nvml, statuses
+
+
+def named(text: str) -> list[tuple[str, str]]:
+    return [(code.api, code.names[0] if code.names else "") for code in codes.find(text)]
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("719", [("cuda", "cudaErrorLaunchFailure")]),
+        ("0x2cf", [("cuda", "cudaErrorLaunchFailure")]),
+        ("0X2CF", [("cuda", "cudaErrorLaunchFailure")]),
+        ("CUDA error 719", [("cuda", "cudaErrorLaunchFailure")]),
+        ("cudaErrorLaunchFailure", [("cuda", "cudaErrorLaunchFailure")]),
+        ("cuda_error_launch_failed", [("cuda", "cudaErrorLaunchFailure")]),
+        ("unspecified launch failure", [("cuda", "cudaErrorLaunchFailure")]),
+        ("CUDNN_STATUS_INTERNAL_ERROR", [("cudnn", "CUDNN_STATUS_INTERNAL_ERROR")]),
+        ("cudnn 4", [("cudnn", "CUDNN_STATUS_INTERNAL_ERROR")]),
+        ("cudnn 4000", [("cudnn", "CUDNN_STATUS_INTERNAL_ERROR")]),
+        ("cudnn internal_error", [("cudnn", "CUDNN_STATUS_INTERNAL_ERROR")]),
+        ("nvml 18", [("nvml", "NVML_ERROR_LIB_RM_VERSION_MISMATCH")]),
+        ("NVML: 18", [("nvml", "NVML_ERROR_LIB_RM_VERSION_MISMATCH")]),
+        ("xid 79", [("xid", "")]),
+        ("Xid79", [("xid", "")]),
+        ("nccl 7", [("nccl", "ncclInProgress")]),
+        ("driver 4", [("cuda", "cudaErrorCudartUnloading")]),
+        ("runtime 4", [("cuda", "cudaErrorCudartUnloading"), ("cuda", "cudaErrorLaunchFailure")]),
+        ("driver 35", []),
+        ("-1", [("cuda", "")]),
+        ("xid 0", []),
+        ("123456789", []),
+        ("9" * 5000, []),
+        ("NO_SUCH_THING", []),
+        ("", []),
+        ("___", []),
+    ],
+)
+def test_find(text, found):
+    assert named(text) == found
+
+
+def test_a_bare_number_is_ambiguous():
+    apis = [code.api for code in codes.find("4")]
+    assert {"cuda", "cudnn", "cusolver", "cufft", "nccl", "nvml"} <= set(apis)
+    assert apis.count("cuda") == 2, "the runtime before CUDA 10.1 counted otherwise"
+
+
+def test_which_numbers_hold_where():
+    [code] = codes.find("CUDNN_STATUS_VERSION_MISMATCH")
+    assert [(n.code, n.where) for n in code.numbers] == [(14, "cuDNN 8"), (1002, "cuDNN 9")]
+    [code] = codes.find("cudaErrorNoDevice")
+    assert [(n.code, n.where) for n in code.numbers] == [
+        (100, "driver; runtime since CUDA 10.1"),
+        (38, "runtime of CUDA 10.0 and older"),
+    ]
+    [code] = codes.find("cudaErrorInsufficientDriver")
+    assert [n.where for n in code.numbers] == ["runtime"]
+
+
+def test_sources_name_the_first_release():
+    [code] = codes.find("CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED")
+    assert "9.2" in code.source.detail
+    assert all(code.source.where and code.source.kind == "know" for code in codes.everything())
+
+
+def test_near():
+    assert codes.near("CUDNN_STATUS_INTERAL_ERROR")[0] == "CUDNN_STATUS_INTERNAL_ERROR"
+    assert codes.near("cudnn 77") == ["cudnn 12", "cudnn 13", "cudnn 14"]
+    assert codes.near("77777") == []
+
+
+def test_words_belong_to_statuses_and_causes():
+    ids = {cause.id for cause in CAUSES}
+    slugs = {api: set(rows) for api, rows in statuses.table().libraries.items()}
+    slugs["cuda"] = {row.slug for row in statuses.table().cuda}
+    for api, rows in codes.words().items():
+        assert set(rows) <= slugs[api], api
+        for text, causes in rows.values():
+            assert text
+            assert not text.endswith(".")
+            assert set(causes) <= ids, (api, text)
+            assert len(set(causes)) == len(causes)
+
+
+def test_causes_of_xids_exist():
+    ids = {cause.id for cause in CAUSES}
+    rows = [code for code in codes.everything() if code.api == "xid"]
+    assert all(set(code.causes) <= ids for code in rows)
+    assert {code.numbers[0].code for code in rows if "device.hardware" in code.causes} >= {48, 62, 79, 95, 119}
+    assert {code.numbers[0].code for code in rows if code.causes == ()} >= {45, 63, 92}
+
+
+def test_a_status_has_one_row_per_api():
+    keys = [(code.api, code.names or code.numbers) for code in codes.everything()]
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_errors_people_meet_are_explained():
+    for text in (
+        "cuda 2", "cuda 35", "cuda 100", "cuda 209", "cuda 222", "cuda 700", "cuda 719", "cuda 801", "cuda 802",
+        "cuda 803", "cuda 804", "cuda 999", "cudnn 1", "cudnn 8", "cudnn 1001", "cudnn 5000", "cublas 1", "cublas 3",
+        "cublas 13", "cublas 14", "cusolver 7", "cufft 5", "nccl 1", "nccl 2", "nccl 5", "nvml 9", "nvml 15",
+    ):  # fmt: skip
+        found = codes.find(text)
+        assert any(code.meaning and code.causes for code in found), text
+
+
+def test_nvml_agrees_with_its_own_module():
+    for number, name in nvml.NAMES.items():
+        assert [code.names for code in codes.find(f"nvml {number}")] == [(name,)]
