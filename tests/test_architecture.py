@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "inspection", "logs",
     },
     "logs": {"model", "symptoms", "causes", "reason"},  # explain without the machine, without loading its stages
-    "cli": {"app", "logs", "render", "knowledge"},  # knowledge: look-ups that need no machine, without loading the stages
+    "cli": {"app", "logs", "render", "knowledge"},  # knowledge: look-ups that need no machine, nor its stages
     "model": set(),
     "binary": set(),
     "host": {"model", "binary"},

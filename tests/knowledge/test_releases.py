@@ -95,6 +95,18 @@ def test_requirements_are_not_newer_than_their_release(everything):
                 assert at_least(cudnn[1], r.cudnn), r
 
 
+def test_two_ways_of_reading_jax_agree():
+    """The version module of the plugin and the machine code of the pjrt wheel tell the same cuDNN."""
+    told = 0
+    for major in (11, 12, 13):
+        for row in rows(f"jax-cuda{major}-pjrt"):
+            plugin = releases.find(f"jax-cuda{major}-plugin", row.version, row.platform)
+            if isinstance(row.cudnn, str) and plugin:
+                assert row.cudnn == plugin.cudnn, row
+                told += 1
+    assert told > 50
+
+
 def test_names_that_are_opened_are_shipped_by_some_library(everything):
     """On Linux, for CUDA 11 and newer: what came before was never published as wheels."""
     shipped = {n for r in everything if r.ships is not UNSET and r.platform.startswith("linux") for n in r.ships}

@@ -15,7 +15,7 @@ import msgspec
 
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
-TEMPERATURE = 1.0
+TEMPERATURE = 1.15
 """Divides the scores; set so that on labelled logs the confidence is the share of right answers (docs/explain.md)."""
 LATER, LEAST = 0.85, 0.5
 """A later error counts this much of the one before it, and never less than the second number."""

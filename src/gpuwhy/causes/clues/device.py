@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import field, xid
+from gpuwhy.causes.clues.conditions import all_of, field, no, with_, xid
 from gpuwhy.model.symptom import Clue
 
 CLUES: tuple[Clue, ...] = (
@@ -14,6 +14,8 @@ CLUES: tuple[Clue, ...] = (
         ("torch.device_string", 4.2, "the device is named wrongly"),
         ("torch.invalid_requested", 2.4, "the device that is asked for does not exist"),
         ("torch.no_gpus", 2.7, "PyTorch sees no GPU, as where CUDA_VISIBLE_DEVICES hides all"),
+        ("generic.no_compatible", 1.4, "no GPU is found"),
+        ("cuda.no_device", 2.7, "the driver starts and sees no device, as where CUDA_VISIBLE_DEVICES hides all", all_of(with_("tf.cuinit"), no(with_("tf.no_kernel")))),
         ("cuda.no_device", 2.0, "CUDA sees no device, as where CUDA_VISIBLE_DEVICES hides all"),
         ("title.visible_devices", 3.6, "CUDA_VISIBLE_DEVICES is {value}", field("value", r"\W*-1$|\W*none|\W*$")),
         ("title.visible_devices", 1.4, "CUDA_VISIBLE_DEVICES is {value}"),

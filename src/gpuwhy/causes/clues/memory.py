@@ -57,6 +57,7 @@ CLUES: tuple[Clue, ...] = (
         ("memory.xla_oom", 4.0, "{wanted} did not fit into the GPU's memory"),
         ("memory.tf_grab", 2.4, "{wanted} could not be had from the GPU"),
         ("memory.dst_tensor", 2.6, "a tensor could not be copied to a full GPU"),
+        ("memory.rmm", 4.0, "the GPU's memory pool is used up"),
         ("memory.kv_cache", 3.8, "the model leaves no room for the cache"),
         ("memory.oom_words", 2.9, "the GPU's memory was used up"),
         ("cuda.out_of_memory", 2.8, "CUDA is out of memory (error 2)"),

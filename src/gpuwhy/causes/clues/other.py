@@ -65,6 +65,7 @@ CLUES: tuple[Clue, ...] = (
         ("torch.state_dict", 3.2, "the weights do not fit the model"),
         ("torch.checkpoint", 2.4, "the checkpoint cannot be read"),
         ("tf.config_late", 3.6, "the program sets up the GPU too late"),
+        ("nvrtc.temp", 3.0, "the path of temporary files cannot be read"),
         ("packages.conflict", 2.8, "packages ask for versions that exclude each other"),
         ("packages.no_match_other", 2.6, "a package does not exist for this Python or system"),
         ("packages.no_match", 2.0, "a package does not exist for this Python or system"),

@@ -95,6 +95,8 @@ CLUES: tuple[Clue, ...] = (
         "program.build",
         ("build.ext_module", 3.4, "the extension {name} was not built"),
         ("build.cuda_home_colon", 1.8, "CUDA_HOME is set wrongly"),
+        ("ext.not_installed", 2.8, "the extension was not built"),
+        ("torch.backend_missing", 2.2, "the program is not linked with the CUDA part"),
         ("build.host_compiler", 4.8, "nvcc does not accept this host compiler"),
         ("build.undefined_reference", 4.6, "the linker misses {symbol}"),
         ("build.header", 3.4, "{header} is not found at compile time"),

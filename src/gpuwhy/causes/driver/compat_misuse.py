@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.driver.winner import as_driver_library, folder_of, in_trees, no_driver, off_the_path, winner
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, weak
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import DriverLibrary
 from gpuwhy.model.version import numbers

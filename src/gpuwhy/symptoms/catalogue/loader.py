@@ -44,6 +44,12 @@ SIGNATURES: tuple[Signature, ...] = (
         covers=("loader.undefined_symbol", "loader.cudnn_load"),
     ),
     error(
+        "loader.cudnn_dso",
+        r"could not find (?P<symbol>cudnn\w+) in cudnn dso",
+        "in cudnn dso",
+        covers=("loader.undefined_symbol", "title.cudnn_missing", "build.cmake_find"),
+    ),
+    error(
         "loader.driver_symbol",
         r"symbol lookup for (?P<symbol>cu[a-z]\w+) failed",
         "symbol lookup for cu",

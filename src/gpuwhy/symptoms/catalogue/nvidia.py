@@ -13,8 +13,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error("nvidia.nvml_blocked", r"gpu access blocked by the operating system", "gpu access blocked"),
     error("nvidia.nvml_not_loaded", r"(?:nvml[^\n]*|nvmlerror[^\n]*)driver not loaded|nvml: driver not loaded|nvml error: driver not loaded",
           "driver not loaded"),
-    error("nvidia.nvml_not_found", r"nvml shared library not found|couldn.?t find libnvidia-ml|nvml(?:error)?[^\n]{0,30}library(?: was)? not found",
-          "nvml shared library not found", "find libnvidia-ml", "library not found"),
+    error("nvidia.nvml_not_found", r"nvml shared library not found|could not load nvml|unable to (?:load|start|init\w*) nvml|failed to start nvml|couldn.?t find libnvidia-ml|nvml(?:error)?[^\n]{0,30}library(?: was)? not found",
+          "nvml shared library not found", "load nvml", "start nvml", "nvml library", "find libnvidia-ml", "library not found"),
     error("nvidia.smi_missing", r"nvidia-smi[`'\"]?:? (?:command )?not found|nvidia-smi'? is not recognized|no such file[^\n]*nvidia-smi"
           r"|command 'nvidia-smi' not found|nvidia-smi: not found",
           "nvidia-smi: command", "nvidia-smi: not found", "nvidia-smi' is not", "nvidia-smi' not found", "nvidia-smi not found",

@@ -17,6 +17,7 @@ SIGNATURES: tuple[Signature, ...] = (
           "auto-detect cuda root"),
     error("nvrtc.headers", r"cannot open source file ['\"]?(?P<header>cuda\w*\.h|\w*fp16\w*\.h|vector_types\.h|cstdint|cuda/\w+)",
           "cannot open source file"),
+    error("nvrtc.temp", r"cannot open source file \"[^\"]*(?:temp|tmp)[^\"]*\.cu\"", "cannot open source file", covers=("build.nvcc_error",)),
     error(
         "nvrtc.arch",
         r"invalid value for --gpu-architecture|(?:value|option) '?(?P<arch>(?:sm|compute)_\d+\w?)'? is not"
@@ -57,6 +58,18 @@ SIGNATURES: tuple[Signature, ...] = (
         r"bitsandbytes was compiled without gpu support|libbitsandbytes_cpu\.so|none of the available devices",
         "compiled without gpu support", "libbitsandbytes_cpu", "none of the available devices",
     ),
+    error("torch.backend_missing", r"with arguments from the '?cuda'? backend", "with arguments from the"),
+    error("apex.mismatch", r"cuda extensions are being compiled with a version of cuda that does not match|only supported on cuda (?P<needs>[\d.]+) and above",
+          "does not match the version used to compile", "extensions are being compiled with", "only supported on cuda"),
+    error("ext.not_installed", r"cuda extension not installed|could not (?:find|import) the \w*kernels|cuda kernels? (?:are|is) not (?:available|installed|compiled)",
+          "cuda extension not installed", "_kernels", "cuda kernel"),
+    error("nvenc.driver", r"minimum required nvidia driver|driver does not support the required nvenc", "required nvidia driver", "required nvenc"),
+    error("memory.rmm", r"std::bad_alloc: (?:cuda|out_of_memory)|rmm[^\n]*(?:out_of_memory|maximum pool size)", "std::bad_alloc: ", "maximum pool size",
+          covers=("memory.cpu_allocator",)),
+    error("generic.no_compatible", r"no (?:compatible|suitable|supported|visible|usable) (?:cuda |nvidia )?(?:gpu|device)s?", "no compatible", "no suitable", "no supported",
+          "no visible gpu", "no usable"),
+    error("hashcat.toolkit", r"cuda sdk toolkit not installed|rtc library not found|cuda environment is not correctly set up", "sdk toolkit not installed",
+          "not correctly set up", "rtc library"),
     error("bnb.no_version", r"libbitsandbytes_cuda(?P<cuda>\d+)\w*\.(?:so|dll)[^\n]*(?:not found|no such|could not)"
           r"|(?:not found|could not find)[^\n]*libbitsandbytes_cuda|required library version not found",
           "libbitsandbytes_cuda", "required library version not found"),
@@ -81,10 +94,11 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|getcudaenableddevicecount[^\n]*(?:returns? 0|\b0\b|\(\))",
         "built with cuda", "compiled with cuda", "without cuda", "no cuda support", "cudaenableddevicecount",
     ),
-    error("generic.cpu_build", r"(?:is|was|has|been|library|module|build|package)[^\n]{0,30}(?:not|n't|without)[^\n]{0,20}"
-          r"(?:built|compiled|support)[^\n]{0,20}(?:cuda|gpu)",
+    error("generic.cpu_build", r"(?:not|n't|without)(?: been)? (?:built|compiled|linked|enabled|cuda|gpu)[^\n]{0,30}(?:cuda|gpu|support|build)"
+          r"|no (?:gpu|cuda) support|will not use cuda|implementation for device cuda(?::\d+)? not found",
           "without cuda", "without gpu", "not compiled with", "not built with", "no gpu support", "not been built with",
-          "n't compiled with", "wasn't built with"),
+          "n't compiled with", "wasn't built with", "not linked with", "not enabled in this build", "no cuda support",
+          "will not use cuda", "implementation for device cuda"),
     error("paddle.cpu", r"(?:not compiled with cuda|cannot use gpu because you have installed cpu version|paddlepaddle cpu version)",
           "not compiled with cuda", "installed cpu version"),
     error("mxnet.cpu", r"compile with use_cuda=1|operator \w+ is not (?:implemented|registered) for gpu", "use_cuda=1"),
