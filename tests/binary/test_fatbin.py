@@ -121,3 +121,15 @@ def test_damage_is_malformed_or_read(changes, size):
     for damaged in (bytes(data), bytes(data[:size])):
         with contextlib.suppress(MalformedError):
             assert len(read(damaged).sass) <= 600
+
+
+def test_kernels_of_one_architecture_do_not_outvote_the_common_set():
+    """ONNX Runtime 1.31 has more containers for sm_90a alone than for all its architectures together."""
+    from collections import Counter
+
+    from gpuwhy.binary.fatbin import _summary
+
+    common = (frozenset({"sm_75", "sm_80", "sm_90a"}), frozenset())
+    special = (frozenset({"sm_90a"}), frozenset())
+    assert _summary(Counter({special: 9, common: 4})).usual_sass == ("sm_75", "sm_80", "sm_90a")
+    assert _summary(Counter({special: 9})).usual_sass == ("sm_90a",)

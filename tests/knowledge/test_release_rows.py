@@ -33,7 +33,7 @@ NOT_READ = {
 """Projects that releases pin and that are not harvested, with the reason."""
 
 NO_PAIR = {
-    ("jax-cuda12-plugin", "0.4.22"): "jax-cuda12-pjrt 0.4.22 is no longer on the index",
+    ("jax-cuda12-plugin", "0.4.22"): "jax-cuda12-pjrt 0.4.22 is not on the index; it begins with 0.4.23",
 }
 
 

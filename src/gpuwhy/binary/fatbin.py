@@ -103,7 +103,12 @@ def _next_magic(pread: Pread, place: int, end: int) -> int:
 def _summary(sets: Counter[tuple[frozenset[str], frozenset[str]]]) -> GpuCode:
     sass = sorted({name for pair in sets for name in pair[0]}, key=_order)
     ptx = sorted({name for pair in sets for name in pair[1]}, key=_order)
-    usual = max(sets, key=lambda pair: (sets[pair], len(pair[0]), sorted(pair[0])), default=(frozenset(), frozenset()))
+    # kernels for one architecture only (sm_90a's own) may outnumber the others; what counts is the common set
+    usual = max(
+        sets,
+        key=lambda pair: (len(pair[0]) > 1, sets[pair], len(pair[0]), sorted(pair[0])),
+        default=(frozenset(), frozenset()),
+    )
     return GpuCode(
         sass=tuple(sass),
         ptx=tuple(ptx),

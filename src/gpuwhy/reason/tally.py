@@ -93,6 +93,7 @@ def _factors(reading: Reading) -> Iterable[tuple[Symptom, float]]:
     """How much each symptom counts."""
     signatures: list[str] = []
     decided = bool(reading.errors)
+    troubled = any(s.role in ("error", "echo") for s in reading.symptoms)  # else what was told explains nothing
     for symptom in reading.symptoms:
         if symptom.follows >= 0:
             continue
@@ -103,7 +104,7 @@ def _factors(reading: Reading) -> Iterable[tuple[Symptom, float]]:
                 signatures.append(symptom.signature)
             place = signatures.index(symptom.signature) if symptom.signature in signatures else len(signatures)
             yield symptom, max(LEAST, LATER**place)
-        else:
+        elif symptom.role == "harmless" or troubled:
             yield symptom, 1.0
 
 

@@ -170,7 +170,7 @@ def _head(pattern: str) -> Reader:
 
 CUPY = Reader(cupy)
 PADDLE = Reader(paddle)
-MXNET = _head(r"libmxnet\.so$|mxnet\.dll$")._replace(light=mxnet)
+MXNET = Reader(mxnet, version=2)  # its GPU code is mixed with that of NVIDIA's static libraries
 CTRANSLATE2 = _head(r"ctranslate2[\w.-]*\.(so|dll)")._replace(light=ctranslate2)
 TRITON = Reader(triton)
 BITSANDBYTES = Reader(bitsandbytes)

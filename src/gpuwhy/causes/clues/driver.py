@@ -147,7 +147,7 @@ CLUES: tuple[Clue, ...] = (
         ("nccl.nvls", 2.9, "NVLink SHARP could not be set up, as after a restart of the fabric manager"),
         ("torch.unknown_init", 2.9, "CUDA answers with an unknown error at its start, as after suspend and resume"),
         ("cuda.unknown", 2.7, "CUDA answers with an unknown error (999), as after suspend and resume"),
-        ("kernel.suspend", 3.0, "the machine slept, or nvidia_uvm was reloaded"),
+        ("kernel.suspend", 3.0, "the machine slept, or nvidia_uvm was reloaded", with_("cuda.", "torch.", "nvidia.", "tf.", "llama.", "cudnn.", "title.")),
         ("llama.init", 2.8, "the GPU could not be initialised: unknown error", field("what", "unknown")),
         ("torch.driver_init", 2.0, "the CUDA driver did not initialise"),
         ("cuda.not_initialized", 2.0, "the driver did not initialise (error 3)"),

@@ -52,6 +52,7 @@ CLUES: tuple[Clue, ...] = (
         ("loader.cudnn_dso", 2.4, "the folder of cuDNN is not searched"),
         ("nvrtc.temp", 1.6, "the folder for temporary files is at fault"),
         ("hashcat.toolkit", 1.8, "the toolkit is not where it is looked for"),
+        ("signal.windows", 1.4, "a crash, as where PATH does not lead to cuDNN"),
         ("cupy.no_cuda_path", 3.2, "CUDA_PATH is not set"),
         ("cupy.load_failed", 1.6, _OUTSIDE),
         ("build.nvcc_missing", 3.1, "PATH does not lead to nvcc"),

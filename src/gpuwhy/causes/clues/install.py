@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import field
+from gpuwhy.causes.clues.conditions import all_of, field
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 
@@ -24,6 +24,7 @@ CLUES: tuple[Clue, ...] = (
         ("torch.checkpoint", 2.2, "the checkpoint file is damaged"),
         ("loader.cudnn_windows", 3.2, "{library} is damaged or of another architecture", field("number", "193")),
         ("packages.damaged", 4.0, "a package file is damaged"),
+        ("packages.damaged_words", 2.4, "a file is said to be damaged"),
         ("windows.dll_load_failed", 3.0, "a DLL is damaged or of another architecture", field("invalid", ".")),
         ("windows.error", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),
         ("windows.load_library", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),
@@ -50,6 +51,7 @@ CLUES: tuple[Clue, ...] = (
         ("told.package", 2.9, "several tensorflow packages are listed", _both_tensorflows),
         ("told.package", 2.9, "both onnxruntime packages are listed", _both_runtimes),
         ("loader.undefined_symbol", 2.6, "{symbol} is missing: two wheels write one libnccl", field("symbol", r"p?nccl")),
+        ("loader.undefined_symbol", 3.2, "{symbol} is missing: two wheels write one libnccl", all_of(field("symbol", r"p?nccl"), field("object", r".*libtorch"))),
         ("packages.no_suitable", 2.4, "installing pulls the CPU package over the GPU one"),
         ("jax.plugin_abi", 2.0, "the plug-in and jaxlib are of different releases"),
         ("packages.uninstalled_over", 1.6, "{package} was removed"),

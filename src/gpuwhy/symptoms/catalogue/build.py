@@ -29,8 +29,8 @@ SIGNATURES: tuple[Signature, ...] = (
           "cuda toolset"),
     error("build.cmake_find", r"could not find (?:a )?package (?:configuration file )?[^\n]{0,30}(?P<what>cudnn|cudatoolkit|cuda|tensorrt|nccl|cublas)"
           r"|could not find (?P<what2>cudatoolkit|cuda|cudnn|nccl)(?! drivers)\b|cuda_toolkit_root_dir not found|\(missing: [^\n)]*(?P<what3>cuda|cudnn|nccl)"
-          r"|failed to find cuda|cuda_cudart_library[^\n]*notfound|cuda_cublas\w*library|cudnn_\w+[^\n]*notfound",
-          "could not find", "cuda_toolkit_root_dir", "(missing:", "notfound", "cuda_cublas", "failed to find cuda"),
+          r"|failed to find cuda|but the target was not found|cuda_cudart_library[^\n]*notfound|cuda_cublas\w*library|cudnn_\w+[^\n]*notfound",
+          "could not find", "cuda_toolkit_root_dir", "but the target was not found", "(missing:", "notfound", "cuda_cublas", "failed to find cuda"),
     error("build.bazel", r"cuda configuration error|auto-configuration error|could not find any (?P<what>\w+\.\w+)[^\n]* matching version"
           r"|cannot find cuda library|inconsistent cuda toolkit|error in configuring|invalid path to cuda|repository '?@?local_config_cuda",
           "cuda configuration error", "could not find any", "cannot find cuda library", "inconsistent cuda", "local_config_cuda", "invalid path to cuda"),

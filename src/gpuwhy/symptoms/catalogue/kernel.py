@@ -27,8 +27,8 @@ SIGNATURES: tuple[Signature, ...] = (
           "legacy driver", "legacy gpu", "legacy nvidia"),
     error("kernel.pcie", r"pcie bus error|\baer:[^\n]*(?:error|fatal)|bar \d[^\n]*(?:no space|can't assign|failed)|pci i/o region[^\n]*invalid",
           "pcie bus error", "aer:", "pci i/o region", "can't assign", "no space for"),
-    error("kernel.ecc", r"(?:uncorrectable|double[- ]bit|sbe|dbe|row remap|remapping|retired page)[^\n]*(?:ecc|error|fail|pending)"
-          r"|ecc (?:error|page)", "uncorrectable", "double bit", "double-bit", "row remap", "retired page", "ecc error", "remapping"),
+    error("kernel.ecc", r"uncorrectable (?:ecc )?(?:memory )?error(?!s? *: *(?:0|no))|double[- ]bit (?:ecc )?error|row[- ]?remap\w*[^\n]*(?:failure|pending)(?![^\n]*: *(?:no|0))"
+          r"|ecc error(?!s\b)|page retirement[^\n]*pending(?![^\n]*: *(?:no|0))", "uncorrectable", "double bit", "double-bit", "remap", "page retirement", "ecc error"),
     error("kernel.nvlink", r"nvlink[^\n]*(?:error|fatal|fail|inactive|down)", "nvlink"),
     error("kernel.suspend", r"(?:after|from) (?:suspend|sleep|hibernat\w+|resume|waking)|suspend/resume|nvidia[-_]uvm[^\n]*(?:fail|error|unload|reload)",
           "suspend", "sleep", "hibernat", "nvidia_uvm", "nvidia-uvm"),

@@ -31,15 +31,15 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|(?:permission denied|operation not permitted)[^\n]*/dev/nvidia|failed to open device /dev/nvidia", "/dev/nvidia"),
     error("nvidia.node_missing", r"/dev/nvidia[\w*-]*'?:? *(?:no such file|not found|does not exist|is missing)"
           r"|no such (?:file|device)[^\n]*/dev/nvidia|cannot access '?/dev/nvidia", "/dev/nvidia"),
-    error("nvidia.fabric", r"fabric ?manager|nvswitch|fabric[^\n]*(?:in progress|not ready|state)", "fabricmanager", "fabric manager",
+    error("nvidia.fabric", r"(?:fabric[ -]?manager|nvswitch|fabric)[^\n]*(?:fail|not |error|inactive|dead|stop|in progress|n't|restart|start)", "fabricmanager", "fabric manager",
           "fabric-manager", "nvswitch", "fabric state"),
     error("nvidia.mig", r"\bmig\b[^\n]*(?:pending|not (?:enabled|found|available|supported)|in use|invalid|instance)", "mig mode", "mig device",
           "mig instance", "mig-"),
     error("nvidia.persistence", r"nvidia-persistenced[^\n]*(?:fail|error|not running)", "nvidia-persistenced"),
     error("nvidia.query_files", r"please ensure that the nvidia device files", "nvidia device files"),
     error("nvidia.fabric_version", r"fabric manager[^\n]*(?:don'?t|doesn'?t|not) match", "fabric manager", covers=("nvidia.fabric",)),
-    error("nvidia.exclusive", r"exclusive[_ ](?:process|thread)|compute mode[^\n]*(?:exclusive|prohibited)|\be\. process\b|prohibited",
-          "exclusive", "compute mode", "e. process"),
+    error("nvidia.exclusive", r"exclusive[_ ](?:process|thread)|compute mode[^\n]*(?:exclusive|prohibited)|\be\. (?:process|thread)\b",
+          "exclusive", "compute mode", "e. process", "e. thread"),
     error("nvidia.mps", r"\bmps (?:server|client|control|daemon)", "mps server", "mps client", "mps control", "mps daemon"),
     error("nvidia.power", r"power (?:cable|connector)s?[^\n]*(?:not|missing)|thermal (?:slowdown|shutdown|throttl)|overheat|"
           r"hw slowdown|gpu (?:clock|power) (?:throttl|brake)", "power cable", "power connector", "thermal ", "overheat", "hw slowdown"),

@@ -95,10 +95,10 @@ SIGNATURES: tuple[Signature, ...] = (
         "built with cuda", "compiled with cuda", "without cuda", "no cuda support", "cudaenableddevicecount",
     ),
     error("generic.cpu_build", r"(?:not|n't|without)(?: been)? (?:built|compiled|linked|enabled|cuda|gpu)[^\n]{0,30}(?:cuda|gpu|support|build)"
-          r"|no (?:gpu|cuda) support|will not use cuda|implementation for device cuda(?::\d+)? not found",
+          r"|no (?:gpu|cuda) support|will not use cuda|not integrated in this build|implementation for device cuda(?::\d+)? not found",
           "without cuda", "without gpu", "not compiled with", "not built with", "no gpu support", "not been built with",
           "n't compiled with", "wasn't built with", "not linked with", "not enabled in this build", "no cuda support",
-          "will not use cuda", "implementation for device cuda"),
+          "will not use cuda", "not integrated in this build", "implementation for device cuda"),
     error("paddle.cpu", r"(?:not compiled with cuda|cannot use gpu because you have installed cpu version|paddlepaddle cpu version)",
           "not compiled with cuda", "installed cpu version"),
     error("mxnet.cpu", r"compile with use_cuda=1|operator \w+ is not (?:implemented|registered) for gpu", "use_cuda=1"),

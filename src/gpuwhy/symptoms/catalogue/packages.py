@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, error
+from gpuwhy.symptoms.signature import Signature, context, error, told
 
 _GPU = (
     r"(?P<package>(?:py)?torch(?:vision|audio)?|tensorflow[\w-]*|tf-nightly[\w-]*|jaxlib|jax[\w-]*|onnxruntime[\w-]*|cupy[\w-]*|nvidia-[\w-]+"
@@ -24,13 +24,17 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|dependency resolver does not|found conflicts|libmambaunsatisfiable|requires \S+==[^\n]*(?:but you have|which is incompatible)"
           r"|but you have [^\n]* which is incompatible", "resolutionimpossible", "conflict is caused by", "unsatisfiableerror", "conflicting dependencies",
           "packagesnotfounderror", "dependency resolver", "found conflicts", "libmambaunsatisfiable", "but you have"),
-    error("packages.damaged", r"bad crc-32|badzipfile|bad magic number|file is not a zip file|zlib\.error|incorrect data check|do not match the hashes|hash mismatch"
-          r"|incompleteread|unexpected end of (?:data|file)|truncated|invalid distribution -|~\w+orch|corrupt(?:ed)?\b|checksum",
+    error("packages.damaged", r"bad crc-32|badzipfile|file is not a zip file|zlib\.error|incorrect data check|do not match the hashes|hash mismatch|incompleteread"
+          r"|condaverificationerror|safetensor\w*error[^\n]*(?:incomplete|header)",
           "bad crc-32", "badzipfile", "not a zip file", "zlib.error", "incorrect data check", "match the hashes", "hash mismatch", "incompleteread",
-          "unexpected end of", "truncated", "invalid distribution", "corrupt", "checksum"),
+          "condaverificationerror", "safetensor"),
+    error("packages.damaged_words", r"(?:file|archive|wheel|librar\w+|package|download|installation|cache|so|dll)\b[^\n]{0,40}\b(?:corrupt\w*|truncated|damaged)\b"
+          r"|\b(?:corrupt\w*|damaged) (?:file|archive|wheel|library|package|installation|cache)|checksum (?:mismatch|error|failed)|invalid distribution -"
+          r"|unexpected end of (?:data|file)",
+          "corrupt", "truncated", "damaged", "checksum", "invalid distribution", "unexpected end of"),
     error("packages.no_space", r"no space left on device|disk quota exceeded|errno 28", "no space left on device", "quota exceeded", "errno 28"),
     context("packages.wheel", rf"{_GPU}-(?P<version>\d[\w.]*?)(?:\+(?P<local>\w+))?-(?P<tags>cp\d+-\w+-(?P<platform>\w+))\.whl(?: \((?P<size>[\d.]+) (?P<unit>[kMG]B)\))?",
             ".whl"),
     error("packages.uninstalled_over", r"successfully uninstalled (?P<package>tensorflow|torch|onnxruntime)[\w-]*", "successfully uninstalled"),
-    error("packages.index_cpu", r"whl/cpu\b|\+cpu\b", "whl/cpu"),
+    told("told.index_cpu", r"whl/cpu\b|\+cpu\b", "whl/cpu"),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, error
+from gpuwhy.symptoms.signature import Signature, error, told
 
 SIGNATURES: tuple[Signature, ...] = (
     error("title.gpu_unseen", r"\bgpus? (?:is |are )?(?:not |never )(?:being )?(?:detected|found|used|available|recognized|recognised|visible|working|listed|utilized)"
@@ -35,6 +35,6 @@ SIGNATURES: tuple[Signature, ...] = (
     error("title.hang", r"\b(?:hangs?|hung|stuck|freez\w+|deadlock)\b", "hang", "hung", "stuck", "freez", "deadlock"),
     error("title.regression", r"\b(?:regression|worked (?:in|with|on|fine)|works (?:in|with|fine|on) (?:the )?(?:v(?:ersion)? ?)?\d|after (?:upgrading|updating|upgrade|update)|since (?:v(?:ersion)? ?)?\d|broken in|bug in)\b",
           "regression", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
-    error("title.visible_devices", r"cuda_visible_devices[\"'\]]*\s*[=:]\s*(?P<value>[\"']?-?[\w,-]+|[\"']{2}|$)", "cuda_visible_devices"),
+    told("told.visible_devices", r"cuda_visible_devices[\"'\]]*\s*[=:]\s*(?P<value>[\"']?-?[\w,-]+|[\"']{2}|$)", "cuda_visible_devices"),
     error("title.batch_one", r"(?:batch[ _]?size|batch)[^\n]{0,30}\b(?:to |of |= ?|is )?1\b", "batch"),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, echo, error, harmless
+from gpuwhy.symptoms.signature import Signature, context, echo, error, harmless, told
 
 SIGNATURES: tuple[Signature, ...] = (
     error("torch.no_driver", r"found no nvidia driver on your system", "found no nvidia driver"),
@@ -22,8 +22,8 @@ SIGNATURES: tuple[Signature, ...] = (
     context("torch.device_count", r"unexpected error from cudagetdevicecount", "error from cudagetdevicecount"),
     error("torch.cpu_build", r"torch not compiled with cuda enabled|pytorch (?:was )?(?:not )?compiled without cuda",
           "not compiled with cuda enabled", "compiled without cuda"),
-    error(
-        "torch.cpu_version",
+    told(
+        "told.cpu_torch",
         r"\b(?:py)?torch(?:vision|audio)?\W+(?:version\W+)?(?P<version>\d+\.\d+[\w.]*\+cpu)|pytorch\s+[\d.]+\s+py[\d._]+_cpu_\d"
         r"|^\s*cpuonly\s|pytorch-mutex\s+\S+\s+cpu",
         "+cpu", "_cpu_", "cpuonly", "pytorch-mutex",

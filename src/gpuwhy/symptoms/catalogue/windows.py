@@ -65,9 +65,9 @@ SIGNATURES: tuple[Signature, ...] = (
         "windows.dll_not_found",
         r"(?P<library>(?:cudart|cublas|cublaslt|cufft|curand|cusolver|cusparse|cudnn|nvrtc|nvcuda|nvml|nvinfer|nvvm|cupti"
         r"|nvjitlink|zlibwapi)[\w-]*\.dll)\W+(?:was |is |could |cannot |can)?(?:be )?(?:not |n't )?"
-        r"(?:found|be (?:found|loaded)|missing|was not found)",
+        r"(?:found|be (?:found|loaded)|missing|was not found|located)",
         ".dll not found", ".dll is not found", ".dll' not found", ".dll was not found", ".dll is missing",
-        ".dll could not be", ".dll' could not be", ".dll cannot be", ".dll\" not found", ".dll missing",
+        ".dll could not be", ".dll' could not be", ".dll cannot be", ".dll\" not found", ".dll missing", ".dll not located",
     ),
     error(
         "windows.could_not_find",
