@@ -43,9 +43,9 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "cuda.number",
         r"(?:cuda(?: runtime| driver| api)? (?:error|failure|status)(?: code)?[ :=(#\[]*|unknown error \(|curesult\(|"
-        r"unknown cuda error |cudagetdevicecount\(?\)? ?(?:returned|failed|->)[^\d\n]{0,20}|cuinit\(?0?\)?[^\d\n-]{0,25}"
+        r"unknown cuda error |cudagetdevicecount\(?\)? ?(?:returned|failed|->)[^\d\n]{0,20}|cuinit\(?0?\)?[^\d\n-]{0,40}"
         r"|cuda (?:error|failure) no\.? ?|error code=|cuinit err: ?|(?:nvcuda|cuda driver library) init failure: ?|cudasuccess \(|cuda_success == [^\n]*vs\. |"
-        r"cuda initialization failure with error: |cuda error\(|code (?=\d+, error_)|cuerror\(|cudaerror_t\W+|cudaerror\W+)(?P<number>-?\d{1,3})\b",
+        r"cuda initialization failure with error: |cuda error\(|code (?=\d+, error_)|cuerror\(|cudaerror_t\W+|cudaerror\W+)(?P<number>-?[1-9]\d{0,2})\b",
         "cuda error", "cuda failure", "cuda runtime error", "cuda driver error", "unknown error (", "curesult(",
         "cudagetdevicecount", "cuinit", "error code=", "cuda api", "cuda status", "cuerror(", "init failure", "cudasuccess (", "cuda_success == ", "initialization failure with error", ", error_", "cudaerror_t", "cudaerror",
         table="cuda",
