@@ -12,7 +12,7 @@ import msgspec
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.clues import clues
 from gpuwhy.causes.clues.questions import QUESTIONS, question_for
-from gpuwhy.causes.clues.remedies import REMEDIES
+from gpuwhy.causes.clues.tailored import remedies
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Report
 from gpuwhy.model.symptom import Reading
@@ -20,6 +20,7 @@ from gpuwhy.reason.explain import Rules
 from gpuwhy.reason.explain import explain as explain_reading
 from gpuwhy.reason.tally import Index, index, tally
 from gpuwhy.symptoms.reader import LogReader, read, read_text
+from gpuwhy.symptoms.text import BINARY
 
 __all__ = [
     "BadAnswerError",
@@ -29,6 +30,7 @@ __all__ = [
     "Report",
     "batch",
     "explain_text",
+    "is_text",
     "read",
     "report_on",
     "rules",
@@ -51,7 +53,7 @@ def _index() -> Index:
 def rules() -> Rules:
     """Clues, causes, remedies and questions."""
     by_id = {cause.id: cause for cause in CAUSES}
-    return Rules(_index(), by_id, REMEDIES, question_for, {q.id: q for q in QUESTIONS})
+    return Rules(_index(), by_id, remedies, question_for, {q.id: q for q in QUESTIONS})
 
 
 def report_on(
@@ -72,6 +74,11 @@ def _answers(given: Iterable[str]) -> Mapping[str, str]:
             raise BadAnswerError(f"--answer {one}: the answers are {offers}")
         out[name] = answer
     return out
+
+
+def is_text(reading: Reading) -> bool:
+    """Whether there was a text to read: some line, and no program or archive."""
+    return reading.lines > 0 and BINARY not in reading.notes
 
 
 def explain_text(text: str, facts: Facts | None = None) -> Report:

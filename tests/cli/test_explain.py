@@ -79,6 +79,41 @@ def test_an_answer_settles():
     assert "cause  env.path" in done.stdout
 
 
+@pytest.mark.parametrize("fed", [b"", b"\x7fELF\x02\x01\x01" + bytes(200) + b"CUDA out of memory\n"])
+def test_no_text_is_2(tmp_path, fed):
+    log = tmp_path / "odd.log"
+    log.write_bytes(fed)
+    for argv in ([], ["--answer", "library=there"]):
+        done = gpuwhy(str(log), "--log-only", *argv)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"gpuwhy: nothing to explain: no text in {log}\n"
+
+
+def test_the_next_command_repeats_this_one(tmp_path):
+    log = tmp_path / "my train.log"
+    log.write_text("OSError: libcudnn.so.8: cannot open shared object file: No such file or directory\n")
+    done = gpuwhy(str(log), "--log-only", "--python", sys.executable)
+    assert f"gpuwhy explain '{log}' --log-only --python {sys.executable} --answer library=there\n" in done.stdout
+
+
+def test_a_plain_python_error_is_no_fault_of_the_gpu_stack():
+    done = gpuwhy("--log-only", text="TypeError: unsupported operand type(s) for +: 'int' and 'str'\n")
+    assert done.returncode == 1
+    assert done.stdout.startswith("! Not a GPU problem: TypeError: unsupported operand")
+    assert "numpy" not in done.stdout
+
+
+def test_a_good_log_has_no_cause_block():
+    done = gpuwhy("--log-only", text="Unable to register cuDNN factory: Attempting to register factory\n")
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_no_two_blank_lines():
+    done = gpuwhy(text=ERROR)
+    assert "\n\n\n" not in done.stdout
+
+
 def test_batch():
     fed = "".join(json.dumps({"id": n, "log": log}) + "\n" for n, log in enumerate([ERROR, "fine"]))
     done = gpuwhy("--log-only", "--batch", "-", text=fed)

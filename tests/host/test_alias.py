@@ -109,3 +109,9 @@ def test_the_name_comes_from_the_home_folder_where_user_is_not_set():
 def test_printable_keeps_good_text():
     assert printable("é✓") == "é✓"
     assert printable("\udc80") == "\\udc80"
+
+
+def test_a_tilde_of_the_machines_own_comes_back_wherever_it_stands():
+    alias = Alias("/home/ada", "ada")
+    for path in ("/home/ada/ ~", "~/x", "/a b/ ~/c", "\\~/x", "/x/ \\~", "/x/~y", "/x/ ~y"):
+        assert alias.path(alias.hide(path)) == path, path

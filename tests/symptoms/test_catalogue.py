@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import re._parser as sre
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,11 @@ from gpuwhy.causes.clues.conditions import kind_of
 from gpuwhy.knowledge.statuses import cuda_messages, table
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.reader import read_text
+
+if sys.version_info >= (3, 11):
+    import re._parser as sre
+else:
+    import sre_parse as sre
 
 EXAMPLES = json.loads((Path(__file__).parent / "examples.json").read_text(encoding="utf-8"))
 IDS = [s.id for s in signatures()]

@@ -24,6 +24,7 @@ Story = Literal["found", "broken", "unseen", "displaced", "elsewhere", "other ve
 Pick = Callable[[NeededLibrary], bool]
 
 _STILL_LOADS = ("other size", "other hash")  # what may be wrong with a file that the loader takes all the same
+_TRIES = {"loader.tf_skip": "tensorflow", "jax.unable_to_load": "jax", "ort.create_failed": "onnxruntime"}
 _OTHERWISE: dict[Story, str] = {
     "broken": "belongs to an installation that is damaged",
     "displaced": "is installed in the framework's own environment",
@@ -141,9 +142,15 @@ def irrelevant(case: Case) -> Finding | None:
         return against(f"{the(case).title} is imported after PyTorch, which has opened its CUDA libraries by then",
                        saw(named(case), Source("folder", the(case).path)))  # fmt: skip
     present = gpu_present(case.facts)
-    if isinstance(present, Absent) and the(case).name not in LINKED:
+    if isinstance(present, Absent) and the(case).name not in LINKED and not tried(case):
         return against("this machine has no NVIDIA GPU, so it is never opened", saw("no GPU on the PCI bus", present))
     return None
+
+
+def tried(case: Case) -> bool:
+    """Whether the program's output shows that the framework went to open its libraries, GPU or not."""
+    names = {n.name for n in value_or(case.facts.loads.needs, ()) if n.framework == the(case).name}
+    return any(s.get("library") in names or _TRIES.get(s.signature) == the(case).name for s in case.symptoms)
 
 
 def lost(case: Case, pick: Pick, *stories: Story) -> list[NeededLibrary]:

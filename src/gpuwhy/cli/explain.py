@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -45,7 +46,9 @@ def go(options: argparse.Namespace) -> int:
 
     started = time.monotonic()
     with _opened(options.file) as file:
-        reading = logs.read(_pieces(file, options.file or "standard input"))
+        reading = logs.read(_pieces(file, _name(options)))
+    if not logs.is_text(reading):
+        raise UsageError(f"nothing to explain: no text in {_name(options)}")
     report = _report(options, reading, _facts(options), started)
     _print(report, options)
     return _code(report)
@@ -70,7 +73,19 @@ def _facts(options: argparse.Namespace) -> Facts | None:
 
 
 def _code(report: Report) -> int:
-    return HEALTHY if report.status == "healthy" else FOUND
+    return HEALTHY if report.status == "healthy" and not report.causes else FOUND
+
+
+def _name(options: argparse.Namespace) -> str:
+    return "standard input" if options.file in (None, "-") else str(options.file)
+
+
+def _again(options: argparse.Namespace) -> str:
+    """The command of this very call, for an answer to be added."""
+    words = ["gpuwhy", "explain", *([options.file] if options.file else [])]
+    words += ["--log-only"] * options.log_only + ["--verify"] * options.verify
+    words += ["--python", options.python] if options.python else []
+    return shlex.join([*words, *(word for one in options.answer for word in ("--answer", one))])
 
 
 def _print(report: Report, options: argparse.Namespace) -> None:
@@ -81,7 +96,7 @@ def _print(report: Report, options: argparse.Namespace) -> None:
         return
     from gpuwhy.render.explained import render as as_text
 
-    write(as_text(report, paper(), options.why))
+    write(as_text(report, paper(), options.why, _again(options)))
 
 
 def _opened(path: str | None) -> BinaryIO:
@@ -131,12 +146,12 @@ def _follow(options: argparse.Namespace) -> int:
     with _opened(options.file) as file:
         while True:
             fresh = False
-            for piece in _pieces(file, options.file or "standard input"):
+            for piece in _pieces(file, _name(options)):
                 reader.feed(piece)
                 fresh = True
             if fresh:
                 report = _report(options, reader.reading(), facts, time.monotonic())
-                key = "" if report.status == "healthy" else report.headline
+                key = report.headline if _code(report) == FOUND else ""
                 if key and key != last:
                     _print(report, options)
                     last, code = key, FOUND

@@ -29,6 +29,11 @@ def _bytes_back(path: str) -> str:
     return _BYTE.sub(lambda byte: chr(0xDC00 + int(byte.group(1), 16)), path) if "\\udc" in path else path
 
 
+_TILDE = re.compile(r"(?:(?<=^)|(?<=[\s:=]))(\\*)~(?=/|$)")
+_KEPT = re.compile(r"(?:(?<=^)|(?<=[\s:=]))(\\*)\\~(?=/|$)")
+"""A `~` of the machine's own, as it writes it and as we keep it: with one backslash more."""
+
+
 class Alias:
     """Both directions of the mapping for one machine."""
 
@@ -44,7 +49,7 @@ class Alias:
         """Alias the paths inside a text that came from the machine."""
         text = printable(text)
         if "~" in text:
-            text = re.sub(r"(?:(?<=^)|(?<=[\s:=]))~(?=/|$)", r"\\~", text)
+            text = _TILDE.sub(r"\1\\~", text)
         if self._home and self.home in text:
             text = self._home.sub("~", text)
         if self._user and self.user in text:
@@ -55,8 +60,6 @@ class Alias:
 
     def path(self, path: str) -> str:
         """Turn an aliased path back into one the machine understands."""
-        if path.startswith("\\~"):
-            return _bytes_back(path[1:])
         if self.home and (path == "~" or path.startswith("~/")):
             path = self.home + path[1:]
         if self.user and "$USER" in path:
@@ -64,6 +67,8 @@ class Alias:
         if "/user-" in path:
             for alias, name in self._others.items():
                 path = re.sub(rf"(?<=/){alias}(?=/|$)", name.replace("\\", r"\\"), path)
+        if "\\~" in path:
+            path = _KEPT.sub(r"\1~", path)
         return _bytes_back(path)
 
     def _other(self, match: re.Match[str]) -> str:

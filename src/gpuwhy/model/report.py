@@ -16,6 +16,11 @@ Mark = Literal["ok", "bad", "warn", "unknown", "none"]
 SCHEMA = "gpuwhy.report/1"
 
 
+def certainty(confidence: float) -> str:
+    """A confidence in a word."""
+    return "certain" if confidence >= 0.97 else "likely" if confidence >= 0.7 else "possible"
+
+
 class Verdict(msgspec.Struct, frozen=True):
     """One cause judged for one subject (the machine, a framework, a device)."""
 

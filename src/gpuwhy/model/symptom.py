@@ -100,3 +100,4 @@ class Question(msgspec.Struct, frozen=True):
     text: str
     command: str
     answers: dict[str, str]  # outcome → cause
+    windows: str = ""  # the command there, where it is another

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
@@ -10,8 +12,8 @@ from gpuwhy._version import __version__
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, Weight
 from gpuwhy.model.fact import Source
 from gpuwhy.model.facts import Facts
-from gpuwhy.model.report import Open, Report, Shown, Status, Verdict
-from gpuwhy.model.symptom import Question, Reading
+from gpuwhy.model.report import Open, Report, RuledOut, Shown, Status, Verdict, certainty
+from gpuwhy.model.symptom import Question, Reading, Symptom
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.rank import crashed, ruled_out
@@ -26,6 +28,12 @@ FROM_FACTS = {"proof": 5.0, "strong": 3.0, "weak": 1.0, "against": -5.0}
 UNTOLD = 0.4
 """The part of them that counts for a cause which the text says nothing of."""
 ANSWERED = 5.0
+UNSUPPORTED = 0.9
+"""The most that answers alone make of a cause which neither the text nor the machine speaks for."""
+INNOCENT = "other.not_gpu"
+SHORT = 64
+_ORIGIN = re.compile(r"(?:\w )?\S+\.\w+:\d+\] *|\[\w:[^\]]*\] *")
+"""Where in a program's source a line was written: not worth a place in a short quote."""
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -33,7 +41,7 @@ class Rules(msgspec.Struct, frozen=True):
 
     clues: Index
     causes: Mapping[str, Cause]
-    remedies: Mapping[str, tuple[Fix, ...]]
+    remedies: Callable[[str, Sequence[Fix], Sequence[Symptom], Reading], tuple[Fix, ...]]
     question_for: Callable[[str, str], Question | None]
     questions: Mapping[str, Question]
 
@@ -42,18 +50,18 @@ def explain(
     rules: Rules, reading: Reading, facts: Facts | None, answers: Mapping[str, str], took: float, where: str
 ) -> Report:
     """The report on a text; `facts` are this machine's, `answers` those to earlier questions."""
-    verdicts = judge(tuple(c for c in rules.causes.values() if not c.needs_log), facts) if facts is not None else ()
-    scores = tally(rules.clues, reading, _extra(rules, reading, verdicts, answers))
-    told = [s for s in scores if s.confidence >= TOLD_AT_LEAST and (s.points or s.odds > 0)][:MOST]
-    shown = tuple(_shown(rules, s, reading, verdicts, where) for s in told)
+    asked = tuple(c for c in rules.causes.values() if not c.needs_log)
+    verdicts = judge(asked, facts, reading.symptoms) if facts is not None else ()
+    scores = _held(tally(rules.clues, reading, _extra(rules, reading, verdicts, answers)), verdicts)
     status = status_of(scores, reading)
+    shown = tuple(_shown(rules, s, reading, verdicts, where) for s in _told(scores, status))
     strange = _strange(tally(rules.clues, reading), scores, verdicts)
     return Report(
         status=status,
-        headline=strange or _headline(status, shown, reading),
+        headline=strange or _headline(status, shown, scores, reading),
         causes=shown,
-        ruled_out=tuple(r for r in ruled_out(verdicts) if r.because != "nothing speaks for it"),
-        undetermined=_open(rules, scores),
+        ruled_out=_not(verdicts, shown),
+        undetermined=_open(rules, scores, reading),
         crashed=crashed(verdicts),
         layers=picture(facts, shown) if facts is not None else (),
         unseen=unseen(facts) if facts is not None else (),
@@ -61,17 +69,44 @@ def explain(
         gpuwhy=__version__,
         took=round(took, 3),
         symptoms=reading.symptoms,
-        question=_question(rules, scores),
+        question=_question(rules, scores, reading) if shown else None,
     )
 
 
 def status_of(scores: Sequence[Score], reading: Reading) -> Status:
-    """Broken where one cause stands out; unknown where several do or an error says too little; else healthy."""
+    """Broken where one cause stands out; unknown where several do or an error says too little; else healthy.
+
+    A failure of which the GPU stack is innocent leaves that healthy.
+    """
     if scores and scores[0].confidence >= FOUND:
-        return "broken"
+        return "healthy" if scores[0].cause == INNOCENT else "broken"
     if any(s.role in ("error", "echo") for s in reading.symptoms):
         return "unknown"
     return "healthy"
+
+
+def _told(scores: Sequence[Score], status: Status) -> list[Score]:
+    """The scores to tell: none where nothing failed."""
+    if status == "healthy" and not (scores and scores[0].cause == INNOCENT and scores[0].confidence >= FOUND):
+        return []
+    return [s for s in scores if s.confidence >= TOLD_AT_LEAST and (s.points or s.odds > 0)][:MOST]
+
+
+def _held(scores: Sequence[Score], verdicts: Sequence[Verdict]) -> tuple[Score, ...]:
+    """Scores that rest on an answer alone, held below certainty."""
+    seen = {v.cause.id for v in verdicts if v.state in ("shown", "possible")}
+    return tuple(
+        s
+        if s.cause in seen or any(p.counted > 0 for p in s.points)
+        else msgspec.structs.replace(s, confidence=min(s.confidence, UNSUPPORTED))
+        for s in scores
+    )
+
+
+def _not(verdicts: Sequence[Verdict], shown: Sequence[Shown]) -> tuple[RuledOut, ...]:
+    """What an observation excludes; never what the report tells as a cause."""
+    told = {one.id for one in shown}
+    return tuple(r for r in ruled_out(verdicts) if r.because != "nothing speaks for it" and r.id not in told)
 
 
 def _extra(rules: Rules, reading: Reading, verdicts: Sequence[Verdict], answers: Mapping[str, str]) -> dict[str, float]:
@@ -95,8 +130,8 @@ def _extra(rules: Rules, reading: Reading, verdicts: Sequence[Verdict], answers:
 def _shown(rules: Rules, score: Score, reading: Reading, verdicts: Sequence[Verdict], where: str) -> Shown:
     cause = rules.causes[score.cause]
     mine = [v for v in verdicts if v.cause.id == cause.id and v.state in ("shown", "possible")]
-    told = tuple(_finding(p, where) for p in score.points if p.counted > 0)[:4]
-    fixes = mine[0].fixes if mine else _remedies(rules, cause, reading)
+    told = _findings(score, where)
+    fixes = (mine[0].fixes if mine else ()) or _remedies(rules, score, reading)
     return Shown(
         id=cause.id,
         title=cause.title,
@@ -109,10 +144,24 @@ def _shown(rules: Rules, score: Score, reading: Reading, verdicts: Sequence[Verd
     )
 
 
-def _remedies(rules: Rules, cause: Cause, reading: Reading) -> tuple[Fix, ...]:
-    if cause.id in rules.remedies:
-        return rules.remedies[cause.id]
-    return cause.fixes(Case(Facts(), symptoms=reading.symptoms, told=reading.told))
+def _remedies(rules: Rules, score: Score, reading: Reading) -> tuple[Fix, ...]:
+    behind = [p.symptom for p in score.points if p.counted > 0]
+    own: tuple[Fix, ...] = ()
+    if rules.causes[score.cause].needs_log:
+        own = rules.causes[score.cause].fixes(Case(Facts(), symptoms=reading.symptoms, told=reading.told))
+    return rules.remedies(score.cause, own, behind, reading)
+
+
+def _findings(score: Score, where: str) -> tuple[Finding, ...]:
+    """The strongest clue of each line; the same sentence once."""
+    out: dict[str, Finding] = {}
+    lines: set[int] = set()
+    for point in score.points:
+        finding = _finding(point, where)
+        if point.counted > 0 and point.symptom.line not in lines:
+            lines.add(point.symptom.line)
+            out.setdefault(finding.text, finding)
+    return tuple(out.values())[:4]
 
 
 def _finding(point: Point, where: str) -> Finding:
@@ -135,28 +184,37 @@ class _Fields(dict[str, str]):
 def _explains(score: Score, reading: Reading) -> tuple[str, ...]:
     firsts = {p.symptom.order for p in score.points if p.counted > 0}
     lines = {p.symptom.line for p in score.points}
-    return tuple(
-        dict.fromkeys(
-            f"line {s.line}: {s.signature}" for s in reading.symptoms if s.follows in firsts and s.line not in lines
-        )
-    )[:6]
+    found = (s for s in reading.symptoms if s.follows in firsts and s.line not in lines)
+    return tuple(dict.fromkeys(f"line {s.line} “{_short(s.text)}”" for s in found))[:6]
 
 
-def _open(rules: Rules, scores: Sequence[Score]) -> tuple[Open, ...]:
+def _short(text: str) -> str:
+    return textwrap.shorten(_ORIGIN.sub("", text, count=1), SHORT, placeholder=" …")
+
+
+def _open(rules: Rules, scores: Sequence[Score], reading: Reading) -> tuple[Open, ...]:
     """The causes beside the first that are still likely, and what would decide."""
     out = []
     for score in scores[1:MOST]:
-        question = rules.question_for(scores[0].cause, score.cause)
+        question = _asking(rules, scores[0].cause, score.cause, reading)
         if score.confidence >= GUESS and question is not None:
             out.append(Open(score.cause, question.text, question.command))
     return tuple(out)
 
 
-def _question(rules: Rules, scores: Sequence[Score]) -> Question | None:
+def _asking(rules: Rules, first: str, second: str, reading: Reading) -> Question | None:
+    """The question between two causes, with the command of the system that speaks."""
+    question = rules.question_for(first, second)
+    if question is not None and question.windows and reading.told.os == "windows":
+        return msgspec.structs.replace(question, command=question.windows)
+    return question
+
+
+def _question(rules: Rules, scores: Sequence[Score], reading: Reading) -> Question | None:
     if not scores or scores[0].confidence >= 0.9:
         return None
     likely = [s for s in scores[1:3] if s.confidence >= 0.15]
-    return next((q for s in likely if (q := rules.question_for(scores[0].cause, s.cause))), None)
+    return next((q for s in likely if (q := _asking(rules, scores[0].cause, s.cause, reading))), None)
 
 
 def _strange(told: Sequence[Score], scores: Sequence[Score], verdicts: Sequence[Verdict]) -> str:
@@ -171,9 +229,22 @@ def _strange(told: Sequence[Score], scores: Sequence[Score], verdicts: Sequence[
     return f"The text says {told[0].cause}, this machine does not ({against[0]}): is it from elsewhere? Use --log-only"
 
 
-def _headline(status: Status, shown: Sequence[Shown], reading: Reading) -> str:
+def _innocent(shown: Shown, score: Score) -> str:
+    """The failure that is none of the GPU stack, in its own words where it is an exception."""
+    error = next((p.symptom for p in score.points if p.counted > 0), None)
+    what = f"{error.get('name')}: {error.get('what')}" if error and error.get("name") and error.get("what") else ""
+    what = what or (shown.because[0].text if shown.because else shown.title)
+    sure = "Not a GPU problem" if certainty(shown.confidence) != "possible" else "Perhaps not a GPU problem"
+    return f"{sure}: {textwrap.shorten(what, 2 * SHORT, placeholder=' …')}"
+
+
+def _headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], reading: Reading) -> str:
+    if shown and status == "healthy":
+        return _innocent(shown[0], scores[0])
     if shown and status == "broken":
         title = shown[0].title
+        if certainty(shown[0].confidence) == "possible":
+            return f"Perhaps: {title}"
         return title if title.startswith("cuDNN") else title[:1].upper() + title[1:]
     if status == "healthy":
         lines = f"{reading.lines} line{'s' * (reading.lines != 1)}"

@@ -9,18 +9,19 @@ from gpuwhy.model.cause import Case, Cause, Finding
 from gpuwhy.model.fact import Absent, Undetermined, Unknown
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import State, Verdict
+from gpuwhy.model.symptom import Symptom
 
 CERTAIN, LIKELY, POSSIBLE = 0.99, 0.85, 0.4
 
 
-def judge(causes: Iterable[Cause], facts: Facts) -> tuple[Verdict, ...]:
+def judge(causes: Iterable[Cause], facts: Facts, symptoms: tuple[Symptom, ...] = ()) -> tuple[Verdict, ...]:
     """Every cause, judged for each framework, device or the machine, as its scope says."""
-    return tuple(verdict for cause in causes for verdict in _judge_cause(cause, facts))
+    return tuple(verdict for cause in causes for verdict in _judge_cause(cause, facts, symptoms))
 
 
-def _judge_cause(cause: Cause, facts: Facts) -> Iterator[Verdict]:
+def _judge_cause(cause: Cause, facts: Facts, symptoms: tuple[Symptom, ...]) -> Iterator[Verdict]:
     if cause.scope == "machine":
-        yield judge_case(cause, Case(facts), "")
+        yield judge_case(cause, Case(facts, symptoms=symptoms), "")
         return
     found = facts.target.frameworks if cause.scope == "framework" else facts.devices.devices
     if isinstance(found, Unknown):
@@ -30,10 +31,10 @@ def _judge_cause(cause: Cause, facts: Facts) -> Iterator[Verdict]:
         yield Verdict(cause, "ruled_out", 0.0, findings=(Finding("against", what),))
     elif cause.scope == "framework":
         for one in facts.target.frameworks.need() or ():
-            yield judge_case(cause, Case(facts, framework=one), f"{one.title} {one.version}")
+            yield judge_case(cause, Case(facts, framework=one, symptoms=symptoms), f"{one.title} {one.version}")
     else:
         for device in facts.devices.devices.need() or ():
-            yield judge_case(cause, Case(facts, device=device), f"GPU {device.index}")
+            yield judge_case(cause, Case(facts, device=device, symptoms=symptoms), f"GPU {device.index}")
 
 
 def judge_case(cause: Cause, case: Case, subject: str) -> Verdict:

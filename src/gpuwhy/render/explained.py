@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuwhy.model.report import Report, Shown
-from gpuwhy.render.terminal import Paper, certainty, plain, render_cause, render_head, render_picture
+from gpuwhy.model.report import Mark, Report, Shown, certainty
+from gpuwhy.render.terminal import Paper, plain, render_cause, render_head, render_picture
 
 
-def render(report: Report, paper: Paper, why: bool = False) -> str:
-    """The whole report as text; `why` tells every cause in full."""
-    lines = [*render_head(report, paper), ""]
+def render(report: Report, paper: Paper, why: bool = False, again: str = "gpuwhy explain") -> str:
+    """The whole report as text; `why` tells every cause in full, `again` is the command that an answer is added to."""
+    lines = [*render_head(report, paper, _mark(report)), ""]
     for place, cause in enumerate(report.causes):
         if why or place == 0:
             lines += [*render_cause(cause, report, paper, why, "--why"), ""]
         else:
             lines += _other(cause, paper)
-    lines += _question(report, paper)
+    lines += _question(report, paper, again)
     if why:
         lines += ["", *_lines(report, paper)]
     if report.layers:
         lines += ["", *render_picture(report, paper)]
-    return plain("\n".join(lines).rstrip() + "\n", paper)
+    once = [line for line, before in zip(lines, ["", *lines], strict=False) if line or before]
+    return plain("\n".join(once).rstrip() + "\n", paper)
+
+
+def _mark(report: Report) -> Mark | None:
+    """A failure beside a sound GPU stack, and a guess, have marks of their own."""
+    if report.status == "healthy" and report.causes:
+        return "warn"
+    guess = report.status == "broken" and report.causes and certainty(report.causes[0].confidence) == "possible"
+    return "unknown" if guess else None
 
 
 def _other(cause: Shown, paper: Paper) -> Iterator[str]:
@@ -29,7 +38,7 @@ def _other(cause: Shown, paper: Paper) -> Iterator[str]:
     yield from paper.wrap(f"{cause.id} · {certainty(cause.confidence)}{because}", "or     ", "       ")
 
 
-def _question(report: Report, paper: Paper) -> Iterator[str]:
+def _question(report: Report, paper: Paper, again: str) -> Iterator[str]:
     question = report.question
     if question is None:
         return
@@ -37,7 +46,7 @@ def _question(report: Report, paper: Paper) -> Iterator[str]:
     yield from paper.wrap(question.text, "test   ", "       ")
     yield "       " + paper.tint("1", question.command)
     for outcome, cause in question.answers.items():
-        yield from paper.wrap(f"{cause}: gpuwhy explain --answer {question.id}={outcome}", "       ", "         ")
+        yield f"       {cause}: {again} --answer {question.id}={outcome}"
 
 
 def _lines(report: Report, paper: Paper) -> Iterator[str]:

@@ -67,8 +67,13 @@ def _heading(found: Inspected, paper: Paper) -> list[str]:
 def _fine(found: Inspected) -> str:
     if found.bundle:
         count = len(found.bundle.asks)
-        return f"{len(found.bundle.parts)} shared libraries, which need {count} others"
+        many = len(found.bundle.parts)
+        return f"{_libraries(many)}, which need{'s' * (many == 1)} {count} other{'s' * (count != 1)}"
     return "everything it needs is found" if found.tree.libraries or found.frameworks else "nothing to load"
+
+
+def _libraries(count: int) -> str:
+    return f"{count} shared librar{'y' if count == 1 else 'ies'}"
 
 
 def _row(paper: Paper, name: str, text: str) -> list[str]:
@@ -182,7 +187,7 @@ def _bundle(bundle: Bundle, gpu: Gpu, paper: Paper, verbose: bool) -> Iterator[s
             yield f"  asks of {words}"
             for one in asked:
                 yield from _asked(one, paper)
-    yield f"  holds {len(bundle.parts)} shared libraries"
+    yield f"  holds {_libraries(len(bundle.parts))}"
     largest = sorted(bundle.parts, key=lambda part: -part.size)
     for part in largest if verbose else largest[:10]:
         version = f" {part.version}" if part.version else ""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.report import Mark, Report, Shown
+from gpuwhy.model.report import Mark, Report, Shown, certainty
 
 _GLYPH: dict[Mark, str] = {"ok": "✓", "bad": "✗", "warn": "!", "unknown": "?", "none": "–"}
 _COLOUR: dict[Mark, str] = {"ok": "32", "bad": "31", "warn": "33", "unknown": "36", "none": "2"}
@@ -57,15 +57,10 @@ def plain(text: str, paper: Paper) -> str:
     return (_CONTROL_NOT_TINT if paper.colour else _CONTROL).sub("?", text)
 
 
-def render_head(report: Report, paper: Paper) -> list[str]:
-    """The first line: glyph and headline."""
-    mark = _STATUS[report.status]
+def render_head(report: Report, paper: Paper, mark: Mark | None = None) -> list[str]:
+    """The first line: glyph and headline; the glyph is the status's unless one is given."""
+    mark = mark or _STATUS[report.status]
     return [paper.tint(f"1;{_COLOUR[mark]}", line) for line in paper.wrap(report.headline, f"{_GLYPH[mark]} ", "  ")]
-
-
-def certainty(confidence: float) -> str:
-    """A confidence in a word."""
-    return "certain" if confidence >= 0.97 else "likely" if confidence >= 0.7 else "possible"
 
 
 def render_cause(cause: Shown, report: Report, paper: Paper, verbose: bool, more: str = "--verbose") -> Iterator[str]:

@@ -20,7 +20,7 @@ from gpuwhy.symptoms.told import told_by
 
 HEAD, TAIL = 300, 200
 """How many different symptoms of the beginning and of the end are kept."""
-QUOTE = 400
+QUOTE, BEFORE = 400, 80
 WRAPPED = 60
 
 
@@ -125,7 +125,7 @@ def read_text(text: str) -> Reading:
 def _symptoms(hit: Hits) -> Iterator[Symptom]:
     """What one line says; a signature that another covers is dropped."""
     line = unprefixed(hit.text.decode("utf-8", "replace").strip())
-    matched: list[tuple[Signature, str, dict[str, str]]] = []
+    matched: list[tuple[Signature, str, dict[str, str], str]] = []
     numbers = sorted({number for anchor in hit.anchors for number in _index()[1][anchor]})
     for number in numbers:
         one = signatures()[number]
@@ -137,11 +137,17 @@ def _symptoms(hit: Hits) -> Iterator[Symptom]:
         }
         name = _resolved(one, fields)
         if name:
-            matched.append((one, name, fields))
-    covered = {c for one, _, _ in matched for c in one.covers}
-    for one, name, fields in matched:
+            matched.append((one, name, fields, _quote(line, match)))
+    covered = {c for one, _, _, _ in matched for c in one.covers}
+    for one, name, fields, quote in matched:
         if not {one.id, name, f"{name.split('.')[0]}."} & covered:
-            yield Symptom(name, hit.line, line[:QUOTE], role=one.role, fields=fields)
+            yield Symptom(name, hit.line, quote, role=one.role, fields=fields)
+
+
+def _quote(line: str, match: re.Match[str]) -> str:
+    """The line, or of a long one the part that matched and a little before it."""
+    start = max(0, match.start() - BEFORE) if match.end() > QUOTE else 0
+    return ("…" if start else "") + line[start : start + QUOTE]
 
 
 def _resolved(one: Signature, fields: dict[str, str]) -> str:

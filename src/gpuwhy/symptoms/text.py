@@ -10,9 +10,11 @@ from collections.abc import Iterator
 import msgspec
 
 BLOCK = 1 << 22
+BINARY = "binary data"
 OVERLAP = 1 << 12
 """A line longer than a block is cut; the pieces overlap so that a message on the cut is seen."""
 
+_ODD = bytes({*range(32)} - {*b"\t\n\v\f\r\b\a\x1b"})
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
 
 
@@ -66,11 +68,17 @@ class Decoder:
         if name:
             self.notes.append("UTF-16")
             self._utf16 = codecs.getincrementaldecoder(name)("replace")
-        elif b"\x00" in data[:4096]:
-            self.notes.append("binary data")
+        elif _binary(data[:4096].lstrip(b"\x00")):  # a log cut while it is written begins with zeros
+            self.notes.append(BINARY)
 
     def _decoded(self, data: bytes) -> bytes:
         return self._utf16.decode(data).encode("utf-8", "replace") if self._utf16 else data
+
+
+def _binary(head: bytes) -> bool:
+    """A program, an archive, or control characters all over."""
+    odd = len(head) - len(head.translate(None, _ODD))
+    return b"\x00" in head and (head.startswith((b"\x7fELF", b"MZ", b"PK")) or odd * 20 > len(head))
 
 
 def _utf16(head: bytes) -> str:

@@ -10,12 +10,14 @@ QUESTIONS: tuple[Question, ...] = (
         "Is the library anywhere on the disk?",
         "find / -name 'libcudnn*.so*' -o -name 'libcudart.so*' -o -name 'libcublas*.so*' 2>/dev/null",
         {"nowhere": "cudnn.missing", "other-version": "cudnn.version_mismatch", "there": "env.path", "two-copies": "cudnn.mixed_libraries"},
+        "where /R C:\\ cudnn64_*.dll cudart64_*.dll cublas64_*.dll",
     ),
     Question(
         "cuda-library",
         "Is the library anywhere on the disk?",
         "find / -name 'libcudart.so*' -o -name 'libcublas*.so*' -o -name 'libcusolver.so*' 2>/dev/null; nvcc --version",
         {"nowhere": "cuda.missing_library", "other-version": "cuda.version_mismatch", "there": "env.path", "two-copies": "cuda.mixed_libraries"},
+        "where /R C:\\ cudart64_*.dll cublas64_*.dll cusolver64_*.dll",
     ),
     Question(
         "memory",
@@ -28,6 +30,7 @@ QUESTIONS: tuple[Question, ...] = (
         "Does it run when the framework takes memory only as it needs it?",
         "TF_FORCE_GPU_ALLOW_GROWTH=true XLA_PYTHON_CLIENT_PREALLOCATE=false python PROGRAM",
         {"yes": "memory.preallocation", "no": "cudnn.version_mismatch"},
+        "set TF_FORCE_GPU_ALLOW_GROWTH=true&& python PROGRAM",
     ),
     Question(
         "container",
@@ -40,6 +43,7 @@ QUESTIONS: tuple[Question, ...] = (
         "What does the variable hold that hides GPUs?",
         "nvidia-smi -L; echo CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES",
         {"hides-all": "device.selection", "nvidia-smi-fails": "driver.missing", "lists-gpus": "driver.permission"},
+        "nvidia-smi -L & echo CUDA_VISIBLE_DEVICES=%CUDA_VISIBLE_DEVICES%",
     ),
     Question(
         "build",
@@ -58,6 +62,7 @@ QUESTIONS: tuple[Question, ...] = (
         "What does the same step say on the CPU?",
         "CUDA_VISIBLE_DEVICES= python PROGRAM",
         {"index-error": "program.index", "shape-error": "program.shape", "works": "memory.oom"},
+        "set CUDA_VISIBLE_DEVICES=-1&& python PROGRAM",
     ),
     Question(
         "sanitizer",
@@ -94,6 +99,7 @@ QUESTIONS: tuple[Question, ...] = (
         "Is a toolkit installed?",
         "ls -d /usr/local/cuda*; which nvcc ptxas; echo $CUDA_HOME",
         {"none": "cuda.compiler_missing", "there": "env.path"},
+        "where nvcc ptxas & echo %CUDA_PATH%",
     ),
 )  # fmt: skip
 

@@ -49,7 +49,8 @@ REMEDIES: dict[str, tuple[Fix, ...]] = {
         Fix("Remove a Linux driver from inside WSL", "sudo apt purge 'nvidia-driver-*' 'libnvidia-*'", root=True),
     ),
     "cuda.missing_library": (
-        Fix("Install the framework with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', safe=True),
+        Fix("TensorFlow 2.14 or newer: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', safe=True),
+        Fix("ONNX Runtime: install it with its CUDA libraries", 'pip install "onnxruntime-gpu[cuda,cudnn]"', safe=True),
         Fix("conda: install the toolkit's libraries of the asked version", "conda install -c conda-forge cudatoolkit", safe=True),
         Fix("Windows: install the CUDA toolkit whose number is in the DLL's name (cudart64_101.dll: CUDA 10.1)"),
     ),
@@ -86,7 +87,7 @@ REMEDIES: dict[str, tuple[Fix, ...]] = {
         Fix("Remove all packages of the family, then install one", "pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu onnxruntime onnxruntime-gpu", safe=True),
     ),
     "framework.cpu_only": (
-        Fix("Install the CUDA build from PyTorch's own package index; its start page gives the command"),
+        Fix("PyTorch: install the CUDA build from its own package index; its start page gives the command"),
         Fix("JAX", 'pip install "jax[cuda12]"', safe=True),
         Fix("ONNX Runtime: only the GPU package", "pip uninstall -y onnxruntime && pip install onnxruntime-gpu", safe=True),
     ),
