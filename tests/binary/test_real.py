@@ -93,7 +93,8 @@ def test_cuobjdump(path):
         linked = _entries(file, frozenset({".nv_fatbin"}))
         ours = linked or _entries(file, SECTIONS)
     elves, ptxes = _listed(path)
-    theirs = Counter(re.findall(r"\.(sm_\w+)\.(?:elf\.)?cubin", elves))
+    # in libcublas 12.2 to 12.4 release 12 of the tool prints targets that do not exist, such as sm_50a
+    theirs = Counter(re.sub(r"(_[5-8]\d)a$", r"\1", name) for name in re.findall(r"\.(sm_\w+)\.(?:elf\.)?cubin", elves))
     theirs += Counter(f"compute_{arch}" for arch in re.findall(r"\.sm_(\w+)\.ptx", ptxes))
     if ours and not theirs:  # every release dies on it, as in libcublas 12.2 to 12.4
         assert _containers(path, ".nv_fatbin") == _registered(path)
