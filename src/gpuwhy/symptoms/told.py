@@ -35,7 +35,7 @@ def told_by(symptoms: Iterable[Symptom]) -> Told:
             versions.setdefault("driver_cuda", []).append(one.get("cuda"))
         if one.signature in ("told.gpu", "told.gpu_found") and one.get("gpu"):
             gpus.append(one.get("gpu"))
-        if one.signature in ("told.file", "loader.resolved") and one.get("path"):
+        if one.signature in ("told.file", "told.listed", "loader.resolved") and one.get("path"):
             files.append(one.get("path"))
     unique = {name: tuple(dict.fromkeys(found)) for name, found in versions.items()}
     container = bool(seen & {"told.container", "container.run", "container.generic"})

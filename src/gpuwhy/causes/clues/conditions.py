@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from gpuwhy.knowledge.releases import find
 from gpuwhy.knowledge.xid import meaning
 from gpuwhy.model.symptom import Condition, Reading, Symptom
 from gpuwhy.model.version import numbers
@@ -148,7 +149,10 @@ def size(text: str) -> float:
 
 
 def _figures(s: Symptom) -> dict[str, float]:
-    return {name: size(s.get(name)) for name in ("wanted", "total", "free", "allocated", "reserved", "unused")}
+    f = {name: size(s.get(name)) for name in ("wanted", "total", "free", "allocated", "reserved", "unused")}
+    if f["reserved"] < 0 <= min(f["allocated"], f["unused"]):  # in a container the own process goes by a foreign pid
+        f["reserved"] = f["allocated"] + f["unused"]
+    return f
 
 
 def has_figures(s: Symptom, r: Reading) -> bool:
@@ -201,6 +205,16 @@ def xid(hardware: bool) -> Condition:
         return row is not None and row.hardware == hardware
 
     return holds
+
+
+def told_cuda_unfit(s: Symptom, r: Reading) -> bool:
+    """The text names a TensorFlow and a CUDA that this release was not built for."""
+    platform = "windows-x86_64" if on_windows(s, r) else "linux-x86_64"
+    told = {numbers(v)[:2] for name in ("cuda", "nvcc") for v in r.told.versions.get(name, ())}
+    names = ("tensorflow", "tensorflow-gpu")
+    rows = [find(name, v, platform) for name in names for v in r.told.versions.get(name, ())] if told else []
+    built = {numbers(row.cuda)[:2] for row in rows if row is not None and isinstance(row.cuda, str)}
+    return bool(built) and not any(t == b or t[0] == b[0] >= 11 for t in told for b in built)
 
 
 def native_windows_tf(s: Symptom, r: Reading) -> bool:

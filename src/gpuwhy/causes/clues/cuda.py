@@ -13,6 +13,7 @@ from gpuwhy.causes.clues.conditions import (
     no,
     other_file_told,
     other_major_told,
+    told_cuda_unfit,
     with_,
 )  # fmt: skip
 from gpuwhy.model.symptom import Clue
@@ -117,6 +118,10 @@ CLUES: tuple[Clue, ...] = (
         ("tf.skipping", 0.8, "TensorFlow skips the GPU", alone),
         ("loader.tf_skip", 1.5, "TensorFlow could not open some CUDA library", alone),
         ("tf.pywrap", 2.3, "TensorFlow's own library did not load: CUDA is of another version"),
+        ("title.cpu_device", 3.4, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
+        ("title.empty_devices", 3.4, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
+        ("title.gpu_unseen", 3.2, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
+        ("nvrtc.arch", 2.8, "this nvcc does not know {arch}", line("nvcc")),
         ("title.cpu_device", 1.3, "only the CPU is listed"),
         ("title.empty_devices", 1.2, "TensorFlow lists no GPU"),
         ("build.cmake_find", 0.8, "CMake does not find the CUDA that it wants"),

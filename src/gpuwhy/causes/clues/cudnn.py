@@ -15,6 +15,7 @@ from gpuwhy.causes.clues.conditions import (
     other_major_told,
     same_file_told,
     wants,
+    with_,
 )  # fmt: skip
 from gpuwhy.model.symptom import Clue
 
@@ -32,6 +33,7 @@ CLUES: tuple[Clue, ...] = (
         ("loader.find_failed", 3.2, _MISSING, _DNN),
         ("loader.ldd_missing", 3.2, _MISSING, _DNN),
         ("loader.cudnn_sub", 3.2, _MISSING, wants("cudnn")),
+        ("loader.cudnn_by_path", 2.4, "{library} is not found"),
         ("loader.cudnn_windows", 3.2, "{library} is not found", field("number", "126")),
         ("ort.load_shared", 1.9, "a library behind the CUDA provider is not found"),
         ("loader.cudnn_load", 3.0, "cuDNN's part {library} could not be loaded"),
@@ -142,6 +144,8 @@ CLUES: tuple[Clue, ...] = (
         ("loader.cudnn_sub", 4.2, "cuDNN's part {library} needs {wanted}, and it is not found", wants("nvrtc")),
         ("loader.cudnn_sub", 3.0, "cuDNN's part {library} needs {wanted}, and it is not found", wants("cuda", "other")),
         ("loader.cannot_open", 3.4, "{library} without a number is what cuDNN 8 opens", field("library", r"libnvrtc\.so$")),
+        ("loader.cudnn_by_path", 3.8, "{library} is loaded by its full path: a DLL that it needs is not found", with_("windows.module_missing")),
+        ("loader.cudnn_by_path", 2.4, "{library}, or a DLL that it needs, is not found"),
         ("loader.cudnn_windows", 2.3, "{library}, or a DLL that it needs, is not found", field("number", "126")),
         ("cudnn.runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),
         ("cudnn.not_supported_runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),

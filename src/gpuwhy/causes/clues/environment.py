@@ -8,15 +8,22 @@ from gpuwhy.causes.clues.conditions import (
     alone,
     asks,
     field,
+    no,
     same_file_told,
     wants,
     with_,
 )  # fmt: skip
-from gpuwhy.model.symptom import Clue
+from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 _ANY = asks("cuda", "cudnn", "nvrtc", "nccl", "tensorrt")
 _OUTSIDE = "{library} may be installed outside the folders the loader searches"
 _THERE = "{library} exists, outside the folders the loader searches"
+
+
+def _cudart_told(s: Symptom, r: Reading) -> bool:
+    """The text shows where the CUDA runtime's library lies."""
+    return any("libcudart.so" in name for name in r.told.files)
+
 
 CLUES: tuple[Clue, ...] = (
     *of(
@@ -36,7 +43,7 @@ CLUES: tuple[Clue, ...] = (
         ("loader.find_failed", 2.4, _OUTSIDE, _ANY),
         ("loader.ldd_missing", 2.2, _OUTSIDE, _ANY),
         ("loader.tf_skip", 2.6, "libraries may be installed outside the folders the loader searches", alone),
-        ("loader.wrong_class", 2.6, "the search leads to a library of another kind first"),
+        ("loader.wrong_class", 2.6, "the search leads to a library of another kind first", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
         ("loader.undefined_symbol", 1.2, "the search leads to another copy first", field("symbol", r"_*nvjitlink|cu(?:blas|sparse)")),
         ("windows.dll_not_found", 2.3, _OUTSIDE, _ANY),
         ("windows.could_not_find", 2.3, _OUTSIDE, _ANY),
@@ -65,6 +72,7 @@ CLUES: tuple[Clue, ...] = (
         ("build.cannot_find_l", 1.9, "the linker is not told where {library} is"),
         ("build.bazel", 1.4, "the build is not told where CUDA is"),
         ("build.header", 1.8, "the compiler is not told where {header} is"),
+        ("bnb.compiled", 4.8, "the CUDA runtime is there, and bitsandbytes does not find it", _cudart_told),
         ("bnb.setup", 2.4, "LD_LIBRARY_PATH does not lead to the CUDA runtime"),
         ("tf.libdevice", 2.6, "XLA_FLAGS does not lead to the toolkit"),
         ("tf.ptxas_missing", 2.2, "PATH does not lead to ptxas"),

@@ -18,6 +18,8 @@ from gpuwhy.causes.clues.conditions import (
 )  # fmt: skip
 from gpuwhy.model.symptom import Clue
 
+_BEFORE_211 = told_version("tensorflow", r"1\.|2\.(?:\d|10)(?:\.|$)")
+
 CLUES: tuple[Clue, ...] = (
     *of(
         "framework.cpu_only",
@@ -43,6 +45,8 @@ CLUES: tuple[Clue, ...] = (
         ("torch.unavailable", 2.8, "CUDA is not available to PyTorch, and on Windows plain pip installs the CPU build", all_of(alone, on_windows)),
         ("torch.no_nccl", 2.0, "this PyTorch has no NCCL"),
         ("torch.webui", 2.6, "PyTorch cannot use the GPU"),
+        ("torch.nccl_no_gpu", 2.5, "PyTorch sees no GPU"),
+        ("torch.bf16", 2.6, "without a GPU there is no bfloat16 either"),
         ("torch.c_missing", 4.4, "this PyTorch was built without CUDA"),
         ("torch.invalid_requested", 2.6, "CUDA is not available to PyTorch"),
         ("torch.no_runtime", 1.6, "no CUDA runtime is found"),
@@ -69,6 +73,10 @@ CLUES: tuple[Clue, ...] = (
         ("torch.arch_needs", 3.8, "the operation needs a newer GPU"),
         ("torch.no_operator", 2.0, "no kernel for this GPU"),
         ("cuda.no_binary_for_gpu", 4.4, "the build has no code for this GPU (error 209)"),
+        ("triton.no_instruction", 3.8, "the GPU, or the one the code was made for, lacks an instruction"),
+        ("ext.built_for", 4.6, "the kernel was not built for this GPU"),
+        ("build.ptx_target", 2.2, "{arch} lacks {instruction}"),
+        ("torch.bf16", 3.8, "the GPU has no bfloat16"),
         ("cuda.invalid_device_function", 3.6, "the build has no code for this GPU (error 98)"),
         ("cuda.invalid_image", 3.2, "the code is not for this GPU (error 200)"),
         ("cuda.invalid_ptx", 2.4, "the driver could not make code for this GPU from the PTX (error 218)"),
@@ -86,7 +94,8 @@ CLUES: tuple[Clue, ...] = (
         ("tf.ignored_cores", 2.0, "TensorFlow leaves out the smaller GPU"),
         ("opencv.arch", 4.6, "OpenCV was built for other GPUs"),
         ("tf.jit_from_ptx", 3.8, "TensorFlow was not built for compute capability {has}"),
-        ("nvrtc.arch", 4.2, "the compiler does not know this GPU's architecture {arch}"),
+        ("nvrtc.arch", 4.2, "the compiler does not know this GPU's architecture {arch}", no(line("nvcc"))),
+        ("nvrtc.arch", 2.2, "nvcc does not know {arch}", line("nvcc")),
         ("torch.capability_short", 3.8, "the operation needs a GPU of {needs} or newer, this one is {has}"),
         ("triton.too_old", 4.6, "the GPU is older than Triton supports"),
         ("triton.shared", 2.2, "the kernel wants more {what} than this GPU has"),
@@ -115,13 +124,15 @@ CLUES: tuple[Clue, ...] = (
         "framework.platform_dropped",
         ("tf.windows_dropped", 5.2, "TensorFlow has no GPU support on native Windows since 2.11"),
         ("packages.no_match", 3.6, "there is no {package} {version} for this Python or system"),
+        ("torch.compile_windows", 4.4, "torch.compile does not run on this system"),
+        ("packages.virtual_cuda", 1.6, "conda has no such build for this system"),
         ("packages.wrong_platform", 3.8, "the wheel is for another Python or system"),
         ("packages.gpu_removed", 2.8, "tensorflow-gpu no longer exists"),
         ("tf.built_cpu", 4.2, "TensorFlow on native Windows is built without CUDA since 2.11", on_windows),
         ("tf.built_cpu", 2.9, "no CUDA build of this release exists for native Windows"),
-        ("title.empty_devices", 2.8, "TensorFlow lists no GPU on Windows", on_windows),
+        ("title.empty_devices", 2.8, "TensorFlow lists no GPU on Windows", all_of(on_windows, no(_BEFORE_211))),
         ("title.empty_devices", 1.6, "TensorFlow lists no GPU"),
-        ("title.cpu_device", 2.4, "only the CPU is listed on Windows", on_windows),
+        ("title.cpu_device", 2.4, "only the CPU is listed on Windows", all_of(on_windows, no(_BEFORE_211))),
         ("title.gpu_unseen", 2.8, "TensorFlow 2.11 or newer has no GPU support on native Windows", native_windows_tf),
         ("title.gpu_unseen", 2.3, "no GPU is seen, and TensorFlow is 2.11 or newer", told_version("tensorflow", r"2\.(1[1-9]|2\d)")),
         ("title.gpu_unseen", 2.2, "macOS has no CUDA", on_macos),
@@ -161,6 +172,8 @@ CLUES: tuple[Clue, ...] = (
     *of(
         "framework.bug",
         ("windows.torch_dll", 3.2, "{library} of that release needs a DLL that the wheel did not bring", field("library", r"fbgemm|shm|asmjit|c10\.dll")),
+        ("build.ptx_isa", 3.2, "the framework wrote PTX that asks for {needs} and declares less", with_("jax.", "tf.", "triton.")),
+        ("build.ptx_isa", 2.8, "PTX was written that asks for {needs} and declares less"),
         ("torch.internal_assert", 2.6, "PyTorch asks to report its own assertion in {file}"),
         ("torch.nvml_assert", 2.2, "PyTorch's allocator met an assertion of its own"),
         ("torch.nvml_init", 1.4, "PyTorch's allocator met an assertion of its own"),

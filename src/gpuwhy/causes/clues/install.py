@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, field
+from gpuwhy.causes.clues.conditions import all_of, field, no, with_
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 
@@ -20,7 +20,7 @@ CLUES: tuple[Clue, ...] = (
     *of(
         "install.corrupted",
         ("loader.corrupt", 4.8, "{library} is damaged: it is no complete library"),
-        ("loader.wrong_class", 2.6, "{library} is a library of another kind ({elf})"),
+        ("loader.wrong_class", 2.6, "{library} is a library of another kind ({elf})", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
         ("torch.checkpoint", 2.2, "the checkpoint file is damaged"),
         ("loader.cudnn_windows", 3.2, "{library} is damaged or of another architecture", field("number", "193")),
         ("packages.damaged", 4.0, "a package file is damaged"),

@@ -11,6 +11,12 @@ SIGNATURES: tuple[Signature, ...] = (
           "unsupported clang"),
     error("build.nvcc_arch", r"nvcc (?:fatal|error)[ :]+unsupported gpu architecture '?(?P<arch>\w+)|unsupported gpu architecture '?(?P<arch2>\w+)",
           "unsupported gpu architecture"),
+    error("build.standard", r"you need (?:a )?c\+\+ ?\d\d(?: compiler)? to compile|c\+\+ ?\d\d or later compatible compiler is required", "you need c++", "you need a c++",
+          "or later compatible compiler"),
+    error("build.ptx_target", r"instruction '(?P<instruction>[\w.:]+)[^'\n]*' not supported on \.target '?(?P<arch>sm_\w+)", "not supported on .target",
+          covers=("build.nvcc_error",)),
+    error("build.ptx_isa", r"(?:modifier|feature|instruction)[^\n]{0,60} requires ptx isa \.version (?P<needs>[\d.]+)", "requires ptx isa",
+          covers=("build.nvcc_error",)),
     error("build.nvcc_missing", r"nvcc[`'\"]?:? (?:command )?not found|'?nvcc(?:\.exe)?'? is not recognized|no such file or directory:? '?[^'\n]*nvcc"
           r"|(?:could not|cannot|failed to|unable to|can't) (?:find|locate|run|execute)[^\n]{0,30}nvcc|nvcc (?:was |could )?not (?:be )?found"
           r"|command 'nvcc' not found|nvcc'? failed: no such file|no nvcc",
@@ -24,9 +30,9 @@ SIGNATURES: tuple[Signature, ...] = (
     error("build.installer", r"performing the step: \"?building kernel modules|pre-install script failed|installation has failed[^\n]*nvidia-installer|nvidia-installer\.log",
           "building kernel modules", "pre-install script failed", "nvidia-installer.log"),
     error("build.cmake_compiler", r"no cmake_cuda_compiler could be found|the cuda compiler identification is unknown|failed to detect a default cuda"
-          r"|cmake_cuda_architectures must be|cuda compiler[^\n]*(?:is not able|broken)|compiler for language cuda|no cuda toolset found",
+          r"|cmake_cuda_architectures must be|failed to compile a simple cuda|cuda compiler[^\n]*(?:is not able|broken)|compiler for language cuda|no cuda toolset found",
           "cmake_cuda_compiler", "compiler identification is unknown", "default cuda", "cmake_cuda_architectures", "cuda compiler", "language cuda",
-          "cuda toolset"),
+          "cuda toolset", "compile a simple cuda"),
     error("build.cmake_find", r"could not find (?:a )?package (?:configuration file )?[^\n]{0,30}(?P<what>cudnn|cudatoolkit|cuda|tensorrt|nccl|cublas)"
           r"|could not find (?P<what2>cudatoolkit|cuda|cudnn|nccl)(?! drivers)\b|cuda_toolkit_root_dir not found|\(missing: [^\n)]*(?P<what3>cuda|cudnn|nccl)"
           r"|failed to find cuda|but the target was not found|cuda_cudart_library[^\n]*notfound|cuda_cublas\w*library|cudnn_\w+[^\n]*notfound",

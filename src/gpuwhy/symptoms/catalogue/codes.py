@@ -35,14 +35,14 @@ _CONTEXT = (
 _LIBRARIES = ("cudnn", "cublas", "cusolver", "cusparse", "cufft", "curand", "nvrtc", "nvjitlink", "nvml")
 
 SIGNATURES: tuple[Signature, ...] = (
-    error("cuda.name", r"\b(?P<name>cudaerror[a-z]\w+|cuda_error_[a-z_0-9]+)", "cudaerror", "cuda_error_", table="cuda",
+    error("cuda.name", r"(?<!e == )\b(?P<name>cudaerror[a-z]\w+|cuda_error_[a-z_0-9]+)", "cudaerror", "cuda_error_", table="cuda",
           covers=("cuda.says", "cuda.says_short", "cuda.number", "memory.oom_words")),
     error("cuda.says", rf"(?P<says>{_either(_long())})", *_long(), table="cuda", covers=("cuda.number", "cuda.says_short", "memory.oom_words")),
     error("cuda.says_short", rf"{_CONTEXT}[^\n]{{0,60}}?[\s:'\"(>-](?P<says>{_either(_short())})\b(?! ?\(-?\d)", *_short(), table="cuda",
           covers=("cuda.number", "memory.oom_words")),
     error(
         "cuda.number",
-        r"(?:cuda(?: runtime| driver| api)? (?:error|failure|status)(?: code)?[ :=(#\[]*|unknown error \(|curesult\(|"
+        r"(?:cuda(?: runtime| driver| api)? (?:error|failure|status)(?: code)?[ :=(#\[]*(?:error code )?|unknown error \(|curesult\(|"
         r"unknown cuda error |cudagetdevicecount\(?\)? ?(?:returned|failed|->)[^\d\n]{0,20}|cuinit\(?0?\)?[^\d\n-]{0,40}"
         r"|cuda (?:error|failure) no\.? ?|error code=|cuinit err: ?|(?:nvcuda|cuda driver library) init failure: ?|cudasuccess \(|cuda_success == [^\n]*vs\. |"
         r"cuda initialization failure with error: |cuda error\(|code (?=\d+, error_)|cuerror\(|cudaerror_t\W+|cudaerror\W+)(?P<number>-?[1-9]\d{0,2})\b",

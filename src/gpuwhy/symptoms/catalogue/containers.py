@@ -7,7 +7,7 @@ from gpuwhy.symptoms.signature import Signature, context, error
 SIGNATURES: tuple[Signature, ...] = (
     error("container.no_driver_select", r"could not select device driver", "could not select device driver"),
     error("container.no_runtime", r"(?:unknown|invalid)[^\n]*runtime(?: name)?[^\n]*nvidia|nvidia-container-runtime[\w-]*[^\n]*(?:not found|no such file"
-          r"|executable file not found)|runtime \"?nvidia\"?[^\n]*(?:not found|unknown)|nvidia-docker[^\n]*(?:not found|deprecated)",
+          r"|executable file not found)|runtime \"?nvidia\"?[^\n]*(?:not found|unknown)|no runtime for \"?nvidia|nvidia-docker[^\n]*(?:not found|deprecated)",
           "runtime name", "nvidia-container-runtime", "runtime: nvidia", "runtime nvidia", "\"nvidia\"", "nvidia-docker", "unknown runtime"),
     error("container.requirement", r"unsatisfied condition: (?P<what>[\w>=<. ]+)", "unsatisfied condition",
           covers=("container.cli", "container.generic")),
@@ -15,6 +15,11 @@ SIGNATURES: tuple[Signature, ...] = (
           covers=("nvidia.nvml_not_loaded", "container.cli", "container.generic")),
     error("container.load_ml", r"nvidia-container-cli[^\n]*load library failed: (?P<library>[\w.-]+)", "load library failed",
           covers=("loader.cannot_open", "container.cli", "container.generic")),
+    error("container.denied", r"nvidia-container-cli(?:\.real)?: [^\n]*(?:insufficient permissions|permission denied|operation not permitted)",
+          "insufficient permissions", "permission denied", "operation not permitted",
+          covers=("nvidia.nvml_permission", "container.cli", "container.generic", "container.device_error")),
+    error("container.driver_release", r"this container was built for nvidia driver release (?P<needs>[\d.]+) or later, but[^\n]*?"
+          r"(?P<has>\d+\.[\d.]*\d)?", "built for nvidia driver release", covers=("title.driver",)),
     error("container.wsl", r"wsl environment detected but no adapters", "wsl environment detected",
           covers=("container.cli", "container.generic")),
     error("container.cgroup", r"bpf_prog_query|failed to (?:add|set) device (?:rules|cgroup)|cgroup (?:subsystem|driver)[^\n]*(?:not found|devices)"

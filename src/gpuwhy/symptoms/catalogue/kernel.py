@@ -16,6 +16,13 @@ SIGNATURES: tuple[Signature, ...] = (
           r"modprobe: (?:fatal|error)[^\n]*nvidia|no such device[^\n]*nvidia|failed to (?:load|initialize) (?:the )?nvidia (?:kernel|module)"
           r"|unable to load the (?:'?nvidia|kernel module)|nvidia\.ko",
           "module nvidia", "insert 'nvidia", "insert \"nvidia", "insert nvidia", "modprobe", "nvidia kernel", "unable to load the", "nvidia.ko"),
+    error("kernel.module_format", r"version magic '[^'\n]*' should be '|nvidia[\w-]*(?:\.ko)?: (?:invalid module format|unknown symbol|disagrees about version)"
+          r"|insert module [^\n]*nvidia[^\n]*: (?:invalid|unknown|exec)", "version magic", "invalid module format", "unknown symbol", "insert module", "disagrees about"),
+    error("kernel.installer", r"nvidia kernel module '?nvidia[\w-]*'? appears to already be loaded|the kernel source path could not be determined"
+          r"|the distribution-provided pre-install script failed|(?:cc|compiler) version check failed",
+          "appears to already be loaded", "kernel source path", "pre-install script", "version check failed"),
+    error("kernel.tdr", r"nvlddmkm[^\n]*(?:stopped responding|event id|error occurred|cannot be found)|event id (?:13|14|153)[^\n]*nvlddmkm", "nvlddmkm"),
+    error("kernel.code43", r"\(code 43\)|\berror code 43\b", "code 43"),
     error("kernel.key", r"required key not available|key was rejected by service|module verification failed|secure ?boot",
           "key not available", "key was rejected", "module verification failed", "secure boot", "secureboot"),
     error("kernel.dkms", r"bad return status for module build|dkms[^\n]*(?:error|fail|missing)|kernel headers for module|"

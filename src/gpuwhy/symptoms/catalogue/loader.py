@@ -38,6 +38,12 @@ SIGNATURES: tuple[Signature, ...] = (
         covers=("loader.cudnn_load", "loader.find_failed", "windows.error", "windows.could_not_find"),
     ),
     error(
+        "loader.cudnn_by_path",
+        r"could not load library ['\"](?P<path>[a-z]:[\\/][^'\"\n]*?(?P<library>cudnn\w*\.dll))",
+        "could not load library",
+        covers=("loader.cudnn_load", "loader.find_failed", "windows.could_not_find"),
+    ),
+    error(
         "loader.cudnn_dlsym",
         r"could not load symbol (?P<symbol>cudnn\w+)",
         "could not load symbol cudnn",

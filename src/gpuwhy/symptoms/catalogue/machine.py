@@ -12,9 +12,10 @@ _PACKAGES = (
 )  # fmt: skip
 
 SIGNATURES: tuple[Signature, ...] = (
-    told("told.package", r"^[\s*\-|]*(?P<name>" + "|".join(sorted(map(str, _PACKAGES), key=len, reverse=True)) + r")(?:==|\s{1,}|\s*[:=]\s*v?)"
+    told("told.package", r"^[\s*\-|]*(?P<name>" + "|".join(sorted(map(str, _PACKAGES), key=len, reverse=True)) + r")(?: version(?: \([\w ]{1,30}\))?(?= ?[:=]| is ))?(?:==|\s{1,}(?:is )?|\s*[:=]\s*v?)"
          r"(?P<version>\d+\.\d+[\w.+-]*)", *_PACKAGES),
-    told("told.cuda", r"\bcuda(?:[ _-]?toolkit| runtime| version| used to build pytorch|_version)?(?: version)?[ :=/v()-]{1,4}(?P<version>1?\d\.\d{1,2}(?:\.\d+)?)\b", "cuda"),
+    told("told.cuda", r"\bcuda(?:[ _-]?toolkit| runtime| version| used to build pytorch|_version)?(?: version)?[ :=/v()-]{1,4}(?P<version>1?\d\.\d{1,2}(?:\.\d+)?)\b"
+         r"|\bcuda ?/ ?cudnn versions?[ :=]{1,3}(?:cuda[ :=]{0,3})?(?P<version2>1?\d\.\d{1,2}(?:\.\d+)?)\b", "cuda"),
     told("told.cudnn", r"\bcudnn(?: version| library|_version)?[ :=/v()-]{1,4}(?P<version>\d\.\d+(?:\.\d+)*|\d{4,5})\b", "cudnn"),
     told("told.nvcc", r"cuda compilation tools, release (?P<version>[\d.]+)", "cuda compilation tools"),
     told("told.smi", r"driver version: *(?P<version>[\d.]+)(?: +cuda version: *(?P<cuda>[\d.]+))?", "driver version"),
@@ -35,6 +36,7 @@ SIGNATURES: tuple[Signature, ...] = (
     told("told.container", r"\b(?:docker|podman|containerd|kubernetes|k8s|singularity|apptainer|dockerfile)\b|nvidia/cuda:|nvcr\.io|/workspace/|root@[0-9a-f]{12}|^[\w-]+-\d+ +\| ",
          "docker", "podman", "containerd", "kubernetes", "k8s", "singularity", "apptainer", "nvidia/cuda:", "nvcr.io", "/workspace/", "root@", " | "),
     told("told.file", r"(?P<path>/[\w./+@-]*/(?P<name>lib(?:cu|nv)[\w.+-]*\.so(?:\.\d+)*))(?![\w./:]*: (?:cannot|undefined|file|version|invalid))\s*(?:$|->|\(|=>|is )", "/libcu", "/libnv"),
+    told("told.listed", r"^(?:[dlrwxst.-]{10}[^\n]* )?(?P<path>lib(?:cu|nv)[\w+-]*\.so(?:\.\d+)+)(?: -> \S+)?\s*$", "libcu", "libnv"),
     told("told.stub_path", r"/stubs/libcuda\.so|lib64/stubs|/stubs(?::|/|$)", "/stubs"),
     told("told.compat_path", r"cuda[\w.-]*/compat|cuda-compat[\w-]*", "/compat", "cuda-compat"),
     told("told.shm_df", r"\bshm\b[^\n]*64m", "64m"),

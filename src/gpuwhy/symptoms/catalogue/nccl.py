@@ -12,6 +12,12 @@ SIGNATURES: tuple[Signature, ...] = (
         "no socket interface", "call to connect", "call to ibv", "connection refused", "connection timed out", "net/ib", "net/socket",
         "got completion", "no route to host", "call to recv", "call to bind", "connection closed", "connection reset",
     ),
+    error(
+        "nccl.old_warn",
+        r"(?:include/socket|misc/(?:socket|ibvwrap)|transport/net\w*|bootstrap)\.\w{1,3}:\d+ warn [^\n]*(?:connect|socket|interface|timed out|peer)",
+        "socket.h:", "socket.cc:", "ibvwrap", "transport/net", "bootstrap.c",
+    ),
+    error("nccl.gloo", r"gloo/transport/\w+/\w+\.cc:\d+\][^\n]*(?:connection|timed out|refused|reset|closed)", "gloo/transport"),
     error("nccl.shm", r"error while creating shared memory segment|nccl[^\n]*/dev/shm", "shared memory segment", "/dev/shm/nccl",
           covers=("memory.shm",)),
     error("nccl.duplicate_gpu", r"duplicate gpu detected", "duplicate gpu detected"),
@@ -19,8 +25,9 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "nccl.timeout",
         r"watchdog caught collective operation timeout|collective operation timeout|nccl[^\n]*timed? ?out|"
-        r"some nccl operations have failed or timed out",
-        "collective operation timeout", "nccl timeout", "nccl operations have failed", "timed out",
+        r"some nccl operations have failed or timed out|processgroupnccl[^\n]*failure detected by watchdog",
+        "collective operation timeout", "nccl timeout", "nccl operations have failed", "timed out", "detected by watchdog",
+        covers=("nccl.other",),
     ),
     error("nccl.nvls", r"(?:transport/)?nvls\.cc[^\n]*(?P<what>cuda failure[^\n]*)", "nvls.cc"),
     error("nccl.warn", r"nccl warn (?P<what>[^\n]*)", "nccl warn"),

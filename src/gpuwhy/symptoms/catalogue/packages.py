@@ -18,12 +18,13 @@ SIGNATURES: tuple[Signature, ...] = (
           "working download"),
     error("packages.wrong_platform", r"(?P<wheel>[\w.+-]+\.whl) is not a supported wheel on this platform|not compatible with the current platform"
           r"|no wheels? (?:with a matching|for this)|doesn't have a (?:source distribution or )?wheel for the current platform|not supported wheel",
-          "is not a supported wheel", "the current platform", "matching python", "not supported wheel"),
+          "is not a supported wheel", "the current platform", "matching python", "matching platform tag", "not supported wheel"),
     error("packages.gpu_removed", r"tensorflow-gpu[^\n]*(?:has been removed|is removed|deprecated)", "tensorflow-gpu"),
     error("packages.conflict", r"resolutionimpossible|the conflict is caused by|unsatisfiableerror|conflicting dependencies|packagesnotfounderror"
           r"|dependency resolver does not|found conflicts|libmambaunsatisfiable|requires \S+==[^\n]*(?:but you have|which is incompatible)"
           r"|but you have [^\n]* which is incompatible", "resolutionimpossible", "conflict is caused by", "unsatisfiableerror", "conflicting dependencies",
           "packagesnotfounderror", "dependency resolver", "found conflicts", "libmambaunsatisfiable", "but you have"),
+    error("packages.virtual_cuda", r"nothing provides (?:requested )?__cuda|::__cuda==|requires? (?:virtual package )?__cuda|package __cuda", "__cuda"),
     error("packages.damaged", r"bad crc-32|badzipfile|file is not a zip file|zlib\.error|incorrect data check|do not match the hashes|hash mismatch|incompleteread"
           r"|condaverificationerror|safetensor\w*error[^\n]*(?:incomplete|header)",
           "bad crc-32", "badzipfile", "not a zip file", "zlib.error", "incorrect data check", "match the hashes", "hash mismatch", "incompleteread",

@@ -27,11 +27,11 @@ SIGNATURES: tuple[Signature, ...] = (
         r"[^\n]*(?:got|but)|input\.size\(-1\) must be equal to input_size|sizes of tensors must match|incompatible shapes:"
         r"|dimensions must be equal|matrix size-incompatible|non-contiguous|is not contiguous|shapes? [^\n]{0,40}(?:not aligned|"
         r"are incompatible|mismatch)|running_mean should contain|expected hidden\[0\] size|must have the same (?:shape|size)"
-        r"|input must have (?:\d|at least)|only batches of spatial targets|tensor size mismatch|number of channels",
+        r"|input must have (?:\d|at least)|only batches of spatial targets|tensor size mismatch|number of channels|depth must be (?:evenly )?(?:a multiple|divisible)",
         "shapes cannot be multiplied", "shape cannot be multiplied", "size mismatch", "is invalid for input of size", "must match",
         "weight of size", "expected ", "must be equal", "incompatible shapes", "matrix size-incompatible", "contiguous",
         "not aligned", "are incompatible", "shape mismatch", "shapes mismatch", "running_mean", "must have", "spatial targets",
-        "number of channels",
+        "number of channels", "depth must be",
     ),
     error(
         "program.dtype",

@@ -56,6 +56,8 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error("tf.no_dnn", r"(?:no dnn in stream executor|dnn library is not found|unimplemented: dnn library)", "no dnn in stream",
           "dnn library is not found"),
+    error("tf.no_such_device", r"could not satisfy explicit device specification '[^'\n]*device:gpu:(?P<device>\d+)|cannot assign a device for operation[^\n]*device:gpu:(?P<device2>\d+)",
+          "explicit device specification", "cannot assign a device"),
     echo("tf.dnn_init", r"dnn library initialization failed", "dnn library initialization failed"),
     error("tf.conv_check", r"check failed: .*(?:getconvolvealgorithms|getcudnnversion|cudnn)", "check failed: "),
     error(
@@ -66,6 +68,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "launch failed", "failed to run cublas", "without blas support", "failed to enqueue", "failed to create cublas",
         "failed to create cusolver", "failed to create a cublas", "failed to create cusparse",
     ),
+    echo("tf.blas_hint", r"failure to initialize cublas may be due to oom", "failure to initialize cublas", covers=("generic.cpu_build", "opencv.no_cuda")),
     context("tf.memory_usage", r"memory usage: (?P<free>\d+) bytes free, (?P<total>\d+) bytes total", "bytes free,"),
     error("tf.rnn", r"fail(?:ed)? to find the dnn implementation|failed to call (?:do|then)rnn(?:forward|backward)|gpu sync failed|failed to launch (?:cub|gpuprim)", "failed to call", "the dnn implementation", "gpu sync failed",
           "failed to launch cub", "failed to launch gpuprim"),
@@ -87,6 +90,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "tf.jit_from_ptx",
         r"not built with cuda kernel binaries compatible with compute capability (?P<has>[\d.]+\w*)",
         "not built with cuda kernel binaries",
+        covers=("generic.cpu_build", "opencv.no_cuda"),
     ),
     error(
         "tf.cpu_device_only",
@@ -106,8 +110,8 @@ SIGNATURES: tuple[Signature, ...] = (
         "tf.ptxas_missing",
         r"couldn'?t (?:invoke|get) ptxas|ptxas (?:binary )?(?:not found|could not be found|is not found)|cannot find ptxas"
         r"|failed to (?:find|launch|run|spawn)[^\n]{0,30}ptxas|no such file[^\n]*ptxas|ptxas[^\n]*no such file"
-        r"|couldn't find a suitable version of ptxas|no ptxas",
-        "ptxas",
+        r"|couldn't find a suitable version of ptxas|no ptxas|no ptx compilation provider is available",
+        "ptxas", "ptx compilation provider",
     ),
     error(
         "tf.libdevice",
