@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.expect import gpu_claimed, gpu_present
-from gpuwhy.model.fact import Absent, Known
+from gpuwhy.model.fact import Absent, Known, Source, value_or
 from gpuwhy.model.facts import Injected
+from gpuwhy.model.version import at_least
 
+SEEN = Source("know", "TensorFlow 2.20.0 and 2.21.0 over a stand-in driver", "2026-11-15")
 NOTHING = ("", "void", "none")
 NOT_ON_PATH = "not on the search path"
 
@@ -54,6 +56,9 @@ def _asked(given: Injected) -> str:
 def _libraries(case: Case, where: str, given: Injected) -> Finding:
     """Nodes without libcuda: the runtime was told to leave it out, or something else made the nodes."""
     nodes = saw("the container has GPU device nodes", case.facts.surroundings.injected)
+    lacking = _management(case, where, given)
+    if lacking:
+        return lacking
     if given.libraries:
         return against(f"{where} was given device nodes and libcuda", nodes)
     copies = case.facts.loads.libcuda
@@ -65,6 +70,24 @@ def _libraries(case: Case, where: str, given: Injected) -> Finding:
         text = f"NVIDIA_DRIVER_CAPABILITIES={given.capabilities} lacks compute, so {where} was not given libcuda.so.1"
         return proof(text, *evidence)
     return strong(f"{where} has GPU device nodes, but the NVIDIA runtime did not bring libcuda.so.1 in", *evidence)
+
+
+def _management(case: Case, where: str, given: Injected) -> Finding | None:
+    """TensorFlow since 2.21 opens the management library before all others, and lists no GPU without it."""
+    wants = [
+        one
+        for one in value_or(case.facts.target.frameworks, ())
+        if one.name == "tensorflow" and at_least(one.version, "2.21") and value_or(one.gpu_build, False)
+    ]
+    copies = case.facts.loads.libnvml
+    if not wants or not isinstance(copies, Known) or any(one.found_via != NOT_ON_PATH for one in copies.value):
+        return None
+    told = f" (NVIDIA_DRIVER_CAPABILITIES={given.capabilities} lacks utility)" if given.capabilities else ""
+    return strong(
+        f"{where} was not given libnvidia-ml.so.1{told}, without which {wants[0].title} {wants[0].version} lists no GPU",
+        saw("the loader finds no libnvidia-ml.so.1", copies),
+        know("TensorFlow 2.21.0 lists no GPU and prints nothing without it; 2.20.0 works", SEEN),
+    )
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
