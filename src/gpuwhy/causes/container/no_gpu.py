@@ -84,7 +84,7 @@ def _management(case: Case, where: str, given: Injected) -> Finding | None:
         return None
     told = f" (NVIDIA_DRIVER_CAPABILITIES={given.capabilities} lacks utility)" if given.capabilities else ""
     return strong(
-        f"{where} was not given libnvidia-ml.so.1{told}, without which {wants[0].title} {wants[0].version} lists no GPU",
+        f"{where} was not given libnvidia-ml.so.1{told}, without which TensorFlow {wants[0].version} lists no GPU",
         saw("the loader finds no libnvidia-ml.so.1", copies),
         know("TensorFlow 2.21.0 lists no GPU and prints nothing without it; 2.20.0 works", SEEN),
     )
