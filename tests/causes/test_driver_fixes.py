@@ -81,3 +81,21 @@ def test_the_command_takes_one_folder_out(before, after):
         ["bash", "-c", script], env={"LD_LIBRARY_PATH": before, "PATH": "/usr/bin:/bin"}, capture_output=True, text=True
     )
     assert done.stdout == after
+
+
+def test_older_builds_are_what_the_harvested_releases_say():
+    """Each `<` in a fix is where the framework's releases turn to the next CUDA major."""
+    import re
+
+    from gpuwhy.causes.driver.builds import BUILDS
+    from gpuwhy.knowledge.releases import family
+    from gpuwhy.model.version import numbers
+
+    names = {"torch": "torch", "tensorflow": "tensorflow", "onnxruntime": "onnxruntime-gpu"}
+    for framework, name in names.items():
+        rows = [r for r in family(name).rows if r.platform == "linux-x86_64" and isinstance(r.cuda, str)]
+        for oldest, _, command in BUILDS[framework]:
+            below = re.search(r"<([\d.]+)", command)[1]
+            inside = [r for r in rows if numbers(r.version) < numbers(below)]
+            newest = max(inside, key=lambda r: numbers(r.version))
+            assert newest.cuda.split(".")[0] == oldest.split(".")[0], (framework, command, newest)

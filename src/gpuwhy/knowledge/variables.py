@@ -137,7 +137,7 @@ FOREIGN = ("TF_VAR_", "TF_CLI_", "TF_TOKEN_", "TF_LOG", "TF_DATA_DIR", "TF_INPUT
 """Terraform's variables, which only look like TensorFlow's."""
 
 NOT_READ_BY_TENSORFLOW = frozenset({"CUDA_PATH", "CUDA_ROOT", "CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"})
-"""Names that occur in no file of the tensorflow 2.21.0 Linux wheel: it finds its libraries through the loader alone."""
+"""Names that TensorFlow on Linux does not read: its libraries come through the loader alone (docs/knowledge.md)."""
 
 ALLOCATOR_KEYS = frozenset(
     {"backend", "expandable_segments", "expandable_segments_reserve", "expandable_segments_reserve_by_class"}
