@@ -53,9 +53,11 @@ def write_log(path: Path, megabytes: int) -> None:
 
 
 def pieces(path: Path) -> Iterator[bytes]:
-    """The file, a megabyte at a time."""
+    """The file, in pieces as the command reads them."""
+    from gpuwhy.cli.explain import PIECE as SIZE
+
     with path.open("rb") as file:
-        while piece := file.read(PIECE):
+        while piece := file.read(SIZE):
             yield piece
 
 

@@ -1,48 +1,155 @@
-"""Xid numbers and NVML codes."""
+"""Codes: numbers and names as messages give them, to every status they may stand for."""
 
 from __future__ import annotations
 
-import pynvml
+import json
+from pathlib import Path
+
 import pytest
 
-from gpuwhy.knowledge import nvml, xid
+from gpuwhy.causes import CAUSES
+from gpuwhy.knowledge import codes, nvml
+
+HEADERS = json.loads((Path(__file__).parent / "headers.json").read_text(encoding="utf-8"))
+PUBLISHED = [
+    (api, name, number) for api, rows in HEADERS.items() if api != "source" for name in rows for number in rows[name]
+]
 
 
-def test_xid_rows_are_sorted_and_say_something():
-    assert list(xid.ROWS) == sorted(xid.ROWS)
-    for number, row in xid.ROWS.items():
-        assert row.number == number
-        assert len(row.text) > 10
-        assert not row.text.endswith(".")
-        assert row.source.where
-        assert row.hardware or not row.recovered
+def named(text: str) -> list[tuple[str, str]]:
+    return [(code.api, code.names[0] if code.names else "") for code in codes.find(text)]
 
 
 @pytest.mark.parametrize(
-    "number, hardware, recovered",
-    [(13, False, False), (31, False, False), (43, False, False), (48, True, False), (63, True, True),
-     (74, True, False), (79, True, False), (94, True, True), (95, True, False), (119, True, False)],
-)  # fmt: skip
-def test_xid_meaning(number, hardware, recovered):
-    row = xid.meaning(number)
-    assert row
-    assert (row.hardware, row.recovered) == (hardware, recovered)
+    "text, found",
+    [
+        ("719", [("cuda", "cudaErrorLaunchFailure")]),
+        ("0x2cf", [("cuda", "cudaErrorLaunchFailure")]),
+        ("0X2CF", [("cuda", "cudaErrorLaunchFailure")]),
+        ("CUDA error 719", [("cuda", "cudaErrorLaunchFailure")]),
+        ("cudaErrorLaunchFailure", [("cuda", "cudaErrorLaunchFailure")]),
+        ("cuda_error_launch_failed", [("cuda", "cudaErrorLaunchFailure")]),
+        ("unspecified launch failure", [("cuda", "cudaErrorLaunchFailure")]),
+        ("CUDNN_STATUS_INTERNAL_ERROR", [("cudnn", "CUDNN_STATUS_INTERNAL_ERROR")]),
+        ("cudnn 4", [("cudnn", "CUDNN_STATUS_INTERNAL_ERROR")]),
+        ("cudnn 4000", [("cudnn", "CUDNN_STATUS_INTERNAL_ERROR")]),
+        ("cudnn internal_error", [("cudnn", "CUDNN_STATUS_INTERNAL_ERROR")]),
+        ("nvml 18", [("nvml", "NVML_ERROR_LIB_RM_VERSION_MISMATCH")]),
+        ("NVML: 18", [("nvml", "NVML_ERROR_LIB_RM_VERSION_MISMATCH")]),
+        ("xid 79", [("xid", "")]),
+        ("Xid79", [("xid", "")]),
+        ("nccl 7", [("nccl", "ncclInProgress")]),
+        ("driver 4", [("cuda", "cudaErrorCudartUnloading")]),
+        ("runtime 4", [("cuda", "cudaErrorCudartUnloading"), ("cuda", "cudaErrorLaunchFailure")]),
+        ("driver 35", []),
+        ("-1", [("cuda", "")]),
+        ("xid 0", []),
+        ("123456789", []),
+        ("9" * 5000, []),
+        ("NO_SUCH_THING", []),
+        ("", []),
+        ("___", []),
+    ],
+)
+def test_find(text, found):
+    assert named(text) == found
 
 
-def test_unknown_xid():
-    assert xid.meaning(9999) is None
-    assert xid.meaning(-1) is None
+def test_a_bare_number_is_ambiguous():
+    apis = [code.api for code in codes.find("4")]
+    assert {"cuda", "cudnn", "cusolver", "cufft", "nccl", "nvml"} <= set(apis)
+    assert apis.count("cuda") == 2, "the runtime before CUDA 10.1 counted otherwise"
 
 
-def test_nvml_names_are_those_of_the_official_binding():
-    codes = {v: k for k, v in vars(pynvml).items() if k.startswith(("NVML_ERROR_", "NVML_SUCCESS")) and type(v) is int}
-    shared = set(codes) & set(nvml.NAMES)
-    assert len(shared) > 20
-    assert {code: nvml.NAMES[code] for code in shared} == {code: codes[code] for code in shared}
+def test_which_numbers_hold_where():
+    [code] = codes.find("CUDNN_STATUS_VERSION_MISMATCH")
+    assert [(n.code, n.where) for n in code.numbers] == [(14, "cuDNN 8"), (1002, "cuDNN 9")]
+    [code] = codes.find("cudaErrorNoDevice")
+    assert [(n.code, n.where) for n in code.numbers] == [
+        (100, "driver; runtime since CUDA 10.1"),
+        (38, "runtime of CUDA 10.0 and older"),
+    ]
+    [code] = codes.find("cudaErrorInsufficientDriver")
+    assert [n.where for n in code.numbers] == ["runtime"]
 
 
-def test_nvml_names_both_ways():
-    assert nvml.name_of(18) == "NVML_ERROR_LIB_RM_VERSION_MISMATCH"
-    assert nvml.code_of("NVML_ERROR_GPU_IS_LOST") == 15
-    assert nvml.name_of(12345) == "NVML_ERROR_12345"
-    assert nvml.code_of("NVML_ERROR_NO_SUCH_THING") is None
+def test_sources_name_the_first_release():
+    [code] = codes.find("CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED")
+    assert "9.2" in code.source.detail
+    assert all(code.source.where and code.source.kind == "know" for code in codes.everything())
+
+
+def test_near():
+    assert codes.near("CUDNN_STATUS_INTERAL_ERROR")[0] == "CUDNN_STATUS_INTERNAL_ERROR"
+    assert codes.near("cudnn 77") == ["cudnn 12", "cudnn 13", "cudnn 14"]
+    assert codes.near("77777") == []
+
+
+def test_words_belong_to_statuses_and_causes():
+    ids = {cause.id for cause in CAUSES}
+    slugs = {api: set(rows) for api, rows in codes.table().libraries.items()}
+    slugs["cuda"] = {row.slug for row in codes.table().cuda}
+    for api, rows in codes.words().items():
+        assert set(rows) <= slugs[api], api
+        for text, causes in rows.values():
+            assert text
+            assert not text.endswith(".")
+            assert set(causes) <= ids, (api, text)
+            assert len(set(causes)) == len(causes)
+
+
+def test_causes_of_xids_exist():
+    ids = {cause.id for cause in CAUSES}
+    rows = [code for code in codes.everything() if code.api == "xid"]
+    assert all(set(code.causes) <= ids for code in rows)
+    assert {code.numbers[0].code for code in rows if "device.hardware" in code.causes} >= {48, 62, 79, 95, 119}
+    assert {code.numbers[0].code for code in rows if code.causes == ()} >= {45, 63, 92}
+
+
+def test_a_status_has_one_row_per_api():
+    keys = [(code.api, code.names or code.numbers) for code in codes.everything()]
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_errors_people_meet_are_explained():
+    for text in (
+        "cuda 2", "cuda 35", "cuda 100", "cuda 209", "cuda 222", "cuda 700", "cuda 719", "cuda 801", "cuda 802",
+        "cuda 803", "cuda 804", "cuda 999", "cudnn 1", "cudnn 8", "cudnn 1001", "cudnn 5000", "cublas 1", "cublas 3",
+        "cublas 13", "cublas 14", "cusolver 7", "cufft 5", "nccl 1", "nccl 2", "nccl 5", "nvml 9", "nvml 15",
+    ):  # fmt: skip
+        found = codes.find(text)
+        assert any(code.meaning and code.causes for code in found), text
+
+
+def test_nvml_agrees_with_its_own_module():
+    for number, name in nvml.NAMES.items():
+        assert [code.names for code in codes.find(f"nvml {number}")] == [(name,)]
+
+
+@pytest.mark.parametrize("api, name, number", PUBLISHED)
+def test_every_number_of_the_headers(api, name, number):
+    assert name in [one for code in codes.find(f"{api} {number}") for one in code.names]
+    assert number in [n.code for code in codes.find(name) for n in code.numbers]
+
+
+@pytest.mark.parametrize(
+    "api, name, number", [row for row in PUBLISHED if row[2] and row[0] not in ("runtime", "driver")]
+)
+def test_a_number_has_the_word_of_a_status_with_that_number(api, name, number):
+    rows = codes.table().libraries[api]
+    assert number in rows[codes.library_by_number(api, number)].codes
+    assert number in rows[codes.library_by_name(api, name)].codes
+
+
+def test_no_status_that_the_headers_do_not_have():
+    for api, rows in codes.table().libraries.items():
+        assert {row.name for row in rows.values()} <= set(HEADERS[api]), api
+    names = {name for row in codes.table().cuda for name in row.names}
+    assert names - {*HEADERS["runtime"], *HEADERS["driver"]} == {"cudaErrorDeviceUninitilialized"}, "as 10.2 spells it"
+
+
+def test_no_two_statuses_of_a_library_have_one_number_but_the_old_names_of_cudnn():
+    for api, rows in codes.table().libraries.items():
+        numbers = [number for row in rows.values() for number in row.codes]
+        twice = {number for number in numbers if numbers.count(number) > 1}
+        assert twice == ({1002, 3007, 3008, 4003, 4006} if api == "cudnn" else set()), api

@@ -18,6 +18,9 @@ from gpuwhy.model.version import at_least
         ("torch", "torch", "2.11.0+cpu", None, "torch==2.11.0"),
         ("jax", "jax", "0.10.2", 13, "jax[cuda13]==0.10.2"),
         ("jax", "jax", "0.4.30", 13, "jax[cuda12]==0.4.30"),
+        ("jax", "jax", "0.4.25", 12, ""),
+        ("tensorflow", "tensorflow", "2.15.0", 12, "tensorflow[and-cuda]==2.15.1"),
+        ("tensorflow", "tensorflow", "2.14.1", 11, "tensorflow[and-cuda]==2.14.1"),
         ("onnxruntime", "onnxruntime", "1.30.0", None, "onnxruntime-gpu[cuda,cudnn]==1.30.0"),
         ("onnxruntime", "onnxruntime", "1.18.0", None, "onnxruntime-gpu==1.18.0"),
         ("cupy", "cupy-cuda12x", "14.0.1", 12, "cupy-cuda12x[ctk]==14.0.1"),
@@ -49,6 +52,7 @@ def test_wheel(library, cuda, wheel):
 def test_old_releases_bring_no_libraries():
     assert brings_libraries("tensorflow", "2.14.0")
     assert not brings_libraries("tensorflow", "2.13.1")
+    assert not brings_libraries("jax", "0.4.25")
     assert not brings_libraries("paddle", "3.0")
 
 
@@ -66,3 +70,8 @@ def test_flavours():
     assert library_wheel("nvidia-cudnn-cu12") == ("nvidia-cudnn", 12)
     assert library_wheel("nvidia-cublas") is None
     assert library_wheel("cupy-cuda12x") is None
+
+
+@pytest.mark.parametrize("python, wanted", [("3.10.4", "2.14.0"), ("3.11.7", "2.15.1"), ("", "2.14.0")])
+def test_tensorrt_of_tensorflow_2_14_has_no_wheel_since_python_3_11(python, wanted):
+    assert gpu_requirement("tensorflow", "tensorflow", "2.14.0", 11, python) == f"tensorflow[and-cuda]=={wanted}"

@@ -1,11 +1,13 @@
-"""Outputs of real programs that were made to fail in a known way (tools/capture.py says how): the cause is certain.
+"""Outputs of real programs that were made to fail in a known way: the cause is certain, and was written down first.
 
-`also` holds what the text alone cannot tell from the cause: an empty device list looks the same whatever emptied it.
+tools/capture.py says how on a machine with a GPU (h200), tools/capture_lab.py on one without (lab). `also` holds what
+the text alone cannot tell from the cause, `why` the reason: an empty device list looks the same whatever emptied it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,21 @@ CASES = [
     for file in sorted((Path(__file__).parent / "captured").glob("*.jsonl"))
     for line in file.read_text().splitlines()
 ]
+
+
+def test_there_are_sixty():
+    assert len([c for c in CASES if c["cause"] != "healthy"]) >= 60
+    assert len({c["id"] for c in CASES}) == len(CASES)
+
+
+def test_nothing_private():
+    assert [
+        c["id"] for c in CASES if re.search(r"/tmp/lab|/capture-|(?<![\w.-])/root\b|pythonhosted|pypi\.org", c["log"])
+    ] == []
+
+
+def test_a_neighbour_has_its_reason():
+    assert [c["id"] for c in CASES if c["also"] and not c.get("why")] == []
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c["id"])

@@ -11,7 +11,7 @@ import pytest
 
 from gpuwhy.causes.clues import clues
 from gpuwhy.causes.clues.conditions import kind_of
-from gpuwhy.knowledge.statuses import cuda_messages, table
+from gpuwhy.knowledge.codes import table
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.reader import read_text
 
@@ -96,38 +96,6 @@ def test_every_speaker_has_an_example_and_a_near_miss():
     speakers = {s.id.split(".")[0] for s in signatures()}
     assert speakers <= {name.split(".")[0] for name in EXAMPLES["is"]}
     assert speakers <= {name.rstrip(".") for name in EXAMPLES["is not"]}
-
-
-@pytest.mark.parametrize("row", table().cuda, ids=lambda r: r.slug)
-def test_every_cuda_error_in_every_spelling(row):
-    for name in row.names:
-        assert f"cuda.{row.slug}" in found(f"call failed: {name}")
-    assert f"cuda.{row.slug}" in found(f"CUDA error {row.code}") or row.code >= 1000
-    for text in row.says:
-        slug = cuda_messages()[text.lower().rstrip(".")]
-        assert f"cuda.{slug}" in found(f"RuntimeError: CUDA error: {text}")
-
-
-@pytest.mark.parametrize("library", ["cudnn", "cublas", "cusolver", "cusparse", "curand", "cufft", "nvrtc"])
-def test_every_status_of_a_library(library):
-    for slug, row in table().libraries[library].items():
-        assert f"{library}.{slug}" in found(f"RuntimeError: {row.name} at call"), row.name
-
-
-@pytest.mark.parametrize(
-    "number, word",
-    [
-        (1, "not_initialized"),
-        (4, "internal_error"),
-        (8, "execution_failed"),
-        (1001, "not_initialized"),
-        (5000, "execution_failed"),
-    ],
-)
-def test_cudnn_by_number(number, word):
-    assert f"cudnn.{word}" in found(f"cudnnCreate failed: {number}") or f"cudnn.{word}" in found(
-        f"cuDNN error: {number}"
-    )
 
 
 def test_success_is_no_error():

@@ -131,6 +131,12 @@ def test_head_and_tail_are_kept():
         ("web-1  | KeyError: 1", "KeyError: 1"),
         ("2024-01-01 10:00:00.123456: KeyError: 1", "KeyError: 1"),
         ("E0101 10:00:00.123456  77 cuda_dnn.cc:456] KeyError: 1", "KeyError: 1"),
+        ("2024-01-01T10:00:00.123456789Z KeyError: 1", "KeyError: 1"),
+        ("> KeyError: 1", "KeyError: 1"),
+        (">> KeyError: 1", "KeyError: 1"),
+        (">>> import tensorflow", ">>> import tensorflow"),
+        ("`KeyError: ‘a’`", "KeyError: 'a'"),
+        ("KeyError: &#39;a&#39; &gt; &quot;b&quot;", "KeyError: 'a' > \"b\""),
         ("KeyError: 1", "KeyError: 1"),
     ],
 )

@@ -1,6 +1,9 @@
-"""Codes: a number or a name, as an error message gives it, to the statuses it may stand for.
+"""Codes: the statuses of CUDA and its libraries, by number, by name and by what the API prints.
 
 Numbers are ambiguous: 4 is another thing to the driver, to a runtime before CUDA 10.1, to cuDNN 8, to NCCL and to NVML.
+A status has one canonical word, that of the driver API in lower case ("no_device" for cudaErrorNoDevice,
+CUDA_ERROR_NO_DEVICE, 100, and 38 before CUDA 10.1). data/status_codes.json was read from the headers and from the
+libraries themselves.
 """
 
 from __future__ import annotations
@@ -10,7 +13,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from gpuwhy.knowledge import statuses, xid
+import msgspec
+
+from gpuwhy.knowledge import xid
 from gpuwhy.knowledge.tables import load, source
 from gpuwhy.model.code import Code, Number
 from gpuwhy.model.fact import Source
@@ -62,9 +67,6 @@ _SUCCESS = {
     "nvml": ("NVML_SUCCESS",),
 }
 
-_NO_STATUS = {("nccl", "num_results")}
-"""A count of the statuses, not one of them."""
-
 _SINCE = {
     "cuda": {
         810: "11.8", 912: "11.8", 811: "12.0", 812: "12.0", 225: "12.1", 402: "12.3", 913: "12.4", 914: "12.4",
@@ -89,10 +91,85 @@ _XID_CAUSES: dict[int, tuple[str, ...]] = {
 }
 """For the other numbers: device.hardware where the hardware failed and did not recover, else none."""
 
+OLD_ONLY = {-1: "stub_library"}
+"""A stub libcuda of CUDA 11 and older answers every call with -1."""
+
 _API_WORDS = {api: api for api in TITLES} | {"driver": "driver", "runtime": "runtime", "cudart": "runtime"}
 _NOISE = {"error", "errors", "code", "status", "result", "nvrm"}
 _NUMBER = re.compile(r"-?\d+|0[xX][0-9a-fA-F]+")
 _GLUED = re.compile(rf"({'|'.join(_API_WORDS)})(-?\d+)")
+
+
+class CudaRow(msgspec.Struct, frozen=True):
+    """One error of the CUDA runtime and driver."""
+
+    code: int
+    slug: str
+    names: tuple[str, ...]
+    old: tuple[int, ...]  # numbers before CUDA 10.1
+    says: tuple[str, ...]  # what cudaGetErrorString prints
+
+
+class StatusRow(msgspec.Struct, frozen=True):
+    """One status of a library: its name, and its numbers (cuDNN 9 renumbered)."""
+
+    name: str
+    codes: tuple[int, ...]
+
+
+class Table(msgspec.Struct, frozen=True):
+    """The whole file."""
+
+    sources: dict[str, str]
+    cuda: tuple[CudaRow, ...]
+    libraries: dict[str, dict[str, StatusRow]]
+
+
+@cache
+def table() -> Table:
+    """The table, read once."""
+    return load("status_codes.json", Table)
+
+
+@cache
+def _cuda_names() -> dict[str, str]:
+    return {name.lower(): row.slug for row in table().cuda for name in row.names}
+
+
+def cuda_by_name(name: str) -> str:
+    """The word for cudaErrorX or CUDA_ERROR_X, whatever the case; "" when there is no such error."""
+    return _cuda_names().get(name.lower(), "")
+
+
+@cache
+def cuda_messages() -> dict[str, str]:
+    """What cudaGetErrorString prints, in lower case, to the word."""
+    return {text.lower().rstrip("."): row.slug for row in table().cuda for text in row.says}
+
+
+def cuda_by_number(number: int) -> str:
+    """The word for a number; the numbering before CUDA 10.1 counts where the newer one has none."""
+    rows = table().cuda
+    new = next((row.slug for row in rows if row.code == number), "")
+    return new or next((row.slug for row in rows if number in row.old), "") or OLD_ONLY.get(number, "")
+
+
+def cuda_code(slug: str) -> int:
+    """The number of today for a word; 0 when there is none."""
+    return next((row.code for row in table().cuda if row.slug == slug), 0)
+
+
+def library_by_name(library: str, name: str) -> str:
+    """The word for CUDNN_STATUS_X and its kind; "" for success and for names that do not exist."""
+    wanted = name.lower().replace("_", "")
+    rows = table().libraries.get(library, {})
+    return next((slug for slug, row in rows.items() if row.name.lower().replace("_", "") == wanted), "")
+
+
+def library_by_number(library: str, number: int) -> str:
+    """The word for a bare number of a library."""
+    rows = table().libraries.get(library, {})
+    return next((slug for slug, row in rows.items() if number in row.codes), "")
 
 
 def find(words: str) -> tuple[Code, ...]:
@@ -174,19 +251,19 @@ def _success() -> Iterator[Code]:
 
 
 def _cuda() -> Iterator[Code]:
-    for row in statuses.table().cuda:
+    for row in table().cuda:
         text, causes = _word("cuda", row.slug)
         numbers = (Number(row.code, _where(row)), *(Number(n, "runtime of CUDA 10.0 and older") for n in row.old))
         names = tuple(sorted(row.names, key=lambda name: name.startswith("CUDA_")))
         known = _source("cuda", row.code)
         yield Code("cuda", TITLES["cuda"], names, numbers, text, causes, known, row.says)
-    for number, slug in statuses.OLD_ONLY.items():
+    for number, slug in OLD_ONLY.items():
         text, causes = _word("cuda", slug)
         where = Number(number, "stub libcuda of CUDA 11 and older, from cuInit")
         yield Code("cuda", TITLES["cuda"], (), (where,), text, causes, _source("cuda"))
 
 
-def _where(row: statuses.CudaRow) -> str:
+def _where(row: CudaRow) -> str:
     driver = any(name.startswith("CUDA_") for name in row.names)
     runtime = any(name.startswith("cuda") for name in row.names)
     if not (driver and runtime):
@@ -195,10 +272,8 @@ def _where(row: statuses.CudaRow) -> str:
 
 
 def _library(api: str) -> Iterator[Code]:
-    rows = statuses.table().libraries.get(api, {})
+    rows = table().libraries.get(api, {})
     for slug, row in rows.items():
-        if (api, slug) in _NO_STATUS:
-            continue
         text, causes = _word(api, slug)
         numbers = tuple(Number(n, _cudnn(n) if api == "cudnn" else "") for n in row.codes)
         yield Code(api, TITLES[api], (row.name,), numbers, text, causes, _source(api, row.codes[-1]))

@@ -18,7 +18,7 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     ),
     (
         ("cuda.illegal_address", "cuda.launch_failed", "cuda.misaligned_address", "cuda.ecc_uncorrectable"),
-        ("cublas.", "cudnn.", "cusolver.", "nccl.unhandled", "cuda.", "kernel.xid", "tf."),
+        ("cublas.", "cudnn.", "cusolver.", "nccl.unhandled", "cuda.", "tf."),
     ),
     (("kernel.xid", "kernel.off_bus", "nvidia.lost"), ("cuda.", "cublas.", "cudnn.", "nccl.", "nvidia.no_handle")),
     (
@@ -39,6 +39,16 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
         (*_UNSEEN, "torch.falls_back"),
     ),
     (("tf.cudnn_version",), ("cudnn.", "tf.skipping", "loader.tf_skip")),
+    (
+        (
+            "jax.unable_to_load",
+            "jax.found_version",
+            "jax.plugin_abi",
+            "jax.unable_to_use",
+            "cuda.shared_object_init_failed",
+        ),
+        ("jax.cpu_build", "jax.unknown_backend", "jax.no_visible", "title.no_cuda"),
+    ),
     (("loader.tf_skip",), ("tf.skipping",)),
     (
         ("tf.cudnn_handle", "cudnn."),
@@ -89,6 +99,7 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("memory.shm", "memory.worker_killed", "memory.killer"), ("signal.", "nccl.", "memory.worker_gone")),
     (("container.",), ("nvidia.", "container.generic", "cuda.")),
     (("torch.fork", "numba.forked"), ("cuda.not_initialized", "program.fork", "cuda.")),
+    (("torch.xformers_unbuilt",), ("torch.capability_short", "program.dtype", "program.shape")),
     (("build.",), ("build.failed", "packages.no_match_other")),
     (
         (
@@ -113,7 +124,16 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
             "torch.elastic",
             "tf.native_runtime",
             "nccl.timeout",
-            "python.",
+            "python.module",
+            "python.import_name",
+            "python.attribute",
+            "python.exception",
+            "python.runtime",
+            "python.keras",
+            "python.http",
+            "python.files",
+            "python.command",
+            "python.glibc",
         ),
     ),
 )
@@ -130,7 +150,14 @@ def attached(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
     return tuple(out)
 
 
+# TensorFlow goes on without the library it misses: what Python itself raises later has a reason of its own.
+_NOTES = ("loader.tf_dso", "loader.tf_skip", "tf.skipping", "windows.could_not_find")
+_OWN = ("python.module", "python.import_name", "python.attribute", "python.exception")
+
+
 def _explains(early: Symptom, late: Symptom) -> bool:
     if early.role != "error" or early.line > late.line or early.signature == late.signature:
+        return False
+    if early.signature in _NOTES and late.signature in _OWN:
         return False
     return any(early.signature.startswith(keys) and late.signature.startswith(values) for keys, values in FOLLOWS)

@@ -9,7 +9,7 @@ from functools import cache
 
 import msgspec
 
-from gpuwhy.knowledge import statuses
+from gpuwhy.knowledge import codes
 from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.follow import attached
@@ -20,6 +20,8 @@ from gpuwhy.symptoms.told import told_by
 
 HEAD, TAIL = 300, 200
 """How many different symptoms of the beginning and of the end are kept."""
+CIRCUMSTANCES = ("title.regression", "title.batch_one", "title.newer_gpu", "title.sleep")
+"""Titles that say when something fails, not what: a failure told in general words beside them counts."""
 QUOTE, BEFORE = 400, 80
 WRAPPED = 60
 
@@ -118,18 +120,23 @@ def read_text(text: str) -> Reading:
     reading = read((text.encode("utf-8", "replace"),), fast=False)
     if reading.errors or not 1 < reading.lines < WRAPPED:
         return reading
-    joined = read((" ".join(text.split()).encode("utf-8", "replace"),), fast=False)
+    joined = read(
+        (" ".join(unprefixed(one.strip()) for one in text.splitlines()).encode("utf-8", "replace"),), fast=False
+    )
     return joined if joined.errors else reading
 
 
 def _symptoms(hit: Hits) -> Iterator[Symptom]:
     """What one line says; a signature that another covers is dropped."""
-    line = unprefixed(hit.text.decode("utf-8", "replace").strip())
+    raw = hit.text.decode("utf-8", "replace").strip()
+    line = unprefixed(raw)
     matched: list[tuple[Signature, str, dict[str, str], str]] = []
     numbers = sorted({number for anchor in hit.anchors for number in _index()[1][anchor]})
     for number in numbers:
         one = signatures()[number]
         match = _compiled(number).search(line)
+        if match is None and one.role == "told":  # where a line comes from is told by what stands before it
+            match = _compiled(number).search(raw)
         if match is None:
             continue
         fields = {
@@ -139,7 +146,13 @@ def _symptoms(hit: Hits) -> Iterator[Symptom]:
         if name:
             matched.append((one, name, fields, _quote(line, match)))
     covered = {c for one, _, _, _ in matched for c in one.covers}
+    says_more = any(
+        not one.yields and one.role in ("error", "echo", "harmless") and one.id not in CIRCUMSTANCES
+        for one, _, _, _ in matched
+    )
     for one, name, fields, quote in matched:
+        if one.yields and says_more:
+            continue
         if not {one.id, name, f"{name.split('.')[0]}."} & covered:
             yield Symptom(name, hit.line, quote, role=one.role, fields=fields)
 
@@ -157,14 +170,14 @@ def _resolved(one: Signature, fields: dict[str, str]) -> str:
     if one.table == "cuda":
         slug = _cuda(fields)
         if slug:
-            fields["code"] = str(statuses.cuda_code(slug))
+            fields["code"] = str(codes.cuda_code(slug))
         return f"cuda.{slug}" if slug else ""
     library = one.table.removesuffix("class")
     name, number = fields.get("name", ""), fields.get("number", "")
     if number:
-        slug = statuses.library_by_number(library, int(number))
+        slug = codes.library_by_number(library, int(number))
     else:
-        slug = statuses.library_by_name(library, f"nvml_error_{name}" if one.table == "nvmlclass" else name)
+        slug = codes.library_by_name(library, f"nvml_error_{name}" if one.table == "nvmlclass" else name)
         fields.pop("name", None)
     fields.pop("number", None)
     return f"{library}.{slug}" if slug else ""
@@ -172,7 +185,7 @@ def _resolved(one: Signature, fields: dict[str, str]) -> str:
 
 def _cuda(fields: dict[str, str]) -> str:
     if "name" in fields:
-        return statuses.cuda_by_name(fields.pop("name"))
+        return codes.cuda_by_name(fields.pop("name"))
     if "says" in fields:
-        return statuses.cuda_messages().get(fields.pop("says").lower().rstrip("."), "")
-    return statuses.cuda_by_number(int(fields.pop("number")))
+        return codes.cuda_messages().get(fields.pop("says").lower().rstrip("."), "")
+    return codes.cuda_by_number(int(fields.pop("number")))

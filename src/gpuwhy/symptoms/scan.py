@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
 from typing import Any
 
+from gpuwhy.symptoms.sieve import Sieve
+
 LONG = 8192
-"""A line longer than this is read around what was found in it."""
-
-
-_DIGITS = re.compile(rb"[0-9]+")
+"""A line longer than this is read in windows of that size around what was found in it."""
+HALF = LONG // 2
 
 
 class Hits:
@@ -40,40 +39,39 @@ class Scanner:
         """Compiled when the first large block comes."""
         return _hyperscan(self.anchors, self._weak) if self._allowed else None
 
+    @cached_property
+    def _sieve(self) -> Sieve:
+        return Sieve(self.anchors)
+
     @property
     def engine(self) -> str:
         """Which engine does the work."""
         return "hyperscan" if self._engine is not None else "python"
 
     def hits(self, block: bytes, first: int) -> Iterator[Hits]:
-        """The lines with anchors, in order."""
-        small = len(block) <= LONG
-        found = self._plain(block, small) if small or self._engine is None else self._fast(block)
-        by_line: dict[int, set[int]] = {}
-        where: dict[int, int] = {}
-        for position, anchor in found:
-            start = _line_start(block, position)
-            by_line.setdefault(start, set()).add(anchor)
-            where.setdefault(start, position)
+        """The lines with anchors, in order; of a long line the windows with anchors."""
         line, counted = first, 0
-        for start in sorted(by_line):
+        for start, text, anchors in _lines(block, sorted(self._found(block))):
             line += block.count(b"\n", counted, start)
             counted = start
-            yield Hits(line, _line(block, start, where[start]), by_line[start])
+            yield Hits(line, text, anchors)
 
-    def _plain(self, block: bytes, small: bool) -> Iterator[tuple[int, int]]:
-        low = block.lower()
-        for number in range(len(self.anchors)) if small else self._present(low):
+    def _found(self, block: bytes) -> Iterable[tuple[int, int]]:
+        """The places of anchors, and which."""
+        if len(block) <= LONG:
+            return self._places(block, range(len(self.anchors)), frozenset())
+        if self._engine is not None:
+            return self._fast(block)
+        return self._places(block, self._sieve.may_hold(block), self._weak)
+
+    def _places(self, block: bytes, numbers: Sequence[int], once: frozenset[int]) -> Iterator[tuple[int, int]]:
+        low = block.lower() if numbers else b""
+        for number in numbers:
             anchor = self.anchors[number]
             at = low.find(anchor)
             while at >= 0:
                 yield at, number
-                at = low.find(anchor, _skip(low, at)) if small or number not in self._weak else -1
-
-    def _present(self, low: bytes) -> Iterator[int]:
-        """The anchors that may be in a large block: looked for in its lines without digits, each taken once."""
-        shapes = b"\n".join(set(_DIGITS.sub(b"", low).split(b"\n")))
-        return (n for n, anchor in enumerate(self.anchors) if _DIGITS.sub(b"", anchor) in shapes)
+                at = low.find(anchor, at + 1) if number not in once else -1
 
     def _fast(self, block: bytes) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
@@ -86,24 +84,30 @@ class Scanner:
         return found
 
 
-def _skip(block: bytes, at: int) -> int:
-    """Where to look on: the next line, or some way down a very long one."""
-    end = block.find(b"\n", at, at + LONG)
-    return end + 1 if end >= 0 else at + LONG
+def _lines(block: bytes, found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, bytes, set[int]]]:
+    """The places, in order, by line (a carriage return starts one too), or by window where a line is long."""
+    begin = end = start = last = -1
+    anchors: set[int] = set()
+    for at, anchor in found:
+        if at >= end:
+            begin = max(block.rfind(b"\n", max(end, 0), at), block.rfind(b"\r", max(end, 0), at), end) + 1
+            end = _end(block, at)
+        where = begin if end - begin <= LONG else max(begin, begin + (at - begin) // HALF * HALF - HALF // 2)
+        if where != start and anchors:
+            yield start, block[start : min(last, start + LONG)], anchors
+            anchors = set()
+        start, last = where, end
+        anchors.add(anchor)
+    if anchors:
+        yield start, block[start : min(last, start + LONG)], anchors
 
 
-def _line_start(block: bytes, at: int) -> int:
-    """The start of the line (a carriage return starts one too); inside a very long line, a place before."""
-    low = max(0, at - LONG)
-    start = max(block.rfind(b"\n", low, at), block.rfind(b"\r", low, at)) + 1
-    return start if start else (0 if low == 0 else at - LONG // 4)
-
-
-def _line(block: bytes, start: int, at: int) -> bytes:
-    end = block.find(b"\n", at, start + LONG)
-    end = end if end >= 0 else min(len(block), start + LONG)
+def _end(block: bytes, at: int) -> int:
+    """Where the line ends."""
+    end = block.find(b"\n", at)
+    end = end if end >= 0 else len(block)
     back = block.find(b"\r", at, end)
-    return block[start : back if back >= 0 else end]
+    return back if back >= 0 else end
 
 
 @cache

@@ -12,7 +12,8 @@ class Signature(msgspec.Struct, frozen=True):
 
     Anchors are lower case and found in one pass over the text; the expression (case ignored) is tried only on lines
     that hold one. Named groups become fields. `table` names the status table that turns the `name`, `says` or `number`
-    group into the last part of the id. `covers`: signatures that say less about the same line.
+    group into the last part of the id. `covers`: signatures that say less about the same line;
+    `yields`: any other message of the line says more.
     """
 
     id: str
@@ -21,11 +22,17 @@ class Signature(msgspec.Struct, frozen=True):
     role: Role = "error"
     table: str = ""
     covers: tuple[str, ...] = ()
+    yields: bool = False
 
 
 def error(name: str, pattern: str, *anchors: str, covers: tuple[str, ...] = (), table: str = "") -> Signature:
     """A message that decides."""
     return Signature(name, pattern, anchors, "error", table, covers)
+
+
+def vague(name: str, pattern: str, *anchors: str) -> Signature:
+    """A failure told in general words: it counts only where its line says nothing else."""
+    return Signature(name, pattern, anchors, "error", yields=True)
 
 
 def echo(name: str, pattern: str, *anchors: str, covers: tuple[str, ...] = ()) -> Signature:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-BLOCK = 1 << 22
+BLOCK = 1 << 20
+"""Larger blocks are slower: the allocator hands their memory back each time, and fetching it again costs more."""
 BINARY = "binary data"
 OVERLAP = 1 << 12
 """A line longer than a block is cut; the pieces overlap so that a message on the cut is seen."""
@@ -98,49 +99,92 @@ class Cutter:
 
     def __init__(self) -> None:
         self.decoder = Decoder()
-        self._held = b""
+        self._held: list[bytes] = []
+        self._size = 0
         self._line = 1
 
     def feed(self, chunk: bytes) -> Iterator[Block]:
         """The blocks that are complete with this piece."""
         for piece in self.decoder.feed(chunk):
-            self._held += piece
-            while len(self._held) >= BLOCK:
-                cut = self._held.rfind(b"\n", 0, BLOCK) + 1
-                whole = cut or BLOCK
-                yield Block(plain(self._held[:whole]), self._line)
-                self._line += self._held.count(b"\n", 0, whole)
-                self._held = self._held[whole if cut else whole - OVERLAP :]
+            for start in range(0, len(piece), BLOCK):
+                self._held.append(piece[start : start + BLOCK] if len(piece) > BLOCK else piece)
+                self._size += len(self._held[-1])
+                if self._size >= BLOCK:
+                    yield self._complete()
+
+    def _complete(self) -> Block:
+        """What is held up to its last line, copied once where the last piece ends one."""
+        last = self._held[-1]
+        if cut := last.rfind(b"\n") + 1:
+            text, rest = b"".join([*self._held[:-1], last[:cut]]), last[cut:]
+        else:
+            text = self._text()
+            cut = text.rfind(b"\n") + 1 or len(text)
+            rest = text[cut if cut < len(text) else -OVERLAP :]
+            text = text[:cut]
+        self._hold(rest)
+        return self._block(text)
 
     def flush(self) -> Iterator[Block]:
         """What is left; a line that grows later is read again from its start."""
-        if not self._held:
-            return
-        cut = self._held.rfind(b"\n") + 1
-        yield Block(plain(self._held), self._line)
-        self._line += self._held.count(b"\n")
-        self._held = self._held[cut:]
+        text = self._text()
+        if text:
+            yield self._block(text)
+            self._hold(text[text.rfind(b"\n") + 1 :])
+
+    def _block(self, text: bytes) -> Block:
+        first = self._line
+        self._line += text.count(b"\n")
+        return Block(plain(text), first)
+
+    def _text(self) -> bytes:
+        return self._held[0] if len(self._held) == 1 else b"".join(self._held)
+
+    def _hold(self, text: bytes) -> None:
+        self._held, self._size = [text], len(text)
 
     @property
     def lines(self) -> int:
         """How many lines came so far."""
-        return self._line - 1 + bool(self._held)
+        return self._line - 1 + bool(self._size)
+
+
+_JSON = re.compile(rb'^\{"[^\n]*\\n[^\n]*$', re.MULTILINE)
+_ESCAPED = re.compile(rb"(?<!\\)\\(?:r\\)?n")
 
 
 def plain(data: bytes) -> bytes:
-    """Without colours and cursor movements."""
-    return _ANSI.sub(b"", data) if b"\x1b" in data else data
+    """Without colours and cursor movements; what a JSON log keeps in one line, as lines of it."""
+    if b"\x1b" in data:
+        data = _ANSI.sub(b"", data)
+    if (
+        b"\\" in data and b"\\n" in data and b'{"' in data
+    ):  # a carriage return starts a line and leaves the count of lines as it is
+        data = _JSON.sub(lambda found: _ESCAPED.sub(b"\r", found[0]).replace(b'\\"', b'"'), data)
+    return data
 
 
 _PREFIX = re.compile(
     r"(?:\[rank ?\d+\]:? ?|\(\w+ pid=\d+[^)]{0,60}\) ?|\[\d+,\d+\]<std\w{3}>: ?|\[\d+\]: |\d{1,4}: {1,3}"
-    r"|[\w.-]{1,60}-\d+ +\| ?|\[[\w .:/-]{4,40}\] ?|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,\d]*:? ?"
+    r"|[\w.-]{1,60}-\d+ +\| ?|\[[\w .,:/-]{4,40}\] ?|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:\d\d)?:? ?"
+    r"|>>? (?!>)|[-|] (?![-|])"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} [\w./@-]{1,60}(?:\[\d+\])?: ?"
+    r"|std(?:err|out)(?: [FP] |: ?)|E {3,}|[\w.]{3,60} - (?=[A-Z]+ - )"
+    r"|time=\S{1,40} level=\w+ (?:source=\S{1,60} )?(?:msg=)?|\{\"log\": ?\"|[\w.]{1,60}:[\w<>]{1,40}:\d+ - "
     r"|[EWIF]\d{4} \d\d:\d\d:[\d.]+ +\d+ [\w./-]+:\d+\] ?"
-    r"|(?:ERROR|WARNING|INFO|CRITICAL|DEBUG)[: ]+(?:\d\d-\d\d \d\d:\d\d:\d\d )?(?:[\w./-]+:\d+\])? ?)+"
+    r"|(?:ERROR|WARNING|INFO|CRITICAL|DEBUG)(?:[: ]+|$)(?:\d\d-\d\d \d\d:\d\d:\d\d )?(?:[\w./-]+:\d+\])? ?)+"
 )
 
 
+_QUOTES = str.maketrans("‘’“”", "''\"\"")
+_ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|gt|lt|amp|nbsp);")
+_ENTITIES = {"&quot;": '"', "&gt;": ">", "&lt;": "<", "&amp;": "&", "&nbsp;": " "}
+
+
 def unprefixed(line: str) -> str:
-    """A line without the rank, the process and the time in front of it."""
+    """A line without the rank, the process, the time and the marks of a quotation; typographic quotes made plain."""
+    if "&" in line:
+        line = _ENTITY.sub(lambda found: _ENTITIES.get(found[0], "'"), line)
+    line = line.translate(_QUOTES).strip("`*│ ") or line
     match = _PREFIX.match(line)
     return line[match.end() :] if match and match.end() < len(line) else line

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal
 
 from gpuwhy.model.symptom import Symptom, Told
 
+_LIBRARY = re.compile(r"lib(?:cu|nv)[\w+-]*\.so(?:\.\d+)+", re.IGNORECASE)
 System = Literal["", "linux", "windows", "wsl", "macos"]
 
 _NAMES = {
     "told.cuda": "cuda",
     "told.cudnn": "cudnn",
     "told.nvcc": "nvcc",
+    "told.runtime": "cuda",
     "told.driver": "driver",
     "told.module": "module",
     "told.smi": "driver",
     "told.python": "python",
+    "told.tf": "tf",
+    "told.torch_local": "torch",
+    "told.ort": "onnxruntime-gpu",
 }
 
 
@@ -29,6 +35,8 @@ def told_by(symptoms: Iterable[Symptom]) -> Told:
     for one in symptoms:
         seen.add(one.signature)
         name = one.get("name").lower() if one.signature == "told.package" else _NAMES.get(one.signature, "")
+        if one.signature == "told.cuda" and "driver version" in one.text.lower():
+            continue  # nvidia-smi names the newest CUDA that the driver runs, not an installed one
         if name and one.get("version"):
             versions.setdefault(_alias(name), []).append(one.get("version"))
         if one.signature == "told.smi" and one.get("cuda"):
@@ -36,7 +44,7 @@ def told_by(symptoms: Iterable[Symptom]) -> Told:
         if one.signature in ("told.gpu", "told.gpu_found") and one.get("gpu"):
             gpus.append(one.get("gpu"))
         if one.signature in ("told.file", "told.listed", "loader.resolved") and one.get("path"):
-            files.append(one.get("path"))
+            files += [one.get("path"), *(_LIBRARY.findall(one.text) if one.signature == "told.listed" else ())]
     unique = {name: tuple(dict.fromkeys(found)) for name, found in versions.items()}
     container = bool(seen & {"told.container", "container.run", "container.generic"})
     return Told(unique, tuple(dict.fromkeys(gpus)), tuple(dict.fromkeys(files)), _system(seen), container)

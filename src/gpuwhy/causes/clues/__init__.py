@@ -28,8 +28,22 @@ def clues() -> tuple[Clue, ...]:
         memory,
         other,
         program,
+        reports,
         surroundings,
     )  # fmt: skip
 
-    modules = (driver, surroundings, cuda, cudnn, install, framework, memory, device, program, environment, other)
+    modules = (
+        driver,
+        surroundings,
+        cuda,
+        cudnn,
+        install,
+        framework,
+        memory,
+        device,
+        program,
+        environment,
+        reports,
+        other,
+    )
     return tuple(clue for module in modules for clue in module.CLUES)

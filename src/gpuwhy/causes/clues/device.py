@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, field, no, with_, xid
+from gpuwhy.causes.clues.conditions import all_of, field, line, no, with_, xid
 from gpuwhy.model.symptom import Clue
 
 CLUES: tuple[Clue, ...] = (
     *of(
         "device.selection",
+        ("torch.too_many", 4.0, "more GPUs, or another one, are asked for than there are"),
+        ("tf.few_devices", 4.0, "a GPU is asked for that TensorFlow does not have", no(line(r"Supported device types \[CPU\]"))),
+        ("tf.few_devices", 2.8, "a GPU is asked for, and TensorFlow has none", line(r"Supported device types \[CPU\]")),
+        ("torch.needs_index", 3.6, "the device is named without its number, or wrongly"),
         ("cuda.invalid_device", 4.6, "the program asked for a GPU number that does not exist (error 101)"),
         ("torch.device_bounds", 4.4, "the program asked for a GPU number that does not exist"),
         ("tf.no_such_device", 4.0, "GPU {device} is asked for, and TensorFlow has none of that number"),
@@ -22,6 +26,7 @@ CLUES: tuple[Clue, ...] = (
         ("cuda.no_device", 2.7, "the driver starts and sees no device, as where CUDA_VISIBLE_DEVICES hides all", all_of(with_("tf.cuinit"), no(with_("tf.no_kernel")))),
         ("cuda.no_device", 2.0, "CUDA sees no device, as where CUDA_VISIBLE_DEVICES hides all"),
         ("told.visible_devices", 3.6, "CUDA_VISIBLE_DEVICES is {value}", field("value", r"\W*-1$|\W*none|\W*$")),
+        ("told.visible_devices", 2.6, "CUDA_VISIBLE_DEVICES is {value}, which the shell fills in", field("value", r"\$")),
         ("told.visible_devices", 1.2, "CUDA_VISIBLE_DEVICES is {value}"),
         ("torch.unknown_init", 1.8, "CUDA_VISIBLE_DEVICES may have been changed after the start"),
         ("cuda.unknown", 1.2, "CUDA_VISIBLE_DEVICES may have been changed after the start"),

@@ -6,6 +6,7 @@ from gpuwhy.causes.clues import of
 from gpuwhy.causes.clues.conditions import (
     all_of,
     alone,
+    alone_beside,
     asks,
     field,
     no,
@@ -28,6 +29,16 @@ def _cudart_told(s: Symptom, r: Reading) -> bool:
 CLUES: tuple[Clue, ...] = (
     *of(
         "env.path",
+        ("windows.jni", 2.2, "PATH may not lead to what {library} needs"),
+        ("windows.self_check", 2.6, "PATH may not lead to {what} {version}"),
+        ("title.library", 1.6, _OUTSIDE, all_of(_ANY, no(with_("loader.", "windows.")))),
+        ("tf.registered", 1.8, "the GPU is there, and TensorFlow's libraries did not open", field("devices", ".*xla_gpu")),
+        ("torch.preload", 2.0, "{library} may lie outside the folders that are searched"),
+        ("loader.prose", 2.4, _OUTSIDE, _ANY),
+        ("loader.mac_library", 2.6, _OUTSIDE, _ANY),
+        ("tf.cudart_stub", 2.2, "the folder of libcudart is not searched"),
+        ("tf.no_cuda_drivers", 1.2, "the folder of libcudart may not be searched"),
+        ("ort.cuda_path", 2.5, "CUDA_PATH leads to a CUDA that does not fit"),
         ("loader.cannot_open", 4.6, _THERE, all_of(_ANY, same_file_told)),
         ("loader.cannot_open", 2.5, _OUTSIDE, _ANY),
         ("loader.cannot_open", 2.2, "the folder of {library} may not be searched", field("library", r"libcuda\.so$")),
@@ -42,7 +53,7 @@ CLUES: tuple[Clue, ...] = (
         ("loader.asked", 2.4, _OUTSIDE, _ANY),
         ("loader.find_failed", 2.4, _OUTSIDE, _ANY),
         ("loader.ldd_missing", 2.2, _OUTSIDE, _ANY),
-        ("loader.tf_skip", 2.6, "libraries may be installed outside the folders the loader searches", alone),
+        ("loader.tf_skip", 2.6, "libraries may be installed outside the folders the loader searches", alone_beside("tf.no_cuda_drivers", "tf.skipping")),
         ("loader.wrong_class", 2.6, "the search leads to a library of another kind first", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
         ("loader.undefined_symbol", 1.2, "the search leads to another copy first", field("symbol", r"_*nvjitlink|cu(?:blas|sparse)")),
         ("windows.dll_not_found", 2.3, _OUTSIDE, _ANY),

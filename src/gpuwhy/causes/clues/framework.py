@@ -11,26 +11,54 @@ from gpuwhy.causes.clues.conditions import (
     line,
     native_windows_tf,
     no,
+    no_errors,
     on_macos,
     on_windows,
+    only_titles,
+    told_gpu_newer,
     told_version,
     with_,
 )  # fmt: skip
-from gpuwhy.model.symptom import Clue
+from gpuwhy.model.symptom import Clue, Reading, Symptom
+
+
+def _nothing_but_listing(s: Symptom, r: Reading) -> bool:
+    """Beside the listing of an environment the text has no error, and the system could have CUDA."""
+    listed = ("torch.version_none", "torch.unavailable", "title.", "python.")
+    return r.told.os != "macos" and all(o.signature.startswith(listed) for o in r.errors)
+
 
 _BEFORE_211 = told_version("tensorflow", r"1\.|2\.(?:\d|10)(?:\.|$)")
+
+
+def _sees_gpu(s: Symptom, r: Reading) -> bool:
+    """XLA registered the GPU: the driver works, and the build is one for GPUs."""
+    return any("xla_gpu" in o.get("devices").lower() for o in r.all("tf.registered"))
+
 
 CLUES: tuple[Clue, ...] = (
     *of(
         "framework.cpu_only",
+        ("told.tflow_select", 3.4, "conda chose the CPU build of TensorFlow ({build})", field("build", "mkl|eigen")),
+        ("torch.xformers_unbuilt", 2.0, "xFormers has no CUDA part"),
+        ("harmless.cpu_torch", -0.1, "the PyTorch that is named is a CPU build", no_errors),
+        ("title.no_cuda", 2.0, "there is said to be no CUDA"),
+        ("torch.version_none", 4.2, "the installed PyTorch is a CPU build", _nothing_but_listing),
+        ("torch.version_none", 1.0, "the installed PyTorch is a CPU build"),
+        ("generic.cpu_used", 2.4, "the CPU is used"),
+        ("tf.no_opkernel", 2.8, "the operation {op} exists for GPUs only, and this TensorFlow has none", all_of(field("op", "cudnn|nccl"), no(_sees_gpu))),
+        ("tf.registered", 2.4, "no kernel is registered: the build has none for GPUs", field("none", ".")),
+        ("tf.few_devices", 3.0, "TensorFlow has only {devices}", field("devices", r"(?!.*gpu).*cpu")),
+        ("torch.namespace", 1.6, "{name} lacks an operator, as in a build without CUDA"),
         ("torch.cpu_build", 5.0, "this PyTorch was built without CUDA"),
         ("told.cpu_torch", 4.2, "the installed PyTorch is a CPU build"),
         ("told.index_cpu", 3.0, "PyTorch was installed from the CPU index"),
         ("tf.built_cpu", 3.8, "the framework says that it was built without CUDA"),
-        ("jax.cpu_build", 3.8, "this jaxlib was built without CUDA"),
+        ("jax.cpu_build", 3.8, "this jaxlib was built without CUDA", no(with_("program."))),
+        ("jax.cpu_build", 1.0, "this jaxlib was built without CUDA", with_("program.")),
         ("jax.unknown_backend", 2.8, "JAX has no GPU backend"),
         ("ort.not_available", 3.6, "this ONNX Runtime has no CUDA provider"),
-        ("bnb.compiled", 3.6, "this bitsandbytes was built without CUDA"),
+        ("bnb.compiled", 3.6, "this bitsandbytes was built without CUDA", no(with_("torch.no_driver"))),
         ("opencv.no_cuda", 4.0, "this build has no CUDA"),
         ("generic.cpu_build", 3.2, "this build has no CUDA"),
         ("torch.backend_missing", 2.8, "the library has no CUDA code"),
@@ -66,6 +94,27 @@ CLUES: tuple[Clue, ...] = (
     ),
     *of(
         "framework.gpu_unsupported",
+        ("tf.cudnn_handle", 3.8, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("tf.conv_algorithm", 3.6, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("tf.blas", 3.6, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("tf.no_algorithm", 3.6, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("tf.rnn", 3.4, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("cudnn.", 3.2, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("cublas.", 3.4, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("title.hang", 3.2, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("title.gpu_unseen", 2.8, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("cuda.launch_failed", 3.2, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("tf.stream_failed", 2.8, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("told.gpu", 2.2, "the GPU that is named is newer than the CUDA that is named or built for", all_of(only_titles, told_gpu_newer)),
+        ("torch.arch_words", 3.8, "the GPU is said to be too old, or not supported"),
+        ("tf.ptxas_old", 1.8, "the GPU is newer than ptxas knows"),
+        ("tf.malloc_async", 1.8, "the GPU or its mode has no asynchronous allocator"),
+        ("torch.capability_min", 4.8, "capability {needs} is needed, and the GPU has {has}"),
+        ("torch.arch_refused", 3.8, "this GPU is not supported"),
+        ("torch.no_kernel_found", 3.2, "there is no kernel for this GPU"),
+        ("torch.no_plans", 1.6, "cuDNN has no plan for this GPU"),
+        ("triton.compile", 2.2, "Triton's compiler failed, as for a GPU that it does not know"),
+        ("kernel.gpu_refused", 2.4, "the driver does not support the card"),
         ("torch.arch_unsupported", 5.2, "{arch} is not among the architectures this PyTorch was built for"),
         ("torch.gpu_too_old", 4.8, "{gpu} ({has}) is older than this PyTorch supports"),
         ("torch.gpu_needs_cuda", 3.2, "{gpu} needs a build for CUDA {needs}"),
@@ -81,7 +130,7 @@ CLUES: tuple[Clue, ...] = (
         ("cuda.invalid_image", 3.2, "the code is not for this GPU (error 200)"),
         ("cuda.invalid_ptx", 2.4, "the driver could not make code for this GPU from the PTX (error 218)"),
         ("cuda.invalid_source", 2.0, "the code is not for this GPU (error 300)"),
-        ("cuda.not_found", 2.2, "a kernel is not in the code for this GPU (error 500)"),
+        ("cuda.not_found", 2.2, "a kernel is not in the code for this GPU (error 500)", no(line("cuinit"))),
         ("cudnn.arch_mismatch", 4.2, "cuDNN does not support this GPU's architecture"),
         ("cudnn.not_supported_arch_mismatch", 4.2, "cuDNN does not support this GPU's architecture"),
         ("cublas.arch_mismatch", 4.2, "cuBLAS does not support this GPU's architecture"),
@@ -122,12 +171,14 @@ CLUES: tuple[Clue, ...] = (
     ),
     *of(
         "framework.platform_dropped",
+        ("tf.op_library", 2.2, "{library} does not exist for this system"),
+        ("loader.mac_symbol", 3.6, "{symbol} is of a newer macOS", field("symbol", "_OBJC|_MPS")),
         ("tf.windows_dropped", 5.2, "TensorFlow has no GPU support on native Windows since 2.11"),
         ("packages.no_match", 3.6, "there is no {package} {version} for this Python or system"),
         ("torch.compile_windows", 4.4, "torch.compile does not run on this system"),
         ("packages.virtual_cuda", 1.6, "conda has no such build for this system"),
         ("packages.wrong_platform", 3.8, "the wheel is for another Python or system"),
-        ("packages.gpu_removed", 2.8, "tensorflow-gpu no longer exists"),
+        ("packages.gpu_removed", 4.2, "tensorflow-gpu no longer exists"),
         ("tf.built_cpu", 4.2, "TensorFlow on native Windows is built without CUDA since 2.11", on_windows),
         ("tf.built_cpu", 2.9, "no CUDA build of this release exists for native Windows"),
         ("title.empty_devices", 2.8, "TensorFlow lists no GPU on Windows", all_of(on_windows, no(_BEFORE_211))),
@@ -136,6 +187,9 @@ CLUES: tuple[Clue, ...] = (
         ("title.gpu_unseen", 2.8, "TensorFlow 2.11 or newer has no GPU support on native Windows", native_windows_tf),
         ("title.gpu_unseen", 2.3, "no GPU is seen, and TensorFlow is 2.11 or newer", told_version("tensorflow", r"2\.(1[1-9]|2\d)")),
         ("title.gpu_unseen", 2.2, "macOS has no CUDA", on_macos),
+        ("title.empty_list", 3.2, "TensorFlow 2.11 or newer has no GPU support on native Windows", native_windows_tf),
+        ("title.empty_list", 2.6, "macOS has no CUDA", on_macos),
+        ("title.bare_false", 2.6, "macOS has no CUDA", on_macos),
         ("torch.cpu_build", 3.0, "macOS has no CUDA", on_macos),
         ("triton.missing", 3.0, "Triton does not exist for this system"),
         ("bnb.compiled", 2.6, "bitsandbytes had no build for Windows", on_windows),
@@ -147,6 +201,13 @@ CLUES: tuple[Clue, ...] = (
     ),
     *of(
         "framework.extension_abi",
+        ("tf.addons", 3.2, "the add-on was built for another TensorFlow"),
+        ("tf.op_library", 3.0, "{library} is not there for this TensorFlow"),
+        ("torch.xformers_unbuilt", 3.8, "the compiled part of xFormers was not loaded: it was built for another PyTorch"),
+        ("loader.mac_symbol", 4.2, "{symbol} is a function of another release", field("symbol", r"_+(?:ZN?\w*(?:10tensorflow|4absl|3tsl|3xla|3c10|2at|5torch)|TF_|TFE_|Py)")),
+        ("loader.mac_symbol", 2.4, "{symbol} is missing in what was loaded"),
+        ("torch.namespace", 3.4, "the operators of {name} were not loaded"),
+        ("windows.dll_load_failed", 3.2, "an extension was built for another PyTorch", all_of(field("what", "procedure"), line(r"importing \w*(?:cuda|_C|_ext|ops|kernels)\b"))),
         ("loader.undefined_symbol", 4.8, "{symbol} is a function of another PyTorch", field("symbol", r"_ZN?K?(?:2at|3c10|5torch|St\d*.*(?:at|c10))|_ZN?[KTIV]*N(?:2at|3c10|5torch)|THC|TH[A-Z]|PyInit|aoti_|torch")),
         ("loader.undefined_symbol", 4.8, "{symbol} is a function of another TensorFlow", field("symbol", r"_Z\w*(?:10tensorflow|4absl|3tsl|3xla|6tflite|6google8protobuf|4mlir|5Eigen)|TF_|TFE_")),
         ("loader.undefined_symbol", 3.2, "{symbol} is missing: the extension was built for another release", all_of(field("symbol", r"_Z"), no(line("cudnn|nvrtc|cublas")))),
@@ -171,6 +232,12 @@ CLUES: tuple[Clue, ...] = (
     ),
     *of(
         "framework.bug",
+        ("torch.no_plans", 3.4, "cuDNN has no plan for the graph, as in releases with a known bug"),
+        ("torch.plan_failed", 1.0, "a plan of cuDNN failed, and another was taken"),
+        ("torch.dynamo", 2.4, "PyTorch's compiler failed inside"),
+        ("triton.compile", 2.8, "Triton's compiler failed inside"),
+        ("torch.no_kernel_found", 1.8, "no kernel fits"),
+        ("torch.probability", 1.3, "the numbers went astray"),
         ("windows.torch_dll", 3.2, "{library} of that release needs a DLL that the wheel did not bring", field("library", r"fbgemm|shm|asmjit|c10\.dll")),
         ("build.ptx_isa", 3.2, "the framework wrote PTX that asks for {needs} and declares less", with_("jax.", "tf.", "triton.")),
         ("build.ptx_isa", 2.8, "PTX was written that asks for {needs} and declares less"),
@@ -185,7 +252,7 @@ CLUES: tuple[Clue, ...] = (
         ("title.illegal", 1.2, "a library's kernel may be at fault"),
         ("cuda.misaligned_address", 2.2, "a library's kernel may be at fault (error 716)"),
         ("cuda.launch_failed", 1.4, "a library's kernel may be at fault (error 719)"),
-        ("cuda.invalid_value", 2.2, "a library passed a wrong argument (error 1)"),
+        ("cuda.invalid_value", 2.2, "a library passed a wrong argument (error 1)", no(line("cuinit"))),
         ("cuda.invalid_configuration", 2.2, "a library launched a kernel wrongly (error 9)"),
         ("cuda.invalid_handle", 2.0, "a library used a wrong handle (error 400)"),
         ("cuda.stream_capture_", 2.4, "the capture of a CUDA graph met an operation that it does not allow"),

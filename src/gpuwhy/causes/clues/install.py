@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, field, no, with_
+from gpuwhy.causes.clues.conditions import all_of, asks, field, line, no, with_
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 
@@ -16,9 +16,15 @@ def _both_runtimes(s: Symptom, r: Reading) -> bool:
     return {"onnxruntime", "onnxruntime-gpu"} <= r.told.versions.keys()
 
 
+_PARTS = r"(?:torch|jaxlib|onnxruntime)\.(?!_C\b)\w|tensorflow\.python\.\w"
+
 CLUES: tuple[Clue, ...] = (
     *of(
         "install.corrupted",
+        ("packages.node_binding", 2.6, "the compiled part of the package is not there"),
+        ("packages.partial", 2.9, "{name} is an empty shell: files of it are gone"),
+        ("torch.preload", 2.2, "{library} is missing from the environment"),
+        ("build.damaged", 4.6, "{library} is damaged: the linker does not recognise it"),
         ("loader.corrupt", 4.8, "{library} is damaged: it is no complete library"),
         ("loader.wrong_class", 2.6, "{library} is a library of another kind ({elf})", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
         ("torch.checkpoint", 2.2, "the checkpoint file is damaged"),
@@ -38,10 +44,13 @@ CLUES: tuple[Clue, ...] = (
         ("tf.conv_check", 1.9, "cuDNN failed inside a check; a stale ~/.nv cache does that too"),
         ("cuda.invalid_image", 1.2, "the GPU code is damaged"),
         ("cuda.software_validity_not_established", 2.4, "an integrity check failed (error 103)"),
+        ("loader.cannot_open", 2.5, "pip installs {library} with torch: here its file is gone, or cannot be read", all_of(asks("cuda", "cudnn", "nccl", "nvrtc"), with_("torch.own_import"))),
         ("python.module", 0.8, "a module is not there"),
+        ("python.module", 3.3, "{name} is a part of its package, and its file is not there", all_of(field("name", _PARTS), no(line("is not a package")))),
     ),
     *of(
         "install.conflict",
+        ("packages.partial", 2.4, "{name} is an empty shell, as after uninstalling one of two packages"),
         ("cupy.two_packages", 5.2, "two CuPy packages are installed over each other"),
         ("ort.two_packages", 5.0, "two onnxruntime packages are installed over each other"),
         ("tf.partial", 3.8, "tensorflow is an empty shell, as after uninstalling one of two packages"),

@@ -10,6 +10,7 @@ from gpuwhy.causes.clues.conditions import (
     field,
     free_but_refused,
     has_figures,
+    held_beside,
     in_wsl,
     line,
     no,
@@ -44,6 +45,10 @@ def _much_left(s: Symptom, r: Reading) -> bool:
 CLUES: tuple[Clue, ...] = (
     *of(
         "memory.oom",
+        ("memory.darknet", 3.6, "Darknet could not get the memory that a layer needs"),
+        ("memory.buffer", 4.0, "{what} did not get the memory that it asked for"),
+        ("memory.system_ram", 1.8, "{wanted} is needed, {free} is there"),
+        ("cuda.out_of_memory", 3.5, "an allocation of the program itself failed", line(r"cuda error:? (?:in \w+:? ?)?\d|check_error|\[trt\]|tensorrt|file exists|retry failed|darknet")),
         ("memory.torch_oom", 4.4, _FIGURES, all_of(own_full, no(splintered), no(others_hold))),
         ("memory.torch_oom", 3.6, "{wanted} more was asked for than the GPU had left", no(has_figures)),
         ("memory.torch_oom", 3.0, _FIGURES, all_of(has_figures, no(others_hold), no(free_but_refused))),
@@ -102,6 +107,9 @@ CLUES: tuple[Clue, ...] = (
     ),
     *of(
         "memory.other_process",
+        ("title.grabs", 1.8, "another process holds the memory"),
+        ("cuda.out_of_memory", 4.0, "not even a context fits: other processes hold the memory", line(r"primaryctxretain|implicit initialization|failed initializing streamexecutor")),
+        ("memory.buffer", 1.6, "others may hold the memory"),
         ("memory.torch_oom", 4.0, _FIGURES + ": others hold the rest", others_hold),
         ("memory.torch_oom", 3.0, _FIGURES + ", yet it was refused: others, or the system, hold it", all_of(free_but_refused, own_little)),
         ("memory.torch_oom", 1.2, _FIGURES, no(others_hold)),
@@ -131,6 +139,8 @@ CLUES: tuple[Clue, ...] = (
     ),
     *of(
         "memory.preallocation",
+        ("memory.torch_oom", 5.5, "this process holds {reserved}, and next to nothing of it through PyTorch", all_of(held_beside, no(splintered))),
+        ("title.grabs", 3.2, "the framework takes all memory"),
         ("tf.cudnn_handle", 3.4, "cuDNN got no memory beside what the framework had grabbed ({status})"),
         ("tf.conv_algorithm", 2.9, "cuDNN did not start at the first convolution, as beside a framework that grabs all memory"),
         ("tf.dnn_init", 2.7, "cuDNN did not start, as beside a framework that grabs all memory", alone),
@@ -164,6 +174,7 @@ CLUES: tuple[Clue, ...] = (
     ),
     *of(
         "memory.fragmentation",
+        ("memory.allocator_option", 5.0, "the allocator was given an option that it does not know"),
         ("memory.torch_oom", 4.0, "{wanted} was asked for while {unused} of what this process holds lay unused in pieces", splintered),
         ("memory.torch_oom", 1.4, _FIGURES, no(splintered)),
         ("memory.torch_oom", 2.4, _FIGURES + ", so more was free than asked for", free_but_refused),
@@ -177,6 +188,9 @@ CLUES: tuple[Clue, ...] = (
     ),
     *of(
         "memory.host",
+        ("memory.compiler_killed", 3.4, "the compiler was killed for memory"),
+        ("cuda.out_of_memory", 3.8, "pinned host memory could not be had", any_of(line(r"cudahost|pinned"), with_("memory.pin_here"))),
+        ("memory.system_ram", 4.4, "{wanted} of host memory is needed, {free} is there"),
         ("memory.worker_killed", 5.0, "a data-loader worker was ended by the system ({signal})", no(field("signal", "seg|abort"))),
         ("memory.worker_killed", 2.0, "a data-loader worker crashed", field("signal", "seg|abort")),
         ("memory.worker_gone", 2.8, "a data-loader worker vanished"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import asks, field, no_errors, with_
+from gpuwhy.causes.clues.conditions import all_of, asks, field, no, no_errors, with_
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 
@@ -12,11 +14,48 @@ def _only_plain(s: Symptom, r: Reading) -> bool:
     return all(o.speaker in ("python", "title", "signal", "packages") for o in r.errors)
 
 
+_GPU_WORDS = re.compile(
+    r"cuda|gpu|nvidia|cudnn|nccl|device|tensor|memory|shape|dtype|capability|libcu|triton|kernel", re.IGNORECASE
+)
+
+
+def _no_gpu_words(s: Symptom, r: Reading) -> bool:
+    """A plain Python error whose words are not of the GPU."""
+    return _only_plain(s, r) and not _GPU_WORDS.search(s.text)
+
+
+def _trt_only(s: Symptom, r: Reading) -> bool:
+    """TensorFlow's note that TensorRT is absent, and nothing that went wrong."""
+    return with_("harmless.trt")(s, r) and all(o.signature == "loader.tensorrt" for o in r.errors)
+
+
+def _past_notes(s: Symptom, r: Reading) -> bool:
+    """Python raised it after TensorFlow had noted that it goes on without a library."""
+    notes = ("loader.tf_dso", "loader.tf_skip", "tf.skipping", "windows.could_not_find", "title.", "python.", "signal.")
+    return r.has("harmless.cudart_stub") and all(o.signature.startswith(notes) for o in r.errors)
+
+
 _CALM = -0.15
 
 CLUES: tuple[Clue, ...] = (
     *of(
         "other.not_gpu",
+        ("python.module", 5.0, "the module {name} is not installed; the missing library is only a note", _past_notes),
+        ("python.import_name", 4.6, "{name} does not exist in the module; the missing library is only a note", _past_notes),
+        ("harmless.pcie", _CALM, "a note about the bus, no error", no_errors),
+        ("harmless.op_by_op", _CALM, "a note of XLA, no error", no_errors),
+        ("build.other_header", 1.2, "{header} is not found at compile time"),
+        ("tf.addons", 2.2, "packages of different releases"),
+        ("packages.node_binding", 2.2, "the package for Node was not built or downloaded"),
+        ("python.tf_frames", 0.8, "the traceback ends in TensorFlow's Python code", no_errors),
+        ("program.shape_words", 1.4, "a mistake of the program"),
+        ("packages.wrong_platform", 1.8, "a wheel is not for this platform"),
+        ("generic.cpu_used", 1.6, "a note that the CPU is used"),
+        ("torch.probability", 1.8, "the numbers went astray: a matter of the model"),
+        ("torch.dynamo", 1.0, "PyTorch's compiler failed"),
+        ("torch.plan_failed", 2.2, "a warning: another plan is taken", no_errors),
+        ("container.compose", 2.2, "the compose file or docker is too old"),
+        ("xla.old_driver", 1.4, "a note: compiling is slower"),
         ("python.protobuf", 4.4, "protobuf's versions do not fit"),
         ("python.numpy_abi", 4.2, "NumPy's versions do not fit"),
         ("python.glibc", 3.2, "the system's C or C++ library is too old"),
@@ -24,10 +63,15 @@ CLUES: tuple[Clue, ...] = (
         ("python.keras", 2.4, "Keras versions do not fit"),
         ("python.module", 3.0, "the module {name} is not installed", _only_plain),
         ("python.import_name", 3.0, "{name} does not exist in the module", _only_plain),
-        ("python.attribute", 2.9, "a plain Python error: {what}", _only_plain),
-        ("python.exception", 2.6, "a plain Python error: {name}", _only_plain),
+        ("python.attribute", 2.7, "a plain Python error: {what}", _no_gpu_words),
+        ("python.attribute", 1.8, "a plain Python error: {what}", _only_plain),
+        ("packages.partial", 1.6, "{name} is of another release than the program expects"),
+        ("python.exception", 2.5, "a plain Python error: {name}", _no_gpu_words),
+        ("python.exception", 1.0, "a plain Python error: {name}", _only_plain),
         ("python.http", 3.2, "a download failed", _only_plain),
-        ("python.runtime", 0.4, "an error that says nothing of the GPU", no_errors),
+        ("python.runtime", 1.6, "an error that says nothing of the GPU", _no_gpu_words),
+        ("python.command", 2.2, "a command is not installed", _only_plain),
+        ("python.warning", _CALM, "a warning, no error", no_errors),
         ("tf.old_api", 3.6, "{name} does not exist in this TensorFlow"),
         ("windows.msvc", 4.0, "the Microsoft C++ runtime is not installed"),
         ("windows.dll_load_failed", 1.6, "a DLL of the system is missing"),
@@ -38,7 +82,8 @@ CLUES: tuple[Clue, ...] = (
         ("loader.cannot_open", 3.0, "{library} is not of the GPU stack", asks("other")),
         ("loader.version_missing", 2.8, "the system's {library} is too old", field("version", "glibc|cxxabi|gcc")),
         ("loader.undefined_symbol", 2.8, "{symbol} is not of the GPU stack", field("symbol", r"_?Py|iJIT|ffi_|SSL|XML|png|jpeg|sqlite|EVP|_gfortran|mkl|cblas_|omp_|GOMP")),
-        ("loader.tensorrt", 2.6, "TensorRT is optional: TensorFlow goes on without it", with_("tf.", "harmless.")),
+        ("loader.tensorrt", 2.2, "TensorRT is optional: TensorFlow goes on without it", all_of(with_("tf.", "harmless."), no(_trt_only))),
+        ("loader.tensorrt", _CALM, "TensorRT is optional: TensorFlow goes on without it", _trt_only),
         ("loader.libtpu", _CALM, "JAX looks for a TPU first: nothing is wrong", no_errors),
         ("jax.other_backend", _CALM, "JAX looks for {backend} first: nothing is wrong", no_errors),
         ("jax.tpu", _CALM, "JAX looks for a TPU first: nothing is wrong", no_errors),

@@ -96,7 +96,7 @@ REMEDIES: dict[str, tuple[Fix, ...]] = {
         Fix("For an old GPU: install the last release that supports it"),
     ),
     "framework.platform_dropped": (
-        Fix("TensorFlow on Windows: use WSL 2, or TensorFlow 2.10", 'pip install "tensorflow<2.11"', safe=True),
+        Fix("TensorFlow on Windows: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10", 'pip install "tensorflow<2.11"', safe=True),
         Fix("Use a Python that the release has wheels for", "python --version"),
     ),
     "framework.extension_abi": (

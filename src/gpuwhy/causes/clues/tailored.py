@@ -18,6 +18,8 @@ _LATEST = {"tensorflow": "tensorflow[and-cuda]", "torch": "torch", "onnxruntime"
 _PROJECTS = {"tensorflow": "tensorflow", "torch": "torch", "jax": "jax-cuda12-plugin", "onnxruntime": "onnxruntime-gpu"}
 _OLD_CUDNN = {7: ("10.1", "7.6"), 6: ("8.0", "6.0"), 5: ("8.0", "5.1")}
 """Majors that no wheel holds: the CUDA they were mostly used with, and the last release."""
+_WITH_CUDA = {7: (9, 10), 8: (11, 12), 9: (12, 13)}
+"""The CUDA majors that a cuDNN major is to be had for."""
 _CUDNN_FOLDER = '$(python -c "import nvidia.cudnn as n; print(list(n.__path__)[0])")/lib'
 
 
@@ -57,7 +59,7 @@ def _own(case: Asked) -> Iterator[Fix]:
     major = case.cuda_major or None
     wanted = gpu_requirement(case.framework, case.framework, case.version, major) if case.version else ""
     if case.framework == "cupy":
-        wanted = f"cupy-cuda{major}x[ctk]" if major else ""
+        wanted = f"cupy-cuda{major}x{'[ctk]' if major > 11 else ''}" if major else ""
     wanted = wanted or _LATEST.get(case.framework, "")
     if case.framework == "jax" and not wanted:
         wanted = f"jax[cuda{13 if major == 13 else 12}]"
@@ -75,7 +77,7 @@ def _conda(case: Asked, cuda: str, cudnn: str = "") -> Fix:
     path = "" if case.windows else "\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     return Fix(
         f"conda: the libraries of CUDA {cuda}{f' and cuDNN {cudnn}' if cudnn else ''}",
-        f"conda install -c conda-forge {package}{also}{path}",
+        f"conda install -c {'conda-forge' if at_least(cuda, '9.2') else 'defaults'} {package}{also}{path}",
         safe=True,
     )
 
@@ -100,7 +102,9 @@ def _missing_library(case: Asked) -> Iterator[Fix]:
         )
     if not case.brings:
         row = compiled(case.framework, case.version) if case.version else None
-        cudnn = major_minor(row.cudnn) if row else "7.6" if case.cuda in ("10.0", "10.1", "10.2") else ""
+        cudnn = "7.6" if case.cuda in ("10.0", "10.1", "10.2") else ""
+        if row and case.cuda_major in _WITH_CUDA.get(numbers(row.cudnn)[0], ()):  # else it asks for another's libraries
+            cudnn = major_minor(row.cudnn)
         yield _conda(case, case.cuda, cudnn)
 
 

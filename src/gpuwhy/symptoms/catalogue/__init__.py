@@ -27,6 +27,7 @@ def signatures() -> tuple[Signature, ...]:
         packages,
         programs,
         python,
+        reports,
         signals,
         tensorflow,
         titles,
@@ -36,6 +37,6 @@ def signatures() -> tuple[Signature, ...]:
 
     modules = (
         loader, windows, tensorflow, torch, jax, onnxruntime, others, codes, memory, programs, nccl, nvidia, kernel,
-        containers, build, packages, python, signals, titles, harmless, machine,
+        containers, build, packages, python, signals, titles, reports, harmless, machine,
     )  # fmt: skip
     return tuple(one for module in modules for one in module.SIGNATURES)

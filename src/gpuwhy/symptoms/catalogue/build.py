@@ -6,12 +6,12 @@ from gpuwhy.symptoms.signature import Signature, context, echo, error
 
 SIGNATURES: tuple[Signature, ...] = (
     error("build.host_compiler", r"unsupported (?:gnu|microsoft visual studio|clang) version|gcc versions? (?:later|greater|newer) than"
-          r"|#error -- unsupported|only the versions between|unsupported compiler",
-          "unsupported gnu version", "unsupported microsoft", "versions later than", "#error -- unsupported", "only the versions between",
+          r"|#error -- unsupported|only the versions between|version of (?:g\+\+|gcc|clang) \([\d.]+\) (?:is|required by)[^\n]{0,30}(?:less|greater|lower|newer)|unsupported compiler",
+          "unsupported gnu version", "unsupported microsoft", "versions later than", "#error -- unsupported", "only the versions between", "version of g++", "version of gcc", "version of clang",
           "unsupported clang"),
     error("build.nvcc_arch", r"nvcc (?:fatal|error)[ :]+unsupported gpu architecture '?(?P<arch>\w+)|unsupported gpu architecture '?(?P<arch2>\w+)",
-          "unsupported gpu architecture"),
-    error("build.standard", r"you need (?:a )?c\+\+ ?\d\d(?: compiler)? to compile|c\+\+ ?\d\d or later compatible compiler is required", "you need c++", "you need a c++",
+          "unsupported gpu architecture", covers=("build.nvcc_error",)),
+    error("build.standard", r"requires at least c\+\+ ?\d\d|you need (?:a )?c\+\+ ?\d\d(?: compiler)? to compile|c\+\+ ?\d\d or later compatible compiler is required", "you need c++", "at least c++", "you need a c++",
           "or later compatible compiler"),
     error("build.ptx_target", r"instruction '(?P<instruction>[\w.:]+)[^'\n]*' not supported on \.target '?(?P<arch>sm_\w+)", "not supported on .target",
           covers=("build.nvcc_error",)),
@@ -19,42 +19,47 @@ SIGNATURES: tuple[Signature, ...] = (
           covers=("build.nvcc_error",)),
     error("build.nvcc_missing", r"nvcc[`'\"]?:? (?:command )?not found|'?nvcc(?:\.exe)?'? is not recognized|no such file or directory:? '?[^'\n]*nvcc"
           r"|(?:could not|cannot|failed to|unable to|can't) (?:find|locate|run|execute)[^\n]{0,30}nvcc|nvcc (?:was |could )?not (?:be )?found"
-          r"|command 'nvcc' not found|nvcc'? failed: no such file|no nvcc",
-          "nvcc"),
+          r"|command 'nvcc' not found|nvcc'? failed: no such file|no nvcc|ptxas: (?:command )?not found|no such file or directory: '?ptxas",
+          "nvcc", "ptxas"),
     error("build.cuda_home", r"cuda_home environment variable is not set|cuda_home (?:is )?(?:not set|does not exist)|please set (?:it to your cuda|cuda_home)"
           r"|cuda_(?:path|home|root)[^\n]{0,30}(?:not set|not defined|undefined|is not|doesn't exist|not found)|environment variable cuda_path",
           "cuda_home", "cuda_path", "cuda_root"),
     error("build.cuda_home_colon", r"(?:^|[\s'\"])(?P<path>:/[\w./-]*cuda[\w./-]*/bin/nvcc)", "/bin/nvcc", covers=("build.nvcc_missing",)),
-    error("build.ext_module", r"no module named '?(?P<name>[\w.]*(?:_cuda|_ext|\._c|\.ext|_kernels?|_backend|deform\w*|quant_cuda|nvdiffrast\w*|_gpu))\b", "no module named",
-          covers=("python.module",)),
+    error("build.ext_module", r"no module named '?(?P<name>[\w.]*(?:_cuda|_ext|\._c|\.ext|_kernels?|_backend|deform\w*|quant_cuda|nvdiffrast\w*|_gpu))\b|cannot import name '?(?P<name2>_c|_ext|\w*_cuda\w*|\w*_kernels)'? from|name '(?P<name3>\w*(?:_cuda|_ext|_kernel)\w*)' is not defined", "no module named", "cannot import name", "is not defined",
+          covers=("python.module", "python.import_name", "python.exception", "packages.partial")),
     error("build.installer", r"performing the step: \"?building kernel modules|pre-install script failed|installation has failed[^\n]*nvidia-installer|nvidia-installer\.log",
           "building kernel modules", "pre-install script failed", "nvidia-installer.log"),
     error("build.cmake_compiler", r"no cmake_cuda_compiler could be found|the cuda compiler identification is unknown|failed to detect a default cuda"
-          r"|cmake_cuda_architectures must be|failed to compile a simple cuda|cuda compiler[^\n]*(?:is not able|broken)|compiler for language cuda|no cuda toolset found",
-          "cmake_cuda_compiler", "compiler identification is unknown", "default cuda", "cmake_cuda_architectures", "cuda compiler", "language cuda",
-          "cuda toolset", "compile a simple cuda"),
+          r"|cmake_cuda_architectures must be|cuda_architectures is empty|failed to compile a simple cuda|cuda compiler[^\n]*(?:is not able|broken)|compiler for language cuda|no cuda toolset found|requires the language dialect \"?cuda",
+          "cmake_cuda_compiler", "compiler identification is unknown", "default cuda", "cmake_cuda_architectures", "cuda_architectures", "cuda compiler", "language cuda",
+          "cuda toolset", "language dialect", "compile a simple cuda"),
     error("build.cmake_find", r"could not find (?:a )?package (?:configuration file )?[^\n]{0,30}(?P<what>cudnn|cudatoolkit|cuda|tensorrt|nccl|cublas)"
           r"|could not find (?P<what2>cudatoolkit|cuda|cudnn|nccl)(?! drivers)\b|cuda_toolkit_root_dir not found|\(missing: [^\n)]*(?P<what3>cuda|cudnn|nccl)"
           r"|failed to find cuda|but the target was not found|cuda_cudart_library[^\n]*notfound|cuda_cublas\w*library|cudnn_\w+[^\n]*notfound",
           "could not find", "cuda_toolkit_root_dir", "but the target was not found", "(missing:", "notfound", "cuda_cublas", "failed to find cuda"),
     error("build.bazel", r"cuda configuration error|auto-configuration error|could not find any (?P<what>\w+\.\w+)[^\n]* matching version"
-          r"|cannot find cuda library|inconsistent cuda toolkit|error in configuring|invalid path to cuda|repository '?@?local_config_cuda",
+          r"|cannot find cuda library|inconsistent cuda toolkit|error in configuring|invalid path to cuda|(?:repository|package) '?@?local_config_cuda"
+          r"|undeclared inclusion\(s\) in rule|missing dependency declarations|(?:compilation|linking) of rule '[^'\n]*' failed|target //\S+ failed to build",
+          "undeclared inclusion", "missing dependency declarations", "' failed", "failed to build",
           "cuda configuration error", "could not find any", "cannot find cuda library", "inconsistent cuda", "local_config_cuda", "invalid path to cuda"),
     error("build.header", r"(?:fatal error|error c1083)[: ][^\n]*?(?P<header>(?:cuda|cudnn|cublas|cusparse|cusolver|curand|cufft|nccl|nvml|nvtoolsext|"
           r"thrust|cub|nv|cooperative)[\w/]*\.(?:h|hpp|cuh))[^\n]*(?:no such file|not found|cannot open)|cannot open include file: '(?P<header2>cu\w+\.h)",
-          "no such file or directory", "file not found", "cannot open include file"),
-    error("build.python_header", r"fatal error: '?python\.h|python\.h: no such file", "python.h"),
+          "no such file or directory", "file not found", "cannot open include file", covers=("build.other_header",)),
+    error("build.damaged", r"(?P<library>[\w./+-]*\.(?:so|a|o|lib)(?:\.\d+)*): file not recognized: file (?:truncated|format not recognized)", "file not recognized",
+          covers=("packages.damaged_words",)),
+    error("build.other_header", r"(?P<header>[\w/.+-]+\.(?:h|hpp|cuh)): no such file or directory", ".h: no such file", ".hpp: no such file", ".cuh: no such file"),
+    error("build.python_header", r"fatal error: '?python\.h|python\.h: no such file", "python.h", covers=("build.other_header",)),
     error("build.undefined_reference", r"undefined reference to [`'‘]?(?P<symbol>[\w:~<>@ ]+)|unresolved external symbol (?P<symbol2>\S+)|lnk2019|lnk2001"
           r"|undefined symbols for architecture", "undefined reference", "unresolved external", "lnk2019", "lnk2001", "undefined symbols for"),
     error("build.cannot_find_l", r"cannot find -l(?P<library>\w+)|lnk1181[^\n]*'(?P<library2>[\w.]+)'|lnk1104[^\n]*'(?P<library3>[\w.]+)'",
           "cannot find -l", "lnk1181", "lnk1104"),
-    error("build.nvcc_error", r"nvcc (?:error|fatal) ?:? (?P<what>[^\n]*)|nvlink (?:error|fatal)|cudafe\+\+' died|ptxas error|catastrophic error",
+    error("build.nvcc_error", r"nvcc (?:error|fatal) ?:? (?P<what>[^\n]*)|nvlink (?:error|fatal) *:|cudafe\+\+' died|ptxas error|catastrophic error",
           "nvcc error", "nvcc fatal", "nvlink error", "nvlink fatal", "cudafe", "ptxas error", "catastrophic error"),
     error("build.cu_error", r"\.(?:cu|cuh|cuh?\.h|cpp|cc|h|hpp)[:(]\d+(?:[:,]\d+)?\)?:? (?:fatal )?error(?: ?[#c]?\w*)?: (?P<what>[^\n]*)",
           "error: ", "error #", "error c"),
-    error("build.packs", r"parameter packs not expanded|identifier \"?__builtin|std_function\.h|identifier \"?\w+\"? is undefined|has no member"
+    error("build.packs", r"more than one (?:operator|instance)[^\n]{0,60}matches|parameter packs not expanded|identifier \"?__builtin|std_function\.h|identifier \"?\w+\"? is undefined|has no member"
           r"|no instance of (?:overloaded )?function|was not declared in this scope|no matching function for call",
-          "parameter packs", "std_function.h", "is undefined", "has no member", "no instance of", "not declared in this scope", "no matching function"),
+          "parameter packs", "more than one ", "std_function.h", "is undefined", "has no member", "no instance of", "not declared in this scope", "no matching function"),
     error("build.gcc_new", r"glibcxx_use_cxx11_abi|-d_glibcxx", "glibcxx_use_cxx11"),
     error("build.msvc", r"microsoft visual c\+\+ \d+(?:\.\d+)? (?:or greater )?is required|unable to find vcvarsall|cl(?:\.exe)?'? (?:is not recognized|not found)"
           r"|cannot find compiler 'cl\.exe'|error checking compiler version for cl",

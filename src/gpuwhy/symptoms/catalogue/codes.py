@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.knowledge.statuses import cuda_messages
+from gpuwhy.knowledge.codes import cuda_messages, table
 from gpuwhy.symptoms.signature import Signature, error
 
 SHORT = 4
@@ -34,6 +34,17 @@ _CONTEXT = (
 
 _LIBRARIES = ("cudnn", "cublas", "cusolver", "cusparse", "cufft", "curand", "nvrtc", "nvjitlink", "nvml")
 
+_NCCL = [row.name.lower() for row in table().libraries["nccl"].values()]
+_FAILED = "error|failure|failed|returned|returns|result|status(?:_t)?|exception"
+
+_SENTENCES = (  # as jaxlib's gpu_kernel_helpers.cc spells them
+    ("not_initialized", "has not been initialized|not initialized"),
+    ("alloc_failed", "allocation failed|allocation failure"),
+    ("invalid_value", "invalid value error"),
+    ("execution_failed", "execution failed"),
+    ("internal_error", "internal error"),
+)
+
 SIGNATURES: tuple[Signature, ...] = (
     error("cuda.name", r"(?<!e == )\b(?P<name>cudaerror[a-z]\w+|cuda_error_[a-z_0-9]+)", "cudaerror", "cuda_error_", table="cuda",
           covers=("cuda.says", "cuda.says_short", "cuda.number", "memory.oom_words")),
@@ -45,10 +56,19 @@ SIGNATURES: tuple[Signature, ...] = (
         r"(?:cuda(?: runtime| driver| api)? (?:error|failure|status)(?: code)?[ :=(#\[]*(?:error code )?|unknown error \(|curesult\(|"
         r"unknown cuda error |cudagetdevicecount\(?\)? ?(?:returned|failed|->)[^\d\n]{0,20}|cuinit\(?0?\)?[^\d\n-]{0,40}"
         r"|cuda (?:error|failure) no\.? ?|error code=|cuinit err: ?|(?:nvcuda|cuda driver library) init failure: ?|cudasuccess \(|cuda_success == [^\n]*vs\. |"
-        r"cuda initialization failure with error: |cuda error\(|code (?=\d+, error_)|cuerror\(|cudaerror_t\W+|cudaerror\W+)(?P<number>-?[1-9]\d{0,2})\b",
+        r"cuda initialization failure with error:? |cuda(?:api|support|driver)error\W{1,3}|linkererror\W{1,3}|cuda error\(|code (?=\d+, error_)|cuerror\(|cudaerror_t\W+|cudaerror\W+)(?P<number>-?[1-9]\d{0,2})\b",
         "cuda error", "cuda failure", "cuda runtime error", "cuda driver error", "unknown error (", "curesult(",
-        "cudagetdevicecount", "cuinit", "error code=", "cuda api", "cuda status", "cuerror(", "init failure", "cudasuccess (", "cuda_success == ", "initialization failure with error", ", error_", "cudaerror_t", "cudaerror",
+        "cudagetdevicecount", "cuinit", "error code=", "cuda api", "cuda status", "cuerror(", "init failure", "cudasuccess (", "cuda_success == ", "initialization failure with error", "cudaapierror", "cudasupporterror", "cudadrivererror", "linkererror", ", error_", "cudaerror_t", "cudaerror",
         table="cuda",
+    ),
+    error(
+        "cuda.call_number",
+        r"\b(?:cu(?:init|ctx|device|mem|module|link|launch|stream|event|func|graph|driver|get)\w*|cuda(?:get|set|malloc|free|mem|device|stream|event|launch|host|peek|func|graph|ipc|driver|runtime|init)\w*|cudart)"
+        r"(?:\([^)\n]{0,60}\))?[^\w\n]{0,4}(?:init |call |api )?(?:err(?:or)?|fail(?:ed|ure)?|returned|returns|status|res(?:ult)?|code|->)(?:[^\w\n-]{0,4}(?:error|err|code|with|res(?:ult)?|status|value|number|curesult|is|was))*"
+        r"[^\w\n-]{0,4}(?P<number>[1-9]\d{0,2})\b(?![.\d])",
+        "cuinit", "cuctx", "cudevice", "cumem", "cumodule", "culink", "culaunch", "custream", "cuevent", "cufunc", "cugraph", "cudriver", "cuget", "cudaget", "cudaset", "cudamalloc", "cudafree", "cudamem", "cudadevice", "cudastream",
+        "cudaevent", "cudalaunch", "cudahost", "cudapeek", "cudafunc", "cudagraph", "cudaipc", "cudadriver", "cudaruntime", "cudainit", "cudart",
+        table="cuda", covers=("cuda.number",),
     ),
     *(
         error(f"{library}.name", rf"\b(?P<name>{library}_(?!status_success|success)(?:status_|error_)?[a-z_]+[a-z])(?:[^\n]*?calling `(?P<call>\w+))?",
@@ -57,11 +77,19 @@ SIGNATURES: tuple[Signature, ...] = (
         for library in _LIBRARIES
     ),
     *(
-        error(f"{library}.number", rf"\b{library}(?:create|getversion|status|_status|\w*)?\W{{0,3}}(?:error|failure|failed|returned"
-              rf"|status|exception)\W{{0,3}}(?:code|number|with|status)?\W{{0,3}}(?P<number>\d{{1,4}})\b", library, table=library)
-        for library in ("cudnn", "cublas")
+        error(
+            f"{library}.number",
+            rf"\b{library}(?!getversion)\w*(?:\([^()\n]{{0,60}}\))?(?: call)?(?:\W{{0,3}}(?:{_FAILED})\W{{0,4}}(?:(?:code|number|with|status|error)\W{{0,4}}){{0,2}}| ?(?:->|=>|=) ?)"
+            rf"(?P<number>\d{{1,4}})\b(?!\.\d)|\b{library}_(?:status_)?success\W{{1,3}}(?P<number2>\d{{1,4}}) vs",
+            library, table=library)
+        for library in (*_LIBRARIES, "nccl")
     ),
-    error("nvml.class", r"nvmlerror_(?P<name>\w+)", "nvmlerror_", table="nvmlclass"),
-    error("nccl.name", r"\b(?P<name>nccl(?:unhandledcuda|system|internal|remote)error|ncclinvalid(?:usage|argument)|nccltimeout)",
-          "ncclunhandledcudaerror", "ncclsystemerror", "ncclinternalerror", "ncclremoteerror", "ncclinvalid", table="nccl"),
+    *(
+        error(f"{library}.{slug}", rf"\b{library} (?:{words})", *(f"{library} {word}" for word in words.split("|")))
+        for library in ("cublas", "cusolver", "cusparse", "cufft")
+        for slug, words in _SENTENCES
+    ),
+    error("cublas.unknown", r"unknown cublas (?:status|error)|cublas error\((?!(?:[01378]|1[13456])\))\d+\)", "unknown cublas", "cublas error("),
+    error("nvml.class", r"nvmlerror_(?P<name>\w+)|nvml[^\n]{0,20}?\berror_(?P<name2>\w+)", "nvmlerror_", "nvml", table="nvmlclass"),
+    error("nccl.name", rf"\b(?P<name>{_either(_NCCL)})\b", *_NCCL, table="nccl"),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.symptoms.signature import Signature, harmless
 
 SIGNATURES: tuple[Signature, ...] = (
+    harmless("harmless.cpu_torch", r"\b(?:py)?torch(?:vision|audio)?(?: version)?\W+\d+\.\d+[\w.]*\+cpu\b|pytorch(?:vision|audio)?-?\s*[\d.]+[-\s]+py[\d._]+_cpu", "+cpu", "_cpu"),
     harmless("harmless.factory", r"unable to register cu\w+ (?:factory|plugin)|attempting to register factory", "unable to register cu", "register factory"),
     harmless("harmless.nccl_plugin", r"libnccl-(?:net|tuner|profiler|env)\w*\.so", "libnccl-", covers=("loader.cannot_open", "loader.asked", "loader.find_failed")),
     harmless("harmless.numa", r"numa node (?:read from sysfs had negative value|zero)|could not (?:identify|open) (?:file to read )?numa|had negative value \(-1\)",
@@ -25,7 +26,9 @@ SIGNATURES: tuple[Signature, ...] = (
     harmless("harmless.drop_remainder", r"end of sequence|out_of_range: end|local rendezvous is aborting", "end of sequence", "rendezvous is aborting",
              covers=("nccl.rendezvous",)),
     harmless("harmless.cupti", r"cupti[^\n]*(?:insufficient_privileges|could not|error)|could not (?:load|find)[^\n]*libcupti|profiling[^\n]*not permitted",
-             "cupti"),
+             "cupti", covers=("loader.tf_dso", "loader.cannot_open", "loader.find_failed", "windows.could_not_find", "windows.dll_not_found", "title.library")),
+    harmless("harmless.pcie", r"nvml call failed with \d+[^\n]*assuming pcie", "assuming pcie", covers=("nvml.",)),
+    harmless("harmless.op_by_op", r"fallback to op-by-op mode", "fallback to op-by-op"),
     harmless("harmless.mlir", r"mlir_graph_optimization_pass|none of the mlir optimization passes", "mlir_graph_optimization", "mlir optimization passes"),
     harmless("harmless.loaded_ok", r"successfully opened dynamic library|loaded cudnn version|created (?:tensorflow )?device [^\n]*gpu", "successfully opened dynamic",
              "loaded cudnn version", "created device", "created tensorflow device"),

@@ -20,8 +20,9 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "jax.unable_to_load",
-        r"unable to load (?P<what>cudnn|cuda|cublas|cufft|cusolver|cusparse|cupti|nvjitlink|nccl)\b",
-        "unable to load cu", "unable to load nv", "unable to load nccl",
+        r"unable to load (?P<what>cudnn|cuda|cublas|cufft|cusolver|cusparse|cupti|nvjitlink|nccl)\b"
+        r"|the (?P<what2>cudnn|cuda|cublas|cufft|cusolver|cusparse|cupti|nvjitlink) library was not found",
+        "library was not found", "unable to load cu", "unable to load nv", "unable to load nccl",
     ),
     error(
         "jax.unable_to_use",
@@ -30,9 +31,9 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "jax.plugin_abi",
-        r"pjrt_\w+_args size: expected|plugin is likely built with a later version|(?:plugin|jaxlib)[^\n]*version[^\n]*"
+        r"pjrt_\w+_args size: expected|mismatched pjrt plugin|plugin is likely built with a later version|(?:plugin|jaxlib)[^\n]*version[^\n]*"
         r"(?:not compatible|incompatible)[^\n]*(?:jaxlib|jax)\b|jaxlib version [\d.]+ is newer than and incompatible",
-        "_args size: expected", "built with a later version", "not compatible with the installed jaxlib",
+        "_args size: expected", "mismatched pjrt", "built with a later version", "not compatible with the installed jaxlib",
         "newer than and incompatible", "incompatible with jax",
     ),
     harmless(
@@ -46,6 +47,8 @@ SIGNATURES: tuple[Signature, ...] = (
     echo("jax.backend", r"unable to initialize backend '(?P<backend>cuda|gpu)'", "initialize backend '"),
     echo("jax.backend_failed", r"cuda backend failed to initialize|jax plugin configuration error", "cuda backend failed",
          "jax plugin configuration error"),
+    error("jax.no_candidates", r"no candidates could be compiled|failed to get configs for:? \d+ out of \d+ instructions",
+          "no candidates could be compiled", "failed to get configs for", covers=("python.", "title.")),
     error("jax.no_visible", r"no visible gpu devices", "no visible gpu devices"),
     error("jax.unknown_backend", r"unknown backend:? '?(?:gpu|cuda)'?|no platforms that are instances of (?:gpu|cuda)",
           "unknown backend", "instances of gpu", "instances of cuda"),

@@ -8,7 +8,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("kernel.xid", r"\bxid\W+(?:\(?pci:?[\w:.]*\)?:? ?)?(?P<xid>\d{1,3})\b", "xid"),
     error("kernel.api_mismatch", r"nvrm: api mismatch(?:[^\n]*version (?P<client>[\d.]+))?|this kernel module has the version"
           r"|(?:the client has the version)", "api mismatch", "this kernel module has", "the client has the version"),
-    error("kernel.off_bus", r"fallen off the bus", "fallen off the bus"),
+    error("kernel.off_bus", r"f[ae]ll(?:s|en|ing)? off (?:of )?(?:the )?(?:pci\w* )?bus\b", "off the bus", "off of the bus", "off bus", "off the pci", "off of the pci"),
     error("kernel.adapter", r"rminitadapter failed|rm_init_adapter failed|rm_?init\w* failed", "rminitadapter", "rm_init_adapter"),
     error("kernel.probe", r"nvidia probe routine (?:failed|was not called)|nvrm: no nvidia (?:gpu|device)|none of the nvidia|no nvidia graphics adapter",
           "nvidia probe routine", "no nvidia gpu", "no nvidia graphics adapter", "none of the nvidia"),
@@ -16,6 +16,8 @@ SIGNATURES: tuple[Signature, ...] = (
           r"modprobe: (?:fatal|error)[^\n]*nvidia|no such device[^\n]*nvidia|failed to (?:load|initialize) (?:the )?nvidia (?:kernel|module)"
           r"|unable to load the (?:'?nvidia|kernel module)|nvidia\.ko",
           "module nvidia", "insert 'nvidia", "insert \"nvidia", "insert nvidia", "modprobe", "nvidia kernel", "unable to load the", "nvidia.ko"),
+    error("kernel.proc_missing", r"/proc/driver/nvidia[/\w]*[:'\"]{0,2} ?(?:no such file|not found|does not exist)|no such file[^\n]*/proc/driver/nvidia", "/proc/driver/nvidia"),
+    error("kernel.gpu_refused", r"(?:nvrm:|nvidia)[^\n]*is not supported by[^\n]*(?:nvidia|driver release)", "is not supported by"),
     error("kernel.module_format", r"version magic '[^'\n]*' should be '|nvidia[\w-]*(?:\.ko)?: (?:invalid module format|unknown symbol|disagrees about version)"
           r"|insert module [^\n]*nvidia[^\n]*: (?:invalid|unknown|exec)", "version magic", "invalid module format", "unknown symbol", "insert module", "disagrees about"),
     error("kernel.installer", r"nvidia kernel module '?nvidia[\w-]*'? appears to already be loaded|the kernel source path could not be determined"

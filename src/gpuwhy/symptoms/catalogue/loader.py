@@ -22,7 +22,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"(?:could not|couldn't) (?:load dynamic|open cuda) library '?(?P<library>[\w.+-]+\.(?:so(?:\.\d+)*|dll|dylib))'?",
         "load dynamic library",
         "open cuda library",
-        covers=(*_CANNOT, "windows.dll_not_found"),
+        covers=(*_CANNOT, "windows.dll_not_found", "windows.could_not_find", "title.library"),
     ),
     error(
         "loader.cudnn_sub",
@@ -170,6 +170,14 @@ SIGNATURES: tuple[Signature, ...] = (
         "cannot map zero-fill",
     ),
     error("loader.symbol_lookup", r"symbol lookup error: (?P<object>[^\s:]+)", "symbol lookup error"),
+    error(
+        "loader.prose",
+        r"(?P<library>(?:lib)?(?:cu(?:dnn|dart|blas|fft|rand|solver|sparse|da)|nvrtc)\w*\.so(?:\.\d+)*)['\"`]?(?: and [\w.]+)? (?:don'?t|doesn'?t|does not|do not|won'?t|"
+        r"will not|is not|isn'?t|are not|can ?not|could not|was not|not|failed to|fails to|being not)(?: be)?(?:ing)? (?:load|exist|open|found|find|being found|be found)",
+        ".so", covers=("loader.asked", "loader.cannot_open", "loader.tf_dso", "loader.find_failed"),
+    ),
+    error("loader.mac_library", r"library not loaded: \S*?(?P<library>lib[\w.+-]+\.dylib)", "library not loaded:"),
+    error("loader.mac_symbol", r"symbol not found(?: in flat namespace)?:? \(?'?(?P<symbol>_\w+)", "symbol not found"),
     error("loader.tf_skip", r"cannot dlopen some gpu libraries", "cannot dlopen some gpu libraries"),
     context("loader.path_told", r"LD_LIBRARY_PATH[=:] ?(?P<path>[/~][^\s]+|$)", "ld_library_path"),
     context(

@@ -14,29 +14,36 @@ _PACKAGES = (
 SIGNATURES: tuple[Signature, ...] = (
     told("told.package", r"^[\s*\-|]*(?P<name>" + "|".join(sorted(map(str, _PACKAGES), key=len, reverse=True)) + r")(?: version(?: \([\w ]{1,30}\))?(?= ?[:=]| is ))?(?:==|\s{1,}(?:is )?|\s*[:=]\s*v?)"
          r"(?P<version>\d+\.\d+[\w.+-]*)", *_PACKAGES),
-    told("told.cuda", r"\bcuda(?:[ _-]?toolkit| runtime| version| used to build pytorch|_version)?(?: version)?[ :=/v()-]{1,4}(?P<version>1?\d\.\d{1,2}(?:\.\d+)?)\b"
+    told("told.cuda", r"(?<!install )(?<!needs )(?<!need )(?<!requires )(?<!require )\bcuda(?:[ _-]?tool ?kit| runtime| version| ver\.| used to build pytorch|_version)?(?: \(?version)?[ :=/v()-]{0,4}"
+         r"(?P<version>1?\d\.\d{1,2}(?:\.\d+)?)\b|(?<!install )(?<!needs )(?<!need )(?<!requires )(?<!require )\bcuda(?: toolkit)?[ -]?(?P<version3>[89]|1[0-3])(?![\w.:*-])"
          r"|\bcuda ?/ ?cudnn versions?[ :=]{1,3}(?:cuda[ :=]{0,3})?(?P<version2>1?\d\.\d{1,2}(?:\.\d+)?)\b", "cuda"),
-    told("told.cudnn", r"\bcudnn(?: version| library|_version)?[ :=/v()-]{1,4}(?P<version>\d\.\d+(?:\.\d+)*|\d{4,5})\b", "cudnn"),
+    told("told.cudnn", r"(?<!install )(?<!needs )(?<!requires )\b(?:lib)?cudnn(?:\d(?=[= ]))?(?: version| library|_version| \(version| ver\.)?[ :=/v()-]{0,4}(?P<version>\d\.\d+(?:\.\d+)*|\d{4,5})\b"
+         r"|(?<!install )(?<!needs )(?<!requires )\bcudnn[ -]?v?(?P<version2>[5-9])(?![\w.*-])", "cudnn"),
+    told("told.tf", r"(?<!requires )(?<!require )(?<!needs )\b(?:tensorflow(?:[-_ ]gpu)?|tf)(?: version)?(?: is)?[ :=v`'-]{0,4}(?P<version>[12]\.\d{1,2}(?:\.\d+)?)\b(?!\.so)",
+         "tensorflow", "tf ", "tf1", "tf2", "tf-", "tf=", "tf:", "tf v"),
+    told("told.ort", r"\bonnxruntime(?:[.\-_ ]gpu)?(?: ver(?:sion)?\b)?[^\w\n]{0,4}(?:nuget )?(?:package )?(?:version |ver\.? ?)?[=:v]{0,3} ?(?P<version>1\.\d{1,2}(?:\.\d+)?)\b", "onnxruntime"),
+    told("told.sudo", r"(?:unless|only|works?|fine|runs?|running|success\w*|detected)[^\n]{0,40}\b(?:with|as|using|under|via) (?:sudo|root)\b|without sudo|need sudo", "sudo", " root"),
+    told("told.runtime", r"driver api version: (?P<driver>[\d.]*\d), runtime api version: (?P<version>[\d.]*\d)", "runtime api version"),
     told("told.nvcc", r"cuda compilation tools, release (?P<version>[\d.]+)", "cuda compilation tools"),
     told("told.smi", r"driver version: *(?P<version>[\d.]+)(?: +cuda version: *(?P<cuda>[\d.]+))?", "driver version"),
     told("told.driver", r"\bnvidia[- ]driver(?:s|-\w+)?(?: version)?[ :=]{1,3}(?P<version>[3-6]\d\d\.[\d.]+)|\bdriver(?: version)?[ :=]{1,3}(?P<version2>[3-6]\d\d\.[\d.]+)", "driver"),
     told("told.module", r"nvrm version:[^\n]*?(?P<version>\d{3}\.\d+(?:\.\d+)?)", "nvrm version"),
     told("told.python", r"^\s*python[ :]+(?P<version>[23]\.\d+(?:\.\d+)?)", "python"),
     told("told.gpu", r"(?P<gpu>(?:geforce |nvidia |tesla |quadro )*(?:rtx|gtx|gt|mx|titan|tesla|quadro|a100|a10g?|a40|a6000|h100|h200|b200|v100|t4|p100|k80|l4|l40s?|gb10|jetson)"
-         r"[ -]?(?:[a-z]?\d{2,4})?(?: ?ti| ?super)?)\b", "rtx", "gtx", "tesla", "quadro", "titan", "a100", "h100", "v100", "geforce", "h200", "b200", "a6000", "k80", "p100",
+         r"[ -]?(?:[a-z]?\d{2,4}[a-z]{0,2})?(?: ?ti| ?super)?)\b", "rtx", "gtx", "tesla", "quadro", "titan", "a100", "h100", "v100", "geforce", "h200", "b200", "a6000", "k80", "p100",
          "jetson", "l40", "gb10"),
     told("told.gpu_memory", r"totalmemory: (?P<total>[\d.]+ ?[KMG]iB) freememory: (?P<free>[\d.]+ ?[KMG]iB)", "freememory"),
     told("told.gpu_found", r"name: (?P<gpu>[\w .-]+?),? (?:major: (?P<major>\d+) minor: (?P<minor>\d+)|computecapability: (?P<capability>[\d.]+))", "computecapability", "major:"),
-    told("told.windows", r"[a-z]:\\(?:users|program|windows|anaconda|python|[\w. -]+\\)|\bwin(?:dows)?[ -]?(?:10|11|7|8|server)\b|on win32\b|win_amd64|\.dll\b|winerror|windows-\d+", ":\\", "windows",
+    told("told.windows", r"[a-z]:\\(?:users|program|windows|anaconda|python|[\w. -]+\\)|\bwin(?:dows)?[ -]?(?:10|11|7|8|server)\b|on win32\b|win_amd64|\.dll\b|winerror|windows-\d+|\bwddm\b", "wddm", ":\\", "windows",
          "win32", "win_amd64", ".dll", "winerror", "win10", "win11"),
     told("told.wsl", r"microsoft-standard|-microsoft\b|/usr/lib/wsl|\bwsl2?\b|/mnt/[c-z]/|\\\\wsl", "microsoft-standard", "-microsoft", "wsl", "/mnt/"),
     told("told.macos", r"\bmacos\b|\bdarwin\b|macosx|apple m[1-4]|\bmps\b backend|os x 1\d", "macos", "darwin", "macosx", "apple m", "os x"),
     told("told.linux", r"\bubuntu\b|\bcentos\b|\bdebian\b|\bfedora\b|/home/\w+|/usr/(?:lib|local)|linux-gnu|x86_64-linux|manylinux", "ubuntu", "centos", "debian", "fedora",
          "/home/", "/usr/", "linux"),
-    told("told.container", r"\b(?:docker|podman|containerd|kubernetes|k8s|singularity|apptainer|dockerfile)\b|nvidia/cuda:|nvcr\.io|/workspace/|root@[0-9a-f]{12}|^[\w-]+-\d+ +\| ",
-         "docker", "podman", "containerd", "kubernetes", "k8s", "singularity", "apptainer", "nvidia/cuda:", "nvcr.io", "/workspace/", "root@", " | "),
+    told("told.container", r"\b(?:docker|podman|containerd|kubernetes|k8s|singularity|apptainer|dockerfile)\b|nvidia/cuda:|nvcr\.io|/workspace/|root@[0-9a-f]{12}|^[\w-]+-\d+ +\| |^[a-z]\w+[_-]\w+ {1,3}\| \S|(?<![/\w.-])containers?(?![\w./-])",
+         "docker", "podman", "containerd", "kubernetes", "k8s", "singularity", "apptainer", "nvidia/cuda:", "nvcr.io", "/workspace/", "root@", " | ", "container"),
     told("told.file", r"(?P<path>/[\w./+@-]*/(?P<name>lib(?:cu|nv)[\w.+-]*\.so(?:\.\d+)*))(?![\w./:]*: (?:cannot|undefined|file|version|invalid))\s*(?:$|->|\(|=>|is )", "/libcu", "/libnv"),
-    told("told.listed", r"^(?:[dlrwxst.-]{10}[^\n]* )?(?P<path>lib(?:cu|nv)[\w+-]*\.so(?:\.\d+)+)(?: -> \S+)?\s*$", "libcu", "libnv"),
+    told("told.listed", r"^(?:[dlrwxst.-]{10}[^\n]* )?(?P<path>lib(?:cu|nv)[\w+-]*\.so(?:\.\d+)+)(?: -> \S+)?(?:\s{1,8}lib[\w+.-]{1,60}){0,12}\s*$", "libcu", "libnv"),
     told("told.stub_path", r"/stubs/libcuda\.so|lib64/stubs|/stubs(?::|/|$)", "/stubs"),
     told("told.compat_path", r"cuda[\w.-]*/compat|cuda-compat[\w-]*", "/compat", "cuda-compat"),
     told("told.shm_df", r"\bshm\b[^\n]*64m", "64m"),

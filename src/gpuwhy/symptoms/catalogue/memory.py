@@ -8,6 +8,13 @@ _SIZE = r"[\d.]+ ?[KMGT]?i?B(?:ytes)?"
 
 SIGNATURES: tuple[Signature, ...] = (
     error(
+        "memory.allocator_option",
+        r"unrecognized (?:key '?(?P<option>[\w.-]+)'? in (?:cuda )?allocator config|cachingallocator option:? *(?P<option2>[\w.-]+))"
+        r"|error parsing (?:cachingallocator|(?:cuda )?allocator) (?:option|config)",
+        "allocator config", "cachingallocator option", "error parsing cachingallocator", "error parsing allocator",
+        covers=("python.",),
+    ),
+    error(
         "memory.torch_oom",
         rf"(?:cuda|hip) out of memory\.? tried to allocate (?P<wanted>{_SIZE})"
         rf"(?:\.? ?\(?gpu (?P<device>\d+)(?:;| has a total capac[ity]{{2,4}} of) ?(?P<total>{_SIZE}))?"
@@ -82,6 +89,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|pin[ _]memory thread",
         "pinned", "bytes on host", "host memory", "page-locked", "cudahostalloc", "cudahostregister", "pin memory thread", "pin_memory thread",
     ),
+    context("memory.pin_here", r"\.pin_memory\(|pin_memory\.py|_pin_memory_loop|in _?pin_memory|cudahostalloc|cudamallochost", "pin_memory", "cudahostalloc", "cudamallochost"),
     error(
         "memory.cpu_allocator",
         r"defaultcpuallocator|alloc_cpu\.cpp|unable to allocate (?P<wanted>[\d.]+ [KMGT]i?B) for an array"
@@ -98,22 +106,29 @@ SIGNATURES: tuple[Signature, ...] = (
     error("memory.worker_gone", r"dataloader worker \(pid\(?s?\)? ?[\d, ]+\) exited unexpectedly", "exited unexpectedly"),
     error(
         "memory.shm",
-        r"out of shared\s*memory|raise your shared memory limit|unable to (?:open shared memory object|mmap \d+ bytes|write to file"
+        r"out of shared\s*memory|raise your shared memory limit|unable to (?:open shared memory object|allocate shared memory|mmap \d+ bytes|write to file"
         r" </torch)|shared memory(?: manager)?[^\n]{0,30}(?:exhaust|insufficient|limit|too small|no space)"
         r"|/dev/shm[^\n]*(?:no space|too small|insufficient|full)|no space left on device[^\n]*(?:shm|torch_)"
-        r"|received 0 items of ancdata|shm-size|insufficient shared memory",
+        r"|received 0 items of ancdata|(?<!-)\bshm[-_]size\b(?! ?[=:])|(?:increas|rais|more|larger|add|set|us)\w{0,4} [^\n]{0,30}shm[-_]size|insufficient shared memory",
         "shared memory", "unable to mmap", "unable to write to file", "/dev/shm", "items of ancdata", "shm-size", "out of shared",
         "shm",
     ),
-    error("memory.killer", r"out of memory: kill(?:ed)? process|oom-kill(?:er)?\b|oom_reaper|memory cgroup out of memory|oomkilled"
-          r"|cgroup out of memory", "oom-kill", "out of memory: kill", "oom_reaper", "cgroup out of memory", "oomkilled",
+    error("memory.killer", r"out of memory: kill(?:ed)? process|oom[-_ ]kill(?:er|ed)?\b|oom_reaper|memory cgroup out of memory|oomkilled"
+          r"|cgroup out of memory", "oom-kill", "oom_kill", "oom kill", "out of memory: kill", "oom_reaper", "cgroup out of memory", "oomkilled",
           covers=("memory.oom_words",)),
     error("memory.oom_words", r"\b(?:gpu|cuda|vram|device|video)\b[^\n]{0,40}out of (?:gpu |device |video )?memory"
           r"|out of (?:gpu|device|video) memory|not enough (?:gpu|video|cuda|device) memory|insufficient (?:gpu|video|device) memory"
           r"|cuda_?(?:error_)?out_?of_?memory|\bcuda oom\b|out of memory",
           "out of memory", "out of gpu memory", "out of device memory", "out of video memory", "enough gpu memory",
           "enough video memory", "cuda oom", "insufficient gpu memory"),
-    error("memory.kv_cache", r"no available memory for the cache blocks|larger than the maximum number of tokens that can be stored"
+    error("memory.buffer", r"failed to allocate (?P<what>(?:cuda|gpu|vulkan|compute)\w*) buffer|unable to allocate (?P<what2>(?:cuda|gpu|backend)\w*) buffer|allocating (?P<wanted>[\d.]+ [kmg]ib) on device \d", "failed to allocate cuda", "failed to allocate gpu",
+          "unable to allocate", "failed to allocate compute", "ib on device"),
+    error("memory.darknet", r"try to set subdivisions=\d+", "try to set subdivisions"),
+    error("memory.system_ram", r"requires more system memory \((?P<wanted>[^)\n]+)\) than is available \((?P<free>[^)\n]+)\)|not enough (?:system|host|cpu) (?:memory|ram)|insufficient (?:system|host|cpu) (?:memory|ram)", "more system memory",
+          "enough system", "enough host", "enough cpu", "insufficient system", "insufficient host", "insufficient cpu"),
+    error("memory.compiler_killed", r"internal compiler error: killed|killed signal terminated program|cc1plus[^\n]{0,40}killed", "compiler error: killed", "terminated program", "cc1plus", covers=("signal.kill", "build.cu_error")),
+    error("memory.kv_cache", r"kv cache is needed, which is larger than|mem[-_]fraction[-_]static|no available memory for the cache blocks|larger than the maximum number of tokens that can be stored"
           r"|try increasing `?gpu_memory_utilization|free memory on device[^\n]*less than desired gpu memory utilization",
-          "for the cache blocks", "gpu_memory_utilization", "desired gpu memory utilization", "stored in kv cache"),
+          "for the cache blocks", "gpu_memory_utilization", "kv cache is needed", "mem-fraction-static", "mem_fraction_static", "desired gpu memory utilization", "stored in kv cache",
+          covers=("python.exception",)),
 )  # fmt: skip

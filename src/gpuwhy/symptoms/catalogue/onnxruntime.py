@@ -23,6 +23,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error("ort.load_shared", r"appendexecutionprovider\w*: failed to load shared library|failed to load onnxruntime_providers\w*\.(?:dll|so), error code: ?(?P<number>\d+)",
           "failed to load shared library", "failed to load onnxruntime_providers"),
+    error("ort.cuda_path", r"cuda_path is set but cuda wasn'?t able to be loaded", "cuda_path is set but"),
     error("ort.two_packages", r"multiple onnxruntime packages|onnxruntime packages are installed", "onnxruntime packages"),
     error(
         "ort.partial",
@@ -33,7 +34,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "ort.arena",
-        r"bfcarena::\w+ failed to allocate memory for requested buffer of size (?P<wanted>\d+)",
+        r"bfcarena[:\w]*\W{1,3}failed to allocate memory for requested buffer of size (?P<wanted>\d+)",
         "failed to allocate memory for requested buffer",
     ),
     error(

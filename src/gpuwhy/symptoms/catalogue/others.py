@@ -38,6 +38,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("numba.forked", r"cuda initialized before forking", "initialized before forking"),
     error("numba.unsupported_ptx", r"unsupported \.version (?P<needs>[\d.]+); current version is '?(?P<has>[\d.]+)",
           "unsupported .version"),
+    error("numba.versions", r"error getting driver and runtime versions", "driver and runtime versions"),
     context("numba.init", r"error at driver init|call to cuinit results in", "error at driver init", "cuinit results in"),
     error("generic.gres", r"invalid generic resource \(gres\) specification|requested node configuration is not available", "generic resource (gres)",
           "node configuration is not available"),
@@ -50,6 +51,8 @@ SIGNATURES: tuple[Signature, ...] = (
           "but was built for sm", "no device code compatible", covers=("build.cu_error",)),
     error("triton.ptxas", r"ptxas(?:error| fatal| stderr)|internal triton ptx codegen error", "ptxaserror", "ptxas fatal",
           "triton ptx codegen"),
+    error("triton.compile", r"triton[\w.]*\.compilationerror|failures have been detected while processing an mlir pass|passmanager::run failed|unexpected mma|/lib/(?:analysis|dialect|conversion|target)/[\w/]+\.cpp:\d+",
+          "compilationerror", "processing an mlir pass", "passmanager::run", "unexpected mma", "/lib/analysis", "/lib/dialect", "/lib/conversion", "/lib/target"),
     error("triton.no_instruction", r"llvm error: cannot select: intrinsic %llvm\.nvvm", "cannot select: intrinsic"),
     error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
     error("triton.libcuda", r"libcuda\.so cannot (?:be )?found|libcuda\.so (?:is )?not (?:in )?found", "libcuda.so cannot",
@@ -57,7 +60,9 @@ SIGNATURES: tuple[Signature, ...] = (
     error("triton.missing", r"cannot find a working triton installation|no module named '?triton|triton is not (?:available|installed)",
           "working triton", "named 'triton", "named triton", "triton is not available", "triton not available",
           covers=("python.module",)),
-    error("triton.shared", r"out of resources?: (?P<what>shared memory|registers?|threads)", "out of resource"),
+    error("triton.shared", r"out of resources?: (?P<what>shared memory|registers?|threads)", "out of resource", covers=("memory.shm", "cuda.")),
+    error("loader.pathfinder", r"dynamiclibnotfounderror: failure finding \"(?P<library>lib[\w.+-]+)", "dynamiclibnotfounderror", covers=("title.trouble",)),
+    error("triton.no_driver", r"0 active drivers \(\[\]\)", "0 active drivers"),
     context("triton.here", r"\btriton[/.]|torchinductor|inductor", "triton/", "triton.", "inductor"),
     error(
         "bnb.compiled",
@@ -75,6 +80,7 @@ SIGNATURES: tuple[Signature, ...] = (
           covers=("memory.cpu_allocator",)),
     error("generic.no_compatible", r"no (?:compatible|suitable|supported|visible|usable) (?:cuda |nvidia )?(?:gpu|device)s?", "no compatible", "no suitable", "no supported",
           "no visible gpu", "no usable"),
+    error("generic.cpu_used", r"fp16 is not supported on cpu|no supported gpu backend found|library=cpu\b|using cpu\b[^\n]{0,30}(?:slow|instead|because)|running on cpu\b", "not supported on cpu", "supported gpu backend", "library=cpu", "using cpu", "running on cpu"),
     error("hashcat.toolkit", r"cuda sdk toolkit not installed|rtc library not found|cuda environment is not correctly set up", "sdk toolkit not installed",
           "not correctly set up", "rtc library"),
     error("bnb.no_version", r"libbitsandbytes_cuda(?P<cuda>\d+)\w*\.(?:so|dll)[^\n]*(?:not found|no such|could not)"
@@ -102,10 +108,16 @@ SIGNATURES: tuple[Signature, ...] = (
         "built with cuda", "compiled with cuda", "without cuda", "no cuda support", "cudaenableddevicecount",
     ),
     error("generic.cpu_build", r"(?:not|n't|without)(?: been)? (?:built|compiled|linked|enabled|cuda|gpu)[^\n]{0,30}(?:cuda|gpu|support|build)"
-          r"|no (?:gpu|cuda) support|will not use cuda|not integrated in this build|implementation for device cuda(?::\d+)? not found",
+          r"|no (?:gpu|cuda) support|will not use cuda|not integrated in this build|implementation for device cuda(?::\d+)? not found"
+          r"|device api (?:gpu|cuda) is not enabled|install the (?:cuda|gpu) version|cpu (?:version|build|only)[^\n]{0,20}(?:n't|not) support (?:cuda|gpu)|is not implemented for gpu"
+          r"|recompile with (?:the )?(?:cmake (?:option|flag) )?-?d?\w*(?:cuda|gpu)|(?:re)?install \w+ with (?:the )?(?:cuda|gpu)\b"
+          r"|has no attribute '(?:standardgpuresources|index_cpu_to_\w*gpu\w*|gpuindex\w*)'",
           "without cuda", "without gpu", "not compiled with", "not built with", "no gpu support", "not been built with",
           "n't compiled with", "wasn't built with", "not linked with", "not enabled in this build", "no cuda support",
-          "will not use cuda", "not integrated in this build", "implementation for device cuda"),
+          "will not use cuda", "not integrated in this build", "implementation for device cuda", "device api", "install the cuda version", "install the gpu version", "not support cuda", "not support gpu",
+          "n't support cuda", "n't support gpu", "not implemented for gpu", "gpuresources'", "index_cpu_to", "attribute 'gpuindex", "recompile with", "with cuda", "with the cuda", "with gpu", "with the gpu", covers=("python.attribute",)),
+    error("julia.driver", r"^(?![^\n]*cuda-bindings was built)[^\n]*(?:driver on this system only supports up to cuda (?P<has>[\d.]+)|nvidia driver[^\n]{0,40}only supports[^\n]{0,20}cuda)", "only supports up to cuda", "only supports cuda"),
+    error("xla.old_driver", r"driver'?s? (?:cuda )?version (?:is )?(?P<has>[\d.]+),? which is older than the (?P<what>[\w ]+?) version \(?(?P<needs>[\d.]+)", "which is older than the"),
     error("paddle.cpu", r"(?:not compiled with cuda|cannot use gpu because you have installed cpu version|paddlepaddle cpu version)",
           "not compiled with cuda", "installed cpu version"),
     error("mxnet.cpu", r"compile with use_cuda=1|operator \w+ is not (?:implemented|registered) for gpu", "use_cuda=1"),
@@ -116,6 +128,6 @@ SIGNATURES: tuple[Signature, ...] = (
           r"(?P<what>unknown error|no cuda-capable|failed|insufficient)", "ggml_cuda_init", "unable to init gpu", "ggml_init_cublas"),
     error("tensorrt.mismatch", r"(?:engine plan file|serialized engine|version tag)[^\n]*(?:not compatible|does not match)"
           r"|serialization (?:error|assertion)[^\n]*version", "engine plan file", "version tag", "serialization assertion"),
-    error("cuda.check_sanitizer", r"=========\s+(?:invalid __\w+__ (?:read|write)|address 0x\w+ is (?:out of bounds|misaligned))",
-          "invalid __", "is out of bounds", "is misaligned"),
+    error("cuda.check_sanitizer", r"invalid __\w+__ (?:read|write)|out-of-bounds shared or local|=========\s+(?:address 0x\w+ is (?:out of bounds|misaligned))",
+          "invalid __", "out-of-bounds shared", "is out of bounds", "is misaligned"),
 )  # fmt: skip

@@ -16,10 +16,13 @@ SIGNATURES: tuple[Signature, ...] = (
           "could not find a version that satisfies"),
     error("packages.no_suitable", rf"(?:could not find suitable distribution|no local packages or working download)[^\n]*{_GPU}?", "suitable distribution",
           "working download"),
-    error("packages.wrong_platform", r"(?P<wheel>[\w.+-]+\.whl) is not a supported wheel on this platform|not compatible with the current platform"
+    error("packages.wrong_platform", r"(?P<wheel>[\w.+-]+) is not a supported wheel on this platform|didn'?t find wheel for|not compatible with the current platform"
           r"|no wheels? (?:with a matching|for this)|doesn't have a (?:source distribution or )?wheel for the current platform|not supported wheel",
-          "is not a supported wheel", "the current platform", "matching python", "matching platform tag", "not supported wheel"),
-    error("packages.gpu_removed", r"tensorflow-gpu[^\n]*(?:has been removed|is removed|deprecated)", "tensorflow-gpu"),
+          "is not a supported wheel", "find wheel for", "the current platform", "matching python", "matching platform tag", "not supported wheel"),
+    error("packages.gpu_removed", r"tensorflow-gpu[^\n]*(?:has been removed|is removed|deprecated)|downloading tensorflow[-_]gpu-2\.12\.0\.tar\.gz|^\s*python_version>\"3\.7\"$",
+          "tensorflow-gpu", "tensorflow_gpu-2.12", "python_version>"),
+    error("packages.pinned_cudnn", r"(?P<package>torch|tensorflow|jax[\w-]*|onnxruntime[\w-]*) (?P<release>[\d.]+\S*) (?:depends on|requires) nvidia-cudnn(?:-cu\d+)?"
+          r"(?:\[[\w,]*\])?[ (]*(?P<wanted>[=<>~!]=?[\d.]+)", "on nvidia-cudnn", "requires nvidia-cudnn"),
     error("packages.conflict", r"resolutionimpossible|the conflict is caused by|unsatisfiableerror|conflicting dependencies|packagesnotfounderror"
           r"|dependency resolver does not|found conflicts|libmambaunsatisfiable|requires \S+==[^\n]*(?:but you have|which is incompatible)"
           r"|but you have [^\n]* which is incompatible", "resolutionimpossible", "conflict is caused by", "unsatisfiableerror", "conflicting dependencies",
@@ -37,5 +40,8 @@ SIGNATURES: tuple[Signature, ...] = (
     context("packages.wheel", rf"{_GPU}-(?P<version>\d[\w.]*?)(?:\+(?P<local>\w+))?-(?P<tags>cp\d+-\w+-(?P<platform>\w+))\.whl(?: \((?P<size>[\d.]+) (?P<unit>[kMG]B)\))?",
             ".whl"),
     error("packages.uninstalled_over", r"successfully uninstalled (?P<package>tensorflow|torch|onnxruntime)[\w-]*", "successfully uninstalled"),
+    error("packages.node_binding", r"cannot find module '[^'\n]*\.node'|binding\.gyp not found|could not locate the bindings file|node-pre-gyp err", ".node'", "binding.gyp not found", "bindings file",
+          "node-pre-gyp err"),
+    told("told.tflow_select", r"^[\s#]*_tflow_select\s+\S+\s+(?P<build>\w+)", "_tflow_select"),
     told("told.index_cpu", r"whl/cpu\b|\+cpu\b", "whl/cpu"),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.symptoms.signature import Signature, context, error
 
 SIGNATURES: tuple[Signature, ...] = (
+    context("caffe.setup", r"caffe::\w+<?>?::(?:reshape|layersetup|init)\b", "caffe::"),
     error(
         "program.assertion",
         r"(?:block: \[[\d,]+\], thread: \[[\d,]+\]|\.cuh?:\d+:[^\n]*)\s*assertion `?(?P<what>[^`\n]*)[`'’]? ?failed",
@@ -13,10 +14,11 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "program.index",
         r"index out of range in self|target (?P<value>-?\d+) is out of bounds|index(?: -?\d+)? (?:is )?out of bounds"
-        r"|indices\[[\d,]+\] = (?P<index>-?\d+) is not in \[0, ?(?P<limit>\d+)\)|label value of -?\d+ (?:which )?is outside"
+        r"|indices\[[\d,]+\] = (?P<index>-?\d+) is not in \[0, ?(?P<limit>\d+)\)|indices\[[\d,]+\] = \[[-\d, ]+\] (?:is out of bounds|does not index)"
+        r"|slice index -?\d+ of dimension \d+ out of bounds|segment ids? (?:are|is) not|labels? \S{1,20} (?:is |are )?(?:not in|out of) range|label value of -?\d+ (?:which )?is outside"
         r"|received a label value of|index out of range: tried to access index|srcindex < srcselectdimsize"
         r"|t >= 0 && t < n_classes|cur_target >= 0|tried to access (?:out of bounds|index)",
-        "index out of range in self", "is out of bounds", "index out of bounds", "is not in [0", "label value", "srcindex <",
+        "index out of range in self", "is out of bounds", "index out of bounds", "is not in [0", "not in range", "label ", "labels ", "does not index into", "segment id", "label value", "srcindex <",
         "n_classes", "cur_target", "index out of range: tried", "out of bounds",
         covers=("python.exception",),
     ),
@@ -27,12 +29,19 @@ SIGNATURES: tuple[Signature, ...] = (
         r"[^\n]*(?:got|but)|input\.size\(-1\) must be equal to input_size|sizes of tensors must match|incompatible shapes:"
         r"|dimensions must be equal|matrix size-incompatible|non-contiguous|is not contiguous|shapes? [^\n]{0,40}(?:not aligned|"
         r"are incompatible|mismatch)|running_mean should contain|expected hidden\[0\] size|must have the same (?:shape|size)"
-        r"|input must have (?:\d|at least)|only batches of spatial targets|tensor size mismatch|number of channels|depth must be (?:evenly )?(?:a multiple|divisible)",
+        r"|input must have (?:\d|at least)|only batches of spatial targets|tensor size mismatch|expected input[^\n]*to have \d+ channels|expects each tensor to be equal size|only supports? (?:fp16|bf16|half|float\w*)[^\n]{0,20}(?:data ?type|dtype)|number of channels|depth must be (?:evenly )?(?:a multiple|divisible)"
+        r"|depth of input \(\d+\) is not a multiple|input and filter must have|must be rank \d but is rank|shape must be rank|negative dimension size caused by|input to reshape is a tensor with"
+        r"|dimensions of inputs should match|logits and labels must (?:be broadcastable|have the same)|required broadcastable shapes|cannot feed value of shape|is incompatible with the layer|in\[0\] mismatch in\[1\]"
+        r"|computed output size would be negative|inputs to operation [^\n]*must have the same size",
+        "is not a multiple of input depth", "input and filter", "be rank ", "negative dimension size", "input to reshape", "dimensions of inputs", "logits and labels", "broadcastable shapes", "cannot feed value",
+        "incompatible with the layer", "in[0] mismatch", "would be negative",
         "shapes cannot be multiplied", "shape cannot be multiplied", "size mismatch", "is invalid for input of size", "must match",
         "weight of size", "expected ", "must be equal", "incompatible shapes", "matrix size-incompatible", "contiguous",
         "not aligned", "are incompatible", "shape mismatch", "shapes mismatch", "running_mean", "must have", "spatial targets",
-        "number of channels", "depth must be",
+        "number of channels", "depth must be", "each tensor to be equal", "only support fp16", "only supports fp16", "only support bf16", "only supports half",
     ),
+    error("program.shape_words", r"(?:error: |error\()[^\n]{0,80}(?:torch\.size|\bshapes?\b|\bdimensions?\b|\bsizes?\b)[^\n]{0,80}(?:must|mismatch|expected|\bgot\b|\bsame\b|incompatible|invalid|does not match|doesn't match)"
+          r"|(?:error: )[^\n]{0,80}(?:must|mismatch|expected|same|incompatible|invalid)[^\n]{0,60}(?:torch\.size|\bshapes?\b|\bdimensions?\b)", "error: ", "error(", covers=("python.exception",)),
     error(
         "program.dtype",
         r"expected (?:scalar type|object of (?:scalar )?type|m1 and m2 to have the same dtype|tensor for argument)[^\n]*(?:but|got|found)"
@@ -46,9 +55,9 @@ SIGNATURES: tuple[Signature, ...] = (
         "program.devices",
         r"expected all tensors to be on the same device|tensors? (?:to be|is|are) on (?:the same|different) (?:device|gpu)"
         r"|is on cpu, but expected|expected (?:object of|tensor)[^\n]*backend (?:cuda|cpu)|can't convert cuda(?::\d+)? device type tensor"
-        r"|arguments are located on different gpus|input and (?:parameter|hidden) tensors are not (?:at|on) the same device"
+        r"|must be on the (?:same|current) device|arguments are located on different gpus|input and (?:parameter|hidden) tensors are not (?:at|on) the same device"
         r"|module must have its parameters and buffers on device",
-        "same device", "but expected all tensors", "backend cuda", "device type tensor", "different gpus", "parameters and buffers on device",
+        "same device", "current device", "but expected all tensors", "backend cuda", "device type tensor", "different gpus", "parameters and buffers on device",
         "different devices", "backend cpu", "is on cpu, but",
     ),
     error(

@@ -6,6 +6,8 @@ from gpuwhy.symptoms.signature import Signature, context, echo, error
 
 SIGNATURES: tuple[Signature, ...] = (
     context("tf.cuinit", r"failed call to cuinit", "failed call to cuinit"),
+    context("tf.libcuda_version", r"libcuda reported version is: (?P<version>\d+\.[\d.]*\d)", "libcuda reported version is"),
+    context("tf.kernel_version", r"kernel reported version is: (?P<version>\d+\.[\d.]*\d)", "kernel reported version is"),
     error(
         "tf.no_kernel_driver",
         r"kernel driver does not appear to be running on this host|/proc/driver/nvidia/version does not exist",
@@ -59,7 +61,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("tf.no_such_device", r"could not satisfy explicit device specification '[^'\n]*device:gpu:(?P<device>\d+)|cannot assign a device for operation[^\n]*device:gpu:(?P<device2>\d+)",
           "explicit device specification", "cannot assign a device"),
     echo("tf.dnn_init", r"dnn library initialization failed", "dnn library initialization failed"),
-    error("tf.conv_check", r"check failed: .*(?:getconvolvealgorithms|getcudnnversion|cudnn)", "check failed: "),
+    error("tf.conv_check", r"check failed: (?!status == cudnn_status_success \(\d+ vs\. 0\) ).*(?:getconvolvealgorithms|getcudnnversion|cudnn)", "check failed: "),
     error(
         "tf.blas",
         r"blas (?:x?gemm|xgemv|gemv|gemmbatched|sgemm|scal)\w* launch failed|failed to run cublas|cublas\w* routine"
@@ -99,7 +101,8 @@ SIGNATURES: tuple[Signature, ...] = (
         "but available devices are",
     ),
     error("tf.skipping", r"skipping registering gpu devices", "skipping registering gpu devices"),
-    error("tf.no_gpu_found", r"no gpu found\. please|gpu device not found|no gpu found,", "no gpu found", "gpu device not found"),
+    error("tf.no_gpu_found", r"no gpu found\. please|gpu device not found|no gpu found,|no gpu devices available on machine", "no gpu found",
+          "gpu device not found", "no gpu devices available"),
     error(
         "tf.ptxas_version",
         r"you are using ptxas (?P<has>[\d.x]+), but (?:tf|xla|jax) requires ptxas (?P<needs>[\d.x]+)"
@@ -126,7 +129,9 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "tf.windows_dropped",
-        r"gpu support is not available on native windows|tensorflow\s*>=?\s*2\.11[^\n]*windows",
+        r"gpu support is not available on native windows|tensorflow\s*>=?\s*2\.11[^\n]*windows"
+        r"|support\w*[^\n]{0,30}native[- ]windows[^\n]{0,60}2\.1[01]|windows[^\n]{0,60}(?:only )?up ?to 2\.10",
+        "native windows", "native-windows", "upto 2.10", "up to 2.10",
         "not available on native windows",
         ">=2.11",
         ">= 2.11",
@@ -143,7 +148,25 @@ SIGNATURES: tuple[Signature, ...] = (
         "module 'tensorflow",
         covers=("python.attribute",),
     ),
-    error("tf.pywrap", r"no module named '?_pywrap_tensorflow|_pywrap_tensorflow_internal", "_pywrap_tensorflow", covers=("python.module",)),
+    error("tf.pywrap", r"no module named '?_pywrap_tensorflow|error[^\n]*_pywrap_tensorflow_internal(?!\.so' failed)", "_pywrap_tensorflow", covers=("python.module",)),
+    context("tf.import_frame", r"pywrap_tensorflow(?:_internal)?\.py|_pywrap_tensorflow_internal|self_check\.py", "pywrap_tensorflow", "self_check.py"),
+    error(
+        "tf.few_devices",
+        r"expect the following devices to be available[^\n]*machine only has: \[(?P<devices>[^\]\n]*)\]|device:gpu:(?P<device>\d+) unknown device"
+        r"|requested devices in [^\n]{0,30}strategy[^\n]{0,3} are not visible to tensorflow|'visible_device_list' listed an invalid"
+        r"|could not satisfy device specification '[^'\n]*gpu:(?P<device2>\d+)",
+        "machine only has:", "unknown device", "not visible to tensorflow", "'visible_device_list'", "satisfy device specification",
+        covers=("python.exception",),
+    ),
+    error("tf.no_opkernel", r"no opkernel was registered to support op '?(?P<op>\w+)", "no opkernel was registered"),
+    context("tf.registered", r"registered devices: \[(?P<devices>[^\]\n]*)\]|(?P<none><no registered kernels>)", "registered devices:", "<no registered kernels>"),
+    error("tf.cudart_stub", r"cudageterror(?:name|string) symbol not found", "symbol not found.", covers=("cuda.name", "cuda.number", "loader.mac_symbol")),
+    error("tf.ptxas_old", r"ptxas too old", "ptxas too old", covers=("tf.ptxas_version",)),
+    error("tf.malloc_async", r"cuda_malloc_async (?:isn't|is not) (?:currently )?supported", "cuda_malloc_async is"),
+    error("tf.no_factory", r"no session factory registered", "no session factory registered"),
+    error("tf.addons", r"tensorflow addons supports using python ops|versions? of tensorflow you are (?:currently )?using is [\d.]+ and is not supported", "addons supports using", "and is not supported"),
+    error("tf.op_library", r"(?P<library>_\w+\.so) not found|load_op_library[^\n]*not found", "_ops.so not found", "_op.so not found", "load_op_library"),
+    error("tf.empty_batch", r"batch_descriptor: \{count: 0\b", "batch_descriptor: {count: 0", covers=("tf.conv_check",)),
     echo("tf.native_runtime", r"failed to load the native tensorflow runtime", "failed to load the native tensorflow"),
     error(
         "tf.trt_mismatch",
@@ -153,8 +176,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "tf.stream_failed",
         r"(?:could not synchronize cuda stream|failed to query event|failed to (?:enqueue|synchronize)[^\n]*stream"
-        r"|error polling for event status)",
-        "synchronize cuda stream", "failed to query event", "polling for event status", "failed to synchronize",
+        r"|error polling for event status|unexpected event status)",
+        "unexpected event status", "synchronize cuda stream", "failed to query event", "polling for event status", "failed to synchronize",
     ),
     error(
         "tf.used_elsewhere",

@@ -6,22 +6,33 @@ from gpuwhy.symptoms.signature import Signature, error, told
 
 SIGNATURES: tuple[Signature, ...] = (
     error("title.gpu_unseen", r"\bgpus? (?:is |are )?(?:not |never )(?:being )?(?:detected|found|used|available|recognized|recognised|visible|working|listed|utilized)"
-          r"|(?:not|n't|doesn't|does not|cannot|can't|unable to) (?:detect|find|see|use|recognize|recognise|utilize|access)(?:ing)? (?:the |any |my |a )?(?:nvidia |cuda )?gpus?"
-          r"|no gpus? (?:is |are |was |were )?(?:detected|found|available)|num gpus available:? *0|gpus? available:? *(?:0|\[\]|false|none)|gpu:? false",
-          "gpu"),
-    error("title.empty_devices", r"list_physical_devices\([^)]*\)[^\n]*\[\]|list_(?:physical|logical)_devices\(['\"]gpu['\"]\)[^\n]*(?:empty|\[\])|is_gpu_available\W+false"
-          r"|^\s*gpus? ?(?:=|:)? ?\[\]", "list_physical_devices", "list_logical_devices", "is_gpu_available", "[]"),
+          r"|(?:not|n't|doesn't|does not|cannot|can't|unable to) (?:detect|find|see|use|us(?=ing)|recognize|recognise|utilize|utiliz(?=ing)|access|run(?:ning)? on)(?:ing)? (?:the |any |my |a )?(?:nvidia |cuda )?gpus?"
+          r"|no gpus? (?:is |are |was |were )?(?:detected|found|available)|(?:runs?|running|uses?|using|trains?|training|works?|executes?)(?: only)? (?:on |with )?(?:the |my )?cpu (?:only|instead|rather)"
+          r"|(?:runs?|running|uses?|using|trains?|training|works?) only (?:on |with )?(?:the |my )?cpu|cpu (?:instead of|rather than|not) (?:the |my )?gpu|gpu (?:instead of|rather than) (?:the |my )?cpu|(?:keeps?|still) (?:running|runs|training|using) (?:by|on|with) (?:the )?cpu|no change [^\n]{0,20}gpu usage|cpu[- ](?:only )?mode only|(?:in|as|to) cpu[- ]only\b|(?:in|to) cpu mode|"
+          r"gpu[- ](?:usage|util\w*|load)[^\n]{0,20}\b(?:0 ?%|zero)|"
+          r"num gpus available:? *0|gpus? available:? *(?:0|\[\]|false|none)|gpu:? false",
+          "gpu", "only on cpu", "only on the cpu", "cpu only", "cpu instead", "by cpu", "on cpu"),
+    error("title.empty_devices", r"list_physical_devices\([^)]*\)[^\n]*\[ ?\]|gpu_device_name[^\n]{0,60}\bempty\b|list_(?:physical|logical)_devices\(['\"]gpu['\"]\)[^\n]*(?:empty|\[\])|is_gpu_available\W{0,6}(?:returns?|returned|is|gives|says|outputs?|prints?)?\W{0,4}false|gpu_device_name\W{0,6}(?:returns?|is|gives|prints?|outputs?)? ?(?:an )?(?:empty|none)"
+          r"|^\s*gpus? ?(?:=|:)? ?\[\]", "list_physical_devices", "list_logical_devices", "is_gpu_available", "gpu_device_name", "[]"),
     error("title.empty_list", r"^\s*(?:>>> )?\[ ?\]\s*$", "[]", "[ ]"),
     error("title.cpu_device", r"device_type='?cpu'?\)?\]|\[physicaldevice\(name='/physical_device:cpu:0'[^\]]*\)\]|\[cpudevice|\[?cpudevice\(id=0\)\]",
           "physical_device:cpu:0", "cpudevice"),
+    error("title.library", r"(?:error|missing|fail\w*|cannot|can't|unable|problem|issue|trying to find|tying to find|looking for)[^\n]{0,60}?\b(?P<library>(?:lib(?:cudnn|cudart|cublas|cufft|curand|cusolver|cusparse)\w*\.so\.[\d.]*\d|(?:cudnn|cudart|cublas|cufft|curand"
+          r"|cusolver|cusparse)64_\d+\.dll))", "libcud", "libcub", "libcuf", "libcur", "libcus", "64_"),
+    error("title.root_only", r"only works?[^\n]{0,60} (?:as|with|under) (?:the )?(?:root|sudo)\b|works? only[^\n]{0,40} (?:as|with|under) (?:the )?(?:root|sudo)\b|unless (?:run\w* )?(?:as|with) (?:root|sudo)", "root", "sudo"),
+    told("title.smi_works", r"nvidia-smi[`'\"]* (?:works?|reports|shows|lists|returns|is (?:fine|good|ok)|output is)", "nvidia-smi"),
+    error("title.grabs", r"(?:reserv|allocat|tak|map|grab|occup|lock|hog|drain|consum)\w*(?: up)? (?:nearly |almost )?(?:all|100 ?%|most|the whole|the entire)(?: of)?(?: the| my)?[^\n.]{0,20}memory"
+          r"|memory (?:will be |is |gets |was )?(?:drained|grabbed|hogged|taken)", "memory"),
+    error("title.second_copy", r"(?:two|another|separate|second|multiple|conflicting|its own)\w* (?:versions?|cop(?:y|ies)|installations?)(?: of)? (?:the )?(?:cudnn|cuda)|(?:cudnn|cuda)(?: \w+)? separately (?:from|installed)", "cudnn", "cuda"),
     error("title.bare_false", r"^\s*(?:out\[\d+\]: )?false\s*$", "false"),
     error("title.cuda_version", r"\b(?:cuda|cudatoolkit)(?: toolkit| runtime)? versions? (?:mismatch|conflict|incompatib\w+|is (?:not|too)|differs?)|mismatch\w* cuda|cuda"
-          r" mismatch|(?:wrong|incompatible|different) (?:cuda|cuda toolkit) versions?|compiled (?:for|with|against) (?:a different|another) cuda",
+          r" mismatch|cuda version[^\n]{0,30}mismatch\w*|(?:wrong|incompatible|different) (?:cuda|cuda toolkit) versions?|compiled (?:for|with|against) (?:a different|another) cuda",
           "mismatch", "incompatib", "wrong cuda", "different cuda", "cuda version"),
-    error("title.cudnn_version", r"cudnn (?:version )?(?:mismatch|conflict|incompatib\w+|is (?:not|too))|(?:wrong|incompatible|different) (?:cudnn|version of cudnn)",
-          "cudnn"),
+    error("title.cudnn_version", r"cudnn (?:version )?(?:mismatch|conflict|incompatib\w+|(?:is )?(?:not (?:compatible|supported)|too (?:old|new|low)))|(?:wrong|incompatible|different|old release of) (?:cudnn|version of cudnn)"
+          r"|mixed dnn version|(?:requires?|needs?) (?:at least )?cudnn (?:version )?(?:>=? ?)?v?\d[^\n]{0,40}(?:found|but|installed|have)",
+          "cudnn", "dnn version"),
     error("title.cudnn_missing", r"cudnn (?:library |is |was )*(?:not (?:found|installed|available|detected)|missing)|(?:could not|cannot|can't|unable to|failed to) (?:find|load|locate) cudnn"
-          r"|no cudnn", "cudnn"),
+          r"|no cudnn|cudnn is required|cudnn (?:is )?unavailable|\.cudnn unavailable", "cudnn"),
     error("title.driver", r"(?:update|upgrade|install|outdated|old|insufficient|incompatible|newer)[^\n]{0,30}(?:nvidia |cuda |gpu |graphics )driver|driver[^\n]{0,30}(?:too old|outdated|insufficient"
           r"|out of date|not (?:installed|found|loaded|detected))",
           "driver"),
@@ -35,6 +46,6 @@ SIGNATURES: tuple[Signature, ...] = (
     error("title.hang", r"\b(?:hangs?|hung|stuck|freez\w+|deadlock)\b", "hang", "hung", "stuck", "freez", "deadlock"),
     error("title.regression", r"\b(?:regression|worked (?:in|with|on|fine)|works (?:in|with|fine|on) (?:the )?(?:v(?:ersion)? ?)?\d|after (?:upgrading|updating|upgrade|update)|since (?:v(?:ersion)? ?)?\d|broken in|bug in)\b",
           "regression", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
-    told("told.visible_devices", r"cuda_visible_devices[\"'\]]*\s*[=:]\s*(?P<value>[\"']?-?[\w,-]+|[\"']{2}|$)", "cuda_visible_devices"),
+    told("told.visible_devices", r"cuda_visible_devices[\"'\]]*\s*[=:]\s*(?P<value>[\"']?-?[\w,-]+|\$\{?\w+\}?|[\"']{2}|$)", "cuda_visible_devices"),
     error("title.batch_one", r"(?:batch[ _]?size|batch)[^\n]{0,30}\b(?:to |of |= ?|is )?1\b", "batch"),
 )  # fmt: skip

@@ -20,14 +20,15 @@ SIGNATURES: tuple[Signature, ...] = (
         covers=("cuda.",),
     ),
     context("torch.device_count", r"unexpected error from cudagetdevicecount", "error from cudagetdevicecount"),
-    error("torch.cpu_build", r"torch not compiled with cuda enabled|pytorch (?:was )?(?:not )?compiled without cuda",
-          "not compiled with cuda enabled", "compiled without cuda"),
+    error("torch.cpu_build", r"torch not (?:compiled|linked) with cuda enabled|pytorch (?:was )?(?:not )?compiled without cuda",
+          "not compiled with cuda enabled", "not linked with cuda enabled", "compiled without cuda"),
     told(
         "told.cpu_torch",
         r"\b(?:py)?torch(?:vision|audio)?\W+(?:version\W+)?(?P<version>\d+\.\d+[\w.]*\+cpu)|pytorch\s+[\d.]+\s+py[\d._]+_cpu_\d"
         r"|^\s*cpuonly\s|pytorch-mutex\s+\S+\s+cpu",
         "+cpu", "_cpu_", "cpuonly", "pytorch-mutex",
     ),
+    told("told.torch_local", r"^\s*['\"]?(?P<version>[12]\.\d+\.\d+\+cu\d{2,3})['\"]?\s*$", "+cu"),
     error(
         "torch.deserialize_device",
         r"attempting to deserialize object on cuda device (?P<device>\d+) but torch\.cuda\.device_count\(\) is (?P<count>\d+)",
@@ -58,6 +59,25 @@ SIGNATURES: tuple[Signature, ...] = (
         r"found gpu ?\d+ (?P<gpu>[^\n]+?) which requires cuda_version >= (?P<needs>\d+)",
         "which requires cuda_version",
     ),
+    error("torch.no_plans", r"no (?:valid )?execution plans?|cudnn frontend error|\[cudnn_frontend\] error", "execution plan", "cudnn frontend error", "[cudnn_frontend]",
+          covers=("python.runtime",)),
+    harmless("torch.plan_failed", r"plan failed with an? (?:cudnnexception|outofmemoryerror)", "plan failed with", covers=("cudnn.", "memory.", "cuda.")),
+    error("torch.no_kernel_found", r"no kernel found to launch|no (?:available|suitable|compatible) kernel", "no kernel found", "no available kernel", "no suitable kernel", "no compatible kernel"),
+    error("torch.capability_min", r"minimum (?:cuda |compute )?capability[^\n\d]{0,20}(?P<needs>[\d.]+)[^\n]{0,20}current (?:cuda |compute )?capability[^\n\d]{0,6}(?P<has>[\d.]+)", "minimum capability", "minimum compute capability",
+          covers=("python.exception",)),
+    error("torch.arch_refused", r"(?:not supported|unsupported) (?:in|on|by|for) (?:this|the current|your|current|sm_?\d+) ?(?:gpu )?(?:architectures?|gpus?|hardware)|unsupported (?:gpu|cuda) device|unsupported compute capability|without support for the current gpu arch",
+          "not supported in this", "not supported on this", "not supported for the current", "not supported by your", "not supported by this", "not supported on your", "not supported for this", "unsupported gpu", "unsupported cuda",
+          "unsupported compute", "for the current gpu arch", "not supported on sm", "not supported in the current", covers=("python.exception",)),
+    error("torch.arch_words", r"\b(?:gpu|card)\b(?![^\n]{0,60}(?:driver|cudnn|version))[^\n]{0,60}(?:is |are )too old|no longer supports? (?:this|your) gpu|gpu arch[^\n]{0,20}(?:isn'?t|not) supported|or newer (?:gpu )?architecture is required|ptxas does not support|does not support cc \d"
+          r"|compute capability (?:of )?(?P<has>[\d.]+)[^\n]{0,30}(?:is not supported|not supported|too (?:low|old)|isn'?t supported|unsupported)", "too old", "longer support", "gpu arch", "architecture is required", "ptxas does not", "support cc", "compute capability"),
+    error("torch.version_none", r"torch\.version\.cuda\W{0,6}(?:is |= ?|returns? |== ?)?none|cuda used to build pytorch: (?:none|could not collect)", "torch.version.cuda", "used to build pytorch"),
+    context("torch.asks_cuda", r"cuda\.is_available\(\)\W{0,3}$", "is_available()"),
+    error("torch.needs_index", r"expected a cuda device with a specified index|invalid device argument|device should be an? (?:int|integer|string)", "with a specified index", "invalid device argument", "device should be", covers=("python.exception",)),
+    error("torch.class_values", r"class values must be (?:smaller|non-negative)", "class values must be", covers=("python.exception",)),
+    error("torch.probability", r"probability tensor contains either", "probability tensor contains"),
+    error("torch.namespace", r"'_opnamespace' '(?P<name>\w+)' object has no attribute", "_opnamespace", covers=("python.attribute",)),
+    error("torch.dynamo", r"internaltorchdynamoerror|backendcompilerfailed|inductorerror|loweringexception|in inductor|torch\._(?:inductor|dynamo)\.exc\.(?!unsupported)", "torchdynamoerror", "backendcompilerfailed", "inductorerror", "loweringexception", "in inductor",
+          "torch._inductor.exc", "torch._dynamo.exc", covers=("python.runtime",)),
     error("torch.fork", r"cannot re-initialize cuda in forked subprocess", "cuda in forked subprocess"),
     error("torch.fork_bad", r"poison_fork|in_bad_fork", "bad_fork"),
     error("torch.ipc", r"producer process has been terminated before all shared cuda tensors released", "shared cuda tensors"),
@@ -71,8 +91,8 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|looks like your ld_library_path contains incompatible version of cudnn", "contains incompatible"),
     error(
         "torch.no_engine",
-        r"(?P<who>get|find) was unable to find an engine to execute this computation|unable to find a valid cudnn algorithm",
-        "unable to find an engine", "unable to find a valid cudnn algorithm",
+        r"(?P<who>get|find) was unable to find an engine to execute this computation|unable to find a valid cudnn algorithm|no valid convolution algorithms available in cudnn",
+        "unable to find an engine", "no valid convolution algorithms", "unable to find a valid cudnn algorithm",
     ),
     error(
         "torch.cudnn_arch",
@@ -93,9 +113,9 @@ SIGNATURES: tuple[Signature, ...] = (
           "have nccl", "nccl is not available"),
     error(
         "torch.cuda_mismatch",
-        r"detected cuda version \((?P<has>[\d.]+)\) (?:mismatches|has a minor version mismatch with) the version that was"
-        r" used to compile\s*(?:pytorch)?(?: ?\((?P<needs>[\d.]+)\))?",
-        "detected cuda version",
+        r"(?:detected )?cuda version \((?P<has>[\d.]+)\) (?:mismatches|has a minor version mismatch with)(?: the version that was"
+        r" used to compile\s*(?:pytorch)?(?: ?\((?P<needs>[\d.]+)\))?)?",
+        "cuda version (",
     ),
     error(
         "torch.different_cuda",
@@ -104,21 +124,23 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "torch.extension_versions",
-        r"couldn't load custom c\+\+ ops|operator (?P<what>\w+::\w+) does not exist|torchvision::nms does not exist"
+        r"couldn't load custom c\+\+ ops|mmcv==[\d.]+ is used but incompatible|operator (?P<what>\w+::\w+) does not exist|torchvision::nms does not exist"
         r"|xformers (?:can't load|was built for)|was built for:? *pytorch"
         r"|could not load (?:custom )?(?:c\+\+|cuda) (?:ops|extension)|torch_(?:scatter|sparse|cluster)[^\n]*compiled for"
         r"|built (?:with|against|for) (?:a different|another) (?:version of )?(?:py)?torch",
-        "custom c++ ops", "does not exist", "xformers", "was built for", "different version of torch",
+        "custom c++ ops", "is used but incompatible", "does not exist", "xformers", "was built for", "different version of torch",
         "compiled for",
     ),
     harmless("torch.image_extension", r"failed to load image python extension", "image python extension"),
-    error("torch.webui", r"torch is not able to use gpu|failed to infer device type|no platform detected", "not able to use gpu", "infer device type",
-          "no platform detected"),
+    error("torch.webui", r"(?:requires?|needs?) a gpu\b|a gpu is (?:needed|required)|no nvidia gpu found|only supports gpus\b|accelerator is not available|torch is not able to use gpu|failed to infer device type|no platform detected", "not able to use gpu", "requires a gpu", "require a gpu", "needs a gpu", "need a gpu", "a gpu is", "no nvidia gpu", "only supports gpus", "accelerator is not", "infer device type",
+          "no platform detected", covers=("python.exception", "generic.no_compatible", "title.gpu_unseen")),
     error("torch.capability_short", r"requires? device with capability [<>=]+ \(?(?P<needs>[\d, .]+)\)?[^\n]*has capability \(?(?P<has>[\d, .]+)", "device with capability"),
     error("torch.invalid_requested", r"invalid cuda '?device=?(?P<device>\d{0,3})\S*'? requested|cuda unavailable, invalid device", "requested", "cuda unavailable"),
     error("torch.device_string", r"device type at start of device string|invalid device string|invalid device id|device index out of range|invalid cuda device index|no such (?:cuda )?device", "device string",
           "invalid cuda device index",
           "invalid device id", "device index out of range"),
+    error("torch.too_many", r"(?:device|gpu) (?:index |id )?\d+ (?:is )?not available|(?:invalid|unsupported) (?:gpu|device) (?:id|index) \d|device ordinal \d+ (?:is )?out of range|invalid device ordinal|(?:larger|greater|more|exceeds?)[^\n]{0,40}(?:number of )?available gpus|you requested gpus?:? ?\[|(?:machine|node|system) only has:? ?(?:\[|\d+ gpu)|required gpus exceeds",
+          "device ordinal", "not available", "gpu id", "gpu index", "device index", "available gpus", "requested gpu", "only has", "required gpus", covers=("python.exception",)),
     error("torch.c_missing", r"module 'torch\._c' has no attribute '_cuda_(?:setdevice|getdevice|getdevicecount|init|getcurrentrawstream)'", "module 'torch._c' has no attribute", covers=("python.attribute",)),
     error("torch.no_runtime", r"no cuda runtime is found, using cuda_home", "no cuda runtime is found"),
     context("torch.old_allocator", r"/thc/|thcstorage|thccachingallocator|generic/thc", "/thc/", "thcstorage", "thccachinghost"),
@@ -130,6 +152,10 @@ SIGNATURES: tuple[Signature, ...] = (
     error("cublas.not_initialized", r"cublas runtime error ?: library not initialized", "cublas runtime error"),
     error("cublas.internal_error", r"cublas runtime error ?: an internal operation failed", "cublas runtime error"),
     error("cublas.invalid_value", r"cublas runtime error ?: an (?:invalid|unsupported) (?:numeric )?value", "cublas runtime error"),
+    harmless("torch.build_settings", r"build settings: blas_info=", "build settings: blas", covers=("build.gcc_new",)),
+    context("torch.own_import", r"from torch\._c import \*|in _preload_cuda_deps", "from torch._c import", "_preload_cuda_deps"),
+    error("torch.preload", r"(?P<library>lib[\w.]+?)\.?\*?(?:\[0-9\])?\*? not found in the system path", "in the system path", covers=("python.exception",)),
+    error("torch.xformers_unbuilt", r"xformers wasn'?t buil[dt] with cuda|operator wasn'?t built - see", "wasn't build with cuda", "wasn't built with cuda", "operator wasn't built", covers=("generic.cpu_build", "torch.capability_short", "torch.arch_words")),
     error("torch.no_operator", r"no operator found for [`']memory_efficient_attention", "no operator found for"),
     error(
         "torch.arch_needs",
@@ -146,8 +172,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "torch.unavailable",
         r"torch\.cuda\.is_available\(\)[^\n]{0,40}?\bfalse|cuda (?:is )?(?:not )?available\W{0,4}(?:\?|:|=)?\W{0,3}false"
-        r"|is_available\W+false|cuda_available\W+false",
-        "is_available", "cuda available", "cuda is available", "available:", "cuda_available",
+        r"|is_available\W+false|cuda_available\W+false|\bcuda (?:is |was )?(?:not|un) ?available\b(?! in this)",
+        "is_available", "cuda available", "cuda is available", "available:", "cuda_available", "cuda is not available", "cuda not available", "cuda unavailable", "cuda is unavailable",
     ),
     echo("torch.falls_back", r"(?:setting the available devices to be zero|falling back to cpu|using cpu instead|switching to cpu)",
          "available devices to be zero", "falling back to cpu", "using cpu instead", "switching to cpu"),

@@ -20,6 +20,17 @@ SIGNATURES: tuple[Signature, ...] = (
         covers=("windows.dll_not_found",),
     ),
     error(
+        "windows.self_check",
+        r"could not find (?P<what>cuda|cudnn) (?P<version>\d[\d.]*\d|\d)\.?\s*$",
+        "could not find cud",
+        covers=("title.cudnn_missing", "build.cmake_find"),
+    ),
+    error(
+        "windows.jni",
+        r"(?:unsatisfiedlinkerror[^\n]*?(?P<library>[\w.-]+\.dll)[^\n]*)?can't find dependent librar",
+        "can't find dependent librar",
+    ),
+    error(
         "windows.msvc",
         r"(?:could not find the dll\(s\)|could not find module) ['\"]?(?P<library>(?:msvcp|vcruntime|vcomp)[\w.]+)"
         r"|microsoft visual c\+\+ redistributable is not installed",
@@ -65,8 +76,8 @@ SIGNATURES: tuple[Signature, ...] = (
         "windows.dll_not_found",
         r"(?P<library>(?:cudart|cublas|cublaslt|cufft|curand|cusolver|cusparse|cudnn|nvrtc|nvcuda|nvml|nvinfer|nvvm|cupti"
         r"|nvjitlink|zlibwapi)[\w-]*\.dll)\W+(?:was |is |could |cannot |can)?(?:be )?(?:not |n't )?"
-        r"(?:found|be (?:found|loaded)|missing|was not found|located)",
-        ".dll not found", ".dll is not found", ".dll' not found", ".dll was not found", ".dll is missing",
+        r"(?:found|be(?:ing)? (?:found|loaded)|missing|was not found|located)",
+        ".dll not being", ".dll not found", ".dll is not found", ".dll' not found", ".dll was not found", ".dll is missing",
         ".dll could not be", ".dll' could not be", ".dll cannot be", ".dll\" not found", ".dll missing", ".dll not located",
     ),
     error(
@@ -80,7 +91,10 @@ SIGNATURES: tuple[Signature, ...] = (
         "windows.dll_load_failed",
         r"dll load failed(?: while importing (?P<module>[\w.]+))?: ?(?:the specified (?P<what>module|procedure) could not"
         r" be found|%1 is (?P<invalid>not a valid win32)|a dynamic link library \(dll\) (?P<init>initialization) routine"
-        r" failed|(?P<paging>the paging file)|(?P<other>[^\n]*))",
+        r" failed|(?P<what2>le module spécifié|das angegebene modul|no se (?:puede|pudo|ha podido) encontrar el módulo|impossibile trovare il modulo|não foi possível encontrar o módulo|не найден указанный модуль"
+        r"|找不到指定的模|指定されたモジュール|지정된 모듈|nie można odnaleźć określonego modułu|belirtilen modül)|(?P<what3>la procédure spécifiée|die angegebene prozedur|impossibile trovare la procedura|не найдена указанная процедура"
+        r"|找不到指定的程序|指定されたプロシージャ|지정된 프로시저)|[^\n]*(?P<init2>routine d.initialisation|dll-initialisierungsroutine|rutina de inicialización|routine di inizializzazione|rotina de inicialização"
+        r"|инициализации библиотеки|初始化例|初期化ルーチン|초기화 루틴)|(?P<paging>the paging file)|(?P<other>[^\n]*))",
         "dll load failed",
         covers=("windows.error",),
     ),
