@@ -1,0 +1,88 @@
+"""Wires what follows a watched run: its output, its facts and this machine's, put into one report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from gpuwhy import app, logs
+from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.facts import Facts
+from gpuwhy.model.report import Report
+from gpuwhy.reason.watched import INNOCENT, kernel_lines, last_words, stayed_away, told_of_failure, told_of_silence
+from gpuwhy.run.child import Ended
+from gpuwhy.run.observed import observed, python_of
+from gpuwhy.run.ranks import error_file, error_text, first_rank
+from gpuwhy.run.ring import merged
+from gpuwhy.run.secrets import without_secrets
+from gpuwhy.run.target import python_of_command
+
+FOUND = 0.5
+ENDS = {"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"}
+HANG = 10.0
+"""Seconds without output that make an interrupted program one that hung."""
+
+
+class Aftermath(NamedTuple):
+    """One watched run: the diagnosis of the machine after it, all facts, the report, and what it printed."""
+
+    diagnosis: app.Run
+    facts: Facts
+    report: Report
+    output: str
+
+    @property
+    def worth_telling(self) -> bool:
+        """Whether it failed, or succeeded without the GPU that it was built for.
+
+        An end that somebody asked for is told only where a cause was found, or where the program hung.
+        """
+        run = self.facts.run
+        if not run.failed:
+            return stayed_away(self.facts, self.report.symptoms)
+        sent: tuple[str, ...] = value_or(run.sent, ())
+        if not ENDS & set(sent):
+            return True
+        found = any(c.confidence >= FOUND and c.id != INNOCENT for c in self.report.causes)
+        return found or value_or(run.silent, value_or(run.seconds, 0.0)) >= HANG
+
+    def recording(self, ended: Ended) -> bytes:
+        """Everything for a bug report: the machine's answers, the run's facts, its output and samples."""
+        hide = self.diagnosis.host.hide
+        output = without_secrets("\n".join(hide(line) for line in self.output.split("\n")))
+        points = [{**point, "t": round(point["t"] - ended.began, 3)} for point in ended.samples.points]
+        run = {"facts": msgspec.to_builtins(self.facts.run), "output": output, "samples": points}
+        return self.diagnosis.recording(run=run)
+
+
+def aftermath(
+    argv: Sequence[str], ended: Ended, python: str = "", note: Callable[[str], None] = lambda _: None
+) -> Aftermath:
+    """Look at the machine as it is now, and explain how the program ended."""
+    output = merged(ended.rings).decode("utf-8", "replace")
+    python = python or python_of(ended) or python_of_command(argv)
+    diagnosis = app.Run(app.live_host(), app.Options(python=python, folder="."), note)
+    facts = msgspec.structs.replace(diagnosis.facts, run=observed(argv, ended, first_rank(output)))
+    report = told(output, facts)
+    if stayed_away(facts, report.symptoms):
+        silence = told_of_silence(diagnosis.report(), report, facts)
+        report = msgspec.structs.replace(silence, symptoms=report.symptoms)
+    return Aftermath(diagnosis, facts, report, output)
+
+
+def told(output: str, facts: Facts) -> Report:
+    """What a watched program's output and the facts say together."""
+    started = time.monotonic()
+    text = "\n".join([output, *_of_first_rank(output), *kernel_lines(facts), *last_words(facts.run)])
+    reading = logs.read((text.encode("utf-8", "replace"),))
+    return told_of_failure(logs.report_on(reading, facts, started=started, where="output"), facts)
+
+
+def _of_first_rank(output: str) -> list[str]:
+    """What torchrun's first failing rank left in its error file."""
+    path = error_file(output)
+    said = app.live_host().read(path) if path else None
+    return [error_text(said.value)] if isinstance(said, Known) else []

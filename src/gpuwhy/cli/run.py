@@ -1,0 +1,158 @@
+"""`gpuwhy run -- CMD…`: runs a program unchanged and, when it fails, says why."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import traceback
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from gpuwhy.cli import UsageError
+
+if TYPE_CHECKING:
+    from gpuwhy.after import Aftermath
+    from gpuwhy.run.child import Ended
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "run", help="run a program unchanged and, when it fails, say why", usage="gpuwhy run [options] -- CMD [ARG ...]"
+    )
+    parser.add_argument("--python", default="", metavar="PATH", help="the Python that CMD uses, where it is not seen")
+    parser.add_argument("--record", metavar="FILE", help="keep output, samples and the machine's answers, for a report")
+    parser.add_argument("--plot", metavar="FILE.svg", help="draw the GPU memory over time")
+    parser.add_argument("--why", action="store_true", help="the full reasoning: every cause with its lines")
+    parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1), on standard error")
+    parser.add_argument("--quiet", action="store_true", help="say nothing of a success that did not use the GPU")
+    parser.add_argument("program", nargs=argparse.REMAINDER, metavar="CMD", help="the program and its arguments")
+    parser.set_defaults(go=go)
+
+
+def split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """What is ours, and what follows the first `--` of a `run`."""
+    if argv[:1] != ["run"] or "--" not in argv:
+        return argv, []
+    place = argv.index("--")
+    return argv[:place], argv[place + 1 :]
+
+
+def go(options: argparse.Namespace) -> int:
+    """Run it; whatever happens to us afterwards, the exit is the program's."""
+    argv = _command(options)
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115 - it was closed when we were started
+    from gpuwhy.run.child import CannotStartError, die_by, watch
+
+    try:
+        ended = watch(argv)
+    except CannotStartError as error:
+        print(f"gpuwhy: cannot run {error}", file=sys.stderr)
+        return error.code
+    try:
+        _tell(options, argv, ended)
+    except KeyboardInterrupt:
+        pass
+    except Exception as error:
+        with contextlib.suppress(OSError):
+            print(f"gpuwhy itself failed to explain this: {type(error).__name__}: {error}", file=sys.stderr)
+            traceback.print_exception(error)
+    if ended.signal:
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
+        die_by(ended.signal)
+        return 128 + ended.signal
+    return ended.code
+
+
+def _command(options: argparse.Namespace) -> list[str]:
+    argv: list[str] = [*options.program, "--", *options.rest] if options.program and options.rest else options.rest
+    argv = argv or options.program
+    if not argv:
+        raise UsageError("run what? gpuwhy run -- python train.py")
+    if not sys.platform.startswith("linux"):
+        raise UsageError("gpuwhy run works on Linux; elsewhere: CMD 2>&1 | gpuwhy explain")
+    for path in filter(None, (options.record, options.plot)):
+        folder = os.path.dirname(os.path.abspath(path))
+        if not os.access(folder, os.W_OK):
+            raise UsageError(f"cannot write {path}: {folder} is not a folder that can be written to")
+    if options.plot and not options.plot.endswith((".svg", ".png")):
+        raise UsageError(f"--plot {options.plot}: SVG is written (and PNG where cairosvg is installed)")
+    if options.plot and options.plot.endswith(".png") and find_spec("cairosvg") is None:
+        raise UsageError(f"--plot {options.plot}: a PNG needs cairosvg, which is not installed; FILE.svg needs nothing")
+    return argv
+
+
+def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
+    """Explain a failure, or a success that stayed away from the GPU; write the files that were asked for."""
+    for text in ended.trouble:
+        print(f"gpuwhy: {text}", file=sys.stderr)
+    worth = not ended.pipe_closed if ended.failed else not options.quiet and _had_framework(ended)
+    if not (worth or options.record or options.plot):
+        return
+    from gpuwhy.after import aftermath
+    from gpuwhy.cli.progress import Progress
+
+    with Progress() as progress:
+        after = aftermath(argv, ended, os.path.expanduser(options.python), progress.note)
+    if worth and after.worth_telling:
+        _print(options, after)
+    _files(options, after, ended)
+
+
+def _had_framework(ended: Ended) -> bool:
+    """Whether a framework was seen and no GPU: the one success that we look into."""
+    seen = ended.samples.seen.values()
+    return any(one.get("libraries") for one in seen) and not any(one.get("touched") for one in seen)
+
+
+def _print(options: argparse.Namespace, after: Aftermath) -> None:
+    """The report in one write, so that several ranks do not mix; each line with the rank where there are several."""
+    from gpuwhy.cli.check import paper, write
+    from gpuwhy.run.ranks import own_rank
+
+    if options.json:
+        from gpuwhy.render.json import render as as_json
+
+        write(as_json(after.report), sys.stderr)
+        return
+    from gpuwhy.render.watched import render as as_text
+
+    rank = own_rank(os.environ)
+    before = f"[rank {rank}] " if rank else ""
+    text = as_text(after.report, after.facts.run, paper(sys.stderr), options.why)
+    write("".join(f"{before}{line}\n" for line in text.splitlines()), sys.stderr)
+
+
+def _files(options: argparse.Namespace, after: Aftermath, ended: Ended) -> None:
+    from gpuwhy.cli.record import keep
+
+    if options.record:
+        data = after.recording(ended)
+        if options.record.endswith(".gz"):
+            import gzip
+
+            data = gzip.compress(data, mtime=0)
+        keep(os.path.realpath(options.record), data)
+        print(f"gpuwhy: wrote {options.record} ({len(data):,} bytes); read it before you send it", file=sys.stderr)
+    if options.plot:
+        _plot(options.plot, after)
+
+
+def _plot(path: str, after: Aftermath) -> None:
+    from gpuwhy.cli.record import keep
+    from gpuwhy.render.plot import render
+
+    drawn = render(after.facts.run)
+    if not drawn:
+        print("gpuwhy: no plot: GPU memory was not sampled (no GPU, or the program ended too soon)", file=sys.stderr)
+        return
+    data = drawn.encode()
+    if path.endswith(".png"):
+        import cairosvg
+
+        data = cairosvg.svg2png(bytestring=data)
+    keep(os.path.realpath(path), data)
+    print(f"gpuwhy: wrote {path}", file=sys.stderr)

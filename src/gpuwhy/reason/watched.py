@@ -1,0 +1,98 @@
+"""What a watched program's end adds to the report: its last words, why it did not use the GPU, how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Absent, Known, value_or
+from gpuwhy.model.facts import Facts, Framework, Run
+from gpuwhy.model.report import Report, Status
+from gpuwhy.model.symptom import Symptom
+
+FOUND = 0.5
+INNOCENT = "other.not_gpu"
+DRIFT, LATE, MOST = 0.5, 1e-4, 5.0
+"""Seconds by which the kernel log's clock may lag behind the one that tells when a program started: at once, per second
+of uptime, and at most."""
+FALLS_BACK = ("torch.falls_back", "jax.cpu_build", "jax.backend", "loader.tf_skip", "ort.create_failed")
+"""Messages by which a program says itself that it goes on without the GPU."""
+SPEAKERS = {"jax": "jax", "loader": "tensorflow", "ort": "onnxruntime"}
+WORDS = {
+    "SIGSEGV": "Segmentation fault", "SIGABRT": "Aborted", "SIGBUS": "Bus error", "SIGKILL": "Killed",
+    "SIGILL": "Illegal instruction", "SIGFPE": "Floating point exception",
+}  # fmt: skip
+"""What a shell says of such an end; the catalogue of messages knows these words."""
+
+
+def last_words(run: Run) -> tuple[str, ...]:
+    """The end in a shell's words; a kill that the kernel's counters deny was somebody's own and says nothing."""
+    signal = value_or(run.signal, "")
+    if signal in value_or(run.sent, ()) or (signal == "SIGKILL" and value_or(run.oom_kills, -1) == 0):
+        return ()
+    return (WORDS[signal],) if signal in WORDS else ()
+
+
+def kernel_lines(facts: Facts) -> tuple[str, ...]:
+    """What the kernel said of the GPU while the program ran."""
+    log, started = facts.surroundings.kernel_log, facts.run.started
+    if not isinstance(log, Known) or not isinstance(started, Known):
+        return ()
+    since = started.value - min(MOST, DRIFT + LATE * started.value)
+    return tuple(line.text for line in log.value if line.xid is not None and line.seconds >= since)
+
+
+def told_of_failure(report: Report, facts: Facts) -> Report:
+    """The report, with a headline also where no cause was found, or where there is no GPU to ask for."""
+    run = facts.run
+    if not run.failed:
+        return report
+    if report.causes:
+        asks = report.causes[0].id.split(".")[0] in ("driver", "container", "wsl", "device")
+        none = f"{value_or(run.program, 'the program')} asks for a GPU, and this machine has no NVIDIA GPU"
+        return _headed(report, "broken", none) if asks and isinstance(gpu_present(facts), Absent) else report
+    tail = "nothing it printed and nothing on this machine tells why"
+    if value_or(run.signal, "") == "SIGKILL" and value_or(run.oom_kills, -1) == 0:
+        tail = "the kernel killed nothing for memory meanwhile, so somebody or a job's limit sent it"
+    return _headed(report, "unknown", f"{run.how_it_ended}; {tail}")
+
+
+def gpu_builds(facts: Facts, symptoms: Sequence[Symptom] = ()) -> tuple[Framework, ...]:
+    """The frameworks that the program used, seen in its processes or by their words, whose build is one for GPUs."""
+    used = {*value_or(facts.run.frameworks, ()), *(SPEAKERS.get(s.speaker, "") for s in symptoms if _falls_back(s))}
+    found = value_or(facts.target.frameworks, ())
+    return tuple(f for f in found if f.name in used and isinstance(f.gpu_build, Known) and f.gpu_build.value)
+
+
+def _falls_back(symptom: Symptom) -> bool:
+    return symptom.signature.startswith(FALLS_BACK)
+
+
+def stayed_away(facts: Facts, symptoms: Sequence[Symptom] = ()) -> bool:
+    """Whether the program succeeded with a GPU build, a GPU is here or promised, and none of its processes opened one.
+
+    A GPU that only installed packages hint at does not count: the usual wheels bring CUDA to every laptop.
+    """
+    touched = facts.run.touched_gpu
+    if facts.run.failed or not isinstance(touched, Known) or touched.value or not gpu_builds(facts, symptoms):
+        return False
+    injected = facts.surroundings.injected
+    promised = isinstance(injected, Known) and injected.value.requested not in ("", "void", "none")
+    return promised or isinstance(gpu_present(facts), Known) or isinstance(facts.driver.module_version, Known)
+
+
+def told_of_silence(by_facts: Report, by_text: Report, facts: Facts) -> Report:
+    """Why a program that succeeded did not use the GPU: by the machine, else by its output, else by itself."""
+    names = ", ".join(f"{f.title} {f.version}" for f in gpu_builds(facts, by_text.symptoms))
+    did = f"{value_or(facts.run.program, 'The program')} succeeded without the GPU, though {names} is a build for it"
+    for report in (by_facts, by_text):
+        if report.causes and report.causes[0].confidence >= FOUND and report.causes[0].id != INNOCENT:
+            return _headed(report, "degraded", f"{did}: {report.causes[0].because[0].text}")
+    why = "nothing here prevents it, so the program did not ask for it"
+    return _headed(msgspec.structs.replace(by_facts, causes=()), "healthy", f"{did}; {why}")
+
+
+def _headed(report: Report, status: Status, headline: str) -> Report:
+    return msgspec.structs.replace(report, status=status, headline=headline)

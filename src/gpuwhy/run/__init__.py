@@ -1,0 +1,1 @@
+"""Runs a program unchanged and watches it: its output, its signals, its memory, its end."""

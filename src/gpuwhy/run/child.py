@@ -1,0 +1,183 @@
+"""The child: started as the shell would start it, with the signals, stops and end that it would have without us."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import resource
+import signal
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gpuwhy.run.ring import Ring
+from gpuwhy.run.sampler import ENDING, Sampler, Samples
+from gpuwhy.run.streams import Stream, holes, streams
+
+ENDS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
+PASSED_ON = ENDS | {signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGCONT}
+"""Signals that are meant for the program."""
+WAITED = PASSED_ON | {signal.SIGCHLD, signal.SIGWINCH}
+BLOCKED = WAITED | {signal.SIGTSTP}
+"""SIGTSTP: whether we stop too depends on whether the child does."""
+BRIEF = 0.3
+"""Seconds of a success in which the sampler has nothing to tell that we would wait for."""
+ALL_GOT_IT = 0.05
+"""Seconds in which a signal sent to the whole group or job reaches the sampler as well as us."""
+
+
+class Ended(NamedTuple):
+    """How a program ended, and what was seen until then."""
+
+    code: int  # 0 when a signal ended it
+    signal: int  # 0 when it exited
+    seconds: float
+    started: float  # seconds since boot
+    began: float  # on the monotonic clock of the rings and samples
+    rings: tuple[Ring, ...]
+    samples: Samples
+    peak: int  # resident bytes of its largest process
+    sent: tuple[int, ...]  # signals that somebody sent while it ran
+    trouble: tuple[str, ...]  # what our own output refused
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended by a signal or with a code."""
+        return bool(self.code or self.signal)
+
+    @property
+    def pipe_closed(self) -> bool:
+        """Whether it ended because nobody reads its output any more, as in `… | head`."""
+        return self.signal == signal.SIGPIPE or self.code == 128 + signal.SIGPIPE
+
+
+class CannotStartError(Exception):
+    """The program cannot be started; `code` is what a shell would answer."""
+
+    def __init__(self, text: str, code: int) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def watch(argv: Sequence[str], sampled: bool = True) -> Ended:
+    """Run a program to its end; raises CannotStartError."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        return _watch(argv, before, sampled)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _watch(argv: Sequence[str], mask: set[signal.Signals | int], sampled: bool) -> Ended:
+    closed = holes()
+    outputs = streams(closed)
+    started, began = time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic()
+    pid = _spawn(argv, outputs, closed, mask)
+    for stream in outputs:
+        os.close(stream.theirs)
+        stream.start()
+    sampler = Sampler(pid) if sampled else None
+    waiting = _Waiting(pid, outputs, sampler)
+    status = waiting.until_the_end()
+    seconds = time.monotonic() - began
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
+    code, number = (status.si_status, 0) if status.si_code == os.CLD_EXITED else (0, status.si_status)
+    for stream in outputs:
+        stream.wake()
+    brief = not code and not number and seconds < BRIEF
+    samples = sampler.end(0.0 if brief else ENDING) if sampler else Samples()
+    for stream in outputs:
+        stream.join()
+    trouble = tuple(f"cannot write {_NAMES[s.numbers]}: {s.trouble}" for s in outputs if s.trouble)
+    rings = tuple(s.ring for s in outputs)
+    return Ended(code, number, seconds, started, began, rings, samples, peak, tuple(waiting.sent), trouble)
+
+
+_NAMES = {(1,): "standard output", (2,): "standard error", (1, 2): "standard output and error"}
+
+
+def _spawn(
+    argv: Sequence[str], outputs: Sequence[Stream], closed: Sequence[int], mask: set[signal.Signals | int]
+) -> int:
+    """Start it with the outputs in place, our first signal mask, and the handlers that Python changed reset."""
+    swap = [(os.POSIX_SPAWN_DUP2, stream.theirs, number) for stream in outputs for number in stream.numbers]
+    actions = [*swap, *((os.POSIX_SPAWN_CLOSE, number) for number in closed)]
+    reset = [signal.SIGPIPE, signal.SIGXFSZ]
+    try:
+        return _posix_spawn(argv, actions, mask, reset)
+    except OSError as error:
+        if error.errno == errno.ENOEXEC:  # a script without #!: as shells do
+            return _posix_spawn(["/bin/sh", *argv], actions, mask, reset)
+        why = error.strerror or str(error)
+        raise CannotStartError(f"{argv[0]}: {why}", 127 if error.errno == errno.ENOENT else 126) from error
+
+
+def _posix_spawn(
+    argv: Sequence[str], actions: Sequence[tuple[int, ...]], mask: set[signal.Signals | int], reset: Sequence[int]
+) -> int:
+    return os.posix_spawnp(argv[0], list(argv), os.environ, file_actions=actions, setsigmask=mask, setsigdef=reset)
+
+
+class _Waiting:
+    """Waits for the child, passing on what is meant for it."""
+
+    def __init__(self, pid: int, outputs: Sequence[Stream], sampler: Sampler | None) -> None:
+        self._pid = pid
+        self._outputs = outputs
+        self._sampler = sampler
+        self.sent: list[int] = []
+
+    def until_the_end(self) -> os.waitid_result:
+        while True:
+            status = os.waitid(os.P_PID, self._pid, os.WEXITED | os.WSTOPPED | os.WNOHANG)
+            if status is None:
+                self._signal(signal.sigwaitinfo(WAITED))
+            elif status.si_code == os.CLD_STOPPED:
+                self._stop(status.si_status)
+            else:
+                return status
+
+    def _signal(self, info: signal.struct_siginfo) -> None:
+        number, mine = info.si_signo, info.si_pid == os.getpid()
+        if number == signal.SIGWINCH and not mine:
+            self._resize()
+        elif number in PASSED_ON:
+            self.sent.append(number)
+            if info.si_code <= 0 and not self._reached_all(number):
+                self._send(number)
+
+    def _reached_all(self, number: int) -> bool:
+        """Whether a signal that somebody sent went to the whole group or job, and so to the child already."""
+        return self._sampler is not None and self._sampler.got(number, ALL_GOT_IT)
+
+    def _send(self, number: int) -> None:
+        with contextlib.suppress(OSError):
+            os.kill(self._pid, number)
+
+    def _resize(self) -> None:
+        """The kernel has told the group already, and perhaps before the child could see the new size."""
+        changed = [stream.resize() for stream in self._outputs]
+        if any(changed):
+            os.killpg(0, signal.SIGWINCH)
+
+    def _stop(self, number: int) -> None:
+        """The terminal stopped the child: stop as it did, so that the shell sees it."""
+        if number == signal.SIGSTOP:  # somebody stopped this one process, and may let it go on without telling us
+            return
+        for stream in self._outputs:
+            stream.settle()
+        os.kill(os.getpid(), number)  # while it is blocked: one with what the terminal sent us
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+        signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED)
+        self._resize()
+
+
+def die_by(number: int) -> None:
+    """End by the same signal, without a core file of our own; returns where that is impossible."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    with contextlib.suppress(OSError, ValueError):  # SIGKILL and SIGSTOP have no handler
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    os.kill(os.getpid(), number)

@@ -1,0 +1,152 @@
+"""What was watched, as facts: how it ended, its memory, its frameworks."""
+
+from __future__ import annotations
+
+import os
+import signal as signals
+from collections.abc import Sequence
+from typing import Any
+
+from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known
+from gpuwhy.model.facts import GpuUse, HostUse, Moment, Run
+from gpuwhy.run.child import Ended
+from gpuwhy.run.sampler import Samples, thinned
+
+POINTS = 160
+SMALL, SOON = 40 << 20, 0.3
+"""Bytes in which no framework fits, and the seconds before the end in which none can be loaded."""
+BLIND = 5.0
+"""Seconds before the end that may pass without a look at the processes, if we say that none touched a GPU."""
+_WAIT = Source("call", "waitid")
+_SAMPLER = Source("call", "sampler")
+_NVML = Source("call", "NVML", "sampled while the program ran")
+
+
+def observed(argv: Sequence[str], ended: Ended, first_rank: Fact[str]) -> Run:
+    """The facts of one run."""
+    return Run(
+        program=known(os.path.basename(argv[0]), "command", "command line"),
+        exit=absent("call", "waitid") if ended.signal else Known(ended.code, _WAIT),
+        signal=_signal(ended),
+        sent=Known(tuple(name(number) for number in ended.sent), Source("call", "sigwaitinfo")),
+        seconds=known(round(ended.seconds, 2), "call", "clock"),
+        started=known(round(ended.started, 2), "call", "clock"),
+        silent=_silent(ended),
+        gpus=_gpus(ended),
+        host=_host(ended),
+        oom_kills=_kills(ended.samples),
+        frameworks=_frameworks(ended),
+        touched_gpu=_touched(ended),
+        first_rank=first_rank,
+    )
+
+
+def name(number: int) -> str:
+    """SIGKILL; SIG64 for one without a name."""
+    try:
+        return signals.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
+
+
+def _signal(ended: Ended) -> Fact[str]:
+    if ended.signal:
+        return Known(name(ended.signal), _WAIT)
+    if 128 < ended.code <= 128 + signals.SIGSYS:  # a shell or launcher says so of its own child
+        return known(name(ended.code - 128), "call", "waitid", f"exit code {ended.code}")
+    return absent("call", "waitid", "it exited")
+
+
+def _silent(ended: Ended) -> Fact[float]:
+    last = max((ring.last for ring in ended.rings), default=0.0)
+    if not last:
+        return absent("call", "output", "it printed nothing")
+    return known(round(max(0.0, ended.began + ended.seconds - last), 1), "call", "output")
+
+
+def _gpus(ended: Ended) -> Fact[tuple[GpuUse, ...]]:
+    samples = ended.samples
+    if samples.start.get("nvml"):
+        return Unknown(f"GPU memory was not sampled: {samples.start['nvml']}")
+    if not any(point["gpus"] for point in samples.points):
+        return Unknown("GPU memory was not sampled: the program ended too soon, or there is no GPU")
+    indexes = sorted({row[0] for point in samples.points for row in point["gpus"]})
+    return Known(tuple(_gpu(index, samples.points, ended.began) for index in indexes), _NVML)
+
+
+def _gpu(index: int, points: Sequence[dict[str, Any]], began: float) -> GpuUse:
+    rows = [(point["t"] - began, row) for point in points for row in point["gpus"] if row[0] == index]
+    _, total, used, own, others_then, _ = max((row for _, row in rows), key=lambda row: (row[3], row[4]))
+    while len(points) > POINTS:
+        points = thinned(list(points))
+    kept = {round(point["t"] - began, 3) for point in points}
+    curve = [Moment(round(t, 2), row[3], row[4]) for t, row in rows if round(t, 3) in kept]
+    return GpuUse(
+        index=index,
+        total=total,
+        own=own,
+        others_then=others_then,
+        free_then=max(0, total - used),
+        others=max(row[4] for _, row in rows),
+        busy=max(row[5] for _, row in rows),
+        guessed=any(point.get("guessed") for point in points),
+        curve=tuple(curve),
+    )
+
+
+def _host(ended: Ended) -> Fact[HostUse]:
+    points = ended.samples.points
+    left = [point["available"] for point in points if point.get("available") is not None]
+    limits = [(point["limit"], point["held"]) for point in points if "limit" in point]
+    unseen: Unknown = Unknown("not sampled")
+    none = absent("file", "memory.max", "no limit") if points else unseen
+    return Known(
+        HostUse(
+            peak=max([ended.peak, *(point["rss"] for point in points)]),
+            least_available=Known(min(left), _SAMPLER) if left else unseen,
+            limit=Known(limits[-1][0], _SAMPLER) if limits else none,
+            held=Known(max(held for _, held in limits), _SAMPLER) if limits else none,
+        ),
+        _SAMPLER,
+    )
+
+
+def _kills(samples: Samples) -> Fact[int]:
+    """The difference of the kernel's counters: of our group where it has one, else of the machine."""
+    before, after = samples.start.get("kills") or {}, samples.end.get("kills") or {}
+    differences = [
+        (after[where] - before[where], f"{place}, before and after")
+        for where, place in (("group", "oom_kill of the control group"), ("machine", "oom_kill in /proc/vmstat"))
+        if before.get(where) is not None and after.get(where) is not None
+    ]
+    if not differences:
+        return Unknown("the kernel does not say how often it killed for memory", "sudo dmesg | gpuwhy explain")
+    count, place = max(differences)
+    return known(count, "file", place)
+
+
+def _frameworks(ended: Ended) -> Fact[tuple[str, ...]]:
+    """Those that were seen mapped; none is said only of processes that were too small to hold one to the end."""
+    found = {one for seen in ended.samples.seen.values() for one in seen.get("libraries", ())}
+    points = ended.samples.points
+    small = max((point["rss"] for point in points), default=SMALL) < SMALL
+    if not found and not (small and ended.began + ended.seconds - points[-1]["t"] < SOON):
+        return Unknown("its processes were not looked at often enough")
+    return Known(tuple(sorted(one for one in found if not one.startswith("lib"))), _SAMPLER)
+
+
+def _touched(ended: Ended) -> Fact[bool]:
+    if any(seen.get("touched") for seen in ended.samples.seen.values()):
+        return Known(True, _SAMPLER)
+    points = ended.samples.points
+    if not points or ended.began + ended.seconds - points[-1]["t"] > BLIND:
+        return Unknown("its processes were not looked at until the end")
+    return Known(False, _SAMPLER)
+
+
+def python_of(ended: Ended) -> str:
+    """The environment that a framework was loaded from, else the first Python that was seen, else ""."""
+    seen = list(ended.samples.seen.values())
+    prefixes = [one["prefix"] for one in seen if one.get("prefix")]
+    pythons = [one["python"] for one in seen if one.get("python")]
+    return next(iter((*prefixes, *pythons)), "")

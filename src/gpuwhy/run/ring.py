@@ -1,0 +1,102 @@
+"""Ring: the first and the last bytes of a stream and when they came; its size never grows beyond two buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+HEAD, TAIL = 1 << 20, 4 << 20
+MARKS = 1000
+GAP = 0.2
+
+
+class Ring:
+    """Keeps the head and the tail of what passes, and coarse marks of time: `marks` holds (seconds, offset)."""
+
+    def __init__(self, head: int = HEAD, tail: int = TAIL) -> None:
+        self._most_head, self._most_tail = head, tail
+        self._head = bytearray()
+        self._tail = bytearray()
+        self.total = 0
+        self.last = 0.0
+        self.marks: list[tuple[float, int]] = []
+        self._gap = GAP
+
+    def add(self, chunk: bytes | memoryview, now: float) -> None:
+        """Take a piece that came `now`; constant memory, one copy, no work on lines."""
+        if not self.marks or now - self.marks[-1][0] >= self._gap:
+            self._mark(now)
+        self.last = now
+        room = self._most_head - len(self._head)
+        if room > 0:
+            self._head += chunk[:room]
+        if len(chunk) > room:
+            self._turn(memoryview(chunk)[max(0, room) :])
+        self.total += len(chunk)
+
+    def _mark(self, now: float) -> None:
+        if len(self.marks) >= MARKS:
+            del self.marks[1::2]
+            self._gap *= 2
+        self.marks.append((now, self.total))
+
+    def _turn(self, chunk: memoryview) -> None:
+        """Write into the circular tail; pages that were never written take no memory."""
+        if not self._tail:
+            self._tail = bytearray(self._most_tail)
+        at = max(0, self.total - len(self._head))
+        if len(chunk) > self._most_tail:
+            at += len(chunk) - self._most_tail
+            chunk = chunk[-self._most_tail :]
+        at %= self._most_tail
+        first = min(len(chunk), self._most_tail - at)
+        self._tail[at : at + first] = chunk[:first]
+        self._tail[: len(chunk) - first] = chunk[first:]
+
+    @property
+    def left_out(self) -> int:
+        """Bytes between head and tail that are not kept."""
+        return max(0, self.total - self._most_head - self._most_tail)
+
+    def parts(self) -> Iterator[tuple[int, bytes]]:
+        """The kept bytes with the offset at which each part starts: the head, then the tail."""
+        yield 0, bytes(self._head)
+        turned = self.total - len(self._head)
+        if turned <= 0:
+            return
+        kept = min(turned, self._most_tail)
+        end = turned % self._most_tail
+        data = bytes(self._tail[end:]) + bytes(self._tail[:end]) if kept < turned else bytes(self._tail[:kept])
+        yield self.total - kept, data
+
+    def pieces(self) -> Iterator[tuple[float, bytes]]:
+        """What is kept, cut at line ends, with the time at which each piece was complete."""
+        for start, data in self.parts():
+            if start > len(self._head):  # something is missing before: begin with a whole line
+                whole = data.find(b"\n") + 1
+                start, data = start + whole, data[whole:]
+                yield self._when(start), f"[… {self.left_out:,} bytes left out …]\n".encode()
+            yield from self._cut(start, data)
+
+    def _cut(self, start: int, data: bytes) -> Iterator[tuple[float, bytes]]:
+        done = 0
+        for _, offset in self.marks:
+            end = data.rfind(b"\n", done, max(done, offset - start)) + 1
+            if end > done:
+                yield self._when(start + end - 1), data[done:end]
+                done = end
+        if data[done:]:
+            yield self._when(start + len(data) - 1), data[done:]
+
+    def _when(self, offset: int) -> float:
+        return next((time for time, at in reversed(self.marks) if at <= offset), 0.0)
+
+
+def merged(rings: Iterable[Ring]) -> bytes:
+    """Several streams as one text, in the order in which it came as far as the marks tell."""
+    pieces = [(time, n, data) for n, ring in enumerate(rings) for time, data in ring.pieces()]
+    pieces.sort(key=lambda piece: piece[:2])
+    return b"".join(_whole(data) if n + 1 < len(pieces) else data for n, (_, _, data) in enumerate(pieces))
+
+
+def _whole(data: bytes) -> bytes:
+    return data if data.endswith(b"\n") else data + b"\n"

@@ -1,0 +1,131 @@
+"""The sampler's side in our process: starts it, takes what it says, keeps a bounded number of samples."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Any
+
+MOST = 600
+ENDING = 0.5
+"""Seconds that it has for its last words."""
+
+
+class Samples:
+    """What the sampler said: `points` in time, the processes it `seen`, and its first and last words."""
+
+    def __init__(self) -> None:
+        self.points: list[dict[str, Any]] = []
+        self.seen: dict[int, dict[str, Any]] = {}
+        self.start: dict[str, Any] = {}
+        self.end: dict[str, Any] = {}
+
+    def take(self, said: dict[str, Any]) -> None:
+        """One line of it."""
+        if "t" in said:
+            self.points.append(said)
+            if len(self.points) > MOST:
+                self.points = thinned(self.points)
+        elif "seen" in said:
+            self.seen[said["seen"]] = said
+        elif "start" in said:
+            self.start = said
+        elif "end" in said:
+            self.end = said
+
+
+def thinned(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Half the points: of each pair the one with more memory, so that peaks stay."""
+    pairs = zip(points[::2], points[1::2], strict=False)
+    rest = points[-1:] if len(points) % 2 else []
+    return [max(pair, key=_height) for pair in pairs] + rest
+
+
+def _height(point: dict[str, Any]) -> tuple[int, int]:
+    return sum(gpu[3] + gpu[4] for gpu in point.get("gpus", ())), point.get("rss", 0)
+
+
+class Sampler(threading.Thread):
+    """The process that looks at memory, and the thread that reads what it says.
+
+    It blocks every signal and reports those it gets. It is in our process group, so what reaches it too was meant for
+    the whole group, and the child has it already.
+    """
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self._samples = Samples()
+        self._signals: list[tuple[float, int]] = []
+        self._said = threading.Condition()
+        self._source, theirs = os.pipe()
+        self._process = _start(pid, theirs)
+        os.close(theirs)
+        self.start()
+
+    def run(self) -> None:
+        """Read until it ends."""
+        with os.fdopen(self._source, "rb") as lines:
+            for line in lines:
+                with contextlib.suppress(ValueError, KeyError, TypeError):
+                    self._take(json.loads(line))
+
+    def _take(self, said: dict[str, Any]) -> None:
+        if "signal" in said:
+            with self._said:
+                self._signals = [*self._signals[-20:], (time.monotonic(), said["signal"])]
+                self._said.notify_all()
+        else:
+            self._samples.take(said)
+
+    def got(self, number: int, seconds: float) -> bool:
+        """Whether it gets the same signal at about the same time."""
+
+        def just_now() -> bool:
+            return any(one == number and time.monotonic() - when < 4 * seconds for when, one in self._signals)
+
+        if not self.is_alive():
+            return False
+        with self._said:
+            return self._said.wait_for(just_now, seconds)
+
+    def end(self, seconds: float = ENDING) -> Samples:
+        """Ask for its last words, wait for them so long, and let it go."""
+        self._kill(signal.SIGRTMIN)
+        self.join(seconds)
+        self._kill(signal.SIGKILL)
+        return self._samples
+
+    def _kill(self, number: int) -> None:
+        if self._process:
+            with contextlib.suppress(OSError):
+                os.kill(self._process, number)
+
+
+def _start(pid: int, theirs: int) -> int:
+    """Start it with every signal blocked; 0 where that fails."""
+    null = os.open(os.devnull, os.O_RDWR)
+    script = Path(__file__).parent.parent / "host" / "children" / "sampler.py"
+    argv = [sys.executable or "python3", "-I", "-S", str(script), str(pid), *_binding()]
+    swap = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, theirs, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
+    try:
+        return os.posix_spawn(argv[0], argv, os.environ, file_actions=swap, setsigmask=signal.valid_signals())
+    except OSError:
+        return 0
+    finally:
+        os.close(null)
+
+
+def _binding() -> list[str]:
+    """The folder of NVML's binding, found without importing it."""
+    found = PathFinder.find_spec("pynvml")
+    if found is None or not found.origin:
+        return []
+    folder = Path(found.origin).parent
+    return [str(folder.parent if found.submodule_search_locations else folder)]

@@ -1,0 +1,158 @@
+"""Streams: what stands between the child's output and ours, and the threads that pass it on."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import select
+import termios
+import threading
+import time
+
+from gpuwhy.run import terminal
+from gpuwhy.run.ring import Ring
+
+PIECE = 1 << 20
+OFTEN = 0.002
+"""Seconds between small writes below which they are passed on together; nobody sees the difference."""
+GRACE_MS = 100
+"""How long we wait for more after the child's end; whoever still holds the stream then gets `cat` in our place."""
+
+
+class Stream(threading.Thread):
+    """One output of the child: read, kept in a ring, written to where it would have gone."""
+
+    def __init__(self, numbers: tuple[int, ...], is_terminal: bool) -> None:
+        super().__init__(daemon=True)
+        self.numbers = numbers
+        self.is_terminal = is_terminal
+        self.ring = Ring()
+        self.trouble = ""
+        self.open = True
+        self._target = numbers[0]
+        self._buffer = memoryview(bytearray(PIECE))
+        self._little = 1 << 10 if is_terminal else 1 << 16
+        self.source, self.theirs = terminal.open_like(self._target) if is_terminal else _pipe()
+        self._woken, self._wake = os.pipe()
+
+    def resize(self) -> bool:
+        """Pass a new window size on; whether there was one."""
+        return self.is_terminal and terminal.same_size(self._target, self.source)
+
+    def settle(self) -> None:
+        """Let what was written so far pass."""
+        waiting = select.poll()
+        waiting.register(self.source, select.POLLIN)
+        for _ in range(20):
+            if not self.open or not waiting.poll(0):
+                return
+            time.sleep(0.002)
+
+    def wake(self) -> None:
+        """The child has ended: pass on what is left, and end."""
+        os.close(self._wake)
+
+    def run(self) -> None:
+        """Pass on until the end of the stream, or until the child has ended and nothing more comes."""
+        with contextlib.suppress(OSError):  # EIO: every holder of the terminal is gone
+            self._until_woken()
+            self._leftover()
+        os.close(self._woken)
+
+    def _until_woken(self) -> None:
+        both = select.poll()
+        both.register(self.source, select.POLLIN)
+        both.register(self._woken, select.POLLIN)
+        while self.open:
+            ready = dict(both.poll())
+            if self.source in ready:
+                self._pass()
+            elif self._woken in ready:
+                return
+
+    def _leftover(self) -> None:
+        """What the child wrote is in the pipe by now; whatever comes later is a grandchild's."""
+        more = select.poll()
+        more.register(self.source, select.POLLIN)
+        most = self.ring.total + 2 * PIECE
+        while self.open and self.ring.total < most and more.poll(GRACE_MS):
+            self._pass()
+        if self.open:
+            _hand_over(self.source, self._target)
+
+    def _pass(self) -> None:
+        try:
+            count = os.readv(self.source, [self._buffer])
+        except OSError:
+            count = 0
+        if not count:
+            self.open = False
+            return
+        chunk, now = self._buffer[:count], time.monotonic()
+        often = count < self._little and now - self.ring.last < OFTEN
+        self.ring.add(chunk, now)
+        try:
+            _write(self._target, chunk)
+        except OSError as error:
+            self._refused(error)
+        if often:  # a flood of small writes: let some gather
+            time.sleep(OFTEN)
+
+    def _refused(self, error: OSError) -> None:
+        """Ours does not take it any more: the child learns it as it would have, at its next write."""
+        if error.errno not in (errno.EPIPE, errno.EIO):
+            self.trouble = error.strerror or str(error)
+        self.open = False
+        os.close(self.source)
+
+
+def _write(target: int, rest: memoryview) -> None:
+    while rest:
+        try:
+            rest = rest[os.write(target, rest) :]
+        except BlockingIOError:  # somebody else made the shared terminal non-blocking
+            select.select([], [target], [])
+
+
+def _pipe() -> tuple[int, int]:
+    ours, theirs = os.pipe()
+    with contextlib.suppress(OSError):  # beyond what this user may have
+        fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIECE)
+    return ours, theirs
+
+
+def _hand_over(source: int, target: int) -> None:
+    """A grandchild goes on writing: `cat` passes it on when we are gone."""
+    null = os.open(os.devnull, os.O_RDWR)
+    swap = [(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, target, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
+    with contextlib.suppress(OSError, NotImplementedError):
+        os.posix_spawnp("cat", ["cat"], os.environ, file_actions=swap, setsid=True, setsigmask=[])
+    os.close(null)
+
+
+def holes() -> list[int]:
+    """The standard streams that are closed; they are filled, so that nothing of ours takes their numbers."""
+    closed = []
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            closed.append(number)
+            os.open(os.devnull, os.O_RDWR)
+    return closed
+
+
+def streams(closed: list[int]) -> list[Stream]:
+    """The streams of output and error: one for both where both lead to the same place, which keeps their order.
+
+    One that is closed, or a terminal that cannot be imitated, is left as it is.
+    """
+    left = [number for number in (1, 2) if number not in closed]
+    groups = [tuple(left)] if len(left) == 2 and os.path.samestat(os.fstat(1), os.fstat(2)) else [(n,) for n in left]
+    found: list[Stream] = []
+    for numbers in filter(None, groups):
+        with contextlib.suppress(OSError, termios.error):
+            found.append(Stream(numbers, os.isatty(numbers[0])))
+    return found

@@ -1,0 +1,36 @@
+"""Which Python a command line runs, as far as its files tell: python itself, a script's first line, PATH."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+
+LINE = 512
+
+
+def python_of_command(argv: Sequence[str]) -> str:
+    """The interpreter that a command starts, or ""."""
+    found = shutil.which(argv[0]) or ""
+    if not found or os.path.basename(found).startswith("python"):
+        return found
+    words = _first_line(found)
+    if words and os.path.basename(words[0]) == "env":
+        named = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
+        words = [shutil.which(named) or ""]
+    return words[0] if words and os.path.basename(words[0]).startswith("python") else ""
+
+
+def _first_line(path: str) -> list[str]:
+    """The words behind #!; an installer's second-line trick for long paths included."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(LINE)
+    except OSError:
+        return []
+    if not head.startswith(b"#!"):
+        return []
+    lines = head[2:].decode("utf-8", "surrogateescape").splitlines()
+    if lines[0].strip() == "/bin/sh" and len(lines) > 1 and lines[1].startswith("'''exec' "):
+        return [lines[1].removeprefix("'''exec' ").strip().split(' "$0"')[0].strip('"')]
+    return lines[0].split()

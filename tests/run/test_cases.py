@@ -1,0 +1,44 @@
+"""What a watched program printed, its facts and the machine's decide together: one fixture for each sign."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.after import told
+
+from ..causes.facts import load
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
+
+
+@pytest.mark.parametrize("file", CASES, ids=lambda f: f.stem)
+def test_case(file):
+    why, facts = load(file)
+    case = json.loads(file.read_text())
+    assert len(why) > 20
+    report = told(case["log"], facts)
+    found = [c for c in report.causes if c.confidence >= 0.5]
+    assert [c.id for c in found[:1]] == ([case["cause"]] if case["cause"] else [])
+    if found:
+        assert all(f.evidence and not f.text.endswith(".") for f in found[0].because)
+        assert found[0].fixes
+    else:
+        assert report.status == "unknown"
+        assert "ended" in report.headline
+
+
+def test_the_same_log_without_the_samples_decides_otherwise():
+    """The numbers matter: without them, the two programs that others starved look like any other."""
+    for name in ("other-process-gone-since", "host-killed"):
+        file = Path(__file__).parent / "cases" / f"{name}.json"
+        case = json.loads(file.read_text())
+        _, facts = load(file)
+        from msgspec.structs import replace
+
+        from gpuwhy.model.facts import Run
+
+        report = told(case["log"], replace(facts, run=Run(exit=facts.run.exit)))
+        assert not [c for c in report.causes[:1] if c.id == case["cause"] and c.confidence >= 0.8]

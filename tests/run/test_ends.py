@@ -1,0 +1,312 @@
+"""However a program ends, its exit is ours, its output is whole, and the report comes after it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from .programs import GPUWHY, python, run, wait_for
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3, 42, 126, 127, 200, 255])
+def test_exit_code(code):
+    done = run(*python(f"import sys; sys.exit({code})"))
+    assert done.returncode == code
+    assert bool(done.stderr) == bool(code)
+
+
+@pytest.mark.parametrize(
+    "number, code",
+    [
+        (signal.SIGSEGV, "import ctypes; ctypes.string_at(0)"),
+        (signal.SIGABRT, "import os; os.abort()"),
+        (signal.SIGKILL, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"),
+        (signal.SIGTERM, "import os, signal; os.kill(os.getpid(), signal.SIGTERM)"),
+        (signal.SIGFPE, "import os, signal; os.kill(os.getpid(), signal.SIGFPE)"),
+    ],
+)
+def test_death_by_a_signal_is_our_death(tmp_path, number, code):
+    done = run(*python(code), cwd=tmp_path)
+    assert done.returncode == -number
+    assert signal.Signals(number).name in done.stderr.decode()
+    assert [name for name in os.listdir(tmp_path) if name.startswith("core")] == [] or number != signal.SIGSEGV
+
+
+def test_a_shell_sees_what_it_would_have_seen(tmp_path):
+    script = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+    line = " ".join([*GPUWHY, "--", sys.executable, "-c", f"'{script}'"])
+    done = subprocess.run(["sh", "-c", f"{line}; echo $?"], capture_output=True, text=True)
+    assert done.stdout == "139\n"
+
+
+def test_a_killer_that_was_not_the_kernel_is_told_apart():
+    done = run(*python("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
+    text = " ".join(done.stderr.decode().split())
+    assert "killed nothing for memory" in text or "memory.host" in text  # the latter where the kernel has no counter
+    assert not ("killed nothing for memory" in text and "cause memory.host" in text)
+
+
+def test_memory_error_under_a_limit():
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))\nx = bytearray(2 << 30)"
+    done = run(*python(limit))
+    assert done.returncode == 1
+    assert b"MemoryError" in done.stderr
+    assert b"memory.host" in done.stderr
+
+
+@pytest.mark.parametrize("name, code", [("no-such-program", 127), (os.getcwd(), 126)])
+def test_what_cannot_be_started(name, code):
+    done = run(name)
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert done.stderr.startswith(b"gpuwhy: cannot run ")
+
+
+def test_a_script_without_a_first_line_runs_as_in_a_shell(tmp_path):
+    script = tmp_path / "script"
+    script.write_text("echo hello; exit 7\n")
+    script.chmod(0o755)
+    done = run(str(script))
+    assert (done.returncode, done.stdout) == (7, b"hello\n")
+
+
+def test_arguments_are_the_programs_own():
+    show = python("import sys; print(sys.argv[1:])", "--json", "--", "-x", "--", "")
+    assert run(*show).stdout == b"['--json', '--', '-x', '--', '']\n"
+    without = subprocess.run([*GPUWHY, *show[:3], "a", "--", "--json"], capture_output=True)
+    assert without.stdout == b"['a', '--', '--json']\n"
+
+
+def test_nothing_to_run():
+    for argv in (GPUWHY, [*GPUWHY, "--"], [*GPUWHY, "--json"]):
+        done = subprocess.run(argv, capture_output=True)
+        assert done.returncode == 2
+        assert b"run what?" in done.stderr
+
+
+# ---------------------------------------------------------------- output
+
+
+def test_two_hundred_megabytes_pass_unchanged():
+    code = (
+        "import sys, hashlib, os\nh = hashlib.sha256()\n"
+        "block = b''.join(b'%09d\\n' % n for n in range(100000))\n"
+        "for _ in range(200):\n    sys.stdout.buffer.write(block); h.update(block)\n"
+        "sys.stderr.write(h.hexdigest())"
+    )
+    with subprocess.Popen([*GPUWHY, "--", *python(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        seen, count = hashlib.sha256(), 0
+        while piece := child.stdout.read(1 << 20):
+            seen.update(piece)
+            count += len(piece)
+        assert count == 200_000_000
+        assert child.stderr.read().decode() == seen.hexdigest()
+
+
+def test_streams_stay_apart_and_the_report_comes_last():
+    code = "import sys\nfor n in range(1000):\n    print(n)\n    print(-n, file=sys.stderr)\nsys.exit(3)"
+    done = run(*python(code))
+    assert done.stdout == b"".join(b"%d\n" % n for n in range(1000))
+    own, _, report = done.stderr.partition("── gpuwhy run".encode())
+    assert own == b"".join(b"%d\n" % -n for n in range(1000))
+    assert b"ended with code 3" in report
+
+
+def test_one_place_for_both_streams_keeps_their_order():
+    code = "import os\nfor n in range(2000):\n    os.write(1 + n % 2, b'%d\\n' % n)"
+    done = run(*python(code), stderr=subprocess.STDOUT)
+    assert done.stdout == b"".join(b"%d\n" % n for n in range(2000))
+
+
+def test_a_closed_pipe_ends_the_program_as_it_would():
+    line = " ".join([*GPUWHY, "--", "yes"])
+    done = subprocess.run(["bash", "-c", f"{line} | head -1; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("y\n141\n", "")
+
+
+def test_a_closed_output_stays_closed():
+    code = "import os, sys\ntry:\n    os.fstat(1)\nexcept OSError:\n    sys.exit(9)"
+    line = " ".join([*GPUWHY, "--quiet", "--", sys.executable, "-c", f"'{code}'", ">&-"])
+    assert subprocess.run(["sh", "-c", line], capture_output=True).returncode == 9
+
+
+def test_a_full_disk_is_said():
+    done = subprocess.run(["sh", "-c", " ".join([*GPUWHY, "--", "yes", ">/dev/full"])], capture_output=True)
+    assert b"cannot write standard output: No space left on device" in done.stderr
+    assert done.returncode != 0
+
+
+def test_standard_input_is_the_programs():
+    code = "import sys; print(sys.stdin.read().upper())"
+    assert run(*python(code), stdin=None, input=b"abc").stdout == b"ABC\n"
+
+
+def test_nothing_of_ours_is_open_or_set_in_the_child():
+    code = "import os\nprint(len(os.listdir('/proc/self/fd')), sorted(os.environ))"
+    bare = subprocess.run(python(code), capture_output=True, stdin=subprocess.DEVNULL)
+    assert run(*python(code)).stdout == bare.stdout
+
+
+def test_signal_handling_is_inherited_as_it_was():
+    """Signals 32 and 33 are the C library's own, which its posix_spawn leaves ignored until threads need them."""
+    argv = ("grep", "-E", "Sig(Blk|Ign)", "/proc/self/status")
+    bare = subprocess.run(argv, capture_output=True, text=True).stdout.split()
+    ours = run(*argv).stdout.decode().split()
+    assert ours[:2] == bare[:2]
+    assert int(ours[3], 16) & ~(3 << 31) == int(bare[3], 16) & ~(3 << 31)
+
+
+# ---------------------------------------------------------------- grandchildren
+
+
+def test_a_grandchild_that_holds_the_pipe_does_not_hold_us(tmp_path):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    line = f"(read x < {gate}; echo late) & echo early; exit 5"
+    with subprocess.Popen([*GPUWHY, "--", "sh", "-c", line], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as ours:
+        assert ours.wait(30) == 5, "we are gone while the grandchild still waits"
+        assert ours.stdout is not None
+        assert ours.stdout.readline() == b"early\n"
+        gate.write_text("go\n")
+        assert ours.stdout.read() == b"late\n", "and what it says later still arrives"
+
+
+# ---------------------------------------------------------------- signals
+
+
+CATCHES = """
+import os, signal, sys, time
+got = []
+for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT):
+    signal.signal(s, lambda n, f: got.append(n))
+open(sys.argv[1], 'w').write(str(os.getpid()))
+end = time.monotonic() + 20
+while not got and time.monotonic() < end:
+    time.sleep(0.01)
+time.sleep(0.3)
+print(got)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGINT"])
+@pytest.mark.parametrize("to", ["us", "the group"])
+def test_a_signal_reaches_the_program_once(tmp_path, name, to):
+    ready, number = tmp_path / "ready", getattr(signal, name)
+    argv = [*GPUWHY, "--quiet", "--", *python(CATCHES, str(ready))]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as ours:
+        wait_for(ready)
+        _until_sampling(ours.pid)
+        (os.kill if to == "us" else os.killpg)(ours.pid, number)
+        out, _ = ours.communicate(timeout=30)
+    assert out.decode() == f"[{int(number)}]\n"
+    assert ours.returncode == 0
+
+
+def _until_sampling(pid: int) -> None:
+    """The sampler is started right after the program."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{name}/cmdline", "rb") as file:
+                    line = file.read()
+                with open(f"/proc/{name}/wchan") as file:
+                    waits = file.read()
+                with open(f"/proc/{name}/stat") as file:
+                    parent = int(file.read().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            if b"sampler.py" in line and parent == pid and ("sigtimedwait" in waits or waits in ("0", "")):
+                time.sleep(0.2)
+                return
+        time.sleep(0.01)
+
+
+def test_a_program_that_ignores_sigterm_goes_on_and_so_do_we(tmp_path):
+    ready = tmp_path / "ready"
+    code = (
+        "import signal, sys, time, os\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "open(sys.argv[1], 'w').write('x')\nsys.stdin.read()\nprint('done')\nsys.exit(4)"
+    )
+    argv = [*GPUWHY, "--", *python(code, str(ready))]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(argv, start_new_session=True, **pipes) as ours:
+        wait_for(ready)
+        ours.terminate()
+        time.sleep(0.2)
+        assert ours.poll() is None
+        out, _ = ours.communicate(b"", timeout=30)
+    assert (ours.returncode, out) == (4, b"done\n")
+
+
+def test_the_sampler_dies_with_us(tmp_path):
+    ready = tmp_path / "ready"
+    code = "import os, sys, time\nopen(sys.argv[1], 'w').write(str(os.getpid()))\ntime.sleep(60)"
+    with subprocess.Popen([*GPUWHY, "--", *python(code, str(ready))], start_new_session=True) as ours:
+        child = int(wait_for(ready))
+        _until_sampling(ours.pid)
+        ours.kill()
+    os.kill(child, signal.SIGKILL)
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+        if f"sampler.py {child} " not in left:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the sampler is left over")
+
+
+# ---------------------------------------------------------------- files and forms
+
+
+def test_json_is_the_report_contract():
+    done = run(
+        *python("import sys; sys.exit('RuntimeError: CUDA error: device-side assert triggered')"), options=("--json",)
+    )
+    text = done.stderr.decode()
+    report = json.loads(text[text.index("{") :])
+    assert report["schema"] == "gpuwhy.report/1"
+    assert report["facts"]["run"]["exit"]["value"] == 1
+    assert report["causes"][0]["id"] == "program.index"
+
+
+def test_a_recording_replays_without_secrets(tmp_path):
+    file = tmp_path / "run.json"
+    code = (
+        "import sys; print('token=hunter2hunter2'); sys.exit('RuntimeError: CUDA error: device-side assert triggered')"
+    )
+    done = run(*python(code), options=("--record", str(file)))
+    assert done.returncode == 1
+    kept = file.read_text()
+    assert "hunter2" not in kept
+    assert "device-side assert" in kept
+    again = subprocess.run(
+        [sys.executable, "-m", "gpuwhy", "explain", "--from", str(file), "--json"], capture_output=True
+    )
+    report = json.loads(again.stdout)
+    assert report["causes"][0]["id"] == "program.index"
+    assert report["facts"]["run"]["exit"]["value"] == 1
+    checked = subprocess.run(
+        [sys.executable, "-m", "gpuwhy", "check", "--from", str(file), "--json"], capture_output=True
+    )
+    assert json.loads(checked.stdout)["facts"]["run"]["program"]["value"].startswith("python")
+
+
+def test_a_rank_of_several_marks_every_line():
+    done = run(*python("import sys; sys.exit(3)"), env={**os.environ, "RANK": "3", "WORLD_SIZE": "8"})
+    assert done.stderr
+    assert all(line.startswith(b"[rank 3] ") for line in done.stderr.splitlines())
+
+
+def test_plot_says_beforehand_what_it_cannot_do(tmp_path):
+    assert run("true", options=("--plot", str(tmp_path / "x.jpg"))).returncode == 2
+    assert run("true", options=("--plot", "/no/such/folder/x.svg")).returncode == 2
+    assert run("true", options=("--record", "/no/such/folder/x")).returncode == 2

@@ -1,0 +1,77 @@
+"""A program that succeeded without the GPU: said only where a GPU build was used and a GPU is here or promised."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from gpuwhy.after import told
+from gpuwhy.causes import CAUSES
+from gpuwhy.model.facts import Facts
+from gpuwhy.reason.report import report
+from gpuwhy.reason.watched import stayed_away, told_of_silence
+
+from ..causes.facts import base, change
+
+RAN = {
+    "run.program": {"known": "python"}, "run.exit": {"known": 0}, "run.signal": {"absent": "waitid"},
+    "run.seconds": {"known": 30.0}, "run.started": {"known": 100.0}, "run.sent": {"known": []},
+    "run.touched_gpu": {"known": False}, "run.frameworks": {"known": ["torch"]},
+}  # fmt: skip
+
+
+def facts_of(**changes) -> Facts:
+    plain = base("healthy")
+    installed = [f["name"] for f in plain["target"]["frameworks"]["value"]]
+    assert installed
+    for path, value in {**RAN, "run.frameworks": {"known": installed[:1]}, **changes}.items():
+        change(plain, path.replace("__", "."), value)
+    return msgspec.convert(json.loads(json.dumps(plain)), type=Facts)
+
+
+def silence(facts: Facts):
+    by_facts = report([c for c in CAUSES if not c.needs_log], facts, 0.0)
+    return told_of_silence(by_facts, told("done\n", facts), facts)
+
+
+def test_a_sound_machine_names_the_program():
+    facts = facts_of()
+    assert stayed_away(facts)
+    found = silence(facts)
+    assert found.causes == ()
+    assert "did not ask for it" in found.headline
+
+
+def test_a_broken_machine_names_its_cause():
+    none = {
+        "known": {
+            "variable": "CUDA_VISIBLE_DEVICES",
+            "value": "-1",
+            "visible": [],
+            "first_bad": "-1",
+            "why_bad": "hides all",
+        }
+    }
+    facts = facts_of(devices__visibility=none)
+    assert stayed_away(facts)
+    found = silence(facts)
+    assert found.causes[0].id == "device.selection"
+    assert found.causes[0].because[0].text in found.headline
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"run.touched_gpu": {"known": True}},
+        {"run.touched_gpu": {"unknown": "not looked at"}},
+        {"run.frameworks": {"known": []}},
+        {"run.frameworks": {"unknown": "not looked at"}},
+        {"run.exit": {"known": 1}},
+        {"target.frameworks.0.gpu_build": {"known": False}},
+        {"devices.devices": {"known": []}, "devices.pci": {"known": []}, "driver.module_version": {"absent": "/proc"}},
+    ],
+)
+def test_nothing_is_said_of_other_programs(changes):
+    assert not stayed_away(facts_of(**changes))
