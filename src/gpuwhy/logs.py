@@ -11,6 +11,7 @@ import msgspec
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.clues import clues
+from gpuwhy.causes.clues.admits import admitted
 from gpuwhy.causes.clues.questions import QUESTIONS, question_for
 from gpuwhy.causes.clues.tailored import remedies
 from gpuwhy.model.facts import Facts
@@ -18,6 +19,8 @@ from gpuwhy.model.report import Report
 from gpuwhy.model.symptom import Reading
 from gpuwhy.reason.explain import Rules
 from gpuwhy.reason.explain import explain as explain_reading
+from gpuwhy.reason.probed import after_failure, failures
+from gpuwhy.reason.report import report
 from gpuwhy.reason.tally import Index, index, tally
 from gpuwhy.symptoms.reader import LogReader, read, read_text
 from gpuwhy.symptoms.text import BINARY
@@ -32,12 +35,15 @@ __all__ = [
     "explain_text",
     "is_text",
     "read",
+    "read_text",
     "report_on",
+    "report_on_probe",
     "rules",
 ]
 
 LEAST = 0.01
 MOST = 5
+SURE = 0.9
 
 
 class BadAnswerError(Exception):
@@ -53,7 +59,7 @@ def _index() -> Index:
 def rules() -> Rules:
     """Clues, causes, remedies and questions."""
     by_id = {cause.id: cause for cause in CAUSES}
-    return Rules(_index(), by_id, remedies, question_for, {q.id: q for q in QUESTIONS})
+    return Rules(_index(), by_id, remedies, question_for, {q.id: q for q in QUESTIONS}, admitted)
 
 
 def report_on(
@@ -84,6 +90,16 @@ def is_text(reading: Reading) -> bool:
 def explain_text(text: str, facts: Facts | None = None) -> Report:
     """The report on a text at hand."""
     return report_on(read_text(text), facts, started=time.monotonic())
+
+
+def report_on_probe(facts: Facts, took: float, again: str = "") -> Report:
+    """The report after the probe: the facts decide; where nothing in them stops, what failed is read as a log."""
+    by_facts = report([c for c in CAUSES if not c.needs_log], facts, took, again)
+    failed = failures(facts)
+    if not failed or any(c.stops and c.confidence >= SURE for c in by_facts.causes):
+        return by_facts
+    read = [(one, explain_reading(rules(), read_text(one.text), facts, {}, took, "probe")) for one in failed]
+    return after_failure(by_facts, read, again)
 
 
 def batch(lines: Iterable[bytes]) -> Iterator[bytes]:

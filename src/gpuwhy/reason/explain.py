@@ -10,12 +10,13 @@ import msgspec
 
 from gpuwhy._version import __version__
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, Weight
-from gpuwhy.model.fact import Source
+from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Open, Report, RuledOut, Shown, Status, Verdict, certainty
 from gpuwhy.model.symptom import Question, Reading, Symptom
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.picture import picture, unseen
+from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed, ruled_out
 from gpuwhy.reason.tally import Index, Point, Score, tally
 
@@ -23,7 +24,7 @@ TOLD_AT_LEAST = 0.05
 MOST = 5
 FOUND = 0.5
 GUESS = 0.2
-FROM_FACTS = {"proof": 5.0, "strong": 3.0, "weak": 1.0, "against": -5.0}
+FROM_FACTS = {"proof": 5.0, "strong": 4.0, "weak": 1.0, "against": -5.0}
 """Log-odds that the machine's facts add to a cause that the text speaks for: they can overrule the text."""
 UNTOLD = 0.4
 """The part of them that counts for a cause which the text says nothing of."""
@@ -44,18 +45,20 @@ class Rules(msgspec.Struct, frozen=True):
     remedies: Callable[[str, Sequence[Fix], Sequence[Symptom], Reading], tuple[Fix, ...]]
     question_for: Callable[[str, str], Question | None]
     questions: Mapping[str, Question]
+    admitted: Callable[[Sequence[Symptom]], frozenset[str]]
 
 
 def explain(
     rules: Rules, reading: Reading, facts: Facts | None, answers: Mapping[str, str], took: float, where: str
 ) -> Report:
     """The report on a text; `facts` are this machine's, `answers` those to earlier questions."""
-    asked = tuple(c for c in rules.causes.values() if not c.needs_log)
-    verdicts = judge(asked, facts, reading.symptoms) if facts is not None else ()
+    watched = facts is not None and isinstance(facts.run.seconds, Known)
+    asked = tuple(c for c in rules.causes.values() if watched or not c.needs_log)
+    verdicts = tempered(judge(asked, facts, reading.symptoms), facts) if facts is not None else ()
     scores = _held(tally(rules.clues, reading, _extra(rules, reading, verdicts, answers)), verdicts)
     status = status_of(scores, reading)
-    shown = tuple(_shown(rules, s, reading, verdicts, where) for s in _told(scores, status))
-    strange = _strange(tally(rules.clues, reading), scores, verdicts)
+    shown = tuple(_shown(rules, s, reading, verdicts, where, facts) for s in _told(scores, status))
+    strange = "" if watched else _strange(tally(rules.clues, reading), scores, verdicts)
     return Report(
         status=status,
         headline=strange or _headline(status, shown, scores, reading),
@@ -68,6 +71,7 @@ def explain(
         facts=msgspec.to_builtins(facts) if facts is not None else {},
         gpuwhy=__version__,
         took=round(took, 3),
+        stairs=staircase(facts) if facts is not None else (),
         symptoms=reading.symptoms,
         question=_question(rules, scores, reading) if shown else None,
     )
@@ -112,10 +116,11 @@ def _not(verdicts: Sequence[Verdict], shown: Sequence[Shown]) -> tuple[RuledOut,
 def _extra(rules: Rules, reading: Reading, verdicts: Sequence[Verdict], answers: Mapping[str, str]) -> dict[str, float]:
     """Log-odds from this machine's facts and from answers."""
     out: dict[str, float] = {}
-    spoken = {s.cause for s in tally(rules.clues, reading) if s.odds > 0}
+    spoken = {s.cause for s in tally(rules.clues, reading) if s.odds > 0} | rules.admitted(reading.symptoms)
+    hidden = {low for v in verdicts if v.state == "shown" for low in v.cause.hides}
     for verdict in verdicts:
         weight = max((FROM_FACTS[f.weight] for f in verdict.findings), default=0.0)
-        if verdict.state == "ruled_out":
+        if verdict.state == "ruled_out" or verdict.cause.id in hidden:
             weight = min(weight, 0.0)
         more = weight if verdict.cause.id in spoken else max(0.0, weight * UNTOLD)
         if more:
@@ -127,11 +132,13 @@ def _extra(rules: Rules, reading: Reading, verdicts: Sequence[Verdict], answers:
     return out
 
 
-def _shown(rules: Rules, score: Score, reading: Reading, verdicts: Sequence[Verdict], where: str) -> Shown:
+def _shown(
+    rules: Rules, score: Score, reading: Reading, verdicts: Sequence[Verdict], where: str, facts: Facts | None
+) -> Shown:
     cause = rules.causes[score.cause]
     mine = [v for v in verdicts if v.cause.id == cause.id and v.state in ("shown", "possible")]
     told = _findings(score, where)
-    fixes = (mine[0].fixes if mine else ()) or _remedies(rules, score, reading)
+    fixes = (mine[0].fixes if mine and not cause.needs_log else ()) or _remedies(rules, score, reading, facts)
     return Shown(
         id=cause.id,
         title=cause.title,
@@ -144,11 +151,11 @@ def _shown(rules: Rules, score: Score, reading: Reading, verdicts: Sequence[Verd
     )
 
 
-def _remedies(rules: Rules, score: Score, reading: Reading) -> tuple[Fix, ...]:
+def _remedies(rules: Rules, score: Score, reading: Reading, facts: Facts | None) -> tuple[Fix, ...]:
     behind = [p.symptom for p in score.points if p.counted > 0]
     own: tuple[Fix, ...] = ()
     if rules.causes[score.cause].needs_log:
-        own = rules.causes[score.cause].fixes(Case(Facts(), symptoms=reading.symptoms, told=reading.told))
+        own = rules.causes[score.cause].fixes(Case(facts or Facts(), symptoms=reading.symptoms, told=reading.told))
     return rules.remedies(score.cause, own, behind, reading)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.probed import answered
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
 from gpuwhy.model.fact import value_or
 from gpuwhy.model.facts import GpuProcess
@@ -75,7 +76,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="device.busy",
     title="the GPU's mode lets no further program in",
-    signs=(mode, mig_without_instances, open_to_all),
+    signs=(mode, mig_without_instances, open_to_all, answered("device.busy")),
     fixes=fixes,
     scope="device",
     effect="{subject} lets no further program in",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.probed import answered
+from gpuwhy.knowledge.rates import FAR_BELOW, slowest
 from gpuwhy.knowledge.xid import meaning
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong, weak
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Ecc, KernelLine
@@ -81,6 +83,28 @@ def _ago(case: Case, line: KernelLine) -> str:
     return f", {minutes:.0f} minutes ago" if minutes < 120 else f", {minutes / 60:.0f} hours ago"
 
 
+def far_too_slow(case: Case) -> Finding | None:
+    """The probe's rates, where nobody else was on the card: far below the slowest card of its kind."""
+    measured = case.facts.probe.rates
+    for rate in value_or(measured, ()):
+        device = next((d for d in value_or(case.facts.devices.devices, ()) if d.index == rate.device), None)
+        row = slowest(value_or(device.capability, "")) if device else None
+        if device is None or row is None or value_or(device.processes, ("unseen",)):
+            continue
+        wanted = {"copy on the GPU": row.bytes_per_second, "float32 matmul": row.flops}.get(rate.what, 0.0) * FAR_BELOW
+        if rate.per_second < wanted:
+            text = (
+                f"{rate.what} on GPU {device.index} reached {_big(rate.per_second)}{rate.unit} with nobody else there"
+            )
+            fact = know(f"a {row.card} does {_big(wanted / FAR_BELOW)}{rate.unit}", row.source)
+            return mild(strong(text, saw(f"{_big(rate.per_second)}{rate.unit}", measured), fact))
+    return None
+
+
+def _big(number: float) -> str:
+    return f"{number / 1e12:.2g} T" if number >= 1e12 else f"{number / 1e9:.2g} G"
+
+
 def too_hot(case: Case) -> Finding | None:
     """The card slows itself down to survive: cooling or power is short."""
     for device in case.facts.devices.devices.need() or ():
@@ -106,7 +130,7 @@ def sound(case: Case) -> Finding | None:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Reset, restart, then look at the metal."""
     return (
-        Fix("Keep the evidence for the vendor", "sudo nvidia-bug-report.sh", root=True),
+        Fix("Keep the evidence for the vendor", "sudo nvidia-bug-report.sh", root=True, role="look"),
         Fix("Reset the GPU while no program uses it", "sudo nvidia-smi --gpu-reset", root=True),
         Fix("Switch the machine off and on again: a warm reboot may not restore the card", root=True, reboot=True),
         Fix("If it comes back: check power cables, seating and cooling, then run the vendor's test", "dcgmi diag -r 3"),
@@ -116,7 +140,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="device.hardware",
     title="GPU hardware reports a fault",
-    signs=(lost, memory_errors, xid, too_hot, sound),
+    signs=(lost, memory_errors, xid, too_hot, sound, far_too_slow, answered("device.hardware")),
     fixes=fixes,
     effect="A GPU of this machine has a hardware fault",
     hides=("driver.not_ready", "driver.permission"),

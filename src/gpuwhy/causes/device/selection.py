@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.probed import answered
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known, value_or
@@ -46,7 +47,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="device.selection",
     title="CUDA_VISIBLE_DEVICES hides GPUs that are there",
-    signs=(hidden,),
+    signs=(hidden, answered("device.selection")),
     fixes=fixes,
     effect="CUDA_VISIBLE_DEVICES hides GPUs from every program",
 )

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from gpuwhy.causes.told import needs_output
-from gpuwhy.model.cause import Case, Cause, Fix
+from gpuwhy.causes.watched import fullest, of, said, wanted
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
+
+
+def held_unused(case: Case) -> Finding | None:
+    """A watched PyTorch program that held much more than its tensors used, and more than it asked for."""
+    message, use = said(case, "memory.torch_oom"), fullest(case)
+    used = wanted(message, "allocated") if message else 0
+    if message is None or use is None or not used:
+        return None
+    unused = use.own - used
+    if unused < max(1.2 * wanted(message), 0.06 * use.total):
+        return None
+    text = f"its tensors used {of(used, use.total)}, while the program held {of(use.own, use.total)} of GPU {use.index}"
+    return strong(text, saw(f"peak of {use.own} bytes", case.facts.run.gpus))
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
@@ -34,7 +48,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="memory.fragmentation",
     title="the GPU's free memory is in pieces that are too small",
-    signs=(needs_output,),
+    signs=(needs_output, held_unused),
     fixes=fixes,
     effect="The GPU's memory is in pieces",
     needs_log=True,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.watched import killed, said
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong, weak
-from gpuwhy.model.fact import Absent, Known
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import KernelLine
 
 GB = 1_000_000_000
 RECENT = 3600.0
+ADDRESSES = 32 * GB
+"""Below this many bytes of address space cuInit was seen to fail (12 GB did, on a GPU of 141 GB)."""
+OUT_OF_MEMORY = 2
 
 
 def nearly_gone(left: int, total: int) -> bool:
@@ -58,24 +63,77 @@ def killer(case: Case) -> Finding | None:
     log, uptime = around.kernel_log, around.uptime
     if not isinstance(log, Known) or not isinstance(uptime, Known):
         return None
-    killed = [line for line in log.value if _recent(line, uptime.value)]
-    if not killed:
+    since = value_or(case.facts.run.started, 0.0)
+    kills = [line for line in log.value if _recent(line, uptime.value, since)]
+    if not kills:
         return None
-    minutes = (uptime.value - killed[-1].seconds) / 60
+    minutes = (uptime.value - kills[-1].seconds) / 60
     say = strong if isinstance(around.container, Absent) else weak
-    return say(
-        f"the kernel ran out of memory {minutes:.0f} minutes ago and killed a process", saw(killed[-1].text, log)
-    )
+    return say(f"the kernel ran out of memory {minutes:.0f} minutes ago and killed a process", saw(kills[-1].text, log))
 
 
-def _recent(line: KernelLine, uptime: float) -> bool:
-    return line.text.startswith("Out of memory: killed") and -5 <= uptime - line.seconds <= RECENT
+def _recent(line: KernelLine, uptime: float, since: float) -> bool:
+    recent = -5 <= uptime - line.seconds <= RECENT and line.seconds >= since - 5
+    return line.text.startswith("Out of memory: killed") and recent
+
+
+def killed_for_memory(case: Case) -> Finding | None:
+    """A watched program that was killed: the kernel's own counters tell whether it was for memory."""
+    run = case.facts.run
+    if not killed(case) or not isinstance(run.oom_kills, Known):
+        return None
+    if run.oom_kills.value == 0:
+        text = "the program was killed, but the kernel killed nothing for memory meanwhile"
+        return against(text, saw("no out-of-memory kill while it ran", run.oom_kills))
+    held = f" held {_size(run.host.value.peak)} at their peak and" if isinstance(run.host, Known) else ""
+    text = f"the program's processes{held} were killed by the kernel for memory"
+    return proof(text, saw(f"{run.oom_kills.value} out-of-memory kills while it ran", run.oom_kills))
+
+
+def at_the_limit(case: Case) -> Finding | None:
+    """A watched program that was killed while its group was at its limit, or the machine out of memory."""
+    use, memory = case.facts.run.host, case.facts.surroundings.memory
+    if not killed(case) or not isinstance(use, Known):
+        return None
+    limit, held, left = use.value.limit, use.value.held, use.value.least_available
+    if isinstance(limit, Known) and isinstance(held, Known) and nearly_gone(limit.value - held.value, limit.value):
+        text = f"the control group held {_size(held.value)} of the {_size(limit.value)} it may use, and it was killed"
+        return strong(text, saw(f"highest use {held.value}", held))
+    if isinstance(memory, Known) and isinstance(left, Known) and nearly_gone(left.value, memory.value.total):
+        text = f"{_size(left.value)} of {_size(memory.value.total)} of RAM were left when the program was killed"
+        return strong(text, saw(f"least MemAvailable {left.value}", left))
+    return None
+
+
+def address_space(case: Case) -> Finding | None:
+    """A watched program that was refused host memory under a limit on its address space."""
+    limit = case.facts.surroundings.address_space_limit
+    if said(case, "memory.cpu_allocator", "loader.no_map") is None or not isinstance(limit, Known) or limit.value < 0:
+        return None
+    text = f"the address space of a process is limited to {_size(limit.value)} here (ulimit -v)"
+    return strong(text, saw(f"RLIMIT_AS {limit.value}", limit))
+
+
+def no_room_for_addresses(case: Case) -> Finding | None:
+    """CUDA reserves addresses for all GPU memory and more at its start; a limit on them fails as out of memory."""
+    limit = case.facts.surroundings.address_space_limit
+    if not isinstance(limit, Known) or limit.value < 0 or limit.value >= ADDRESSES:
+        return None
+    text = f"the address space of a process is limited to {_size(limit.value)} here (ulimit -v), and CUDA reserves more"
+    seen = saw(f"RLIMIT_AS {limit.value}", limit)
+    stages = case.facts.probe.stages
+    call = next((c for s in value_or(stages, ()) if s.name in ("init", "context") and (c := s.failing)), None)
+    if call is not None and call.code == OUT_OF_MEMORY:
+        return proof(f"{text}: {call.name} answered {call.code}", seen, saw(f"{call.name}: {call.status}", stages))
+    return strong(text, seen) if isinstance(gpu_present(case.facts), Known) else None
 
 
 def plenty(case: Case) -> Finding | None:
-    """Everything was looked at and nothing is short."""
+    """Everything was looked at and nothing is short; what a program held that has ended is free again."""
+    if case.facts.run.failed:
+        return None
     memory, shm = case.facts.surroundings.memory, case.facts.surroundings.shm
-    if any(sign(case) for sign in (ram, group_limit, shared_memory, killer)):
+    if any(sign(case) for sign in (ram, group_limit, shared_memory, killer, no_room_for_addresses)):
         return None
     value = memory.need()
     text = f"{_size(value.available)} of RAM are available" if value else "there is no figure for RAM"
@@ -84,10 +142,13 @@ def plenty(case: Case) -> Finding | None:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """See who holds it, then make room or allow more."""
-    out = [Fix("See which processes hold the memory", "ps -eo pid,rss,comm --sort=-rss | head", safe=True)]
+    out = [Fix("See which processes hold the memory", "ps -eo pid,rss,comm --sort=-rss | head", safe=True, role="look")]
     if isinstance(case.facts.surroundings.shm, Known) and shared_memory(case):
         out.append(Fix("See what was left in /dev/shm, and remove what no program uses", "ls -lS /dev/shm | head"))
         out.append(Fix("Start the container with more shared memory", "docker run --shm-size=8g IMAGE"))
+    if isinstance(case.facts.surroundings.wsl, Known):
+        text = "Give WSL more memory: under [wsl2] in %UserProfile%\\.wslconfig, then restart it (by default it has half)"
+        out.append(Fix(text, "memory=24GB    # then, in PowerShell: wsl --shutdown"))
     if isinstance(case.facts.surroundings.container, Known):
         out.append(Fix("Start the container with a higher limit", "docker run --memory=SIZE IMAGE"))
     out.append(Fix("Load less at once: fewer data-loader workers, no pinned memory, smaller batches"))
@@ -97,7 +158,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="memory.host",
     title="host memory is used up",
-    signs=(ram, group_limit, shared_memory, killer, plenty),
+    signs=(
+        ram,
+        group_limit,
+        shared_memory,
+        killer,
+        killed_for_memory,
+        at_the_limit,
+        address_space,
+        no_room_for_addresses,
+        plenty,
+    ),
     fixes=fixes,
     effect="Host memory is used up: programs may be killed",
     stops=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.watched import GPU_MEMORY, STARVED, of, said, wanted
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Device, GpuProcess
@@ -39,6 +40,21 @@ def memory_is_held(case: Case) -> Finding | None:
     return strong(text, figures, saw("no process on this GPU", device.processes))
 
 
+def held_meanwhile(case: Case) -> Finding | None:
+    """What others held while a watched program was refused memory, even where they have gone since."""
+    assert case.device is not None
+    message = said(case, *GPU_MEMORY, *STARVED)
+    gpus = value_or(case.facts.run.gpus, ())
+    use = next((use for use in gpus if use.index == case.device.index), None)
+    if message is None or use is None or use.others_then < max(0.35 * use.total, 0.6 * use.own):
+        return None
+    if use.free_then > max(1.5 * wanted(message), 0.3 * use.total):
+        return None
+    own = f"while this program held at most {use.own / GIB:.1f} GiB"
+    text = f"other processes held {of(use.others_then, use.total)} of GPU {use.index} {own}"
+    return proof(text, saw(f"{use.others_then} bytes of others", case.facts.run.gpus))
+
+
 def _holders(processes: tuple[GpuProcess, ...]) -> list[GpuProcess]:
     return sorted(processes, key=lambda p: -value_or(p.memory, 0))
 
@@ -69,7 +85,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     for process in _holders(value_or(case.device.processes, ()))[:3]:
         out += _ending(case, process)
     find = f"nvidia-smi -i {case.device.index} --query-compute-apps=pid,name,used_memory --format=csv"
-    out.append(Fix("Find the holder on the host, outside of any container", find, safe=True))
+    out.append(Fix("Find the holder on the host, outside of any container", find, safe=True, role="look"))
     return tuple(out)
 
 
@@ -101,7 +117,7 @@ def _roomiest(case: Case) -> Device | None:
 CAUSE = Cause(
     id="memory.other_process",
     title="other processes hold the GPU's memory",
-    signs=(memory_is_held,),
+    signs=(memory_is_held, held_meanwhile),
     fixes=fixes,
     scope="device",
     effect="{subject} has little memory left for another program",

@@ -3,7 +3,26 @@
 from __future__ import annotations
 
 from gpuwhy.causes.told import needs_output
-from gpuwhy.model.cause import Case, Cause, Fix
+from gpuwhy.causes.watched import STARVED, fullest, of, said
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
+from gpuwhy.model.fact import value_or
+
+GRABS = ("tensorflow", "jax")
+AT_ONCE = 3.0
+
+
+def grabbed(case: Case) -> Finding | None:
+    """A watched TensorFlow or JAX program that took most of the GPU at once, before a library got nothing."""
+    message, use = said(case, *STARVED), fullest(case)
+    used: tuple[str, ...] = value_or(case.facts.run.frameworks, ())
+    if message is None or use is None or not set(GRABS) & set(used):
+        return None
+    first = next((moment for moment in use.curve if moment.own), None)
+    full = next((moment for moment in use.curve if moment.own > 0.7 * use.total), None)
+    if first is None or full is None or full.seconds - first.seconds > AT_ONCE:
+        return None
+    text = f"the program took {of(full.own, use.total)} of GPU {use.index} within {AT_ONCE:.0f} s of its first use"
+    return strong(text, saw(f"{full.own} bytes after {full.seconds} s", case.facts.run.gpus))
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
@@ -34,7 +53,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="memory.preallocation",
     title="the framework grabbed the GPU's memory and left none for its libraries",
-    signs=(needs_output,),
+    signs=(needs_output, grabbed),
     fixes=fixes,
     effect="cuDNN or cuBLAS found no GPU memory left",
     needs_log=True,

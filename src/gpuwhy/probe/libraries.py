@@ -1,0 +1,67 @@
+"""Which copies of the CUDA libraries the native stages test: those that a framework's process would load."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.facts import Facts, LibraryCopy, LoadTree
+from gpuwhy.model.version import numbers
+
+FAMILIES = ("cudart", "cublas", "cublasLt", "cudnn", "nvrtc", "nccl")
+ALONE = ("nvrtc", "nccl")
+_NAME = re.compile(r"lib(cudart|cublas|cublasLt|cudnn|nvrtc|nccl)\.so\.\d+$")
+_DEPENDENCY = re.compile(r"lib(cudart|cublas|cublasLt|nvrtc|nvrtc-builtins|nvJitLink|z)\.so")
+
+
+class Stack(NamedTuple):
+    """One set of CUDA libraries: a file per family, and what must be open before they are, in load order."""
+
+    whose: str  # "TensorFlow", "the system"
+    libraries: Mapping[str, str] = {}
+    preload: tuple[str, ...] = ()
+
+
+def stack(facts: Facts) -> Stack:
+    """The libraries of the framework that uses most of them; without one, the newest that the loader knows."""
+    trees = value_or(facts.loads.trees, ())
+    found = [_of_tree(tree, facts) for tree in trees]
+    if found:
+        return max(found, key=lambda one: len(one.libraries))
+    return _of_system(value_or(facts.libraries.copies, ()))
+
+
+def _of_tree(tree: LoadTree, facts: Facts) -> Stack:
+    titles = {one.name: one.title for one in value_or(facts.target.frameworks, ())}
+    own = _families((one.name, one.path) for one in tree.libraries)
+    return Stack(
+        titles.get(tree.framework, tree.framework),
+        {**_beside(own, facts), **own},
+        tuple(one.path for one in tree.libraries if _DEPENDENCY.match(one.name)),
+    )
+
+
+def _beside(own: Mapping[str, str], facts: Facts) -> dict[str, str]:
+    """Libraries that a framework opens later or never, from the same wheels: they stand alone, and mix with nothing."""
+    if not own:
+        return {}
+    copies = [c for c in value_or(facts.libraries.copies, ()) if c.where == "wheel"]
+    return {name: path for name, path in _families((c.name, c.path) for c in copies).items() if name in ALONE}
+
+
+def _of_system(copies: tuple[LibraryCopy, ...]) -> Stack:
+    usable = [
+        c for c in copies if c.where in ("ld.so.cache", "LD_LIBRARY_PATH", "toolkit") and isinstance(c.version, Known)
+    ]
+    usable.sort(key=lambda c: numbers(value_or(c.version, "0")), reverse=True)
+    return Stack("the system", _families((c.name, c.path) for c in usable))
+
+
+def _families(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+    out: dict[str, str] = {}
+    for name, path in named:
+        if match := _NAME.match(name):
+            out.setdefault(match.group(1), path)
+    return out

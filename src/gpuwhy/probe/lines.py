@@ -1,0 +1,224 @@
+"""Lines: what a child of the probe printed, as stages, rates and a height of memory; pure, and no line is trusted."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from gpuwhy.model.facts import Call, Rate, Stage
+
+MAX_TEXT = 400
+MAX_CALLS = 200
+MAX_STAGES = 400
+MAX_RATES = 400
+MAX_DEVICE = 1024
+LAST_LINES = 3  # of what libraries printed
+UNNAMED = ""  # the name of a stage that stands for what happened before any began
+SIGNALS = {4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 31: "SIGSYS"}
+_ENDED = re.compile(
+    r"(?:died by signal (\d{1,4})|(ran out of time)|ended with code (-?\d+)|(took more than [\w ]+))(?:: (.*))?$",
+    re.DOTALL,
+)
+_CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+
+Line = Mapping[str, Any]
+Outcome = Literal["passed", "failed", "crashed", "hung", "skipped"]
+
+
+class Told(NamedTuple):
+    """What a child told."""
+
+    stages: tuple[Stage, ...]
+    rates: tuple[Rate, ...] = ()
+    memory: int | None = None  # GPU bytes at the height
+    broke: bool = False  # it died or hung; the last stage says how
+
+
+def read(lines: Iterable[Line]) -> Told:
+    """Turn the lines of one child into stages; a stage without an end crashed, hung or failed."""
+    reader = _Reader()
+    for line in lines:
+        reader.take(line)
+    reader.finish()
+    return Told(tuple(reader.stages), tuple(reader.rates), reader.memory, reader.broke)
+
+
+class _Reader:
+    """The state between lines: the stage that is open, and the call that was named last."""
+
+    def __init__(self) -> None:
+        self.stages: list[Stage] = []
+        self.rates: list[Rate] = []
+        self.memory: int | None = None
+        self.broke = False
+        self._calls: list[Call] = []
+        self._name = self._calling = self._library = ""
+        self._device: int | None = None
+        self._open = False
+        self._said = ""
+
+    def take(self, line: Line) -> None:
+        """Dispatch on the one key that names a line's kind; a line of no kind is passed over."""
+        kind = next((kind for kind in _KINDS if kind in line), None)
+        if kind is not None:
+            _KINDS[kind](self, line)
+
+    def finish(self) -> None:
+        """The child has ended; a stage that is still open took it down."""
+        if self._open:
+            self._break("crashed", "the process ended in the middle of it")
+        last = self.stages[-1] if self.stages else None
+        if last and last.outcome == "failed" and self._said and not (last.failing and last.failing.text):
+            self.stages[-1] = replace(last, why=_text(f"{last.why}: {self._said}"))
+
+    def stage(self, line: Line) -> None:
+        """A stage begins; to the first belong the calls that were made before it."""
+        if self._open:
+            self._end("failed", "it did not say how it ended")
+        before = [] if self.stages else self._calls
+        self._begin(_text(line["stage"]), _device(line.get("device")))
+        self._calls = before
+
+    def calling(self, line: Line) -> None:
+        """A call is about to be made."""
+        self._calling = _text(line["calling"])
+
+    def call(self, line: Line) -> None:
+        """A call has answered."""
+        self._calling = ""
+        self._add(
+            Call(
+                _text(line["call"]),
+                line.get("ok") is True,
+                _whole(line.get("code")),
+                _text(line.get("status", "")),
+                _text(line.get("text", "")),
+                _number(line.get("ms")),
+            )
+        )
+
+    def library(self, line: Line) -> None:
+        """The file that is really mapped; the first of a stage is its own."""
+        self._library = self._library or _text(line["library"])
+
+    def rate(self, line: Line) -> None:
+        """A rate; one that makes no sense is left out."""
+        device, reached = _device(line.get("device")), _number(line.get("per_second"))
+        if device is not None and reached > 0 and len(self.rates) < MAX_RATES:
+            self.rates.append(Rate(_text(line["rate"]), device, reached, _text(line.get("unit", ""))))
+
+    def height(self, line: Line) -> None:
+        """The most memory that was taken."""
+        used = _whole(line["memory"])
+        if used is not None and used >= 0:
+            self.memory = max(used, self.memory or 0)
+
+    def skip(self, line: Line) -> None:
+        """The open stage was left out."""
+        if self._open:
+            self._end("skipped", _text(line["skipped"]))
+
+    def end(self, line: Line) -> None:
+        """The open stage is done."""
+        if not self._open:
+            return
+        why = _text(line.get("why", ""))
+        if line.get("ok") is True:
+            self._end("passed", why, _number(line.get("ms")))
+        else:
+            self._end("failed", why or self._failure(), _number(line.get("ms")))
+
+    def said(self, line: Line) -> None:
+        """What libraries printed; it comes when the child has ended, and its end explains the end."""
+        lines = str(line["said"])[-10 * MAX_TEXT :].split("\n")
+        lines = [one for one in lines if one.strip()]
+        self._said = _text(" · ".join(lines[-LAST_LINES:]))
+
+    def ended(self, line: Line) -> None:
+        """The child died or hung: the call named last did it, if any call is under way."""
+        found = _ENDED.search(str(line["ended"])[: 10 * MAX_TEXT])
+        signal, late, code, more, words = found.groups() if found else (None,) * 5
+        if not self._open and not self._calling and not self._calls:
+            return  # after its last stage, or before it did anything
+        if late:
+            self._break("hung", "no answer in time")
+            return
+        known, words = SIGNALS.get(int(signal or 0)), self._said or words
+        how = more or (
+            f"ended the process with code {code}" if code else f"died by signal {signal}" if signal else "died"
+        )
+        self._break("crashed", f"{how}{f' ({known})' if known else ''}{f': {words}' if words else ''}")
+
+    def _begin(self, name: str, device: int | None) -> None:
+        self._name, self._device, self._library, self._calling = name, device, "", ""
+        self._calls = []
+        self._open = True
+
+    def _add(self, call: Call) -> None:
+        if len(self._calls) < MAX_CALLS:
+            self._calls.append(call)
+
+    def _failure(self) -> str:
+        call = next((call for call in self._calls if not call.ok), None)
+        if call is None:
+            return "it did not say why"
+        answer = " ".join(filter(None, [str(call.code) if call.code is not None else "", call.status]))
+        return _text(f"{call.name} gave {answer or 'an error'}{f': {call.text}' if call.text else ''}")
+
+    def _break(self, outcome: Outcome, how: str) -> None:
+        self.broke = True
+        name = self._calling
+        if name:
+            self._calls = self._calls[: MAX_CALLS - 1]
+            self._add(Call(name, False, text=_text(how)))
+        self._end(outcome, f"{name}: {how}" if name else how)
+
+    def _end(self, outcome: Outcome, why: str, ms: float = 0.0) -> None:
+        taken = ms or round(sum(call.ms for call in self._calls), 3)
+        made = Stage(self._name, outcome, tuple(self._calls), taken, self._device, _text(why), self._library)
+        if len(self.stages) < MAX_STAGES:
+            self.stages.append(made)
+        self._begin(UNNAMED, None)
+        self._open = False
+
+
+_KINDS: Mapping[str, Callable[[_Reader, Line], None]] = {
+    "stage": _Reader.stage,
+    "calling": _Reader.calling,
+    "call": _Reader.call,
+    "library": _Reader.library,
+    "rate": _Reader.rate,
+    "skipped": _Reader.skip,
+    "end": _Reader.end,
+    "said": _Reader.said,
+    "ended": _Reader.ended,
+    "memory": _Reader.height,
+}
+
+
+def _text(value: object) -> str:
+    """One line of at most MAX_TEXT characters, of a str; nothing else is text."""
+    if not isinstance(value, str):
+        return ""
+    value = _CONTROL.sub(" ", value[: 2 * MAX_TEXT])
+    return value if len(value) <= MAX_TEXT else value[: MAX_TEXT - 1] + "…"
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None
+
+
+def _number(value: object) -> float:
+    """A finite number that is not negative; 0 for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e300:
+        return 0.0
+    return float(value) if math.isfinite(value) else 0.0
+
+
+def _device(value: object) -> int | None:
+    index = _whole(value)
+    return index if index is not None and 0 <= index < MAX_DEVICE else None

@@ -1,0 +1,81 @@
+"""Builds the stand-in driver and libraries, and runs the probe's native children on them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuwhy.host import process
+from gpuwhy.host.live import LiveHost
+from gpuwhy.model.fact import Known
+from gpuwhy.model.facts import Stage
+from gpuwhy.probe import native
+from gpuwhy.probe.lines import Told, read
+
+NAMES = {
+    "CUDA": "libcuda.so.1",
+    "NVML": "libnvidia-ml.so.1",
+    "NVRTC": "libnvrtc.so.12",
+    "CUDART": "libcudart.so.12",
+    "CUBLAS": "libcublas.so.12",
+    "CUDNN": "libcudnn.so.9",
+    "NCCL": "libnccl.so.2",
+}
+FAMILIES = ("nvrtc", "cudart", "cublas", "cudnn", "nccl")
+
+
+def build(folder: Path, *names: str, old: bool = False) -> Path:
+    """The named stand-ins (all, if none is named) in a folder; old ones do not name their codes."""
+    source = str(Path(__file__).with_name("standin.c"))
+    flags = ["-shared", "-fPIC", "-O2", "-w", *(["-DOLD"] if old else [])]
+    running = [
+        subprocess.Popen(
+            ["gcc", *flags, f"-D{name}", f"-Wl,-soname,{file}", "-o", str(folder / file), source, "-ldl", "-lm"]
+        )
+        for name, file in NAMES.items()
+        if name in (names or NAMES)
+    ]
+    assert [one.wait() for one in running] == [0] * len(running)
+    return folder
+
+
+class Machine:
+    """A machine whose driver and libraries are stand-ins."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.libraries = {f: str(folder / NAMES[f.upper()]) for f in FAMILIES}
+
+    def host(self, standin: str = "") -> LiveHost:
+        path = {"LD_LIBRARY_PATH": str(self.folder), "STANDIN": standin}
+        return LiveHost({"PATH": os.environ["PATH"], "HOME": "/nonexistent", **path})
+
+    def lines(self, group: str, standin: str = "", *more: str) -> list[dict[str, Any]]:
+        known = [family for family in native.GROUPS[group].families if family in self.libraries]
+        families = [argument for family in known for argument in (f"--{family}", self.libraries[family])]
+        said = self.host(standin).call("probe", group, *families, *more)
+        assert isinstance(said, Known), said
+        return list(said.value)
+
+    def told(self, group: str, standin: str = "", *more: str) -> Told:
+        return read(self.lines(group, standin, *more))
+
+    def walk(self, standin: str = "", *, gentle: bool = False, without: tuple[str, ...] = ()) -> dict[str, Stage]:
+        """The whole staircase, by "stage" or "stage:device"."""
+        libraries = {f: p for f, p in self.libraries.items() if f not in without}
+        done, _, _ = native.stages(self.host(standin), libraries, (), gentle=gentle, note=lambda _: None)
+        assert len({(s.name, s.device) for s in done}) == len(done)
+        return {s.name if s.device is None else f"{s.name}:{s.device}": s for s in done}
+
+
+def limit(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Give the probe's children less time."""
+    monkeypatch.setitem(process._OF_CHILD, "probe", process.Limits(seconds))
+
+
+def outcomes(stages: dict[str, Stage], *which: str) -> dict[str, str]:
+    return {name: stage.outcome for name, stage in stages.items() if stage.outcome in (which or ("failed",))}

@@ -1,0 +1,397 @@
+"""Frameworks in their own interpreter: stand-ins that work, fail, crash, hang and babble; and the real ones.
+
+Behind the marker `real`: GPUWHY_LAB=/folder of virtual environments, on a machine without a GPU.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.host import process
+from gpuwhy.host.children import framework as child
+from gpuwhy.host.live import LiveHost
+from gpuwhy.host.recorded import RecordedHost, read_recording
+from gpuwhy.host.recording import RecordingHost
+from gpuwhy.model.fact import NOT_OBSERVED
+from gpuwhy.model.facts import Framework, FrameworkRun, Stage
+from gpuwhy.probe.frameworks import read, run
+
+from .fake_frameworks import CUPY, NUMPY, ONNXRUNTIME, TENSORFLOW, TORCH
+
+CHILDREN = Path(child.__file__).parent
+LAB = Path(os.environ.get("GPUWHY_LAB", "/nonexistent"))
+
+
+def one(name: str) -> Framework:
+    unseen = [NOT_OBSERVED] * 6
+    return Framework(name, name, name, "", f"/x/{name}", *unseen)
+
+
+def host(folder: Path, **variables: str) -> LiveHost:
+    return LiveHost({"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(folder), **variables})
+
+
+@pytest.fixture
+def tried(tmp_path):
+    """Runs the child with a module of that name and code."""
+
+    def go(name: str, code: str, gentle: bool = False, **variables: str) -> FrameworkRun:
+        (tmp_path / f"{name}.py").write_text(code)
+        (tmp_path / "numpy.py").write_text(NUMPY)
+        return run(host(tmp_path, **variables), sys.executable, one(name), gentle)
+
+    return go
+
+
+def outcomes(found: FrameworkRun) -> list[str]:
+    return [f"{stage.name} {stage.outcome}" for stage in found.stages]
+
+
+def stage(found: FrameworkRun, name: str) -> Stage:
+    return next(one for one in found.stages if one.name == name)
+
+
+def test_torch_that_works(tried):
+    found = tried("torch", TORCH)
+    assert outcomes(found) == ["import passed", "devices passed", "matmul passed", "convolution passed"], found
+    assert (found.version, found.built_for) == ("9.8.7", "CUDA 12.4, cuDNN 9.1.0")
+    assert found.devices == ("Stand-in 9000",)
+    calls = {call.name: call for found_stage in found.stages for call in found_stage.calls}
+    assert calls["torch.cuda.get_device_capability(0)"].text == "9.0"
+    assert calls["torch.cuda.get_arch_list()"].text == "sm_80 sm_90"
+    assert calls["torch.cuda.mem_get_info()"].text == "3.0 of 4.0 GiB free"
+    assert calls["torch.backends.cudnn.version()"].text == "90100"
+    assert "compare conv2d, float16, weight gradient with the host" in calls
+    assert found.said == ""
+
+
+@pytest.mark.parametrize("wrong, words", [("50", "off by 50 where the largest value is 100"), ("nan", "off by nan")])
+def test_a_wrong_result_fails_its_stage_and_the_next_is_tried(tried, wrong, words):
+    found = tried("torch", TORCH, STANDIN_WRONG=wrong)
+    assert outcomes(found)[2:] == ["matmul failed", "convolution failed"]
+    assert words in stage(found, "matmul").why
+    failing = stage(found, "matmul").failing
+    assert failing is not None
+    assert failing.name == "compare torch.matmul, float32 with the host"
+
+
+def test_no_gpu_is_told_in_torchs_own_words(tried):
+    found = tried(
+        "torch", TORCH, STANDIN_GPUS="0", STANDIN_NO_INIT="Found no NVIDIA driver on your system.\nInstall one"
+    )
+    assert outcomes(found) == ["import passed", "devices failed", "matmul skipped", "convolution skipped"]
+    assert stage(found, "devices").why == "RuntimeError: Found no NVIDIA driver on your system."
+    assert stage(found, "matmul").why == "devices failed"
+    assert "raise RuntimeError" in found.said
+    assert "framework.py" not in found.said
+
+
+def test_gentle_counts_and_does_not_initialise(tried):
+    found = tried("torch", TORCH, gentle=True, STANDIN_GPUS="2", STANDIN_NO_INIT="this took a context")
+    assert outcomes(found) == ["import passed", "devices passed", "matmul skipped", "convolution skipped"]
+    assert found.devices == ("GPU 0", "GPU 1")
+    assert "--gentle" in stage(found, "matmul").why
+
+
+def test_gentle_does_not_list_where_listing_takes_a_context(tried):
+    found = tried("tensorflow", TENSORFLOW, gentle=True)
+    assert outcomes(found)[:2] == ["import passed", "devices skipped"]
+
+
+def test_tensorflow_that_works(tried):
+    found = tried("tensorflow", TENSORFLOW, TF_CPP_MIN_LOG_LEVEL="3")
+    assert outcomes(found) == ["import passed", "devices passed", "matmul passed", "convolution passed"], found
+    assert found.notes == ("TF_CPP_MIN_LOG_LEVEL=3 is left out here",)
+    assert found.devices == ("/physical_device:GPU:0",)
+
+
+@pytest.mark.parametrize(
+    "variables, name, words",
+    [
+        ({"STANDIN_GPUS": "0"}, "devices", "TensorFlow lists no GPU"),
+        ({"STANDIN_CPU_BUILD": "1"}, "devices", "this TensorFlow is built without CUDA"),
+        ({"STANDIN_DEVICE": "CPU:0"}, "matmul", "ran on the CPU: /job:localhost/replica:0/task:0/device:CPU:0"),
+    ],
+)
+def test_tensorflow_without_the_gpu_says_which_way(tried, variables, name, words):
+    found = tried("tensorflow", TENSORFLOW, **variables)
+    assert stage(found, name).outcome == "failed"
+    assert stage(found, name).why == words
+
+
+def test_onnx_runtime_works_or_says_that_it_fell_back(tried):
+    found = tried("onnxruntime", ONNXRUNTIME)
+    assert outcomes(found) == ["import passed", "devices passed", "matmul passed", "convolution passed"], found
+    found = tried("onnxruntime", ONNXRUNTIME, STANDIN_PROVIDER="CPUExecutionProvider")
+    assert outcomes(found) == ["import passed", "devices failed", "matmul skipped", "convolution skipped"]
+    assert stage(found, "devices").why == "fell back to the CPU"
+
+
+def test_cupy_works_or_gives_the_runtimes_word(tried):
+    found = tried("cupy", CUPY)
+    assert outcomes(found) == ["import passed", "devices passed", "matmul passed", "convolution passed"], found
+    assert found.devices == ("Stand-in 9000",)
+    found = tried("cupy", CUPY, STANDIN_NO_INIT="cudaErrorInsufficientDriver: too old")
+    assert stage(found, "devices").why == "RuntimeError: cudaErrorInsufficientDriver: too old"
+
+
+def test_the_name_of_the_machine_is_not_kept(tried):
+    told = "hostname: deep-thought\nkernel driver does not appear to be running on this host (deep-thought): no"
+    found = tried("torch", TORCH + f"\nimport sys\nsys.stderr.write({told!r})\n")
+    assert found.said == "hostname: host\nkernel driver does not appear to be running on this host (host): no"
+
+
+def test_jax_sets_its_memory_aside_only_where_nobody_has(tried):
+    code = (
+        "import os\n__version__ = os.environ['XLA_PYTHON_CLIENT_PREALLOCATE']\ndef devices(kind): raise ValueError(1)"
+    )
+    found = tried("jax", code)
+    assert found.version == "false"
+    assert found.notes == ("XLA_PYTHON_CLIENT_PREALLOCATE=false is set for this test",)
+    found = tried("jax", code, XLA_PYTHON_CLIENT_PREALLOCATE="true")
+    assert (found.version, found.notes) == ("true", ())
+
+
+def test_jax_tells_why_its_plugin_did_not_start(tried):
+    code = (
+        "import logging\n__version__ = '1'\n"
+        "def devices(kind):\n"
+        "  try: raise RuntimeError('operation cuInit(0) failed: 303')\n"
+        "  except RuntimeError as e: logging.getLogger('jax._src.xla_bridge').error('plugin', exc_info=e)\n"
+        "  raise RuntimeError('Unknown backend gpu')\n"
+    )
+    found = tried("jax", code)
+    assert stage(found, "devices").why == "operation cuInit(0) failed: 303"
+    assert "operation cuInit(0) failed" in found.said  # and still printed
+
+
+@pytest.mark.parametrize(
+    "code, words",
+    [
+        (
+            "raise ImportError('libcudnn.so.9: cannot open shared object file')",
+            "ImportError: libcudnn.so.9: cannot open",
+        ),
+        ("import sys; sys.exit('no CUDA, no fun')", "SystemExit: no CUDA, no fun"),
+        ("x = 1", "AttributeError: module 'torch' has no attribute"),
+        ("def f(:", "SyntaxError: "),
+    ],
+)
+def test_an_import_that_fails(tried, code, words):
+    found = tried("torch", code)
+    assert outcomes(found) == ["import failed", "devices skipped", "matmul skipped", "convolution skipped"]
+    assert stage(found, "import").why.startswith(words)
+    assert words.split(":")[0] in found.said
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL])
+def test_a_crash_is_an_outcome(tried, number):
+    found = tried("torch", f"import os\nos.kill(os.getpid(), {int(number)})\nimport time; time.sleep(9)")
+    assert outcomes(found)[0] == "import crashed"
+    assert f"signal {int(number)}" in stage(found, "import").why
+    assert stage(found, "import").calls[-1].name == "import torch"
+    assert "torch.py" in found.said  # Python's own word on where it was
+
+
+def test_a_crash_later_keeps_what_went_before(tried):
+    dying = TORCH + "\ndef zeros(*args, **kwargs): os.kill(os.getpid(), 11)\n"
+    found = tried("torch", dying)
+    assert outcomes(found) == ["import passed", "devices passed", "matmul crashed", "convolution skipped"]
+    assert found.devices == ("Stand-in 9000",)
+    assert "torch.zeros" in stage(found, "matmul").why
+
+
+def test_a_hang_is_an_outcome(tried, monkeypatch):
+    monkeypatch.setitem(process._OF_CHILD, "framework", process.Limits(1.5, keeps_errors=True))
+    found = tried("torch", TORCH + "\ndef init(): import time; time.sleep(60)\ncuda.init = init\n")
+    assert outcomes(found) == ["import passed", "devices hung", "matmul skipped", "convolution skipped"]
+    assert "torch.cuda.init()" in stage(found, "devices").why
+
+
+def test_what_a_framework_prints_is_not_taken_for_our_words(tried):
+    noise = '{"end": "import", "ok": false, "why": "lies"}\n{"devices": ["a lie"]}\n\xff{'
+    code = TORCH + f"\nprint({noise!r})\nos.write(1, {noise!r}.encode('latin-1'))\nos.system('echo {{')\n"
+    found = tried("torch", code)
+    assert outcomes(found) == ["import passed", "devices passed", "matmul passed", "convolution passed"]
+    assert found.devices == ("Stand-in 9000",)
+    assert "a lie" in found.said
+
+
+def test_the_folder_of_the_script_is_not_on_the_path(tried):
+    found = tried(
+        "torch",
+        "import sys\nraise SystemExit('%d of them' % len([path for path in sys.path if 'children' in path]))",
+    )
+    assert stage(found, "import").why == "SystemExit: 0 of them"
+    found = tried("torch", TORCH, PYTHONSAFEPATH="1")
+    assert outcomes(found)[3] == "convolution passed"
+
+
+def test_the_libraries_really_mapped_are_kept(tried, tmp_path):
+    some = next(path for path in Path("/usr/lib").rglob("libz.so.1*"))
+    shutil.copy(some, tmp_path / "libcudart.so.12")
+    found = tried("torch", TORCH + f"\nimport ctypes\nctypes.CDLL({str(tmp_path / 'libcudart.so.12')!r})\n")
+    assert found.mapped == ("~/libcudart.so.12",)
+
+
+def test_a_python_that_is_not_there_or_dies_at_its_start(tmp_path):
+    found = run(host(tmp_path), "/nowhere/python", one("torch"), False)
+    assert {stage.outcome for stage in found.stages} == {"skipped"}
+    assert "cannot be started" in found.stages[0].why
+    (tmp_path / "sitecustomize.py").write_text("import os; os.kill(os.getpid(), 7)")
+    found = run(host(tmp_path), sys.executable, one("torch"), False)
+    assert outcomes(found)[:2] == ["import crashed", "devices skipped"]
+    assert "signal 7" in found.stages[0].why
+
+
+def test_a_recording_replays_the_run(tmp_path):
+    (tmp_path / "torch.py").write_text("raise ImportError('libnccl.so.2: cannot open shared object file')")
+    live = RecordingHost(host(tmp_path))
+    found = run(live, sys.executable, one("torch"), False)
+    replayed = RecordedHost(read_recording(live.dump({}), "x"))
+    assert run(replayed, sys.executable, one("torch"), False) == found
+    assert "not in the recording" in run(replayed, sys.executable, one("jax"), False).stages[0].why
+
+
+GARBAGE = (None, 7, "x", [], {}, [7], True, -1.5, float("nan"))
+
+
+@pytest.mark.parametrize(
+    "key", ["stage", "calling", "call", "end", "ended", "mapped", "devices", "version", "said", "note"]
+)
+@pytest.mark.parametrize("value", GARBAGE, ids=repr)
+def test_no_line_is_trusted(key, value):
+    lines = ({"stage": "import"}, {key: value, "ok": value, "why": value, "ms": value, "text": value}, {key: value})
+    found = read("torch", lines)
+    assert [one.name for one in found.stages] == ["import", "devices", "matmul", "convolution"]
+    json.dumps(found.mapped + found.devices)
+
+
+@pytest.mark.parametrize(
+    "error, said",
+    [
+        (
+            RuntimeError("CUDA error: out of memory\nCompile with `TORCH_USE_CUDA_DSA`"),
+            "RuntimeError: CUDA error: out of memory",
+        ),
+        (
+            ImportError(
+                "Traceback (most recent call last):\n  File x\nImportError: libcublas.so.10.0: no\n\n\nFailed to load"
+            ),
+            "ImportError: libcublas.so.10.0: no",
+        ),
+        (
+            ImportError(
+                "\n====\nFailed to import CuPy.\n\nOriginal error:\n  ImportError: libnvrtc.so.12: no\n=====\n"
+            ),
+            "ImportError: libnvrtc.so.12: no",
+        ),
+        (MemoryError(), "MemoryError"),
+    ],
+)
+def test_the_line_that_tells(error, said):
+    assert child.reason(error) == said
+
+
+def test_a_slow_first_launch_is_noted(monkeypatch):
+    stream, clock = io.StringIO(), iter([0.0, 0.0, 14.0, 14.0, 14.0, 14.0, 14.01, 14.01])
+    monkeypatch.setattr(child.time, "time", lambda: next(clock))
+    child.Talk(stream).twice("matmul", lambda: None)
+    assert '{"note": "matmul: the first took 14.0 s, the second 10.0 ms"}' in stream.getvalue()
+
+
+def test_the_convolution_of_the_host_is_one():
+    numpy = pytest.importorskip("numpy")
+    sys.path.insert(0, str(CHILDREN))
+    try:
+        import framework_numbers as numbers
+    finally:
+        sys.path.remove(str(CHILDREN))
+    pictures, filters, gradient = (one.astype(int) for one in numbers.pictures(numpy))
+    forward, back, back_filters = numbers.convolved(numpy, pictures, filters, gradient)
+    assert forward[1, 3, 4, 5] == (pictures[1, 3:6, 4:7] * filters[..., 5]).sum()
+    assert back[1, 0, 0, 2] == (gradient[1, 0, 0] * filters[0, 0, 2]).sum()
+    assert back_filters[2, 1, 3, 4] == (pictures[:, 2:16, 1:15, 3] * gradient[..., 4]).sum()
+    assert abs(forward).max() < 2048  # exact in float16
+    assert abs(back_filters).max() < 2048
+
+
+@pytest.mark.parametrize("path", sorted(CHILDREN.glob("*.py")), ids=lambda path: path.stem)
+def test_children_are_readable_for_old_pythons(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 5))
+    assert not [node for node in ast.walk(tree) if isinstance(node, (ast.JoinedStr, ast.AnnAssign, ast.NamedExpr))]
+
+
+RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text(encoding="utf-8"))
+"""What real frameworks printed on a machine without a driver, as the host kept it."""
+
+
+@pytest.mark.parametrize("name", sorted(RECORDED))
+def test_what_real_frameworks_printed(name):
+    one = RECORDED[name]
+    found = read(one["framework"], one["lines"])
+    assert (outcomes(found), stage(found, one["stage"]).why) == (one["outcomes"], one["why"])
+    assert one["said"] in found.said
+    assert found.mapped
+
+
+REAL = [
+    ("tf115", "tensorflow", "1.15.5", "CUDA 10, cuDNN 7", "TensorFlow lists no GPU"),
+    ("tf234", "tensorflow", "2.3.4", "CUDA 10.1, cuDNN 7", "TensorFlow lists no GPU"),
+    ("tf210", "tensorflow", "2.10.1", "CUDA 11.2, cuDNN 8", "TensorFlow lists no GPU"),
+    ("tf", "tensorflow", "2.21.0", "CUDA 12.5.1, cuDNN 9", "TensorFlow lists no GPU"),
+    ("t251", "torch", "2.5.1+cu124", "CUDA 12.4, cuDNN 9.1.0", "RuntimeError: Found no NVIDIA driver on your system."),
+    ("big", "torch", "2.15.0+cu132", "CUDA 13.2, cuDNN 9.26.0", "RuntimeError: Found no NVIDIA driver on your system."),
+    ("jax", "jax", "", "CUDA 12.9", "operation cuInit(0) failed"),
+    ("ort", "onnxruntime", "1.31.1", "CUDA 13.0", "fell back to the CPU: libcublasLt.so.13: cannot open shared object"),
+]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("venv, name, version, built_for, words", REAL, ids=lambda value: str(value)[:20])
+def test_real_frameworks_without_a_gpu(venv, name, version, built_for, words):
+    python = LAB / venv / "bin" / "python"
+    if not python.exists() or Path("/dev/nvidiactl").exists():
+        pytest.skip("no such environment, or a GPU")
+    found = run(LiveHost(), str(python), one(name), False)
+    assert outcomes(found) == ["import passed", "devices failed", "matmul skipped", "convolution skipped"], found
+    assert words in stage(found, "devices").why
+    assert found.version.startswith(version)
+    assert found.built_for.startswith(built_for)
+    assert found.mapped
+
+
+ON_CPU = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import framework_onnxruntime as probe, framework_numbers as numbers, numpy, onnxruntime
+a, b = numbers.matrices(numpy)
+x, w, g = numbers.pictures(numpy)
+cases = [("MatMul", a, b, a.dot(b)), ("Conv", numbers.channels_first(x), numbers.filters_first(w),
+         numbers.channels_first(numbers.convolved(numpy, x, w, g)[0]))]
+for name, left, right, wanted in cases:
+    model = probe.model(name, left.shape, right.shape, wanted.shape)
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    (got,) = session.run(None, {"a": left, "b": right})
+    assert (got == wanted).all(), name
+print("same")
+"""
+
+
+@pytest.mark.real
+def test_the_models_written_by_hand_are_onnx():
+    python = LAB / "ort" / "bin" / "python"
+    if not python.exists():
+        pytest.skip("no such environment")
+    done = subprocess.run([python, "-B", "-c", ON_CPU, str(CHILDREN)], capture_output=True, text=True)
+    assert done.stdout == "same\n", done.stderr
