@@ -6,7 +6,8 @@ Three programs: one that only computes (S seconds), one that prints a line every
 seconds), and one that writes 200 MB as fast as it can, each to a pipe that is read and thrown away. They run bare and
 under `gpuwhy run` in turn, N times; medians are printed, the difference, and the ratio to bare. On a busy machine the
 ratio says little; then the CPU time of our process and of the sampler does, in per cent of the program's time. Their
-memory is the sum of both peaks. Both are asked from the kernel four times a second.
+memory is the sum of both peaks, pages that processes share counted in parts (PSS). Both are asked from the kernel four
+times a second.
 
 What does not grow with the program's time is starting and ending: it is shown by `true`.
 """
@@ -108,9 +109,9 @@ def watch(pid: int, peaks: dict[int, float], spent: dict[int, float], done: thre
             fields = read(f"/proc/{one}/stat").rpartition(b")")[2].split()
             if len(fields) > 12:
                 spent[one] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-            for line in read(f"/proc/{one}/status").splitlines():
-                if line.startswith(b"VmHWM:"):
-                    peaks[one] = int(line.split()[1]) / 1024
+            for line in read(f"/proc/{one}/smaps_rollup").splitlines():
+                if line.startswith(b"Pss:"):
+                    peaks[one] = max(peaks.get(one, 0.0), int(line.split()[1]) / 1024)
 
 
 def children(pid: int) -> list[int]:

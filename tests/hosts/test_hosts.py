@@ -23,6 +23,7 @@ def test_host(name):
     shown = [c.id for c in report.causes if c.confidence >= 0.5]
     assert sorted(set(shown)) == sorted(one["expect"]), [f.text for c in report.causes for f in c.because]
     assert report.crashed == ()
+    assert [c.id for c in report.causes[:1]] == one.get("first", [c.id for c in report.causes[:1]])
     assert report.status == ("healthy" if not one["expect"] else report.status)
     assert report.status != "unknown" or one["expect"]
 

@@ -137,7 +137,13 @@ class _Waiting:
             elif status.si_code == os.CLD_STOPPED:
                 self._stop(status.si_status)
             else:
+                self._drain()
                 return status
+
+    def _drain(self) -> None:
+        """Note what came at the same moment as the end: the child may have died of it before we looked."""
+        while info := signal.sigtimedwait(PASSED_ON, 0):
+            self.sent.append(info.si_signo)
 
     def _signal(self, info: signal.struct_siginfo) -> None:
         number, mine = info.si_signo, info.si_pid == os.getpid()

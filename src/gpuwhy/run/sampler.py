@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from importlib.machinery import PathFinder
-from pathlib import Path
 from typing import Any
 
 MOST = 600
@@ -111,8 +110,8 @@ class Sampler(threading.Thread):
 def _start(pid: int, theirs: int) -> int:
     """Start it with every signal blocked; 0 where that fails."""
     null = os.open(os.devnull, os.O_RDWR)
-    script = Path(__file__).parent.parent / "host" / "children" / "sampler.py"
-    argv = [sys.executable or "python3", "-I", "-S", str(script), str(pid), *_binding()]
+    script = os.path.join(os.path.dirname(os.path.dirname(__file__)), "host", "children", "sampler.py")
+    argv = [sys.executable or "python3", "-I", "-S", script, str(pid), *_binding()]
     swap = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, theirs, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
     try:
         return os.posix_spawn(argv[0], argv, os.environ, file_actions=swap, setsigmask=signal.valid_signals())
@@ -127,5 +126,5 @@ def _binding() -> list[str]:
     found = PathFinder.find_spec("pynvml")
     if found is None or not found.origin:
         return []
-    folder = Path(found.origin).parent
-    return [str(folder.parent if found.submodule_search_locations else folder)]
+    folder = os.path.dirname(found.origin)
+    return [os.path.dirname(folder) if found.submodule_search_locations else folder]
