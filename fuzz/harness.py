@@ -18,6 +18,8 @@ with atheris.instrument_imports(include=["gpuwhy"]):
     from gpuwhy.binary.elf import read_elf, read_sections
     from gpuwhy.binary.fatbin import read_gpu_code
     from gpuwhy.binary.ldcache import read_ldcache
+    from gpuwhy.binary.pe import read_pe
+    from gpuwhy.binary.pe_symbols import PeSymbols
     from gpuwhy.binary.symbols import Symbols
     from gpuwhy.binary.versions import read_versions
 
@@ -76,8 +78,22 @@ def cudaversion(data: bytes) -> None:
             read_cuda_version(over(data), len(data), name)
 
 
+def pe(data: bytes) -> None:
+    """Summary, imports, exports, version and GPU code of a Windows library."""
+    for read in (
+        lambda: read_pe(over(data), len(data)),
+        lambda: PeSymbols(over(data), len(data)).exports("c", 100),
+        lambda: PeSymbols(over(data), len(data)).imports("KERNEL32.dll"),
+        lambda: PeSymbols(over(data), len(data)).find("cudnnGetVersion"),
+        lambda: read_cuda_version(over(data), len(data), "cudnn64_7.dll"),
+        lambda: read_gpu_code(over(data), len(data), 64),
+    ):
+        with contextlib.suppress(MalformedError):
+            read()
+
+
 HARNESSES: dict[str, Callable[[bytes], None]] = {
-    one.__name__: one for one in (elf, ldcache, fatbin, symbols, cudaversion)
+    one.__name__: one for one in (elf, ldcache, fatbin, symbols, cudaversion, pe)
 }
 
 

@@ -9,13 +9,19 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.binary.made import with_symbol
+from tests.binary.made_pe import I386, pe
 from tests.binary.test_elf import tiny
 from tests.binary.test_fatbin import PTX, SASS, container, entry, library, padded
-from tests.binary.test_ldcache import I386, X86_64, new_format, old_format, with_levels
+from tests.binary.test_ldcache import I386 as CACHE_I386
+from tests.binary.test_ldcache import X86_64, new_format, old_format, with_levels
+from tests.binary.test_pe import RICH
 
 from gpuwhy.binary.ldcache import CacheEntry
 
-ENTRIES = [CacheEntry("libcuda.so.1", "/usr/lib/libcuda.so.1", X86_64, 0), CacheEntry("libb.so", "/l/b", I386, 1 << 62)]
+ENTRIES = [
+    CacheEntry("libcuda.so.1", "/usr/lib/libcuda.so.1", X86_64, 0),
+    CacheEntry("libb.so", "/l/b", CACHE_I386, 1 << 62),
+]
 
 
 def seeds() -> dict[str, list[bytes]]:
@@ -30,6 +36,7 @@ def seeds() -> dict[str, list[bytes]]:
         "elf": elves,
         "symbols": elves,
         "cudaversion": elves,
+        "pe": [RICH, pe(machine=I386, imports={"a.dll": ["x"]}), pe(sections={".nv_fatbin": padded(code)})],
         "fatbin": [library(padded(code) * 2), library(code, "__nv_relfatbin")],
         "ldcache": [new_format(ENTRIES), old_format(ENTRIES), with_levels(ENTRIES[1], "x86-64-v3")],
     }

@@ -12,6 +12,8 @@ from gpuwhy.binary.cudaversion import read_cuda_version
 from gpuwhy.binary.elf import read_elf
 from gpuwhy.binary.fatbin import read_gpu_code
 from gpuwhy.binary.ldcache import read_ldcache
+from gpuwhy.binary.pe import read_pe
+from gpuwhy.binary.pe_symbols import PeSymbols
 from gpuwhy.binary.symbols import Symbols
 from gpuwhy.binary.versions import read_versions
 
@@ -24,6 +26,12 @@ READERS = {
     "symbols": (lambda d: Symbols(over(d), len(d)).imports("cu"), lambda d: Symbols(over(d), len(d)).find("malloc")),
     "cudaversion": (lambda d: read_cuda_version(over(d), len(d), "libcudart.so.12"),),
     "ldcache": (read_ldcache,),
+    "pe": (
+        lambda d: read_pe(over(d), len(d)),
+        lambda d: PeSymbols(over(d), len(d)).exports("c", 100),
+        lambda d: read_cuda_version(over(d), len(d), "cudnn64_7.dll"),
+        lambda d: read_gpu_code(over(d), len(d), 64),
+    ),
 }
 
 

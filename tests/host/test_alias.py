@@ -115,3 +115,33 @@ def test_a_tilde_of_the_machines_own_comes_back_wherever_it_stands():
     alias = Alias("/home/ada", "ada")
     for path in ("/home/ada/ ~", "~/x", "/a b/ ~/c", "\\~/x", "/x/ \\~", "/x/~y", "/x/ ~y"):
         assert alias.path(alias.hide(path)) == path, path
+
+
+WINDOWS = Alias("C:\\Users\\Jane Doe", "Jane Doe")
+
+
+@pytest.mark.parametrize(
+    "text, hidden",
+    [
+        ("C:\\Users\\Jane Doe\\env", "~\\env"),
+        ("c:/users/jane doe/env", "~/env"),
+        ("'C:\\\\Users\\\\Jane Doe\\\\x'", "'~\\\\x'"),
+        ("C:\\Windows;C:\\Users\\Jane Doe\\bin", "C:\\Windows;~\\bin"),
+        ("D:\\Jane Doe\\x", "D:\\$USER\\x"),
+        ("C:\\Users\\Public\\x", "C:\\Users\\Public\\x"),
+    ],
+)
+def test_a_windows_home_in_either_slash_and_any_case(text, hidden):
+    assert WINDOWS.hide(text) == hidden
+
+
+def test_another_windows_user_is_hidden_whole():
+    said = WINDOWS.hide('File "C:\\Users\\Karl Otto\\x.py", line 1')
+    assert "Karl" not in said
+    assert "Otto" not in said
+    assert said.endswith('\\x.py", line 1')
+
+
+@pytest.mark.parametrize("path", ["C:/Users/Jane Doe/env/x", "D:/Jane Doe/x", "C:/Users/karl/x", "C:/Windows"])
+def test_windows_paths_lead_back(path):
+    assert WINDOWS.path(WINDOWS.hide(path)) == path

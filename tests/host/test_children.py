@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.host import live
+from gpuwhy.host import live, process
 from gpuwhy.host.live import LiveHost
 from gpuwhy.model.fact import Known, Unknown
 
@@ -93,7 +93,7 @@ def test_nvml_that_dies_names_the_step(fake_nvml: Path):
 
 @needs_gcc
 def test_nvml_that_hangs_is_left(fake_nvml: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(live, "CALL_SECONDS", 0.5)
+    monkeypatch.setattr(process, "CALL_SECONDS", 0.5)
     said = lines(LiveHost(environ(LD_LIBRARY_PATH=str(fake_nvml), FAKE_NVML_INIT="hang")), "nvml")
     assert said[-2] == {"step": "nvmlInit"}
     assert said[-1] == {"ended": "nvml ran out of time"}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 
 import pytest
 
-from gpuwhy.host import live
+from gpuwhy.host import live, process
 from gpuwhy.host.live import LiveHost
 from gpuwhy.model.fact import Absent, Known, Unknown
 
@@ -18,7 +19,7 @@ def call(tmp_path, monkeypatch):
     """Runs a script as if it were one of host/children."""
     (tmp_path / "children").mkdir()
     monkeypatch.setattr(live, "__file__", str(tmp_path / "live.py"))
-    monkeypatch.setattr(live, "CALL_SECONDS", 1.0)
+    monkeypatch.setattr(process, "CALL_SECONDS", 1.0)
 
     def run(code: str, *args: str):
         (tmp_path / "children" / "child.py").write_text(code)
@@ -155,3 +156,21 @@ def test_real_and_uname(tmp_path):
     assert host.real("/usr/..").need() == "/"
     assert os.uname().nodename not in str(host.uname().need()) or os.uname().nodename in os.uname().release
     assert isinstance(host.limit("NOFILE"), Known)
+
+
+def test_a_child_that_takes_too_much_memory_is_ended() -> None:
+    limits = process.Limits(30.0, memory=64 << 20)
+    take = "x = bytearray(200 << 20)\nx[::4096] = b'1' * len(x[::4096])"
+    code = f"import time\nprint('{{}}', flush=True)\n{take}\ntime.sleep(60)"
+    end = process.collect([sys.executable, "-c", code], limits, dict(os.environ))
+    assert (end.code, end.out) == (None, "{}\n")
+    assert "memory" in end.words
+
+
+def test_a_long_text_keeps_its_head_and_its_tail() -> None:
+    text = "".join(f"line {n}\n" for n in range(1000))
+    kept = process.middle_cut(text, 200)
+    assert kept.startswith("line 0\n")
+    assert kept.endswith("line 999\n")
+    assert len(kept) < 220
+    assert process.middle_cut("short\n", 200) == "short\n"

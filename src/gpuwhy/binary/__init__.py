@@ -1,4 +1,4 @@
-"""Bytes in, frozen summaries out: ELF, ld.so.cache, CUDA fatbins. No file system: callers pass a `Pread`."""
+"""Bytes in, frozen summaries out: ELF, PE, ld.so.cache, CUDA fatbins. No file system: callers pass a `Pread`."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 from gpuwhy.binary import MalformedError, Pread
+from gpuwhy.binary.dllversion import read_dll_version
 from gpuwhy.binary.symbols import Symbols
 
 _STORES = (b"\xc7\x07", b"\xc7\x06", b"\xc7\x03", b"\x41\xc7\x04\x24", b"\x41\xc7\x45\x00", b"\xb8")
@@ -69,6 +70,8 @@ _CUDNN_DATA = ("cudnn_graph_version", "cudnn_ops_infer_version", "cudnn_adv_infe
 
 def read_cuda_version(pread: Pread, size: int, name: str) -> str | None:
     """The version of the library called `name` (libcudnn_graph.so.9), or None when its bytes do not tell."""
+    if pread(0, 2) == b"MZ":
+        return read_dll_version(pread, size, name)
     symbols = Symbols(pread, size)
     stem = name.split(".so")[0]
     if stem.startswith("libcudnn"):

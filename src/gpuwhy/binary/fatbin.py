@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import msgspec
 
 from gpuwhy.binary import MalformedError, Pread
-from gpuwhy.binary.elf import read_sections
+from gpuwhy.binary.elf import Section, read_sections
+from gpuwhy.binary.pe import read_pe_sections
 
 SECTIONS = frozenset({".nv_fatbin", "__nv_relfatbin"})
 _MAGIC = 0xBA55ED50
@@ -64,9 +65,9 @@ def _container(pread: Pread, start: int, size: int) -> Iterator[str]:
 def read_containers(
     pread: Pread, size: int, most: int = _MAX_CONTAINERS, sections: frozenset[str] = SECTIONS
 ) -> Iterator[tuple[str, ...]]:
-    """The names in each of the first `most` containers of an ELF file."""
+    """The names in each of the first `most` containers of an ELF or PE file."""
     left, tries = most, 4 * most
-    for section in read_sections(pread, size, sections):
+    for section in _sections(pread, size, sections):
         place, end = section.offset, min(section.offset + section.size, size)
         while place + 16 <= end and left > 0 and tries > 0:
             tries -= 1
@@ -85,8 +86,13 @@ def read_containers(
             place += -place % 8
 
 
+def _sections(pread: Pread, size: int, names: frozenset[str]) -> tuple[Section, ...]:
+    read = read_pe_sections if pread(0, 2) == b"MZ" else read_sections
+    return read(pread, size, names)
+
+
 def read_gpu_code(pread: Pread, size: int, most: int = _MAX_CONTAINERS) -> GpuCode:
-    """List the GPU code of an ELF file from its first `most` containers; empty when it has none."""
+    """List the GPU code of an ELF or PE file from its first `most` containers; empty when it has none."""
     sets: Counter[tuple[frozenset[str], frozenset[str]]] = Counter()
     for names in read_containers(pread, size, most):
         sass = frozenset(name for name in names if name.startswith("sm_"))

@@ -16,6 +16,7 @@ import msgspec
 from gpuwhy.binary.elf import Elf
 from gpuwhy.binary.fatbin import GpuCode
 from gpuwhy.binary.ldcache import CacheEntry
+from gpuwhy.binary.pe import Pe
 from gpuwhy.binary.versions import Versions
 from gpuwhy.binary.wheel import Wheel
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown
@@ -61,6 +62,20 @@ class Disk(msgspec.Struct, frozen=True):
     free: int
 
 
+class RegistryKey(msgspec.Struct, frozen=True):
+    """One key of the Windows registry: its values as text ("" names the default one) and the names of its subkeys."""
+
+    values: dict[str, str]
+    keys: tuple[str, ...]
+
+
+class Offline(msgspec.Struct, frozen=True):
+    """Files that stand for a machine that does not run."""
+
+    kind: Literal["folder", "image", "archive"]
+    name: str  # of an image, its name and platform: "python:3.11, linux/amd64"
+
+
 class DebPackage(msgspec.Struct, frozen=True):
     """One entry of dpkg's status file."""
 
@@ -78,6 +93,7 @@ _VALUES: Mapping[str, Any] = {
     "link": str,
     "real": str,
     "elf": Elf,
+    "pe": Pe,
     "gpu_code": GpuCode,
     "cuda_version": str,
     "unmet": tuple[str, ...],
@@ -87,7 +103,9 @@ _VALUES: Mapping[str, Any] = {
     "sha256": str,
     "dpkg": tuple[DebPackage, ...],
     "environ": dict[str, str],
+    "registry": RegistryKey,
     "uname": Uname,
+    "offline": Offline,
     "disk": Disk,
     "limit": int,
     "now": float,
@@ -120,6 +138,10 @@ class Host:
         """A text from outside (a command-line argument), aliased as this host's answers are."""
         return text
 
+    def path(self, aliased: str) -> str:
+        """A path of an answer as the machine itself writes it: `hide` taken back."""
+        return aliased
+
     def read(self, path: str) -> Fact[str]:
         """The text of a small file (at most 4 MiB), bytes that are not UTF-8 written as escapes."""
         return self.ask("read", path)
@@ -148,8 +170,12 @@ class Host:
         """The summary of an ELF file; Unknown("not ELF …") when it is none."""
         return self.ask("elf", path)
 
+    def pe(self, path: str) -> Fact[Pe]:
+        """The summary of a Windows library or program; Unknown("not PE …") when it is none."""
+        return self.ask("pe", path)
+
     def gpu_code(self, path: str, containers: int = 64) -> Fact[GpuCode]:
-        """The GPU architectures in the first `containers` fatbins of an ELF file."""
+        """The GPU architectures in the first `containers` fatbins of an ELF or PE file."""
         return self.ask("gpu_code", path, containers)
 
     def cuda_version(self, path: str) -> Fact[str]:
@@ -157,7 +183,10 @@ class Host:
         return self.ask("cuda_version", path)
 
     def unmet(self, path: str, match: str, *providers: str) -> Fact[tuple[str, ...]]:
-        """The symbols matching a pattern that an ELF file needs (weak ones aside) and no provider file defines."""
+        """The symbols matching a pattern that a file needs (weak ones aside) and no provider file defines.
+
+        A PE file names the DLL of each symbol: only what it imports from the providers is looked at.
+        """
         return self.ask("unmet", path, match, *providers)
 
     def versions(self, path: str) -> Fact[Versions]:
@@ -184,9 +213,17 @@ class Host:
         """The environment variables that steer the GPU stack; never the others."""
         return self.ask("environ")
 
+    def registry(self, key: str) -> Fact[RegistryKey]:
+        """One key of the Windows registry: `HKLM/SOFTWARE/NVIDIA Corporation/Global`."""
+        return self.ask("registry", key)
+
     def uname(self) -> Fact[Uname]:
         """System, kernel release, machine."""
         return self.ask("uname")
+
+    def offline(self) -> Fact[Offline]:
+        """What kind of files stand for a machine that does not run; Absent on a running one."""
+        return self.ask("offline")
 
     def disk(self, path: str) -> Fact[Disk]:
         """Size of the file system at a path."""

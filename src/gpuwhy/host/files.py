@@ -13,7 +13,7 @@ import re
 import stat as stat_
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -22,6 +22,8 @@ from gpuwhy.binary.cudaversion import read_cuda_version
 from gpuwhy.binary.elf import Elf, read_elf
 from gpuwhy.binary.fatbin import GpuCode, read_gpu_code
 from gpuwhy.binary.ldcache import CacheEntry, read_ldcache
+from gpuwhy.binary.pe import Pe, read_pe
+from gpuwhy.binary.pe_symbols import PeSymbols
 from gpuwhy.binary.symbols import Symbols
 from gpuwhy.binary.versions import Versions, read_versions
 from gpuwhy.binary.wheel import Wheel, read_wheel
@@ -39,6 +41,12 @@ _DEB_FIELD = re.compile(r"^(Package|Status|Version|Architecture): *(.*?) *$", re
 _NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
+_FLAGS = os.O_RDONLY
+for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"):  # two of them on each system
+    _FLAGS |= getattr(os, _flag, 0)
+_PEOPLE = re.compile(r"(/home|[A-Za-z]:/Users)/?$", re.IGNORECASE)
+
+
 class NotRegularError(OSError):
     """The path is a pipe, a socket or a device: opening it could hang or do something."""
 
@@ -53,6 +61,24 @@ def _kind(mode: int) -> str:
         if test(mode):
             return name
     return "other"
+
+
+class Opened(NamedTuple):
+    """A file that any part can be read of."""
+
+    pread: Pread
+    size: int
+
+
+@contextmanager
+def _descriptor(path: str) -> Iterator[int]:
+    if not stat_.S_ISREG(os.stat(path).st_mode):
+        raise NotRegularError(errno.EINVAL, "not a regular file", path)
+    fd = os.open(path, _FLAGS)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 class Files:
@@ -81,27 +107,53 @@ class Files:
         except ValueError as error:  # embedded NUL and the like
             return Unknown(f"{path!r}: {error}")
 
+    # The six ways in which bytes and names come from a file system; an image answers them from its layers.
+
     @contextmanager
-    def _open(self, path: str) -> Iterator[int]:
-        if not stat_.S_ISREG(os.stat(path).st_mode):
-            raise NotRegularError(errno.EINVAL, "not a regular file", path)
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            yield fd
-        finally:
-            os.close(fd)
+    def _open(self, path: str) -> Iterator[Opened]:
+        with _descriptor(path) as fd:
+            yield Opened(_pread(fd), os.fstat(fd).st_size)
+
+    def _parts(self, path: str) -> Iterator[bytes]:
+        """The bytes in order; read without seeking, because files of the kernel have no size."""
+        with _descriptor(path) as fd:
+            while part := os.read(fd, 1 << 20):
+                yield part
+
+    def _stat(self, path: str) -> Stat:
+        s = os.stat(path)
+        kind = _kind(s.st_mode)
+        inode = f"{s.st_dev:x}:{s.st_ino:x}" if s.st_nlink > 1 and kind == "file" else ""
+        return Stat(kind, s.st_size, stat_.filemode(s.st_mode), round(s.st_mtime, 2), inode)  # type: ignore[arg-type]
+
+    def _names(self, path: str) -> Iterator[tuple[str, str]]:
+        """Each name in a folder with its kind."""
+        with os.scandir(path) as names:
+            for item in names:
+                kind = "link" if item.is_symlink() else "folder" if item.is_dir() else "file"
+                yield item.name, "other" if kind == "file" and not item.is_file() else kind
+
+    def _target(self, path: str) -> str:
+        return os.readlink(path)
+
+    def _space(self, path: str) -> Disk:
+        if not hasattr(os, "statvfs"):  # Windows
+            import shutil
+
+            used = shutil.disk_usage(path)
+            return Disk(used.total, used.free)
+        s = os.statvfs(path)
+        return Disk(s.f_frsize * s.f_blocks, s.f_frsize * s.f_bavail)
 
     def _bytes(self, path: str, most: int) -> bytes:
-        with self._open(path) as fd:
-            parts: list[bytes] = []
-            got = 0
-            while got <= most:
-                part = os.read(fd, min(1 << 20, most + 1 - got))
-                if not part:
-                    return b"".join(parts)
-                parts.append(part)
-                got += len(part)
-        raise OSError(errno.EFBIG, f"larger than {most} bytes", path)
+        parts: list[bytes] = []
+        got = 0
+        for part in self._parts(path):
+            parts.append(part)
+            got += len(part)
+            if got > most:
+                raise OSError(errno.EFBIG, f"larger than {most} bytes", path)
+        return b"".join(parts)
 
     def read(self, path: str) -> Fact[str]:
         """See Host.read."""
@@ -125,38 +177,32 @@ class Files:
     def list(self, path: str, match: str) -> Fact[tuple[Entry, ...]]:
         """See Host.list."""
         fits = re.compile(match).match
+        shown = (lambda name: self._person(path, name)) if _PEOPLE.match(path) else printable
 
         def look(p: str) -> tuple[Entry, ...]:
             out = []
-            with os.scandir(p) as names:
-                for count, item in enumerate(names):
-                    if count >= MAX_NAMES:
-                        raise OSError(errno.E2BIG, f"more than {MAX_NAMES} names", p)
-                    if not fits(item.name):
-                        continue
-                    kind = "link" if item.is_symlink() else "folder" if item.is_dir() else "file"
-                    if kind == "file" and not item.is_file():
-                        kind = "other"
-                    out.append(Entry(printable(item.name), kind))  # type: ignore[arg-type]
+            for count, (name, kind) in enumerate(self._names(p)):
+                if count >= MAX_NAMES:
+                    raise OSError(errno.E2BIG, f"more than {MAX_NAMES} names", p)
+                if fits(name):
+                    out.append(Entry(shown(name), kind))  # type: ignore[arg-type]
             return tuple(sorted(out, key=lambda e: e.name))
 
         return self._answer(path, look, "folder")
 
+    def _person(self, folder: str, name: str) -> str:
+        """A home folder's name as paths through it are written."""
+        shown = self._alias.hide(f"{folder.rstrip('/')}/{name}/").split("/")[-2]
+        return ("$USER" if self._alias.user else printable(name)) if shown == "~" else shown
+
     def stat(self, path: str) -> Fact[Stat]:
         """See Host.stat."""
-
-        def look(p: str) -> Stat:
-            s = os.stat(p)
-            kind = _kind(s.st_mode)
-            inode = f"{s.st_dev:x}:{s.st_ino:x}" if s.st_nlink > 1 and kind == "file" else ""
-            return Stat(kind, s.st_size, stat_.filemode(s.st_mode), round(s.st_mtime, 2), inode)  # type: ignore[arg-type]
-
-        return self._answer(path, look)
+        return self._answer(path, self._stat)
 
     def link(self, path: str) -> Fact[str]:
         """See Host.link."""
         try:
-            return Known(self._alias.hide(os.readlink(self._place(path))), Source("file", path))
+            return Known(self._alias.hide(self._target(self._place(path))), Source("file", path))
         except OSError as error:
             if error.errno in _NOWHERE or error.errno == errno.EINVAL:
                 return Absent(Source("file", path))
@@ -168,8 +214,8 @@ class Files:
         """See Host.elf."""
 
         def look(p: str) -> Elf:
-            with self._open(p) as fd:
-                elf = read_elf(_pread(fd), os.fstat(fd).st_size)
+            with self._open(p) as file:
+                elf = read_elf(file.pread, file.size)
             soname, rpath, runpath, interpreter, *needed = self._hidden(
                 (elf.soname, elf.rpath, elf.runpath, elf.interpreter, *elf.needed)
             )
@@ -179,12 +225,32 @@ class Files:
 
         return self._answer(path, look)
 
+    def pe(self, path: str) -> Fact[Pe]:
+        """See Host.pe."""
+
+        def look(p: str) -> Pe:
+            with self._open(p) as file:
+                pe = read_pe(file.pread, file.size)
+            parts = (pe.imports, pe.delayed, pe.assemblies, (pe.version, pe.product, pe.description))
+            imports, delayed, assemblies, told = (self._hidden(part) if part else () for part in parts)
+            return msgspec.structs.replace(
+                pe,
+                imports=imports,
+                delayed=delayed,
+                assemblies=assemblies,
+                version=told[0],
+                product=told[1],
+                description=told[2],
+            )
+
+        return self._answer(path, look)
+
     def gpu_code(self, path: str, containers: int) -> Fact[GpuCode]:
         """See Host.gpu_code."""
 
         def look(p: str) -> GpuCode:
-            with self._open(p) as fd:
-                return read_gpu_code(_pread(fd), os.fstat(fd).st_size, containers)
+            with self._open(p) as file:
+                return read_gpu_code(file.pread, file.size, containers)
 
         return self._answer(path, look)
 
@@ -192,8 +258,8 @@ class Files:
         """See Host.cuda_version."""
 
         def look(p: str) -> str:
-            with self._open(p) as fd:
-                version = read_cuda_version(_pread(fd), os.fstat(fd).st_size, path.rpartition("/")[2])
+            with self._open(p) as file:
+                version = read_cuda_version(file.pread, file.size, path.rpartition("/")[2])
             if version is None:
                 raise FileNotFoundError(errno.ENOENT, "no version in its bytes", p)
             return version
@@ -205,20 +271,38 @@ class Files:
 
         def look(p: str) -> tuple[str, ...]:
             fits = re.compile(match).match
+            if self._is_pe(p):
+                return self._unmet_pe(p, providers, fits)
             wanted = [name for name in self._wanted(p, match.startswith("_Z")) if fits(name)]
             for provider in providers:
-                with self._open(self._place(provider)) as fd:
-                    symbols = Symbols(_pread(fd), os.fstat(fd).st_size)
+                with self._open(self._place(provider)) as file:
+                    symbols = Symbols(file.pread, file.size)
                     wanted = [name for name in wanted if not symbols.find(name)]
             return tuple(wanted)
 
         return self._answer(path, look)
 
+    def _is_pe(self, path: str) -> bool:
+        with self._open(path) as file:
+            return file.pread(0, 2) == b"MZ"
+
+    def _unmet_pe(self, path: str, providers: tuple[str, ...], fits: Callable[[str], object]) -> tuple[str, ...]:
+        """What a PE file imports from each provider, by its file name, and does not find among its exports."""
+        lacking: list[str] = []
+        with self._open(path) as file:
+            asker = PeSymbols(file.pread, file.size)
+            for provider in providers:
+                wanted = [name for name in asker.imports(provider.rpartition("/")[2]) if fits(name)]
+                with self._open(self._place(provider)) as other:
+                    exported = PeSymbols(other.pread, other.size)
+                    lacking += [name for name in wanted if not exported.find(name)]
+        return tuple(lacking)
+
     def _wanted(self, path: str, mangled: bool) -> tuple[str, ...]:
         """The names a file needs, of CUDA's C libraries or C++ ones; kept for the next provider of the same file."""
         if self._imports[0] != (path, mangled):
-            with self._open(path) as fd:
-                found = Symbols(_pread(fd), os.fstat(fd).st_size).imports("_Z" if mangled else r"(__)?(cu|nccl|nv)")
+            with self._open(path) as file:
+                found = Symbols(file.pread, file.size).imports("_Z" if mangled else r"(__)?(cu|nccl|nv)")
             self._imports = ((path, mangled), tuple(one.name for one in found if not one.weak))
         return self._imports[1]
 
@@ -226,8 +310,8 @@ class Files:
         """See Host.versions."""
 
         def look(p: str) -> Versions:
-            with self._open(p) as fd:
-                return read_versions(_pread(fd), os.fstat(fd).st_size)
+            with self._open(p) as file:
+                return read_versions(file.pread, file.size)
 
         return self._answer(path, look)
 
@@ -235,8 +319,8 @@ class Files:
         """See Host.wheel."""
 
         def look(p: str) -> Wheel:
-            with self._open(p) as fd:
-                return read_wheel(_pread(fd), os.fstat(fd).st_size)
+            with self._open(p) as file:
+                return read_wheel(file.pread, file.size)
 
         return self._answer(path, look)
 
@@ -258,9 +342,8 @@ class Files:
 
         def look(p: str) -> str:
             digest = hashlib.sha256()
-            with self._open(p) as fd:
-                while part := os.read(fd, 4 << 20):
-                    digest.update(part)
+            for part in self._parts(p):
+                digest.update(part)
             return base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
 
         return self._answer(path, look)
@@ -281,19 +364,14 @@ class Files:
         changed = None
         for stem in (f"{name}:{arch}", name):
             with suppress(OSError, ValueError):
-                changed = round(os.stat(self._place(f"{DPKG_INFO}/{stem}.list")).st_mtime, 2)
+                changed = self._stat(self._place(f"{DPKG_INFO}/{stem}.list")).mtime
                 break
         words = fields.get("Status", "").split() or ["unknown"]
         return DebPackage(name, fields.get("Version", ""), words[-1], changed)
 
     def disk(self, path: str) -> Fact[Disk]:
         """See Host.disk."""
-
-        def look(p: str) -> Disk:
-            s = os.statvfs(p)
-            return Disk(s.f_frsize * s.f_blocks, s.f_frsize * s.f_bavail)
-
-        return self._answer(path, look, "folder")
+        return self._answer(path, self._space, "folder")
 
 
 def _lines_with(data: bytes, wanted: list[bytes]) -> list[bytes]:
@@ -310,4 +388,11 @@ def _lines_with(data: bytes, wanted: list[bytes]) -> list[bytes]:
 
 
 def _pread(fd: int) -> Pread:
-    return lambda offset, size: os.pread(fd, size, offset)
+    if hasattr(os, "pread"):
+        return lambda offset, size: os.pread(fd, size, offset)
+
+    def pread(offset: int, size: int) -> bytes:
+        os.lseek(fd, offset, os.SEEK_SET)
+        return os.read(fd, size)
+
+    return pread

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import json
 import os
 import re
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from gpuwhy.host import windows
 from gpuwhy.host.alias import Alias
-from gpuwhy.host.base import Host, Output, Uname
+from gpuwhy.host.base import Host, Offline, Output, RegistryKey, Uname
 from gpuwhy.host.files import Files
+from gpuwhy.host.process import Limits, collect, limits_of, middle_cut
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 
 STEERING = re.compile(
@@ -23,6 +23,7 @@ STEERING = re.compile(
     r"|(LD_LIBRARY_PATH|LD_PRELOAD|LD_AUDIT|LD_DEBUG|LD_BIND_NOW|PATH|PYTHONPATH|PYTHONHOME|PYTHONNOUSERSITE|VIRTUAL_ENV"
     r"|CONDA_PREFIX|CONDA_DEFAULT_ENV|UV_PROJECT_ENVIRONMENT|KUBERNETES_SERVICE_HOST|container|SINGULARITY_NAME"
     r"|APPTAINER_NAME|WSL_DISTRO_NAME|WSL_INTEROP|SLURM_JOB_GPUS|SLURM_STEP_GPUS|GPU_DEVICE_ORDINAL|HIP_VISIBLE_DEVICES"
+    r"|SYSTEMROOT|PROGRAMFILES|PROGRAMDATA|LOCALAPPDATA|NVTOOLSEXT_PATH"
     r"|OMP_NUM_THREADS|PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION|MPLBACKEND|LOCAL_RANK|RANK|WORLD_SIZE)$"
 )
 """Variables that may be read at all; everything else in the environment stays unseen."""
@@ -41,8 +42,19 @@ _ONLY_SET = frozenset(
     {"KUBERNETES_SERVICE_HOST", "WSL_INTEROP", "WSL_DISTRO_NAME", "SINGULARITY_NAME", "APPTAINER_NAME"}
 )
 
-CALL_SECONDS = 8.0
+_HOST_NAME = re.compile(r"(\bhostname: |\bon this host \()[^\s()]+")
+"""Where TensorFlow prints the machine's name."""
+
+WINDOWS = os.name == "nt"
 RUN_SECONDS = 5.0
+SAID_BYTES = 48_000
+"""How much of what a probed framework printed is kept: the head names the first error, the tail the last."""
+
+
+def steering(environ: dict[str, str], alias: Alias) -> dict[str, str]:
+    """The variables of an environment that may be read, aliased."""
+    kept = {name: value for name, value in sorted(environ.items()) if STEERING.match(name) and not _SECRET.search(name)}
+    return {name: "set" if name in _ONLY_SET else alias.hide(value) for name, value in kept.items()}
 
 
 class LiveHost(Host):
@@ -50,10 +62,19 @@ class LiveHost(Host):
 
     def __init__(self, environ: dict[str, str] | None = None, alias: Alias | None = None) -> None:
         self._environ = dict(os.environ) if environ is None else environ
-        user = self._environ.get("USER") or self._environ.get("LOGNAME") or ""
-        self.alias = alias or Alias(self._environ.get("HOME") or os.path.expanduser("~"), user)
-        self._files = Files(self.alias, self.alias.path)
+        if WINDOWS:
+            self._environ = {name.upper(): value for name, value in self._environ.items()}
+        user = self._environ.get("USER") or self._environ.get("LOGNAME") or self._environ.get("USERNAME") or ""
+        home = self._environ.get("USERPROFILE" if WINDOWS else "HOME") or os.path.expanduser("~")
+        self.alias = alias or Alias(home, user)
+        self._files = Files(self.alias, self._place)
         self._python_of_ours = sys.executable or "python3"
+
+    def _place(self, path: str) -> str:
+        """A path on this machine; one without a drive is another system's, whatever the current drive holds."""
+        if WINDOWS and path.startswith("/"):
+            raise FileNotFoundError(errno.ENOENT, "no such path on Windows", path)
+        return self.alias.path(path)
 
     def ask(self, op: str, *args: Any) -> Fact[Any]:
         """Dispatch to the file questions or to a method of this class."""
@@ -63,33 +84,44 @@ class LiveHost(Host):
 
     def hide(self, text: str) -> str:
         """See Host.hide."""
-        return self.alias.hide(text)
+        return self.alias.hide(_slashes(text))
+
+    def path(self, aliased: str) -> str:
+        """See Host.path."""
+        return self.alias.path(aliased)
 
     def _real(self, path: str) -> Fact[str]:
         try:
-            found = os.path.realpath(self.alias.path(path), strict=True)
+            found = os.path.realpath(self._place(path), strict=True)
         except (FileNotFoundError, NotADirectoryError):
             return Absent(Source("file", path))
         except (OSError, ValueError) as error:
             return Unknown(f"{path}: {getattr(error, 'strerror', None) or error}")
-        return Known(self.alias.hide(found), Source("file", path))
+        return Known(self.alias.hide(_slashes(found)), Source("file", path))
 
     def _environ_answer(self) -> Fact[dict[str, str]]:
-        kept = {}
-        for name, value in sorted(self._environ.items()):
-            if STEERING.match(name) and not _SECRET.search(name):
-                kept[name] = "set" if name in _ONLY_SET else self.alias.hide(value)
+        kept = steering(self._environ, self.alias)
         return Known(kept, Source("env", "environment", "the variables that steer the GPU stack"))
 
+    def _offline(self) -> Fact[Offline]:
+        return Absent(Source("call", "uname", "a running machine"))
+
     def _uname(self) -> Fact[Uname]:
+        if not hasattr(os, "uname"):
+            return windows.uname(self._environ)
         u = os.uname()
         return Known(Uname(u.sysname.lower(), u.release, u.machine), Source("call", "uname"))
 
     def _limit(self, name: str) -> Fact[int]:
+        if WINDOWS:
+            return Unknown(f"{name}: Windows has no such limit")
         import resource
 
         soft, _ = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
         return Known(-1 if soft == resource.RLIM_INFINITY else soft, Source("call", f"getrlimit(RLIMIT_{name})"))
+
+    def _registry(self, key: str) -> Fact[RegistryKey]:
+        return windows.registry(key, self.alias.hide)
 
     def _now(self) -> Fact[float]:
         return Known(round(time.time(), 1), Source("call", "clock"))
@@ -117,20 +149,20 @@ class LiveHost(Host):
         script = Path(__file__).with_name("children") / f"{child}.py"
         source = Source("call", name, " ".join(args))
         argv = [*python, str(script), *(self.alias.path(a) for a in args), *_libraries(child)]
+        limits = limits_of(child)
         try:
-            code, out, err = _collect(argv, CALL_SECONDS, self._environ)
+            end = collect(argv, limits, _apart(child, self._environ))
         except (OSError, ValueError) as error:
             return Unknown(f"{name}: cannot be started: {getattr(error, 'strerror', None) or error}")
-        said = [self._shown(line) for line in out.splitlines() if line.startswith("{")]
-        if code == 0:
+        said = [self._shown(line) for line in end.out.splitlines() if line.startswith("{")]
+        if limits.keeps_errors and end.err.strip():
+            said.append({"said": _HOST_NAME.sub(r"\1host", self.alias.hide(middle_cut(end.err, SAID_BYTES)))})
+        if end.code == 0:
             return Known(tuple(said), source)
-        end = (
-            "ran out of time" if code is None else f"died by signal {-code}" if code < 0 else f"ended with code {code}"
-        )
-        tail = f": {self.alias.hide(err.strip().splitlines()[-1])}" if err.strip() else ""
+        tail = f": {self.alias.hide(end.err.strip().splitlines()[-1])}" if end.err.strip() else ""
         if said:
-            return Known((*said, {"ended": f"{name} {end}{tail}"}), source)
-        return Unknown(f"{name}: {end}{tail}")
+            return Known((*said, {"ended": f"{name} {end.words}{tail}"}), source)
+        return Unknown(f"{name}: {end.words}{tail}")
 
     def _shown(self, line: str) -> dict[str, Any]:
         try:
@@ -149,14 +181,26 @@ class LiveHost(Host):
     def _run(self, *argv: str) -> Fact[Output]:
         source = Source("command", " ".join(argv))
         try:
-            code, out, err = _collect([self.alias.path(a) for a in argv], RUN_SECONDS, self._environ)
+            end = collect([self.alias.path(a) for a in argv], Limits(RUN_SECONDS), self._environ)
         except FileNotFoundError:
             return Absent(source)
         except OSError as error:
             return Unknown(f"{argv[0]}: {error.strerror}")
-        if code is None:
+        if end.code is None:
             return Unknown(f"{' '.join(argv)}: no answer within {RUN_SECONDS:g} s")
-        return Known(Output(code, self.alias.hide(out), self.alias.hide(err)), source)
+        return Known(Output(end.code, self.alias.hide(end.out), self.alias.hide(end.err)), source)
+
+
+def _slashes(path: str) -> str:
+    """A path of this machine as answers write it: Windows' with forward slashes, without the prefix for long ones."""
+    return path.replace("\\", "/").removeprefix("//?/") if WINDOWS else path
+
+
+def _apart(child: str, environ: dict[str, str]) -> dict[str, str]:
+    """For the child that asks the loader: what steers it goes under other names, and our own Python starts as ever."""
+    if child != "loaded":
+        return environ
+    return {f"ASKED_{name}" if name.startswith("LD_") else name: value for name, value in environ.items()}
 
 
 def _libraries(child: str) -> tuple[str, ...]:
@@ -170,28 +214,3 @@ def _libraries(child: str) -> tuple[str, ...]:
         return ()
     folder = Path(found.origin).parent
     return (str(folder.parent if found.submodule_search_locations else folder),)
-
-
-def _collect(argv: list[str], seconds: float, environ: dict[str, str]) -> tuple[int | None, str, str]:
-    """Run a command; return its code (None when it had to be killed) and what it printed until then."""
-    with subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environ,
-        start_new_session=True,
-    ) as child:
-        try:
-            out, err = child.communicate(timeout=seconds)
-            code: int | None = child.returncode
-        except subprocess.TimeoutExpired as late:
-            with contextlib.suppress(OSError):
-                os.killpg(child.pid, signal.SIGKILL)  # its own children too
-            code, out, err = None, late.stdout or b"", late.stderr or b""
-            try:
-                out, err = child.communicate(timeout=0.5)
-            except subprocess.TimeoutExpired:  # stuck in the kernel: leave it, keep what came
-                child.stdout = child.stderr = None
-                child.returncode = -9
-    return code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")

@@ -22,6 +22,7 @@ class RecordingFile(msgspec.Struct, frozen=True):
     options: dict[str, Any]
     answers: dict[str, Any]
     note: str = ""
+    run: dict[str, Any] = {}  # of `gpuwhy run`: "facts", "output", "samples"
 
 
 class RecordingHost(Host):
@@ -57,11 +58,15 @@ class RecordingHost(Host):
         """See Host.hide."""
         return self._inner.hide(text)
 
-    def dump(self, options: dict[str, Any]) -> bytes:
-        """The recording as readable JSON, one question a line, sorted."""
+    def path(self, aliased: str) -> str:
+        """See Host.path."""
+        return self._inner.path(aliased)
+
+    def dump(self, options: dict[str, Any], **more: Any) -> bytes:
+        """The recording as readable JSON, one question a line, sorted; `more` are further fields of the file."""
         with self._lock:
             answers = dict(sorted(self.answers.items()))
-        head = {"schema": SCHEMA, "gpuwhy": __version__, "options": options}
+        head = {"schema": SCHEMA, "gpuwhy": __version__, "options": options, **more}
         lines = [f"{_json(key)}: {_json(_brief(key, answer))}" for key, answer in answers.items()]
         body = ",\n".join(f"{_json(k)}: {_json(v)}" for k, v in head.items())
         return ("{\n" + body + ',\n"answers": {\n' + ",\n".join(lines) + "\n}}\n").encode()

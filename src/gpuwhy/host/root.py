@@ -6,15 +6,15 @@ import os
 from typing import Any
 
 from gpuwhy.host.alias import Alias
-from gpuwhy.host.base import Host
+from gpuwhy.host.base import Host, Offline
 from gpuwhy.host.files import Files
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 
-_FILES = frozenset(
+FILES = frozenset(
     {"read", "lines", "list", "stat", "elf", "gpu_code", "cuda_version", "unmet", "ldcache", "sha256", "dpkg"}
-    | {"versions", "wheel"}
+    | {"versions", "wheel", "pe"}
 )
-_MAX_LINKS = 40
+MAX_LINKS = 40
 
 
 class RootHost(Host):
@@ -28,11 +28,13 @@ class RootHost(Host):
 
     def ask(self, op: str, *args: Any) -> Fact[Any]:
         """Files are answered; a folder has no processes, devices or environment."""
-        if op in _FILES:
+        if op in FILES:
             answer: Fact[Any] = getattr(self._files, op)(*args)
             return answer
         if op == "environ" and self._environ is not None:
             return Known(self._environ, Source("env", "environment", "as given"))
+        if op == "offline":
+            return Known(Offline("folder", ""), Source("folder", "/"))
         if op == "link":
             return self._link(args[0])
         if op == "real":
@@ -49,12 +51,13 @@ class RootHost(Host):
         while parts:
             part = parts.pop()
             if part == "..":
+                os.stat("/".join([self.root, *done, "."]))  # as for the kernel, there is no way up from nothing
                 del done[-1:]
                 continue
             here = "/".join(["", *done, part])
             if os.path.islink(self.root + here):
                 links += 1
-                if links > _MAX_LINKS:
+                if links > MAX_LINKS:
                     raise OSError(40, "too many levels of symbolic links", path)
                 target = os.readlink(self.root + here)
                 if target.startswith("/"):
@@ -68,7 +71,7 @@ class RootHost(Host):
         try:
             found = self._walk(self.alias.path(path))
         except OSError as error:
-            return Unknown(f"{path}: {error.strerror}")
+            return Absent(Source("file", path)) if error.errno in (2, 20) else Unknown(f"{path}: {error.strerror}")
         if not os.path.lexists(self.root + found):
             return Absent(Source("file", path))
         return Known(self.alias.hide(found), Source("file", path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.host.base import Host
+from gpuwhy.loader.systems import is_windows
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 from gpuwhy.model.facts import Distribution, Extension, Facts, Framework
 
@@ -33,6 +34,7 @@ _BUILT_ON_TORCH = frozenset(
     | {"mmcv-full", "torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv", "pyg-lib", "causal-conv1d"}
     | {"mamba-ssm", "natten", "pytorch3d", "auto-gptq", "torchao", "fairseq", "spconv", "tinycudann", "nvdiffrast"}
 )
+_TORCH_DLLS = ("c10.dll", "torch_cpu.dll", "torch_python.dll", "c10_cuda.dll", "torch_cuda.dll", "torch.dll")
 _REQUIRES = re.compile(r"Requires-Dist: torch\s*\(?([=<>!~][^;)]*)")
 _MOST = 8  # libraries looked at per package
 
@@ -48,14 +50,14 @@ def extensions(host: Host, facts: Facts) -> Fact[tuple[Extension, ...]]:
     if torch is None:
         return Known((), frameworks.source)
     built = [one for one in installed.value if one.name in _BUILT_ON_TORCH]
-    found = [extension for one in built for extension in _of(host, one, torch)]
+    found = [extension for one in built for extension in _of(host, one, torch, is_windows(facts))]
     return Known(tuple(found), Source("call", "symbol tables", "of packages built on torch"))
 
 
-def _of(host: Host, package: Distribution, torch: Framework) -> list[Extension]:
-    providers = [f"{torch.path}/lib/{name}" for name in _TORCH_LIBRARIES]
+def _of(host: Host, package: Distribution, torch: Framework, windows: bool) -> list[Extension]:
+    providers = [f"{torch.path}/lib/{name}" for name in (_TORCH_DLLS if windows else _TORCH_LIBRARIES)]
     providers = [path for path in providers if isinstance(host.stat(path), Known)]
-    record = host.lines(f"{package.location}/RECORD", ".so,")
+    record = host.lines(f"{package.location}/RECORD", ".pyd," if windows else ".so,")
     site = package.location.rpartition("/")[0]
     out = []
     for line in (record.value if isinstance(record, Known) else ())[:_MOST]:
@@ -63,14 +65,22 @@ def _of(host: Host, package: Distribution, torch: Framework) -> list[Extension]:
         if name.startswith(("/", "..")) or "/../" in name:
             continue
         path = f"{site}/{name}"
-        elf = host.elf(path)
-        if not isinstance(elf, Known) or not any(need.startswith(("libtorch", "libc10")) for need in elf.value.needed):
+        if not any(need.startswith(("libtorch", "libc10", "torch", "c10")) for need in _needs(host, path, windows)):
             continue
-        lacking = host.unmet(path, TORCH_SYMBOLS, *providers)
+        lacking = host.unmet(path, "" if windows else TORCH_SYMBOLS, *providers)
         if isinstance(lacking, Known):
             wants = _wanted(host, package) if lacking.value else Unknown("nothing is missing, so it was not asked")
             out.append(Extension(package.name, package.version, path, lacking.value[:3], len(lacking.value), wants))
     return out
+
+
+def _needs(host: Host, path: str, windows: bool) -> tuple[str, ...]:
+    """The libraries that a compiled library names."""
+    if windows:
+        pe = host.pe(path)
+        return pe.value.imports if isinstance(pe, Known) else ()
+    elf = host.elf(path)
+    return elf.value.needed if isinstance(elf, Known) else ()
 
 
 def _wanted(host: Host, package: Distribution) -> Fact[str]:

@@ -117,11 +117,24 @@ def _onnxruntime(process: Process, facts: Facts, framework: Framework) -> None:
             process.dlopen(path, main)
 
 
+def _cupy(process: Process, facts: Facts, framework: Framework) -> None:
+    """Where cuda-pathfinder is installed, CuPy opens what NVIDIA's wheels hold by path before anything asks for it."""
+    installed = facts.target.distributions
+    if not isinstance(installed, Known) or not any(one.name == "cuda-pathfinder" for one in installed.value):
+        return
+    names = {one.name for one in framework.opens.value} if isinstance(framework.opens, Known) else set()
+    copies = facts.libraries.copies.value if isinstance(facts.libraries.copies, Known) else ()
+    for copy in copies:
+        if copy.where == "wheel" and copy.name in names and process.get(copy.name) is None:
+            process.dlopen(copy.path, _main(process), "cuda-pathfinder, from NVIDIA's wheels")
+
+
 _WAYS: dict[str, Callable[[Process, Facts, Framework], None]] = {
     "torch": _torch,
     "tensorflow": _tensorflow,
     "jax": _jax,
     "onnxruntime": _onnxruntime,
+    "cupy": _cupy,
 }
 
 

@@ -14,7 +14,7 @@ from gpuwhy.loader.glibc import Asker, Located, Tried, World, search
 from gpuwhy.model.fact import Known, Source
 
 _PRELOAD_FILE = "/etc/ld.so.preload"
-_INTERPRETERS = {  # of the plain program that opens a library
+INTERPRETERS = {  # of the plain program that opens a library
     "x86_64": "/lib64/ld-linux-x86-64.so.2",
     "i386": "/lib/ld-linux.so.2",
     "aarch64": "/lib/ld-linux-aarch64.so.1",
@@ -131,7 +131,7 @@ class Process:
 
     def _interpreter(self, name: str) -> Located | None:
         """The loader itself, which the C library needs: it is the file that started the program."""
-        path = (self.world.main.elf.interpreter if self.world.main else "") or _INTERPRETERS.get(self.world.machine, "")
+        path = (self.world.main.elf.interpreter if self.world.main else "") or INTERPRETERS.get(self.world.machine, "")
         if path.rpartition("/")[2] != name or not isinstance(self.world.host.stat(path), Known):
             return None
         return Located(name, Known(path, Source("file", path)), "interpreter of the program", ())

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 
+WINDOWS = os.name == "nt"
 ERRORS = {}  # type: dict[int, str]  # code → name, from pynvml's constants
 THROTTLE = (
     (0x2, "application_clocks"),
@@ -101,7 +102,9 @@ def memory(nvml, gpu):
 
 
 def mine(pid):
-    """Whether this user owns a process; None when there is none that we can see."""
+    """Whether this user owns a process; None when there is none that we can see, or the system does not say."""
+    if WINDOWS:
+        return None
     try:
         return os.stat("/proc/%d" % pid).st_uid == os.getuid()
     except OSError:
@@ -196,15 +199,22 @@ def fabric(nvml, gpu):
     return FABRIC[info.state]
 
 
+def driver_model(nvml, gpu):
+    """WDDM or TCC, on Windows: a card in TCC mode drives no display and gives processes all its memory."""
+    return {0: "WDDM", 1: "TCC", 2: "MCDM"}[nvml.nvmlDeviceGetCurrentDriverModel(gpu)]
+
+
 QUERIES = (
-    name, uuid, pci, capability, memory, compute_mode, mig, processes, ecc, pages, rows, throttle, pcie, nvlink, fabric,
+    name, uuid, pci, capability, memory, compute_mode, mig, processes, ecc, pages, rows, throttle, pcie, nvlink,
+    *((driver_model,) if WINDOWS else ()), fabric,
 )  # fmt: skip
 
 
 def initialise(nvml):
     """Load and start NVML; what it said."""
     try:
-        ctypes.CDLL("libnvidia-ml.so.1")
+        if not WINDOWS:  # there, the binding itself knows the folders of nvml.dll
+            ctypes.CDLL("libnvidia-ml.so.1")
     except OSError as error:
         return {"code": 12, "name": error_name(12), "call": "dlopen", "detail": str(error)}
     say({"step": "nvmlInit"})
@@ -236,7 +246,7 @@ def main(folder):
         say({"missing": "nvidia-ml-py", "detail": str(error)})
         return
     ERRORS.update({v: k for k, v in vars(nvml).items() if k.startswith("NVML_ERROR_") and isinstance(v, int)})
-    say({"step": "loading libnvidia-ml.so.1"})
+    say({"step": "loading nvml.dll" if WINDOWS else "loading libnvidia-ml.so.1"})
     started = initialise(nvml)
     say({"init": started})
     if started["code"] != 0:
@@ -246,7 +256,7 @@ def main(folder):
     say({"count": count})
     for index in range(count if isinstance(count, int) else 0):
         ask_gpu(nvml, index)
-    say({"step": "nvmlSystemGetCudaDriverVersion, which loads libcuda.so.1"})
+    say({"step": "nvmlSystemGetCudaDriverVersion, which loads " + ("nvcuda.dll" if WINDOWS else "libcuda.so.1")})
     say({"cuda": guarded(nvml, lambda n: int(n.nvmlSystemGetCudaDriverVersion_v2()))})
 
 

@@ -1,0 +1,191 @@
+"""The frameworks' own ways of loading CUDA on Windows: which folders they add, which files they open, in which order.
+
+What each does is read from its own files where it says so (TensorFlow's build_info, torch's and ONNX Runtime's Python
+text), so a release that changes its way is followed rather than remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from gpuwhy.host.base import Host
+from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, Call, WindowsWorld, tidy
+from gpuwhy.loader.windows_process import WindowsProcess
+from gpuwhy.model.fact import Known
+from gpuwhy.model.facts import Facts, Framework
+
+CUDNN_PARTS = {
+    "9": ("graph", "engines_precompiled", "engines_runtime_compiled", "heuristic", "ops", "cnn", "adv"),
+    "8": ("ops_infer", "ops_train", "cnn_infer", "cnn_train", "adv_infer", "adv_train"),
+}
+"""The sub-libraries that the cuDNN shim opens by name, by cuDNN major."""
+
+_TOOLKITS = "NVIDIA GPU Computing Toolkit/CUDA"
+_NAMED_DLLS = re.compile(r"""(\w+_dll_names?)["']?\s*[=:,]\s*["']([^"']+)["']""")
+_CHECKED = ("msvcp_dll_name", "msvcp_dll_names", "nvcuda_dll_name", "cudart_dll_name", "cudnn_dll_name")
+_RUNTIMES = ("vcruntime140.dll", "msvcp140.dll", "vcruntime140_1.dll")
+
+
+class Start:
+    """A Python process on Windows: its release decides how extension modules and ctypes search."""
+
+    def __init__(self, world: WindowsWorld, facts: Facts) -> None:
+        self.process = WindowsProcess(world)
+        self.host: Host = world.host
+        self.facts = facts
+        interpreter = facts.target.interpreter
+        version = interpreter.value.version if isinstance(interpreter, Known) else ""
+        self.prefix = interpreter.value.prefix if isinstance(interpreter, Known) else ""
+        numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+        self.modern = not numbers or numbers >= (3, 8)
+        environ = world.host.environ()
+        self.environ = environ.value if isinstance(environ, Known) else {}
+
+    @property
+    def extension(self) -> Call:
+        """How `import` opens an extension module."""
+        return LISTED_OWN if self.modern else ALTERED
+
+    @property
+    def ctypes(self) -> Call:
+        """How ctypes opens a library by its name."""
+        return LISTED if self.modern else PLAIN
+
+
+def run(world: WindowsWorld, facts: Facts, framework: Framework) -> WindowsProcess:
+    """A Python process that has imported a framework and opened its CUDA libraries."""
+    start = Start(world, facts)
+    start.process.load(f"{world.application}/python.exe", via="the program")
+    _WAYS.get(framework.name, _plain)(start, framework)
+    _open_listed(start, framework)
+    _cudnn_parts(start.process)
+    return start.process
+
+
+def _names(host: Host, folder: str, match: str) -> list[str]:
+    listed = host.list(folder, match)
+    return [f"{folder}/{e.name}" for e in listed.value] if isinstance(listed, Known) else []
+
+
+def _plain(start: Start, framework: Framework) -> None:
+    """A framework without a way of its own: its opened libraries are all there is."""
+
+
+# ---------------------------------------------------------------- TensorFlow
+
+
+def _tensorflow(start: Start, framework: Framework) -> None:
+    """The DLLs that self_check asks ctypes for, then the extension; that one opens CUDA by name, through PATH."""
+    check = f"{framework.path}/python/platform/self_check.py"
+    for name in checked_names(start.host, framework.path):
+        start.process.load(name, start.ctypes, check, f"checked by {check}")
+    for path in _names(start.host, f"{framework.path}/python", r"_pywrap_tensorflow_internal\.pyd$"):
+        start.process.load(path, start.extension, via="imported")
+
+
+def checked_names(host: Host, package: str) -> list[str]:
+    """The DLLs that TensorFlow's self_check loads before anything else, by its build_info."""
+    lines = host.lines(f"{package}/python/platform/build_info.py", "_dll_name")
+    text = "\n".join(lines.value) if isinstance(lines, Known) else ""
+    asked = host.lines(f"{package}/python/platform/self_check.py", "dll_name")
+    check = "\n".join(asked.value) if isinstance(asked, Known) else ""
+    found = dict(_NAMED_DLLS.findall(text))
+    return [name for key in _CHECKED if key in found and key in check for name in found[key].split(",")]
+
+
+# ---------------------------------------------------------------- torch
+
+
+def _torch(start: Start, framework: Framework) -> None:
+    """Its lib folder and some others are added; then every DLL of lib is opened by path, then the extension."""
+    lib = f"{framework.path}/lib"
+    init = f"{framework.path}/__init__.py"
+    added = _torch_folders(start, framework, lib)
+    for folder in added:
+        start.process.add_folder(folder, f"added by {init}")
+    for name in _RUNTIMES:
+        start.process.load(name, start.ctypes, init)
+    for path in _names(start.host, lib, r"(?i).*\.dll$"):
+        _open_torch(start.process, path, init, added)
+    for path in _names(start.host, framework.path, r"_C\.[\w.-]*pyd$"):
+        start.process.load(path, start.extension, via="imported")
+
+
+def _open_torch(process: WindowsProcess, path: str, init: str, added: list[str]) -> None:
+    """Where something is not found (error 126), torch puts its folders before PATH and asks again, through PATH."""
+    before = len(process.missing)
+    if process.load(path, LISTED_OWN, init, f"opened by {init}"):
+        return
+    if all(one.why == "not found" for one in process.missing[before:]):
+        del process.missing[before:]
+        process.prepend_path([folder for folder in added if folder not in process.world.path])
+        process.load(path, PLAIN, init, f"opened by {init}")
+
+
+def _torch_folders(start: Start, framework: Framework, lib: str) -> list[str]:
+    found = [lib, *(f"{prefix}/Library/bin" for prefix in _prefixes(start)), f"{start.prefix}/bin"]
+    present = [folder for folder in found if isinstance(start.host.stat(folder), Known)]
+    cuda = framework.built_for_cuda
+    if isinstance(cuda, Known) and not any(_names(start.host, p, r"(?i)cudart64.*\.dll$") for p in present):
+        files = start.environ.get("PROGRAMFILES", "C:/Program Files")
+        variable = f"CUDA_PATH_V{cuda.value.replace('.', '_')}"
+        present.append(tidy(start.environ.get(variable, f"{files}/{_TOOLKITS}/v{cuda.value}") + "/bin"))
+    return present
+
+
+def _prefixes(start: Start) -> list[str]:
+    return list(dict.fromkeys((start.prefix, start.process.world.application)))
+
+
+# ---------------------------------------------------------------- ONNX Runtime
+
+
+def _onnxruntime(start: Start, framework: Framework) -> None:
+    """Releases that say so add the folders of CUDA_PATH; then the extension, then the CUDA provider by path."""
+    text = start.host.lines(f"{framework.path}/capi/_pybind_state.py", "add_dll_directory", "CUDA_PATH", "CUDNN_")
+    lines = "\n".join(text.value) if isinstance(text, Known) else ""
+    for variable in ("CUDA_PATH", "CUDNN_HOME", "CUDNN_PATH") if "add_dll_directory" in lines else ():
+        if variable in lines and variable in start.environ:
+            folder = tidy(start.environ[variable] + "/bin")
+            start.process.add_folder(folder, f"added by {framework.path}/capi/_pybind_state.py")
+    for path in _names(start.host, f"{framework.path}/capi", r"onnxruntime_pybind11_state.*\.pyd$"):
+        start.process.load(path, start.extension, via="imported")
+    for name in ("onnxruntime_providers_shared.dll", "onnxruntime_providers_cuda.dll"):
+        for path in _names(start.host, f"{framework.path}/capi", re.escape(name) + "$"):
+            start.process.load(path, ALTERED, via="opened by onnxruntime")
+
+
+_WAYS: dict[str, Callable[[Start, Framework], None]] = {
+    "tensorflow": _tensorflow,
+    "torch": _torch,
+    "onnxruntime": _onnxruntime,
+}
+
+
+# ---------------------------------------------------------------- what follows
+
+
+def _open_listed(start: Start, framework: Framework) -> None:
+    """The libraries that the framework asks for by name: TensorFlow with a plain LoadLibrary, others as linked."""
+    call = PLAIN if framework.name == "tensorflow" else start.extension
+    for one in framework.opens.value if isinstance(framework.opens, Known) else ():
+        if start.process.get(one.name) is None and not any(m.name == one.name for m in start.process.missing):
+            start.process.load(one.name, call, one.by)
+
+
+def _cudnn_parts(process: WindowsProcess) -> None:
+    """What the cuDNN shim opens by name, as a plain LoadLibrary."""
+    for major, parts in CUDNN_PARTS.items():
+        shim = process.get(f"cudnn64_{major}.dll")
+        for part in parts if shim else ():
+            process.load(f"cudnn_{part}64_{major}.dll", PLAIN, shim.path if shim else "")
+    _zlib(process)
+
+
+def _zlib(process: WindowsProcess) -> None:
+    """cuDNN 8.3 to 8.9 opens zlib's DLL, which it does not bring, by name."""
+    shim = process.get("cudnn64_8.dll")
+    version = process.world.host.cuda_version(shim.path) if shim else None
+    if shim and isinstance(version, Known) and re.match(r"8\.[3-9]", version.value):
+        process.load("zlibwapi.dll", PLAIN, shim.path)

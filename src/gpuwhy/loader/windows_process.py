@@ -1,0 +1,131 @@
+"""Process: what a running Windows program has loaded, in order; `load` adds to it with everything that needs it.
+
+A DLL is loaded once per file name, whatever its folder: a name that is loaded already is never searched again. When
+something that a library needs is missing, Windows takes the whole load back (error 126).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from gpuwhy.binary.pe import Pe
+from gpuwhy.loader.glibc import Located
+from gpuwhy.loader.process import Missing
+from gpuwhy.loader.windows import (
+    KNOWN,
+    PART_OF_WINDOWS,
+    PLAIN,
+    Call,
+    WindowsWorld,
+    assembly_folder,
+    folders,
+    is_api_set,
+    search,
+    stem,
+    tidy,
+)
+from gpuwhy.model.fact import Known
+
+Places = tuple[tuple[str, str], ...]
+
+
+class Dll(msgspec.Struct, frozen=True):
+    """One library in the process: the name asked for, the file, and how it was found."""
+
+    name: str
+    path: str
+    real: str
+    pe: Pe
+    via: str
+    needed_by: str
+
+
+class WindowsProcess:
+    """A program's libraries as they would be loaded."""
+
+    def __init__(self, world: WindowsWorld) -> None:
+        self.world = world
+        self.loaded: list[Dll] = []
+        self.missing: list[Missing] = []
+        self.failed: set[str] = set()  # paths of what was taken back
+        self.unsure: list[Missing] = []  # not found where we could look, and PATH is not known
+        self._names: dict[str, Dll] = {}
+        self._new: list[Dll] = []
+        self._gaps = 0
+        self._sure = True
+
+    def add_folder(self, folder: str, who: str) -> None:
+        """AddDllDirectory; Windows refuses a folder that is not there."""
+        if isinstance(self.world.host.stat(folder), Known):
+            self.world = msgspec.structs.replace(self.world, added=(*self.world.added, (folder, who)))
+
+    def prepend_path(self, added: list[str]) -> None:
+        """Put folders before those of PATH."""
+        self.world = msgspec.structs.replace(self.world, path=(*added, *self.world.path))
+
+    def get(self, name: str) -> Dll | None:
+        """What is loaded under a name."""
+        return self._names.get(name.lower())
+
+    def load(self, name: str, call: Call = PLAIN, by: str = "", via: str = "") -> Dll | None:
+        """Load a library as a call made by the file `by`, with all it needs; None when that fails."""
+        self._new, self._gaps = [], 0
+        self._sure = call.listed or self.world.packaged or self.world.sees_path
+        own = tidy(name).rpartition("/")[0] if "/" in name.replace("\\", "/") else ""
+        places = tuple(folders(self.world, call, own))
+        one = self._find(name, places, by, via)
+        if one and self._gaps:
+            self._take_back()
+            return None
+        return one
+
+    def _find(self, name: str, places: Places, by: str, via: str = "", pe: Pe | None = None) -> Dll | None:
+        bare = name.replace("\\", "/").rpartition("/")[2]
+        loaded = self._names.get(bare.lower())
+        if loaded and ("/" not in name or loaded.path.lower() == tidy(name).lower()):
+            return loaded
+        if stem(bare) in KNOWN and bare == name:
+            places = ((self.world.system, "known DLL"),)
+        if pe and pe.assemblies:
+            places = (*assembly_folder(self.world, pe.assemblies), *places)
+        located = search(self.world, name, places)
+        if not isinstance(located.path, Known):
+            self._miss(located, by)
+            return None
+        return self._map(bare, located.path.value, via or located.via, by, places)
+
+    def _map(self, name: str, path: str, via: str, by: str, places: Places) -> Dll | None:
+        pe = self.world.host.pe(path)
+        if not isinstance(pe, Known):
+            return None
+        resolved = self.world.host.real(path)
+        if path in self.failed:  # it is loaded after all, and shown once
+            self.failed.discard(path)
+            self.loaded = [dll for dll in self.loaded if dll.path != path]
+        one = Dll(name, path, resolved.value if isinstance(resolved, Known) else path, pe.value, via, by)
+        self.loaded.append(one)
+        self._new.append(one)
+        self._names.setdefault(path.rpartition("/")[2].lower(), one)
+        for needed in pe.value.imports:
+            if not is_api_set(needed) and not self._passed_over(needed):
+                self._find(needed, places, path, pe=pe.value)
+        return one
+
+    def _passed_over(self, name: str) -> bool:
+        """A part of Windows itself has nothing to tell, and its own needs least of all."""
+        return stem(name) in PART_OF_WINDOWS
+
+    def _miss(self, located: Located, by: str) -> None:
+        self._gaps += 1
+        kept = self.missing if self._sure else self.unsure
+        if any(m.name == located.name and m.needed_by == by for m in kept):
+            return
+        last = located.tried[-1].outcome if located.tried else ""
+        skipped = next((one.outcome for one in located.tried if one.outcome.startswith("skipped: it is for")), "")
+        why = last if last.startswith("stops") else skipped or "not found"
+        kept.append(Missing(located.name, by, located.tried, why))
+
+    def _take_back(self) -> None:
+        gone = {id(one) for one in self._new}
+        self.failed |= {one.path for one in self._new}
+        self._names = {name: one for name, one in self._names.items() if id(one) not in gone}

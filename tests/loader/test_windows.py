@@ -1,0 +1,367 @@
+"""The DLL search of Windows on trees; tests/windows/test_wine.py has the same laws judged by Wine."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from gpuwhy.loader import windows_loads
+from gpuwhy.loader.systems import loader_of
+from gpuwhy.loader.windows import (
+    ALTERED,
+    LISTED,
+    LISTED_OWN,
+    PLAIN,
+    WindowsWorld,
+    folders,
+    look_at,
+    search,
+    split_path,
+    tidy,
+)
+from gpuwhy.loader.windows_process import WindowsProcess
+from gpuwhy.model.fact import NOT_OBSERVED, Absent, Known, Unknown, known
+from gpuwhy.model.facts import Facts, Framework, Interpreter, LibraryCopy, Loads, Opened, Surroundings, Target
+from tests.binary.made_pe import ARM64, I386, pe
+from tests.windows import trees
+
+APP, SITE = "C:/Python38", "C:/Python38/Lib/site-packages"
+TF_NAMES = ("cudart64_101.dll", "cublas64_10.dll", "cufft64_10.dll", "curand64_10.dll", "cusolver64_10.dll")
+TF_NAMES += ("cusparse64_10.dll", "cudnn64_7.dll")
+
+
+def fact(value):
+    return known(value, "file", "test")
+
+
+@pytest.fixture
+def disk(tmp_path):
+    return trees.windows(tmp_path / "disk")
+
+
+def world(disk, **more) -> WindowsWorld:
+    return WindowsWorld(disk.host(PATH="x"), "x86_64", APP, **more)
+
+
+def reasons(call, own="", **more):
+    one = WindowsWorld(None, "x86_64", APP, ("C:/one",), folder="C:/cwd", added=(("C:/added", "added"),), **more)
+    return [folder for folder, _ in folders(one, call, own)]
+
+
+WINDOWS_FOLDERS = ["C:/Windows/System32", "C:/Windows/System", "C:/Windows"]
+
+
+@pytest.mark.parametrize(
+    "call, own, more, expected",
+    [
+        (PLAIN, "", {}, [APP, *WINDOWS_FOLDERS, "C:/cwd", "C:/one"]),
+        (PLAIN, "", {"safe": False}, [APP, "C:/cwd", *WINDOWS_FOLDERS, "C:/one"]),
+        (PLAIN, "", {"packaged": True}, [APP, "C:/Windows/System32"]),
+        (ALTERED, "C:/lib", {}, ["C:/lib", *WINDOWS_FOLDERS, "C:/cwd", "C:/one"]),
+        (ALTERED, "", {}, [APP, *WINDOWS_FOLDERS, "C:/cwd", "C:/one"]),
+        (LISTED, "C:/lib", {}, [APP, "C:/added", "C:/Windows/System32"]),
+        (LISTED_OWN, "C:/lib", {}, ["C:/lib", APP, "C:/added", "C:/Windows/System32"]),
+    ],
+)
+def test_the_folders_of_a_call(call, own, more, expected):
+    assert reasons(call, own, **more) == expected
+
+
+def test_path_is_split_as_windows_does():
+    text = "C:\\A\\;;c:\\a;%CUDA_PATH%\\bin;%NOT_SET%\\x; D:\\b\\..\\c "
+    assert split_path(text, {"cuda_path": "C:\\CUDA"}) == ("C:/A", "C:/CUDA/bin", "%NOT_SET%/x", "D:/c")
+
+
+@pytest.mark.parametrize(
+    "path, neat",
+    [
+        ("C:\\", "C:/"),
+        ("C:\\a\\.\\b\\..\\c\\", "C:/a/c"),
+        ("\\\\server\\share\\x", "//server/share/x"),
+        ("~\\x", "~/x"),
+    ],
+)
+def test_a_tidy_path(path, neat):
+    assert tidy(path) == neat
+
+
+@pytest.mark.parametrize(
+    "data, outcome",
+    [
+        (pe(), "found"),
+        (pe(machine=I386), "skipped: it is for i386, 32 bit"),
+        (pe(machine=ARM64), "stops the search: it is for aarch64, 64 bit (error 193)"),
+        (b"text", "stops the search: not PE at offset 0 (error 193)"),
+        (b"", "stops the search: empty file at offset 0 (error 193)"),
+        (
+            pe(sections={".big": bytes(4096)})[:-512],
+            "stops the search: truncated, needs 5632 bytes, has 5120 (error 193)",
+        ),
+    ],
+)
+def test_what_becomes_of_a_file(disk, data, outcome):
+    disk.put("C:/one/cudart64_101.dll", data)
+    assert look_at(world(disk), "C:/one/cudart64_101.dll") == outcome
+
+
+def test_a_32_bit_copy_does_not_hide_the_next_one(disk):
+    disk.put("C:/one/cudart64_101.dll", pe(machine=I386))
+    disk.put("C:/two/CUDART64_101.dll", pe())
+    found = search(world(disk), "cudart64_101.dll", (("C:/one", "PATH"), ("C:/two", "PATH")))
+    assert isinstance(found.path, Known)
+    assert found.path.value == "C:/two/CUDART64_101.dll", "the spelling on disk"
+    assert [one.outcome for one in found.tried] == ["skipped: it is for i386, 32 bit", "found"]
+
+
+def test_what_a_library_needs_is_searched_as_the_library_was(disk):
+    disk.put("C:/lib/torch_cuda.dll", pe({"cudnn64_9.dll": ["x"], "api-ms-win-crt-heap-l1-1-0.dll": ["malloc"]}))
+    disk.put("C:/one/cudnn64_9.dll", pe({"zlibwapi.dll": ["y"]}))
+    disk.put("C:/one/zlibwapi.dll", pe())
+    process = WindowsProcess(world(disk, path=("C:/one",)))
+    assert process.load("C:/lib/torch_cuda.dll", LISTED_OWN) is None
+    assert [one.name for one in process.missing] == ["cudnn64_9.dll"]
+    assert process.get("torch_cuda.dll") is None, "a failed load leaves nothing"
+    assert process.load("C:/lib/torch_cuda.dll", ALTERED) is not None
+    assert process.get("ZLIBWAPI.dll") is not None
+
+
+def test_a_loaded_name_wins_over_every_folder(disk):
+    disk.put(f"{APP}/cudart64_12.dll", pe())
+    disk.put("C:/one/cudart64_12.dll", pe())
+    process = WindowsProcess(world(disk))
+    process.load("C:/one/cudart64_12.dll")
+    found = process.load("CUDART64_12.dll")
+    assert found
+    assert found.path == "C:/one/cudart64_12.dll"
+
+
+def test_a_manifest_leads_to_the_side_by_side_store(disk):
+    manifest = (
+        b"<assembly><dependency><dependentAssembly><assemblyIdentity name='Microsoft.VC90.CRT' version='9.0.21022.8'/>"
+        b"</dependentAssembly></dependency></assembly>"
+    )
+    store = "C:/Windows/WinSxS/amd64_microsoft.vc90.crt_1fc8b3b9a1e18e3b_9.0.30729.9635_none_08e2c157a83ed5da"
+    disk.put(f"{store}/msvcr90.dll", pe())
+    disk.put("C:/lib/old.pyd", pe({"msvcr90.dll": ["x"]}, manifest=manifest))
+    process = WindowsProcess(world(disk))
+    assert process.load("C:/lib/old.pyd", LISTED_OWN)
+    assert process.loaded[-1].path == f"{store}/msvcr90.dll"
+
+
+# ---------------------------------------------------------------- frameworks
+
+
+def framework(name: str, path: str, names: tuple[str, ...], by: str, cuda: str = "10.1") -> Framework:
+    opens = tuple(Opened(one, by, False) for one in names)
+    return Framework(
+        name, name, name, "1", path, fact(True), fact(cuda), NOT_OBSERVED, NOT_OBSERVED, NOT_OBSERVED, fact(opens)
+    )  # fmt: skip
+
+
+def facts_of(one: Framework, python: str = "3.8.10", program: str = f"{APP}/python.exe") -> Facts:
+    interpreter = Interpreter(program, python, program.rpartition("/")[0], "system", "--python", "x86_64")
+    return Facts(
+        surroundings=Surroundings(system=fact("windows")),
+        target=Target(interpreter=fact(interpreter), site_packages=fact((SITE,)), frameworks=fact((one,))),
+    )
+
+
+def resolved(host, facts: Facts) -> Facts:
+    trees_ = windows_loads.trees(host, facts)
+    facts = msgspec.structs.replace(facts, loads=Loads(trees=trees_))
+    return msgspec.structs.replace(facts, loads=Loads(trees=trees_, needs=windows_loads.needs(host, facts)))
+
+
+@pytest.fixture
+def tensorflow(disk):
+    """TensorFlow 2.3.4 with all that it opens in the toolkit's folder."""
+    trees.python(disk)
+    trees.tensorflow(disk, SITE)
+    folder = trees.toolkit(disk, "10.1", trees.CUDA_10_1)
+    disk.put("C:/cudnn/bin/cudnn64_7.dll", trees.cudnn7())
+    return disk, folder
+
+
+def tf_facts(python: str = "3.8.10") -> Facts:
+    package = f"{SITE}/tensorflow"
+    return facts_of(
+        framework("tensorflow", package, TF_NAMES, f"{package}/python/_pywrap_tensorflow_internal.pyd"), python
+    )
+
+
+def test_the_loader_is_chosen_by_the_system():
+    assert loader_of(tf_facts()) is windows_loads
+    assert loader_of(Facts()) is not windows_loads
+
+
+def test_tensorflow_finds_everything_on_path(tensorflow):
+    disk, folder = tensorflow
+    facts = resolved(disk.host(PATH=f"{folder};C:\\cudnn\\bin"), tf_facts())
+    needs = facts.loads.needs.need() or ()
+    assert {one.name: one.found_via for one in needs} == dict.fromkeys(TF_NAMES, "PATH")
+    (tree,) = facts.loads.trees.need() or ()
+    assert tree.missing == ()
+    assert {
+        one.name: one.version.need() for one in tree.libraries if one.name in ("cudart64_101.dll", "cudnn64_7.dll")
+    } == {
+        "cudart64_101.dll": "10.1.243",
+        "cudnn64_7.dll": "7.6.5",
+    }
+
+
+def test_a_folder_that_is_not_on_path_is_named(tensorflow):
+    disk, folder = tensorflow
+    facts = tf_facts()
+    copy = LibraryCopy(
+        "cudnn", "cudnn64_7.dll", "C:/cudnn/bin/cudnn64_7.dll", "C:/cudnn/bin/cudnn64_7.dll", "toolkit",
+        fact("7.6.5"), fact(1), fact("x"), fact("ok"),
+    )  # fmt: skip
+    newer = msgspec.structs.replace(copy, name="cudnn64_8.dll", path="C:/eight/cudnn64_8.dll")
+    facts = msgspec.structs.replace(
+        facts, libraries=msgspec.structs.replace(facts.libraries, copies=fact((copy, newer)))
+    )
+    facts = resolved(disk.host(PATH=folder), facts)
+    lost = next(one for one in facts.loads.needs.need() or () if one.name == "cudnn64_7.dll")
+    assert isinstance(lost.found, Absent)
+    assert lost.elsewhere == ("C:/cudnn/bin/cudnn64_7.dll",)
+    assert lost.other_versions == ("C:/eight/cudnn64_8.dll",)
+    assert lost.searched[0] == f"{APP} (folder of the program)"
+    assert lost.searched[-1] == f"{folder} (PATH)"
+
+
+def test_without_the_environment_nothing_is_called_missing(tensorflow):
+    disk, _ = tensorflow
+    facts = resolved(disk.host(), tf_facts())
+    assert all(isinstance(one.found, Unknown) for one in facts.loads.needs.need() or ())
+    (tree,) = facts.loads.trees.need() or ()
+    assert tree.missing == ()
+    disk.at(f"{trees.SYSTEM}/msvcp140_1.dll").unlink()
+    (tree,) = resolved(disk.host(), tf_facts()).loads.trees.need() or ()
+    assert [one.name for one in tree.missing] == ["msvcp140_1.dll"], "ctypes of Python 3.8 does not depend on PATH"
+
+
+def test_the_runtime_that_self_check_asks_for(tensorflow):
+    disk, folder = tensorflow
+    disk.at(f"{trees.SYSTEM}/msvcp140_1.dll").unlink()
+    disk.put("C:/one/msvcp140_1.dll", trees.made())
+    host = disk.host(PATH=f"{folder};C:\\one")
+    (new,) = resolved(host, tf_facts("3.8.10")).loads.trees.need() or ()
+    (old,) = resolved(host, tf_facts("3.7.9")).loads.trees.need() or ()
+    assert [m.name for m in new.missing if "self_check" in m.needed_by] == ["msvcp140_1.dll"], (
+        "ctypes does not see PATH"
+    )
+    assert not [m for m in old.missing if "self_check" in m.needed_by], "before Python 3.8 it does"
+
+
+def test_a_virtual_environment_runs_the_program_of_its_base(tensorflow):
+    disk, _ = tensorflow
+    disk.put("C:/env/pyvenv.cfg", f"home = {APP}\r\nversion = 3.8.10\r\n".replace("/", "\\"))
+    disk.put("C:/env/Scripts/python.exe", pe(dll=False))
+    facts = facts_of(framework("x", "C:/env", (), ""), program="C:/env/Scripts/python.exe")
+    found = windows_loads.world_of(disk.host(PATH="x"), facts)
+    assert isinstance(found, Known)
+    assert found.value.application == APP
+
+
+def test_python_of_the_store_does_not_search_path(disk):
+    store = "C:/Program Files/WindowsApps/PythonSoftwareFoundation.Python.3.8_3.8.2800.0_x64__qbz5n2kfra8p0"
+    facts = facts_of(framework("x", "C:/x", (), ""), program=f"{store}/python3.8.exe")
+    found = windows_loads.world_of(disk.host(PATH="x"), facts)
+    assert isinstance(found, Known)
+    assert found.value.packaged
+
+
+def torch_of(disk) -> str:
+    """torch's real CPU libraries with made CUDA ones."""
+    lib = f"{SITE}/torch/lib"
+    for name in ("c10.dll", "torch_cpu.dll", "torch_python.dll", "torch_global_deps.dll"):
+        disk.real(f"{lib}/{name}")
+    for name in ("uv.dll", "libiomp5md.dll", "libiompstubs5md.dll", "asmjit.dll", "fbgemm.dll", "shm.dll"):
+        disk.put(f"{lib}/{name}", pe())
+    disk.put(f"{lib}/torch.dll", pe({"torch_cpu.dll": ["x"], "torch_cuda.dll": ["y"]}))
+    disk.put(f"{lib}/c10_cuda.dll", pe({"c10.dll": ["x"], "cudart64_12.dll": ["y"]}))
+    disk.put(f"{lib}/torch_cuda.dll", pe({"c10_cuda.dll": ["x"], "cudnn64_9.dll": ["y"], "cublas64_12.dll": ["z"]}))
+    disk.real(f"{SITE}/torch/_C.cp312-win_amd64.pyd")
+    disk.put(f"{APP}/python312.dll", pe())
+    return lib
+
+
+def torch_facts() -> Facts:
+    names = ("cudart64_12.dll", "cublas64_12.dll", "cudnn64_9.dll")
+    return facts_of(framework("torch", f"{SITE}/torch", names, f"{SITE}/torch/lib/torch_cuda.dll", "12.4"), "3.12.1")
+
+
+def test_torch_takes_what_lies_in_its_lib_folder(disk):
+    trees.python(disk, "3.12.1", APP)
+    lib = torch_of(disk)
+    for name in ("cudart64_12.dll", "cudnn64_9.dll"):
+        disk.real(f"{lib}/{name}")
+    disk.put(f"{lib}/cublas64_12.dll", trees.made("BLAS, Version 12.4.5.8"))
+    facts = resolved(disk.host(PATH="C:\\elsewhere"), torch_facts())
+    assert {one.name: one.found.need() for one in facts.loads.needs.need() or ()} == {
+        name: f"{lib}/{name}" for name in ("cudart64_12.dll", "cublas64_12.dll", "cudnn64_9.dll")
+    }
+
+
+def test_torch_without_its_cudnn_asks_again_through_path(disk):
+    trees.python(disk, "3.12.1", APP)
+    lib = torch_of(disk)
+    disk.real(f"{lib}/cudart64_12.dll")
+    disk.put(f"{lib}/cublas64_12.dll", trees.made())
+    disk.real("C:/cudnn/cudnn64_9.dll")
+    seen = resolved(disk.host(PATH="C:\\cudnn"), torch_facts())
+    lost = resolved(disk.host(PATH="C:\\elsewhere"), torch_facts())
+    found = next(one for one in seen.loads.needs.need() or () if one.name == "cudnn64_9.dll")
+    assert (found.found.need(), found.found_via) == ("C:/cudnn/cudnn64_9.dll", "PATH")
+    (tree,) = lost.loads.trees.need() or ()
+    missing = next(one for one in tree.missing if one.name == "cudnn64_9.dll")
+    assert missing.needed_by == f"{lib}/torch_cuda.dll"
+    assert f"{lib} (PATH)" in missing.searched, "torch put its folder there"
+    (tree,) = seen.loads.trees.need() or ()
+    paths = [one.path for one in tree.libraries]
+    assert len(paths) == len(set(paths)), "what failed at first is shown once"
+
+
+def test_the_provider_of_onnxruntime_searches_path(disk):
+    trees.python(disk, "3.11.9", APP)
+    capi = f"{SITE}/onnxruntime/capi"
+    for name in (
+        "onnxruntime_pybind11_state.pyd",
+        "onnxruntime_providers_shared.dll",
+        "onnxruntime_providers_cuda.dll",
+    ):
+        disk.real(f"{capi}/{name}")
+    disk.put(f"{SITE}/onnxruntime/capi/_pybind_state.py", "from . import _ld_preload\n")
+    host = disk.host(PATH="C:\\cuda")
+    provider = host.pe(f"{capi}/onnxruntime_providers_cuda.dll").need()
+    wanted = tuple(name for name in provider.imports if name.startswith(("cu", "nv")))
+    assert "cudnn64_9.dll" in wanted
+    for name in wanted:
+        disk.put(f"C:/cuda/{name}", pe())
+    one = framework("onnxruntime", f"{SITE}/onnxruntime", wanted, f"{capi}/onnxruntime_providers_cuda.dll", "12.4")
+    facts = resolved(disk.host(PATH="C:\\cuda"), facts_of(one, "3.11.9"))
+    assert {need.found_via for need in facts.loads.needs.need() or ()} == {"PATH"}
+
+
+def test_symbols_that_the_loaded_copy_lacks(disk):
+    disk.put("C:/lib/cufft64_11.dll", pe({"cudart64_12.dll": ["cudaMalloc", "cudaNew"]}))
+    disk.put("C:/lib/cudart64_12.dll", pe(exports={"cudaMalloc": b"\xc3"}))
+    process = WindowsProcess(world(disk))
+    assert process.load("C:/lib/cufft64_11.dll", LISTED_OWN)
+    (unmet,) = windows_loads.unmet_symbols(process)
+    assert (unmet.symbols, unmet.provider) == (("cudaNew",), "C:/lib/cudart64_12.dll")
+
+
+@pytest.mark.parametrize(
+    "version, driver", [((31, 0, 15, 3742), "537.42"), ((26, 21, 14, 3160), "431.60"), ((27, 21, 14, 5671), "456.71")]
+)
+def test_the_driver_by_its_file_version(disk, version, driver):
+    disk.put(f"{trees.SYSTEM}/nvcuda.dll", pe(version=version))
+    (found,) = windows_loads.libcuda(disk.host(PATH="x"), Facts()).need() or ()
+    assert (found.version.need(), found.found_via, found.kind) == (driver, "System32", "driver")
+
+
+def test_a_machine_without_the_driver(tmp_path):
+    host = trees.windows(tmp_path, driver="").host(PATH="x")
+    assert windows_loads.libcuda(host, Facts()).need() == ()
+    assert windows_loads.libnvml(host, Facts()).need() == ()
