@@ -15,7 +15,7 @@ from gpuwhy.model.report import Report
 from gpuwhy.reason.watched import INNOCENT, kernel_lines, last_words, stayed_away, told_of_failure, told_of_silence
 from gpuwhy.run.child import Ended
 from gpuwhy.run.observed import observed, python_of
-from gpuwhy.run.ranks import error_file, error_text, first_rank
+from gpuwhy.run.ranks import error_file, error_text, first_rank, log_folder, rank_logs
 from gpuwhy.run.ring import merged
 from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.target import python_of_command
@@ -66,17 +66,17 @@ def aftermath(
     python = python or python_of(ended) or python_of_command(argv)
     diagnosis = app.Run(app.live_host(), app.Options(python=python, folder="."), note)
     facts = msgspec.structs.replace(diagnosis.facts, run=observed(argv, ended, first_rank(output)))
-    report = told(output, facts)
+    report = told(output, facts, rank_logs(*folder) if (folder := log_folder(argv, output))[0] else ())
     if stayed_away(facts, report.symptoms):
         silence = told_of_silence(diagnosis.report(), report, facts)
         report = msgspec.structs.replace(silence, symptoms=report.symptoms)
     return Aftermath(diagnosis, facts, report, output)
 
 
-def told(output: str, facts: Facts) -> Report:
-    """What a watched program's output and the facts say together."""
+def told(output: str, facts: Facts, logs_of_rank: Sequence[str] = ()) -> Report:
+    """What a watched program's output and the facts say together; a rank's own log comes before its launcher's."""
     started = time.monotonic()
-    text = "\n".join([output, *_of_first_rank(output), *kernel_lines(facts), *last_words(facts.run)])
+    text = "\n".join([*logs_of_rank, output, *_of_first_rank(output), *kernel_lines(facts), *last_words(facts.run)])
     reading = logs.read((text.encode("utf-8", "replace"),))
     return told_of_failure(logs.report_on(reading, facts, started=started, where="output"), facts)
 

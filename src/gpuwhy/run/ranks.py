@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gpuwhy.model.fact import Fact, absent, known
 
 VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
 SIZES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE")
 MOST = 1 << 20
+RUN = 600.0
+"""Seconds within which the files of one run were last written."""
 
 _SUMMARY = re.compile(
     r"Root Cause \(first observed failure\):\s*\n(?:.*\n)??"
@@ -58,6 +62,34 @@ def error_file(text: str) -> str:
     """The file in which torchrun's first failing rank left its exception, or ""."""
     found = _SUMMARY.search(text)
     return found["file"] if found and found["file"] and found["file"].startswith("/") else ""
+
+
+def log_folder(argv: Sequence[str], text: str) -> tuple[str, str]:
+    """The folder into which torchrun was told to write each rank's output, and the rank there that failed first."""
+    found = _SUMMARY.search(text)
+    for place, word in enumerate(argv):
+        name, given, value = word.partition("=")
+        if name in ("--log-dir", "--log_dir"):
+            folder = value if given else next(iter(argv[place + 1 : place + 2]), "")
+            return (folder, found["local"]) if found and folder else ("", "")
+    return "", ""
+
+
+def rank_logs(folder: str, local: str) -> tuple[str, ...]:
+    """What the newest run below such a folder left of one rank: standard error first, its last attempt last."""
+    files = glob.glob(f"{glob.escape(folder)}/*/attempt_*/{local}/std*.log")
+    newest = max((os.path.getmtime(path) for path in files if os.path.isfile(path)), default=0.0)
+    fresh = [path for path in sorted(files) if os.path.isfile(path) and newest - os.path.getmtime(path) < RUN]
+    return tuple(_tail(path) for path in fresh)
+
+
+def _tail(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.path.getsize(path) - MOST))
+            return file.read(MOST).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def error_text(data: str) -> str:

@@ -1,0 +1,127 @@
+"""`gpuwhy lint FILE…`: GPU mistakes in files that describe an installation, a container or a job, before they run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+
+from gpuwhy._version import __version__
+from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
+from gpuwhy.cli.check import paper, write
+
+_BYTES = 33_000_000
+_FILES = 20_000
+_SKIPPED = frozenset(
+    [
+        ".git",
+        ".hg",
+        ".svn",
+        ".tox",
+        ".nox",
+        ".venv",
+        "venv",
+        "env",
+        "node_modules",
+        "site-packages",
+        "__pycache__",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".pytest_cache",
+    ]
+)
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("lint", help="GPU mistakes in requirements, lock files, Dockerfiles and manifests")
+    parser.add_argument("paths", nargs="+", metavar="FILE", help="files, or folders to look for them in")
+    parser.add_argument("--driver", default="", metavar="V", help="the driver that they will meet: 535, 550.54.15")
+    parser.add_argument(
+        "--gpu", action="append", default=[], metavar="G", help="the GPU that they will meet; repeatable"
+    )
+    parser.add_argument("--strict", action="store_true", help="warnings count as errors for the exit code")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="the findings as JSON (gpuwhy.lint/1)")
+    form.add_argument("--github", action="store_true", help="the findings as annotations of GitHub Actions")
+    parser.set_defaults(go=go)
+
+
+def go(options: argparse.Namespace) -> int:
+    """Read, check, print."""
+    from gpuwhy.lint.linter import lint
+    from gpuwhy.plan.machine import BadMachineError, described
+    from gpuwhy.render import lint as render
+
+    try:
+        machine = described(driver=options.driver, names=tuple(options.gpu)) if options.driver or options.gpu else None
+    except BadMachineError as error:
+        raise UsageError(str(error)) from error
+    texts, unread = _collect(options.paths)
+    result = lint(texts, _read, machine, unread)
+    if options.json:
+        write(render.as_json(result, __version__))
+    elif options.github:
+        write(render.as_annotations(result))
+    else:
+        write(render.as_text(result, paper()))
+    if result.problems:
+        return USAGE
+    return FOUND if any(options.strict or m.severity == "error" for m in result.mistakes) else HEALTHY
+
+
+def _collect(paths: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The texts of named files and of those found in named folders; what cannot be read."""
+    texts: dict[str, str] = {}
+    unread: dict[str, str] = {}
+    for path in dict.fromkeys(paths):
+        if os.path.isdir(path):
+            _search(path, texts, unread)
+        else:
+            _take(path, texts, unread)
+    return texts, unread
+
+
+def _take(path: str, texts: dict[str, str], unread: dict[str, str]) -> None:
+    shown = os.path.normpath(path).replace(os.sep, "/")
+    try:
+        texts[shown] = _text(path)
+    except (OSError, ValueError) as error:
+        unread[shown] = getattr(error, "strerror", None) or str(error)
+
+
+def _search(folder: str, texts: dict[str, str], unread: dict[str, str]) -> None:
+    from gpuwhy.lint import kinds
+
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(
+            f for f in folders if f not in _SKIPPED and not os.path.exists(os.path.join(where, f, "pyvenv.cfg"))
+        )
+        for name in sorted(names):
+            path = os.path.join(where, name)
+            if len(texts) >= _FILES or not kinds.worth_opening(name) or not os.path.isfile(path):
+                continue
+            found: dict[str, str] = {}
+            _take(path, found, unread if kinds.by_name(name) else {})
+            texts.update({shown: text for shown, text in found.items() if kinds.recognise(shown, text)})
+
+
+def _read(path: str) -> str | None:
+    """A file that another one names; only regular files, so that a device cannot hold us."""
+    try:
+        return _text(path) if stat.S_ISREG(os.stat(path).st_mode) else None
+    except (OSError, ValueError):
+        return None
+
+
+def _text(path: str) -> str:
+    """A file's text, UTF-8 or UTF-16 with a mark; raises OSError or ValueError."""
+    with open(path, "rb") as file:
+        data = file.read(_BYTES + 1)
+    if len(data) > _BYTES:
+        raise ValueError(f"larger than {_BYTES // 1_000_000} MB")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    if b"\0" in data[:8192]:
+        raise ValueError("it is binary")
+    return data.decode("utf-8-sig", "replace")

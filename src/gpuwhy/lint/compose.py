@@ -1,0 +1,114 @@
+"""Compose files: services, their image, their variables and whether they ask for a GPU."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.lint import shell
+from gpuwhy.lint.sheet import Image, Sheet, Variable, Workload
+from gpuwhy.lint.yamls import BadYamlError, Map, Node, Seq, Text, documents
+from gpuwhy.model.lint import Place, Problem
+
+
+def read(path: str, text: str) -> Sheet:
+    """A compose file."""
+    sheet = Sheet(path, "compose")
+    try:
+        found = documents(text)
+    except BadYamlError as error:
+        sheet.problems.append(Problem(Place(path, error.line), str(error)))
+        return sheet
+    top = found[0] if found else Map()
+    if not isinstance(top, Map):
+        sheet.problems.append(Problem(Place(path, 1), "no compose file: a mapping with `services` is expected"))
+        return sheet
+    whole = "include" not in top
+    for name, service in top.map("services").items():
+        if isinstance(service, Map):
+            sheet.workloads.append(_service(path, str(name), getattr(name, "line", 0), service, whole))
+    return sheet
+
+
+def _service(path: str, name: str, line: int, service: Map, whole: bool) -> Workload:
+    image, build = service.at("image"), service.at("build")
+    work = Workload("compose", name, Place(path, line))
+    if isinstance(image, Text) and image:
+        work.image = Image(shell.expand(image, {}), Place(path, image.line))
+    if isinstance(build, Text):
+        work.built = f"{build}/Dockerfile"
+    elif isinstance(build, Map):
+        work.built = f"{build.text('context') or '.'}/{build.text('dockerfile') or 'Dockerfile'}"
+    work.partial = not whole or "extends" in service or not (work.image or work.built)
+    work.variables = variables(path, service.at("environment"))
+    work.exempt = service.text("privileged") == "true" or _mounts_devices(service)
+    work.command = f"{words(service.at('entrypoint'))} {words(service.at('command'))}".strip()
+    work.shared_memory = _shared_memory(service)
+    _requests(path, work, service)
+    return work
+
+
+def _requests(path: str, work: Workload, service: Map) -> None:
+    """Where a service asks for GPUs: devices, `gpus`, or the nvidia runtime."""
+    for device in service.seq("deploy", "resources", "reservations", "devices"):
+        if isinstance(device, Map):
+            _device(path, work, device)
+    if "gpus" in service:
+        work.request = work.request or Place(path, service.line_of("gpus"))
+    if service.text("runtime").startswith("nvidia"):
+        work.request = work.request or Place(path, service.line_of("runtime"))
+        work.runtime_class = True
+    for generic in service.seq("deploy", "resources", "reservations", "generic_resources"):
+        work.request = work.request or Place(path, generic.line)
+
+
+def _device(path: str, work: Workload, device: Map) -> None:
+    place = Place(path, device.line)
+    wanted = [str(c).lower() for c in device.seq("capabilities")]
+    if "capabilities" not in device:
+        work.wrong_request.append(Problem(place, "a device reservation without `capabilities`, which Compose refuses"))
+    elif device.text("driver") in ("nvidia", "") and not {"gpu", "nvidia", "compute"} & set(wanted):
+        if device.text("driver") == "nvidia":
+            listed = ", ".join(wanted) or "nothing"
+            work.wrong_request.append(Problem(place, f"an nvidia device with capabilities [{listed}], without gpu"))
+        return
+    if "count" in device and "device_ids" in device:
+        work.wrong_request.append(Problem(place, "both `count` and `device_ids`, which exclude each other"))
+    work.request = work.request or place
+
+
+def _mounts_devices(service: Map) -> bool:
+    return any("/dev/nvidia" in str(d) or "nvidia.com/gpu" in str(d) for d in service.seq("devices"))
+
+
+def _shared_memory(service: Map) -> bool:
+    mounted = [*service.seq("volumes"), *service.seq("tmpfs")]
+    return bool(
+        "shm_size" in service
+        or service.text("ipc") in ("host", "shareable")
+        or service.text("ipc").startswith(("service:", "container:"))
+        or any("/dev/shm" in words(m) for m in mounted)
+    )
+
+
+def variables(path: str, node: Node | None) -> dict[str, Variable]:
+    """`environment` as a list of `A=b` or as a mapping; a value from outside is left out."""
+    out: dict[str, Variable] = {}
+    if isinstance(node, Map):
+        pairs = [(str(k), v, getattr(k, "line", node.line)) for k, v in node.items()]
+        for name, value, line in pairs:
+            if isinstance(value, Text):
+                out[name] = Variable(name, shell.expand(value, {}), Place(path, line))
+    for entry in node if isinstance(node, Seq) else []:
+        key, equals, text = (entry if isinstance(entry, Text) else "").partition("=")
+        if equals:
+            out[key] = Variable(key, shell.expand(text, {}), Place(path, entry.line))
+    return {name: variable for name, variable in out.items() if "$" not in variable.value}
+
+
+def words(node: Node | None) -> str:
+    """A command, written as a text or as a list; the values of a mapping one level deep."""
+    if isinstance(node, Text):
+        return re.sub(r"\s+", " ", node[:20_000])
+    if isinstance(node, Seq):
+        return " ".join(str(w)[:5_000] for w in node[:500] if isinstance(w, Text))
+    return " ".join(str(v)[:5_000] for v in node.values() if isinstance(v, Text)) if isinstance(node, Map) else ""

@@ -1,0 +1,53 @@
+"""devcontainer.json: JSON with comments; its image, its run arguments and what it asks of the host."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from gpuwhy.lint.sheet import Image, Sheet, Workload
+from gpuwhy.model.lint import Place, Problem
+
+_TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])", re.DOTALL)
+
+
+def read(path: str, text: str) -> Sheet:
+    """A devcontainer.json."""
+    sheet = Sheet(path, "devcontainer")
+    plain = _TOKEN.sub(lambda m: m[0] if m[0].startswith('"') else "\n" * m[0].count("\n"), text)
+    plain = re.sub(r",(\s*[}\]])", r"\1", plain)
+    try:
+        data = msgspec.json.decode(plain.encode("utf-8", "replace"))
+    except (msgspec.DecodeError, RecursionError) as error:
+        from gpuwhy.lint.locks import json_line
+
+        sheet.problems.append(Problem(Place(path, json_line(plain)), f"no JSON: {error}"))
+        return sheet
+    if isinstance(data, dict):
+        sheet.workloads.append(_container(path, text, data))
+    return sheet
+
+
+def _container(path: str, text: str, data: dict[str, Any]) -> Workload:
+    work = Workload("devcontainer", str(data.get("name", "devcontainer")), Place(path, 1))
+    image = data.get("image")
+    if isinstance(image, str):
+        work.image = Image(image, Place(path, _line(text, '"image"')))
+    arguments = (
+        [a for a in data.get("runArgs", []) if isinstance(a, str)] if isinstance(data.get("runArgs"), list) else []
+    )
+    host = data.get("hostRequirements")
+    asked = isinstance(host, dict) and host.get("gpu") not in (None, False)
+    if asked or any(a.startswith(("--gpus", "--device")) or "nvidia" in a for a in arguments):
+        work.request = Place(path, _line(text, '"hostRequirements"' if asked else '"runArgs"'))
+    work.shared_memory = any(a.startswith(("--shm-size", "--ipc")) for a in arguments)
+    work.exempt = "--privileged" in arguments or data.get("privileged") is True
+    work.partial = "dockerComposeFile" in data or work.image is None
+    return work
+
+
+def _line(text: str, key: str) -> int:
+    at = text.find(key)
+    return text.count("\n", 0, at) + 1 if at >= 0 else 1

@@ -1,0 +1,309 @@
+"""Dockerfile: stages with their image, variables, commands and packages; arguments replaced by their defaults."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuwhy.knowledge import containers
+from gpuwhy.lint import installs, shell
+from gpuwhy.lint.sheet import Command, Environment, Image, Sheet, Variable
+from gpuwhy.model.lint import Place, Problem
+
+_KEYWORDS = frozenset(
+    [
+        "FROM",
+        "RUN",
+        "CMD",
+        "LABEL",
+        "MAINTAINER",
+        "EXPOSE",
+        "ENV",
+        "ADD",
+        "COPY",
+        "ENTRYPOINT",
+        "VOLUME",
+        "USER",
+        "WORKDIR",
+        "ARG",
+        "ONBUILD",
+        "STOPSIGNAL",
+        "HEALTHCHECK",
+        "SHELL",
+        "CROSS_BUILD",
+    ]
+)
+_HEREDOC = re.compile(r"<<(-?)([\"']?)(\w+)\2")
+_LENGTH, _INSTRUCTIONS = 200_000, 5_000
+
+
+class Instruction(NamedTuple):
+    """One instruction; newlines in its text are those of the file, so that lines can be counted."""
+
+    keyword: str
+    text: str
+    line: int
+
+
+class BadDockerfileError(ValueError):
+    """What is no Dockerfile; `line` from 1."""
+
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.line = line
+
+
+def read(path: str, text: str) -> Sheet:
+    """A Dockerfile or Containerfile."""
+    sheet = Sheet(path, "dockerfile")
+    try:
+        _Stages(sheet).fill(instructions(text))
+    except BadDockerfileError as error:
+        sheet.problems.append(Problem(Place(path, error.line), str(error)))
+    return sheet
+
+
+def instructions(text: str) -> Iterator[Instruction]:
+    """The instructions of a Dockerfile: lines joined, comments and heredocs minded; raises BadDockerfileError."""
+    lines = text.lstrip("\ufeff").replace("\r\n", "\n").split("\n")
+    escape = _escape(lines)
+    number, count = 0, 0
+    while number < len(lines):
+        stripped = lines[number].strip()
+        start = number + 1
+        if not stripped or stripped.startswith("#"):
+            number += 1
+            continue
+        body, number = _joined(lines, number, escape)
+        body, number = _with_heredocs(body, lines, number)
+        keyword, _, rest = body.lstrip().partition(" ") if " " in body.lstrip().split("\n")[0] else _tabbed(body)
+        count += 1
+        if keyword.upper() not in _KEYWORDS:
+            raise BadDockerfileError(start, f"no Dockerfile: {keyword[:40]!r} is no instruction")
+        if len(body) > _LENGTH or count > _INSTRUCTIONS:
+            raise BadDockerfileError(start, f"more than {_LENGTH} characters in one instruction, or too many of them")
+        yield Instruction(keyword.upper(), rest, start)
+
+
+def _tabbed(body: str) -> tuple[str, str, str]:
+    found = re.match(r"\s*(\S+)[ \t]*(.*)", body, re.DOTALL)
+    return (found[1], " ", found[2]) if found else (body, "", "")
+
+
+def _escape(lines: list[str]) -> str:
+    for line in lines:
+        found = re.match(r"#\s*escape\s*=\s*(\S)", line, re.IGNORECASE)
+        if found:
+            return found[1]
+        if not line.startswith("#"):
+            break
+    return "\\"
+
+
+def _joined(lines: list[str], number: int, escape: str) -> tuple[str, int]:
+    """A line and its continuations; comments and empty lines between them count as lines and say nothing."""
+    parts: list[str] = []
+    while number < len(lines):
+        line = lines[number].rstrip()
+        number += 1
+        if parts and (not line.strip() or line.lstrip().startswith("#")):
+            parts.append("")
+            continue
+        if not line.endswith(escape):
+            parts.append(line)
+            break
+        parts.append(line[:-1])
+    return "\n".join(parts), number
+
+
+def _with_heredocs(body: str, lines: list[str], number: int) -> tuple[str, int]:
+    first = body.lstrip()[:5].upper()
+    if "<<" not in body or not first.startswith(("RUN", "COPY", "ADD")):
+        return body, number
+    for found in _HEREDOC.finditer(body):
+        start = number
+        while number < len(lines) and (lines[number].strip() if found[1] else lines[number].rstrip()) != found[3]:
+            number += 1
+        if number >= len(lines):
+            raise BadDockerfileError(start, f"no Dockerfile: the heredoc {found[3]} has no end")
+        if first.startswith("RUN"):
+            held = lines[start:number]
+            joined = "".join("\n" + (line[:-1] if line.endswith("\\") else _code(line) + " ;") for line in held)
+            body = body.replace(found[0], " ", 1) + " ;" + joined
+        number += 1
+    return body, number
+
+
+def _code(line: str) -> str:
+    return "" if line.lstrip().startswith("#") else line
+
+
+class _Stages:
+    """The stages of a Dockerfile as environments."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        self.arguments: dict[str, str] = {}  # before the first FROM
+        self.names: dict[str, Environment] = {}
+        self.parents: dict[int, Environment] = {}
+        self.known: dict[str, str] = {}  # variables of the stage
+        self.kept: dict[int, dict[str, str]] = {}
+
+    def fill(self, found: Iterator[Instruction]) -> None:
+        for one in found:
+            if one.keyword == "ONBUILD":
+                continue
+            if one.keyword not in ("FROM", "ARG") and not self.sheet.environments:
+                raise BadDockerfileError(one.line, f"no Dockerfile: {one.keyword} comes before FROM")
+            handler = getattr(self, f"_{one.keyword.lower()}", None)
+            if handler:
+                handler(one)
+        if not self.sheet.environments:
+            raise BadDockerfileError(1, "no Dockerfile: it has no FROM")
+        self._finish()
+
+    @property
+    def stage(self) -> Environment:
+        return self.sheet.environments[-1]
+
+    def _from(self, one: Instruction) -> None:
+        words = [w for w in one.text.split() if not w.startswith("--")]
+        if not words:
+            raise BadDockerfileError(one.line, "no Dockerfile: FROM names no image")
+        platform = re.search(r"--platform=(\S+)", one.text)
+        text = shell.expand(words[0], self.arguments).strip("\"'")
+        parent = self.names.get(text.lower())
+        made = Environment(
+            self.sheet.path, image=Image(text, Place(self.sheet.path, one.line)), runs=False, system="linux"
+        )
+        self.known = {}
+        if parent:
+            made = _child(parent)
+            self.parents[id(made)] = parent
+            self.known = dict(self.kept.get(id(parent), {}))
+        if platform and "arm64" in platform[1]:
+            made.machine = "aarch64"
+        self.sheet.environments.append(made)
+        self.kept[id(made)] = self.known
+        self.names[str(len(self.sheet.environments) - 1)] = made
+        if len(words) >= 3 and words[1].lower() == "as":
+            self.names[words[2].lower()] = made
+
+    def _arg(self, one: Instruction) -> None:
+        for word in shell.commands("x " + one.text, one.line, {})[0].words[1:] if one.text.strip() else ():
+            name, equals, value = word.partition("=")
+            target = self.known if self.sheet.environments else self.arguments
+            if equals:
+                target[name] = shell.expand(value, {**self.arguments, **target})
+            elif name in self.arguments:
+                target[name] = self.arguments[name]
+
+    def _env(self, one: Instruction) -> None:
+        for name, value, line in _pairs(one):
+            resolved = shell.expand(value, self.known)
+            self.known[name] = resolved
+            self.stage.variables[name] = Variable(name, resolved, Place(self.sheet.path, line))
+
+    def _run(self, one: Instruction) -> None:
+        text = re.sub(r"^(\s*--(mount|network|security)=\S+)+", "", one.text)
+        if text.lstrip().startswith("["):
+            text = " ".join(_json_words(text))
+        for command in shell.commands(text, one.line, self.known):
+            self.stage.commands.append(command)
+            installs.take(self.stage, self.sheet, command)
+
+    def _copy(self, one: Instruction) -> None:
+        found = re.search(r"--from=(\S+)", one.text)
+        origin = self.names.get(found[1].lower()) if found else None
+        if found and origin is None:
+            self.stage.commands.append(Command(("COPY", found[1]), (one.line, one.line)))
+        if origin is not None and origin is not self.stage and _may_hold_packages(one.text):
+            self.stage.carried += [*origin.pins, *origin.carried]
+
+    def _finish(self) -> None:
+        """The last stage and those it starts from are what runs; every stage knows its Python."""
+        stage: Environment | None = self.stage
+        while stage is not None:
+            stage.runs = True
+            stage = self.parents.get(id(stage))
+        for one in self.sheet.environments:
+            _python(one)
+
+
+def _child(parent: Environment) -> Environment:
+    return Environment(
+        parent.path,
+        list(parent.pins),
+        list(parent.carried),
+        list(parent.includes),
+        system=parent.system,
+        machine=parent.machine,
+        image=parent.image,
+        variables=dict(parent.variables),
+        commands=list(parent.commands),
+        apt=dict(parent.apt),
+        runs=False,
+        other_index=parent.other_index,
+    )
+
+
+def _pairs(one: Instruction) -> list[tuple[str, str, int]]:
+    """`ENV A=b C=d`, or the old `ENV A b`."""
+    old = re.match(r"\s*([A-Za-z_]\w*)[ \t]+([^=\s].*)", one.text, re.DOTALL)
+    if old:
+        return [(old[1], old[2].strip().strip('"'), one.line)]
+    out = []
+    for command in shell.commands("x " + one.text, one.line, {}):
+        for word, line in zip(command.words[1:], command.lines[1:], strict=True):
+            name, equals, value = word.partition("=")
+            out += [(name, value, line)] if equals else []
+    return out
+
+
+def _json_words(text: str) -> list[str]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    words = [w for w in found if isinstance(w, str)] if isinstance(found, list) else []
+    shells = ("sh", "bash", "/bin/sh", "/bin/bash")
+    return words[2:] if len(words) > 2 and words[0] in shells and words[1].endswith("c") else words
+
+
+def _may_hold_packages(text: str) -> bool:
+    return bool(
+        re.search(
+            r"site-packages|venv|/opt|/usr/local(/lib|\s|/?$)|\.local|conda|/install|/deps|/app|/wheels|\s/\s", text
+        )
+    )
+
+
+def _python(stage: Environment) -> None:
+    """The Pythons that a stage may run its pip with; () where it cannot be told."""
+    base = containers.read(stage.image.text) if stage.image else containers.Base("")
+    named = set()
+    for name in stage.apt:
+        if found := re.match(r"python(3\.\d+)(-|$)", name):
+            named.add(found[1])
+    texts = " ; ".join(command.text for command in stage.commands)
+    named |= set(
+        re.findall(r"(?:uv (?:venv|python install|sync|run)[^;]*?(?:--python|-p|install)[= ]|python=)(3\.\d+)", texts)
+    )
+    if named:
+        stage.pythons, stage.python_from = (
+            tuple(sorted(named)),
+            "the Dockerfile installs Python " + ", ".join(sorted(named)),
+        )
+        if base.python:
+            stage.pythons = (*stage.pythons, base.python)
+    elif base.python:
+        stage.pythons, stage.python_from = (base.python,), f"image {base.name} holds Python {base.python}"
+    elif (
+        base.distro_python
+        and not re.search(r"conda|mamba|pyenv|deadsnakes|Python-3|\buv\b|pixi|python_version", texts, re.I)
+        and any(re.match(r"python3(-pip|-dev|-venv)?$|python3-pip", name) for name in stage.apt)
+    ):
+        text = f"image {base.name} has Python {base.distro_python} as its python3"
+        stage.pythons, stage.python_from = (base.distro_python,), text

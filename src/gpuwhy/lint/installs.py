@@ -1,0 +1,154 @@
+"""Install commands: what pip, uv, conda and apt put into an environment."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.lint import conda, requirements
+from gpuwhy.lint.sheet import Command, Environment, Include, Sheet, backend_of
+from gpuwhy.model.lint import Place
+
+_VALUED = frozenset(
+    [
+        "-r",
+        "--requirement",
+        "-c",
+        "--constraint",
+        "-i",
+        "--index-url",
+        "--extra-index-url",
+        "-f",
+        "--find-links",
+        "-t",
+        "--target",
+        "--prefix",
+        "--root",
+        "--platform",
+        "--python-version",
+        "--implementation",
+        "--abi",
+        "--upgrade-strategy",
+        "--no-binary",
+        "--only-binary",
+        "--progress-bar",
+        "--trusted-host",
+        "--timeout",
+        "--retries",
+        "--cache-dir",
+        "--proxy",
+        "--python",
+        "-p",
+        "--config-settings",
+        "--default-index",
+        "--index",
+        "--torch-backend",
+        "--index-strategy",
+        "--src",
+        "--report",
+        "--group",
+        "--extra",
+        "--exclude-newer",
+        "--resolution",
+        "--override",
+        "--cert",
+        "--global-option",
+        "--install-option",
+        "--use-feature",
+        "--use-deprecated",
+        "--log",
+    ]
+)
+_INDEXES = frozenset(["-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--index", "--default-index"])
+_CONDA_VALUED = frozenset(
+    ["-n", "--name", "-p", "--prefix", "-c", "--channel", "-f", "--file", "--solver", "--platform", "--subdir"]
+)
+
+
+def take(stage: Environment, sheet: Sheet, command: Command) -> None:
+    """What a command installs, into the stage."""
+    words, start = _pip(command)
+    if words:
+        _take_pip(stage, command, start)
+        return
+    name = command.words[0].rsplit("/", 1)[-1] if command.words else ""
+    if name in ("conda", "mamba", "micromamba") and {"install", "create"} & set(command.words[1:4]):
+        _take_conda(stage, command)
+    elif name in ("apt-get", "apt", "apk", "dnf", "yum", "microdnf") and {"install", "add"} & set(command.words):
+        _take_apt(stage, command)
+
+
+def _pip(command: Command) -> tuple[tuple[str, ...], int]:
+    """The words after `install` of a pip or `uv pip` command, and where they begin."""
+    words = command.words
+    if not words:
+        return (), 0
+    name = words[0].rsplit("/", 1)[-1]
+    at = -1
+    if re.fullmatch(r"pip[\d.]*|\$\{?PIP\d?\}?", name):
+        at = 1
+    elif (re.fullmatch(r"python[\d.]*|\$\{?PYTHON\w*\}?", name) and "pip" in words[1:5]) or (
+        name == "uv" and "pip" in words[1:3]
+    ):
+        at = words.index("pip") + 1
+    elif (name == "uv" and "add" in words[1:2]) or (name == "poetry" and "add" in words[1:2]):
+        return words[2:] or ("",), 2
+    elif re.fullmatch(r"(conda|mamba|micromamba)", name) and "run" in words[1:2] and "pip" in words:
+        at = words.index("pip") + 1
+    if at < 0 or "install" not in words[at:]:
+        return (), 0
+    start = at + words[at:].index("install") + 1
+    return words[start:] or ("",), start
+
+
+def _take_pip(stage: Environment, command: Command, start: int) -> None:
+    backend, found = "", []
+    files: list[Include] = []
+    number = start
+    while number < len(command.words):
+        word, line = command.words[number], command.lines[number]
+        number += 1
+        if word.startswith("-"):
+            option, equals, value = word.partition("=")
+            if not equals and option in _VALUED and number < len(command.words):
+                value = command.words[number]
+                number += 1
+            place = Place(stage.path, line)
+            backend = _option(option, value, files, place) or backend
+            stage.other_index = stage.other_index or (option in _INDEXES and not backend_of(value))
+        elif word and word != "." and not word.startswith(("#", ">", "2>")) and "$" not in word:
+            try:
+                found.append(requirements.requirement(word, Place(stage.path, line)))
+            except requirements.BadRequirementError:
+                continue
+    stage.pins += [requirements.with_backend(pin, backend) for pin in found]
+    stage.includes += [Include(f.path, f.place, f.limits, backend, f.must) for f in files]
+
+
+def _option(option: str, value: str, files: list[Include], place: Place) -> str:
+    """Remember included files; the build that an index option stands for."""
+    if option in ("-r", "--requirement", "-c", "--constraint"):
+        if "$" not in value and value:
+            files.append(Include(value, place, option in ("-c", "--constraint"), must=False))
+    elif re.match(r"-r\S", option):
+        files.append(Include(option[2:], place, must=False))
+    elif option in _INDEXES:
+        return backend_of(value)
+    elif option == "--torch-backend":
+        return value if value != "auto" else "mixed"
+    return ""
+
+
+def _take_conda(stage: Environment, command: Command) -> None:
+    number = next(n for n, word in enumerate(command.words) if word in ("install", "create")) + 1
+    while number < len(command.words):
+        word, line = command.words[number], command.lines[number]
+        number += 2 if word in _CONDA_VALUED else 1
+        if not word.startswith("-") and "$" not in word and word not in (".", ""):
+            conda.add(stage, word, line)
+
+
+def _take_apt(stage: Environment, command: Command) -> None:
+    at = next(n for n, word in enumerate(command.words) if word in ("install", "add"))
+    for word, line in zip(command.words[at + 1 :], command.lines[at + 1 :], strict=True):
+        if not word.startswith("-"):
+            stage.apt.setdefault(word.split("=")[0].split("/")[0], line)

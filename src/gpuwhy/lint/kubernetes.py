@@ -1,0 +1,103 @@
+"""Kubernetes manifests: every container of every pod in a file, wherever its kind keeps it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.lint import compose
+from gpuwhy.lint.kinds import is_template
+from gpuwhy.lint.sheet import Image, Sheet, Variable, Workload
+from gpuwhy.lint.yamls import BadYamlError, Map, Node, Seq, Text, documents
+from gpuwhy.model.lint import Place, Problem
+
+GPU = "nvidia.com/gpu"
+_ANY_GPU = re.compile(r"gpu|nvidia\.com/|amd\.com/|mig-|vcuda|habana|tpu|npu", re.IGNORECASE)
+_WALK = 50_000
+
+
+def read(path: str, text: str) -> Sheet:
+    """A file with one or more manifests; a template is said to be one and left alone."""
+    sheet = Sheet(path, "kubernetes")
+    template = is_template(text)
+    if template:
+        sheet.notes.append(Problem(Place(path, template), "a template, not checked: render it first (helm template …)"))
+        return sheet
+    try:
+        found = documents(text)
+    except BadYamlError as error:
+        sheet.problems.append(Problem(Place(path, error.line), str(error)))
+        return sheet
+    for document in found:
+        if isinstance(document, Map):
+            for pod, holder in _pods(document):
+                _pod(sheet, pod, holder, document.text("kind"))
+    return sheet
+
+
+def _pods(document: Map) -> Iterator[tuple[Map, Map]]:
+    """Every mapping with a list of containers, with the mapping that holds it; each object once, so no bomb grows."""
+    seen: set[int] = set()
+    waiting: list[tuple[Node, Map]] = [(document, document)]
+    while waiting and len(seen) < _WALK:
+        node, holder = waiting.pop()
+        if id(node) in seen or isinstance(node, Text):
+            continue
+        seen.add(id(node))
+        if isinstance(node, Map):
+            if isinstance(node.get("containers"), Seq):
+                yield node, holder
+            waiting += [(value, node) for value in reversed(list(node.values()))]
+        else:
+            waiting += [(value, holder) for value in reversed(node)]
+
+
+def _pod(sheet: Sheet, pod: Map, holder: Map, kind: str) -> None:
+    annotations = " ".join(holder.map("metadata", "annotations"))
+    for container in pod.seq("containers"):
+        if isinstance(container, Map):
+            work = _container(sheet.path, container)
+            work.exempt = work.exempt or kind == "DaemonSet" or bool(re.search(r"gpu", annotations, re.IGNORECASE))
+            work.runtime_class = bool(pod.text("runtimeClassName"))
+            shared = any(
+                isinstance(m, Map) and m.text("mountPath").rstrip("/") == "/dev/shm"
+                for m in container.seq("volumeMounts")
+            )
+            work.shared_memory = shared or pod.text("hostIPC") == "true"
+            filled_later = kind.endswith(("Runtime", "Template"))
+            work.partial = work.partial or filled_later or bool(pod.seq("resourceClaims"))
+            sheet.workloads.append(work)
+
+
+def _container(path: str, container: Map) -> Workload:
+    work = Workload("kubernetes", container.text("name"), Place(path, container.line))
+    image = container.at("image")
+    if isinstance(image, Text) and image:
+        work.image = Image(str(image), Place(path, image.line))
+    work.partial = work.image is None
+    limits, requests = container.map("resources", "limits"), container.map("resources", "requests")
+    work.limit, work.asked = _gpus(path, limits), _gpus(path, requests)
+    any_gpu = [key for key in (*limits, *requests) if _ANY_GPU.search(key)]
+    claims = container.map("resources").seq("claims")
+    if any_gpu or claims:
+        line = getattr(any_gpu[0], "line", 0) if any_gpu else claims.line
+        work.request = Place(path, line)
+    work.exempt = container.text("securityContext", "privileged") == "true"
+    work.command = f"{compose.words(container.at('command'))} {compose.words(container.at('args'))}".strip()
+    work.variables = _variables(path, container)
+    return work
+
+
+def _gpus(path: str, table: Map) -> tuple[str, Place] | None:
+    value = table.at(GPU)
+    said = isinstance(value, Text) and value not in ("", "null", "~")
+    return (str(value), Place(path, table.line_of(GPU))) if said else None
+
+
+def _variables(path: str, container: Map) -> dict[str, Variable]:
+    out = {}
+    for entry in container.seq("env"):
+        if isinstance(entry, Map) and isinstance(entry.at("value"), Text):
+            name = entry.text("name")
+            out[name] = Variable(name, entry.text("value"), Place(path, entry.line))
+    return out

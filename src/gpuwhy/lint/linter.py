@@ -1,0 +1,228 @@
+"""The linter: reads each text by its kind, joins the files it includes, applies the rules, minds the comments."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import msgspec
+
+from gpuwhy.lint import kinds, requirements
+from gpuwhy.lint.rules import flavours, images, machine, pins, releases, workloads
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet, Workload
+from gpuwhy.model.lint import Checked, Lint, Mistake, Place, Problem
+from gpuwhy.model.plan import Machine
+
+_CHARACTERS, _DEPTH, _PROBLEMS, _REPEATED = 32_000_000, 20, 5, 20
+_NOWHERE = Place("", 0)
+_IGNORE = re.compile(r"gpuwhy:\s*ignore(-file)?(?:\[([\w\s,-]*)\])?")
+
+ENVIRONMENT_RULES: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
+    flavours.tombstone, flavours.same_files, flavours.cpu_wheel, flavours.no_cuda_extra,
+    releases.withdrawn, releases.no_such_release, releases.broken, releases.python_wheels, releases.dropped_platform,
+    pins.conflicts, pins.pairs, pins.mixed_cuda, pins.implied_files, pins.unstated_limit,
+    images.base_image, images.no_system_cuda, images.no_nvcc, images.build_mismatch, images.overridden,
+    images.image_tag,    images.driver_in_image, images.stubs, images.at_build, images.capabilities, images.conda_mix,
+    machine.releases, machine.image,
+)  # fmt: skip
+WORKLOAD_RULES: tuple[Callable[[Workload], Iterator[Mistake]], ...] = (
+    workloads.no_request, workloads.bad_request, workloads.cpu_image, workloads.image_tag, workloads.hidden,
+    workloads.visible, workloads.shared_memory, workloads.capabilities,
+)  # fmt: skip
+
+
+def lint(
+    texts: Mapping[str, str], read: Read, described: Machine | None = None, unread: Mapping[str, str] | None = None
+) -> Lint:
+    """Every text that was asked for, in order; `read` gives files they name, `unread` says why others have none."""
+    sheets = {path: _sheet(path, text) for path, text in texts.items()}
+    found: dict[str, list[Mistake]] = {path: [] for path in texts}
+    for sheet in sheets.values():
+        _join(sheet, read)
+        for mistake in _apply(sheet, sheets, read, described):
+            found.setdefault(mistake.place.path, []).append(mistake)
+    others = {path: read(path) or "" for path in found if path not in texts}
+    checked = [_checked(path, sheets.get(path), {**texts, **others}[path], found[path]) for path in found]
+    missing = [_missing(path, why) for path, why in (unread or {}).items()]
+    return Lint((*checked, *missing))
+
+
+def _missing(path: str, why: str) -> Checked:
+    return Checked(path, "", problems=(Problem(Place(path, 0), f"cannot be read: {why}"),))
+
+
+def _sheet(path: str, text: str) -> Sheet:
+    kind = kinds.recognise(path, text)
+    if len(text) > _CHARACTERS:
+        return Sheet(path, kind, problems=[Problem(Place(path, 0), f"{len(text)} characters, more than {_CHARACTERS}")])
+    reader = _reader(kind)
+    if reader is None:
+        text = "no kind of file that lint knows, by name or content (docs/commands/lint.md lists them)"
+        return Sheet(path, "", problems=[Problem(Place(path, 0), text)])
+    return reader(path, text)
+
+
+def _reader(kind: str) -> Callable[[str, str], Sheet] | None:
+    """Imported where they are needed: YAML and TOML cost more than the rest together."""
+    if kind == "requirements":
+        return requirements.read
+    if kind in ("lock", "pipfile-lock"):
+        from gpuwhy.lint import locks
+
+        return locks.read if kind == "lock" else locks.read_pipfile
+    if kind in ("conda", "conda-lock"):
+        from gpuwhy.lint import conda
+
+        return conda.read if kind == "conda" else conda.read_lock
+    return _other_reader(kind)
+
+
+def _other_reader(kind: str) -> Callable[[str, str], Sheet] | None:
+    if kind == "pyproject":
+        from gpuwhy.lint import pyproject
+
+        return pyproject.read
+    if kind == "dockerfile":
+        from gpuwhy.lint import dockerfile
+
+        return dockerfile.read
+    if kind == "compose":
+        from gpuwhy.lint import compose
+
+        return compose.read
+    if kind == "kubernetes":
+        from gpuwhy.lint import kubernetes
+
+        return kubernetes.read
+    if kind == "devcontainer":
+        from gpuwhy.lint import devcontainer
+
+        return devcontainer.read
+    return None
+
+
+def _join(sheet: Sheet, read: Read) -> None:
+    """The pins of included files, into the environment that includes them."""
+    for environment in sheet.environments:
+        _take_in(sheet, environment, environment.includes, read, (sheet.path,))
+        environment.pins = _thinned(environment.pins)
+
+
+def _thinned(pins: list[Pin]) -> list[Pin]:
+    """Each demand once, and no package more often than a real file has it: rules compare pins in pairs."""
+    seen: set[Pin] = set()
+    counts: Counter[str] = Counter()
+    out = []
+    for pin in pins:
+        plain = msgspec.structs.replace(pin, place=_NOWHERE)
+        if plain not in seen and counts[pin.name] < _REPEATED:
+            seen.add(plain)
+            counts[pin.name] += 1
+            out.append(pin)
+    return out
+
+
+def _take_in(
+    sheet: Sheet, environment: Environment, includes: Iterable[Include], read: Read, inside: tuple[str, ...]
+) -> None:
+    for include in includes:
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(include.place.path), include.path))
+        if path in inside or len(inside) > _DEPTH:
+            sheet.problems.append(
+                Problem(include.place, f"{include.path} includes itself ({' → '.join((*inside, path))})")
+            )
+            continue
+        text = read(path)
+        if text is None:
+            if include.must:
+                sheet.notes.append(
+                    Problem(include.place, f"{include.path} cannot be read, so what it asks for is not checked")
+                )
+            continue
+        inner = Sheet(path, "requirements")
+        made = Environment(path)
+        requirements.fill(made, inner, requirements.logical_lines(text), include.limits)
+        environment.pins += [
+            _limited(requirements.with_backend(p, include.backend) if include.backend else p, include)
+            for p in made.pins
+        ]
+        environment.other_index = environment.other_index or made.other_index
+        _take_in(sheet, environment, made.includes, read, (*inside, path))
+
+
+def _limited(pin: Pin, include: Include) -> Pin:
+    return msgspec.structs.replace(pin, limits=True) if include.limits else pin
+
+
+def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read, described: Machine | None) -> Iterator[Mistake]:
+    for environment in sheet.environments:
+        scope = Scope(environment, described)
+        for rule in ENVIRONMENT_RULES:
+            yield from rule(scope)
+    asked = _asked_elsewhere(sheet, sheets, read)
+    for work in sheet.workloads:
+        if work.name in asked:
+            work.partial = True
+        for workload_rule in WORKLOAD_RULES:
+            yield from workload_rule(work)
+        yield from machine.workload(work, described)
+
+
+def _asked_elsewhere(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read) -> set[str]:
+    """Compose: services for which an override beside this file asks for a GPU."""
+    if sheet.kind != "compose":
+        return set()
+    from gpuwhy.lint import compose
+
+    folder, name = posixpath.split(sheet.path)
+    stem, _, ending = name.rpartition(".")
+    out: set[str] = set()
+    for added in (".override", ".gpu", "-gpu", ".nvidia", ".cuda"):
+        path = posixpath.join(folder, f"{stem}{added}.{ending}")
+        text = None if path in sheets else read(path)
+        found = sheets.get(path) or (compose.read(path, text) if text else None)
+        out |= {work.name for work in found.workloads if work.request} if found else set()
+    return out
+
+
+def _checked(path: str, sheet: Sheet | None, text: str, found: list[Mistake]) -> Checked:
+    """One file's mistakes: each once, without those that a comment silences, by line."""
+    unique = {(m.rule, m.place.line, m.text if m.place.line == 0 else ""): m for m in reversed(found)}
+    silenced = _silenced(text) if "gpuwhy:" in text else {}
+    kept = [m for m in unique.values() if not _is_silenced(m, silenced)]
+    kept.sort(key=lambda m: (m.place.line, m.rule))
+    problems = sheet.problems if sheet else []
+    shown = problems[:_PROBLEMS]
+    if len(problems) > _PROBLEMS:
+        shown = [
+            *shown,
+            Problem(problems[_PROBLEMS].place, f"and {len(problems) - _PROBLEMS} more lines that cannot be read"),
+        ]
+    notes = tuple(sheet.notes) if sheet else ()
+    kind = sheet.kind if sheet else "requirements"
+    return Checked(path, kind, tuple(kept), tuple(shown), notes, len(unique) - len(kept))
+
+
+def _silenced(text: str) -> dict[int, set[str]]:
+    """Line → rules that a comment there silences; 0 = everywhere; an empty set = all rules."""
+    out: dict[int, set[str]] = {}
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        found = _IGNORE.search(line) if "gpuwhy:" in line else None
+        if not found or not re.search(r"(#|//).*gpuwhy:", line):
+            continue
+        names = {name.strip() for name in (found[2] or "").split(",") if name.strip()}
+        alone = line.lstrip().startswith(("#", "//"))
+        out[0 if found[1] else number + 1 if alone else number] = names
+    return out
+
+
+def _is_silenced(mistake: Mistake, silenced: dict[int, set[str]]) -> bool:
+    for line in (mistake.place.line, 0):
+        names = silenced.get(line)
+        if names is not None and (not names or mistake.rule in names):
+            return True
+    return False

@@ -1,0 +1,174 @@
+"""Requirement lines: of requirements and constraints files, of pip commands, of every list in other files."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuwhy.lint.sheet import Environment, Include, Pin, Sheet, backend_of, normal
+from gpuwhy.model.lint import Place, Problem
+
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
+_ONE = r"(?:===?|~=|!=|<=?|>=?)\s*[A-Za-z0-9][A-Za-z0-9.*+!_-]*"
+_REQUIREMENT = re.compile(
+    rf"({_NAME})\s*(?:\[([^\]]*)\])?\s*(?:\(?\s*({_ONE}(?:\s*,\s*{_ONE})*)?\s*,?\s*\)?)?\s*(?:;\s*(.*))?"
+)
+_URL = re.compile(
+    rf"(?:({_NAME})\s*(?:\[([^\]]*)\])?\s*@\s*)?((?:git|hg|svn|bzr)\+\S+|[a-z]+://\S+|file:\S+|\.{{0,2}}/\S*|\.\.?(?:\[[^\]]*\])?(?=\s|$|;)|\S+\.(?:whl|zip|tar\.gz))"
+)
+_OPTION = re.compile(r"(--[a-z][a-z-]*|-[a-zA-Z])(?:\s*=\s*|\s+|(?<=-[a-zA-Z])(?=\S)|$)(.*)")
+_AFTER = re.compile(r"\s-{1,2}[a-zA-Z].*", re.DOTALL)
+_FLAGS = frozenset(
+    {"--no-index", "--pre", "--prefer-binary", "--require-hashes", "--no-deps", "--no-binary", "--only-binary",
+     "--trusted-host", "--use-feature", "--no-build-isolation"}
+)  # fmt: skip
+_SHOWN = 60
+
+
+class BadRequirementError(ValueError):
+    """A line that is no requirement."""
+
+
+class Logical(NamedTuple):
+    """A line with its continuations and without its comment."""
+
+    text: str
+    line: int
+
+
+def logical_lines(text: str) -> Iterator[Logical]:
+    """Lines as pip joins them."""
+    held: list[str] = []
+    start = 0
+    for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
+        line = raw.rstrip("\r \t")
+        if "#" in line:
+            line = re.sub(r"(^|\s)#.*$", "", line).rstrip()
+        if not held:
+            start = number
+        if line.endswith("\\"):
+            held.append(line[:-1])
+            continue
+        whole = " ".join([*held, line]).strip() if held else line.strip()
+        held = []
+        if whole:
+            yield Logical(whole, start)
+    if held:
+        yield Logical(" ".join(held).strip(), start)
+
+
+def read(path: str, text: str) -> Sheet:
+    """A requirements or constraints file."""
+    sheet = Sheet(path, "requirements")
+    environment = Environment(path)
+    limits = posixpath.basename(path).startswith("constraints")
+    fill(environment, sheet, logical_lines(text), limits)
+    sheet.environments.append(environment)
+    return sheet
+
+
+def fill(environment: Environment, sheet: Sheet, lines: Iterator[Logical], limits: bool = False) -> None:
+    """Requirement lines and options into an environment; what cannot be read into the sheet's problems."""
+    backend = ""
+    for logical in lines:
+        place = Place(environment.path, logical.line)
+        if logical.text.startswith("-"):
+            try:
+                backend = _option(environment, logical.text, place, limits) or backend
+            except BadRequirementError as error:
+                sheet.problems.append(Problem(place, str(error)))
+            continue
+        try:
+            found = requirement(logical.text, place)
+        except BadRequirementError as error:
+            sheet.problems.append(Problem(place, str(error)))
+            continue
+        environment.pins.append(_replace(found, limits=limits))
+    if backend:
+        environment.pins[:] = [with_backend(pin, backend) for pin in environment.pins]
+        environment.includes[:] = [
+            Include(i.path, i.place, i.limits, i.backend or backend, i.must) for i in environment.includes
+        ]
+
+
+def _replace(pin: Pin, **changes: object) -> Pin:
+    import msgspec
+
+    return msgspec.structs.replace(pin, **changes)
+
+
+def with_backend(pin: Pin, backend: str) -> Pin:
+    """A pin from another index: PyTorch's own packages follow it, others do not."""
+    if pin.backend or pin.name not in ("torch", "torchvision", "torchaudio", "xformers", "triton"):
+        return pin
+    return _replace(pin, backend=backend)
+
+
+def _option(environment: Environment, text: str, place: Place, limits: bool) -> str:
+    """An option line; returns the build that an index stands for."""
+    found = _OPTION.fullmatch(text)
+    if not found:
+        raise BadRequirementError(f"{_short(text)!r} is not an option that requirements files have")
+    name, value = found[1], found[2].strip().strip("\"'")
+    if name in ("-r", "--requirement", "-c", "--constraint"):
+        only = limits or name in ("-c", "--constraint")
+        environment.includes.append(Include(value, place, only))
+    elif name in ("-i", "--index-url", "--extra-index-url", "-f", "--find-links"):
+        environment.other_index = environment.other_index or not backend_of(value)
+        return backend_of(value)
+    elif name not in ("-e", "--editable", *_FLAGS):
+        raise BadRequirementError(f"{_short(name)!r} is not an option that requirements files have")
+    return ""
+
+
+def requirement(text: str, place: Place) -> Pin:
+    """One requirement; raises BadRequirementError."""
+    text = _AFTER.sub("", text).strip() if " -" in text else text
+    if len(text) > 5000:
+        raise BadRequirementError(f"a requirement of {len(text)} characters")
+    if "/" in text or "@" in text or text.startswith(".") or text.endswith((".whl", ".zip", ".gz")):
+        reference = _URL.match(text)
+        if reference:
+            return _reference(reference, place)
+    found = _REQUIREMENT.fullmatch(text)
+    if not found:
+        raise BadRequirementError(f"{_short(text)!r} is no requirement{_why(text)}")
+    name, extras, specifier, marker = found.groups()
+    words = tuple(normal(e.strip()) for e in (extras or "").split(",") if e.strip())
+    return Pin(normal(name), place, re.sub(r"\s", "", specifier or ""), words, (marker or "").strip())
+
+
+def _reference(found: re.Match[str], place: Place) -> Pin:
+    """A URL or a path: its name is before the @, in `#egg=`, or in the wheel's file name."""
+    name, extras, url = found.groups()
+    egg = re.search(r"[#&]egg=([\w.-]+)", url)
+    wheel = re.search(r"([\w.]+)-([\w.!]+(?:(?:\+|%2[Bb])[\w.]+)?)(?:-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl", url)
+    version = wheel[2].replace("%2B", "+").replace("%2b", "+") if wheel else ""
+    if not name:
+        name = egg[1] if egg else wheel[1] if wheel else _last_part(url)
+    words = tuple(normal(e.strip()) for e in (extras or "").split(",") if e.strip())
+    specifier = f"=={version}" if version else ""
+    return Pin(normal(name), place, specifier, words, backend=backend_of(url), reference=True)
+
+
+def _last_part(url: str) -> str:
+    """git+https://host/NVIDIA/apex.git@main → apex."""
+    path = re.split(r"[#?\[]", url)[0].rstrip("/.")
+    last = path.split("/")[-1]
+    return re.sub(r"(\.git)?(@.*)?$", "", last) or "-"
+
+
+def _why(text: str) -> str:
+    if re.match(r"(<{7}|={7}|>{7})", text):
+        return ": a merge conflict was left in the file"
+    if re.match(rf"{_NAME}=[^=]", text):
+        return ": pip writes ==, a single = is conda's"
+    if re.match(rf"{_NAME}\s+\d", text):
+        return ": an operator such as == is missing between name and version"
+    return ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -1,0 +1,1 @@
+"""The rules: each a function from a scope to mistakes, grouped by what they look at."""

@@ -1,0 +1,128 @@
+"""Scope: one environment as rules see it: its pins, its image, and what says that a GPU is meant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+
+from gpuwhy.knowledge import containers, releases
+from gpuwhy.knowledge.flavours import flavour, library_wheel
+from gpuwhy.lint.sheet import Environment, Pin
+from gpuwhy.lint.versions import allowed, on_linux, parsed, releases_of
+from gpuwhy.model.plan import Machine
+from gpuwhy.model.release import Release
+
+CONDA_CUDA = frozenset(
+    {
+        "cudatoolkit",
+        "cudnn",
+        "cuda-toolkit",
+        "cuda-version",
+        "cuda-runtime",
+        "cuda-libraries",
+        "pytorch-cuda",
+        "cuda-nvcc",
+    }
+)
+CONDA_GPU = CONDA_CUDA | {"pytorch-gpu", "tensorflow-gpu"}
+TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu")
+_GPU_ONLY = frozenset({"flash-attn", "vllm", "apex", "tensorrt", "nvidia-dali-cuda120", "nvidia-dali-cuda110"})
+
+
+class Scope:
+    """One environment and the machine that was described."""
+
+    def __init__(self, environment: Environment, machine: Machine | None) -> None:
+        self.environment = environment
+        self.machine = machine
+
+    @cached_property
+    def base(self) -> containers.Base:
+        """What the image brings."""
+        image = self.environment.image
+        return containers.read(image.text) if image else containers.Base("")
+
+    @cached_property
+    def pins(self) -> list[Pin]:
+        """What pip or conda installs on Linux, limits left out."""
+        return [pin for pin in self.environment.pins if not pin.limits and on_linux(pin)]
+
+    @cached_property
+    def names(self) -> dict[str, Pin]:
+        """Installed packages by name, copied ones included."""
+        found = {pin.name: pin for pin in self.environment.carried if not pin.limits}
+        return found | {pin.name: pin for pin in self.pins}
+
+    @cached_property
+    def gpu_meant(self) -> str:
+        """What says that a GPU is meant, apart from the frameworks themselves; '' where nothing does."""
+        if self.base.gpu:
+            return f"the image {self.base.name} is made for a GPU"
+        for variable in self.environment.variables.values():
+            if variable.name == "NVIDIA_VISIBLE_DEVICES" and variable.value not in ("", "none", "void"):
+                return f"NVIDIA_VISIBLE_DEVICES is set to {variable.value} on line {variable.place.line}"
+        for pin in self.pins:
+            if (library_wheel(pin.name) and not self.environment.locked) or pin.name in _GPU_ONLY:
+                return f"{pin.name} is for GPUs (line {pin.place.line})"
+            if pin.origin == "conda" and pin.name in CONDA_GPU:
+                return f"conda's {pin.name} is for GPUs (line {pin.place.line})"
+        return ""
+
+    def gpu_framework(self, *but: str) -> str:
+        """A framework with a CUDA build other than those named; '' where there is none."""
+        return next((pin.name for pin in self.names.values() if pin.name not in but and is_gpu_build(pin)), "")
+
+    def is_single(self, pin: Pin) -> bool:
+        """Whether a lock has no other version of a package, for another installation."""
+        return not self.environment.locked or self._counts[pin.name] == 1
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        return Counter(pin.name for pin in self.environment.pins)
+
+    def has_wheels(self, *starts: str) -> bool:
+        """Whether NVIDIA's wheels with these beginnings are installed."""
+        return any(name.startswith(starts) for name in self.names)
+
+    def taken(self, pin: Pin, name: str = "") -> Release | None:
+        """The release that pip takes: the newest one allowed that has a wheel for the Python; None where not known."""
+        found = allowed(name or pin.name, pin.specifier) if not pin.reference else ()
+        pythons = self.environment.pythons
+        fitting = [row for row in found if not pythons or any(releases.has_python(row, p) for p in pythons)]
+        return max(fitting or found, key=lambda row: _key(row.version), default=None)
+
+
+def _key(version: str) -> tuple[bool, object]:
+    found = parsed(version)
+    return (found is not None, found)
+
+
+def is_pinned(pin: Pin) -> bool:
+    """Whether a pin leaves no newer release to come."""
+    return bool(pin.version) or "<" in pin.specifier or "~=" in pin.specifier or "*" in pin.specifier
+
+
+def is_gpu_build(pin: Pin) -> bool:
+    """Whether a pin is a framework's CUDA build on Linux."""
+    if pin.name == "torch" or (pin.name == "pytorch" and pin.origin == "conda"):
+        return pin.variant != "cpu" and "cpu" not in pin.build
+    if pin.name in ("jax", "jaxlib"):
+        return any(extra.startswith("cuda") for extra in pin.extras) or "cuda" in pin.local
+    if pin.name in TENSORFLOW:
+        return True
+    found = flavour(pin.name)
+    return (found is not None and found.cuda) or pin.name.startswith(("jax-cuda", "cupy-cuda")) or pin.name in _GPU_ONLY
+
+
+def span(versions: tuple[str, ...]) -> str:
+    """Pythons for a sentence: 3.7 to 3.10."""
+    plain = [v for v in versions if not v.endswith(("t", "+"))] or list(versions)
+    if not plain:
+        return "none"
+    return plain[0] if len(plain) == 1 else f"{plain[0]} to {plain[-1]}"
+
+
+def is_source_only(pin: Pin) -> bool:
+    """Whether no allowed release has a wheel."""
+    found = releases_of(pin)
+    return bool(found) and all(row.platform == "source" for row in found)

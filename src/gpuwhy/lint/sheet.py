@@ -1,0 +1,155 @@
+"""Sheet: what a file says, whatever its kind: environments with their pins, and jobs with their GPU requests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from gpuwhy.model.lint import Place, Problem
+
+Origin = Literal["pip", "conda"]
+Read = Callable[[str], str | None]
+"""The text of another file that a file names; None where there is none."""
+
+_EXACT = re.compile(r"\s*===?\s*([^\s,*]+)\s*")
+
+
+class Pin(msgspec.Struct, frozen=True):
+    """One package that a file asks for."""
+
+    name: str  # normalised: flash-attn
+    place: Place
+    specifier: str = ""  # ">=2.4,<3"; "" = any
+    extras: tuple[str, ...] = ()
+    marker: str = ""
+    origin: Origin = "pip"
+    backend: str = ""  # cpu, cu121, rocm6.1: the index that its build comes from; "" = the default one
+    build: str = ""  # conda's build string
+    limits: bool = False  # a constraint: limits, does not install
+    optional: bool = False  # of a lock file, and only some installations take it
+    reference: bool = False  # a URL or a path: not from an index
+
+    @property
+    def version(self) -> str:
+        """The one version that it allows, local part included; '' for a range."""
+        found = _EXACT.fullmatch(self.specifier)
+        return found[1] if found else ""
+
+    @property
+    def local(self) -> str:
+        """The local part of that version: cu121, cpu."""
+        return self.version.partition("+")[2]
+
+    @property
+    def variant(self) -> str:
+        """The build that is asked for: cpu, cu121, rocm6.1; '' = the default one."""
+        return self.local or self.backend
+
+
+class Image(msgspec.Struct, frozen=True):
+    """A container image, as it is written."""
+
+    text: str
+    place: Place
+
+
+class Variable(msgspec.Struct, frozen=True):
+    """An environment variable that the container will have."""
+
+    name: str
+    value: str
+    place: Place
+
+
+class Command(msgspec.Struct, frozen=True):
+    """One command of a RUN line: its words, what is set before it, and how it is joined to the next one."""
+
+    words: tuple[str, ...]
+    lines: tuple[int, ...]  # of each word
+    assigned: tuple[tuple[str, str], ...] = ()
+    then: str = ""  # && || ; |
+
+    @property
+    def text(self) -> str:
+        """The words with single spaces."""
+        return " ".join(self.words)
+
+
+class Include(msgspec.Struct, frozen=True):
+    """Another file that a file takes in."""
+
+    path: str
+    place: Place
+    limits: bool = False
+    backend: str = ""
+    must: bool = True  # its absence is worth a note
+
+
+class Environment(msgspec.Struct):
+    """One set of packages that ends up together: a requirements file, an extra, a stage of a Dockerfile."""
+
+    path: str
+    pins: list[Pin] = []
+    carried: list[Pin] = []  # installed in another stage and copied
+    includes: list[Include] = []
+    pythons: tuple[str, ...] = ()  # those it may run on; () = not known
+    python_from: str = ""  # image python:3.12-slim
+    system: str = ""  # linux, windows, darwin; "" = any
+    machine: str = ""
+    image: Image | None = None
+    variables: dict[str, Variable] = {}
+    commands: list[Command] = []
+    apt: dict[str, int] = {}  # package → line
+    runs: bool = True  # not just a stage that builds
+    other_index: bool = False  # packages may come from an index that nobody here has read
+    locked: bool = False  # every version was chosen by a resolver
+    forked: bool = False  # a lock for several installations: no two packages need to meet
+
+    def named(self, *names: str) -> list[Pin]:
+        """The pins of some packages that are installed, copied ones included."""
+        return [pin for pin in (*self.pins, *self.carried) if pin.name in names and not pin.limits]
+
+
+class Workload(msgspec.Struct):
+    """A container that somebody starts: a service, a container of a pod, a development container."""
+
+    kind: Literal["compose", "kubernetes", "devcontainer"]
+    name: str
+    place: Place
+    image: Image | None = None
+    built: str = ""  # the Dockerfile it is built from
+    variables: dict[str, Variable] = {}
+    request: Place | None = None  # where GPUs are asked for
+    partial: bool = False  # completed elsewhere (an override, extends, a patch): what is missing is not missed
+    exempt: bool = False  # sees the devices another way: privileged, a daemon set
+    runtime_class: bool = False
+    shared_memory: bool = False
+    command: str = ""
+    limit: tuple[str, Place] | None = None  # nvidia.com/gpu
+    asked: tuple[str, Place] | None = None  # the same under requests
+    wrong_request: list[Problem] = []
+
+
+class Sheet(msgspec.Struct):
+    """A file as it was understood."""
+
+    path: str
+    kind: str
+    environments: list[Environment] = []
+    workloads: list[Workload] = []
+    problems: list[Problem] = []
+    notes: list[Problem] = []
+
+
+def backend_of(url: str) -> str:
+    """The build that an index address stands for: …/whl/cu121 → cu121; '' for others."""
+    found = re.search(r"/whl/(?:(?:nightly|test|lts/[\d.]+)/)?(cpu|cu\d{2,3}|rocm[\d.]+|xpu)(?:/|_|$|\?)", url.strip())
+    return found[1] if found else ""
+
+
+def normal(name: str) -> str:
+    """A package's name as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()

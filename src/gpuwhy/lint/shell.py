@@ -1,0 +1,78 @@
+"""Shell lines of a RUN instruction: commands with the line of every word; no shell is run, no substitution guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from gpuwhy.lint.sheet import Command
+
+_TOKEN = re.compile(
+    r"(?P<space>[ \t\r\n]+)|(?P<join>&&|\|\||;;|[;|&(){}](?=[\s]|$)|[;|&()])"
+    r"|(?P<word>(?:\\.|'[^']{0,5000}'|\"(?:\\.|[^\"\\]){0,5000}\"|\$\{[^}]{0,200}\}|\$\([^)]{0,200}\)|[^\s;|&()'\"\\]|['\"])+)|(?P<other>.)",
+    re.DOTALL,
+)
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_WORDS = 20_000
+_WRAPPERS = frozenset({"sudo", "then", "do", "else", "time", "env", "exec", "command", "nice", "!", "if"})
+
+
+def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command]:
+    """The commands of a text; newlines inside it are joined lines, counted from `line`."""
+    out: list[Command] = []
+    words: list[str] = []
+    lines: list[int] = []
+    seen, position = line, 0
+    for count, token in enumerate(_TOKEN.finditer(text)):
+        if count > _WORDS:
+            break
+        seen += text.count("\n", position, token.start())
+        position = token.start()
+        if token.lastgroup == "word":
+            words.append(expand(_unquoted(token[0]), variables))
+            lines.append(seen)
+        elif token.lastgroup == "join":
+            out += _command(words, lines, token[0])
+            words, lines = [], []
+    return out + _command(words, lines, "")
+
+
+def _command(words: list[str], lines: list[int], then: str) -> list[Command]:
+    assigned: list[tuple[str, str]] = []
+    start = 0
+    for word in words:
+        found = _ASSIGNED.fullmatch(word)
+        if found:
+            assigned.append((found[1], found[2]))
+        elif word not in _WRAPPERS and not (word.startswith("--mount=") or (word in ("-E", "-y") and start == 0)):
+            break
+        start += 1
+    if words and words[0] == "export":
+        pairs = [m for m in map(_ASSIGNED.fullmatch, words[1:]) if m]
+        return [Command((), (), tuple((m[1], m[2]) for m in pairs), then)] if pairs else []
+    if start == len(words) and not assigned:
+        return []
+    return [Command(tuple(words[start:]), tuple(lines[start:]), tuple(assigned), then)]
+
+
+def _unquoted(word: str) -> str:
+    if not any(sign in word for sign in "'\"\\"):
+        return word
+    return re.sub(
+        r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)", lambda m: m[1] or m[2] or m[3] or "", word, flags=re.DOTALL
+    )
+
+
+def expand(text: str, variables: Mapping[str, str]) -> str:
+    """`$NAME`, `${NAME}` and `${NAME:-other}` replaced where the value is known; the rest stays as it is written."""
+    if "$" not in text:
+        return text
+
+    def value(found: re.Match[str]) -> str:
+        name, other = found[1] or found[3], found[2]
+        known = variables.get(name)
+        if known is None and other is not None:
+            return expand(other, variables) if "$" not in other else other
+        return known if known is not None else found[0]
+
+    return re.sub(r"\$\{(\w+)(?::?-([^}]*))?\}|\$(\w+)", value, text)[:5000]

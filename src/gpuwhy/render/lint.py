@@ -1,0 +1,127 @@
+"""Lint for a person, for programs (`gpuwhy.lint/1`) and for the annotations of GitHub Actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from gpuwhy.model.lint import Checked, Lint, Mistake, Problem
+from gpuwhy.render.terminal import Paper
+
+SCHEMA = "gpuwhy.lint/1"
+_COLOURS = {"error": "31;1", "warning": "33;1", "unreadable": "35;1", "note": "2"}
+
+
+def as_text(lint: Lint, paper: Paper) -> str:
+    """file:line: severity rule: sentence; then what is known and the fix; a count at the end."""
+    lines: list[str] = []
+    for file in lint.files:
+        lines += [_plain(problem, "unreadable", paper) for problem in file.problems]
+        lines += [_plain(note, "note", paper) for note in file.notes]
+        for mistake in file.mistakes:
+            lines += _mistake(mistake, paper)
+    return "\n".join([*lines, _summary(lint)]) + "\n"
+
+
+def _mistake(mistake: Mistake, paper: Paper) -> list[str]:
+    severity = paper.tint(_COLOURS[mistake.severity], mistake.severity)
+    detail = f" ({mistake.know.detail})" if mistake.know.detail else ""
+    return [
+        f"{_where(mistake.place.path, mistake.place.line)}: {severity} {mistake.rule}: {mistake.text}",
+        f"  know  {mistake.know.where}{detail}",
+        f"  fix   {mistake.fix}",
+    ]
+
+
+def _plain(problem: Problem, kind: str, paper: Paper) -> str:
+    return f"{_where(problem.place.path, problem.place.line)}: {paper.tint(_COLOURS[kind], kind)}: {problem.text}"
+
+
+def _where(path: str, line: int) -> str:
+    return f"{path}:{line}" if line else path
+
+
+def _summary(lint: Lint) -> str:
+    counts = _counts(lint)
+    checked = sum(1 for file in lint.files if file.kind and not file.problems)
+    parts = [_many(counts[kind], kind) for kind in ("error", "warning") if counts[kind]]
+    if counts["unreadable"]:
+        parts.append(f"{_many(counts['unreadable'], 'file')} that cannot be read")
+    ignored = sum(file.ignored for file in lint.files)
+    after = f" ({ignored} ignored by comments)" if ignored else ""
+    return (", ".join(parts) or "nothing wrong") + f" in {_many(len(lint.files), 'file')}, {checked} checked{after}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _counts(lint: Lint) -> dict[str, int]:
+    return {
+        "error": sum(m.severity == "error" for m in lint.mistakes),
+        "warning": sum(m.severity == "warning" for m in lint.mistakes),
+        "unreadable": sum(bool(file.problems) for file in lint.files),
+    }
+
+
+def as_json(lint: Lint, version: str) -> str:
+    """The contract's shape."""
+    counts = _counts(lint)
+    status = "unreadable" if counts["unreadable"] else "found" if counts["error"] or counts["warning"] else "clean"
+    whole = {
+        "schema": SCHEMA,
+        "gpuwhy": version,
+        "status": status,
+        "counts": counts,
+        "files": [_file(file) for file in lint.files],
+    }
+    return msgspec.json.format(msgspec.json.encode(whole), indent=1).decode() + "\n"
+
+
+def _file(file: Checked) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "kind": file.kind,
+        "mistakes": [_dict(mistake) for mistake in file.mistakes],
+        "problems": [{"line": p.place.line, "text": p.text} for p in file.problems],
+        "notes": [{"line": n.place.line, "text": n.text} for n in file.notes],
+        "ignored": file.ignored,
+    }
+
+
+def _dict(mistake: Mistake) -> dict[str, Any]:
+    know = {"where": mistake.know.where, "detail": mistake.know.detail}
+    return {
+        "rule": mistake.rule,
+        "severity": mistake.severity,
+        "line": mistake.place.line,
+        "text": mistake.text,
+        "know": know,
+        "fix": mistake.fix,
+    }
+
+
+def as_annotations(lint: Lint) -> str:
+    """One workflow command for each mistake and each file that cannot be read."""
+    lines = []
+    for file in lint.files:
+        for problem in file.problems:
+            lines.append(_annotation("error", "unreadable", problem.place.path, problem.place.line, problem.text))
+        for mistake in file.mistakes:
+            text = f"{mistake.text}\nfix: {mistake.fix}"
+            lines.append(_annotation(mistake.severity, mistake.rule, mistake.place.path, mistake.place.line, text))
+    return "".join(line + "\n" for line in lines)
+
+
+def _annotation(severity: str, rule: str, path: str, line: int, text: str) -> str:
+    where = f"file={_property(path)},line={max(line, 1)},title={_property('gpuwhy ' + rule)}"
+    return f"::{severity} {where}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,147 @@
+"""`gpuwhy lint` from outside: exit codes, folders, text, JSON, annotations, unreadable input, speed, documents."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from gpuwhy.lint.catalogue import RULES
+from gpuwhy.lint.kinds import by_name
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "lint.schema.json").read_text(encoding="utf-8"))
+
+
+def gpuwhy(where: Path, *argv: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "gpuwhy", "lint", *argv], capture_output=True, timeout=60, cwd=where)
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    (tmp_path / "requirements.txt").write_text("torch==2.5.1\ntorchvision==0.19.0\njaxlib==0.4.32\n")
+    (tmp_path / "Dockerfile").write_text("FROM python:3.12\nRUN pip install torch\n")
+    (tmp_path / "k8s").mkdir()
+    (tmp_path / "k8s" / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nspec: {containers: []}\n")
+    (tmp_path / "k8s" / "values.yaml").write_text("a: 1\n")
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "requirements.txt").write_text("torch==2.5.2\n")
+    return tmp_path
+
+
+def test_text_names_the_line_the_rule_what_is_known_and_the_fix(project):
+    done = gpuwhy(project, "requirements.txt")
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 1
+    assert lines[0].startswith("requirements.txt:2: error pair-mismatch: torchvision 0.19.0 goes with torch==2.4.0; ")
+    assert lines[1].startswith("  know  torchvision-0.19.0-")
+    assert lines[2].startswith("  fix   write torch==2.4.0, or torchvision==0.20.1")
+    assert lines[-1] == "1 error, 1 warning in 1 file, 1 checked"
+
+
+def test_a_folder_is_searched_without_environments_and_foreign_yaml(project):
+    found = json.loads(gpuwhy(project, ".", "--json").stdout)
+    assert [file["path"] for file in found["files"]] == ["Dockerfile", "requirements.txt", "k8s/pod.yaml"]
+
+
+@pytest.mark.parametrize(
+    "text, options, code",
+    [
+        ("torch\n", (), 0),
+        ("jaxlib==0.4.32\n", (), 0),
+        ("jaxlib==0.4.32\n", ("--strict",), 1),
+        ("torch==2.5.2\n", (), 1),
+        ("torch=2\n", (), 2),
+        ("torch==2.5.1\n", ("--driver", "470.82.01"), 1),
+        ("torch==2.5.1\n", ("--gpu", "RTX 5090"), 1),
+        ("torch==2.5.1\n", ("--gpu", "RTX 4090", "--driver", "550.54.15"), 0),
+        ("torch==2.5.1\n", ("--gpu", "Voodoo 9"), 2),
+    ],
+)
+def test_exit_codes(tmp_path, text, options, code):
+    (tmp_path / "requirements.txt").write_text(text)
+    assert gpuwhy(tmp_path, "requirements.txt", *options).returncode == code
+
+
+def test_json_fits_the_schema(project):
+    (project / "requirements-bad.txt").write_text("<<<<<<< HEAD\n")
+    done = gpuwhy(project, ".", "gone.txt", "--json")
+    found = json.loads(done.stdout)
+    assert [error.message for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(found)] == []
+    assert done.returncode == 2
+    assert found["status"] == "unreadable"
+    assert found["counts"] == {"error": 1, "warning": 1, "unreadable": 2}
+    assert {file["path"]: file["problems"] for file in found["files"]}["gone.txt"][0]["text"].startswith(
+        "cannot be read"
+    )
+
+
+def test_annotations(project):
+    done = gpuwhy(project, "requirements.txt", "--github")
+    first, second = done.stdout.decode().splitlines()
+    assert re.match(r"::error file=requirements.txt,line=2,title=gpuwhy pair-mismatch::torchvision .*%0Afix: ", first)
+    assert second.startswith("::warning file=requirements.txt,line=3,title=gpuwhy yanked::")
+
+
+def test_encodings_binaries_and_things_that_are_no_files(tmp_path):
+    (tmp_path / "requirements.txt").write_bytes("torch==2.5.2\n".encode("utf-16"))
+    (tmp_path / "requirements-latin.txt").write_bytes(b"# caf\xe9\ntorch==2.5.2\n")
+    (tmp_path / "requirements-bin.txt").write_bytes(b"\x7fELF\0\0")
+    (tmp_path / "requirements-in.txt").write_text("-r fifo.txt\n-r /dev/zero\ntorch==2.5.2\n")
+    os.mkfifo(tmp_path / "fifo.txt")
+    found = json.loads(gpuwhy(tmp_path, ".", "--json").stdout)
+    files = {file["path"]: file for file in found["files"]}
+    for name in ("requirements.txt", "requirements-latin.txt", "requirements-in.txt"):
+        assert [m["rule"] for m in files[name]["mistakes"]] == ["no-such-release"]
+    assert files["requirements-bin.txt"]["problems"][0]["text"] == "cannot be read: it is binary"
+
+
+def test_a_hundred_files_within_a_second(tmp_path):
+    for number in range(25):
+        folder = tmp_path / f"p{number}"
+        folder.mkdir()
+        (folder / "requirements.txt").write_text("".join(f"package{n}==1.{n}\n" for n in range(40)) + "torch==2.5.1\n")
+        (folder / "Dockerfile").write_text(
+            "FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04\nRUN pip install torch==2.5.1\n"
+        )
+        (folder / "compose.yml").write_text("services:\n  a:\n    image: x\n    gpus: all\n")
+        (folder / "pyproject.toml").write_text('[project]\nname = "x"\ndependencies = ["torch==2.5.1", "numpy"]\n')
+    gpuwhy(tmp_path, ".")
+    start = time.perf_counter()
+    done = gpuwhy(tmp_path, ".")
+    assert done.returncode == 0, done.stdout
+    assert b"100 checked" in done.stdout
+    assert time.perf_counter() - start < 3, "about half a second on an idle machine"
+
+
+def test_starting_loads_no_reader():
+    heavy = ("yaml", "packaging", "tomllib", "gpuwhy.lint")
+    code = f"import sys, gpuwhy.cli.lint; print([m for m in {heavy} if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"[]\n"
+
+
+def test_the_page_has_every_rule_with_its_severity():
+    page = (ROOT / "docs" / "commands" / "lint.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (error|warning) \|", page, re.M))
+    assert rows == {rule.id: rule.severity for rule in RULES.values()}
+
+
+def test_the_hook_takes_the_files_that_lint_knows():
+    import yaml
+
+    hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))[0]
+    for name in (
+        "requirements.txt", "a/requirements-dev.in", "constraints.txt", "pyproject.toml", "uv.lock", "Pipfile.lock",
+        "pylock.toml", "environment.yml", "conda-lock.yml", "Dockerfile", "a/Dockerfile.gpu", "docker-compose.yml",
+        "compose.yaml",
+        ".devcontainer/devcontainer.json",
+    ):  # fmt: skip
+        assert re.search(hook["files"], name), name
+        assert by_name(name), name

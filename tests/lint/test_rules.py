@@ -1,0 +1,200 @@
+"""Every rule on small files that break it, with the line; and near misses that must stay silent."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.lint.catalogue import RULES
+from gpuwhy.model.plan import Machine
+from gpuwhy.plan.machine import described
+from tests.lint.support import check, found, rules
+
+CUDA12 = "FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04\n"
+CPU_INDEX = "--index-url https://wheels.example/whl/cpu"
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n"
+SERVICE = "services:\n  s:\n"
+
+BAD = [
+    ("cpu-wheel", "Dockerfile", CUDA12 + f"RUN pip install torch==2.5.1 {CPU_INDEX}\n", 2),
+    ("cpu-wheel", "Dockerfile", CUDA12 + "RUN pip install \\\n  numpy \\\n  torch==2.5.1+cpu\n", 4),
+    ("cpu-wheel", "Dockerfile", CUDA12 + "RUN pip install tensorflow-cpu==2.16.1\n", 2),
+    ("cpu-wheel", "Dockerfile", CUDA12 + "RUN pip install onnxruntime==1.20.1\n", 2),
+    ("cpu-wheel", "requirements.txt", "nvidia-cudnn-cu12\ntorch==2.5.1+cpu\n", 2),
+    ("cpu-wheel", "environment.yml", "dependencies:\n- cudatoolkit=11.3\n- pytorch\n- cpuonly\n", 4),
+    ("no-cuda-extra", "Dockerfile", CUDA12 + "RUN pip install jax==0.6.2\n", 2),
+    ("tombstone", "requirements.txt", "numpy\ntensorflow-gpu==2.12.0\n", 2),
+    ("tombstone", "requirements.txt", "tensorflow-gpu\n", 1),
+    ("tombstone", "requirements.txt", "tensorflow_gpu>=2.4\n", 1),
+    ("tombstone", "pyproject.toml", '[tool.poetry.dependencies]\npython = "^3.9"\ntensorflow-gpu = "^2.6"\n', 3),
+    ("same-files", "requirements.txt", "onnxruntime==1.20.1\nonnxruntime-gpu==1.20.2\n", 2),
+    ("same-files", "requirements.txt", "tensorflow==2.11.0\ntensorflow-gpu==2.11.0\n", 2),
+    ("same-files", "requirements.txt", "tensorflow==2.15.0\ntensorflow-cpu==2.15.0\n", 2),
+    ("same-files", "requirements.txt", "cupy-cuda11x\ncupy-cuda12x\n", 2),
+    ("same-files", "requirements.txt", "nvidia-cudnn-cu11==8.9.4.25\nnvidia-cudnn-cu12==8.9.4.25\n", 2),
+    ("same-files", "environment.yml", "dependencies:\n- pytorch\n- pip:\n  - torch==2.3.0\n", 4),
+    ("same-files", "requirements.txt", "torch==2.15.0\ntensorflow[and-cuda]==2.20.0\n", 2),
+    ("mixed-cuda", "requirements.txt", "nvidia-cublas-cu11\nnvidia-cufft-cu12\n", 2),
+    ("framework-conflict", "requirements.txt", "torch==2.5.1\ntensorflow[and-cuda]==2.18.0\n", 2),
+    ("framework-conflict", "requirements.txt", "torch==2.4.*\njax[cuda12]==0.6.2\n", 2),
+    ("nvidia-pin", "requirements.txt", "nvidia-cudnn-cu12==8.9.2.26\ntorch==2.5.1\n", 1),
+    ("nvidia-pin", "requirements.txt", "tensorflow[and-cuda]==2.18.0\nnvidia-cudnn-cu12<9\n", 2),
+    ("pair-mismatch", "requirements.txt", "torch==2.5.1\ntorchvision==0.19.0\n", 2),
+    ("pair-mismatch", "requirements.txt", "torch==2.3.1+cu121\ntorchvision==0.20.1\n", 2),
+    ("yanked", "requirements.txt", "jaxlib==0.4.32\n", 1),
+    ("yanked", "requirements.txt", "nvidia-cudnn-cu12==9.25.0.15\n", 1),
+    ("no-such-release", "requirements.txt", "torch==2.5.2\n", 1),
+    ("no-such-release", "requirements.txt", "tensorflow==2.16.0\n", 1),
+    ("broken-release", "requirements.txt", "tensorflow[and-cuda]==2.21.0\n", 1),
+    ("broken-release", "requirements.txt", "tensorflow[and-cuda]==2.15.0\n", 1),
+    ("python-no-wheel", "Dockerfile", "FROM python:3.13-slim\nRUN pip install torch==2.3.1\n", 2),
+    ("python-no-wheel", "environment.yml", "dependencies:\n- python=3.12\n- pip:\n  - tensorflow==2.10.1\n", 4),
+    ("python-no-wheel", "pyproject.toml", '[project]\nrequires-python = ">=3.12"\ndependencies = [\n  "torch==1.13.1",\n]\n', 4),
+    ("unstated-limit", "requirements.txt", "torch==2.1.2\nnumpy==2.0.1\n", 2),
+    ("unstated-limit", "requirements.txt", "numpy>=1.24\ntorch==2.1.2\n", 1),
+    ("platform-dropped", "requirements.txt", "tensorflow[and-cuda]==2.15.1; sys_platform == 'win32'\n", 1),
+    ("platform-dropped", "requirements.txt", "jax[cuda12]==0.6.2; platform_system == 'Windows'\n", 1),
+    ("musl", "Dockerfile", "FROM python:3.12-alpine\nRUN pip install torch\n", 2),
+    ("conda-pip-mix", "environment.yml", "dependencies:\n- cudatoolkit=11.8\n- pip:\n  - torch==2.5.1\n", 4),
+    ("conda-pip-mix", "environment.yml", "dependencies:\n- cudatoolkit=10.1\n- pip:\n  - tensorflow==2.10.1\n", 4),
+    ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04\nRUN pip install tensorflow==2.16.1\n", 1),
+    ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-base-ubuntu22.04\nRUN pip install tensorflow==2.13.1\n", 1),
+    ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-runtime-ubuntu22.04\nRUN pip install tensorflow==2.13.1\n", 1),
+    ("base-image", "Dockerfile", CUDA12 + "RUN pip install tensorflow==2.17.1\n", 1),
+    ("base-image", "Dockerfile", "FROM nvidia/cuda:10.2-cudnn7-runtime-ubuntu18.04\nRUN pip install tensorflow==2.3.4\n", 1),
+    ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04\nRUN pip install onnxruntime-gpu==1.20.2\n", 1),
+    ("no-system-cuda", "Dockerfile", "FROM python:3.8\nRUN pip install tensorflow-gpu==2.8.4\n", 2),
+    ("no-system-cuda", "Dockerfile", "FROM python:3.11-slim\nRUN pip install onnxruntime-gpu==1.20.2\n", 2),
+    ("no-system-cuda", "Dockerfile", "FROM ubuntu:22.04\nENV NVIDIA_VISIBLE_DEVICES=all\nRUN pip3 install tensorflow==2.13.1\n", 3),
+    ("no-nvcc", "Dockerfile", CUDA12 + "RUN pip install torch==2.6.0 flash-attn\n", 2),
+    ("no-nvcc", "Dockerfile", CUDA12 + 'RUN CMAKE_ARGS="-DGGML_CUDA=on" pip install llama-cpp-python\n', 2),
+    ("no-nvcc", "Dockerfile", CUDA12 + "RUN git clone x && nvcc a.cu\n", 2),
+    ("build-cuda-mismatch", "Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu22.04\nRUN pip install torch==2.6.0\nRUN pip install flash-attn\n", 3),
+    ("image-overridden", "Dockerfile", "FROM nvcr.io/nvidia/pytorch:24.08-py3\nRUN pip install torch==2.5.1\n", 2),
+    ("image-overridden", "Dockerfile", "FROM pytorch/pytorch:2.3.1-cuda12.1-cudnn8-runtime\nRUN pip install torch==2.5.1\n", 2),
+    ("image-tag", "Dockerfile", "FROM nvidia/cuda\n", 1),
+    ("image-tag", "compose.yaml", SERVICE + "    image: nvidia/cuda:latest\n    gpus: all\n", 3),
+    ("driver-in-image", "Dockerfile", "FROM ubuntu:22.04\nRUN apt-get update && apt-get install -y \\\n    nvidia-driver-535\n", 3),
+    ("driver-in-image", "Dockerfile", "FROM ubuntu:22.04\nRUN apt-get install -y cuda-12-4\n", 2),
+    ("stubs", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nENV LD_LIBRARY_PATH /usr/local/cuda/lib64/stubs\n", 2),
+    ("driver-capabilities", "Dockerfile", CUDA12 + "ENV NVIDIA_DRIVER_CAPABILITIES=video,utility\n", 2),
+    ("gpu-at-build", "Dockerfile", CUDA12 + "RUN nvidia-smi\n", 2),
+    ("gpu-at-build", "Dockerfile", CUDA12 + 'RUN python3 -c "import torch; assert torch.cuda.is_available()"\n', 2),
+    ("no-gpu-request", "docker-compose.yml", SERVICE + "    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n", 3),
+    ("no-gpu-request", "pod.yaml", POD + "    image: nvcr.io/nvidia/pytorch:24.08-py3\n", 7),
+    ("no-gpu-request", "devcontainer.json", '{\n "image": "nvidia/cuda:12.4.1-base-ubuntu22.04"\n}', 2),
+    ("bad-gpu-request", "compose.yml", SERVICE + "    image: x\n    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 1}]}}}\n", 4),
+    ("bad-gpu-request", "pod.yaml", POD + "    image: x\n    resources:\n      requests:\n        nvidia.com/gpu: 1\n", 10),
+    ("bad-gpu-request", "pod.yaml", POD + "    image: x\n    resources:\n      limits:\n        nvidia.com/gpu: 0.5\n", 10),
+    ("bad-gpu-request", "pod.yaml", POD + "    resources: {limits: {nvidia.com/gpu: 2}, requests: {nvidia.com/gpu: 1}}\n    image: x\n", 7),
+    ("cpu-image", "compose.yml", SERVICE + "    image: tensorflow/tensorflow:2.15.0\n    gpus: all\n", 3),
+    ("gpus-hidden", "compose.yml", SERVICE + "    image: x\n    gpus: all\n    environment:\n      CUDA_VISIBLE_DEVICES: '-1'\n", 6),
+    ("visible-devices", "pod.yaml", POD + "    image: x\n    env:\n    - name: NVIDIA_VISIBLE_DEVICES\n      value: all\n", 9),
+    ("shared-memory", "compose.yml", SERVICE + "    image: pytorch/pytorch:2.4.1-cuda12.1-cudnn9-runtime\n    gpus: all\n", 3),
+    ("shared-memory", "pod.yaml", POD + "    image: x\n    command: [torchrun, train.py]\n    resources: {limits: {nvidia.com/gpu: 1}}\n", 7),
+]  # fmt: skip
+
+MACHINES = [
+    ("driver-too-old", described(driver="470.82.01"), "requirements.txt", "torch==2.5.1\n", 1),
+    ("driver-too-old", described(driver="535"), "Dockerfile", "FROM nvidia/cuda:13.0.1-base-ubuntu24.04\n", 1),
+    ("driver-too-old", described(driver="470"), "compose.yml", SERVICE + "    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n    gpus: all\n", 3),
+    ("gpu-no-code", described(names=("RTX 5090",)), "requirements.txt", "torch==2.5.1\n", 1),
+    ("gpu-no-code", described(names=("sm_61",)), "requirements.txt", "jax\ntorch==2.15.0\n", 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rule, name, text, line", BAD)
+def test_mistake_is_found_on_its_line(rule, name, text, line):
+    assert (rule, line) in rules(name, text)
+
+
+@pytest.mark.parametrize("rule, machine, name, text, line", MACHINES)
+def test_mistakes_for_a_described_machine(rule, machine: Machine, name, text, line):
+    assert (rule, line) in rules(name, text, machine)
+    assert (rule, line) not in rules(name, text)
+
+
+def test_every_rule_has_a_case():
+    assert {case[0] for case in (*BAD, *MACHINES)} == set(RULES)
+
+
+@pytest.mark.parametrize("rule, name, text, line", BAD)
+def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
+    for mistake in check({name: text}).mistakes:
+        assert mistake.text
+        assert not mistake.text.endswith(".")
+        assert mistake.fix
+        assert not mistake.fix.endswith(".")
+        assert mistake.know.where
+
+
+SILENT = [
+    ("requirements.txt", "torch==2.5.1+cu121\nnvidia-cudnn-cu12==8.9.2.26\n"),  # another build: its demands are not known
+    ("requirements.txt", "onnxruntime; python_version < '3.10'\nonnxruntime-gpu; python_version >= '3.10'\n"),
+    ("requirements.txt", "tensorflow==2.21.0\n"),  # nobody says GPU
+    ("requirements.txt", "tensorflow-gpu<2.12\n"),
+    ("requirements.txt", "tensorflow-gpu~=2.8.0\n"),
+    ("requirements.txt", "torch==2.16.0.dev20261101\n"),
+    ("requirements.txt", "torch==99.0\n"),  # newer than what is known
+    ("requirements.txt", "torch==2.5.1\ntorchvision\n"),
+    ("requirements.txt", "torch\ntorchvision==0.19.0\n"),
+    ("requirements.txt", "-f https://wheels.example/\ntorch==1.8.2\n"),
+    ("requirements.txt", "torch==2.1.2\nnumpy<2\n"),
+    ("requirements.txt", "torch==2.5.1\nnvidia-cudnn-cu12==9.1.0.70\n"),
+    ("constraints.txt", "onnxruntime==1.20.1\nonnxruntime-gpu==1.20.2\n"),  # limits install nothing
+    ("Dockerfile", "FROM nvidia/cuda:${V}-base\nRUN pip install tensorflow==2.8.0\n"),  # only the build knows
+    ("Dockerfile", "FROM nvidia/cuda:11.8.0-base-ubuntu22.04\nRUN apt-get install -y cuda-libraries-11-8 libcudnn8\nRUN pip install tensorflow==2.13.1\n"),
+    ("Dockerfile", CUDA12 + "RUN apt-get install -y cuda-nvcc-12-4 && pip install torch==2.5.1 flash-attn\n"),
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS b\nENV LD_LIBRARY_PATH=/usr/local/cuda/lib64/stubs\nFROM ubuntu:22.04\n"),
+    ("Dockerfile", "FROM python:3.11\nRUN pip install onnxruntime-gpu==1.20.2 torch==2.5.1\n"),
+    ("Dockerfile", 'FROM python:3.11\nRUN pip install "onnxruntime-gpu[cuda,cudnn]==1.21.0"\n'),
+    ("Dockerfile", "FROM nvcr.io/nvidia/pytorch:24.08-py3\nRUN pip install onnxruntime\n"),
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN apt-get install -y python3.11 && python3.11 -m pip install torch==2.5.1\n"),
+    ("compose.yml", SERVICE + "    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n    privileged: true\n"),
+    ("compose.yml", SERVICE + "    image: ${IMAGE}\n"),
+    ("compose.yml", SERVICE + "    image: x\n    deploy: {resources: {reservations: {devices: [{capabilities: [tpu]}]}}}\n"),
+    ("pod.yaml", POD + "    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n    resources: {limits: {aliyun.com/gpu-mem: 3}}\n"),
+    ("pod.yaml", POD + "    image: nginx\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, text", SILENT)
+def test_near_misses_stay_silent(name, text):
+    assert rules(name, text) == []
+
+
+def test_included_files_meet_the_image_that_installs_them():
+    files = {"app/Dockerfile": "FROM python:3.13\nCOPY reqs.txt .\nRUN pip install -r reqs.txt\n"}
+    result = check(files, beside={"app/reqs.txt": "numpy\ntorch==2.3.1\n"})
+    assert found(result) == [("python-no-wheel", "app/reqs.txt", 2)]
+
+
+def test_a_compose_override_beside_asks_for_the_gpu():
+    base = {"d/compose.yml": SERVICE + "    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n"}
+    assert found(check(base)) == [("no-gpu-request", "d/compose.yml", 3)]
+    assert found(check(base, beside={"d/compose.override.yml": SERVICE + "    gpus: all\n"})) == []
+
+
+def test_stages_inherit_and_copied_packages_meet_the_last_image():
+    text = (
+        "FROM python:3.11 AS build\nRUN pip install --target /deps tensorflow==2.13.1\n"
+        "FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04 AS base\nFROM base\nCOPY --from=build /deps /deps\n"
+    )
+    assert rules("Dockerfile", text) == [("base-image", 3)]
+
+
+@pytest.mark.parametrize(
+    "comment, silent",
+    [
+        ("torch==2.5.2  # gpuwhy: ignore[no-such-release]", True),
+        ("torch==2.5.2  # gpuwhy: ignore", True),
+        ("torch==2.5.2  # gpuwhy: ignore[yanked, no-such-release]", True),
+        ("# gpuwhy: ignore[no-such-release]\ntorch==2.5.2", True),
+        ("# gpuwhy: ignore-file[no-such-release]\nnumpy\ntorch==2.5.2", True),
+        ("torch==2.5.2  # gpuwhy: ignore[yanked]", False),
+        ("# gpuwhy: ignore[no-such-release]\nnumpy\ntorch==2.5.2", False),
+    ],
+)
+def test_comments_silence(comment, silent):
+    result = check({"requirements.txt": comment + "\n"})
+    assert bool(result.mistakes) is not silent
+    assert sum(file.ignored for file in result.files) == int(silent)
