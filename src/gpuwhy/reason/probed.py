@@ -13,22 +13,8 @@ from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
 from gpuwhy.model.facts import Call, Facts, Framework, FrameworkRun, Stage
 from gpuwhy.model.report import Layer, Mark, Report, Shown, Verdict
+from gpuwhy.model.stages import TITLES
 
-TITLES = {
-    "libcuda": "loading the driver library",
-    "init": "cuInit",
-    "devices": "driver version, devices",
-    "context": "context",
-    "memory": "allocate, copy, free",
-    "nvrtc": "compile a kernel (NVRTC)",
-    "launch": "launch it",
-    "cudart": "CUDA runtime",
-    "cublas": "cuBLAS matmul",
-    "cudnn": "cuDNN and its parts",
-    "cudnn_create": "cudnnCreate",
-    "convolution": "convolution",
-    "nccl": "NCCL all-reduce",
-}
 BAD = ("failed", "crashed", "hung")
 LATENT = ("cuda.mixed_libraries", "cuda.version_mismatch", "cudnn.mixed_libraries", "cudnn.version_mismatch",
           "install.conflict", "install.corrupted")  # fmt: skip
