@@ -109,6 +109,11 @@ def by_name(name: str) -> GpuRow | None:
     return None
 
 
+def names() -> tuple[str, ...]:
+    """Every name that `by_name` knows, in its plain words."""
+    return tuple(_index())
+
+
 def segment(name: str) -> Segment | None:
     """Which market a card was made for, from its name; None when the name does not tell."""
     row = by_name(name)

@@ -7,13 +7,16 @@ import msgspec
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.libraries import parse
 from gpuwhy.model.fact import Source
-from gpuwhy.model.version import at_least, numbers
+from gpuwhy.model.version import at_least, major_minor, numbers
 
 LINKED = frozenset({"torch"})
 """Frameworks that link their CUDA libraries: importing them fails without one, GPU or not (torch 1.4 to 2.15)."""
 
 PRELOADS = {"onnxruntime": "onnxruntime.preload_dlls()"}
 """Frameworks that find libraries in their own environment only after this call, or after another import did it."""
+
+FIRST_JAX = "0.4.26"
+"""The extra cuda12 came with 0.4.23; up to 0.4.25 it takes a cuDNN 9, which that jaxlib does not know."""
 
 _SUFFIXED = frozenset({"nvidia-cudnn", "nvidia-nccl", "nvidia-nvshmem", "nvidia-cusparselt"})
 """Wheels that are still named after the CUDA major in CUDA 13; those of the toolkit itself dropped the suffix."""
@@ -51,14 +54,22 @@ def lost_folder(framework: str, version: str, library: str) -> LostFolder | None
     return next((r for r in LOST_FOLDERS if (r.framework, r.version, r.library) == (framework, version, library)), None)
 
 
-def gpu_requirement(framework: str, distribution: str, version: str, cuda_major: int | None) -> str:
+def sound(framework: str, version: str) -> str:
+    """The release itself; for one that does not find its own libraries, the last one that does."""
+    rows = (r.last_good for r in LOST_FOLDERS if (r.framework, r.version) == (framework, version.split("+")[0]))
+    return next(rows, version)
+
+
+def gpu_requirement(framework: str, distribution: str, version: str, cuda_major: int | None, python: str = "") -> str:
     """The requirement that installs this release's GPU build with what it needs; '' where no row knows one."""
     release = version.split("+")[0]
     if framework == "tensorflow":
-        return _tensorflow(distribution, release)
+        return _tensorflow(distribution, release, python)
     if framework == "torch":
         return f"torch=={release}"
     if framework == "jax":
+        if not at_least(release, FIRST_JAX):
+            return ""
         return f"jax[cuda{13 if cuda_major == 13 and at_least(release, '0.8') else 12}]=={release}"
     if framework == "onnxruntime":
         extra = "[cuda,cudnn]" if at_least(release, "1.21") else ""
@@ -68,7 +79,10 @@ def gpu_requirement(framework: str, distribution: str, version: str, cuda_major:
     return f"paddlepaddle-gpu=={release}" if framework == "paddle" else ""
 
 
-def _tensorflow(distribution: str, release: str) -> str:
+def _tensorflow(distribution: str, release: str, python: str) -> str:
+    """Releases whose and-cuda cannot be installed, because of its TensorRT wheels, give way to the next one."""
+    if release == "2.15.0" or (major_minor(release) == "2.14" and at_least(python, "3.11")):
+        release = "2.15.1"
     if distribution.startswith("tf-nightly"):
         return f"tf-nightly[and-cuda]=={release}"
     if at_least(release, "2.14"):
@@ -78,7 +92,7 @@ def _tensorflow(distribution: str, release: str) -> str:
 
 def brings_libraries(framework: str, version: str) -> bool:
     """Whether that requirement brings the CUDA libraries as wheels, so that no toolkit is needed."""
-    floors = {"tensorflow": "2.14", "torch": "1.13", "jax": "0.4.14", "onnxruntime": "1.21", "cupy": "14"}
+    floors = {"tensorflow": "2.14", "torch": "1.13", "jax": FIRST_JAX, "onnxruntime": "1.21", "cupy": "14"}
     return framework in floors and at_least(version, floors[framework])
 
 

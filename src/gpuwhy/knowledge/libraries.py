@@ -145,6 +145,11 @@ FAMILIES: tuple[Family, ...] = (
 _STEM = "|".join(f"(?P<f{number}>{'|'.join(family.stems)})" for number, family in enumerate(FAMILIES))
 _NAME = re.compile(rf"lib(?P<stem>{_STEM})(?P<hash>-[0-9a-f]{{8}})?\.so(?P<suffix>(?:\.\d+)*)$")
 
+_DLL_STEM = _STEM.replace(r"\w+", "[A-Za-z_]+?")
+_DLL = re.compile(
+    rf"(?P<stem>{_DLL_STEM})(?:64|32)?(?P<suffix>(?:_[\d._]*\d)?)\.dll$", re.IGNORECASE
+)  # cudnn_ops_infer64_8.dll, nvrtc64_101_0.dll, nvJitLink_120_0.dll
+
 FILES = r"lib(cu(bl|d[an]|ff|fi|pt|ra|so|sp)|nccl|nv(?!idia))[\w-]*\.so[.\d]*$"
 """A short regular expression that lets every name above through and little else: for listing a folder."""
 
@@ -159,8 +164,20 @@ class LibraryName(msgspec.Struct, frozen=True):
 
 def parse(name: str) -> LibraryName | None:
     """Take a file name apart; None when it is no CUDA library's."""
-    match = _NAME.match(name)
+    match = _NAME.match(name) or _DLL.match(name)
     if not match:
         return None
     number = next(n for n in range(len(FAMILIES)) if match[f"f{n}"] is not None)
-    return LibraryName(FAMILIES[number], match["stem"] + (match["hash"] or ""), match["suffix"][1:])
+    stem = match["stem"] + (match["hash"] or "" if name.startswith("lib") else "")
+    return LibraryName(FAMILIES[number], stem, match["suffix"][1:])
+
+
+def stem(name: str) -> str:
+    """What a library is called on every system: libcudnn_graph.so.9 and cudnn_graph64_9.dll are cudnn_graph; or ""."""
+    found = parse(name)
+    return found.stem if found else ""
+
+
+def is_cudnn(name: str) -> bool:
+    """Whether a file name is that of cuDNN or of a part of it."""
+    return name.startswith("libcudnn") or name[:5].lower() == "cudnn"

@@ -38,7 +38,7 @@ DROPPED: tuple[Dropped, ...] = (
         Source("know", "TensorFlow 2.11.1 release notes"),
         system="windows",
         since="2.11",
-        instead=_WSL,
+        instead=f"{_WSL}, or tensorflow-cpu 2.10 with tensorflow-directml-plugin",
         last="2.10.1",
     ),
     Dropped(

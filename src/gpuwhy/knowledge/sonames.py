@@ -21,16 +21,31 @@ _BY_NAME: dict[str, dict[str, str]] = {
 }
 _SAME = {"cublasLt": "cublas", "cufftw": "cufft", "cusolverMg": "cusolver"}
 _PARTS = re.compile(r"lib(\w+)\.so\.([\d.]+)$")
+_DLL = re.compile(r"(\w+?)(?:64|32)?_([\d_]+)\.dll$", re.IGNORECASE)
+_DLL_NAMES = {"cublaslt": "cublasLt", "cusolvermg": "cusolverMg", "nvjitlink": "nvJitLink"}
 _EXACT = re.compile(r"(?:[6-9]|10)\.\d|11\.[01]")
 
 
 def cuda_of(name: str) -> str:
     """The CUDA versions that ship a library of this name: '10.1 to 11.0'; '' when the name does not tell."""
     match = _PARTS.match(name)
-    if not match:
+    asked = (match[1], match[2]) if match else _of_dll(name)
+    if not asked:
         return ""
-    stem, suffix = _SAME.get(match[1], match[1]), match[2]
+    stem, suffix = _SAME.get(asked[0], asked[0]), asked[1]
     rows = _BY_NAME.get(stem)
     if rows is None:
         return ""
     return rows.get(suffix, suffix if _EXACT.fullmatch(suffix) else "")
+
+
+def _of_dll(name: str) -> tuple[str, str] | None:
+    """A DLL's name in the SONAMEs' form: cudart64_101 → cudart, 10.1; cudart64_110 → cudart, 11.0; nvrtc64_120_0."""
+    match = _DLL.match(name)
+    if not match:
+        return None
+    stem, digits = _DLL_NAMES.get(match[1].lower(), match[1].lower()), match[2].partition("_")[0]
+    if len(digits) == 3 or digits in ("75", "80", "90", "91", "92"):
+        dotted = f"{digits[:-1]}.{digits[-1]}"
+        return stem, dotted.removesuffix(".0") if stem in ("nvrtc", "nvJitLink") and digits >= "120" else dotted
+    return stem, digits

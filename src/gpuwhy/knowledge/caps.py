@@ -1,0 +1,135 @@
+"""Caps: what a release needs of other packages and does not state, and releases that are themselves broken.
+
+Every row was seen to fail here without it and to work with it, or names its source.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from gpuwhy.knowledge.installs import LOST_FOLDERS
+from gpuwhy.knowledge.tables import source
+from gpuwhy.model.fact import Source
+from gpuwhy.model.version import at_least, numbers
+
+NEWEST_MINOR = {9: 2, 10: 2, 11: 8, 12: 9, 13: 4}
+"""The last minor release of each CUDA major, where a package names the major alone."""
+
+OLDEST_GPU_OF = {"flash-attn": "8.0"}
+"""Compute capability from which on a package works, where it is compiled on the spot (flash-attn's README: Ampere)."""
+
+
+class CapRow(msgspec.Struct, frozen=True):
+    """Releases [since, until) of a framework need `requirement`, which their own metadata does not demand."""
+
+    framework: str
+    since: str
+    until: str
+    requirement: str
+    because: str
+    source: Source
+
+
+def _tried(what: str) -> Source:
+    return source("installed and imported, Linux x86_64, November 2026", what)
+
+
+CAPS: tuple[CapRow, ...] = (
+    CapRow(
+        "tensorflow",
+        "1.0",
+        "2.6",
+        "protobuf<3.21",
+        "its generated code does not load under protobuf 4 and newer, which its metadata lets in",
+        _tried(
+            "1.15.5 and 2.0.4 to 2.5.3, the last of each minor, fail with protobuf 4.24 to 6.33; 2.6.5 asks for <3.20"
+        ),
+    ),
+    CapRow(
+        "tensorflow",
+        "2.7",
+        "2.12",
+        "numpy<2",
+        "it was compiled for NumPy 1, and its metadata lets NumPy 2 in",
+        _tried("2.7.4, 2.8.4, 2.9.3, 2.10.1 and 2.11.1 fail with NumPy 2.0 and 2.2; 2.12.1 asks for <1.24 itself"),
+    ),
+    CapRow(
+        "torch",
+        "1.0",
+        "2.3",
+        "numpy<2",
+        "it was compiled for NumPy 1, and its metadata lets NumPy 2 in",
+        _tried("torch 1.13.1: tensors do not become NumPy 2 arrays; PyTorch 2.3 is the first built for NumPy 2"),
+    ),
+)
+
+
+class Flaw(msgspec.Struct, frozen=True):
+    """A release that does not work as published; '' as cure when nothing but another release helps."""
+
+    package: str
+    version: str
+    text: str
+    source: Source
+    cure: str = ""
+    pythons: tuple[str, ...] = ()  # only on these; () = on all
+
+
+_TENSORRT = source(
+    "uv pip compile of that release, November 2026", "its tensorrt wheels are not on the package index for this Python"
+)
+
+
+class Flaws:
+    """The known flaws, asked by package and release."""
+
+    def __init__(self, rows: tuple[Flaw, ...]) -> None:
+        self.rows = rows
+
+    def find(self, package: str, version: str) -> Flaw | None:
+        """The flaw of a release on every Python."""
+        return next((r for r in self.rows if (r.package, r.version) == (package, version) and not r.pythons), None)
+
+    def pythons(self, package: str, version: str) -> frozenset[str]:
+        """The Pythons on which a release is broken."""
+        return frozenset(p for r in self.rows if (r.package, r.version) == (package, version) for p in r.pythons)
+
+
+BROKEN = Flaws((
+    *(
+        Flaw(
+            row.framework,
+            row.version,
+            f"does not find {row.library} in its own wheel's folder",
+            row.source,
+            f"{row.library.split('.')[0].removeprefix('lib')}",
+        )
+        for row in LOST_FOLDERS
+    ),
+    Flaw("tensorflow", "2.15.0", "has an and-cuda extra that asks for uninstallable TensorRT wheels", _TENSORRT),
+    *(
+        Flaw("tensorflow", version, "asks for TensorRT wheels that this Python has not (and-cuda)", _TENSORRT,
+             pythons=("3.11",))
+        for version in ("2.14.0", "2.14.1")
+    ),
+))  # fmt: skip
+
+PAIRS: dict[tuple[str, str], dict[str, str]] = {("torchaudio", "2.11.0"): {"torch": ">=2.11"}}
+"""Companions whose metadata names no torch: torchaudio 2.11.0 (vllm 0.32.0 pins it together with torch 2.13.0)."""
+
+
+def caps(framework: str, version: str) -> tuple[CapRow, ...]:
+    """The caps of one release."""
+    return tuple(
+        row
+        for row in CAPS
+        if row.framework == framework and at_least(version, row.since) and not at_least(version, row.until)
+    )
+
+
+def states(framework: str, version: str) -> dict[str, str]:
+    """What a release's own metadata demands of packages that people pin beside it."""
+    if framework != "tensorflow" or not at_least(version, "2.6"):
+        return {}
+    major, minor = numbers(version)[:2]
+    return {"keras": ">=3" if minor >= 16 else f">={major}.{minor}.0rc0,<{major}.{minor + 1}"}

@@ -1,0 +1,55 @@
+"""What an image asks of its host: the expressions in NVIDIA_REQUIRE_*, as the NVIDIA Container Toolkit reads them.
+
+"cuda>=12.4 brand=tesla,driver>=470,driver<471": words are alternatives, and what commas join in a word must all hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.model.version import numbers
+
+RULES = source("NVIDIA Container Toolkit documentation", "NVIDIA_REQUIRE_* constraints")
+VARIABLE = "NVIDIA_REQUIRE_CUDA"
+_CONSTRAINT = re.compile(r"(cuda|driver|arch)(>=|<=|!=|=|<|>)(\d+(?:\.\d+)*)")
+_COMPARE: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
+    ">=": lambda has, wants: has >= wants,
+    "<=": lambda has, wants: has <= wants,
+    "<": lambda has, wants: has < wants,
+    ">": lambda has, wants: has > wants,
+    "=": lambda has, wants: has[: len(wants)] == wants,
+    "!=": lambda has, wants: has[: len(wants)] != wants,
+}
+
+
+def met(expression: str, has: dict[str, str]) -> bool | None:
+    """Whether a host with these values (cuda, driver, arch) meets an expression; None where that is not certain."""
+    if not expression.strip():
+        return True
+    outcomes = {_all(word.split(","), has) for word in re.sub(r"\s*(>=|<=|!=|[=<>])\s*", r"\1", expression).split()}
+    return True if True in outcomes else None if None in outcomes else False
+
+
+def _all(constraints: list[str], has: dict[str, str]) -> bool | None:
+    outcomes = {_one(text, has) for text in constraints}
+    return False if False in outcomes else None if None in outcomes else True
+
+
+def _one(text: str, has: dict[str, str]) -> bool | None:
+    found = _CONSTRAINT.fullmatch(text)
+    if not found or found[1] not in has:  # brands are NVML's, and not seen
+        return None
+    return _COMPARE[found[2]](_padded(has[found[1]], found[3]), _padded(found[3], found[3]))
+
+
+def _padded(version: str, like: str) -> tuple[int, ...]:
+    parts = numbers(version)
+    return parts + (0,) * (len(numbers(like)) - len(parts))
+
+
+def first_wish(expression: str) -> str:
+    """The CUDA release that an expression asks for in the first place: "12.4"; "" where it names none."""
+    found = re.search(r"(?:^|\s)cuda\s*>=\s*([\d.]+)", expression)
+    return found[1] if found else ""

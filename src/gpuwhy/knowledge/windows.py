@@ -1,0 +1,67 @@
+"""Windows: NVIDIA's installers of old toolkits and cuDNN archives, and where cuDNN for Windows gets zlib from."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from gpuwhy.knowledge.drivers import runs
+from gpuwhy.knowledge.releases import family, find, has_python
+from gpuwhy.knowledge.tables import source
+from gpuwhy.model.release import Release
+from gpuwhy.model.version import at_least, major_minor
+
+PLATFORM = "windows-x86_64"
+
+ARCHIVE = source("NVIDIA's archives of CUDA toolkits and of cuDNN", "names of the files for Windows")
+ZLIB = source("cuDNN 8.3 to 8.9 installation guide, Windows", "zlib's DLL must be on PATH; cuDNN opens it by name")
+ZLIB_DLL = "zlibwapi.dll"
+RUNTIME_DLLS = ("msvcp140", "vcruntime140", "concrt140", "vcomp140", "msvcr1", "msvcp1")
+"""How the files of the Visual C++ runtime are called."""
+REDISTRIBUTABLE = "winget install --exact --id Microsoft.VCRedist.2015+.x64"
+
+
+class Installer(msgspec.Struct, frozen=True):
+    """What installs a CUDA release on Windows, and the cuDNN archive that TensorFlow's builds for it go with."""
+
+    cuda: str
+    toolkit: str
+    cudnn: str
+    archive: str
+
+
+INSTALLERS: tuple[Installer, ...] = (
+    Installer("11.2", "cuda_11.2.2_461.33_win10.exe", "8.1.1", "cudnn-11.2-windows-x64-v8.1.1.33.zip"),
+    Installer("11.0", "cuda_11.0.2_451.48_win10.exe", "8.0.5", "cudnn-11.0-windows-x64-v8.0.5.39.zip"),
+    Installer("10.1", "cuda_10.1.243_426.00_win10.exe", "7.6.5", "cudnn-10.1-windows10-x64-v7.6.5.32.zip"),
+    Installer("10.0", "cuda_10.0.130_411.31_win10.exe", "7.6.5", "cudnn-10.0-windows10-x64-v7.6.5.32.zip"),
+)
+
+
+def installer(cuda: str) -> Installer | None:
+    """The row of a CUDA release; None where no row knows it."""
+    return next((row for row in INSTALLERS if row.cuda == major_minor(cuda)), None)
+
+
+def is_runtime(name: str) -> bool:
+    """Whether a DLL belongs to the Visual C++ runtime."""
+    return name.lower().startswith(RUNTIME_DLLS)
+
+
+def tensorflow_for(python: str = "", speaks: str = "", since: str = "") -> Release | None:
+    """The newest tensorflow-gpu for Windows with a wheel for a Python, and a CUDA that a driver runs, from one on."""
+    known = family("tensorflow-gpu")
+    for row in reversed(known.rows if known else ()):
+        if row.platform != PLATFORM or not isinstance(row.cuda, str) or not re.fullmatch(r"[\d.]+", row.version):
+            continue
+        fits = (not python or has_python(row, major_minor(python))) and (not speaks or runs(speaks, row.cuda))
+        if fits and at_least(row.cuda, since or "0"):
+            return row
+    return None
+
+
+def pythons_of(distribution: str, version: str) -> tuple[str, ...]:
+    """The Pythons for which a release has wheels for Windows; () where no row knows it."""
+    row = find(distribution, version, PLATFORM)
+    return row.pythons if row else ()

@@ -1,0 +1,177 @@
+"""Machine: what the set has to work on, seen here or described, each value with how it is known."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+from gpuwhy.knowledge import archs, gpus
+from gpuwhy.knowledge.drivers import cuda_of_driver
+from gpuwhy.model.fact import Known, Source
+from gpuwhy.model.plan import Gpu, Line, Machine, System
+from gpuwhy.model.version import numbers
+
+if TYPE_CHECKING:
+    from gpuwhy.model.facts import Facts
+
+PYTHONS = ("3.12", "3.13", "3.11", "3.10", "3.14", "3.9", "3.8", "3.7", "3.6", "3.5", "3.15")
+"""In the order they are tried when none is asked for: those with most wheels of other packages first."""
+
+_MACHINES = {"amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64", "arm64": "aarch64"}
+
+
+class BadMachineError(ValueError):
+    """A part of a description that makes no sense."""
+
+
+def described(
+    driver: str = "",
+    names: tuple[str, ...] = (),
+    python: str = "",
+    system: str = "",
+    machine: str = "",
+    keep: tuple[str, ...] = (),
+) -> Machine:
+    """The machine of a description; raises BadMachineError."""
+    told = [Line("told", text) for text in _told(driver, names, python, system, machine)]
+    name: System = _system(system or "linux")
+    cpu = _machine(machine or "x86_64")
+    cards = tuple(gpu(name) for name in names)
+    driver = _driver(driver) if driver else ""
+    python = _python(python) if python else ""
+    assumed = [] if system else [Line("assumed", "Linux, because no --os is given")]
+    if not driver:
+        assumed.append(Line("assumed", "a driver that is new enough: --driver says which one (nvidia-smi shows it)"))
+    if not cards:
+        assumed.append(Line("assumed", "a GPU that every release has code for: --gpu says which one"))
+    return Machine(name, cpu, driver, cards, python, bool(python), _keep(keep), lines=(*told, *assumed))
+
+
+def seen(facts: Facts, python: str = "", keep: tuple[str, ...] = ()) -> Machine:
+    """The machine that was observed; what could not be seen is assumed, and said."""
+    lines: list[Line] = []
+    driver = _value(facts.driver.module_version)
+    cards = _cards(facts, lines)
+    if driver:
+        lines.append(Line("saw", f"driver {driver}", _source(facts.driver.module_version)))
+    else:
+        lines.append(
+            Line("assumed", "a driver that is new enough: none is loaded here; --driver says which one to plan for")
+        )
+    interpreter = facts.target.interpreter
+    here = ".".join(str(n) for n in numbers(interpreter.value.version)[:2]) if isinstance(interpreter, Known) else ""
+    if here and not python:
+        lines.append(Line("saw", f"Python {here}", interpreter.source if isinstance(interpreter, Known) else None))
+    elif python:
+        lines.append(Line("told", f"Python {python}"))
+    wsl = isinstance(facts.surroundings.wsl, Known)
+    cpu = interpreter.value.machine if isinstance(interpreter, Known) else "x86_64"
+    installed = facts.target.distributions
+    packages = {d.name: d.version for d in installed.value} if isinstance(installed, Known) else {}
+    return Machine(
+        "wsl" if wsl else "linux",
+        _MACHINES.get(cpu, cpu or "x86_64"),
+        driver,
+        cards,
+        _python(python) if python else here,
+        bool(python) or "python" in keep,
+        _keep(keep),
+        packages,
+        tuple(lines),
+    )
+
+
+def gpu(text: str) -> Gpu:
+    """A GPU by name, `sm_89` or `8.9`; raises BadMachineError with the nearest names."""
+    plain = re.fullmatch(r"(?:sm_|compute_)?(\d{1,2})\.?(\d)[af]?", text.strip().lower())
+    if plain:
+        capability = f"{plain[1]}.{plain[2]}"
+        arch = archs.of(capability)
+        if arch is None:
+            known = ", ".join("sm_" + row.capability.replace(".", "") for row in archs.ARCHS)
+            raise BadMachineError(f"--gpu {text}: no such compute capability; known are {known}")
+        return Gpu(f"a {arch.name} GPU", capability)
+    row = gpus.by_name(text)
+    if row is None:
+        near = difflib.get_close_matches(text.lower(), gpus.names(), 3, 0.6)
+        hint = f"; did you mean {', '.join(near)}?" if near else "; give its compute capability, as in --gpu sm_89"
+        raise BadMachineError(f"--gpu {text}: no such GPU is known{hint}")
+    if row.capability is None:
+        raise BadMachineError(f"--gpu {text}: its compute capability is not known; give it, as in --gpu sm_89")
+    return Gpu(row.name.removeprefix("NVIDIA "), row.capability)
+
+
+def _cards(facts: Facts, lines: list[Line]) -> tuple[Gpu, ...]:
+    devices, pci = facts.devices.devices, facts.devices.pci
+    if isinstance(devices, Known) and devices.value:
+        found = [(d.name, _value(d.capability)) for d in devices.value]
+        where = devices.source
+    elif isinstance(pci, Known) and pci.value:
+        found = [(_value(d.name), _value(d.capability)) for d in pci.value]
+        where = pci.source
+    else:
+        lines.append(Line("assumed", "a GPU that every release has code for: none is seen here; --gpu says which one"))
+        return ()
+    cards = tuple(dict.fromkeys(Gpu(name.removeprefix("NVIDIA "), cap) for name, cap in found if cap))
+    lines += [Line("saw", f"{card.name}, compute capability {card.capability}", where) for card in cards]
+    return cards
+
+
+def _told(driver: str, names: tuple[str, ...], python: str, system: str, machine: str) -> list[str]:
+    out = [f"driver {driver}"] if driver else []
+    out += [f"{g.name}, compute capability {g.capability}" for g in (gpu(name) for name in names)]
+    out += [f"Python {python}"] if python else []
+    out += (
+        [" on ".join(filter(None, (system and {"wsl": "WSL 2"}.get(system, system), machine)))]
+        if system or machine
+        else []
+    )
+    return out
+
+
+def _driver(text: str) -> str:
+    if not re.fullmatch(r"\d{3}(\.\d+)*", text):
+        raise BadMachineError(f"--driver {text}: expected a driver version such as 535 or 535.183.01")
+    if cuda_of_driver(text) is None and numbers(text)[0] < 346:
+        raise BadMachineError(f"--driver {text}: older than every driver that is known (346 came with CUDA 7.0)")
+    return text
+
+
+def _python(text: str) -> str:
+    found = re.fullmatch(r"(3|2)\.(\d{1,2})(\.\d+)?(t?)", text)
+    if not found:
+        raise BadMachineError(f"--python {text}: expected a version such as 3.12")
+    short = f"{found[1]}.{found[2]}{found[4]}"
+    if short.rstrip("t") not in (*PYTHONS, "2.7", "3.4", "3.3"):
+        raise BadMachineError(f"--python {text}: no release has a wheel for it; known are 2.7 and 3.3 to 3.15")
+    return short
+
+
+def _system(text: str) -> System:
+    names: dict[str, System] = {"linux": "linux", "windows": "windows", "win": "windows", "wsl": "wsl", "wsl2": "wsl"}
+    if text.lower() not in names:
+        raise BadMachineError(f"--os {text}: expected linux, windows or wsl (CUDA has no macOS)")
+    return names[text.lower()]
+
+
+def _machine(text: str) -> str:
+    name = _MACHINES.get(text.lower(), text.lower())
+    if name not in ("x86_64", "aarch64"):
+        raise BadMachineError(f"--arch {text}: expected x86_64 or aarch64")
+    return name
+
+
+def _keep(parts: tuple[str, ...]) -> tuple[str, ...]:
+    for part in parts:
+        if part not in ("driver", "python"):
+            raise BadMachineError(f"--keep {part}: expected driver, python or both, with a comma")
+    return parts
+
+
+def _value(fact: object) -> str:
+    return str(fact.value) if isinstance(fact, Known) else ""
+
+
+def _source(fact: object) -> Source | None:
+    return fact.source if isinstance(fact, Known) else None

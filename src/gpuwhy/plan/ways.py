@@ -1,0 +1,195 @@
+"""Ways: the same set as commands and files for pip, uv, conda, Docker, apt and Windows; all exact and pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.images import Parts, parts, tensorflow_image
+from gpuwhy.model.plan import Machine, Proposal, SystemPart, Way
+
+_REPOSITORY = "from NVIDIA's repository for Ubuntu, which must be set up first (see the CUDA installation guide)"
+_OWN_INDEX = "PyTorch's own index for {} (its install page shows the address)"
+
+
+def ways(plan: Proposal, machine: Machine) -> tuple[Way, ...]:
+    """Every way that fits the machine, the shortest first."""
+    out = [_uv(plan, machine), _pip(plan, machine), _constraints(plan), _pyproject(plan), *_conda(plan, machine)]
+    if machine.system != "windows":
+        out += _docker(plan, machine)
+        out += _apt(plan)
+    else:
+        out += _windows(plan)
+    return tuple(out)
+
+
+def requirements(plan: Proposal) -> list[str]:
+    """What is named on a command line: the releases, wheels that must not be newer, caps and the other wishes."""
+    out = [c.requirement for c in plan.choices if not c.build]
+    out += [c.requirement for c in plan.libraries if c.asked]
+    out += [cap.requirement for cap in plan.caps]
+    return list(
+        dict.fromkeys([*out, *(w.text for w in plan.others if not w.constraint and not w.text.startswith("-e "))])
+    )
+
+
+def _builds(plan: Proposal) -> list[str]:
+    return [c.requirement for c in plan.choices if c.build]
+
+
+def backend(plan: Proposal) -> str:
+    """The name of PyTorch's own index where the set needs it."""
+    return next((c.backend for c in plan.choices if c.backend), "")
+
+
+def quoted(words: list[str]) -> str:
+    """Words for a shell: quotes where one would read <, >, [ or a space."""
+    return " ".join(f'"{w}"' if set(w) & set("<>[]; ~*") else w for w in words)
+
+
+def _editable(plan: Proposal) -> str:
+    return "".join(f" {w.text}" for w in plan.others if w.text.startswith("-e "))
+
+
+def _uv(plan: Proposal, machine: Machine) -> Way:
+    own = backend(plan)
+    windows = machine.system == "windows"
+    lines = [
+        f"uv venv --python {plan.python} .venv",
+        ".venv\\Scripts\\activate" if windows else ". .venv/bin/activate",
+        f"uv pip install {f'--torch-backend={own} ' if own else ''}{quoted(requirements(plan))}{_editable(plan)}",
+    ]
+    lines += [f"uv pip install --no-build-isolation {name}" for name in _builds(plan)]
+    return Way("uv", "uv", "\n".join([*lines, *_variables(plan, windows)]))
+
+
+def _pip(plan: Proposal, machine: Machine) -> Way:
+    own = backend(plan)
+    windows = machine.system == "windows"
+    start = f"py -{plan.python} -m venv .venv" if windows else f"python{plan.python} -m venv .venv"
+    lines = [start, ".venv\\Scripts\\activate" if windows else ". .venv/bin/activate"]
+    if plan.python in ("3.6", "3.7"):
+        lines.append('python -m pip install "pip>=21.3"')
+    lines.append(f"python -m pip install {quoted(requirements(plan))}{_editable(plan)}")
+    lines += [f"python -m pip install --no-build-isolation {name}" for name in _builds(plan)]
+    note = f"with --extra-index-url and the address of {_OWN_INDEX.format(own)}" if own else ""
+    return Way("pip", "pip", "\n".join([*lines, *_variables(plan, windows)]), note=note)
+
+
+def _variables(plan: Proposal, windows: bool) -> Iterator[str]:
+    for name, value in plan.environment:
+        yield f"set {name}={value}" if windows else f"export {name}={value}"
+
+
+def _constraints(plan: Proposal) -> Way:
+    exact = [f"{c.package}=={c.version}" for c in (*plan.choices, *plan.libraries)]
+    limits = [cap.requirement for cap in plan.caps] + [w.text for w in plan.others if w.constraint]
+    head = f"# for Python {plan.python}; use: pip install -c constraints.txt …"
+    return Way("constraints", "constraints file", "\n".join([head, *sorted(exact), *limits]) + "\n", "constraints.txt")
+
+
+def _pyproject(plan: Proposal) -> Way:
+    major, minor = plan.python.rstrip("t").split(".")
+    names = "".join(f'  "{name}",\n' for name in [*requirements(plan), *_builds(plan)] if "://" not in name)
+    text = (
+        f'[project]\nname = "my-project"\nversion = "0.1.0"\nrequires-python = "=={major}.{minor}.*"\n'
+        f"dependencies = [\n{names}]\n"
+    )
+    if backend(plan):
+        text += f'\n[tool.uv.pip]\ntorch-backend = "{backend(plan)}"\n'
+    if _builds(plan):
+        compiled = ", ".join(f'"{c.package}"' for c in plan.choices if c.build)
+        text += f"\n[tool.uv]\nno-build-isolation-package = [{compiled}]\n"
+    return Way("pyproject", "pyproject.toml", text, "pyproject.toml")
+
+
+def _system(plan: Proposal) -> Parts | None:
+    """The row of the system CUDA that the set needs; None where it needs none, or none is known."""
+    need: dict[str, SystemPart] = {part.name: part for part in plan.system}
+    if "CUDA" not in need:
+        return None
+    cudnn = need["cuDNN"].version if "cuDNN" in need else ""
+    return parts(need["CUDA"].version, cudnn)
+
+
+def _conda(plan: Proposal, machine: Machine) -> Iterator[Way]:
+    row = _system(plan)
+    if plan.system and any(p.name == "CUDA" for p in plan.system) and not (row and row.conda):
+        return
+    extra = [f"  - {word}\n" for word in row.conda.split()] if row else []
+    inner = "".join(f'      - "{name}"\n' for name in requirements(plan))
+    text = (
+        "name: gpu\nchannels:\n  - conda-forge\ndependencies:\n"
+        f"  - python={plan.python}\n  - pip\n{''.join(extra)}  - pip:\n{inner}"
+    )
+    note = "conda env create -f environment.yml (or mamba)"
+    if row and machine.system != "windows":
+        note += "; then: conda env config vars set LD_LIBRARY_PATH=$CONDA_PREFIX/lib"
+    if backend(plan):
+        note += f"; pip needs {_OWN_INDEX.format(backend(plan))}"
+    yield Way("conda", "conda or mamba", text, "environment.yml", note)
+
+
+def _docker(plan: Proposal, machine: Machine) -> Iterator[Way]:
+    if _builds(plan):
+        return
+    image, note = _image(plan)
+    if not image:
+        return
+    install = f"RUN python3 -m pip install --no-cache-dir -c constraints.txt {quoted(_inside(plan, image))}"
+    lines = [
+        f"FROM {image}",
+        "ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+        *(f"ENV {name}={_container(value, plan.python)}" for name, value in plan.environment),
+        "COPY constraints.txt .",
+    ]
+    if image.startswith("nvidia/"):
+        lines.append("RUN apt-get update && apt-get install -y python3-pip && rm -rf /var/lib/apt/lists/*")
+    platform = "linux/arm64" if machine.machine == "aarch64" else "linux/amd64"
+    run = f"docker build --platform {platform} -t gpu . && docker run --rm --gpus all gpu nvidia-smi"
+    yield Way(
+        "docker", "Dockerfile", "\n".join([*lines, install]) + "\n", "Dockerfile", "; ".join(filter(None, (run, note)))
+    )
+
+
+def _container(value: str, python: str) -> str:
+    return value.replace(f"$VIRTUAL_ENV/lib/python{python}", f"/usr/local/lib/python{python}")
+
+
+def _image(plan: Proposal) -> tuple[str, str]:
+    """The base image, and what is special about it."""
+    if not any(part.name == "CUDA" for part in plan.system):
+        return f"python:{plan.python}-slim", "the CUDA libraries come as wheels, so the image needs none"
+    tensorflow = next((c for c in plan.choices if c.package in ("tensorflow", "tensorflow-gpu")), None)
+    if tensorflow is not None:
+        return tensorflow_image(tensorflow.version), "has TensorFlow, its CUDA and its cuDNN, and its own Python"
+    row = _system(plan)
+    return (row.image if row else ""), "its Python is the distribution's"
+
+
+def _inside(plan: Proposal, image: str) -> list[str]:
+    """TensorFlow's image already holds TensorFlow."""
+    names = requirements(plan)
+    return [n for n in names if not n.startswith("tensorflow")] or ["pip"] if image.startswith("tensorflow/") else names
+
+
+def _apt(plan: Proposal) -> Iterator[Way]:
+    row = _system(plan)
+    if row is None or not row.apt:
+        return
+    install = f"sudo apt-get install --no-install-recommends {row.apt}"
+    text = f"{install}\nexport LD_LIBRARY_PATH=/usr/local/cuda-{row.cuda}/lib64"
+    yield Way("apt", f"CUDA {row.cuda} and cuDNN {row.cudnn} on the system", text, note=_REPOSITORY)
+
+
+def _windows(plan: Proposal) -> Iterator[Way]:
+    row = _system(plan)
+    if row is None or not row.installer:
+        return
+    folder = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{row.cuda}"
+    text = (
+        f"{row.installer}\n{row.archive}: copy its bin, include and lib folders into {folder}\n"
+        rf'set "PATH={folder}\bin;{folder}\libnvvp;{folder}\extras\CUPTI\lib64;%PATH%"'
+    )
+    yield Way(
+        "windows", f"CUDA {row.cuda} and cuDNN on Windows", text, note="both from NVIDIA's archives of older releases"
+    )

@@ -1,0 +1,121 @@
+"""A plan for a person (what to install first, then why) and as JSON (`gpuwhy.plan/1`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from gpuwhy.model.plan import Choice, Conflict, Line, Passed, Plan, Proposal, Way
+from gpuwhy.render.terminal import Paper, plain
+
+SCHEMA = "gpuwhy.plan/1"
+_SHORT = ("uv", "pip")
+_PASSED = 6
+
+
+def as_json(plan: Plan) -> str:
+    """The contract's shape."""
+    out: dict[str, Any] = {"schema": SCHEMA, "status": "proposal" if plan.proposal else "conflict"}
+    out |= msgspec.to_builtins(plan)
+    return msgspec.json.format(msgspec.json.encode(out), indent=1).decode() + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the contract, from the nouns themselves; docs/plan.schema.json is a copy of it."""
+    out = msgspec.json.schema(Plan)
+    definition = out["$defs"]["Plan"]
+    definition["properties"] |= {"schema": {"const": SCHEMA}, "status": {"enum": ["proposal", "conflict"]}}
+    definition["required"] = ["schema", "status", *definition["required"]]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA, **out}
+
+
+def render(plan: Plan, paper: Paper, all_ways: bool = False, verbose: bool = False) -> str:
+    """The whole plan as text."""
+    if plan.proposal:
+        lines = list(_proposal(plan.proposal, paper, all_ways, verbose, "✓"))
+    else:
+        assert plan.conflict is not None
+        lines = list(_conflict(plan.conflict, paper, all_ways, verbose))
+    return plain("\n".join(lines).rstrip() + "\n", paper)
+
+
+def _proposal(plan: Proposal, paper: Paper, all_ways: bool, verbose: bool, glyph: str) -> Iterator[str]:
+    named = ", ".join(_name(c) for c in plan.choices)
+    yield from paper.wrap(f"{named} on Python {plan.python}", paper.tint("1;32", f"{glyph} "), "  ")
+    yield ""
+    ways = [way for way in plan.ways if all_ways or way.kind in _SHORT or way.kind in ("apt", "windows")]
+    for way in ways:
+        yield from _way(way, paper)
+    yield from _needs(plan, paper)
+    yield from (line for each in plan.lines for line in _line(each, paper))
+    for cap in plan.caps:
+        yield from _line(Line("know", f"{cap.requirement}: {cap.because}", cap.source), paper)
+    for note in plan.notes:
+        yield from paper.wrap(note, "  note     ", "           ")
+    if plan.others:
+        names = ", ".join(wish.name or wish.url for wish in plan.others)
+        yield from paper.wrap(f"{names}: not known here, left to the installer", "  others   ", "           ")
+    if verbose:
+        pins = ", ".join(f"{c.package} {c.version}" for c in plan.libraries)
+        yield from paper.wrap(pins or "none", "  wheels   ", "           ")
+    also = [p for p in plan.pythons if p != plan.python]
+    if also:
+        yield f"  also on  Python {', '.join(also)}"
+    yield from _passed(plan.passed, paper, verbose)
+    if not all_ways:
+        more = ", ".join(way.title for way in plan.ways if way not in ways)
+        yield from paper.wrap(f"{more} (--all shows, --write FOLDER writes them)", "  more     ", "           ")
+
+
+def _name(choice: Choice) -> str:
+    return f"{choice.package} {choice.version}" + (f" ({choice.backend})" if choice.backend else "")
+
+
+def _way(way: Way, paper: Paper) -> Iterator[str]:
+    yield paper.tint("1", f"  {way.title}") + (f"  {way.file}" if way.file else "")
+    yield from (f"    {line}" for line in way.text.rstrip().splitlines())
+    if way.note:
+        yield from paper.wrap(way.note, "    # ", "    # ")
+    yield ""
+
+
+def _needs(plan: Proposal, paper: Paper) -> Iterator[str]:
+    for part in plan.system:
+        what = f"{part.name} {part.version}".rstrip() + (" or newer" if part.name == "driver" else "")
+        yield from paper.wrap(f"{what}: {part.why}", "  needs    ", "           ")
+
+
+def _line(line: Line, paper: Paper) -> list[str]:
+    source = f"  [{line.source}]" if line.source else ""
+    return paper.wrap(f"{line.text}{source}", f"  {line.kind:<8} ", "           ")
+
+
+def _passed(passed: Sequence[Passed], paper: Paper, verbose: bool) -> Iterator[str]:
+    shown = passed if verbose else passed[:_PASSED]
+    for each in shown:
+        colon = ":" if each.kind == "platform" else ""
+        yield from paper.wrap(f"{each.package} {_span(each)}{colon} {each.why}", "  passed   ", "           ")
+    if len(passed) > len(shown):
+        yield f"  passed   {len(passed) - len(shown)} more groups of releases (--verbose lists them)"
+
+
+def _span(passed: Passed) -> str:
+    versions = passed.versions
+    return versions[0] if len(versions) == 1 else f"{versions[-1]} … {versions[0]} ({len(versions)} releases)"
+
+
+def _conflict(conflict: Conflict, paper: Paper, all_ways: bool, verbose: bool) -> Iterator[str]:
+    yield from paper.wrap(conflict.text, paper.tint("1;31", "✗ "), "  ")
+    yield ""
+    yield from (line for each in conflict.lines for line in _line(each, paper))
+    if conflict.nearest is None:
+        yield "  nearest  nothing that is known works on this machine"
+        return
+    yield from paper.wrap(conflict.gives_up, "  nearest  ", "           ")
+    for move in conflict.migration:
+        yield from paper.wrap(move, "  code     ", "           ")
+    yield ""
+    nearest = msgspec.structs.replace(conflict.nearest, lines=())
+    yield from _proposal(nearest, paper, all_ways, verbose, "→")

@@ -1,0 +1,89 @@
+"""`gpuwhy plan` from outside: text, JSON against its schema, files, exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.render.plan import schema
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+
+
+def gpuwhy(*argv: str, given: str = "") -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "gpuwhy", "plan", *argv]
+    return subprocess.run(command, input=given, capture_output=True, text=True, timeout=60)
+
+
+def test_the_answer_comes_first():
+    done = gpuwhy("tensorflow", "--driver", "550", "--gpu", "RTX 3090")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "✓ tensorflow 2.20.0 on Python 3.12"
+    assert '    uv pip install "tensorflow[and-cuda]==2.20.0"' in lines
+    assert "more     constraints file" in done.stdout
+
+
+def test_this_machine():
+    done = gpuwhy("torch", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert {line["kind"] for line in told["machine"]["lines"]} <= {"saw", "assumed"}
+
+
+@pytest.mark.parametrize(
+    "argv, code",
+    [(("tensorflow", "--driver", "550", "--gpu", "sm_75"), 0), (("tensorflow==1.15", "--gpu", "sm_89"), 1)],
+)
+def test_json_keeps_its_contract(argv, code):
+    done = gpuwhy(*argv, "--json")
+    assert done.returncode == code
+    told = json.loads(done.stdout)
+    pytest.importorskip("jsonschema").validate(told, schema())
+    assert (told["schema"], told["status"]) == ("gpuwhy.plan/1", ("proposal", "conflict")[code])
+
+
+def test_the_published_schema_is_the_one_in_use():
+    assert json.loads((DOCS / "plan.schema.json").read_text()) == json.loads(json.dumps(schema()))
+
+
+def test_files_are_written_and_not_overwritten(tmp_path):
+    argv = ("tensorflow", "--driver", "550", "--write", str(tmp_path / "out"))
+    assert gpuwhy(*argv).returncode == 0
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"constraints.txt", "environment.yml", "Dockerfile", "pyproject.toml"}
+    again = gpuwhy(*argv)
+    assert again.returncode == 2
+    assert "would be overwritten" in again.stderr
+
+
+@pytest.mark.parametrize(
+    "argv, said",
+    [
+        ((), "nothing to plan"),
+        (("tensorlow",), "did you mean 'tensorflow'?"),
+        (("torch==99",), "no release meets torch==99"),
+        (("torch", "--gpu", "Voodoo 2"), "no such GPU"),
+        (("-r", "nowhere.txt"), "cannot read nowhere.txt"),
+        (("torch", "--python", "nowhere"), "neither a version nor"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(argv, said):
+    done = gpuwhy(*argv)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_requirements_file(tmp_path):
+    file = tmp_path / "requirements.txt"
+    file.write_text("torch>=2.4\ntorchvision\nnumpy<3\n")
+    done = gpuwhy("-r", str(file), "--driver", "535", "--gpu", "A100")
+    assert done.returncode == 0
+    assert done.stdout.startswith("✓ torch 2.10.0, torchvision 0.25.0 on Python 3.12")
+    file.write_text("numpy\ntorchvison\n")
+    assert "requirements.txt:2: 'torchvison'" in gpuwhy("-r", str(file)).stderr
