@@ -94,8 +94,8 @@ def test_older_builds_are_what_the_harvested_releases_say():
     names = {"torch": "torch", "tensorflow": "tensorflow", "onnxruntime": "onnxruntime-gpu"}
     for framework, name in names.items():
         rows = [r for r in family(name).rows if r.platform == "linux-x86_64" and isinstance(r.cuda, str)]
-        for oldest, _, command in BUILDS[framework]:
-            below = re.search(r"<([\d.]+)", command)[1]
+        for oldest, _, wanted, _ in BUILDS[framework]:
+            below = re.search(r"<([\d.]+)", wanted)[1]
             inside = [r for r in rows if numbers(r.version) < numbers(below)]
             newest = max(inside, key=lambda r: numbers(r.version))
-            assert newest.cuda.split(".")[0] == oldest.split(".")[0], (framework, command, newest)
+            assert newest.cuda.split(".")[0] == oldest.split(".")[0], (framework, wanted, newest)

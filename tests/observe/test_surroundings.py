@@ -394,3 +394,34 @@ def test_repeated_lines_are_kept_once_with_the_latest_time():
 def test_no_dmesg_is_unknown_not_silence():
     assert isinstance(seen(answers(kernel_log=None)).kernel_log, Unknown)
     assert isinstance(seen(answers(kernel_log=Unknown("not permitted"))).kernel_log, Unknown)
+
+
+# ---------------------------------------------------------------- containers under WSL, and what does not run
+
+
+WSL = {"uname": Uname("linux", "5.15.167.4-microsoft-standard-WSL2", "x86_64"), "stat /.dockerenv": STAT}
+STORE = "834 824 0:36 /nv.inf/{0} /usr/lib/wsl/drivers/nv.inf/{0} ro - 9p drivers ro"
+
+
+@pytest.mark.parametrize(
+    "mounts, lacking",
+    [
+        ((STORE.format("libcuda.so.1.1"),), ("libnvdxgdmal.so.1",)),
+        ((STORE.format("libcuda.so.1.1"), STORE.format("libnvdxgdmal.so.1")), ()),
+        (("120 80 0:45 / /usr/lib/wsl ro - overlay none ro",), ()),
+    ],
+)
+def test_what_an_old_container_toolkit_leaves_out_under_wsl(mounts, lacking):
+    devices = (Entry("dxg", "other"),)
+    host = answers().also(
+        WSL
+        | {question("list", ("/dev", r"nvidia(\d+|ctl)$|dxg$")): devices}
+        | {"lines /proc/self/mountinfo libcuda.so /usr/lib/wsl": mounts}
+    )
+    given = seen(host).injected.need()
+    assert (given.libraries, given.lacking) == (True, lacking)
+
+
+def test_a_folder_and_a_running_machine_are_told_apart(tmp_path):
+    assert seen(RootHost(str(tmp_path))).offline.need() == "a folder"
+    assert isinstance(seen(LiveHost()).offline, Absent)

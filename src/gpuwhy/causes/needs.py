@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from gpuwhy.causes.commands import word
+from gpuwhy.causes.commands import search_first
+from gpuwhy.causes.windows import on_windows, path_first
 from gpuwhy.knowledge.flavours import is_follower
 from gpuwhy.knowledge.installs import LINKED, PRELOADS, lost_folder
-from gpuwhy.knowledge.libraries import parse
+from gpuwhy.knowledge.libraries import is_cudnn as is_cudnn_file
+from gpuwhy.knowledge.libraries import parse, stem
 from gpuwhy.knowledge.sonames import SONAMES, cuda_of
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, know, proof, saw, weak
 from gpuwhy.model.expect import gpu_claimed, gpu_present
@@ -23,6 +25,9 @@ from gpuwhy.model.facts import Framework, LibraryCopy, MissingLibrary, NeededLib
 Story = Literal["found", "broken", "unseen", "displaced", "elsewhere", "other version", "nowhere"]
 Pick = Callable[[NeededLibrary], bool]
 
+DRIVERS = ("libcuda.so", "libnvidia-", "nvcuda.dll", "nvml.dll")
+STEERS_THE_LOADER = ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH")
+_ON_WINDOWS = ("PATH", "CUDA_PATH", "CUDA_HOME", "CUDNN_")
 _STILL_LOADS = ("other size", "other hash")  # what may be wrong with a file that the loader takes all the same
 _TRIES = {"loader.tf_skip": "tensorflow", "jax.unable_to_load": "jax", "ort.create_failed": "onnxruntime"}
 _OTHERWISE: dict[Story, str] = {
@@ -36,7 +41,7 @@ _OTHERWISE: dict[Story, str] = {
 
 def is_cudnn(need: NeededLibrary) -> bool:
     """Whether it is cuDNN or a part of it."""
-    return need.name.startswith("libcudnn")
+    return is_cudnn_file(need.name)
 
 
 def is_cuda(need: NeededLibrary) -> bool:
@@ -67,7 +72,7 @@ def required(case: Case, pick: Pick) -> list[NeededLibrary]:
     """
     mine = [n for n in case.facts.loads.needs.need() or () if n.framework == the(case).name]
     listed_ones = [n for n in mine if not n.optional] + _behind(case, mine)
-    return [n for n in listed_ones if pick(n) and not n.name.startswith(("libcuda.so", "libnvidia-"))]
+    return [n for n in listed_ones if pick(n) and not n.name.startswith(DRIVERS)]
 
 
 def _behind(case: Case, mine: Sequence[NeededLibrary]) -> list[NeededLibrary]:
@@ -80,12 +85,12 @@ def _behind(case: Case, mine: Sequence[NeededLibrary]) -> list[NeededLibrary]:
         _as_need(case, m)
         for m in missing
         if m.name not in known_names and parse(m.name) and not {base_name(m.needed_by), m.name} & spare
-        and not base_name(m.needed_by).startswith("libcudnn") and m.why == "not found"
+        and not is_cudnn_file(base_name(m.needed_by)) and m.why == "not found"
     ]  # fmt: skip
 
 
 def _as_need(case: Case, missing: MissingLibrary) -> NeededLibrary:
-    stem, copies = missing.name.split(".so")[0], value_or(case.facts.libraries.copies, ())
+    kind, copies = stem(missing.name), value_or(case.facts.libraries.copies, ())
     return NeededLibrary(
         framework=the(case).name,
         name=missing.name,
@@ -95,7 +100,7 @@ def _as_need(case: Case, missing: MissingLibrary) -> NeededLibrary:
         found_via="",
         searched=missing.searched,
         elsewhere=tuple(c.path for c in copies if c.name == missing.name),
-        other_versions=tuple(c.path for c in copies if c.name.split(".so")[0] == stem and c.name != missing.name),
+        other_versions=tuple(c.path for c in copies if stem(c.name) == kind and c.name != missing.name),
     )
 
 
@@ -224,6 +229,22 @@ def saw_copy(case: Case, path: str) -> Evidence:
     return saw(f"{base_name(path)}{version}{owner}", Source("file", path))
 
 
+def saw_variables(case: Case, outside: bool = False) -> list[Evidence]:
+    """What is wrong with the variables that should have led to a library; on Linux only where a copy is `outside`."""
+    windows = on_windows(case.facts)
+    return [
+        saw(f"{one.name}: {problem}", Source("env", one.name))
+        for one in value_or(case.facts.environment.variables, ())
+        if (one.name.startswith(_ON_WINDOWS) if windows else outside and one.name in STEERS_THE_LOADER)
+        for problem in one.problems[:2]
+    ]
+
+
+def required_lost(case: Case, pick: Pick) -> bool:
+    """Whether a required library of some kind has no copy that fits."""
+    return bool(lost(case, pick, "nowhere", "other version"))
+
+
 def say_nowhere(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     """No copy on the machine."""
     verb = "fails to import without" if the(case).name in LINKED else "opens"
@@ -281,9 +302,9 @@ def folders_of(case: Case, needs: Sequence[NeededLibrary]) -> list[str]:
     return list(dict.fromkeys(usable(case, need)[0].rpartition("/")[0] for need in needs))
 
 
-def export(folders: Sequence[str]) -> Fix:
+def export(case: Case, folders: Sequence[str]) -> Fix:
     """Put folders in front of the loader's search, in this shell only."""
-    path = ":".join(word(folder) for folder in folders)
     what = "its folder" if len(folders) == 1 else "their folders"
-    command = f"export LD_LIBRARY_PATH={path}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
-    return Fix(f"Let the loader look into {what}, in this shell", command, safe=True)
+    if on_windows(case.facts):
+        return path_first(f"Let the DLL search look into {what}, in this window", folders)
+    return search_first(f"Let the loader look into {what}, in this shell", folders)

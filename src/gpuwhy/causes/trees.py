@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gpuwhy.causes.commands import word
+from gpuwhy.causes.commands import search_first
 from gpuwhy.causes.driver.winner import folder_of, off_the_path
 from gpuwhy.causes.needs import at_home, base_name, irrelevant, named, the
+from gpuwhy.causes.windows import path_first, shown
 from gpuwhy.knowledge.installs import LINKED
+from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, saw
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
 from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree
 from gpuwhy.model.version import numbers
 
-_SHIM = re.compile(r"libcudnn\.so\.\d+$")
-_PART = re.compile(r"libcudnn_\w+\.so\.\d+$")
+_SHIM = re.compile(r"libcudnn\.so\.\d+$|cudnn64_\d+\.dll$", re.IGNORECASE)
+_PART = re.compile(r"libcudnn_\w+\.so\.\d+$|cudnn_\w+64_\d+\.dll$", re.IGNORECASE)
 
 
 def of(case: Case) -> LoadTree | Finding:
@@ -61,8 +63,8 @@ def short(version: str) -> str:
 
 def reporter(tree: LoadTree) -> LoadedLibrary | None:
     """The file whose version cudnnGetVersion answers: the graph or ops part; libcudnn itself before cuDNN 8."""
-    answers = ("libcudnn_graph", "libcudnn_ops_infer")
-    return next((one for one in parts(tree) if one.name.split(".so")[0] in answers), shim(tree))
+    answers = ("cudnn_graph", "cudnn_ops_infer")
+    return next((one for one in parts(tree) if stem(one.name) in answers), shim(tree))
 
 
 def how(one: LoadedLibrary) -> str:
@@ -106,7 +108,9 @@ def let_win(winner: LoadedLibrary, folder: str) -> tuple[Fix, ...]:
     """Take the winner's folder out of the search, or put the right folder before it."""
     if winner.via == "LD_LIBRARY_PATH":
         return (off_the_path(folder_of(winner.path)),)
+    if winner.via == "PATH":  # the DLL search of Windows
+        away = Fix(f"Take {shown(folder_of(winner.path))} off PATH, or move it behind the right one")
+        return (path_first("Put the right copy's folder first, in this window", (folder,)) if folder else away,)
     if not folder or (winner.via not in ("ld.so.cache", "default folder") and not winner.via.startswith("RUNPATH")):
         return ()
-    command = f"export LD_LIBRARY_PATH={word(folder)}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
-    return (Fix("Put the right copy's folder first, in this shell", command, safe=True),)
+    return (search_first("Put the right copy's folder first, in this shell", (folder,)),)

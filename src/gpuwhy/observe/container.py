@@ -24,6 +24,8 @@ _MARKS = (
     ("/.dockerenv", "docker"),
 )
 _GROUPS = (("kubepods", "kubernetes"), ("libpod", "podman"), ("docker", "docker"), ("lxc", "lxc"))
+_WSL_FOLDERS = frozenset({"/usr/lib/wsl", "/usr/lib/wsl/drivers", "/usr/lib/wsl/lib"})
+_DXG_HELPER = "libnvdxgdmal.so.1"
 _NOT_CONTAINERS = frozenset({"", "wsl"})  # systemd calls WSL a container; here it has a field of its own
 
 
@@ -32,6 +34,9 @@ def container(scene: Scene) -> Fact[str]:
 
     A virtual machine made from a container image keeps docker's or podman's marks: its root tells.
     """
+    image = scene.host.offline()
+    if isinstance(image, Known) and image.value.kind == "image":
+        return Known("image", image.source)
     found = _marked(scene.host)
     if isinstance(found, Known) and found.value in ("docker", "podman") and _boots_from_disk(scene.host):
         return absent("file", "/proc/self/mountinfo", f"the marks of {found.value}, but / is a whole disk")
@@ -93,6 +98,8 @@ def injected(scene: Scene) -> Fact[Injected]:
     around = scene.facts.surroundings
     if around.container.need() is None:
         return absent("file", "/.dockerenv", "not in a container")
+    if around.container.need() == "image":
+        return Unknown("how a container of this image is started is not in the image", "gpuwhy check in the container")
     variables = scene.host.environ().need() or {}
     nodes = scene.host.list("/dev", r"nvidia(\d+|ctl)$|dxg$").need() or ()
     mounts = scene.host.lines("/proc/self/mountinfo", "libcuda.so", "/usr/lib/wsl").need() or ()
@@ -102,6 +109,7 @@ def injected(scene: Scene) -> Fact[Injected]:
         libraries=libraries,
         requested=variables.get("NVIDIA_VISIBLE_DEVICES", ""),
         capabilities=variables.get("NVIDIA_DRIVER_CAPABILITIES", ""),
+        lacking=_lacking(scene.host, mounts) if any(node.name == "dxg" for node in nodes) else (),
     )
     return known(value, "file", "/proc/self/mountinfo", "and /dev, NVIDIA_VISIBLE_DEVICES")
 
@@ -111,6 +119,16 @@ def _brings_libcuda(line: str) -> bool:
     fields = line.split()
     point = fields[4] if len(fields) > 4 else ""
     return "/libcuda.so" in point or point.startswith("/usr/lib/wsl")
+
+
+def _lacking(host: Host, mounts: tuple[str, ...]) -> tuple[str, ...]:
+    """WSL's driver libraries that an older container toolkit does not know; a folder brought in whole has them."""
+    points = [line.split()[4] for line in mounts if len(line.split()) > 4]
+    if any(point.rstrip("/") in _WSL_FOLDERS for point in points):
+        return ()
+    there = [host.stat(f"{folder}/{_DXG_HELPER}") for folder in ("/usr/lib/wsl/lib", "/usr/lib/x86_64-linux-gnu")]
+    found = any(point.endswith(f"/{_DXG_HELPER}") for point in points) or any(isinstance(x, Known) for x in there)
+    return () if found or any(isinstance(x, Unknown) for x in there) else (_DXG_HELPER,)
 
 
 def _beside(host: Host) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
+from gpuwhy.model.fact import NOT_OBSERVED, Absent, Fact, Known, Source, Unknown, known, value_or
 from gpuwhy.model.facts import Device, Ecc, GpuProcess, Mig, PcieLink
 from gpuwhy.observe import nvml
 from gpuwhy.observe.pci import pci
@@ -89,6 +89,7 @@ def _device(scene: Scene, index: int, gpu: _Gpu) -> Device:
         pcie=gpu.ask("pcie", _pcie),
         fabric=_fabric(gpu),
         error=_error(gpu),
+        driver_model=_driver_model(gpu),
     )
 
 
@@ -132,6 +133,11 @@ def _fabric(gpu: _Gpu) -> Fact[str]:
     return gpu.ask("fabric", str)
 
 
+def _driver_model(gpu: _Gpu) -> Fact[str]:
+    """WDDM or TCC; asked on Windows only."""
+    return gpu.ask("driver_model", str) if "driver_model" in gpu.answers else NOT_OBSERVED
+
+
 def _error(gpu: _Gpu) -> Fact[str]:
     """NVML's code when the GPU cannot be reached at all; Unknown when the child stopped in the middle of it."""
     handle = gpu.answers.get("error")
@@ -148,7 +154,9 @@ def _error(gpu: _Gpu) -> Fact[str]:
 def _process(scene: Scene, told: Any) -> GpuProcess:
     pid = int(told["pid"])
     used, mine = told.get("memory"), told.get("mine")
-    lines = scene.host.lines(f"/proc/{pid}/status", "Name:", "State:")
+    lines: Fact[tuple[str, ...]] = Unknown("Windows does not tell of other processes here", "nvidia-smi")
+    if value_or(scene.facts.surroundings.system, "") != "windows":
+        lines = scene.host.lines(f"/proc/{pid}/status", "Name:", "State:")
     return GpuProcess(
         pid=pid,
         memory=known(int(used), "call", "NVML") if isinstance(used, int) else Unknown("the driver does not say"),

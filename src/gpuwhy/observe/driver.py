@@ -163,6 +163,18 @@ def driver_cuda(scene: Scene) -> Fact[str]:
     return told
 
 
+def behind_wsl(scene: Scene) -> Fact[str]:
+    """The version of Windows' driver by NVML, which is its own library under WSL too."""
+    around = scene.facts.surroundings.wsl
+    if not isinstance(around, Known):
+        return around
+    said = nvml.said(scene)
+    if not isinstance(said, Known):
+        return said
+    version = said.value.system.get("driver")
+    return known(version, "call", "NVML") if isinstance(version, str) else Unknown("NVML names no driver version")
+
+
 def modprobe(scene: Scene) -> Fact[str]:
     """nvidia-modprobe, through which a user's first CUDA call makes missing nodes if it is setuid root."""
     for path in ("/usr/bin/nvidia-modprobe", "/usr/sbin/nvidia-modprobe"):
@@ -219,6 +231,7 @@ LOOKS: tuple[Look, ...] = (
     Look("driver", "packages", packages),
     Look("driver", "compat_packages", compat_packages),
     Look("driver", "driver_cuda", driver_cuda),
+    Look("driver", "behind_wsl", behind_wsl),
     Look("driver", "nodes", nodes),
     Look("driver", "modprobe", modprobe),
     Look("driver", "persistenced", persistenced),

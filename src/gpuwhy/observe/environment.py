@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from gpuwhy.knowledge.variables import ALLOCATOR_KEYS, FOREIGN, NOT_READ_BY_TENSORFLOW, VariableRow, variable_row
 from gpuwhy.model.fact import Absent, Fact, Known, value_or
@@ -24,16 +24,21 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
     environ = scene.host.environ()
     if not isinstance(environ, Known):
         return environ
-    frameworks = scene.facts.target.frameworks
-    installed = frozenset(f.name for f in frameworks.value) if isinstance(frameworks, Known) else None
+    installed = installed_names(scene)
     out = []
     for name, value in environ.value.items():
         if name.startswith(FOREIGN):
             continue
-        variable = _path(scene, value) if name == "PATH" else _variable(scene, name, value, installed)
-        if variable is not None:
-            out.append(variable)
+        found = _path(scene, value) if name == "PATH" else variable(scene, name, value, installed, CHECKS)
+        if found is not None:
+            out.append(found)
     return Known(tuple(out), environ.source)
+
+
+def installed_names(scene: Scene) -> frozenset[str] | None:
+    """The frameworks of the target; None where they are not known."""
+    frameworks = scene.facts.target.frameworks
+    return frozenset(f.name for f in frameworks.value) if isinstance(frameworks, Known) else None
 
 
 def _path(scene: Scene, value: str) -> Variable | None:
@@ -42,9 +47,16 @@ def _path(scene: Scene, value: str) -> Variable | None:
     return Variable("PATH", _shortened(":".join(entries)), "the shell", problems) if entries or problems else None
 
 
-def _variable(scene: Scene, name: str, value: str, installed: frozenset[str] | None) -> Variable:
+def variable(
+    scene: Scene,
+    name: str,
+    value: str,
+    installed: frozenset[str] | None,
+    checks: Mapping[str, Callable[[Scene, str], Problems]],
+) -> Variable:
+    """One variable with its reader, its notes, and what some checks find wrong in it."""
     row = variable_row(name)
-    check = CHECKS.get(name)
+    check = checks.get(name)
     problems = (*check(scene, value), *_bad_value(row, value)) if check else _bad_value(row, value)
     shown = "set" if row is not None and row.private else _shortened(value)
     return Variable(name, shown, _steers(row, installed), problems, _notes(name, value, row, installed))

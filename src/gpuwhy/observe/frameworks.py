@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpuwhy.host.base import Host
@@ -317,12 +317,17 @@ KINDS: tuple[Kind, ...] = (
 
 def frameworks(scene: Scene) -> Fact[tuple[Framework, ...]]:
     """Every framework whose module folder is there, with what it was built for."""
+    return frameworks_of(scene, {})
+
+
+def frameworks_of(scene: Scene, read: Mapping[str, Callable[[Installed], Built]]) -> Fact[tuple[Framework, ...]]:
+    """The same, with readers of another system for some frameworks."""
     installed = scene.facts.target.distributions.need() or ()
     found = []
     for kind in KINDS:
         package = _package(scene.host, kind, installed)
         if package:
-            found.append(_framework(kind, package))
+            found.append(_framework(kind, package, read.get(kind.name, kind.read)(package)))
     return known(tuple(found), "folder", ", ".join(scene.facts.target.site_packages.need() or ()))
 
 
@@ -336,8 +341,7 @@ def _package(host: Host, kind: Kind, installed: Sequence[Distribution]) -> Insta
     return None
 
 
-def _framework(kind: Kind, package: Installed) -> Framework:
-    built = kind.read(package)
+def _framework(kind: Kind, package: Installed, built: Built) -> Framework:
     return Framework(
         name=kind.name,
         title=kind.title,

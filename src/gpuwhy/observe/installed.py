@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Conflict, Damage, Distribution
-from gpuwhy.observe.built import gpu_related
+from gpuwhy.observe.built import TENSORFLOW, gpu_related
 from gpuwhy.observe.scene import Scene
 
-_LIBRARY = re.compile(r"\.so(\.\d+)*$")
+_LIBRARY = re.compile(r"\.so(\.\d+)*$|\.(dll|pyd)$", re.IGNORECASE)
 _HASH_AT_ONCE = 2 << 20  # bytes: up to this size a hash costs less than a doubt
 _THREADS = 4
 
@@ -41,11 +41,33 @@ def claims(scene: Scene, among: Iterable[Distribution]) -> Files:
     files: Files = {}
     for dist in among:
         site = dist.location.rpartition("/")[0]
-        for line in value_or(scene.host.lines(f"{dist.location}/RECORD", ".so"), ()):
-            parsed = _claim(line, f"{dist.name} {dist.version}")
+        module = _renamed(scene, dist, site)
+        for line in value_or(scene.host.lines(f"{dist.location}/RECORD", *_endings(scene)), ()):
+            parsed = _claim(line.replace(module, "tensorflow") if module else line, f"{dist.name} {dist.version}")
             if parsed:
                 files.setdefault(f"{site}/{parsed[0]}", []).append(parsed[1])
     return files
+
+
+def _renamed(scene: Scene, dist: Distribution, site: str) -> str:
+    """tensorflow_gpu, where RECORD has that for every `tensorflow`, as in the published Windows wheels; else ""."""
+    module = dist.name.replace("-", "_")
+    if not _on_windows(scene) or module == "tensorflow" or not TENSORFLOW.fullmatch(dist.name):
+        return ""
+    return module if isinstance(scene.host.stat(f"{site}/{module}"), Absent) else ""
+
+
+def _endings(scene: Scene) -> tuple[str, ...]:
+    return (".dll", ".pyd") if _on_windows(scene) else (".so",)
+
+
+def _on_windows(scene: Scene) -> bool:
+    return value_or(scene.facts.surroundings.system, "") == "windows"
+
+
+def _headers(scene: Scene, path: str) -> Fact[Any]:
+    """The summary of a library in the form of its system: of both we need `machine` and `extent`."""
+    return scene.host.pe(path) if _on_windows(scene) else scene.host.elf(path)
 
 
 def _claim(line: str, owner: str) -> tuple[str, Claim] | None:
@@ -53,7 +75,14 @@ def _claim(line: str, owner: str) -> tuple[str, Claim] | None:
     if len(parts) != 3:
         return None
     path = parts[0].strip('"')
-    if not _LIBRARY.search(path) or path.startswith(("/", "~", "\\")) or ".." in path.split("/") or "\0" in path:
+    path = path.replace("\\", "/") if path.endswith((".dll", ".pyd")) and not path.startswith("\\") else path
+    if (
+        not _LIBRARY.search(path)
+        or path.startswith(("/", "~", "\\"))
+        or path[1:2] == ":"
+        or ".." in path.split("/")
+        or "\0" in path
+    ):
         return None
     digest = parts[1].removeprefix("sha256=") if parts[1].startswith("sha256=") else ""
     return path, Claim(owner, digest, int(parts[2]) if parts[2].isdecimal() and len(parts[2]) < 19 else -1)
@@ -140,7 +169,8 @@ def _metadata(scene: Scene, dist: Distribution) -> Damage | None:
 def _wrong(scene: Scene, path: str, owners: list[Claim], machines: dict[str, str]) -> Damage | None:
     """What is wrong with one library; what is read of it on the way goes to `machines`."""
     sizes = sorted({c.size for c in owners if c.size >= 0})
-    expected = " or ".join(f"{size} bytes" for size in sizes) or "an ELF library"
+    form = "PE" if _on_windows(scene) else "ELF"
+    expected = " or ".join(f"{size} bytes" for size in sizes) or f"{'an' if form == 'ELF' else 'a'} {form} library"
 
     def say(what: str, actual: str) -> Damage:
         return Damage(path, owners[0].owner, what, expected, actual)
@@ -153,32 +183,34 @@ def _wrong(scene: Scene, path: str, owners: list[Claim], machines: dict[str, str
         return say("dangling link", f"points to {link.value}") if isinstance(link, Known) else say("missing", "no file")
     size = stat.value.size
     if stat.value.kind != "file":
-        return say("not ELF", f"a {stat.value.kind}")
+        return say(f"not {form}", f"a {stat.value.kind}")
     if size == 0:
         return say("empty", "0 bytes") if sizes != [0] else None
     same = size in sizes
     if same and not _worth_reading(path, owners):
         return None
-    elf = scene.host.elf(path)
-    if not isinstance(elf, Known):
-        return say(*_unread(elf.reason.removeprefix(f"{path}: "))) if isinstance(elf, Unknown) else None
-    machines[path] = elf.value.machine
-    if elf.value.extent > size:
-        return say("truncated", f"{size} bytes, its headers say {elf.value.extent}")
+    read = _headers(scene, path)
+    if not isinstance(read, Known):
+        return say(*_unread(read.reason.removeprefix(f"{path}: "), form)) if isinstance(read, Unknown) else None
+    machines[path] = read.value.machine
+    if read.value.extent > size:
+        return say("truncated", f"{size} bytes, its headers say {read.value.extent}")
     return say("other size", f"{size} bytes") if sizes and not same else None
 
 
 def _worth_reading(path: str, owners: list[Claim]) -> bool:
     """NVIDIA's libraries and the main ones of a framework: what the loader opens first; not every small module."""
-    return owners[0].owner.startswith("nvidia-") or path.rpartition("/")[2].startswith(("lib", "_pywrap_tensorflow_i"))
+    name = path.rpartition("/")[2]
+    main = name.startswith(("lib", "_pywrap_tensorflow_i")) or name.endswith(".dll")
+    return owners[0].owner.startswith("nvidia-") or main
 
 
-def _unread(reason: str) -> tuple[str, str]:
-    if "not ELF" in reason:
-        return "not ELF", "no ELF header"
+def _unread(reason: str, form: str) -> tuple[str, str]:
+    if f"not {form}" in reason:
+        return f"not {form}", f"no {form} header"
     if "ermission denied" in reason:
         return "unreadable", reason
-    return ("truncated" if "past the end" in reason or "cut short" in reason else "not ELF"), reason
+    return ("truncated" if "past the end" in reason or "cut short" in reason else f"not {form}"), reason
 
 
 def _foreign(scene: Scene, files: Files, machines: Mapping[str, str]) -> list[Damage]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -18,6 +18,7 @@ class Options(msgspec.Struct, frozen=True, omit_defaults=True):
     python: str = ""  # --python: an interpreter or an environment's folder
     folder: str = ""  # working folder, for project environments
     verify: bool = False  # hash installed files
+    probe: Literal["", "gentle", "full"] = ""  # live stages: none, those that only read, all
 
 
 class Scene:

@@ -11,9 +11,10 @@ from gpuwhy.observe import container, host_memory, kernel_log
 from gpuwhy.observe.scene import Look, Scene
 
 _OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
-_TREE_MARKS = (("linux", "/etc/os-release"), ("linux", "/bin"), ("windows", "/Windows/System32"), ("darwin", "/System"))
+_TREE_MARKS = (("linux", "/etc/os-release"), ("windows", "/Windows/System32"), ("linux", "/bin"), ("darwin", "/System"))
 _LIBC_FOLDERS = ("/lib64", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib", "/usr/lib64", "/usr/lib")
 _DMI = "/sys/class/dmi/id"
+_COMPILED = ("/bin/sh", "/bin/bash", "/bin/busybox", "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
 
 # (in sys_vendor, in product_name, name of the platform); "" fits everything.
 _PLATFORMS = (
@@ -48,6 +49,16 @@ def system(scene: Scene) -> Fact[str]:
     return said
 
 
+def offline(scene: Scene) -> Fact[str]:
+    """What stands for a machine that does not run; Absent on a running one."""
+    said = scene.host.offline()
+    if not isinstance(said, Known):
+        return said
+    name = f" ({said.value.name})" if said.value.name else ""
+    article = "a" if said.value.kind == "folder" else "an"
+    return Known(f"{article} {said.value.kind}{name}", said.source)
+
+
 def _from_uname(scene: Scene, part: Callable[[Uname], str]) -> Fact[str]:
     said = scene.host.uname()
     return Known(part(said.value), said.source) if isinstance(said, Known) else said
@@ -59,9 +70,9 @@ def kernel(scene: Scene) -> Fact[str]:
 
 
 def machine(scene: Scene) -> Fact[str]:
-    """The processor architecture by uname; of a file tree, by what its shell is compiled for."""
+    """The processor architecture by uname; of a file tree, by what its shell or its loader is compiled for."""
     said = _from_uname(scene, lambda u: u.machine)
-    for path in ("/bin/sh", "/bin/bash", "/bin/busybox") if isinstance(said, Unknown) else ():
+    for path in _COMPILED if isinstance(said, Unknown) else ():
         shell = scene.host.elf(path)
         if isinstance(shell, Known):
             return Known(shell.value.machine, shell.source)
@@ -192,6 +203,7 @@ LOOKS: tuple[Look, ...] = (
     Look("surroundings", "kernel", kernel),
     Look("surroundings", "machine", machine),
     Look("surroundings", "libc", libc),
+    Look("surroundings", "offline", offline),
     Look("surroundings", "container", container.container),
     Look("surroundings", "injected", container.injected),
     Look("surroundings", "wsl", wsl),

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from gpuwhy.host.base import Host
 from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, value_or
 from gpuwhy.model.facts import Distribution, Interpreter
 from gpuwhy.model.version import major_minor
@@ -60,7 +61,7 @@ def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
         yield conda, "CONDA_PREFIX"
     yield from _project(scene, environ.get("UV_PROJECT_ENVIRONMENT", ""))
     yield from _on_path(scene, environ.get("PATH", ""))
-    if not environ:
+    if not environ or isinstance(scene.facts.surroundings.offline, Known):
         yield from ((p, "usual place") for p in _ROOT_ENVIRONMENTS if _is_environment(scene, p))
         yield from ((p, "usual place") for p in ("/usr/local/bin/python3", "/usr/bin/python3") if _exists(scene, p))
 
@@ -129,7 +130,9 @@ def _environment(scene: Scene, prefix: str, chosen_by: str, path: str = "") -> F
     """A venv or conda environment, read from its files."""
     config = scene.host.read(f"{prefix}/pyvenv.cfg")
     kind = "venv" if isinstance(config, Known) else "conda"
-    version = _config(value_or(config, "")).get("version", "") if kind == "venv" else _conda_version(scene, prefix)
+    version = (
+        config_of(value_or(config, "")).get("version", "") if kind == "venv" else conda_version(scene.host, prefix)
+    )
     path = path or next((p for p in (f"{prefix}/bin/python", f"{prefix}/bin/python3") if _exists(scene, p)), "")
     source = Source("file", f"{prefix}/pyvenv.cfg") if kind == "venv" else Source("folder", f"{prefix}/conda-meta")
     if not path:
@@ -141,7 +144,7 @@ def _environment(scene: Scene, prefix: str, chosen_by: str, path: str = "") -> F
     return Known(Interpreter(path, version, prefix, kind, chosen_by, _machine(scene, path)), source)
 
 
-def _config(text: str) -> dict[str, str]:
+def config_of(text: str) -> dict[str, str]:
     """The keys of pyvenv.cfg, `version` cut to its numbers (uv and virtualenv write version_info instead)."""
     pairs = (line.partition("=") for line in text.splitlines())
     found = {key.strip().lower(): value.strip() for key, _, value in pairs}
@@ -149,8 +152,9 @@ def _config(text: str) -> dict[str, str]:
     return {**found, "version": version.group() if version else ""}
 
 
-def _conda_version(scene: Scene, prefix: str) -> str:
-    listed = value_or(scene.host.list(f"{prefix}/conda-meta", r"python-\d+\.\d+[^-]*-[^-]*\.json$"), ())
+def conda_version(host: Host, prefix: str) -> str:
+    """The Python of a conda environment, by its package list; "" when there is none."""
+    listed = value_or(host.list(f"{prefix}/conda-meta", r"python-\d+\.\d+[^-]*-[^-]*\.json$"), ())
     return listed[0].name.split("-")[1] if listed else ""
 
 
@@ -210,7 +214,7 @@ def _asked(scene: Scene, path: str) -> Fact[dict[str, Any]]:
 
 def _static(scene: Scene, path: str, chosen_by: str, why: Unknown) -> Fact[Interpreter]:
     """The same from the file names alone, for a folder that cannot be asked: python3 → python3.11."""
-    if "a folder cannot be asked" not in why.reason:
+    if "cannot be asked" not in why.reason:
         return why
     real = value_or(scene.host.real(path), path)
     version = re.search(r"python(\d+\.\d+)t?$", real)
@@ -258,7 +262,7 @@ def _folders(scene: Scene, python: Interpreter, no_user: bool) -> list[str]:
     own = [f"{python.prefix}/{lib}/{short}/site-packages" for lib in ("lib", "lib64")]
     config = scene.host.read(f"{python.prefix}/pyvenv.cfg")
     if isinstance(config, Known):
-        keys = _config(config.value)
+        keys = config_of(config.value)
         if keys.get("include-system-site-packages", "").lower() != "true":
             return own
         home = keys.get("home", "").rstrip("/")
@@ -327,8 +331,12 @@ def kernels(scene: Scene) -> Fact[tuple[str, ...]]:
     """The Jupyter kernels of this user and of the environment, each with the Python that it starts."""
     python = scene.facts.target.interpreter
     prefixes = [f"{python.value.prefix}/share"] if isinstance(python, Known) else []
+    return kernels_in(scene, [f"{share}/jupyter/kernels" for share in ("~/.local/share", *prefixes)])
+
+
+def kernels_in(scene: Scene, folders: list[str]) -> Fact[tuple[str, ...]]:
+    """The kernels below some folders."""
     found = []
-    folders = [f"{share}/jupyter/kernels" for share in ("~/.local/share", *prefixes)]
     for folder in folders:
         for entry in value_or(scene.host.list(folder), ()):
             starts = _kernel(scene, f"{folder}/{entry.name}/kernel.json")

@@ -15,6 +15,7 @@ from gpuwhy.model.version import at_least, major_minor, numbers
 from gpuwhy.observe.built import Built, Installed, assigned, cudnn_pin, gpu_code, needed, pinned, without_gpu
 
 _BUILD_INFO = "python/platform/build_info.py"
+_EXTENSION = "python/_pywrap_tensorflow_internal.so"
 _MINOR = {"1.15": "10.0", "2.0": "10.0", "2.2": "10.1"}  # build_info says only '10'; PTX ISA 6.3 and 6.4 tell
 _FULL = ("10.0", "9.2", "9.1", "9.0", "8.0")  # up to CUDA 10.0 every library carries the toolkit's version
 _NAMES = {  # CUDA version from which on: soname versions of cudart, cublas, cufft, curand, cusolver, cusparse
@@ -28,6 +29,14 @@ _NAMES = {  # CUDA version from which on: soname versions of cudart, cublas, cuf
 
 
 def read_tensorflow(package: Installed) -> Built:
+    """What the build_info module says, and the names that the libraries of this installation open."""
+    built = read_build(package, _EXTENSION)
+    if value_or(built.gpu_build, False):
+        return built._replace(opens=_opens(package, built.path, built.cuda, built.cudnn))
+    return built
+
+
+def read_build(package: Installed, extension: str) -> Built:
     """What the build_info module of this installation says; never the distribution's name."""
     path, said = _build_info(package)
     if isinstance(said, Unknown):
@@ -40,8 +49,8 @@ def read_tensorflow(package: Installed) -> Built:
         detail = "is_rocm_build = True" if info.get("is_rocm_build") == "True" else "is_cuda_build = False"
         return without_gpu(Source("file", source.where, detail))._replace(path=path)
     cuda, cudnn = _cuda(package, info, source), _cudnn(package, info, source)
-    sass, ptx = _architectures(package, path, info, source)
-    return Built(Known(True, source), cuda, cudnn, sass, ptx, _opens(package, path, cuda, cudnn), path)
+    sass, ptx = _architectures(package, f"{path}/{extension}", info, source)
+    return Built(Known(True, source), cuda, cudnn, sass, ptx, path=path)
 
 
 def _build_info(package: Installed) -> tuple[str, Fact[dict[str, str]]]:
@@ -86,22 +95,22 @@ def _cudnn(package: Installed, info: dict[str, str], source: Source) -> Fact[str
 def _compiled_cudnn(package: Installed, windows: bool) -> Known[str] | None:
     """The number in the machine code of the published wheel; nothing for other builds of the same version."""
     uname, installer = package.host.uname(), package.dist.installer
-    if not isinstance(uname, Known) or value_or(installer, "") in ("", "conda"):
+    if value_or(installer, "") in ("", "conda"):
         return None
-    platform = f"{uname.value.system.lower()}-{uname.value.machine}".replace("-AMD64", "-x86_64")
-    if windows and not platform.startswith("windows"):
+    here = f"{uname.value.system.lower()}-{uname.value.machine}" if isinstance(uname, Known) else ""
+    platform = "windows-x86_64" if windows and not here else here.replace("-AMD64", "-x86_64")
+    if platform.startswith("windows") != windows:
         return None
     found = compiled_cudnn(package.dist.name, package.dist.version, platform)
     return Known(*found) if found else None
 
 
 def _architectures(
-    package: Installed, path: str, info: dict[str, str], source: Source
+    package: Installed, library: str, info: dict[str, str], source: Source
 ) -> tuple[Fact[tuple[str, ...]], Fact[tuple[str, ...]]]:
     """From cuda_compute_capabilities, where 'compute_80' and '8.0' stand for SASS and PTX; else from the binary."""
     listed = re.findall(r"""['"](?:(sm|compute)_)?(\d+)\.?(\d*[af]?)['"]""", info.get("cuda_compute_capabilities", ""))
     if not listed:
-        library = f"{path}/python/_pywrap_tensorflow_internal.so"
         return gpu_code(package.host, library)
     names = [(kind, major + minor) for kind, major, minor in listed]
     where = Source("file", source.where, "cuda_compute_capabilities")
@@ -113,7 +122,7 @@ def _architectures(
 def _opens(package: Installed, path: str, cuda: Fact[str], cudnn: Fact[str]) -> Fact[tuple[Opened, ...]]:
     """NEEDED of the framework library where it has CUDA entries (up to 1.13), else the names it opens at run time."""
     listed = value_or(package.host.list(path, r"libtensorflow_framework\.so(\.\d+)?$"), ())
-    extension = f"{path}/python/_pywrap_tensorflow_internal.so"
+    extension = f"{path}/{_EXTENSION}"
     framework = f"{path}/{listed[-1].name}" if listed else extension
     linked = needed(package.host, [framework], [extension])
     if isinstance(linked, Unknown) or linked.need():

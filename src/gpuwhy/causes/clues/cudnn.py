@@ -89,6 +89,7 @@ CLUES: tuple[Clue, ...] = (
         ("windows.self_check", 3.0, "TensorFlow wants cuDNN {version}, and it is not found", field("what", "cudnn")),
         ("title.library", 1.6, "{library} belongs to a cuDNN that may not be the installed one", _TITLED),
         ("title.library", 3.2, _OTHER, all_of(_TITLED, other_major_told)),
+        ("title.other_library", 3.0, _OTHER, _DNN),
         ("tf.registered", 1.6, "the GPU is there, and TensorFlow's libraries did not open", field("devices", ".*xla_gpu")),
         ("windows.dll_not_found", 4.2, _OTHER, all_of(_DNN, other_major_told)),
         ("windows.could_not_find", 4.2, _OTHER, all_of(_DNN, other_major_told)),

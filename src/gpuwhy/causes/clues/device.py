@@ -25,6 +25,8 @@ CLUES: tuple[Clue, ...] = (
         ("generic.no_compatible", 1.4, "no GPU is found"),
         ("cuda.no_device", 2.7, "the driver starts and sees no device, as where CUDA_VISIBLE_DEVICES hides all", all_of(with_("tf.cuinit"), no(with_("tf.no_kernel")))),
         ("cuda.no_device", 2.0, "CUDA sees no device, as where CUDA_VISIBLE_DEVICES hides all"),
+        ("cuda.no_device", 3.0, "a scheduler hands out the GPUs, and none was asked for", with_("told.scheduler")),
+        ("torch.no_gpus", 3.0, "a scheduler hands out the GPUs, and none was asked for", with_("told.scheduler")),
         ("told.visible_devices", 3.6, "CUDA_VISIBLE_DEVICES is {value}", field("value", r"\W*-1$|\W*none|\W*$")),
         ("told.visible_devices", 2.6, "CUDA_VISIBLE_DEVICES is {value}, which the shell fills in", field("value", r"\$")),
         ("told.visible_devices", 1.2, "CUDA_VISIBLE_DEVICES is {value}"),

@@ -25,6 +25,7 @@ CLUES: tuple[Clue, ...] = (
     *of(
         "driver.missing",
         ("numba.versions", 2.4, "neither driver nor runtime answers"),
+        ("container.old_image", 4.0, "no driver answers nvidia-docker (driver 0.0)", field("has", r"0\.")),
         ("cuda.not_found", 2.2, "libcuda does not find the rest of the driver (error 500)", line("cuinit")),
         ("generic.cpu_used", 1.4, "the CPU is used"),
         ("nvidia.nvml_na", 2.2, "NVML does not initialise"),
@@ -115,6 +116,7 @@ CLUES: tuple[Clue, ...] = (
         ("tf.malloc_async", 2.6, "the driver is too old for the asynchronous allocator"),
         ("julia.driver", 4.4, "the driver runs CUDA {has} at most"),
         ("xla.old_driver", 2.6, "the driver's CUDA {has} is older than the {what} {needs}"),
+        ("container.old_image", 4.4, "the driver runs CUDA {has}, the image needs {needs}", no(field("has", r"0\."))),
         ("torch.driver_too_old", 5.2, "the driver runs CUDA {found} at most, and this PyTorch needs newer"),
         ("cuda.insufficient_driver", 3.6, "the driver is older than the CUDA runtime needs (error 35)"),
         ("cuda.unsupported_ptx_version", 4.0, "the driver is older than the compiler that made the code (error 222)"),
@@ -126,7 +128,7 @@ CLUES: tuple[Clue, ...] = (
         ("container.requirement", 4.8, "the image asks for {what}, and the host's driver has less"),
         ("container.driver_release", 4.8, "the image needs driver {needs}, and {has} is there"),
         ("packages.virtual_cuda", 2.6, "conda sees a driver that is too old for the package"),
-        ("loader.undefined_symbol", 4.2, "the driver's own library lacks {symbol}", field("object", r".*libcuda\.so")),
+        ("loader.undefined_symbol", 4.2, "the driver's own library lacks {symbol}", field("object", r"(?!.*/stubs/).*libcuda\.so")),
         ("nvenc.driver", 4.6, "the encoder needs a newer driver"),
         ("tf.insufficient", 1.8, "TensorFlow suspects the driver {driver}"),
         ("cuda.compat_not_supported_on_device", 2.0, "the host's driver is older than the image's CUDA"),
@@ -170,6 +172,7 @@ CLUES: tuple[Clue, ...] = (
     *of(
         "driver.stub",
         ("cuda.stub_library", 5.0, "the libcuda that was loaded is the toolkit's stub (error 34)"),
+        ("loader.undefined_symbol", 4.6, "{object}, a stub, was loaded as libcuda", field("object", r".*/stubs/libcuda\.so")),
         ("told.stub_path", 3.2, "a stubs folder of the toolkit is on the search path"),
         ("nvidia.stub_banner", 4.6, "nvidia-smi was given the stub library of NVML"),
         ("loader.resolved", 3.6, "libcuda resolves to {path}", field("path", r".*/stubs/")),

@@ -35,14 +35,36 @@ def _past_notes(s: Symptom, r: Reading) -> bool:
     return r.has("harmless.cudart_stub") and all(o.signature.startswith(notes) for o in r.errors)
 
 
+_LOGGED = re.compile(r"\.(?:cc|py|cpp|cu):\d|\]|^\S+/|^\W*\d{4}-|rebuild tensorflow|importerror|warning", re.IGNORECASE)
+
+
+def _taken_for_error(s: Symptom, r: Reading) -> bool:
+    """A person complains, and the only message of a program is a harmless one."""
+    return no_errors(s, r) and any(o.signature == "title.trouble" and not _LOGGED.search(o.text) for o in r.symptoms)
+
+
 _CALM = -0.15
+_NOTES = (
+    "numa",
+    "factory",
+    "trt",
+    "computation_placer",
+    "ldconfig",
+    "cupti",
+    "pcie",
+    "op_by_op",
+    "delay_kernel",
+    "cpu_features",
+)
 
 CLUES: tuple[Clue, ...] = (
+    *of("other.not_gpu", *((f"harmless.{name}", 1.8, "what is taken for an error is a note", _taken_for_error) for name in _NOTES)),
     *of(
         "other.not_gpu",
         ("python.module", 5.0, "the module {name} is not installed; the missing library is only a note", _past_notes),
         ("python.import_name", 4.6, "{name} does not exist in the module; the missing library is only a note", _past_notes),
         ("harmless.pcie", _CALM, "a note about the bus, no error", no_errors),
+        ("harmless.delay_kernel", _CALM, "a note of XLA's autotuner, no error", no_errors),
         ("harmless.op_by_op", _CALM, "a note of XLA, no error", no_errors),
         ("build.other_header", 1.2, "{header} is not found at compile time"),
         ("tf.addons", 2.2, "packages of different releases"),

@@ -111,6 +111,7 @@ CLUES: tuple[Clue, ...] = (
         "memory.host",
         ("title.oom", 2.4, "the host's memory is said to run out", line(r"\b(?:ram|system memory|host memory|cpu memory)\b")),
         ("title.oom", 0.9, "memory is said to run out", _nothing_else),
+        ("title.killed", 2.2, "the process is said to be killed, as the kernel does for memory"),
         ("title.shutdown", 0.6, "the machine goes down", _nothing_else),
         ("title.crash", 0.5, "it crashes", _nothing_else),
     ),

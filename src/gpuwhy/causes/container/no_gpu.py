@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.container.starting import with_gpu
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.expect import gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
@@ -30,7 +31,7 @@ def _nodes(case: Case, where: str, given: Injected) -> Finding:
     module, present, answering = case.facts.driver.module_version, gpu_present(case.facts), case.facts.devices.devices
     if isinstance(answering, Known) and answering.value:
         return against(f"{answering.value[0].name} answers, so it was given", saw("NVML answers", answering))
-    lacks = f"this container ({where}) has no GPU device node{_asked(given)}"
+    lacks = f"this container ({where}) has no GPU device node{_asked(where, given)}"
     empty = saw("no /dev/nvidia* and no /dev/dxg", case.facts.surroundings.injected)
     if isinstance(module, Known):
         text = f"the host's NVIDIA driver {module.value} is loaded, but {lacks}"
@@ -47,10 +48,16 @@ def _nodes(case: Case, where: str, given: Injected) -> Finding:
     return present.need()
 
 
-def _asked(given: Injected) -> str:
+def _asked(where: str, given: Injected) -> str:
+    """What the start of the container asked for, as far as it shows from inside."""
+    if where == "kubernetes" and given.requested in NOTHING:
+        return ": its pod was given no nvidia.com/gpu"
+    if where == "singularity":
+        return " and no library of the driver, which --nv brings" if not given.libraries else ""
     if given.requested in ("void", "none"):
         return f": NVIDIA_VISIBLE_DEVICES={given.requested} asks for none"
-    return f", although NVIDIA_VISIBLE_DEVICES={given.requested} asks for GPUs" if given.requested else ""
+    wish = f", although NVIDIA_VISIBLE_DEVICES={given.requested} asks for GPUs" if given.requested else ""
+    return f", although libcuda was brought in{wish and ' and' + wish[10:]}" if given.libraries else wish
 
 
 def _libraries(case: Case, where: str, given: Injected) -> Finding:
@@ -92,27 +99,8 @@ def _management(case: Case, where: str, given: Injected) -> Finding | None:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """The way to start this kind of container with a GPU."""
-    where = case.facts.surroundings.container.need() or "docker"
     given = case.facts.surroundings.injected.need()
-    check = Fix("On the host, see that the driver works there", "nvidia-smi", safe=True)
-    if where == "kubernetes":
-        ask = Fix("Ask for a GPU in the pod's spec, under resources", "limits: {nvidia.com/gpu: 1}")
-        return ask, Fix("See that the node offers GPUs", "kubectl describe nodes | grep nvidia.com/gpu", safe=True)
-    if where == "singularity":
-        return Fix("Start it with the host's driver", "singularity exec --nv IMAGE COMMAND"), check
-    if where == "podman":
-        device = Fix("Start the container with the GPU", "podman run --device nvidia.com/gpu=all IMAGE")
-        spec = "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml"
-        return device, Fix("Describe the GPUs to podman first, on the host", spec, root=True), check
-    if where in ("lxc", "incus", "lxd"):
-        return Fix("Give the container the GPU", "lxc config device add NAME gpu gpu"), check
-    caps = " -e NVIDIA_DRIVER_CAPABILITIES=compute,utility" if given and given.capabilities else ""
-    setup = "sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker"
-    return (
-        Fix("Start the container with the GPU", f"docker run --gpus all{caps} IMAGE"),
-        Fix("If docker does not know --gpus, set the NVIDIA runtime up on the host", setup, root=True),
-        check,
-    )
+    return with_gpu(case.facts.surroundings.container.need() or "docker", given.capabilities if given else "")
 
 
 CAUSE = Cause(

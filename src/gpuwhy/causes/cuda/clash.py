@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes import needs, trees
 from gpuwhy.knowledge.flavours import library_wheel
 from gpuwhy.knowledge.installs import LINKED
-from gpuwhy.knowledge.libraries import parse
+from gpuwhy.knowledge.libraries import is_cudnn, parse, stem
 from gpuwhy.model.cause import Case, Finding, proof
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree, UnmetSymbol
@@ -17,7 +17,7 @@ def clashes(case: Case, other_copy: bool) -> list[UnmetSymbol]:
     tree = trees.of(case)
     if isinstance(tree, Finding):
         return []
-    unmet = [u for u in tree.unmet if not needs.base_name(u.provider).startswith("libcudnn")]
+    unmet = [u for u in tree.unmet if not is_cudnn(needs.base_name(u.provider))]
     return [u for u in unmet if bool(rivals(case, u)) == other_copy]
 
 
@@ -57,7 +57,7 @@ def say_unmet(case: Case, unmet: UnmetSymbol) -> Finding:
 def torn_pair(tree: LoadTree) -> tuple[LoadedLibrary, LoadedLibrary] | None:
     """cuBLAS and its cublasLt, when they are not of one release."""
     for blas in tree.libraries:
-        if not blas.name.startswith("libcublas.so."):
+        if stem(blas.name) != "cublas":
             continue
         light = next((x for x in tree.libraries if x.name == blas.name.replace("cublas", "cublasLt")), None)
         if light and isinstance(blas.version, Known) and isinstance(light.version, Known):
@@ -76,7 +76,7 @@ def outrun(case: Case, tree: LoadTree) -> tuple[LoadedLibrary, LibraryCopy] | No
     """A loaded library that is older than the copy which the framework's own wheels brought for its CUDA."""
     major = numbers(value_or(needs.the(case).built_for_cuda, ""))[:1]
     for one in tree.libraries:
-        if not isinstance(one.version, Known) or not parse(one.name) or one.name.startswith("libcudnn"):
+        if not isinstance(one.version, Known) or not parse(one.name) or is_cudnn(one.name):
             continue
         for copy in trees.healthy(trees.own_copies(case, one)):
             own = major and generation(value_or(copy.owner, ""), copy.path) == major[0]

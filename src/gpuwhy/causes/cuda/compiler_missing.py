@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.told import needs_output
 from gpuwhy.model.cause import Case, Cause, Fix
+from gpuwhy.model.fact import value_or
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
@@ -17,7 +18,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         ),
         Fix(
             "Install nvcc's parts with pip",
-            "pip install nvidia-cuda-nvcc-cu12 nvidia-cuda-nvrtc-cu12",
+            f"pip install nvidia-cuda-nvcc{_suffix(case)} nvidia-cuda-nvrtc{_suffix(case)}",
             safe=True,
             check="gpuwhy explain LOG",
         ),
@@ -31,6 +32,13 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         Fix("Install a C compiler", "sudo apt install build-essential", root=True, check="gpuwhy explain LOG"),
         Fix("Windows: install the CUDA toolkit, and set CUDA_PATH to it", check="gpuwhy explain LOG"),
     )
+
+
+def _suffix(case: Case) -> str:
+    """Of NVIDIA's wheels, by the CUDA that a framework here is built for: from 13 on they have none."""
+    built = [value_or(one.built_for_cuda, "") for one in value_or(case.facts.target.frameworks, ())]
+    majors = [text.split(".")[0] for text in built if text]
+    return f"-cu{majors[0]}" if majors and majors[0] in ("11", "12") else "" if majors else "-cu12"
 
 
 CAUSE = Cause(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from gpuwhy.causes import needs
-from gpuwhy.causes.commands import install
+from gpuwhy.causes.commands import change, python_of, together
+from gpuwhy.causes.windows import is_torch, on_windows, toolkit, torch_again
 from gpuwhy.knowledge.cudnn_rules import compiled
 from gpuwhy.knowledge.installs import PRELOADS, brings_libraries, gpu_requirement, lost_folder, wheel_of
 from gpuwhy.model.cause import Case, Cause, Finding, Fix
@@ -14,7 +17,10 @@ from gpuwhy.model.version import major_minor, numbers
 def nowhere(case: Case) -> Finding | None:
     """No copy of that name anywhere; some may be there in another version, as long as most are not."""
     found = needs.unfound(case, needs.is_cuda)
-    return needs.say_nowhere(case, found) if found and not needs.outdated(case, needs.is_cuda) else None
+    if not found or needs.outdated(case, needs.is_cuda):
+        return None
+    said = needs.say_nowhere(case, found)
+    return structs.replace(said, evidence=(*said.evidence, *needs.saw_variables(case)))
 
 
 def displaced(case: Case) -> Finding | None:
@@ -31,7 +37,7 @@ def all_found(case: Case) -> Finding | None:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Point the loader at what is there; install what is not."""
-    return (*pointing(case, needs.is_cuda), *installing(case, needs.is_cuda))
+    return together(pointing(case, needs.is_cuda), installing(case, needs.is_cuda))
 
 
 def pointing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
@@ -40,13 +46,13 @@ def pointing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
     if not found:
         return ()
     framework = needs.the(case)
-    fix = [needs.export(needs.folders_of(case, found))]
+    fix = [needs.export(case, needs.folders_of(case, found))]
     if call := PRELOADS.get(framework.name):
         fix.insert(0, Fix(f"Call {call} at the start of the program, before the first session", safe=True))
     if row := lost_folder(framework.name, framework.version, found[0].name):
         wanted = gpu_requirement(framework.name, framework.distribution, row.last_good, None)
-        command = install(case.facts, wanted, because_of=framework.distribution)
-        fix.append(Fix(f"Or install {framework.title} {row.last_good}, which finds it", command, safe=True))
+        text = f"Or install {framework.title} {row.last_good}, which finds it"
+        fix.append(change(case.facts, text, wanted, because_of=framework.distribution))
     return tuple(fix)
 
 
@@ -58,19 +64,21 @@ def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
     framework = needs.the(case)
     built_for = value_or(framework.built_for_cuda, "")
     major = numbers(built_for)[0] if numbers(built_for) else None
+    if is_torch(case.facts, framework):
+        return (torch_again(framework),)
     if brings_libraries(framework.name, framework.version):
-        wanted = gpu_requirement(framework.name, framework.distribution, framework.version, major)
-        return (
-            Fix(
-                "Install the CUDA libraries of this release",
-                install(case.facts, wanted, because_of=framework.distribution),
-                safe=True,
-            ),
+        wanted = gpu_requirement(
+            framework.name, framework.distribution, framework.version, major, python_of(case.facts)
         )
+        text = "Install the CUDA libraries of this release"
+        return (change(case.facts, text, wanted, because_of=framework.distribution),)
     wheels = list(dict.fromkeys(filter(None, (wheel_of(need.name, major) for need in found))))
     if wheels and framework.name != "tensorflow":  # an old TensorFlow looks into no wheel's folder
-        command = install(case.facts, *wheels, because_of=framework.distribution)
-        return (Fix("Install the wheels that hold them, then check where they are looked for", command, safe=True),)
+        text = "Install the wheels that hold them, then check where they are looked for"
+        return (change(case.facts, text, *wheels, because_of=framework.distribution),)
+    if on_windows(case.facts):
+        lost = [needs.required_lost(case, kind) for kind in (needs.is_cuda, needs.is_cudnn)]
+        return toolkit(case.facts, framework, cuda=lost[0], cudnn=lost[1])
     return (_toolkit(case, built_for),)
 
 

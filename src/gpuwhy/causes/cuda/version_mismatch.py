@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gpuwhy.causes import needs, trees
-from gpuwhy.causes.commands import install
+from gpuwhy.causes.commands import change, python_of
 from gpuwhy.causes.cuda.clash import clashes, say_unmet
 from gpuwhy.causes.cuda.missing_library import installing
+from gpuwhy.causes.windows import is_torch, torch_again
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
 from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.model.cause import Case, Cause, Finding, Fix
@@ -44,9 +45,16 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     framework, out = needs.the(case), list(installing(case, needs.is_cuda))
     if clashes(case, other_copy=False) and brings_libraries(framework.name, framework.version):
         major = numbers(value_or(framework.built_for_cuda, ""))[:1]
-        wanted = gpu_requirement(framework.name, framework.distribution, framework.version, major[0] if major else None)
-        command = install(case.facts, wanted, because_of=framework.distribution)
-        out.append(Fix("Install the libraries that this release pins", command, safe=True))
+        wanted = gpu_requirement(
+            framework.name,
+            framework.distribution,
+            framework.version,
+            major[0] if major else None,
+            python_of(case.facts),
+        )
+        text = "Install the libraries that this release pins"
+        pinned = change(case.facts, text, wanted, because_of=framework.distribution)
+        out.append(torch_again(framework) if is_torch(case.facts, framework) else pinned)
     found = [p for need in needs.unfound(case, needs.is_cuda) for p in need.other_versions]
     cuda = next((one for path in found if (one := cuda_of(needs.base_name(path)))), "")
     if cuda:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from gpuwhy.causes import needs, trees
-from gpuwhy.causes.commands import install
+from gpuwhy.causes.commands import change
 from gpuwhy.causes.cudnn.version_mismatch import refused
+from gpuwhy.causes.windows import shown as windows_path
 from gpuwhy.knowledge.installs import wheel_of
+from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.knowledge.sonames import cuda_of
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
+from gpuwhy.knowledge.windows import ZLIB, ZLIB_DLL
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, value_or
-from gpuwhy.model.facts import LibraryCopy, LoadTree, MissingLibrary
+from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree, MissingLibrary
 from gpuwhy.model.version import numbers
 
 
@@ -26,6 +31,8 @@ def its_need_is_missing(case: Case) -> Finding | None:
         return against("everything that cuDNN alone needs is found", trees.saw_loaded(shim))
     if refused(case):
         return against(f"{needs.named(case)} refuses this cuDNN as a whole", trees.saw_loaded(shim))
+    if gone[0].name == ZLIB_DLL:
+        return _no_zlib(case, gone[0], shim)
     first, more = gone[0], f" and {len(gone) - 1} more" if len(gone) > 1 else ""
     belongs = f", which belongs to CUDA {cuda_of(first.name)}" if _foreign(case, first) else ""
     return proof(
@@ -37,11 +44,23 @@ def its_need_is_missing(case: Case) -> Finding | None:
     )
 
 
+def _no_zlib(case: Case, missing: MissingLibrary, shim: LoadedLibrary) -> Finding:
+    """cuDNN 8.3 to 8.9 on Windows opens zlib's DLL at a convolution, and ends the process without it."""
+    version = trees.short(value_or(shim.version, ""))
+    return strong(
+        f"{needs.named(case)} loads cuDNN {version}, which opens {ZLIB_DLL} by name at a convolution; none of the "
+        f"{len(missing.searched)} folders of the DLL search holds it, and cuDNN then ends the program",
+        trees.saw_loaded(shim),
+        saw(f"opens {ZLIB_DLL}, {len(missing.searched)} folders searched", Source("file", missing.needed_by)),
+        know("cuDNN 8.3 to 8.9 for Windows needs it", ZLIB),
+    )
+
+
 def _gone(case: Case, tree: LoadTree) -> list[MissingLibrary]:
     """Each once; what the framework itself misses too is told there."""
     told = {need.name for need in needs.required(case, needs.anything) if not isinstance(need.found, Known)}
-    gone = [m for m in tree.missing if needs.base_name(m.needed_by).startswith("libcudnn")]
-    unique = {m.name: m for m in reversed(gone) if not m.name.startswith(("libcuda.so", "libcudnn"))}
+    gone = [m for m in tree.missing if is_cudnn(needs.base_name(m.needed_by))]
+    unique = {m.name: m for m in reversed(gone) if not m.name.startswith(needs.DRIVERS) and not is_cudnn(m.name)}
     return [m for m in reversed(unique.values()) if m.name not in told]
 
 
@@ -60,20 +79,25 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     tree = trees.of_gpu(case)
     assert isinstance(tree, LoadTree)
     gone, shim = _gone(case, tree), trees.shim(tree)
+    if gone[0].name == ZLIB_DLL and shim:
+        beside = windows_path(shim.path.rpartition("/")[0])
+        return (Fix(f"Put {ZLIB_DLL} (64 bit; the cuDNN guide links zlib123dllx64.zip) into {beside}"),)
     major = numbers(value_or(needs.the(case).built_for_cuda, ""))[0:1]
     if _foreign(case, gone[0]) and shim:
         wheel = wheel_of(shim.name, major[0])
-        command = install(case.facts, wheel, because_of=needs.the(case).distribution)
-        return (*trees.let_win(shim, ""), Fix(f"Install the cuDNN made for CUDA {major[0]}", command, safe=True))
+        text = f"Install the cuDNN made for CUDA {major[0]}"
+        made = change(case.facts, text, wheel, because_of=needs.the(case).distribution)
+        return (*trees.let_win(shim, ""), made)
     there = [copy for m in gone for copy in trees.healthy(_copies(case, m))[:1]]
-    out = [needs.export(list(dict.fromkeys(c.path.rpartition("/")[0] for c in there)))] if there else []
+    folders = list(dict.fromkeys(c.path.rpartition("/")[0] for c in there))
+    out = [structs.replace(needs.export(case, folders), role="part")] if there else []
     lost = [m.name for m in gone if m.name not in {c.name for c in there}]
     wheels = [wheel for name in lost if (wheel := wheel_of(name, major[0] if major else None))]
     if wheels:
-        command = install(case.facts, *dict.fromkeys(wheels), because_of=needs.the(case).distribution)
-        out.append(Fix("Install the wheels that hold them", command, safe=True))
+        of, text = needs.the(case).distribution, "Install the wheels that hold them"
+        out.append(change(case.facts, text, *dict.fromkeys(wheels), because_of=of, role="part"))
     if "libz.so.1" in lost:
-        out.append(Fix("Install zlib from the system's packages", "sudo apt install zlib1g", root=True))
+        out.append(Fix("Install zlib from the system's packages", "sudo apt install zlib1g", root=True, role="part"))
     return tuple(out) or (Fix(f"Install {gone[0].name}, and have the loader find it"),)
 
 

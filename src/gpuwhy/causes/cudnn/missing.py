@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from gpuwhy.causes import needs, trees
+from gpuwhy.causes.commands import together
 from gpuwhy.causes.cuda.missing_library import installing, pointing
+from gpuwhy.causes.windows import on_windows
+from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
 from gpuwhy.model.fact import Source, value_or
 
-ESSENTIAL = ("libcudnn_graph", "libcudnn_ops", "libcudnn_cnn", "libcudnn_ops_infer", "libcudnn_cnn_infer")
+ESSENTIAL = ("cudnn_graph", "cudnn_ops", "cudnn_cnn", "cudnn_ops_infer", "cudnn_cnn_infer")
 """The parts that every convolution goes through, of cuDNN 9 and of cuDNN 8."""
 
 
@@ -28,7 +31,7 @@ def part_missing(case: Case) -> Finding | None:
     tree = trees.of(case)
     if isinstance(tree, Finding) or (shim := trees.shim(tree)) is None:
         return None
-    gone = [m for m in tree.missing if m.name.split(".so")[0] in ESSENTIAL and m.why == "not found"]
+    gone = [m for m in tree.missing if stem(m.name) in ESSENTIAL and m.why == "not found"]
     deleted = value_or(case.facts.target.damage, ())
     gone = [m for m in gone if not any(d.path.endswith(f"/{m.name}") for d in deleted)]
     if not gone:
@@ -50,8 +53,9 @@ def all_found(case: Case) -> Finding | None:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Point the loader at what is there; install what is not."""
-    fix = (*pointing(case, needs.is_cudnn), *installing(case, needs.is_cudnn))
-    return fix or (Fix("Install this cuDNN whole: every libcudnn*.so file of one release, in one folder"),)
+    fix = together(pointing(case, needs.is_cudnn), installing(case, needs.is_cudnn))
+    files = "cudnn*.dll" if on_windows(case.facts) else "libcudnn*.so"
+    return fix or (Fix(f"Install this cuDNN whole: every {files} file of one release, in one folder"),)
 
 
 CAUSE = Cause(

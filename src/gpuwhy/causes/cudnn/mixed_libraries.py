@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes import needs, trees
-from gpuwhy.causes.commands import install
+from gpuwhy.causes.commands import change
 from gpuwhy.causes.cudnn.version_mismatch import refused
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, strong
 from gpuwhy.model.fact import Known
@@ -68,8 +68,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     wheels = [o.value for one in loaded if isinstance(o := one.owner, Known) and o.value.startswith("nvidia-")]
     if wheels:
         name, version = wheels[0].split(" ")[:2]
-        command = install(case.facts, f"{name}=={version}", because_of=name, again=True)
-        return (Fix("Write the files of one release anew, over all the others", command, safe=True),)
+        text = "Write the files of one release anew, over all the others"
+        return (change(case.facts, text, f"{name}=={version}", because_of=name, again=True),)
     return (Fix("Keep one cuDNN release in the folder that wins, and remove the other's files"),)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from gpuwhy.causes import needs, trees
-from gpuwhy.causes.commands import install
+from gpuwhy.causes.commands import change, python_of
 from gpuwhy.causes.cuda.missing_library import installing
+from gpuwhy.causes.windows import is_torch, torch_again
 from gpuwhy.knowledge.cudnn_rules import Needs, Rule, compiled, fits, rule
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
+from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw
 from gpuwhy.model.fact import Fact, Known, Undetermined, Unknown, value_or
 from gpuwhy.model.facts import LoadedLibrary, LoadTree
@@ -53,7 +55,7 @@ def symbols_unmet(case: Case) -> Finding | None:
     tree = trees.of(case)
     if isinstance(tree, Finding):
         return None
-    bad = next((u for u in tree.unmet if needs.base_name(u.provider).startswith("libcudnn")), None)
+    bad = next((u for u in tree.unmet if is_cudnn(needs.base_name(u.provider))), None)
     if bad is None:
         return None
     more = f" and {bad.count - 1} more" if bad.count > 1 else ""
@@ -111,9 +113,11 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     framework, facts = needs.the(case), case.facts
     if not installing(case, needs.is_cudnn) and brings_libraries(framework.name, framework.version):
         major = numbers(value_or(framework.built_for_cuda, ""))[:1]
-        wanted = gpu_requirement(framework.name, framework.distribution, framework.version, major[0] if major else None)
-        command = install(facts, wanted, because_of=framework.distribution)
-        fix.append(Fix("Install the cuDNN that this release asks for", command, safe=True))
+        cuda = major[0] if major else None
+        wanted = gpu_requirement(framework.name, framework.distribution, framework.version, cuda, python_of(facts))
+        text = "Install the cuDNN that this release asks for"
+        asked = change(facts, text, wanted, because_of=framework.distribution)
+        fix.append(torch_again(framework) if is_torch(facts, framework) else asked)
     return tuple(fix) or (_by_hand(case),)
 
 

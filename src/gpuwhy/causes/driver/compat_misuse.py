@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.driver.winner import as_driver_library, folder_of, in_trees, no_driver, off_the_path, winner
+from gpuwhy.causes.probed import answered
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, weak
@@ -93,7 +94,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="driver.compat_misuse",
     title="a cuda-compat libcuda is used where it does not work",
-    signs=(compat_library_wins,),
+    signs=(compat_library_wins, answered("driver.compat_misuse")),
     fixes=fixes,
     hides=("driver.library_mismatch",),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gpuwhy.causes.driver.winner import no_driver, winner
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw
+from gpuwhy.causes.probed import answered
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import DriverLibrary
 from gpuwhy.model.version import numbers
@@ -31,6 +32,19 @@ def versions_differ(case: Case) -> Finding | None:
     if agreeing:
         return against(f"libraries and kernel module are both {module}", saw(agreeing[0].real, agreeing[0].version))
     return None
+
+
+def baked_in(case: Case) -> Finding | None:
+    """An image that carries a driver of its own: the host's libraries come beside it, and both have one name."""
+    around, copies = case.facts.surroundings, case.facts.loads.libcuda
+    if value_or(around.container, "") != "image" or not isinstance(around.offline, Known):
+        return None
+    own = [one for one in copies.need() or () if one.kind == "driver"]
+    if not own:
+        return against("the image carries no driver library of its own", saw("no libcuda of a driver", copies))
+    version = value_or(own[0].version, "of unknown version")
+    text = f"the image carries a driver's libcuda of its own ({version}), which fits hosts of that driver only"
+    return mild(strong(text, saw(own[0].real, own[0].version)))
 
 
 def nvml_refuses(case: Case) -> Finding | None:
@@ -97,7 +111,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="driver.library_mismatch",
     title="driver libraries and kernel module are of different versions",
-    signs=(versions_differ, nvml_refuses),
+    signs=(versions_differ, baked_in, nvml_refuses, answered("driver.library_mismatch")),
     fixes=fixes,
     hides=("driver.too_old", "driver.not_ready"),
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.windows import on_windows
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 
+DOWNLOAD = Fix("Install NVIDIA's driver for this card, from nvidia.com/drivers", root=True, reboot=True)
 NOT_ON_PATH = "not on the search path"
 
 
@@ -31,6 +33,8 @@ def no_kernel_module(case: Case) -> Finding | None:
     name = present.need()
     if not name:
         return against("no NVIDIA GPU on the PCI bus", saw("no NVIDIA display controller", present))
+    if on_windows(case.facts):
+        return _no_driver_of_windows(case, name)
     holder = _holder(case)
     return proof(
         f"{name} is on the PCI bus, but no NVIDIA kernel module is loaded"
@@ -38,6 +42,16 @@ def no_kernel_module(case: Case) -> Finding | None:
         saw(name, present),
         saw("no NVIDIA kernel module", driver.module_version),
         *_reasons(case),
+    )
+
+
+def _no_driver_of_windows(case: Case, name: str) -> Finding:
+    holder, version = _holder(case), case.facts.driver.module_version
+    held = f", and Windows' own {holder} drives the card" if holder else ""
+    return proof(
+        f"{name} is in this machine, but no NVIDIA driver is installed: nvcuda.dll is not in System32{held}",
+        saw(name, gpu_present(case.facts)),
+        saw("nvcuda.dll is not there", version),
     )
 
 
@@ -49,6 +63,9 @@ def no_driver_library(case: Case) -> Finding | None:
         return None
     if any(one.found_via != NOT_ON_PATH for one in copies.need() or ()):
         return None
+    if on_windows(case.facts):
+        text = f"driver {version} is loaded, but its nvcuda.dll is nowhere in the DLL search"
+        return proof(text, saw(f"driver {version}", module), saw("no nvcuda.dll", copies))
     return proof(
         f"kernel module {version} is loaded, but the driver's library libcuda.so.1 is nowhere the loader looks",
         saw(f"NVRM version {version}", module),
@@ -91,6 +108,8 @@ def _unbuilt(case: Case) -> bool:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Load or build what is installed; else install from the distribution."""
     driver, out = case.facts.driver, []
+    if on_windows(case.facts):
+        return (DOWNLOAD,)
     version = value_or(driver.module_version, "")
     if version:
         major = version.split(".")[0]

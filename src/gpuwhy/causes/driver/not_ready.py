@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.probed import answered
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import Device
@@ -81,7 +82,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="driver.not_ready",
     title="the GPU is not ready for CUDA yet",
-    signs=(fabric_not_up, mig_change_pending, ready),
+    signs=(fabric_not_up, mig_change_pending, ready, answered("driver.not_ready")),
     fixes=fixes,
     scope="device",
     effect="{subject} is not ready for CUDA yet",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from gpuwhy.causes.container.starting import with_nodes
 from gpuwhy.causes.driver.winner import no_driver, no_nodes_in_container
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import DeviceNode
 
 DENIED = ("EACCES", "EPERM")
+UNKNOWN_ERROR = 999
+NO_DEVICE = "not a device"
 _GPU = re.compile(r".*/nvidia\d+\Z")
 
 
@@ -24,11 +27,12 @@ def node_denied(case: Case) -> Finding | None:
     for node in nodes:
         if node.present and value_or(node.opened, "") in DENIED:
             error = value_or(node.opened, "")
-            return proof(f"{node.path} ({node.mode}) cannot be opened: {error}{_why(case, error)}",
-                         saw(f"open {node.path}: {error}", node.opened))  # fmt: skip
+            return proof(f"{node.path} ({node.mode}) cannot be opened: {error}{_why(case, error, node.mode)}",
+                         saw(f"open {node.path}: {error}", node.opened), *_unknown_error(case))  # fmt: skip
     for node in nodes:
-        if node.present:
-            node.opened.need()
+        if node.present and node.opened.need() == NO_DEVICE:
+            text = f"{node.path} ({node.mode}) is a plain file in the place of the device node"
+            return proof(text, saw(f"{node.path} is not a device", node.opened))
     if nodes and all(node.present and value_or(node.opened, "") == "ok" for node in nodes):
         return against("this user may open every device node that CUDA needs", saw("nodes open", fact))
     return None
@@ -61,12 +65,23 @@ def _needed(nodes: Sequence[DeviceNode]) -> list[DeviceNode]:
     return [node for node in required if node not in cards or not usable]
 
 
-def _why(case: Case, error: str) -> str:
+def _why(case: Case, error: str, mode: str) -> str:
+    container = case.facts.surroundings.container
+    if error == "EACCES" and mode.endswith("rw-") and isinstance(container, Known):
+        return f", although its mode lets everybody in: SELinux or the user namespace of {container.value} forbids it"
     if error == "EACCES":
         return ", the file mode does not let this user in"
-    container = case.facts.surroundings.container
     inside = f" of this {container.value} container" if isinstance(container, Known) else ""
-    return f", the device rules (cgroup){inside} forbid it"
+    reload = "; a daemon-reload on the host takes them away from a running one" if inside else ""
+    return f", the device rules (cgroup){inside} forbid it{reload}"
+
+
+def _unknown_error(case: Case) -> tuple[Evidence, ...]:
+    """What NVML says in a container whose device rules were taken away while it ran."""
+    error = case.facts.devices.nvml_error
+    if not isinstance(error, Known) or error.value.code != UNKNOWN_ERROR:
+        return ()
+    return (saw(f"{error.value.call} returned {error.value.code} ({error.value.name})", error),)
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
@@ -74,17 +89,21 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     facts = case.facts
     seen: Sequence[DeviceNode] = facts.driver.nodes.value if isinstance(facts.driver.nodes, Known) else ()
     nodes = _needed(seen)
-    bad = [node for node in nodes if not node.present or value_or(node.opened, "") in DENIED]
+    bad = [node for node in nodes if not node.present or value_or(node.opened, "") in (*DENIED, NO_DEVICE)]
     if isinstance(facts.surroundings.container, Known):
-        devices = " ".join(f"--device {node.path}" for node in bad)
-        return (Fix("Start the container again with these nodes (a systemd daemon-reload on the host can revoke them)",
-                    f"docker run --gpus all {devices} …"),)  # fmt: skip
+        denied = next((value_or(node.opened, "") for node in bad if node.present), "")
+        return with_nodes(facts.surroundings.container.value, denied, tuple(node.path for node in bad))
     out = []
-    if any(not node.present for node in bad):
-        out.append(Fix("Make the nodes", "sudo nvidia-modprobe -u -c0", root=True))
+    files = [node.path for node in bad if value_or(node.opened, "") == NO_DEVICE]
+    if files:
+        text = "Remove the plain file, then make the node"
+        out.append(Fix(text, f"sudo rm {' '.join(files)}", root=True, role="part"))
+    if files or any(not node.present for node in bad):
+        out.append(Fix("Make the nodes", "sudo nvidia-modprobe -u -c0", root=True, role="part"))
     if any(value_or(node.opened, "") == "EACCES" for node in bad):
         out.append(Fix("Join the groups that own the nodes, then log in again", "sudo usermod -aG video,render $USER",
-                       root=True, check="ls -l /dev/nvidia*; id"))  # fmt: skip
+                       root=True, check="ls -l /dev/nvidia*; id", role="part",
+                       undo="sudo gpasswd -d $USER video; sudo gpasswd -d $USER render"))  # fmt: skip
         out.append(
             Fix("Or open them until the next boot", "sudo chmod a+rw " + " ".join(n.path for n in bad), root=True)
         )

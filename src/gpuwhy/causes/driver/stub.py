@@ -11,6 +11,7 @@ from gpuwhy.causes.driver.winner import (
     off_the_path,
     winner,
 )
+from gpuwhy.causes.probed import answered
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Fact, Known, value_or
 from gpuwhy.model.facts import DriverLibrary
@@ -78,7 +79,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="driver.stub",
     title="a stub of the driver library is loaded instead of the real one",
-    signs=(stub_wins,),
+    signs=(stub_wins, answered("driver.stub")),
     fixes=fixes,
     hides=("driver.library_mismatch", "driver.too_old"),
 )

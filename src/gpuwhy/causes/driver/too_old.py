@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.commands import change, python_of
 from gpuwhy.causes.driver.builds import older_builds
+from gpuwhy.causes.windows import on_windows
 from gpuwhy.knowledge.drivers import Floor, cuda_of_driver, floor, runs
 from gpuwhy.knowledge.gpus import segment
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong
+from gpuwhy.knowledge.requirements import RULES, VARIABLE, first_wish, met
+from gpuwhy.knowledge.windows import tensorflow_for
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import DriverLibrary, Framework
 from gpuwhy.model.version import at_least, major_minor
@@ -29,7 +33,8 @@ def older_than_the_build_needs(case: Case) -> Finding | None:
 
 
 def _compared(case: Case, one: Framework, wanted: Floor, loaded: str) -> Finding:
-    seen = saw(f"kernel module {loaded}", case.facts.driver.module_version)
+    what = "driver" if on_windows(case.facts) else "kernel module"
+    seen = saw(f"{what} {loaded}", case.facts.driver.module_version)
     built = saw(f"{_called(one)} is built for CUDA {wanted.cuda}", one.built_for_cuda)
     rule = know(f"CUDA {wanted.cuda} runs on driver {wanted.driver} or newer", wanted.source)
     if at_least(loaded, wanted.driver):
@@ -40,14 +45,41 @@ def _compared(case: Case, one: Framework, wanted: Floor, loaded: str) -> Finding
     )
     bridge = _bridge(case, wanted.cuda)
     if bridge is None:
-        return proof(text, built, rule, seen)
+        return proof(text, built, rule, seen, *_wish(case))
     if isinstance(bridge, Unknown):
-        return strong(text, built, rule, seen)
+        return strong(text, built, rule, seen, *_wish(case))
     return against(
         f"forward compatibility bridges it: libcuda {value_or(bridge.version, '')} from {bridge.path} runs CUDA "
         f"{wanted.cuda} on driver {loaded}",
         saw(f"{bridge.path} is a cuda-compat library", case.facts.loads.libcuda),
     )
+
+
+def image_asks_for_more(case: Case) -> Finding | None:
+    """What the image demands of the host's driver, where nothing tells what the framework was built for."""
+    one = _framework(case)
+    wish = _wish(case) if isinstance(one.built_for_cuda, Unknown) else ()
+    if not wish:
+        return None
+    driver = case.facts.driver
+    text = f"the image asks for {_first(case)}; driver {value_or(driver.module_version, '')} speaks CUDA "
+    return strong(f"{text}{value_or(driver.driver_cuda, '')}", *wish, saw("the host's driver", driver.module_version))
+
+
+def _wish(case: Case) -> tuple[Evidence, ...]:
+    """The image's own demand, where the host certainly does not meet it."""
+    facts = case.facts
+    wish = facts.environment.value(VARIABLE)
+    has = {"driver": value_or(facts.driver.module_version, ""), "cuda": value_or(facts.driver.driver_cuda, "")}
+    if not isinstance(wish, Known) or "" in has.values() or met(wish.value, has) is not False:
+        return ()
+    return saw(f"{VARIABLE} asks for {_first(case)}", wish), know("alternatives are words, commas join", RULES)
+
+
+def _first(case: Case) -> str:
+    wish = value_or(case.facts.environment.value(VARIABLE), "")
+    cuda = first_wish(wish)
+    return f"CUDA {cuda} or newer" if cuda else wish[:80]
 
 
 def _bridge(case: Case, cuda: str) -> DriverLibrary | Unknown | None:
@@ -98,6 +130,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     speaks = value_or(driver.driver_cuda, None)
     if not isinstance(case.facts.surroundings.wsl, Known):
         speaks = cuda_of_driver(value_or(driver.module_version, "")) or speaks
+    if on_windows(case.facts):
+        return _on_windows(case, one, cuda, speaks or "")
     out = list(older_builds(one, speaks)) if speaks else []
     wanted = floor(cuda)
     at = f" {wanted.driver} or newer" if wanted else ""
@@ -114,10 +148,22 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     return (*out, Fix(f"Install driver{at}", command, root=True, reboot=True))
 
 
+def _on_windows(case: Case, one: Framework, cuda: str, speaks: str) -> tuple[Fix, ...]:
+    """A newer driver; or the newest TensorFlow that this one runs."""
+    wanted = floor(cuda, "windows")
+    at = f" {wanted.driver} or newer" if wanted else ""
+    out = [Fix(f"Install driver{at} for this card, from nvidia.com/drivers", root=True, reboot=True)]
+    row = tensorflow_for(python_of(case.facts), speaks) if one.name == "tensorflow" and speaks else None
+    if row is not None:
+        text = f"Or install TensorFlow {row.version}, built for CUDA {row.cuda}, which this driver runs"
+        out.append(change(case.facts, text, f"tensorflow-gpu=={row.version}", because_of=one.distribution))
+    return tuple(out)
+
+
 CAUSE = Cause(
     id="driver.too_old",
     title="the NVIDIA driver is older than the framework's CUDA needs",
-    signs=(older_than_the_build_needs,),
+    signs=(older_than_the_build_needs, image_asks_for_more),
     fixes=fixes,
     scope="framework",
     effect="{subject} will not see the GPU",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from gpuwhy.causes import needs
 from gpuwhy.causes.commands import word
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, proof, saw
-from gpuwhy.model.fact import Known, Source, value_or
-
-STEERS_THE_LOADER = ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH")
+from gpuwhy.causes.windows import activate, on_windows, path_for_good, shown
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, strong
+from gpuwhy.model.fact import Known, value_or
 
 
 def outside_the_search(case: Case) -> Finding | None:
@@ -21,22 +20,25 @@ def outside_the_search(case: Case) -> Finding | None:
         f"{needs.named(case)} opens {needs.listed(found)}; {holds}, and the loader does not look there",
         *(needs.saw_copy(case, needs.usable(case, need)[0]) for need in found[:3]),
         needs.saw_search(found[0]),
-        *_variables(case),
+        *needs.saw_variables(case, outside=True),
     )
 
 
-def _variables(case: Case) -> list[Evidence]:
-    """What is wrong with the variables that should have led there."""
-    return [
-        saw(f"{one.name}: {problem}", Source("env", one.name))
-        for one in value_or(case.facts.environment.variables, ())
-        if one.name in STEERS_THE_LOADER
-        for problem in one.problems[:2]
-    ]
+def leads_nowhere(case: Case) -> Finding | None:
+    """Windows: CUDA_PATH names a folder that is gone, although the libraries are found by PATH."""
+    if not on_windows(case.facts) or needs.irrelevant(case) or needs.required_lost(case, needs.anything):
+        return None
+    gone = [e for e in needs.saw_variables(case) if e.text.startswith("CUDA_PATH: ") and "not exist" in e.text]
+    if not gone:
+        return None
+    text = f"CUDA_PATH names a folder that does not exist: {needs.the(case).title} looks along PATH"
+    return mild(strong(f"{text}, but compilers, CuPy and ONNX Runtime look there", *gone))
 
 
 def nothing_outside(case: Case) -> Finding | None:
     """What rules it out."""
+    if leads_nowhere(case):
+        return None
     return needs.nothing_lost(case, needs.anything, "elsewhere")
 
 
@@ -44,7 +46,11 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """This shell first; then for good, where the folder belongs to the system or to conda."""
     folders = needs.folders_of(case, needs.lost(case, needs.anything, "elsewhere"))
     interpreter = case.facts.target.interpreter
-    fix = [needs.export(folders)]
+    if on_windows(case.facts):
+        if not folders:
+            return (_right_root(case),)
+        return (*activate(case.facts, folders), needs.export(case, folders), path_for_good(folders))
+    fix = [needs.export(case, folders)]
     if isinstance(interpreter, Known) and interpreter.value.kind == "conda":
         value = ":".join(word(folder) for folder in folders)
         command = f"conda env config vars set LD_LIBRARY_PATH={value}"
@@ -52,14 +58,25 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     elif all(folder.startswith(("/usr/", "/opt/")) for folder in folders):
         lines = " ".join(word(folder) for folder in folders)
         command = f"printf '%s\\n' {lines} | sudo tee /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig"
-        fix.append(Fix("For good: add the folder to the loader's cache", command, root=True))
+        undo = "sudo rm /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig"
+        fix.append(Fix("For good: add the folder to the loader's cache", command, root=True, undo=undo))
     return tuple(fix)
+
+
+def _right_root(case: Case) -> Fix:
+    """CUDA_PATH to the toolkit that the framework was built for, else to the newest that is there."""
+    there = [t for t in value_or(case.facts.toolkits.toolkits, ()) if t.kind == "system"]
+    built = value_or(needs.the(case).built_for_cuda, "")
+    right = [t for t in there if value_or(t.toolkit_cuda, "") == built] or there
+    if not right:
+        return Fix("Remove the variable CUDA_PATH: there is no toolkit that it could name")
+    return Fix("Let CUDA_PATH name the toolkit that is there", f'setx CUDA_PATH "{shown(right[0].path)}"')
 
 
 CAUSE = Cause(
     id="env.path",
     title="a CUDA library is installed, but no search path leads to it",
-    signs=(outside_the_search, nothing_outside),
+    signs=(outside_the_search, leads_nowhere, nothing_outside),
     fixes=fixes,
     scope="framework",
     effect="{subject} will not see the GPU",

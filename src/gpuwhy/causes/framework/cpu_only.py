@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.commands import install, uninstall
+from gpuwhy.causes.commands import change, python_of
 from gpuwhy.causes.framework.platform_dropped import no_build_here
 from gpuwhy.causes.install.rivals import flavours, module, names
 from gpuwhy.causes.needs import named, the
 from gpuwhy.knowledge.flavours import MAIN, flavour, is_follower
-from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement
+from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, weak
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known, value_or
@@ -73,15 +73,16 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Replace the build by the one with CUDA."""
     framework, facts = the(case), case.facts
     cuda = numbers(value_or(facts.driver.driver_cuda, ""))
-    wanted = gpu_requirement(framework.name, framework.distribution, framework.version, cuda[0] if cuda else None)
+    major = cuda[0] if cuda else None
+    version = sound(framework.name, framework.version)
+    wanted = gpu_requirement(framework.name, framework.distribution, version, major, python_of(facts))
     if framework.name == "torch":
         return _torch(case, wanted)
     if not wanted:
         return (Fix(f"Install the build of {framework.title} with CUDA, as its installation guide says"),)
-    command = install(facts, wanted, because_of=framework.distribution)
-    if framework.name != "jax":
-        command = f"{uninstall(facts, framework.distribution)}\n{command}"
-    return (Fix("Install the build with CUDA instead", command, safe=True),)
+    removing = () if framework.name == "jax" else (framework.distribution,)
+    text = "Install the build with CUDA instead"
+    return (change(facts, text, wanted, because_of=framework.distribution, removing=removing),)
 
 
 def _torch(case: Case, wanted: str) -> tuple[Fix, ...]:
@@ -91,8 +92,8 @@ def _torch(case: Case, wanted: str) -> tuple[Fix, ...]:
     )
     if value_or(case.facts.surroundings.system, "") != "linux":
         return (choose,)
-    command = f"{uninstall(case.facts, 'torch')}\n{install(case.facts, wanted, because_of='torch')}"
-    return (Fix("Install the build with CUDA instead", command, safe=True), choose)
+    text = "Install the build with CUDA instead"
+    return (change(case.facts, text, wanted, because_of="torch", removing=("torch",)), choose)
 
 
 CAUSE = Cause(

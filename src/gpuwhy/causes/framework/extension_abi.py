@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.commands import install
+from gpuwhy.causes.commands import change, install
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
 from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Extension, Framework
@@ -57,20 +57,20 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     out = []
     if together and release:
         wanted = (f"torch=={release}", *together)
-        command = install(case.facts, *wanted, because_of="torch").replace(" install ", " install --upgrade ", 1)
         text = f"Install the {' and '.join(together)} that belong to torch {release}; their own pins choose the release"
-        out.append(Fix(text, command, safe=True))
+        out.append(change(case.facts, text, *wanted, because_of="torch", upgrade=True, role="part"))
     for one in broken:
         if one.distribution not in COMPANIONS:
             text = (
                 f"Install the release of {one.distribution} built for torch {major_minor(release)}, or build it again"
             )
             command = install(case.facts, one.distribution, because_of=one.distribution, again=True)
-            out.append(Fix(text, command, safe=True))
+            command = command.replace(" install ", " install --no-build-isolation ", 1)  # a build takes this torch
+            out.append(Fix(text, command, safe=True, role="part"))
     exact = next((b for b in broken if value_or(b.wants, "").startswith("==")), None)
     if exact:
-        command = install(case.facts, f"torch{value_or(exact.wants, '')}", because_of="torch")
-        out.append(Fix(f"Or go back to the torch that {exact.distribution} was built for", command, safe=True))
+        text = f"Or go back to the torch that {exact.distribution} was built for"
+        out.append(change(case.facts, text, f"torch{value_or(exact.wants, '')}", because_of="torch"))
     return tuple(out) or (Fix("Build the package again under the installed PyTorch"),)
 
 

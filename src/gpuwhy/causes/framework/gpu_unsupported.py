@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from gpuwhy.causes import trees
-from gpuwhy.causes.commands import install
+from gpuwhy.causes.commands import change, python_of
 from gpuwhy.causes.needs import named, the
-from gpuwhy.knowledge.archs import first_toolkit, last_toolkit, runs_on
+from gpuwhy.causes.windows import on_windows
+from gpuwhy.knowledge.archs import MATRIX, first_toolkit, last_toolkit, runs_on
 from gpuwhy.knowledge.cudnn_rules import DROPPED_SM, oldest_gpu
 from gpuwhy.knowledge.flavours import compiles_at_run_time
 from gpuwhy.knowledge.installs import wheel_of
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong, weak
+from gpuwhy.knowledge.windows import tensorflow_for
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Absent, Fact, Known, Undetermined, Unknown, value_or
 from gpuwhy.model.facts import Facts
+from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, numbers
 
 
@@ -30,7 +33,7 @@ def no_code_for_it(case: Case) -> Finding | None:
         raise Undetermined(Unknown(f"no GPU code was found in the files of {named(case)}"))
     unfit = [gpu for gpu in gpus if runs_on(sass, ptx, gpu[1].need() or "") == "no"]
     if not unfit:
-        return _fits(case, gpus, sass, ptx)
+        return _older_than_the_card(case, gpus, sass, ptx) or _fits(case, gpus, sass, ptx)
     name, capability = unfit[0]
     text = f"{named(case)} carries {_carried(sass, ptx)}; {name} is {_sm(capability)}"
     evidence = (saw(_carried(sass, ptx), framework.sass), saw(f"{name}, {_sm(capability)}", capability))
@@ -58,6 +61,27 @@ def cudnn_has_none(case: Case) -> Finding | None:
         trees.saw_loaded(one),
         saw(f"{name}, {_sm(capability)}", capability),
         know(f"cuDNN from 9.11 on needs compute capability {floor} or newer", DROPPED_SM),
+    )
+
+
+def _older_than_the_card(
+    case: Case, gpus: list[tuple[str, Fact[str]]], sass: tuple[str, ...], ptx: tuple[str, ...]
+) -> Finding | None:
+    """Only PTX, and a CUDA of the major before the card: its cuDNN and cuBLAS do not know the card either."""
+    name, capability = gpus[0]
+    first, built = first_toolkit(value_or(capability, "")), value_or(the(case).built_for_cuda, "")
+    compiled = [g for g in gpus if runs_on(sass, ptx, value_or(g[1], "")) == "ptx"]
+    if not first or not numbers(built) or numbers(built)[0] >= numbers(first)[0] or len(compiled) < len(gpus):
+        return None
+    return mild(
+        strong(
+            f"{named(case)} carries {_carried(sass, ptx)}; {name} is {_sm(capability)}, so the driver compiles PTX at "
+            f"the first start, for minutes, and cuDNN and cuBLAS of CUDA {built} are older than the card, which CUDA "
+            f"{first} was the first to know: slow at best, errors or wrong numbers at worst",
+            saw(_carried(sass, ptx), the(case).sass),
+            saw(f"{name}, {_sm(capability)}", capability),
+            know(f"CUDA {first} is the first that compiles for compute capability {value_or(capability, '')}", MATRIX),
+        )
     )
 
 
@@ -99,6 +123,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     capability = next((c for _, c in _gpus(case.facts) if runs_on(sass, ptx, value_or(c, "")) == "no"), Unknown(""))
     if not isinstance(capability, Known) and cudnn_has_none(case):
         return (_older_cudnn(case),)
+    if not isinstance(capability, Known):
+        capability = _gpus(case.facts)[0][1]
     first, last = first_toolkit(value_or(capability, "")), last_toolkit(value_or(capability, ""))
     if last:
         text = f"Install a release of {framework.title} built for CUDA {last} or older, which still compiles for it"
@@ -106,14 +132,28 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         text = (
             f"Install a release of {framework.title} built for {f'CUDA {first} or newer' if first else 'a newer CUDA'}"
         )
-    return (Fix(text, safe=True), Fix(f"Or build {framework.title} from source for {_sm(capability)}"))
+    if row := _newer_on_windows(case, first):
+        cuda = f"CUDA {row.cuda} and cuDNN {row.cudnn}" if isinstance(row.cudnn, str) else f"CUDA {row.cuda}"
+        text = f"Install TensorFlow {row.version}, whose build for {cuda} knows the card"
+        return (change(case.facts, text, f"tensorflow-gpu=={row.version}", because_of=framework.distribution),)
+    return (
+        Fix(text, safe=True, wishes=(framework.distribution,)),
+        Fix(f"Or build {framework.title} from source for {_sm(capability)}"),
+    )
+
+
+def _newer_on_windows(case: Case, first: str | None) -> Release | None:
+    """The newest TensorFlow for Windows and this Python that is built with a CUDA of the card's time."""
+    if not on_windows(case.facts) or the(case).name != "tensorflow" or not first:
+        return None
+    return tensorflow_for(python_of(case.facts), since=f"{numbers(first)[0]}.0")
 
 
 def _older_cudnn(case: Case) -> Fix:
     major = numbers(value_or(the(case).built_for_cuda, ""))[:1]
     wheel = wheel_of("libcudnn.so.9", major[0] if major else None)
-    command = install(case.facts, f"{wheel}<9.11", because_of=wheel) if wheel else ""
-    return Fix("Install the last cuDNN that has code for it, 9.10", command, safe=True)
+    text = "Install the last cuDNN that has code for it, 9.10"
+    return change(case.facts, text, f"{wheel}<9.11", because_of=wheel) if wheel else Fix(text, safe=True)
 
 
 CAUSE = Cause(

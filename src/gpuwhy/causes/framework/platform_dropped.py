@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
+from gpuwhy.causes.commands import change, python_of
 from gpuwhy.causes.needs import named, the
 from gpuwhy.knowledge.platforms import Dropped, dropped
+from gpuwhy.knowledge.windows import pythons_of, tensorflow_for
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Absent, Known
+from gpuwhy.model.fact import Absent, Known, Source, value_or
+from gpuwhy.model.facts import MissingLibrary
+
+_PYTHON = re.compile(r"(?i)python(3)(\d+)\.dll$")
 
 
 def no_build_here(case: Case) -> Dropped | None:
@@ -39,8 +46,56 @@ def nobody_builds_it(case: Case) -> Finding | None:
     )
 
 
+def built_for_another_python(case: Case) -> Finding | None:
+    """Windows: the extension asks for the DLL of another Python, so a wheel for that one was put here."""
+    wanted, python = _wanted_python(case), case.facts.target.interpreter
+    if not wanted:
+        return None
+    missing = wanted[0]
+    published = pythons_of(the(case).distribution, the(case).version)
+    text = f"{the(case).distribution} {the(case).version} has wheels for Python {', '.join(published)} on Windows"
+    return proof(
+        f"{named(case)} is built for Python {wanted[1]}, whose {missing.name} its "
+        f"{missing.needed_by.rpartition('/')[2]} needs; this is Python {python_of(case.facts)}",
+        saw(f"needs {missing.name}", Source("file", missing.needed_by)),
+        saw(f"Python {python_of(case.facts)}", python),
+        *(
+            (know(text, Source("know", f"{the(case).distribution} {the(case).version}", "its files")),)
+            if published
+            else ()
+        ),
+    )
+
+
+def _wanted_python(case: Case) -> tuple[MissingLibrary, str] | None:
+    """The python38.dll that a file of the framework misses, and that Python's version."""
+    for tree in value_or(case.facts.loads.trees, ()):
+        for missing in tree.missing if tree.framework == the(case).name else ():
+            if found := _PYTHON.match(missing.name):
+                return missing, f"{found[1]}.{found[2]}"
+    return None
+
+
+def _for_this_python(case: Case) -> tuple[Fix, ...]:
+    """An environment with the right Python; or the release that has a wheel for this one."""
+    framework, wanted = the(case), _wanted_python(case)
+    version = wanted[1] if wanted else ""
+    requirement = f"{framework.distribution}=={framework.version}"
+    command = f'py -{version} -m venv tf\ntf\\Scripts\\python -m pip install "{requirement}"'
+    out = [Fix(f"Make an environment with Python {version} (64 bit), and install it there", command, safe=True)]
+    row = tensorflow_for(python_of(case.facts)) if framework.name == "tensorflow" else None
+    if row is not None:
+        text = (
+            f"Or install TensorFlow {row.version}, which has a wheel for this Python and is built for CUDA {row.cuda}"
+        )
+        out.append(change(case.facts, text, f"tensorflow-gpu=={row.version}", because_of=framework.distribution))
+    return tuple(out)
+
+
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Another platform, or the last release that had a build for this one."""
+    if _wanted_python(case):
+        return _for_this_python(case)
     row = no_build_here(case)
     if row is None:
         return ()
@@ -58,7 +113,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="framework.platform_dropped",
     title="the framework has no GPU build for this system",
-    signs=(nobody_builds_it,),
+    signs=(nobody_builds_it, built_for_another_python),
     fixes=fixes,
     scope="framework",
     effect="{subject} has no GPU build for this system",

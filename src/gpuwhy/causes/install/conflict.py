@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.commands import install, uninstall
+from gpuwhy.causes.commands import change
 from gpuwhy.causes.install.rivals import flavours, is_mixed, module, names, wheels, winner
 from gpuwhy.knowledge.flavours import flavour, library_wheel
-from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement
+from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw, strong, weak
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
@@ -102,7 +102,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 def _reinstall(case: Case, one: Conflict) -> Fix:
     keep = gpu_flavour(names(one)) or names(one)[0]
     version = next(owner.partition(" ")[2] for owner in one.owners if owner.split(" ")[0] == keep)
-    wanted = gpu_requirement(module(one), keep, version, None) or f"{keep}=={version}"
+    wanted = gpu_requirement(module(one), keep, sound(module(one), version), None) or f"{keep}=={version}"
     text = "Remove both, then install the one you want: removing only one leaves the other half-deleted"
     return _anew(case, one, wanted, keep, text)
 
@@ -117,7 +117,7 @@ def _separate(case: Case, one: Conflict) -> Fix:
 
 
 def _anew(case: Case, one: Conflict, wanted: str, name: str, text: str) -> Fix:
-    return Fix(text, f"{uninstall(case.facts, *names(one))}\n{install(case.facts, wanted, because_of=name)}", safe=True)
+    return change(case.facts, text, wanted, because_of=name, removing=names(one), role="part")
 
 
 CAUSE = Cause(

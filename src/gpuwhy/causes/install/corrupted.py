@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.commands import install, word
+from gpuwhy.causes.commands import change, word
+from gpuwhy.causes.driver.winner import OFF_PATH
+from gpuwhy.causes.windows import on_windows
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Damage, LibraryCopy, NeededLibrary
+from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
 
 CERTAIN = (
     "missing",
     "empty",
     "truncated",
     "not ELF",
+    "not PE",
     "wrong architecture",
     "other hash",
     "dangling link",
@@ -91,9 +94,47 @@ def _from(copy: LibraryCopy) -> str:
     return f", from {copy.owner.value}" if isinstance(copy.owner, Known) else ""
 
 
+def driver_library(case: Case) -> Finding | None:
+    """The driver's own library that programs get, where the file is not whole."""
+    for copies in (case.facts.loads.libcuda, case.facts.loads.libnvml):
+        for one in _first_broken(value_or(copies, ())):
+            state = value_or(one.health, "")
+            return proof(
+                f"the driver's {one.name} is what programs get, and the file is {state}", saw(state, one.health)
+            )
+    return None
+
+
+def _first_broken(copies: tuple[DriverLibrary, ...]) -> list[DriverLibrary]:
+    return [c for c in copies[:1] if c.kind == "driver" and c.found_via != OFF_PATH and _is_broken(c)]
+
+
+def _is_broken(one: DriverLibrary) -> bool:
+    return value_or(one.health, "ok").startswith(("truncated", "stops the search"))
+
+
+def passed_over(case: Case) -> Finding | None:
+    """A wheel's library that the loader passes over, because it is no library for this machine or cannot be read."""
+    found = _skipped(case)
+    if not found:
+        return None
+    first = found[0]
+    return proof(
+        f"{first.name}{_from(first)} is passed over by the loader: {value_or(first.health, '')}",
+        *(saw(f"{one.path}: {value_or(one.health, '')}", one.health) for one in found[:3]),
+    )
+
+
+def _skipped(case: Case) -> list[LibraryCopy]:
+    wanted = {need.name for need in value_or(case.facts.loads.needs, ())}
+    copies = value_or(case.facts.libraries.copies, ())
+    bad = ("wrong architecture", "unreadable")
+    return [c for c in copies if c.where == "wheel" and c.name in wanted and value_or(c.health, "").startswith(bad)]
+
+
 def all_whole(case: Case) -> Finding | None:
     """What rules it out."""
-    if _damage(case) or _stopping(case) or _loaded(case):
+    if _damage(case) or _stopping(case) or _loaded(case) or _skipped(case) or driver_library(case):
         return None
     return against(
         "every installed GPU library that was looked at is whole", saw("no damage", case.facts.target.damage)
@@ -103,10 +144,26 @@ def all_whole(case: Case) -> Finding | None:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Write the files again, with room on the disk."""
     full = [d for d in value_or(case.facts.surroundings.disks, ()) if d.free < LITTLE]
-    room = [Fix(f"Make room first: {d.path} has {d.free >> 20} MiB left", f"df -h {word(d.path)}") for d in full[:2]]
+    room = [
+        Fix(f"Make room first: {d.path} has {d.free >> 20} MiB left", f"df -h {word(d.path)}", role="part")
+        for d in full[:2]
+    ]
     owners = list(dict.fromkeys(filter(None, _owners(case))))
+    room += _quarantined(case)
     again = [_again(case, owner) for owner in owners[:3]]
+    if driver_library(case):
+        text = "Install the driver again, with the same installer or package that brought it"
+        again.append(Fix(text, root=True, role="part"))
     return (*room, *(again or (Fix("Remove the damaged file and install the package that owns it again"),)))
+
+
+def _quarantined(case: Case) -> list[Fix]:
+    """On Windows, files that were installed and are gone have mostly been taken away by a virus scanner."""
+    gone = [one for one in value_or(case.facts.target.damage, ()) if one.what == "missing"]
+    if not gone or not on_windows(case.facts):
+        return []
+    text = f"Look whether the virus scanner took {_base(gone[0].path)} away (Windows Security, Protection history): "
+    return [Fix(f"{text}restore it and allow it, or it goes again", role="part")]
 
 
 def _owners(case: Case) -> list[str]:
@@ -116,7 +173,7 @@ def _owners(case: Case) -> list[str]:
     if isinstance(facts.loads.needs, Known) and isinstance(facts.libraries.copies, Known):
         stopping = " ".join(_reason(need) for need in _stopping(case))
         broken = [c for c in facts.libraries.copies.value if f"{c.path} " in stopping]
-        owners += [value_or(c.owner, "") for c in (*broken, *_loaded(case))]
+        owners += [value_or(c.owner, "") for c in (*broken, *_loaded(case), *_skipped(case))]
     return [owner.removesuffix(" (pip)") for owner in owners]
 
 
@@ -124,16 +181,12 @@ def _again(case: Case, owner: str) -> Fix:
     name, _, rest = owner.partition(" ")
     version, _, how = rest.partition(" ")
     if how == "(dpkg)":
-        return Fix(f"Install {name} again", f"sudo apt-get install --reinstall {word(name)}", root=True)
+        return Fix(f"Install {name} again", f"sudo apt-get install --reinstall {word(name)}", root=True, role="part")
     if how:
-        return Fix(f"Install {name} {version} again with the package manager that owns it {how}")
+        return Fix(f"Install {name} {version} again with the package manager that owns it {how}", role="part")
     wanted = f"{name}=={version}" if version else name
-    return Fix(
-        f"Install {name} again",
-        install(case.facts, wanted, because_of=name, again=True),
-        safe=True,
-        check="gpuwhy check --verify",
-    )
+    check = "gpuwhy check --verify"
+    return change(case.facts, f"Install {name} again", wanted, because_of=name, again=True, check=check, role="part")
 
 
 def _base(path: str) -> str:
@@ -143,7 +196,8 @@ def _base(path: str) -> str:
 CAUSE = Cause(
     id="install.corrupted",
     title="an installed GPU library is damaged",
-    signs=(not_as_installed, stops_the_search, loads_a_broken_copy, all_whole),
+    signs=(not_as_installed, stops_the_search, loads_a_broken_copy, driver_library, passed_over, all_whole),
     fixes=fixes,
+    hides=("driver.missing",),
     effect="{because}",
 )

@@ -147,7 +147,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         out.append(Fix("See what was left in /dev/shm, and remove what no program uses", "ls -lS /dev/shm | head"))
         out.append(Fix("Start the container with more shared memory", "docker run --shm-size=8g IMAGE"))
     if isinstance(case.facts.surroundings.wsl, Known):
-        text = "Give WSL more memory: under [wsl2] in %UserProfile%\\.wslconfig, then restart it (by default it has half)"
+        text = "Give WSL more memory than half of the RAM: under [wsl2] in %UserProfile%\\.wslconfig, then restart it"
         out.append(Fix(text, "memory=24GB    # then, in PowerShell: wsl --shutdown"))
     if isinstance(case.facts.surroundings.container, Known):
         out.append(Fix("Start the container with a higher limit", "docker run --memory=SIZE IMAGE"))

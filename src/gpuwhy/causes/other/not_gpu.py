@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from gpuwhy.causes.told import needs_output
-from gpuwhy.model.cause import Case, Cause, Fix
+from gpuwhy.causes.windows import on_windows
+from gpuwhy.knowledge.windows import REDISTRIBUTABLE, is_runtime
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.fact import Known, Source, value_or
+from gpuwhy.model.facts import MissingLibrary
 
 _CHECK = "gpuwhy explain LOG"
 _FITTING: tuple[tuple[frozenset[str], Fix], ...] = (
@@ -25,15 +29,64 @@ _FITTING: tuple[tuple[frozenset[str], Fix], ...] = (
 def fixes(case: Case) -> tuple[Fix, ...]:
     """What fits the message; without one that is known, only where to look."""
     said = {s.signature for s in case.symptoms}
+    if not said and _missing_runtime(case):
+        return (REDISTRIBUTE,)
     fit = [fix for signatures, fix in _FITTING if said & signatures]
     return (*fit, Fix("Read the last line of the traceback: it names the module or file", check=_CHECK))
 
 
+def nothing_of_it(case: Case) -> Finding | None:
+    """A watched program that crashed or failed in plain Python without a framework in it or a GPU open."""
+    run = case.facts.run
+    if not run.failed or not isinstance(run.frameworks, Known) or not isinstance(run.touched_gpu, Known):
+        return None
+    others = [s for s in case.symptoms if s.role == "error" and s.speaker not in ("signal", "python")]
+    if run.frameworks.value or run.touched_gpu.value or others or not case.symptoms:
+        return None
+    text = "none of its processes had a GPU framework loaded or a GPU open"
+    return strong(text, saw("no framework mapped", run.frameworks), saw("no GPU opened", run.touched_gpu))
+
+
+def without_runtime(case: Case) -> Finding | None:
+    """Windows: a DLL of the Visual C++ runtime, without which the framework itself cannot be imported."""
+    trees = case.facts.loads.trees
+    if not on_windows(case.facts):
+        return None
+    trees.need()
+    found = _missing_runtime(case)
+    if not found:
+        return against("every DLL of the Visual C++ runtime that a framework asks for is there", saw("searched", trees))
+    tree, first = found[0]
+    titles = {f.name: f"{f.title} {f.version}" for f in value_or(case.facts.target.frameworks, ())}
+    names = " and ".join(dict.fromkeys(m.name for _, m in found))
+    return proof(
+        f"{titles.get(tree, tree)} needs {names} of the Visual C++ runtime, which is nowhere in the DLL search: it "
+        "cannot be imported, GPU or not",
+        *(
+            saw(f"asks for {m.name}, {len(m.searched)} folders searched", Source("file", m.needed_by))
+            for _, m in found[:2]
+        ),
+        *(saw(f"not there: {place}", trees) for place in first.searched[:3]),
+    )
+
+
+def _missing_runtime(case: Case) -> list[tuple[str, MissingLibrary]]:
+    """Framework, and the DLL that it does not find; each name once."""
+    trees = value_or(case.facts.loads.trees, ()) if on_windows(case.facts) else ()
+    lost = {m.name.lower(): (tree.framework, m) for tree in trees for m in tree.missing[::-1] if is_runtime(m.name)}
+    return list(lost.values())
+
+
+REDISTRIBUTE = Fix(
+    "Install the Microsoft Visual C++ Redistributable 2015-2022 for x64 (vc_redist.x64.exe)", REDISTRIBUTABLE, root=True
+)
+
 CAUSE = Cause(
     id="other.not_gpu",
     title="the GPU stack is not at fault",
-    signs=(needs_output,),
+    signs=(needs_output, nothing_of_it, without_runtime),
     fixes=fixes,
     effect="The GPU stack is not at fault",
     needs_log=True,
+    shown_on=("windows",),
 )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.expect import gpu_claimed
-from gpuwhy.model.fact import Known, source_of
+from gpuwhy.model.fact import Known, Source, source_of, value_or
 from gpuwhy.model.facts import DriverLibrary
+from gpuwhy.model.version import at_least
 
 NOT_ON_PATH = "not on the search path"
 FOLDER = "/usr/lib/wsl/lib"
+NEEDS_HELPER = "13.0"
+DRIVER_PACKAGES = ("libnvidia-compute", "nvidia-driver", "libcuda1", "cuda-drivers", "nvidia-dkms", "nvidia-kernel")
+SEEN = Source("know", "NVIDIA Container Toolkit, list of WSL driver-store files", "with reports of cuInit 500 under it")
 
 
 def way_to_windows(case: Case) -> Finding | None:
@@ -19,7 +23,7 @@ def way_to_windows(case: Case) -> Finding | None:
         return against("this is not WSL", saw("not a WSL kernel", around.wsl))
     container = around.container.need()
     if container:
-        return against(f"inside {container} it matters what the container was given", saw(container, around.container))
+        return _toolkit(case, container)
     copies = case.facts.loads.libcuda.need() or ()
     case.facts.target.distributions.need()  # what was not looked at may be what asks for the GPU
     if not isinstance(gpu_claimed(case.facts), Known):
@@ -34,6 +38,24 @@ def way_to_windows(case: Case) -> Finding | None:
     return _library(case, copies)
 
 
+def _toolkit(case: Case, container: str) -> Finding:
+    """A container toolkit older than Windows' driver brings libcuda, but not a library that it calls."""
+    around, cuda = case.facts.surroundings, case.facts.driver.driver_cuda
+    given = around.injected.need()
+    if given is None or not given.lacking or not given.libraries:
+        return against(f"inside {container} it matters what the container was given", saw(container, around.container))
+    if not at_least(cuda.need() or "0", NEEDS_HELPER):
+        text = f"{given.lacking[0]} is not in this container, and a driver of CUDA {value_or(cuda, '')} may do without"
+        return against(text, saw(f"no {given.lacking[0]}", around.injected))
+    driver = f"Windows' driver {value_or(case.facts.driver.behind_wsl, '')}".rstrip()
+    return strong(
+        f"this container ({container}) has libcuda of {driver} (CUDA {cuda.need()}), but not "
+        f"{given.lacking[0]}: the NVIDIA Container Toolkit is older than the driver, and cuInit fails with 500",
+        saw(f"no {given.lacking[0]}", around.injected),
+        know("since CUDA 13.0 Windows' libcuda calls it; the toolkit brings the libraries that it knows by name", SEEN),
+    )
+
+
 def _library(case: Case, copies: tuple[DriverLibrary, ...]) -> Finding:
     """Windows brings its own libcuda along; any other real one on the path cannot reach the GPU."""
     seen = case.facts.loads.libcuda
@@ -43,7 +65,7 @@ def _library(case: Case, copies: tuple[DriverLibrary, ...]) -> Finding:
         version = f" {winner.version.value}" if isinstance(winner.version, Known) else ""
         text = f"libcuda{version} at {winner.path} belongs to a Linux driver, which does not work under WSL"
         text += f"; the one of Windows in {FOLDER} comes later" if windows else ""
-        return proof(text, saw(f"{winner.path}, by {winner.found_via}", source_of(winner.version)))
+        return proof(text, saw(f"{winner.path}, by {winner.found_via}", source_of(winner.version)), *_installed(case))
     if windows is None:
         text = f"{FOLDER} has no libcuda.so.1: Windows has no NVIDIA driver, or one without WSL support"
         return strong(text, saw("no libcuda.so.1 of Windows", seen))
@@ -53,18 +75,36 @@ def _library(case: Case, copies: tuple[DriverLibrary, ...]) -> Finding:
     return against(f"libcuda comes from {winner.path}", saw(winner.path, seen))
 
 
+def _driver_packages(case: Case) -> list[str]:
+    """The Linux driver's packages that somebody installed inside WSL."""
+    found = value_or(case.facts.driver.packages, ())
+    return [p.name for p in found if p.name.startswith(DRIVER_PACKAGES) and p.status != "config-files"]
+
+
+def _installed(case: Case) -> tuple[Evidence, ...]:
+    names = _driver_packages(case)
+    return (saw(f"installed: {', '.join(names[:3])}", case.facts.driver.packages),) if names else ()
+
+
 def fixes(case: Case) -> tuple[Fix, ...]:
     """By what is missing: WSL 2, a newer Windows side, or a Linux driver less."""
     around = case.facts.surroundings
     if around.wsl.need() == "1":
         return (Fix("Convert the distribution to WSL 2, in Windows' PowerShell", "wsl --set-version DISTRIBUTION 2"),)
+    if isinstance(around.container, Known):
+        mount = "docker run --gpus all -v /usr/lib/wsl:/usr/lib/wsl:ro -e LD_LIBRARY_PATH=/usr/lib/wsl/lib IMAGE"
+        newer = (
+            "sudo apt update && sudo apt install --only-upgrade nvidia-container-toolkit    # or a newer Docker Desktop"
+        )
+        return Fix("Update the container toolkit in WSL", newer, root=True), Fix("Or bring the whole folder in", mount)
     copies = case.facts.loads.libcuda.need() or ()
     update = Fix("Update WSL and start it again, in Windows' PowerShell", "wsl --update; wsl --shutdown")
     driver = Fix("Install or update NVIDIA's driver in Windows, never inside WSL", check="nvidia-smi.exe")
     path = f"export LD_LIBRARY_PATH={FOLDER}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
     first = Fix("Put Windows' library first, in this shell", path, safe=True)
     if around.wsl_device.need() and any(c.kind == "wsl" for c in copies):
-        remove = "sudo apt remove --purge 'libnvidia-compute-*' 'nvidia-driver-*' && sudo ldconfig"
+        names = " ".join(_driver_packages(case)) or "'libnvidia-compute-*' 'nvidia-driver-*'"
+        remove = f"sudo apt remove --purge {names} && sudo ldconfig"
         conf = f"echo {FOLDER} | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig"
         if any(c.kind == "driver" for c in copies):
             return first, Fix("Remove the Linux driver from WSL", remove, root=True)

@@ -1,0 +1,130 @@
+"""Variables on Windows: PATH entry by entry, and the folders that CUDA_PATH and its kin name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+
+import msgspec
+
+from gpuwhy.knowledge.variables import FOREIGN
+from gpuwhy.model.fact import Absent, Fact, Known, value_or
+from gpuwhy.model.facts import Variable
+from gpuwhy.model.version import numbers
+from gpuwhy.observe.environment import CHECKS, Problems, installed_names, variable
+from gpuwhy.observe.scene import Scene
+from gpuwhy.observe.windows.paths import environ, expanded, is_whole, tidy
+from gpuwhy.observe.windows.toolkits import NAMED, nvcc_of, version_of
+
+_CUDA = re.compile(r"cuda|cudnn|nvidia|tensorrt", re.IGNORECASE)
+_UNREPLACED = re.compile(r"%[^%;]+%|\$env:\w+|\$\{?\w+", re.IGNORECASE)
+_PLACES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMDATA", "LOCALAPPDATA")  # read to find others, steer nothing
+_CHECKED_ELSEWHERE = re.compile(r"(LD_|CUDA_|CUDNN_)")
+EDITOR, PROMPT = 2047, 8191
+"""Characters that the old dialog for variables and `setx` keep at most, and that a command line of cmd.exe may have."""
+
+
+def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
+    """Every variable that may be read, PATH only where something in it matters."""
+    seen = scene.host.environ()
+    if not isinstance(seen, Known):
+        return seen
+    installed = installed_names(scene)
+    out = []
+    for name, value in environ(scene.host).items():
+        if name == "PATH":
+            out += _path(scene, value)
+        elif name not in _PLACES and not name.startswith(FOREIGN):
+            found = variable(scene, name, value, installed, _checks(name))
+            notes = tuple(note.replace("TensorFlow on Linux", "TensorFlow on Windows") for note in found.notes)
+            out.append(msgspec.structs.replace(found, notes=notes))
+    return Known(tuple(out), seen.source)
+
+
+def _checks(name: str) -> dict[str, Callable[[Scene, str], Problems]]:
+    if NAMED.match(name):
+        return {name: _toolkit}
+    if name in ("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"):
+        return {name: _folder}
+    return {} if _CHECKED_ELSEWHERE.match(name) else CHECKS
+
+
+def _folder(scene: Scene, value: str) -> Problems:
+    """A variable that must name one folder."""
+    if not value.strip():
+        return ("it is set, but empty",)
+    if '"' in value:
+        return (f"{value} has quotes in it, which become part of the folder's name",)
+    if ";" in value.rstrip("; "):
+        return (f"{value} names several folders; it takes one",)
+    folder = tidy(value)
+    if not is_whole(folder):
+        return (f"{value} does not start with a drive",)
+    found = scene.host.stat(folder)
+    if isinstance(found, Absent):
+        return (f"{folder} does not exist",)
+    return (f"{folder} is not a folder",) if isinstance(found, Known) and found.value.kind != "folder" else ()
+
+
+def _toolkit(scene: Scene, value: str) -> Problems:
+    """A variable that must name a toolkit's top folder."""
+    problems = _folder(scene, value)
+    root = tidy(value)
+    if not problems and isinstance(nvcc_of(scene.host, root), Absent):
+        meant = f"; {root[:-4]} is meant" if root.lower().endswith("/bin") else ""
+        return (f"{root} has no bin/nvcc.exe{meant}",)
+    return problems
+
+
+# ---------------------------------------------------------------- PATH
+
+
+def _path(scene: Scene, value: str) -> list[Variable]:
+    """PATH, cut down to its CUDA entries: the others are nobody's business."""
+    known = environ(scene.host)
+    entries = [entry for entry in value.split(";") if _CUDA.search(entry)]
+    folders = list(dict.fromkeys(tidy(expanded(entry, known)) for entry in entries))
+    problems = [*_length(value), *(p for e in dict.fromkeys(entries) for p in _entry(scene, e, known))]
+    problems += older_first(scene, folders)
+    return (
+        [Variable("PATH", ";".join(folders)[:4096], "the DLL search", tuple(problems))] if entries or problems else []
+    )
+
+
+def _length(value: str) -> list[str]:
+    if len(value) > PROMPT:
+        return [f"it has {len(value)} characters; a command prompt drops what goes beyond {PROMPT}"]
+    if len(value) in (1024, EDITOR, EDITOR + 1):
+        return [f"it has exactly {len(value)} characters: setx or the dialog for variables seems to have cut it off"]
+    return []
+
+
+def _entry(scene: Scene, entry: str, known: dict[str, str]) -> list[str]:
+    if '"' in entry:
+        return [f"{entry.strip()} has quotes in it: the DLL search takes them as part of the folder's name"]
+    folder = tidy(expanded(entry, known))
+    unreplaced = _UNREPLACED.search(folder.replace("$USER", ""))
+    if unreplaced:
+        return [f"{folder} contains {unreplaced.group()} literally: nothing has replaced it"]
+    if not is_whole(folder):
+        return [f"{folder} does not start with a drive: it means another folder wherever a program is started"]
+    found = scene.host.stat(folder)
+    if isinstance(found, Absent):
+        return [f"{folder} does not exist"]
+    if re.search(r"(?i)/cuda/v?\d[\d.]*$", folder):
+        return [f"{folder} is a toolkit's top folder; its DLLs are in {folder}/bin"]
+    return [f"{folder} holds what programs are linked with; the DLLs are in bin"] if _LINKED.search(folder) else []
+
+
+_LINKED = re.compile(r"(?i)cud(a|nn).*/lib(/x64)?$")
+
+
+def older_first(scene: Scene, folders: list[str]) -> list[str]:
+    """The complaint that an older toolkit is searched before a newer one."""
+    found = [(version_of(scene.host, f[:-4]), f) for f in folders if re.search(r"(?i)cuda.*/bin$", f)]
+    versions = [(value_or(version, ""), folder) for version, folder in found if isinstance(version, Known)]
+    for (earlier, folder), (later, behind) in pairwise(versions):
+        if numbers(earlier) < numbers(later):
+            return [f"CUDA {earlier} ({folder}) is searched before CUDA {later} ({behind})"]
+    return []

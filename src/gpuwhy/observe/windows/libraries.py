@@ -1,0 +1,119 @@
+"""Libraries on Windows: every copy of the CUDA and cuDNN DLLs on PATH, in System32, toolkits, conda and wheels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuwhy.host.base import Host
+from gpuwhy.host.windows import DLLS
+from gpuwhy.knowledge.libraries import LibraryName, parse
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, value_or
+from gpuwhy.model.facts import LibraryCopy
+from gpuwhy.observe.owners import Owners
+from gpuwhy.observe.scene import Scene
+from gpuwhy.observe.toolkits import conda_prefix, site_packages
+from gpuwhy.observe.windows.paths import environ, folders, is_whole, path_folders, system_folder, tidy
+from gpuwhy.observe.windows.toolkits import program_files
+
+_OFTEN = ("C:/tools/cuda/bin", "C:/cuda/bin", "C:/cudnn/bin")
+"""Where guides tell people to unpack cuDNN."""
+_BUNDLES = r"(nvidia|torch|onnxruntime|tensorrt_libs|tensorrt_bindings)$"
+_INSIDE = {"torch": "/lib", "onnxruntime": "/capi"}
+
+
+class Place(NamedTuple):
+    """A folder that may hold libraries, and why it counts."""
+
+    folder: str
+    where: str
+
+
+def copies(scene: Scene) -> Fact[tuple[LibraryCopy, ...]]:
+    """Every copy, in the order in which the places are searched."""
+    owners, host = Owners(scene), scene.host
+    machine = value_or(scene.facts.surroundings.machine, "")
+    out: dict[str, LibraryCopy] = {}
+    for place in places(scene):
+        for entry in value_or(host.list(place.folder, DLLS), ()):
+            name, path = parse(entry.name), f"{place.folder}/{entry.name}"
+            if name and path.casefold() not in out:
+                out[path.casefold()] = _copy(host, owners, name, path, place.where, machine)
+    seen = host.environ()
+    unseen = f"not seen: PATH ({seen.reason})" if isinstance(seen, Unknown) else ""
+    return Known(tuple(out.values()), Source("folder", "PATH, System32, toolkits, conda and wheels", unseen))
+
+
+def places(scene: Scene) -> Iterator[Place]:
+    """Every folder in which a CUDA library may lie, PATH first."""
+    host = scene.host
+    yield from (Place(folder, "PATH") for folder in path_folders(host))
+    yield Place(system_folder(host), "System32")
+    for toolkit in value_or(scene.facts.toolkits.toolkits, ()):
+        if toolkit.kind != "wheel":
+            yield from (Place(f"{toolkit.path}/{inside}", _where(toolkit.kind)) for inside in ("bin", "bin/x64"))
+    yield from _cudnn(scene)
+    prefix = tidy(conda_prefix(scene))
+    if prefix:
+        yield Place(f"{prefix}/Library/bin", "conda")
+    for site in site_packages(scene):
+        yield from _wheels(host, site)
+
+
+def _where(kind: str) -> str:
+    return "conda" if kind == "conda" else "toolkit"
+
+
+def _cudnn(scene: Scene) -> Iterator[Place]:
+    """cuDNN apart from a toolkit: its variables, its installer's folder, and where guides unpack it."""
+    variables = environ(scene.host)
+    for name in ("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"):
+        root = tidy(variables.get(name, ""))
+        if is_whole(root):
+            yield from (Place(folder, name) for folder in (root, f"{root}/bin"))
+    for folder in folders(scene.host, f"{program_files(scene.host)}/NVIDIA/CUDNN", r"v\d")[::-1]:
+        yield Place(f"{folder}/bin", "cuDNN installer")
+        yield from (Place(one, "cuDNN installer") for one in folders(scene.host, f"{folder}/bin", r"\d+\.\d+$"))
+    yield from (Place(folder, "unpacked") for folder in _OFTEN)
+
+
+def _wheels(host: Host, site: str) -> Iterator[Place]:
+    for entry in value_or(host.list(site, _BUNDLES), ()):
+        if entry.name != "nvidia":
+            yield Place(f"{site}/{entry.name}{_INSIDE.get(entry.name, '')}", "wheel")
+            continue
+        for part in value_or(host.list(f"{site}/nvidia", r"[a-z]\w*$"), ()):
+            if part.kind != "file":
+                yield from (Place(f"{site}/nvidia/{part.name}/{b}", "wheel") for b in ("bin", "bin/x86_64"))
+
+
+def _copy(host: Host, owners: Owners, name: LibraryName, path: str, where: str, machine: str) -> LibraryCopy:
+    size, health = examine(host, path, machine)
+    version = host.cuda_version(path)
+    owner = owners.owner(name, path, path, size)
+    if not isinstance(version, Known) and owner.version:
+        version = known(owner.version, "package", value_or(owner.fact, ""))
+    if isinstance(version, Absent):
+        version = Unknown(f"{path}: nothing in it tells its version")
+    return LibraryCopy(name.family.name, path.rpartition("/")[2], path, path, where, version, size, owner.fact, health)
+
+
+def examine(host: Host, path: str, machine: str) -> tuple[Fact[int], Fact[str]]:
+    """Size and health of one DLL."""
+    stat = host.stat(path)
+    if not isinstance(stat, Known):
+        said = f"unreadable: {stat.reason}" if isinstance(stat, Unknown) else "missing"
+        return stat, known(said, "file", path)
+    size = known(stat.value.size, "file", path)
+    if stat.value.size == 0:
+        return size, known("empty", "file", path)
+    pe = host.pe(path)
+    if not isinstance(pe, Known):
+        why = re.sub(r"^.*?: ", "", pe.reason) if isinstance(pe, Unknown) else "gone while looking"
+        return size, known(f"not PE: {why}" if "not PE" not in why else why, "file", path)
+    if pe.value.extent > stat.value.size:
+        return size, known(f"truncated: needs {pe.value.extent} bytes, has {stat.value.size}", "file", path)
+    if machine and pe.value.machine != machine:
+        return size, known(f"wrong architecture: {pe.value.machine}, this machine is {machine}", "file", path)
+    return size, known("ok", "file", path)

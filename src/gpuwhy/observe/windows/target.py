@@ -1,0 +1,186 @@
+"""The Python of a Windows machine, read from its files: python.exe and its DLL tell their version themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.host.base import Host
+from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, value_or
+from gpuwhy.model.facts import Interpreter
+from gpuwhy.model.version import major_minor
+from gpuwhy.observe.scene import Scene
+from gpuwhy.observe.target import conda_version, config_of, kernels_in
+from gpuwhy.observe.windows.paths import environ, exists, folders, is_whole, path_folders, tidy
+
+_STORE = re.compile(r"(?i)/WindowsApps/")
+_PACKAGE = re.compile(r"(?i)PythonSoftwareFoundation\.Python\.(\d+\.\d+)_(?:.*__)?(\w+)")
+_DLL = re.compile(r"(?i)python(\d)(\d+)t?\.dll$")
+_MAX_PARENTS = 32
+_USUAL = (
+    ("C:", r"(?i)(Python3\d+|(ana|mini)conda3|miniforge3)$"),
+    ("C:/Program Files", r"(?i)Python3\d+$"),
+    ("C:/ProgramData", r"(?i)((ana|mini)conda3|miniforge3)$"),
+)
+_OF_USERS = (("AppData/Local/Programs/Python", r"(?i)Python3\d+$"), ("", r"(?i)((ana|mini)conda3|miniforge3)$"))
+
+
+def interpreter(scene: Scene) -> Fact[Interpreter]:
+    """The Python that --python, the active environment, the project or PATH names, in that order."""
+    if scene.options.python:
+        return _chosen(scene, _whole(scene, scene.options.python), "--python")
+    for path, chosen_by in _candidates(scene):
+        found = _chosen(scene, path, chosen_by)
+        if isinstance(found, Known) or chosen_by != "PATH":
+            return found
+    if isinstance(scene.host.environ(), Unknown):
+        return Unknown("no Python in the usual places, and PATH is not known", "--python PATH")
+    return absent("env", "PATH", "no python.exe in any of its folders")
+
+
+def _whole(scene: Scene, path: str) -> str:
+    path = tidy(path)
+    return path if is_whole(path) or path.startswith("/") else f"{tidy(scene.options.folder)}/{path}"
+
+
+def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
+    host, variables = scene.host, environ(scene.host)
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        folder = tidy(variables.get(name, ""))
+        if is_whole(folder) and _is_environment(host, folder):
+            yield folder, name
+    yield from _project(scene)
+    for folder in path_folders(host):
+        stat = host.stat(f"{folder}/python.exe")
+        if isinstance(stat, Known) and stat.value.size:  # the Store's aliases are empty files
+            yield f"{folder}/python.exe", "PATH"
+    if not variables:
+        yield from ((path, "usual place") for path in _usual(host))
+
+
+def _project(scene: Scene) -> Iterator[tuple[str, str]]:
+    folder = tidy(scene.options.folder)
+    for _ in range(_MAX_PARENTS if is_whole(folder) else 0):
+        for name in (".venv", "venv"):
+            if _is_environment(scene.host, f"{folder}/{name}"):
+                yield f"{folder}/{name}", name
+        if folder.count("/") < 1 or folder.endswith(":"):
+            return
+        folder = folder.rpartition("/")[0]
+
+
+def _usual(host: Host) -> Iterator[str]:
+    """Where installers put Python, the newest of each place first; for a disk, whose variables nobody knows."""
+    for parent, match in _USUAL:
+        yield from (path for path in folders(host, parent, match)[::-1] if exists(host, f"{path}/python.exe"))
+    for user in folders(host, "C:/Users", r"(?!Public$|Default|All Users)"):
+        for below, match in _OF_USERS:
+            parent = f"{user}/{below}".rstrip("/")
+            yield from (path for path in folders(host, parent, match)[::-1] if exists(host, f"{path}/python.exe"))
+
+
+def _is_environment(host: Host, folder: str) -> bool:
+    return any(exists(host, f"{folder}/{mark}") for mark in ("pyvenv.cfg", "conda-meta"))
+
+
+def _chosen(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
+    """The interpreter at a path that is an environment's folder or an executable."""
+    host, path = scene.host, path.rstrip("/")
+    stat = host.stat(path)
+    if not isinstance(stat, Known):
+        return stat if isinstance(stat, Unknown) else Unknown(f"{path}: no such file or folder", "--python PATH")
+    if stat.value.kind == "folder":
+        found = next((f"{path}/{n}" for n in ("Scripts/python.exe", "python.exe") if exists(host, f"{path}/{n}")), "")
+        if not found and not _is_environment(host, path):
+            return Unknown(f"{path} holds no Python: neither Scripts/python.exe nor python.exe", "--python PATH")
+        return _read(host, found or f"{path}/Scripts/python.exe", path, chosen_by)
+    folder = path.rpartition("/")[0]
+    above = folder.rpartition("/")[0]
+    in_venv = folder.lower().endswith("/scripts") and exists(host, f"{above}/pyvenv.cfg")
+    return _read(host, path, above if in_venv else folder, chosen_by)
+
+
+def _read(host: Host, path: str, prefix: str, chosen_by: str) -> Fact[Interpreter]:
+    config = host.read(f"{prefix}/pyvenv.cfg")
+    if isinstance(config, Known):
+        version, kind = config_of(config.value)["version"], "venv"
+        source = Source("file", f"{prefix}/pyvenv.cfg")
+    else:
+        version, kind = conda_version(host, prefix), _kind(host, path, prefix)
+        source = Source("folder", prefix)
+    pe = host.pe(path)
+    if not version:
+        version = _by_files(host, path, prefix)
+        source = Source("file", path, "its version resource")
+    if not version:
+        return Unknown(f"{path}: neither its files nor its folder tell the Python version", "--python PATH")
+    machine = pe.value.machine if isinstance(pe, Known) else ""
+    return Known(Interpreter(path, version, prefix, kind, chosen_by, machine), source)
+
+
+def _by_files(host: Host, path: str, prefix: str) -> str:
+    pe = host.pe(path)
+    said = re.match(r"3\.\d+\.\d+", pe.value.product) if isinstance(pe, Known) else None
+    if said:
+        return said.group()
+    filed = re.match(r"(3\.\d+)\.(\d+)\.", pe.value.version) if isinstance(pe, Known) else None
+    if filed:  # 3.8.10150.1013 is 3.8.10
+        return f"{filed[1]}.{int(filed[2]) // 1000 if int(filed[2]) >= 1000 else filed[2]}"
+    listed = value_or(host.list(prefix, r"(?i)python3\d+t?\.dll$"), ())
+    found = [match for entry in listed if (match := _DLL.match(entry.name))]
+    return f"{found[0][1]}.{found[0][2]}" if found else ""
+
+
+def _kind(host: Host, path: str, prefix: str) -> str:
+    if exists(host, f"{prefix}/conda-meta"):
+        return "conda"
+    if _STORE.search(path):
+        return "store"
+    embedded = host.list(prefix, r"(?i)python3\d+\._pth$")
+    return "embedded" if isinstance(embedded, Known) and embedded.value else "system"
+
+
+# ---------------------------------------------------------------- site-packages
+
+
+def site_packages(scene: Scene) -> Fact[tuple[str, ...]]:
+    """The folders on the interpreter's path that may hold installed distributions, first winner first."""
+    python = scene.facts.target.interpreter.need()
+    if python is None:
+        return absent("env", "PATH", "no Python")
+    variables = environ(scene.host)
+    wanted = [tidy(p) for p in variables.get("PYTHONPATH", "").split(";") if is_whole(tidy(p))]
+    wanted += _folders(scene.host, python, bool(variables.get("PYTHONNOUSERSITE")))
+    kept = {f.casefold(): f for f in reversed(wanted) if exists(scene.host, f)}
+    return known(tuple(reversed(kept.values())), "folder", python.prefix)
+
+
+def _folders(host: Host, python: Interpreter, no_user: bool) -> list[str]:
+    own = f"{python.prefix}/Lib/site-packages"
+    config = host.read(f"{python.prefix}/pyvenv.cfg")
+    if isinstance(config, Known):
+        keys = config_of(config.value)
+        if keys.get("include-system-site-packages", "").lower() != "true":
+            return [own]
+        base = tidy(keys.get("home", ""))
+        return [own, *_of_user(host, python, no_user), f"{base}/Lib/site-packages"]
+    if python.kind == "embedded":
+        return [own, python.prefix]
+    return [*_of_user(host, python, no_user), own]
+
+
+def _of_user(host: Host, python: Interpreter, no_user: bool) -> list[str]:
+    """What `pip install --user` fills; the Python of the Store always installs into a folder of its package."""
+    short = f"Python{major_minor(python.version).replace('.', '')}"
+    if python.kind == "store":
+        package = _PACKAGE.search(python.path)
+        name = f"PythonSoftwareFoundation.Python.{package[1]}_{package[2]}" if package else ""
+        return [f"~/AppData/Local/Packages/{name}/LocalCache/local-packages/{short}/site-packages"] if name else []
+    return [] if no_user else [f"~/AppData/Roaming/Python/{short}/site-packages"]
+
+
+def kernels(scene: Scene) -> Fact[tuple[str, ...]]:
+    """The Jupyter kernels of this user and of the environment, each with the Python that it starts."""
+    python = scene.facts.target.interpreter
+    prefixes = [f"{python.value.prefix}/share"] if isinstance(python, Known) else []
+    return kernels_in(scene, [f"{share}/jupyter/kernels" for share in ("~/AppData/Roaming", *prefixes)])
