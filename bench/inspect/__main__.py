@@ -1,11 +1,12 @@
 """How fast does gpuwhy read binaries, beside the tools that people use for it?
 
-    python bench/inspect --tree LIBRARY --large LIBRARY [--rivals FOLDER] [--runs N]
+    python bench/inspect --tree LIBRARY --large LIBRARY [--dll LIBRARY] [--rivals FOLDER] [--runs N]
 
 Three questions, each against named rivals: the load tree of a library (`ldd`, pax-utils' `lddtree`), the GPU
-architectures of a large one (`cuobjdump`), and its DT_NEEDED (pyelftools, lief). `--tree` is libtorch_cuda.so,
-`--large` a library of about 1 GB such as libtensorflow_cc.so.2. FOLDER is an environment with the rivals: `python3 -m
-venv FOLDER && FOLDER/bin/pip install lief pyelftools nvidia-cuda-cuobjdump`; ldd and lddtree are taken from PATH.
+architectures of a large one (`cuobjdump`), and its DT_NEEDED (pyelftools, lief); with `--dll`, the imports and the
+version of a Windows library (pefile). `--tree` is libtorch_cuda.so, `--large` a library of about 1 GB such as
+libtensorflow_cc.so.2. FOLDER is an environment with the rivals: `python3 -m venv FOLDER && FOLDER/bin/pip install lief
+pyelftools pefile nvidia-cuda-cuobjdump`; ldd and lddtree are taken from PATH.
 
 Medians of N warm runs. A command is timed with its start; what is called in a process that already runs (ours, lief,
 pyelftools) is timed without imports. Every run of ours starts from a new host, which remembers nothing.
@@ -49,6 +50,16 @@ config.parse_dyn_symbols = config.parse_symtab_symbols = False
 def read(path):
     return [str(name) for name in lief.ELF.parse(path, config).libraries]
 """
+PEFILE = """
+import pefile
+KINDS = [pefile.DIRECTORY_ENTRY[f"IMAGE_DIRECTORY_ENTRY_{one}"] for one in ("IMPORT", "DELAY_IMPORT", "RESOURCE")]
+def read(path):
+    file = pefile.PE(path, fast_load=True)
+    file.parse_data_directories(KINDS)
+    found = [one.dll for one in file.DIRECTORY_ENTRY_IMPORT]
+    file.close()
+    return found
+"""
 TIMED = """
 import statistics, sys, time
 path, runs = sys.argv[1], int(sys.argv[2])
@@ -74,6 +85,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="gpuwhy's readers beside their rivals.")
     parser.add_argument("--tree", type=Path, required=True, help="a library whose load tree is computed")
     parser.add_argument("--large", type=Path, required=True, help="a library of about 1 GB, with GPU code")
+    parser.add_argument("--dll", type=Path, help="a Windows library")
     parser.add_argument("--rivals", type=Path, help="an environment's folder, with lief, pyelftools and cuobjdump")
     parser.add_argument("--runs", type=int, default=7, help="timed runs of each (default 7)")
     options = parser.parse_args(argv)
@@ -84,6 +96,9 @@ def main(argv: list[str]) -> int:
         title = f"GPU architectures of {Path(path).name} ({size(path)})"
         show(title, architectures(path, options.rivals, max(1, runs // 3) if path == large else 1))
     show(f"DT_NEEDED of {options.large.name} ({size(large)})", needed(large, options.rivals, runs))
+    if options.dll:
+        dll = str(options.dll.absolute())
+        show(f"imports and version of {options.dll.name} ({size(dll)})", imported(dll, options.rivals, runs))
     return 0
 
 
@@ -149,6 +164,14 @@ def needed(path: str, rivals: Path | None, runs: int) -> list[Row]:
         Row("pyelftools", inside(rivals, PYELFTOOLS, path, runs)),
         Row("lief, symbols off", inside(rivals, LIEF_LIGHT, path, max(1, runs // 3))),
         Row("lief", inside(rivals, LIEF, path, 1)),
+    ]
+
+
+def imported(path: str, rivals: Path | None, runs: int) -> list[Row]:
+    """Imports, delay imports and version resource of a Windows library, ours first."""
+    return [
+        Row("gpuwhy", median(lambda: LiveHost().pe(path).need(), runs)),
+        Row("pefile, fast_load", inside(rivals, PEFILE, path, runs)),
     ]
 
 

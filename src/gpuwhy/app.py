@@ -11,16 +11,17 @@ import msgspec
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.pages import page
-from gpuwhy.host.alias import Plain
+from gpuwhy.host.alias import Alias, Plain
 from gpuwhy.host.base import Host
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
 from gpuwhy.host.recording import RecordingHost
-from gpuwhy.host.root import RootHost
-from gpuwhy.loader import loads
+from gpuwhy.host.windows_root import root_of
 from gpuwhy.loader.extensions import extensions
-from gpuwhy.model.fact import Known, Unknown
-from gpuwhy.model.facts import Facts
+from gpuwhy.loader.systems import loader_of
+from gpuwhy.model.fact import Absent, Known, Unknown
+from gpuwhy.model.facts import Devices, Facts
+from gpuwhy.model.facts import Run as WatchedRun
 from gpuwhy.model.report import Report
 from gpuwhy.observe.engine import observe
 from gpuwhy.observe.looks import EARLY, LOOKS
@@ -37,7 +38,9 @@ __all__ = [
     "Run",
     "UnreadableError",
     "check",
+    "devices_of",
     "explain",
+    "facts_for_plan",
     "facts_of",
     "inspect",
     "inspect_host",
@@ -48,13 +51,28 @@ __all__ = [
 ]
 
 RESOLVE: tuple[Look, ...] = (
-    Look("loads", "libcuda", lambda scene: loads.libcuda(scene.host, scene.facts)),
-    Look("loads", "libnvml", lambda scene: loads.libnvml(scene.host, scene.facts)),
-    Look("loads", "trees", lambda scene: loads.trees(scene.host, scene.facts)),
-    Look("loads", "needs", lambda scene: loads.needs(scene.host, scene.facts)),
+    Look("loads", "libcuda", lambda scene: loader_of(scene.facts).libcuda(scene.host, scene.facts)),
+    Look("loads", "libnvml", lambda scene: loader_of(scene.facts).libnvml(scene.host, scene.facts)),
+    Look("loads", "trees", lambda scene: loader_of(scene.facts).trees(scene.host, scene.facts)),
+    Look("loads", "needs", lambda scene: loader_of(scene.facts).needs(scene.host, scene.facts)),
     Look("loads", "extensions", lambda scene: extensions(scene.host, scene.facts)),
 )
 """What the loader would do, once everything else is observed."""
+
+
+def _probe(options: Options) -> tuple[Look, ...]:
+    """The live stages, where they were asked for."""
+    if not options.probe:
+        return ()
+    from gpuwhy.probe import looks
+
+    gentle = options.probe == "gentle"
+    return (
+        Look("probe", "stages", lambda s: looks.stages(s.host, s.facts, gentle, s.note), 300.0),
+        Look("probe", "rates", lambda s: looks.rates(s.host, s.facts, gentle)),
+        Look("probe", "memory_used", lambda s: looks.memory_used(s.host, s.facts, gentle)),
+        Look("probe", "frameworks", lambda s: looks.framework_runs(s.host, s.facts, gentle, s.note), 700.0),
+    )
 
 
 class Run:
@@ -68,8 +86,8 @@ class Run:
         self.host = host
         if isinstance(host, RecordingHost):
             _ask_early(host)
-        self.hung = observe(scene, (*LOOKS, *RESOLVE))
-        self.facts: Facts = scene.facts
+        self.hung = observe(scene, _patient(host, (*LOOKS, *RESOLVE, *_probe(options))))
+        self.facts: Facts = _with_run(scene.facts, host)
         self.took = time.monotonic() - start
 
     @property
@@ -78,19 +96,51 @@ class Run:
         return isinstance(self.facts.target.interpreter, Known)
 
     @property
+    def live(self) -> bool:
+        """Whether this running machine was asked, not a recording, a folder or an image."""
+        return isinstance(self.host, RecordingHost) and isinstance(self.host.offline(), Absent)
+
+    @property
     def why_no_python(self) -> str:
         """Why there is none."""
         found = self.facts.target.interpreter
         return found.reason if isinstance(found, Unknown) else "no Python there"
 
     def report(self) -> Report:
-        """Judge the facts."""
-        return report([c for c in CAUSES if not c.needs_log], self.facts, self.took, again=self.options.python)
+        """Judge the facts, and what the probe printed where it failed."""
+        if self.options.probe:
+            from gpuwhy.logs import report_on_probe
 
-    def recording(self) -> bytes:
-        """Everything the host answered, as a file."""
+            return report_on_probe(self.facts, self.took, self.options.python)
+        return report([c for c in CAUSES if c.asked(self.facts)], self.facts, self.took, again=self.options.python)
+
+    def recording(self, **more: Any) -> bytes:
+        """Everything the host answered, as a file; `more` are further fields of it."""
         assert isinstance(self.host, RecordingHost)
-        return self.host.dump(msgspec.to_builtins(self.options))
+        return self.host.dump(msgspec.to_builtins(self.options), **more)
+
+    @property
+    def output(self) -> str:
+        """What the watched program printed, where a recording holds that."""
+        return str(self.host.recording.run.get("output", "")) if isinstance(self.host, RecordedHost) else ""
+
+
+def _with_run(facts: Facts, host: Host) -> Facts:
+    """The facts with those of the watched program, where a recording holds them."""
+    if not isinstance(host, RecordedHost) or "facts" not in host.recording.run:
+        return facts
+    try:
+        return msgspec.structs.replace(facts, run=msgspec.convert(host.recording.run["facts"], type=WatchedRun))
+    except msgspec.ValidationError as error:
+        unknown = Unknown(f"the recording's watched program makes no sense: {error}")
+        return msgspec.structs.replace(facts, run=WatchedRun(program=unknown))
+
+
+def _patient(host: Host, looks: tuple[Look, ...]) -> tuple[Look, ...]:
+    """Compressed layers answer slowly, and never hang."""
+    offline = host.offline()
+    packed = isinstance(offline, Known) and offline.value.kind != "folder"
+    return tuple(look._replace(seconds=look.seconds * 60) for look in looks) if packed else looks
 
 
 def _ask_early(host: Host) -> None:
@@ -104,16 +154,36 @@ def live_host() -> Host:
     return RecordingHost(LiveHost())
 
 
-def root_host(folder: str) -> Host:
-    """Another machine's files under a folder."""
-    return RecordingHost(RootHost(folder))
+def root_host(path: str, image: str = "", note: Callable[[str], None] = lambda _: None) -> Host:
+    """Another machine's files: a folder, an image or an archive; raises UnreadableError."""
+    return RecordingHost(_offline(path, image, note))
+
+
+def _offline(
+    path: str,
+    image: str = "",
+    note: Callable[[str], None] = lambda _: None,
+    environ: dict[str, str] | None = None,
+    alias: Alias | None = None,
+) -> Host:
+    from gpuwhy.host.blobs import UnreadableImageError
+    from gpuwhy.host.image import open_image
+
+    try:
+        opened = open_image(path, image, note, alias)
+    except UnreadableImageError as error:
+        raise UnreadableError(str(error)) from error
+    if opened is None:
+        return root_of(path, environ, alias)
+    opened.give(environ or {})
+    return opened
 
 
 def inspect_host(environ: dict[str, str], given: dict[str, str], root: str = "", plain: bool = False) -> Host:
     """The machine, or a folder, under an environment in which some variables are given; `plain` hides no names."""
     alias = Plain() if plain else None
     if root:
-        return RecordingHost(RootHost(root, given or None, alias))
+        return RecordingHost(_offline(root, environ=given or None, alias=alias))
     return RecordingHost(LiveHost({**environ, **given}, alias))
 
 
@@ -121,10 +191,13 @@ class UnreadableError(Exception):
     """What was to be inspected cannot be read; the text says what and where."""
 
 
-def inspect(host: Host, path: str, folder: str = "/", note: Callable[[str], None] = lambda _: None) -> Inspected:
-    """What a binary, wheel, folder or environment needs, and what would be loaded; raises UnreadableError."""
+def inspect(
+    host: Host, path: str, folder: str = "/", note: Callable[[str], None] = lambda _: None, probe: bool = False
+) -> Inspected:
+    """What a file, folder or environment needs and would load, by the loader's word too; raises UnreadableError."""
     from gpuwhy.inspection.environment import inspect_environment, prefix_of
     from gpuwhy.inspection.inspect import inspect_path
+    from gpuwhy.inspection.loaded import probe as probed
 
     path, folder = host.hide(path), host.hide(folder)
     prefix = prefix_of(host, path)
@@ -134,7 +207,7 @@ def inspect(host: Host, path: str, folder: str = "/", note: Callable[[str], None
         note(f"reading {path}")
         found = inspect_path(host, path, folder)
     if isinstance(found, Known):
-        return found.value
+        return probed(host, found.value) if probe else found.value
     raise UnreadableError(found.reason if isinstance(found, Unknown) else f"{path}: no such file or folder")
 
 
@@ -163,3 +236,23 @@ def explain(text: str, *, log_only: bool = False, python: str = "") -> Report:
 def facts_of(host: Host, options: Any = None) -> Facts:
     """The facts of a host, without a judgement."""
     return Run(host, options or Options()).facts
+
+
+_PLANNED = {("driver", "module_version"), ("target", "interpreter"), ("target", "site_packages")} | {
+    ("target", "distributions"), ("surroundings", "wsl"),
+}  # fmt: skip
+
+
+def facts_for_plan(host: Host, python: str = "") -> Facts:
+    """What a plan needs to know of this machine, and nothing else."""
+    scene = Scene(host, Options(python=host.hide(python), folder="."))
+    observe(scene, [look for look in LOOKS if look.subject == "devices" or look[:2] in _PLANNED])
+    return scene.facts
+
+
+def devices_of(host: Host) -> Devices:
+    """The GPUs and their visibility alone, in a fraction of a whole run's time."""
+    scene = Scene(host, Options())
+    wanted = [look for look in LOOKS if look.subject == "devices" or look[:2] == ("driver", "module_version")]
+    observe(scene, wanted)
+    return scene.facts.devices

@@ -94,7 +94,7 @@ def explain_text(text: str, facts: Facts | None = None) -> Report:
 
 def report_on_probe(facts: Facts, took: float, again: str = "") -> Report:
     """The report after the probe: the facts decide; where nothing in them stops, what failed is read as a log."""
-    by_facts = report([c for c in CAUSES if not c.needs_log], facts, took, again)
+    by_facts = report([c for c in CAUSES if c.asked(facts)], facts, took, again)
     failed = failures(facts)
     if not failed or any(c.stops and c.confidence >= SURE for c in by_facts.causes):
         return by_facts

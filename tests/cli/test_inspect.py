@@ -50,6 +50,17 @@ def test_json_fits_the_schema_and_the_exit_code_tells(home, name, code):
     assert found["path"] == str(home / name)
 
 
+def test_the_loaders_own_answer(home):
+    found = json.loads(run(home, sys.executable, "--probe", "--json").stdout)
+    assert [error.message for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(found)] == []
+    assert found["probe"]["differences"] == []
+    assert "probe" not in json.loads(run(home, sys.executable, "--json").stdout)
+    text = run(home, sys.executable, "--probe").stdout.decode()
+    assert f"  loader      as predicted: {len(found['probe']['libraries'])} libraries\n" in text
+    text = run(home, str(home / "demo-1.2-py3-none-any.whl"), "--probe").stdout.decode()
+    assert "  loader      not asked: the loader can be asked about a program" in text
+
+
 def test_json_paths_are_real_and_in_load_order_with_the_c_library(home):
     found = json.loads(run(home, sys.executable, "--json").stdout)
     paths = [one["path"] for one in found["libraries"]]
@@ -108,7 +119,8 @@ def test_a_relative_path_and_another_root(home):
         (b"#!/bin/sh\n", [], "not ELF at offset 0"),
         (elf(("libc.so.6",), padding=9000)[:4000], [], "it ends at offset 4000"),
         (None, ["/bin/sh", "--env", "NOVALUE"], "--env NOVALUE: not NAME=VALUE"),
-        (None, ["/bin/sh", "--root", "/nowhere"], "--root /nowhere: not a folder"),
+        (None, ["/bin/sh", "--root", "/nowhere"], "--root /nowhere: no such file or directory"),
+        (None, ["/bin/sh", "--root", "/", "--probe"], "it does not go with --root"),
         (None, ["/dev/zero"], "not a regular file"),
     ],
 )

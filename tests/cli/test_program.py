@@ -79,7 +79,7 @@ def test_record_writes_to_standard_output(home):
     [
         (["check", "--from", "/nowhere.json"], "cannot read /nowhere.json: No such file or directory"),
         (["check", "--from", __file__], "is not a gpuwhy recording"),
-        (["check", "--root", "/nowhere"], "--root /nowhere: not a folder"),
+        (["check", "--root", "/nowhere"], "--root /nowhere: no such file or directory"),
         (["check", "--python", "/nowhere"], "--python /nowhere: no such file or folder"),
         (["record", "-o", "/nowhere/x"], "cannot write /nowhere/x"),
         (["cause", "no.such"], "there is no cause 'no.such'"),

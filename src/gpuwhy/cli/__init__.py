@@ -11,7 +11,7 @@ from typing import NoReturn
 from gpuwhy._version import __version__
 
 HEALTHY, FOUND, USAGE, FAILED = 0, 1, 2, 3
-COMMANDS = ("check", "explain", "record", "cause", "inspect", "releases", "code")
+COMMANDS = ("check", "explain", "run", "record", "cause", "inspect", "releases", "code", "plan", "fix", "lint")
 
 
 class UsageError(Exception):
@@ -35,7 +35,7 @@ def main(argv: list[str]) -> NoReturn:
 
 
 def _leave(code: int) -> NoReturn:
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: closed when we were started
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
@@ -70,14 +70,16 @@ def _run(argv: list[str]) -> int:
     )
     parser.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    from gpuwhy.cli import cause, check, explain, inspect, record, releases
+    from gpuwhy.cli import cause, check, explain, fix, inspect, lint, plan, record, releases, run
     from gpuwhy.cli import code as codes
 
-    for module in (check, explain, record, cause, inspect, releases, codes):
+    for module in (check, explain, run, record, cause, inspect, releases, codes, plan, fix, lint):
         module.add(commands)
+    argv, rest = run.split(argv)
     try:
         options = parser.parse_args(argv)
     except SystemExit as stop:
         return USAGE if stop.code else HEALTHY
+    options.rest = rest
     code: int = options.go(options)
     return code

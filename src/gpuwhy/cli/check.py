@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
 
@@ -19,7 +19,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("check", help="is this machine able to run GPU work, and if not, why? (the default)")
     add_target(parser)
     parser.add_argument("--from", dest="recording", metavar="FILE", help="diagnose a recording made by `gpuwhy record`")
-    parser.add_argument("--root", metavar="FOLDER", help="diagnose another machine's file system below a folder")
+    parser.add_argument("--root", metavar="PATH", help="diagnose files: another machine's folder, an image, an archive")
+    parser.add_argument("--image", default="", metavar="NAME", help="which image or platform of --root's several")
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
     parser.add_argument("-v", "--verbose", action="store_true", help="every fact with its source, and every verdict")
     parser.set_defaults(go=go)
@@ -31,6 +32,8 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         "--python", default="", metavar="PATH", help="the Python, or environment folder, under diagnosis"
     )
     parser.add_argument("--verify", action="store_true", help="hash the installed CUDA libraries against their RECORD")
+    parser.add_argument("--probe", action="store_true", help="try it: each stage from the driver to a convolution")
+    parser.add_argument("--gentle", action="store_true", help="probe, but only read: no memory or context on the GPU")
 
 
 _PLAIN = str.maketrans({"✓": "+", "✗": "X", "·": "-", "–": "-", "…": "...", "→": "->", "“": '"', "”": '"'})
@@ -63,18 +66,26 @@ def diagnose(options: argparse.Namespace) -> Run:
     if getattr(options, "recording", None):
         if options.python:
             raise UsageError("--from replays the environment that was recorded; --python cannot choose another")
+        if options.probe or options.gentle:
+            raise UsageError("--from replays what was recorded: record it with --probe")
         try:
             host, asked = app.recorded_host(read_bytes(options.recording), options.recording)
         except app.BadRecordingError as error:
             raise UsageError(str(error)) from error
         return app.Run(host, asked)
-    options.python = os.path.expanduser(options.python)
-    asked = app.Options(python=options.python, verify=options.verify, folder=".")
+    if not getattr(options, "root", None):
+        options.python = os.path.expanduser(options.python)
+    probe: Literal["", "gentle", "full"] = "gentle" if options.gentle else "full" if options.probe else ""
+    asked = app.Options(python=options.python, verify=options.verify, folder=".", probe=probe)
     with Progress() as progress:
         if getattr(options, "root", None):
-            if not os.path.isdir(options.root):
-                raise UsageError(f"--root {options.root}: not a folder")
-            return app.Run(app.root_host(options.root), asked, progress.note)
+            if probe:
+                raise UsageError("--root is another machine's files: nothing can be probed there")
+            try:
+                host = app.root_host(options.root, getattr(options, "image", ""), progress.note)
+            except app.UnreadableError as error:
+                raise UsageError(f"--root {error}") from error
+            return app.Run(host, asked, progress.note)
         if options.python and not os.path.exists(options.python):
             raise UsageError(f"--python {options.python}: no such file or folder")
         return app.Run(app.live_host(), asked, progress.note)
@@ -91,24 +102,25 @@ def read_bytes(path: str) -> bytes:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
 
 
-def write(text: str) -> None:
+def write(text: str, stream: TextIO | None = None) -> None:
     """Print; where the terminal's encoding has no such signs, with plain ones."""
-    encoding = sys.stdout.encoding or "utf-8"
+    stream = stream or sys.stdout
+    encoding = stream.encoding or "utf-8"
     try:
         "✓✗·–…→".encode(encoding)
     except UnicodeEncodeError:
         text = text.translate(_PLAIN)
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
-    sys.stdout.flush()
+    stream.write(text.encode(encoding, "replace").decode(encoding))
+    stream.flush()
 
 
-def paper() -> Paper:
-    """Width and colour of standard output: NO_COLOR, FORCE_COLOR and pipes respected."""
+def paper(stream: TextIO | None = None) -> Paper:
+    """Width and colour of standard output or another stream: NO_COLOR, FORCE_COLOR and pipes respected."""
     import shutil
 
     from gpuwhy.render.terminal import Paper
 
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    colour = (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     if os.environ.get("FORCE_COLOR"):
         colour = True
     return Paper(shutil.get_terminal_size((80, 24)).columns, colour)

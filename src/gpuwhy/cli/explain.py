@@ -16,7 +16,7 @@ from gpuwhy.cli.check import add_target, paper, write
 if TYPE_CHECKING:
     from gpuwhy.logs import Facts, Reading, Report
 
-PIECE = 1 << 20
+PIECE = 1 << 17
 PAUSE = 0.5
 
 
@@ -25,6 +25,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("explain", help="why did this log, traceback or error happen?")
     parser.add_argument("file", nargs="?", metavar="FILE", help="the log; standard input when it is - or missing")
     add_target(parser)
+    parser.add_argument(
+        "--from",
+        dest="recording",
+        metavar="FILE",
+        help="the facts, and without a log the output, of `gpuwhy run --record`",
+    )
     parser.add_argument("--log-only", action="store_true", help="do not look at this machine")
     parser.add_argument("--why", action="store_true", help="the full reasoning: every cause with its lines")
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
@@ -42,6 +48,8 @@ def go(options: argparse.Namespace) -> int:
         return _batch(options.batch)
     if options.follow:
         return _follow(options)
+    if options.recording and not options.file:
+        return _replayed(options)
     from gpuwhy import logs
 
     started = time.monotonic()
@@ -50,6 +58,19 @@ def go(options: argparse.Namespace) -> int:
     if not logs.is_text(reading):
         raise UsageError(f"nothing to explain: no text in {_name(options)}")
     report = _report(options, reading, _facts(options), started)
+    _print(report, options)
+    return _code(report)
+
+
+def _replayed(options: argparse.Namespace) -> int:
+    """The report on a recorded run again."""
+    from gpuwhy.after import told
+    from gpuwhy.cli.check import diagnose
+
+    run = diagnose(options)
+    if not run.output:
+        raise UsageError(f"{options.recording} holds no program's output: name a log too")
+    report = told(run.output, run.facts)
     _print(report, options)
     return _code(report)
 
@@ -85,6 +106,7 @@ def _again(options: argparse.Namespace) -> str:
     words = ["gpuwhy", "explain", *([options.file] if options.file else [])]
     words += ["--log-only"] * options.log_only + ["--verify"] * options.verify
     words += ["--python", options.python] if options.python else []
+    words += ["--from", options.recording] if options.recording else []
     return shlex.join([*words, *(word for one in options.answer for word in ("--answer", one))])
 
 

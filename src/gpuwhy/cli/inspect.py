@@ -16,7 +16,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--env", action="append", default=[], metavar="NAME=VALUE", help="as if this variable were set; repeatable"
     )
-    parser.add_argument("--root", metavar="FOLDER", help="PATH lies in another machine's file system, below a folder")
+    parser.add_argument("--root", metavar="PLACE", help="PATH lies in another machine's folder, an image or an archive")
+    parser.add_argument(
+        "--probe", action="store_true", help="ask the system's own loader too, and show where it differs"
+    )
     parser.add_argument("--json", action="store_true", help="as JSON (gpuwhy.inspect/1)")
     parser.add_argument("-v", "--verbose", action="store_true", help="every library, every place searched")
     parser.set_defaults(go=go)
@@ -27,13 +30,16 @@ def go(options: argparse.Namespace) -> int:
     from gpuwhy import app
     from gpuwhy.cli.progress import Progress
 
-    if options.root and not os.path.isdir(options.root):
-        raise UsageError(f"--root {options.root}: not a folder")
+    if options.root and options.probe:
+        raise UsageError("--probe asks this machine's loader; it does not go with --root")
     path = os.path.join("/", options.path) if options.root else os.path.abspath(os.path.expanduser(options.path))
-    host = app.inspect_host(dict(os.environ), given(options.env), options.root or "", options.json)
+    try:
+        host = app.inspect_host(dict(os.environ), given(options.env), options.root or "", options.json)
+    except app.UnreadableError as error:
+        raise UsageError(f"--root {error}") from error
     try:
         with Progress() as progress:
-            found = app.inspect(host, path, "/" if options.root else os.getcwd(), progress.note)
+            found = app.inspect(host, path, "/" if options.root else os.getcwd(), progress.note, options.probe)
     except app.UnreadableError as error:
         raise UsageError(str(error)) from error
     if options.json:

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from gpuwhy.model.fact import Fact, Source, source_of
+from gpuwhy.model.fact import Fact, Source, source_of, value_or
 from gpuwhy.model.facts import Device, Facts, Framework
 from gpuwhy.model.symptom import Symptom, Told
 
@@ -92,6 +92,14 @@ class Fix(msgspec.Struct, frozen=True, omit_defaults=True):
     root: bool = False
     reboot: bool = False
     check: str = "gpuwhy check"
+    undo: str = ""
+    role: Literal["remedy", "part", "look"] = "remedy"  # enough by itself; one of several all needed; only a look
+    install: tuple[str, ...] = ()  # the same as `command`, for `gpuwhy fix`, which reads no shell: requirements
+    uninstall: tuple[str, ...] = ()  # distributions that are removed first
+    again: bool = False  # the files of `install` are written anew, past every cache, and nothing else
+    upgrade: bool = False
+    folders: tuple[str, ...] = ()  # put in front of LD_LIBRARY_PATH
+    wishes: tuple[str, ...] = ()  # packages of which another release would do: `gpuwhy plan` chooses it
 
 
 Sign = Callable[[Case], "Finding | None"]
@@ -114,8 +122,13 @@ class Cause(msgspec.Struct, frozen=True):
     hides: tuple[str, ...] = ()  # causes that this one explains when both are shown
     stops: bool = True
     needs_log: bool = False  # only a program's output can show it: `gpuwhy check` does not ask
+    shown_on: tuple[str, ...] = ()  # systems on which facts can show it all the same
 
     @property
     def layer(self) -> str:
         """The part of the id before the dot."""
         return self.id.split(".", 1)[0]
+
+    def asked(self, facts: Facts) -> bool:
+        """Whether the facts of this machine can show it, without a program's output."""
+        return not self.needs_log or value_or(facts.surroundings.system, "") in self.shown_on

@@ -52,6 +52,7 @@ class Driver(Record, frozen=True):
     packages: Fact[tuple[Package, ...]] = NOT_OBSERVED
     compat_packages: Fact[tuple[Package, ...]] = NOT_OBSERVED  # cuda-compat-*
     driver_cuda: Fact[str] = NOT_OBSERVED  # newest CUDA the driver speaks: 13.0
+    behind_wsl: Fact[str] = NOT_OBSERVED  # version of Windows' driver under WSL; Absent elsewhere
     nodes: Fact[tuple[DeviceNode, ...]] = NOT_OBSERVED
     modprobe: Fact[str] = (
         NOT_OBSERVED  # nvidia-modprobe, which makes missing nodes on first use: "setuid" | "not setuid"
@@ -118,6 +119,7 @@ class Device(Record, frozen=True):
     pcie: Fact[PcieLink]
     fabric: Fact[str]  # "completed" | "in progress" | "not started" | "not supported"
     error: Fact[str]  # Absent when it answered; else NVML's code for this GPU: "NVML_ERROR_GPU_IS_LOST"
+    driver_model: Fact[str] = NOT_OBSERVED  # on Windows: "WDDM" | "TCC" | "MCDM"
 
 
 class PciDevice(Record, frozen=True):
@@ -341,6 +343,7 @@ class Injected(Record, frozen=True):
     libraries: bool  # libcuda from the host
     requested: str  # NVIDIA_VISIBLE_DEVICES, "" when not set
     capabilities: str  # NVIDIA_DRIVER_CAPABILITIES
+    lacking: tuple[str, ...] = ()  # under WSL: driver libraries that are nowhere in the container
 
 
 class Surroundings(Record, frozen=True):
@@ -351,6 +354,7 @@ class Surroundings(Record, frozen=True):
     kernel: Fact[str] = NOT_OBSERVED
     machine: Fact[str] = NOT_OBSERVED  # x86_64
     libc: Fact[str] = NOT_OBSERVED  # "glibc 2.39" | "musl"
+    offline: Fact[str] = NOT_OBSERVED  # only files, nothing runs: "a folder" | "an image (python:3.11, linux/amd64)"
     container: Fact[str] = NOT_OBSERVED  # docker, podman, kubernetes, singularity, lxc
     injected: Fact[Injected] = NOT_OBSERVED  # Absent outside a container
     wsl: Fact[str] = NOT_OBSERVED  # "1" | "2"
@@ -458,6 +462,136 @@ class Loads(Record, frozen=True):
     extensions: Fact[tuple[Extension, ...]] = NOT_OBSERVED
 
 
+# ---------------------------------------------------------------- what really happens
+
+
+class Call(Record, frozen=True):
+    """One call into a library during the probe: what it answered, and how long it took."""
+
+    name: str  # cuInit, dlopen, "compare with the host"
+    ok: bool
+    code: int | None = None
+    status: str = ""  # CUDA_ERROR_NO_DEVICE
+    text: str = ""  # the library's own words, the value it gave, or what was wrong with the result
+    ms: float = 0.0
+
+
+class Stage(Record, frozen=True):
+    """One step of the staircase from the driver library to a convolution, and how it went."""
+
+    name: str  # see probe/stages.py: "libcuda", "init", "context" …; for frameworks "import", "devices", "matmul" …
+    outcome: Literal["passed", "failed", "crashed", "hung", "skipped"]
+    calls: tuple[Call, ...] = ()
+    ms: float = 0.0
+    device: int | None = None  # as CUDA numbers them here
+    why: str = ""  # failed: in one sentence; crashed: the signal; skipped: why
+    library: str = ""  # the file that is really mapped
+
+    @property
+    def failing(self) -> Call | None:
+        """The first call that did not succeed."""
+        return next((call for call in self.calls if not call.ok), None)
+
+
+class Rate(Record, frozen=True):
+    """A rate that the probe reached, as a sanity check: bytes or operations per second."""
+
+    what: str  # "copy to the GPU", "copy on the GPU", "float32 matmul"
+    device: int
+    per_second: float
+    unit: str  # "B/s", "FLOP/s"
+
+
+class FrameworkRun(Record, frozen=True):
+    """What a framework did in its own interpreter: its stages, its files, its words."""
+
+    framework: str  # Framework.name
+    stages: tuple[Stage, ...]
+    version: str = ""
+    built_for: str = ""  # as it says itself: "CUDA 12.4, cuDNN 90100"
+    devices: tuple[str, ...] = ()  # GPUs as it lists them
+    mapped: tuple[str, ...] = ()  # CUDA libraries really mapped, in order of address
+    said: str = ""  # the end of what it printed to standard error, and its exception
+    notes: tuple[str, ...] = ()  # what the test set or left out, and what it noticed beside the result
+    surprises: tuple[str, ...] = ()  # where the mapped files are not those that the loader's search predicted
+
+
+class Probe(Record, frozen=True):
+    """The live stages; NOT_OBSERVED unless `--probe` asked for them."""
+
+    stages: Fact[tuple[Stage, ...]] = NOT_OBSERVED
+    frameworks: Fact[tuple[FrameworkRun, ...]] = NOT_OBSERVED
+    rates: Fact[tuple[Rate, ...]] = NOT_OBSERVED
+    memory_used: Fact[int] = NOT_OBSERVED  # GPU bytes that the probe took at its height, contexts included
+
+
+# ---------------------------------------------------------------- a program that was watched
+
+
+class Moment(Record, frozen=True):
+    """GPU memory at one moment of a watched program, in bytes."""
+
+    seconds: float  # since its start
+    own: int
+    others: int
+
+
+class GpuUse(Record, frozen=True):
+    """One GPU while a watched program ran: bytes at the program's own peak and at the others' peak."""
+
+    index: int
+    total: int
+    own: int  # peak of the program and its descendants
+    others_then: int  # held by other processes at that moment
+    free_then: int
+    others: int  # peak of the others
+    busy: int  # highest utilisation in per cent; -1 = the driver does not say
+    guessed: bool  # the driver names processes by other numbers: what came since the start counts as the program's
+    curve: tuple[Moment, ...]  # thinned; peaks stay
+
+
+class HostUse(Record, frozen=True):
+    """Host memory while a watched program ran, in bytes."""
+
+    peak: int  # resident, the program and its descendants
+    least_available: Fact[int]
+    limit: Fact[int]  # of the control group
+    held: Fact[int]  # highest use within that limit, file cache left out
+
+
+class Run(Record, frozen=True):
+    """A program that `gpuwhy run` watched; NOT_OBSERVED everywhere else."""
+
+    program: Fact[str] = NOT_OBSERVED  # base name, nothing of its arguments
+    exit: Fact[int] = NOT_OBSERVED  # Absent when a signal ended it
+    signal: Fact[str] = NOT_OBSERVED  # SIGKILL; Absent when it exited, unless with 128 + n
+    sent: Fact[tuple[str, ...]] = NOT_OBSERVED  # signals that somebody sent it through us or through the terminal
+    seconds: Fact[float] = NOT_OBSERVED
+    started: Fact[float] = NOT_OBSERVED  # seconds since boot
+    silent: Fact[float] = NOT_OBSERVED  # seconds without output before the end; Absent when it printed nothing
+    gpus: Fact[tuple[GpuUse, ...]] = NOT_OBSERVED
+    host: Fact[HostUse] = NOT_OBSERVED
+    oom_kills: Fact[int] = NOT_OBSERVED  # processes that the kernel killed for memory while it ran
+    frameworks: Fact[tuple[str, ...]] = NOT_OBSERVED  # seen mapped in its processes: torch, tensorflow, jax …
+    touched_gpu: Fact[bool] = NOT_OBSERVED  # whether a process of it was seen with a GPU open
+    first_rank: Fact[str] = NOT_OBSERVED  # the rank that failed first, as the launcher's output tells
+
+    @property
+    def failed(self) -> bool:
+        """Whether a program was watched and ended badly; for refinement, never for a decision on what was not seen."""
+        return isinstance(self.signal, Known) or (isinstance(self.exit, Known) and self.exit.value != 0)
+
+    @property
+    def how_it_ended(self) -> str:
+        """In words: python was ended by SIGSEGV."""
+        program = self.program.value if isinstance(self.program, Known) else "the program"
+        code = self.exit.value if isinstance(self.exit, Known) else None
+        if isinstance(self.signal, Known):
+            inside = f" (exit code {code})" if code is not None else ""
+            return f"{program} was ended by {self.signal.value}{inside}"
+        return f"{program} ended with code {code or 0}"
+
+
 class Facts(Record, frozen=True):
     """All subjects of one machine."""
 
@@ -469,3 +603,5 @@ class Facts(Record, frozen=True):
     target: Target = Target()
     libraries: Libraries = Libraries()
     loads: Loads = Loads()
+    probe: Probe = Probe()
+    run: Run = Run()

@@ -165,6 +165,23 @@ class FrameworkTree(msgspec.Struct, frozen=True):
     tree: Tree
 
 
+class Listed(msgspec.Struct, frozen=True):
+    """One library as the system's own loader lists it."""
+
+    name: str
+    path: str | None  # None: it does not find it
+
+
+class Probed(msgspec.Struct, frozen=True):
+    """What the system's own loader does with a file, and where that is not what was predicted."""
+
+    loader: str = ""
+    libraries: tuple[Listed, ...] = ()
+    differences: tuple[str, ...] = ()
+    said: str = ""  # its complaints
+    skipped: str = ""  # why it was not asked
+
+
 class Inspected(msgspec.Struct, frozen=True):
     """The whole answer."""
 
@@ -178,8 +195,10 @@ class Inspected(msgspec.Struct, frozen=True):
     frameworks: tuple[FrameworkTree, ...] = ()
     variables: tuple[str, ...] = ()  # "LD_LIBRARY_PATH=…": what the search took from the environment
     notes: tuple[str, ...] = ()
+    probe: Probed | None = None  # --probe
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is missing or unmet."""
-        return self.tree.sound and (self.bundle is None or self.bundle.sound)
+        """Whether nothing is missing or unmet, and the loader, where it was asked, does as predicted."""
+        predicted = self.probe is None or not self.probe.differences
+        return predicted and self.tree.sound and (self.bundle is None or self.bundle.sound)

@@ -12,7 +12,7 @@ System = Literal["linux", "windows", "wsl"]
 Role = Literal["framework", "companion", "library", "other"]
 Why = Literal[
     "version", "python", "platform", "driver", "gpu", "library", "yanked", "gone", "broken", "preview", "cpu", "pin",
-    "set",
+    "set", "libc",
 ]  # fmt: skip
 
 
@@ -48,6 +48,7 @@ class Machine(msgspec.Struct, frozen=True):
     keep: tuple[str, ...] = ()  # driver, python
     installed: dict[str, str] = {}
     lines: tuple[Line, ...] = ()  # how each value is known: seen, told or assumed
+    libc: str = ""  # glibc 2.28, musl
 
     @property
     def platform(self) -> str:
@@ -76,6 +77,7 @@ class Choice(msgspec.Struct, frozen=True):
     asked: bool = False
     backend: str = ""  # cu126: only on PyTorch's own index
     build: bool = False  # has no wheel: is compiled where it is installed
+    cured: bool = False  # broken as published, and works with the set's `environment`
     lines: tuple[Line, ...] = ()
 
 
@@ -107,7 +109,7 @@ class SystemPart(msgspec.Struct, frozen=True):
 class Way(msgspec.Struct, frozen=True):
     """One way to install the set."""
 
-    kind: Literal["pip", "uv", "constraints", "pyproject", "conda", "docker", "apt", "windows"]
+    kind: Literal["pip", "uv", "requirements", "constraints", "pyproject", "conda", "docker", "apt", "windows"]
     title: str
     text: str
     file: str = ""  # the name it is written under by --write

@@ -87,4 +87,5 @@ class Report(msgspec.Struct, frozen=True):
     gpuwhy: str  # our version
     took: float  # seconds
     symptoms: tuple[Symptom, ...] = ()  # explain: what was found in the text, in order
+    stairs: tuple[Layer, ...] = ()  # --probe: a row per stage, with its time and what broke
     question: Question | None = None  # explain: the one test that separates the likeliest causes

@@ -139,6 +139,7 @@ def _choice(one: Candidate, machine: Machine, asked: bool) -> Choice:
         asked,
         one.backend,
         row.platform == "source",
+        BROKEN.find(row.name, row.version) is not None,
     )
 
 

@@ -102,7 +102,8 @@ def _torch(machine: Machine) -> Iterator[Candidate]:
                 row, cuda=variant.cuda, cudnn=msgspec.UNSET, sass=sass or msgspec.UNSET, ptx=(), requires=msgspec.UNSET
             )
             guessed = not variant.code
-            yield _make("torch", built, f"torch=={row.version}", brings=True, backend=variant.backend, guessed=guessed)
+            exact = f"torch=={row.version}+{variant.backend}"  # fails without that index, instead of taking another build
+            yield _make("torch", built, exact, brings=True, backend=variant.backend, guessed=guessed)
     for row in rows:
         if row.cuda is None:
             yield _make("torch", row, f"torch=={row.version}", brings=True)

@@ -13,7 +13,8 @@ _OWN_INDEX = "PyTorch's own index for {} (its install page shows the address)"
 
 def ways(plan: Proposal, machine: Machine) -> tuple[Way, ...]:
     """Every way that fits the machine, the shortest first."""
-    out = [_uv(plan, machine), _pip(plan, machine), _constraints(plan), _pyproject(plan), *_conda(plan, machine)]
+    files = (_requirements(plan), _constraints(plan), _pyproject(plan))
+    out = [_uv(plan, machine), _pip(plan, machine), *files, *_conda(plan, machine)]
     if machine.system != "windows":
         out += _docker(plan, machine)
         out += _apt(plan)
@@ -41,6 +42,11 @@ def backend(plan: Proposal) -> str:
     return next((c.backend for c in plan.choices if c.backend), "")
 
 
+def _own(plan: Proposal) -> str:
+    """The option that makes uv look into PyTorch's own index."""
+    return f"--torch-backend={backend(plan)} " if backend(plan) else ""
+
+
 def quoted(words: list[str]) -> str:
     """Words for a shell: quotes where one would read <, >, [ or a space."""
     return " ".join(f'"{w}"' if set(w) & set("<>[]; ~*") else w for w in words)
@@ -51,12 +57,11 @@ def _editable(plan: Proposal) -> str:
 
 
 def _uv(plan: Proposal, machine: Machine) -> Way:
-    own = backend(plan)
     windows = machine.system == "windows"
     lines = [
         f"uv venv --python {plan.python} .venv",
         ".venv\\Scripts\\activate" if windows else ". .venv/bin/activate",
-        f"uv pip install {f'--torch-backend={own} ' if own else ''}{quoted(requirements(plan))}{_editable(plan)}",
+        f"uv pip install {_own(plan)}{quoted(requirements(plan))}{_editable(plan)}",
     ]
     lines += [f"uv pip install --no-build-isolation {name}" for name in _builds(plan)]
     return Way("uv", "uv", "\n".join([*lines, *_variables(plan, windows)]))
@@ -80,6 +85,21 @@ def _variables(plan: Proposal, windows: bool) -> Iterator[str]:
         yield f"set {name}={value}" if windows else f"export {name}={value}"
 
 
+def _requirements(plan: Proposal) -> Way:
+    head = f"# for Python {plan.python}; use: uv pip install {_own(plan)}-r requirements.txt -c constraints.txt"
+    lines = [head, *(f"{name}{_cured(plan, name)}" for name in requirements(plan))]
+    lines += [w.text for w in plan.others if w.text.startswith("-e ")]
+    lines += [f"# then: uv pip install --no-build-isolation {name}" for name in _builds(plan)]
+    return Way("requirements", "requirements file", "\n".join(lines) + "\n", "requirements.txt")
+
+
+def _cured(plan: Proposal, name: str) -> str:
+    """A comment for a release that works only with a variable, which no requirement can set; lint reads it too."""
+    release = next((c for c in plan.choices if c.requirement == name and c.cured), None)
+    said = "".join(f"{variable}={value}" for variable, value in plan.environment)
+    return f"  # gpuwhy: ignore[broken-release] (works with {said})" if release else ""
+
+
 def _constraints(plan: Proposal) -> Way:
     exact = [f"{c.package}=={c.version}" for c in (*plan.choices, *plan.libraries)]
     limits = [cap.requirement for cap in plan.caps] + [w.text for w in plan.others if w.constraint]
@@ -89,9 +109,11 @@ def _constraints(plan: Proposal) -> Way:
 
 def _pyproject(plan: Proposal) -> Way:
     major, minor = plan.python.rstrip("t").split(".")
-    names = "".join(f'  "{name}",\n' for name in [*requirements(plan), *_builds(plan)] if "://" not in name)
+    wanted = [name for name in [*requirements(plan), *_builds(plan)] if "://" not in name]
+    names = "".join(f'  "{name}",{_cured(plan, name)}\n' for name in wanted)
+    head = "# use: uv pip install -r pyproject.toml (uv sync does not read torch-backend)\n" if backend(plan) else ""
     text = (
-        f'[project]\nname = "my-project"\nversion = "0.1.0"\nrequires-python = "=={major}.{minor}.*"\n'
+        f'{head}[project]\nname = "my-project"\nversion = "0.1.0"\nrequires-python = "=={major}.{minor}.*"\n'
         f"dependencies = [\n{names}]\n"
     )
     if backend(plan):
@@ -116,16 +138,18 @@ def _conda(plan: Proposal, machine: Machine) -> Iterator[Way]:
     if plan.system and any(p.name == "CUDA" for p in plan.system) and not (row and row.conda):
         return
     extra = [f"  - {word}\n" for word in row.conda.split()] if row else []
-    inner = "".join(f'      - "{name}"\n' for name in requirements(plan))
+    inner = "".join(f'      - "{name}"{_cured(plan, name)}\n' for name in requirements(plan))
+    own = backend(plan)
+    tools = "  - uv\n" if own else "  - pip\n"
     text = (
         "name: gpu\nchannels:\n  - conda-forge\ndependencies:\n"
-        f"  - python={plan.python}\n  - pip\n{''.join(extra)}  - pip:\n{inner}"
+        f"  - python={plan.python}\n{tools}{''.join(extra)}{'' if own else '  - pip:' + chr(10) + inner}"
     )
     note = "conda env create -f environment.yml (or mamba)"
     if row and machine.system != "windows":
         note += "; then: conda env config vars set LD_LIBRARY_PATH=$CONDA_PREFIX/lib"
-    if backend(plan):
-        note += f"; pip needs {_OWN_INDEX.format(backend(plan))}"
+    if own:
+        note += f"; conda activate gpu; uv pip install {_own(plan)}{quoted(requirements(plan))}"
     yield Way("conda", "conda or mamba", text, "environment.yml", note)
 
 
@@ -135,7 +159,7 @@ def _docker(plan: Proposal, machine: Machine) -> Iterator[Way]:
     image, note = _image(plan)
     if not image:
         return
-    install = f"RUN python3 -m pip install --no-cache-dir -c constraints.txt {quoted(_inside(plan, image))}"
+    install = f"RUN {_installer(plan)} -c constraints.txt {quoted(_inside(plan, image))}"
     lines = [
         f"FROM {image}",
         "ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility",
@@ -149,6 +173,11 @@ def _docker(plan: Proposal, machine: Machine) -> Iterator[Way]:
     yield Way(
         "docker", "Dockerfile", "\n".join([*lines, install]) + "\n", "Dockerfile", "; ".join(filter(None, (run, note)))
     )
+
+
+def _installer(plan: Proposal) -> str:
+    pip = "python3 -m pip install --no-cache-dir"
+    return f"{pip} uv && uv pip install --system --no-cache {_own(plan)}".rstrip() if backend(plan) else pip
 
 
 def _container(value: str, python: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
 
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
+from gpuwhy.model.fact import NOT_OBSERVED, Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Device, Facts, Framework, LibraryCopy
 from gpuwhy.model.report import Layer, Mark, Shown
 from gpuwhy.model.version import numbers
@@ -49,6 +50,8 @@ def _gpus(facts: Facts, shown: Sequence[Shown]) -> list[Layer]:
         names = ", ".join(str(value_or(d.name, f"NVIDIA device {d.device_id}")) for d in bus.value)
         mark, note = _mark(shown, ("device",), otherwise="unknown")
         return [Layer("GPU", f"{names} (seen on the PCI bus only)", mark, note)]
+    if isinstance(facts.surroundings.offline, Known):
+        return [Layer("GPU", f"not in {_place(facts)}", "unknown")]
     if isinstance(bus, Unknown):
         return [Layer("GPU", f"could not look: {bus.reason}", "unknown")]
     return [Layer("GPU", "no NVIDIA GPU", "none")]
@@ -73,12 +76,25 @@ def _driver(facts: Facts, shown: Sequence[Shown]) -> Layer:
     if isinstance(version, Known):
         text = version.value + (f" · CUDA {cuda.value}" if isinstance(cuda, Known) else "")
     elif isinstance(facts.surroundings.wsl, Known):
-        text = f"Windows' driver · CUDA {cuda.value}" if isinstance(cuda, Known) else "Windows' driver"
+        text = " ".join(filter(None, ("Windows' driver", value_or(facts.driver.behind_wsl, ""))))
+        text += f" · CUDA {cuda.value}" if isinstance(cuda, Known) else ""
+    elif isinstance(facts.surroundings.offline, Known):
+        text = f"not in {_place(facts)}{_asked_of_host(facts)}"
     else:
         text = "not loaded" if isinstance(version, Absent) else f"could not look: {version.reason}"
     fallback: Mark = "ok" if isinstance(version, Known) else "none" if isinstance(version, Absent) else "unknown"
     mark, note = _mark(shown, ("driver", "container", "wsl"), otherwise=fallback)
     return Layer("driver", text, mark, note)
+
+
+def _place(facts: Facts) -> str:
+    return str(value_or(facts.surroundings.offline, "")).split(" (")[0]
+
+
+def _asked_of_host(facts: Facts) -> str:
+    """What an image demands of the driver that it will meet."""
+    wish = re.search(r"(?:^|\s)cuda\s*>=\s*([\d.]+)", str(value_or(facts.environment.value("NVIDIA_REQUIRE_CUDA"), "")))
+    return f"; asks for a driver that speaks CUDA {wish[1]}" if wish else ""
 
 
 def _copies(facts: Facts, family: str) -> list[LibraryCopy]:
@@ -139,6 +155,9 @@ def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
     if isinstance(one.built_for_cudnn, Known):
         parts.append(f"cuDNN {one.built_for_cudnn.value}")
     mark, note = _mark(shown, ("framework", "install", "cuda", "cudnn", "env"), f"{one.title} {one.version}")
+    if not note:
+        mine = [c for c in shown if c.because and c.because[0].text.startswith(f"{one.title} {one.version} ")]
+        mark, note = _mark(mine, ("other",), otherwise=mark)
     if not note and (miss := _would_miss(one, facts)):
         mark, note = "none", miss
     return Layer(one.title, " · ".join(parts), mark, note)
@@ -151,7 +170,7 @@ def unseen(facts: Facts) -> tuple[str, ...]:
         record = getattr(facts, subject.name)
         for field in msgspec.structs.fields(record):
             fact: Fact[object] = getattr(record, field.name)
-            if isinstance(fact, Unknown):
+            if isinstance(fact, Unknown) and fact != NOT_OBSERVED:
                 how = f" ({fact.how})" if fact.how else ""
                 out.setdefault(fact.reason, f"{subject.name}.{field.name}: {fact.reason}{how}")
     return tuple(out.values())

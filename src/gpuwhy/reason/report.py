@@ -15,12 +15,13 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Report, Shown, Status, Verdict
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.picture import picture, unseen
+from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed, rank, ruled_out, still_open
 
 
 def report(causes: Sequence[Cause], facts: Facts, took: float, again: str = "") -> Report:
     """Judge, rank and describe; `again` is the environment that a check after the fix must name."""
-    verdicts = judge(causes, facts)
+    verdicts = tempered(judge(causes, facts), facts)
     shown = tuple(_named(cause, again) for cause in rank(verdicts)) if again else rank(verdicts)
     status = _status(shown, facts)
     return Report(
@@ -35,6 +36,7 @@ def report(causes: Sequence[Cause], facts: Facts, took: float, again: str = "") 
         facts=msgspec.to_builtins(facts),
         gpuwhy=__version__,
         took=round(took, 3),
+        stairs=staircase(facts),
     )
 
 
@@ -72,7 +74,7 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
         text = shown[0].because[0].text if shown[0].because else shown[0].title
         return f"Perhaps: {text}"
     if status == "unknown":
-        return "Cannot tell whether the GPU stack works here"
+        return _as_files_tell(facts) or "Cannot tell whether the GPU stack works here"
     devices = facts.devices.devices
     if isinstance(devices, Known) and devices.value:
         return "Nothing wrong found: the GPU stack looks able to work"
@@ -81,8 +83,32 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
     return f"Healthy, CPU only: this machine has no NVIDIA GPU{note}"
 
 
+def _as_files_tell(facts: Facts) -> str:
+    """The headline for a folder or an image in which nothing is wrong: what it cannot say, it says; "" elsewhere."""
+    offline, frameworks = facts.surroundings.offline, facts.target.frameworks
+    if not isinstance(offline, Known):
+        return ""
+    if not isinstance(facts.target.interpreter, Known):
+        return f"No Python was found in {offline.value}: name one with --python"
+    if not isinstance(frameworks, Known):
+        return ""
+    able = [one for one in frameworks.value if isinstance(one.gpu_build, Known) and one.gpu_build.value]
+    if not able and all(isinstance(one.gpu_build, Known) for one in frameworks.value):
+        return f"No framework with a GPU build is in {offline.value}, as far as files tell"
+    if not able or not _all_found(facts):
+        return ""
+    names = ", ".join(f"{one.title} {one.version}" for one in able[:3]) + (" and others" if len(able) > 3 else "")
+    return f"As far as files tell, {names} can work on a GPU; driver and GPU are not in {offline.value.split(' (')[0]}"
+
+
+def _all_found(facts: Facts) -> bool:
+    needs = facts.loads.needs
+    return isinstance(needs, Known) and all(one.optional or isinstance(one.found, Known) for one in needs.value)
+
+
 def _effect(shown: Shown, cause: Cause) -> str:
-    if cause.stops and not shown.stops:  # a mild case of something that can be worse: its own words
+    mild = cause.stops and not shown.stops  # a mild case of something that can be worse: its own words
+    if mild or (cause.needs_log and shown.because):
         text = shown.because[0].text
         return text[:1].upper() + text[1:]
     if cause.effect:

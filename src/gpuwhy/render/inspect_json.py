@@ -30,6 +30,8 @@ def inspected_dict(found: Inspected) -> dict[str, Any]:
         out["bundle"] = msgspec.to_builtins(found.bundle)
     if found.kind == "environment":
         out["frameworks"] = [_framework(one) for one in found.frameworks]
+    if found.probe:
+        out["probe"] = msgspec.to_builtins(found.probe)
     return out
 
 

@@ -6,7 +6,19 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from gpuwhy.model.inspected import Asked, Bundle, Gpu, Header, Inspected, Library, Missing, Searched, Tree, newer
+from gpuwhy.model.inspected import (
+    Asked,
+    Bundle,
+    Gpu,
+    Header,
+    Inspected,
+    Library,
+    Missing,
+    Probed,
+    Searched,
+    Tree,
+    newer,
+)
 from gpuwhy.render.terminal import Paper
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -38,12 +50,29 @@ def render(found: Inspected, paper: Paper, verbose: bool = False) -> str:
         lines += _tree(one.tree, paper, verbose)
     if not found.frameworks and not found.bundle:
         lines += _tree(found.tree, paper, verbose)
+    if found.probe:
+        lines += _probe(found.probe, paper)
     for text in found.variables:
         lines += paper.wrap(text, "  with        ", " " * 14)
     for note in found.notes:
         lines += paper.wrap(note, "  note        ", " " * 14)
     text = "\n".join(_CONTROL.sub("?", line) for line in lines).rstrip() + "\n"
     return text if not paper.colour else paper.tint("1", text.split("\n", 1)[0]) + "\n" + text.split("\n", 1)[1]
+
+
+def _probe(probe: Probed, paper: Paper) -> Iterator[str]:
+    """What the system's own loader did."""
+    if probe.skipped:
+        yield from _row(paper, "loader", f"not asked: {probe.skipped}")
+        return
+    found = [one for one in probe.libraries if one.path is not None]
+    gone = len(probe.libraries) - len(found)
+    count = f"{len(found)} librar{'y' if len(found) == 1 else 'ies'}{f', {gone} not found' if gone else ''}"
+    yield from _row(paper, "loader", f"{'not ' if probe.differences else ''}as predicted: {count}")
+    for text in probe.differences:
+        yield from paper.wrap(text, "  ✗ ", "    ")
+    if probe.said and not any(probe.said in text for text in probe.differences):
+        yield from _row(paper, "it says", probe.said)
 
 
 def _heading(found: Inspected, paper: Paper) -> list[str]:
@@ -57,6 +86,8 @@ def _heading(found: Inspected, paper: Paper) -> list[str]:
         )
     if unfit:
         problems.append(f"{len(unfit)} of its libraries {'does' if len(unfit) == 1 else 'do'} not fit")
+    if found.probe and found.probe.differences:
+        problems.append("the loader does not do what was predicted")
     if found.bundle and not found.bundle.sound:
         problems.append("could not all be read" if found.bundle.problems else "this machine's glibc is too old for it")
     verdict = "; ".join(problems) or _fine(found)

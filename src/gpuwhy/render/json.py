@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.model.cause import Evidence, Finding, Fix
-from gpuwhy.model.report import SCHEMA, Report, Shown
+from gpuwhy.model.report import SCHEMA, Layer, Report, Shown
 from gpuwhy.model.symptom import Symptom
 
 
@@ -21,13 +21,18 @@ def report_dict(report: Report) -> dict[str, Any]:
         "ruled_out": [{"id": r.id, "because": r.because} for r in report.ruled_out],
         "undetermined": [{"id": o.id, "missing": o.missing, "how": o.how} for o in report.undetermined],
         "crashed": [{"id": o.id, "error": o.missing} for o in report.crashed],
-        "layers": [{"name": row.name, "text": row.text, "mark": row.mark, "note": row.note} for row in report.layers],
+        "layers": [_layer(row) for row in report.layers],
         "unseen": list(report.unseen),
         "facts": report.facts,
         "gpuwhy": report.gpuwhy,
         "took": report.took,
+        **({"probe": [_layer(row) for row in report.stairs]} if report.stairs else {}),
         **_text(report),
     }
+
+
+def _layer(row: Layer) -> dict[str, str]:
+    return {"name": row.name, "text": row.text, "mark": row.mark, "note": row.note}
 
 
 def _text(report: Report) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.report import Mark, Report, Shown, certainty
+from gpuwhy.model.report import Layer, Mark, Report, Shown, certainty
 
 _GLYPH: dict[Mark, str] = {"ok": "✓", "bad": "✗", "warn": "!", "unknown": "?", "none": "–"}
 _COLOUR: dict[Mark, str] = {"ok": "32", "bad": "31", "warn": "33", "unknown": "36", "none": "2"}
@@ -46,6 +46,8 @@ def render(report: Report, paper: Paper, verbose: bool = False) -> str:
     for cause in report.causes:
         lines += [*render_cause(cause, report, paper, verbose), ""]
     lines += render_picture(report, paper)
+    if report.stairs:
+        lines += ["", "  probe", *_rows(report.stairs, paper)]
     lines += _unseen(report, paper, verbose)
     if verbose:
         lines += ["", *_decided(report, paper), "", *_facts(report, paper)]
@@ -76,7 +78,7 @@ def render_cause(cause: Shown, report: Report, paper: Paper, verbose: bool, more
         for evidence in finding.evidence:
             yield from paper.wrap(f"{evidence.text}  [{evidence.source}]", f"    {evidence.kind:<5} ", "          ")
     for number, fix in enumerate(cause.fixes, 1):
-        yield from _fix(number, fix, paper)
+        yield from _fix(number, fix, paper, _rights(report))
     if cause.fixes:
         yield from paper.wrap(" or ".join(dict.fromkeys(f.check for f in cause.fixes)), "  check   ", "          ")
     if cause.explains:
@@ -85,8 +87,13 @@ def render_cause(cause: Shown, report: Report, paper: Paper, verbose: bool, more
         yield from _not(report, paper, verbose, more)
 
 
-def _fix(number: int, fix: Fix, paper: Paper) -> Iterator[str]:
-    needs = [word for word, on in (("needs root", fix.root), ("needs a reboot", fix.reboot)) if on]
+def _rights(report: Report) -> str:
+    system = report.facts.get("surroundings", {}).get("system", {}).get("value")
+    return "needs an administrator" if system == "windows" else "needs root"
+
+
+def _fix(number: int, fix: Fix, paper: Paper, rights: str) -> Iterator[str]:
+    needs = [word for word, on in ((rights, fix.root), ("needs a reboot", fix.reboot)) if on]
     yield from paper.wrap(fix.text + (f" ({', '.join(needs)})" if needs else ""), f"  fix {number}   ", "          ")
     for line in fix.command.splitlines():
         yield "          " + paper.tint("1", line)
@@ -101,9 +108,13 @@ def _not(report: Report, paper: Paper, verbose: bool, option: str) -> Iterator[s
 
 def render_picture(report: Report, paper: Paper) -> Iterator[str]:
     """The stack from GPU to program."""
-    names = max((len(row.name) for row in report.layers), default=0)
+    return _rows(report.layers, paper)
+
+
+def _rows(rows: Sequence[Layer], paper: Paper) -> Iterator[str]:
+    names = max((len(row.name) for row in rows), default=0)
     room = max(20, paper.width - names - 6)
-    for row in report.layers:
+    for row in rows:
         text = row.text + (f"  {row.note}" if row.note else "")
         first, *rest = textwrap.wrap(text, room) or [""]
         glyph = paper.tint(_COLOUR[row.mark], _GLYPH[row.mark])

@@ -25,8 +25,9 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|cuda_(?:path|home|root)[^\n]{0,30}(?:not set|not defined|undefined|is not|doesn't exist|not found)|environment variable cuda_path",
           "cuda_home", "cuda_path", "cuda_root"),
     error("build.cuda_home_colon", r"(?:^|[\s'\"])(?P<path>:/[\w./-]*cuda[\w./-]*/bin/nvcc)", "/bin/nvcc", covers=("build.nvcc_missing",)),
-    error("build.ext_module", r"no module named '?(?P<name>[\w.]*(?:_cuda|_ext|\._c|\.ext|_kernels?|_backend|deform\w*|quant_cuda|nvdiffrast\w*|_gpu))\b|cannot import name '?(?P<name2>_c|_ext|\w*_cuda\w*|\w*_kernels)'? from|name '(?P<name3>\w*(?:_cuda|_ext|_kernel)\w*)' is not defined", "no module named", "cannot import name", "is not defined",
+    error("build.ext_module", r"no module named '?(?P<name>[\w.]*(?:_cuda|_ext|\._c|\.ext|_kernels?|_backend|deform\w*|quant_cuda|nvdiffrast\w*|_gpu|_plugin|[gc]pu_nms|_rasterization|simple_knn))\b|cannot import name '?(?P<name2>_c|_ext|\w*_cuda\w*|\w*_kernels)'? from|name '(?P<name3>\w*(?:_cuda|_ext|_kernel)\w*)' is not defined", "no module named", "cannot import name", "is not defined",
           covers=("python.module", "python.import_name", "python.exception", "packages.partial")),
+    error("build.plugin", r"failed to build cuda kernels for|setting up (?:pytorch|tensorflow) plugin \"?\w+\.?\w*\"?\.{3} ?failed", "failed to build cuda kernels", "setting up pytorch plugin", "setting up tensorflow plugin"),
     error("build.installer", r"performing the step: \"?building kernel modules|pre-install script failed|installation has failed[^\n]*nvidia-installer|nvidia-installer\.log",
           "building kernel modules", "pre-install script failed", "nvidia-installer.log"),
     error("build.cmake_compiler", r"no cmake_cuda_compiler could be found|the cuda compiler identification is unknown|failed to detect a default cuda"
@@ -37,11 +38,11 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|could not find (?P<what2>cudatoolkit|cuda|cudnn|nccl)(?! drivers)\b|cuda_toolkit_root_dir not found|\(missing: [^\n)]*(?P<what3>cuda|cudnn|nccl)"
           r"|failed to find cuda|but the target was not found|cuda_cudart_library[^\n]*notfound|cuda_cublas\w*library|cudnn_\w+[^\n]*notfound",
           "could not find", "cuda_toolkit_root_dir", "but the target was not found", "(missing:", "notfound", "cuda_cublas", "failed to find cuda"),
-    error("build.bazel", r"cuda configuration error|auto-configuration error|could not find any (?P<what>\w+\.\w+)[^\n]* matching version"
+    error("build.bazel", r"cuda configuration error|auto-configuration error|find_cuda_config\.py|cuda_configure\.bzl|could not find any (?P<what>\w+\.\w+)[^\n]* matching version"
           r"|cannot find cuda library|inconsistent cuda toolkit|error in configuring|invalid path to cuda|(?:repository|package) '?@?local_config_cuda"
           r"|undeclared inclusion\(s\) in rule|missing dependency declarations|(?:compilation|linking) of rule '[^'\n]*' failed|target //\S+ failed to build",
           "undeclared inclusion", "missing dependency declarations", "' failed", "failed to build",
-          "cuda configuration error", "could not find any", "cannot find cuda library", "inconsistent cuda", "local_config_cuda", "invalid path to cuda"),
+          "cuda configuration error", "auto-configuration error", "find_cuda_config", "cuda_configure", "could not find any", "cannot find cuda library", "inconsistent cuda", "local_config_cuda", "invalid path to cuda"),
     error("build.header", r"(?:fatal error|error c1083)[: ][^\n]*?(?P<header>(?:cuda|cudnn|cublas|cusparse|cusolver|curand|cufft|nccl|nvml|nvtoolsext|"
           r"thrust|cub|nv|cooperative)[\w/]*\.(?:h|hpp|cuh))[^\n]*(?:no such file|not found|cannot open)|cannot open include file: '(?P<header2>cu\w+\.h)",
           "no such file or directory", "file not found", "cannot open include file", covers=("build.other_header",)),

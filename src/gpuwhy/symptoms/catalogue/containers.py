@@ -20,15 +20,16 @@ SIGNATURES: tuple[Signature, ...] = (
           covers=("nvidia.nvml_permission", "container.cli", "container.generic", "container.device_error")),
     error("container.driver_release", r"this container was built for nvidia driver release (?P<needs>[\d.]+) or later, but[^\n]*?"
           r"(?P<has>\d+\.[\d.]*\d)?", "built for nvidia driver release", covers=("title.driver",)),
+    error("container.old_image", r"unsupported cuda version: driver (?P<has>[\d.]+) < image (?P<needs>[\d.]+)", "unsupported cuda version: driver", covers=("jax.unable_to_use",)),
     error("container.wsl", r"wsl environment detected but no adapters", "wsl environment detected",
           covers=("container.cli", "container.generic")),
     error("container.cgroup", r"bpf_prog_query|failed to (?:add|set) device (?:rules|cgroup)|cgroup (?:subsystem|driver)[^\n]*(?:not found|devices)"
           r"|no-cgroups", "bpf_prog_query", "device rules", "device cgroup", "cgroup subsystem", "no-cgroups",
           covers=("container.cli", "container.generic")),
-    error("container.device_error", r"nvidia-container-cli: (?:device error|initialization error: (?:nvml error: (?:unknown|gpu)|cuda error))"
+    error("container.device_error", r"nvidia-container-cli(?:\.real)?: (?:device error|initialization error: (?:nvml error: (?:unknown|gpu)|cuda error))"
           r"(?:[^\n]*?(?P<what>unknown device|device error: [^\n:]+))?", "device error", "nvidia-container-cli: initialization",
           covers=("container.cli", "container.generic")),
-    error("container.cli", r"nvidia-container-cli: (?P<what>[^\n]*)", "nvidia-container-cli:"),
+    error("container.cli", r"nvidia-container-cli(?:\.real)?: (?P<what>[^\n]*)", "nvidia-container-cli:", "nvidia-container-cli.real:", covers=("cuda.says_short",)),
     error("container.cdi", r"unresolvable cdi devices|cdi device injection failed|nvidia\.com/gpu[^\n]*(?:cdi|unresolvable)|cdi[^\n]*nvidia\.com/gpu",
           "unresolvable cdi", "cdi device", "nvidia.com/gpu"),
     error("container.k8s", r"insufficient nvidia\.com/gpu|devices unavailable for nvidia\.com|0/\d+ nodes are available[^\n]*gpu", "insufficient nvidia.com/gpu", "unavailable for nvidia.com", "nodes are available"),

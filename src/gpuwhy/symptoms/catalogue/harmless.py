@@ -22,6 +22,7 @@ SIGNATURES: tuple[Signature, ...] = (
     harmless("harmless.ldconfig", r"ldconfig(?:\.real)?: \S+ is not a symbolic link", "is not a symbolic link"),
     harmless("harmless.deprecation", r"deprecationwarning|futurewarning|deprecated and will be removed|userwarning: torch\.utils\._pytree|pkg_resources is deprecated",
              "deprecationwarning", "futurewarning", "will be removed", "is deprecated"),
+    harmless("harmless.delay_kernel", r"skipping the delay kernel", "skipping the delay kernel"),
     harmless("harmless.shmem", r"shmem allocation limit is set to the default", "shmem allocation limit"),
     harmless("harmless.drop_remainder", r"end of sequence|out_of_range: end|local rendezvous is aborting", "end of sequence", "rendezvous is aborting",
              covers=("nccl.rendezvous",)),

@@ -80,7 +80,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "cannot load symbol",
     ),
     error("loader.cudnn_locate", r"could not locate (?P<library>cudnn\w*\.dll)", "could not locate cudnn"),
-    error("loader.zlib", r"(?P<library>zlibwapi\.dll|libz\.so\.1)\b.*", "zlibwapi", covers=("windows.dll_not_found",)),
+    error("loader.zlib", r"(?P<library>zlibwapi\.dll|libz\.so\.1)(?!\.?\d).*", "zlibwapi", covers=("windows.dll_not_found",)),
     harmless(
         "loader.libtpu",
         r"libtpu\.so[:\w ]*cannot open shared object file",

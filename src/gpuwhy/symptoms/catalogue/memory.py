@@ -16,14 +16,14 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "memory.torch_oom",
-        rf"(?:cuda|hip) out of memory\.? tried to allocate (?P<wanted>{_SIZE})"
+        rf"(?:(?:cuda|hip) out of memory\.? tried to allocate|tried to allocate(?= [\d.]+ [kmgt]ib[. (]{{1,3}}gpu)) (?P<wanted>{_SIZE})"
         rf"(?:\.? ?\(?gpu (?P<device>\d+)(?:;| has a total capac[ity]{{2,4}} of) ?(?P<total>{_SIZE}))?"
         rf"(?:[^\n]*?; (?P<allocated>{_SIZE}) already allocated)?"
         rf"(?:[^\n]*?(?:;|of which) (?P<free>{_SIZE}) (?:is )?free)?"
         rf"(?:[^\n]*?(?:;|this process has) (?P<reserved>{_SIZE}) (?:reserved in total|memory in use|cached))?"
         rf"(?:[^\n]*?allocated memory (?P<allocated2>{_SIZE}) is allocated)?"
         rf"(?:[^\n]*?and (?P<unused>{_SIZE}) is reserved)?",
-        "out of memory. tried to allocate", "out of memory tried to allocate",
+        "tried to allocate",
         covers=("cuda.", "memory.oom_words", "memory.torch_oom_bare"),
     ),
     context("memory.other_holders", rf"process (?P<pid>\d+) has (?P<held>{_SIZE}) memory in use", "memory in use"),
@@ -53,7 +53,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "memory.tf_grab",
         rf"failed to (?:allocate|alloc) (?P<wanted>{_SIZE}|[\d.]+[KMGT]?)[^\n]*?(?:from device|on device)",
         "from device", "on device",
-        covers=("cuda.",),
+        covers=("cuda.", "memory.xla_oom"),
     ),
     error(
         "memory.xla_oom",

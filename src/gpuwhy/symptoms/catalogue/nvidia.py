@@ -17,8 +17,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error("nvidia.nvml_not_found", r"nvml shared library not found|could not load nvml|unable to (?:load|start|init\w*) nvml|failed to start nvml|couldn.?t find libnvidia-ml|nvml(?:error)?[^\n]{0,30}library(?: was)? not found",
           "nvml shared library not found", "load nvml", "start nvml", "nvml library", "find libnvidia-ml", "library not found"),
     error("nvidia.smi_missing", r"nvidia-smi[`'\"]?:? (?:command )?not found|nvidia-smi'? is not recognized|no such file[^\n]*nvidia-smi"
-          r"|command 'nvidia-smi' not found|nvidia-smi: not found",
-          "nvidia-smi: command", "nvidia-smi: not found", "nvidia-smi' is not", "nvidia-smi' not found", "nvidia-smi not found",
+          r"|command 'nvidia-smi' not found|nvidia-smi: (?:not found|no such file)",
+          "nvidia-smi: command", "nvidia-smi: not found", "nvidia-smi: no such", "nvidia-smi' is not", "nvidia-smi' not found", "nvidia-smi not found",
           "nvidia-smi is not", "'nvidia-smi'"),
     error("nvidia.no_devices", r"(?:^|: )\s*no devices were found", "no devices were found"),
     error("nvidia.no_handle", r"unable to determine the device handle for (?:gpu)? ?(?P<device>[\w:.]+)(?:: (?P<why>[\w ]+))?",

@@ -35,6 +35,7 @@ SIGNATURES: tuple[Signature, ...] = (
           "cuda driver library cannot be found", "cuda driver libraries are found but"),
     error("numba.nvvm", r"libnvvm cannot be found|nvvmsupporterror|(?:could not find|no)[^\n]{0,30}nvvm(?:\.dll|\.so)",
           "libnvvm", "nvvmsupporterror", "nvvm.dll", "libnvvm.so"),
+    error("numba.no_ccs", r"no supported gpu compute capabilities found", "no supported gpu compute", covers=("numba.nvvm", "generic.no_compatible")),
     error("numba.forked", r"cuda initialized before forking", "initialized before forking"),
     error("numba.unsupported_ptx", r"unsupported \.version (?P<needs>[\d.]+); current version is '?(?P<has>[\d.]+)",
           "unsupported .version"),
@@ -78,11 +79,11 @@ SIGNATURES: tuple[Signature, ...] = (
     error("nvenc.driver", r"minimum required nvidia driver|driver does not support the required nvenc", "required nvidia driver", "required nvenc"),
     error("memory.rmm", r"std::bad_alloc: (?:cuda|out_of_memory)|rmm[^\n]*(?:out_of_memory|maximum pool size)", "std::bad_alloc: ", "maximum pool size",
           covers=("memory.cpu_allocator",)),
-    error("generic.no_compatible", r"no (?:compatible|suitable|supported|visible|usable) (?:cuda |nvidia )?(?:gpu|device)s?", "no compatible", "no suitable", "no supported",
+    error("generic.no_compatible", r"no (?:compatible|suitable|supported|visible|usable) (?:cuda |nvidia )?(?:gpu|device)s?|no (?:cuda|nvidia)(?: gpu)? devices? (?:is |are )?(?:visible|found|detected|available|present)", "no compatible", "no cuda device", "no nvidia device", "no nvidia gpu device", "no suitable", "no supported",
           "no visible gpu", "no usable"),
     error("generic.cpu_used", r"fp16 is not supported on cpu|no supported gpu backend found|library=cpu\b|using cpu\b[^\n]{0,30}(?:slow|instead|because)|running on cpu\b", "not supported on cpu", "supported gpu backend", "library=cpu", "using cpu", "running on cpu"),
-    error("hashcat.toolkit", r"cuda sdk toolkit not installed|rtc library not found|cuda environment is not correctly set up", "sdk toolkit not installed",
-          "not correctly set up", "rtc library"),
+    error("hashcat.toolkit", r"cuda sdk toolkit not installed|rtc library not found", "sdk toolkit not installed", "rtc library"),
+    echo("chainer.setup", r"cuda environment is not correctly set up", "not correctly set up"),
     error("bnb.no_version", r"libbitsandbytes_cuda(?P<cuda>\d+)\w*\.(?:so|dll)[^\n]*(?:not found|no such|could not)"
           r"|(?:not found|could not find)[^\n]*libbitsandbytes_cuda|required library version not found",
           "libbitsandbytes_cuda", "required library version not found"),
@@ -111,11 +112,12 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|no (?:gpu|cuda) support|will not use cuda|not integrated in this build|implementation for device cuda(?::\d+)? not found"
           r"|device api (?:gpu|cuda) is not enabled|install the (?:cuda|gpu) version|cpu (?:version|build|only)[^\n]{0,20}(?:n't|not) support (?:cuda|gpu)|is not implemented for gpu"
           r"|recompile with (?:the )?(?:cmake (?:option|flag) )?-?d?\w*(?:cuda|gpu)|(?:re)?install \w+ with (?:the )?(?:cuda|gpu)\b"
+          r"|\b(?:was|is|has|have|got|installed) (?:only )?(?:the |a )?cpu(?:[- ]only)? (?:version|build|wheel|variant)"
           r"|has no attribute '(?:standardgpuresources|index_cpu_to_\w*gpu\w*|gpuindex\w*)'",
           "without cuda", "without gpu", "not compiled with", "not built with", "no gpu support", "not been built with",
           "n't compiled with", "wasn't built with", "not linked with", "not enabled in this build", "no cuda support",
           "will not use cuda", "not integrated in this build", "implementation for device cuda", "device api", "install the cuda version", "install the gpu version", "not support cuda", "not support gpu",
-          "n't support cuda", "n't support gpu", "not implemented for gpu", "gpuresources'", "index_cpu_to", "attribute 'gpuindex", "recompile with", "with cuda", "with the cuda", "with gpu", "with the gpu", covers=("python.attribute",)),
+          "n't support cuda", "n't support gpu", "not implemented for gpu", "gpuresources'", "index_cpu_to", "attribute 'gpuindex", "recompile with", "cpu version", "cpu build", "cpu wheel", "cpu-only", "cpu only", "with cuda", "with the cuda", "with gpu", "with the gpu", covers=("python.attribute",)),
     error("julia.driver", r"^(?![^\n]*cuda-bindings was built)[^\n]*(?:driver on this system only supports up to cuda (?P<has>[\d.]+)|nvidia driver[^\n]{0,40}only supports[^\n]{0,20}cuda)", "only supports up to cuda", "only supports cuda"),
     error("xla.old_driver", r"driver'?s? (?:cuda )?version (?:is )?(?P<has>[\d.]+),? which is older than the (?P<what>[\w ]+?) version \(?(?P<needs>[\d.]+)", "which is older than the"),
     error("paddle.cpu", r"(?:not compiled with cuda|cannot use gpu because you have installed cpu version|paddlepaddle cpu version)",
@@ -124,6 +126,7 @@ SIGNATURES: tuple[Signature, ...] = (
     context("llama.here", r"\b(?:ggml_|llm_load|llama_|llama\.cpp)", "ggml_", "llm_load", "llama_", "llama.cpp"),
     error("llama.no_gpu", r"no usable gpu found|not compiled with gpu offload support|no gpu offload", "no usable gpu found",
           "gpu offload support"),
+    error("llama.no_blas", r"\bblas ?= ?0\b", "blas = 0", "blas=0", "blas =0", "blas= 0"),
     error("llama.init", r"(?:ggml_cuda_init|unable to init gpu|failed to initialize cuda|ggml_init_cublas)[^\n]*"
           r"(?P<what>unknown error|no cuda-capable|failed|insufficient)", "ggml_cuda_init", "unable to init gpu", "ggml_init_cublas"),
     error("tensorrt.mismatch", r"(?:engine plan file|serialized engine|version tag)[^\n]*(?:not compatible|does not match)"

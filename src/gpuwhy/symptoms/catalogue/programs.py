@@ -27,7 +27,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"mat1 and mat2 shapes? cannot be multiplied|size mismatch,? m1|shape '?\[[^\]]*\]'? is invalid for input of size"
         r"|the size of tensor \w+ \(-?\d+\) must match|given groups=\d+, weight of size|expected (?:\d|4-d|3-d)[\w-]*[^\n]*input"
         r"[^\n]*(?:got|but)|input\.size\(-1\) must be equal to input_size|sizes of tensors must match|incompatible shapes:"
-        r"|dimensions must be equal|matrix size-incompatible|non-contiguous|is not contiguous|shapes? [^\n]{0,40}(?:not aligned|"
+        r"|dimensions must be equal|matrix size-incompatible|(?<!passed in a )non-contiguous|is not contiguous|shapes? [^\n]{0,40}(?:not aligned|"
         r"are incompatible|mismatch)|running_mean should contain|expected hidden\[0\] size|must have the same (?:shape|size)"
         r"|input must have (?:\d|at least)|only batches of spatial targets|tensor size mismatch|expected input[^\n]*to have \d+ channels|expects each tensor to be equal size|only supports? (?:fp16|bf16|half|float\w*)[^\n]{0,20}(?:data ?type|dtype)|number of channels|depth must be (?:evenly )?(?:a multiple|divisible)"
         r"|depth of input \(\d+\) is not a multiple|input and filter must have|must be rank \d but is rank|shape must be rank|negative dimension size caused by|input to reshape is a tensor with"
@@ -53,7 +53,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "program.devices",
-        r"expected all tensors to be on the same device|tensors? (?:to be|is|are) on (?:the same|different) (?:device|gpu)"
+        r"expected all tensors to be on the same device|to have the same device as tensor for|tensors? (?:to be|is|are) on (?:the same|different) (?:device|gpu)"
         r"|is on cpu, but expected|expected (?:object of|tensor)[^\n]*backend (?:cuda|cpu)|can't convert cuda(?::\d+)? device type tensor"
         r"|must be on the (?:same|current) device|arguments are located on different gpus|input and (?:parameter|hidden) tensors are not (?:at|on) the same device"
         r"|module must have its parameters and buffers on device",

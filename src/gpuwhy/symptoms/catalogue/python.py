@@ -27,7 +27,7 @@ SIGNATURES: tuple[Signature, ...] = (
           "keras"),
     error("python.exception", r"^(?:[\w.]+\.)?(?P<name>TypeError|ValueError|KeyError|NameError|FileNotFoundError|SyntaxError|IndentationError|IndexError|NotImplementedError"
           r"|UnicodeDecodeError|ConnectionError|HTTPError|JSONDecodeError|PermissionError|ZeroDivisionError|RecursionError|ModuleNotFoundError)\b: ?(?P<what>[^\n]*)",
-          "error: "),
+          "error: ", covers=("python.runtime",)),
     echo("python.runtime", r"^(?:[\w.]+\.)?(?P<name>RuntimeError|ImportError|OSError|AssertionError|InternalError|UnknownError|[A-Z]\w{2,40}Error|\w*Exception)\b:? ?(?P<what>[^\n]*)",
          "error: ", "error:", "exception"),
     error("python.command", r"^(?:bash: |sh: |zsh: |/bin/sh: (?:\d+: )?)?(?P<name>(?!nvcc|ptxas|nvidia|cuda|gcc|g\+\+|cmake|make|ninja)[\w.-]+): (?:command )?not found$", ": command not found", ": not found"),

@@ -124,11 +124,11 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "torch.extension_versions",
-        r"couldn't load custom c\+\+ ops|mmcv==[\d.]+ is used but incompatible|operator (?P<what>\w+::\w+) does not exist|torchvision::nms does not exist"
+        r"couldn't load custom c\+\+ ops|mmcv==[\d.]+ is used but incompatible|operator (?P<what>\w+::\w+) does not exist|torchvision::nms does not exist|no such operator (?P<what2>\w+::\w+)"
         r"|xformers (?:can't load|was built for)|was built for:? *pytorch"
         r"|could not load (?:custom )?(?:c\+\+|cuda) (?:ops|extension)|torch_(?:scatter|sparse|cluster)[^\n]*compiled for"
         r"|built (?:with|against|for) (?:a different|another) (?:version of )?(?:py)?torch",
-        "custom c++ ops", "is used but incompatible", "does not exist", "xformers", "was built for", "different version of torch",
+        "custom c++ ops", "is used but incompatible", "does not exist", "no such operator", "xformers", "was built for", "different version of torch",
         "compiled for",
     ),
     harmless("torch.image_extension", r"failed to load image python extension", "image python extension"),

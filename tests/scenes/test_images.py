@@ -1,0 +1,141 @@
+"""Images judged whole: the causes of the unpacked tree, the config's variables, and what files cannot tell said."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+
+import msgspec
+import pytest
+
+from gpuwhy.app import Options, Run, recorded_host, root_host
+from gpuwhy.model.fact import Known, Unknown
+from tests.host.images import entry, layer, oci, saved
+from tests.observe.envs import World, shared_object
+
+from .test_scenes import tensorflow, toolkit
+
+FOLDER = "/usr/local/cuda-10.1/lib64"
+CUDA_10_1 = (
+    "libcudart.so.10.1 10.1.243", "libcublas.so.10 10.2.1.243", "libcufft.so.10 10.1.1.243",
+    "libcurand.so.10 10.1.1.243", "libcusolver.so.10 10.2.0.243", "libcusparse.so.10 10.3.0.243",
+)  # fmt: skip
+ENV = ["PATH=/venv/bin:/usr/bin", "VIRTUAL_ENV=/venv"]
+
+
+@pytest.fixture
+def world(tmp_path):
+    """TensorFlow 2.3.4 with CUDA 10.1 and cuDNN 7.6.5 in a folder that only LD_LIBRARY_PATH leads to."""
+    world = World(tmp_path / "root")
+    tensorflow(world, "2.3.4", "10.1", "7.6.5")
+    toolkit(world, FOLDER, *CUDA_10_1, "libcudnn.so.7 7.6.5")
+    world.file("/usr/local/cuda-10.1/version.txt", "CUDA Version 10.1.243\n")
+    world.file("/bin/sh", shared_object())
+    world.file("/etc/os-release", 'PRETTY_NAME="Debian GNU/Linux 13"\n')
+    world.file("/lib64/libc-2.31.so", b"")
+    os.symlink("libc-2.31.so", world.root / "lib64/libc.so.6")
+    return world
+
+
+def packed(root) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        tar.add(root, ".")
+    return out.getvalue()
+
+
+def shown(report):
+    return [cause.id for cause in report.causes if cause.confidence >= 0.5]
+
+
+def test_a_good_image_says_what_files_cannot(world, tmp_path):
+    env = [*ENV, f"LD_LIBRARY_PATH={FOLDER}", "NVIDIA_REQUIRE_CUDA=cuda>=10.1 brand=tesla,driver>=396,driver<397"]
+    run = Run(root_host(str(oci(tmp_path / "i", packed(world.root), env=env))), Options())
+    report = run.report()
+    assert shown(report) == []
+    assert report.headline == (
+        "As far as files tell, TensorFlow 2.3.4 can work on a GPU; driver and GPU are not in an image"
+    )
+    assert report.status == "unknown"
+    rows = {row.name: row.text for row in report.layers}
+    assert rows["GPU"] == "not in an image"
+    assert rows["driver"] == "not in an image; asks for a driver that speaks CUDA 10.1"
+    assert run.facts.surroundings.container.need() == "image"
+    assert isinstance(run.facts.surroundings.injected, Unknown)
+    assert "container.no_gpu" in {row.id for row in report.undetermined}
+
+
+def test_without_the_variable_the_same_files_fail(world, tmp_path):
+    report = Run(
+        root_host(str(saved(tmp_path / "i.tar.gz", packed(world.root), env=ENV, packed=True))), Options()
+    ).report()
+    assert "env.path" in shown(report)
+    assert report.status == "broken"
+
+
+def test_a_later_layer_that_deletes_cudnn_is_seen(world, tmp_path):
+    gone = layer(entry(f"{FOLDER[1:]}/.wh.libcudnn.so.7", b""), entry(f"{FOLDER[1:]}/.wh.libcudnn.so.7.6.5", b""))
+    env = [*ENV, f"LD_LIBRARY_PATH={FOLDER}"]
+    report = Run(
+        root_host(str(oci(tmp_path / "i", packed(world.root), gone, env=env, packed=True))), Options()
+    ).report()
+    assert shown(report) == ["cudnn.missing"]
+
+
+def test_an_image_and_its_unpacked_tree_have_the_same_facts(world, tmp_path):
+    (tmp_path / "fs.tar").write_bytes(packed(world.root))
+    archive, folder = (
+        Run(root_host(str(path)), Options(python="/venv")).facts for path in (tmp_path / "fs.tar", world.root)
+    )
+    for subject in ("target", "toolkits", "libraries", "loads", "environment"):
+        ours, theirs = (msgspec.to_builtins(getattr(f, subject)) for f in (archive, folder))
+        text = json.dumps(ours).replace("an image cannot be asked", "a folder cannot be asked")
+        text = text.replace("run gpuwhy in a container of it", "run gpuwhy on that machine")
+        assert json.loads(text) == json.loads(json.dumps(theirs)), subject
+    assert isinstance(archive.target.frameworks, Known)
+    assert archive.target.frameworks.value
+
+
+def test_a_recording_of_an_image_replays(world, tmp_path):
+    env = [*ENV, f"LD_LIBRARY_PATH={FOLDER}", "HF_TOKEN=hush"]
+    run = Run(root_host(str(oci(tmp_path / "i", packed(world.root), env=env))), Options(folder="."))
+    data = run.recording()
+    assert b"hush" not in data
+    again = Run(*recorded_host(data, "image"))
+    assert again.facts == run.facts
+    assert again.report().headline == run.report().headline
+
+
+# ---------------------------------------------------------------- the program
+
+
+def gpuwhy(*argv):
+    done = subprocess.run([sys.executable, "-m", "gpuwhy", *map(str, argv)], capture_output=True, timeout=60, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_program_reads_images(world, tmp_path):
+    image = oci(tmp_path / "i", packed(world.root), env=[*ENV, f"LD_LIBRARY_PATH={FOLDER}"])
+    code, out, _ = gpuwhy("check", "--root", image, "--image", "mine:1")
+    assert (code, out.startswith("? As far as files tell, TensorFlow 2.3.4")) == (0, True), out
+    code, out, _ = gpuwhy("check", "--root", image, "--python", "/venv", "--json")
+    assert json.loads(out)["facts"]["surroundings"]["offline"]["value"] == "an image (mine:1, linux/amd64)"
+    code, _, err = gpuwhy("check", "--root", image, "--image", "other:1")
+    assert code == 2
+    assert "choose with --image one of: mine:1@linux/amd64" in err
+    code, out, _ = gpuwhy("inspect", "--root", image, f"{FOLDER}/libcudnn.so.7")
+    assert code == 0
+    assert "libcudnn" in out
+
+
+@pytest.mark.parametrize("what", ["gone.tar", "text.tar"])
+def test_the_program_says_in_a_line_what_it_cannot_read(tmp_path, what):
+    (tmp_path / "text.tar").write_text("hello" * 200)
+    code, out, err = gpuwhy("check", "--root", tmp_path / what)
+    assert (code, out) == (2, "")
+    assert err.startswith("gpuwhy: --root ")
+    assert err.count("\n") == 1

@@ -1,0 +1,123 @@
+"""The fix of recorded machines: releases chosen by the plan, the contract of the JSON form, and what is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+
+from gpuwhy import fixing
+from gpuwhy.causes import CAUSES
+from gpuwhy.model.repair import Look, Outcome, Steps
+from gpuwhy.reason.judge import judge
+from gpuwhy.reason.remedy import steps
+from gpuwhy.reason.report import report
+from gpuwhy.render.fix import render, render_json
+from gpuwhy.render.terminal import Paper
+
+from .causes.facts import HERE, load
+from .hosts import hosts
+
+SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "fix.schema.json").read_text())
+FIXTURES = sorted(HERE.glob("*/*/shown*.json"))
+
+
+def told(fixture: str) -> Steps:
+    facts = load(HERE / fixture)[1]
+    found = report([c for c in CAUSES if not c.needs_log], facts, 0.0)
+    return Steps(
+        found.status, found.headline, "", "", "venv", steps(found, lambda fix: fixing._planned(fix, facts), {})
+    )
+
+
+@pytest.mark.parametrize("fixture, wanted", [
+    ("driver/too_old/shown-libcuda-unseen.json", ("torch==2.10.0",)),  # driver 550: the last build for CUDA 12
+    ("driver/too_old/shown-wsl.json", ("torch==2.10.0",)),  # only the CUDA that Windows' driver speaks is known
+    ("framework/gpu_unsupported/shown.json", ("torch==2.7.1",)),  # GTX 1080: the last with code for sm_60
+    ("framework/cpu_only/shown.json", ("torch==2.11.0",)),
+    ("framework/cpu_only/shown-3.json", ("tensorflow[and-cuda]==2.20.0",)),  # 2.21.0 does not find its libraries
+])  # fmt: skip
+def test_the_release_that_works_there_is_chosen(fixture, wanted):
+    first = told(fixture).steps[0]
+    assert first.by == "gpuwhy"
+    assert first.action is not None
+    assert first.action.install == wanted
+    assert all(f'"{one}"' in first.command for one in wanted)
+
+
+def test_a_plan_that_changes_nothing_is_not_taken(monkeypatch):
+    """What the cause says stays, where the plan cannot see the reason."""
+    facts = load(HERE / "driver/too_old/shown-wsl.json")[1]
+    monkeypatch.setattr(fixing, "_as_driver", lambda machine, _: machine)
+    (fix, *_) = next(v for v in judge([c for c in CAUSES if c.id == "driver.too_old"], facts) if v.fixes).fixes
+    assert fixing._planned(fix, facts).fix == fix
+
+
+def test_actions_say_what_commands_say():
+    """What gpuwhy carries out is what it prints: every requirement, every removal, every folder, and nothing unsafe."""
+    seen = 0
+    for fixture in FIXTURES:
+        mine = [c for c in CAUSES if c.id == ".".join(fixture.parts[-3:-1])]
+        for fix in (fix for verdict in judge(mine, load(fixture)[1]) for fix in verdict.fixes):
+            words = fix.command.replace('"', "").split()
+            assert set(fix.install) | set(fix.uninstall) <= set(words), (fixture, fix)
+            assert all(folder in fix.command for folder in fix.folders), (fixture, fix)
+            if fix.install or fix.uninstall or fix.folders:
+                assert fix.safe, (fixture, fix)
+                assert not fix.root, (fixture, fix)
+                seen += 1
+    assert seen > 20
+
+
+@pytest.mark.parametrize("name", [n for n in hosts.NAMES if hosts.described(n).get("expect")])
+def test_every_recorded_fault_has_a_step_and_none_is_carried_out_elsewhere(name):
+    run = hosts.run(name)
+    found = fixing.steps_of(run)
+    assert found.steps, "a cause without a fix"
+    jsonschema.validate(json.loads(render_json(found, None)), SCHEMA)
+    with pytest.raises(fixing.RefusedError, match="not this running machine"):
+        fixing.prepare(run, found, fixing.Call({}))
+
+
+def test_healthy_machines_have_nothing_to_fix():
+    found = fixing.steps_of(hosts.run("h200"))
+    assert found.steps == ()
+    assert "Nothing to fix." in render(found, None, Paper())
+
+
+def outcome(**more) -> Outcome:
+    before = Look("broken", "torch will not see the GPU", ("driver.too_old (PyTorch 2.11.0)",))
+    return Outcome(
+        (1,), "/e-gpuwhy", "/e-gpuwhy/bin/python", False, before, Look("healthy", "Nothing wrong", ()), **more
+    )
+
+
+def test_before_after_and_undo_are_told():
+    found = told("driver/too_old/shown-libcuda-unseen.json")
+    done = outcome(changed=("torch 2.11.0 → 2.10.0",), undo=("rm -r /e-gpuwhy",), use=("source x",))
+    jsonschema.validate(json.loads(render_json(found, done)), SCHEMA)
+    text = render(found, done, Paper())
+    assert "1 ✓ Install torch 2.10.0" in text
+    for line in ("before  torch will not see", "after   Nothing wrong", "changed torch 2.11.0 → 2.10.0"):
+        assert line in text
+    assert "undo    rm -r /e-gpuwhy" in text
+
+
+def test_nothing_steers_the_terminal():
+    found = told("driver/too_old/shown-libcuda-unseen.json")
+    text = render(found, outcome(failed="evil \x1b[2J name"), Paper())
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("after, worked", [
+    (Look("healthy", "fine", ()), True),
+    (Look("unknown", "cannot tell", ()), True),
+    (Look("unknown", "perhaps", ("driver.too_old (PyTorch 2.11.0)",)), False),
+    (Look("broken", "another", ("driver.missing",)), False),
+    (None, False),
+])  # fmt: skip
+def test_when_a_fix_counts_as_one(after, worked):
+    assert msgspec.structs.replace(outcome(), after=after).worked is worked
