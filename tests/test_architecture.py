@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "after": {"app", "logs", "model", "reason", "run"},  # what follows a watched run
     "logs": {"model", "symptoms", "causes", "reason"},  # explain without the machine, without loading its stages
     "fixing": {"app", "causes", "knowledge", "model", "plan", "reason", "repair"},  # what follows a diagnosis
-    "cli": {"app", "logs", "after", "fixing", "run", "render", "knowledge", "plan", "lint"},  # the last three: without a machine
+    "cli": {"app", "logs", "after", "fixing", "run", "render", "knowledge", "plan", "lint"},  # look-ups need no machine
     "guard": {"inside"},
     "inside": {"app", "logs", "render", "model"},  # in the user's own process; app and logs only once there is an error
     "pytest_plugin": {"inside"},

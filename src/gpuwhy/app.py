@@ -239,7 +239,7 @@ def facts_of(host: Host, options: Any = None) -> Facts:
 
 
 _PLANNED = {("driver", "module_version"), ("target", "interpreter"), ("target", "site_packages")} | {
-    ("target", "distributions"), ("surroundings", "wsl"),
+    ("target", "distributions"), ("surroundings", "wsl"), ("surroundings", "libc"),
 }  # fmt: skip
 
 

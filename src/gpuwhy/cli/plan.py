@@ -16,7 +16,7 @@ from gpuwhy.cli.check import paper, read_bytes, write
 if TYPE_CHECKING:
     from gpuwhy.plan.answer import Machine, Plan, Proposal, Wish
 
-_DESCRIBES = ("driver", "gpu", "os", "arch")
+_DESCRIBES = ("driver", "gpu", "os", "arch", "glibc")
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -32,6 +32,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--python", default="", metavar="V", help="for this Python: 3.8, or an environment's folder")
     parser.add_argument("--os", default="", metavar="OS", help="linux, windows or wsl")
     parser.add_argument("--arch", default="", metavar="A", help="x86_64 or aarch64")
+    parser.add_argument("--glibc", default="", metavar="V", help="for this C library: 2.17 (RHEL 7), 2.28 (RHEL 8)")
     parser.add_argument(
         "--keep", default="", metavar="PARTS", help="what the nearest plan must not change: driver,python"
     )
@@ -126,7 +127,8 @@ def _machine(options: argparse.Namespace, looked: Callable[[], Any] | None) -> M
     if looked is None:
         if options.python and not version:
             raise UsageError(f"--python {options.python}: with a described machine, give a version such as 3.12")
-        return machine.described(options.driver, tuple(options.gpu), version, options.os, options.arch, keep)
+        given = (options.driver, tuple(options.gpu), version, options.os, options.arch, keep, options.glibc)
+        return machine.described(*given)
     return machine.seen(looked(), version, keep)
 
 

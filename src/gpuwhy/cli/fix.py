@@ -1,0 +1,145 @@
+"""`gpuwhy fix`: the fix of the present diagnosis as steps; `--apply` carries out those in the target environment."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
+from gpuwhy.cli.check import add_target, diagnose, paper, write
+
+if TYPE_CHECKING:
+    from gpuwhy.app import Run
+    from gpuwhy.fixing import Call, Outcome, Repair, Steps
+
+INTERRUPTED = 130
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("fix", help="the fix of the present diagnosis as steps; --apply carries them out")
+    parser.add_argument("causes", nargs="*", metavar="CAUSE", help="only for these causes (gpuwhy check names them)")
+    add_target(parser)
+    parser.add_argument("--from", dest="recording", metavar="FILE", help="the steps for a recorded machine")
+    parser.add_argument("--root", metavar="PATH", help="the steps for another machine's folder, an image, an archive")
+    parser.add_argument("--image", default="", metavar="NAME", help="which image or platform of --root's several")
+    parser.add_argument("--take", action="append", default=[], metavar="CAUSE=N", help="its N-th fix, not the first")
+    parser.add_argument("--json", action="store_true", help="steps and outcome as JSON (gpuwhy.fix/1)")
+    parser.add_argument("--apply", action="store_true", help="carry out what concerns the Python environment only")
+    parser.add_argument("--yes", action="store_true", help="do not ask before it")
+    parser.add_argument("--in-place", action="store_true", help="change the environment itself, not a copy of it")
+    parser.add_argument("--into", default="", metavar="PATH", help="the copy's folder (default: NAME-gpuwhy beside it)")
+    parser.add_argument("--installer", choices=("uv", "pip"), help="who installs (default: uv where there is one)")
+    parser.add_argument("--time-limit", type=float, default=3600, metavar="SECONDS", help="of each installer call")
+    parser.set_defaults(go=go)
+
+
+def go(options: argparse.Namespace) -> int:
+    """Diagnose, choose, show; and with --apply ask, carry out, look again."""
+    _sensible(options)
+    from gpuwhy import fixing
+
+    run = diagnose(options)
+    if options.python and not run.found_python:
+        print(f"gpuwhy: --python {options.python}: {run.why_no_python}", file=sys.stderr)
+        return USAGE
+    steps = fixing.steps_of(run, _take(options), options.causes)
+    _named(options, run)
+    if not options.apply or not steps.steps:
+        _print(options, steps, None)
+        return FOUND if any(step.sure for step in steps.steps) else HEALTHY
+    outcome = _apply(options, run, steps)
+    if outcome is None:
+        return FOUND
+    _print(options, steps, outcome)
+    if outcome.interrupted:
+        return INTERRUPTED
+    return HEALTHY if outcome.worked else FOUND
+
+
+def _sensible(options: argparse.Namespace) -> None:
+    if not options.apply:
+        for name in ("yes", "in_place", "into", "installer"):
+            if getattr(options, name):
+                raise UsageError(f"--{name.replace('_', '-')} goes with --apply")
+        return
+    if options.recording or options.root:
+        given = "--from" if options.recording else "--root"
+        raise UsageError(
+            f"--apply changes the machine it runs on, and {given} is another one: run gpuwhy fix --apply there"
+        )
+    if options.in_place and options.into:
+        raise UsageError("--in-place changes the environment itself, --into makes a copy: choose one")
+    if options.time_limit <= 0:
+        raise UsageError(f"--time-limit {options.time_limit:g}: expected a number of seconds")
+
+
+def _take(options: argparse.Namespace) -> dict[str, int]:
+    out = {}
+    for one in options.take:
+        name, _, number = one.partition("=")
+        if not number.isdigit() or int(number) < 1:
+            raise UsageError(f"--take {one}: expected a cause and the number of its fix, as in install.conflict=2")
+        out[name] = int(number)
+    return out
+
+
+def _named(options: argparse.Namespace, run: Run) -> None:
+    """Causes and numbers that the diagnosis does not have are a mistake, not an empty answer."""
+    found = {cause.id: len(cause.fixes) for cause in run.report().causes}
+    for name in (*options.causes, *_take(options)):
+        if name not in found:
+            shown = ", ".join(found) or "none"
+            raise UsageError(f"{name} is not among the causes of this diagnosis ({shown})")
+    for name, number in _take(options).items():
+        if number > found[name]:
+            raise UsageError(f"--take {name}={number}: it has {found[name]} fixes")
+
+
+def _apply(options: argparse.Namespace, run: Run, steps: Steps) -> Outcome | None:
+    """The outcome; None when the user did not agree."""
+    from gpuwhy import fixing
+
+    call = _call(options)
+    try:
+        repair = fixing.prepare(run, steps, call, options.causes)
+        if not _agreed(options, steps, repair, call):
+            return None
+        return fixing.apply_steps(run, repair, call, _say)
+    except fixing.RefusedError as error:
+        raise UsageError(str(error)) from error
+
+
+def _call(options: argparse.Namespace) -> Call:
+    from gpuwhy.fixing import Call
+
+    uv = {"uv": None, "pip": "", None: None}[options.installer]
+    into = os.path.abspath(os.path.expanduser(options.into)) if options.into else ""
+    return Call(dict(os.environ), options.in_place, into, options.time_limit, uv)
+
+
+def _agreed(options: argparse.Namespace, steps: Steps, repair: Repair, call: Call) -> bool:
+    from gpuwhy.render.fix import render_question
+
+    if not options.yes and not sys.stdin.isatty():
+        raise UsageError("--apply asks before it changes anything, and there is no terminal to ask: add --yes")
+    numbers = [step.number for step in repair.steps]
+    question = render_question(steps, numbers, repair.folder, call.in_place, paper(sys.stderr))
+    write(question, sys.stderr)
+    if options.yes:
+        return True
+    sys.stderr.write("Go on? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _say(text: str) -> None:
+    write(text + "\n", sys.stderr)
+
+
+def _print(options: argparse.Namespace, steps: Steps, outcome: Outcome | None) -> None:
+    from gpuwhy.render import fix
+
+    write(fix.render_json(steps, outcome) if options.json else fix.render(steps, outcome, paper()))

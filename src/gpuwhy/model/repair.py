@@ -1,0 +1,93 @@
+"""Repair: the fix of a diagnosis as steps, and what came of carrying them out."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import msgspec
+
+from gpuwhy.model.report import Status
+
+SCHEMA = "gpuwhy.fix/1"
+
+
+def name_of(requirement: str) -> str:
+    """The distribution that a requirement names, normalised."""
+    name = re.match(r"[A-Za-z0-9._-]+", requirement.strip())
+    return re.sub(r"[-_.]+", "-", name[0]).lower().rstrip("-") if name else ""
+
+
+class Action(msgspec.Struct, frozen=True):
+    """What a step changes in the target environment; nothing in it is shell text."""
+
+    install: tuple[str, ...] = ()  # requirements
+    uninstall: tuple[str, ...] = ()  # distributions, removed first
+    again: bool = False  # written anew, past every cache, without what they need
+    upgrade: bool = False
+    folders: tuple[str, ...] = ()  # put in front of LD_LIBRARY_PATH when the environment is activated
+    backend: str = ""  # cu126: the builds of PyTorch's own index, which uv knows by that name
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One remedy: what, why, what it costs, how to see that it worked and how to take it back."""
+
+    number: int
+    causes: tuple[str, ...]
+    subject: str
+    sure: bool  # False: the cause is only possible
+    text: str
+    why: str
+    command: str
+    by: Literal["gpuwhy", "you"]  # who can carry it out
+    root: bool = False
+    reboot: bool = False
+    downloads: str = ""
+    check: str = ""
+    undo: str = ""
+    action: Action | None = None
+    alternatives: tuple[str, ...] = ()  # of the same cause, in words
+    note: str = ""
+
+
+class Steps(msgspec.Struct, frozen=True):
+    """The fix of one diagnosis, in order."""
+
+    status: Status
+    headline: str
+    python: str  # of the environment under diagnosis; "" when there is none
+    prefix: str
+    kind: str
+    steps: tuple[Step, ...]
+    notes: tuple[str, ...] = ()
+
+
+class Look(msgspec.Struct, frozen=True):
+    """A diagnosis in short."""
+
+    status: Status
+    headline: str
+    causes: tuple[str, ...]  # "install.corrupted", with its subject where it has one
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What came of `--apply`."""
+
+    done: tuple[int, ...]  # numbers of the steps that were carried out
+    environment: str  # the new one, or the target itself
+    python: str
+    in_place: bool
+    before: Look
+    after: Look | None  # None: it failed before there was something to look at
+    interrupted: bool = False
+    failed: str = ""  # what went wrong, and in which state things are now
+    changed: tuple[str, ...] = ()  # "torch 2.9.0 → 2.10.0"
+    undo: tuple[str, ...] = ()
+    use: tuple[str, ...] = ()  # how to use what was made
+    took: float = 0.0
+
+    @property
+    def worked(self) -> bool:
+        """Whether the second look finds nothing wrong, and nothing of what was to be fixed."""
+        left = set(self.before.causes) & set(self.after.causes) if self.after else set()
+        return self.after is not None and self.after.status in ("healthy", "unknown") and not left

@@ -1,0 +1,127 @@
+"""The steps of a fix and what came of them: for a person, and as the contract `gpuwhy.fix/1` (docs/fix.schema.json)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from gpuwhy.model.repair import SCHEMA, Look, Outcome, Step, Steps
+from gpuwhy.render.json import utf8
+from gpuwhy.render.terminal import Paper, plain
+
+_IN = "     "
+_FIELD = "            "
+
+
+def render(steps: Steps, outcome: Outcome | None, paper: Paper) -> str:
+    """The whole answer as text."""
+    lines = [paper.tint("1", line) for line in paper.wrap(steps.headline, "", "")]
+    if not steps.steps:
+        lines += ["", "Nothing to fix."]
+    elif outcome is None:
+        lines += [*_steps(steps.steps, paper), *_closing(steps, paper)]
+    else:
+        lines += ["", *_done(steps.steps, outcome, paper), "", *_outcome(outcome, paper)]
+        left = [step for step in steps.steps if step.number not in outcome.done]
+        lines += ["", "still to do", *_steps(left, paper)] if left and outcome.done else []
+    return plain("\n".join(lines).rstrip() + "\n", paper)
+
+
+def render_question(steps: Steps, numbers: Sequence[int], folder: str, in_place: bool, paper: Paper) -> str:
+    """What is about to happen."""
+    mine = [step for step in steps.steps if step.number in numbers]
+    which = "step " + ", ".join(map(str, numbers))
+    where = (
+        f"{which} will be carried out in {folder} itself; a list for the way back is written first"
+        if in_place
+        else f"{which} will be carried out in a copy, {folder}; {steps.prefix} stays as it is"
+    )
+    return plain("\n".join([*_steps(mine, paper), "", *paper.wrap(where, "", "")]) + "\n", paper)
+
+
+def _done(steps: Sequence[Step], outcome: Outcome, paper: Paper) -> Iterator[str]:
+    for step in steps:
+        if step.number in outcome.done:
+            yield from paper.wrap(step.text, f"{step.number:>2} ✓ ", _IN)
+
+
+def _steps(steps: Sequence[Step], paper: Paper) -> Iterator[str]:
+    for step in steps:
+        yield ""
+        yield from _step(step, paper)
+
+
+def _step(step: Step, paper: Paper) -> Iterator[str]:
+    perhaps = "" if step.sure else "perhaps: "
+    head = f"{step.number:>2} · {perhaps}{step.text}"
+    yield from (paper.tint("1", line) for line in paper.wrap(head, "", _IN))
+    yield from paper.wrap(f"{step.why} ({', '.join(step.causes)})", f"{_IN}why    ", _FIELD)
+    needs = [word for word, on in (("root", step.root), ("a reboot", step.reboot)) if on]
+    if needs:
+        yield f"{_IN}needs  {', '.join(needs)}"
+    if step.downloads:
+        yield from paper.wrap(step.downloads, f"{_IN}loads  ", _FIELD)
+    who = "gpuwhy fix --apply, or you:" if step.by == "gpuwhy" else "you:"
+    if step.command:
+        yield f"{_IN}by     {who}"
+        yield from (f"{_FIELD}{paper.tint('1', line)}" for line in step.command.splitlines())
+    else:
+        yield f"{_IN}by     {who.rstrip(':')}"
+    for name, text in (("check", step.check), ("undo", step.undo), ("note", step.note)):
+        if text:
+            yield from paper.wrap(text, f"{_IN}{name:<7}", _FIELD)
+    if step.alternatives:
+        others = "; ".join(text.removeprefix("Or ") for text in step.alternatives)
+        yield from paper.wrap(others, f"{_IN}or     ", _FIELD)
+
+
+def _closing(steps: Steps, paper: Paper) -> Iterator[str]:
+    yield ""
+    for note in steps.notes:
+        yield from paper.wrap(note, "note: ", "      ")
+    mine = [step for step in steps.steps if step.by == "gpuwhy"]
+    sure = [step for step in mine if step.sure]
+    if sure:
+        numbers = ", ".join(str(step.number) for step in sure)
+        text = f"gpuwhy fix --apply carries out step {numbers} in a copy of the environment, and looks again"
+        yield from paper.wrap(text, "", "")
+    elif mine:
+        text = f"gpuwhy fix {mine[0].causes[0]} --apply would carry it out in a copy of the environment"
+        yield from paper.wrap(text, "", "")
+    if len(mine) < len(steps.steps):
+        yield from paper.wrap("What needs root, a reboot, a shell or the program itself is left to you", "", "")
+
+
+def _outcome(outcome: Outcome, paper: Paper) -> Iterator[str]:
+    if outcome.failed:
+        yield from (paper.tint("1;31", line) for line in paper.wrap(outcome.failed, "✗ ", "  "))
+    if outcome.after is not None:
+        yield from _look("before", outcome.before, paper)
+        yield from _look("after", outcome.after, paper)
+        changes = ", ".join(outcome.changed) or "no release: the same ones, written anew"
+        yield from paper.wrap(changes, "  changed ", "          ")
+    names = {"use": outcome.use, "undo": outcome.undo}
+    for name, rows in names.items():
+        for number, line in enumerate(rows):
+            yield f"  {name if number == 0 else '':<7} {line}"
+
+
+def _look(name: str, look: Look, paper: Paper) -> Iterator[str]:
+    causes = f" ({', '.join(look.causes)})" if look.causes else ""
+    yield from paper.wrap(f"{look.headline}{causes}", f"  {name:<7} ", "          ")
+
+
+def render_json(steps: Steps, outcome: Outcome | None) -> str:
+    """Indented JSON, ending in a newline."""
+    plainly: dict[str, Any] = {
+        "schema": SCHEMA,
+        "status": steps.status,
+        "headline": steps.headline,
+        "environment": {"python": steps.python, "prefix": steps.prefix, "kind": steps.kind},
+        "steps": [msgspec.to_builtins(step) for step in steps.steps],
+        "notes": list(steps.notes),
+        "applied": msgspec.to_builtins(outcome) if outcome else None,
+    }
+    return msgspec.json.format(msgspec.json.encode(utf8(plainly)), indent=1).decode() + "\n"
