@@ -96,6 +96,29 @@ def test_the_next_command_repeats_this_one(tmp_path):
     assert f"gpuwhy explain '{log}' --log-only --python {sys.executable} --answer library=there\n" in done.stdout
 
 
+def test_the_next_command_after_a_pipe_says_that_the_log_comes_again():
+    text = "OSError: libcudnn.so.8: cannot open shared object file: No such file or directory\n"
+    for argv in ([], ["-"]):
+        said = gpuwhy(*argv, "--log-only", text=text).stdout
+        assert f"… | {' '.join(['gpuwhy explain', *argv])} --log-only --answer library=there\n" in said
+
+
+def test_an_error_given_as_words():
+    done = gpuwhy(ERROR.strip(), "--log-only")
+    assert done.returncode == 1, done.stderr
+    assert "framework.gpu_unsupported" in done.stdout
+    assert "[input (line 1)]" in done.stdout.replace("\n          ", " ")
+    following = gpuwhy(ERROR.strip(), "--log-only", "--follow")
+    assert following.returncode == 1, "there is nothing to wait for"
+
+
+def test_words_that_may_be_a_file_are_a_file():
+    for name in ("my cuda error run.log", "/nowhere/out of memory.txt", "some words"):
+        done = gpuwhy(name, "--log-only")
+        assert done.returncode == 2
+        assert f"cannot read {name}: No such file or directory; an error's text can be piped: echo" in done.stderr
+
+
 def test_a_plain_python_error_is_no_fault_of_the_gpu_stack():
     done = gpuwhy("--log-only", text="TypeError: unsupported operand type(s) for +: 'int' and 'str'\n")
     assert done.returncode == 1
@@ -121,7 +144,26 @@ def test_batch():
     assert said[0]["causes"][0]["id"] == "framework.gpu_unsupported"
     assert said[1] == {"id": 1, "causes": []}
     assert done.returncode == 1
-    assert gpuwhy("--batch", "-", text="no json\n").returncode == 2
+
+
+def test_batch_answers_every_line_also_a_bad_one():
+    fed = [
+        "no json",
+        json.dumps({"id": 1, "log": ERROR}),
+        "[1]",
+        '{"id": 3, "lgo": "x"}',
+        "",
+        '{"id": 5, "log": "fine"}',
+    ]
+    done = gpuwhy("--batch", "-", text="\n".join(fed))
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["id"] for one in said] == [None, 1, None, 3, 5]
+    assert [one.get("error", "")[:7] for one in said] == ["line 1:", "", "line 3:", "line 4:", ""]
+    assert said[1]["causes"]
+    assert done.returncode == 2
+    assert "line 1: no JSON" in done.stderr
+    assert "(and 2 more lines)" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_follow_speaks_when_the_file_grows(tmp_path):

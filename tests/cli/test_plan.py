@@ -25,7 +25,7 @@ def test_the_answer_comes_first():
     lines = done.stdout.splitlines()
     assert lines[0] == "✓ tensorflow 2.20.0 on Python 3.12"
     assert '    uv pip install "tensorflow[and-cuda]==2.20.0"' in lines
-    assert "more     constraints file" in done.stdout
+    assert "more     requirements file" in done.stdout
 
 
 def test_this_machine():
@@ -55,7 +55,7 @@ def test_files_are_written_and_not_overwritten(tmp_path):
     argv = ("tensorflow", "--driver", "550", "--write", str(tmp_path / "out"))
     assert gpuwhy(*argv).returncode == 0
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"constraints.txt", "environment.yml", "Dockerfile", "pyproject.toml"}
+    assert names == {"requirements.txt", "constraints.txt", "environment.yml", "Dockerfile", "pyproject.toml"}
     again = gpuwhy(*argv)
     assert again.returncode == 2
     assert "would be overwritten" in again.stderr
@@ -87,3 +87,32 @@ def test_a_requirements_file(tmp_path):
     assert done.stdout.startswith("✓ torch 2.10.0, torchvision 0.25.0 on Python 3.12")
     file.write_text("numpy\ntorchvison\n")
     assert "requirements.txt:2: 'torchvison'" in gpuwhy("-r", str(file)).stderr
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("numpy\n\ntorch==99\n", "3: no release meets torch==99"),
+        ("torch\nsome package\n", "2: 'some package' is not a requirement"),
+        ("torch\n-r nowhere.txt\n", "2: cannot read "),
+        ("torch==2.5.1 --hash=md5\n", "1: '--hash=md5' is not a hash"),
+        ("torch ; python_version >\n", "1: 'torch ; python_version >' is not a requirement"),
+        ("torch @ http//host\n", "1: 'torch @ http//host' is not a requirement"),
+        ("tensorlow\n", "1: 'tensorlow' is not known; did you mean 'tensorflow'?"),
+    ],
+)
+def test_a_bad_line_of_a_file_is_named(tmp_path, text, said):
+    file = tmp_path / "requirements.txt"
+    file.write_text(text)
+    done = gpuwhy("-r", str(file))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"gpuwhy: {file}:{said}")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_is_written_passes_lint(tmp_path):
+    machine = ("--driver", "470", "--gpu", "GTX 1080")
+    assert gpuwhy("torch", *machine, "--python", "3.12", "--write", str(tmp_path)).returncode == 0
+    command = [sys.executable, "-m", "gpuwhy", "lint", "--strict", str(tmp_path), *machine]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "5 checked" in done.stdout) == (0, True), done.stdout

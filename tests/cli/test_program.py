@@ -74,6 +74,16 @@ def test_record_writes_to_standard_output(home):
     assert json.loads(done.stdout)["schema"] == "gpuwhy.record/1"
 
 
+def test_an_environment_whose_python_is_gone_is_not_healthy(tmp_path):
+    (tmp_path / "venv" / "bin").mkdir(parents=True)
+    (tmp_path / "venv" / "bin" / "python").symlink_to(tmp_path / "no-such-python")
+    (tmp_path / "venv" / "pyvenv.cfg").write_text("home = /nowhere\nversion = 3.12.1\n")
+    done = gpuwhy("check", "--python", str(tmp_path / "venv"), COLUMNS="200")
+    assert done.returncode == 1
+    assert "is a link that leads nowhere" in done.stdout.decode()
+    assert "Healthy" not in done.stdout.decode()
+
+
 @pytest.mark.parametrize(
     "argv, said",
     [
@@ -81,6 +91,9 @@ def test_record_writes_to_standard_output(home):
         (["check", "--from", __file__], "is not a gpuwhy recording"),
         (["check", "--root", "/nowhere"], "--root /nowhere: no such file or directory"),
         (["check", "--python", "/nowhere"], "--python /nowhere: no such file or folder"),
+        (["check", "--python", "/etc/passwd"], "--python /etc/passwd: /etc/passwd is not a Python"),
+        (["check", "--python", "/etc/passwd", "--json"], "is not a Python"),
+        (["check", "--python", "/dev"], "--python /dev: /dev holds no Python"),
         (["record", "-o", "/nowhere/x"], "cannot write /nowhere/x"),
         (["cause", "no.such"], "there is no cause 'no.such'"),
         (["cause", "../../etc/passwd"], "there is no cause"),
@@ -131,6 +144,15 @@ def test_cause_lists_and_prints():
     listed = gpuwhy("cause").stdout.decode()
     assert "driver.missing " in listed
     assert gpuwhy("cause", "driver.missing").stdout.decode().startswith("# driver.missing\n")
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_the_help_of_every_command_fits_eighty_columns(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    said = gpuwhy(command, "--help").stdout.decode()
+    assert max(map(len, said.splitlines())) <= 80
+    if "--root" in said:
+        assert "a folder, an OCI layout or an archive" in " ".join(said.split())
 
 
 def test_help_and_default_command():

@@ -36,6 +36,32 @@ def test_a_table_for_a_machine():
     assert "1.12.1" not in versions, "no code for sm_89"
 
 
+def test_a_table_fits_eighty_columns_and_a_wide_one_has_the_date(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for name in ("torch", "nvidia-cudnn-cu12"):
+        assert max(map(len, shown(name).splitlines())) <= 80
+    assert "published" not in shown("torch").splitlines()[0]
+    monkeypatch.setenv("COLUMNS", "120")
+    assert "published" in shown("torch").splitlines()[0]
+
+
+def test_a_filter_without_a_name_keeps_the_newest_of_each_project():
+    text = shown("--works-with", "driver=535", "gpu=sm_89", "python=3.10")
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines()[1:-3]}
+    assert rows["torch"][:2] == ["2.10.0", "linux-x86_64"], "2.11 is built for CUDA 13"
+    assert rows["tensorflow"][0] == "2.21.0", "2.22.0rc0 is no release yet"
+    assert "jax-cuda13-plugin" not in rows
+    assert rows["bitsandbytes"][1] == "?"
+    assert max(map(len, text.splitlines())) <= 80
+    said = json.loads(shown("--works-with", "driver=535", "gpu=sm_89", "python=3.10", "--json"))
+    assert {row["name"] for row in said["releases"]} == set(rows)
+
+
+def test_a_platform_without_a_name():
+    assert " windows-x86_64 " in shown("--platform", "windows-x86_64")
+    assert " linux" not in shown("--platform", "windows-x86_64")
+
+
 def test_one_release_says_which_file_tells():
     text = shown("tensorflow", "2.10.1", "--platform", "linux-x86_64")
     assert "8.1.0" in text
@@ -74,6 +100,9 @@ def test_errors_in_one_line():
         (("torch", "9.9"), "torch 9.9 is not known"),
         (("torch", "2.5.1", "--platform", "plan9"), "there is linux-aarch64"),
         (("torch", "--works-with", "gpu=x"), "expected driver=535"),
+        (("--works-with", "gpu=x"), "expected driver=535"),
+        (("--works-with", "driver=535", "torch"), "a package's name stands before --works-with"),
+        (("--platform", "plan9"), "nothing that fits is known for plan9"),
     ]:
         done = gpuwhy(*argv)
         assert done.returncode == 2

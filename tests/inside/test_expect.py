@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import subprocess
 import sys
@@ -126,6 +127,38 @@ def test_dtypes(came, wanted, slip):
     error = wrong(Tensor((2,), f"torch.{came}"), dtype=wanted)
     assert f"it is {came}, " in str(error)
     assert error.slip.startswith(slip)
+
+
+@pytest.mark.parametrize("shape", [(8, 3, 224, 224), [8, 3, 224, 224], ("b", 3, None, -1), (8, ...), ("b", "*rest")])
+def test_a_tuple_is_a_shape(shape):
+    gpuwhy.expect(Tensor((8, 3, 224, 224)), shape)
+    gpuwhy.expects(x=shape)(lambda x: x)(Tensor((8, 3, 224, 224)))
+    assert "0 dimensions" in str(wrong((), shape))
+
+
+def test_a_shape_that_is_none():
+    for shape in (8, 8.0, {"b": 1}, (8, 1.5), (8, (3, 4)), ("a b", 1)):
+        with pytest.raises(TypeError, match=r"shape|is no size, no name"):
+            gpuwhy.expect(Tensor((8, 3)), shape)
+
+
+def test_an_unknown_dtype_is_a_slip_of_the_caller():
+    with pytest.raises(ValueError, match=r"dtype='flaot32' is no dtype; did you mean 'float32'\?"):
+        gpuwhy.expect(Tensor((2,)), dtype="flaot32")
+    with pytest.raises(ValueError, match="dtype='colour' is no dtype"):
+        gpuwhy.expects(x={"dtype": ("float32", "colour")})(lambda x: x)
+    for name in (
+        "float8_e4m3fn",
+        "torch.bfloat16",
+        "Half",
+        "complex64",
+        "bool",
+        "int4",
+        "str",
+        "<class 'numpy.float32'>",
+    ):
+        with contextlib.suppress(gpuwhy.MismatchError):
+            gpuwhy.expect(Tensor((2,)), dtype=name)
 
 
 def test_dtypes_of_any_framework_have_one_name():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.knowledge.platforms import DROPPED, dropped
+from gpuwhy.knowledge.releases import family
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,8 @@ from gpuwhy.knowledge.platforms import DROPPED, dropped
         ("torch", "2.15.0", "linux", "x86_64", "musl 1.2.5", True),
         ("jax", "0.10.2", "windows", "x86_64", "", True),
         ("onnxruntime", "1.31.0", "darwin", "arm64", "", True),
+        ("onnxruntime", "1.28.0", "linux", "aarch64", "glibc 2.39", True),
+        ("onnxruntime", "1.29.0", "linux", "aarch64", "glibc 2.39", False),
     ],
 )
 def test_row(framework, version, system, machine, libc, gone):
@@ -32,3 +35,32 @@ def test_rows_have_a_source_and_a_way_out():
 @pytest.mark.parametrize("framework", sorted({row.framework for row in DROPPED}))
 def test_linux_on_x86_64_with_glibc_is_served(framework):
     assert dropped(framework, "99.0", "linux", "x86_64", "glibc 2.39") is None
+
+
+PUBLISHED = {
+    "tensorflow": ("tensorflow", "tensorflow-gpu"),
+    "torch": ("torch",),
+    "jax": ("jax-cuda12-plugin", "jax-cuda13-plugin"),
+    "onnxruntime": ("onnxruntime-gpu",),
+}
+
+
+@pytest.mark.parametrize("framework", PUBLISHED)
+def test_no_published_wheel_contradicts_a_row(framework):
+    """A release with a CUDA build for a platform is not among those that are said to have none."""
+    rows = [row for name in PUBLISHED[framework] if (known := family(name)) for row in known.rows]
+    wrong = []
+    for row in rows:
+        system, _, machine = row.platform.replace("macos", "darwin").partition("-")
+        if isinstance(row.cuda, str) and row.cuda and machine and dropped(framework, row.version, system, machine, ""):
+            wrong.append((row.name, row.version, row.platform))
+    assert wrong == []
+    assert len(rows) > 20
+
+
+def test_onnxruntime_for_aarch64_begins_where_the_row_says():
+    known = family("onnxruntime-gpu")
+    assert known is not None
+    first = next(row for row in known.rows if row.platform == "linux-aarch64")
+    (row,) = [r for r in DROPPED if (r.framework, r.machine) == ("onnxruntime", "aarch64")]
+    assert (first.version, first.file in row.source.where) == (row.until, True)

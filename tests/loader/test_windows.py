@@ -68,8 +68,8 @@ def test_the_folders_of_a_call(call, own, more, expected):
 
 
 def test_path_is_split_as_windows_does():
-    text = "C:\\A\\;;c:\\a;%CUDA_PATH%\\bin;%NOT_SET%\\x; D:\\b\\..\\c "
-    assert split_path(text, {"cuda_path": "C:\\CUDA"}) == ("C:/A", "C:/CUDA/bin", "%NOT_SET%/x", "D:/c")
+    text = 'C:\\A\\;;c:\\a;%CUDA_PATH%\\bin;"C:\\q"; D:\\b\\..\\c '
+    assert split_path(text) == ("C:/A", "%CUDA_PATH%/bin", '"C:/q"', "D:/c")
 
 
 @pytest.mark.parametrize(

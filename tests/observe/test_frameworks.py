@@ -14,7 +14,7 @@ from gpuwhy.observe.built import assigned, dotted, gpu_related
 from gpuwhy.observe.engine import guarded, place
 from gpuwhy.observe.scene import Options, Scene
 from gpuwhy.observe.target import LOOKS
-from tests.observe.envs import World, shared_object
+from tests.observe.envs import SITE, World, shared_object
 
 INFO = "python/platform/build_info.py"
 
@@ -225,6 +225,15 @@ def test_onnxruntime_by_its_provider(world: World) -> None:
     found = only(world)
     assert (found.gpu_build.need(), found.built_for_cuda.need()) == (True, "12")
     assert names(found) == ["libcublasLt.so.12", "libcudnn.so.9"]
+
+
+def test_onnxruntime_gpu_that_lost_its_provider_is_still_a_gpu_build(world: World) -> None:
+    provider = "onnxruntime/capi/libonnxruntime_providers_cuda.so"
+    info = {"onnxruntime/capi/build_and_package_info.py": "package_name = 'onnxruntime-gpu'\ncuda_version = '13.0'\n"}
+    world.install("onnxruntime-gpu", "1.31.1", {provider: shared_object("libcublas.so.13"), **info})
+    (world.root / f"{SITE}/{provider}".lstrip("/")).unlink()
+    found = only(world)
+    assert (found.gpu_build.need(), found.built_for_cuda.need()) == (True, "13.0")
 
 
 def test_onnxruntime_over_onnxruntime_gpu_is_a_cpu_build(world: World) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpuwhy.model.plan import Plan, Proposal
+from gpuwhy.model.plan import Machine, Plan, Proposal
 from gpuwhy.plan.answer import plan
 from gpuwhy.plan.machine import described
 from gpuwhy.plan.ways import backend, requirements
@@ -29,6 +30,7 @@ class Cell(NamedTuple):
     python: str = ""
     system: str = "linux"
     arch: str = "x86_64"
+    glibc: str = ""
 
     @property
     def name(self) -> str:
@@ -77,6 +79,11 @@ WISHES = (
     ("tensorflow", "torch"),
     ("torch", "xformers"),
 )
+GLIBC = (  # RHEL 7, RHEL 8 and Debian 10, Ubuntu 20.04
+    ("550.54.15", "Tesla V100", "x86_64", "2.17"),
+    ("580.65.06", "A100", "x86_64", "2.28"),
+    ("580.65.06", "GH200", "aarch64", "2.31"),
+)
 OLD = (
     "tensorflow==1.15.*",
     "tensorflow-gpu==2.0.*",
@@ -96,6 +103,8 @@ def cells() -> Iterator[Cell]:
         for python in PYTHONS:
             yield Cell(wishes, "580", "Tesla T4", python)
             yield Cell(wishes, "470", "GTX 1080", python)
+    for driver, gpu, arch, glibc in GLIBC:
+        yield from (Cell(wishes, driver, gpu, "", "linux", arch, glibc) for wishes in WISHES[:6])
     for wish in OLD:
         yield Cell((wish,), "470", "GTX 1080")
         yield Cell((wish,), "470.82", "GTX 1080", "", "windows")
@@ -111,14 +120,28 @@ def cells() -> Iterator[Cell]:
     yield Cell(("cupy", "torch"), "535", "RTX 3090")
 
 
+def machine_of(cell: Cell) -> Machine:
+    """The machine that a question describes."""
+    return described(cell.driver, (cell.gpu,), cell.python, cell.system, cell.arch, glibc=cell.glibc)
+
+
+@cache
+def answered(cell: Cell) -> Plan:
+    """The plan for one question."""
+    return plan(from_words(cell.wishes), machine_of(cell))
+
+
+def proposed(made: Plan) -> Proposal | None:
+    """What a plan proposes, or what comes nearest."""
+    return made.conflict.nearest if made.conflict else made.proposal
+
+
 def outcome(cell: Cell) -> dict[str, Any]:
     """What is proposed, in a few words that can be compared."""
-    machine = described(cell.driver, (cell.gpu,), cell.python, cell.system, cell.arch)
-    made: Plan = plan(from_words(cell.wishes), machine)
+    made = answered(cell)
     out: dict[str, Any] = {"cell": list(cell)}
-    found = made.proposal
+    found = proposed(made)
     if made.conflict:
-        found = made.conflict.nearest
         out |= {"conflict": made.conflict.text, "gives_up": made.conflict.gives_up}
     if found:
         out |= _said(found)

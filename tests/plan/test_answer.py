@@ -148,8 +148,10 @@ def test_whether_two_specifiers_meet(mine, theirs, both):
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["tensorflow==9.9"], "no release meets tensorflow==9.9.*; nearest are"),
-        (["torch>=2.4,<2.0"], "no release meets"),
+        (["tensorflow==9.9"], "no release meets tensorflow==9.9.*; nearest is 2."),
+        (["torch==2.5.2"], "no release meets torch==2.5.2; nearest are 2.5.1 and 2.6.0"),
+        (["torch>=2.4,<2.0"], "no release meets torch<2.0,>=2.4$"),
+        (["torch @ https://host/torch-2.5.1-py3-none-any.whl"], "torch comes from a URL"),
         (["numpy"], "no package that uses a GPU"),
     ],
 )
@@ -182,11 +184,12 @@ def test_a_package_without_a_wheel_is_built_last():
 def test_every_way_is_pinned_and_well_formed():
     found = proposal("tensorflow", "pandas>=2", driver="550", gpu="RTX 3090")
     ways = {way.kind: way for way in found.ways}
-    assert set(ways) == {"uv", "pip", "constraints", "pyproject", "conda", "docker"}
+    assert set(ways) == {"uv", "pip", "requirements", "constraints", "pyproject", "conda", "docker"}
     tomllib = pytest.importorskip("tomllib")
     project = tomllib.loads(ways["pyproject"].text)["project"]
     assert project["dependencies"] == ["tensorflow[and-cuda]==2.20.0", "pandas>=2"]
     assert project["requires-python"] == "==3.12.*"
+    assert ways["requirements"].text.splitlines()[1:] == project["dependencies"]
     assert "nvidia-cudnn-cu12==" in ways["constraints"].text
     assert ways["docker"].text.startswith("FROM python:3.12-slim\n")
     assert "python=3.12" in ways["conda"].text
@@ -197,3 +200,46 @@ def test_a_system_cuda_has_apt_lines_and_an_image():
     assert "cuda-libraries-11-2 libcudnn8=8.1.0.77-1+cuda11.2" in ways["apt"].text
     assert ways["docker"].text.startswith("FROM tensorflow/tensorflow:2.10.1-gpu\n")
     assert "  - cudatoolkit=11.2\n" in ways["conda"].text
+
+
+@pytest.mark.parametrize(
+    "glibc, torch, jax", [("2.17", "2.6.0", "0.5.3"), ("2.28", "2.15.0", "0.12.0.1"), ("", "2.15.0", "0.12.0.1")]
+)
+def test_an_old_glibc_gets_wheels_that_it_takes(glibc, torch, jax):
+    assert versions(proposal("torch", driver="580", glibc=glibc))["torch"] == torch
+    assert versions(proposal("jax", driver="580", glibc=glibc))["jax"] == jax
+
+
+def test_wheels_that_the_installer_passes_over_by_itself_are_not_pinned():
+    assert requirements(proposal("tensorflow", driver="580", gpu="A100", glibc="2.17")) == [
+        "tensorflow[and-cuda]==2.20.0"
+    ]
+
+
+def test_an_old_glibc_can_be_the_reason_that_nothing_works():
+    found = conflict("onnxruntime-gpu", driver="580", gpu="GH200", machine="aarch64", glibc="2.31")
+    assert found.text == "onnxruntime-gpu 1.31.1 has wheels for glibc 2.34 and newer; the machine has glibc 2.31"
+    assert found.gives_up == "a distribution or container with glibc 2.34 or newer instead of glibc 2.31"
+    assert conflict("torch", glibc="musl").gives_up.endswith("instead of musl")
+
+
+def test_windows_has_no_glibc():
+    found = made("torch", driver="580", gpu="RTX 4090", system="windows", glibc="2.17")
+    assert found.proposal
+
+
+def test_onnxruntime_is_told_where_its_libraries_are():
+    notes = proposal("onnxruntime-gpu", driver="580", gpu="H100").notes
+    assert notes == ("onnxruntime-gpu looks into these wheels only after onnxruntime.preload_dlls() or import torch",)
+    assert not proposal("onnxruntime-gpu==1.16.3", driver="550").notes
+
+
+@pytest.mark.parametrize(
+    ("driver", "card", "works"),
+    [("470", "RTX 4090", False), ("535", "RTX 5090", False), ("535", "RTX 4090", True), ("470", "RTX 3090", True)],
+)
+def test_a_driver_older_than_the_card_does_not_drive_it(driver, card, works):
+    told = made("torch", gpu=card, driver=driver)
+    assert (told.proposal is not None) == works
+    if told.conflict:
+        assert f"driver {driver} is older than GeForce {card}" in told.conflict.text

@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from typing import Any
 
 import pytest
 
 from tests.plan.grid import KEPT, cells, outcome
 
 ROWS = [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()]
-PLATFORMS = {
-    ("linux", "x86_64"): "x86_64-manylinux_2_34",
-    ("wsl", "x86_64"): "x86_64-manylinux_2_34",
-    ("windows", "x86_64"): "x86_64-pc-windows-msvc",
-    ("linux", "aarch64"): "aarch64-manylinux_2_34",
-}
-
+NEW_GLIBC = "2.34"
 PATCHES = {"3.6": "3.6.15", "3.7": "3.7.16"}  # "3.6" alone is 3.6.0 for uv, which torch 1.10 refuses
 
 
@@ -42,10 +37,19 @@ def asked() -> dict[tuple[str, ...], list[str]]:
     out = {}
     for row in ROWS:
         if "python" in row:
-            system = "wsl" if "WSL" in row.get("gives_up", "") else row["cell"][4]
-            key = (row["python"], PLATFORMS[system, row["cell"][5]], *row["install"])
+            key = (row["python"], platform_of(row), *(name.split("+")[0] for name in row["install"]))
             out.setdefault(key, row["libraries"])
     return out
+
+
+def platform_of(row: dict[str, Any]) -> str:
+    """The platform as uv names it."""
+    *_, system, arch, glibc = row["cell"]
+    given_up = row.get("gives_up", "")
+    if system == "windows" and "WSL" not in given_up:
+        return "x86_64-pc-windows-msvc"
+    glibc = NEW_GLIBC if "glibc" in given_up or not glibc else glibc
+    return f"{arch}-manylinux_{glibc.replace('.', '_')}"
 
 
 @pytest.mark.network

@@ -29,6 +29,7 @@ def test_gpus(text, capability):
         ({"system": "macos"}, "CUDA has no macOS"),
         ({"machine": "riscv"}, "expected x86_64 or aarch64"),
         ({"keep": ("gpu",)}, "expected driver, python"),
+        ({"glibc": "1.0"}, "expected a version such as 2.28"),
     ],
 )
 def test_bad_descriptions(given, said):
@@ -48,6 +49,7 @@ def test_a_machine_that_was_seen():
     assert machine.driver
     assert machine.gpus[0].capability
     assert machine.python.startswith("3.")
+    assert machine.libc.startswith("glibc 2.")
     assert not machine.fixed_python
     assert "saw" in {line.kind for line in machine.lines}
 

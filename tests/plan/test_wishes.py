@@ -77,6 +77,15 @@ def test_a_file_with_everything():
         ({"a": "--wat\n"}, "a:1: '--wat' is not an option"),
         ({"a": "torch==1.0 numpy\n"}, "a:1: 'torch==1.0 numpy' is not a requirement"),
         ({"a": "\x00\x01\x02\n"}, "a:1: "),
+        ({"a": "numpy\ntorch==2.5.x\n"}, "a:2: 'torch==2.5.x' is not a requirement"),
+        ({"a": "torch===\n"}, "a:1: 'torch===' is not a requirement: no version"),
+        ({"a": "numpy\n\ntorch @ http//host\n"}, "a:3: 'torch @ http//host' is not a requirement"),
+        ({"a": "torch @\n"}, "a:1: 'torch @' is not a requirement"),
+        ({"a": "torch==2.5.1 \\\n  --hash=sha256:00 \\\n  --hash=md5\n"}, "a:1: '--hash=md5' is not a hash"),
+        ({"a": "x==1 --hash=sha256:0f\nnumpy ; python_version >\n"}, "a:2: 'numpy ; python_version >' is not"),
+        ({"a": "torch ; nonsense == '1'\n"}, "a:1: "),
+        ({"a": "<<<<<<< HEAD\n"}, "a:1: '<<<<<<< HEAD' is not a requirement"),
+        ({"a": "-r sub/b\n", "sub/b": "\n\ntorchvison\n"}, "sub/b:3: 'torchvison' is not known"),
     ],
 )
 def test_errors_name_file_and_line(files, said):

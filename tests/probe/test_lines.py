@@ -61,6 +61,11 @@ def test_a_failure_without_a_reason_gets_it_from_its_call(calls, why):
         ("probe ran out of time", "hung", "cuInit: no answer in time"),
         ("probe ran out of time: it said something", "hung", "cuInit: no answer in time"),
         ("probe ended with code 1: Bad", "crashed", "cuInit: ended the process with code 1: Bad"),
+        (
+            "probe ended with code 3221225477",
+            "crashed",
+            "cuInit: ended the process with code 3221225477 (access",
+        ),
         ("probe took more than 6 GiB of memory", "crashed", "cuInit: took more than 6 GiB of memory"),
         ("who knows", "crashed", "cuInit: died"),
         (["no", "text"], "crashed", "cuInit: died"),

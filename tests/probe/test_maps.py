@@ -54,6 +54,13 @@ def test_another_copy(there):
     assert text == f"libcudnn.so.9: {other} is loaded, where {wanted} was expected (RUNPATH)"
 
 
+def test_on_windows_upper_and_lower_case_are_alike():
+    predicted = tree(("C:/Windows/System32/nvcuda.dll", ""), ("C:/CUDA/bin/cudnn64_7.dll", ""))
+    assert told(predicted, "C:/WINDOWS/system32/NVCUDA.dll") == ()
+    (text,) = told(predicted, "D:/other/cudnn64_7.dll")
+    assert text.startswith("cudnn64_7.dll: d:/other/cudnn64_7.dll is loaded, where C:/CUDA/bin/cudnn64_7.dll")
+
+
 def test_another_soname_does_not_stand_in(there):
     wanted, other = there("a/libcusolver.so.12"), there("b/libcusolver.so.11")
     assert told(tree((wanted, "")), other) == ()
@@ -86,7 +93,12 @@ def test_nothing_mapped_tells_nothing(there):
 
 @pytest.mark.parametrize(
     "path, name",
-    [("/x/libcudnn_graph.so.9.1.0", "libcudnn_graph"), ("libcudart-1b2c3d4e.so.11.0", "libcudart"), ("x", "x")],
+    [
+        ("/x/libcudnn_graph.so.9.1.0", "libcudnn_graph"),
+        ("libcudart-1b2c3d4e.so.11.0", "libcudart"),
+        ("C:/a/cuDNN64_7.dll", "cudnn64_7.dll"),
+        ("x", "x"),
+    ],
 )
 def test_families(path, name):
     assert family(path) == name

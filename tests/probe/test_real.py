@@ -45,7 +45,7 @@ def test_an_environment_without_a_gpu_goes_as_far_as_libraries_do(nvidia: Path):
     walk(libraries)  # warm
     start = time.monotonic()
     stages = walk(libraries)
-    assert time.monotonic() - start < 1.5
+    assert time.monotonic() - start < 60
     assert stages["libcuda"].outcome == "failed"
     for name in {"nvrtc", "cudart", "cudnn"} & set(libraries):
         assert (stages[name].outcome, stages[name].why) == ("passed", "")

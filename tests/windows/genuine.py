@@ -1,7 +1,7 @@
 """The genuine tensorflow-gpu 2.3.4 for Windows under Wine: its libraries laid out in some way, and what it then says.
 
-Its CUDA libraries are small ones built with mingw-w64 that have the right names; nvcuda.dll is a stand-in (nvcuda.c), so
-that TensorFlow goes on to open them. What is judged is the search, which is Wine's and TensorFlow's own.
+Its CUDA libraries are small ones built with mingw-w64 that have the right names; nvcuda.dll is a stand-in (nvcuda.c),
+so that TensorFlow goes on to open them. What is judged is the search, which is Wine's and TensorFlow's own.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ GCC = "x86_64-w64-mingw32-gcc"
 HERE = Path(__file__).parent
 TENSORFLOW = os.environ.get("GPUWHY_WINDOWS_TF", "")  # C:/Python38/python.exe
 CUDA = (
-    "cudart64_101.dll", "cublas64_10.dll", "cufft64_10.dll", "curand64_10.dll", "cusolver64_10.dll", "cusparse64_10.dll",
+    "cudart64_101.dll", "cublas64_10.dll", "cufft64_10.dll", "curand64_10.dll",
+    "cusolver64_10.dll", "cusparse64_10.dll",
 )  # fmt: skip
 CUDA_11 = (
-    "cudart64_110.dll", "cublas64_11.dll", "cufft64_10.dll", "curand64_10.dll", "cusolver64_10.dll", "cusparse64_11.dll",
+    "cudart64_110.dll", "cublas64_11.dll", "cufft64_10.dll", "curand64_10.dll",
+    "cusolver64_10.dll", "cusparse64_11.dll",
 )  # fmt: skip
 CUDNN = "cudnn64_7.dll"
 _OPENED = re.compile(r"Successfully opened dynamic library (\S+)")
@@ -30,7 +32,8 @@ _LOST = re.compile(r"Could not load dynamic library '([^']+)'")
 
 QUICK = """
 import ctypes, os, sys, types
-print("PATH", os.environ["PATH"])
+tell = lambda text: (sys.stdout.buffer.write((text + "\\n").encode("utf-8")), sys.stdout.flush())
+tell("PATH " + os.environ["PATH"])
 for name in ("tensorflow", "tensorflow.python"):  # its packages without what they import: the search is the same
     module = types.ModuleType(name)
     module.__path__ = [os.path.join(sys.prefix, "Lib", "site-packages", *name.split("."))]
@@ -44,7 +47,7 @@ kernel.GetModuleFileNameW.argtypes = [ctypes.c_void_p, ctypes.c_wchar_p, ctypes.
 for name in sys.argv[1:]:
     handle, text = kernel.GetModuleHandleW(name), ctypes.create_unicode_buffer(520)
     if handle and kernel.GetModuleFileNameW(handle, text, 520):
-        sys.stdout.buffer.write(("FILE %s %s\\n" % (name, text.value)).encode("utf-8"))
+        tell("FILE %s %s" % (name, text.value))
 """
 """TensorFlow's own check and extension, then where each library came from."""
 
@@ -80,7 +83,6 @@ class Layout:
         self.variables: dict[str, str] = {}
         self._undo: list[Callable[[], object]] = [lambda: shutil.rmtree(self.top, ignore_errors=True)]
         self.top.mkdir()
-        self.system("nvcuda.dll", "nvcuda.dll")
 
     def put(self, folder: str, *names: str, source: str = "plain.dll", data: bytes | None = None) -> None:
         """Copies of a library under other names, below our own folder."""
@@ -103,11 +105,15 @@ class Layout:
 
     def without(self, name: str) -> None:
         """System32 without one of its libraries."""
-        file = self.drive / "windows/system32" / name
-        aside = file.with_name(f"{name}.aside")
-        file.rename(aside)
-        self._undo.append(lambda: aside.rename(file))
+        self.aside(f"windows/system32/{name}")
         self.variables["WINEDLLOVERRIDES"] = f"{name.removesuffix('.dll')}="  # or Wine brings its own
+
+    def aside(self, path: str) -> None:
+        """A file of the C: drive is not there, until the end."""
+        file = self.drive / path
+        away = file.with_name(f"{file.name}.aside")
+        file.rename(away)
+        self._undo.append(lambda: away.rename(file))
 
     def on_path(self, *folders: str) -> None:
         """Folders of ours that PATH begins with."""
@@ -134,6 +140,7 @@ def layout(kit: Path, make: Callable[[Layout], None]) -> Iterator[Layout]:
     """A layout, made and taken away again."""
     place = Layout(kit)
     try:
+        place.system("nvcuda.dll", "nvcuda.dll")
         make(place)
         yield place
     finally:

@@ -1,4 +1,4 @@
-"""gpuwhy's prediction against TensorFlow itself: which of its libraries the genuine Windows build opens, and from where.
+"""gpuwhy's prediction against TensorFlow itself: which libraries the genuine Windows build opens, and from where.
 
     WINEPREFIX=FOLDER GPUWHY_WINDOWS_PYTHON=C:/Python311/python.exe GPUWHY_WINDOWS_TF=C:/Python38/python.exe \
         pytest -m wine tests/windows/test_genuine.py
@@ -8,12 +8,12 @@ GPUWHY_WINDOWS_TF is a Windows Python 3.8 with tensorflow-gpu 2.3.4 on the C: dr
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gpuwhy.app import Run
@@ -34,12 +34,11 @@ pytestmark = [
     pytest.mark.skipif(not TENSORFLOW, reason="needs GPUWHY_WINDOWS_TF"),
 ]
 NATIVE = """
-import json, sys
+import sys
 sys.path.insert(0, {source!r})
+import msgspec
 from gpuwhy.app import Run, live_host, Options
-from gpuwhy.model.fact import Known
-needs = Run(live_host(), Options(python={python!r})).facts.loads.needs.need()
-print(json.dumps({{n.name: n.found.value if isinstance(n.found, Known) else None for n in needs}}))
+sys.stdout.buffer.write(msgspec.json.encode(Run(live_host(), Options(python={python!r})).facts))
 """
 
 
@@ -58,8 +57,11 @@ def facts_of(place: Layout, path: str) -> Facts:
 
 
 def predicted(facts: Facts) -> dict[str, str | None]:
-    needs = facts.loads.needs.need() or ()
-    return {n.name: n.found.value.lower() if isinstance(n.found, Known) else None for n in needs if n.name in OPENED}
+    """Each library's file; None where none is found, or something that it needs is not."""
+    needs, trees = facts.loads.needs.need() or (), facts.loads.trees.need() or ()
+    lacking = {gone.needed_by for tree in trees for gone in tree.missing}
+    found = {n.name: n.found.value if isinstance(n.found, Known) else None for n in needs if n.name in OPENED}
+    return {name: path.lower() if path and path not in lacking else None for name, path in found.items()}
 
 
 @pytest.mark.parametrize("name", [name for name in LAYOUTS if name != "no_runtime"])
@@ -75,8 +77,7 @@ def test_the_prediction_is_what_tensorflow_does(genuine_kit, name):
         assert predicted(facts_of(place, path)) == real
         if PYTHON:
             asked = place.run(PYTHON, NATIVE.format(source=SOURCE, python=TENSORFLOW))
-            live = json.loads(asked.stdout.splitlines()[-1])
-            assert {one: live[one].lower() if live[one] else None for one in OPENED} == real, asked.stderr
+            assert predicted(msgspec.json.decode(asked.stdout, type=Facts)) == real, asked.stderr
 
 
 def test_a_missing_runtime_stops_the_import(genuine_kit):

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.windows.conftest import HERE, compiled
+
 PYTHON = os.environ.get("GPUWHY_WINDOWS_PYTHON", "")
 pytestmark = [
     pytest.mark.wine,
@@ -23,18 +25,18 @@ pytestmark = [
 SOURCE = "Z:" + str(Path(__file__).parents[2] / "src")
 
 
-def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(code: str, *arguments: str, encoding: str = "utf-8") -> subprocess.CompletedProcess[str]:
     start = f"import sys; sys.path.insert(0, {SOURCE!r}); {code}"
     return subprocess.run(
         ["wine", PYTHON, "-c", start, *arguments],
         env={**os.environ, "WINEDEBUG": "-all"},
         cwd=Path(os.environ["WINEPREFIX"]) / "drive_c",
-        capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
+        capture_output=True, text=True, encoding=encoding, timeout=120, check=False,
     )  # fmt: skip
 
 
-def gpuwhy(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return run("from gpuwhy.__main__ import main; sys.exit(main())", *arguments)
+def gpuwhy(*arguments: str, encoding: str = "utf-8") -> subprocess.CompletedProcess[str]:
+    return run("from gpuwhy.__main__ import main; sys.exit(main())", *arguments, encoding=encoding)
 
 
 def test_check_runs_and_says_what_it_does_not_know():
@@ -53,9 +55,68 @@ def test_a_recording_names_nobody():
     assert not user or f"Users\\\\{user}" not in done.stdout
 
 
-def test_the_commands_that_need_no_machine():
-    assert "CUDA_ERROR_NO_DEVICE" in gpuwhy("code", "100").stdout
-    assert "Linux" in gpuwhy("run", "cmd", "/c", "echo").stderr
+COMMANDS = {
+    "code": (["code", "100"], 0, "CUDA_ERROR_NO_DEVICE"),
+    "cause": (["cause", "cudnn.missing"], 0, "# cudnn.missing"),
+    "releases": (["releases", "tensorflow-gpu", "--platform", "windows-x86_64"], 0, "2.10.1"),
+    "explain": (["explain", "log.txt", "--log-only"], 1, "cudnn.missing"),
+    "explain here": (["explain", "log.txt"], 1, "cudnn"),
+    "inspect": (["inspect", "C:/windows/system32/msvcp140.dll"], 0, "a shared library"),
+    "nothing to explain": (["explain", "none.txt"], 2, "cannot read none.txt"),
+    "no such Python": (["check", "--python", "C:/nowhere"], 2, "no such file or folder"),
+    "run": (["run", "--", "cmd", "/c", "echo"], 2, "gpuwhy run works on Linux"),
+    "disk": (["check", "--root", "C:/"], 0, "as far as files tell"),
+}
+
+
+@pytest.fixture
+def log():
+    """A log in the folder that commands are started in."""
+    file = Path(os.environ["WINEPREFIX"]) / "drive_c" / "log.txt"
+    file.write_text(
+        "W dso_loader.cc:59] Could not load dynamic library 'cudnn64_7.dll'; dlerror: cudnn64_7.dll not found\n"
+    )
+    yield
+    file.unlink()
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "cp437", "utf-8"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands(log, monkeypatch, name, encoding):
+    argv, code, words = COMMANDS[name]
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    done = gpuwhy(*argv, encoding=encoding)
+    assert done.returncode == code, done.stderr
+    assert words in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "\ufffd" not in done.stdout
+
+
+def test_json_is_json_whatever_the_console_speaks(monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
+    folder = Path(os.environ["WINEPREFIX"]) / "drive_c" / "gpuwhy-Größe 東京"
+    folder.mkdir()
+    try:
+        shutil.copy(folder.parent / "windows/system32/msvcp140.dll", folder / "x.dll")
+        told = json.loads(gpuwhy("inspect", "--json", "C:/gpuwhy-Größe 東京/x.dll").stdout)
+    finally:
+        shutil.rmtree(folder)
+    assert told["path"] == "C:/gpuwhy-Größe 東京/x.dll"
+
+
+def test_the_probe_climbs_as_far_as_a_stand_in_driver_goes(kit):
+    system = Path(os.environ["WINEPREFIX"]) / "drive_c/windows/system32/nvcuda.dll"
+    shutil.copy(compiled(kit / "nvcuda.dll", "-shared", "-w", HERE / "nvcuda.c"), system)
+    try:
+        done = gpuwhy("check", "--probe", "--json")
+    finally:
+        system.unlink()
+    stages = {one["name"]: one for one in json.loads(done.stdout)["probe"]["stages"]}
+    assert [stages[name]["outcome"] for name in ("libcuda", "init", "devices")] == ["passed"] * 3, done.stdout
+    assert stages["libcuda"]["library"].lower() == "c:/windows/system32/nvcuda.dll"
+    assert stages["context"]["outcome"] == "failed"
+    assert "CUDA_ERROR_OUT_OF_MEMORY" in stages["context"]["why"]
+    assert stages["cudnn"]["outcome"] == "skipped"
 
 
 ASKED = """

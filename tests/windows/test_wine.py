@@ -148,11 +148,13 @@ def test_what_a_library_needs(place, law):
     assert place.model(asked, ["one", "two"], "cwd") == place.wine(asked, ["one", "two"], "cwd")
 
 
-@pytest.mark.parametrize("damage", ["text", "empty", "half", "arm64", "i386"])
+@pytest.mark.parametrize("damage", ["text", "empty", "half", "folder", "arm64", "i386"])
 def test_a_damaged_file_before_a_good_one(place, damage):
     place.put("gwa.dll", "two")
     bad = place.real / "one" / "gwa.dll"
-    if damage in ("arm64", "i386"):
+    if damage == "folder":
+        bad.mkdir()
+    elif damage in ("arm64", "i386"):
         place.put("gwa.dll", "one", f"{damage}.dll")
     else:
         whole = (place.kit / "gwa.dll").read_bytes()

@@ -1,4 +1,4 @@
-"""Wheel: what a wheel file holds, read where it lies: its metadata, and the summary of every shared library in it."""
+"""Wheel: what a wheel file holds, read where it lies: its metadata, and the summary of every library in it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from gpuwhy.binary import MalformedError, Pread
 from gpuwhy.binary.cudaversion import read_cuda_version
 from gpuwhy.binary.elf import Elf, read_elf
 from gpuwhy.binary.fatbin import GpuCode, read_gpu_code
+from gpuwhy.binary.pe import Pe, read_pe
 from gpuwhy.binary.versions import Versions, read_versions
 from gpuwhy.binary.zipdir import Member, open_member, read_members
 
@@ -20,17 +21,29 @@ _MAX_LIBRARY = 8 << 30
 _MAX_TOTAL = 16 << 30
 _MAX_LIBRARIES = 5_000
 _CONTAINERS = 64
+NO_VERSIONS = Versions((), (), "")
 
 
 class WheelLibrary(msgspec.Struct, frozen=True):
-    """One shared library of a wheel."""
+    """One shared library of a wheel: an ELF or a PE file."""
 
     name: str
     size: int
-    elf: Elf
+    elf: Elf | None
     versions: Versions
     gpu: GpuCode
     version: str  # of a CUDA library, from its bytes; "" when they do not tell
+    pe: Pe | None = None
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The libraries it is linked with."""
+        return self.elf.needed if self.elf else self.pe.imports if self.pe else ()
+
+    @property
+    def machine(self) -> str:
+        """The processor it is for."""
+        return self.elf.machine if self.elf else self.pe.machine if self.pe else ""
 
 
 class Wheel(msgspec.Struct, frozen=True):
@@ -42,7 +55,7 @@ class Wheel(msgspec.Struct, frozen=True):
     requires: tuple[str, ...]
     members: int
     libraries: tuple[WheelLibrary, ...]
-    windows: int  # DLLs, which are counted and not read
+    windows: int  # DLLs beside libraries for Linux, which are counted and not read
     problems: tuple[str, ...]
 
 
@@ -53,8 +66,9 @@ def read_wheel(pread: Pread, size: int) -> Wheel:
     meta = _headers(_text(pread, size, members, "METADATA"))
     tags = _headers(_text(pread, size, members, "WHEEL"))
     libraries, problems = [], []
+    linux = any(_SHARED.search(member.name) for member in members)
     for member in members:
-        if not _SHARED.search(member.name):
+        if not (_SHARED if linux else _WINDOWS).search(member.name):
             continue
         try:
             libraries.append(_library(open_member(pread, size, member), member))
@@ -67,7 +81,7 @@ def read_wheel(pread: Pread, size: int) -> Wheel:
         requires=tuple(meta.get("requires-dist", ())),
         members=len(members),
         libraries=tuple(libraries),
-        windows=sum(1 for member in members if _WINDOWS.search(member.name)),
+        windows=sum(1 for member in members if linux and _WINDOWS.search(member.name)),
         problems=tuple(problems),
     )
 
@@ -79,7 +93,7 @@ def _refuse(members: list[Member]) -> None:
         name = member.name.replace("\\", "/")
         if name.startswith("/") or ".." in name.split("/") or "\0" in name:
             raise MalformedError(f"zip member {member.name[:80]!r} leads out of the wheel", member.entry)
-        if _SHARED.search(name):
+        if _SHARED.search(name) or _WINDOWS.search(name):
             count, total = count + 1, total + member.size
             if member.size > _MAX_LIBRARY or total > _MAX_TOTAL or count > _MAX_LIBRARIES:
                 raise MalformedError(f"{count} libraries of {total} bytes are more than a wheel holds", member.entry)
@@ -110,11 +124,12 @@ def _headers(text: str) -> dict[str, list[str]]:
 
 def _library(pread: Pread, member: Member) -> WheelLibrary:
     size, name = member.size, member.name.rpartition("/")[2]
-    elf = read_elf(pread, size)
-    versions = read_versions(pread, size)
+    pe = read_pe(pread, size) if _WINDOWS.search(name) else None
+    elf = None if pe else read_elf(pread, size)
+    versions = NO_VERSIONS if pe else read_versions(pread, size)
     gpu = read_gpu_code(pread, size, _CONTAINERS)
     try:
         version = read_cuda_version(pread, size, name) or ""
     except MalformedError:
         version = ""
-    return WheelLibrary(member.name, size, elf, versions, gpu, version)
+    return WheelLibrary(member.name, size, elf, versions, gpu, version, pe)

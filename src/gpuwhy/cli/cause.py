@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from gpuwhy.cli import HEALTHY, UsageError
-from gpuwhy.cli.check import write
+from gpuwhy.cli.check import paper, write
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -18,13 +18,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def go(options: argparse.Namespace) -> int:
     """Print the page, or the list of causes."""
     from gpuwhy.app import CAUSES, page
+    from gpuwhy.render.page import render
 
     if not options.id:
-        write("".join(f"{cause.id:<28} {cause.title}\n" for cause in CAUSES))
+        rows = (line for one in CAUSES for line in paper().wrap(one.title, f"{one.id:<28} ", " " * 29))
+        write("".join(f"{row}\n" for row in rows))
         return HEALTHY
     text = page(options.id)
     if text is None:
         near = ", ".join(c.id for c in CAUSES if options.id.split(".")[-1] in c.id) or "gpuwhy cause"
         raise UsageError(f"there is no cause {options.id!r}; see {near}")
-    write(text)
+    write(render(text, paper()))
     return HEALTHY

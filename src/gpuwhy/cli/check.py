@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
+from gpuwhy.cli import FOUND, HEALTHY, UsageError
 
 if TYPE_CHECKING:
     from gpuwhy.app import Run
@@ -19,7 +21,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("check", help="is this machine able to run GPU work, and if not, why? (the default)")
     add_target(parser)
     parser.add_argument("--from", dest="recording", metavar="FILE", help="diagnose a recording made by `gpuwhy record`")
-    parser.add_argument("--root", metavar="PATH", help="diagnose files: another machine's folder, an image, an archive")
+    parser.add_argument(
+        "--root", metavar="PATH", help="diagnose another machine's files: a folder, an OCI layout or an archive"
+    )
     parser.add_argument("--image", default="", metavar="NAME", help="which image or platform of --root's several")
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
     parser.add_argument("-v", "--verbose", action="store_true", help="every fact with its source, and every verdict")
@@ -36,12 +40,15 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gentle", action="store_true", help="probe, but only read: no memory or context on the GPU")
 
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _PLAIN = str.maketrans({"✓": "+", "✗": "X", "·": "-", "–": "-", "…": "...", "→": "->", "“": '"', "”": '"'})
 
 
 def go(options: argparse.Namespace) -> int:
     """Observe, judge, print."""
     run = diagnose(options)
+    if options.python and not run.found_python:
+        raise UsageError(f"--python {options.python}: {run.why_no_python}")
     report = run.report()
     if options.json:
         from gpuwhy.render.json import render as as_json
@@ -52,9 +59,6 @@ def go(options: argparse.Namespace) -> int:
 
         text = as_text(report, paper(), options.verbose)
     write(text)
-    if options.python and not run.found_python:
-        print(f"gpuwhy: --python {options.python}: {run.why_no_python}", file=sys.stderr)
-        return USAGE
     return FOUND if any(c.confidence >= 0.5 for c in report.causes) else HEALTHY
 
 
@@ -103,9 +107,11 @@ def read_bytes(path: str) -> bytes:
 
 
 def write(text: str, stream: TextIO | None = None) -> None:
-    """Print; where the terminal's encoding has no such signs, with plain ones."""
+    """Print; where the terminal's encoding has no such signs, with plain ones, and JSON with escapes."""
     stream = stream or sys.stdout
     encoding = stream.encoding or "utf-8"
+    if text.startswith(("{", "[")) and encoding.lower().replace("-", "") != "utf8":
+        text = _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
     try:
         "✓✗·–…→".encode(encoding)
     except UnicodeEncodeError:

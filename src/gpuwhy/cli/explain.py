@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
+import re
 import shlex
 import sys
 import time
@@ -18,12 +20,19 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 17
 PAUSE = 0.5
+_WORDS = re.compile(r": |\n|\S +\S+ +\S")
+_ERROR_WORD = re.compile(
+    r"error|exception|fail|cannot|can't|could not|not found|fault|abort|killed|out of memory", re.IGNORECASE
+)
+_FILE_NAME = re.compile(r"\.(log|txt|out|err|gz|jsonl?|md)$", re.IGNORECASE)
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("explain", help="why did this log, traceback or error happen?")
-    parser.add_argument("file", nargs="?", metavar="FILE", help="the log; standard input when it is - or missing")
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="the log, or an error's text; standard input when it is - or missing"
+    )
     add_target(parser)
     parser.add_argument(
         "--from",
@@ -78,7 +87,7 @@ def _replayed(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace, reading: Reading, facts: Facts | None, started: float) -> Report:
     from gpuwhy import logs
 
-    where = os.path.basename(options.file or "") or "input"
+    where = "input" if _pasted(options.file) else os.path.basename(options.file or "") or "input"
     try:
         return logs.report_on(reading, facts, options.answer, started=started, where=where)
     except logs.BadAnswerError as error:
@@ -101,13 +110,22 @@ def _name(options: argparse.Namespace) -> str:
     return "standard input" if options.file in (None, "-") else str(options.file)
 
 
+def _pasted(path: str | None) -> bool:
+    """Whether the text itself was given where a file's name is expected: an error in words, and no such file."""
+    if path is None or os.path.exists(path) or _FILE_NAME.search(path):
+        return False
+    return bool(_WORDS.search(path) and _ERROR_WORD.search(path))
+
+
 def _again(options: argparse.Namespace) -> str:
-    """The command of this very call, for an answer to be added."""
+    """The command of this very call, for an answer to be added; what came through a pipe has to come again."""
+    piped = not options.recording if options.file is None else options.file == "-"
     words = ["gpuwhy", "explain", *([options.file] if options.file else [])]
     words += ["--log-only"] * options.log_only + ["--verify"] * options.verify
     words += ["--python", options.python] if options.python else []
     words += ["--from", options.recording] if options.recording else []
-    return shlex.join([*words, *(word for one in options.answer for word in ("--answer", one))])
+    line = shlex.join([*words, *(word for one in options.answer for word in ("--answer", one))])
+    return f"… | {line}" if piped else line
 
 
 def _print(report: Report, options: argparse.Namespace) -> None:
@@ -127,12 +145,15 @@ def _opened(path: str | None) -> BinaryIO:
             raise UsageError("explain what? Give a file, or pipe the output: python train.py 2>&1 | gpuwhy explain")
         return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     assert path is not None
+    if _pasted(path):
+        return io.BytesIO(os.fsencode(path))
     try:
         if os.path.isdir(path):
             raise UsageError(f"cannot read {path}: it is a folder")
         return open(path, "rb")
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+        hint = "; an error's text can be piped: echo 'TEXT' | gpuwhy explain" if not os.path.exists(path) else ""
+        raise UsageError(f"cannot read {path}: {error.strerror}{hint}") from error
 
 
 def _pieces(file: BinaryIO, name: str) -> Iterator[bytes]:
@@ -148,15 +169,15 @@ def _batch(path: str) -> int:
 
     from gpuwhy import logs
 
-    found = False
+    found, bad = False, []
     with _opened(path) as file:
-        try:
-            for line in logs.batch(file):
-                found = found or not line.endswith(b'"causes":[]}')
-                sys.stdout.buffer.write(line + b"\n")
-        except msgspec.DecodeError as error:
-            raise UsageError(f"--batch {path}: a line is no JSON object: {error}") from error
+        for answer in logs.batch(file):
+            found = found or bool(answer.get("causes"))
+            bad += [answer["error"]] if "error" in answer else []
+            sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
     sys.stdout.buffer.flush()
+    if bad:
+        raise UsageError(f"--batch {path}: {bad[0]}" + (f" (and {len(bad) - 1} more lines)" if bad[1:] else ""))
     return FOUND if found else HEALTHY
 
 
@@ -177,6 +198,6 @@ def _follow(options: argparse.Namespace) -> int:
                 if key and key != last:
                     _print(report, options)
                     last, code = key, FOUND
-            if options.file in (None, "-"):
+            if options.file in (None, "-") or _pasted(options.file):
                 return code
             time.sleep(PAUSE)

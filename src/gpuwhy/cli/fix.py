@@ -23,7 +23,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("causes", nargs="*", metavar="CAUSE", help="only for these causes (gpuwhy check names them)")
     add_target(parser)
     parser.add_argument("--from", dest="recording", metavar="FILE", help="the steps for a recorded machine")
-    parser.add_argument("--root", metavar="PATH", help="the steps for another machine's folder, an image, an archive")
+    parser.add_argument(
+        "--root", metavar="PATH", help="the steps for another machine's files: a folder, an OCI layout or an archive"
+    )
     parser.add_argument("--image", default="", metavar="NAME", help="which image or platform of --root's several")
     parser.add_argument("--take", action="append", default=[], metavar="CAUSE=N", help="its N-th fix, not the first")
     parser.add_argument("--json", action="store_true", help="steps and outcome as JSON (gpuwhy.fix/1)")

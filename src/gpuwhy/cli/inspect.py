@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import posixpath
+import re
 
 from gpuwhy.cli import FOUND, HEALTHY, UsageError
 from gpuwhy.cli.check import paper, write
@@ -16,7 +18,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--env", action="append", default=[], metavar="NAME=VALUE", help="as if this variable were set; repeatable"
     )
-    parser.add_argument("--root", metavar="PLACE", help="PATH lies in another machine's folder, an image or an archive")
+    parser.add_argument(
+        "--root", metavar="PLACE", help="PATH lies in another machine's files: a folder, an OCI layout or an archive"
+    )
     parser.add_argument(
         "--probe", action="store_true", help="ask the system's own loader too, and show where it differs"
     )
@@ -32,7 +36,7 @@ def go(options: argparse.Namespace) -> int:
 
     if options.root and options.probe:
         raise UsageError("--probe asks this machine's loader; it does not go with --root")
-    path = os.path.join("/", options.path) if options.root else os.path.abspath(os.path.expanduser(options.path))
+    path = below(options.path) if options.root else os.path.abspath(os.path.expanduser(options.path))
     try:
         host = app.inspect_host(dict(os.environ), given(options.env), options.root or "", options.json)
     except app.UnreadableError as error:
@@ -51,6 +55,11 @@ def go(options: argparse.Namespace) -> int:
 
         write(as_text(found, paper(), options.verbose))
     return HEALTHY if found.sound else FOUND
+
+
+def below(path: str) -> str:
+    """A path inside another machine's files: from its top, or from a drive of Windows."""
+    return path.replace("\\", "/") if re.match(r"[A-Za-z]:[\\/]", path) else posixpath.join("/", path)
 
 
 def given(texts: list[str]) -> dict[str, str]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import stat
+from typing import TYPE_CHECKING
 
 from gpuwhy._version import __version__
 from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
 from gpuwhy.cli.check import paper, write
+
+if TYPE_CHECKING:
+    from gpuwhy.plan.answer import Machine
 
 _BYTES = 33_000_000
 _FILES = 20_000
@@ -40,6 +44,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--gpu", action="append", default=[], metavar="G", help="the GPU that they will meet; repeatable"
     )
+    parser.add_argument("--os", default="", metavar="OS", help="its system: linux, windows or wsl")
+    parser.add_argument("--arch", default="", metavar="A", help="its processor: x86_64 or aarch64")
     parser.add_argument("--strict", action="store_true", help="warnings count as errors for the exit code")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="the findings as JSON (gpuwhy.lint/1)")
@@ -50,11 +56,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def go(options: argparse.Namespace) -> int:
     """Read, check, print."""
     from gpuwhy.lint.linter import lint
-    from gpuwhy.plan.machine import BadMachineError, described
+    from gpuwhy.plan.machine import BadMachineError
     from gpuwhy.render import lint as render
 
     try:
-        machine = described(driver=options.driver, names=tuple(options.gpu)) if options.driver or options.gpu else None
+        machine = _machine(options)
     except BadMachineError as error:
         raise UsageError(str(error)) from error
     texts, unread = _collect(options.paths)
@@ -68,6 +74,15 @@ def go(options: argparse.Namespace) -> int:
     if result.problems:
         return USAGE
     return FOUND if any(options.strict or m.severity == "error" for m in result.mistakes) else HEALTHY
+
+
+def _machine(options: argparse.Namespace) -> Machine | None:
+    """The machine that is described; None where nothing is."""
+    from gpuwhy.plan.machine import described
+
+    if not (options.driver or options.gpu or options.os or options.arch):
+        return None
+    return described(options.driver, tuple(options.gpu), system=options.os, machine=options.arch)
 
 
 def _collect(paths: list[str]) -> tuple[dict[str, str], dict[str, str]]:

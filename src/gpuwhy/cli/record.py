@@ -16,7 +16,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("record", help="keep what this machine answers, for `gpuwhy check --from FILE`")
     add_target(parser)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
-    parser.add_argument("--root", metavar="PATH", help="record another machine's folder, an image or an archive")
+    parser.add_argument(
+        "--root", metavar="PATH", help="record another machine's files: a folder, an OCI layout or an archive"
+    )
     parser.set_defaults(go=go)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from gpuwhy.binary.fatbin import GpuCode
-from gpuwhy.binary.versions import Versions
-from gpuwhy.binary.wheel import Wheel, WheelLibrary
+from gpuwhy.binary.wheel import NO_VERSIONS, Wheel, WheelLibrary
 from gpuwhy.host.base import Host
+from gpuwhy.inspection import windows
 from gpuwhy.inspection.file import variables, world_for
 from gpuwhy.inspection.tree import version_of
 from gpuwhy.loader.glibc import World, search
@@ -18,9 +19,9 @@ from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.model.inspected import Asked, Asker, Bundle, Gpu, Inspected, Part
 
 _MAX_FOLDERS, _MAX_LIBRARIES, _MAX_DEPTH = 20_000, 2_000, 16
-_SHARED = re.compile(r".*\.so(\.\d+)*$")
+_SHARED = re.compile(r".*\.(so(\.\d+)*|(?i:dll|pyd))$")
+_WINDOWS = re.compile(r"\.(dll|pyd)$", re.IGNORECASE)
 _NO_GPU = GpuCode((), (), (), (), 0)
-_NO_VERSIONS = Versions((), (), "")
 _GLIBC = re.compile(r"(lib(c|m|dl|rt|pthread|util|resolv|anl|mvec|nsl|crypt|thread_db)\.so\.\d+|ld-linux.*|ld64.*)$")
 _DRIVER = re.compile(r"lib(cuda|nvidia-[\w-]+|nvcuvid|nvoptix)\.so(\.1)?$")
 _FRAMEWORK = re.compile(r"lib(torch|c10|caffe2|shm|tensorflow|onnxruntime|paddle|mxnet)[\w-]*\.so")
@@ -38,8 +39,8 @@ def inspect_wheel(host: Host, path: str, folder: str) -> Fact[Inspected]:
     if wheel.value.libraries:
         notes.append("GPU code and CUDA versions are those of the first 64 fatbins of each library")
     libraries, tags = wheel.value.libraries, _tags(path, wheel.value)
-    world = world_for(host, _machine(libraries), folder)
-    return known(_answer(world, path, "wheel", libraries, wheel.value, tags, notes), "file", path)
+    around = _around(host, libraries, path, folder)
+    return known(_answer(around, path, "wheel", libraries, wheel.value, tags, notes), "file", path)
 
 
 def inspect_folder(host: Host, path: str, folder: str) -> Fact[Inspected]:
@@ -49,12 +50,36 @@ def inspect_folder(host: Host, path: str, folder: str) -> Fact[Inspected]:
         return Unknown(f"{path}: neither a Python environment nor a folder with shared libraries")
     notes = [f"only the first {_MAX_LIBRARIES} libraries were read"] if len(libraries) >= _MAX_LIBRARIES else []
     wheel = Wheel("", "", (), (), len(libraries), (), 0, ())
-    world = world_for(host, _machine(tuple(libraries)), folder)
-    return known(_answer(world, path, "folder", tuple(libraries), wheel, (), notes), "folder", path)
+    around = _around(host, tuple(libraries), path, folder)
+    return known(_answer(around, path, "folder", tuple(libraries), wheel, (), notes), "folder", path)
+
+
+class Around(NamedTuple):
+    """What surrounds a bundle: who brings what it does not hold, and the file that this machine would give."""
+
+    kind_of: Callable[[str], Asker | None]  # None: every machine has it
+    find: Callable[[str], str | None]
+    glibc: str | None
+    variables: tuple[str, ...]
+    searched: bool = True
+
+
+def _around(host: Host, libraries: tuple[WheelLibrary, ...], path: str, folder: str) -> Around:
+    if libraries and all(one.pe for one in libraries):
+        return _around_windows(host, _machine(libraries), path, folder)
+    world = world_for(host, _machine(libraries), folder)
+    return Around(kind_of, lambda name: value_or(search(world, name, None).path, None), _here(world), variables(host))
+
+
+def _around_windows(host: Host, machine: str, path: str, folder: str) -> Around:
+    if not windows.is_windows(host):
+        return Around(windows.kind_of, lambda _: None, None, (), searched=False)
+    world = windows.world_for(host, machine, path, folder)
+    return Around(windows.kind_of, lambda name: windows.found(world, name), None, windows.variables(host))
 
 
 def _answer(
-    world: World,
+    around: Around,
     path: str,
     kind: str,
     libraries: tuple[WheelLibrary, ...],
@@ -71,21 +96,22 @@ def _answer(
         requires=tuple(line for line in wheel.requires if _BROUGHT.match(line)),
         members=wheel.members,
         parts=tuple(_part(one) for one in libraries),
-        asks=tuple(_asks(world, libraries)),
+        asks=tuple(_asks(around, libraries)),
         glibc=".".join(map(str, glibc)) or None,
         glibc_by=by if glibc else "",
         promised=".".join(map(str, promised)) or None,
-        here=_here(world),
+        here=around.glibc,
         problems=wheel.problems,
     )
     return Inspected(
         path=path,
         kind="wheel" if kind == "wheel" else "folder",
-        needed=tuple(dict.fromkeys(name for one in libraries for name in one.elf.needed)),
+        needed=tuple(dict.fromkeys(name for one in libraries for name in one.needed)),
         gpu=union([_gpu(one.gpu) for one in libraries]),
         bundle=bundle,
-        variables=variables(world.host),
-        notes=tuple(notes),
+        variables=around.variables,
+        notes=(*notes, *(() if around.searched else (windows.NOWHERE,))),
+        searched=around.searched,
     )
 
 
@@ -97,7 +123,7 @@ def _here(world: World) -> str | None:
 
 
 def _part(one: WheelLibrary) -> Part:
-    return Part(one.name, one.size, one.elf.needed, one.version or None, one.versions.glibc or None, _gpu(one.gpu))
+    return Part(one.name, one.size, one.needed, one.version or None, one.versions.glibc or None, _gpu(one.gpu))
 
 
 def _gpu(code: GpuCode) -> Gpu:
@@ -121,7 +147,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _machine(libraries: tuple[WheelLibrary, ...]) -> str:
-    machines = Counter(one.elf.machine for one in libraries)
+    machines = Counter(one.machine for one in libraries)
     return machines.most_common(1)[0][0] if machines else "x86_64"
 
 
@@ -140,18 +166,26 @@ def _promise(tag: str) -> tuple[int, int] | None:
     return _PROMISES.get(tag.partition("_")[0])
 
 
-def _asks(world: World, libraries: tuple[WheelLibrary, ...]) -> Iterator[Asked]:
+def _asks(around: Around, libraries: tuple[WheelLibrary, ...]) -> Iterator[Asked]:
     """The needs that nothing inside meets: driver first, then CUDA, frameworks, the system, glibc."""
-    inside = {one.elf.soname for one in libraries} | {one.name.rpartition("/")[2] for one in libraries}
+    inside = {one.elf.soname for one in libraries if one.elf} | {_inside(one) for one in libraries}
     askers: dict[str, list[str]] = {}
+    spelled: dict[str, str] = {}
     for one in libraries:
-        for name in one.elf.needed:
-            if name not in inside:
-                askers.setdefault(name, []).append(one.name)
+        for name in one.needed:
+            same = name.lower() if one.pe else name
+            if same not in inside:
+                askers.setdefault(spelled.setdefault(same, name), []).append(one.name)
     kinds: list[Asker] = ["driver", "cuda", "framework", "system", "glibc"]
-    for name in sorted(askers, key=lambda name: (kinds.index(kind_of(name)), name)):
-        found = search(world, name, None).path
-        yield Asked(name, kind_of(name), tuple(askers[name]), found.value if isinstance(found, Known) else None)
+    for kind in kinds:
+        for name in sorted(name for name in askers if around.kind_of(name) == kind):
+            yield Asked(name, kind, tuple(askers[name]), around.find(name))
+
+
+def _inside(one: WheelLibrary) -> str:
+    """The name of a library's file as others ask for it: upper and lower case are alike on Windows."""
+    name = one.name.rpartition("/")[2]
+    return name.lower() if one.pe else name
 
 
 def kind_of(name: str) -> Asker:
@@ -185,10 +219,21 @@ def _below(host: Host, top: str) -> Iterator[WheelLibrary]:
 
 
 def _described(host: Host, path: str, name: str) -> WheelLibrary | None:
-    elf, stat = host.elf(path), host.stat(path)
+    stat = host.stat(path)
+    if _WINDOWS.search(path) and isinstance(stat, Known):
+        return _described_pe(host, path, name, stat.value.size)
+    elf = host.elf(path)
     if not isinstance(elf, Known) or not isinstance(stat, Known):
         return None
-    versions = value_or(host.versions(path), _NO_VERSIONS)
+    versions = value_or(host.versions(path), NO_VERSIONS)
     gpu = value_or(host.gpu_code(path), _NO_GPU)
     version = version_of(host, path, path) if concerns_gpu(path) else None
     return WheelLibrary(name, stat.value.size, elf.value, versions, gpu, version or "")
+
+
+def _described_pe(host: Host, path: str, name: str, size: int) -> WheelLibrary | None:
+    pe = host.pe(path)
+    if not isinstance(pe, Known):
+        return None
+    gpu, version = value_or(host.gpu_code(path), _NO_GPU), windows.version_of(host, path, pe.value)
+    return WheelLibrary(name, size, None, NO_VERSIONS, gpu, version or "", pe.value)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from gpuwhy.host.base import Host
+from gpuwhy.inspection import windows
 from gpuwhy.inspection.bundle import union
 from gpuwhy.inspection.file import variables
 from gpuwhy.inspection.tree import tree_of
+from gpuwhy.loader import windows_loads
 from gpuwhy.loader.frameworks import run
-from gpuwhy.loader.glibc import World
 from gpuwhy.loader.loads import world_of
+from gpuwhy.loader.systems import is_windows
+from gpuwhy.loader.windows_frameworks import run as windows_run
 from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.inspected import FrameworkTree, Gpu, Inspected, Tree
 
-_SITE = re.compile(r"(.+?)/(?:lib|lib64)/python3?[\d.]*t?/(?:site|dist)-packages/?$")
-_MARKS = ("pyvenv.cfg", "conda-meta", "bin/python3", "bin/python")
+_SITE = re.compile(r"(.+?)/(?:(?:lib|lib64)/python3?[\d.]*t?/(?:site|dist)-packages|(?i:Lib/site-packages))/?$")
+_MARKS = ("pyvenv.cfg", "conda-meta", "bin/python3", "bin/python", "python.exe")
+
+Runner = Callable[[Framework, frozenset[str]], Tree]
 
 
 def prefix_of(host: Host, path: str) -> str:
@@ -30,12 +36,12 @@ def prefix_of(host: Host, path: str) -> str:
 
 def inspect_environment(host: Host, path: str, facts: Facts) -> Fact[Inspected]:
     """The load trees of the frameworks that were observed in an environment."""
-    frameworks, world = facts.target.frameworks, world_of(host, facts)
+    frameworks, runner = facts.target.frameworks, _runner(host, facts)
     if not isinstance(frameworks, Known):
         return frameworks if isinstance(frameworks, Unknown) else Unknown(f"{path}: no Python environment")
-    if not isinstance(world, Known):
-        return world if isinstance(world, Unknown) else Unknown(f"{path}: no loader")
-    trees = [_framework(world.value, facts, one) for one in frameworks.value if value_or(one.opens, ())]
+    if not isinstance(runner, Known):
+        return runner if isinstance(runner, Unknown) else Unknown(f"{path}: no loader")
+    trees = [_framework(runner.value, one) for one in frameworks.value if value_or(one.opens, ())]
     others = [
         f"{one.title} {one.version} opens no CUDA libraries" for one in frameworks.value if not value_or(one.opens, ())
     ]
@@ -46,16 +52,30 @@ def inspect_environment(host: Host, path: str, facts: Facts) -> Fact[Inspected]:
         gpu=union([tree.gpu for tree in trees]),
         tree=_merged([tree.tree for tree in trees]),
         frameworks=tuple(trees),
-        variables=variables(host),
+        variables=windows.variables(host) if is_windows(facts) else variables(host),
         notes=tuple(others if frameworks.value else ["no framework that gpuwhy knows is installed there"]),
     )
     return known(answer, "folder", path)
 
 
-def _framework(world: World, facts: Facts, one: Framework) -> FrameworkTree:
+def _runner(host: Host, facts: Facts) -> Fact[Runner]:
+    """What gives the load tree of a framework's process on this system; the names are those it may lack."""
+    if is_windows(facts):
+        around = windows_loads.world_of(host, facts)
+        if not isinstance(around, Known):
+            return around
+        here = around.value
+        return Known(lambda one, names: windows.tree_of(windows_run(here, facts, one), optional=names), around.source)
+    world = world_of(host, facts)
+    if not isinstance(world, Known):
+        return world
+    return Known(lambda one, names: tree_of(run(world.value, facts, one), names), world.source)
+
+
+def _framework(tree: Runner, one: Framework) -> FrameworkTree:
     optional = frozenset(opened.name for opened in value_or(one.opens, ()) if opened.optional)
     gpu = Gpu(value_or(one.sass, ()), value_or(one.ptx, ()), value_or(one.sass, ()), value_or(one.ptx, ()))
-    return FrameworkTree(one.name, one.title, one.version, gpu, tree_of(run(world, facts, one), optional))
+    return FrameworkTree(one.name, one.title, one.version, gpu, tree(one, optional))
 
 
 def _merged(trees: list[Tree]) -> Tree:
@@ -65,4 +85,5 @@ def _merged(trees: list[Tree]) -> Tree:
         missing=tuple({(one.name, one.needed_by): one for tree in trees for one in tree.missing}.values()),
         unmet=tuple(dict.fromkeys(one for tree in trees for one in tree.unmet)),
         unmet_versions=tuple(dict.fromkeys(one for tree in trees for one in tree.unmet_versions)),
+        unsure=tuple(dict.fromkeys(one for tree in trees for one in tree.unsure)),
     )

@@ -37,6 +37,8 @@ def _probed(host: Host, found: Inspected) -> Probed:
 
 def _unfit(host: Host, found: Inspected, header: Header, loader: str) -> str:
     """Why the loader is not asked; nothing where it can be."""
+    if not isinstance(host.elf(found.path), Known):
+        return "it is a Windows file"
     uname, stat = host.uname(), host.stat(found.path)
     here = uname.value.machine if isinstance(uname, Known) else ""
     if here and (here, header.machine) != ("x86_64", "i386") and here != header.machine:

@@ -8,9 +8,11 @@ import msgspec
 
 from gpuwhy.knowledge.archs import runs_on
 from gpuwhy.knowledge.drivers import cuda_of_driver, floor
-from gpuwhy.knowledge.releases import has_python
+from gpuwhy.knowledge.releases import Releases, has_python
 from gpuwhy.model.release import Release, Verdict
 from gpuwhy.model.version import at_least, numbers
+
+_TRIAL = re.compile(r"\d(a|b|rc|\.dev)\d")
 
 
 class Machine(msgspec.Struct, frozen=True):
@@ -32,7 +34,8 @@ def machine(words: list[str]) -> Machine:
     for word in words:
         key, _, value = word.partition("=")
         if key not in shapes or not re.fullmatch(shapes[key], value):
-            raise BadMachineError(f"{word!r}: expected driver=535, gpu=sm_89 or python=3.10")
+            hint = "" if "=" in word else "; a package's name stands before --works-with"
+            raise BadMachineError(f"{word!r}: expected driver=535, gpu=sm_89 or python=3.10{hint}")
         found[key] = value
     if "gpu" in found:
         digits = re.sub(r"\D", "", found["gpu"])
@@ -48,6 +51,20 @@ def fits(release: Release, machine: Machine) -> Verdict:
             if verdict.fits == wanted:
                 return verdict
     return Verdict("yes")
+
+
+def newest(known: Releases, machine: Machine, platform: str = "") -> tuple[Release, Verdict] | None:
+    """The newest release of a project that fits, else the newest that may; withdrawn ones never, trials at last."""
+    rows = [row for row in reversed(known.rows) if platform in ("", row.platform) and not (row.yanked or row.gone)]
+    place = {version: number for number, version in enumerate(dict.fromkeys(row.version for row in rows))}
+    judged = [(row, verdict) for row in rows if (verdict := fits(row, machine)).fits != "no"]
+
+    def order(one: tuple[Release, Verdict]) -> tuple[object, ...]:
+        row, verdict = one
+        trial, linux = bool(_TRIAL.search(row.version)), row.platform == "linux-x86_64"
+        return verdict.fits != "yes", trial, place[row.version], not linux
+
+    return min(judged, key=order, default=None)
 
 
 def _python(release: Release, machine: Machine) -> Verdict:

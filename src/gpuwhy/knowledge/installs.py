@@ -9,14 +9,26 @@ from gpuwhy.knowledge.libraries import parse
 from gpuwhy.model.fact import Source
 from gpuwhy.model.version import at_least, major_minor, numbers
 
-LINKED = frozenset({"torch"})
-"""Frameworks that link their CUDA libraries: importing them fails without one, GPU or not (torch 1.4 to 2.15)."""
-
 PRELOADS = {"onnxruntime": "onnxruntime.preload_dlls()"}
 """Frameworks that find libraries in their own environment only after this call, or after another import did it."""
 
 FIRST_JAX = "0.4.26"
 """The extra cuda12 came with 0.4.23; up to 0.4.25 it takes a cuDNN 9, which that jaxlib does not know."""
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """What a release and all later ones check by themselves."""
+
+    since: str
+    text: str
+    source: Source
+
+
+EXACT_PLUGIN = Rule(
+    "0.5.3",
+    "jaxlib 0.5.3 and newer warn and leave a CUDA plugin aside whose version is not their own",
+    Source("know", "jaxlib/plugin_support.py of the wheels 0.5.3, 0.6.2 and 0.12.0.1", "check_plugin_version"),
+)
 
 _SUFFIXED = frozenset({"nvidia-cudnn", "nvidia-nccl", "nvidia-nvshmem", "nvidia-cusparselt"})
 """Wheels that are still named after the CUDA major in CUDA 13; those of the toolkit itself dropped the suffix."""

@@ -9,7 +9,7 @@ from gpuwhy.model.version import at_least
 
 
 class Dropped(msgspec.Struct, frozen=True):
-    """No CUDA build of `framework` from `since` on, where every condition given fits."""
+    """No CUDA build of `framework` from `since` on and before `until`, where every condition given fits."""
 
     framework: str
     text: str
@@ -18,6 +18,7 @@ class Dropped(msgspec.Struct, frozen=True):
     machine: str = ""
     libc: str = ""  # how the libc's name starts
     since: str = "0"
+    until: str = ""  # the first release that has one again, or at last
     instead: str = ""  # what to do, in a few words
     last: str = ""  # newest release that had one
 
@@ -79,11 +80,16 @@ DROPPED: tuple[Dropped, ...] = (
     ),
     Dropped(
         "onnxruntime",
-        "onnxruntime-gpu has no wheel for Linux on aarch64",
-        _index("onnxruntime-gpu: no aarch64 file"),
+        "onnxruntime-gpu has wheels for Linux on aarch64 since 1.29.0 only",
+        Source(
+            "know",
+            "onnxruntime_gpu-1.29.0-cp314-cp314-manylinux_2_34_aarch64.whl, the first with such a name",
+            "sha256 17d6ec021b06…",
+        ),
         system="linux",
         machine="aarch64",
-        instead="use NVIDIA's builds for Jetson and Grace, or build it from source",
+        until="1.29.0",
+        instead='install "onnxruntime-gpu[cuda,cudnn]>=1.29" (CUDA 13, glibc 2.34), or use NVIDIA\'s builds for Jetson',
     ),
     *(
         Dropped(
@@ -103,6 +109,8 @@ def dropped(framework: str, version: str, system: str, machine: str, libc: str) 
     """The row that says why this release has no CUDA build here; None when it may have one."""
     for row in DROPPED:
         fits = row.framework == framework and row.system in ("", system) and row.machine in ("", machine)
-        if fits and libc.startswith(row.libc) and at_least(version, row.since):
+        if not at_least(version, row.since) or (row.until and at_least(version, row.until)):
+            continue
+        if fits and libc.startswith(row.libc):
             return row
     return None

@@ -112,6 +112,15 @@ def compiled_cudnn(distribution: str, version: str, platform: str) -> tuple[str,
     return row.cudnn, evidence_of(row, "cudnn")
 
 
+@lru_cache(maxsize=16)
+def built_with(framework: str, cudnn: str) -> tuple[Release, ...]:
+    """The TensorFlow releases whose machine code compares with this very cuDNN; of other frameworks none is read."""
+    if framework != "tensorflow" or not re.fullmatch(r"\d+\.\d+\.\d+", cudnn):
+        return ()
+    known = [row for name in ("tensorflow-gpu", "tensorflow") if (found := family(name)) for row in found.rows]
+    return tuple(row for row in known if row.cudnn == cudnn and isinstance(row.cuda, str))
+
+
 @cache
 def _raw(name: str) -> bytes:
     return (resources.files("gpuwhy.knowledge") / "data" / _FOLDER / name).read_bytes()

@@ -137,7 +137,17 @@ def requirement(text: str, place: Place) -> Pin:
         raise BadRequirementError(f"{_short(text)!r} is no requirement{_why(text)}")
     name, extras, specifier, marker = found.groups()
     words = tuple(normal(e.strip()) for e in (extras or "").split(",") if e.strip())
-    return Pin(normal(name), place, re.sub(r"\s", "", specifier or ""), words, (marker or "").strip())
+    wanted = re.sub(r"\s", "", specifier or "")
+    if wanted and not _is_specifier(wanted):
+        raise BadRequirementError(f"{_short(text)!r} is no requirement: {_short(wanted)!r} names no version")
+    return Pin(normal(name), place, wanted, words, (marker or "").strip())
+
+
+def _is_specifier(text: str) -> bool:
+    """Whether installers read it, and the legacy versions that they once did."""
+    from gpuwhy.lint.versions import specifier
+
+    return "===" in text or specifier(text) is not None
 
 
 def _reference(found: re.Match[str], place: Place) -> Pin:

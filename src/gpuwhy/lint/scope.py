@@ -8,7 +8,7 @@ from functools import cached_property
 from gpuwhy.knowledge import containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.lint.sheet import Environment, Pin
-from gpuwhy.lint.versions import allowed, on_linux, parsed, releases_of
+from gpuwhy.lint.versions import LINUX, allowed, on_linux, parsed, releases_of
 from gpuwhy.model.plan import Machine
 from gpuwhy.model.release import Release
 
@@ -84,9 +84,9 @@ class Scope:
         """Whether NVIDIA's wheels with these beginnings are installed."""
         return any(name.startswith(starts) for name in self.names)
 
-    def taken(self, pin: Pin, name: str = "") -> Release | None:
+    def taken(self, pin: Pin, name: str = "", platform: str = LINUX) -> Release | None:
         """The release that pip takes: the newest one allowed that has a wheel for the Python; None where not known."""
-        found = allowed(name or pin.name, pin.specifier) if not pin.reference else ()
+        found = allowed(name or pin.name, pin.specifier, platform) if not pin.reference else ()
         pythons = self.environment.pythons
         fitting = [row for row in found if not pythons or any(releases.has_python(row, p) for p in pythons)]
         return max(fitting or found, key=lambda row: _key(row.version), default=None)

@@ -22,7 +22,6 @@ from gpuwhy.model.fact import Absent, Known, Source, Unknown
 
 _API_SET = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
 _LISTED = re.compile(DLLS)
-_VARIABLE = re.compile(r"%([^%;]+)%")
 _MOST_FOLDERS = 1000  # of PATH
 
 KNOWN = frozenset(
@@ -90,13 +89,11 @@ def tidy(path: str) -> str:
     return f"{text}/" if re.fullmatch(r"[A-Za-z]:", text) else text
 
 
-def split_path(text: str, variables: dict[str, str]) -> tuple[str, ...]:
-    """The folders of PATH, each once; %NAME% is replaced where the variable is known."""
-    known = {name.upper(): value for name, value in variables.items()}
+def split_path(text: str) -> tuple[str, ...]:
+    """The folders of PATH, each once; quotes and %NAME% are part of a name, as the search takes them."""
     out: dict[str, str] = {}
     for element in text.split(";"):
-        spelled = _VARIABLE.sub(lambda m: known.get(m[1].upper(), m[0]), element)
-        folder = tidy(spelled)
+        folder = tidy(element)
         if folder:
             out.setdefault(folder.casefold(), folder)
     return tuple(out.values())[:_MOST_FOLDERS]
@@ -198,7 +195,7 @@ def look_at(world: WindowsWorld, path: str) -> str:
     if isinstance(stat, Unknown):
         return f"stops the search: {stat.reason.removeprefix(f'{path}: ')}"
     if stat.value.kind == "folder":
-        return "skipped: it is a folder"
+        return "stops the search: it is a folder (error 5)"
     pe = world.host.pe(path)
     if isinstance(pe, Absent):
         return "not there"

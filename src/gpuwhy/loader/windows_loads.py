@@ -47,12 +47,12 @@ def world_of(host: Host, facts: Facts) -> Fact[WindowsWorld]:
     machine = _machine(host, facts, windows)
     if not machine:
         return Unknown("this machine's architecture is not known")
-    program = _program(host, interpreter.value.path) if isinstance(interpreter, Known) else ""
+    program = base_program(host, interpreter.value.path) if isinstance(interpreter, Known) else ""
     world = WindowsWorld(
         host,
         machine,
         program.rpartition("/")[0] or windows,
-        split_path(variables.get("PATH", ""), variables),
+        split_path(variables.get("PATH", "")),
         windows,
         packaged="/windowsapps/" in program.lower(),
         sees_path=isinstance(environ, Known),
@@ -73,7 +73,7 @@ def _machine(host: Host, facts: Facts, windows: str) -> str:
     return machine.value if isinstance(machine, Known) else ""
 
 
-def _program(host: Host, path: str) -> str:
+def base_program(host: Host, path: str) -> str:
     """The program that really runs: a virtual environment's python.exe starts the one of its base."""
     path = tidy(path)
     folder = path.rpartition("/")[0]

@@ -8,6 +8,7 @@ import msgspec
 from packaging.specifiers import SpecifierSet
 
 from gpuwhy.knowledge.caps import BROKEN, caps
+from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.releases import evidence_of, family, projects
 from gpuwhy.model.fact import Source
 from gpuwhy.model.plan import Cap, Choice, Line, Machine, Passed, Plan, Proposal, SystemPart, Wish
@@ -62,6 +63,10 @@ def attempt(wishes: Sequence[Wish], machine: Machine, least_change: bool = False
 def possible(wishes: Sequence[Wish]) -> None:
     """Raise for a specifier that no release, on any platform, meets."""
     if not any(not w.constraint and not _is_other(w) for w in wishes):
+        for wish in wishes:
+            if wish.url and (root(wish.name) or wish.name in projects()):
+                at = f"{wish.where}: " if wish.where else ""
+                raise WishError(f"{at}{wish.name} comes from a URL, and its build is not known; name a release of it")
         names = ", ".join(w.name or w.url for w in wishes if not w.constraint) or "nothing"
         raise WishError(f"{names}: no package that uses a GPU is among them (gpuwhy releases lists those it knows)")
     for wish in wishes:
@@ -77,12 +82,18 @@ def _exists(name: str, wishes: list[Wish]) -> None:
     if not versions or any(spec.contains(v, prereleases=True) for v in versions):
         return
     where = f"{wishes[-1].where}: " if wishes[-1].where else ""
-    pin = parsed(next(iter(spec)).version.removesuffix(".*"))
-    near = sorted(versions, key=lambda v: parsed(v))
-    below = [v for v in near if parsed(v) < pin][-1:]
-    above = [v for v in near if parsed(v) > pin][:1]
     said = " and ".join(f"{w.name}{w.specifier}" for w in wishes)
-    raise WishError(f"{where}no release meets {said}; nearest are {' and '.join(below + above)}")
+    raise WishError(f"{where}no release meets {said}{_near(spec, versions)}")
+
+
+def _near(spec: SpecifierSet, versions: list[str]) -> str:
+    """The releases on both sides of a version that does not exist; of several clauses none is the one that fails."""
+    if len(spec) != 1:
+        return ""
+    pin = parsed(next(iter(spec)).version.removesuffix(".*"))
+    near = sorted(versions, key=parsed)
+    both = [*[v for v in near if parsed(v) < pin][-1:], *[v for v in near if parsed(v) > pin][:1]]
+    return f"; nearest {'are' if len(both) > 1 else 'is'} {' and '.join(both)}" if both else ""
 
 
 def _versions(name: str) -> list[str]:
@@ -147,7 +158,8 @@ def _held(one: Candidate, chosen: list[Candidate], catalogue: Catalogue) -> str:
     """Why an installer, left alone, would take a newer wheel that does not work; '' where it would not."""
     specs = ",".join(spec for other in chosen for name, spec in other.needs if name == one.root and spec)
     for other, verdict in sorted(catalogue.of(one.root), key=lambda pair: parsed(pair[0].row.version), reverse=True):
-        if specifier(specs).contains(other.row.version):
+        passed_by = verdict.kind == "libc"  # an installer reads the same tag
+        if not passed_by and specifier(specs).contains(other.row.version):
             newer = parsed(other.row.version) > parsed(one.row.version)
             return (verdict.why or f"{one.root} {one.row.version} is asked for or installed") if newer else ""
     return ""
@@ -218,6 +230,9 @@ def _notes(chosen: list[Candidate], machine: Machine, found: Found) -> list[str]
         flaw = BROKEN.find(one.row.name, one.row.version)
         if flaw:
             out.append(f"{one.row.name} {one.row.version} {flaw.text}: LD_LIBRARY_PATH cures it")
+        if framework_of(one.root) in PRELOADS and "[" in one.requirement:
+            call = PRELOADS[framework_of(one.root)]
+            out.append(f"{one.row.name} looks into these wheels only after {call} or import torch")
         if one.backend:
             guess = "; its GPU code is taken from the Linux wheel of the same CUDA" if one.guessed else ""
             out.append(f"torch {one.row.version} for CUDA {one.row.cuda} is on PyTorch's own index alone{guess}")

@@ -172,6 +172,24 @@ def _by_ptx(row: Release, machine: Machine, capability: str) -> Verdict:
     return Verdict()
 
 
+_LEGACY = {"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}
+
+
+@lru_cache(maxsize=256)
+def oldest_glibc(systems: tuple[str, ...]) -> str:
+    """The glibc that the least demanding of a release's Linux wheels needs, by their tags (PEP 600); '' for none."""
+    tags = [_LEGACY.get(tag, tag.removeprefix("manylinux_").replace("_", ".")) for tag in systems]
+    return min((tag for tag in tags if numbers(tag)), key=numbers, default="")
+
+
+def libc_verdict(floor: str, machine: Machine) -> Verdict:
+    """Whether the machine's C library takes wheels that need a glibc."""
+    name, _, version = machine.libc.partition(" ")
+    if not floor or not name or machine.system == "windows" or (name == "glibc" and at_least(version, floor)):
+        return Verdict()
+    return Verdict("libc", f"has wheels for glibc {floor} and newer")
+
+
 def library_verdict(row: Release, machine: Machine) -> Verdict:
     """Whether an NVIDIA wheel works with the driver and has code for the GPUs."""
     if not isinstance(row.cuda, str):

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from gpuwhy.knowledge import archs
+from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.migrations import crossed
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.plan import Conflict, Line, Machine, Passed, Proposal, Wish
 from gpuwhy.model.version import numbers
-from gpuwhy.plan.candidates import fitting_driver, named_gpu, parsed, specifier
+from gpuwhy.plan.candidates import fitting_driver, named_gpu, oldest_glibc, parsed, rows_of, specifier
 from gpuwhy.plan.names import root
 from gpuwhy.plan.resolve import Impossible
 
@@ -20,6 +21,7 @@ _ASIDE = ("preview", "yanked", "gone", "broken")
 _RANK = (
     "gpu",
     "driver",
+    "libc",
     "python",
     "platform",
     "cpu",
@@ -31,6 +33,9 @@ _RANK = (
     "preview",
     "version",
 )
+
+LAUNCH = 10
+"""A card may be driven by a branch a little older than that of the first toolkit which compiles for it."""
 
 
 def conflict(wishes: Sequence[Wish], machine: Machine, found: Impossible, attempt: Attempt) -> Conflict:
@@ -90,8 +95,8 @@ def _sentence(groups: list[Passed], machine: Machine) -> str:
     first = max(groups, key=lambda p: len(p.versions))
     if first.kind == "platform":
         return first.why
-    have = {"driver": f"; the driver is {machine.driver}", "python": ""}.get(first.kind, "")
-    text = f"{first.package} {first.versions[0]} {first.why}{have}"
+    have = {"driver": f"; the driver is {machine.driver}", "libc": f"; the machine has {machine.libc}"}
+    text = f"{first.package} {first.versions[0]} {first.why}{have.get(first.kind, '')}"
     others = [p for p in groups if p is not first and p.kind != first.kind and p.kind not in _ASIDE]
     if others:
         text += f"; {_group(others[0])}"
@@ -156,7 +161,17 @@ def old_driver(machine: Machine) -> str:
                 f"driver {machine.driver} does not drive {named_gpu(card)}: {last} is the last branch for "
                 f"{arch.name if arch else 'it'}"
             )
+        first = _first_branch(card.capability, machine.system)
+        if first and machine.driver and numbers(machine.driver)[0] < first - LAUNCH:
+            return f"driver {machine.driver} is older than {named_gpu(card)}, which R{first} or newer drives"
     return ""
+
+
+def _first_branch(capability: str, system: str) -> int:
+    """The branch that came with the first toolkit that knows an architecture; 0 where nobody published one."""
+    toolkit = archs.first_toolkit(capability)
+    known = floor(toolkit, "windows" if system == "windows" else "linux") if toolkit else None
+    return numbers(known.native)[0] if known and known.native else 0
 
 
 def _nearest(
@@ -179,12 +194,14 @@ def _relaxed(
     newest = msgspec.structs.replace(machine, driver=_newest_driver(machine))
     both = msgspec.structs.replace(newest, python="", fixed_python=False)
     linux = msgspec.structs.replace(machine, system="wsl")
+    newer = msgspec.structs.replace(machine, libc="")
     fixed = machine.fixed_python
     steps: list[tuple[tuple[str, ...], bool, Sequence[Wish], Machine]] = [
         (("python",), fixed, wishes, other),
         (("version",), pinned, free, machine),
         (("version", "python"), pinned and fixed, free, other),
         (("system",), machine.system == "windows", wishes, linux),
+        (("libc",), bool(machine.libc), wishes, newer),
         (("driver",), bool(machine.driver), wishes, newest),
         (("driver", "python"), bool(machine.driver) and fixed, wishes, both),
         (
@@ -211,6 +228,7 @@ def _teller(parts: tuple[str, ...], machine: Machine) -> Callable[[Proposal], st
             "version": "another release: " + ", ".join(f"{c.package} {c.version}" for c in found.choices if c.asked),
             "driver": f"driver {_driver(machine, found)} instead of {machine.driver}",
             "system": "WSL 2 instead of native Windows",
+            "libc": f"a distribution or container with {_glibc(found, machine)} or newer instead of {machine.libc}",
         }
         kept = [part for part in parts if part in machine.keep]
         tail = f" (this gives up --keep {','.join(kept)})" if kept else ""
@@ -225,6 +243,13 @@ def _driver(machine: Machine, found: Proposal) -> str:
     floors = [fitting_driver(c.cuda, machine.system) for c in found.choices if c.cuda and c.role == "framework"]
     oldest = max(filter(None, floors), key=parsed, default="")
     return f"{branch} (the newest branch that drives the GPU)" if branch else f"{oldest} or newer"
+
+
+def _glibc(found: Proposal, machine: Machine) -> str:
+    """The glibc that a set needs."""
+    names = [("jaxlib" if c.package == "jax" else c.package, c.version) for c in (*found.choices, *found.libraries)]
+    rows = [row for name, version in names for row in rows_of(name, machine.platform) if row.version == version]
+    return f"glibc {max((oldest_glibc(row.systems) for row in rows), key=numbers, default='')}".rstrip()
 
 
 def _newest_driver(machine: Machine) -> str:

@@ -32,9 +32,12 @@ def described(
     system: str = "",
     machine: str = "",
     keep: tuple[str, ...] = (),
+    glibc: str = "",
 ) -> Machine:
     """The machine of a description; raises BadMachineError."""
     told = [Line("told", text) for text in _told(driver, names, python, system, machine)]
+    libc = _libc(glibc) if glibc else ""
+    told += [Line("told", libc)] if libc else []
     name: System = _system(system or "linux")
     cpu = _machine(machine or "x86_64")
     cards = tuple(gpu(name) for name in names)
@@ -45,7 +48,7 @@ def described(
         assumed.append(Line("assumed", "a driver that is new enough: --driver says which one (nvidia-smi shows it)"))
     if not cards:
         assumed.append(Line("assumed", "a GPU that every release has code for: --gpu says which one"))
-    return Machine(name, cpu, driver, cards, python, bool(python), _keep(keep), lines=(*told, *assumed))
+    return Machine(name, cpu, driver, cards, python, bool(python), _keep(keep), lines=(*told, *assumed), libc=libc)
 
 
 def seen(facts: Facts, python: str = "", keep: tuple[str, ...] = ()) -> Machine:
@@ -66,6 +69,9 @@ def seen(facts: Facts, python: str = "", keep: tuple[str, ...] = ()) -> Machine:
     elif python:
         lines.append(Line("told", f"Python {python}"))
     wsl = isinstance(facts.surroundings.wsl, Known)
+    libc = facts.surroundings.libc
+    if isinstance(libc, Known):
+        lines.append(Line("saw", libc.value, libc.source))
     cpu = interpreter.value.machine if isinstance(interpreter, Known) else "x86_64"
     installed = facts.target.distributions
     packages = {d.name: d.version for d in installed.value} if isinstance(installed, Known) else {}
@@ -79,6 +85,7 @@ def seen(facts: Facts, python: str = "", keep: tuple[str, ...] = ()) -> Machine:
         _keep(keep),
         packages,
         tuple(lines),
+        _value(libc),
     )
 
 
@@ -91,7 +98,7 @@ def gpu(text: str) -> Gpu:
         if arch is None:
             known = ", ".join("sm_" + row.capability.replace(".", "") for row in archs.ARCHS)
             raise BadMachineError(f"--gpu {text}: no such compute capability; known are {known}")
-        return Gpu(f"a {arch.name} GPU", capability)
+        return Gpu(f"{'an' if arch.name[0] in 'AEIOU' else 'a'} {arch.name} GPU", capability)
     row = gpus.by_name(text)
     if row is None:
         near = difflib.get_close_matches(text.lower(), gpus.names(), 3, 0.6)
@@ -160,6 +167,13 @@ def _machine(text: str) -> str:
     if name not in ("x86_64", "aarch64"):
         raise BadMachineError(f"--arch {text}: expected x86_64 or aarch64")
     return name
+
+
+def _libc(text: str) -> str:
+    found = re.fullmatch(r"(?:glibc[ -]?)?(2\.\d{1,2})|(musl)", text.strip().lower())
+    if not found:
+        raise BadMachineError(f"--glibc {text}: expected a version such as 2.28 (ldd --version shows it), or musl")
+    return f"glibc {found[1]}" if found[1] else "musl"
 
 
 def _keep(parts: tuple[str, ...]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from gpuwhy.plan.candidates import (
     Verdict,
     allowed_pythons,
     judge,
+    libc_verdict,
     library_verdict,
     parsed,
     specifier,
@@ -90,8 +91,9 @@ class Catalogue:
 
     def _verdict(self, one: Candidate) -> Verdict:
         row = one.row
-        if one.role == "library":
-            return library_verdict(row, self.machine)
+        libc = libc_verdict(one.glibc, self.machine)
+        if libc.kind or one.role == "library":
+            return libc if libc.kind else library_verdict(row, self.machine)
         named = f"=={row.version}" in self.limits.get(one.root, "").split(",")
         follows = one.root in ("torchvision", "torchaudio")
         machine = msgspec.structs.replace(self.machine, gpus=(), driver="") if follows else self.machine

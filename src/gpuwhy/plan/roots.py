@@ -13,7 +13,7 @@ from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.model.plan import Machine, Role
 from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, numbers
-from gpuwhy.plan.candidates import pythons_of, rows_of
+from gpuwhy.plan.candidates import oldest_glibc, pythons_of, rows_of
 from gpuwhy.plan.names import COMPANIONS
 
 FRAMEWORKS = ("tensorflow", "torch", "jax", "onnxruntime-gpu", "cupy")
@@ -36,6 +36,7 @@ class Candidate(msgspec.Struct, frozen=True):
     backend: str = ""
     system: bool = False  # CUDA and cuDNN must be on the system
     guessed: bool = False  # its GPU code was read from a sibling, not from itself
+    glibc: str = ""  # the oldest that its wheels need
 
 
 def framework_of(root: str) -> str:
@@ -70,6 +71,7 @@ def _make(
         backend,
         not brings and not own and row.cuda is not None,
         guessed,
+        oldest_glibc(row.systems),
     )
 
 
@@ -102,7 +104,9 @@ def _torch(machine: Machine) -> Iterator[Candidate]:
                 row, cuda=variant.cuda, cudnn=msgspec.UNSET, sass=sass or msgspec.UNSET, ptx=(), requires=msgspec.UNSET
             )
             guessed = not variant.code
-            exact = f"torch=={row.version}+{variant.backend}"  # fails without that index, instead of taking another build
+            exact = (
+                f"torch=={row.version}+{variant.backend}"  # fails without that index, instead of taking another build
+            )
             yield _make("torch", built, exact, brings=True, backend=variant.backend, guessed=guessed)
     for row in rows:
         if row.cuda is None:
@@ -126,7 +130,8 @@ def _jax(machine: Machine) -> Iterator[Candidate]:
         if lib is None or not at_least(row.version, installs.FIRST_JAX):
             continue
         made = _make("jax", row, f"jax[cuda{major}]=={row.version}", brings=True)
-        yield msgspec.structs.replace(made, pythons=made.pythons & pythons_of(lib))
+        glibc = max(made.glibc, oldest_glibc(lib.systems), key=numbers)
+        yield msgspec.structs.replace(made, pythons=made.pythons & pythons_of(lib), glibc=glibc)
     if not plugins:
         for row in libs.values():
             yield _make("jax", row, f"jax=={row.version}", brings=True)
@@ -155,7 +160,8 @@ def _plain(root: str, row: Release, role: Role) -> Candidate:
     pairs = row.pairs if isinstance(row.pairs, dict) else PAIRS.get((row.name, row.version), {})
     needs = (*pairs.items(), *(_needs(row) if role == "library" else ()))
     major = str(numbers(row.cuda)[0]) if root == "xformers" and isinstance(row.cuda, str) else ""
-    return Candidate(root, row, f"{root}=={row.version}", role, pythons_of(row), tuple(needs), major)
+    glibc = oldest_glibc(row.systems)
+    return Candidate(root, row, f"{root}=={row.version}", role, pythons_of(row), tuple(needs), major, glibc=glibc)
 
 
 def _needs(row: Release) -> Iterator[tuple[str, str]]:

@@ -138,13 +138,10 @@ def _conda(plan: Proposal, machine: Machine) -> Iterator[Way]:
     if plan.system and any(p.name == "CUDA" for p in plan.system) and not (row and row.conda):
         return
     extra = [f"  - {word}\n" for word in row.conda.split()] if row else []
-    inner = "".join(f'      - "{name}"{_cured(plan, name)}\n' for name in requirements(plan))
     own = backend(plan)
-    tools = "  - uv\n" if own else "  - pip\n"
-    text = (
-        "name: gpu\nchannels:\n  - conda-forge\ndependencies:\n"
-        f"  - python={plan.python}\n{tools}{''.join(extra)}{'' if own else '  - pip:' + chr(10) + inner}"
-    )
+    inner = "".join(f'      - "{name}"{_cured(plan, name)}\n' for name in requirements(plan))
+    tools = f"  - pip\n{''.join(extra)}  - pip:\n{inner}" if not own else f"  - uv\n{''.join(extra)}"
+    text = f"name: gpu\nchannels:\n  - conda-forge\ndependencies:\n  - python={plan.python}\n{tools}"
     note = "conda env create -f environment.yml (or mamba)"
     if row and machine.system != "windows":
         note += "; then: conda env config vars set LD_LIBRARY_PATH=$CONDA_PREFIX/lib"

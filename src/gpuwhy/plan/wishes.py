@@ -93,6 +93,9 @@ def _line(
     elif line.startswith("-"):
         raise WishError(f"{where}: {line.split()[0]!r} is not an option that requirements files have")
     else:
+        bad = re.search(r"\s(--hash(?![= ]\s*[\"']?[a-z0-9]+:[0-9a-fA-F]+)\S*)", line)
+        if bad:
+            raise WishError(f"{where}: {bad[1]!r} is not a hash: expected --hash=sha256: and hexadecimal digits")
         yield _wish(_HASH.sub("", " " + line).strip(), where, constraint)
 
 
@@ -103,6 +106,10 @@ def _wish(text: str, where: str, constraint: bool) -> Wish:
         if _URL.match(text):
             return _reference(text, where)
         raise WishError(f"{_at(where)}{text!r} is not a requirement: {_reason(error)}") from error
+    if parsed.url and not _URL.match(parsed.url):
+        raise WishError(f"{_at(where)}{text!r} is not a requirement: {parsed.url!r} is not a URL")
+    if any(not clause.version for clause in parsed.specifier):
+        raise WishError(f"{_at(where)}{text!r} is not a requirement: no version after the operator")
     name = canonicalize_name(parsed.name)
     _known(name, parsed.name, where)
     return Wish(

@@ -306,9 +306,17 @@ def _other_major(scope: Scope, pin: Pin, row: Release, toolkit: Pin) -> Iterator
         yield mistake("conda-pip-mix", pin.place, text, evidence_of(row, "cuda"), fix, "error")
 
 
+def _opened_by_another(scope: Scope, pin: Pin) -> bool:
+    """Whether another framework beside it takes CUDA from the system."""
+    others = [
+        p for p in scope.pins if p is not pin and p.origin == "pip" and p.name in (*TENSORFLOW, "onnxruntime-gpu")
+    ]
+    return any(not p.extras for p in others)
+
+
 def _unused(scope: Scope, pin: Pin, row: Release, toolkit: Pin) -> Iterator[Mistake]:
     compiles = any("nvcc" in name for name in scope.names) or toolkit.name not in ("cudatoolkit", "pytorch-cuda")
-    if not compiles:
+    if not compiles and not _opened_by_another(scope, pin):
         said = f"{toolkit.name}{toolkit.specifier} (line {toolkit.place.line})"
         text = f"pip's {pin.name} {row.version} brings CUDA {row.cuda} itself; conda's {said} is not used"
         fix = f"remove {toolkit.name}, or take {pin.name} from conda too"

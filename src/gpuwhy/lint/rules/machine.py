@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import archs, drivers
@@ -17,14 +18,22 @@ from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, numbers
 
 
+LABEL = re.compile(r"cu(\d+)(\d)")
+"""The label of a build from PyTorch's own index: cu121."""
+
+
 def releases(scope: Scope) -> Iterator[Mistake]:
     """Each framework's release against the driver and the GPUs."""
     machine = scope.machine
     if machine is None or not scope.environment.runs:
         return
     for pin in scope.pins:
+        labelled = LABEL.fullmatch(pin.variant)
+        if labelled and pin.name in ("torch", "torchvision", "torchaudio"):
+            cuda = f"{labelled[1]}.{labelled[2]}"
+            yield from _driver(machine, cuda, f"{pin.name} +{pin.variant} is built for CUDA {cuda}", pin.place)
         row = _row(scope, pin)
-        if row is None or row.platform != LINUX:
+        if row is None or row.platform != machine.platform:
             continue
         said = f"{pin.name} {row.version}" + ("" if is_pinned(pin) else " (the newest)")
         if isinstance(row.cuda, str):
@@ -35,10 +44,11 @@ def releases(scope: Scope) -> Iterator[Mistake]:
 def _row(scope: Scope, pin: Pin) -> Release | None:
     if pin.origin != "pip" or pin.variant or pin.reference or not is_gpu_build(pin) or scope.environment.other_index:
         return None
+    platform = scope.machine.platform if scope.machine else LINUX
     if pin.name in ("jax", "jaxlib"):
         extra = next((e for e in pin.extras if e.startswith("cuda")), "")
-        return scope.taken(pin, f"jax-{extra[:6]}-plugin") if extra else None
-    return scope.taken(pin)
+        return scope.taken(pin, f"jax-{extra[:6]}-plugin", platform) if extra else None
+    return scope.taken(pin, platform=platform)
 
 
 def image(scope: Scope) -> Iterator[Mistake]:

@@ -1,0 +1,17 @@
+"""Files are named as everywhere else, however the loader came to them."""
+
+from __future__ import annotations
+
+from gpuwhy.host.root import RootHost
+from gpuwhy.loader.loads import neat_unmet
+from gpuwhy.model.facts import UnmetSymbol
+
+
+def test_unmet_symbols_name_files_as_the_tree_does(tmp_path):
+    """A RUNPATH's `$ORIGIN/../..` stays in the path that was opened; the copies are known without it."""
+    for name in ("torch/lib/libcusparse.so.12", "nvidia/lib/libnvJitLink.so.12"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    raw = UnmetSymbol("/torch/lib/libcusparse.so.12", "/torch/lib/../../nvidia/lib/libnvJitLink.so.12", ("x",), 1)
+    neat = neat_unmet(RootHost(str(tmp_path)), raw)
+    assert (neat.library, neat.provider) == ("/torch/lib/libcusparse.so.12", "/nvidia/lib/libnvJitLink.so.12")
