@@ -45,7 +45,8 @@ def run(folder: Path, text: str, *options: str, patch: str = "") -> str:
     argv = [sys.executable, "-m", "pytest", "--strict-markers", "-rs", "--color=no", "-o", "addopts=", *LOAD, *options]
     environ = {**os.environ, "PYTHONPATH": SRC, "COLUMNS": "160"}
     environ.pop("PYTEST_ADDOPTS", None)
-    return subprocess.run(argv, cwd=folder, env=environ, capture_output=True, text=True).stdout
+    done = subprocess.run(argv, cwd=folder, env=environ, capture_output=True, text=True)
+    return done.stdout + done.stderr
 
 
 def test_marked_tests_skip_with_the_reason(tmp_path):
@@ -66,9 +67,25 @@ def test_another_name_for_the_marker(tmp_path):
 
 
 def test_a_marker_that_makes_no_sense(tmp_path):
-    text = "import pytest\n@pytest.mark.gpu(colour='red')\ndef test_x(): pass"
+    text = "import pytest\ndef test_y(): pass\n@pytest.mark.gpu(fre='8GB')\ndef test_x(): pass"
     out = run(tmp_path, text)
-    assert "@pytest.mark.gpu: why_not() got an unexpected keyword argument 'colour'" in out
+    known = "@pytest.mark.gpu: there is no keyword 'fre'; its keywords are free, capability, n"
+    assert f"ERROR: test_it.py::test_x: {known}\n" in out
+    assert "Traceback" not in out
+    assert "passed" not in out
+    assert "1 passed, 1 deselected" in run(tmp_path, text, "-m", "not gpu")
+    worker = run(tmp_path, text, patch="def pytest_configure(config): config.workerinput = {}")
+    assert known in worker
+    assert "1 passed, 1 error" in worker
+
+
+@pytest.mark.parametrize("given, says", [("free='lots'", "'lots' is no size"), ("1, '>=8', 1, 2", "4 were given")])
+def test_a_marker_with_values_that_make_no_sense(tmp_path, given, says):
+    out = run(tmp_path, f"import pytest\n@pytest.mark.gpu({given})\ndef test_x(): pass")
+    assert "@pytest.mark.gpu: " in out
+    assert says in out
+    assert "why_not(*mark.args" not in out, "no lines of our own"
+    assert "1 error" in out
 
 
 def test_failures_are_explained_once_per_cause(tmp_path):

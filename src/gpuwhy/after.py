@@ -12,11 +12,19 @@ from gpuwhy import app, logs
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Report
-from gpuwhy.reason.watched import INNOCENT, kernel_lines, last_words, stayed_away, told_of_failure, told_of_silence
+from gpuwhy.reason.watched import (
+    INNOCENT,
+    as_seen,
+    kernel_lines,
+    last_words,
+    stayed_away,
+    told_of_failure,
+    told_of_silence,
+)
 from gpuwhy.run.child import Ended
 from gpuwhy.run.observed import observed, python_of
 from gpuwhy.run.ranks import error_file, error_text, first_rank, log_folder, rank_logs
-from gpuwhy.run.ring import merged
+from gpuwhy.run.ring import merged, real_line
 from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.target import python_of_command
 
@@ -77,8 +85,16 @@ def told(output: str, facts: Facts, logs_of_rank: Sequence[str] = ()) -> Report:
     """What a watched program's output and the facts say together; a rank's own log comes before its launcher's."""
     started = time.monotonic()
     text = "\n".join([*logs_of_rank, output, *_of_first_rank(output), *kernel_lines(facts), *last_words(facts.run)])
-    reading = logs.read((text.encode("utf-8", "replace"),))
-    return told_of_failure(logs.report_on(reading, facts, started=started, where="output"), facts)
+    reading = _as_printed(logs.read((text.encode("utf-8", "replace"),)), text)
+    report = as_seen(logs.report_on(reading, facts, started=started, where="output"), facts.run, output)
+    return told_of_failure(report, facts)
+
+
+def _as_printed(reading: logs.Reading, text: str) -> logs.Reading:
+    """The reading with the line numbers of the whole output, of which `text` keeps the beginning and the end."""
+    real = real_line(text)
+    symptoms = tuple(msgspec.structs.replace(one, line=real(one.line)) for one in reading.symptoms)
+    return msgspec.structs.replace(reading, symptoms=symptoms, lines=real(reading.lines))
 
 
 def _of_first_rank(output: str) -> list[str]:

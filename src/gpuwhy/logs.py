@@ -12,16 +12,19 @@ import msgspec
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.clues import clues
 from gpuwhy.causes.clues.admits import admitted
+from gpuwhy.causes.clues.pointed import remedies
 from gpuwhy.causes.clues.questions import QUESTIONS, question_for
-from gpuwhy.causes.clues.tailored import remedies
+from gpuwhy.causes.clues.words import lexicon
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Report
 from gpuwhy.model.symptom import Reading
 from gpuwhy.reason.explain import Rules
 from gpuwhy.reason.explain import explain as explain_reading
 from gpuwhy.reason.probed import after_failure, failures
+from gpuwhy.reason.rank import environment, named
 from gpuwhy.reason.report import report
 from gpuwhy.reason.tally import Index, index, tally
+from gpuwhy.reason.words import likened, unspoken
 from gpuwhy.symptoms.reader import LogReader, read, read_text
 from gpuwhy.symptoms.text import BINARY
 
@@ -59,7 +62,7 @@ def _index() -> Index:
 def rules() -> Rules:
     """Clues, causes, remedies and questions."""
     by_id = {cause.id: cause for cause in CAUSES}
-    return Rules(_index(), by_id, remedies, question_for, {q.id: q for q in QUESTIONS}, admitted)
+    return Rules(_index(), by_id, remedies, question_for, {q.id: q for q in QUESTIONS}, admitted, lexicon)
 
 
 def report_on(
@@ -67,7 +70,8 @@ def report_on(
 ) -> Report:
     """The report on what was read, with this machine's facts if they are given."""
     took = time.monotonic() - started if started else 0.0
-    return explain_reading(rules(), reading, facts, _answers(answers), took, where)
+    told = explain_reading(rules(), reading, facts, _answers(answers), took, where)
+    return msgspec.structs.replace(told, causes=named(told.causes, environment(facts) if facts else ""))
 
 
 def _answers(given: Iterable[str]) -> Mapping[str, str]:
@@ -102,14 +106,29 @@ def report_on_probe(facts: Facts, took: float, again: str = "") -> Report:
     return after_failure(by_facts, read, again)
 
 
-def batch(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """JSON lines {"id", "log"} to JSON lines {"id", "causes"}."""
-    for line in lines:
+def batch(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """JSON lines {"id", "log"} to {"id", "causes"}, or {"id", "error"} where a line is none; blank ones are skipped."""
+    for number, line in enumerate(lines, 1):
         if line.strip():
-            yield msgspec.json.encode(_one(msgspec.json.decode(line)))
+            yield _answered(number, line)
 
 
-def _one(case: Any) -> dict[str, Any]:
-    scores = tally(_index(), read_text(str(case.get("log", ""))))
+def _answered(number: int, line: bytes) -> dict[str, Any]:
+    try:
+        case = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return {"id": None, "error": f"line {number}: no JSON: {error}"}
+    if not isinstance(case, dict):
+        return {"id": None, "error": f"line {number}: no JSON object"}
+    if not isinstance(case.get("log"), str):
+        return {"id": case.get("id"), "error": f'line {number}: "log" is no text, or missing'}
+    return _one(case)
+
+
+def _one(case: dict[str, Any]) -> dict[str, Any]:
+    reading = read_text(case["log"])
+    scores = tally(_index(), reading)
+    if unspoken(scores):
+        scores = likened(lexicon(), reading.excerpt) or scores
     told = [{"id": s.cause, "confidence": round(s.confidence, 3)} for s in scores[:MOST] if s.confidence >= LEAST]
     return {"id": case.get("id"), "causes": told}

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 MARKER = "gpu"
+KEYWORDS = ("free", "capability", "n")
 _LONGEST = 100_000
 _MOST = 20
 
@@ -30,18 +31,38 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f'{marker}(free="8GB", capability=">=8.0", n=1): {text}')
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Refuse a marker with a keyword that does not exist, before any test runs."""
+    marker = config.getini("gpuwhy_marker")
+    if not marker or hasattr(config, "workerinput"):  # a worker of xdist would die of it: there the test fails
+        return
+    for item in items:
+        for mark in item.iter_markers(marker):
+            if wrong := _unknown(mark):
+                raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.{marker}: {wrong}")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a marked test where there is no such GPU."""
     marker = item.config.getini("gpuwhy_marker")
     for mark in item.iter_markers(marker) if marker else ():
         from gpuwhy.inside.available import why_not
 
+        if wrong := _unknown(mark):
+            pytest.fail(f"@pytest.mark.{marker}: {wrong}", pytrace=False)
         try:
             why = why_not(*mark.args, **mark.kwargs)
         except (TypeError, ValueError) as error:
-            raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.{marker}: {error}") from None
+            pytest.fail(f"@pytest.mark.{marker}: {error}", pytrace=False)
         if why:
             pytest.skip(why)
+
+
+def _unknown(mark: pytest.Mark) -> str:
+    """What is wrong with a marker's keywords, or ""."""
+    unknown = next((name for name in mark.kwargs if name not in KEYWORDS), "")
+    return f"there is no keyword {unknown!r}; its keywords are {', '.join(KEYWORDS)}" if unknown else ""
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.clues.remedies import REMEDIES
+from gpuwhy.causes.clues.remedies_told import TOLD
 from gpuwhy.causes.driver.builds import BUILDS
 from gpuwhy.logs import explain_text
 from gpuwhy.reason.judge import judge
@@ -56,7 +57,8 @@ def commands() -> Iterator[str]:
         yield from (fix.command for verdict in judge(mine, load(fixture)[1]) for fix in verdict.fixes)
         if log := log_of(fixture):
             yield from (fix.command for cause in explain_text(log).causes for fix in cause.fixes)
-    yield from (fix.command for fixes in REMEDIES.values() for fix in fixes)
+    for row in (row for table in (REMEDIES, TOLD) for rows in table.values() for row in rows):
+        yield from (row.fix.command.replace("{cu}", suffix) for suffix in ("-cu11", "-cu12", ""))
     yield from (build.command for rows in BUILDS.values() for build in rows)
     yield from (fix.command for text in texts() for cause in explain_text(text).causes for fix in cause.fixes)
 

@@ -92,6 +92,15 @@ def test_a_clear_message_is_not_overruled_by_an_unrelated_fault():
     assert explain_text(missing, facts).causes[0].id == "other.not_gpu"
 
 
+@pytest.mark.parametrize("fixture", ["install/corrupted/shown", "memory/other_process/shown", "driver/missing/shown"])
+def test_a_fault_that_does_not_explain_a_clear_text_comes_after_its_own_cause(fixture):
+    _, facts = load(HERE / f"{fixture}.json")
+    report = explain_text("RuntimeError: CUDA error: no kernel image is available for execution on the device", facts)
+    assert [c.id for c in report.causes[:2]] == ["framework.gpu_unsupported", ".".join(fixture.split("/")[:2])]
+    assert report.status == "unknown"
+    assert report.headline.startswith("The text says framework.gpu_unsupported, this machine does not")
+
+
 def test_what_a_shown_cause_hides_is_not_told_beside_it():
     _, facts = load(HERE / "driver/library_mismatch/shown.json")
     told = {c.id for c in explain_text("RuntimeError: No CUDA GPUs are available", facts).causes}

@@ -1,6 +1,7 @@
 """Outputs of real programs that were made to fail in a known way: the cause is certain, and was written down first.
 
-tools/capture.py says how on a machine with a GPU (h200), tools/capture_lab.py on one without (lab). `also` holds what
+tools/capture.py says how on a machine with a GPU (h200), tools/capture_lab.py on one without (lab),
+tools/capture_windows.py with Windows programs (windows). `also` holds what
 the text alone cannot tell from the cause, `why` the reason: an empty device list looks the same whatever emptied it.
 """
 

@@ -13,12 +13,12 @@ from typing import Literal
 from gpuwhy.causes.commands import search_first
 from gpuwhy.causes.windows import on_windows, path_first
 from gpuwhy.knowledge.flavours import is_follower
-from gpuwhy.knowledge.installs import LINKED, PRELOADS, lost_folder
+from gpuwhy.knowledge.installs import PRELOADS, lost_folder
 from gpuwhy.knowledge.libraries import is_cudnn as is_cudnn_file
 from gpuwhy.knowledge.libraries import parse, stem
 from gpuwhy.knowledge.sonames import SONAMES, cuda_of
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, know, proof, saw, weak
-from gpuwhy.model.expect import gpu_claimed, gpu_present
+from gpuwhy.model.expect import LINKED, gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Framework, LibraryCopy, MissingLibrary, NeededLibrary
 
@@ -70,9 +70,15 @@ def required(case: Case, pick: Pick) -> list[NeededLibrary]:
 
     The driver's own are other causes' business, and so is what only cuDNN asks for.
     """
-    mine = [n for n in case.facts.loads.needs.need() or () if n.framework == the(case).name]
+    lost = damaged_files(case)
+    mine = [n for n in case.facts.loads.needs.need() or () if n.framework == the(case).name and n.needed_by not in lost]
     listed_ones = [n for n in mine if not n.optional] + _behind(case, mine)
     return [n for n in listed_ones if pick(n) and not n.name.startswith(DRIVERS)]
+
+
+def damaged_files(case: Case) -> set[str]:
+    """Installed files that no loader takes: what they would have opened is not asked for."""
+    return {d.path for d in value_or(case.facts.target.damage, ()) if d.what not in _STILL_LOADS}
 
 
 def _behind(case: Case, mine: Sequence[NeededLibrary]) -> list[NeededLibrary]:
@@ -146,6 +152,11 @@ def irrelevant(case: Case) -> Finding | None:
     if is_follower(the(case).name) and any(f.name == "torch" for f in value_or(case.facts.target.frameworks, ())):
         return against(f"{the(case).title} is imported after PyTorch, which has opened its CUDA libraries by then",
                        saw(named(case), Source("folder", the(case).path)))  # fmt: skip
+    askers = {n.needed_by for n in value_or(case.facts.loads.needs, ()) if n.framework == the(case).name}
+    lost = sorted(askers & damaged_files(case))
+    if lost and len(lost) == len(askers):
+        return against(f"{base_name(lost[0])}, which would open it, is damaged itself: install.corrupted",
+                       saw("damaged", Source("file", lost[0])))  # fmt: skip
     present = gpu_present(case.facts)
     if isinstance(present, Absent) and the(case).name not in LINKED and not tried(case):
         return against("this machine has no NVIDIA GPU, so it is never opened", saw("no GPU on the PCI bus", present))
@@ -197,7 +208,12 @@ def nothing_lost(case: Case, pick: Pick, *stories: Story) -> Finding | None:
     if not needs:
         the(case).opens.need()
         return against(f"{named(case)} opens no such library", saw("libraries it opens", the(case).opens))
-    what = f"all {len(needs)} libraries" if len(needs) > 1 else f"the one library ({needs[0].name})"
+    rest = [n for n in required(case, anything) if not isinstance(n.found, Known)]
+    besides = " besides cuDNN" if rest and all(is_cudnn(n) for n in rest) and not pick(rest[0]) else ""
+    what = f"all {len(needs)} libraries{besides}" if len(needs) > 1 else f"the one library{besides} ({needs[0].name})"
+    if own := sorted(path for path in damaged_files(case) if path.startswith(f"{the(case).path}/")):
+        return against(f"{base_name(own[0])} of {named(case)} is damaged: install.corrupted",
+                       saw("damaged", Source("file", own[0])))  # fmt: skip
     if set(told) != {"found"}:
         first = next(need for need, one in zip(needs, told, strict=True) if one != "found")
         return against(f"{first.name} {_OTHERWISE[story(case, first)]}", saw_search(first))
@@ -284,10 +300,10 @@ def _dates(needs: Sequence[NeededLibrary]) -> list[Evidence]:
 def say_displaced(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     """In the framework's own environment, and in no folder that it searches."""
     first, title = needs[0], the(case).title
-    are, many = ("are" if len(needs) > 1 else "is"), len(first.searched)
+    are, it, many = *(("are", "them") if len(needs) > 1 else ("is", "it")), len(first.searched)
     folders = f"none of the {many} folders searched holds it" if many else "no folder searched holds it"
     text = (
-        f"{listed(needs)} {are} installed, but not where {title} looks for it: "
+        f"{listed(needs)} {are} installed, but not where {title} looks for {it}: "
         f"{base_name(first.needed_by)} opens {first.name}, and {folders}"
     )
     row = lost_folder(the(case).name, the(case).version, first.name)

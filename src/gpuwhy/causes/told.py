@@ -1,9 +1,11 @@
-"""The sign of causes that only a program's output can show: without it they stay open, with it the clues decide."""
+"""The sign and the fixes of causes that only a program's output can show: without it they stay open."""
 
 from __future__ import annotations
 
-from gpuwhy.model.cause import Case, Finding
+from gpuwhy.causes.clues.tailored import remedies
+from gpuwhy.model.cause import Case, Finding, Fix, Fixes
 from gpuwhy.model.fact import Undetermined, Unknown
+from gpuwhy.model.symptom import Reading
 
 
 def needs_output(case: Case) -> Finding | None:
@@ -11,3 +13,12 @@ def needs_output(case: Case) -> Finding | None:
     if not case.symptoms:
         raise Undetermined(Unknown("only a program's output tells", "gpuwhy explain LOG"))
     return None
+
+
+def by_output(cause: str) -> Fixes:
+    """The fixes of such a cause, by what the program printed."""
+
+    def fixes(case: Case) -> tuple[Fix, ...]:
+        return remedies(cause, (), case.symptoms, Reading(symptoms=case.symptoms, told=case.told), case.facts)
+
+    return fixes

@@ -9,10 +9,9 @@ from gpuwhy.causes.commands import search_first
 from gpuwhy.causes.driver.winner import folder_of, off_the_path
 from gpuwhy.causes.needs import at_home, base_name, irrelevant, named, the
 from gpuwhy.causes.windows import path_first, shown
-from gpuwhy.knowledge.installs import LINKED
 from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, saw
-from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.expect import LINKED, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
 from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree
 from gpuwhy.model.version import numbers

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from gpuwhy.inside.arrays import Array, contiguous, describe, device_name, dtype_name
-from gpuwhy.inside.shapes import Bound, fit, parse
+from gpuwhy.inside.shapes import Bound, Shape, fit, parse, words
 from gpuwhy.inside.slips import device_slip, dtype_slip, layout_slip, shape_slips
 
 T = TypeVar("T")
@@ -22,6 +24,11 @@ _KINDS = {
     "float": ("float16", "float32", "float64", "bfloat16"),
     "int": ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 }
+
+
+_DTYPE = re.compile(
+    r"q?u?int\d+|b?float\d+\w*|complex\d*|bool|str\d*|string|object|bytes\d*|datetime64|resource|variant"
+)
 
 
 class MismatchError(ValueError):
@@ -67,7 +74,7 @@ class Expect:
     def __call__(
         self,
         array: T,
-        shape: str | None = None,
+        shape: Shape | None = None,
         *,
         dtype: Any = None,
         layout: str | None = None,
@@ -78,11 +85,19 @@ class Expect:
         """Return the array if it is as expected, else raise MismatchError.
 
         A shape is words: sizes, names (one size each, in a scope or in `dims`), `_` for any size, `...` or `*name` for
-        any number of dimensions.
+        any number of dimensions; or a tuple of these, with None for any size.
         """
         if self.active:
             bound = dims if dims is not None else _current.get()
-            _check(describe(array), shape, dtype, layout, device, Dims() if bound is None else bound, name)
+            _check(
+                describe(array),
+                None if shape is None else words(shape),
+                dtype,
+                layout,
+                device,
+                Dims() if bound is None else bound,
+                name,
+            )
         return array
 
 
@@ -118,7 +133,15 @@ def _wanted(dtype: Any) -> tuple[str, ...]:
     if dtype is None:
         return ()
     many = dtype if isinstance(dtype, (tuple, list, set, frozenset)) else (dtype,)
-    return tuple(dtype_name(one) for one in many)
+    return tuple(_known(dtype_name(one)) if isinstance(one, str) else dtype_name(one) for one in many)
+
+
+def _known(name: str) -> str:
+    """A dtype that was written as a word; raises ValueError where no framework has one of that name."""
+    if name in _KINDS or _DTYPE.fullmatch(name):
+        return name
+    near = difflib.get_close_matches(name, [*_KINDS, *(one for kind in _KINDS.values() for one in kind), "bool"], 1)
+    raise ValueError(f"dtype={name!r} is no dtype" + (f"; did you mean {near[0]!r}?" if near else ""))
 
 
 def _dtype(came: Array, dtype: Any) -> tuple[str, str]:
@@ -153,7 +176,7 @@ def _layout(came: Array, layout: str | None) -> tuple[str, str]:
     return f"its layout is not {layout}{strides}", layout_slip(came, layout)
 
 
-Wanted = str | Mapping[str, Any]
+Wanted = Shape | Mapping[str, Any]
 
 
 def expects(*, returns: Wanted | None = None, **shapes: Wanted) -> Callable[[F], F]:
@@ -206,9 +229,10 @@ def _checked(function: F, shapes: Mapping[str, Wanted], returns: Wanted | None) 
 
 
 def _mapping(wanted: Wanted) -> dict[str, Any]:
-    how = {"shape": wanted} if isinstance(wanted, str) else dict(wanted)
+    how = dict(wanted) if isinstance(wanted, Mapping) else {"shape": wanted}
     if how.get("shape") is not None:
-        parse(how["shape"])
+        parse(words(how["shape"]))
+    _wanted(how.get("dtype"))
     return how
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import EllipsisType
+from typing import Any
 
 from gpuwhy.inside.arrays import Dim, shown
 
@@ -23,6 +26,32 @@ class Token:
     def named(self) -> bool:
         """Whether it binds a name."""
         return bool(self.name) and self.name != "_"
+
+
+Shape = str | Sequence[int | str | EllipsisType | None]
+"""Words, or a tuple: sizes, names, None or `...`."""
+
+
+def words(shape: Shape) -> str:
+    """A shape as words; raises TypeError where it is none."""
+    if isinstance(shape, str):
+        return shape
+    if not isinstance(shape, (tuple, list)):
+        raise TypeError(f"a shape is words, such as 'batch 3 224 224', or a tuple; {type(shape).__name__} came")
+    return " ".join(_word(one, shape) for one in shape)
+
+
+def _word(one: Any, shape: Sequence[Any]) -> str:
+    if one is None or one == -1:
+        return "_"
+    if one is Ellipsis:
+        return "..."
+    if isinstance(one, str) and len(one.split()) == 1:
+        return one
+    try:
+        return str(operator.index(one))
+    except TypeError:
+        raise TypeError(f"{shape!r}: {one!r} is no size, no name, not None and not ...") from None
 
 
 @lru_cache(maxsize=512)

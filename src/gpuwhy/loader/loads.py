@@ -23,6 +23,7 @@ from gpuwhy.model.facts import (
     MissingLibrary,
     NeededLibrary,
     Opened,
+    UnmetSymbol,
 )
 
 _SUFFIX = re.compile(r"\.so\.(\d[\d.]*\.\d[\d.]*)$")  # libcuda.so.580.159.04, never libcuda.so.1
@@ -170,8 +171,14 @@ def tree_of(process: Process, facts: Facts, name: str) -> LoadTree:
             for m in process.missing
             if concerns_gpu(m.name) or "/libcudnn" in m.needed_by
         ),
-        unmet=unmet_symbols(process),
+        unmet=tuple(neat_unmet(process.world.host, one) for one in unmet_symbols(process)),
     )
+
+
+def neat_unmet(host: Host, one: UnmetSymbol) -> UnmetSymbol:
+    """The same, its two files named as everywhere else."""
+    asker, provider = (_neat(host, known(path, "file", path)).need() or path for path in (one.library, one.provider))
+    return UnmetSymbol(asker, provider, one.symbols, one.count)
 
 
 def _loaded(host: Host, one: Loaded, copy: LibraryCopy | None) -> LoadedLibrary:

@@ -7,6 +7,9 @@ from gpuwhy.model.facts import Facts
 
 GPU_PACKAGES = ("tensorflow-gpu", "onnxruntime-gpu", "paddlepaddle-gpu", "cupy-cuda", "jax-cuda", "mxnet-cu", "nvidia-")
 
+LINKED = frozenset({"torch"})
+"""Frameworks that link their CUDA libraries: importing them fails without one, GPU or not (torch 1.4 to 2.15)."""
+
 
 def gpu_present(facts: Facts) -> Fact[str]:
     """The GPU of this machine, by NVML or on the PCI bus; Absent when the bus was read and has none."""

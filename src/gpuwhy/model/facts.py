@@ -240,6 +240,7 @@ class Interpreter(Record, frozen=True):
     kind: str  # "venv", "conda", "system", "pyenv", "store" …
     chosen_by: str  # "--python", "VIRTUAL_ENV", "CONDA_PREFIX", ".venv", "PATH"
     machine: str  # x86_64, aarch64
+    gone: str = ""  # what is wrong with its executable: "a link that leads nowhere" | "not there"
 
 
 class Distribution(Record, frozen=True):
@@ -285,6 +286,17 @@ class Conflict(Record, frozen=True):
     winner: Fact[str]  # the distribution whose bytes are on disk
 
 
+class Unfit(Record, frozen=True):
+    """A version that an installed GPU package asks of another, and that the installed one is not."""
+
+    by: str  # torch
+    by_version: str
+    name: str  # nvidia-nvjitlink-cu12
+    wants: str  # ==12.4.127
+    installed: str  # 12.1.105
+    file: str  # the metadata that asks
+
+
 class Damage(Record, frozen=True):
     """An installed file that is not what its RECORD says."""
 
@@ -304,6 +316,7 @@ class Target(Record, frozen=True):
     frameworks: Fact[tuple[Framework, ...]] = NOT_OBSERVED
     conflicts: Fact[tuple[Conflict, ...]] = NOT_OBSERVED
     damage: Fact[tuple[Damage, ...]] = NOT_OBSERVED
+    unfit: Fact[tuple[Unfit, ...]] = NOT_OBSERVED  # of what PyTorch and JAX ask for in their metadata
     kernels: Fact[tuple[str, ...]] = NOT_OBSERVED  # Jupyter kernels: "name: interpreter"
 
 

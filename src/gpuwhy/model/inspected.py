@@ -76,6 +76,7 @@ class Tree(msgspec.Struct, frozen=True):
     missing: tuple[Missing, ...] = ()
     unmet: tuple[UnmetSymbol, ...] = ()
     unmet_versions: tuple[UnmetVersion, ...] = ()
+    unsure: tuple[str, ...] = ()  # libraries that could lie on Windows' PATH alone, where that is not known
 
     @property
     def sound(self) -> bool:
@@ -91,7 +92,7 @@ class VersionsNeeded(msgspec.Struct, frozen=True):
 
 
 class Header(msgspec.Struct, frozen=True):
-    """What an ELF file says of itself."""
+    """What a file says of itself; of a Windows file, what it has no word for is empty."""
 
     machine: str
     bits: int
@@ -100,9 +101,10 @@ class Header(msgspec.Struct, frozen=True):
     runpath: str
     interpreter: str
     build_id: str
-    version: str | None  # of a CUDA library
+    version: str | None  # of a CUDA library; of a Windows file, by its version resource too
     glibc: str | None  # the oldest that offers every symbol version asked for
     versions: tuple[VersionsNeeded, ...]
+    delayed: tuple[str, ...] = ()  # of a Windows file: libraries that are loaded when first called
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -196,6 +198,7 @@ class Inspected(msgspec.Struct, frozen=True):
     variables: tuple[str, ...] = ()  # "LD_LIBRARY_PATH=…": what the search took from the environment
     notes: tuple[str, ...] = ()
     probe: Probed | None = None  # --probe
+    searched: bool = True  # False: a Windows file where no Windows is; what it would get was not looked for
 
     @property
     def sound(self) -> bool:

@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+MISSPELT = "misspelt"
+"""The note of a text that says something only once its spelling is set right."""
 Role = Literal["error", "echo", "harmless", "context", "told"]
 """error: it decides. echo: says that something failed, not what. harmless: taken for an error, and none.
 context: tells where a line comes from. told: a fact about the machine, pasted along."""
@@ -23,6 +25,7 @@ class Symptom(msgspec.Struct, frozen=True):
     fields: dict[str, str] = {}
     follows: int = -1  # the order of the symptom that explains this one
     times: int = 1  # how often the same was said
+    warned: bool = False  # its line calls itself a warning
 
     @property
     def speaker(self) -> str:
@@ -56,6 +59,7 @@ class Reading(msgspec.Struct, frozen=True):
     lines: int = 0
     left_out: int = 0  # symptoms beyond the number that is kept
     notes: tuple[str, ...] = ()  # what the text was: gzip, UTF-16, binary
+    excerpt: str = ""  # its beginning and its end, for the words; never part of a report
 
     def has(self, *prefixes: str) -> bool:
         """Whether a signature that starts so was found."""
@@ -91,6 +95,13 @@ class Clue(msgspec.Struct, frozen=True):
     weight: float
     text: str
     when: Condition = always
+
+
+class Likeness(msgspec.Struct, frozen=True):
+    """The words that texts of one cause have more often than others, and how usual the cause is; in log-odds."""
+
+    usual: float
+    words: dict[str, float]
 
 
 class Question(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _NUMBER = re.compile(r"\d+")
+_CLAUSE = re.compile(r"(===?|!=|<=|>=|~=|<|>)\s*(\d[\d.]*)(\.\*)?")
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -30,3 +31,30 @@ def at_least(version: str, floor: str) -> bool:
 def major_minor(version: str) -> str:
     """Return 'major.minor' of a dotted version ('12.9.79' → '12.9'), or what there is of it."""
     return ".".join(str(n) for n in numbers(version)[:2])
+
+
+def dotted(number: str) -> str:
+    """CUDA's own way of writing a version, 11040, as 11.4; anything else as it is."""
+    if not re.fullmatch(r"\d{4,5}", number):
+        return number
+    return f"{int(number) // 1000}.{int(number) % 1000 // 10}"
+
+
+def meets(version: str, wanted: str) -> bool:
+    """Whether a version is one that '<=0.12.0.1,>=0.11.2' asks for; a clause that is not numbers asks for nothing."""
+    return all(_meets(version, clause.strip()) for clause in wanted.split(","))
+
+
+def _meets(version: str, clause: str) -> bool:
+    found = _CLAUSE.fullmatch(clause)
+    if not found:
+        return True
+    sign, floor = found[1], found[2].rstrip(".")
+    if found[3] or sign == "~=":
+        places = len(numbers(floor)) - (sign == "~=")
+        same = numbers(version)[:places] == numbers(floor)[:places]
+        return not same if sign == "!=" else same and (sign != "~=" or at_least(version, floor))
+    above, below = at_least(version, floor), at_least(floor, version)
+    return {">=": above, "<=": below, ">": not below, "<": not above, "!=": not (above and below)}.get(
+        sign, above and below
+    )

@@ -21,7 +21,7 @@ _GPU_RELATED = re.compile(
 )
 CUDA_LIBRARY = re.compile(
     r"lib(cudart|cublas|cublasLt|cudnn\w*|cufftw?|curand|cusolver(Mg)?|cusparse|cusparseLt|nccl|nvrtc|nvJitLink|cupti"
-    r"|nvToolsExt|cufile|nvshmem_host|nvinfer\w*|nvonnxparser|nvparsers|cutensor|cudss|nvjpeg|nvvm)(-[\w.]+)?\.so"
+    r"|nvToolsExt|cufile|nvshmem_host|nvinfer\w*|nvonnxparser|nvparsers|cutensor(Mg)?|cudss|nvjpeg|nvvm)(-[\w.]+)?\.so"
 )
 NO_CUDNN = Unknown("this framework does not tell its cuDNN version")
 NOT_READ = Unknown("the GPU code of this framework was not read")

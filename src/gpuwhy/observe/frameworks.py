@@ -127,9 +127,9 @@ def _onnxruntime(package: Installed) -> Built:
     there = package.host.stat(provider)
     if isinstance(there, Unknown):
         return Built(there)
-    if isinstance(there, Absent):
-        return without_gpu(Source("file", provider, "not there"))
     info = f"{package.path}/capi/build_and_package_info.py"
+    if isinstance(there, Absent):
+        return _without_provider(package, provider, info)
     pairs = assigned(value_or(package.host.read(info), ""))
     said = pairs.get("cuda_version", "")
     if pairs.get("package_name") == "onnxruntime" and not said:  # the provider is what another flavour left behind
@@ -140,6 +140,19 @@ def _onnxruntime(package: Installed) -> Built:
     cuda = known(major_minor(said), "file", info) if numbers(said) else _cuda_by_names(opens)
     sass, ptx = gpu_code(package.host, provider)
     return Built(known(True, "file", provider), cuda, cudnn_pin(package), sass, ptx, opens)
+
+
+def _without_provider(package: Installed, provider: str, info: str) -> Built:
+    """A CPU build, or a GPU build that has lost the file: what it was installed with tells."""
+    record = f"{package.dist.location}/RECORD"
+    if not value_or(package.host.lines(record, "libonnxruntime_providers_cuda.so,"), ()):
+        return without_gpu(Source("file", provider, "not there"))
+    pairs = assigned(value_or(package.host.read(info), ""))
+    if pairs.get("package_name") == "onnxruntime":
+        return without_gpu(Source("file", info, "package_name = 'onnxruntime'"))
+    said, lost = pairs.get("cuda_version", ""), Unknown(f"{provider} is not there")
+    cuda = known(major_minor(said), "file", info) if numbers(said) else lost
+    return Built(known(True, "file", record, "lists the CUDA provider"), cuda, cudnn_pin(package), lost, lost, lost)
 
 
 def _preloaded(package: Installed, provider: str) -> Fact[tuple[Opened, ...]]:

@@ -18,6 +18,7 @@ from gpuwhy.observe.built import gpu_related, normal
 from gpuwhy.observe.frameworks import frameworks
 from gpuwhy.observe.installed import conflicts, damage
 from gpuwhy.observe.scene import Look, Scene
+from gpuwhy.observe.unfit import unfit
 
 _PYTHON_NAME = re.compile(r"(i?python|pypy)[\d.]*t?$")
 _TOOL_MARKS = ("uv-receipt.toml", "pipx_metadata.json")
@@ -135,13 +136,15 @@ def _environment(scene: Scene, prefix: str, chosen_by: str, path: str = "") -> F
     )
     path = path or next((p for p in (f"{prefix}/bin/python", f"{prefix}/bin/python3") if _exists(scene, p)), "")
     source = Source("file", f"{prefix}/pyvenv.cfg") if kind == "venv" else Source("folder", f"{prefix}/conda-meta")
+    gone = ""
     if not path:
         path = f"{prefix}/bin/python"
-        source = Source(source.kind, source.where, f"{path} leads nowhere: the Python it was made from is gone")
+        gone = "a link that leads nowhere" if isinstance(scene.host.link(path), Known) else "not there"
+        source = Source(source.kind, source.where, f"{path} is {gone}")
     version = version or _version_by_folder(scene, prefix)
     if not version:
         return Unknown(f"{prefix}: neither {source.where} nor its lib folder tells the Python version")
-    return Known(Interpreter(path, version, prefix, kind, chosen_by, _machine(scene, path)), source)
+    return Known(Interpreter(path, version, prefix, kind, chosen_by, _machine(scene, path), gone), source)
 
 
 def config_of(text: str) -> dict[str, str]:
@@ -359,5 +362,6 @@ LOOKS: tuple[Look, ...] = (
     Look("target", "frameworks", frameworks),
     Look("target", "conflicts", conflicts, 60.0),
     Look("target", "damage", damage, 600.0),
+    Look("target", "unfit", unfit),
     Look("target", "kernels", kernels),
 )

@@ -12,8 +12,10 @@ from gpuwhy.model.version import numbers
 
 FAMILIES = ("cudart", "cublas", "cublasLt", "cudnn", "nvrtc", "nccl")
 ALONE = ("nvrtc", "nccl")
-_NAME = re.compile(r"lib(cudart|cublas|cublasLt|cudnn|nvrtc|nccl)\.so\.\d+$")
-_DEPENDENCY = re.compile(r"lib(cudart|cublas|cublasLt|nvrtc|nvrtc-builtins|nvJitLink|z)\.so")
+_NAME = re.compile(r"(?:lib)?(cudart|cublas|cublasLt|cudnn|nvrtc|nccl)(?:\.so\.\d+|64_[\d_]+\.dll)$")
+_DEPENDENCY = re.compile(
+    r"(lib)?(cudart|cublas|cublasLt|nvrtc|nvrtc-builtins|nvJitLink|z(libwapi)?)(\.so|(64)?_|\.dll)"
+)
 
 
 class Stack(NamedTuple):
@@ -53,7 +55,9 @@ def _beside(own: Mapping[str, str], facts: Facts) -> dict[str, str]:
 
 def _of_system(copies: tuple[LibraryCopy, ...]) -> Stack:
     usable = [
-        c for c in copies if c.where in ("ld.so.cache", "LD_LIBRARY_PATH", "toolkit") and isinstance(c.version, Known)
+        c
+        for c in copies
+        if c.where in ("ld.so.cache", "LD_LIBRARY_PATH", "PATH", "toolkit") and isinstance(c.version, Known)
     ]
     usable.sort(key=lambda c: numbers(value_or(c.version, "0")), reverse=True)
     return Stack("the system", _families((c.name, c.path) for c in usable))

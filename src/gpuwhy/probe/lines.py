@@ -19,6 +19,15 @@ MAX_DEVICE = 1024
 LAST_LINES = 3  # of what libraries printed
 UNNAMED = ""  # the name of a stage that stands for what happened before any began
 SIGNALS = {4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 31: "SIGSYS"}
+EXCEPTIONS = {
+    0xC0000005: "access violation",
+    0xC000001D: "illegal instruction",
+    0xC00000FD: "stack overflow",
+    0xC0000135: "a DLL was not found",
+    0xC0000139: "a DLL lacks a function",
+    0xC0000409: "it ended itself",
+}
+"""The codes with which Windows ends a process."""
 _ENDED = re.compile(
     r"(?:died by signal (\d{1,4})|(ran out of time)|ended with code (-?\d+)|(took more than [\w ]+))(?:: (.*))?$",
     re.DOTALL,
@@ -147,7 +156,8 @@ class _Reader:
         if late:
             self._break("hung", "no answer in time")
             return
-        known, words = SIGNALS.get(int(signal or 0)), self._said or words
+        known = SIGNALS.get(int(signal or 0)) or EXCEPTIONS.get(int(code or 0))
+        words = self._said or words
         how = more or (
             f"ended the process with code {code}" if code else f"died by signal {signal}" if signal else "died"
         )

@@ -11,6 +11,7 @@ from gpuwhy.model.facts import LoadedLibrary, LoadTree
 
 _GRAFTED = re.compile(r"-[0-9a-f]{8}(?=\.so)")  # auditwheel's mark: libcudart-1b2c3d4e.so.11.0
 _MAJOR = re.compile(r"\.so\.(\d+)")
+_DRIVE = re.compile(r"[A-Za-z]:/")
 _DELETED = " (deleted)"
 
 
@@ -18,8 +19,9 @@ def differences(host: Host, predicted: LoadTree, mapped: Sequence[str]) -> tuple
     """What a framework's process did otherwise than predicted, one sentence each; nothing where it did as predicted."""
     if not mapped:
         return ()
+    mapped = [alike(path) for path in mapped]
     by_family = _families(mapped)
-    real = {one.path: value_or(host.real(one.path), one.path) for one in predicted.libraries}
+    real = {one.path: alike(value_or(host.real(one.path), one.path)) for one in predicted.libraries}
     out = [
         *_gone(mapped),
         *_others(predicted.libraries, real, by_family),
@@ -31,7 +33,12 @@ def differences(host: Host, predicted: LoadTree, mapped: Sequence[str]) -> tuple
 
 def family(path: str) -> str:
     """libcudnn_graph of `/x/libcudnn_graph.so.9.1.0`."""
-    return _GRAFTED.sub("", path.rpartition("/")[2]).split(".so")[0]
+    return _GRAFTED.sub("", alike(path).rpartition("/")[2]).split(".so")[0]
+
+
+def alike(path: str) -> str:
+    """A path to compare with others: on Windows upper and lower case are the same."""
+    return path.lower() if _DRIVE.match(path) else path
 
 
 def _major(path: str) -> str:

@@ -57,16 +57,21 @@ class Wants(NamedTuple):
     preload: str = "$^"  # names of files
 
 
+def _named(*names: str) -> str:
+    """How the files of some libraries are called: libcudart.so.12, cudart64_12.dll, nvJitLink_120_0.dll."""
+    return rf"(lib)?({'|'.join(names)})(\.so|(64)?_)"
+
+
 GROUPS: Mapping[str, Wants] = {
     "driver": Wants(("cuda",)),
-    "device": Wants(("cuda", "nvrtc"), r"libnvrtc-builtins\.so"),
+    "device": Wants(("cuda", "nvrtc"), _named("nvrtc-builtins")),
     "runtime": Wants(("cudart",)),
-    "blas": Wants(("cuda", "cublas"), r"lib(cudart|cublasLt|nvrtc)\.so"),
-    "cudnn": Wants(("cudnn",), r"libcudart\.so"),
+    "blas": Wants(("cuda", "cublas"), _named("cudart", "cublasLt", "nvrtc")),
+    "cudnn": Wants(("cudnn",), _named("cudart")),
     "convolution": Wants(
-        ("cuda", "cudnn", "cudart"), r"lib(cudart|cublas|cublasLt|nvrtc|nvrtc-builtins|nvJitLink)\.so"
+        ("cuda", "cudnn", "cudart"), _named("cudart", "cublas", "cublasLt", "nvrtc", "nvrtc-builtins", "nvJitLink")
     ),
-    "nccl": Wants(("cuda", "nccl"), r"libcudart\.so"),
+    "nccl": Wants(("cuda", "nccl"), _named("cudart")),
 }
 
 
@@ -134,18 +139,23 @@ class _Walk:
         answer = self._host.call("probe", group, *arguments)
         if isinstance(answer, Known):
             told = read(answer.value)
+            ended = next((str(line["ended"]) for line in answer.value if "ended" in line), "")
+            if ended and not told.stages:
+                return Told(tuple(Stage(name, "skipped", why=ended) for name in self._due(steps)))
             reached = {stage.name for stage in (*self.done, *told.stages)}
             next_one = next((step.name for step in steps if step.name not in reached), steps[-1].name)
             known = {step.name for step in steps}
             kept = (replace(stage, name=next_one) if stage.name == UNNAMED else stage for stage in told.stages)
             return told._replace(stages=tuple(stage for stage in kept if stage.name in known))
         why = answer.reason if isinstance(answer, Unknown) else "the probe is not there"
-        due = [step.name for step in steps if self._left_out(step) is None]
-        return Told(tuple(Stage(name, "skipped", why=why) for name in due))
+        return Told(tuple(Stage(name, "skipped", why=why) for name in self._due(steps)))
+
+    def _due(self, steps: Sequence[Step]) -> list[str]:
+        return [step.name for step in steps if self._left_out(step) is None]
 
     def _arguments(self, group: str) -> Iterator[str]:
         families, names = GROUPS[group]
-        if group == "cudnn" and "libcudnn.so.9" not in self._libraries["cudnn"]:
+        if group == "cudnn" and not re.search(r"cudnn(\.so\.|64_)9", self._libraries["cudnn"]):
             names = GROUPS["convolution"].preload  # the parts of older ones are linked with cuBLAS
         tested = {family: self._libraries[family] for family in families if family in self._libraries}
         for family, path in tested.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import msgspec
 
@@ -13,12 +13,14 @@ from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, Weight
 from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Open, Report, RuledOut, Shown, Status, Verdict, certainty
-from gpuwhy.model.symptom import Question, Reading, Symptom
+from gpuwhy.model.symptom import MISSPELT, Likeness, Question, Reading, Symptom
+from gpuwhy.model.version import dotted
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed, ruled_out
 from gpuwhy.reason.tally import Index, Point, Score, tally
+from gpuwhy.reason.words import complains, likened, unspoken
 
 TOLD_AT_LEAST = 0.05
 MOST = 5
@@ -29,6 +31,12 @@ FROM_FACTS = {"proof": 5.0, "strong": 4.0, "weak": 1.0, "against": -5.0}
 UNTOLD = 0.4
 """The part of them that counts for a cause which the text says nothing of."""
 ANSWERED = 5.0
+HINTED, BESIDE = 3.5, 0.1
+"""What an answer adds where causes that its question does not ask about have so much of the whole: they stay open."""
+KEPT, BEHIND = 0.2, 0.1
+"""What a clear text's own cause keeps, and how far behind it one stays that only the machine speaks for."""
+UNSPELT = 0.69
+"""The most that is made of a text which says something only once its spelling is set right."""
 UNSUPPORTED = 0.9
 """The most that answers alone make of a cause which neither the text nor the machine speaks for."""
 INNOCENT = "other.not_gpu"
@@ -42,10 +50,11 @@ class Rules(msgspec.Struct, frozen=True):
 
     clues: Index
     causes: Mapping[str, Cause]
-    remedies: Callable[[str, Sequence[Fix], Sequence[Symptom], Reading], tuple[Fix, ...]]
+    remedies: Callable[[str, Sequence[Fix], Sequence[Symptom], Reading, Facts | None], tuple[Fix, ...]]
     question_for: Callable[[str, str], Question | None]
     questions: Mapping[str, Question]
     admitted: Callable[[Sequence[Symptom]], frozenset[str]]
+    lexicon: Callable[[], Mapping[str, Likeness]]
 
 
 def explain(
@@ -55,7 +64,9 @@ def explain(
     watched = facts is not None and isinstance(facts.run.seconds, Known)
     asked = tuple(c for c in rules.causes.values() if watched or not c.needs_log)
     verdicts = tempered(judge(asked, facts, reading.symptoms), facts) if facts is not None else ()
-    scores = _held(tally(rules.clues, reading, _extra(rules, reading, verdicts, answers)), verdicts)
+    scores = _held(tally(rules.clues, reading, _extra(rules, reading, verdicts, answers)), verdicts, reading)
+    if facts is None and not answers and unspoken(scores):
+        scores = _by_words(rules, reading) or scores
     status = status_of(scores, reading)
     shown = tuple(_shown(rules, s, reading, verdicts, where, facts) for s in _told(scores, status))
     strange = "" if watched else _strange(tally(rules.clues, reading), scores, verdicts)
@@ -84,27 +95,35 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
     """
     if scores and scores[0].confidence >= FOUND:
         return "healthy" if scores[0].cause == INNOCENT else "broken"
-    if any(s.role in ("error", "echo") for s in reading.symptoms):
+    if any(s.role in ("error", "echo") for s in reading.symptoms) or (scores and scores[0].words):
         return "unknown"
     return "healthy"
+
+
+def _by_words(rules: Rules, reading: Reading) -> tuple[Score, ...]:
+    """What a text that tells of a failure, with no message that is known, is most like; none where that is vague."""
+    scores = likened(rules.lexicon(), reading.excerpt)
+    return scores if scores and scores[0].confidence >= GUESS and complains(reading.excerpt) else ()
 
 
 def _told(scores: Sequence[Score], status: Status) -> list[Score]:
     """The scores to tell: none where nothing failed."""
     if status == "healthy" and not (scores and scores[0].cause == INNOCENT and scores[0].confidence >= FOUND):
         return []
-    return [s for s in scores if s.confidence >= TOLD_AT_LEAST and (s.points or s.odds > 0)][:MOST]
+    return [s for s in scores if s.confidence >= TOLD_AT_LEAST and (s.points or s.words or s.odds > 0)][:MOST]
 
 
-def _held(scores: Sequence[Score], verdicts: Sequence[Verdict]) -> tuple[Score, ...]:
-    """Scores that rest on an answer alone, held below certainty."""
+def _held(scores: Sequence[Score], verdicts: Sequence[Verdict], reading: Reading) -> tuple[Score, ...]:
+    """Scores that rest on an answer alone, or on what a misspelt text is taken to mean, held below certainty."""
     seen = {v.cause.id for v in verdicts if v.state in ("shown", "possible")}
-    return tuple(
-        s
-        if s.cause in seen or any(p.counted > 0 for p in s.points)
-        else msgspec.structs.replace(s, confidence=min(s.confidence, UNSUPPORTED))
-        for s in scores
-    )
+
+    def most(score: Score) -> float:
+        if score.cause in seen:
+            return 1.0
+        spoken = any(p.counted > 0 for p in score.points)
+        return UNSPELT if MISSPELT in reading.notes else 1.0 if spoken else UNSUPPORTED
+
+    return tuple(msgspec.structs.replace(s, confidence=min(s.confidence, most(s))) for s in scores)
 
 
 def _not(verdicts: Sequence[Verdict], shown: Sequence[Shown]) -> tuple[RuledOut, ...]:
@@ -116,7 +135,8 @@ def _not(verdicts: Sequence[Verdict], shown: Sequence[Shown]) -> tuple[RuledOut,
 def _extra(rules: Rules, reading: Reading, verdicts: Sequence[Verdict], answers: Mapping[str, str]) -> dict[str, float]:
     """Log-odds from this machine's facts and from answers."""
     out: dict[str, float] = {}
-    spoken = {s.cause for s in tally(rules.clues, reading) if s.odds > 0} | rules.admitted(reading.symptoms)
+    told = tally(rules.clues, reading)
+    spoken = {s.cause for s in told if s.odds > 0} | rules.admitted(reading.symptoms)
     hidden = {low for v in verdicts if v.state == "shown" for low in v.cause.hides}
     for verdict in verdicts:
         weight = max((FROM_FACTS[f.weight] for f in verdict.findings), default=0.0)
@@ -125,11 +145,26 @@ def _extra(rules: Rules, reading: Reading, verdicts: Sequence[Verdict], answers:
         more = weight if verdict.cause.id in spoken else max(0.0, weight * UNTOLD)
         if more:
             out[verdict.cause.id] = max(out.get(verdict.cause.id, -99.0), more)
+    if told and told[0].confidence >= FOUND:
+        _keep(told, spoken, out)
+    before = tally(rules.clues, reading, out) if answers else ()
     for name, answer in answers.items():
         question = rules.questions[name]
+        beside = sum(s.confidence for s in before if s.cause not in question.answers.values())
         for outcome, cause in question.answers.items():
-            out[cause] = out.get(cause, 0.0) + (ANSWERED if outcome == answer else -ANSWERED)
+            more = ANSWERED if beside < BESIDE else HINTED
+            out[cause] = out.get(cause, 0.0) + (more if outcome == answer else -ANSWERED)
     return out
+
+
+def _keep(told: Sequence[Score], spoken: Collection[str], out: dict[str, float]) -> None:
+    """Hold what only the machine speaks for behind the cause of a clear text: it may be broken, and not by this."""
+    best = max(told, key=lambda s: s.odds + out.get(s.cause, 0.0))
+    most = max(best.odds + out.get(best.cause, 0.0), KEPT)
+    above = [cause for cause, more in out.items() if cause not in spoken and more > most - BEHIND]
+    if above:
+        out[best.cause] = most - best.odds
+        out.update(dict.fromkeys(above, most - BEHIND))
 
 
 def _shown(
@@ -156,11 +191,15 @@ def _remedies(rules: Rules, score: Score, reading: Reading, facts: Facts | None)
     own: tuple[Fix, ...] = ()
     if rules.causes[score.cause].needs_log:
         own = rules.causes[score.cause].fixes(Case(facts or Facts(), symptoms=reading.symptoms, told=reading.told))
-    return rules.remedies(score.cause, own, behind, reading)
+    return rules.remedies(score.cause, own, behind, reading, facts)
 
 
 def _findings(score: Score, where: str) -> tuple[Finding, ...]:
-    """The strongest clue of each line; the same sentence once."""
+    """The strongest clue of each line; the same sentence once. Where no clue speaks, the words."""
+    if score.words:
+        said = ", ".join(score.words)
+        evidence = Evidence("told", said, Source("log", where, "its words"))
+        return (Finding("weak", f"words of the text that such failures often have: {said}", (evidence,)),)
     out: dict[str, Finding] = {}
     lines: set[int] = set()
     for point in score.points:
@@ -179,13 +218,20 @@ def _finding(point: Point, where: str) -> Finding:
 
 
 def filled(text: str, fields: Mapping[str, str]) -> str:
-    """A sentence with its fields; what the message did not say is an ellipsis."""
-    return text.format_map(_Fields(fields))
+    """A sentence with its fields, {name:dotted} for 11040 as 11.4; what the message did not say is an ellipsis."""
+    return text.format_map(_Fields({name: _Field(value) for name, value in fields.items()}))
 
 
-class _Fields(dict[str, str]):
-    def __missing__(self, key: str) -> str:
-        return "…"
+class _Field(str):
+    __slots__ = ()
+
+    def __format__(self, how: str) -> str:
+        return dotted(self) if how == "dotted" else format(str(self), how)
+
+
+class _Fields(dict[str, _Field]):
+    def __missing__(self, key: str) -> _Field:
+        return _Field("…")
 
 
 def _explains(score: Score, reading: Reading) -> tuple[str, ...]:
@@ -245,6 +291,16 @@ def _innocent(shown: Shown, score: Score) -> str:
     return f"{sure}: {textwrap.shorten(what, 2 * SHORT, placeholder=' …')}"
 
 
+def _calm(reading: Reading) -> str:
+    """What a text without a failure holds instead."""
+    if any(s.role == "harmless" for s in reading.symptoms):
+        return ": what looks like errors is harmless"
+    if reading.has("told.smi_table"):
+        driver = reading.told.version("driver")
+        return ": a healthy nvidia-smi table" + (f", driver {driver}" if driver else "")
+    return ""
+
+
 def _headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], reading: Reading) -> str:
     if shown and status == "healthy":
         return _innocent(shown[0], scores[0])
@@ -255,7 +311,9 @@ def _headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], r
         return title if title.startswith("cuDNN") else title[:1].upper() + title[1:]
     if status == "healthy":
         lines = f"{reading.lines} line{'s' * (reading.lines != 1)}"
-        return f"No known failure in {lines}" + (": what looks like errors is harmless" if reading.symptoms else "")
+        return f"No known failure in {lines}{_calm(reading)}"
+    if shown and scores[0].words:
+        return f"No message that gpuwhy knows: by its words the text is most like {shown[0].id}"
     if len(shown) > 1:
         return f"Cannot tell for certain: {shown[0].id} fits best, then {shown[1].id}"
     if shown:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.expect import LINKED, gpu_present
 from gpuwhy.model.fact import NOT_OBSERVED, Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Device, Facts, Framework, LibraryCopy
 from gpuwhy.model.report import Layer, Mark, Shown
@@ -18,11 +18,21 @@ GIB = 1 << 30
 
 def picture(facts: Facts, shown: Sequence[Shown]) -> tuple[Layer, ...]:
     """All rows, from the metal up."""
-    rows = [*_gpus(facts, shown), _driver(facts, shown), _cuda(facts, shown), _cudnn(facts, shown)]
+    rows = [*_gpus(facts, shown), _driver(facts, shown), _cuda(facts, shown), _cudnn(facts, shown), *_python(facts)]
     frameworks = facts.target.frameworks
     if isinstance(frameworks, Known):
         rows += [_framework(one, shown, facts) for one in frameworks.value]
     return tuple(rows)
+
+
+def _python(facts: Facts) -> list[Layer]:
+    """Which environment was looked at, and who chose it."""
+    found = facts.target.interpreter
+    if not isinstance(found, Known):
+        return []
+    one = found.value
+    place = one.prefix if one.kind in ("venv", "conda") else one.path
+    return [Layer("Python", f"{one.version} · {place}", "bad" if one.gone else "ok", one.gone or f"by {one.chosen_by}")]
 
 
 def _mark(
@@ -35,10 +45,32 @@ def _mark(
     return otherwise, ""
 
 
-def _broken_files(shown: Sequence[Shown], cudnn: bool) -> list[Shown]:
-    """Damaged or doubly owned files, told apart by whether they are cuDNN's."""
+def _broken_files(facts: Facts, shown: Sequence[Shown], cudnn: bool) -> list[Shown]:
+    """Damaged or doubly owned files that are no framework's own, told apart by whether they are cuDNN's."""
+    found = value_or(facts.target.frameworks, ())
+    homes = (*(f"{one.path}/" for one in found), *(o.by for one in found for o in value_or(one.opens, ())))
     whole = [c for c in shown if c.id.startswith("install.") and not c.subject]
-    return [c for c in whole if any("cudnn" in f.text for f in c.because) == cudnn]
+    shared = [c for c in whole if not all(path.startswith(homes) for path in _files_of(c) or ("",))]
+    return [c for c in shared if any("cudnn" in f.text for f in c.because) == cudnn]
+
+
+def _files_of(cause: Shown) -> set[str]:
+    """The files that a cause shows as its evidence."""
+    return {e.source.where for f in cause.because for e in f.evidence if e.source.kind == "file"}
+
+
+def _harmed(one: Framework, shown: Sequence[Shown], facts: Facts) -> list[Shown]:
+    """Damage of a framework's own files, or of a library that it cannot load without; unused without a GPU, if lazy."""
+    idle = isinstance(gpu_present(facts), Absent) and one.name not in LINKED
+    needs = [] if idle else [n for n in value_or(facts.loads.needs, ()) if n.framework == one.name and not n.optional]
+    lost = {n.name for n in needs if not isinstance(n.found, Known)}
+    askers = {o.by for o in value_or(one.opens, ()) if not o.optional}
+    damage = [c for c in shown if c.id == "install.corrupted"]
+    return [
+        c
+        for c in damage
+        if any(p.startswith(f"{one.path}/") or p in askers or p.rpartition("/")[2] in lost for p in _files_of(c))
+    ]
 
 
 def _gpus(facts: Facts, shown: Sequence[Shown]) -> list[Layer]:
@@ -120,7 +152,7 @@ def _cuda(facts: Facts, shown: Sequence[Shown]) -> Layer:
     copies = _copies(facts, "cudart")
     mark, note = _mark(shown, ("cuda",), otherwise="ok" if copies else "none")
     if not note:
-        mark, note = _mark(_broken_files(shown, cudnn=False), ("install",), otherwise=mark)
+        mark, note = _mark(_broken_files(facts, shown, cudnn=False), ("install",), otherwise=mark)
     return Layer("CUDA", _described(copies) if copies else "no runtime library found", mark, note)
 
 
@@ -128,7 +160,7 @@ def _cudnn(facts: Facts, shown: Sequence[Shown]) -> Layer:
     copies = [c for c in _copies(facts, "cudnn") if c.name.startswith(("libcudnn.so", "cudnn64"))]
     mark, note = _mark(shown, ("cudnn",), otherwise="ok" if copies else "none")
     if not note:
-        mark, note = _mark(_broken_files(shown, cudnn=True), ("install",), otherwise=mark)
+        mark, note = _mark(_broken_files(facts, shown, cudnn=True), ("install",), otherwise=mark)
     return Layer("cuDNN", _described(copies) if copies else "not found", mark, note)
 
 
@@ -143,7 +175,7 @@ def _would_miss(one: Framework, facts: Facts) -> str:
     if not names or not isinstance(gpu_present(facts), Absent):
         return ""
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return f"with a GPU it would miss {names[0]}{more}"
+    return f"{'it cannot load without' if one.name in LINKED else 'with a GPU it would miss'} {names[0]}{more}"
 
 
 def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
@@ -157,7 +189,9 @@ def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
     mark, note = _mark(shown, ("framework", "install", "cuda", "cudnn", "env"), f"{one.title} {one.version}")
     if not note:
         mine = [c for c in shown if c.because and c.because[0].text.startswith(f"{one.title} {one.version} ")]
-        mark, note = _mark(mine, ("other",), otherwise=mark)
+        mark, note = _mark(mine, ("other", "framework"), otherwise=mark)
+    if not note:
+        mark, note = _mark(_harmed(one, shown, facts), ("install",), otherwise=mark)
     if not note and (miss := _would_miss(one, facts)):
         mark, note = "none", miss
     return Layer(one.title, " · ".join(parts), mark, note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -71,7 +72,7 @@ def failures(facts: Facts) -> tuple[Failure, ...]:
     no_gpu = isinstance(gpu_present(facts), Absent)
     found: dict[str, Stage] = {}
     for who, stage in _all(facts):
-        if stage.outcome in BAD and not (no_gpu and stage.name in (NEEDS_A_GPU if not who else NEEDS_A_GPU_THERE)):
+        if stage.outcome in BAD and not (no_gpu and _moot(who, stage)):
             found.setdefault(who, stage)
     if "" in found:
         return (Failure("", found[""], told(facts)),)
@@ -160,7 +161,10 @@ def _answer(call: Call) -> str:
 
 def _signal(why: str) -> str:
     """`died by signal 7` as a shell says it."""
-    number = next((int(word) for word in why.replace(":", " ").split() if word.isdigit()), 0)
+    found = re.search(r"by signal (\d+)", why)
+    if not found:
+        return why
+    number = int(found[1])
     spoken = {4: "Illegal instruction", 6: "Aborted", 7: "Bus error", 9: "Killed", 11: "Segmentation fault"}
     try:
         name = signal.Signals(number).name
@@ -210,19 +214,27 @@ def _where(stage: Stage) -> str:
 
 
 def staircase(facts: Facts) -> tuple[Layer, ...]:
-    """One row per stage: its time, the library, and where it broke."""
-    rows = [_row("", stage) for stage in native(facts)]
+    """One row per stage: its time, the library, and where it broke; without a GPU, what needs one has not broken."""
+    no_gpu = isinstance(gpu_present(facts), Absent)
+    rows = [_row("", stage, no_gpu) for stage in native(facts)]
     titles = {one.name: one.title for one in value_or(facts.target.frameworks, ())}
     for run in runs(facts):
         who = titles.get(run.framework, run.framework)
-        rows += [_row(who, stage) for stage in run.stages]
+        rows += [_row(who, stage, no_gpu) for stage in run.stages]
         rows += [Layer(f"{who} files", "", "warn", surprise) for surprise in run.surprises]
     return tuple(rows)
 
 
-def _row(who: str, stage: Stage) -> Layer:
+def _moot(who: str, stage: Stage) -> bool:
+    """Whether a stage cannot get through without a GPU."""
+    return stage.outcome != "passed" and stage.name in (NEEDS_A_GPU_THERE if who else NEEDS_A_GPU)
+
+
+def _row(who: str, stage: Stage, no_gpu: bool) -> Layer:
     name = f"{who} {stage.name}" if who else TITLES.get(stage.name, stage.name)
     name += f", GPU {stage.device}" if stage.device else ""
+    if no_gpu and _moot(who, stage):
+        return Layer(name, "", "none", "no GPU here")
     note = "" if stage.outcome == "passed" else stage.why or _first_words(stage.calls)
     time = "" if stage.outcome == "skipped" else f"{stage.ms:.0f} ms" if stage.ms < 9999 else f"{stage.ms / 1000:.1f} s"
     return Layer(name, time, _MARKS[stage.outcome], note)

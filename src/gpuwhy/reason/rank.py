@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.fact import Known
+from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Open, RuledOut, Shown, Verdict
 
 # From the metal up: what lies below is told first, because it breaks what lies above.
@@ -56,6 +62,28 @@ def _shown(group: list[Verdict], hidden: set[str]) -> Shown:
         fixes=first.fixes,
         stops=any(stops(v) for v in group),
     )
+
+
+def environment(facts: Facts) -> str:
+    """The environment that was chosen by name, as a later check must name it; "" where it was found."""
+    found = facts.target.interpreter
+    if not isinstance(found, Known) or found.value.chosen_by != "--python":
+        return ""
+    return found.value.prefix if found.value.kind in ("venv", "conda") else found.value.path
+
+
+def named(causes: Iterable[Shown], python: str) -> tuple[Shown, ...]:
+    """The same causes, their checks asking about the same environment again, where one was named."""
+    if not python:
+        return tuple(causes)
+    command = f"gpuwhy check --python {shlex.quote(python) if not python.startswith('~') else python}"
+    return tuple(
+        msgspec.structs.replace(one, fixes=tuple(_checked(fix, command) for fix in one.fixes)) for one in causes
+    )
+
+
+def _checked(fix: Fix, command: str) -> Fix:
+    return msgspec.structs.replace(fix, check=fix.check.replace("gpuwhy check", command, 1))
 
 
 def ruled_out(verdicts: Iterable[Verdict]) -> tuple[RuledOut, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 import msgspec
@@ -16,13 +15,13 @@ from gpuwhy.model.report import Report, Shown, Status, Verdict
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.probed import staircase, tempered
-from gpuwhy.reason.rank import crashed, rank, ruled_out, still_open
+from gpuwhy.reason.rank import crashed, named, rank, ruled_out, still_open
 
 
 def report(causes: Sequence[Cause], facts: Facts, took: float, again: str = "") -> Report:
     """Judge, rank and describe; `again` is the environment that a check after the fix must name."""
     verdicts = tempered(judge(causes, facts), facts)
-    shown = tuple(_named(cause, again) for cause in rank(verdicts)) if again else rank(verdicts)
+    shown = named(rank(verdicts), again)
     status = _status(shown, facts)
     return Report(
         status=status,
@@ -38,15 +37,6 @@ def report(causes: Sequence[Cause], facts: Facts, took: float, again: str = "") 
         took=round(took, 3),
         stairs=staircase(facts),
     )
-
-
-def _named(cause: Shown, python: str) -> Shown:
-    """The same cause, its checks asking about the same environment again."""
-    command = f"gpuwhy check --python {shlex.quote(python) if not python.startswith('~') else python}"
-    fixes = tuple(
-        msgspec.structs.replace(fix, check=fix.check.replace("gpuwhy check", command, 1)) for fix in cause.fixes
-    )
-    return msgspec.structs.replace(cause, fixes=fixes)
 
 
 def _status(shown: Sequence[Shown], facts: Facts) -> Status:

@@ -42,6 +42,7 @@ class Score(msgspec.Struct, frozen=True):
     odds: float
     confidence: float
     points: tuple[Point, ...]
+    words: tuple[str, ...] = ()  # where no clue speaks: the words that liken the text to others of this cause
 
 
 Index = Mapping[str, Sequence[Clue]]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gpuwhy.model.cause import Evidence, Finding, saw
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Facts, Framework, Run
@@ -17,7 +18,14 @@ INNOCENT = "other.not_gpu"
 DRIFT, LATE, MOST = 0.5, 1e-4, 5.0
 """Seconds by which the kernel log's clock may lag behind the one that tells when a program started: at once, per second
 of uptime, and at most."""
-FALLS_BACK = ("torch.falls_back", "jax.cpu_build", "jax.backend", "loader.tf_skip", "ort.create_failed")
+FALLS_BACK = (
+    "torch.falls_back",
+    "jax.cpu_build",
+    "jax.falls_back",
+    "jax.backend",
+    "loader.tf_skip",
+    "ort.create_failed",
+)
 """Messages by which a program says itself that it goes on without the GPU."""
 SPEAKERS = {"jax": "jax", "loader": "tensorflow", "ort": "onnxruntime"}
 WORDS = {
@@ -33,6 +41,24 @@ def last_words(run: Run) -> tuple[str, ...]:
     if signal in value_or(run.sent, ()) or (signal == "SIGKILL" and value_or(run.oom_kills, -1) == 0):
         return ()
     return (WORDS[signal],) if signal in WORDS else ()
+
+
+def as_seen(report: Report, run: Run, output: str) -> Report:
+    """The report without quoting those words: where the program did not print them, its end was seen, not told."""
+    words = WORDS.get(value_or(run.signal, ""), "")
+    if not words or words.lower() in output.lower():
+        return report
+    seen = saw(f"ended by {value_or(run.signal, '')}", run.signal)
+    causes = tuple(
+        msgspec.structs.replace(one, because=tuple(_as_seen(f, words, seen) for f in one.because))
+        for one in report.causes
+    )
+    return msgspec.structs.replace(report, causes=causes)
+
+
+def _as_seen(finding: Finding, words: str, seen: Evidence) -> Finding:
+    evidence = tuple(seen if e.kind == "told" and e.text == words else e for e in finding.evidence)
+    return msgspec.structs.replace(finding, evidence=evidence)
 
 
 def kernel_lines(facts: Facts) -> tuple[str, ...]:

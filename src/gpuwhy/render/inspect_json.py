@@ -24,12 +24,16 @@ def inspected_dict(found: Inspected) -> dict[str, Any]:
     }
     if found.header:
         header = msgspec.to_builtins(found.header)
+        if not found.header.delayed:
+            del header["delayed"]
         header["versions"] = {need.library: list(need.versions) for need in found.header.versions}
         out |= header
     if found.bundle:
         out["bundle"] = msgspec.to_builtins(found.bundle)
     if found.kind == "environment":
         out["frameworks"] = [_framework(one) for one in found.frameworks]
+    if not found.searched:
+        out["searched"] = False
     if found.probe:
         out["probe"] = msgspec.to_builtins(found.probe)
     return out
@@ -46,6 +50,7 @@ def _tree(tree: Tree) -> dict[str, Any]:
         "missing": [_missing(one) for one in tree.missing],
         "unmet": [msgspec.to_builtins(one) for one in tree.unmet],
         "unmet_versions": [msgspec.to_builtins(one) for one in tree.unmet_versions],
+        **({"unsure": list(tree.unsure)} if tree.unsure else {}),
     }
 
 

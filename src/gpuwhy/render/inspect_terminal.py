@@ -22,6 +22,7 @@ from gpuwhy.model.inspected import (
 from gpuwhy.render.terminal import Paper
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_CONTRACT = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
 _WORDS = {
     "library": "a shared library",
     "program": "a program",
@@ -44,7 +45,7 @@ def render(found: Inspected, paper: Paper, verbose: bool = False) -> str:
     if found.header:
         lines += _header(found, found.header, paper)
     if found.bundle:
-        lines += _bundle(found.bundle, found.gpu, paper, verbose)
+        lines += _bundle(found.bundle, found.gpu, paper, verbose, found.searched)
     for one in found.frameworks:
         lines += ["", *paper.wrap(f"{one.title} {one.version}", "", "  "), *_gpu(one.gpu, paper)]
         lines += _tree(one.tree, paper, verbose)
@@ -81,18 +82,23 @@ def _heading(found: Inspected, paper: Paper) -> list[str]:
     unfit = [*found.tree.unmet, *found.tree.unmet_versions]
     problems = []
     if missing:
-        problems.append(
-            f"{', '.join(missing[:3])}{f' and {len(missing) - 3} more' if len(missing) > 3 else ''} not found"
-        )
+        problems.append(f"{_few(missing)} not found")
     if unfit:
         problems.append(f"{len(unfit)} of its libraries {'does' if len(unfit) == 1 else 'do'} not fit")
     if found.probe and found.probe.differences:
         problems.append("the loader does not do what was predicted")
     if found.bundle and not found.bundle.sound:
         problems.append("could not all be read" if found.bundle.problems else "this machine's glibc is too old for it")
+    unsure = list(dict.fromkeys(name for tree in trees for name in tree.unsure))
+    if unsure:
+        problems.append(f"{_few(unsure)} could be on PATH alone, which is not known (--env PATH=…)")
     verdict = "; ".join(problems) or _fine(found)
-    glyph = "✓" if found.sound else "✗"
+    glyph = "✗" if not found.sound else "✓" if found.searched and not unsure else "?"
     return paper.wrap(f"{found.path}, {_WORDS[found.kind]}: {verdict}", f"{glyph} ", "  ")
+
+
+def _few(names: list[str]) -> str:
+    return f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
 
 
 def _fine(found: Inspected) -> str:
@@ -100,6 +106,8 @@ def _fine(found: Inspected) -> str:
         count = len(found.bundle.asks)
         many = len(found.bundle.parts)
         return f"{_libraries(many)}, which need{'s' * (many == 1)} {count} other{'s' * (count != 1)}"
+    if not found.searched:
+        return f"for Windows, needs {len(found.needed)} librar{'y' if len(found.needed) == 1 else 'ies'}"
     return "everything it needs is found" if found.tree.libraries or found.frameworks else "nothing to load"
 
 
@@ -119,11 +127,19 @@ def _header(found: Inspected, header: Header, paper: Paper) -> list[str]:
         *_row(paper, "version", header.version or ""),
         *_row(paper, "build id", header.build_id),
         *_gpu(found.gpu, paper),
-        *_row(paper, "needs", ", ".join(found.needed) or "no library"),
+        *_row(paper, "needs", ", ".join(_needed(found.needed)) or "no library"),
+        *_row(paper, "later", ", ".join(header.delayed)),
         *_row(paper, "asks for", ", ".join(filter(None, (asked, *newest)))),
         *_row(paper, "RPATH", _path(header.rpath)),
         *_row(paper, "RUNPATH", _path(header.runpath)),
     ]
+
+
+def _needed(names: tuple[str, ...]) -> list[str]:
+    """The names, with the many contracts of Windows as one."""
+    others = [name for name in names if not _CONTRACT.match(name)]
+    count = len(names) - len(others)
+    return [*others, f"{count} api-ms-win-…"] if count > 1 else list(names)
 
 
 def _newest(versions: tuple[str, ...], prefix: str) -> str:
@@ -201,7 +217,7 @@ def _places(searched: tuple[Searched, ...]) -> list[tuple[str, str]]:
     return list(out)
 
 
-def _bundle(bundle: Bundle, gpu: Gpu, paper: Paper, verbose: bool) -> Iterator[str]:
+def _bundle(bundle: Bundle, gpu: Gpu, paper: Paper, verbose: bool, searched: bool) -> Iterator[str]:
     yield from _row(paper, "is", f"{bundle.name} {bundle.version}".strip())
     yield from _row(paper, "tags", ", ".join(bundle.tags))
     yield from _gpu(gpu, paper)
@@ -217,7 +233,7 @@ def _bundle(bundle: Bundle, gpu: Gpu, paper: Paper, verbose: bool) -> Iterator[s
         if asked:
             yield f"  asks of {words}"
             for one in asked:
-                yield from _asked(one, paper)
+                yield from _asked(one, paper, searched)
     yield f"  holds {_libraries(len(bundle.parts))}"
     largest = sorted(bundle.parts, key=lambda part: -part.size)
     for part in largest if verbose else largest[:10]:
@@ -230,7 +246,7 @@ def _bundle(bundle: Bundle, gpu: Gpu, paper: Paper, verbose: bool) -> Iterator[s
         yield from paper.wrap(problem, "  ✗ ", "    ")
 
 
-def _asked(one: Asked, paper: Paper) -> Iterator[str]:
-    here = f"here {one.found}" if one.found else "not found here by a plain search"
+def _asked(one: Asked, paper: Paper, searched: bool) -> Iterator[str]:
+    here = f": here {one.found}" if one.found else ": not found here by a plain search" if searched else ""
     by = one.needed_by[0].rpartition("/")[2] + (f" and {len(one.needed_by) - 1} more" if len(one.needed_by) > 1 else "")
-    yield from paper.wrap(f"{one.name}: {here} (needed by {by})", "    ", "      ")
+    yield from paper.wrap(f"{one.name}{here} (needed by {by})", "    ", "      ")

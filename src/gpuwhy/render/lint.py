@@ -10,6 +10,7 @@ from gpuwhy.model.lint import Checked, Lint, Mistake, Problem
 from gpuwhy.render.terminal import Paper
 
 SCHEMA = "gpuwhy.lint/1"
+_MORE = " " * 8
 _COLOURS = {"error": "31;1", "warning": "33;1", "unreadable": "35;1", "note": "2"}
 
 
@@ -17,25 +18,34 @@ def as_text(lint: Lint, paper: Paper) -> str:
     """file:line: severity rule: sentence; then what is known and the fix; a count at the end."""
     lines: list[str] = []
     for file in lint.files:
-        lines += [_plain(problem, "unreadable", paper) for problem in file.problems]
-        lines += [_plain(note, "note", paper) for note in file.notes]
+        for problem in file.problems:
+            lines += _plain(problem, "unreadable", paper)
+        for note in file.notes:
+            lines += _plain(note, "note", paper)
         for mistake in file.mistakes:
             lines += _mistake(mistake, paper)
     return "\n".join([*lines, _summary(lint)]) + "\n"
 
 
 def _mistake(mistake: Mistake, paper: Paper) -> list[str]:
-    severity = paper.tint(_COLOURS[mistake.severity], mistake.severity)
     detail = f" ({mistake.know.detail})" if mistake.know.detail else ""
+    where = _where(mistake.place.path, mistake.place.line)
     return [
-        f"{_where(mistake.place.path, mistake.place.line)}: {severity} {mistake.rule}: {mistake.text}",
-        f"  know  {mistake.know.where}{detail}",
-        f"  fix   {mistake.fix}",
+        *_said(where, mistake.severity, f" {mistake.rule}: {mistake.text}", paper),
+        *paper.wrap(f"{mistake.know.where}{detail}", "  know  ", _MORE),
+        *paper.wrap(mistake.fix, "  fix   ", _MORE),
     ]
 
 
-def _plain(problem: Problem, kind: str, paper: Paper) -> str:
-    return f"{_where(problem.place.path, problem.place.line)}: {paper.tint(_COLOURS[kind], kind)}: {problem.text}"
+def _plain(problem: Problem, kind: str, paper: Paper) -> list[str]:
+    return _said(_where(problem.place.path, problem.place.line), kind, f": {problem.text}", paper)
+
+
+def _said(where: str, kind: str, text: str, paper: Paper) -> list[str]:
+    """One sentence with its place, folded; the place and the rule stand on the first line, as editors expect."""
+    before = f"{where}: {kind}"
+    first, *rest = paper.wrap(text, before, "    ")
+    return [f"{where}: {paper.tint(_COLOURS[kind], kind)}{first[len(before) :]}", *rest]
 
 
 def _where(path: str, line: int) -> str:

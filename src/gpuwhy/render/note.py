@@ -7,13 +7,16 @@ from collections.abc import Iterator, Sequence
 from gpuwhy.model.report import Report, Shown, certainty
 from gpuwhy.render.terminal import Paper, plain
 
-WIDTH = 96
+WIDTH = 80
+_NAME = "gpuwhy: "
+"""What stands before the note."""
 
 
 def render(report: Report, own: Sequence[str] = ()) -> str:
     """The headline and the first cause; `own` is what the failing process says of itself."""
     paper = Paper(WIDTH)
-    lines = [report.headline] if report.causes else [report.headline, "  check   gpuwhy check"]
+    first, *more = paper.wrap(report.headline, _NAME, "  ")
+    lines = [first.removeprefix(_NAME), *more, *([] if report.causes else ["  check   gpuwhy check"])]
     for cause in report.causes[:1]:
         lines += _cause(cause, paper)
     for cause in report.causes[1:2]:

@@ -32,32 +32,65 @@ def _dict(row: Described) -> dict[str, Any]:
 
 
 def table(name: str, rows: Sequence[tuple[Release, Verdict]], newest: str, paper: Paper) -> str:
-    """Newest release first; the columns that matter for choosing one."""
-    head = ("version", "platform", "CUDA", "cuDNN", "GPU code", "Python", "published")
-    lines = [_cells(release, verdict) for release, verdict in reversed(rows)]
-    widths = [max(len(line[n]) for line in (head, *lines)) for n in range(len(head))]
-    text = [paper.tint("1", _row(head, widths)), *(_row(line, widths) for line in lines)]
-    uncertain = sum(verdict.fits == "unknown" for _, verdict in rows)
-    if uncertain:
-        text.append(f"? = not known whether it fits ({uncertain} rows; name a release to see what was read of it)")
-    text.append(f"{name}: {len(rows)} rows, read from files published up to {newest}")
+    """Newest release first; the columns that matter for choosing one, the date where there is room for it."""
+    head = ("version", "platform", "CUDA", "cuDNN", "Python", "GPU code")
+    lines = [head, *(_cells(release, verdict) for release, verdict in reversed(rows))]
+    dated = [(*line[:-1], date, line[-1]) for line, date in zip(lines, _dates(rows), strict=True)]
+    text = [*_grid(dated if _width(dated) <= paper.width else lines, paper), *_uncertain(rows, paper)]
+    text += paper.wrap(f"{name}: {len(rows)} rows, read from files published up to {newest}", "", "")
     return "\n".join(text) + "\n"
 
 
-def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+def projects(rows: Sequence[tuple[Release, Verdict]], known: int, paper: Paper) -> str:
+    """One release of each project: those that fit, then those that may."""
+    ordered = sorted(rows, key=lambda one: one[1].fits != "yes")
+    cells = [(release.name, *_cells(release, verdict)[:4]) for release, verdict in ordered]
+    text = [*_grid([("project", "version", "platform", "CUDA", "cuDNN"), *cells], paper), *_uncertain(rows, paper)]
+    text += paper.wrap(
+        f"the newest fitting release of {len(rows)} projects; nothing fits of {known - len(rows)}", "", ""
+    )
+    return "\n".join(text) + "\n"
+
+
+def _dates(rows: Sequence[tuple[Release, Verdict]]) -> list[str]:
+    return ["published", *(release.uploaded for release, _ in reversed(rows))]
+
+
+def _uncertain(rows: Sequence[tuple[Release, Verdict]], paper: Paper) -> list[str]:
+    count = sum(verdict.fits == "unknown" for _, verdict in rows)
+    text = f"? = not known whether it fits ({count} rows; name a release to see what was read of it)"
+    return paper.wrap(text, "", "    ") if count else []
+
+
+def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*lines, strict=True)]
+
+
+def _width(lines: Sequence[Sequence[str]]) -> int:
+    return sum(_widths(lines)) + 2 * (len(lines[0]) - 1)
+
+
+def _grid(lines: Sequence[Sequence[str]], paper: Paper) -> Iterator[str]:
+    """The head and the rows; the last column is folded where the line is full."""
+    *widths, _ = _widths(lines)
+    indent = " " * (sum(widths) + 2 * len(widths))
+    for *cells, last in lines:
+        before = "".join(f"{cell:<{width}}  " for cell, width in zip(cells, widths, strict=True))
+        first, *rest = [indent + last] if lines[0][-1] == last else paper.wrap(last, indent, indent)
+        line = before + first[len(indent) :]
+        yield paper.tint("1", line) if lines[0][-1] == last else line
+        yield from rest
 
 
 def _cells(release: Release, verdict: Verdict) -> tuple[str, ...]:
-    marks = (" yanked" if release.yanked else "") + (" gone" if release.gone else "")
+    marks = (" ?" if verdict.fits == "unknown" else "") + " yanked" * release.yanked + " gone" * release.gone
     return (
-        release.version + (" ?" if verdict.fits == "unknown" else ""),
+        release.version + marks,
         release.platform,
         _or(release.cuda),
         _or(release.cudnn),
-        _archs(release),
         _pythons(release.pythons),
-        release.uploaded + marks,
+        _archs(release),
     )
 
 

@@ -113,14 +113,13 @@ def render_picture(report: Report, paper: Paper) -> Iterator[str]:
 
 def _rows(rows: Sequence[Layer], paper: Paper) -> Iterator[str]:
     names = max((len(row.name) for row in rows), default=0)
-    room = max(20, paper.width - names - 6)
+    indent = " " * (names + 6)
     for row in rows:
-        text = row.text + (f"  {row.note}" if row.note else "")
-        first, *rest = textwrap.wrap(text, room) or [""]
+        text = "  ".join(part for part in (row.text, row.note) if part)
+        first, *rest = paper.wrap(text, indent, indent)
         glyph = paper.tint(_COLOUR[row.mark], _GLYPH[row.mark])
-        yield f"  {glyph} {row.name:<{names}}  {first}"
-        for line in rest:
-            yield " " * (names + 6) + line
+        yield f"  {glyph} {row.name:<{names}}  {first.strip()}".rstrip()
+        yield from rest
 
 
 def _unseen(report: Report, paper: Paper, verbose: bool) -> Iterator[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator
 
 HEAD, TAIL = 1 << 20, 4 << 20
 MARKS = 1000
@@ -17,12 +19,13 @@ class Ring:
         self._head = bytearray()
         self._tail = bytearray()
         self.total = 0
+        self.lines = 0
         self.last = 0.0
         self.marks: list[tuple[float, int]] = []
         self._gap = GAP
 
     def add(self, chunk: bytes | memoryview, now: float) -> None:
-        """Take a piece that came `now`; constant memory, one copy, no work on lines."""
+        """Take a piece that came `now`; constant memory, one copy, lines only counted."""
         if not self.marks or now - self.marks[-1][0] >= self._gap:
             self._mark(now)
         self.last = now
@@ -32,6 +35,7 @@ class Ring:
         if len(chunk) > room:
             self._turn(memoryview(chunk)[max(0, room) :])
         self.total += len(chunk)
+        self.lines += bytes(chunk).count(b"\n")
 
     def _mark(self, now: float) -> None:
         if len(self.marks) >= MARKS:
@@ -68,14 +72,27 @@ class Ring:
         data = bytes(self._tail[end:]) + bytes(self._tail[:end]) if kept < turned else bytes(self._tail[:kept])
         yield self.total - kept, data
 
+    def _runs(self) -> Iterator[tuple[int, bytes]]:
+        """The parts, as one where nothing is missing between them: a line may cross the border."""
+        if self.left_out:
+            yield from self.parts()
+        else:
+            yield 0, b"".join(data for _, data in self.parts())
+
     def pieces(self) -> Iterator[tuple[float, bytes]]:
         """What is kept, cut at line ends, with the time at which each piece was complete."""
-        for start, data in self.parts():
+        for start, data in self._runs():
             if start > len(self._head):  # something is missing before: begin with a whole line
                 whole = data.find(b"\n") + 1
                 start, data = start + whole, data[whole:]
-                yield self._when(start), f"[… {self.left_out:,} bytes left out …]\n".encode()
+                lines = self._lines_before(data)
+                yield self._when(start), f"[… {self.left_out:,} bytes, {lines:,} lines left out …]\n".encode()
             yield from self._cut(start, data)
+
+    def _lines_before(self, tail: bytes) -> int:
+        """The lines of which nothing is kept, where the tail begins with a whole line."""
+        begun = not self._head.endswith(b"\n")
+        return max(0, self.lines - self._head.count(b"\n") - tail.count(b"\n") - begun)
 
     def _cut(self, start: int, data: bytes) -> Iterator[tuple[float, bytes]]:
         done = 0
@@ -89,6 +106,21 @@ class Ring:
 
     def _when(self, offset: int) -> float:
         return next((time for time, at in reversed(self.marks) if at <= offset), 0.0)
+
+
+_LEFT_OUT = re.compile(r"^\[… [\d,]+ bytes, ([\d,]+) lines left out …\]$", re.MULTILINE)
+
+
+def real_line(text: str) -> Callable[[int], int]:
+    """From a line's number in what is kept to its number in what was printed."""
+    starts, shifts, shift = [0], [0], 0
+    line, done = 1, 0
+    for found in _LEFT_OUT.finditer(text):
+        line, done = line + text.count("\n", done, found.start()), found.start()
+        shift += int(found[1].replace(",", "")) - 1
+        starts.append(line)
+        shifts.append(shift)
+    return lambda number: number + shifts[bisect(starts, number - 1) - 1]
 
 
 def merged(rings: Iterable[Ring]) -> bytes:

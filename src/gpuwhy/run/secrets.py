@@ -9,7 +9,8 @@ _KNOWN = re.compile(
     r"|xox[abprs]-[A-Za-z0-9-]{10,}|glpat-[\w-]{20,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*|AIza[\w-]{30,})"
 )
 _NAMED = re.compile(
-    r"(?i)(?P<name>[\w-]*(?:token(?![is])|secret|passw(?:or)?d|api[_-]?key|access[_-]?key|credential|authorization)[\w-]*"
+    r"(?i)(?P<name>(?<![\w-])[\w-]*"
+    r"(?:token(?![is])|secret|passw(?:or)?d|api[_-]?key|access[_-]?key|credential|authorization)[\w-]*"
     r"[\"']?\s*[=:]\s*[\"']?(?:bearer\s+)?)(?P<value>[^\s\"',;&}]{6,})"
 )
 _IN_ADDRESS = re.compile(r"(?P<name>\b[a-z][a-z0-9+.-]*://[^/\s:@]+:)[^/\s@]+(?=@)")

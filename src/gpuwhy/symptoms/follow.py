@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -47,7 +48,7 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
             "jax.unable_to_use",
             "cuda.shared_object_init_failed",
         ),
-        ("jax.cpu_build", "jax.unknown_backend", "jax.no_visible", "title.no_cuda"),
+        ("jax.cpu_build", "jax.falls_back", "jax.unknown_backend", "jax.no_visible", "title.no_cuda"),
     ),
     (("loader.tf_skip",), ("tf.skipping",)),
     (
@@ -147,17 +148,38 @@ def attached(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
         if one.role in ("error", "echo"):
             cause = next((e.order for e in out if e.follows < 0 and _explains(e, one)), -1)
         out.append(msgspec.structs.replace(one, follows=cause) if cause >= 0 else one)
-    return tuple(out)
+    return _outranked(out)
 
 
 # TensorFlow goes on without the library it misses: what Python itself raises later has a reason of its own.
 _NOTES = ("loader.tf_dso", "loader.tf_skip", "tf.skipping", "windows.could_not_find")
 _OWN = ("python.module", "python.import_name", "python.attribute", "python.exception")
+_PLAIN = (*_OWN, "python.http", "python.files", "ort.no_model")
+_ENDS = (*_PLAIN, "memory.", "program.")
+"""What ends a program for a reason of its own: a warning before it is another matter."""
+_OPTIONAL = ("tf.ptxas_missing",)
+"""What is only noted where the program goes on."""
+_GPU = re.compile(r"cuda|gpu|nvidia|cudnn|nccl|device|driver|libcu|backend|provider", re.IGNORECASE)
+
+
+def _outranked(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
+    """A warning that the program outlived and that does not explain its end is told beside that, not before it."""
+    ends = [
+        s for s in symptoms if s.role == "error" and s.follows < 0 and not s.warned and s.signature.startswith(_ENDS)
+    ]
+    return tuple(
+        msgspec.structs.replace(one, role="echo")
+        if one.role == "error"
+        and (one.warned or one.signature in _OPTIONAL)
+        and any(end.line > one.line and (end.signature in _PLAIN or end.speaker != one.speaker) for end in ends)
+        else one
+        for one in symptoms
+    )
 
 
 def _explains(early: Symptom, late: Symptom) -> bool:
     if early.role != "error" or early.line > late.line or early.signature == late.signature:
         return False
-    if early.signature in _NOTES and late.signature in _OWN:
+    if late.signature in _OWN and (early.signature in _NOTES or (early.warned and not _GPU.search(late.text))):
         return False
     return any(early.signature.startswith(keys) and late.signature.startswith(values) for keys, values in FOLLOWS)

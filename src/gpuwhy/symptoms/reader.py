@@ -10,12 +10,12 @@ from functools import cache
 import msgspec
 
 from gpuwhy.knowledge import codes
-from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.follow import attached
 from gpuwhy.symptoms.scan import Hits, Scanner
 from gpuwhy.symptoms.signature import Signature
-from gpuwhy.symptoms.text import Block, Cutter, unprefixed
+from gpuwhy.symptoms.text import Block, Cutter, reminds, respelled, unprefixed, warns
 from gpuwhy.symptoms.told import told_by
 
 HEAD, TAIL = 300, 200
@@ -23,7 +23,11 @@ HEAD, TAIL = 300, 200
 CIRCUMSTANCES = ("title.regression", "title.batch_one", "title.newer_gpu", "title.sleep")
 """Titles that say when something fails, not what: a failure told in general words beside them counts."""
 QUOTE, BEFORE = 400, 80
+EDGE = 1 << 14
+"""How many bytes of the beginning and of the end are kept for their words."""
 WRAPPED = 60
+TYPED = 4096
+"""A text of at most so many bytes may be typed by a person, and misspelt."""
 
 
 @cache
@@ -67,7 +71,7 @@ class _Kept:
         for part in (self.head, self.tail):
             if key in part:
                 old = part[key]
-                part[key] = msgspec.structs.replace(old, times=old.times + 1)
+                part[key] = msgspec.structs.replace(old, times=old.times + 1, warned=old.warned and one.warned)
                 return
         if len(self.head) < HEAD:
             self.head[key] = one
@@ -87,6 +91,7 @@ class LogReader:
 
     def __init__(self, *, fast: bool = True) -> None:
         self._cutter, self._kept, self._find = Cutter(), _Kept(), scanner(fast)
+        self._first = self._last = b""
 
     def feed(self, chunk: bytes) -> None:
         """Take the next piece."""
@@ -94,6 +99,9 @@ class LogReader:
             self._take(block)
 
     def _take(self, block: Block) -> None:
+        room = EDGE - len(self._first)
+        self._first += block.data[:room]
+        self._last = (self._last + block.data[max(room, len(block.data) - EDGE) :])[-EDGE:]
         for hit in self._find.hits(block.data, block.first):
             for one in _symptoms(hit):
                 self._kept.add((one.signature, tuple(one.fields.items())), one)
@@ -104,15 +112,30 @@ class LogReader:
             self._take(block)
         found = attached(tuple(self._kept.all()))
         notes = tuple(self._cutter.decoder.notes)
-        return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes)
+        excerpt = (self._first + self._last).decode("utf-8", "replace")
+        return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes, excerpt)
 
 
 def read(chunks: Iterable[bytes], *, fast: bool = True) -> Reading:
     """Understand a text given in pieces."""
-    reader = LogReader(fast=fast)
+    reader, typed = LogReader(fast=fast), b""
     for chunk in chunks:
         reader.feed(chunk)
-    return reader.reading()
+        typed += chunk[: TYPED + 1 - len(typed)]
+    reading = reader.reading()
+    return reading if reading.errors or len(typed) > TYPED else _respelled(typed, reading)
+
+
+def _respelled(typed: bytes, reading: Reading) -> Reading:
+    """The reading of a short text that says nothing as it is spelt, as it was meant."""
+    text = typed.decode("utf-8", "replace")
+    meant = respelled(text)
+    if meant == text:
+        return reading
+    again = LogReader(fast=False)
+    again.feed(meant.encode("utf-8", "replace"))
+    found = again.reading()
+    return msgspec.structs.replace(found, notes=(*found.notes, MISSPELT)) if found.errors else reading
 
 
 def read_text(text: str) -> Reading:
@@ -145,16 +168,19 @@ def _symptoms(hit: Hits) -> Iterator[Symptom]:
         name = _resolved(one, fields)
         if name:
             matched.append((one, name, fields, _quote(line, match)))
+    if not matched:
+        return
+    warned, reminder = warns(raw), reminds(raw)
     covered = {c for one, _, _, _ in matched for c in one.covers}
     says_more = any(
         not one.yields and one.role in ("error", "echo", "harmless") and one.id not in CIRCUMSTANCES
         for one, _, _, _ in matched
     )
     for one, name, fields, quote in matched:
-        if one.yields and says_more:
+        if (one.yields and says_more) or (reminder and one.role in ("error", "echo")):
             continue
         if not {one.id, name, f"{name.split('.')[0]}."} & covered:
-            yield Symptom(name, hit.line, quote, role=one.role, fields=fields)
+            yield Symptom(name, hit.line, quote, role=one.role, fields=fields, warned=warned)
 
 
 def _quote(line: str, match: re.Match[str]) -> str:

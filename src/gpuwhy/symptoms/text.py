@@ -181,10 +181,66 @@ _ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|gt|lt|amp|nbsp);")
 _ENTITIES = {"&quot;": '"', "&gt;": ">", "&lt;": "<", "&amp;": "&", "&nbsp;": " "}
 
 
+_LEVEL = r"^[^\w\n]{0,3}(?:\d[\d:., TZ-]{7,40}[^\w\n]{0,3})?"
+_WARNING = re.compile(
+    r"\b(?:User|Runtime|Import|Future|Deprecation|Resource)Warning: "
+    r"|(?:^|[\s:])W(?:\d{4}(?: [\d:.]+)?(?: +\d+)?)? [\w./-]+\.\w{1,4}:\d+\]"
+    rf"|{_LEVEL}WARN(?:ING)?\b|\blevel=warn|\[W:onnxruntime"
+)
+_INFORMS = re.compile(rf"{_LEVEL}(?:INFO|DEBUG|NOTICE)\b|\blevel=(?:info|debug)")
+_OF_ANOTHER_TIME = re.compile(
+    r"\b(?:fix(?:ed|es)|resolved|solved|no longer|(?:last|previous) (?:week|time|run|release)|avoid(?:s|ing)?"
+    r"|prevent(?:s|ing)?|in case|if you|when you|may|might|hint|tip|consider)\b",
+    re.IGNORECASE,
+)
+_OF_NOW = re.compile(r"\w(?:Error|Exception)\b|\berror \d|tried to allocate|_(?:STATUS|ERROR)_", re.IGNORECASE)
+
+
+def warns(line: str) -> bool:
+    """Whether a line calls itself a warning: Python's warnings, the W of glog, a logger's level."""
+    return bool(_WARNING.search(line))
+
+
+def reminds(line: str) -> bool:
+    """Whether a line that only informs speaks of a failure of another time: one that was mended, or may come."""
+    return bool(_INFORMS.search(line) and _OF_ANOTHER_TIME.search(line) and not _OF_NOW.search(line))
+
+
+_MISSPELT = {
+    r"lib(?:arary|ary|rairy|raray|rarry)": "library",
+    r"can(?:ot|ont|nnot)|connot": "cannot",
+    r"(?:coud|culd|coudl|coul) not": "could not",
+    r"obj(?:ct|cet|ec)": "object",
+    r"sh(?:ard|aerd|red)(?= obj)": "shared",
+    r"mem(?:mory|roy|ry)|meomry": "memory",
+    r"dirver|drvier|driv(?:re|r)": "driver",
+    r"(?<=not )(?:foud|fuond|fond)": "found",
+    r"(?:avalable|availble|availabe|avaliable)": "available",
+    r"(?:initalize|intialize|initilize|inizialize)": "initialize",
+    r"(?:insuficient|insufficent|insuffient)": "insufficient",
+    r"(?:kernal|kernl)(?= image)": "kernel",
+    r"alocate|allcoate|allocat(?=\b)": "allocate",
+}
+_SPELT = tuple((re.compile(rf"\b(?:{wrong})\b", re.IGNORECASE), right) for wrong, right in _MISSPELT.items())
+
+
+def respelled(text: str) -> str:
+    """A text that a person typed, with the common misspellings in the words of error messages set right."""
+    for wrong, right in _SPELT:
+        text = wrong.sub(right, text)
+    return text
+
+
+def _unmarked(line: str) -> str:
+    """Without the marks around a quotation; a last backtick stays where it closes one inside the line."""
+    bare = line.strip("`*│ ")
+    return f"{bare}`" if bare.count("`") % 2 and line.rstrip("*│ ").endswith("`") else bare
+
+
 def unprefixed(line: str) -> str:
     """A line without the rank, the process, the time and the marks of a quotation; typographic quotes made plain."""
     if "&" in line:
         line = _ENTITY.sub(lambda found: _ENTITIES.get(found[0], "'"), line)
-    line = line.translate(_QUOTES).strip("`*│ ") or line
+    line = _unmarked(line.translate(_QUOTES)) or line
     match = _PREFIX.match(line)
     return line[match.end() :] if match and match.end() < len(line) else line

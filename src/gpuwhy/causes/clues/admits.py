@@ -27,8 +27,13 @@ _NO_DRIVER = (
     "driver.too_old", "memory.host", "wsl.setup",
 )  # fmt: skip
 
+_MIXED = (
+    "cuda.mixed_libraries", "cuda.version_mismatch", "cudnn.mixed_libraries", "framework.extension_abi", "install.conflict",
+    "install.corrupted",
+)  # fmt: skip
+
 _ROWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
-    (("title.bare_false", "title.empty_list", "title.gpu_unseen", "title.cpu_device", "torch.no_gpus", "jax.cpu_build",
+    (("title.bare_false", "title.empty_list", "title.gpu_unseen", "title.cpu_device", "torch.no_gpus", "jax.cpu_build", "jax.falls_back",
       "cuda.no_device", "torch.device_count", "torch.unavailable"), _NO_GPU),
     (("cudnn.internal_error", "cudnn.not_initialized", "cudnn.execution_failed", "cudnn.mapping_error", "cudnn.alloc_failed",
       "tf.cudnn_handle", "tf.conv_algorithm", "tf.rnn", "tf.no_dnn", "tf.dnn_init", "tf.no_algorithm", "torch.no_engine"),
@@ -37,6 +42,9 @@ _ROWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
       "cublas.mapping_error", "cusolver.not_initialized", "cusolver.internal_error", "cufft.internal_error",
       "cusparse.not_initialized"), _NO_START),
     (("cuda.unknown", "cuda.not_initialized", "cuda.operating_system", "nvml.unknown"), _NO_DRIVER),
+    (("torch.no_driver", "tf.no_kernel_driver", "tf.no_cuda_drivers", "numba.no_driver", "triton.no_driver",
+      "torch.driver_too_old", "cuda.insufficient_driver", "nvidia.no_communication"), _NO_DRIVER),
+    (("loader.undefined_symbol", "loader.not_defined", "loader.version_missing"), _MIXED),
     (("cuda.launch_failed", "cuda.illegal_address", "cuda.launch_timeout"), ("device.hardware", "driver.too_old")),
     (("torch.cpu_build",), ("framework.platform_dropped", "install.conflict")),
     (("cuda.out_of_memory",), ("memory.other_process", "memory.host", "device.busy")),

@@ -30,6 +30,7 @@ _TF = with_("tf.", "harmless.", "loader.tf_skip", "loader.tf_dso")
 CLUES: tuple[Clue, ...] = (
     *of(
         "cuda.missing_library",
+        ("jax.falls_back", 1.5, "JAX sees no GPU, as where the libraries of its CUDA part are not found"),
         ("windows.jni", 2.8, "a DLL that {library} needs is not found"),
         ("windows.self_check", 3.0, "TensorFlow wants CUDA {version}, and it is not found", field("what", "cuda")),
         ("title.library", 2.2, "{library} is named beside an error", _TITLED),

@@ -9,11 +9,12 @@ from gpuwhy.model.symptom import Clue
 CLUES: tuple[Clue, ...] = (
     *of(
         "device.selection",
-        ("torch.too_many", 4.0, "more GPUs, or another one, are asked for than there are"),
+        ("torch.too_many", 4.0, "a GPU is asked for that is not there, such as cuda:1 where one GPU is, or that CUDA_VISIBLE_DEVICES hides"),
+        ("jax.falls_back", 1.4, "JAX sees no GPU, as where CUDA_VISIBLE_DEVICES hides all"),
         ("tf.few_devices", 4.0, "a GPU is asked for that TensorFlow does not have", no(line(r"Supported device types \[CPU\]"))),
         ("tf.few_devices", 2.8, "a GPU is asked for, and TensorFlow has none", line(r"Supported device types \[CPU\]")),
         ("torch.needs_index", 3.6, "the device is named without its number, or wrongly"),
-        ("cuda.invalid_device", 4.6, "the program asked for a GPU number that does not exist (error 101)"),
+        ("cuda.invalid_device", 4.6, "the program asked for a GPU number that does not exist, such as cuda:1 where one GPU is, or that CUDA_VISIBLE_DEVICES hides (error 101)"),
         ("torch.device_bounds", 4.4, "the program asked for a GPU number that does not exist"),
         ("tf.no_such_device", 4.0, "GPU {device} is asked for, and TensorFlow has none of that number"),
         ("torch.nccl_no_gpu", 1.6, "PyTorch sees no GPU"),

@@ -13,6 +13,7 @@ from gpuwhy.causes.clues.conditions import (
     line,
     no,
     told_driver_older,
+    wants,
     with_,
 )  # fmt: skip
 from gpuwhy.model.symptom import Clue
@@ -24,6 +25,8 @@ _UNSKIPPED = no(with_("loader.tf_skip"))  # TensorFlow tries its libraries only 
 CLUES: tuple[Clue, ...] = (
     *of(
         "driver.missing",
+        ("jax.falls_back", 1.8, "JAX sees no GPU, as without a driver"),
+        ("loader.cudnn_sub", 2.0, "{wanted} comes with the driver, and it is not found", wants("driver")),
         ("numba.versions", 2.4, "neither driver nor runtime answers"),
         ("container.old_image", 4.0, "no driver answers nvidia-docker (driver 0.0)", field("has", r"0\.")),
         ("cuda.not_found", 2.2, "libcuda does not find the rest of the driver (error 500)", line("cuinit")),
@@ -107,6 +110,7 @@ CLUES: tuple[Clue, ...] = (
     ),
     *of(
         "driver.too_old",
+        ("jax.falls_back", 1.2, "JAX sees no GPU, as with a driver older than its CUDA needs"),
         ("numba.versions", 1.8, "the driver may be older than the runtime"),
         ("torch.unavailable", 3.4, "the driver runs an older CUDA than this build needs", told_driver_older),
         ("title.gpu_unseen", 3.2, "the driver runs an older CUDA than this build needs", told_driver_older),
@@ -117,7 +121,7 @@ CLUES: tuple[Clue, ...] = (
         ("julia.driver", 4.4, "the driver runs CUDA {has} at most"),
         ("xla.old_driver", 2.6, "the driver's CUDA {has} is older than the {what} {needs}"),
         ("container.old_image", 4.4, "the driver runs CUDA {has}, the image needs {needs}", no(field("has", r"0\."))),
-        ("torch.driver_too_old", 5.2, "the driver runs CUDA {found} at most, and this PyTorch needs newer"),
+        ("torch.driver_too_old", 5.2, "the driver runs CUDA {found:dotted} at most, and this PyTorch needs newer"),
         ("cuda.insufficient_driver", 3.6, "the driver is older than the CUDA runtime needs (error 35)"),
         ("cuda.unsupported_ptx_version", 4.0, "the driver is older than the compiler that made the code (error 222)"),
         ("cuda.call_requires_newer_driver", 4.4, "the call needs a newer driver (error 36)"),

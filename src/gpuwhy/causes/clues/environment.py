@@ -46,6 +46,8 @@ CLUES: tuple[Clue, ...] = (
         ("loader.tf_dso", 2.2, _OUTSIDE, asks("cuda", "cudnn")),
         ("loader.cudnn_sub", 4.6, _THERE, all_of(wants("cudnn"), same_file_told)),
         ("loader.cudnn_sub", 2.8, _OUTSIDE, wants("cudnn")),
+        ("loader.cudnn_sub", 2.8, "{wanted} may lie outside the folders the loader searches", wants("driver")),
+        ("loader.cudnn_sub", 1.6, "{wanted} may lie outside the folders the loader searches", wants("nvrtc", "cuda")),
         ("loader.cudnn_load", 2.2, _OUTSIDE),
         ("loader.cudnn_unable", 2.5, _OUTSIDE),
         ("loader.cudnn_symbol", 1.8, "cuDNN's parts may lie outside the folders the loader searches"),

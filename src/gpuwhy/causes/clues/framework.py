@@ -56,6 +56,7 @@ CLUES: tuple[Clue, ...] = (
         ("tf.built_cpu", 3.8, "the framework says that it was built without CUDA"),
         ("jax.cpu_build", 3.8, "this jaxlib was built without CUDA", no(with_("program."))),
         ("jax.cpu_build", 1.0, "this jaxlib was built without CUDA", with_("program.")),
+        ("jax.falls_back", 2.8, "JAX sees no GPU, as with a jaxlib without CUDA"),
         ("jax.unknown_backend", 2.8, "JAX has no GPU backend"),
         ("ort.not_available", 3.6, "this ONNX Runtime has no CUDA provider"),
         ("bnb.compiled", 3.6, "this bitsandbytes was built without CUDA", no(with_("torch.no_driver"))),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, asks, field, line, no, with_
+from gpuwhy.causes.clues.conditions import all_of, asks, field, line, no, wants, with_
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 
@@ -35,7 +35,7 @@ CLUES: tuple[Clue, ...] = (
         ("windows.error", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),
         ("windows.load_library", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),
         ("signal.bus", 2.9, "a bus error, as of a library file that is cut off"),
-        ("loader.cudnn_sub", 1.6, "a part of cuDNN is missing from its folder"),
+        ("loader.cudnn_sub", 1.6, "a part of cuDNN is missing from its folder", no(wants("driver", "nvrtc"))),
         ("loader.cudnn_symbol", 1.6, "a part of cuDNN is missing from its folder"),
         ("tf.partial", 2.4, "tensorflow is an empty shell: its files are gone"),
         ("ort.partial", 2.2, "onnxruntime is an empty shell: its files are gone"),

@@ -110,6 +110,7 @@ CLUES: tuple[Clue, ...] = (
         ("title.grabs", 1.8, "another process holds the memory"),
         ("cuda.out_of_memory", 4.0, "not even a context fits: other processes hold the memory", line(r"primaryctxretain|implicit initialization|failed initializing streamexecutor")),
         ("memory.buffer", 1.6, "others may hold the memory"),
+        ("memory.torch_oom", 4.2, "{wanted} was asked for; {free} of {total} was free, and process {pid} held {held}", all_of(others_hold, field("pid", "."))),
         ("memory.torch_oom", 4.0, _FIGURES + ": others hold the rest", others_hold),
         ("memory.torch_oom", 3.0, _FIGURES + ", yet it was refused: others, or the system, hold it", all_of(free_but_refused, own_little)),
         ("memory.torch_oom", 1.2, _FIGURES, no(others_hold)),

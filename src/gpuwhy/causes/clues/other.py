@@ -24,6 +24,11 @@ def _no_gpu_words(s: Symptom, r: Reading) -> bool:
     return _only_plain(s, r) and not _GPU_WORDS.search(s.text)
 
 
+def _past_warning(s: Symptom, r: Reading) -> bool:
+    """A plain Python error that ended a program which had outlived a warning."""
+    return _no_gpu_words(s, r) and any(o.warned and o.role == "echo" and o.line < s.line for o in r.symptoms)
+
+
 def _trt_only(s: Symptom, r: Reading) -> bool:
     """TensorFlow's note that TensorRT is absent, and nothing that went wrong."""
     return with_("harmless.trt")(s, r) and all(o.signature == "loader.tensorrt" for o in r.errors)
@@ -79,15 +84,18 @@ CLUES: tuple[Clue, ...] = (
         ("container.compose", 2.2, "the compose file or docker is too old"),
         ("xla.old_driver", 1.4, "a note: compiling is slower"),
         ("python.protobuf", 4.4, "protobuf's versions do not fit"),
-        ("python.numpy_abi", 4.2, "NumPy's versions do not fit"),
+        ("python.numpy_abi", 4.2, "a module was compiled against NumPy 1 and meets NumPy 2, or the other way round"),
         ("python.glibc", 3.2, "the system's C or C++ library is too old"),
         ("python.avx", 3.8, "the CPU lacks instructions that the build uses"),
         ("python.keras", 2.4, "Keras versions do not fit"),
-        ("python.module", 3.0, "the module {name} is not installed", _only_plain),
+        ("python.module", 3.0, "the module {name} is not installed", all_of(_only_plain, no(with_("build.isolated")))),
         ("python.import_name", 3.0, "{name} does not exist in the module", _only_plain),
         ("python.attribute", 2.7, "a plain Python error: {what}", _no_gpu_words),
         ("python.attribute", 1.8, "a plain Python error: {what}", _only_plain),
         ("packages.partial", 1.6, "{name} is of another release than the program expects"),
+        ("python.exception", 3.6, "a plain Python error, {name}, ended the program; the warning before it is another matter", _past_warning),
+        ("python.attribute", 3.6, "a plain Python error ended the program: {what}; the warning before it is another matter", _past_warning),
+        ("ort.no_model", 4.0, "the model's file is not there, or not a model"),
         ("python.exception", 2.5, "a plain Python error: {name}", _no_gpu_words),
         ("python.exception", 1.0, "a plain Python error: {name}", _only_plain),
         ("python.http", 3.2, "a download failed", _only_plain),

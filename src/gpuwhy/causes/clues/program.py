@@ -8,6 +8,11 @@ from gpuwhy.model.symptom import Clue
 
 _TORCH = no(with_("tf.", "jax.", "harmless."))
 
+_ISOLATED = all_of(
+    field("name", r"(?:torch|numpy|tensorflow|jax|jaxlib|cupy|packaging|wheel|setuptools|ninja|psutil)$"),
+    with_("build.isolated"),
+)
+
 CLUES: tuple[Clue, ...] = (
     *of(
         "program.shape",
@@ -132,6 +137,7 @@ CLUES: tuple[Clue, ...] = (
         ("build.cuda_home", 2.3, "CUDA_HOME names no toolkit"),
         ("build.nvcc_missing", 2.2, "nvcc is not found"),
         ("build.failed", 2.4, "a build failed"),
+        ("python.module", 5.2, "the build imports {name}, and pip builds in an environment of its own that has none", _ISOLATED),
         ("build.damaged", 2.6, "the linker refuses {library}"),
         ("kernel.dkms", 1.8, "a module build failed"),
         ("opencv.no_cuda", 1.8, "the library was built without CUDA"),

@@ -187,7 +187,7 @@ CLUES: tuple[Clue, ...] = (
     *of(
         "framework.bug",
         ("told.other_release", 1.6, "another release is said to work"),
-        ("title.crash", 1.6, "it crashes", _nothing_else),
+        ("title.crash", 1.6, "it crashes", all_of(_nothing_else, no(with_("python.numpy_abi")))),
         ("title.held", 0.8, "memory is said not to be given back", _nothing_else),
         ("title.trouble", 1.0, _ANY, _nothing_else),
     ),
@@ -206,6 +206,6 @@ CLUES: tuple[Clue, ...] = (
     *of(
         "other.not_gpu",
         ("title.trouble", 0.4, "the GPU need not be at fault", _nothing_else),
-        ("title.crash", 0.6, "a crash that says nothing", _nothing_else),
+        ("title.crash", 0.6, "a crash that says nothing", all_of(_nothing_else, no(with_("python.numpy_abi")))),
     ),
 )  # fmt: skip

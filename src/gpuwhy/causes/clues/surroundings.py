@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, alone, asks, field, in_container, in_wsl, line, no, with_
+from gpuwhy.causes.clues.conditions import all_of, alone, asks, field, in_container, in_wsl, line, no, wants, with_
 from gpuwhy.model.symptom import Clue
 
 _UNSKIPPED = no(with_("loader.tf_skip"))
@@ -47,6 +47,10 @@ CLUES: tuple[Clue, ...] = (
         ("loader.find_failed", 1.8, "{library} is brought into a container by the NVIDIA runtime", asks("driver")),
         ("loader.tf_dso", 3.9, "{library} is brought into a container by the NVIDIA runtime", all_of(asks("driver"), in_container)),
         ("loader.tf_dso", 1.9, "{library} is brought into a container by the NVIDIA runtime", asks("driver")),
+        ("loader.cudnn_sub", 3.4, "{wanted} is brought into a container by the NVIDIA runtime", all_of(wants("driver"), in_container)),
+        ("loader.cudnn_sub", 1.4, "{wanted} is brought into a container by the NVIDIA runtime", wants("driver")),
+        ("jax.falls_back", 2.9, "JAX sees no GPU in the container", in_container),
+        ("jax.falls_back", 1.4, "in a container it would mean that no GPU was handed over"),
         ("cuda.shared_object_init_failed", 2.0, "error 303: libcuda could not be loaded"),
         ("triton.no_driver", 2.2, "Triton finds no GPU driver"),
         ("cuda.insufficient_driver", 3.4, "inside a container error 35 usually means that it was started without the GPU", in_container),
@@ -89,6 +93,11 @@ CLUES: tuple[Clue, ...] = (
         ("loader.cannot_open", 4.4, "{library} lies in /usr/lib/wsl/lib, outside the search", all_of(asks("driver"), in_wsl)),
         ("loader.cannot_open", 2.9, "plain libcuda.so is found only where WSL or the toolkit put it", all_of(asks("driver"), field("library", r"libcuda\.so$"))),
         ("loader.cannot_open", 0.9, "under WSL it would lie in /usr/lib/wsl/lib", asks("driver")),
+        ("loader.cudnn_sub", 4.8, "cuDNN's part {library} opens {wanted}, which lies in /usr/lib/wsl/lib, outside the search", all_of(wants("driver"), in_wsl)),
+        ("loader.cudnn_sub", 3.9, "cuDNN's part {library} opens {wanted} by its plain name: under WSL that lies in /usr/lib/wsl/lib, outside the search",
+         field("wanted", r"(?:\S*/)?libcuda\.so$")),
+        ("loader.cudnn_sub", 1.6, "under WSL {wanted} would lie in /usr/lib/wsl/lib", wants("driver")),
+        ("jax.falls_back", 1.8, "under WSL the driver is Windows' own", in_wsl),
         ("loader.tf_dso", 4.0, "{library} lies in /usr/lib/wsl/lib, outside the search", all_of(asks("driver"), in_wsl)),
         ("loader.find_failed", 4.0, "{library} lies in /usr/lib/wsl/lib, outside the search", all_of(asks("driver"), in_wsl)),
         ("loader.prose", 4.0, "{library} lies in /usr/lib/wsl/lib, outside the search", all_of(asks("driver"), in_wsl)),

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
-from gpuwhy.causes.clues.asked import TITLES, Asked, asked
+from msgspec import structs
+
+from gpuwhy.causes.clues.asked import Asked, asked
+from gpuwhy.causes.clues.bitsandbytes import matching
+from gpuwhy.causes.clues.meant import common, exact
 from gpuwhy.causes.clues.remedies import REMEDIES
+from gpuwhy.causes.clues.remedies_told import TOLD
+from gpuwhy.causes.driver.builds import BUILDS
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.cudnn_rules import compiled
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.installs import PRELOADS, gpu_requirement, wheel_of
+from gpuwhy.knowledge.releases import built_with
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.facts import Facts
+from gpuwhy.model.release import Release
 from gpuwhy.model.symptom import Reading, Symptom
-from gpuwhy.model.version import at_least, major_minor, numbers
+from gpuwhy.model.version import at_least, dotted, major_minor, numbers
 
 _LATEST = {"tensorflow": "tensorflow[and-cuda]", "torch": "torch", "onnxruntime": "onnxruntime-gpu[cuda,cudnn]"}
 _PROJECTS = {"tensorflow": "tensorflow", "torch": "torch", "jax": "jax-cuda12-plugin", "onnxruntime": "onnxruntime-gpu"}
@@ -20,36 +30,57 @@ _OLD_CUDNN = {7: ("10.1", "7.6"), 6: ("8.0", "6.0"), 5: ("8.0", "5.1")}
 """Majors that no wheel holds: the CUDA they were mostly used with, and the last release."""
 _WITH_CUDA = {7: (9, 10), 8: (11, 12), 9: (12, 13)}
 """The CUDA majors that a cuDNN major is to be had for."""
+_BITSANDBYTES = ("cuda.missing_library", "cuda.version_mismatch", "framework.cpu_only")
+_IMAGE = re.compile(r"cuda ?>=? ?(?P<cuda>\d+\.\d+)")
+_SETS = re.compile(r"export(?: \w+=[\w.:-]+)+")
+"""Variables that are set to plain words: Windows' shell can do that too."""
 _CUDNN_FOLDER = '$(python -c "import nvidia.cudnn as n; print(list(n.__path__)[0])")/lib'
 
 
-def remedies(cause: str, own: Sequence[Fix], symptoms: Sequence[Symptom], reading: Reading) -> tuple[Fix, ...]:
-    """The fixes for a cause where only a text is known: made for it, else the common ones, else the cause's own."""
-    case = asked(symptoms, reading)
-    made = _MAKERS[cause](case) if cause in _MAKERS else ()
-    return tuple(made) or _fitting(REMEDIES.get(cause, own), case, reading)
+def remedies(
+    cause: str, own: Sequence[Fix], symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = None
+) -> tuple[Fix, ...]:
+    """The fixes for a cause where only a text is known.
+
+    Those for the very messages; else those made for what was asked; else the ones for who speaks and the common ones.
+    """
+    case = asked(symptoms, reading, facts)
+    rows = REMEDIES.get(cause) or TOLD.get(cause) or ()
+    very, enough = exact(rows, case)
+    if cause in _BITSANDBYTES:
+        named = tuple(matching(reading, case.windows))
+        very = (*named, *(fix for fix in very if not named or fix.role == "look"))
+    if not enough:
+        made = tuple(_MAKERS[cause](case)) if cause in _MAKERS else ()
+        very = (*made, *very) if made else (*very, *common(rows, case))
+    return _for_system(_once(very or own), case, reading)
 
 
-def _fitting(fixes: Sequence[Fix], case: Asked, reading: Reading) -> tuple[Fix, ...]:
-    """Without what is for another framework or system than the one that speaks, where that is known."""
-    others = tuple(title for title in TITLES.values() if title != case.title) if case.framework else ()
-    mine = [f for f in fixes if not f.text.startswith(others) or case.title in f.text]
-    return _for_system(mine or fixes, case, reading)
+def _once(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    """The same command once."""
+    out: dict[str, Fix] = {}
+    for fix in fixes:
+        out.setdefault(fix.command or fix.text, fix)
+    return tuple(out.values())
 
 
 def _for_system(fixes: Sequence[Fix], case: Asked, reading: Reading) -> tuple[Fix, ...]:
     """Without what is for another system than the one that speaks, where that is known."""
     if case.windows:
-        fit = [
-            f
-            for f in fixes
-            if not f.command.startswith(("sudo ", "export ", "unset ", "find ", "LD_", "echo "))
-            and "and-cuda" not in f.command
-        ]
+        fit = [one for fix in fixes if (one := _on_windows(fix))]
         return tuple(sorted(fit, key=lambda f: "Windows" not in f.text)) or tuple(fixes)
     if reading.told.os in ("linux", "wsl") or ".so" in case.library:
         return tuple(f for f in fixes if not f.text.startswith("Windows")) or tuple(fixes)
     return tuple(fixes)
+
+
+def _on_windows(fix: Fix) -> Fix | None:
+    """The fix in the words of Windows' shell; None where it is for Linux."""
+    if _SETS.fullmatch(fix.command):
+        each = fix.command.removeprefix("export ").split()
+        return structs.replace(fix, command="\n".join(f"set {one}" for one in each))
+    shell = fix.command.startswith(("sudo ", "export ", "unset ", "find ", "LD_", "echo ", "printf ", "ls "))
+    return None if shell or "and-cuda" in fix.command or "\nexport " in fix.command else fix
 
 
 def _own(case: Asked) -> Iterator[Fix]:
@@ -161,6 +192,10 @@ def _cudnn_from(case: Asked, built: str) -> Iterator[Fix]:
     if len(places) == 1 and places[0] > 999:  # 8100, 90100
         unit = 10000 if places[0] > 89999 else 1000
         places = (places[0] // unit, places[0] % unit // 100)
+    releases = built_with(case.framework, built)
+    if releases and not case.cuda:
+        yield from _cudnn_of(case, built, releases)
+        return
     if places[0] in _OLD_CUDNN or case.windows:
         yield from _cudnn(case, places[0])
         return
@@ -172,6 +207,24 @@ def _cudnn_from(case: Asked, built: str) -> Iterator[Fix]:
         f'pip install "{wanted}"',
         safe=True,
     )
+
+
+def _cudnn_of(case: Asked, built: str, releases: Sequence[Release]) -> Iterator[Fix]:
+    """A cuDNN for the releases that were compiled with this very one, and for their CUDA."""
+    versions = sorted({one.version for one in releases}, key=numbers)
+    cuda = max((str(one.cuda) for one in releases), key=numbers)
+    span = versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}"
+    major, least = numbers(built)[0], major_minor(built)
+    last = _OLD_CUDNN[major][1] if major in _OLD_CUDNN else ""
+    if last:
+        last = last if cuda.startswith("10.") else least
+        yield _conda(case, cuda, last)
+        yield Fix(f"Or install cuDNN {least} or a newer {major} for CUDA {cuda}, from NVIDIA's cuDNN archive: TensorFlow {span} "
+                  f"was compiled with {built}, for CUDA {cuda}")  # fmt: skip
+        return
+    wheel = wheel_of(f"libcudnn.so.{major}", numbers(cuda)[0])
+    text = f"Install a cuDNN {major} that is not older than {least}, for CUDA {cuda}: TensorFlow {span} was compiled with {built}"
+    yield Fix(text, "" if case.windows else f'pip install "{wheel}>={least},<{major + 1}"', safe=not case.windows)
 
 
 def _other_cuda(case: Asked) -> Iterator[Fix]:
@@ -208,21 +261,48 @@ def _path(case: Asked) -> Iterator[Fix]:
 
 
 def _old_driver(case: Asked) -> Iterator[Fix]:
+    if image := _IMAGE.search(case.fields.get("what", "")):
+        yield from _old_for_image(case, image["cuda"])
+        return
     row = floor(case.cuda, "windows" if case.windows else "linux") if "." in case.cuda else None
     least = f" ({row.driver} or newer, which CUDA {case.cuda} needs)" if row and row.driver else ""
     if case.windows:
         yield Fix(f"Install a newer driver from NVIDIA{least}, then restart", reboot=True)
     else:
         yield Fix(f"Install a newer driver{least}", "sudo ubuntu-drivers install", root=True, reboot=True)
-    found = case.fields.get("found", "")
-    places = numbers(found)
-    if places and places[0] > 999:  # 12010
-        found = f"{places[0] // 1000}.{places[0] % 1000 // 10}"
-    most = f"CUDA {found}, which this driver runs" if numbers(found) else "an older CUDA"
-    index = ", from PyTorch's own package index" if case.framework == "torch" else ""
+    found = dotted(case.fields.get("found", ""))
+    if numbers(found):
+        yield from _older_build(case, found)
+        return
     driver = case.fields.get("driver", "") or case.driver
     command = f"gpuwhy releases {_PROJECTS[case.framework]} --works-with driver={driver}" if case.framework in _PROJECTS and numbers(driver) else ""  # fmt: skip
-    yield Fix(f"Or install a build of {case.title} for {most}{index}", command)
+    yield Fix(f"Or install a build of {case.title} for an older CUDA", command)
+
+
+def _older_build(case: Asked, speaks: str) -> Iterator[Fix]:
+    """Builds of the framework that a driver which speaks this CUDA runs."""
+    build = next((one for one in BUILDS.get(case.framework, ()) if at_least(speaks, one.oldest)), None)
+    if build and not build.removing and not (case.windows and case.framework in ("torch", "tensorflow")):
+        text = f"Or install a build of {case.title} for {build.what}, which this driver, of CUDA {speaks}, runs"
+        yield Fix(text, build.command, safe=True)
+    else:
+        yield Fix(f"Or install a build of {case.title} for CUDA {speaks} or older, which is what this driver runs")
+    if case.framework == "torch" and at_least(speaks, "11.0"):
+        family, last = ("cu126", "") if at_least(speaks, "12.0") else ("cu118", ", which 2.7.1 was the last to have,")
+        yield Fix(f"Or a newer PyTorch in its {family} build{last} from PyTorch's own package index", safe=True)
+
+
+def _old_for_image(case: Asked, cuda: str) -> Iterator[Fix]:
+    """The image states the CUDA that the driver must speak by itself."""
+    row = floor(cuda)
+    least = f" to {row.native} or newer, which speaks CUDA {cuda}" if row and row.native else ""
+    yield Fix(f"Update the host's driver{least}", "sudo ubuntu-drivers install", root=True, reboot=True)
+    yield Fix(
+        f"Or use an image of a CUDA older than {cuda}: at most the one that nvidia-smi on the host names", "nvidia-smi"
+    )
+    if row and row.minor_compatible:
+        yield Fix(f"Or, where the host's driver is {row.driver} or newer, start it without that check: CUDA {cuda} runs on it",
+                  "docker run --gpus all -e NVIDIA_DISABLE_REQUIRE=1 IMAGE")  # fmt: skip
 
 
 def _other_gpu(case: Asked) -> Iterator[Fix]:
@@ -247,6 +327,34 @@ def _other_gpu(case: Asked) -> Iterator[Fix]:
         )
 
 
+def _extension(case: Asked) -> Iterator[Fix]:
+    lines = "\n".join(line for _, line, _ in case.behind)
+    if any(signature == "jax.plugin_abi" for signature, _, _ in case.behind):
+        yield _jax_together(case, lines)
+    elif companion := re.search(r"torch(?:vision|audio|text)", lines, re.IGNORECASE):
+        name, release = companion[0].lower(), case.version.split("+")[0]
+        which = f"torch {release}" if release else "the newest torch, with it"
+        text = f"Install the {name} that belongs to {which}; its own pins choose the release"
+        torch = f'"torch=={release}"' if release else "torch"
+        yield Fix(text, f"pip install --force-reinstall {torch} {name}", safe=True)
+        yield Fix("See both versions", "pip list", safe=True, role="look")
+
+
+def _jax_together(case: Asked, lines: str) -> Fix:
+    """One requirement that sets jax, jaxlib and the plug-in to one release: that of jax, else of jaxlib."""
+    named = re.search(r"\bjax version (\d[\w.]*\d)", lines) or re.search(r"\bjaxlib version (\d[\w.]*\d)", lines)
+    major = re.search(r"cuda(\d\d)", lines)
+    version = named[1] if named else case.version
+    wanted = gpu_requirement("jax", "jax", version, int(major[1]) if major else None) if version else ""
+    wanted = wanted or f"jax[cuda{13 if major and major[1] == '13' else 12}]"
+    return Fix("Install jax, jaxlib and the plug-in of one release", f'pip install -U "{wanted}"', safe=True)
+
+
+def _conflict(case: Asked) -> Iterator[Fix]:
+    if any(signature == "jax.plugin_abi" for signature, _, _ in case.behind):
+        yield from _extension(case)
+
+
 _MAKERS: dict[str, Callable[[Asked], Iterator[Fix]]] = {
     "cuda.missing_library": _missing_library,
     "cudnn.missing": _missing_cudnn,
@@ -254,5 +362,7 @@ _MAKERS: dict[str, Callable[[Asked], Iterator[Fix]]] = {
     "cuda.version_mismatch": _other_cuda,
     "env.path": _path,
     "driver.too_old": _old_driver,
+    "framework.extension_abi": _extension,
     "framework.gpu_unsupported": _other_gpu,
+    "install.conflict": _conflict,
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gpuwhy.causes import needs, trees
 from gpuwhy.knowledge.flavours import library_wheel
-from gpuwhy.knowledge.installs import LINKED
 from gpuwhy.knowledge.libraries import is_cudnn, parse, stem
 from gpuwhy.model.cause import Case, Finding, proof
+from gpuwhy.model.expect import LINKED
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree, UnmetSymbol
 from gpuwhy.model.version import major_minor, numbers

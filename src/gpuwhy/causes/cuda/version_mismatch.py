@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec import structs
+
 from gpuwhy.causes import needs, trees
 from gpuwhy.causes.commands import change, python_of
 from gpuwhy.causes.cuda.clash import clashes, say_unmet
@@ -9,8 +13,9 @@ from gpuwhy.causes.cuda.missing_library import installing
 from gpuwhy.causes.windows import is_torch, torch_again
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
 from gpuwhy.knowledge.sonames import cuda_of
-from gpuwhy.model.cause import Case, Cause, Finding, Fix
-from gpuwhy.model.fact import value_or
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, saw
+from gpuwhy.model.fact import Source, value_or
+from gpuwhy.model.facts import Unfit, UnmetSymbol
 from gpuwhy.model.version import numbers
 
 
@@ -23,7 +28,24 @@ def another_version(case: Case) -> Finding | None:
 def too_old_for_its_users(case: Case) -> Finding | None:
     """The only copy of a library lacks functions that another loaded library asks it for."""
     found = clashes(case, other_copy=False)
-    return say_unmet(case, found[0]) if found else None
+    if not found:
+        return None
+    said = say_unmet(case, found[0])
+    return structs.replace(said, evidence=(*said.evidence, *(_saw_unfit(one) for one in _unfit(case, found))))
+
+
+def _unfit(case: Case, found: Sequence[UnmetSymbol]) -> list[Unfit]:
+    """The wheels of the libraries that do not fit each other, where the framework asks for another version of them."""
+    files = {path for one in found for path in (one.provider, one.library)}
+    copies = [c for c in value_or(case.facts.libraries.copies, ()) if files & {c.path, c.real}]
+    owners = {value_or(c.owner, "").split(" ")[0] for c in copies}
+    asked = value_or(case.facts.target.unfit, ())
+    return [one for one in asked if one.name in owners and one.by == needs.the(case).distribution]
+
+
+def _saw_unfit(one: Unfit) -> Evidence:
+    return saw(f"{one.by} {one.by_version} asks for {one.name}{one.wants}; installed: {one.installed}",
+               Source("file", one.file))  # fmt: skip
 
 
 def all_fit(case: Case) -> Finding | None:
@@ -43,6 +65,10 @@ def _only_few(case: Case) -> bool:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """The libraries that this release was built for, or the release for the libraries that are there."""
     framework, out = needs.the(case), list(installing(case, needs.is_cuda))
+    exact = [f"{one.name}{one.wants}" for one in _unfit(case, clashes(case, other_copy=False))]
+    if exact:
+        text = f"Install the version that {framework.distribution} {framework.version} asks for"
+        out.append(change(case.facts, text, *exact, because_of=framework.distribution))
     if clashes(case, other_copy=False) and brings_libraries(framework.name, framework.version):
         major = numbers(value_or(framework.built_for_cuda, ""))[:1]
         wanted = gpu_requirement(

@@ -1,4 +1,4 @@
-"""device.selection: CUDA_VISIBLE_DEVICES hides GPUs that are there."""
+"""device.selection: a GPU is asked for that does not exist, or that CUDA_VISIBLE_DEVICES hides."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="device.selection",
-    title="CUDA_VISIBLE_DEVICES hides GPUs that are there",
+    title="a GPU is asked for that does not exist, or CUDA_VISIBLE_DEVICES hides it",
     signs=(hidden, answered("device.selection")),
     fixes=fixes,
     effect="CUDA_VISIBLE_DEVICES hides GPUs from every program",

@@ -10,8 +10,20 @@ from gpuwhy.knowledge.flavours import MAIN, flavour, is_follower
 from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, weak
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.fact import Absent, Known, value_or
+from gpuwhy.model.facts import Framework
 from gpuwhy.model.version import numbers
+
+ASKED = {
+    "torch": ("torch.cpu_build", "torch.c_missing", "torch.version_none"),
+    "jax": ("jax.cpu_build", "jax.unknown_backend"),
+    "tensorflow": ("tf.built_cpu",),
+    "onnxruntime": ("ort.not_available",),
+    "paddle": ("paddle.cpu",),
+    "mxnet": ("mxnet.cpu",),
+    "ctranslate2": ("ct2.cpu",),
+}
+"""Framework → messages by which it says that it was asked for CUDA and was built without."""
 
 
 def built_without_cuda(case: Case) -> Finding | None:
@@ -21,6 +33,11 @@ def built_without_cuda(case: Case) -> Finding | None:
         return against(f"{framework.title} has no CPU build of its own", saw(named(case), framework.gpu_build))
     if framework.gpu_build.need() is not False:
         return against(f"{named(case)} is a build with CUDA", saw("GPU build", framework.gpu_build))
+    if asked := _asked(case):
+        return asked
+    if blamed := _asked_of_another(case):
+        text = f"the program asked {blamed.title} for CUDA"
+        return against(text, saw(f"{blamed.title} {blamed.version}", blamed.gpu_build))
     present = gpu_present(case.facts)
     gpu = present.need()
     if gpu is None:
@@ -41,6 +58,28 @@ def built_without_cuda(case: Case) -> Finding | None:
             f"{other} uses the GPU here, and {framework.distribution} is installed as its CPU build", *evidence
         )
     return weak(f"{named(case)} is a build without CUDA, while {other} here is one with it", *evidence)
+
+
+def _asked(case: Case) -> Finding | None:
+    """The program itself said that it got a build without CUDA, and the files say so too."""
+    said = next((s for s in case.symptoms if s.signature in ASKED.get(the(case).name, ())), None)
+    if said is None or no_build_here(case) or _overwritten(case):
+        return None
+    present, build = gpu_present(case.facts), the(case).gpu_build
+    none = isinstance(present, Absent)
+    note = "; this machine has no NVIDIA GPU, so a build with CUDA alone will not help here" if none else ""
+    return proof(
+        f"{named(case)} is a build without CUDA, and the program asked it for CUDA{note}",
+        saw(f"{the(case).distribution} {the(case).version} is built without CUDA", build),
+        *((saw("no NVIDIA GPU", present),) if none else ()),
+    )
+
+
+def _asked_of_another(case: Case) -> Framework | None:
+    """The framework without CUDA that the program complains of, where that is not this one."""
+    said = {s.signature for s in case.symptoms}
+    blamed = [f for f in value_or(case.facts.target.frameworks, ()) if said & set(ASKED.get(f.name, ()))]
+    return next((f for f in blamed if value_or(f.gpu_build, True) is False), None)
 
 
 def _on_the_gpu(case: Case) -> str:
@@ -70,7 +109,13 @@ def _chosen(case: Case) -> bool:
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
-    """Replace the build by the one with CUDA."""
+    """Replace the build by the one with CUDA; where there is no GPU, that is not enough."""
+    none = isinstance(gpu_present(case.facts), Absent)
+    text = "There is no NVIDIA GPU here: let the program use the CPU, or run it on a machine that has one"
+    return (*((Fix(text),) if none else ()), *_with_cuda(case))
+
+
+def _with_cuda(case: Case) -> tuple[Fix, ...]:
     framework, facts = the(case), case.facts
     cuda = numbers(value_or(facts.driver.driver_cuda, ""))
     major = cuda[0] if cuda else None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.told import needs_output
+from gpuwhy.causes.told import by_output, needs_output
 from gpuwhy.causes.watched import fullest, of, said, wanted
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
+from gpuwhy.model.cause import Case, Cause, Finding, saw, strong
 
 
 def held_unused(case: Case) -> Finding | None:
@@ -20,36 +20,11 @@ def held_unused(case: Case) -> Finding | None:
     return strong(text, saw(f"peak of {use.own} bytes", case.facts.run.gpus))
 
 
-def fixes(case: Case) -> tuple[Fix, ...]:
-    """The most reversible first."""
-    return (
-        Fix(
-            "PyTorch: let segments grow",
-            "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-            safe=True,
-            check="gpuwhy explain LOG",
-        ),
-        Fix(
-            "PyTorch before 2.1: keep large blocks whole",
-            "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128",
-            safe=True,
-            check="gpuwhy explain LOG",
-        ),
-        Fix(
-            "TensorFlow: use CUDA's own pool",
-            "export TF_GPU_ALLOCATOR=cuda_malloc_async",
-            safe=True,
-            check="gpuwhy explain LOG",
-        ),
-        Fix("Keep shapes the same from step to step", check="gpuwhy explain LOG"),
-    )
-
-
 CAUSE = Cause(
     id="memory.fragmentation",
     title="the GPU's free memory is in pieces that are too small",
     signs=(needs_output, held_unused),
-    fixes=fixes,
+    fixes=by_output("memory.fragmentation"),
     effect="The GPU's memory is in pieces",
     needs_log=True,
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.told import needs_output
+from gpuwhy.causes.told import by_output, needs_output
 from gpuwhy.causes.watched import GIB, GPU_MEMORY, fullest, of, said, wanted
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
+from gpuwhy.model.cause import Case, Cause, Finding, saw, strong
 from gpuwhy.model.facts import GpuUse
 from gpuwhy.model.symptom import Symptom
 
@@ -28,26 +28,11 @@ def _held_by_another_framework(message: Symptom, use: GpuUse) -> bool:
     return bool(message.get("allocated")) and theirs < 0.1 * use.own
 
 
-def fixes(case: Case) -> tuple[Fix, ...]:
-    """The most reversible first."""
-    return (
-        Fix("Make the batch, the sequence or the image smaller, or accumulate gradients", check="gpuwhy explain LOG"),
-        Fix("Use half precision or quantised weights", check="gpuwhy explain LOG"),
-        Fix("Split the model over several GPUs, or offload parts to the host", check="gpuwhy explain LOG"),
-        Fix(
-            "TensorFlow, PyTorch: see what holds the memory",
-            'python -c "import torch; print(torch.cuda.memory_summary())"',
-            safe=True,
-            check="gpuwhy explain LOG",
-        ),
-    )
-
-
 CAUSE = Cause(
     id="memory.oom",
     title="the work needs more GPU memory than there is",
     signs=(needs_output, filled),
-    fixes=fixes,
+    fixes=by_output("memory.oom"),
     effect="The GPU's memory is too small for this work",
     needs_log=True,
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.told import needs_output
+from gpuwhy.causes.told import by_output, needs_output
 from gpuwhy.causes.watched import STARVED, fullest, of, said
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
+from gpuwhy.model.cause import Case, Cause, Finding, saw, strong
 from gpuwhy.model.fact import value_or
 
 GRABS = ("tensorflow", "jax")
@@ -25,36 +25,11 @@ def grabbed(case: Case) -> Finding | None:
     return strong(text, saw(f"{full.own} bytes after {full.seconds} s", case.facts.run.gpus))
 
 
-def fixes(case: Case) -> tuple[Fix, ...]:
-    """The most reversible first."""
-    return (
-        Fix(
-            "TensorFlow: take memory as it is needed",
-            "export TF_FORCE_GPU_ALLOW_GROWTH=true",
-            safe=True,
-            check="gpuwhy explain LOG",
-        ),
-        Fix(
-            "JAX: do not take memory ahead",
-            "export XLA_PYTHON_CLIENT_PREALLOCATE=false",
-            safe=True,
-            check="gpuwhy explain LOG",
-        ),
-        Fix(
-            "JAX: or take a smaller share",
-            "export XLA_PYTHON_CLIENT_MEM_FRACTION=.60",
-            safe=True,
-            check="gpuwhy explain LOG",
-        ),
-        Fix("Windows: the same variables", "set TF_FORCE_GPU_ALLOW_GROWTH=true", safe=True, check="gpuwhy explain LOG"),
-    )
-
-
 CAUSE = Cause(
     id="memory.preallocation",
     title="the framework grabbed the GPU's memory and left none for its libraries",
     signs=(needs_output, grabbed),
-    fixes=fixes,
+    fixes=by_output("memory.preallocation"),
     effect="cuDNN or cuBLAS found no GPU memory left",
     needs_log=True,
 )

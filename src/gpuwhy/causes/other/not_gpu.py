@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.told import needs_output
+from gpuwhy.causes.told import by_output, needs_output
 from gpuwhy.causes.windows import on_windows
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, is_runtime
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import MissingLibrary
 
-_CHECK = "gpuwhy explain LOG"
-_FITTING: tuple[tuple[frozenset[str], Fix], ...] = (
-    (
-        frozenset({"python.numpy_abi", "python.numba_numpy"}),
-        Fix("NumPy 2 beside modules of NumPy 1", 'pip install "numpy<2"', safe=True, check=_CHECK),
-    ),
-    (
-        frozenset({"python.protobuf"}),
-        Fix("protobuf beside an older TensorFlow", 'pip install "protobuf<4"', safe=True, check=_CHECK),
-    ),
-    (
-        frozenset({"windows.msvc", "windows.dll_load_failed", "windows.torch_dll", "windows.error"}),
-        Fix("Windows: install the Microsoft Visual C++ redistributable", check=_CHECK),
-    ),
-)
-
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """What fits the message; without one that is known, only where to look."""
-    said = {s.signature for s in case.symptoms}
-    if not said and _missing_runtime(case):
+    if not case.symptoms and _missing_runtime(case):
         return (REDISTRIBUTE,)
-    fit = [fix for signatures, fix in _FITTING if said & signatures]
-    return (*fit, Fix("Read the last line of the traceback: it names the module or file", check=_CHECK))
+    return by_output("other.not_gpu")(case)
 
 
 def nothing_of_it(case: Case) -> Finding | None:
@@ -70,6 +52,20 @@ def without_runtime(case: Case) -> Finding | None:
     )
 
 
+def without_python(case: Case) -> Finding | None:
+    """An environment whose Python is gone: nothing in it runs, whatever its packages are."""
+    found, offline = case.facts.target.interpreter, case.facts.surroundings.offline
+    python = found.need()
+    if case.symptoms or on_windows(case.facts) or isinstance(offline, Known):
+        return None
+    if python is None or not python.gone:
+        return against("the Python of the environment is there", saw("Python", found))
+    return proof(
+        f"{python.path} is {python.gone}: the Python that the environment was made from is gone, so nothing in it runs",
+        saw(python.gone, Source("file", python.path)),
+    )
+
+
 def _missing_runtime(case: Case) -> list[tuple[str, MissingLibrary]]:
     """Framework, and the DLL that it does not find; each name once."""
     trees = value_or(case.facts.loads.trees, ()) if on_windows(case.facts) else ()
@@ -84,9 +80,9 @@ REDISTRIBUTE = Fix(
 CAUSE = Cause(
     id="other.not_gpu",
     title="the GPU stack is not at fault",
-    signs=(needs_output, nothing_of_it, without_runtime),
+    signs=(needs_output, nothing_of_it, without_runtime, without_python),
     fixes=fixes,
     effect="The GPU stack is not at fault",
     needs_log=True,
-    shown_on=("windows",),
+    shown_on=("linux", "windows"),
 )

@@ -10,7 +10,6 @@ import importlib
 import json
 import os
 import re
-import resource
 import sys
 import time
 import traceback
@@ -26,6 +25,9 @@ MAPPED = re.compile(
     r".*/(lib(cuda|cudart|cublas|cudnn|cufft|curand|cusolver|cusparse|cupti|cutensor|nccl|nvrtc|nvJitLink|nvinfer|nvshmem"
     r"|nvidia|nvToolsExt|nvtx|cufile|torch|c10|caffe2|tensorflow|onnxruntime|jax)[^/]*\.so"
     r"|[^/]*(xla_cuda_plugin|_pywrap_tensorflow|onnxruntime_pybind11|xla_extension|_jax)[^/]*\.so|torch/_C\.[^/]*)[^/]*$"
+    if os.name != "nt"
+    else r"(?i).*/((cu(da|bl|dn|ff|pt|ra|so|sp)|nv(cuda|ml|rtc|jit|toolsext|infer)|torch|c10|caffe2|onnxruntime)"
+    r"[^/]*\.dll|[^/]*(_pywrap_tensorflow|onnxruntime_pybind11)[^/]*\.pyd|torch/_C\.[^/]*)$"
 )
 NESTED = re.compile(r"\w*(Error|Exception|Warning): .*\S")
 
@@ -153,16 +155,22 @@ def cut(text):
     return text if len(text) <= MOST_TEXT else text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :]
 
 
-def mapped():
-    """The files of CUDA, the driver and the frameworks in this process, in order of address."""
+def files():
+    """Every file in this process; a deleted one says so."""
+    if os.name == "nt":
+        return [path for _, _, path in sys.modules["windows_modules"].modules()]
     try:
         with open("/proc/self/maps", "rb") as file:
             lines = os.fsdecode(file.read()).splitlines()
     except OSError:
         return []
-    paths = [line[line.index("/") :] for line in lines if "/" in line]
+    return [line[line.index("/") :] for line in lines if "/" in line]
+
+
+def mapped():
+    """The files of CUDA, the driver and the frameworks in this process, in order of address."""
     out = []
-    for path in paths:
+    for path in files():
         if path not in out and MAPPED.match(path.replace(" (deleted)", "")):
             out.append(path)
     return out
@@ -188,6 +196,8 @@ def go(talk, name, gentle):
     """Every stage in order; without an import or a device there is no going on."""
     before = [path for path in sys.path if os.path.realpath(path) != HERE]  # HERE: not so in the user's own runs
     sys.path.insert(0, HERE)
+    if os.name == "nt":
+        importlib.import_module("windows_modules")
     probe = importlib.import_module("framework_" + name).Probe(talk, gentle)
     sys.path[:] = before
     if not attempt(talk, "import", probe.load):
@@ -200,13 +210,21 @@ def go(talk, name, gentle):
     attempt(talk, "convolution", probe.convolution)
 
 
+def no_core_file():
+    """A crash leaves no file."""
+    if os.name != "nt":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
 def main(argv):
     """Keep standard output for ourselves: frameworks print there too."""
     if not argv or argv[0] not in NAMES:
         sys.exit("usage: framework.py %s [--gentle]" % "|".join(NAMES))
     talk = Talk(os.fdopen(os.dup(1), "w"))
     os.dup2(2, 1)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    no_core_file()
     faulthandler.enable()
     faulthandler.dump_traceback_later(HANGING)
     go(talk, argv[0], "--gentle" in argv)

@@ -99,7 +99,8 @@ class Probe:
     def provider_error(self):
         """What the loader says of the provider's library."""
         folder = os.path.join(os.path.dirname(self.ort.__file__), "capi")
-        for name in ("libonnxruntime_providers_shared.so", "libonnxruntime_providers_cuda.so"):
+        form = "%s.dll" if os.name == "nt" else "lib%s.so"
+        for name in (form % "onnxruntime_providers_shared", form % "onnxruntime_providers_cuda"):
             for path in glob.glob(os.path.join(glob.escape(folder), name)):
                 try:
                     ctypes.CDLL(path, ctypes.RTLD_GLOBAL)

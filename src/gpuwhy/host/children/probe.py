@@ -6,7 +6,6 @@ Prints one JSON object a line (probe_talk.py says which). A stage that needs one
 """
 
 import os
-import resource
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -36,7 +35,10 @@ def work(group):
 def main(group, arguments):
     """Run the group; a failure before its first stage is that stage's."""
     os.environ["CUDA_CACHE_DISABLE"] = "1"  # the driver's compiler leaves no files
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # nor does a crash
+    if os.name != "nt":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # nor does a crash
     try:
         work(group)(Options(arguments))
     except Failed as failure:

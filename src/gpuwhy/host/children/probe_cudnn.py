@@ -34,6 +34,7 @@ SIGNATURES = {
     "cudnnDestroyConvolutionDescriptor": (c_int, [c_void_p]),
 }
 SIGNATURES.update({"cudnn%sVersionCheck" % part: (c_int, []) for part in PARTS})
+FILES = re.compile(r"libcudnn[_\w]*\.so|cudnn[_\w]*64_\d+\.dll$", re.IGNORECASE)
 PASSES = ("Forward", "BackwardData", "BackwardFilter")
 for _pass in PASSES:
     SIGNATURES["cudnnConvolution" + _pass] = (
@@ -101,7 +102,7 @@ def properties(library):
 
 def parts():
     """Whether the mapped files are of one release, as far as their names tell; their folders, where there are two."""
-    files = sorted({path for _, _, path in mapped() if re.match(r"libcudnn[_\w]*\.so", os.path.basename(path))})
+    files = sorted({path for _, _, path in mapped() if FILES.match(os.path.basename(path))})
     releases = {found.group(1) for found in (re.search(r"\.so\.(\d+\.\d+\.\d+)", path) for path in files) if found}
     folders = sorted({os.path.dirname(path) for path in files})
     wrong = "parts of several releases are mapped: " + ", ".join(files) if len(releases) > 1 else ""

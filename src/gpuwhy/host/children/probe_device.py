@@ -6,7 +6,7 @@ import struct
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 
 from probe_driver import Context, Cuda
-from probe_talk import Api, Failed, Stage, clock, compare, late, load, preload, say, shown, size, tell_library
+from probe_talk import Api, Failed, Stage, clock, compare, late, load, opened, preload, say, shown, size, tell_library
 
 COPY = 48 << 20
 LEAST = 1 << 16  # tried even where less is free: then the driver says what is wrong
@@ -40,7 +40,7 @@ def open_beside(path, start):
     for name in sorted(os.listdir(folder) if folder else []):
         if name.startswith(start):
             try:
-                ctypes.CDLL(os.path.join(folder, name), ctypes.RTLD_GLOBAL)
+                opened(os.path.join(folder, name))
             except OSError:
                 pass  # the compiler itself will say what is wrong with it
 
@@ -49,7 +49,7 @@ class Nvrtc(Api):
     """The compiler, and the release and GPUs it knows."""
 
     def __init__(self, options):
-        open_beside(options.libraries["nvrtc"], "libnvrtc-builtins.so")
+        open_beside(options.libraries["nvrtc"], "nvrtc-builtins64" if os.name == "nt" else "libnvrtc-builtins.so")
         Api.__init__(self, load(options.libraries["nvrtc"]), NVRTC, self.name_of)
         tell_library(self.function("nvrtcVersion"))
         major, minor = c_int(), c_int()

@@ -1,9 +1,10 @@
 """The driver library: its stages, and contexts with memory for the others. A part of probe.py."""
 
 import ctypes
+import os
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
-from probe_talk import Api, Failed, Stage, load, say, shown, size, tell_library, version
+from probe_talk import Api, Failed, Stage, load, opened, say, shown, size, tell_library, version
 
 SIGNATURES = {
     "cuInit": (c_int, [c_uint]),
@@ -45,6 +46,7 @@ NAMES = {
 """For drivers that do not name their own codes: stubs, and releases older than the code."""
 
 COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
+NAME = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
 MODE, MAJOR, MINOR = 20, 75, 76  # CUdevice_attribute
 
 
@@ -52,7 +54,7 @@ class Cuda(Api):
     """The driver's interface; opening it is a call like others."""
 
     def __init__(self, options):
-        library = load(options.libraries.get("cuda", "libcuda.so.1"))
+        library = load(options.libraries.get("cuda", NAME))
         Api.__init__(self, library, SIGNATURES, self.name_of)
 
     def name_of(self, code):
@@ -220,7 +222,7 @@ class Meter(object):
         try:
             cuda.quiet("cuDeviceGetPCIBusId", bus, 32, device)
             say({"calling": "nvmlInit_v2"})
-            self.nvml = ctypes.CDLL("libnvidia-ml.so.1")
+            self.nvml = opened("nvml.dll" if os.name == "nt" else "libnvidia-ml.so.1")
             handle = c_void_p()
             self.nvml.nvmlDeviceGetHandleByPciBusId_v2.argtypes = [c_char_p, POINTER(c_void_p)]
             self.nvml.nvmlDeviceGetMemoryInfo.argtypes = [c_void_p, POINTER(NvmlMemory)]

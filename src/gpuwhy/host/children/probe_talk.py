@@ -13,6 +13,7 @@ OUT = os.dup(1)
 os.dup2(2, 1)  # what libraries print belongs to the error stream
 clock = time.perf_counter
 STARTED = clock()
+ALTERED_SEARCH_PATH = 8  # LoadLibraryEx
 SECONDS = 6.0  # after that, no further GPU is begun
 
 
@@ -121,13 +122,20 @@ def compare(name, wrong, right=""):
         raise Failed(wrong)
 
 
+def opened(path):
+    """A library with its symbols for all; on Windows what it needs may lie beside it or on PATH."""
+    if os.name == "nt":
+        return ctypes.CDLL(path, winmode=ALTERED_SEARCH_PATH if os.path.isabs(path) else 0)
+    return ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+
+
 def load(path):
     """Open a library by path or name, its symbols for all."""
     name = "dlopen " + os.path.basename(path)
     say({"calling": name})
     start = clock()
     try:
-        library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+        library = opened(path)
     except OSError as error:
         words = str(error)
         told(name, False, text=words, ms=since(start))
@@ -142,13 +150,17 @@ def preload(paths):
     for path in paths:
         say({"calling": "dlopen " + os.path.basename(path)})
         try:
-            ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+            opened(path)
         except OSError as error:
             told("dlopen " + os.path.basename(path), False, text=str(error))
 
 
 def mapped():
     """(start, end, path) of every file mapping."""
+    if os.name == "nt":
+        import windows_modules
+
+        return windows_modules.modules()
     out = []
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
         for line in maps:

@@ -73,6 +73,13 @@ SIGNATURES: tuple[Signature, ...] = (
          r"|build (?:did not complete|failed)|error building extension",
          "build stopped", "compiling objects", "building wheel", "exit status", "collect2", "make: ***", "error: command", "configuring incomplete",
          "cmake error", "subprocess-exited", "build did not complete", "build failed", "building extension"),
+    context("build.package", r"\b(?:collecting|building wheels? for(?: collected packages:)?|failed to build|pip3? install(?: -[\w-]{1,40}){0,4}) [`'\"]?(?P<package>flash[-_]attn|xformers|apex"
+            r"|deepspeed|detectron2|mmcv|torch[-_](?:scatter|sparse|cluster|spline[-_]conv)|pytorch3d|causal[-_]conv1d|mamba[-_]ssm|auto[-_]gptq|nvdiffrast|transformer[-_]engine"
+            r"|natten|gsplat|grouped[-_]gemm|vllm|tinycudann)\b", "collecting ", "building wheel", "failed to build", "pip install ", "pip3 install "),
+    context("build.isolated", r"pip-build-env|get_requires_for_build_wheel|getting requirements to build wheel|prepare_metadata_for_build|preparing metadata \(pyproject\.toml\)"
+            r"|originates from a subprocess|/builds-v\d/|build-isolation|failed to build `?[\w-]+|build backend (?:failed|returned)",
+            "pip-build-env", "for_build_wheel", "to build wheel", "metadata_for_build", "preparing metadata", "from a subprocess", "/builds-v", "build-isolation", "failed to build",
+            "build backend"),
     context("build.here", r"^\s*(?:--|\[ *\d+%\]|building nvcc|running build_ext|building '|/usr/bin/(?:nvcc|gcc|g\+\+)|bazel build|cmake )",
             "building nvcc", "build_ext", "bazel build", "cmake ", "%] building"),
     error("build.configure", r"tf_cuda_compute_capabilities|tf_unofficial_setting|torch_cuda_arch_list|tf_need_cuda", "tf_cuda_compute_capabilities",

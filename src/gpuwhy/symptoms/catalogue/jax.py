@@ -7,11 +7,12 @@ from gpuwhy.symptoms.signature import Signature, context, echo, error, harmless
 SIGNATURES: tuple[Signature, ...] = (
     error(
         "jax.cpu_build",
-        r"cuda-enabled jaxlib is not installed|has no attribute ['\"]gpuallocatorconfig|"
-        r"no gpu/tpu found, falling back to cpu",
-        "cuda-enabled jaxlib", "gpuallocatorconfig", "no gpu/tpu found",
+        r"cuda-enabled jaxlib is not installed|has no attribute ['\"]gpuallocatorconfig",
+        "cuda-enabled jaxlib", "gpuallocatorconfig",
         covers=("torch.falls_back", "python.attribute"),
     ),
+    error("jax.falls_back", r"no gpu/tpu found, falling back to cpu", "no gpu/tpu found",
+          covers=("torch.falls_back", "title.no_cuda", "title.gpu_unseen")),
     error(
         "jax.found_version",
         r"found (?P<what>cudnn|cuda|cublas|cufft|cusolver|cusparse|cupti|nvjitlink|cudart)(?: runtime)? version"

@@ -26,7 +26,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "loader.cudnn_sub",
-        r"could not load library (?P<library>libcudnn\w*\.so(?:\.\d+)*|cudnn\w*\.dll)\.? *error:? *"
+        r"could not load library (?P<library>libcudnn\w*\.so(?:\.\d+)*|cudnn\w*\.dll)[.,]? *error:? *"
         r"(?P<dlerror>(?P<wanted>[\w./+-]+?): (?:cannot open|undefined|file too short|version|invalid|failed)[^\n]*)",
         "could not load library",
         covers=(*_CANNOT, "loader.cudnn_load", "loader.find_failed", "loader.undefined_symbol", "loader.version_missing"),

@@ -20,6 +20,7 @@ SIGNATURES: tuple[Signature, ...] = (
         rf"(?:\.? ?\(?gpu (?P<device>\d+)(?:;| has a total capac[ity]{{2,4}} of) ?(?P<total>{_SIZE}))?"
         rf"(?:[^\n]*?; (?P<allocated>{_SIZE}) already allocated)?"
         rf"(?:[^\n]*?(?:;|of which) (?P<free>{_SIZE}) (?:is )?free)?"
+        rf"(?:[^\n]*?process (?P<pid>\d+) has (?P<held>{_SIZE}) memory in use)?"
         rf"(?:[^\n]*?(?:;|this process has) (?P<reserved>{_SIZE}) (?:reserved in total|memory in use|cached))?"
         rf"(?:[^\n]*?allocated memory (?P<allocated2>{_SIZE}) is allocated)?"
         rf"(?:[^\n]*?and (?P<unused>{_SIZE}) is reserved)?",

@@ -48,6 +48,8 @@ SIGNATURES: tuple[Signature, ...] = (
         r"unexpected|invalid rank)|invalid rank for input",
         "invalid dimensions for input", "unexpected input data type", "invalid_argument", "invalid rank for input",
     ),
+    error("ort.no_model", r"no_?suchfile|load model from [^\n]{1,300}? failed: ?(?:load model|protobuf parsing|this is an invalid model)|invalid_protobuf",
+          "no_suchfile", "nosuchfile", "load model from", "invalid_protobuf"),
     error("ort.not_implemented", r"not_implemented ?: ?(?:could not|failed to) find an implementation", "find an implementation"),
     context("ort.here", r"onnxruntime", "onnxruntime"),
 )  # fmt: skip

@@ -1,0 +1,41 @@
+"""bitsandbytes: which release has a library for a CUDA version, by the harvested rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.releases import family
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.symptom import Reading
+from gpuwhy.model.version import at_least, numbers
+
+_LIBRARY = re.compile(r"libbitsandbytes_cuda(\d\d)(\d)")
+
+
+def matching(reading: Reading, windows: bool) -> Iterator[Fix]:
+    """The newest release with a library for the CUDA that was looked for; else the nearest library that it has."""
+    found = next((match for one in reading.all("bnb.") if (match := _LIBRARY.search(one.text))), None)
+    builds = _builds("windows-x86_64" if windows else "linux-x86_64") if found else {}
+    if found is None or not builds:
+        return
+    cuda, newest = f"{found[1]}.{found[2]}", next(reversed(builds))
+    having = [version for version, has in builds.items() if cuda in has]
+    if having:
+        wanted = "--upgrade bitsandbytes" if having[-1] == newest else f'"bitsandbytes=={having[-1]}"'
+        text = f"Install bitsandbytes {having[-1]}, the newest release with a library for CUDA {cuda}"
+        yield Fix(text, f"pip install {wanted}", safe=True)
+        return
+    near = [one for one in builds[newest] if numbers(one)[0] == numbers(cuda)[0] and at_least(cuda, one)]
+    if near:
+        set_ = "set" if windows else "export"
+        text = f"No release has a library for CUDA {cuda}: install {newest}, and let it take the one for {near[-1]}"
+        command = f"pip install --upgrade bitsandbytes\n{set_} BNB_CUDA_VERSION={near[-1].replace('.', '')}"
+        yield Fix(text, command, safe=True)
+
+
+def _builds(platform: str) -> dict[str, list[str]]:
+    """Release → the CUDA versions it has a library for, oldest release first."""
+    known = family("bitsandbytes")
+    rows = [row for row in known.rows if row.platform == platform] if known else []
+    return {row.version: row.also.get("builds", "").split() for row in rows if isinstance(row.also, dict)}
