@@ -147,7 +147,7 @@ def test_descendants_and_python_are_seen(tmp_path, capfd):
     link = tmp_path / "bin" / "python"
     link.parent.mkdir()
     link.symlink_to(sys.executable)
-    code = "import time; x = bytes([1]) * (90 << 20); time.sleep(1.2)"
+    code = "import time; x = bytes([1]) * (90 << 20); time.sleep(5)"
     line = f"{link} -c '{code}' & wait"
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     result = watch(["sh", "-c", line])

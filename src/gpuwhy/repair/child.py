@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)
+ENDING = (signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))  # Windows has no SIGHUP
 PATIENCE = 10.0
 """Seconds that an installer has to end by itself once it was told to."""
 
@@ -79,13 +79,19 @@ def run(argv: Sequence[str], environ: Mapping[str, str], seconds: float, out: in
 def _end(child: subprocess.Popen[bytes]) -> None:
     """The whole group: told to end, then made to; what it started goes with it."""
     with undisturbed():
-        with contextlib.suppress(OSError):
-            os.killpg(child.pid, signal.SIGTERM)
+        _tell(child, force=False)
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(PATIENCE)
-        with contextlib.suppress(OSError):
-            os.killpg(child.pid, signal.SIGKILL)
+        _tell(child, force=True)
         child.wait()
+
+
+def _tell(child: subprocess.Popen[bytes], force: bool) -> None:
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(child.pid, signal.SIGKILL if force else signal.SIGTERM)
+        else:
+            child.kill() if force else child.terminate()
 
 
 @contextlib.contextmanager

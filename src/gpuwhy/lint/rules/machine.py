@@ -17,7 +17,6 @@ from gpuwhy.model.plan import Machine
 from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, numbers
 
-
 LABEL = re.compile(r"cu(\d+)(\d)")
 """The label of a build from PyTorch's own index: cu121."""
 
