@@ -87,7 +87,7 @@ CASES: dict[str, tuple[str, str, list[str], list[str]]] = {
     "tf-1.13": (
         CUDNN.format("7.1.4", "7.4.1"),
         "cudnn.version_mismatch", ["cudatoolkit=10.0", "cudnn=7."], ["and-cuda", "nvidia-cudnn", "10.1"]),
-    "tf-2.15": (CUDNN.format("8.6.0", "8.9.4"), "cudnn.version_mismatch", ["tensorflow[and-cuda]"], ["cu11"]),
+    "tf-2.15": (CUDNN.format("8.6.0", "8.9.4"), "cudnn.version_mismatch", ["tensorflow[and-cuda]==2.15"], ["cu11"]),
     "torchvision": (
         "RuntimeError: operator torchvision::nms does not exist\n",
         "framework.extension_abi", ["the torchvision that belongs to"], ["EXTENSION"]),

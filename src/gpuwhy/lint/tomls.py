@@ -27,7 +27,7 @@ def parse(text: str) -> dict[str, Any]:
     if len(text) > _LIMIT:
         raise BadTomlError(0, f"{len(text)} characters, more than {_LIMIT}")
     try:
-        return tomllib.loads(text.replace("\r\n", "\n"))
+        values: dict[str, Any] = tomllib.loads(text.replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"\(at line (\d+), column \d+\)", str(error))
         last = text.count("\n") + 1
@@ -35,6 +35,7 @@ def parse(text: str) -> dict[str, Any]:
         raise BadTomlError(int(found[1]) if found else last, f"no TOML: {reason}") from error
     except RecursionError as error:
         raise BadTomlError(0, "nested too deep") from error
+    return values
 
 
 class Finder:

@@ -88,7 +88,9 @@ def _own(case: Asked) -> Iterator[Fix]:
     if not case.brings:
         return
     major = case.cuda_major or None
-    wanted = gpu_requirement(case.framework, case.framework, case.version, major) if case.version else ""
+    compiled_so = [one.version for one in built_with(case.framework, case.fields.get("built", ""))]
+    version = case.version or max(compiled_so, key=numbers, default="")
+    wanted = gpu_requirement(case.framework, case.framework, version, major) if version else ""
     if case.framework == "cupy":
         wanted = f"cupy-cuda{major}x{'[ctk]' if major > 11 else ''}" if major else ""
     wanted = wanted or _LATEST.get(case.framework, "")
