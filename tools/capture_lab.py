@@ -47,7 +47,7 @@ NAMELESS = (  # what a log must not tell about the machine it comes from
     (r"[\w./-]*/\.pyenv/versions/([\d.]+)", r"/opt/python-\1"),
     (r"(?<![\w.-])/root\b", "/home/user"),
     (r"(?m)^(?:Looking in (?:indexes|links)|\s*WARNING: Retrying|.*[Dd]ownloading https?:).*\n", ""),
-    (r"https?://(?:pypi\.org|files\.pythonhosted\.org)\S*", "INDEX"),
+    (r"https?://[\w.-]+/(?:simple|packages|pypi)/\S*", "INDEX"),
     (r"(hostname: )\S+", r"\1host"),
     (r"(on this host )\(\S+\)", r"\1(host)"),
 )
