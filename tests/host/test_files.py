@@ -36,7 +36,7 @@ def test_a_fifo_is_not_opened(files, tmp_path):
         assert isinstance(answer, Unknown)
         assert answer.reason == f"{path}: not a regular file"
     assert files.stat(path).need().kind == "other"
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 1
 
 
 def test_a_device_is_not_opened(files):
@@ -62,7 +62,7 @@ def test_a_folder_with_fifty_thousand_names(files, tmp_path):
     start = time.monotonic()
     found = files.list(str(tmp_path), r"libcuda\.so").need()
     assert [(e.name, e.kind) for e in found] == [("libcuda.so.1", "link")]
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 5
     shutil.rmtree(tmp_path)
 
 

@@ -37,7 +37,7 @@ def test_a_child_that_hangs_keeps_what_it_said(call):
     start = time.monotonic()
     answer = call("import time\nprint('{\"a\": 1}', flush=True)\ntime.sleep(60)")
     assert answer.need() == ({"a": 1}, {"ended": "child ran out of time"})
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 5
 
 
 def test_a_child_that_hangs_without_a_word_is_unknown(call):

@@ -67,7 +67,7 @@ def test_a_runpath_of_a_megabyte_is_cut_and_said():
     runpath = ":".join(f"/f{n}" for n in range(150_000))
     before = time.perf_counter()
     process = start({"/p": elf(["liba.so"], runpath=runpath)})
-    assert time.perf_counter() - before < 60
+    assert time.perf_counter() - before < 2
     assert process.world.host.asked < 5000
     found = search(process.world, "liba.so", process.loaded[0].asker)
     assert isinstance(found.path, Unknown)
