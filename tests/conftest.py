@@ -1,8 +1,67 @@
-"""Settings of all tests."""
+"""Settings of all tests, and the guard that ends one that hangs."""
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
+import os
+import signal
+import sys
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("gpuwhy", deadline=None)  # a loaded machine is not a failure
 settings.load_profile("gpuwhy")
+
+LIMIT = float(os.environ.get("GPUWHY_TEST_LIMIT", "240"))
+"""Seconds for one stage of one test; no quiet machine needs a tenth of it."""
+LONG = ("real", "network", "wine", "attack")
+"""Markers of tests that install or attack: eight times as long."""
+
+
+_STDERR = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the true standard error: while a test runs, pytest has another one in its place."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+        config.stash[_STDERR] = os.dup(sys.__stderr__.fileno() if sys.__stderr__ else 2)
+
+
+@contextlib.contextmanager
+def no_hang(item: pytest.Item) -> Iterator[None]:
+    """Fail a stage that takes too long; where even a signal is not heard (one expression, one C call), end it all."""
+    limit = LIMIT * 8 if any(item.get_closest_marker(name) for name in LONG) else LIMIT
+    faulthandler.dump_traceback_later(limit * 1.5, exit=True, file=item.config.stash[_STDERR])
+    timer = getattr(signal, "setitimer", None)
+    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail(f"hangs: not done after {limit:g} s")) if timer else 0
+    if timer:
+        timer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        if timer:
+            timer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    with no_hang(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with no_hang(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    with no_hang(item):
+        return (yield)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -166,21 +167,60 @@ def test_batch_answers_every_line_also_a_bad_one():
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_follow_speaks_when_the_file_grows(tmp_path):
-    log = tmp_path / "grows.log"
-    log.write_text("epoch 1\n")
-    argv = [sys.executable, "-u", "-m", "gpuwhy", "explain", "--log-only", "--follow", str(log)]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as child:
+@contextlib.contextmanager
+def following(log: Path, *argv: str) -> Iterator[Callable[[], str]]:
+    """`--follow` on a file, as a function that waits for its next line; killed at the end, and after a minute."""
+    command = [sys.executable, "-m", "gpuwhy", "explain", "--log-only", "--follow", str(log), *argv]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        late = threading.Timer(60, child.kill)
+        late.start()
         try:
-            time.sleep(1.0)
-            with log.open("a") as file:
-                file.write(ERROR)
             assert child.stdout is not None
-            assert "no code for this GPU" in child.stdout.readline()
+            yield child.stdout.readline
         finally:
-            child.send_signal(signal.SIGINT)
-            os.set_blocking(child.stdout.fileno(), True)
-            child.stdout.read()
+            late.cancel()
+            child.kill()
+
+
+def test_follow_speaks_of_what_is_there_already(tmp_path):
+    log = tmp_path / "old.log"
+    log.write_text("epoch 1\n" + ERROR)
+    with following(log) as line:
+        assert "no code for this GPU" in line()
+
+
+def test_follow_reads_a_misspelt_line_as_explain_does(tmp_path):
+    log = tmp_path / "typed.log"
+    log.write_text("cuda out of memry")
+    said = gpuwhy(str(log), "--log-only").stdout.splitlines(keepends=True)[0]
+    assert "memory" in said
+    with following(log) as line:
+        assert line() == said
+
+
+@pytest.mark.parametrize("anew", ["grown", "cut", "replaced"])
+def test_follow_speaks_when_the_file_grows(tmp_path, anew):
+    """Each later line is written only after the report on the earlier one was read: no sleep decides."""
+    log = tmp_path / "grows.log"
+    log.write_text("epoch 1\n" + ERROR + "done\n" * 9)
+    with following(log, "--json") as line:
+        assert "no code for this GPU" in headline(line)
+        later = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+        if anew == "replaced":
+            (tmp_path / "next.log").write_text(later)
+            os.replace(tmp_path / "next.log", log)
+        else:
+            with log.open("a" if anew == "grown" else "w") as file:
+                file.write(later)
+        assert headline(line)
+
+
+def headline(line: Callable[[], str]) -> str:
+    """The headline of the next report in JSON; empty where the program ended."""
+    whole = ""
+    while not whole.endswith("\n}\n") and (more := line()):
+        whole += more
+    return json.loads(whole)["headline"] if whole else ""
 
 
 def test_control_characters_do_not_reach_the_terminal():

@@ -182,22 +182,39 @@ def _batch(path: str) -> int:
 
 
 def _follow(options: argparse.Namespace) -> int:
-    """Print a report whenever the answer changes; Ctrl-C ends it."""
+    """Print a report whenever the answer changes, first of all on what is there already; Ctrl-C ends it."""
+    ends = options.file in (None, "-") or _pasted(options.file)
+    facts, said = _facts(options), ""
+    while True:
+        with _opened(options.file) as file:
+            for report in _answers(options, file, facts, ends):
+                if report.headline != said:
+                    _print(report, options)
+                    said = report.headline
+        if ends:
+            return FOUND if said else HEALTHY
+
+
+def _answers(options: argparse.Namespace, file: BinaryIO, facts: Facts | None, ends: bool) -> Iterator[Report]:
+    """What is found in a file, again after each growth, until it ends or another file begins under its name."""
     from gpuwhy import logs
 
-    reader, facts, last, code = logs.LogReader(), _facts(options), "", HEALTHY
-    with _opened(options.file) as file:
-        while True:
-            fresh = False
-            for piece in _pieces(file, _name(options)):
-                reader.feed(piece)
-                fresh = True
-            if fresh:
-                report = _report(options, reader.reading(), facts, time.monotonic())
-                key = report.headline if _code(report) == FOUND else ""
-                if key and key != last:
-                    _print(report, options)
-                    last, code = key, FOUND
-            if options.file in (None, "-") or _pasted(options.file):
-                return code
-            time.sleep(PAUSE)
+    reader = logs.LogReader()
+    while True:
+        pieces = list(map(reader.feed, _pieces(file, _name(options))))
+        if pieces:
+            report = _report(options, reader.reading(), facts, time.monotonic())
+            if _code(report) == FOUND:
+                yield report
+        if ends or _begun_anew(options.file, file):
+            return
+        time.sleep(PAUSE)
+
+
+def _begun_anew(path: str, file: BinaryIO) -> bool:
+    """Whether the log was cut to be written anew, or another file has its name now; one that is gone may come back."""
+    try:
+        now, ours = os.stat(path), os.fstat(file.fileno())
+    except OSError:
+        return False
+    return not os.path.samestat(now, ours) or ours.st_size < file.tell()

@@ -91,10 +91,11 @@ class LogReader:
 
     def __init__(self, *, fast: bool = True) -> None:
         self._cutter, self._kept, self._find = Cutter(), _Kept(), scanner(fast)
-        self._first = self._last = b""
+        self._first = self._last = self._typed = b""
 
     def feed(self, chunk: bytes) -> None:
         """Take the next piece."""
+        self._typed += chunk[: TYPED + 1 - len(self._typed)]
         for block in self._cutter.feed(chunk):
             self._take(block)
 
@@ -107,7 +108,11 @@ class LogReader:
                 self._kept.add((one.signature, tuple(one.fields.items())), one)
 
     def reading(self) -> Reading:
-        """Everything so far, the unfinished last line included."""
+        """Everything so far, the unfinished last line included; a short text that says nothing, as it was meant."""
+        reading = self._as_spelt()
+        return reading if reading.errors or len(self._typed) > TYPED else _respelled(self._typed, reading)
+
+    def _as_spelt(self) -> Reading:
         for block in self._cutter.flush():
             self._take(block)
         found = attached(tuple(self._kept.all()))
@@ -118,12 +123,10 @@ class LogReader:
 
 def read(chunks: Iterable[bytes], *, fast: bool = True) -> Reading:
     """Understand a text given in pieces."""
-    reader, typed = LogReader(fast=fast), b""
+    reader = LogReader(fast=fast)
     for chunk in chunks:
         reader.feed(chunk)
-        typed += chunk[: TYPED + 1 - len(typed)]
-    reading = reader.reading()
-    return reading if reading.errors or len(typed) > TYPED else _respelled(typed, reading)
+    return reader.reading()
 
 
 def _respelled(typed: bytes, reading: Reading) -> Reading:
@@ -134,7 +137,7 @@ def _respelled(typed: bytes, reading: Reading) -> Reading:
         return reading
     again = LogReader(fast=False)
     again.feed(meant.encode("utf-8", "replace"))
-    found = again.reading()
+    found = again._as_spelt()
     return msgspec.structs.replace(found, notes=(*found.notes, MISSPELT)) if found.errors else reading
 
 
