@@ -1,0 +1,84 @@
+"""Ending: how a program ended, as a value: what was raised, where and by whose code, or which signal or status."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import msgspec
+
+Kind = Literal["exception", "signal", "status", "fatal", "exit", "timeout", "none"]
+"""exception: Python raised it. signal: the kernel's. status: a program printed a failing call. fatal: a log line that
+ends a process, or C++'s last words. exit: a code and no word. timeout: it was waited for. none: nothing ended badly."""
+USER, PYTHON = "user", "python"
+"""Owners of a file that no package is: the user's own code, and Python's standard library."""
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """One place in the stack: the file, its line and function, the source text shown, and whose file that is."""
+
+    file: str
+    line: int = 0
+    function: str = ""
+    code: str = ""
+    owner: str = USER  # "user", "python", or the package: "torch", "jax"
+
+    @property
+    def base(self) -> str:
+        """The file's own name."""
+        return self.file.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a program ended; of an exception inside wrappers the inner one, with the wrappers beside it."""
+
+    kind: Kind = "none"
+    type: str = ""  # KeyError, torch.OutOfMemoryError, SIGSEGV
+    message: str = ""
+    stack: tuple[Frame, ...] = ()  # outermost first
+    line: int = 0  # of the message, from 1; 0 where it was not printed
+    first: int = 0  # the lines that belong to it: a traceback, a message of several lines
+    last: int = 0
+    chain: tuple[Ending, ...] = ()  # the exceptions that were raised before it, in order
+    wrappers: tuple[str, ...] = ()  # the types of what it was wrapped in, outermost first
+    exit_code: int | None = None
+
+    @property
+    def frame(self) -> Frame | None:
+        """Where it was raised."""
+        return self.stack[-1] if self.stack else None
+
+    @property
+    def owner(self) -> str:
+        """Whose code raised it: "user", "python" or a package; "" where no frame is shown."""
+        return self.stack[-1].owner if self.stack else ""
+
+    @property
+    def name(self) -> str:
+        """The type without its modules."""
+        return self.type.rsplit(".", 1)[-1]
+
+    def holds(self, line: int) -> bool:
+        """Whether a line of the text belongs to this ending or to what it was raised from."""
+        return self.first <= line <= self.last or any(one.holds(line) for one in self.chain)
+
+    def alike(self, other: Ending) -> bool:
+        """Whether two runs ended the same way: kind, type, place, and message but for numbers and paths."""
+        return self._essence() == other._essence()
+
+    def _essence(self) -> tuple[object, ...]:
+        place = (self.frame.base, self.frame.function) if self.frame else ()
+        code = self.exit_code if self.kind == "exit" else None
+        return (self.kind, self.name, _essential(self.message), place, code)
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}" if self.type and self.message else self.type or self.message
+
+
+_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][\w.+@~-]+)+[\\/]([\w.+@~-]+)")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b|\d+(?:[.:]\d+)*")
+
+
+def _essential(message: str) -> str:
+    """A message without what changes from run to run: addresses, numbers, folders."""
+    return _NUMBER.sub("#", _PATH.sub(r"\1", message.split("\n", 1)[0]))[:300]
