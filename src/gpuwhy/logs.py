@@ -106,10 +106,12 @@ def report_on_probe(facts: Facts, took: float, again: str = "") -> Report:
     return after_failure(by_facts, read, again)
 
 
-def batch(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """JSON lines {"id", "log"} to {"id", "causes"}, or {"id", "error"} where a line is none; blank ones are skipped."""
+def batch(lines: Iterable[bytes | None]) -> Iterator[dict[str, Any]]:
+    """JSON lines {"id", "log"} to {"id", "causes"}, or {"id", "error"} for a bad line; blank ones are skipped."""
     for number, line in enumerate(lines, 1):
-        if line.strip():
+        if line is None:
+            yield {"id": None, "error": f"line {number}: too long"}
+        elif line.strip():
             yield _answered(number, line)
 
 

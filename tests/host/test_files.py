@@ -34,7 +34,7 @@ def test_a_fifo_is_not_opened(files, tmp_path):
     start = time.monotonic()
     for answer in (files.read(path), files.elf(path), files.sha256(path), files.lines(path, "x")):
         assert isinstance(answer, Unknown)
-        assert answer.reason == f"{path}: not a regular file"
+        assert answer.reason == f"{path}: not a regular file but a pipe"
     assert files.stat(path).need().kind == "other"
     assert time.monotonic() - start < 1
 

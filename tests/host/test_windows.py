@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from gpuwhy.host import live, process, windows
+from gpuwhy.border.child import kill_group
+from gpuwhy.host import live, windows
 from gpuwhy.host.live import LiveHost
 from gpuwhy.model.fact import Absent, Known, Unknown
 
@@ -92,7 +93,7 @@ def test_the_size_of_a_disk_without_statvfs(monkeypatch, tmp_path):
 def test_a_process_is_ended_without_process_groups(monkeypatch):
     monkeypatch.delattr(os, "killpg")
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as child:
-        process._kill(child.pid)
+        kill_group(child.pid)
         assert child.wait(10) != 0
 
 

@@ -9,7 +9,11 @@ import re
 import sys
 from typing import TYPE_CHECKING, Literal, TextIO
 
+from gpuwhy.border import reading
 from gpuwhy.cli import FOUND, HEALTHY, UsageError
+
+MOST = 256 << 20
+"""The largest recording that is read."""
 
 if TYPE_CHECKING:
     from gpuwhy.app import Run
@@ -99,11 +103,10 @@ def read_bytes(path: str) -> bytes:
     """A file the user named, or a UsageError that says what is wrong with it."""
     try:
         if path == "-":
-            return sys.stdin.buffer.read()
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+            return reading.whole(sys.stdin.fileno(), MOST, "standard input")
+        return reading.read(path, MOST)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def write(text: str, stream: TextIO | None = None) -> None:

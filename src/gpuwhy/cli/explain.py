@@ -12,13 +12,15 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
+from gpuwhy.border import reading
 from gpuwhy.cli import FOUND, HEALTHY, UsageError
 from gpuwhy.cli.check import add_target, paper, write
 
 if TYPE_CHECKING:
     from gpuwhy.logs import Facts, Reading, Report
 
-PIECE = 1 << 17
+LINE = 64 << 20
+"""The longest line of --batch."""
 PAUSE = 0.5
 _WORDS = re.compile(r": |\n|\S +\S+ +\S")
 _ERROR_WORD = re.compile(
@@ -141,25 +143,36 @@ def _print(report: Report, options: argparse.Namespace) -> None:
 
 def _opened(path: str | None) -> BinaryIO:
     if path in (None, "-"):
-        if sys.stdin.isatty():
+        if sys.stdin and sys.stdin.isatty():
             raise UsageError("explain what? Give a file, or pipe the output: python train.py 2>&1 | gpuwhy explain")
-        return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+        return _standard_input()
     assert path is not None
     if _pasted(path):
         return io.BytesIO(os.fsencode(path))
     try:
-        if os.path.isdir(path):
-            raise UsageError(f"cannot read {path}: it is a folder")
-        return open(path, "rb")
+        return reading.source(path)
     except OSError as error:
         hint = "; an error's text can be piped: echo 'TEXT' | gpuwhy explain" if not os.path.exists(path) else ""
         raise UsageError(f"cannot read {path}: {error.strerror}{hint}") from error
 
 
+def _standard_input() -> BinaryIO:
+    try:
+        return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    except (AttributeError, OSError, ValueError) as error:
+        raise UsageError("cannot read standard input: it is closed") from error
+
+
+def _lines(file: BinaryIO, name: str) -> Iterator[bytes | None]:
+    try:
+        yield from reading.lines(file, LINE)
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
+
+
 def _pieces(file: BinaryIO, name: str) -> Iterator[bytes]:
     try:
-        while piece := file.read(PIECE):
-            yield piece
+        yield from reading.pieces(file)
     except OSError as error:
         raise UsageError(f"cannot read {name}: {error.strerror}") from error
 
@@ -171,7 +184,7 @@ def _batch(path: str) -> int:
 
     found, bad = False, []
     with _opened(path) as file:
-        for answer in logs.batch(file):
+        for answer in logs.batch(_lines(file, path)):
             found = found or bool(answer.get("causes"))
             bad += [answer["error"]] if "error" in answer else []
             sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import stat
 from typing import TYPE_CHECKING
 
 from gpuwhy._version import __version__
+from gpuwhy.border import reading
 from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
 from gpuwhy.cli.check import paper, write
 
@@ -122,19 +122,16 @@ def _search(folder: str, texts: dict[str, str], unread: dict[str, str]) -> None:
 
 
 def _read(path: str) -> str | None:
-    """A file that another one names; only regular files, so that a device cannot hold us."""
+    """A file that another one names."""
     try:
-        return _text(path) if stat.S_ISREG(os.stat(path).st_mode) else None
+        return _text(path)
     except (OSError, ValueError):
         return None
 
 
 def _text(path: str) -> str:
     """A file's text, UTF-8 or UTF-16 with a mark; raises OSError or ValueError."""
-    with open(path, "rb") as file:
-        data = file.read(_BYTES + 1)
-    if len(data) > _BYTES:
-        raise ValueError(f"larger than {_BYTES // 1_000_000} MB")
+    data = reading.read(path, _BYTES)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     if b"\0" in data[:8192]:

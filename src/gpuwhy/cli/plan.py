@@ -10,12 +10,16 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from gpuwhy.border import reading
+from gpuwhy.border.writing import create
 from gpuwhy.cli import FOUND, HEALTHY, UsageError
 from gpuwhy.cli.check import paper, read_bytes, write
 
 if TYPE_CHECKING:
     from gpuwhy.plan.answer import Machine, Plan, Proposal, Wish
 
+MOST = 4 << 20
+"""The largest file of requirements that is read."""
 _DESCRIBES = ("driver", "gpu", "os", "arch", "glibc")
 
 
@@ -90,8 +94,7 @@ def _wishes(options: argparse.Namespace) -> list[Wish]:
 def _open(path: str) -> str:
     if path == "-":
         return read_bytes("-").decode(errors="replace")
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read(4_000_000)
+    return reading.read(path, MOST).decode(errors="replace")
 
 
 def _version(options: argparse.Namespace) -> str:
@@ -143,8 +146,7 @@ def _write(made: Plan, folder: str) -> None:
     try:
         os.makedirs(folder, exist_ok=True)
         for name, text in files.items():
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                file.write(text)
+            create(os.path.join(folder, name), text.encode())
     except OSError as error:
         raise UsageError(f"--write {folder}: {error.strerror}") from error
     print(f"gpuwhy: wrote {', '.join(files)} to {folder}", file=sys.stderr)

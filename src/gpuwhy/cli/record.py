@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
 import sys
 
+from gpuwhy.border.writing import keep
 from gpuwhy.cli import HEALTHY, UsageError
 from gpuwhy.cli.check import add_target, diagnose
 
@@ -33,23 +32,8 @@ def go(options: argparse.Namespace) -> int:
 
         data = gzip.compress(data, mtime=0)
     try:
-        keep(os.path.realpath(options.output), data)
+        keep(options.output, data)
     except OSError as error:
         raise UsageError(f"cannot write {options.output}: {error.strerror}") from error
     print(f"wrote {options.output} ({len(data):,} bytes); read it before you send it", file=sys.stderr)
     return HEALTHY
-
-
-def keep(path: str, data: bytes) -> None:
-    """Write a file whole or not at all; a pipe or device is written to, never replaced."""
-    part = f"{path}.part" if os.path.isfile(path) or not os.path.exists(path) else path
-    try:
-        with open(part, "wb") as file:
-            file.write(data)
-        if part != path:
-            os.replace(part, path)
-    except OSError:
-        if part != path:
-            with contextlib.suppress(OSError):
-                os.unlink(part)
-        raise

@@ -43,7 +43,7 @@ def split(argv: list[str]) -> tuple[list[str], list[str]]:
 def go(options: argparse.Namespace) -> int:
     """Run it; whatever happens to us afterwards, the exit is the program's."""
     argv = _command(options)
-    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115 - it was closed when we were started
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")  # it was closed when we were started
     from gpuwhy.run.child import CannotStartError, die_by, watch
 
     try:
@@ -127,7 +127,7 @@ def _print(options: argparse.Namespace, after: Aftermath) -> None:
 
 
 def _files(options: argparse.Namespace, after: Aftermath, ended: Ended) -> None:
-    from gpuwhy.cli.record import keep
+    from gpuwhy.border.writing import keep
 
     if options.record:
         data = after.recording(ended)
@@ -135,14 +135,14 @@ def _files(options: argparse.Namespace, after: Aftermath, ended: Ended) -> None:
             import gzip
 
             data = gzip.compress(data, mtime=0)
-        keep(os.path.realpath(options.record), data)
+        keep(options.record, data)
         print(f"gpuwhy: wrote {options.record} ({len(data):,} bytes); read it before you send it", file=sys.stderr)
     if options.plot:
         _plot(options.plot, after)
 
 
 def _plot(path: str, after: Aftermath) -> None:
-    from gpuwhy.cli.record import keep
+    from gpuwhy.border.writing import keep
     from gpuwhy.render.plot import render
 
     drawn = render(after.facts.run)
@@ -154,5 +154,5 @@ def _plot(path: str, after: Aftermath) -> None:
         import cairosvg
 
         data = cairosvg.svg2png(bytestring=data)
-    keep(os.path.realpath(path), data)
+    keep(path, data)
     print(f"gpuwhy: wrote {path}", file=sys.stderr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat as stat_
 import threading
 from collections.abc import Callable
 
@@ -13,6 +12,7 @@ from gpuwhy.binary.gunzip import Gunzipped
 from gpuwhy.binary.tar import HEADER, looks_like_tar
 from gpuwhy.binary.zst import MAGIC as ZSTD
 from gpuwhy.binary.zst import unzstd
+from gpuwhy.border.reading import NotRegularError, regular
 from gpuwhy.host.files import Opened
 from gpuwhy.host.layers import Tree
 
@@ -37,7 +37,7 @@ class _File:
     """A file that stays open as long as somebody can read from it."""
 
     def __init__(self, path: str) -> None:
-        self._fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        self._fd = regular(path)
         self._lock = threading.Lock()
         self.stat = os.fstat(self._fd)
 
@@ -55,9 +55,10 @@ class _File:
 
 def open_file(path: str) -> Opened:
     """A regular file of this machine; raises OSError."""
-    file = _File(path)
-    if not stat_.S_ISREG(file.stat.st_mode):
-        raise UnreadableImageError(f"{path} is no regular file")
+    try:
+        file = _File(path)
+    except NotRegularError as error:
+        raise UnreadableImageError(f"{path} is no regular file") from error
     return Opened(file.pread, file.stat.st_size)
 
 

@@ -27,6 +27,7 @@ from gpuwhy.binary.pe_symbols import PeSymbols
 from gpuwhy.binary.symbols import Symbols
 from gpuwhy.binary.versions import Versions, read_versions
 from gpuwhy.binary.wheel import Wheel, read_wheel
+from gpuwhy.border.reading import regular
 from gpuwhy.host.alias import Alias, printable
 from gpuwhy.host.base import DebPackage, Disk, Entry, Stat
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
@@ -41,14 +42,7 @@ _DEB_FIELD = re.compile(r"^(Package|Status|Version|Architecture): *(.*?) *$", re
 _NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
-_FLAGS = os.O_RDONLY
-for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"):  # two of them on each system
-    _FLAGS |= getattr(os, _flag, 0)
 _PEOPLE = re.compile(r"(/home|[A-Za-z]:/Users)/?$", re.IGNORECASE)
-
-
-class NotRegularError(OSError):
-    """The path is a pipe, a socket or a device: opening it could hang or do something."""
 
 
 def _kind(mode: int) -> str:
@@ -72,9 +66,7 @@ class Opened(NamedTuple):
 
 @contextmanager
 def _descriptor(path: str) -> Iterator[int]:
-    if not stat_.S_ISREG(os.stat(path).st_mode):
-        raise NotRegularError(errno.EINVAL, "not a regular file", path)
-    fd = os.open(path, _FLAGS)
+    fd = regular(path)
     try:
         yield fd
     finally:

@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from gpuwhy.binary import MalformedError
+from gpuwhy.border.reading import NotRegularError
 from gpuwhy.host.alias import Alias
 from gpuwhy.host.base import Disk, Host, Offline, Stat
 from gpuwhy.host.blobs import Find, UnreadableImageError, in_folder, in_tree, open_file, plain_tar
-from gpuwhy.host.files import Files, NotRegularError, Opened
+from gpuwhy.host.files import Files, Opened
 from gpuwhy.host.layers import Node, Tree
 from gpuwhy.host.live import steering
 from gpuwhy.host.manifest import Config, Image, Started, chosen, images

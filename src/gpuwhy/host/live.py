@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from gpuwhy.border.child import OUT_OF_TIME
+from gpuwhy.border.programs import system_program
 from gpuwhy.host import windows
 from gpuwhy.host.alias import Alias
 from gpuwhy.host.base import Host, Offline, Output, RegistryKey, Uname
@@ -181,13 +183,15 @@ class LiveHost(Host):
     def _run(self, *argv: str) -> Fact[Output]:
         source = Source("command", " ".join(argv))
         try:
-            end = collect([self.alias.path(a) for a in argv], Limits(RUN_SECONDS), self._environ)
+            command = [system_program(argv[0]), *(self.alias.path(a) for a in argv[1:])]
+            end = collect(command, Limits(RUN_SECONDS), self._environ)
         except FileNotFoundError:
             return Absent(source)
         except OSError as error:
             return Unknown(f"{argv[0]}: {error.strerror}")
         if end.code is None:
-            return Unknown(f"{' '.join(argv)}: no answer within {RUN_SECONDS:g} s")
+            late = f"no answer within {RUN_SECONDS:g} s" if end.why == OUT_OF_TIME else end.why
+            return Unknown(f"{' '.join(argv)}: {late}")
         return Known(Output(end.code, self.alias.hide(end.out), self.alias.hide(end.err)), source)
 
 

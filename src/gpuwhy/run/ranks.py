@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 
+from gpuwhy.border.reading import regular
 from gpuwhy.model.fact import Fact, absent, known
 
 VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
@@ -85,7 +86,7 @@ def rank_logs(folder: str, local: str) -> tuple[str, ...]:
 
 def _tail(path: str) -> str:
     try:
-        with open(path, "rb") as file:
+        with os.fdopen(regular(path), "rb") as file:
             file.seek(max(0, os.path.getsize(path) - MOST))
             return file.read(MOST).decode("utf-8", "replace")
     except OSError:

@@ -11,6 +11,7 @@ import termios
 import threading
 import time
 
+from gpuwhy.border.programs import system_program
 from gpuwhy.run import terminal
 from gpuwhy.run.ring import Ring
 
@@ -128,7 +129,7 @@ def _hand_over(source: int, target: int) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     swap = [(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, target, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
     with contextlib.suppress(OSError, NotImplementedError):
-        os.posix_spawnp("cat", ["cat"], os.environ, file_actions=swap, setsid=True, setsigmask=[])
+        os.posix_spawn(system_program("cat"), ["cat"], {}, file_actions=swap, setsid=True, setsigmask=[])
     os.close(null)
 
 

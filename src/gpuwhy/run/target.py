@@ -6,6 +6,8 @@ import os
 import shutil
 from collections.abc import Sequence
 
+from gpuwhy.border.reading import regular
+
 LINE = 512
 
 
@@ -24,10 +26,11 @@ def python_of_command(argv: Sequence[str]) -> str:
 def _first_line(path: str) -> list[str]:
     """The words behind #!; an installer's second-line trick for long paths included."""
     try:
-        with open(path, "rb") as file:
-            head = file.read(LINE)
+        fd = regular(path)
     except OSError:
         return []
+    with os.fdopen(fd, "rb") as file:
+        head = file.read(LINE)
     if not head.startswith(b"#!"):
         return []
     lines = head[2:].decode("utf-8", "surrogateescape").splitlines()

@@ -69,7 +69,9 @@ class Decoder:
         if name:
             self.notes.append("UTF-16")
             self._utf16 = codecs.getincrementaldecoder(name)("replace")
-        elif _binary(data[:4096].lstrip(b"\x00")):  # a log cut while it is written begins with zeros
+        elif _binary(
+            data[:4096].strip(b"\x00")
+        ):  # a log cut while it is written begins with zeros, a sparse one ends so
             self.notes.append(BINARY)
 
     def _decoded(self, data: bytes) -> bytes:

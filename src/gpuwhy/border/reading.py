@@ -1,0 +1,188 @@
+"""Reading: the one way to read a file; never more than asked for, nor for ever, nor a pipe or a device by surprise."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import queue
+import re
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, TypeVar
+
+T = TypeVar("T")
+
+SECONDS = 20.0
+"""How long one read may take: a dead network mount answers never."""
+PIECE = 1 << 17
+
+_FLAGS = os.O_RDONLY
+for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY", "O_NOINHERIT"):  # some of them on each system
+    _FLAGS |= getattr(os, _flag, 0)
+_KINDS = (
+    (stat.S_ISDIR, "it is a folder"),
+    (stat.S_ISFIFO, "not a regular file but a pipe"),
+    (stat.S_ISSOCK, "not a regular file but a socket"),
+    (stat.S_ISCHR, "not a regular file but a device"),
+    (stat.S_ISBLK, "not a regular file but a device"),
+)
+_OPEN_ALREADY = re.compile(r"/dev/(?:stdin|fd/(\d{1,6}))|/proc/self/fd/(\d{1,6})")
+
+
+class NotRegularError(OSError):
+    """The path is a folder, a pipe, a socket or a device: opening it could hang or do something."""
+
+
+def _refuse(found: os.stat_result, path: str) -> None:
+    if stat.S_ISREG(found.st_mode):
+        return
+    why = next((words for is_one, words in _KINDS if is_one(found.st_mode)), "not a regular file")
+    number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
+    raise NotRegularError(number, why, path)
+
+
+def regular(path: str) -> int:
+    """A descriptor of a regular file, opened without waiting; raises OSError for anything else."""
+    _refuse(os.stat(path), path)
+    fd = os.open(path, _FLAGS)
+    try:
+        _refuse(os.fstat(fd), path)  # it may have become another one in between
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def read(path: str, most: int, seconds: float = SECONDS) -> bytes:
+    """All bytes of a regular file; raises OSError for one that is larger than `most`, or slower."""
+    return within(seconds, lambda: _read(path, most), path)
+
+
+def _read(path: str, most: int) -> bytes:
+    if _is_null(path):
+        return b""
+    fd = regular(path)
+    try:
+        return whole(fd, most, path)
+    finally:
+        os.close(fd)
+
+
+def _is_null(path: str) -> bool:
+    return path == os.devnull
+
+
+def whole(fd: int, most: int, path: str) -> bytes:
+    """What is left in a descriptor, at most so many bytes; raises OSError where there are more."""
+    parts: list[bytes] = []
+    got = 0
+    while part := os.read(fd, min(1 << 20, most + 1 - got)):
+        parts.append(part)
+        got += len(part)
+        if got > most:
+            raise OSError(errno.EFBIG, f"it is larger than {_size(most)}", path)
+    return b"".join(parts)
+
+
+def _size(count: int) -> str:
+    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count:,} bytes"
+
+
+def source(path: str) -> BinaryIO:
+    """A file to be read in pieces; a pipe only where it is open already: `<(…)`, /dev/stdin, /dev/fd/N."""
+    if _is_null(path):
+        return io.BytesIO()
+    open_already = _OPEN_ALREADY.fullmatch(path)
+    if open_already and stat.S_ISFIFO(os.stat(path).st_mode):
+        return os.fdopen(os.dup(int(open_already[1] or open_already[2] or 0)), "rb")
+    return os.fdopen(within(SECONDS, lambda: regular(path), path), "rb", buffering=0)
+
+
+def pieces(file: BinaryIO, seconds: float = SECONDS) -> Iterator[bytes]:
+    """A file's bytes in order, without the holes of a sparse one; raises OSError where it stops answering."""
+    if not _is_regular(file):
+        while piece := file.read(PIECE):
+            yield piece
+        return
+    while piece := within(seconds, lambda: _next(file), "the file"):
+        yield piece
+
+
+def _is_regular(file: BinaryIO) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except (OSError, io.UnsupportedOperation):
+        return False
+
+
+def _next(file: BinaryIO) -> bytes:
+    """The next piece; what a file system keeps as a hole is a line's end, not gigabytes of zeros."""
+    fd, hole = file.fileno(), b""
+    here = os.lseek(fd, 0, os.SEEK_CUR)
+    if hasattr(os, "SEEK_DATA"):
+        try:
+            there = os.lseek(fd, here, os.SEEK_DATA)
+            hole = b"\n" if there > here else b""
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # a file of the kernel: it has no holes
+                os.lseek(fd, here, os.SEEK_SET)
+            elif os.fstat(fd).st_size > here:  # nothing but a hole is left
+                os.lseek(fd, 0, os.SEEK_END)
+                return b""
+    return hole + os.read(fd, PIECE)
+
+
+class _Worker:
+    """A thread that does one thing after another for somebody who will not wait for ever."""
+
+    def __init__(self) -> None:
+        self._asked: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
+        self.answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        threading.Thread(target=self._go, daemon=True).start()
+
+    def ask(self, work: Callable[[], Any]) -> None:
+        self._asked.put(work)
+
+    def _go(self) -> None:
+        while True:
+            work = self._asked.get()
+            try:
+                self.answers.put((work(), None))
+            except BaseException as error:
+                self.answers.put((None, error))
+
+
+_workers = threading.local()
+
+
+def within(seconds: float, work: Callable[[], T], path: str) -> T:
+    """What a piece of work answers; raises OSError (ETIMEDOUT) where it does not in time, and leaves it to itself."""
+    worker = getattr(_workers, "one", None) or _Worker()
+    _workers.one = None  # an interruption leaves it behind, with an answer that nobody waits for
+    worker.ask(work)
+    try:
+        value, error = worker.answers.get(timeout=seconds)
+    except queue.Empty:
+        raise OSError(errno.ETIMEDOUT, f"no answer within {seconds:g} s", path) from None
+    _workers.one = worker
+    if error is not None:
+        raise error
+    answer: T = value
+    return answer
+
+
+def lines(file: BinaryIO, most: int) -> Iterator[bytes | None]:
+    """The lines of a file; None for one that is longer than `most` bytes, of which nothing is kept."""
+    held, too_long = b"", False
+    for piece in pieces(file):
+        *ended, rest = (held + piece).split(b"\n")
+        for line in ended:
+            yield None if too_long or len(line) > most else line
+            too_long = False
+        held = rest
+        if len(held) > most:
+            held, too_long = b"", True
+    if held or too_long:
+        yield None if too_long else held
