@@ -1,0 +1,159 @@
+"""The table of breaks: real environments, what is done to them, what must be said, and what must hold once repaired.
+
+Written before the repairing code it judges. `Break.works` and `Break.has` are judged by `lab.py` with the patient's own
+Python and the installer's own consistency check, never with gpuwhy.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TORCH = "import torch, torchvision, torchaudio; torchvision.ops.nms; torch.zeros(2).numpy()"
+TF = "import tensorflow as tf; assert float(tf.reduce_sum(tf.ones((2, 2)))) == 4"
+JAX = "import jax; assert float(jax.numpy.ones(3).sum()) == 3"
+ORT = "import onnxruntime as o; assert 'CUDAExecutionProvider' in o.get_available_providers()"
+CUPY = "import cupy._environment; import cupy; cupy.__version__"
+
+
+def opens(*names: str) -> str:
+    """Code that opens NVIDIA's libraries by the paths that their wheels have."""
+    return (
+        "import ctypes, glob, sysconfig; root = sysconfig.get_paths()['purelib']\n"
+        f"for name in {names!r}: ctypes.CDLL(glob.glob(root + '/nvidia/*/lib/' + name)[0], ctypes.RTLD_GLOBAL)\n"
+    )
+
+
+def cudnn(major: int) -> str:
+    """Code that asks the wheel's cuDNN for its version."""
+    return (
+        "import ctypes, glob, sysconfig; root = sysconfig.get_paths()['purelib']\n"
+        "[ctypes.CDLL(f, ctypes.RTLD_GLOBAL) for n in ('cublas/lib/libcublasLt.so.12', 'cublas/lib/libcublas.so.12')"
+        " for f in glob.glob(root + '/nvidia/' + n)]\n"
+        f"one = ctypes.CDLL(glob.glob(root + '/nvidia/cudnn/lib/libcudnn.so.{major}')[0])\n"
+        "one.cudnnGetVersion.restype = ctypes.c_size_t\n"
+        f"v = one.cudnnGetVersion(); assert str(v)[0] == '{major}', v\n"
+    )
+
+
+BASES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "torch": ("3.10", ("torch==2.6.0 torchvision==0.21.0 torchaudio==2.6.0 numpy==2.2.6",)),
+    "ort": ("3.12", ("onnxruntime-gpu==1.20.2 numpy==2.2.6",)),
+    "cupy": ("3.10", ("cupy-cuda12x==13.3.0",)),
+    "jax": (
+        "3.11",
+        (
+            "jax[cuda12]==0.4.38 nvidia-cublas-cu12==12.4.5.8 nvidia-cudnn-cu12==9.1.0.70 "
+            "nvidia-cuda-cupti-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127 nvidia-cuda-nvrtc-cu12==12.4.127 "
+            "nvidia-cufft-cu12==11.2.1.3 nvidia-cusolver-cu12==11.6.1.9 nvidia-cusparse-cu12==12.3.1.170 "
+            "nvidia-nccl-cu12==2.21.5 nvidia-nvjitlink-cu12==12.4.127",
+        ),
+    ),
+    "tf": ("3.11", ("tensorflow[and-cuda]==2.15.1",)),
+    "tf1": ("3.7", ("tensorflow-gpu==1.15.0 protobuf<3.21",)),
+}
+"""Healthy environments: their Python, and what is installed in one go each."""
+
+ALL_NVIDIA = (
+    "nvidia-cublas-cu12 nvidia-cuda-cupti-cu12 nvidia-cuda-nvrtc-cu12 nvidia-cuda-runtime-cu12 nvidia-cudnn-cu12 "
+    "nvidia-cufft-cu12 nvidia-curand-cu12 nvidia-cusolver-cu12 nvidia-cusparse-cu12 nvidia-nccl-cu12 "
+    "nvidia-nvjitlink-cu12"
+)
+
+
+class Break(NamedTuple):
+    """One break: `steps` are done to a copy of `base`; one of `causes` must be named; then the rest must hold."""
+
+    id: str
+    base: str
+    steps: tuple[str, ...]  # install …, uninstall …, cut FILE, empty FILE, text FILE, remove FILE, meta NAME VERSION
+    causes: tuple[str, ...]
+    works: str = ""  # Python code that ends well in what the fix made
+    has: tuple[str, ...] = ()  # requirements that what was made meets
+    without: tuple[str, ...] = ()  # distributions that it has not
+    as_if: bool = False  # only a GPU makes it bite: judged as on an A100 with driver 550
+    in_place: bool = False
+    told: str = ""  # nothing can be carried out: these words are in the answer instead
+
+
+COMPANION = ("framework.extension_abi", "install.inconsistent")
+LIBRARY = ("cuda.version_mismatch", "cuda.mixed_libraries", "install.inconsistent")
+LACK = ("cuda.missing_library", "cudnn.missing", "install.inconsistent")
+DAMAGE = ("install.corrupted",)
+VERSION = ("cudnn.version_mismatch", "install.inconsistent")
+PYTHONS = ("other.not_gpu", "install.inconsistent")
+SAME_TORCH = ("torch==2.6.0", "torchvision==0.21.0", "torchaudio==2.6.0", "numpy==2.2.6")
+SAME_TF = ("tensorflow==2.15.1", "nvidia-cudnn-cu12==8.9.4.25")
+
+BREAKS: tuple[Break, ...] = (
+    # ------------------------------------------------ PyTorch: NVIDIA's wheels mixed, downgraded, taken away
+    Break("cudnn-8-under-torch", "torch", ("install --no-deps nvidia-cudnn-cu12==8.9.7.29",), VERSION, TORCH + "\n" + cudnn(9), (*SAME_TORCH, "nvidia-cudnn-cu12==9.1.0.70")),
+    Break("cudnn-8-in-place", "torch", ("install --no-deps nvidia-cudnn-cu12==8.9.7.29",), VERSION, TORCH + "\n" + cudnn(9), (*SAME_TORCH, "nvidia-cudnn-cu12==9.1.0.70"), in_place=True),
+    Break("torch-without-nvidia", "torch", (f"uninstall {ALL_NVIDIA} nvidia-nvtx-cu12 nvidia-cusparselt-cu12",), LACK, TORCH, SAME_TORCH),
+    Break("no-cudnn", "torch", ("uninstall nvidia-cudnn-cu12",), LACK, TORCH, (*SAME_TORCH, "nvidia-cudnn-cu12==9.1.0.70")),
+    Break("no-nvrtc", "torch", ("uninstall nvidia-cuda-nvrtc-cu12",), LACK, TORCH, (*SAME_TORCH, "nvidia-cuda-nvrtc-cu12==12.4.127")),
+    Break("no-cufft-and-curand", "torch", ("uninstall nvidia-cufft-cu12 nvidia-curand-cu12",), LACK, TORCH, (*SAME_TORCH, "nvidia-cufft-cu12==11.2.1.3", "nvidia-curand-cu12==10.3.5.147")),
+    Break("nccl-too-old", "torch", ("install --no-deps nvidia-nccl-cu12==2.18.1",), (*LIBRARY, "install.corrupted", "distributed.nccl"), TORCH, (*SAME_TORCH, "nvidia-nccl-cu12==2.21.5")),
+    Break("nvjitlink-too-old", "torch", ("install --no-deps nvidia-nvjitlink-cu12==12.1.105",), LIBRARY, TORCH, (*SAME_TORCH, "nvidia-nvjitlink-cu12==12.4.127")),
+    Break("cusparse-too-new", "torch", ("install --no-deps nvidia-cusparse-cu12==12.5.4.2",), LIBRARY, TORCH, (*SAME_TORCH, "nvidia-cusparse-cu12==12.3.1.170")),
+    Break("cublas-of-cuda-11", "torch", ("uninstall nvidia-cublas-cu12", "install --no-deps nvidia-cublas-cu11==11.11.3.6"), (*LIBRARY, *LACK), TORCH, (*SAME_TORCH, "nvidia-cublas-cu12==12.4.5.8")),
+    Break("cudnn-of-cuda-13-over-12", "torch", ("install --no-deps nvidia-cudnn-cu13==9.12.0.46",), ("install.conflict", *VERSION), TORCH, (*SAME_TORCH, "nvidia-cudnn-cu12==9.1.0.70"), without=("nvidia-cudnn-cu13",), as_if=True),
+    Break("cudnn-of-cuda-13-gone-again", "torch", ("install --no-deps nvidia-cudnn-cu13==9.12.0.46", "uninstall nvidia-cudnn-cu13"), DAMAGE, TORCH + "\n" + cudnn(9), (*SAME_TORCH, "nvidia-cudnn-cu12==9.1.0.70")),
+    Break("triton-of-another-torch", "torch", ("install --no-deps triton==3.1.0",), COMPANION, TORCH + "; import triton", (*SAME_TORCH, "triton==3.2.0")),
+    # ------------------------------------------------ PyTorch: companions and extensions
+    Break("vision-and-audio-behind", "torch", ("install --no-deps torchvision==0.19.0 torchaudio==2.5.1",), COMPANION, TORCH, SAME_TORCH),
+    Break("vision-behind", "torch", ("install --no-deps torchvision==0.20.1",), COMPANION, TORCH, SAME_TORCH),
+    Break("audio-ahead-abi3", "torch", ("install --no-deps torchaudio==2.11.0",), COMPANION, TORCH, SAME_TORCH),
+    Break("torch-gone-back", "torch", ("install --no-deps torch==2.5.1",), COMPANION, TORCH, ("numpy==2.2.6",)),
+    Break("xformers-behind", "torch", ("install --no-deps xformers==0.0.28.post3",), COMPANION, TORCH + "; import xformers.ops", (*SAME_TORCH, "xformers==0.0.29.post3")),
+    Break("xformers-ahead", "torch", ("install --no-deps xformers==0.0.35",), COMPANION, TORCH + "; import xformers.ops", (*SAME_TORCH, "xformers==0.0.29.post3")),
+    Break("three-wrong-at-once", "torch", ("install --no-deps torchvision==0.20.1 xformers==0.0.28.post3 nvidia-cudnn-cu12==8.9.7.29",), (*COMPANION, *VERSION), TORCH + "; import xformers.ops", (*SAME_TORCH, "nvidia-cudnn-cu12==9.1.0.70")),
+    # ------------------------------------------------ files cut, emptied, overwritten, removed
+    Break("cublaslt-cut", "torch", ("cut nvidia/cublas/lib/libcublasLt.so.12",), DAMAGE, TORCH, SAME_TORCH),
+    Break("cublaslt-cut-in-place", "torch", ("cut nvidia/cublas/lib/libcublasLt.so.12",), DAMAGE, TORCH, SAME_TORCH, in_place=True),
+    Break("cudnn-part-empty", "torch", ("empty nvidia/cudnn/lib/libcudnn_cnn.so.9",), DAMAGE, TORCH + "\n" + opens("libcudnn.so.9"), SAME_TORCH),
+    Break("nvrtc-is-text", "torch", ("text nvidia/cuda_nvrtc/lib/libnvrtc.so.12",), DAMAGE, TORCH, SAME_TORCH),
+    Break("cusparse-removed", "torch", ("remove nvidia/cusparse/lib/libcusparse.so.12",), DAMAGE, TORCH, SAME_TORCH),
+    Break("vision-extension-cut", "torch", ("cut torchvision/_C.so",), DAMAGE, TORCH, SAME_TORCH),
+    Break("torch-python-file-empty", "torch", ("empty torch/version.py",), DAMAGE, TORCH, SAME_TORCH),
+    Break("two-wheels-cut", "torch", ("cut nvidia/cufft/lib/libcufft.so.11", "remove nvidia/curand/lib/libcurand.so.10"), DAMAGE, TORCH, SAME_TORCH),
+    Break("jax-cusolver-cut", "jax", ("cut nvidia/cusolver/lib/libcusolver.so.11",), DAMAGE, JAX + "\n" + opens("libnvJitLink.so.12", "libcublasLt.so.12", "libcublas.so.12", "libcusparse.so.12", "libcusolver.so.11"), ("jax==0.4.38", "nvidia-cusolver-cu12==11.6.1.9")),
+    Break("tensorflow-library-cut", "tf", ("cut tensorflow/libtensorflow_framework.so.2",), DAMAGE, TF, SAME_TF),
+    Break("tensorflow-cudnn-part-removed", "tf", ("remove nvidia/cudnn/lib/libcudnn_ops_infer.so.8",), DAMAGE, TF + "\n" + cudnn(8), SAME_TF),
+    Break("jaxlib-extension-removed", "jax", ("remove jaxlib/xla_extension.so",), DAMAGE, JAX, ("jax==0.4.38",)),
+    # ------------------------------------------------ TensorFlow
+    Break("tensorflow-numpy-2", "tf", ("install --no-deps numpy==2.2.6",), PYTHONS, TF, (*SAME_TF, "numpy<2")),
+    Break("tensorflow-protobuf-6", "tf", ("install --no-deps protobuf==6.33.1",), PYTHONS, TF, (*SAME_TF, "protobuf<5")),
+    Break("tensorflow-keras-3", "tf", ("install --no-deps keras==3.4.1",), PYTHONS, TF + "; tf.keras.layers.Dense(1)", (*SAME_TF, "keras<2.16")),
+    Break("tensorflow-keras-beside-of-another", "tf", ("install --no-deps tf-keras==2.18.0",), PYTHONS, TF, SAME_TF),
+    Break("tensorflow-without-nvidia", "tf", (f"uninstall {ALL_NVIDIA} nvidia-cuda-nvcc-cu12",), LACK, TF + "\n" + cudnn(8), SAME_TF, as_if=True),
+    Break("tensorflow-cudnn-9", "tf", ("install --no-deps nvidia-cudnn-cu12==9.1.0.70",), VERSION, TF + "\n" + cudnn(8), SAME_TF, as_if=True),
+    Break("tensorflow-no-cufft", "tf", ("uninstall nvidia-cufft-cu12",), LACK, TF + "\n" + opens("libcufft.so.11"), (*SAME_TF, "nvidia-cufft-cu12==11.0.8.103"), as_if=True),
+    Break("tensorflow-cpu-over-it", "tf", ("install --no-deps tensorflow-cpu==2.15.1",), ("install.conflict", "framework.cpu_only"), TF + "; assert tf.test.is_built_with_cuda()", SAME_TF, without=("tensorflow-cpu",)),
+    Break("tensorflow-cpu-gone-again", "tf", ("install --no-deps tensorflow-cpu==2.15.1", "uninstall tensorflow-cpu"), DAMAGE, TF + "; assert tf.test.is_built_with_cuda()", SAME_TF),
+    Break("tensorflow-text-behind", "tf", ("install --no-deps tensorflow-text==2.13.0 tensorflow-hub==0.16.1 tf-keras==2.15.1",), PYTHONS + COMPANION, TF + "; import tensorflow_text", (*SAME_TF, "tensorflow-text==2.15.*")),
+    Break("tf1-protobuf-4", "tf1", ("install --no-deps protobuf==4.24.4",), PYTHONS, "import tensorflow", ("tensorflow-gpu==1.15.0", "protobuf<3.21")),
+    Break("tf2-over-tf1", "tf1", ("install --no-deps tensorflow==2.11.0",), ("install.conflict", *PYTHONS), "import tensorflow as tf; tf.__version__", (), as_if=False),
+    # ------------------------------------------------ JAX
+    Break("jax-plugin-behind", "jax", ("install --no-deps jax-cuda12-plugin==0.4.30 jax-cuda12-pjrt==0.4.30",), COMPANION, JAX + "; import jax_cuda12_plugin", ("jax==0.4.38", "jaxlib==0.4.38", "jax-cuda12-plugin==0.4.38", "jax-cuda12-pjrt==0.4.38")),
+    Break("jaxlib-behind", "jax", ("install --no-deps jaxlib==0.4.30",), COMPANION, JAX, ("jax==0.4.38", "jaxlib==0.4.38")),
+    Break("jaxlib-ahead", "jax", ("install --no-deps jaxlib==0.5.3",), COMPANION, JAX, ("jax==0.4.38", "jaxlib==0.4.38")),
+    Break("jax-cudnn-8", "jax", ("install --no-deps nvidia-cudnn-cu12==8.9.7.29",), VERSION, JAX + "\n" + cudnn(9), ("jax==0.4.38", "nvidia-cudnn-cu12>=9.1,<10"), as_if=True),
+    Break("jax-without-pjrt", "jax", ("uninstall jax-cuda12-pjrt",), (*COMPANION, "framework.cpu_only", *LACK), JAX + "; import jax_plugins.xla_cuda12", ("jax==0.4.38", "jax-cuda12-pjrt==0.4.38"), as_if=True),
+    Break("jax-numpy-old", "jax", ("install --no-deps numpy==1.23.5 ml-dtypes==0.2.0",), PYTHONS, JAX, ("jax==0.4.38", "ml-dtypes>=0.4")),
+    # ------------------------------------------------ ONNX Runtime, CuPy
+    Break("onnxruntime-over-gpu", "ort", ("install --no-deps onnxruntime==1.20.1",), ("install.conflict",), ORT, ("onnxruntime-gpu==1.20.2", "numpy==2.2.6"), without=("onnxruntime",)),
+    Break("onnxruntime-gone-again", "ort", ("install --no-deps onnxruntime==1.20.1", "uninstall onnxruntime"), DAMAGE, ORT, ("onnxruntime-gpu==1.20.2",)),
+    Break("onnxruntime-numpy", "ort", ("install --no-deps numpy==1.26.4 onnxruntime-gpu==1.19.2 onnxruntime==1.19.2",), ("install.conflict",), ORT, ("onnxruntime-gpu==1.19.2",), without=("onnxruntime",), in_place=True),
+    Break("cupy-12x-and-11x-over-it", "cupy", ("install --no-deps cupy-cuda11x==13.3.0",), ("install.conflict",), CUPY, ("cupy-cuda11x==13.3.0",), without=("cupy-cuda12x",)),
+    Break("cupy-11x-and-12x-over-it", "cupy", ("install --no-deps cupy-cuda11x==13.3.0", "install --reinstall --no-deps cupy-cuda12x==13.3.0"), ("install.conflict",), CUPY, ("cupy-cuda12x==13.3.0",), without=("cupy-cuda11x",)),
+    Break("cupy-11x-beside-torch", "torch", ("install cupy-cuda12x==13.3.0", "install --no-deps cupy-cuda11x==13.3.0"), ("install.conflict",), TORCH + "\n" + CUPY, (*SAME_TORCH, "cupy-cuda12x==13.3.0"), without=("cupy-cuda11x",)),
+    # ------------------------------------------------ two frameworks in one environment
+    Break("tensorflow-takes-torchs-cudnn", "tf", ("install --no-deps torch==2.6.0 filelock sympy==1.13.1 mpmath networkx jinja2 markupsafe fsspec triton==3.2.0 nvidia-cusparselt-cu12==0.6.2 nvidia-nvtx-cu12==12.4.127",), (*VERSION, *LIBRARY), told="cannot share"),
+    Break("jax-and-torch-one-cudnn", "jax", ("install --no-deps torch==2.6.0 filelock sympy==1.13.1 mpmath networkx jinja2 markupsafe fsspec triton==3.2.0 typing-extensions nvidia-cusparselt-cu12==0.6.2 nvidia-nvtx-cu12==12.4.127 nvidia-curand-cu12==10.3.5.147 nvidia-cudnn-cu12==8.9.7.29",), VERSION, "import torch; " + JAX + "\n" + cudnn(9), ("torch==2.6.0", "jax==0.4.38", "nvidia-cudnn-cu12==9.1.0.70")),
+    # ------------------------------------------------ metadata itself
+    Break("two-metadata-of-cudnn", "torch", ("meta nvidia-cudnn-cu12 8.9.7.29",), (*VERSION, *DAMAGE, "install.conflict"), TORCH + "\n" + cudnn(9), (*SAME_TORCH, "nvidia-cudnn-cu12==9.1.0.70")),
+    # ------------------------------------------------ what nobody can carry out here
+    Break("base-python-gone", "ort", ("dead",), ("other.not_gpu", "env.path", "install.corrupted"), told="python"),
+    Break("conda-prefix", "torch", ("conda", "cut nvidia/cublas/lib/libcublasLt.so.12"), DAMAGE, told="--clone"),
+    Break("conda-prefix-in-place", "torch", ("conda", "cut nvidia/cublas/lib/libcublasLt.so.12"), DAMAGE, TORCH, SAME_TORCH, in_place=True),
+)  # fmt: skip

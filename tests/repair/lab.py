@@ -1,0 +1,237 @@
+"""Breaks real environments, has gpuwhy repair them, and judges the result without gpuwhy.
+
+`python -m tests.repair.lab FOLDER OUT.jsonl [ID…]` scores the table; FOLDER keeps the healthy environments between calls.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from . import wheels
+from .breaks import BASES, BREAKS, Break
+
+AS_IF = ("--gpu", "A100", "--driver", "550.54.15")
+LIMIT = 900.0
+_KEPT = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH", "CONDA_PREFIX")}
+
+
+def call(*argv: str, seconds: float = LIMIT, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run to the end, with both outputs as text."""
+    environ = {**_KEPT, **more}
+    return subprocess.run(
+        argv, capture_output=True, text=True, errors="replace", timeout=seconds, env=environ, stdin=subprocess.DEVNULL
+    )
+
+
+def interpreter(version: str) -> str:
+    """A Python of that version: one of pyenv's, or on PATH; "" where there is none."""
+    root = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
+    ours = sorted(root.glob(f"versions/{version}.*/bin/python"))
+    return str(ours[-1]) if ours else shutil.which(f"python{version}") or ""
+
+
+def base(folder: Path, name: str) -> Path:
+    """The healthy environment of that name, made once."""
+    python, wanted = BASES[name]
+    made = folder / f"base-{name}"
+    if not (made / "whole").exists():
+        shutil.rmtree(made, ignore_errors=True)
+        _good(call(wheels.UV, "venv", "-q", "--no-project", "--python", interpreter(python), str(made)))
+        for words in wanted:
+            _good(call(wheels.UV, "pip", "install", "-q", "--python", f"{made}/bin/python", *words.split()))
+        (made / "whole").touch()
+    return made
+
+
+def _good(done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, done.args))}: {done.stderr[-2000:]}")
+
+
+def linked(source: Path, target: Path) -> Path:
+    """A copy of an environment by hard links: the lab changes files only by replacing them."""
+    shutil.rmtree(target, ignore_errors=True)
+    _good(call("cp", "-al", str(source), str(target)))
+    return target
+
+
+def do(env: Path, step: str) -> None:
+    """One step of a break."""
+    word, _, rest = step.partition(" ")
+    if word in ("install", "uninstall"):
+        _good(call(wheels.UV, "pip", word, "-q", "--python", f"{env}/bin/python", *rest.split()))
+    elif word == "dead":
+        link = env / "bin" / "python"
+        link.unlink()
+        link.symlink_to("/nowhere/python3")
+    elif word == "conda":
+        (env / "pyvenv.cfg").unlink()
+        (env / "conda-meta").mkdir()
+        (env / "conda-meta" / "history").touch()
+        _own_python(env)
+    elif word == "meta":
+        _second_metadata(env, *rest.split())
+    else:
+        _damage(wheels.site(env) / rest, word)
+
+
+def _own_python(env: Path) -> None:
+    """A prefix of its own, as conda has: the real interpreter and its library, linked in."""
+    real = (env / "bin" / "python").resolve()
+    (env / "bin" / "python").unlink()
+    shutil.copy2(real, env / "bin" / "python")
+    library = real.parent.parent / "lib" / wheels.site(env).parent.name
+    for one in library.iterdir():
+        if one.name != "site-packages":
+            (wheels.site(env).parent / one.name).symlink_to(one)
+
+
+def _second_metadata(env: Path, name: str, version: str) -> None:
+    """The folder that an interrupted upgrade leaves beside the real one."""
+    stem = name.replace("-", "_")
+    folder = wheels.site(env) / f"{stem}-{version}.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (folder / "INSTALLER").write_text("pip\n")
+
+
+def _damage(path: Path, how: str) -> None:
+    data = b"" if how == "empty" else b"this is no library\n" * 20
+    if how == "cut":
+        with path.open("rb") as file:
+            data = file.read(min(path.stat().st_size // 2, 30 << 20))
+    path.unlink()
+    if how != "remove":
+        path.write_bytes(data)
+
+
+def broken(folder: Path, one: Break) -> Path:
+    """A new environment, broken as the row says."""
+    for old in folder.glob(f"env-{one.id}*"):
+        shutil.rmtree(old, ignore_errors=True)
+    env = linked(base(folder, one.base), folder / f"env-{one.id}")
+    for step in one.steps:
+        do(env, step)
+    return env
+
+
+def gpuwhy(*argv: str) -> tuple[int, dict[str, Any], str]:
+    """Exit code, JSON (or nothing) and standard error."""
+    done = call(sys.executable, "-m", "gpuwhy", *argv)
+    try:
+        return done.returncode, json.loads(done.stdout), done.stderr
+    except json.JSONDecodeError:
+        return done.returncode, {}, done.stdout + done.stderr
+
+
+def problems(env: Path) -> set[str]:
+    """What the installer's own consistency check says."""
+    done = call(wheels.UV, "pip", "check", "--python", f"{env}/bin/python")
+    lines = (done.stdout + done.stderr).splitlines()
+    return {line for line in lines if line.startswith("The package")}
+
+
+def releases(env: Path) -> dict[str, str]:
+    """What is installed, by the metadata folders."""
+    found = (p.name.removesuffix(".dist-info").rpartition("-") for p in wheels.site(env).glob("*.dist-info"))
+    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, _, version in found}
+
+
+def state(env: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of every file that is no bytecode."""
+    out = {}
+    for path in env.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            found = path.stat()
+            out[str(path.relative_to(env))] = (found.st_size, found.st_mtime_ns)
+    return out
+
+
+def judged(one: Break, made: Path, before: set[str]) -> list[str]:
+    """What is wrong with the environment that a fix made; nothing of gpuwhy is asked."""
+    out = []
+    if one.works:
+        done = call(f"{made}/bin/python", "-c", one.works, TF_CPP_MIN_LOG_LEVEL="3", seconds=300)
+        if done.returncode:
+            out.append(f"does not work: rc {done.returncode} {done.stderr.strip().splitlines()[-1:]}")
+    have = releases(made)
+    for text in one.has:
+        want = Requirement(text)
+        if want.name not in have or not want.specifier.contains(have[want.name], prereleases=True):
+            out.append(f"has {want.name} {have.get(want.name)}, not {text}")
+    out += [f"still has {name}" for name in one.without if name in have]
+    return [*out, *(f"inconsistent: {line}" for line in sorted(problems(made) - before))]
+
+
+def score(folder: Path, one: Break) -> dict[str, Any]:
+    """Break, repair, judge: `ends` is verified, false (said to be good, and is not), failed, or silent."""
+    start = time.monotonic()
+    healthy = problems(base(folder, one.base))
+    env = broken(folder, one)
+    try:
+        return {"id": one.id, **_scored(one, env, healthy), "seconds": round(time.monotonic() - start, 1)}
+    finally:
+        for left in folder.glob(f"env-{one.id}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _scored(one: Break, env: Path, healthy: set[str]) -> dict[str, Any]:
+    more = AS_IF if one.as_if else ()
+    code, found, said = gpuwhy("fix", "--json", "--python", str(env), *more)
+    steps = found.get("steps", [])
+    named = list(dict.fromkeys(cause for step in steps for cause in step["causes"]))
+    out: dict[str, Any] = {"causes": named, "right": bool(set(named) & set(one.causes))}
+    before = state(env)
+    perhaps = [c for step in steps if not step["sure"] for c in step["causes"] if c in one.causes]
+    sure = any(step["sure"] and step["by"] == "gpuwhy" for step in steps)
+    only = [] if sure else perhaps[:1]
+    where = ("--in-place",) if one.in_place else ()
+    code, told, said = gpuwhy(
+        "fix", *only, "--apply", "--yes", "--json", "--python", str(env), *where, *more, "--time-limit", "600"
+    )
+    out |= {"rc": code, "said": " ".join(said.split())[-300:]}
+    applied = told.get("applied") or {}
+    if applied.get("failed"):
+        out["said"] = applied["failed"]
+    if one.told:
+        text = json.dumps(told) + said + json.dumps(found)
+        return {**out, "ends": "verified" if one.told in text and code and state(env) == before else "failed"}
+    if not steps:
+        return {**out, "ends": "silent"}
+    if code or not applied.get("environment"):
+        kept = one.in_place or state(env) == before
+        return {**out, "ends": "failed" if kept else "false", "changed": applied.get("changed", [])}
+    wrong = judged(one, Path(applied["environment"]), healthy)
+    if not one.in_place and state(env) != before:
+        wrong.append("the original was changed")
+    return {**out, "ends": "false" if wrong else "verified", "wrong": wrong, "changed": applied.get("changed", [])}
+
+
+def main(argv: list[str]) -> None:
+    """Score the table, or some rows of it, a JSON line each."""
+    folder, out, *ids = argv
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    rows = [one for one in BREAKS if not ids or one.id in ids]
+    with open(out, "a", encoding="utf-8") as file:
+        for one in rows:
+            try:
+                told = score(Path(folder), one)
+            except (RuntimeError, subprocess.TimeoutExpired, OSError) as error:
+                told = {"id": one.id, "ends": "lab", "said": str(error)[-500:]}
+            file.write(json.dumps(told) + "\n")
+            file.flush()
+            print(f"{told['ends']:9} {one.id:36} {told.get('causes')} {told.get('wrong') or ''}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
