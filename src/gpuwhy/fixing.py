@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
-from gpuwhy import app
+from gpuwhy import app, verifying
 from gpuwhy.causes.commands import change
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Facts
-from gpuwhy.model.repair import Action, Look, Outcome, Step, Steps, name_of
+from gpuwhy.model.repair import Action, Compared, Condition, Look, Outcome, Step, Steps, name_of
 from gpuwhy.model.report import Report
+from gpuwhy.reason.compare import compare
 from gpuwhy.reason.remedy import Chosen, steps
 from gpuwhy.repair import apply
+from gpuwhy.repair.child import FailedError
+from gpuwhy.repair.claim import being_changed, half_made, held, sweep
 from gpuwhy.repair.installer import Installer
+from gpuwhy.repair.metadata import fingerprint
 from gpuwhy.repair.patient import Patient, RefusedError, locked_by, patient
 from gpuwhy.repair.pins import size
 
@@ -26,6 +32,9 @@ if TYPE_CHECKING:
     from gpuwhy.model.plan import Machine, Proposal
 
 __all__ = ["Call", "Outcome", "RefusedError", "Repair", "Steps", "apply_steps", "prepare", "steps_of"]
+
+
+Say = Callable[[str], None]
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -43,7 +52,9 @@ class Repair(msgspec.Struct, frozen=True):
 
     patient: Patient
     steps: tuple[Step, ...]
-    folder: str  # the new environment, or the target itself
+    folder: str  # the new environment as it will probably be called, or the target itself
+    folder_named: str = ""  # --into
+    gpu: frozenset[str] = frozenset()  # packages that the plan has settled: the installer moves none of them
 
 
 def steps_of(run: app.Run, take: Mapping[str, int] = {}, only: Sequence[str] = ()) -> Steps:
@@ -61,12 +72,12 @@ def steps_of(run: app.Run, take: Mapping[str, int] = {}, only: Sequence[str] = (
 def _notes(run: app.Run, prefix: str) -> list[str]:
     if not prefix or not run.live:
         return []
-    lock, half = locked_by(run.host.path(prefix)), apply.half_made(run.host.path(prefix))
+    lock, left = locked_by(run.host.path(prefix)), half_made(run.host.path(prefix))
     out = (
         [f"{run.host.hide(lock)} brings the old releases back at its next sync: change them there too"] if lock else []
     )
-    if half:
-        out.append(f"{run.host.hide(half)} is a half-made copy that an earlier call left: it can be deleted")
+    for half in left[:1]:
+        out.append(f"{run.host.hide(half)} is a half-made copy that an earlier call left: the next --apply removes it")
     return out
 
 
@@ -79,14 +90,10 @@ def _with_size(step: Step, run: app.Run) -> Step:
         text = "what the installer does not have yet; how much is not known beforehand"
     else:
         names = {name_of(text) for text in action.install}
-        here = [
-            msgspec.structs.replace(one, location=run.host.path(one.location))
-            for one in installed.value
-            if one.name in names
-        ]
+        here = [replace(one, location=run.host.path(one.location)) for one in installed.value if one.name in names]
         total = size(here)
         text = f"{', '.join(action.install)}: {total / 1e6:,.0f} MB unpacked" if total else ", ".join(action.install)
-    return msgspec.structs.replace(step, downloads=text)
+    return replace(step, downloads=text)
 
 
 def _planned(fix: Fix, facts: Facts) -> Chosen:
@@ -114,7 +121,7 @@ def _as_driver(machine: Machine, facts: Facts) -> Machine:
     """Where only the CUDA is known that the driver speaks (WSL), the oldest driver that runs such programs."""
     speaks = facts.driver.driver_cuda
     oldest = floor(speaks.value) if not machine.driver and isinstance(speaks, Known) else None
-    return msgspec.structs.replace(machine, driver=oldest.driver) if oldest else machine
+    return replace(machine, driver=oldest.driver) if oldest else machine
 
 
 def _chosen(fix: Fix, facts: Facts, proposal: Proposal) -> Chosen:
@@ -131,7 +138,7 @@ def _chosen(fix: Fix, facts: Facts, proposal: Proposal) -> Chosen:
     note = "; ".join(f"needs {part.name} {part.version}: {part.why}" for part in proposal.system)
     backend = next((one.backend for one in asked if one.backend), "")
     if backend:
-        made = msgspec.structs.replace(made, command=_own_index(made.command, backend))
+        made = replace(made, command=_own_index(made.command, backend))
     return Chosen(made, why, note, backend)
 
 
@@ -161,48 +168,122 @@ def prepare(run: app.Run, found: Steps, call: Call, only: Sequence[str] = ()) ->
         raise RefusedError(f"there is no step that gpuwhy can carry out in the environment{hint}")
     target = patient(run.host, run.facts, call.in_place)
     folder = target.prefix if call.in_place else apply.free_name(target.prefix, call.into)
-    return Repair(target, tuple(mine), folder)
+    if being_changed(target.prefix):
+        raise RefusedError(f"another gpuwhy fix is changing {target.prefix} at this moment: wait until it has ended")
+    return Repair(target, tuple(mine), folder, call.into)
 
 
-def apply_steps(run: app.Run, repair: Repair, call: Call, say: Callable[[str], None]) -> Outcome:
-    """Carry the steps out, look again, and compare."""
-    start, before = time.monotonic(), _look(run.report())
-    installer = Installer(call.environ, call.seconds, say, call.uv)
-    actions = [_real(step, run) for step in repair.steps]
-    outcome = Outcome((), repair.folder, repair.patient.python, call.in_place, before, None)
+def apply_steps(run: app.Run, repair: Repair, call: Call, say: Say) -> Outcome:
+    """Carry the steps out, look again, and compare; what is worse anywhere is taken back."""
+    start = time.monotonic()
+    work = _Work(verifying.probing(run), repair, call, say)
     try:
-        if call.in_place:
-            made = apply.in_place(repair.patient, actions, installer)
-        else:
-            made = apply.into_copy(repair.patient, actions, installer, repair.folder)
-        outcome = msgspec.structs.replace(
-            outcome, done=tuple(s.number for s in repair.steps), python=made.python, undo=made.undo, use=made.use
-        )
-        say("$ gpuwhy check --python " + made.python)
-        outcome = _compared(run, made, call, outcome, bool(installer.uv))
+        outcome = work.carried_out()
     except apply.BrokenError as error:
-        outcome = msgspec.structs.replace(outcome, failed=str(error), undo=error.undo, interrupted=error.interrupted)
+        outcome = replace(work.outcome, failed=str(error), undo=error.undo, interrupted=error.interrupted)
     except KeyboardInterrupt:
-        text = "interrupted while looking again; the steps themselves are carried out"
-        outcome = msgspec.structs.replace(outcome, failed=text, interrupted=True)
-    return msgspec.structs.replace(outcome, took=round(time.monotonic() - start, 1))
+        outcome = replace(work.outcome, failed=_INTERRUPTED, interrupted=True)
+    return replace(outcome, took=round(time.monotonic() - start, 1))
 
 
-def _compared(run: app.Run, made: apply.Made, call: Call, outcome: Outcome, by_uv: bool) -> Outcome:
-    """The second look, as in a shell where the environment is activated."""
-    host = app.inspect_host(dict(call.environ), _front(call.environ, made.path))
-    again = app.Run(host, msgspec.structs.replace(run.options, python=made.python))
-    changed, new = _changed(run.facts, again.facts)
-    undo = made.undo
-    if call.in_place and not by_uv and new:
-        undo = (f"{made.python} -m pip uninstall -y {' '.join(new)}", *undo)
-    return msgspec.structs.replace(outcome, after=_look(again.report()), changed=changed, undo=undo)
+_INTERRUPTED = "interrupted before it was verified; a copy was removed again, a change in place is there"
+_CHANGED = (
+    "{} was changed by somebody else while it was copied: nothing can be said of such a copy, and it was removed; "
+    "try again once that has ended"
+)
+
+
+class _Work:
+    """One repair from its first look to its last."""
+
+    def __init__(self, run: app.Run, repair: Repair, call: Call, say: Say) -> None:
+        self.run, self.repair, self.call, self.say = run, repair, call, say
+        self.patient = repair.patient
+        self.installer = Installer(call.environ, call.seconds, say, call.uv)
+        self.actions = [_real(step, run) for step in repair.steps]
+        self.outcome = Outcome((), repair.folder, self.patient.python, call.in_place, _look(run.report()), None)
+
+    def carried_out(self) -> Outcome:
+        """What came of it; in place, nobody else may repair meanwhile."""
+        one = self.patient
+        with held(one.prefix) if self.call.in_place else contextlib.nullcontext():
+            for gone in sweep(one.prefix):
+                self.say(f"removed {gone}, which an earlier call left half-made")
+            was, seen = self._before(), fingerprint(one.distributions)
+            made = self._made()
+            try:
+                if made.claim and fingerprint(one.distributions) != seen:
+                    raise apply.BrokenError(_CHANGED.format(one.prefix))
+                return self._verified(made, was)
+            except BaseException:
+                if made.claim:
+                    made.claim.give_up()
+                raise
+
+    def _before(self) -> Condition:
+        modules = verifying.modules_of(verifying.gpu_packages(self.run.facts, self.patient))
+        self.say(f"importing {', '.join(modules) or 'nothing'} as it is now")
+        return verifying.condition(self.run.facts, self.run.report(), self.patient, modules, self.call.environ)
+
+    def _made(self) -> apply.Made:
+        if self.call.in_place:
+            made = apply.in_place(self.patient, self.actions, self.installer, self.repair.gpu)
+        else:
+            named = self.repair.folder_named
+            made = apply.into_copy(self.patient, self.actions, self.installer, named, self.repair.gpu)
+        done = tuple(step.number for step in self.repair.steps)
+        self.outcome = replace(
+            self.outcome, environment=made.environment, done=done, python=made.python, undo=made.undo, use=made.use
+        )
+        return made
+
+    def _verified(self, made: apply.Made, was: Condition) -> Outcome:
+        """The second look, as in a shell where the environment is activated, and what follows from it."""
+        self.say("$ gpuwhy check --python " + made.python)
+        host = app.inspect_host(dict(self.call.environ), _front(self.call.environ, made.path))
+        again = app.Run(host, replace(self.run.options, python=made.python))
+        changed, new = _changed(self.run.facts, again.facts)
+        self.outcome = replace(
+            self.outcome, after=_look(again.report()), changed=changed, compared=self._compared(again, made, was)
+        )
+        if self.outcome.worse:
+            return self._taken_back(made, new)
+        if made.claim:
+            made.claim.finish()
+        elif new and not self.installer.uv:
+            undo = (f"{made.python} -m pip uninstall -y {' '.join(new)}", *made.undo)
+            self.outcome = replace(self.outcome, undo=undo)
+        return self.outcome
+
+    def _compared(self, again: app.Run, made: apply.Made, was: Condition) -> tuple[Compared, ...]:
+        after = patient(again.host, again.facts, in_place=True)
+        here = {one.name for one in after.distributions}
+        gone = verifying.removed(self.run.facts, self.patient, self.actions, here)
+        modules = [name for name in was.imports if name not in gone]
+        self.say(f"importing {', '.join(modules) or 'nothing'} after the change")
+        environ = {**self.call.environ, **_front(self.call.environ, made.path)}
+        return compare(was, verifying.condition(again.facts, again.report(), after, modules, environ), gone)
+
+    def _taken_back(self, made: apply.Made, new: Sequence[str]) -> Outcome:
+        """A fix that makes something worse is none: the copy goes, or the old state comes back."""
+        first, others = self.outcome.worse[0], len(self.outcome.worse) - 1
+        text = f"the fix failed: {first.what}, before: {first.before}; with it: {first.after}"
+        text += f", and {others} more got worse" if others else ""
+        prefix = self.patient.prefix
+        if made.claim:
+            state = "was removed again" if made.claim.give_up() else "could not be removed: delete it yourself"
+            return replace(self.outcome, failed=f"{text}. {prefix} is as it was; the copy {state}", undo=(), use=())
+        try:
+            apply.take_back(self.patient, made, self.installer, new)
+        except FailedError as error:
+            return replace(self.outcome, failed=f"{text}, and it could not be taken back: {error}")
+        return replace(self.outcome, failed=f"{text}. It was taken back: {prefix} has its releases again", use=())
 
 
 def _real(step: Step, run: app.Run) -> Action:
     assert step.action is not None
     folders = tuple(run.host.path(folder) for folder in step.action.folders)
-    return msgspec.structs.replace(step.action, folders=folders)
+    return replace(step.action, folders=folders)
 
 
 def _front(environ: Mapping[str, str], path: Mapping[str, str]) -> dict[str, str]:

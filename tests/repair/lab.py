@@ -1,6 +1,7 @@
 """Breaks real environments, has gpuwhy repair them, and judges the result without gpuwhy.
 
-`python -m tests.repair.lab FOLDER OUT.jsonl [ID…]` scores the table; FOLDER keeps the healthy environments between calls.
+`python -m tests.repair.lab FOLDER OUT.jsonl [ID…]` scores the table;
+FOLDER keeps the healthy environments between calls.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gpuwhy.fixing import Call, Outcome, Repair, Steps
 
 INTERRUPTED = 130
+WORSE = 4  # carried out, found to make something worse, and taken back
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -56,8 +57,15 @@ def go(options: argparse.Namespace) -> int:
     if outcome is None:
         return FOUND
     _print(options, steps, outcome)
+    return _code(outcome)
+
+
+def _code(outcome: Outcome) -> int:
+    """Which of the ways it ended."""
     if outcome.interrupted:
         return INTERRUPTED
+    if outcome.worse:
+        return WORSE
     return HEALTHY if outcome.worked else FOUND
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from gpuwhy.model.report import Status
+from gpuwhy.model.report import Layer, Status
 
 SCHEMA = "gpuwhy.fix/1"
 
@@ -70,6 +70,37 @@ class Look(msgspec.Struct, frozen=True):
     causes: tuple[str, ...]  # "install.corrupted", with its subject where it has one
 
 
+class Contradiction(msgspec.Struct, frozen=True):
+    """What an installed distribution asks of another one in vain."""
+
+    by: str
+    name: str
+    text: str
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """An environment before or after a repair, as far as the two are compared."""
+
+    imports: dict[str, str] = {}  # module → how its import failed; "" = it works
+    contradictions: tuple[Contradiction, ...] = ()
+    lost: dict[str, tuple[str, ...]] = {}  # framework → required libraries that the loader does not find
+    layers: tuple[Layer, ...] = ()  # of the picture, and of the probe where there is one
+    causes: tuple[str, ...] = ()  # "cudnn.missing (PyTorch 2.6.0)"
+
+
+Verdict = Literal["same", "better", "worse", "left"]
+"""Left: as bad as it was."""
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """One thing, before and after."""
+
+    what: str  # import torch, metadata, libraries of TensorFlow, cause …
+    before: str
+    after: str
+    verdict: Verdict
+
+
 class Outcome(msgspec.Struct, frozen=True):
     """What came of `--apply`."""
 
@@ -85,9 +116,17 @@ class Outcome(msgspec.Struct, frozen=True):
     undo: tuple[str, ...] = ()
     use: tuple[str, ...] = ()  # how to use what was made
     took: float = 0.0
+    compared: tuple[Compared, ...] = ()  # everything that was compared, before and after
+
+    @property
+    def worse(self) -> tuple[Compared, ...]:
+        """What the change made worse: a failed fix, whatever else it mended."""
+        return tuple(one for one in self.compared if one.verdict == "worse")
 
     @property
     def worked(self) -> bool:
-        """Whether the second look finds nothing wrong, and nothing of what was to be fixed."""
-        left = set(self.before.causes) & set(self.after.causes) if self.after else set()
-        return self.after is not None and self.after.status in ("healthy", "unknown") and not left
+        """Whether the second look finds nothing wrong, nothing of what was to be fixed, and nothing worse."""
+        if self.after is None or self.failed or any(one.verdict in ("worse", "left") for one in self.compared):
+            return False
+        left = set(self.before.causes) & set(self.after.causes)
+        return self.after.status in ("healthy", "unknown") and not left

@@ -102,10 +102,25 @@ def _outcome(outcome: Outcome, paper: Paper) -> Iterator[str]:
         yield from _look("after", outcome.after, paper)
         changes = ", ".join(outcome.changed) or "no release: the same ones, written anew"
         yield from paper.wrap(changes, "  changed ", "          ")
+        yield from _compared(outcome, paper)
     names = {"use": outcome.use, "undo": outcome.undo}
     for name, rows in names.items():
         for number, line in enumerate(rows):
             yield f"  {name if number == 0 else '':<7} {line}"
+
+
+_SIGNS = {"worse": "✗ worse", "left": "✗ as before", "better": "✓ better"}
+
+
+def _compared(outcome: Outcome, paper: Paper) -> Iterator[str]:
+    """What got worse, what is as bad as it was, what is better; then what was found to be the same."""
+    rank = list(_SIGNS)
+    for one in sorted((c for c in outcome.compared if c.verdict in _SIGNS), key=lambda c: rank.index(c.verdict)):
+        text = f"{_SIGNS[one.verdict]}: {one.what}: {one.before} → {one.after}"
+        yield from paper.wrap(text, "  ", "          ")
+    same = [c.what.removeprefix("import ") for c in outcome.compared if c.verdict == "same"]
+    if same:
+        yield from paper.wrap(f"✓ imported before and after: {', '.join(same)}", "  ", "          ")
 
 
 def _look(name: str, look: Look, paper: Paper) -> Iterator[str]:

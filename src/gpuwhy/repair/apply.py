@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 
 import msgspec
@@ -14,12 +15,12 @@ import msgspec
 from gpuwhy.model.repair import Action, name_of
 from gpuwhy.repair import hook
 from gpuwhy.repair.child import FailedError, interruptible, undisturbed
+from gpuwhy.repair.claim import Claim, claim, half_made
 from gpuwhy.repair.installer import Installer
 from gpuwhy.repair.patient import Patient, RefusedError
 from gpuwhy.repair.pins import backend, pins, size
 
-UNFINISHED = "gpuwhy-unfinished"
-"""A file that marks a copy as half-made, until it is whole."""
+Names = Collection[str]
 
 ROOM = 200 << 20
 """Bytes that a copy leaves free, whatever the installer can link instead of copying."""
@@ -33,6 +34,8 @@ class Made(msgspec.Struct, frozen=True):
     undo: tuple[str, ...]
     use: tuple[str, ...]
     path: Mapping[str, str]  # variables as they are once the environment is activated
+    claim: Claim | None = None  # of a copy: finished once it is verified, given up otherwise
+    before: Mapping[str, str] = {}  # in place: what was installed, as requirements
 
 
 class BrokenError(Exception):
@@ -45,66 +48,101 @@ class BrokenError(Exception):
 
 
 def free_name(prefix: str, into: str = "") -> str:
-    """Where the copy goes: beside the environment, never onto something that is there."""
+    """Where the copy will probably go: beside the environment, never onto something that is there."""
     if into:
         if os.path.lexists(into):
             raise RefusedError(f"--into {into}: it is there already, and nothing is ever overwritten")
         names = [os.path.abspath(into)]
     else:
+        left = set(half_made(prefix))
         names = [f"{prefix}-gpuwhy{n}" for n in ("", *(f"-{n}" for n in range(2, 100)))]
-    found = next((name for name in names if not os.path.lexists(name)), "")
-    folder = os.path.dirname(found or prefix)
-    if not found or not os.access(folder, os.W_OK):
+        names = [name for name in names if name in left or not os.path.lexists(name)]
+    folder = os.path.dirname(names[0] if names else prefix)
+    if not names or not os.access(folder, os.W_OK):
         raise RefusedError(
             f"no copy can be made in {folder}: this user cannot write there; --into names another folder"
         )
-    return found
+    return names[0]
 
 
-def half_made(prefix: str) -> str:
-    """A copy that an earlier apply was not allowed to finish or to remove; "" where there is none."""
-    names = [f"{prefix}-gpuwhy", *(f"{prefix}-gpuwhy-{n}" for n in range(2, 10))]
-    return next((name for name in names if os.path.exists(f"{name}/{UNFINISHED}")), "")
+def into_copy(patient: Patient, actions: Sequence[Action], installer: Installer, into: str, gpu: Names = ()) -> Made:
+    """A new environment with the same Python and the same releases, then the change; gone again if that fails.
 
-
-def into_copy(patient: Patient, actions: Sequence[Action], installer: Installer, folder: str) -> Made:
-    """A new environment with the same Python and the same releases, then the change; gone again if that fails."""
-    _enough_room(patient, folder, installer)
+    It stays marked as unfinished until `Made.claim` is finished; `gpu` are packages that the plan has settled.
+    """
+    mine = claim(patient.prefix, into)
     try:
         with interruptible():
-            return _copied(patient, actions, installer, folder)
+            _enough_room(patient, mine.folder, installer)
+            return _copied(patient, actions, installer, mine, gpu)
     except BaseException as error:
         with undisturbed():
-            gone = _remove(folder)
+            gone = mine.give_up()
         if not isinstance(error, (FailedError, OSError, KeyboardInterrupt)):
             raise
         state = "was removed again" if gone else "could not be removed: delete it yourself"
-        text = f"{_said(error)}. {patient.prefix} is as it was; the half-made {folder} {state}"
+        text = f"{_said(error)}. {patient.prefix} is as it was; the half-made {mine.folder} {state}"
         raise BrokenError(text, interrupted=isinstance(error, KeyboardInterrupt)) from error
 
 
 def _said(error: BaseException) -> str:
-    return "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return "the disk is full: make room, or choose another folder with --into"
+    return str(error)
 
 
-def _copied(patient: Patient, actions: Sequence[Action], installer: Installer, folder: str) -> Made:
+def _copied(patient: Patient, actions: Sequence[Action], installer: Installer, mine: Claim, gpu: Names) -> Made:
+    folder, python = mine.folder, f"{mine.folder}/bin/python"
     installer.venv(patient.python, folder, patient.system_site)
-    marker = f"{folder}/{UNFINISHED}"
-    with open(marker, "w", encoding="utf-8") as file:
-        file.write("gpuwhy fix --apply is making this environment; without such a process it can be deleted\n")
     replaced = {name for action in actions for name in _replaced(action)}
     kept = pins(patient, replaced, public="torch" in replaced)
-    python = f"{folder}/bin/python"
-    if kept:
-        installer.freeze(python, kept, backend(kept.values()))
-    for action in actions:
+    again = [action for action in actions if action.again]
+    exact = _locked(patient, [a for a in actions if not a.again], again, kept, installer, folder, gpu)
+    if exact:
+        installer.freeze(python, exact, folder, backend([*exact.values(), *_labels(actions)]))
+    elif kept:
+        installer.freeze(python, kept, folder, backend(kept.values()))
+    for action in actions if not exact else again:
         installer.carry_out(python, action, ())
     folders = [_moved(one, patient.prefix, folder) for action in actions for one in action.folders]
     if folders:
         hook.write(folder, "venv", folders)
-    os.unlink(marker)
     use = (f"source {shlex.quote(folder)}/bin/activate", *_without_activation(folders))
-    return Made(folder, python, (f"rm -r {shlex.quote(folder)}",), use, _path(folders))
+    return Made(folder, python, (f"rm -r {shlex.quote(folder)}",), use, _path(folders), mine)
+
+
+def _labels(actions: Sequence[Action]) -> list[str]:
+    return [f"torch==0+{action.backend}" for action in actions if action.backend]
+
+
+def _locked(
+    patient: Patient,
+    moving: Sequence[Action],
+    again: Sequence[Action],
+    kept: Mapping[str, str],
+    installer: Installer,
+    folder: str,
+    gpu: Names,
+) -> dict[str, str]:
+    """One release of every package, so that all metadata holds: what is installed stays where it can.
+
+    Empty where the installer cannot tell, or nothing but files is written anew.
+    """
+    wanted = [text for action in moving for text in action.install]
+    if not wanted or not installer.uv:
+        return {}
+    label = backend([*kept.values(), *_labels(moving)])
+    same = {name: text for action in again for text in action.install if (name := name_of(text))}
+    loose = {
+        name: text if name in gpu or " @ " in text or text.startswith("-e") else name for name, text in kept.items()
+    }
+    for rest in (kept, loose):
+        found = installer.lock(patient.python, [*wanted, *same.values(), *rest.values()], kept, folder, label)
+        if found:
+            return {name: text for name, text in found.items() if name not in same}
+    return {}
 
 
 def _replaced(action: Action) -> tuple[str, ...]:
@@ -126,35 +164,43 @@ def _enough_room(patient: Patient, folder: str, installer: Installer) -> None:
         )
 
 
-def _remove(folder: str) -> bool:
-    if os.path.islink(folder) or not os.path.lexists(folder):
-        return not os.path.lexists(folder)
-    shutil.rmtree(folder, ignore_errors=True)
-    return not os.path.lexists(folder)
-
-
-def in_place(patient: Patient, actions: Sequence[Action], installer: Installer) -> Made:
+def in_place(patient: Patient, actions: Sequence[Action], installer: Installer, gpu: Names = ()) -> Made:
     """The environment itself, once everything to install was found to exist, and after a list for the way back."""
     present = {one.name for one in patient.distributions}
     folders = [one for action in actions for one in action.folders]
+    moving, again = [a for a in actions if not a.again], [a for a in actions if a.again]
+    gone = {name for action in actions for name in action.uninstall}
+    replaced = {name for action in moving for name in _replaced(action)}
+    kept = pins(patient, {*replaced, *gone}, public="torch" in replaced)
     try:
-        for action in actions:
+        exact = _locked(patient, moving, (), kept, installer, patient.prefix, gpu)
+        for action in actions if not exact else again:
             installer.rehearse(patient.python, action)
-    except FailedError as error:
-        raise BrokenError(f"{error}. That was a rehearsal: {patient.prefix} is as it was") from error
+    except (FailedError, OSError) as error:
+        raise BrokenError(f"{_said(error)}. That was a rehearsal: {patient.prefix} is as it was") from error
     list_ = _written(patient)
     undo = [_undo(installer, patient, list_)]
+    changed = {name: text for name, text in exact.items() if kept.get(name) != text}
+    whole = Action(tuple(changed.values()), tuple(gone), backend=backend([*exact.values(), *_labels(moving)]))
     try:
         with interruptible():
-            for action in actions:
-                installer.carry_out(patient.python, action, present)
+            for action in actions if not exact else (whole, *again):
+                installer.carry_out(patient.python, action, present, exactly=action is whole)
             if folders:
                 undo.append(hook.undo(hook.write(patient.prefix, patient.kind, folders)))
     except (FailedError, OSError, KeyboardInterrupt) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         text = f"{_said(error)}. {patient.prefix} may be half-changed"
         raise BrokenError(text, tuple(undo), interrupted) from error
-    return Made(patient.prefix, patient.python, tuple(undo), tuple(_without_activation(folders)), _path(folders))
+    use = tuple(_without_activation(folders))
+    return Made(patient.prefix, patient.python, tuple(undo), use, _path(folders), before=pins(patient))
+
+
+def take_back(patient: Patient, made: Made, installer: Installer, new: Sequence[str]) -> None:
+    """The state before a change in place: what came goes, and every release of before is there again."""
+    with undisturbed():
+        installer.carry_out(made.python, Action(uninstall=tuple(new)), new)
+        installer.freeze(made.python, made.before, patient.prefix, backend(made.before.values()))
 
 
 def _written(patient: Patient) -> str:

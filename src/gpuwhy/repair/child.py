@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
+
+from gpuwhy.repair.reasons import reason
+from gpuwhy.repair.tail import Tail
 
 ENDING = (signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))  # Windows has no SIGHUP
 PATIENCE = 10.0
 """Seconds that an installer has to end by itself once it was told to."""
+
+_LEASH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "host", "children", "leash.py")
 
 REDIRECTS = frozenset({
     "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIRE_VIRTUALENV", "PIP_DRY_RUN", "PIP_PYTHON",
@@ -46,23 +53,38 @@ _GATE = _Gate()
 
 
 class FailedError(Exception):
-    """An installer did not do what it was asked; the text says which, and how it ended."""
+    """An installer did not do what it was asked; the text says which, how it ended, and why as far as it told."""
+
+    def __init__(self, text: str, kind: str = "") -> None:
+        super().__init__(text)
+        self.kind = kind
 
 
-def run(argv: Sequence[str], environ: Mapping[str, str], seconds: float, out: int = 2) -> None:
-    """Run to the end with output on the descriptor `out`; raises FailedError, or KeyboardInterrupt after ending it."""
+def run(argv: Sequence[str], environ: Mapping[str, str], seconds: float, out: int = 2) -> str:
+    """Run to the end with output on the descriptor `out`, and keep its last words.
+
+    Raises FailedError, or KeyboardInterrupt after ending it. The command dies with us, whatever ends us.
+    """
     clean = {name: value for name, value in environ.items() if name not in REDIRECTS}
     clean |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     name = os.path.basename(argv[0]) + (f" {' '.join(argv[1:3])}" if len(argv) > 2 else "")
+    tail = Tail(out)
     _GATE.close()
     try:
         child = subprocess.Popen(
-            list(argv), stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=clean, start_new_session=True
+            [sys.executable, "-I", "-S", _LEASH, *argv],
+            stdin=subprocess.PIPE,
+            stdout=tail.theirs,
+            stderr=tail.theirs,
+            env=clean,
+            start_new_session=True,
         )
     except OSError as error:
+        tail.close()
         _GATE.open()
         raise FailedError(f"{argv[0]} cannot be started: {error.strerror}") from error
     try:
+        tail.follow()
         _GATE.open()
         code = child.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -71,9 +93,22 @@ def run(argv: Sequence[str], environ: Mapping[str, str], seconds: float, out: in
     except BaseException:
         _end(child)
         raise
+    finally:
+        with contextlib.suppress(OSError):
+            child.stdin.close() if child.stdin else None
+        said = tail.close()
     if code:
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
-        raise FailedError(f"{name} {how}; its own words are above")
+        raise _failure(argv[0], name, code, said)
+    return said
+
+
+def _failure(program: str, name: str, code: int, said: str) -> FailedError:
+    cannot = re.search(rf"{re.escape(program)} cannot be started: [^\r\n]+", said)
+    if code == 127 and cannot:
+        return FailedError(cannot[0])
+    how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
+    why = reason(said)
+    return FailedError(f"{name} {how}: {why.text}" if why.text else f"{name} {how}; its own words are above", why.kind)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from gpuwhy.model.repair import Action
+from gpuwhy.model.repair import Action, name_of
 from gpuwhy.repair.child import FailedError, run
 
 Say = Callable[[str], None]
@@ -24,28 +25,46 @@ class Installer:
         """An empty environment of the same Python."""
         more = ["--system-site-packages"] if system_site else []
         if self.uv:
-            self._run([self.uv, "venv", "--no-project", "--python", python, *more, folder])
+            self._run([self.uv, "venv", "--no-project", "--allow-existing", "--python", python, *more, folder])
         else:
             self._run([python, "-m", "venv", *more, folder])
 
-    def freeze(self, python: str, pins: Mapping[str, str], backend: str) -> None:
-        """Exactly these, and nothing that they ask for."""
+    def freeze(self, python: str, pins: Mapping[str, str], folder: str, backend: str) -> None:
+        """Exactly these, and nothing that they ask for; the list is kept in the folder meanwhile."""
         if not self.uv and "pip" in pins:
             self._run([python, "-m", "pip", "install", pins["pip"]])
-        with tempfile.NamedTemporaryFile("w", suffix=".txt", prefix="gpuwhy-", encoding="utf-8") as file:
-            file.write("".join(f"{text}\n" for text in pins.values()))
-            file.flush()
-            self.install(python, ["-r", file.name], Action(backend=backend), "--no-deps")
+        with _listed(folder, pins.values()) as name:
+            self.install(python, ["-r", name], Action(backend=backend), "--no-deps")
 
-    def carry_out(self, python: str, action: Action, present: Iterable[str]) -> None:
-        """Remove what is there of what has to go, then install."""
+    def lock(
+        self, python: str, wanted: Sequence[str], prefer: Mapping[str, str], folder: str, backend: str
+    ) -> dict[str, str]:
+        """One release of everything that is wanted and what it needs, the preferred ones where they fit; {} for none.
+
+        Raises FailedError where not even the question could be asked.
+        """
+        with _listed(folder, wanted) as asked, _listed(folder, prefer.values()) as found:
+            more = [f"--torch-backend={backend}"] if backend else []
+            argv = [self.uv, "pip", "compile", "-q", "--no-header", "--no-annotate", "--no-strip-extras"]
+            try:
+                self._run([*argv, "--python", python, *more, "-o", found, asked], quiet=True)
+            except FailedError as error:
+                if error.kind in ("disk", "network", "closed"):
+                    raise
+                return {}
+            with open(found, encoding="utf-8") as file:
+                lines = [line.strip() for line in file if line.strip() and not line.startswith(("#", "--"))]
+        return {_name(line, prefer): line for line in lines}
+
+    def carry_out(self, python: str, action: Action, present: Iterable[str], exactly: bool = False) -> None:
+        """Remove what is there of what has to go, then install; `exactly` adds nothing that is asked for besides."""
         gone = [name for name in action.uninstall if name in set(present)]
         if gone and self.uv:
             self._run([self.uv, "pip", "uninstall", "--python", python, *gone])
         elif gone:
             self._run([python, "-m", "pip", "uninstall", "-y", *gone])
         if action.install:
-            self.install(python, action.install, action)
+            self.install(python, action.install, action, *(["--no-deps"] if exactly else []))
 
     def rehearse(self, python: str, action: Action) -> None:
         """Whether what is to be installed exists and fits, asked before anything is removed; pip fetches it."""
@@ -53,7 +72,7 @@ class Installer:
             anew = [f"--reinstall-package={name}" for name in action.uninstall]
             self.install(python, action.install, action, "--dry-run", *anew)
         elif action.install:
-            with tempfile.TemporaryDirectory(prefix="gpuwhy-") as folder:
+            with tempfile.TemporaryDirectory(prefix="gpuwhy-", dir=_prefix(python)) as folder:
                 self._run([python, "-m", "pip", "download", "--no-deps", "--dest", folder, *action.install])
 
     def install(self, python: str, wanted: Sequence[str], how: Action, *flags: str) -> None:
@@ -72,6 +91,29 @@ class Installer:
             more += ["--force-reinstall", "--no-deps", "--no-cache-dir"] if how.again else []
             self._run([python, "-m", "pip", "install", *more, *wanted])
 
-    def _run(self, argv: list[str]) -> None:
+    def _run(self, argv: list[str], quiet: bool = False) -> None:
         self._say("$ " + " ".join(os.path.basename(argv[0]) if n == 0 else word for n, word in enumerate(argv)))
-        run(argv, self._environ, self._seconds)
+        run(argv, self._environ, self._seconds, -1 if quiet else 2)
+
+
+def _name(line: str, prefer: Mapping[str, str]) -> str:
+    """The distribution of a line; an editable folder's is the one that asked for that folder."""
+    return next((name for name, text in prefer.items() if text == line), "") or name_of(line.removeprefix("-e "))
+
+
+def _prefix(python: str) -> str:
+    """The environment of an interpreter: what is kept there meanwhile goes with it."""
+    return os.path.dirname(os.path.dirname(python))
+
+
+@contextlib.contextmanager
+def _listed(folder: str, lines: Iterable[str]) -> Iterator[str]:
+    """A list of requirements inside the folder that is being made, so that nothing is left elsewhere."""
+    handle, name = tempfile.mkstemp(".txt", "gpuwhy-", folder)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.writelines(f"{text}\n" for text in lines)
+        yield name
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)

@@ -1,0 +1,101 @@
+"""Compare: an environment before and after a repair, thing by thing; what is worse anywhere makes a failed fix."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from gpuwhy.model.repair import Compared, Condition, Contradiction, Verdict
+from gpuwhy.model.report import Layer
+
+_RANK = {"ok": 0, "none": 1, "unknown": 1, "warn": 2, "bad": 3}
+_SURROUNDINGS = ("GPU", "driver", "Python")
+"""Rows that no change of an environment alters."""
+
+
+def compare(before: Condition, after: Condition, removed: Collection[str] = ()) -> tuple[Compared, ...]:
+    """Everything that differs or is bad; `removed` are modules and frameworks that go on purpose."""
+    return (
+        *_imports(before.imports, after.imports, removed),
+        *_contradictions(before.contradictions, after.contradictions),
+        *_libraries(before.lost, after.lost, removed),
+        *_causes(before.causes, after.causes),
+        *_layers(before.layers, after.layers, removed),
+    )
+
+
+def _imports(before: Mapping[str, str], after: Mapping[str, str], removed: Collection[str]) -> Iterator[Compared]:
+    for module in before:
+        if module in removed:
+            continue
+        was, now = before[module], after.get(module, "it is gone")
+        yield Compared(f"import {module}", was or "works", now or "works", _verdict(was, now))
+
+
+def _verdict(was: str, now: str) -> Verdict:
+    """Of two failures, where "" is none."""
+    if was and now:
+        return "left"
+    return "worse" if now else "better" if was else "same"
+
+
+def _contradictions(before: Sequence[Contradiction], after: Sequence[Contradiction]) -> Iterator[Compared]:
+    """A pair that contradicts each other as before is none of this repair's doing."""
+    pairs = {(one.by, one.name) for one in before}
+    now = {(one.by, one.name) for one in after}
+    for one in after:
+        if (one.by, one.name) not in pairs:
+            yield Compared("metadata", "holds", one.text, "worse")
+    for one in before:
+        if (one.by, one.name) not in now:
+            yield Compared("metadata", one.text, "holds", "better")
+
+
+def _libraries(
+    before: Mapping[str, tuple[str, ...]], after: Mapping[str, tuple[str, ...]], removed: Collection[str]
+) -> Iterator[Compared]:
+    for framework, was in before.items():
+        now = after.get(framework, ())
+        if framework in removed or was == now:
+            continue
+        verdict: Verdict = "worse" if set(now) - set(was) else "better"
+        yield Compared(f"libraries of {framework}", _missing(was), _missing(now), verdict)
+
+
+def _missing(names: Sequence[str]) -> str:
+    if not names:
+        return "all found"
+    return f"{names[0]} not found" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more not found"
+
+
+def _causes(before: Sequence[str], after: Sequence[str]) -> Iterator[Compared]:
+    """A cause of the same framework is the same cause, whatever its release is now."""
+    was = {_kind(one) for one in before}
+    for one in after:
+        if _kind(one) not in was:
+            yield Compared("cause", "–", one, "worse")
+
+
+def _kind(cause: str) -> str:
+    """cudnn.missing (PyTorch 2.6.0) → cudnn.missing (PyTorch."""
+    return cause.rpartition(" ")[0] if cause.endswith(")") else cause
+
+
+def _layers(before: Sequence[Layer], after: Sequence[Layer], removed: Collection[str]) -> Iterator[Compared]:
+    now = {one.name: one for one in after}
+    for one in before:
+        other = now.get(one.name)
+        if one.name in removed or one.name.startswith(_SURROUNDINGS) or (removed and one.name in ("CUDA", "cuDNN")):
+            continue
+        if other is None:
+            yield Compared(one.name, _told(one), "gone", "worse")
+        elif _rank(one) != _rank(other):
+            verdict: Verdict = "worse" if _rank(other) > _rank(one) else "better"
+            yield Compared(one.name, _told(one), _told(other), verdict)
+
+
+def _rank(one: Layer) -> int:
+    return _RANK[one.mark]
+
+
+def _told(one: Layer) -> str:
+    return f"{one.text} · {one.note}" if one.note else one.text

@@ -1,0 +1,45 @@
+"""Imports: whether packages can be imported, each tried in a child process of the environment's own Python."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from gpuwhy.host.process import End, Limits, collect
+from gpuwhy.repair.child import REDIRECTS
+
+SECONDS = 180.0
+MEMORY = 24 << 30
+_QUIET = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "MPLBACKEND": "Agg"}
+_WORDS = 300
+
+
+def tried(
+    python: str, modules: Sequence[str], environ: Mapping[str, str], say: Callable[[str], None] = lambda _: None
+) -> dict[str, str]:
+    """For each module how its import ended: "" where it went well; nothing is written into the environment."""
+    clean = {name: value for name, value in environ.items() if name not in REDIRECTS} | _QUIET
+    with tempfile.TemporaryDirectory(prefix="gpuwhy-") as empty, ThreadPoolExecutor(2) as pool:
+        ends = list(pool.map(lambda module: _end(python, module, clean, empty), modules))
+    return dict(zip(modules, ends, strict=True))
+
+
+def _end(python: str, module: str, environ: dict[str, str], folder: str) -> str:
+    """In an empty folder, so that no file of the user's stands in for a module."""
+    code = f"import os; os.chdir({folder!r}); __import__({module!r})"
+    try:
+        end = collect([python, "-c", code], Limits(SECONDS, MEMORY), environ)
+    except OSError as error:
+        return f"cannot be started: {error.strerror}"
+    return "" if end.code == 0 else _told(end)
+
+
+def _told(end: End) -> str:
+    """The last line that says something, or how it died."""
+    if end.code is None or end.code < 0:
+        return end.words
+    lines = [line.strip() for line in end.err.splitlines() if line.strip() and not line.startswith((" ", "\t"))]
+    last = lines[-1] if lines else end.words
+    return last.replace(os.sep * 2, os.sep)[:_WORDS]

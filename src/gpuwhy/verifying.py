@@ -1,0 +1,77 @@
+"""Wires the verification of a repair: the condition of an environment, measured in the same way before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
+
+from gpuwhy import app
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Absent, Known, value_or
+from gpuwhy.model.facts import Distribution, Facts
+from gpuwhy.model.repair import Action, Condition, name_of
+from gpuwhy.model.report import Report
+from gpuwhy.repair import imports, metadata
+from gpuwhy.repair.patient import Patient
+
+MOST = 16
+"""Modules that are imported; frameworks first, then what is built on them."""
+
+
+def probing(run: app.Run) -> app.Run:
+    """The same run with the stages of a probe, where there is a GPU to try them on and they were not asked for."""
+    if run.options.probe or not isinstance(gpu_present(run.facts), Known):
+        return run
+    return app.Run(app.live_host(), msgspec.structs.replace(run.options, probe="gentle"))
+
+
+def gpu_packages(facts: Facts, patient: Patient) -> list[Distribution]:
+    """Frameworks, what is compiled against them, and what asks for them in its metadata."""
+    first = [one.distribution for one in value_or(facts.target.frameworks, ())]
+    built = [one.distribution for one in value_or(facts.loads.extensions, ())]
+    names = list(dict.fromkeys([*first, *built, *sorted(metadata.dependents(patient, set(first)))]))
+    known = {one.name: one for one in reversed(patient.distributions)}
+    return [known[name] for name in names if name in known]
+
+
+def modules_of(found: Sequence[Distribution]) -> list[str]:
+    """The module that each of them is imported by."""
+    return list(dict.fromkeys(names[0] for one in found if (names := metadata.modules(one))))[:MOST]
+
+
+def condition(
+    facts: Facts, report: Report, patient: Patient, modules: Sequence[str], environ: Mapping[str, str]
+) -> Condition:
+    """What there is to compare; runs the environment's own Python, once for each module."""
+    return Condition(
+        imports.tried(patient.python, modules, environ),
+        metadata.contradictions(patient),
+        lost(facts),
+        (*report.layers, *report.stairs),
+        tuple(f"{c.id} ({c.subject})" if c.subject else c.id for c in report.causes),
+    )
+
+
+def lost(facts: Facts) -> dict[str, tuple[str, ...]]:
+    """The required libraries that the loader does not find, for each framework."""
+    needs = [need for need in value_or(facts.loads.needs, ()) if not need.optional]
+    titles = {one.name: one.title for one in value_or(facts.target.frameworks, ())}
+    return {
+        title: tuple(need.name for need in needs if need.framework == name and isinstance(need.found, Absent))
+        for name, title in titles.items()
+    }
+
+
+def removed(facts: Facts, patient: Patient, actions: Sequence[Action], now: Collection[str]) -> set[str]:
+    """Modules and frameworks that go on purpose: nothing that stays brings them."""
+    back = {name_of(text) for action in actions for text in action.install}
+    gone = {name for action in actions for name in action.uninstall} - back - set(now)
+    stay = {m for one in patient.distributions if one.name not in gone for m in metadata.modules(one)}
+    out = {m for one in patient.distributions if one.name in gone for m in metadata.modules(one)} - stay
+    titles = [one.title for one in value_or(facts.target.frameworks, ()) if one.distribution in gone]
+    return out | {title for title in titles if _module(facts, title) in out}
+
+
+def _module(facts: Facts, title: str) -> str:
+    return next((one.name for one in value_or(facts.target.frameworks, ()) if one.title == title), "")
