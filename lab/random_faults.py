@@ -6,8 +6,8 @@ As root, on Linux; `--device cpu` tries the same here without a GPU, `--list` pr
 what lab/carry.sh makes: gpuwhy with its dependencies. Every draw lives in its own mount namespace. First each program
 runs on the healthy machine, which tells what it prints and which files it maps; then a draw is run bare (its output is
 the log), and again under `gpuwhy run --json`. A draw that ends as the healthy run did is kept as a control; one that
-went on silently without the GPU is told as silent. OUT/faults.jsonl has a line per draw; OUT/records.tar the recordings, from
-which `python -m lab.random_score` judges again.
+went on silently without the GPU is told as silent. OUT/faults.jsonl has a line per draw; OUT/records.tar the
+recordings, from which `python -m lab.random_score` judges again.
 """
 
 from __future__ import annotations

@@ -107,11 +107,8 @@ def stub_first(rng: random.Random, machine: Machine) -> Draw | None:
     program = _any(rng, machine)
     if not program:
         return None
-    stub = (
-        "mkdir -p $W/stubs && ln -sf $(find "
-        + machine.toolkit
-        + "*/ -path '*stubs/libcuda.so' | head -1) $W/stubs/libcuda.so.1"
-    )
+    found = f"S=$(find {machine.toolkit}*/ -path '*stubs/libcuda.so' | head -1)"
+    stub = f'{found}; mkdir -p $W/stubs; [ -n "$S" ] && ln -sf $S $W/stubs/libcuda.so.1'
     way: dict[str, str | None] = rng.choice(
         (
             {"LD_LIBRARY_PATH": "$W/stubs:$OLD_LD"},
