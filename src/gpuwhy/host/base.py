@@ -37,6 +37,7 @@ class Stat(msgspec.Struct, frozen=True, omit_defaults=True):
     mode: str  # "crw-rw-rw-"
     mtime: float
     inode: str = ""  # device and inode of a file with several hard links: what tells that two paths are one file
+    number: str = ""  # "195:0", major and minor, of a device node
 
 
 class Output(msgspec.Struct, frozen=True):

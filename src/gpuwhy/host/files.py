@@ -116,7 +116,8 @@ class Files:
         s = os.stat(path)
         kind = _kind(s.st_mode)
         inode = f"{s.st_dev:x}:{s.st_ino:x}" if s.st_nlink > 1 and kind == "file" else ""
-        return Stat(kind, s.st_size, stat_.filemode(s.st_mode), round(s.st_mtime, 2), inode)  # type: ignore[arg-type]
+        number = f"{os.major(s.st_rdev)}:{os.minor(s.st_rdev)}" if kind in ("char", "block") else ""
+        return Stat(kind, s.st_size, stat_.filemode(s.st_mode), round(s.st_mtime, 2), inode, number)  # type: ignore[arg-type]
 
     def _names(self, path: str) -> Iterator[tuple[str, str]]:
         """Each name in a folder with its kind."""

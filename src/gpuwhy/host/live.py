@@ -25,7 +25,7 @@ STEERING = re.compile(
     r"|(LD_LIBRARY_PATH|LD_PRELOAD|LD_AUDIT|LD_DEBUG|LD_BIND_NOW|PATH|PYTHONPATH|PYTHONHOME|PYTHONNOUSERSITE|VIRTUAL_ENV"
     r"|CONDA_PREFIX|CONDA_DEFAULT_ENV|UV_PROJECT_ENVIRONMENT|KUBERNETES_SERVICE_HOST|container|SINGULARITY_NAME"
     r"|APPTAINER_NAME|WSL_DISTRO_NAME|WSL_INTEROP|SLURM_JOB_GPUS|SLURM_STEP_GPUS|GPU_DEVICE_ORDINAL|HIP_VISIBLE_DEVICES"
-    r"|SYSTEMROOT|PROGRAMFILES|PROGRAMDATA|LOCALAPPDATA|NVTOOLSEXT_PATH"
+    r"|TMPDIR|TEMP|TMP|XDG_CACHE_HOME|MPLCONFIGDIR|HF_HOME|MASTER_PORT|SYSTEMROOT|PROGRAMFILES|PROGRAMDATA|LOCALAPPDATA|NVTOOLSEXT_PATH"
     r"|OMP_NUM_THREADS|PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION|MPLBACKEND|LOCAL_RANK|RANK|WORLD_SIZE)$"
 )
 """Variables that may be read at all; everything else in the environment stays unseen."""
@@ -53,10 +53,14 @@ SAID_BYTES = 48_000
 """How much of what a probed framework printed is kept: the head names the first error, the tail the last."""
 
 
+def permitted(environ: dict[str, str]) -> dict[str, str]:
+    """The variables of an environment that may be read at all."""
+    return {name: value for name, value in sorted(environ.items()) if STEERING.match(name) and not _SECRET.search(name)}
+
+
 def steering(environ: dict[str, str], alias: Alias) -> dict[str, str]:
     """The variables of an environment that may be read, aliased."""
-    kept = {name: value for name, value in sorted(environ.items()) if STEERING.match(name) and not _SECRET.search(name)}
-    return {name: "set" if name in _ONLY_SET else alias.hide(value) for name, value in kept.items()}
+    return {name: "set" if name in _ONLY_SET else alias.hide(value) for name, value in permitted(environ).items()}
 
 
 class LiveHost(Host):

@@ -28,6 +28,7 @@ class DeviceNode(Record, frozen=True):
     present: bool
     mode: str  # "crw-rw-rw-", "" when missing
     opened: Fact[str]  # "ok", or the errno name: EACCES, EPERM, ENXIO, ENODEV, EIO
+    number: str = ""  # "195:255", major and minor; "" when missing, no device, or not seen
 
 
 class Package(Record, frozen=True):
@@ -54,6 +55,7 @@ class Driver(Record, frozen=True):
     driver_cuda: Fact[str] = NOT_OBSERVED  # newest CUDA the driver speaks: 13.0
     behind_wsl: Fact[str] = NOT_OBSERVED  # version of Windows' driver under WSL; Absent elsewhere
     nodes: Fact[tuple[DeviceNode, ...]] = NOT_OBSERVED
+    majors: Fact[dict[str, int]] = NOT_OBSERVED  # of /proc/devices: {"nvidia": 195, "nvidia-uvm": 511}
     modprobe: Fact[str] = (
         NOT_OBSERVED  # nvidia-modprobe, which makes missing nodes on first use: "setuid" | "not setuid"
     )
@@ -347,6 +349,7 @@ class KernelLine(Record, frozen=True):
     text: str
     xid: int | None
     pci: str
+    pid: int = 0  # the process it speaks of, by the kernel's own number; 0 where it names none
 
 
 class Injected(Record, frozen=True):

@@ -7,7 +7,7 @@ import re
 from gpuwhy.knowledge.drivers import PACKAGED, cuda_of_driver
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
 from gpuwhy.observe import nvml
-from gpuwhy.observe.nodes import nodes
+from gpuwhy.observe.nodes import majors, nodes
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.system_packages import compat_packages, packages
 
@@ -233,6 +233,7 @@ LOOKS: tuple[Look, ...] = (
     Look("driver", "driver_cuda", driver_cuda),
     Look("driver", "behind_wsl", behind_wsl),
     Look("driver", "nodes", nodes),
+    Look("driver", "majors", majors),
     Look("driver", "modprobe", modprobe),
     Look("driver", "persistenced", persistenced),
     Look("driver", "fabricmanager", fabricmanager),

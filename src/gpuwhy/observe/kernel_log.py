@@ -1,4 +1,4 @@
-"""Kernel log: the lines about the GPU and the out-of-memory killer, with Xid and PCI address, without processes."""
+"""Kernel log: the lines about the GPU and the out-of-memory killer, with Xid, PCI address and process number."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _XID = re.compile(r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,5})")
 _PCI = re.compile(r"(?<![\w.])(?<!\d:)(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.([0-7]))?(?![\w:])")
 # pid=1234, name=python, / pid='<unknown>', name=<unknown>, (the name is the process's own choice of text)
 _PROCESS = re.compile(r"(?<=[ ,])(?:pid='?(?:<unknown>|\d+)'?|name='?[^,']*'?),\s?")
+_PID = re.compile(r"(?<=[ ,])pid='?(\d{1,10})'?,")
+_KILLED_PID = re.compile(r"\b(?:Kill(?:ed)?|reaped) process (\d{1,10}) \(", re.IGNORECASE)
 _OTHER_PROCESS = re.compile(r"\bPID: \d+ Comm: .{0,16}?(?= Tainted| Not)|(?<=\w)\[\d+\](?=:)")
 _KILLED = re.compile(r"(?:Memory cgroup out|Out) of memory: Kill(?:ed)? process \d+ \((.{0,16}?)\)(.*)$", re.IGNORECASE)
 _RSS = re.compile(r"anon-rss:(\d{1,15})kB")
@@ -20,19 +22,19 @@ _MOST = 200
 
 
 def kernel_log(scene: Scene) -> Fact[tuple[KernelLine, ...]]:
-    """The lines in their order; of lines that say the same, the last."""
+    """The lines in their order; of lines that say the same of the same process, the last."""
     said = scene.host.kernel_log()
     if isinstance(said, Absent):
         return Unknown("kernel log: no dmesg command here", "sudo dmesg | gpuwhy explain")
     if not isinstance(said, Known):
         return said
-    latest: dict[str, KernelLine] = {}
+    latest: dict[tuple[str, int], KernelLine] = {}
     before = KernelLine(0.0, "", None, "")
     for raw in said.value:
         before = read_line(raw, before)
         if before.text:
-            latest.pop(before.text, None)
-            latest[before.text] = before
+            latest.pop((before.text, before.pid), None)
+            latest[before.text, before.pid] = before
     return Known(tuple(latest.values())[-_MOST:], said.source)
 
 
@@ -45,7 +47,13 @@ def read_line(raw: str, before: KernelLine) -> KernelLine:
     pci = address(xid[1]) if xid else address(text)
     if not pci and not stamp:
         pci = before.pci
-    return KernelLine(seconds, _scrubbed(text)[:300], int(xid[2]) if xid else None, pci)
+    return KernelLine(seconds, _scrubbed(text)[:300], int(xid[2]) if xid else None, pci, _process(text, bool(xid)))
+
+
+def _process(text: str, xid: bool) -> int:
+    """The number of the process that a line speaks of: the one on the GPU, or the one that was killed."""
+    found = (_PID if xid else _KILLED_PID).search(text)
+    return int(found[1]) if found else 0
 
 
 def address(text: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
 from gpuwhy.model.facts import DeviceNode
 from gpuwhy.observe.pci import gpu_minors
@@ -65,8 +67,8 @@ def _node(scene: Scene, path: str, required: bool, opened: dict[str, str] | Unkn
     found = scene.host.stat(path)
     if isinstance(found, Absent):
         return DeviceNode(path, required, False, "", Absent(Source("file", path)))
-    mode = found.value.mode if isinstance(found, Known) else ""
-    return DeviceNode(path, required, True, mode, _outcome(path, opened))
+    mode, number = (found.value.mode, found.value.number) if isinstance(found, Known) else ("", "")
+    return DeviceNode(path, required, True, mode, _outcome(path, opened), number)
 
 
 def _outcome(path: str, opened: dict[str, str] | Unknown) -> Fact[str]:
@@ -91,9 +93,19 @@ def _spare(scene: Scene, seen: tuple[DeviceNode, ...]) -> tuple[DeviceNode, ...]
     out = []
     for node in seen:
         withheld = _GPU.match(node.path) and (_is(node, "EPERM") or (inside and not node.present))
-        out.append(DeviceNode(node.path, False, node.present, node.mode, node.opened) if withheld else node)
+        out.append(msgspec.structs.replace(node, required=False) if withheld else node)
     return tuple(out)
 
 
 def _is(node: DeviceNode, outcome: str) -> bool:
     return isinstance(node.opened, Known) and node.opened.value == outcome
+
+
+def majors(scene: Scene) -> Fact[dict[str, int]]:
+    """The major numbers under which the loaded driver is registered; Absent where it has none."""
+    said = scene.host.lines("/proc/devices", "nvidia")
+    if not isinstance(said, Known):
+        return said if isinstance(said, Unknown) else Unknown("/proc/devices: not there")
+    found = (re.match(r"\s*(\d{1,4}) (nvidia[\w-]*)$", line) for line in said.value)
+    rows = {match[2]: int(match[1]) for match in found if match}
+    return Known(rows, said.source) if rows else Absent(said.source)

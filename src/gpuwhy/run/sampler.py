@@ -12,6 +12,8 @@ import time
 from importlib.machinery import PathFinder
 from typing import Any
 
+from gpuwhy.host.live import permitted
+
 MOST = 600
 ENDING = 0.5
 """Seconds that it has for its last words."""
@@ -25,6 +27,7 @@ class Samples:
         self.seen: dict[int, dict[str, Any]] = {}
         self.start: dict[str, Any] = {}
         self.end: dict[str, Any] = {}
+        self.limits: dict[str, list[int]] = {}
 
     def take(self, said: dict[str, Any]) -> None:
         """One line of it."""
@@ -33,7 +36,9 @@ class Samples:
             if len(self.points) > MOST:
                 self.points = thinned(self.points)
         elif "seen" in said:
-            self.seen[said["seen"]] = said
+            self.seen[said["seen"]] = {**said, "environ": permitted(said.get("environ") or {})}
+        elif "limits" in said:
+            self.limits = said["limits"]
         elif "start" in said:
             self.start = said
         elif "end" in said:

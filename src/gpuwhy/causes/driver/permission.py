@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from gpuwhy.causes.container.starting import with_nodes
+from gpuwhy.causes.driver.numbers import astray
 from gpuwhy.causes.driver.winner import no_driver, no_nodes_in_container
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Unknown, value_or
@@ -23,7 +24,7 @@ def node_denied(case: Case) -> Finding | None:
     if objection:
         return objection
     fact = case.facts.driver.nodes
-    nodes = _needed(fact.need() or ())
+    nodes = _needed(case, fact.need() or ())
     for node in nodes:
         if node.present and value_or(node.opened, "") in DENIED:
             error = value_or(node.opened, "")
@@ -33,7 +34,7 @@ def node_denied(case: Case) -> Finding | None:
         if node.present and node.opened.need() == NO_DEVICE:
             text = f"{node.path} ({node.mode}) is a plain file in the place of the device node"
             return proof(text, saw(f"{node.path} is not a device", node.opened))
-    if nodes and all(node.present and value_or(node.opened, "") == "ok" for node in nodes):
+    if nodes and all(_opens(case, node) for node in nodes):
         return against("this user may open every device node that CUDA needs", saw("nodes open", fact))
     return None
 
@@ -43,7 +44,7 @@ def node_missing(case: Case) -> Finding | None:
     if no_driver(case.facts) or no_nodes_in_container(case.facts):
         return None
     fact, driver = case.facts.driver.nodes, case.facts.driver
-    gone = next((node for node in _needed(fact.need() or ()) if not node.present), None)
+    gone = next((node for node in _needed(case, fact.need() or ()) if not node.present), None)
     if gone is None:
         return None
     text = f"{gone.path} is missing, while kernel module {driver.module_version.need()} is loaded"
@@ -57,11 +58,30 @@ def node_missing(case: Case) -> Finding | None:
     return proof(f"{text}, and no setuid nvidia-modprobe makes it on first use", *seen)
 
 
-def _needed(nodes: Sequence[DeviceNode]) -> list[DeviceNode]:
+def node_astray(case: Case) -> Finding | None:
+    """A node that is there and leads to another device, or to none: left over from another driver, or made by hand."""
+    if no_driver(case.facts) or no_nodes_in_container(case.facts):
+        return None
+    fact, majors = case.facts.driver.nodes, case.facts.driver.majors
+    for node in _needed(case, fact.need() or ()):
+        number = astray(case, node)
+        if number:
+            said = value_or(node.opened, "")
+            opened = f"; opening it gives {said}" if said and said != "ok" else ""
+            text = f"{node.path} has number {node.number}, while the loaded driver answers under {number}{opened}"
+            return proof(text, saw(f"{node.path} is {node.number}", fact), saw(f"the driver has {number}", majors))
+    return None
+
+
+def _opens(case: Case, node: DeviceNode) -> bool:
+    return node.present and value_or(node.opened, "") == "ok" and not astray(case, node)
+
+
+def _needed(case: Case, nodes: Sequence[DeviceNode]) -> list[DeviceNode]:
     """The control nodes, and the GPU nodes unless one of them opens: schedulers hand out single GPUs."""
     required = [node for node in nodes if node.required]
     cards = [node for node in required if _GPU.match(node.path)]
-    usable = any(node.present and value_or(node.opened, "") == "ok" for node in cards)
+    usable = any(_opens(case, node) for node in cards)
     return [node for node in required if node not in cards or not usable]
 
 
@@ -88,15 +108,22 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Containers are started again with the nodes; hosts get the nodes made or their mode opened."""
     facts = case.facts
     seen: Sequence[DeviceNode] = facts.driver.nodes.value if isinstance(facts.driver.nodes, Known) else ()
-    nodes = _needed(seen)
-    bad = [node for node in nodes if not node.present or value_or(node.opened, "") in (*DENIED, NO_DEVICE)]
+    nodes = _needed(case, seen)
+    wrong = [node for node in nodes if astray(case, node)]
+    bad = [
+        node
+        for node in nodes
+        if not node.present or node in wrong or value_or(node.opened, "") in (*DENIED, NO_DEVICE)
+    ]
     if isinstance(facts.surroundings.container, Known):
+        if wrong:
+            return _anew(facts.surroundings.container.value)
         denied = next((value_or(node.opened, "") for node in bad if node.present), "")
         return with_nodes(facts.surroundings.container.value, denied, tuple(node.path for node in bad))
     out = []
-    files = [node.path for node in bad if value_or(node.opened, "") == NO_DEVICE]
+    files = [node.path for node in bad if node in wrong or value_or(node.opened, "") == NO_DEVICE]
     if files:
-        text = "Remove the plain file, then make the node"
+        text = "Remove what stands in the place of the node, then make it"
         out.append(Fix(text, f"sudo rm {' '.join(files)}", root=True, role="part"))
     if files or any(not node.present for node in bad):
         out.append(Fix("Make the nodes", "sudo nvidia-modprobe -u -c0", root=True, role="part"))
@@ -114,10 +141,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     return tuple(out)
 
 
+def _anew(where: str) -> tuple[Fix, ...]:
+    """A container keeps the nodes of its start: after a reload of the driver only a new start brings the right ones."""
+    command = {"docker": "docker restart NAME", "podman": "podman restart NAME", "kubernetes": "kubectl delete pod NAME"}
+    look = Fix("See the numbers on the host", "ls -l /dev/nvidia*; grep nvidia /proc/devices", safe=True, role="look")
+    return look, Fix("Start the container again: it keeps the nodes of its start", command.get(where, ""))
+
+
 CAUSE = Cause(
     id="driver.permission",
     title="the GPU's device nodes cannot be opened",
-    signs=(node_denied, node_missing),
+    signs=(node_denied, node_astray, node_missing),
     fixes=fixes,
     hides=("driver.not_ready",),
 )

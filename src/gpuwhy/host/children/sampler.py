@@ -31,6 +31,11 @@ NAMES = {
 PREFIX = re.compile(r"(/.*?)/lib(?:64)?/python\d[^/]*/(?:site|dist)-packages/")
 DEVICE = re.compile(r"/dev/(?:nvidia\d+|nvidia-uvm|dxg)$")
 PAGE = os.sysconf("SC_PAGE_SIZE")
+LIMITS = {
+    "Max open files": "NOFILE", "Max processes": "NPROC", "Max address space": "AS", "Max file size": "FSIZE",
+    "Max locked memory": "MEMLOCK", "Max cpu time": "CPU", "Max stack size": "STACK", "Max data size": "DATA",
+}  # fmt: skip
+MOST_PIDS = 2000
 
 
 def say(value):
@@ -119,6 +124,7 @@ class Tree:
     def __init__(self, root):
         self.root = root
         self.pids = {root}
+        self.ever = {root}
         self._next = 0.0
 
     def update(self, now):
@@ -135,6 +141,8 @@ class Tree:
             fresh.discard(os.getpid())
             found |= fresh
         self.pids = found
+        if len(self.ever) < MOST_PIDS:
+            self.ever |= found
         self._next = now + (time.process_time() - spent) / SHARE
 
     def _parents(self):
@@ -158,6 +166,47 @@ class Tree:
         return each, private + shared
 
 
+# ---------------------------------------------------------------- what a process may use
+
+
+class Limits:
+    """The tightest resource limits among the processes: a shell or a wrapper may set them for its own children."""
+
+    def __init__(self):
+        self.looked = set()
+        self.tightest = {}
+
+    def look(self, pids):
+        """Say what is tighter in processes that were not looked at yet."""
+        before = dict(self.tightest)
+        for pid in list(pids - self.looked)[:50]:
+            for name, soft, hard in limits(pid):
+                known = self.tightest.get(name, [-1, -1])[0]
+                if known < 0 or 0 <= soft < known:
+                    self.tightest[name] = [soft, hard]
+            self.looked.add(pid)
+        if self.tightest != before:
+            say({"limits": self.tightest})
+
+    def again(self, pid):
+        """Look at a process once more: a program may be started by a shell that sets limits first."""
+        self.looked.discard(pid)
+
+
+def limits(pid):
+    """Rows of name, soft and hard limit; -1 where there is none."""
+    for line in read("/proc/%d/limits" % pid, 8192).splitlines():
+        name = LIMITS.get(line[:26].strip())
+        fields = line[26:].split()
+        if name and len(fields) > 1:
+            yield name, limit(fields[0]), limit(fields[1])
+
+
+def limit(text):
+    """A number, or -1 for "unlimited"."""
+    return int(text) if text.isdigit() else -1
+
+
 # ---------------------------------------------------------------- what a process uses
 
 
@@ -177,6 +226,7 @@ class Process:
             self.next = now + min(20.0, max(0.3, (now - self.born) * 0.6))
             seen.update(mapped(pid))
             seen.update(python(pid))
+            seen.update(surroundings(pid))
         if seen != self.said:
             self.said = seen
             say(dict(seen, seen=pid))
@@ -204,6 +254,16 @@ def mapped(pid):
             inside = PREFIX.match(match.group())
             prefix = inside.group(1) if inside and not name.startswith("lib") else prefix
     return {"libraries": sorted(found), "prefix": prefix} if found else {}
+
+
+def surroundings(pid):
+    """The working folder and the variables of a process; our parent keeps only those that steer the GPU stack."""
+    try:
+        folder = os.readlink("/proc/%d/cwd" % pid)
+    except OSError:
+        return {}
+    pairs = (pair.partition("=") for pair in read("/proc/%d/environ" % pid, 1 << 20).split("\0"))
+    return {"folder": folder, "environ": {name: value for name, _, value in pairs if name}}
 
 
 def python(pid):
@@ -301,6 +361,7 @@ class Sampler:
         say({"start": self.begin, "kills": killed, **held(self.files)})
         self.nodes = any(DEVICE.match("/dev/" + name) for name in os.listdir("/dev"))
         self.gpus = Gpus()
+        self.limits = Limits()
         self.processes = {}
         self.touched = False
 
@@ -316,9 +377,12 @@ class Sampler:
         spent = time.process_time()
         rows, ours = self.gpus.sample(self.tree.pids)
         each, rss = self.tree.resident()
+        self.limits.look(self.tree.pids)
         cost = time.process_time() - spent
         for pid, size in each.items():
             if size >= BIG or pid in ours:
+                if pid not in self.processes:
+                    self.limits.again(pid)
                 one = self.processes.setdefault(pid, Process(now))
                 one.look(pid, now, pid in ours, self.nodes and not one.said.get("touched"))
                 self.touched = self.touched or one.said.get("touched", False)
@@ -344,7 +408,7 @@ class Sampler:
             if got is None:
                 wake = time.monotonic() + self.sample()
             elif got.si_signo == signal.SIGRTMIN:
-                say({"end": time.monotonic(), "kills": kills(self.files)})
+                say({"end": time.monotonic(), "kills": kills(self.files), "pids": sorted(self.tree.ever)})
                 return
             else:
                 say({"signal": int(got.si_signo)})
