@@ -2,9 +2,9 @@
 
     python3 tools/capture_process.py LAB OUT.jsonl [NAME…]     the failures of process_failures.py: all, or the named
 
-LAB holds one Python environment per name of `process_failures.ENVIRONMENTS`, in lower case. Run it as root: the full and
-the read-only file systems live in a mount namespace of each failure's own. The cause was decided from the provocation,
-before any log was explained. One JSON line per failure, as tools/capture_lab.py writes them.
+LAB holds one Python environment per name of `process_failures.ENVIRONMENTS`, in lower case. Run it as root: the full
+and the read-only file systems live in a mount namespace of each failure's own. The cause was decided from the
+provocation, before any log was explained. One JSON line per failure, as tools/capture_lab.py writes them.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ import process_failures
 from process_failures import ENVIRONMENTS, Failure
 
 LINES = 80
+PATIENCE = 3
+"""A busy machine is slower than the seconds of a failure say."""
 USER = "65534"
 CAPABILITY = "dac_read_search"
 NOBODY = (
@@ -30,7 +32,8 @@ NOBODY = (
     f"--bounding-set=-all,+{CAPABILITY}"
 )
 PLACES = (
-    "mount -t tmpfs -o size=1m,nr_inodes=12 none $SMALL && chmod 777 $SMALL && mount -t tmpfs -o size=64k none $FULL && "
+    "mount -t tmpfs -o size=1m,nr_inodes=12 none $SMALL && chmod 777 $SMALL && "
+    "mount -t tmpfs -o size=64k none $FULL && "
     "chmod 777 $FULL && head -c 64k /dev/zero > $FULL/old.bin && mount -t tmpfs -o ro,size=64k none $RO\n"
 )
 NAMELESS = (
@@ -72,7 +75,7 @@ def provoke(lab: Path, one: Failure) -> str:
     argv = ["unshare", "-m", "-p", "--fork", "--kill-child", "--mount-proc", "bash", "-c", script]
     try:
         end = subprocess.run(argv, env={**os.environ, **added}, capture_output=True, text=True, errors="replace",
-                             timeout=one.seconds, stdin=subprocess.DEVNULL)  # fmt: skip
+                             timeout=PATIENCE * one.seconds, stdin=subprocess.DEVNULL)  # fmt: skip
         return end.stdout + end.stderr
     except subprocess.TimeoutExpired as error:
         return "".join((part or b"").decode("utf-8", "replace") for part in (error.stdout, error.stderr))
@@ -97,12 +100,20 @@ def shortened(text: str) -> str:
 def main(argv: list[str]) -> None:
     """Provoke and write."""
     lab, out, wanted = Path(argv[0]).resolve(), Path(argv[1]), set(argv[2:])
-    table = {name: one for part in vars(process_failures).values() if isinstance(part, dict) for name, one in part.items() if isinstance(one, Failure)}  # fmt: skip
+    tables = (part for part in vars(process_failures).values() if isinstance(part, dict))
+    table = {name: one for part in tables for name, one in part.items() if isinstance(one, Failure)}
     with out.open("a", encoding="utf-8") as lines:
         for name, one in table.items():
             if name in wanted or not wanted:
                 log = shortened(nameless(lab, provoke(lab, one)))
-                row = {"id": name, "how": one.how, "cause": one.cause, "also": list(one.also), "why": one.why, "log": log}
+                row = {
+                    "id": name,
+                    "how": one.how,
+                    "cause": one.cause,
+                    "also": list(one.also),
+                    "why": one.why,
+                    "log": log,
+                }
                 lines.write(json.dumps(row) + "\n")
                 lines.flush()
                 print(name, len(log), (log.splitlines() or ["-"])[-1][:150], flush=True)

@@ -57,6 +57,7 @@ LOADER = (
 )
 FILES = LOADER.replace("torch.randn(3, 16, 16)", "open(__file__), torch.randn(4)")
 
+# fmt: off
 FIRST: dict[str, Failure] = {
     # ---- env.limit: open files
     "files-loader": Failure("env.limit", "ulimit -n 40, data loader with 12 workers", py("$T", LOADER + "kept = []\nfor batch in DataLoader(Images(), batch_size=1, num_workers=12):\n    kept.append(batch)\nprint(len(kept))", "ulimit -n 40; ")),

@@ -21,6 +21,7 @@ from gpuwhy.reason.watched import (
     told_of_failure,
     told_of_silence,
 )
+from gpuwhy.run.around import with_surroundings
 from gpuwhy.run.child import Ended
 from gpuwhy.run.observed import observed, python_of
 from gpuwhy.run.ranks import error_file, error_text, first_rank, log_folder, rank_logs
@@ -73,7 +74,8 @@ def aftermath(
     output = merged(ended.rings).decode("utf-8", "replace")
     python = python or python_of(ended) or python_of_command(argv)
     diagnosis = app.Run(app.live_host(), app.Options(python=python, folder="."), note)
-    facts = msgspec.structs.replace(diagnosis.facts, run=observed(argv, ended, first_rank(output)))
+    run = with_surroundings(observed(argv, ended, first_rank(output)), ended, diagnosis.host, output)
+    facts = msgspec.structs.replace(diagnosis.facts, run=run)
     report = told(output, facts, rank_logs(*folder) if (folder := log_folder(argv, output))[0] else ())
     if stayed_away(facts, report.symptoms):
         silence = told_of_silence(diagnosis.report(), report, facts)

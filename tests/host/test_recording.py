@@ -49,6 +49,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         ("uname",),
         ("offline",),
         ("disk", folder),
+        ("standing", f"{folder}/not/there"),
         ("limit", "NOFILE"),
         ("now",),
         ("kernel_log",),

@@ -387,8 +387,26 @@ def test_a_build_time_is_no_address():
 
 
 def test_repeated_lines_are_kept_once_with_the_latest_time():
-    got = lines(*(f"[ {n}.0] NVRM: Xid (PCI:0000:01:00): 31, pid={n}, MMU fault" for n in range(300)))
-    assert [(line.seconds, line.xid) for line in got] == [(299.0, 31)]
+    got = lines(*(f"[ {n}.0] NVRM: Xid (PCI:0000:01:00): 31, pid=7, MMU fault" for n in range(300)))
+    assert [(line.seconds, line.xid, line.pid) for line in got] == [(299.0, 31, 7)]
+
+
+def test_a_crash_loop_of_many_processes_does_not_push_out_the_rest():
+    rows = (f"[ {n}.0] NVRM: Xid (PCI:0000:01:00): 31, pid={n}, name=python, MMU fault" for n in range(1, 300))
+    got = lines("[ 0.5] NVRM: loading NVIDIA UNIX Open Kernel Module", *rows)
+    assert len(got) == 9
+    assert [line.pid for line in got][-2:] == [298, 299]
+
+
+def test_the_processes_of_lines_by_their_numbers_only():
+    got = lines(
+        "[ 70.0] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),task_memcg=/user/alice,task=py,pid=7,uid=1000",
+        "[ 70.1] Memory cgroup out of memory: Killed process 77 (python3) total-vm:9kB, anon-rss:12582912kB, UID:1000",
+        "[ 71.0] NVRM: Xid (PCI:0000:01:00): 13, pid='4242', name=train, Graphics Exception",
+        "[ 72.0] NVRM: Xid (PCI:0000:01:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
+    )
+    assert [line.pid for line in got] == [0, 77, 4242, 0]
+    assert "train" not in "".join(line.text for line in got)
 
 
 def test_no_dmesg_is_unknown_not_silence():

@@ -63,6 +63,19 @@ class Disk(msgspec.Struct, frozen=True):
     free: int
 
 
+class Standing(msgspec.Struct, frozen=True):
+    """Whether something can be written at a path: what is there, or in the nearest folder above it that exists."""
+
+    exists: bool
+    nearest: str
+    writable: bool
+    read_only: bool
+    programs: bool
+    total: int
+    free: int
+    inodes: int
+
+
 class RegistryKey(msgspec.Struct, frozen=True):
     """One key of the Windows registry: its values as text ("" names the default one) and the names of its subkeys."""
 
@@ -108,6 +121,7 @@ _VALUES: Mapping[str, Any] = {
     "uname": Uname,
     "offline": Offline,
     "disk": Disk,
+    "standing": Standing,
     "limit": int,
     "now": float,
     "kernel_log": tuple[str, ...],
@@ -229,6 +243,10 @@ class Host:
     def disk(self, path: str) -> Fact[Disk]:
         """Size of the file system at a path."""
         return self.ask("disk", path)
+
+    def standing(self, path: str) -> Fact[Standing]:
+        """Whether this user can write at a path now, and how much is left there."""
+        return self.ask("standing", path)
 
     def limit(self, name: str) -> Fact[int]:
         """A resource limit ("NOFILE", "MEMLOCK", "AS"); -1 = unlimited."""

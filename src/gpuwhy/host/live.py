@@ -15,7 +15,7 @@ from gpuwhy.border.child import OUT_OF_TIME
 from gpuwhy.border.programs import system_program
 from gpuwhy.host import windows
 from gpuwhy.host.alias import Alias
-from gpuwhy.host.base import Host, Offline, Output, RegistryKey, Uname
+from gpuwhy.host.base import Host, Offline, Output, RegistryKey, Standing, Uname
 from gpuwhy.host.files import Files
 from gpuwhy.host.process import Limits, collect, limits_of, middle_cut
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
@@ -125,6 +125,32 @@ class LiveHost(Host):
 
         soft, _ = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
         return Known(-1 if soft == resource.RLIM_INFINITY else soft, Source("call", f"getrlimit(RLIMIT_{name})"))
+
+    def _standing(self, path: str) -> Fact[Standing]:
+        if WINDOWS:
+            return Unknown(f"{path}: not looked at on Windows")
+        try:
+            return Known(self._stands(path), Source("call", "statvfs", path))
+        except (OSError, ValueError) as error:
+            return Unknown(f"{path}: {getattr(error, 'strerror', None) or error}")
+
+    def _stands(self, path: str) -> Standing:
+        asked = self.alias.path(path)
+        nearest = asked
+        while not os.path.isdir(nearest):
+            nearest = os.path.dirname(nearest.rstrip("/")) or "/"
+        space = os.statvfs(nearest)
+        return Standing(
+            exists=os.path.exists(asked),
+            nearest=self.alias.hide(nearest),
+            writable=os.access(nearest, os.W_OK | os.X_OK)
+            and (nearest == asked or os.access(asked, os.W_OK) or not os.path.exists(asked)),
+            read_only=bool(space.f_flag & os.ST_RDONLY),
+            programs=not space.f_flag & os.ST_NOEXEC,
+            total=space.f_frsize * space.f_blocks,
+            free=space.f_frsize * space.f_bavail,
+            inodes=space.f_favail if space.f_files else -1,
+        )
 
     def _registry(self, key: str) -> Fact[RegistryKey]:
         return windows.registry(key, self.alias.hide)

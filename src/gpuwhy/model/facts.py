@@ -342,6 +342,13 @@ class Space(Record, frozen=True):
     free: int
 
 
+class Tasks(Record, frozen=True):
+    """How many processes and threads a control group may have, and has."""
+
+    limit: int
+    used: int
+
+
 class KernelLine(Record, frozen=True):
     """A kernel log line about the GPU."""
 
@@ -380,6 +387,7 @@ class Surroundings(Record, frozen=True):
     open_files_limit: Fact[int] = NOT_OBSERVED
     locked_memory_limit: Fact[int] = NOT_OBSERVED  # -1 = unlimited
     address_space_limit: Fact[int] = NOT_OBSERVED  # -1 = unlimited
+    tasks: Fact[Tasks] = NOT_OBSERVED  # processes and threads of the control group; Absent = no limit
     shm: Fact[Space] = NOT_OBSERVED
     memory: Fact[Memory] = NOT_OBSERVED
     disks: Fact[tuple[Space, ...]] = NOT_OBSERVED
@@ -575,6 +583,29 @@ class HostUse(Record, frozen=True):
     held: Fact[int]  # highest use within that limit, file cache left out
 
 
+class Limit(Record, frozen=True):
+    """A resource limit that a program ran under; -1 = unlimited."""
+
+    name: str  # "NOFILE", as in RLIMIT_NOFILE
+    soft: int
+    hard: int
+
+
+class Place(Record, frozen=True):
+    """A folder that a program writes to, or a path that its output names, as it was right after the end."""
+
+    path: str
+    role: str  # "temporary", "cache of Triton", "working folder", "home", "named in the output"
+    exists: bool
+    nearest: str  # the folder that holds it: itself, or the nearest above it that exists
+    writable: bool  # this user may write in `nearest`
+    read_only: bool  # its file system is mounted so
+    programs: bool  # libraries and programs in it may be run: not mounted noexec
+    total: int
+    free: int
+    inodes: int  # how many files can still be made; -1 where the file system has no such count
+
+
 class Run(Record, frozen=True):
     """A program that `gpuwhy run` watched; NOT_OBSERVED everywhere else."""
 
@@ -591,11 +622,20 @@ class Run(Record, frozen=True):
     frameworks: Fact[tuple[str, ...]] = NOT_OBSERVED  # seen mapped in its processes: torch, tensorflow, jax …
     touched_gpu: Fact[bool] = NOT_OBSERVED  # whether a process of it was seen with a GPU open
     first_rank: Fact[str] = NOT_OBSERVED  # the rank that failed first, as the launcher's output tells
+    pids: Fact[tuple[int, ...]] = NOT_OBSERVED  # its processes by the kernel's numbers, which the kernel log uses
+    limits: Fact[tuple[Limit, ...]] = NOT_OBSERVED  # the tightest among its processes
+    folder: Fact[str] = NOT_OBSERVED  # its working folder
+    variables: Fact[dict[str, str]] = NOT_OBSERVED  # those that steer the stack and that it had otherwise than we
+    places: Fact[tuple[Place, ...]] = NOT_OBSERVED
 
     @property
     def failed(self) -> bool:
         """Whether a program was watched and ended badly; for refinement, never for a decision on what was not seen."""
         return isinstance(self.signal, Known) or (isinstance(self.exit, Known) and self.exit.value != 0)
+
+    def concerns(self, line: KernelLine) -> bool:
+        """Whether a kernel log line may speak of this program: not where it names a process that is none of its own."""
+        return not line.pid or not isinstance(self.pids, Known) or line.pid in self.pids.value
 
     @property
     def how_it_ended(self) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Known
+from gpuwhy.model.fact import Absent, Fact, Known, Source
+from gpuwhy.model.facts import Tasks
+from gpuwhy.observe.scene import Scene
 
 ROOT = "/sys/fs/cgroup"
 _MOST_LEVELS = 16
@@ -30,3 +32,16 @@ def _up(root: str, path: str) -> tuple[str, ...]:
         parts = []
     levels = ["/".join([root, *parts[:n]]) for n in range(len(parts), -1, -1)]
     return tuple(levels[-_MOST_LEVELS:])
+
+
+def tasks(scene: Scene) -> Fact[Tasks]:
+    """The tightest number of processes and threads that our groups allow; Absent where none does."""
+    found: list[tuple[Tasks, str]] = []
+    for folder in own_folders(scene.host, "pids"):
+        limit, used = (scene.host.read(f"{folder}/pids.{name}") for name in ("max", "current"))
+        if isinstance(limit, Known) and isinstance(used, Known) and limit.value.strip().isdigit():
+            found.append((Tasks(int(limit.value), int(used.value or 0)), folder))
+    if not found:
+        return Absent(Source("file", f"{ROOT}/pids.max", "no limit"))
+    least, folder = min(found, key=lambda one: one[0].limit)
+    return Known(least, Source("file", f"{folder}/pids.max"))

@@ -18,7 +18,8 @@ _KILLED_PID = re.compile(r"\b(?:Kill(?:ed)?|reaped) process (\d{1,10}) \(", re.I
 _OTHER_PROCESS = re.compile(r"\bPID: \d+ Comm: .{0,16}?(?= Tainted| Not)|(?<=\w)\[\d+\](?=:)")
 _KILLED = re.compile(r"(?:Memory cgroup out|Out) of memory: Kill(?:ed)? process \d+ \((.{0,16}?)\)(.*)$", re.IGNORECASE)
 _RSS = re.compile(r"anon-rss:(\d{1,15})kB")
-_MOST = 200
+_MOST, _ALIKE = 200, 8
+"""How many lines are kept, and how many that say the same of different processes."""
 
 
 def kernel_log(scene: Scene) -> Fact[tuple[KernelLine, ...]]:
@@ -35,6 +36,9 @@ def kernel_log(scene: Scene) -> Fact[tuple[KernelLine, ...]]:
         if before.text:
             latest.pop((before.text, before.pid), None)
             latest[before.text, before.pid] = before
+            alike = [key for key in latest if key[0] == before.text]
+            for key in alike[:-_ALIKE]:
+                del latest[key]
     return Known(tuple(latest.values())[-_MOST:], said.source)
 
 

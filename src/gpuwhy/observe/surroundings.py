@@ -8,6 +8,7 @@ from collections.abc import Callable
 from gpuwhy.host.base import Host, Uname
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, known
 from gpuwhy.observe import container, host_memory, kernel_log
+from gpuwhy.observe.cgroup import tasks
 from gpuwhy.observe.scene import Look, Scene
 
 _OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
@@ -213,6 +214,7 @@ LOOKS: tuple[Look, ...] = (
     Look("surroundings", "open_files_limit", lambda scene: scene.host.limit("NOFILE")),
     Look("surroundings", "locked_memory_limit", lambda scene: scene.host.limit("MEMLOCK")),
     Look("surroundings", "address_space_limit", lambda scene: scene.host.limit("AS")),
+    Look("surroundings", "tasks", tasks),
     Look("surroundings", "shm", host_memory.shm),
     Look("surroundings", "memory", host_memory.memory),
     Look("surroundings", "disks", host_memory.disks),

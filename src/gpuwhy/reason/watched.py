@@ -62,12 +62,13 @@ def _as_seen(finding: Finding, words: str, seen: Evidence) -> Finding:
 
 
 def kernel_lines(facts: Facts) -> tuple[str, ...]:
-    """What the kernel said of the GPU while the program ran."""
+    """What the kernel said of the GPU while the program ran; a neighbour's crash is none of its business."""
     log, started = facts.surroundings.kernel_log, facts.run.started
     if not isinstance(log, Known) or not isinstance(started, Known):
         return ()
     since = started.value - min(MOST, DRIFT + LATE * started.value)
-    return tuple(line.text for line in log.value if line.xid is not None and line.seconds >= since)
+    found = (line for line in log.value if line.xid is not None and line.seconds >= since)
+    return tuple(line.text for line in found if facts.run.concerns(line))
 
 
 def told_of_failure(report: Report, facts: Facts) -> Report:

@@ -18,7 +18,7 @@ _CAPS = "/dev/nvidia-caps/"
 
 
 def wanted(case: Case, path: str) -> str:
-    """The number that a node must have for the driver that is loaded, "" where that is not known; caps have any minor."""
+    """The number that a node must have for the loaded driver, "" where that is not known; caps have any minor."""
     majors: dict[str, int] = value_or(case.facts.driver.majors, {})
     cards = next((majors[name] for name in _CARDS if name in majors), None)
     card = _GPU.match(path)

@@ -111,9 +111,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     nodes = _needed(case, seen)
     wrong = [node for node in nodes if astray(case, node)]
     bad = [
-        node
-        for node in nodes
-        if not node.present or node in wrong or value_or(node.opened, "") in (*DENIED, NO_DEVICE)
+        node for node in nodes if not node.present or node in wrong or value_or(node.opened, "") in (*DENIED, NO_DEVICE)
     ]
     if isinstance(facts.surroundings.container, Known):
         if wrong:
@@ -143,7 +141,11 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 def _anew(where: str) -> tuple[Fix, ...]:
     """A container keeps the nodes of its start: after a reload of the driver only a new start brings the right ones."""
-    command = {"docker": "docker restart NAME", "podman": "podman restart NAME", "kubernetes": "kubectl delete pod NAME"}
+    command = {
+        "docker": "docker restart NAME",
+        "podman": "podman restart NAME",
+        "kubernetes": "kubectl delete pod NAME",
+    }
     look = Fix("See the numbers on the host", "ls -l /dev/nvidia*; grep nvidia /proc/devices", safe=True, role="look")
     return look, Fix("Start the container again: it keeps the nodes of its start", command.get(where, ""))
 

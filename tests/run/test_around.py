@@ -1,0 +1,101 @@
+"""What a watched program had around it: limits, folder, variables, places, the kernel's numbers of its processes."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.host.base import Standing
+from gpuwhy.host.live import LiveHost
+from gpuwhy.host.recorded import RecordedHost, read_recording
+from gpuwhy.host.recording import RecordingHost
+from gpuwhy.model.fact import Known, Source, Unknown
+from gpuwhy.model.facts import KernelLine, Run
+from gpuwhy.run.around import named, with_surroundings
+from gpuwhy.run.child import Ended
+from gpuwhy.run.sampler import Samples
+
+
+def ended(**seen):
+    samples = Samples()
+    for said in seen.pop("said", ()):
+        samples.take(said)
+    return Ended(1, 0, 1.0, 100.0, 0.0, (), samples, 0, (), ())
+
+
+def around(output="", *said, environ=None):
+    host = LiveHost(environ or {"HOME": "/home/alice", "TMPDIR": "/tmp"})
+    return with_surroundings(Run(), ended(said=said), host, output)
+
+
+def limit(run, name):
+    return next((one.soft, one.hard) for one in run.limits.need() if one.name == name)
+
+
+def test_the_tightest_limit_of_its_processes_counts():
+    run = around("", {"limits": {"NOFILE": [20, 40], "AS": [-1, -1]}})
+    assert limit(run, "NOFILE") == (20, 40)
+
+
+def test_without_a_look_its_limits_are_ours():
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert limit(around(), "NOFILE")[0] == soft
+
+
+def test_variables_that_it_had_otherwise():
+    seen = {"seen": 7, "folder": "/data", "environ": {"TMPDIR": "/full", "HOME": "/x", "AWS_SECRET": "no"}}
+    run = around("", seen)
+    assert run.variables.need() == {"TMPDIR": "/full"}
+    assert run.folder.need() == "/data"
+
+
+def test_places_named_in_the_output_are_looked_at(tmp_path):
+    (tmp_path / "out").mkdir()
+    run = around(f"OSError: [Errno 28] No space left on device: '{tmp_path}/out/model.pt'")
+    place = next(one for one in run.places.need() if one.role == "named in the output")
+    assert (place.exists, place.nearest, place.writable) == (False, f"{tmp_path}/out", True)
+
+
+@pytest.mark.parametrize(
+    "text, paths",
+    [
+        ("OSError: [Errno 30] Read-only file system: '/mnt/x/triton'", ["/mnt/x/triton"]),
+        ("    torch.save(m, 'model.pt')\nOSError: [Errno 28] No space left on device", []),
+        ("    open('run/log.txt', 'w')\nOSError: [Errno 28] No space left on device", ["run/log.txt"]),
+        ("Loading /data/weights.pt\nKeyError: 'x'", []),
+    ],
+)
+def test_which_paths_an_output_names(text, paths):
+    assert list(named(text)) == paths
+
+
+def test_processes_only_where_the_kernel_counts_them_alike():
+    said = {"end": 1.0, "pids": [41, 42]}
+
+    class Contained(LiveHost):
+        def ask(self, op, *args):
+            return Known("pid:[4026532999]", Source("file", "x")) if op == "link" else super().ask(op, *args)
+
+    run = with_surroundings(Run(), ended(said=[said]), Contained({"HOME": "/home/alice"}), "")
+    assert isinstance(run.pids, Unknown)
+
+
+def test_a_neighbours_line_is_not_ours():
+    run = Run(pids=Known((41, 42), Source("call", "sampler")))
+    line = KernelLine(1.0, "Xid 31", 31, "")
+    import msgspec
+
+    assert run.concerns(line)
+    assert run.concerns(msgspec.structs.replace(line, pid=42))
+    assert not run.concerns(msgspec.structs.replace(line, pid=43))
+    assert Run().concerns(msgspec.structs.replace(line, pid=43))
+
+
+def test_places_replay(tmp_path):
+    live = RecordingHost(LiveHost({"HOME": "/home/alice"}))
+    with_surroundings(Run(), ended(), live, f"cannot create '{tmp_path}/a'")
+    replay = RecordedHost(read_recording(live.dump({"python": "x"}), "test"))
+    said = replay.standing(f"{tmp_path}/a")
+    assert isinstance(said, Known)
+    assert isinstance(said.value, Standing)
