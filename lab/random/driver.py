@@ -143,8 +143,10 @@ def container_without(rng: random.Random, machine: Machine) -> Draw | None:
     program = _any(rng, machine)
     if not program or not machine.driver:
         return None
-    gone = over(f"{machine.driver}/x", f"rm -f {machine.driver}/libcuda.so* {machine.driver}/libnvidia*")
-    shell = f"{new_dev('')}; {gone}; mount -t tmpfs none /proc/driver; {CONTAINER}"
+    names = [f"{machine.driver}/{name}*" for name in ("libcuda.so", "libnvidia")]
+    gone = over(f"{machine.driver}/x", f"rm -f {' '.join(names)}")
+    inside = f"rm -f {' '.join('$W/ov/m' + name for name in names)} 2>/dev/null; true"
+    shell = f"{new_dev('')}; {gone}; mount -t tmpfs none /proc/driver; {CONTAINER}; {inside}"
     return Draw("container-without", "all", program, "container.no_gpu", ("driver.missing",), shell, command="CHROOT")
 
 

@@ -13,9 +13,9 @@ import shlex
 from lab.random.draw import Draw, Machine, operator
 
 OVER = (
-    'over() { local k=$(echo "$1" | tr / _); mkdir -p $W/lower/$k; [ -d $W/ov ] || { mkdir $W/ov; mount -t tmpfs none $W/ov; }; '
-    'mkdir -p $W/ov/$k/u $W/ov/$k/w; mount --bind "$1" $W/lower/$k; '
-    'mount -t overlay overlay -o lowerdir="$1",upperdir=$W/ov/$k/u,workdir=$W/ov/$k/w "$1"; LOWER=$W/lower/$k; }'
+    'over() { local k=$(echo "$1" | tr / _); LOWER=$W/lower/$k; [ -d $LOWER ] && return; mkdir -p $LOWER; '
+    "[ -d $W/ov ] || { mkdir $W/ov; mount -t tmpfs none $W/ov; }; mkdir -p $W/ov/$k/u $W/ov/$k/w; "
+    'mount --bind "$1" $LOWER; mount -t overlay overlay -o lowerdir="$1",upperdir=$W/ov/$k/u,workdir=$W/ov/$k/w "$1"; }'
 )
 FRAMEWORK = ("torch", "jax", "cupy", "triton", "numba", "onnx")
 
