@@ -1,0 +1,1 @@
+"""Prove: which rerun to make next, and what the outcomes prove; pure: it starts nothing and reads nothing."""

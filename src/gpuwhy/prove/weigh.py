@@ -1,0 +1,93 @@
+"""How likely each tweak is what matters: its usual weight, raised by what the program said and by the report's causes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from gpuwhy.model.ending import Ending
+from gpuwhy.model.proof import Tweak
+
+NAMED_LAST, NAMED, VALUE, PLACE = 60.0, 15.0, 15.0, 40.0
+DOUBT = 1.0
+"""The weight of "none of these", before the report's causes raise it."""
+LONG = 4
+"""Letters from which on a value that stands in the output is no coincidence."""
+
+_WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"too many open files|errno 24|emfile", ("limit nofile",)),
+    (r"resource temporarily unavailable|can't start new thread|cannot fork|eagain|pthread_create|thread creation", ("limit nproc", "limit as")),
+    (r"cannot allocate memory|memoryerror|bad_alloc|out of memory|failed to map|mmap|enomem|unable to allocate|defaultcpuallocator",
+     ("limit as", "limit data", "limit memlock")),
+    (r"file too large|sigxfsz|efbig", ("limit fsize",)),
+    (r"sigxcpu|cpu time limit", ("limit cpu",)),
+    (r"recursion|stack overflow|sigsegv|segmentation fault", ("limit stack", "limit as")),
+    (r"no space left|errno 28|enospc|disk quota", ("fresh TMPDIR", "fresh caches", "unset TMPDIR")),
+    (r"no usable temporary directory|permission denied|read-only file system|errno 13|errno 30|filenotfounderror|no such file",
+     ("fresh TMPDIR", "fresh caches", "unset TMPDIR")),
+)  # fmt: skip
+_BY_WORDS = tuple((re.compile(pattern, re.IGNORECASE), frozenset(ids)) for pattern, ids in _WORDS)
+
+
+def weighed(tweaks: Iterable[Tweak], ending: Ending, output: str, causes: Mapping[str, float]) -> list[Tweak]:
+    """The tweaks with their weights, the likeliest first."""
+    last = f"{ending} {' '.join(str(one) for one in ending.chain)}"
+    files = {frame.file for one in (ending, *ending.chain) for frame in one.stack}
+    speaking = {id_ for pattern, ids in _BY_WORDS if pattern.search(last) for id_ in ids}
+    words = set(re.findall(r"\w+", output))
+
+    def weight(one: Tweak) -> float:
+        by_cause = max((causes.get(cause, 0.0) for cause in one.causes), default=0.0)
+        raised = one.weight * (0.5 + 8.0 * by_cause)
+        raised *= _named(one, last, words) * _quoted(one, output)
+        raised *= PLACE if one.kind == "hide" and any(_inside(file, one.value) for file in files) else 1.0
+        return raised * (PLACE if one.id in speaking else 1.0)
+
+    told = (msgspec.structs.replace(one, weight=weight(one)) for one in tweaks)
+    return sorted(told, key=lambda one: -one.weight)
+
+
+def _named(one: Tweak, last: str, words: set[str]) -> float:
+    """A program that speaks of a variable speaks for it, most of all in its last words."""
+    if one.kind not in ("unset", "drop") or len(one.name) < LONG or one.name == "PATH":
+        return 1.0
+    if re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", last):
+        return NAMED_LAST
+    return NAMED if one.name in words else 1.0
+
+
+def _quoted(one: Tweak, output: str) -> float:
+    text = one.value.split("=")[0] if one.name.endswith("FLAGS") else one.value
+    return VALUE if one.kind == "drop" and len(text) > LONG and one.name != "PATH" and text in output else 1.0
+
+
+def _inside(file: str, path: str) -> bool:
+    return file == path or file.startswith(path.rstrip("/") + "/")
+
+
+def doubt(causes: Mapping[str, float], tweaks: Sequence[Tweak]) -> float:
+    """The weight of "none of these": more where the report names what no tweak can change."""
+    within = {cause for one in tweaks for cause in one.causes}
+    beyond = sum(confidence for cause, confidence in causes.items() if cause not in within)
+    return DOUBT + 3.0 * beyond
+
+
+def needed_by(message: str, tweaks: Sequence[Tweak]) -> list[Tweak]:
+    """Which of the tweaks took away what the program now says it misses."""
+    words = set(re.findall(r"\w+", message))
+    named = [one for one in tweaks if one.kind in ("unset", "drop") and one.name in words]
+    if named:
+        return named
+    wants = (
+        (r"ModuleNotFoundError|ImportError|No module named", ("PYTHONPATH", "PYTHONHOME")),
+        (r"cannot open shared object|undefined symbol|libcuda", ("LD_LIBRARY_PATH", "LD_PRELOAD")),
+        (r"command not found|No such file|nvcc|ptxas|FileNotFoundError", ("PATH", "CUDA_HOME", "CUDA_PATH", "TMPDIR")),
+    )
+    for pattern, names in wants:
+        if re.search(pattern, message):
+            found = [one for one in tweaks if one.name in names]
+            hidden = [one for one in tweaks if one.kind == "hide"] if "Module" in pattern else []
+            return found + hidden
+    return []

@@ -1,0 +1,176 @@
+"""The stage of a trial: fresh folders, a folder without some of its files, limits; made before it and gone after it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+
+FRESH = "{fresh}"
+NAMES = {
+    "nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC, "as": resource.RLIMIT_AS,
+    "data": resource.RLIMIT_DATA, "stack": resource.RLIMIT_STACK, "memlock": resource.RLIMIT_MEMLOCK,
+    "fsize": resource.RLIMIT_FSIZE, "cpu": resource.RLIMIT_CPU, "rss": resource.RLIMIT_RSS,
+}  # fmt: skip
+ROOM = 256 << 20
+MOST = 5000
+"""Entries of a folder beyond which no copy of links is made of it."""
+_VALUED = ("-X", "-W", "--check-hash-based-pycs")
+
+
+def limits_now() -> dict[str, tuple[int, int]]:
+    """The limits that a program of ours inherits; -1 is none."""
+    return {name: resource.getrlimit(number) for name, number in NAMES.items()}
+
+
+def numbered(limits: Mapping[str, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+    """The same by number; and no core files, which a hundred reruns would leave."""
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    return {resource.RLIMIT_CORE: (0, hard), **{NAMES[name]: pair for name, pair in limits.items()}}
+
+
+def may_exceed() -> bool:
+    """Whether we may raise a hard limit."""
+    return os.geteuid() == 0
+
+
+@contextlib.contextmanager
+def fresh_folder(avoid: str = "") -> Iterator[str]:
+    """An empty folder where there is room, away from a place that may be the trouble; gone afterwards."""
+    folder = _made(avoid)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, onerror=_unlock)
+
+
+def _unlock(function: object, path: str, error: object) -> None:
+    with contextlib.suppress(OSError):
+        os.chmod(os.path.dirname(path), 0o700)
+        os.chmod(path, 0o700)
+        shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) else os.unlink(path)
+
+
+def _made(avoid: str) -> str:
+    places = ["/tmp", "/var/tmp", "/dev/shm", os.path.expanduser("~/.cache"), os.getcwd()]
+    first = [one for one in places if os.path.realpath(one) != os.path.realpath(avoid or "/nowhere")]
+    for room in (ROOM, 1 << 20):
+        for place in (*first, *places):
+            with contextlib.suppress(OSError):
+                if shutil.disk_usage(place).free >= room:
+                    return tempfile.mkdtemp(prefix="gpuwhy-prove-", dir=place)
+    raise OSError("no folder with room for temporary files: /tmp, /var/tmp, /dev/shm and ~/.cache are full or closed")
+
+
+def filled(environ: Mapping[str, str], fresh: str) -> dict[str, str]:
+    """The variables with the fresh folder in them, its parts made."""
+    out = {}
+    for name, value in environ.items():
+        out[name] = value.replace(FRESH, fresh)
+        if FRESH in value:
+            os.makedirs(out[name], exist_ok=True)
+    return out
+
+
+def script_place(argv: Sequence[str]) -> tuple[int, str]:
+    """Which word of a Python's command line is the script, and the folder whose modules come first; (0, "") for others."""
+    if not os.path.basename(argv[0]).startswith("python"):
+        return 0, ""
+    at = 1
+    while at < len(argv) and argv[at].startswith("-") and argv[at] not in ("-", "-c", "-m"):
+        if argv[at].startswith("-") and not argv[at].startswith("--") and set(argv[at][1:]) & set("IP"):
+            return 0, ""
+        at += 2 if argv[at] in _VALUED else 1
+    if at >= len(argv) or argv[at] == "-":
+        return 0, ""
+    if argv[at] in ("-c", "-m"):
+        return 0, os.getcwd()
+    return at, os.path.dirname(os.path.realpath(argv[at]))
+
+
+def shadows(argv: Sequence[str], installed: Sequence[str], environ: Mapping[str, str]) -> list[str]:
+    """Files and folders that Python finds before a module of its own library or of an installed package."""
+    _, folder = script_place(argv)
+    if not folder or environ.get("PYTHONSAFEPATH"):
+        return []
+    meant = (set(sys.stdlib_module_names) | set(installed)) - {"__main__", "test", "tests", "site", "this"}
+    with contextlib.suppress(OSError):
+        found = sorted(one for one in os.listdir(folder) if _module(folder, one) in meant)
+        return [f"{folder}/{one}" for one in found[:40]]
+    return []
+
+
+def _module(folder: str, name: str) -> str:
+    """The module that a file or folder is when it is imported; "" for none."""
+    stem, dot, tail = name.partition(".")
+    if dot:
+        return stem if tail == "py" or tail.endswith("so") or tail == "pyc" else ""
+    return stem if os.path.isdir(f"{folder}/{name}") and _holds_python(f"{folder}/{name}") else ""
+
+
+def _holds_python(folder: str) -> bool:
+    """A folder without __init__.py is passed over where a real package of that name is found later."""
+    return os.path.exists(f"{folder}/__init__.py")
+
+
+def farm(folder: str, hidden: Sequence[str], fresh: str, script: str = "") -> str:
+    """A folder of links to everything in a folder but what is hidden; the script itself is copied."""
+    made = f"{fresh}/folder"
+    os.makedirs(made, exist_ok=True)
+    entries = os.listdir(folder)
+    if len(entries) > MOST:
+        raise OSError(f"{folder} has more than {MOST} entries")
+    for name in entries:
+        path = f"{folder}/{name}"
+        if path in hidden or (name == "__pycache__"):
+            continue
+        if script and os.path.realpath(path) == os.path.realpath(script):
+            shutil.copy2(path, f"{made}/{name}")
+        else:
+            os.symlink(path, f"{made}/{name}")
+    return made
+
+
+def moved(argv: Sequence[str], folder: str, hidden: Sequence[str], fresh: str) -> tuple[list[str], str]:
+    """The command line and working folder with which the hidden files are not found."""
+    at, searched = script_place(argv)
+    if not searched:
+        return list(argv), folder
+    if not at:
+        return list(argv), farm(searched, hidden, fresh)
+    made = farm(searched, hidden, fresh, argv[at])
+    words = list(argv)
+    words[at] = f"{made}/{os.path.basename(os.path.realpath(argv[at]))}"
+    return words, folder
+
+
+def absolute(argv: Sequence[str]) -> list[str]:
+    """The command line as it works from another folder: what names a file here is written out."""
+    return [os.path.abspath(one) if n and os.path.exists(one) and not one.startswith("-") else one for n, one in enumerate(argv)]
+
+
+def library_names(folder: str) -> frozenset[str]:
+    """The shared libraries in a folder, by their names."""
+    try:
+        return frozenset(one for one in os.listdir(folder) if ".so" in one)
+    except OSError:
+        return frozenset()
+
+
+def kept_input(source: int, folder: str) -> str:
+    """What was piped to us, in a file that every trial reads from its beginning; "" for a terminal."""
+    if os.isatty(source):
+        return ""
+    path = f"{folder}/input"
+    with os.fdopen(os.dup(source), "rb") as data, open(path, "wb") as file:
+        shutil.copyfileobj(data, file, 1 << 20)
+    return path
+
+
+def found_program(argv: Sequence[str], environ: Mapping[str, str]) -> str:
+    """The file that a command starts; "" where there is none."""
+    return shutil.which(argv[0], path=environ.get("PATH")) or ""
