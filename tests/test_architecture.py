@@ -25,7 +25,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "fixing": {"app", "verifying", "causes", "knowledge", "model", "plan", "reason", "repair"},  # after a diagnosis
     "verifying": {"app", "model", "repair"},  # the condition of an environment before and after a repair
     "border": set(),
-    "cli": {"app", "logs", "after", "border", "fixing", "run", "render", "knowledge", "plan", "lint"},
+    "proving": {
+        "after", "app", "border", "causes", "host", "logs", "model", "prove", "repair", "run", "symptoms",
+    },  # wires the experiments with what runs them
+    "prove": {"knowledge", "model"},  # which experiment next, and what the outcomes prove; pure
+    "cli": {
+        "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint",
+    },
     "guard": {"inside"},
     "inside": {"app", "logs", "render", "model"},  # in the user's own process; app and logs only once there is an error
     "pytest_plugin": {"inside"},

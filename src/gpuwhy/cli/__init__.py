@@ -11,7 +11,7 @@ from typing import NoReturn
 from gpuwhy._version import __version__
 
 HEALTHY, FOUND, USAGE, FAILED = 0, 1, 2, 3
-COMMANDS = ("check", "explain", "run", "record", "cause", "inspect", "releases", "code", "plan", "fix", "lint")
+COMMANDS = ("check", "explain", "run", "record", "cause", "inspect", "releases", "code", "plan", "fix", "lint", "prove")
 
 
 class UsageError(Exception):
@@ -70,10 +70,10 @@ def _run(argv: list[str]) -> int:
     )
     parser.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    from gpuwhy.cli import cause, check, explain, fix, inspect, lint, plan, record, releases, run
+    from gpuwhy.cli import cause, check, explain, fix, inspect, lint, plan, prove, record, releases, run
     from gpuwhy.cli import code as codes
 
-    for module in (check, explain, run, record, cause, inspect, releases, codes, plan, fix, lint):
+    for module in (check, explain, run, record, cause, inspect, releases, codes, plan, fix, lint, prove):
         module.add(commands)
     argv, rest = run.split(argv)
     try:

@@ -12,8 +12,8 @@ from gpuwhy.model.report import RuledOut, Shown
 SCHEMA = "gpuwhy.proof/1"
 
 Outcome = Literal["passes", "same", "other", "unclear"]
-"""passes: a success as it was defined. same: it failed as before. other: it failed otherwise, or ran without the GPU that
-it used before: a finding and no success. unclear: it was stopped before anything was decided."""
+"""passes: a success as it was defined. same: it failed as before. other: it failed otherwise, or ran without the GPU
+that it used before: a finding, no success. unclear: it was stopped before anything was decided."""
 Status = Literal["proven", "open", "flaky", "not_failing"]
 Kind = Literal["unset", "drop", "set", "limit", "hide", "folder", "package", "process"]
 

@@ -1,9 +1,9 @@
-"""What the outcomes of all runs prove: how often with the change and without it, in which order, and how sure that is."""
+"""What the outcomes of all runs prove: how often with the change and without it, in which order, and how surely."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb, log
+from math import comb, factorial, log
 from typing import NamedTuple
 
 from gpuwhy.model.ending import Ending
@@ -11,9 +11,16 @@ from gpuwhy.model.proof import Arms, Outcome, Tweak
 
 LEAST = 2
 """Equal failures, and successes, below which nothing is called proven."""
-CHANCE = 0.05
-FLAKY_CHANCE = 0.02
-"""The most that chance may explain, of a program that fails always and of one that fails at times."""
+CHANCE, FLAKY_CHANCE = 0.02, 0.003
+"""The most that chance may explain of what is called proven; of a program known to be flaky many changes were tried."""
+LUCK = 0.05
+"""The chance below which successes in a row of a flaky program are no luck."""
+FLAKY = 0.1
+"""How many programs that failed twice would not fail always."""
+LIKELY = 0.04
+"""The share of all weights from which on something spoke for a change before it was tried."""
+CHEAP, DEAR = 10.0, 30.0
+"""Seconds of a run below which one more failure is asked for, and above which two successes have to do."""
 
 
 class Once(NamedTuple):
@@ -45,19 +52,32 @@ def arms(runs: Sequence[Once], change: frozenset[str]) -> Arms:
     )
 
 
-def chance(runs: Sequence[Once], change: frozenset[str]) -> float:
-    """The greatest probability of these outcomes if the change did nothing.
+def fresh(runs: Sequence[Once], change: frozenset[str]) -> list[Once]:
+    """The runs that test the change rather than led to it: the search follows luck wherever it leads.
 
-    Every run with all of the change is on one side, every run with none or a part of it on the other.
+    The program as it is, what was run to confirm, and for a change of one tweak its first run alone, which could have
+    refuted it.
     """
-    decided = [one for one in runs if one.outcome in ("passes", "same")]
-    within = [one.outcome == "passes" for one in decided if one.key >= change]
-    beside = [one.outcome == "passes" for one in decided if not one.key >= change]
+    alone = len(change) == 1
+    return [
+        one
+        for one in runs
+        if one.outcome in ("passes", "same")
+        and (not one.key or (one.key == change and (alone or one.purpose == "confirm")))
+    ]
+
+
+def chance(runs: Sequence[Once], change: frozenset[str]) -> float:
+    """The probability that the program is only flaky and the change does nothing, by the runs that test it."""
+    bearing = fresh(runs, change)
+    within = [one.outcome == "passes" for one in bearing if one.key]
+    beside = [one.outcome == "passes" for one in bearing if not one.key]
     if not within or not beside:
         return 1.0
     if all(within) and not any(beside):
         passes, fails = len(within), len(beside)
-        return passes**passes * fails**fails / (passes + fails) ** (passes + fails)
+        luck = FLAKY * factorial(passes) * factorial(fails) / factorial(passes + fails + 1)
+        return luck / (luck + 1.0 - FLAKY)
     return _fisher(sum(within), len(within), sum(beside), len(beside))
 
 
@@ -80,9 +100,16 @@ def in_turn(runs: Sequence[Once], change: frozenset[str]) -> bool:
 
 
 def flaky(runs: Sequence[Once]) -> bool:
-    """Whether the program as it is both failed and succeeded, or failed in several ways."""
+    """Whether the outcomes contradict each other: the program as it is ends in several ways, or a change that made it
+    run did not, alone or among others.
+    """
     plain = {one.outcome for one in runs if not one.key} - {"unclear"}
-    return len(plain) > 1
+    return len(plain) > 1 or any(contradicted(runs, one.key) for one in runs if one.outcome == "passes" and one.key)
+
+
+def contradicted(runs: Sequence[Once], change: frozenset[str]) -> bool:
+    """Whether it failed as before although the whole change was in place."""
+    return any(one.outcome == "same" and one.key >= change for one in runs if one.key)
 
 
 def rate(runs: Sequence[Once]) -> tuple[int, int]:
@@ -93,23 +120,40 @@ def rate(runs: Sequence[Once]) -> tuple[int, int]:
 
 def repeats(runs: Sequence[Once]) -> int:
     """How many successes in a row are no luck: one for a program that always failed so far."""
+    if not flaky(runs):
+        return 1 if rate(runs)[0] else 3
     failed, of = rate(runs)
-    if failed >= of or not failed:
-        return 1 if failed else 3
-    return min(12, max(2, round(log(CHANCE) / log(1.0 - (failed + 0.5) / (of + 1.0)) + 0.49)))
+    if failed in (0, of):  # only the changes have told it: count them too
+        decided = [one.outcome for one in runs if one.outcome in ("passes", "same")]
+        failed, of = decided.count("same"), len(decided)
+    return min(12, max(2, round(log(LUCK) / log(1.0 - (failed + 0.5) / (of + 1.0)) + 0.49)))
 
 
-def proven(runs: Sequence[Once], change: frozenset[str]) -> bool:
-    """Two equal failures and two successes at least, in turn, and hardly by chance."""
-    found = arms(runs, change)
-    if found.failed < LEAST or found.passed < LEAST:
+def wanted(change: frozenset[str], seconds: float, share: float = 1.0) -> tuple[int, int]:
+    """Failures as it is, and successes with the change, that are asked for.
+
+    More of short runs, of many tweaks, and of a change that nothing spoke for: so is what luck finds.
+    """
+    more = 2 * (len(change) - 1) + (share < LIKELY)
+    if seconds >= DEAR:
+        return LEAST, LEAST + more
+    return LEAST + (seconds < CHEAP) + (share < LIKELY), LEAST + 1 + more
+
+
+def proven(runs: Sequence[Once], change: frozenset[str], seconds: float = 0.0, share: float = 1.0) -> bool:
+    """Two equal failures and two successes at the very least, in turn, and hardly by chance."""
+    found, (fails, passes) = arms(runs, change), wanted(change, seconds, share)
+    tested = sum(one.outcome == "passes" for one in fresh(runs, change) if one.key)
+    if (
+        found.failed < fails
+        or tested < passes
+        or found.chance > (FLAKY_CHANCE if flaky(runs) else CHANCE)
+        or found.passed < found.of_passed
+    ):
         return False
-    if flaky(runs) or found.passed < found.of_passed:
-        return found.passed == found.of_passed and found.chance <= FLAKY_CHANCE
-    return in_turn(runs, change) and found.chance <= CHANCE
+    return flaky(runs) or in_turn(runs, change)
 
 
 def hopeless(runs: Sequence[Once], change: frozenset[str]) -> bool:
-    """Whether the change has failed as often as it does by itself."""
-    with_it = [one for one in runs if one.key == change]
-    return any(one.outcome in ("same", "other") for one in with_it)
+    """Whether the change was in place and it failed all the same."""
+    return contradicted(runs, change) or any(one.outcome == "other" for one in runs if one.key == change)

@@ -1,8 +1,8 @@
 """The search for the smallest change: which experiment next, as a generator that is told the outcomes.
 
-Zeller's delta debugging with weights: tweaks stand in the order of their likelihood, and an experiment applies the first
-so many of them at once. The shortest beginning of that order with which the program runs ends in a tweak that is needed;
-that one stays, and the search goes on before it. A tweak of weight p among all costs about -log2 p runs.
+Zeller's delta debugging with weights: tweaks stand in the order of their likelihood, and an experiment applies the
+first so many of them at once. The shortest beginning of that order with which the program runs ends in a tweak that is
+needed; that one stays, and the search goes on before it. A tweak of weight p among all costs about -log2 p runs.
 """
 
 from __future__ import annotations

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gpuwhy.model.proof import Change, Tweak
-from gpuwhy.prove.variables import without
+from gpuwhy.prove.variables import unset, without
 
 
 class Setting(NamedTuple):
     """What a trial differs in, with nothing made yet: `{fresh}` in a variable stands for a folder to be made."""
 
     environ: dict[str, str]
-    limits: dict[str, tuple[int, int]] = {}
+    limits: Mapping[str, tuple[int, int]] = {}
     hidden: tuple[str, ...] = ()
     elsewhere: bool = False
     packages: tuple[Tweak, ...] = ()
@@ -48,19 +48,37 @@ def _dropped(tweaks: Iterable[Tweak]) -> dict[str, list[str]]:
     return out
 
 
+def in_words(tweaks: Iterable[Tweak], environ: Mapping[str, str]) -> list[Tweak]:
+    """The tweaks as they are told: a list whose every entry goes is a variable that is not set."""
+    chosen = list(tweaks)
+    whole = {
+        name
+        for name, gone in _dropped(chosen).items()
+        if name in environ and without(name, environ[name], frozenset(gone)) is None
+    }
+    out = [one for one in chosen if not (one.kind == "drop" and one.name in whole)]
+    first = {name: next(one for one in chosen if one.kind == "drop" and one.name == name) for name in sorted(whole)}
+    return out + [unset(name, one.weight) for name, one in first.items()]
+
+
+def _limit(one: Tweak) -> str:
+    return "unlimited" if one.limit[0] == -1 else str(one.limit[0])
+
+
 def change_of(tweaks: Iterable[Tweak], environ: Mapping[str, str]) -> Change:
     """The tweaks as one change: a list of which nothing is left is a variable that is unset."""
     chosen = list(tweaks)
     dropped = _dropped(chosen)
-    empty = [name for name, gone in dropped.items() if without(name, environ.get(name, ""), frozenset(gone)) is None]
+    whole = in_words(chosen, environ)
+    empty = [one.name for one in whole if one.kind == "unset"]
     return Change(
-        text=" and ".join(one.text for one in chosen),
-        unset=tuple(dict.fromkeys([*(one.name for one in chosen if one.kind == "unset"), *empty])),
+        text=" and ".join(one.text for one in whole),
+        unset=tuple(dict.fromkeys([*empty])),
         set={name: value for one in chosen for name, value in one.sets.items()},
         drop={name: tuple(gone) for name, gone in dropped.items()},
-        limits={one.name: "unlimited" if one.limit[0] == -1 else str(one.limit[0]) for one in chosen if one.kind == "limit"},
+        limits={one.name: _limit(one) for one in chosen if one.kind == "limit"},
         packages={one.name: one.value for one in chosen if one.kind == "package"},
         hide=tuple(one.value for one in chosen if one.kind == "hide"),
         folder="another" if any(one.kind == "folder" for one in chosen) else "",
-        command="; ".join(dict.fromkeys(one.command for one in chosen if one.command)),
-    )  # fmt: skip
+        command="; ".join(dict.fromkeys(one.command for one in whole if one.command)),
+    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from gpuwhy.knowledge.variables import variable_row
+from gpuwhy.knowledge.variables import FOREIGN, variable_row
 from gpuwhy.model.proof import Tweak
 
-KEPT = frozenset({"PATH", "HOME", "USER", "LOGNAME", "PWD", "OLDPWD", "SHELL", "SHLVL", "_", "TERM", "MAIL", "HOSTNAME"})
+KEPT = frozenset(
+    {"PATH", "HOME", "USER", "LOGNAME", "PWD", "OLDPWD", "SHELL", "SHLVL", "_", "TERM", "MAIL", "HOSTNAME"}
+)
 """Variables that a clean login has too; PATH is looked at by its entries."""
 LISTS = {
-    "LD_LIBRARY_PATH": ":", "LD_PRELOAD": ": ", "LD_AUDIT": ":", "PATH": ":", "PYTHONPATH": ":", "CUDA_VISIBLE_DEVICES": "",
+    "LD_LIBRARY_PATH": ":", "LD_PRELOAD": ": ", "LD_AUDIT": ":", "PATH": ":", "PYTHONPATH": ":",
     "XLA_FLAGS": " ", "PYTORCH_CUDA_ALLOC_CONF": ",", "PYTORCH_ALLOC_CONF": ",", "NVCC_APPEND_FLAGS": " ",
     "NVCC_PREPEND_FLAGS": " ", "PYTHONWARNINGS": ",", "LIBTPU_INIT_ARGS": " ", "TF_XLA_FLAGS": " ", "CPATH": ":",
     "LIBRARY_PATH": ":", "LD_LIBRARY_PATH_64": ":",
@@ -20,16 +22,18 @@ LISTS = {
 SYSTEM = frozenset({"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"})
 INERT = re.compile(
     r"(?:SSH_|XDG_|LC_|GNOME_|GTK_|QT_|KDE_|DBUS_|LESS|SUDO_|WINDOW|DESKTOP|GIT_|VSCODE_|TERM|I_MPI|STY|TMUX|PS\d|GPG_|"
-    r"SYSTEMD_|INVOCATION_|JOURNAL_|NVM_|FZF_|ZSH|BASH_|HIST)"
+    r"PIP_|UV_|SYSTEMD_|INVOCATION_|JOURNAL_|NVM_|FZF_|ZSH|BASH_|HIST)"
     r"|(?:LANG|LANGUAGE|LS_COLORS|COLORTERM|EDITOR|VISUAL|PAGER|DISPLAY|WAYLAND_DISPLAY|MANPATH|INFOPATH|TZ|EMAIL|"
-    r"COLUMNS|LINES|IFS|PROMPT|DEBIAN_FRONTEND|MOTD_SHOWN|P9K_SSH|DEFAULTS_PATH|MANDATORY_PATH|WSLENV|NAME)$"
+    r"COLUMNS|LINES|IFS|PROMPT|DEBIAN_FRONTEND|MOTD_SHOWN|P9K_SSH|DEFAULTS_PATH|MANDATORY_PATH|WSLENV|NAME|"
+    r"PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONIOENCODING|VIRTUAL_ENV\w*|CONDA_\w+|_CE_\w+)$"
 )
 """Variables of the terminal, the desktop and the shell, which hardly any program's success depends on."""
 
 _CAUSES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"LD_LIBRARY_PATH|LD_PRELOAD|LD_AUDIT", (
-        "cuda.mixed_libraries", "cudnn.mixed_libraries", "cudnn.version_mismatch", "driver.stub", "driver.compat_misuse",
-        "driver.library_mismatch", "env.path", "cuda.version_mismatch", "install.corrupted", "framework.extension_abi",
+        "cuda.mixed_libraries", "cudnn.mixed_libraries", "cudnn.version_mismatch", "driver.stub",
+        "driver.compat_misuse", "driver.library_mismatch", "env.path", "cuda.version_mismatch", "install.corrupted",
+        "framework.extension_abi",
     )),
     (r"PYTHONPATH|PYTHONUSERBASE|PYTHONSTARTUP", ("env.shadowed", "install.inconsistent", "framework.extension_abi")),
     (r"PATH|CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDNN_\w+|CPATH|LIBRARY_PATH|PYTHONHOME|CUDA_TOOLKIT_ROOT_DIR|TRITON_PTXAS_\w*PATH",
@@ -51,7 +55,7 @@ LOADER, STEERING, UNKNOWN, DULL = 1.5, 1.0, 0.12, 0.004
 _LOADER = re.compile(r"(?:LD_\w+|PYTHON\w+|CUDA_VISIBLE_DEVICES|XLA_FLAGS|JAX_PLATFORMS?|TMPDIR)\Z")
 _COMPUTING = re.compile(
     r"(?:OMP_|MKL_|OPENBLAS_|KMP_|GOTO_|BLIS_|VECLIB_|NUMEXPR_|NUMBA_|MALLOC_|GLIBC_|KERAS_|HF_|TRANSFORMERS_|OPENCV_|"
-    r"PROTOCOL_BUFFERS|GRPC_|RAY_|ONNX|MASTER_|TORCHINDUCTOR_|TORCHDYNAMO_|TORCH|TF\d?_|DNNL_|ONEDNN_|ASAN_|SSL_|TMP|TEMP)"
+    r"PROTOCOL_BUFFERS|RAY_|ONNX|MASTER_|TORCHINDUCTOR_|TORCHDYNAMO_|TORCH|TF\d?_|DNNL_|ONEDNN_|ASAN_|TMP|TEMP)"
 )
 
 
@@ -62,11 +66,13 @@ def causes_of(name: str) -> tuple[str, ...]:
 
 def usual(name: str) -> float:
     """How often a variable of this name is what matters, against others."""
+    if INERT.match(name) or name.startswith(FOREIGN):
+        return DULL
     if _LOADER.match(name):
         return LOADER
     if variable_row(name) or _COMPUTING.match(name):
         return STEERING
-    return DULL if INERT.match(name) else UNKNOWN
+    return UNKNOWN
 
 
 def split(name: str, value: str) -> list[str]:
@@ -91,12 +97,13 @@ def variables(environ: Mapping[str, str], needed: frozenset[str] = frozenset()) 
             yield from _entries(name, [one for one in split(name, value) if one not in SYSTEM | needed])
         elif name not in KEPT:
             parts = list(dict.fromkeys(split(name, value)))
-            yield from _entries(name, parts) if len(parts) > 1 else [_unset(name)]
+            yield from _entries(name, parts) if len(parts) > 1 else [unset(name, usual(name))]
 
 
-def _unset(name: str) -> Tweak:
+def unset(name: str, weight: float) -> Tweak:
+    """A variable left out as a whole."""
     return Tweak(
-        f"unset {name}", "unset", f"without {name}", name, causes=causes_of(name), weight=usual(name),
+        f"unset {name}", "unset", f"without {name}", name, causes=causes_of(name), weight=weight,
         command=f"unset {name}",
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""How likely each tweak is what matters: its usual weight, raised by what the program said and by the report's causes."""
+"""How likely each tweak is what matters: its usual weight, raised by what the program said and by the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.proof import Tweak
 
-NAMED_LAST, NAMED, VALUE, PLACE = 60.0, 15.0, 15.0, 40.0
+NAMED_LAST, NAMED, READ, VALUE, PLACE = 60.0, 15.0, 12.0, 15.0, 40.0
 DOUBT = 1.0
 """The weight of "none of these", before the report's causes raise it."""
 LONG = 4
@@ -31,17 +31,19 @@ _WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _BY_WORDS = tuple((re.compile(pattern, re.IGNORECASE), frozenset(ids)) for pattern, ids in _WORDS)
 
 
-def weighed(tweaks: Iterable[Tweak], ending: Ending, output: str, causes: Mapping[str, float]) -> list[Tweak]:
-    """The tweaks with their weights, the likeliest first."""
+def weighed(
+    tweaks: Iterable[Tweak], ending: Ending, output: str, causes: Mapping[str, float], source: str = ""
+) -> list[Tweak]:
+    """The tweaks with their weights, the likeliest first; `source` is the text of the program, where it has one."""
     last = f"{ending} {' '.join(str(one) for one in ending.chain)}"
     files = {frame.file for one in (ending, *ending.chain) for frame in one.stack}
     speaking = {id_ for pattern, ids in _BY_WORDS if pattern.search(last) for id_ in ids}
-    words = set(re.findall(r"\w+", output))
+    words, read = set(re.findall(r"\w+", output)), set(re.findall(r"\w+", source))
 
     def weight(one: Tweak) -> float:
         by_cause = max((causes.get(cause, 0.0) for cause in one.causes), default=0.0)
         raised = one.weight * (0.5 + 8.0 * by_cause)
-        raised *= _named(one, last, words) * _quoted(one, output)
+        raised *= _named(one, last, words, read) * _quoted(one, output)
         raised *= PLACE if one.kind == "hide" and any(_inside(file, one.value) for file in files) else 1.0
         return raised * (PLACE if one.id in speaking else 1.0)
 
@@ -49,13 +51,13 @@ def weighed(tweaks: Iterable[Tweak], ending: Ending, output: str, causes: Mappin
     return sorted(told, key=lambda one: -one.weight)
 
 
-def _named(one: Tweak, last: str, words: set[str]) -> float:
+def _named(one: Tweak, last: str, words: set[str], read: set[str]) -> float:
     """A program that speaks of a variable speaks for it, most of all in its last words."""
     if one.kind not in ("unset", "drop") or len(one.name) < LONG or one.name == "PATH":
         return 1.0
     if re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", last):
         return NAMED_LAST
-    return NAMED if one.name in words else 1.0
+    return NAMED if one.name in words else READ if one.name in read else 1.0
 
 
 def _quoted(one: Tweak, output: str) -> float:

@@ -17,7 +17,7 @@ def report_dict(report: Report) -> dict[str, Any]:
         "schema": SCHEMA,
         "status": report.status,
         "headline": report.headline,
-        "causes": [_cause(c) for c in report.causes],
+        "causes": [cause_dict(c) for c in report.causes],
         "ruled_out": [{"id": r.id, "because": r.because} for r in report.ruled_out],
         "undetermined": [{"id": o.id, "missing": o.missing, "how": o.how} for o in report.undetermined],
         "crashed": [{"id": o.id, "error": o.missing} for o in report.crashed],
@@ -63,7 +63,8 @@ def render(report: Report) -> str:
     return msgspec.json.format(msgspec.json.encode(utf8(report_dict(report))), indent=1).decode() + "\n"
 
 
-def _cause(cause: Shown) -> dict[str, Any]:
+def cause_dict(cause: Shown) -> dict[str, Any]:
+    """One cause, as every contract has it."""
     return {
         "id": cause.id,
         "title": cause.title,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import select
 import shutil
+import stat as modes
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,6 +50,31 @@ def fresh_folder(avoid: str = "") -> Iterator[str]:
         shutil.rmtree(folder, onerror=_unlock)
 
 
+@contextlib.contextmanager
+def fresh_folder_beside(prefix: str) -> Iterator[str]:
+    """An empty folder on the same disk as an environment, so that its files can be linked; gone afterwards."""
+    place = os.path.dirname(prefix.rstrip("/"))
+    if not os.access(place, os.W_OK):
+        with fresh_folder() as folder:
+            yield folder
+        return
+    folder = tempfile.mkdtemp(prefix=".gpuwhy-prove-", dir=place)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, onerror=_unlock)
+
+
+def requirements(location: str) -> list[str]:
+    """What an installed distribution asks for, as its metadata says."""
+    try:
+        with open(f"{location}/METADATA", encoding="utf-8", errors="replace") as file:
+            lines = file.read(1 << 20).split("\n\n")[0].splitlines()
+    except OSError:
+        return []
+    return [line.partition(":")[2].strip() for line in lines if line.startswith("Requires-Dist:")]
+
+
 def _unlock(function: object, path: str, error: object) -> None:
     with contextlib.suppress(OSError):
         os.chmod(os.path.dirname(path), 0o700)
@@ -77,7 +104,7 @@ def filled(environ: Mapping[str, str], fresh: str) -> dict[str, str]:
 
 
 def script_place(argv: Sequence[str]) -> tuple[int, str]:
-    """Which word of a Python's command line is the script, and the folder whose modules come first; (0, "") for others."""
+    """Which word of a Python's command line is the script, and the folder whose modules come first; else (0, "")."""
     if not os.path.basename(argv[0]).startswith("python"):
         return 0, ""
     at = 1
@@ -150,7 +177,10 @@ def moved(argv: Sequence[str], folder: str, hidden: Sequence[str], fresh: str) -
 
 def absolute(argv: Sequence[str]) -> list[str]:
     """The command line as it works from another folder: what names a file here is written out."""
-    return [os.path.abspath(one) if n and os.path.exists(one) and not one.startswith("-") else one for n, one in enumerate(argv)]
+    return [
+        os.path.abspath(one) if n and os.path.exists(one) and not one.startswith("-") else one
+        for n, one in enumerate(argv)
+    ]
 
 
 def library_names(folder: str) -> frozenset[str]:
@@ -163,14 +193,58 @@ def library_names(folder: str) -> frozenset[str]:
 
 def kept_input(source: int, folder: str) -> str:
     """What was piped to us, in a file that every trial reads from its beginning; "" for a terminal."""
-    if os.isatty(source):
+    try:
+        kind = os.fstat(source).st_mode
+    except OSError:
         return ""
-    path = f"{folder}/input"
-    with os.fdopen(os.dup(source), "rb") as data, open(path, "wb") as file:
-        shutil.copyfileobj(data, file, 1 << 20)
-    return path
+    if not (modes.S_ISREG(kind) or modes.S_ISFIFO(kind) or modes.S_ISSOCK(kind)):
+        return ""
+    path, some = f"{folder}/input", False
+    with open(path, "wb") as file:
+        while select.select([source], [], [], 5.0 if some else 0.3)[0]:  # a pipe that nobody writes to is no input
+            piece = os.read(source, 1 << 20)
+            if not piece:
+                return path
+            file.write(piece)
+            some = True
+    return path if some else ""
 
 
 def found_program(argv: Sequence[str], environ: Mapping[str, str]) -> str:
     """The file that a command starts; "" where there is none."""
     return shutil.which(argv[0], path=environ.get("PATH")) or ""
+
+
+def module_names(folder: str) -> list[str]:
+    """What can be imported from a folder of packages."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return [one for one in names if one.isidentifier() or one.endswith(".py")]
+
+
+def wheel_folders(site: str) -> list[str]:
+    """The folders of libraries that NVIDIA's wheels brought into an environment."""
+    try:
+        parts = sorted(os.listdir(f"{site}/nvidia"))
+    except OSError:
+        return []
+    return [path for part in parts if os.path.isdir(path := f"{site}/nvidia/{part}/lib")]
+
+
+def gpu_nodes() -> bool:
+    """Whether there is a GPU to be opened here."""
+    return any(os.path.exists(f"/dev/{name}") for name in ("nvidiactl", "nvidia0", "dxg"))
+
+
+def source_text(argv: Sequence[str], most: int = 1 << 20) -> str:
+    """The text of the program: its command line, and the script that it names."""
+    at, _ = script_place(argv)
+    path = argv[at] if at else argv[0]
+    text = ""
+    with contextlib.suppress(OSError):
+        with open(path, "rb") as file:
+            head = file.read(most)
+        text = "" if b"\0" in head[:4096] else head.decode("utf-8", "replace")
+    return "\n".join((*argv, text))

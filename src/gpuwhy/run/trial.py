@@ -236,3 +236,27 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def touched_gpu(ran: Ran) -> bool | None:
+    """Whether one of its processes opened a GPU; None where they were not looked at long enough."""
+    if any(seen.get("touched") for seen in ran.samples.seen.values()):
+        return True
+    points = ran.samples.points
+    late = ran.began + ran.seconds - points[-1]["t"] if points else ran.seconds
+    return False if points and late < 1.0 else None
+
+
+def end_process(pid: int, seconds: float = 10.0) -> bool:
+    """Ask one process to end, and wait; whether it is gone. Nothing stronger is sent."""
+    with contextlib.suppress(ProcessLookupError):
+        try:
+            os.kill(pid, signal.SIGTERM)
+        except PermissionError:
+            return False
+    until = time.monotonic() + seconds
+    while os.path.exists(f"/proc/{pid}"):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.1)
+    return True

@@ -1,0 +1,124 @@
+"""The answer: which cause is proven, which are refuted and open, and how it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+
+import msgspec
+
+from gpuwhy.model.cause import Evidence, Finding, Fix
+from gpuwhy.model.fact import Source
+from gpuwhy.model.proof import Arms, Outcome, Trial, Tweak
+from gpuwhy.model.report import RuledOut, Shown
+from gpuwhy.prove.counts import Once
+
+SPEAKS = 0.25
+"""The confidence from which on the report chooses among the causes that a change stands for."""
+PROVEN = 0.99
+
+
+def cause_of(tweaks: Sequence[Tweak], causes: Mapping[str, float]) -> str:
+    """The cause that a change speaks for: the report's likeliest among those of its first tweak, else the usual one."""
+    first = max(tweaks, key=lambda one: one.weight)
+    spoken = [one for one in first.causes if causes.get(one, 0.0) >= SPEAKS]
+    return max(spoken, key=lambda one: causes[one]) if spoken else next(iter(first.causes), "")
+
+
+def sentence(tweaks: Sequence[Tweak], arms: Arms) -> str:
+    """with … it runs (2 of 2), as it is it fails (2 of 2)."""
+    text = " and ".join(one.text for one in tweaks)
+    removes = all(one.kind in ("unset", "drop", "hide") for one in tweaks)
+    other = ("with it" if len(tweaks) == 1 else "with them") if removes else "as it is"
+    return f"{text} it runs ({arms.passed} of {arms.of_passed}), {other} it fails ({arms.failed} of {arms.of_failed})"
+
+
+def shown(
+    cause: str,
+    tweaks: Sequence[Tweak],
+    arms: Arms,
+    titles: Mapping[str, str],
+    known: Iterable[Shown],
+    proven: bool = True,
+) -> tuple[Shown, ...]:
+    """The proven cause first, with the change as its first fix; the others as far as they are still open."""
+    before = {one.id: one for one in reversed(list(known))}
+    text = ("proven: " if proven else "") + sentence(tweaks, arms)
+    evidence = tuple(Evidence("saw", one.text, Source("command", "rerun", one.id)) for one in tweaks)
+    because = Finding("proof" if proven else "strong", text, evidence)
+    fixes = tuple(Fix(_capital(one.text), one.command, safe=True, check="gpuwhy prove -- CMD") for one in tweaks)
+    old = before.pop(cause, None)
+    confidence = PROVEN if proven else max(0.7, old.confidence if old else 0.0)
+    first = Shown(
+        cause,
+        titles.get(cause, cause),
+        confidence,
+        old.subject if old else "",
+        (because, *(old.because if old else ())),
+        old.explains if old else (),
+        (*fixes, *(old.fixes if old else ())),
+        True,
+    )
+    share = (1.0 - PROVEN) if proven else 0.5
+    rest = [msgspec.structs.replace(one, confidence=round(one.confidence * share, 3)) for one in before.values()]
+    return (first, *sorted((one for one in rest if one.confidence >= 0.05), key=lambda one: -one.confidence))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def refuted(runs: Sequence[Once], tweaks: Sequence[Tweak], causes: Iterable[str]) -> tuple[RuledOut, ...]:
+    """Causes whose every tweak was in place when it failed as before."""
+    failed = [one.key for one in runs if one.outcome == "same" and one.key]
+    out = []
+    for cause in dict.fromkeys(causes):
+        own = frozenset(one.id for one in tweaks if cause in one.causes[:1])
+        if own and any(own <= key for key in failed):
+            words = ", ".join(sorted(one.text for one in tweaks if one.id in own)[:3])
+            more = f" and {len(own) - 3} more" if len(own) > 3 else ""
+            out.append(RuledOut(cause, f"it fails the same {words}{more}"))
+    return tuple(out)
+
+
+def trials(runs: Sequence[Once]) -> tuple[Trial, ...]:
+    """The runs as the table of experiments: each change once, in the order in which it was first tried."""
+    order = {one.key: n for n, one in reversed(list(enumerate(runs)))}
+    ordered = sorted(runs, key=lambda one: order[one.key])
+    return tuple(_trial(list(group)) for _, group in groupby(ordered, key=lambda one: one.key))
+
+
+def _trial(group: Sequence[Once]) -> Trial:
+    first = group[0]
+    outcomes = tuple(one.outcome for one in group)
+    worst = next((one for one in group if one.outcome in ("other", "same")), first)
+    return Trial(
+        text=told(first.tweaks),
+        tweaks=tuple(one.id for one in first.tweaks),
+        outcome=_together(outcomes),
+        n=len(group),
+        seconds=round(sum(one.seconds for one in group) / len(group), 2),
+        ending=worst.ending if worst.outcome in ("other", "same") else None,
+        outcomes=outcomes,
+        note=next((one.note for one in group if one.note), ""),
+        purpose=first.purpose,
+    )
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome:
+    """One failure among successes is a failure."""
+    return next((one for one in ("same", "other", "unclear") if one in outcomes), "passes")
+
+
+def told(tweaks: Sequence[Tweak]) -> str:
+    """What was changed, in few words."""
+    if not tweaks:
+        return "as it is"
+    if len(tweaks) <= 3:
+        return " and ".join(one.text for one in tweaks)
+    gone = [one for one in tweaks if one.kind in ("unset", "drop", "hide")]
+    rest = len(tweaks) - len(gone)
+    first = ", ".join(f"{one.value} in {one.name}" if one.kind == "drop" else one.name or one.value for one in gone[:3])
+    more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+    also = f", and {rest} other changes" if rest else ""
+    return f"without {first}{more}{also}" if gone else f"with {rest} changes"

@@ -1,0 +1,119 @@
+"""The answer of a session: status, cause, change, table."""
+
+from __future__ import annotations
+
+import time
+
+from gpuwhy.causes import CAUSES
+from gpuwhy.model.ending import Ending
+from gpuwhy.model.proof import Arms, Proof, Status, Tweak
+from gpuwhy.model.report import RuledOut, Shown
+from gpuwhy.prove.counts import arms, flaky, rate
+from gpuwhy.prove.setting import change_of, in_words
+from gpuwhy.prove.verdict import cause_of, refuted, sentence, shown, trials
+from gpuwhy.proving.session import Session
+
+_TITLES = {cause.id: cause.title for cause in CAUSES}
+
+
+def proof_of(session: Session) -> Proof:
+    """What the session has come to, also where it was stopped."""
+    found = session.found
+    now = arms(session.runs, frozenset(one.id for one in found) or frozenset({"nothing"}))
+    causes, out = _causes(session, now)
+    status = _status(session)
+    return Proof(
+        status=status,
+        headline=_headline(session, status, now),
+        causes=causes,
+        ruled_out=out,
+        change=change_of(found, session.plan.environ) if found and now.passed else None,
+        runs=len(session.runs),
+        experiments=trials(session.runs),
+        ending=session.base or (session.runs[-1].ending if session.runs else Ending()),
+        arms=now,
+        rate="fails {} of {}".format(*rate(session.runs)) if flaky(session.runs) else "",
+        notes=tuple(_notes(session, status)),
+        left=tuple(session.left),
+        seconds=round(time.monotonic() - session.began, 1),
+        interrupted=session.interrupted,
+    )
+
+
+def _words(session: Session) -> list[Tweak]:
+    return in_words(session.found, session.plan.environ)
+
+
+def _status(session: Session) -> Status:
+    if session.proven:
+        return "proven"
+    if session.base is None:
+        passed = [one for one in session.runs if one.outcome == "passes"]
+        return "not_failing" if passed and len(passed) == len(session.runs) else "open"
+    return "flaky" if flaky(session.runs) else "open"
+
+
+def _causes(session: Session, now: Arms) -> tuple[tuple[Shown, ...], tuple[RuledOut, ...]]:
+    known = session.known
+    if session.base is None:
+        return (), ()
+    ids = [one.id for one in known]
+    out = refuted(session.runs, [one for one in session.tweaks if one not in session.found], ids)
+    if session.found and now.passed:
+        cause = cause_of(session.found, session.causes)
+        known = tuple(one for one in known if one.id == cause or one.id not in {row.id for row in out})
+        causes = shown(cause, _words(session), now, _TITLES, known, session.proven)
+        return causes, tuple(row for row in out if row.id != cause)
+    return tuple(one for one in known if one.id not in {row.id for row in out}), out
+
+
+def _headline(session: Session, status: Status, now: Arms) -> str:
+    n = len(session.runs)
+    if status == "proven":
+        return f"proven: {sentence(_words(session), now)}"
+    if status == "not_failing":
+        return f"it does not fail: {n} of {n} runs succeeded"
+    if session.base is None:
+        return "undecided: it neither failed nor succeeded in the time that it had"
+    failed, of = rate(session.runs)
+    if status == "flaky" and failed == of:
+        return f"flaky: it failed {of} of {of} times as it is, but what made it run once did not the next time"
+    if status == "flaky":
+        return f"flaky: as it is, it fails {failed} of {of} times{_hint(session, now)}"
+    if session.found and now.passed:
+        return f"likely, not proven: {sentence(_words(session), now)}"
+    tried = len({one.id for run in session.runs for one in run.tweaks})
+    return f"open: it fails the same way {failed} of {of} times, and none of {tried} changes in {n} runs makes it run"
+
+
+def _hint(session: Session, now: Arms) -> str:
+    if not session.found:
+        return ", and no change was found that ends this"
+    text = " and ".join(one.text for one in _words(session))
+    return f"; {text} it ran {now.passed} of {now.of_passed} times, which may be chance"
+
+
+def _notes(session: Session, status: Status) -> list[str]:
+    out = []
+    if session.interrupted:
+        out.append("interrupted: this is what was known by then")
+    elif session.spent and status != "proven":
+        out.append(
+            f"the budget of {session.budget:.0f} s or {session.plan.runs} runs is spent: --budget and --runs allow more"
+        )
+    for one in session.turns:
+        ending = next((run.ending for run in session.runs if one.id in run.key and run.outcome == "other"), None)
+        if ending:
+            out.append(f"{one.text} it fails otherwise: {ending}")
+    base = session.base
+    if base and base.name == "EOFError":
+        out.append("it asks for input, and there is none: gpuwhy prove -- CMD < FILE gives every run the same")
+    if base and base.kind == "timeout" and not session.plan.timeout:
+        out.append(
+            f"it was taken to hang after {session.plan.quiet:.0f} s without output or work; --timeout N says when else"
+        )
+    if session.base is None and status == "open":
+        out.append(
+            "--timeout N: from then on it hangs; --seconds N: still running then is a success; --ok REGEX: this is one"
+        )
+    return out

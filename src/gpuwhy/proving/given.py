@@ -1,0 +1,37 @@
+"""What is known before anything runs: a failure that `gpuwhy run --record` kept, and the list of experiments."""
+
+from __future__ import annotations
+
+import signal as signals
+
+from gpuwhy import app
+from gpuwhy.model.ending import Ending
+from gpuwhy.model.fact import value_or
+from gpuwhy.model.proof import Tweak
+from gpuwhy.prove.weigh import weighed
+from gpuwhy.proving.plan import Plan
+from gpuwhy.proving.world import tweaks_here
+from gpuwhy.run.target import python_of_command
+from gpuwhy.run.trial import Ran
+
+
+class NothingGivenError(Exception):
+    """A recording without a failed program."""
+
+
+def given(data: bytes, name: str) -> Ran:
+    """The run in a recording; raises BadRecordingError, NothingGivenError."""
+    host, options = app.recorded_host(data, name)
+    run = app.Run(host, options)
+    watched = run.facts.run
+    signal = value_or(watched.signal, "")
+    if not watched.failed:
+        raise NothingGivenError(f"{name} holds no program that failed: gpuwhy run --record FILE -- CMD makes one")
+    number = int(getattr(signals, signal)) if signal.startswith("SIG") and hasattr(signals, signal) else 0
+    return Ran(value_or(watched.exit, 0), number, value_or(watched.seconds, 1.0), run.output)
+
+
+def listed(plan: Plan) -> list[Tweak]:
+    """The experiments of a program that has not run yet, the likeliest first."""
+    run = app.Run(app.live_host(), app.Options(python=plan.python or python_of_command(plan.argv), folder="."))
+    return weighed(tweaks_here(plan, run.facts, run.host), Ending(), "", {})

@@ -1,0 +1,90 @@
+"""What came of one trial: a success as it was defined, the same failure, another one, or nothing that can be told."""
+
+from __future__ import annotations
+
+import re
+import signal as signals
+from typing import NamedTuple
+
+import msgspec
+
+from gpuwhy.model.ending import Ending
+from gpuwhy.model.proof import Outcome
+from gpuwhy.proving.plan import Plan
+from gpuwhy.run.trial import Ran
+from gpuwhy.symptoms.ending import ending_of
+
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[.:]\d+)*")
+_PATH = re.compile(r"(?:/[\w.+@~-]+)+/")
+SILENT = ("exit", "signal", "none", "timeout")
+
+
+class Judged(NamedTuple):
+    """An outcome with its ending and a note for the reader."""
+
+    outcome: Outcome
+    ending: Ending
+    note: str = ""
+
+
+def ending_of_run(ran: Ran, ok: str = "") -> Ending:
+    """How it ended; without a word of its own, its last line is kept as the message."""
+    if ran.cannot:
+        return Ending("fatal", "cannot be started", ran.cannot)
+    if ran.stopped in ("time", "hangs"):
+        said = "it hung: no output and no work" if ran.stopped == "hangs" else "it had not ended"
+        return Ending("timeout", "", said)
+    name = signals.Signals(ran.signal).name if ran.signal else ""
+    if ran.code == 0 and not ran.signal:
+        return Ending("exit", "", f"it never printed {ok}", exit_code=0) if ok else Ending(exit_code=0)
+    if not name and 128 < ran.code <= 128 + 31:
+        name = signals.Signals(ran.code - 128).name
+    found = ending_of(ran.output, ran.code if not ran.signal else None, name)
+    if found.kind in SILENT and not found.message:
+        return msgspec.structs.replace(found, message=_last_line(ran.output))
+    return found
+
+
+def _last_line(output: str) -> str:
+    return next((line.strip()[:300] for line in reversed(output.splitlines()) if line.strip()), "")
+
+
+def same(first: Ending, other: Ending) -> bool:
+    """Whether two failures are one: as `alike`, and where there is no message by the last line."""
+    if not first.alike(other):
+        return False
+    return first.kind not in SILENT or first.chain != () or _bare(first.message) == _bare(other.message)
+
+
+def _bare(text: str) -> str:
+    return _NUMBER.sub("#", _PATH.sub("", text))
+
+
+def judge(ran: Ran, plan: Plan, base: Ending | None, away: str = "") -> Judged:
+    """The outcome of a trial; `base` is how it failed first, None for the first run itself."""
+    ending = ending_of_run(ran, plan.ok)
+    if ran.cannot:
+        return Judged("other", ending, f"cannot be started: {ran.cannot}")
+    won = _success(ran, plan, base)
+    if won:
+        return Judged("other", ending, away) if away else Judged("passes", Ending(exit_code=0), _how(ran, plan))
+    if ran.stopped and not (base is None or base.kind == "timeout"):
+        words = "it hung" if ran.stopped == "hangs" else "stopped before anything was decided"
+        return Judged("other" if ran.stopped == "hangs" else "unclear", ending, words)
+    if base is None or same(base, ending):
+        return Judged("same", ending)
+    return Judged("other", ending)
+
+
+def _success(ran: Ran, plan: Plan, base: Ending | None) -> bool:
+    if plan.ok:
+        return ran.stopped == "ok"
+    if ran.stopped == "time":
+        return ran.busy and (bool(plan.seconds) or (base is not None and base.kind != "timeout" and not plan.timeout))
+    return not ran.stopped and ran.code == 0 and not ran.signal
+
+
+def _how(ran: Ran, plan: Plan) -> str:
+    if ran.stopped == "time":
+        return f"still running after {ran.seconds:.0f} s"
+    return "it printed what --ok asks for" if ran.stopped == "ok" else ""

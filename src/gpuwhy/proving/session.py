@@ -1,0 +1,280 @@
+"""One proof from the first run to the answer: what is run when, within the budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from gpuwhy.after import Aftermath, aftermath, told
+from gpuwhy.model.ending import Ending
+from gpuwhy.model.proof import Outcome, Tweak
+from gpuwhy.model.report import Report, Shown
+from gpuwhy.prove.counts import Once, arms, flaky, hopeless, in_turn, proven, rate, repeats, wanted
+from gpuwhy.prove.remedies import LOUD
+from gpuwhy.prove.search import Result, hunt
+from gpuwhy.prove.verdict import told as words
+from gpuwhy.prove.weigh import doubt, weighed
+from gpuwhy.proving.bench import Bench
+from gpuwhy.proving.outcome import judge
+from gpuwhy.proving.plan import Plan, first_limit, outlives
+from gpuwhy.proving.world import tweaks_here
+from gpuwhy.run import stage
+from gpuwhy.run.child import Ended
+from gpuwhy.run.trial import Ran, interruptible, touched_gpu
+
+KEEP = 3
+"""Runs that the search leaves for the confirmation."""
+CALM, FLAKY = 3, 7
+"""How often a program is run that did not fail, and one that fails at times, before anything is changed."""
+CONFIRM = 20
+ROUNDS = 2
+VAGUE = 0.6
+"""The confidence below which a loud run is worth its time."""
+_ASKS_GPU = ("cuda", "gpu", "nvidia")
+
+
+class SpentError(Exception):
+    """The budget is spent."""
+
+
+class Session:
+    """The state of one proof; `proving.answer` makes the Proof of it."""
+
+    def __init__(self, plan: Plan, bench: Bench, say: Callable[[str], None] = lambda _: None) -> None:
+        self.plan, self.bench, self.say = plan, bench, say
+        self.runs: list[Once] = []
+        self.rans: list[Ran] = []
+        self.base: Ending | None = None
+        self.first = 0.0
+        self.found: tuple[Tweak, ...] = ()
+        self.share = 1.0  # of the change found among all weights
+        self.turns: tuple[Tweak, ...] = ()
+        self.proven = self.interrupted = self.spent = False
+        self.tweaks: list[Tweak] = []
+        self.after: Aftermath | None = None
+        self.causes: dict[str, float] = {}
+        self.gpu = stage.gpu_nodes()
+        self.began = time.monotonic()
+        self.known: tuple[Shown, ...] = ()
+        self.left: list[str] = []  # what was not tried, and what looks found
+        self.given: Ran | None = None
+        self.more: list[Callable[[Session], None]] = []  # what follows where nothing was found
+
+    def go(self) -> None:
+        """Run until it is decided, the budget is spent, or somebody stops it."""
+        try:
+            with interruptible():
+                self._steps()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        except SpentError:
+            self.spent = True
+
+    def _steps(self) -> None:
+        if not self._fails():
+            return
+        self._again()
+        self._loud()
+        self._search()
+        for step in self.more if not self.proven else []:
+            step(self)
+            if self.proven:
+                return
+
+    # ---------------------------------------------------------------- the program as it is
+
+    def _fails(self) -> bool:
+        """Whether it fails at all; a success is tried again, for a failure that comes and goes."""
+        for _ in range(CALM):
+            once = self._taken(self.given) if self.given and not self.runs else self.once((), "as it is")
+            if once.outcome == "same" and self.base is None:
+                self.base, self.first = once.ending, once.seconds
+                self._think(self.rans[-1])
+                return True
+            if once.outcome == "unclear":
+                return False
+        return False
+
+    def _taken(self, ran: Ran) -> Once:
+        """The failure that was recorded before, in place of a first run."""
+        judged = judge(ran, self.plan, None)
+        self.rans.append(ran)
+        self.runs.append(Once((), judged.outcome, judged.ending, ran.seconds, "recorded", "as it was recorded"))
+        return self.runs[-1]
+
+    def _again(self) -> None:
+        """A second time; where that ends otherwise, often enough for a rate."""
+        if len(self.runs) == 1:
+            self.once((), "as it is")
+        while flaky(self.runs) and rate(self.runs)[1] < FLAKY and self.time_left() > 0.6 * self.budget:
+            self.once((), "as it is")
+
+    def _think(self, ran: Ran) -> None:
+        """What the output and this machine's facts say, before anything is changed."""
+        ended = Ended(
+            ran.code, ran.signal, ran.seconds, ran.started, ran.began, ran.rings, ran.samples, ran.peak, (), ()
+        )
+        self.after = aftermath(self.plan.argv, ended, self.plan.python)
+        self._weigh(self.after.report, ran.output)
+
+    def _weigh(self, report: Report, output: str) -> None:
+        assert self.after is not None
+        assert self.base is not None
+        self.learn(report)
+        here = self.tweaks or tweaks_here(self.plan, self.after.facts, self.after.diagnosis.host)
+        self.tweaks = weighed(
+            _unweighed(here, self.tweaks), self.base, output, self.causes, stage.source_text(self.plan.argv)
+        )
+
+    def learn(self, report: Report) -> None:
+        """Take another report's word for the causes."""
+        self.known = report.causes
+        self.causes = {}
+        for one in report.causes:
+            self.causes[one.id] = max(one.confidence, self.causes.get(one.id, 0.0))
+
+    # ---------------------------------------------------------------- runs
+
+    @property
+    def budget(self) -> float:
+        """All seconds of this proof."""
+        return self.plan.budget_for(self.first)
+
+    def time_left(self) -> float:
+        """Seconds of the budget that are not spent."""
+        return self.budget - (time.monotonic() - self.began)
+
+    def once(self, tweaks: Sequence[Tweak], purpose: str, keep: int = 0) -> Once:
+        """One run; raises SpentError where the budget does not allow it any more."""
+        if len(self.runs) + keep >= self.plan.runs or (self.runs and self.time_left() < self.first * (1 + keep)):
+            raise SpentError
+        seconds, quiet = self._limits(purpose)
+        ran = self.bench.run(tweaks, seconds, quiet, self.gpu or not self.runs)
+        judged = judge(ran, self.plan, self.base, self._away(tweaks, ran))
+        if ran.left:
+            note = f"left {', '.join(ran.left[:3])} running: ended"
+            judged = judged._replace(note=f"{judged.note}; {note}" if judged.note else note)
+        once = Once(tuple(tweaks), judged.outcome, judged.ending, ran.seconds, purpose, judged.note)
+        self.runs.append(once)
+        self.rans.append(ran if not tweaks else ran._replace(rings=(), output=ran.output[-4000:]))
+        self.say(
+            f"run {len(self.runs)}: {words(tweaks)}: {_said(once.outcome, self.base is None)} ({ran.seconds:.1f} s)"
+        )
+        return once
+
+    def _limits(self, purpose: str) -> tuple[float, float]:
+        plan = self.plan
+        if self.base is None or plan.seconds:
+            return first_limit(plan), plan.quiet
+        if self.base.kind == "timeout" or plan.timeout:
+            return plan.timeout or self.first + 5.0, plan.quiet
+        if plan.ok:
+            return max(3.0 * self.first, self.first + 60.0), plan.quiet
+        return outlives(self.first, purpose == "confirm"), plan.quiet
+
+    def _away(self, tweaks: Sequence[Tweak], ran: Ran) -> str:
+        """Why a success is none: it stayed away from the GPU that it used or asked for before."""
+        if not self.gpu or touched_gpu(ran) is not False or not tweaks:
+            return ""
+        asked = any(
+            any(word in self.plan.environ.get(one.name, "").lower() for word in _ASKS_GPU)
+            for one in tweaks
+            if one.kind == "unset" and "PATH" not in one.name
+        )
+        return "it ran, but without the GPU" if asked or touched_gpu(self.rans[0]) else ""
+
+    def repeated(self, tweaks: Sequence[Tweak], purpose: str = "search") -> Result:
+        """As often as a flaky program needs, until it fails once."""
+        once = self.once(tweaks, purpose, KEEP)
+        for _ in range(repeats(self.runs) - 1):
+            if once.outcome != "passes":
+                break
+            once = self.once(tweaks, purpose, KEEP)
+        outcome: Outcome = "same" if once.outcome == "unclear" else once.outcome
+        return Result(outcome, str(once.ending))
+
+    # ---------------------------------------------------------------- experiments
+
+    def _loud(self) -> None:
+        """Once with every layer speaking, where what was said so far decides little."""
+        assert self.after is not None
+        total = sum(one.weight for one in self.tweaks) or 1.0
+        likeliest = max((one.weight for one in self.tweaks), default=0.0) / total
+        if (
+            not self.plan.loud
+            or max(self.causes.values(), default=0.0) >= VAGUE
+            or likeliest >= 0.3
+            or flaky(self.runs)
+        ):
+            return
+        sets = {name: value for name, value in LOUD.items() if name not in self.plan.environ}
+        self.once((Tweak("loud", "set", "with every layer speaking", sets=sets, heals=False),), "loud", KEEP)
+        self._weigh(told(self.rans[-1].output, self.after.facts), self.rans[-1].output)
+
+    def _search(self) -> None:
+        """Hunt and confirm; what does not hold is put behind everything else, once."""
+        for _ in range(ROUNDS):
+            self.hunted(self.tweaks)
+            if not self.found or self.proven:
+                return
+            doubtful = {one.id for one in self.found}
+            self.found = ()
+            lowered = [_times(one, 0.01) if one.id in doubtful else one for one in self.tweaks]
+            self.tweaks = sorted(lowered, key=lambda one: -one.weight)
+
+    def hunted(self, tweaks: Sequence[Tweak]) -> None:
+        """The smallest change among these, confirmed."""
+        asking = hunt(tweaks, doubt(self.causes, tweaks), lambda one: 1.0 + one.seconds / max(0.5, self.first))
+        try:
+            experiment = next(asking)
+            while True:
+                experiment = asking.send(self.repeated(experiment.tweaks, experiment.purpose))
+        except StopIteration as end:
+            self.found, self.turns = end.value.tweaks, (*self.turns, *end.value.turns)
+        if self.found:
+            self.share = max(one.weight for one in self.found) / (sum(one.weight for one in tweaks) or 1.0)
+            self.proven = self._confirmed(self.found)
+
+    def _confirmed(self, change: Sequence[Tweak]) -> bool:
+        """In turn with the change and without, until it is no chance; False where it does not hold."""
+        key = frozenset(one.id for one in change)
+        for _ in range(CONFIRM):
+            if proven(self.runs, key, self.first, self.share):
+                return True
+            if hopeless(self.runs, key):
+                return False
+            self.once(() if self._plain_next(key) else change, "confirm")
+        return proven(self.runs, key, self.first, self.share)
+
+    def _plain_next(self, key: frozenset[str]) -> bool:
+        """Whether it is the turn of the program as it is."""
+        now = arms(self.runs, key)
+        if flaky(self.runs):
+            return now.of_failed <= now.of_passed
+        if now.failed < wanted(key, self.first, self.share)[0]:
+            return True
+        return not in_turn(self.runs, key) and self.runs[-1].outcome == "passes" and not self._failed_since(key)
+
+    def _failed_since(self, key: frozenset[str]) -> bool:
+        """Whether it failed without the change after it first ran with it."""
+        first = next(
+            (n for n, one in enumerate(self.runs) if one.outcome == "passes" and one.key >= key), len(self.runs)
+        )
+        return any(one.outcome == "same" and not one.key >= key for one in self.runs[first:])
+
+
+def _unweighed(here: Sequence[Tweak], weighed_before: Sequence[Tweak]) -> Sequence[Tweak]:
+    """A second reading raises weights once more at most: what was raised stays, the rest may rise."""
+    return here if not weighed_before else [_times(one, 0.5) for one in here]
+
+
+def _times(one: Tweak, factor: float) -> Tweak:
+    return msgspec.structs.replace(one, weight=one.weight * factor)
+
+
+def _said(outcome: Outcome, first: bool) -> str:
+    if first and outcome == "same":
+        return "fails"
+    return {"passes": "runs", "same": "fails the same", "other": "fails otherwise", "unclear": "undecided"}[outcome]

@@ -1,0 +1,85 @@
+"""What is called proven: two and two, in turn, and hardly by chance."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.model.ending import Ending
+from gpuwhy.model.proof import Outcome, Tweak
+from gpuwhy.prove.counts import Once, arms, chance, flaky, in_turn, proven, rate, repeats, wanted
+
+ONE = Tweak("unset A", "unset", "without A", "A")
+TWO = Tweak("unset B", "unset", "without B", "B")
+KEY = frozenset({"unset A"})
+
+
+def runs(*words: str) -> list[Once]:
+    """P passes, F fails the same, O otherwise; small letters: the program as it is; `B`: the other tweak."""
+    out = []
+    for word in words:
+        outcome: Outcome = {"p": "passes", "f": "same", "o": "other", "u": "unclear"}[word[0].lower()]  # type: ignore[assignment]
+        tweaks = (
+            () if word[0].islower() else (TWO,) if word.endswith("B") else (ONE, TWO) if word.endswith("+") else (ONE,)
+        )
+        out.append(Once(tweaks, outcome, Ending(), 0.1, "confirm" if word[0] == "P" and not word[1:] else ""))
+    return out
+
+
+@pytest.mark.parametrize(
+    "words, answer",
+    [
+        ("f f P P", False),  # it may have healed by itself meanwhile
+        ("f f P f P", True),
+        ("f P f P", True),
+        ("f f P+ FB P P", True),  # a failure without all of it, between, counts as a turn
+        ("f P P", False),
+        ("f f P", False),
+        ("f f P f F", False),
+        ("f f P f O", False),
+        ("f f P f P p", False),  # now it runs without: flaky, and two are not enough
+        ("f f u P u f P", True),
+        ("f f p f f P P P P P", False),  # flaky, and many changes were tried: more is asked for
+        ("f f p f f f f f f P P P P P P P P", True),  # eight of nine against none of eight
+    ],
+)
+def test_proven(words, answer):
+    assert proven(runs(*words.split()), KEY, 60.0) is answer
+
+
+def test_only_runs_that_test_the_change_bear_on_it():
+    told = runs("f", "f", "FB", "P+", "FB", "P", "f", "P")
+    found = arms(told, KEY)
+    assert (found.failed, found.of_failed, found.passed, found.of_passed) == (3, 3, 2, 2)
+    b = 2 * 6 / 720  # two successes and three failures at an unknown rate
+    assert found.chance == round(0.1 * b / (0.1 * b + 0.9), 4)
+
+
+def test_several_tweaks_are_tested_by_what_came_after_the_search():
+    both = frozenset({"unset A", "unset B"})
+    assert chance(runs("f", "f", "P+", "P+"), both) == 1.0
+    assert wanted(both, 0.1) == (3, 5)
+
+
+def test_long_programs_need_two_and_two_and_short_ones_more():
+    assert wanted(KEY, 0.1) == (3, 3)
+    assert wanted(KEY, 20.0) == (2, 3)
+    assert wanted(KEY, 60.0) == (2, 2)
+
+
+def test_chance_of_a_flaky_program_is_fishers():
+    mixed = runs("f", "p", "f", "f", "P", "P", "P", "P")
+    assert chance(mixed, KEY) == pytest.approx(4 / 56)
+    assert flaky(mixed)
+    assert rate(mixed) == (3, 4)
+
+
+def test_in_turn_needs_a_failure_between_two_successes():
+    assert not in_turn(runs("f", "f", "P", "P"), KEY)
+    assert in_turn(runs("f", "P", "f", "P"), KEY)
+    assert not in_turn(runs("P", "P", "f"), KEY)
+
+
+def test_a_flaky_program_needs_more_successes_in_a_row():
+    assert repeats(runs("f", "f")) == 1
+    assert repeats(runs("f", "f", "p", "f", "f", "f", "p")) == 3
+    assert repeats(runs("f", "p", "p", "p", "p", "p", "p")) >= 10

@@ -1,0 +1,186 @@
+"""The search against brute force: it ends in a smallest change, with few runs, whatever is needed or breaks."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuwhy.model.proof import Outcome, Tweak
+from gpuwhy.prove.search import Found, Result, hunt
+from gpuwhy.prove.variables import variables
+from gpuwhy.prove.weigh import weighed
+
+World = Callable[[set[str]], "Outcome | tuple[Outcome, str]"]
+
+
+def tweak(name: str, weight: float = 0.12, joins: bool = True) -> Tweak:
+    return Tweak(f"unset {name}", "unset", f"without {name}", name, weight=weight, joins=joins)
+
+
+def names(found: Found) -> set[str]:
+    return {one.name for one in found.tweaks}
+
+
+def play(tweaks: list[Tweak], world: World, doubt: float = 1.0) -> tuple[Found, int]:
+    """Let the search ask the world; what it found and how many runs that took."""
+    asking, runs = hunt(tweaks, doubt), 0
+    try:
+        experiment = next(asking)
+        while True:
+            runs += 1
+            said = world({one.name for one in experiment.tweaks})
+            experiment = asking.send(Result(said) if isinstance(said, str) else Result(*said))
+    except StopIteration as end:
+        return end.value, runs
+
+
+def guilty(*names: str) -> World:
+    """It fails unless all of these are gone."""
+    return lambda gone: "passes" if set(names) <= gone else "same"
+
+
+@pytest.mark.parametrize("count, median, most", [(1, 8, 9), (2, 16, 17), (3, 22, 24)])
+def test_equal_weights_of_120_variables_cost_little_more_than_the_bits_they_hold(count, median, most):
+    tweaks = [tweak(f"V{n}") for n in range(120)]
+    runs = []
+    for seed in range(60):
+        wanted = set(random.Random(seed).sample([one.name for one in tweaks], count))
+        found, n = play(tweaks, guilty(*wanted))
+        assert names(found) == wanted
+        runs.append(n)
+    assert statistics.median(runs) <= median
+    assert max(runs) <= most
+
+
+def test_a_likely_one_is_found_at_once():
+    tweaks = [tweak("XLA_FLAGS", 60.0), *(tweak(f"V{n}") for n in range(119))]
+    found, runs = play(tweaks, guilty("XLA_FLAGS"))
+    assert names(found) == {"XLA_FLAGS"}
+    assert runs == 1
+
+
+LOGIN = {
+    **{f"{name}_{n}": "x" for name, many in (("SSH", 6), ("XDG", 12), ("LC", 12), ("GIT", 10)) for n in range(many)},
+    **{f"{name}_{n}": "1" for name, many in (("APP", 40), ("MODULE", 20)) for n in range(many)},
+    **dict.fromkeys(("OMP_NUM_THREADS", "NCCL_DEBUG", "TF_CPP_MIN_LOG_LEVEL", "CUDA_HOME", "HF_HOME", "TMPDIR"), "1"),
+    "LD_LIBRARY_PATH": "/a:/b:/c", "PYTHONPATH": "/p:/q", "XLA_FLAGS": "--one --two", "JAX_PLATFORMS": "cuda",
+    "PYTORCH_CUDA_ALLOC_CONF": "a:1,b:2", "CUDA_VISIBLE_DEVICES": "0",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_login_environment_with_steering_variables(count):
+    from gpuwhy.model.ending import Ending
+
+    tweaks = [one for one in weighed(variables(LOGIN), Ending(), "", {}) if one.kind == "unset"]
+    steering = [
+        "OMP_NUM_THREADS",
+        "NCCL_DEBUG",
+        "CUDA_HOME",
+        "JAX_PLATFORMS",
+        "CUDA_VISIBLE_DEVICES",
+        "TMPDIR",
+        "APP_7",
+    ]
+    runs = []
+    for wanted in combinations(steering, count):
+        found, n = play(tweaks, guilty(*wanted))
+        assert names(found) == set(wanted)
+        runs.append(n)
+    assert max(runs) <= 21  # with four more for the two failures and the confirmation: 25
+
+
+def smallest(world: World, all_names: list[str]) -> int | None:
+    for size in range(1, len(all_names) + 1):
+        for some in combinations(all_names, size):
+            if world(set(some)) == "passes":
+                return size
+    return None
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_nothing_of_what_is_found_can_be_left_out(data):
+    """Against every subset: fails while any clause holds, a clause being variables that are all still set."""
+    all_names = [f"V{n}" for n in range(7)]
+    clause = st.sets(st.sampled_from(all_names), min_size=1, max_size=3)
+    clauses = data.draw(st.lists(clause, min_size=1, max_size=3))
+    weights = data.draw(st.lists(st.floats(0.01, 20), min_size=7, max_size=7))
+    order = sorted(zip(all_names, weights, strict=True), key=lambda pair: -pair[1])
+
+    def world(gone: set[str]) -> Outcome:
+        return "same" if any(not (one & gone) for one in clauses) else "passes"
+
+    found, _ = play([tweak(name, weight) for name, weight in order], world)
+    assert world(names(found)) == "passes"
+    for one in names(found):
+        assert world(names(found) - {one}) == "same"
+    least = smallest(world, all_names)
+    assert least is not None
+    assert len(names(found)) >= least
+
+
+def test_what_nothing_changes_is_given_up_after_few_runs():
+    found, runs = play([tweak(f"V{n}") for n in range(100)], lambda gone: "same")
+    assert found.tweaks == ()
+    assert runs <= 5
+
+
+def test_a_variable_that_the_program_needs_is_kept_when_the_new_failure_names_it():
+    def world(gone: set[str]) -> tuple[Outcome, str]:
+        if "DATA_DIR" in gone:
+            return "other", "KeyError: 'DATA_DIR'"
+        return ("passes", "") if "BAD" in gone else ("same", "")
+
+    tweaks = [*(tweak(f"V{n}") for n in range(30)), tweak("DATA_DIR"), tweak("BAD")]
+    found, runs = play(tweaks, world)
+    assert names(found) == {"BAD"}
+    assert runs <= 10
+
+
+def test_a_needed_variable_that_nobody_names_is_found_by_halving():
+    def world(gone: set[str]) -> tuple[Outcome, str]:
+        if "V3" in gone:
+            return "other", "ZeroDivisionError"
+        return ("passes", "") if "V20" in gone else ("same", "")
+
+    found, runs = play([tweak(f"V{n}") for n in range(30)], world)
+    assert names(found) == {"V20"}
+    assert runs <= 16
+
+
+def test_another_failure_behind_the_first_is_a_finding_and_no_success():
+    """Without A it fails otherwise, and nothing makes it run."""
+
+    def world(gone: set[str]) -> tuple[Outcome, str]:
+        return ("other", "a second failure") if "V5" in gone else ("same", "")
+
+    found, _ = play([tweak(f"V{n}") for n in range(10)], world)
+    assert found.tweaks == ()
+    assert [one.name for one in found.turns] == ["V5"]
+
+
+def test_two_failures_one_behind_the_other_are_both_removed():
+    def world(gone: set[str]) -> tuple[Outcome, str]:
+        if "A" not in gone:
+            return "same", ""
+        return ("passes", "") if "B" in gone else ("other", "the second")
+
+    found, _ = play([*(tweak(f"V{n}") for n in range(10)), tweak("A"), tweak("B")], world)
+    assert names(found) == {"A", "B"}
+
+
+def test_single_tweaks_wait_for_the_causes_that_speak_for_them():
+    lone = tweak("growth", 30.0, joins=False)
+    found, runs = play([lone, *(tweak(f"V{n}") for n in range(50))], guilty("growth"))
+    assert names(found) == {"growth"}
+    assert runs == 1
+    unlikely = tweak("growth", 0.001, joins=False)
+    found, _ = play([unlikely, tweak("V1")], guilty("growth"))
+    assert found.tweaks == (), "an experiment without a chance is not made"

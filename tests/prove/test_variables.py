@@ -1,0 +1,114 @@
+"""An environment as tweaks: what may go, what stays, lists by their entries, and what the program's words raise."""
+
+from __future__ import annotations
+
+from gpuwhy.model.ending import Ending, Frame
+from gpuwhy.prove import remedies
+from gpuwhy.prove.packages import between, differences, suspects
+from gpuwhy.prove.setting import applied, change_of
+from gpuwhy.prove.variables import causes_of, variables
+from gpuwhy.prove.weigh import doubt, needed_by, weighed
+
+ENVIRON = {
+    "PATH": "/env/bin:/opt/cuda/bin:/usr/bin:/bin", "HOME": "/h", "TERM": "xterm", "XLA_FLAGS": "--alpha=1 --beta=2",
+    "LD_LIBRARY_PATH": "/x:/y", "JAX_PLATFORMS": "cuda", "APP_MODE": "1", "LS_COLORS": "x",
+}  # fmt: skip
+
+
+def ids(tweaks) -> set[str]:
+    return {one.id for one in tweaks}
+
+
+def test_what_a_login_has_stays_and_lists_are_taken_apart():
+    found = ids(variables(ENVIRON, frozenset({"/env/bin"})))
+    assert found == {
+        "drop PATH /opt/cuda/bin", "drop XLA_FLAGS --alpha=1", "drop XLA_FLAGS --beta=2", "drop LD_LIBRARY_PATH /x",
+        "drop LD_LIBRARY_PATH /y", "unset JAX_PLATFORMS", "unset APP_MODE", "unset LS_COLORS",
+    }  # fmt: skip
+
+
+def test_entries_go_and_a_list_without_entries_is_unset():
+    all_ = {one.id: one for one in variables(ENVIRON, frozenset({"/env/bin"}))}
+    some = applied(
+        ENVIRON, [all_["drop XLA_FLAGS --alpha=1"], all_["drop PATH /opt/cuda/bin"], all_["unset APP_MODE"]]
+    ).environ
+    assert some["XLA_FLAGS"] == "--beta=2"
+    assert some["PATH"] == "/env/bin:/usr/bin:/bin"
+    assert "APP_MODE" not in some
+    gone = [all_["drop XLA_FLAGS --alpha=1"], all_["drop XLA_FLAGS --beta=2"]]
+    assert "XLA_FLAGS" not in applied(ENVIRON, gone).environ
+    change = change_of(gone, ENVIRON)
+    assert change.unset == ("XLA_FLAGS",)
+    assert change.text == "without XLA_FLAGS"
+
+
+def test_what_comes_is_set_after_what_goes():
+    unset = next(one for one in variables({"XLA_PYTHON_CLIENT_PREALLOCATE": "true"}))
+    growth = next(one for one in remedies.memory() if one.id == "memory growth")
+    assert applied({"XLA_PYTHON_CLIENT_PREALLOCATE": "true"}, [growth, unset]).environ == growth.sets
+
+
+def test_the_variable_that_the_last_words_name_comes_first():
+    ending = Ending("exception", "RuntimeError", "Unknown flag in JAX_PLATFORMS")
+    assert weighed(variables(ENVIRON), ending, str(ending), {})[0].id == "unset JAX_PLATFORMS"
+    assert weighed(variables(ENVIRON), Ending(), "", {}, "os.environ['APP_MODE']")[0].weight < 2
+    named = {one.id: one.weight for one in weighed(variables(ENVIRON), Ending(), "", {}, "os.environ['APP_MODE']")}
+    plain = {one.id: one.weight for one in weighed(variables(ENVIRON), Ending(), "", {})}
+    assert named["unset APP_MODE"] > 5 * plain["unset APP_MODE"]
+
+
+def test_a_flag_that_the_output_quotes_and_a_file_in_the_stack():
+    told = weighed(variables(ENVIRON), Ending(), "unknown: --beta", {})
+    assert told[0].id in ("drop XLA_FLAGS --beta=2",)
+    stack = (Frame("/app/random.py", 3),)
+    shadows = weighed([*variables(ENVIRON), *remedies.shadows(["/app/random.py"])], Ending(stack=stack), "", {})
+    assert shadows[0].id == "hide /app/random.py"
+
+
+def test_causes_raise_what_they_predict_and_doubt_what_nothing_changes():
+    growth = list(remedies.memory())
+    told = weighed([*variables(ENVIRON), *growth], Ending(), "", {"memory.preallocation": 0.9})
+    assert {one.id: one.weight for one in told}["memory growth"] > 5 * growth[0].weight
+    assert doubt({"program.shape": 0.9}, told) > doubt({"env.setting": 0.9}, told)
+
+
+def test_limits_are_raised_only_where_they_can_be():
+    now = {"nofile": (1024, 4096), "as": (1 << 30, 1 << 30), "stack": (-1, -1)}
+    assert ids(remedies.limits(now, may_exceed=False)) == {"limit nofile"}
+    root = {one.id: one for one in remedies.limits(now, may_exceed=True)}
+    assert root["limit as"].limit == (-1, -1)
+    assert root["limit as"].weight > root["limit nofile"].weight, "a limit on addresses is nobody's default"
+    assert "ulimit -v unlimited" in root["limit as"].command
+
+
+def test_variables_speak_for_causes():
+    assert causes_of("XLA_FLAGS")[0] == "env.setting"
+    assert causes_of("CUDA_VISIBLE_DEVICES")[0] == "device.selection"
+    assert causes_of("PYTHONPATH")[0] == "env.shadowed"
+    assert causes_of("TMPDIR")[0] == "env.limit"
+    assert causes_of("CUDA_HOME")[0] == "env.path"
+
+
+def test_what_the_program_now_misses():
+    all_ = list(variables(ENVIRON))
+    assert [one.name for one in needed_by("KeyError: 'APP_MODE'", all_)] == ["APP_MODE"]
+    assert {one.name for one in needed_by("OSError: libx.so: cannot open shared object file", all_)} == {
+        "LD_LIBRARY_PATH"
+    }
+    assert needed_by("RuntimeError: whatever", all_) == []
+
+
+def test_packages_that_differ_are_likelier_than_those_written_anew():
+    here, fresh = {"numpy": "2.4.0", "torch": "2.1.0", "old": "1"}, {"numpy": "1.26.4", "torch": "2.1.0", "new": "3"}
+    found = {one.id: one for one in differences(here, fresh, {"numpy"})}
+    assert found["package numpy"].text == "with numpy 1.26.4 instead of 2.4.0"
+    assert found["package torch"].causes[0] == "install.corrupted"
+    assert found["package new"].text == "with new 3 installed"
+    assert found["package old"].value == ""
+    assert found["package numpy"].weight > found["package new"].weight > found["package torch"].weight
+
+
+def test_packages_named_and_releases_between():
+    assert suspects("ImportError: numpy.core.multiarray failed", ["numpy", "torch"]) == {"numpy"}
+    assert between(["1.0", "1.1", "1.2rc1", "1.2", "2.0"], "1.0", "2.0") == ["1.0", "1.1", "1.2", "2.0"]
+    assert between(["1.0", "1.1", "2.0"], "2.0", "1.0") == ["2.0", "1.1", "1.0"]

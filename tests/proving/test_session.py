@@ -1,0 +1,184 @@
+"""Whole proofs over programs that are pure functions: what is run when, what is called proven, what is left open."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from gpuwhy.model.proof import Proof, Tweak
+from gpuwhy.prove.variables import variables
+from gpuwhy.prove.weigh import weighed
+from gpuwhy.proving.answer import proof_of
+from gpuwhy.proving.plan import Plan
+from gpuwhy.proving.session import Session
+from gpuwhy.run.trial import Ran
+
+ERROR = 'Traceback (most recent call last):\n  File "/app/train.py", line 3, in <module>\n    main()\n'
+FAILS = Ran(1, 0, 0.1, ERROR + "RuntimeError: bad day\n")
+OTHER = Ran(1, 0, 0.1, ERROR + "ZeroDivisionError: division by zero\n")
+RUNS = Ran(0, 0, 0.1, "done\n")
+ENVIRON = {**{f"APP_{n}": "1" for n in range(30)}, "XLA_FLAGS": "--a=1", "TMPDIR": "/t", "HOME": "/h"}
+
+
+class Bench:
+    """A program that is a function of its environment."""
+
+    copies = None
+
+    def __init__(self, program: Callable[[dict[str, str]], Ran]) -> None:
+        self.program = program
+        self.limits: list[tuple[float, float]] = []
+
+    def run(self, tweaks: Sequence[Tweak], seconds: float, quiet: float, sampled: bool) -> Ran:
+        gone = {one.name for one in tweaks}
+        self.limits.append((seconds, quiet))
+        return self.program({name: value for name, value in ENVIRON.items() if name not in gone})
+
+
+class Thoughtless(Session):
+    """Without a look at the machine."""
+
+    def _think(self, ran: Ran) -> None:
+        assert self.base is not None
+        self.tweaks = weighed(variables(ENVIRON), self.base, ran.output, {})
+
+    def _loud(self) -> None:
+        pass
+
+
+def prove(program: Callable[[dict[str, str]], Ran], **how) -> tuple[Proof, Bench]:
+    bench = Bench(program)
+    session = Thoughtless(Plan(("train.py",), ENVIRON, "/", **how), bench)  # type: ignore[arg-type]
+    session.go()
+    return proof_of(session), bench
+
+
+def test_one_guilty_variable_is_proven():
+    proof, _ = prove(lambda environ: FAILS if "XLA_FLAGS" in environ else RUNS)
+    assert proof.status == "proven"
+    assert proof.change
+    assert proof.change.unset == ("XLA_FLAGS",)
+    assert proof.headline == "proven: without XLA_FLAGS it runs (3 of 3), with it it fails (3 of 3)"
+    assert proof.causes[0].id == "env.setting"
+    assert proof.causes[0].confidence >= 0.97
+    assert proof.runs <= 9
+    assert str(proof.ending) == "RuntimeError: bad day"
+
+
+def test_two_that_are_each_enough_to_fail_are_both_named():
+    proof, _ = prove(lambda environ: FAILS if {"APP_3", "APP_17"} & set(environ) else RUNS)
+    assert proof.status == "proven"
+    assert set(proof.change.unset) == {"APP_3", "APP_17"}
+    assert "with them it fails" in proof.headline
+
+
+def test_another_failure_is_no_success():
+    proof, _ = prove(lambda environ: FAILS if "APP_5" in environ else OTHER)
+    assert proof.status == "open"
+    assert proof.change is None
+    assert any("without APP_5 it fails otherwise: ZeroDivisionError" in note for note in proof.notes)
+    assert {one.outcome for one in proof.experiments} == {"same", "other"}
+
+
+def test_what_no_variable_changes_is_open():
+    proof, _ = prove(lambda environ: FAILS)
+    assert proof.status == "open"
+    assert proof.runs <= 8
+    assert "none of" in proof.headline
+
+
+def test_a_success_is_told_as_one():
+    proof, _ = prove(lambda environ: RUNS)
+    assert proof.status == "not_failing"
+    assert proof.runs == 3
+
+
+def test_trouble_that_passes_by_itself_is_not_blamed_on_a_variable():
+    """It fails four times and never again: whatever was changed then is innocent."""
+    left = [FAILS] * 4
+    proof, _ = prove(lambda environ: left.pop() if left else RUNS)
+    assert proof.status == "flaky"
+    assert all(one.confidence < 0.97 for one in proof.causes)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_flaky_program_gets_a_rate_and_no_culprit(seed):
+    dice = random.Random(seed)
+    proof, _ = prove(lambda environ: FAILS if dice.random() < 0.7 else RUNS)
+    assert proof.status != "proven", proof.headline
+    assert proof.status != "flaky" or proof.rate.startswith("fails ")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_flaky_failure_with_a_guilty_variable_is_never_blamed_on_another(seed):
+    dice = random.Random(seed)
+    proof, _ = prove(lambda environ: FAILS if "XLA_FLAGS" in environ and dice.random() < 0.7 else RUNS)
+    if proof.status == "proven":
+        assert proof.change.unset == ("XLA_FLAGS",)
+
+
+def test_the_number_of_runs_is_a_limit_and_what_is_known_is_told():
+    proof, _ = prove(lambda environ: FAILS if {"APP_3", "APP_17"} & set(environ) else RUNS, runs=6)
+    assert proof.runs <= 6
+    assert proof.status == "open"
+    assert any("is spent" in note for note in proof.notes)
+
+
+def test_an_interruption_leaves_the_answer_so_far():
+    count = iter(range(40))
+
+    def program(environ: dict[str, str]) -> Ran:
+        if next(count) == 4:
+            raise KeyboardInterrupt
+        return FAILS
+
+    proof, _ = prove(program)
+    assert proof.interrupted
+    assert proof.runs == 4
+    assert proof.status == "open"
+
+
+def test_outliving_the_failure_counts_and_the_second_time_by_far():
+    def program(environ: dict[str, str]) -> Ran:
+        return FAILS if "XLA_FLAGS" in environ else Ran(0, 0, 20.0, "step 1\n", stopped="time")
+
+    proof, bench = prove(program)
+    assert proof.status == "proven"
+    assert any("still running" in one.note for one in proof.experiments)
+    assert max(seconds for seconds, _ in bench.limits[2:]) >= 30
+    idle = Ran(0, 0, 20.0, "", stopped="time", busy=False)
+    assert prove(lambda environ: FAILS if "XLA_FLAGS" in environ else idle)[0].status == "open"
+
+
+def test_a_hang_can_be_proven_and_a_new_hang_is_no_success():
+    hangs = Ran(0, 0, 60.0, "waiting\n", stopped="hangs", busy=False)
+    proof, _ = prove(lambda environ: hangs if "XLA_FLAGS" in environ else RUNS, budget=5000.0)
+    assert proof.status == "proven"
+    assert proof.ending.kind == "timeout"
+    proof, _ = prove(lambda environ: FAILS if "XLA_FLAGS" in environ else hangs, budget=5000.0)
+    assert proof.status == "open"
+
+
+def test_success_by_a_text_or_by_time():
+    good, bad = Ran(0, 0, 1.0, "step 1", stopped="ok"), Ran(0, 0, 1.0, "cpu only")
+    proof, _ = prove(lambda environ: bad if "XLA_FLAGS" in environ else good, ok="step 1")
+    assert proof.status == "proven"
+    assert "never printed" in str(proof.ending)
+    alive = Ran(0, 0, 9.0, "", stopped="time")
+    proof, bench = prove(lambda environ: FAILS if "XLA_FLAGS" in environ else alive, seconds=9.0)
+    assert proof.status == "proven"
+    assert {seconds for seconds, _ in bench.limits} == {9.0}
+
+
+def test_a_silent_exit_is_compared_by_its_last_line():
+    def program(environ: dict[str, str]) -> Ran:
+        return Ran(1, 0, 0.1, "cannot open model 12\n" if "XLA_FLAGS" in environ else "cannot open data\n")
+
+    assert prove(program)[0].status == "open"
+
+
+def test_what_cannot_be_started_is_open():
+    proof, _ = prove(lambda environ: Ran(127, 0, 0.0, "", cannot="no such program"))
+    assert proof.status == "open"
