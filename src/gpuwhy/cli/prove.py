@@ -179,12 +179,12 @@ def _print(options: argparse.Namespace, proof: Proof) -> None:
 
 
 def _kept(options: argparse.Namespace, session: Session) -> None:
-    from gpuwhy.cli.record import keep
+    from gpuwhy.border.writing import keep
     from gpuwhy.proving.record import record_of
 
     data = record_of(session)
     try:
-        keep(os.path.realpath(options.record), data)
+        keep(options.record, data)
     except OSError as error:
         raise UsageError(f"cannot write {options.record}: {error.strerror}") from error
     print(f"gpuwhy: wrote {options.record} ({len(data):,} bytes); read it before you send it", file=sys.stderr)
