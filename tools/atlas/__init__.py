@@ -1,0 +1,1 @@
+"""The message atlas: which program prints which message, read from the published files."""
