@@ -22,7 +22,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "after": {"app", "logs", "model", "reason", "run"},  # what follows a watched run
     "logs": {"model", "symptoms", "causes", "reason"},  # explain without the machine, without loading its stages
-    "fixing": {"app", "verifying", "causes", "knowledge", "model", "plan", "reason", "repair"},  # after a diagnosis
+    "fixing": {"app", "settling", "verifying", "model", "reason", "repair"},  # what follows a diagnosis
+    "settling": {"causes", "knowledge", "model", "plan", "reason"},  # exact releases for a fix
     "verifying": {"app", "model", "repair"},  # the condition of an environment before and after a repair
     "border": set(),
     "proving": {

@@ -9,7 +9,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from gpuwhy import fixing
+from gpuwhy import fixing, settling
 from gpuwhy.causes import CAUSES
 from gpuwhy.model.repair import Look, Outcome, Steps
 from gpuwhy.reason.judge import judge
@@ -29,7 +29,7 @@ def told(fixture: str) -> Steps:
     facts = load(HERE / fixture)[1]
     found = report([c for c in CAUSES if not c.needs_log], facts, 0.0)
     return Steps(
-        found.status, found.headline, "", "", "venv", steps(found, lambda fix: fixing._planned(fix, facts), {})
+        found.status, found.headline, "", "", "venv", steps(found, lambda fix: settling.planned(fix, facts), {})
     )
 
 
@@ -51,9 +51,9 @@ def test_the_release_that_works_there_is_chosen(fixture, wanted):
 def test_a_plan_that_changes_nothing_is_not_taken(monkeypatch):
     """What the cause says stays, where the plan cannot see the reason."""
     facts = load(HERE / "driver/too_old/shown-wsl.json")[1]
-    monkeypatch.setattr(fixing, "_as_driver", lambda machine, _: machine)
+    monkeypatch.setattr(settling, "_as_driver", lambda machine, _: machine)
     (fix, *_) = next(v for v in judge([c for c in CAUSES if c.id == "driver.too_old"], facts) if v.fixes).fixes
-    assert fixing._planned(fix, facts).fix == fix
+    assert settling.planned(fix, facts).fix == fix
 
 
 def test_actions_say_what_commands_say():

@@ -5,21 +5,17 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from gpuwhy import app, verifying
-from gpuwhy.causes.commands import change
-from gpuwhy.knowledge.drivers import floor
-from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.repair import Action, Compared, Condition, Look, Outcome, Step, Steps, name_of
 from gpuwhy.model.report import Report
 from gpuwhy.reason.compare import compare
-from gpuwhy.reason.remedy import Chosen, steps
+from gpuwhy.reason.remedy import steps
 from gpuwhy.repair import apply
 from gpuwhy.repair.child import FailedError
 from gpuwhy.repair.claim import being_changed, half_made, held, sweep
@@ -27,9 +23,7 @@ from gpuwhy.repair.installer import Installer
 from gpuwhy.repair.metadata import fingerprint
 from gpuwhy.repair.patient import Patient, RefusedError, locked_by, patient
 from gpuwhy.repair.pins import size
-
-if TYPE_CHECKING:
-    from gpuwhy.model.plan import Machine, Proposal
+from gpuwhy.settling import is_placed, planned, releases
 
 __all__ = ["Call", "Outcome", "RefusedError", "Repair", "Steps", "apply_steps", "prepare", "steps_of"]
 
@@ -60,7 +54,7 @@ class Repair(msgspec.Struct, frozen=True):
 def steps_of(run: app.Run, take: Mapping[str, int] = {}, only: Sequence[str] = ()) -> Steps:
     """The steps of a diagnosis; releases that have to change are chosen by the plan."""
     report, facts = run.report(), run.facts
-    found = steps(report, lambda fix: _planned(fix, facts), take, only)
+    found = steps(report, lambda fix: planned(fix, facts), take, only)
     interpreter = facts.target.interpreter
     python, prefix, kind = ("", "", "")
     if isinstance(interpreter, Known):
@@ -96,70 +90,14 @@ def _with_size(step: Step, run: app.Run) -> Step:
     return replace(step, downloads=text)
 
 
-def _planned(fix: Fix, facts: Facts) -> Chosen:
-    """Where another release would do, the one that works on this machine, beside what is installed."""
-    if not fix.wishes:
-        return Chosen(fix)
-    from gpuwhy.plan.answer import plan
-    from gpuwhy.plan.machine import BadMachineError, seen
-    from gpuwhy.plan.names import COMPANIONS
-    from gpuwhy.plan.wishes import WishError, from_words
-
-    try:
-        machine = _as_driver(seen(facts, keep=("python",)), facts)
-        beside = [name for name in COMPANIONS if name in machine.installed and "torch" in fix.wishes]
-        answer = plan(from_words([*fix.wishes, *beside]), machine, least_change=True)
-    except (BadMachineError, WishError) as error:
-        return Chosen(fix, note=f"no plan: {error}")
-    if answer.proposal is None:
-        told = answer.conflict.text if answer.conflict else "nothing fits"
-        return Chosen(fix, note=f"in this environment nothing else works: {told}; gpuwhy plan shows what is nearest")
-    return _chosen(fix, facts, answer.proposal)
-
-
-def _as_driver(machine: Machine, facts: Facts) -> Machine:
-    """Where only the CUDA is known that the driver speaks (WSL), the oldest driver that runs such programs."""
-    speaks = facts.driver.driver_cuda
-    oldest = floor(speaks.value) if not machine.driver and isinstance(speaks, Known) else None
-    return replace(machine, driver=oldest.driver) if oldest else machine
-
-
-def _chosen(fix: Fix, facts: Facts, proposal: Proposal) -> Chosen:
-    asked = [one for one in proposal.choices if one.asked]
-    here = _releases(facts)
-    if all(here.get(one.package, "").split("+")[0] == one.version for one in asked):
-        return Chosen(fix)  # the plan sees nothing wrong with what is there: the cause knows better
-    wanted = [*(one.requirement for one in asked), *(cap.requirement for cap in proposal.caps)]
-    old = [name for name in fix.wishes if name not in {one.package for one in asked}]
-    removing = tuple(dict.fromkeys((*fix.uninstall, *old)))
-    text = f"Install {' and '.join(f'{one.package} {one.version}' for one in asked)}, which works here"
-    made = change(facts, text, *wanted, because_of=fix.wishes[0], removing=removing, check=fix.check)
-    why = "; ".join(line for one in asked[:1] for line in (_built(one.cuda), one.runs) if line)
-    note = "; ".join(f"needs {part.name} {part.version}: {part.why}" for part in proposal.system)
-    backend = next((one.backend for one in asked if one.backend), "")
-    if backend:
-        made = replace(made, command=_own_index(made.command, backend))
-    return Chosen(made, why, note, backend)
-
-
-def _built(cuda: str) -> str:
-    return f"It is built for CUDA {cuda}" if cuda else ""
-
-
-def _own_index(command: str, backend: str) -> str:
-    """uv finds PyTorch's own index by the name of the build."""
-    *before, last = command.split("\n")
-    words = last.partition(" install ")[2]
-    python = last.split(" -m pip")[0] if " -m pip" in last else ""
-    target = f" --python {python}" if python else ""
-    return "\n".join([*before, f"uv pip install{target} --torch-backend={backend} {words}"])
-
-
 def prepare(run: app.Run, found: Steps, call: Call, only: Sequence[str] = ()) -> Repair:
     """Everything that speaks against beginning, said before anything is touched; raises RefusedError."""
     if not run.live:
         raise RefusedError("the host is not this running machine: its fix can be read here and carried out there")
     mine = [step for step in found.steps if step.by == "gpuwhy" and (step.sure or only)]
+    apart = next((step.note for step in found.steps if "cannot share one environment" in step.note), "")
+    if not mine and apart:
+        raise RefusedError(f"{apart}. Nothing was changed; gpuwhy fix without --apply prints the commands")
     if not mine:
         perhaps = next((s.causes[0] for s in found.steps if s.by == "gpuwhy"), "")
         hint = (
@@ -170,7 +108,8 @@ def prepare(run: app.Run, found: Steps, call: Call, only: Sequence[str] = ()) ->
     folder = target.prefix if call.in_place else apply.free_name(target.prefix, call.into)
     if being_changed(target.prefix):
         raise RefusedError(f"another gpuwhy fix is changing {target.prefix} at this moment: wait until it has ended")
-    return Repair(target, tuple(mine), folder, call.into)
+    gpu = frozenset(one.name for one in target.distributions if is_placed(one.name))
+    return Repair(target, tuple(mine), folder, call.into, gpu)
 
 
 def apply_steps(run: app.Run, repair: Repair, call: Call, say: Say) -> Outcome:
@@ -297,15 +236,7 @@ def _look(report: Report) -> Look:
 
 def _changed(before: Facts, after: Facts) -> tuple[tuple[str, ...], list[str]]:
     """Releases that differ, in words, and the names of those that are new."""
-    old, new = _releases(before), _releases(after)
+    old, new = releases(before), releases(after)
     told = [f"{name} {old.get(name, '–')} → {new.get(name, '–')}" for name in sorted({*old, *new})]
     same = {f"{name} {version} → {version}" for name, version in old.items()}
     return tuple(text for text in told if text not in same), sorted(set(new) - set(old))
-
-
-def _releases(facts: Facts) -> dict[str, str]:
-    found, interpreter = facts.target.distributions, facts.target.interpreter
-    if not isinstance(found, Known) or not isinstance(interpreter, Known):
-        return {}
-    prefix = interpreter.value.prefix.rstrip("/") + "/"
-    return {one.name: one.version for one in reversed(found.value) if one.location.startswith(prefix)}

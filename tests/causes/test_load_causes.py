@@ -115,9 +115,9 @@ def test_both_versions_and_what_their_names_date():
     )
 
 
-def test_companions_are_chosen_by_the_resolver_and_others_are_not():
+def test_companions_are_pinned_and_what_no_row_knows_is_built_again():
     first, back = commands("framework.extension_abi", "shown")
-    assert first == '~/venv/bin/python -m pip install --upgrade "torch==2.5.1" "torchvision"'
+    assert first == '~/venv/bin/python -m pip install "torch==2.5.1" "torchvision==0.20.1"'
     assert back == '~/venv/bin/python -m pip install "torch==2.2.0"'
     assert "flash-attn" in commands("framework.extension_abi", "shown-2")[0]
 

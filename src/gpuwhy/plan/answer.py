@@ -112,9 +112,9 @@ def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, fo
     asked = {root(w.name) or w.name for w in wishes if not w.constraint}
     chosen = list(found.chosen.values())
     choices = tuple(_choice(one, machine, one.root in asked) for one in chosen if one.role != "library")
-    held = {one.root: why for one in chosen if one.role == "library" and (why := _held(one, chosen, catalogue))}
+    kept = {one.root: why for one in chosen if one.role == "library" and (why := held(one, chosen, catalogue))}
     libraries = tuple(
-        _choice(one, machine, one.root in asked or one.root in held)
+        _choice(one, machine, one.root in asked or one.root in kept)
         for one in sorted(chosen, key=lambda c: c.root)
         if one.role == "library" and "[" not in one.root
     )
@@ -126,11 +126,11 @@ def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, fo
         choices,
         libraries,
         others,
-        _caps(chosen),
+        caps_of(chosen),
         _system(chosen, machine),
         _environment(chosen, found.python),
         (*_newer(found), *_not_together(chosen, catalogue)),
-        (*machine.lines, *_lines(chosen, machine), *(Line("know", _kept(found.chosen[n], w)) for n, w in held.items())),
+        (*machine.lines, *_lines(chosen, machine), *(Line("know", _kept(found.chosen[n], w)) for n, w in kept.items())),
         (*notes, *_notes(chosen, machine, found)),
     )
     return msgspec.structs.replace(out, ways=ways(out, machine))
@@ -154,7 +154,7 @@ def _choice(one: Candidate, machine: Machine, asked: bool) -> Choice:
     )
 
 
-def _held(one: Candidate, chosen: list[Candidate], catalogue: Catalogue) -> str:
+def held(one: Candidate, chosen: list[Candidate], catalogue: Catalogue) -> str:
     """Why an installer, left alone, would take a newer wheel that does not work; '' where it would not."""
     specs = ",".join(spec for other in chosen for name, spec in other.needs if name == one.root and spec)
     for other, verdict in sorted(catalogue.of(one.root), key=lambda pair: parsed(pair[0].row.version), reverse=True):
@@ -169,7 +169,8 @@ def _kept(one: Candidate, why: str) -> str:
     return f"{why}: {one.row.version} is the newest that works here"
 
 
-def _caps(chosen: list[Candidate]) -> tuple[Cap, ...]:
+def caps_of(chosen: list[Candidate]) -> tuple[Cap, ...]:
+    """The limits that releases need and do not state."""
     rows = {
         row.requirement: Cap(row.requirement, f"{one.row.name} {one.row.version}: {row.because}", row.source)
         for one in chosen

@@ -11,7 +11,7 @@ from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.migrations import crossed
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.plan import Conflict, Line, Machine, Passed, Proposal, Wish
-from gpuwhy.model.version import numbers
+from gpuwhy.model.version import major_minor, numbers
 from gpuwhy.plan.candidates import fitting_driver, named_gpu, oldest_glibc, parsed, rows_of, specifier
 from gpuwhy.plan.names import root
 from gpuwhy.plan.resolve import Impossible
@@ -190,6 +190,7 @@ def _relaxed(
     """What could be given up, the cheapest first; what is to be kept comes last."""
     free = [msgspec.structs.replace(w, specifier="") if any(w is c for c in core) else w for w in wishes]
     pinned = any(w.specifier for w in core)
+    near = [_series_of(w) if any(w is c for c in core) else w for w in wishes]
     other = msgspec.structs.replace(machine, python="", fixed_python=False)
     newest = msgspec.structs.replace(machine, driver=_newest_driver(machine))
     both = msgspec.structs.replace(newest, python="", fixed_python=False)
@@ -197,6 +198,7 @@ def _relaxed(
     newer = msgspec.structs.replace(machine, libc="")
     fixed = machine.fixed_python
     steps: list[tuple[tuple[str, ...], bool, Sequence[Wish], Machine]] = [
+        (("version",), near != list(wishes), near, machine),
         (("python",), fixed, wishes, other),
         (("version",), pinned, free, machine),
         (("version", "python"), pinned and fixed, free, other),
@@ -221,6 +223,14 @@ def _relaxed(
             yield _teller(parts, machine), changed_wishes, changed
 
 
+def _series_of(wish: Wish) -> Wish:
+    """A pinned release as any of its minor series: ==2.15.0 → ==2.15.*."""
+    pin = wish.specifier.removeprefix("==")
+    if not wish.specifier.startswith("==") or "," in pin or pin.endswith(".*") or len(numbers(pin)) < 3:
+        return wish
+    return msgspec.structs.replace(wish, specifier=f"=={major_minor(pin)}.*")
+
+
 def _teller(parts: tuple[str, ...], machine: Machine) -> Callable[[Proposal], str]:
     def tell(found: Proposal) -> str:
         said = {
@@ -241,7 +251,8 @@ def _driver(machine: Machine, found: Proposal) -> str:
     """The driver that the nearest set needs."""
     branch = _newest_driver(machine)
     floors = [fitting_driver(c.cuda, machine.system) for c in found.choices if c.cuda and c.role == "framework"]
-    oldest = max(filter(None, floors), key=parsed, default="")
+    firsts = [str(first) for card in machine.gpus if (first := _first_branch(card.capability, machine.system))]
+    oldest = max(filter(None, [*floors, *firsts]), key=parsed, default="")
     return f"{branch} (the newest branch that drives the GPU)" if branch else f"{oldest} or newer"
 
 

@@ -21,6 +21,7 @@ from gpuwhy.plan.candidates import (
     parsed,
     specifier,
 )
+from gpuwhy.plan.machine import PYTHONS
 from gpuwhy.plan.names import root
 from gpuwhy.plan.roots import FRAMEWORKS, TOOLKIT, Candidate, candidates, framework_of
 
@@ -67,8 +68,15 @@ class Found(msgspec.Struct, frozen=True):
 class Catalogue:
     """The releases that may be chosen on one machine, judged once each."""
 
-    def __init__(self, machine: Machine, wishes: Sequence[Wish], least_change: bool = False) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        wishes: Sequence[Wish],
+        least_change: bool = False,
+        plain: frozenset[str] = frozenset(),
+    ) -> None:
         self.machine, self.wishes, self.least_change = machine, wishes, least_change
+        self.plain = plain  # roots that stay as they are: what they demand of NVIDIA's wheels is not enforced
         self.limits = _limits(wishes)
         self.own_index = machine.system == "windows"  # whether builds of PyTorch's own index may be chosen
         self.judged: dict[str, list[tuple[Candidate, Verdict]]] = {}
@@ -76,7 +84,11 @@ class Catalogue:
     def of(self, name: str) -> list[tuple[Candidate, Verdict]]:
         """Every release of a root with its verdict, best first."""
         if name not in self.judged:
-            found = [(one, self._verdict(one)) for one in candidates(name, self.machine)]
+            every = candidates(name, self.machine)
+            if name in self.plain:
+                found = [(_bare(one), Verdict()) for one in every]
+            else:
+                found = [(one, self._verdict(one)) for one in every]
             found.sort(key=lambda pair: bool(pair[1].unsure) or (pair[0].guessed and not pair[0].row.sass))
             if self.least_change:
                 found.sort(key=lambda pair: self.machine.installed.get(pair[0].row.name) != pair[0].row.version)
@@ -184,11 +196,13 @@ class Provider(AbstractProvider[Need, "Candidate | Value", str]):
         return out
 
 
-def resolve(catalogue: Catalogue, python: str) -> Found:
-    """A set for the wishes, or Impossible; builds that only PyTorch's own index has are the second choice."""
+def resolve(catalogue: Catalogue, python: str, own_index: bool = True) -> Found:
+    """A set for the wishes, or Impossible; builds that only PyTorch's own index has are the second choice, if any."""
     try:
         return _resolve(catalogue, python)
     except Impossible:
+        if not own_index:
+            raise
         own = any(one.backend and not verdict.kind for one, verdict in catalogue.judged.get("torch", ()))
         if catalogue.own_index or not own:
             raise
@@ -257,6 +271,12 @@ def _any_set(catalogue: Catalogue, python: str, fixed: dict[str, str]) -> Found:
         if verdict.unsure and one is chosen[name]
     }
     return Found(value.value if isinstance(value, Value) else "", chosen, catalogue.passed(), unsure)
+
+
+def _bare(one: Candidate) -> Candidate:
+    """The release without its extras and what these bring."""
+    pin = f"{one.row.name if one.root != 'jax' else 'jax'}=={one.row.version}"
+    return msgspec.structs.replace(one, needs=(), cuda_major="", requirement=pin, pythons=frozenset(PYTHONS))
 
 
 def demands(wishes: Iterable[Wish]) -> dict[str, str]:

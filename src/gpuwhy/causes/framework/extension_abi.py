@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Literal
 
 from gpuwhy.causes.commands import change, install, python_of
+from gpuwhy.knowledge.companions import going_with
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
 from gpuwhy.model.facts import Distribution, Extension, Framework, Unfit
-from gpuwhy.model.version import at_least, major_minor, numbers
+from gpuwhy.model.version import at_least, numbers
 
-COMPANIONS = ("torchvision", "torchaudio", "torchtext")
-"""Packages that come in step with PyTorch: the resolver finds their release by their own pins."""
+FOLLOW = ("torchvision", "torchaudio", "xformers", "vllm")
+"""Packages whose releases belong to one torch each."""
 
 
 def jaxlib_unfit(case: Case) -> Finding | None:
@@ -125,27 +126,43 @@ def _built_on_torch(case: Case) -> tuple[Fix, ...]:
     """Keep PyTorch and take the package's release for it; or keep the package and take its PyTorch."""
     broken, torch = _broken(case), _framework(case, "torch")
     release = torch.version.split("+")[0] if torch else ""
-    together = [b.distribution for b in broken if b.distribution in COMPANIONS]
+    known = {one.distribution: _going_with(case, one.distribution, release) for one in broken}
+    wanted = [f"{name}=={version}" for name, version in known.items() if version]
     out = []
-    if together and release:
-        wanted = (f"torch=={release}", *together)
-        belongs, whose = ("belongs", "its") if len(together) == 1 else ("belong", "their")
-        named = " and ".join(together)
-        text = f"Install the {named} that {belongs} to torch {release}; {whose} own pins choose the release"
-        out.append(change(case.facts, text, *wanted, because_of="torch", upgrade=True, role="part"))
-    for one in broken:
-        if one.distribution not in COMPANIONS:
-            text = (
-                f"Install the release of {one.distribution} built for torch {major_minor(release)}, or build it again"
-            )
-            command = install(case.facts, one.distribution, because_of=one.distribution, again=True)
-            command = command.replace(" install ", " install --no-build-isolation ", 1)  # a build takes this torch
-            out.append(Fix(text, command, safe=True, role="part"))
+    if wanted and release:
+        belongs = "belongs" if len(wanted) == 1 else "belong"
+        text = f"Install {' and '.join(w.replace('==', ' ') for w in wanted)}, which {belongs} to torch {release}"
+        out.append(change(case.facts, text, f"torch=={release}", *wanted, because_of="torch", role="part"))
+    out += [_built_again(case, one, release) for one in broken if not known[one.distribution]]
     exact = next((b for b in broken if value_or(b.wants, "").startswith("==")), None)
     if exact:
-        text = f"Or go back to the torch that {exact.distribution} was built for"
-        out.append(change(case.facts, text, f"torch{value_or(exact.wants, '')}", because_of="torch"))
+        out.append(_back_to(case, exact))
     return tuple(out)
+
+
+def _going_with(case: Case, name: str, torch: str) -> str:
+    interpreter = case.facts.target.interpreter
+    machine = interpreter.value.machine if isinstance(interpreter, Known) else "x86_64"
+    return going_with(name, torch, f"linux-{machine or 'x86_64'}")
+
+
+def _built_again(case: Case, one: Extension, torch: str) -> Fix:
+    """No row knows its releases: the same one is compiled against the torch that is there."""
+    text = f"Build {one.distribution} {one.version} again for torch {torch}, or install its release for that torch"
+    command = install(case.facts, f"{one.distribution}=={one.version}", because_of=one.distribution, again=True)
+    command = command.replace(" install ", f" install --no-build-isolation --no-binary {one.distribution} ", 1)
+    return Fix(text, command, safe=True, role="part")
+
+
+def _back_to(case: Case, one: Extension) -> Fix:
+    """The torch that a package was built for, with everything else that follows torch."""
+    torch = value_or(one.wants, "").removeprefix("==")
+    here = [d.name for d in value_or(case.facts.target.distributions, ()) if d.name != one.distribution]
+    others = [(name, version) for name in here if name in FOLLOW and (version := _going_with(case, name, torch))]
+    text = f"Or go back to torch {torch}, which {one.distribution} {one.version} was built for"
+    text += f", with {' and '.join(f'{name} {version}' for name, version in others)}" if others else ""
+    wanted = (f"torch=={torch}", *(f"{name}=={version}" for name, version in others))
+    return change(case.facts, text, *wanted, because_of="torch")
 
 
 CAUSE = Cause(

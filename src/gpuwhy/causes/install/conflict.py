@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.commands import change
+from gpuwhy.causes.install.keep import kept
 from gpuwhy.causes.install.rivals import flavours, is_mixed, module, names, wheels, winner
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
@@ -100,10 +101,10 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 
 def _reinstall(case: Case, one: Conflict) -> Fix:
-    keep = gpu_flavour(names(one)) or names(one)[0]
+    keep, why = kept(case, one)
     version = next(owner.partition(" ")[2] for owner in one.owners if owner.split(" ")[0] == keep)
     wanted = gpu_requirement(module(one), keep, sound(module(one), version), None) or f"{keep}=={version}"
-    text = "Remove both, then install the one you want: removing only one leaves the other half-deleted"
+    text = f"Remove both, then install {keep}: {why}; removing only one leaves the other half-deleted"
     return _anew(case, one, wanted, keep, text)
 
 
@@ -113,7 +114,8 @@ def _separate(case: Case, one: Conflict) -> Fix:
     if len(wanted) != 1:
         return Fix("Give each framework its own environment: one folder cannot hold the libraries of two CUDA majors")
     name, _, version = wanted[0].partition(" ")
-    return _anew(case, one, f"{name}=={version}", name, "Remove both, then install the one that the framework needs")
+    text = f"Remove both, then install {name}, for whose CUDA the framework is built"
+    return _anew(case, one, f"{name}=={version}", name, text)
 
 
 def _anew(case: Case, one: Conflict, wanted: str, name: str, text: str) -> Fix:

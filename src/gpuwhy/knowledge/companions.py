@@ -1,0 +1,51 @@
+"""Companions: which release of a package goes with a release of PyTorch, by what the harvested releases ask for."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from gpuwhy.knowledge.caps import PAIRS
+from gpuwhy.knowledge.releases import family
+from gpuwhy.model.release import Release
+from gpuwhy.model.version import at_least, meets, numbers
+
+PLATFORM = "linux-x86_64"
+
+
+def going_with(package: str, torch: str, platform: str = PLATFORM) -> str:
+    """The newest release of a package whose own metadata takes this torch; '' where no row tells."""
+    fit = [
+        (numbers(row.version), at, row.version) for at, row in enumerate(_rows(package, platform)) if _takes(row, torch)
+    ]
+    return max(fit, default=((), 0, ""))[2]
+
+
+def _takes(row: Release, torch: str) -> bool:
+    return meets(torch, _wants(row))
+
+
+def torch_of(package: str, version: str, platform: str = PLATFORM) -> str:
+    """The one torch that a release of a package asks for; '' where it takes several, or no row tells."""
+    wants = next((_wants(row) for row in _rows(package, platform) if row.version == version), "")
+    exact = wants.removeprefix("==")
+    return exact if wants.startswith("==") and "," not in wants and "*" not in wants else ""
+
+
+def _wants(row: Release) -> str:
+    pairs = row.pairs if isinstance(row.pairs, dict) else PAIRS.get((row.name, row.version), {})
+    return pairs.get("torch", "")
+
+
+@lru_cache(maxsize=64)
+def _rows(package: str, platform: str) -> tuple[Release, ...]:
+    """The rows that say which torch they are for; withdrawn ones and previews are none to recommend."""
+    known = family(package)
+    return tuple(
+        row
+        for row in (known.rows if known else ())
+        if row.platform == platform and not row.yanked and not row.gone and _wants(row) and _is_final(row.version)
+    )
+
+
+def _is_final(version: str) -> bool:
+    return not any(mark in version for mark in ("rc", "a", "b", "dev")) and at_least(version, "0")

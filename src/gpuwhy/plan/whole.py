@@ -1,0 +1,225 @@
+"""Whole: the GPU packages of an environment settled together: what is installed stays unless it must move."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import msgspec
+
+from gpuwhy.model.plan import Cap, Machine, Wish
+from gpuwhy.model.version import numbers
+from gpuwhy.plan.answer import caps_of, held
+from gpuwhy.plan.candidates import rows_of, specifier
+from gpuwhy.plan.names import root
+from gpuwhy.plan.resolve import Catalogue, Found, Impossible, meets, resolve
+from gpuwhy.plan.roots import Candidate, candidates
+
+PLACED = ("torchvision", "torchaudio", "xformers", "bitsandbytes", "vllm")
+"""Companions whose rows say which torch they go with; Triton and flash-attn follow by metadata or are compiled."""
+
+_JAX = ("jaxlib", "jax-cuda12-plugin", "jax-cuda12-pjrt", "jax-cuda13-plugin", "jax-cuda13-pjrt")
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """A set that works together."""
+
+    moves: tuple[str, ...]  # exact requirements of all that is missing or of another release now
+    placed: frozenset[str]  # every package whose release was chosen here
+    caps: tuple[Cap, ...] = ()
+
+
+class Clash(msgspec.Struct, frozen=True):
+    """Two frameworks of one environment that demand different releases of one package."""
+
+    one: str  # torch 2.6.0
+    other: str
+    package: str  # nvidia-cudnn-cu12
+    wants: str
+    other_wants: str
+    alone: tuple[str, ...] = ()  # exact requirements of the first one's own environment
+    shares: tuple[tuple[str, ...], ...] = ()  # sets of releases of both that do share
+
+    @property
+    def text(self) -> str:
+        """The pair that conflicts."""
+        return (
+            f"{self.one} and {self.other} cannot share one environment: {self.one} needs {self.package}{self.wants}, "
+            f"{self.other} needs {self.package}{self.other_wants}"
+        )
+
+
+class Environment:
+    """What is installed of what the plan knows, and what of it has to be kept working."""
+
+    def __init__(self, machine: Machine, working: Collection[str], wishes: Sequence[Wish]) -> None:
+        self.machine, self.wishes = machine, tuple(wishes)
+        self.asked = [root(w.name) or w.name for w in wishes]
+        self.here = dict(_roots(machine.installed))
+        self.working = set(working)
+
+    def known(self) -> bool:
+        """Whether every release that would have to stay is one that the plan knows; builds with labels are not."""
+        here = self.here.items()
+        return all(_candidate(name, version, self.machine) for name, version in here if name in ("torch", *self.asked))
+
+    def plain(self) -> frozenset[str]:
+        """Frameworks whose demands on NVIDIA's wheels are not met now, and not asked for: they stay as they are."""
+        libraries = {w.name for w in self.wishes if w.name.startswith("nvidia-")}
+        return frozenset(
+            name
+            for name, version in self.here.items()
+            if name not in PLACED and not self._asked(name, libraries) and not self._satisfied(name, version)
+        )
+
+    def _asked(self, name: str, libraries: set[str]) -> bool:
+        one = _candidate(name, self.here[name], self.machine)
+        if name not in self.working and one and libraries & {package for package, _ in one.needs}:
+            return True
+        mine = [w for w in self.wishes if (root(w.name) or w.name) == name]
+        return any(w.extras for w in mine) or (bool(mine) and name in ("torch", "jax"))
+
+    def _satisfied(self, name: str, version: str) -> bool:
+        one = _candidate(name, version, self.machine)
+        have = self.machine.installed
+        return one is not None and all(
+            package in have and specifier(spec).contains(have[package], prereleases=True)
+            for package, spec in one.needs
+            if not package.startswith("cuda-toolkit")
+        )
+
+
+def settle(machine: Machine, wishes: Sequence[Wish], working: Collection[str] = ()) -> Settled | Clash | None:
+    """The whole environment once the wishes are met; None where its releases are not known to the plan.
+
+    `working` are the roots that load what they need now.
+    """
+    env = Environment(machine, working, wishes)
+    if not env.known():
+        return None
+    plain = env.plain()
+    stay = [Wish(name, f"=={version}") for name, version in env.here.items() if name not in (*env.asked, *PLACED)]
+    beside = [Wish(name) for name in env.here if name in PLACED and name not in env.asked]
+    every = [*wishes, *stay, *beside]
+    catalogue = Catalogue(machine, every, True, plain)
+    found = _found(catalogue)
+    if found is not None:
+        return _settled(found, env, plain, catalogue)
+    pair = _pair([*(w for w in wishes if w.specifier), *stay], machine, plain)
+    return _with_ways_out(pair, every, machine, plain) if pair else None
+
+
+def _found(catalogue: Catalogue) -> Found | None:
+    try:
+        return resolve(catalogue, catalogue.machine.python, own_index=False)
+    except Impossible:
+        return None
+
+
+def _roots(installed: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The frameworks and companions that are installed, by the name that the resolver has for them."""
+    for name in ("torch", "tensorflow", "tensorflow-gpu", "onnxruntime-gpu", *PLACED):
+        if name in installed:
+            yield root(name) or name, installed[name]
+    if "jax" in installed and any(name in installed for name in _JAX[1:]):
+        yield "jax", installed["jax"]
+
+
+def _candidate(name: str, version: str, machine: Machine) -> Candidate | None:
+    found = (one for one in candidates(name, machine) if one.row.version == version and not one.backend)
+    return next(found, None)
+
+
+def _settled(found: Found, env: Environment, plain: frozenset[str], catalogue: Catalogue) -> Settled:
+    """A library that is not there at all is left to the requirement of the framework that brings it."""
+    have, chosen = env.machine.installed, {n: one for n, one in found.chosen.items() if "[" not in n}
+    parts = {name: _parts(one, env.machine, plain) for name, one in chosen.items()}
+    moving = [name for name, own in parts.items() if any(have.get(p) != _pinned(text) for p, text in own.items())]
+    moving.sort(key=lambda name: chosen[name].role == "library")
+    bringing = [n for n, one in chosen.items() if one.role != "library" and (n in moving or n in env.asked)]
+    moves: list[str] = []
+    for name in moving:
+        one = chosen[name]
+        bringer = next((n for n in bringing if name in _brought(n, found.chosen)), "")
+        if one.role != "library" or name in have or not bringer or held(one, list(found.chosen.values()), catalogue):
+            moves += [text for package, text in parts[name].items() if have.get(package) != _pinned(text)]
+        else:
+            moves.append(chosen[bringer].requirement)
+    placed = frozenset(package for own in parts.values() for package in own)
+    return Settled(tuple(dict.fromkeys(moves)), placed, caps_of(list(chosen.values())))
+
+
+def _brought(name: str, chosen: Mapping[str, Candidate]) -> set[str]:
+    """Everything that a release asks for, and what that asks for (cuda-toolkit names the wheels behind it)."""
+    out: set[str] = set()
+    todo = [name]
+    while todo:
+        new = [package for package, _ in chosen[todo.pop()].needs if package in chosen and package not in out]
+        out.update(new)
+        todo += new
+    return out
+
+
+def _parts(one: Candidate, machine: Machine, plain: frozenset[str]) -> dict[str, str]:
+    """The distributions of a root, each with its exact requirement."""
+    if one.root != "jax":
+        return {one.row.name: one.requirement}
+    return {} if one.root in plain else _jax(one, machine)
+
+
+def _pinned(requirement: str) -> str:
+    return requirement.partition("==")[2]
+
+
+def _jax(one: Candidate, machine: Machine) -> dict[str, str]:
+    """JAX is four packages of one release."""
+    version, plugin = one.row.version, one.row.name
+    names = ("jaxlib", plugin, plugin.replace("-plugin", "-pjrt"))
+    exist = [name for name in names if any(row.version == version for row in rows_of(name, machine.platform))]
+    return {"jax": one.requirement, **{name: f"{name}=={version}" for name in exist}}
+
+
+def _pair(wishes: Sequence[Wish], machine: Machine, plain: frozenset[str]) -> Clash | None:
+    """Two pinned frameworks whose demands on one package exclude each other; cuDNN's first."""
+    pinned = {root(w.name) or w.name: w.specifier.removeprefix("==") for w in wishes if w.specifier.startswith("==")}
+    found = [(n, c) for n, v in pinned.items() if n not in plain and (c := _candidate(n, v, machine))]
+    clashes = [
+        Clash(_named(one), _named(other), package, spec, dict(other.needs)[package])
+        for at, (_, one) in enumerate(found)
+        for _, other in found[at + 1 :]
+        for package, spec in one.needs
+        if package in dict(other.needs) and not meets(spec, dict(other.needs)[package])
+    ]
+    return min(clashes, key=lambda c: "cudnn" not in c.package, default=None)
+
+
+def _named(one: Candidate) -> str:
+    name = "jax" if one.root == "jax" else one.row.name
+    return f"{name} {one.row.version}"
+
+
+def _with_ways_out(clash: Clash, wishes: Sequence[Wish], machine: Machine, plain: frozenset[str]) -> Clash:
+    """An environment for the first alone; and sets in which the releases of both are free."""
+    roots = [root(name) or name for name in (clash.one.split(" ")[0], clash.other.split(" ")[0])]
+    named = [(root(w.name) or w.name, w) for w in wishes if not w.name.startswith("nvidia-")]
+    bare = msgspec.structs.replace(machine, installed={})
+    mine = [w for n, w in named if n != roots[1] and not (roots[1] == "torch" and n in PLACED)]
+    alone = _found(Catalogue(bare, mine, True, plain))
+    tries = [
+        [msgspec.structs.replace(w, specifier="") if n in (*free, *PLACED) else w for n, w in named]
+        for free in (roots[1:], roots[:1], roots)
+    ]
+    found = [_found(Catalogue(bare, each, False, plain)) for each in tries]
+    shares = [_both(one, roots) for one in found if one and not _falls_back(one, machine, roots)]
+    return msgspec.structs.replace(
+        clash, alone=_both(alone, roots) if alone else (), shares=tuple(dict.fromkeys(shares))
+    )
+
+
+def _both(found: Found, roots: Sequence[str]) -> tuple[str, ...]:
+    return tuple(one.requirement for name, one in found.chosen.items() if name in (*roots, *PLACED))
+
+
+def _falls_back(found: Found, machine: Machine, roots: Sequence[str]) -> bool:
+    """Whether a set takes a framework to an older major release: no way out that anybody wants."""
+    here = dict(_roots(machine.installed))
+    return any(numbers(found.chosen[name].row.version)[:1] < numbers(here[name])[:1] for name in roots if name in here)
