@@ -24,7 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "logs": {"model", "symptoms", "causes", "reason"},  # explain without the machine, without loading its stages
     "fixing": {"app", "settling", "verifying", "model", "reason", "repair"},  # what follows a diagnosis
     "settling": {"causes", "knowledge", "model", "plan", "reason"},  # exact releases for a fix
-    "verifying": {"app", "model", "repair"},  # the condition of an environment before and after a repair
+    "verifying": {"app", "knowledge", "model", "repair"},  # the condition of an environment before and after a repair
     "border": set(),
     "proving": {
         "after", "app", "border", "causes", "host", "logs", "model", "prove", "repair", "run", "symptoms",

@@ -201,7 +201,8 @@ class _Work:
         modules = [name for name in was.imports if name not in gone]
         self.say(f"importing {', '.join(modules) or 'nothing'} after the change")
         environ = {**self.call.environ, **_front(self.call.environ, made.path)}
-        return compare(was, verifying.condition(again.facts, again.report(), after, modules, environ), gone)
+        now = verifying.condition(again.facts, again.report(), after, modules, environ)
+        return compare(was, now, gone, verifying.meant(self.run.facts, self.patient, self.actions))
 
     def _taken_back(self, made: apply.Made, new: Sequence[str]) -> Outcome:
         """A fix that makes something worse is none: the copy goes, or the old state comes back."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from gpuwhy import app
+from gpuwhy.knowledge.flavours import is_follower
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Distribution, Facts
@@ -38,6 +39,13 @@ def gpu_packages(facts: Facts, patient: Patient) -> list[Distribution]:
 def modules_of(found: Sequence[Distribution]) -> list[str]:
     """The module that each of them is imported by."""
     return list(dict.fromkeys(names[0] for one in found if (names := metadata.modules(one))))[:MOST]
+
+
+def meant(facts: Facts, patient: Patient, actions: Sequence[Action]) -> set[str]:
+    """The modules that a repair is about: frameworks of their own kind, and what it installs."""
+    own = {one.distribution for one in value_or(facts.target.frameworks, ()) if not is_follower(one.name)}
+    touched = own | {name_of(text) for action in actions for text in action.install}
+    return {name for one in patient.distributions if one.name in touched for name in metadata.modules(one)[:1]}
 
 
 def condition(

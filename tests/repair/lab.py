@@ -204,6 +204,8 @@ def _scored(one: Break, env: Path, healthy: set[str]) -> dict[str, Any]:
     applied = told.get("applied") or {}
     if applied.get("failed"):
         out["said"] = applied["failed"]
+    out["bad"] = [one for one in applied.get("compared", ()) if one["verdict"] in ("worse", "left")]
+    out["after"] = applied.get("after")
     if one.told:
         text = json.dumps(told) + said + json.dumps(found)
         return {**out, "ends": "verified" if one.told in text and code and state(env) == before else "failed"}

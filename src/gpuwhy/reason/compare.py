@@ -12,10 +12,15 @@ _SURROUNDINGS = ("GPU", "driver", "Python")
 """Rows that no change of an environment alters."""
 
 
-def compare(before: Condition, after: Condition, removed: Collection[str] = ()) -> tuple[Compared, ...]:
-    """Everything that differs or is bad; `removed` are modules and frameworks that go on purpose."""
+def compare(
+    before: Condition, after: Condition, removed: Collection[str] = (), meant: Collection[str] | None = None
+) -> tuple[Compared, ...]:
+    """Everything that differs or is bad; `removed` are modules and frameworks that go on purpose.
+
+    `meant` are the modules that the repair is about (None: all): one of them that fails as before is not mended.
+    """
     return (
-        *_imports(before.imports, after.imports, removed),
+        *_imports(before.imports, after.imports, removed, meant),
         *_contradictions(before.contradictions, after.contradictions),
         *_libraries(before.lost, after.lost, removed),
         *_causes(before.causes, after.causes),
@@ -23,12 +28,16 @@ def compare(before: Condition, after: Condition, removed: Collection[str] = ()) 
     )
 
 
-def _imports(before: Mapping[str, str], after: Mapping[str, str], removed: Collection[str]) -> Iterator[Compared]:
+def _imports(
+    before: Mapping[str, str], after: Mapping[str, str], removed: Collection[str], meant: Collection[str] | None
+) -> Iterator[Compared]:
     for module in before:
         if module in removed:
             continue
         was, now = before[module], after.get(module, "it is gone")
-        yield Compared(f"import {module}", was or "works", now or "works", _verdict(was, now))
+        verdict = _verdict(was, now)
+        aside = verdict == "left" and meant is not None and module not in meant
+        yield Compared(f"import {module}", was or "works", now or "works", "same" if aside else verdict)
 
 
 def _verdict(was: str, now: str) -> Verdict:

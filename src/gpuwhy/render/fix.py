@@ -118,9 +118,12 @@ def _compared(outcome: Outcome, paper: Paper) -> Iterator[str]:
     for one in sorted((c for c in outcome.compared if c.verdict in _SIGNS), key=lambda c: rank.index(c.verdict)):
         text = f"{_SIGNS[one.verdict]}: {one.what}: {one.before} → {one.after}"
         yield from paper.wrap(text, "  ", "          ")
-    same = [c.what.removeprefix("import ") for c in outcome.compared if c.verdict == "same"]
-    if same:
-        yield from paper.wrap(f"✓ imported before and after: {', '.join(same)}", "  ", "          ")
+    same = [c for c in outcome.compared if c.verdict == "same"]
+    for one in (c for c in same if c.after != "works"):
+        yield from paper.wrap(f"– as before, not of this fix: {one.what}: {one.after}", "  ", "          ")
+    names = [c.what.removeprefix("import ") for c in same if c.after == "works"]
+    if names:
+        yield from paper.wrap(f"✓ imported before and after: {', '.join(names)}", "  ", "          ")
 
 
 def _look(name: str, look: Look, paper: Paper) -> Iterator[str]:

@@ -1,0 +1,63 @@
+"""An environment before and after a repair: what counts as worse, as mended, as left, and as none of its business."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.model.repair import Condition, Contradiction
+from gpuwhy.model.report import Layer
+from gpuwhy.reason.compare import compare
+
+
+def verdicts(before: Condition, after: Condition, *more) -> dict[str, str]:
+    return {one.what: one.verdict for one in compare(before, after, *more)}
+
+
+@pytest.mark.parametrize("was, now, verdict", [
+    ("", "", "same"),
+    ("", "ImportError", "worse"),
+    ("ImportError", "", "better"),
+    ("ImportError: a", "ImportError: b", "left"),
+])  # fmt: skip
+def test_imports(was, now, verdict):
+    assert verdicts(Condition({"torch": was}), Condition({"torch": now})) == {"import torch": verdict}
+
+
+def test_what_fails_as_before_counts_only_where_the_repair_is_about_it():
+    before = after = Condition({"torch": "dead", "triton": "no setuptools"})
+    assert verdicts(before, after, (), {"torch"}) == {"import torch": "left", "import triton": "same"}
+
+
+def test_what_goes_on_purpose_is_not_missed():
+    before = Condition({"tensorflow": ""}, lost={"TensorFlow": ()}, layers=(Layer("TensorFlow", "2.15", "ok"),))
+    assert verdicts(before, Condition(), {"tensorflow", "TensorFlow"}) == {}
+    assert set(verdicts(before, Condition()).values()) == {"worse"}
+
+
+def test_the_same_pair_in_other_versions_is_no_new_contradiction():
+    old = Contradiction("xformers", "torch", "xformers 0.0.35 asks for torch>=2.10; 2.6.0 is installed")
+    new = Contradiction("xformers", "torch", "xformers 0.0.34 asks for torch==2.10.0; 2.6.0 is installed")
+    other = Contradiction("tensorflow", "numpy", "tensorflow 2.15.1 asks for numpy<2; 2.2.6 is installed")
+    assert verdicts(Condition(contradictions=(old,)), Condition(contradictions=(new,))) == {}
+    assert verdicts(Condition(contradictions=(old,)), Condition(contradictions=(old, other))) == {"metadata": "worse"}
+    assert verdicts(Condition(contradictions=(other,)), Condition()) == {"metadata": "better"}
+
+
+def test_libraries_of_another_framework_count():
+    """Repairing PyTorch's cuDNN must not take TensorFlow's away."""
+    before = Condition(lost={"PyTorch": ("libcudnn.so.9",), "TensorFlow": ()})
+    after = Condition(lost={"PyTorch": (), "TensorFlow": ("libcudnn.so.8",)})
+    told = verdicts(before, after)
+    assert told == {"libraries of PyTorch": "better", "libraries of TensorFlow": "worse"}
+
+
+def test_layers_and_causes():
+    before = Condition(
+        layers=(Layer("TensorFlow", "2.15", "ok"), Layer("GPU", "A100", "ok"), Layer("PyTorch", "2.6", "bad", "x")),
+        causes=("cudnn.version_mismatch (PyTorch 2.6.0)",),
+    )
+    after = Condition(
+        layers=(Layer("TensorFlow", "2.15", "none", "would miss libcudnn.so.8"), Layer("PyTorch", "2.7", "ok")),
+        causes=("cudnn.version_mismatch (PyTorch 2.7.0)", "install.conflict"),
+    )
+    assert verdicts(before, after) == {"TensorFlow": "worse", "PyTorch": "better", "cause": "worse"}
