@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 from gpuwhy.inside.suspects import target
 
 if TYPE_CHECKING:
+    from traceback import TracebackException
+
     from gpuwhy.app import Run
     from gpuwhy.model.report import Report
 
 MARK = "gpuwhy: "
-LONGEST = 200_000
+LONGEST = 32_000
+IN_TIME = 0.05
+"""Seconds for reading an error's text: whatever it holds, the program's own error must not wait for us."""
 FRESH = 10.0
 """Seconds for which a look is used again: a loop that fails and goes on must not look at the machine each time."""
 _INNOCENT = "other.not_gpu"
@@ -61,9 +65,24 @@ def _text(error: BaseException) -> str:
     """The chain as Python prints it, without lines of source; of a very long one the beginning and the end."""
     import traceback
 
-    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    text = _SOURCE.sub(r"\1", text)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
+    whole = traceback.TracebackException(type(error), error, error.__traceback__)
+    _shorten(whole)
+    text = "".join(whole.format())
+    return _shortened(_SOURCE.sub(r"\1", _shortened(text, 4 * LONGEST)), LONGEST)
+
+
+def _shorten(whole: TracebackException, left: int = 40) -> None:
+    """Cut the messages of a chain before Python lays them out line by line: one may have millions."""
+    said = getattr(whole, "_str", None)
+    if isinstance(said, str) and len(said) > LONGEST:
+        whole._str = _shortened(said, LONGEST)  # type: ignore[attr-defined]
+    for one in (whole.__cause__, whole.__context__):
+        if one is not None and left:
+            _shorten(one, left - 1)
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"
 
 
 def note_on(text: str, *, machine: bool, seconds: float, where: str = "exception") -> str:
@@ -81,7 +100,7 @@ def explained(text: str, *, machine: bool, seconds: float, where: str) -> Report
     """The report on a text, with this machine's facts; None where the text tells of no GPU problem."""
     from gpuwhy.logs import read_text, report_on
 
-    reading = read_text(text)
+    reading = read_text(text, time.monotonic() + IN_TIME)
     alone = report_on(reading, None, where=where)
     run = _run(seconds) if machine and _tells(alone) else None
     if run is None:

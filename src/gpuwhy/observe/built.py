@@ -59,6 +59,14 @@ def gpu_related(name: str) -> bool:
     return bool(_GPU_RELATED.fullmatch(name))
 
 
+MODULE = 1 << 18
+"""No generated module is longer."""
+_PAIR = re.compile(
+    r"""(?<!\w)(\w{1,80})['"]?\s{0,40}(?::\s{0,40}[\w.\[\]]{1,80}\s{0,40}=|[,:=])\s{0,40}"""
+    r"""(None|True|False|'[^'\n]{0,4000}'|"[^"\n]{0,4000}"|\[[^\[\]]{0,4000}\])"""
+)
+
+
 def without_gpu(source: Source) -> Built:
     """A build without CUDA: it opens nothing and was built for nothing."""
     gone = Absent(source)
@@ -67,9 +75,7 @@ def without_gpu(source: Source) -> Built:
 
 def assigned(text: str) -> dict[str, str]:
     """The plain `name = value` and `'name': value` pairs of a generated Python module; None and False stay words."""
-    pairs = re.findall(
-        r"""['"]?(\w+)['"]?\s*(?::\s*[\w.\[\]]+\s*=|[,:=])\s*(None|True|False|'[^'\n]*'|"[^"\n]*"|\[[^\]]*\])""", text
-    )
+    pairs = _PAIR.findall(text[:MODULE])
     return {name: value if value.startswith("[") else value.strip("'\"") for name, value in pairs}
 
 

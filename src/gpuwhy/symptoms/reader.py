@@ -6,11 +6,14 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from functools import cache
+from math import inf
+from time import monotonic
 
 import msgspec
 
 from gpuwhy.knowledge import codes
 from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
+from gpuwhy.symptoms.bounded import bounded
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.follow import attached
 from gpuwhy.symptoms.scan import Hits, Scanner
@@ -18,6 +21,7 @@ from gpuwhy.symptoms.signature import Signature
 from gpuwhy.symptoms.text import Block, Cutter, reminds, respelled, unprefixed, warns
 from gpuwhy.symptoms.told import told_by
 
+LATE = "the time to read it ended before the text did"
 HEAD, TAIL = 300, 200
 """How many different symptoms of the beginning and of the end are kept."""
 CIRCUMSTANCES = ("title.regression", "title.batch_one", "title.newer_gpu", "title.sleep")
@@ -47,7 +51,7 @@ def anchors() -> tuple[str, ...]:
 
 @cache
 def _compiled(number: int) -> re.Pattern[str]:
-    return re.compile(signatures()[number].pattern, re.IGNORECASE)
+    return re.compile(bounded(signatures()[number].pattern), re.IGNORECASE)
 
 
 @cache
@@ -89,8 +93,9 @@ class _Kept:
 class LogReader:
     """Reads a text as it comes; `reading` is what is understood so far."""
 
-    def __init__(self, *, fast: bool = True) -> None:
+    def __init__(self, *, fast: bool = True, until: float = inf) -> None:
         self._cutter, self._kept, self._find = Cutter(), _Kept(), scanner(fast)
+        self._until, self._late = until, False
         self._first = self._last = self._typed = b""
 
     def feed(self, chunk: bytes) -> None:
@@ -103,9 +108,12 @@ class LogReader:
         room = EDGE - len(self._first)
         self._first += block.data[:room]
         self._last = (self._last + block.data[max(room, len(block.data) - EDGE) :])[-EDGE:]
-        for hit in self._find.hits(block.data, block.first):
-            for one in _symptoms(hit):
+        for hit in () if self._late else self._find.hits(block.data, block.first):
+            for one in _symptoms(hit, self._until):
                 self._kept.add((one.signature, tuple(one.fields.items())), one)
+            if monotonic() > self._until:
+                self._late = True
+                return
 
     def reading(self) -> Reading:
         """Everything so far, the unfinished last line included; a short text that says nothing, as it was meant."""
@@ -116,14 +124,14 @@ class LogReader:
         for block in self._cutter.flush():
             self._take(block)
         found = attached(tuple(self._kept.all()))
-        notes = tuple(self._cutter.decoder.notes)
+        notes = (*self._cutter.decoder.notes, *((LATE,) if self._late else ()))
         excerpt = (self._first + self._last).decode("utf-8", "replace")
         return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes, excerpt)
 
 
-def read(chunks: Iterable[bytes], *, fast: bool = True) -> Reading:
-    """Understand a text given in pieces."""
-    reader = LogReader(fast=fast)
+def read(chunks: Iterable[bytes], *, fast: bool = True, until: float = inf) -> Reading:
+    """Understand a text given in pieces, as far as one gets until a time on the monotonic clock."""
+    reader = LogReader(fast=fast, until=until)
     for chunk in chunks:
         reader.feed(chunk)
     return reader.reading()
@@ -141,24 +149,28 @@ def _respelled(typed: bytes, reading: Reading) -> Reading:
     return msgspec.structs.replace(found, notes=(*found.notes, MISSPELT)) if found.errors else reading
 
 
-def read_text(text: str) -> Reading:
+def read_text(text: str, until: float = inf) -> Reading:
     """Understand a text at hand; where no line says anything, as if it were one line that somebody wrapped."""
-    reading = read((text.encode("utf-8", "replace"),), fast=False)
-    if reading.errors or not 1 < reading.lines < WRAPPED:
+    reading = read((text.encode("utf-8", "replace"),), fast=False, until=until)
+    if reading.errors or not 1 < reading.lines < WRAPPED or monotonic() > until:
         return reading
     joined = read(
-        (" ".join(unprefixed(one.strip()) for one in text.splitlines()).encode("utf-8", "replace"),), fast=False
+        (" ".join(unprefixed(one.strip()) for one in text.splitlines()).encode("utf-8", "replace"),),
+        fast=False,
+        until=until,
     )
     return joined if joined.errors else reading
 
 
-def _symptoms(hit: Hits) -> Iterator[Symptom]:
+def _symptoms(hit: Hits, until: float) -> Iterator[Symptom]:
     """What one line says; a signature that another covers is dropped."""
     raw = hit.text.decode("utf-8", "replace").strip()
     line = unprefixed(raw)
     matched: list[tuple[Signature, str, dict[str, str], str]] = []
     numbers = sorted({number for anchor in hit.anchors for number in _index()[1][anchor]})
     for number in numbers:
+        if monotonic() > until:
+            break
         one = signatures()[number]
         match = _compiled(number).search(line)
         if match is None and one.role == "told":  # where a line comes from is told by what stands before it

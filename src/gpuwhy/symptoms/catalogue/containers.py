@@ -6,7 +6,7 @@ from gpuwhy.symptoms.signature import Signature, context, error
 
 SIGNATURES: tuple[Signature, ...] = (
     error("container.no_driver_select", r"could not select device driver", "could not select device driver"),
-    error("container.no_runtime", r"(?:unknown|invalid)[^\n]*runtime(?: name)?[^\n]*nvidia|nvidia-container-runtime[\w-]*[^\n]*(?:not found|no such file"
+    error("container.no_runtime", r"(?:unknown|invalid)[^\n]*runtime(?: name)?[^\n]*nvidia|nvidia-container-runtime[^\n]*(?:not found|no such file"
           r"|executable file not found)|runtime \"?nvidia\"?[^\n]*(?:not found|unknown)|runtimehandler \"?nvidia\"? not supported|no runtime for \"?nvidia|nvidia-docker[^\n]*(?:not found|deprecated)",
           "runtime name", "nvidia-container-runtime", "runtime: nvidia", "runtime nvidia", "\"nvidia\"", "nvidia-docker", "unknown runtime", "runtimehandler"),
     error("container.requirement", r"unsatisfied condition: (?P<what>[\w>=<. ]+)", "unsatisfied condition",

@@ -25,7 +25,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "program.shape",
         r"mat1 and mat2 shapes? cannot be multiplied|size mismatch,? m1|shape '?\[[^\]]*\]'? is invalid for input of size"
-        r"|the size of tensor \w+ \(-?\d+\) must match|given groups=\d+, weight of size|expected (?:\d|4-d|3-d)[\w-]*[^\n]*input"
+        r"|the size of tensor \w+ \(-?\d+\) must match|given groups=\d+, weight of size|expected (?:\d|4-d|3-d)[^\n]{0,80}input"
         r"[^\n]*(?:got|but)|input\.size\(-1\) must be equal to input_size|sizes of tensors must match|incompatible shapes:"
         r"|dimensions must be equal|matrix size-incompatible|(?<!passed in a )non-contiguous|is not contiguous|shapes? [^\n]{0,40}(?:not aligned|"
         r"are incompatible|mismatch)|running_mean should contain|expected hidden\[0\] size|must have the same (?:shape|size)"

@@ -27,7 +27,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "windows.jni",
-        r"(?:unsatisfiedlinkerror[^\n]*?(?P<library>[\w.-]+\.dll)[^\n]*)?can't find dependent librar",
+        r"(?:unsatisfiedlinkerror[^\n]*?(?<![\w.-])(?P<library>[\w.-]+\.dll)[^\n]{0,80})?can't find dependent librar",
         "can't find dependent librar",
     ),
     error(

@@ -1,0 +1,1 @@
+"""Attacks on everything that reads what others wrote: see README.md."""

@@ -1,0 +1,114 @@
+"""No expression stalls us: each is attacked with texts made of its own parts; `pytest -m attack` does it at length."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from fuzz import stall
+
+from gpuwhy.inside.diagnosis import annotate
+from gpuwhy.observe.built import assigned
+from gpuwhy.symptoms import scan
+from gpuwhy.symptoms.bounded import bounded
+from gpuwhy.symptoms.reader import LATE, anchors, read_text
+
+
+def test_a_window_is_what_the_attack_takes_it_for():
+    assert stall.WINDOW == scan.LONG
+
+
+@pytest.mark.parametrize(
+    "given, made",
+    [
+        (r"a*", r"a{0,160}"),
+        (r"[^\n]*?b+", r"[^\n]{0,240}?b{1,160}"),
+        (r"\d+\.\d*", r"\d{1,24}\.\d{0,24}"),
+        (r"(?:a|b)+c", r"(?:a|b){1,24}c"),
+        (r"x{2,}y{3}z{1,4}", r"x{2,160}y{3}z{1,4}"),
+        (r"[]*+]+\*\+[\]*]", r"[]*+]{1,160}\*\+[\]*]"),
+        (r"(?P<name>[^'\]]*)(?!x*)", r"(?P<name>[^'\]]{0,240})(?!x{0,160})"),
+        (r"\\*", r"\\{0,160}"),
+        (r"a{,}b{x}", r"a{0,160}b{x}"),
+    ],
+)
+def test_every_repetition_ends(given, made):
+    assert bounded(given) == made
+    re.compile(made)
+
+
+def test_no_signature_repeats_without_end():
+    for name, expression in stall.signatures():
+        for op, value in walk(stall.parser.parse(expression.pattern)):
+            assert not str(op).endswith("REPEAT") or int(value[1]) <= 400, name
+
+
+def walk(node):
+    for op, value in node:
+        yield op, value
+        parts = value if isinstance(value, (tuple, list)) else ()
+        for part in parts:
+            if isinstance(part, stall.parser.SubPattern):
+                yield from walk(part)
+            elif isinstance(part, list):
+                for one in part:
+                    if isinstance(one, stall.parser.SubPattern):
+                        yield from walk(one)
+
+
+def test_no_signature_stalls():
+    """Every row of the catalogue, new ones too: seconds of CPU on the worst window that its own parts make."""
+    slow = {}
+    for name, expression in stall.signatures():
+        worst = stall.slowest(expression, stall.WINDOW, enough=stall.MOST, pumps=("a", "_", " "), most=12)
+        if worst.seconds > stall.MOST:
+            slow[name] = worst
+    assert slow == {}
+
+
+@pytest.mark.attack
+def test_no_expression_stalls():
+    for group, size, most in stall.groups():
+        slow = {name: found for name, one in group if (found := stall.slowest(one, size, most)).seconds > most}
+        assert slow == {}
+
+
+def test_a_generated_module_cannot_hold_a_look():
+    """A string of 20 KB took 20 s; now a text of 4 MB takes no longer than one of 256 KiB."""
+    for turn in ("a", "a=[", "'", "a ", "a:", "a = '", "[", "a: a.a["):
+        start = time.thread_time()
+        assigned(turn * (4_000_000 // len(turn)))
+        assert time.thread_time() - start < 2.0, turn
+
+
+HOSTILE = (
+    lambda: " ".join(anchors()),
+    lambda: "\n".join(anchors()),
+    lambda: " ".join(anchors()) * 50,
+    lambda: "cuda " + "x" * 5_000_000,
+    lambda: "cuda error: x\n" * 300_000,
+    lambda: ".so." * 100_000 + "undefined symbol",
+    lambda: "unsatisfiedlinkerror a.dll " * 3000,
+)
+
+
+def test_a_guarded_program_waits_a_moment_for_us_whatever_its_error_says():
+    """The promise is 100 ms once we are loaded; 200 ms of CPU leave room for a slow machine, not for a stall."""
+    annotate(RuntimeError("CUDA error: out of memory"), machine=False)
+    for make in HOSTILE:
+        error = RuntimeError(make())
+        start = time.process_time()
+        annotate(error, machine=False)
+        assert time.process_time() - start < 0.2, str(error)[:60]
+
+
+def test_what_was_read_in_time_is_told():
+    text = "CUDA error: no kernel image is available for execution on the device\n" + " ".join(anchors())
+    reading = read_text(text, time.monotonic())
+    assert LATE in reading.notes
