@@ -15,13 +15,12 @@ from fuzz import stall
 
 from gpuwhy.inside.diagnosis import annotate
 from gpuwhy.observe.built import assigned
-from gpuwhy.symptoms import scan
-from gpuwhy.symptoms.bounded import bounded
+from gpuwhy.symptoms.bounded import WINDOW, bounded, found_in
 from gpuwhy.symptoms.reader import LATE, anchors, read_text
 
 
 def test_a_window_is_what_the_attack_takes_it_for():
-    assert stall.WINDOW == scan.LONG
+    assert stall.WINDOW == WINDOW
 
 
 @pytest.mark.parametrize(
@@ -41,6 +40,14 @@ def test_a_window_is_what_the_attack_takes_it_for():
 def test_every_repetition_ends(given, made):
     assert bounded(given) == made
     re.compile(made)
+
+
+@pytest.mark.parametrize("before", [0, 1, 400, 511, 512, 513, 700, 1000, 1023, 1024, 5000])
+@pytest.mark.parametrize("after", [0, 1, 600, 3000])
+def test_a_message_is_found_anywhere_in_a_long_line(before, after):
+    found = found_in(re.compile("x[ab]{1,400}y?$|x[ab]{1,400}y"), "-" * before + "x" + "ab" * 150 + "y" + "-" * after)
+    assert found
+    assert (found.start(), len(found[0])) == (before, 302)
 
 
 def test_no_signature_repeats_without_end():

@@ -1,8 +1,8 @@
 """Bounded: an expression whose repetitions all end, so that no text makes it take long.
 
 A backtracking engine takes, for each place where a match may begin, as many steps as its repetitions can share the text
-in. Lines come in windows of a known length (scan.LONG); with every repetition bounded, what one window can cost is
-bounded too, and a text costs no more than its length times that. tests/border/test_stall.py attacks every expression.
+in. A line is searched in windows; with every repetition bounded, what one window can cost is bounded too, and a text
+costs no more than its length times that. tests/border/test_stall.py attacks every expression.
 """
 
 from __future__ import annotations
@@ -32,6 +32,21 @@ def bounded(pattern: str) -> str:
         out.append(part[0])
         last, at = ("" if part[0].startswith("(") else part[0]), part.end()
     return "".join(out)
+
+
+WINDOW = 1024
+
+
+def found_in(expression: re.Pattern[str], line: str) -> re.Match[str] | None:
+    """The first match in a line, searched in windows that overlap by half."""
+    if len(line) <= WINDOW:
+        return expression.search(line)
+    for start in range(0, len(line) - WINDOW // 2, WINDOW // 2):
+        end = start + WINDOW
+        match = expression.search(line, start, end)
+        if match and (match.end() < end or match.start() < start + WINDOW // 2 or end >= len(line)):
+            return match  # else it may go on in the next window, which holds all of it
+    return None
 
 
 def _most(repeated: str) -> int:

@@ -13,7 +13,7 @@ import msgspec
 
 from gpuwhy.knowledge import codes
 from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
-from gpuwhy.symptoms.bounded import bounded
+from gpuwhy.symptoms.bounded import bounded, found_in
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.follow import attached
 from gpuwhy.symptoms.scan import Hits, Scanner
@@ -172,9 +172,9 @@ def _symptoms(hit: Hits, until: float) -> Iterator[Symptom]:
         if monotonic() > until:
             break
         one = signatures()[number]
-        match = _compiled(number).search(line)
+        match = found_in(_compiled(number), line)
         if match is None and one.role == "told":  # where a line comes from is told by what stands before it
-            match = _compiled(number).search(raw)
+            match = found_in(_compiled(number), raw)
         if match is None:
             continue
         fields = {

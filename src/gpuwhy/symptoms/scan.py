@@ -9,11 +9,9 @@ from typing import Any
 
 from gpuwhy.symptoms.sieve import Sieve
 
-LONG = 1024
+LONG = 8192
 """A line longer than this is read in windows of that size around what was found in it."""
 HALF = LONG // 2
-SMALL = 8192
-"""A block up to this size is searched for each literal by itself."""
 
 
 class Hits:
@@ -60,7 +58,7 @@ class Scanner:
 
     def _found(self, block: bytes) -> Iterable[tuple[int, int]]:
         """The places of anchors, and which."""
-        if len(block) <= SMALL:
+        if len(block) <= LONG:
             return self._places(block, range(len(self.anchors)), frozenset())
         if self._engine is not None:
             return self._fast(block)
