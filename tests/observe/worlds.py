@@ -69,12 +69,12 @@ class World:
         self.file(f"{location}/RECORD", record)
         self.distributions.append(Distribution(name, version, location, known("pip", "file", location)))
 
-    def framework(self, name: str) -> None:
+    def framework(self, name: str, version: str = "1.0") -> None:
         nothing = known((), "file", "x")
         fields = dict.fromkeys(("gpu_build", "built_for_cuda", "built_for_cudnn"), known("", "file", "x"))
         self.frameworks.append(
             msgspec.convert(
-                {"name": name, "title": name, "distribution": name, "version": "1.0", "path": f"{SITE}/{name}"}
+                {"name": name, "title": name, "distribution": name, "version": version, "path": f"{SITE}/{name}"}
                 | {key: msgspec.to_builtins(value) for key, value in fields.items() if key != "gpu_build"}
                 | {"gpu_build": msgspec.to_builtins(known(True, "file", "x"))}
                 | {key: msgspec.to_builtins(nothing) for key in ("sass", "ptx", "opens")},

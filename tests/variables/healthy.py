@@ -1,7 +1,9 @@
 """Environments in which nothing is wrong, as clusters, images, notebooks and CI set them; written before the code.
 
 Each row: where it is from, what is installed there, and its variables. Every one of them must stay silent, the users'
-own variables that look like a framework's included.
+own variables that look like a framework's included. Three values of the first draft turned out to be wrong, as the readers
+themselves say, and were changed: --noxla_… (XLA has no such form), --xla_gpu_graph_level with JAX 0.7.2, which had lost it,
+and TF_FORCE_GPU_ALLOW_GROWTH=TRUE, which TensorFlow compares with small letters.
 """
 
 from __future__ import annotations
@@ -140,11 +142,11 @@ HEALTHY: tuple[Healthy, ...] = (
     Healthy("JAX, many XLA flags", _JAX, {
         "XLA_FLAGS": "--xla_gpu_autotune_level=4 --xla_gpu_deterministic_ops=true --xla_dump_to=/tmp/dump "
         "--xla_gpu_all_reduce_combine_threshold_bytes=134217728 --xla_disable_hlo_passes=rematerialization "
-        "--xla_gpu_cuda_data_dir=/usr/local/cuda --noxla_gpu_enable_command_buffer --xla_dump_hlo_as_text"}),
-    Healthy("XLA flags without a value", _JAX, {"XLA_FLAGS": "--xla_dump_hlo_as_text  --xla_gpu_graph_level=0", "TF_CPP_MIN_LOG_LEVEL": "0"}),
+        "--xla_gpu_cuda_data_dir=/usr/local/cuda --xla_dump_hlo_as_text"}),
+    Healthy("XLA flags without a value", {"jax": "0.6.2"}, {"XLA_FLAGS": "--xla_dump_hlo_as_text  --xla_gpu_graph_level=0", "TF_CPP_MIN_LOG_LEVEL": "0"}),
     Healthy("JAX in a multi-host job", _JAX, {**_SLURM, "JAX_COORDINATOR_ADDRESS": "gpu01:1234", "JAX_COORDINATOR_PORT": "1234", "JAX_LOCAL_DEVICE_IDS": "0"}),
     Healthy("TensorFlow with XLA", _TF, {"TF_XLA_FLAGS": "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit", "TF_GPU_ALLOCATOR": "cuda_malloc_async", "TF_DETERMINISTIC_OPS": "1"}),
-    Healthy("TensorFlow, growth in capitals", _TF, {"TF_FORCE_GPU_ALLOW_GROWTH": "TRUE", "TF_NUM_INTEROP_THREADS": "4", "TF_ENABLE_GPU_GARBAGE_COLLECTION": "false"}),
+    Healthy("TensorFlow, growth", _TF, {"TF_FORCE_GPU_ALLOW_GROWTH": "true", "TF_NUM_INTEROP_THREADS": "4", "TF_ENABLE_GPU_GARBAGE_COLLECTION": "false"}),
     Healthy("TensorFlow, several workers", _TF, {"TF_CONFIG": '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}', "TF_GPU_THREAD_MODE": "gpu_private"}),
     Healthy("an old TensorFlow", {"tensorflow": "2.3.4"}, {"TF_XLA_FLAGS": "--tf_xla_enable_xla_devices", "TF_ENABLE_AUTO_MIXED_PRECISION": "1", "TF_CUDNN_DETERMINISTIC": "1"}),
     Healthy("Keras on JAX", {"jax": "0.7.2", "tensorflow": "2.18.1"}, {"KERAS_BACKEND": "jax", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "KERAS_HOME": "/tmp/k"}),

@@ -13,7 +13,6 @@ class VariableRow(msgspec.Struct, frozen=True):
     frameworks: tuple[str, ...] = ()  # it steers something only if one of these is installed; () = always
     source: str = ""
     note: str = ""  # true whenever it is set
-    values: tuple[str, ...] = ()  # the values its reader knows; () = free
     private: bool = False  # its value may name hosts: only that it is set is kept
 
 
@@ -39,15 +38,15 @@ ROWS: tuple[VariableRow, ...] = (
     VariableRow("CONDA_PREFIX", "the shell's active conda environment", source="conda documentation"),
     VariableRow("CONDA_DEFAULT_ENV", "the shell's active conda environment", source="conda documentation"),
     VariableRow("CUDA_VISIBLE_DEVICES", "the CUDA driver", source=_ENV_GUIDE),
-    VariableRow("CUDA_DEVICE_ORDER", "the CUDA driver", source=_ENV_GUIDE, values=("FASTEST_FIRST", "PCI_BUS_ID")),
+    VariableRow("CUDA_DEVICE_ORDER", "the CUDA driver", source=_ENV_GUIDE),
     VariableRow(
         "CUDA_LAUNCH_BLOCKING",
         "the CUDA driver",
         source=_ENV_GUIDE,
         note="1 makes every kernel launch wait: good for finding an error, slow for everything else",
     ),
-    VariableRow("CUDA_MODULE_LOADING", "the CUDA driver", source=_ENV_GUIDE, values=("LAZY", "EAGER", "DEFAULT")),
-    VariableRow("CUDA_MODULE_DATA_LOADING", "the CUDA driver", source=_ENV_GUIDE, values=("LAZY", "EAGER", "DEFAULT")),
+    VariableRow("CUDA_MODULE_LOADING", "the CUDA driver", source=_ENV_GUIDE),
+    VariableRow("CUDA_MODULE_DATA_LOADING", "the CUDA driver", source=_ENV_GUIDE),
     VariableRow("CUDA_FORCE_PTX_JIT", "the CUDA driver", source=_ENV_GUIDE),
     VariableRow("CUDA_DISABLE_PTX_JIT", "the CUDA driver", source=_ENV_GUIDE),
     VariableRow("CUDA_CACHE_DISABLE", "the CUDA driver", source=_ENV_GUIDE),
@@ -93,11 +92,11 @@ ROWS: tuple[VariableRow, ...] = (
         source="NVIDIA Container Toolkit documentation",
     ),
     VariableRow("NVIDIA_TF32_OVERRIDE", "cuBLAS, cuDNN and the other math libraries", source="cuBLAS documentation"),
-    VariableRow("TF_FORCE_GPU_ALLOW_GROWTH", "TensorFlow", _TF, "TensorFlow guide, GPU", values=("true", "false")),
+    VariableRow("TF_FORCE_GPU_ALLOW_GROWTH", "TensorFlow", _TF, "TensorFlow guide, GPU"),
     VariableRow("TF_CPP_MIN_LOG_LEVEL", "TensorFlow, JAX", _XLA, "tsl default logging"),
     VariableRow("TF_CPP_MAX_VLOG_LEVEL", "TensorFlow, JAX", _XLA, "tsl default logging"),
     VariableRow(
-        "TF_GPU_ALLOCATOR", "TensorFlow", _TF, "TensorFlow sources", values=("cuda_malloc_async", "cuda_malloc")
+        "TF_GPU_ALLOCATOR", "TensorFlow", _TF, "TensorFlow sources"
     ),
     VariableRow("TF_CONFIG", "TensorFlow's distributed strategies", _TF, "tf.distribute", private=True),
     VariableRow("XLA_FLAGS", _XLA_READER, _XLA, "XLA documentation, flags"),
@@ -120,6 +119,11 @@ ROWS: tuple[VariableRow, ...] = (
     VariableRow("JAX_*", "JAX", _JAX, "JAX configuration options"),
     VariableRow("CUPY_*", "CuPy", ("cupy",), "CuPy documentation, Environment variables"),
     VariableRow("ORT_*", "ONNX Runtime", ("onnxruntime",), "ONNX Runtime documentation"),
+    VariableRow("TORCHINDUCTOR_*", "PyTorch's compiler", _TORCH, "torch._inductor.config"),
+    VariableRow("TORCHDYNAMO_*", "PyTorch's compiler", _TORCH, "torch._dynamo.config"),
+    VariableRow("CUBLAS_*", "cuBLAS", source="cuBLAS documentation"),
+    VariableRow("CUBLASLT_*", "cuBLAS", source="cuBLAS documentation"),
+    VariableRow("KERAS_*", "Keras", _TF, "Keras documentation"),
     VariableRow("TRITON_*", "Triton", ("triton", "torch"), "Triton knobs"),
     VariableRow("NUMBA_*", "Numba", ("numba",), "Numba documentation, Environment variables"),
     VariableRow("PADDLE_*", "PaddlePaddle", ("paddle", "paddlepaddle"), "PaddlePaddle documentation"),

@@ -205,6 +205,17 @@ class Libraries(Record, frozen=True):
 # ---------------------------------------------------------------- environment
 
 
+class Fault(Record, frozen=True):
+    """What a reader makes of a variable that was meant otherwise."""
+
+    kind: Literal["off", "rejected", "ignored", "misspelt"]
+    frameworks: tuple[str, ...]  # names of the frameworks that it concerns; () = whatever uses CUDA here
+    text: str  # "PyTorch stops at 'yes', which is neither True nor False"
+    allowed: tuple[str, ...] = ()  # the values its reader takes, where they can be listed
+    instead: str = ""  # the nearest value or name that would be read
+    source: str = ""  # how that is known
+
+
 class Variable(Record, frozen=True):
     """An environment variable that steers the GPU stack, what it steers, and what is wrong with its value."""
 
@@ -213,6 +224,7 @@ class Variable(Record, frozen=True):
     steers: str  # who reads it: "the dynamic loader", "TensorFlow" …; "" = nothing that is installed here
     problems: tuple[str, ...]
     notes: tuple[str, ...] = ()  # worth knowing, nothing wrong: "TensorFlow on Linux does not read it"
+    faults: tuple[Fault, ...] = ()  # what its readers, as installed here, do not take as it was meant
 
 
 class Environment(Record, frozen=True):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from gpuwhy.knowledge.variables import ALLOCATOR_KEYS, FOREIGN, NOT_READ_BY_TENSORFLOW, VariableRow, variable_row
+from gpuwhy.knowledge.settings import ANYTHING, faults, times
+from gpuwhy.knowledge.variables import FOREIGN, NOT_READ_BY_TENSORFLOW, VariableRow, variable_row
 from gpuwhy.model.fact import Absent, Fact, Known, value_or
-from gpuwhy.model.facts import Variable
+from gpuwhy.model.facts import Fault, Variable
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.search_paths import command_path, library_path, literal, not_a_folder
 from gpuwhy.observe.toolkits import ROOT_VARIABLES, nvcc_of, nvcc_on_path, toolkit_version
 
-MAX_VALUE = 4096
+MAX_VALUE, MOST_VALUES = 4096, 12
 _DATA_DIR = re.compile(r"--xla_gpu_cuda_data_dir=(\S*)")
-_BRACKETS = re.compile(r"\[[^\]]*\]")
 
 Problems = tuple[str, ...]
 
@@ -24,7 +24,7 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
     environ = scene.host.environ()
     if not isinstance(environ, Known):
         return environ
-    installed = installed_names(scene)
+    installed = installed_releases(scene)
     out = []
     for name, value in environ.value.items():
         if name.startswith(FOREIGN):
@@ -35,10 +35,10 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
     return Known(tuple(out), environ.source)
 
 
-def installed_names(scene: Scene) -> frozenset[str] | None:
-    """The frameworks of the target; None where they are not known."""
+def installed_releases(scene: Scene) -> dict[str, str] | None:
+    """The frameworks of the target with their releases; None where they are not known."""
     frameworks = scene.facts.target.frameworks
-    return frozenset(f.name for f in frameworks.value) if isinstance(frameworks, Known) else None
+    return {f.name: f.version for f in frameworks.value} if isinstance(frameworks, Known) else None
 
 
 def _path(scene: Scene, value: str) -> Variable | None:
@@ -51,15 +51,23 @@ def variable(
     scene: Scene,
     name: str,
     value: str,
-    installed: frozenset[str] | None,
+    installed: Mapping[str, str] | None,
     checks: Mapping[str, Callable[[Scene, str], Problems]],
 ) -> Variable:
     """One variable with its reader, its notes, and what some checks find wrong in it."""
     row = variable_row(name)
     check = checks.get(name)
-    problems = (*check(scene, value), *_bad_value(row, value)) if check else _bad_value(row, value)
-    shown = "set" if row is not None and row.private else _shortened(value)
-    return Variable(name, shown, _steers(row, installed), problems, _notes(name, value, row, installed))
+    private = row is not None and row.private
+    found = () if private else faults(name, value, ANYTHING if installed is None else installed)
+    problems = (*(check(scene, value) if check else ()), *map(_told, found))
+    shown = "set" if private else _shortened(value)
+    return Variable(name, shown, _steers(row, installed), problems, _notes(name, value, row, installed), found)
+
+
+def _told(fault: Fault) -> str:
+    """A fault in one sentence, with the values that would be read where they are few."""
+    allowed = f" (it takes {', '.join(fault.allowed)})" if 0 < len(fault.allowed) <= MOST_VALUES else ""
+    return f"{fault.text}{allowed}"
 
 
 def _shortened(value: str) -> str:
@@ -67,26 +75,21 @@ def _shortened(value: str) -> str:
     return value if len(value) <= MAX_VALUE else f"{value[:half]} … {value[-half:]}"
 
 
-def _steers(row: VariableRow | None, installed: frozenset[str] | None) -> str:
+def _steers(row: VariableRow | None, installed: Mapping[str, str] | None) -> str:
     """Who reads it; "" when that is not installed. Where what is installed is unknown, its readers are named."""
-    if row is None or (row.frameworks and installed is not None and installed.isdisjoint(row.frameworks)):
+    if row is None or (row.frameworks and installed is not None and set(installed).isdisjoint(row.frameworks)):
         return ""
     return row.reader
 
 
-def _notes(name: str, value: str, row: VariableRow | None, installed: frozenset[str] | None) -> tuple[str, ...]:
+def _notes(name: str, value: str, row: VariableRow | None, installed: Mapping[str, str] | None) -> tuple[str, ...]:
     notes = [row.note] if row is not None and row.note and value not in ("", "0") else []
     if name in NOT_READ_BY_TENSORFLOW and "tensorflow" in (installed or ()):
         notes.append("TensorFlow on Linux does not read it")
     if name == "TF_CPP_MIN_LOG_LEVEL" and value.strip() in ("2", "3"):
         notes.append(f"{value.strip()} hides the warnings that name missing libraries")
-    return tuple(notes)
-
-
-def _bad_value(row: VariableRow | None, value: str) -> Problems:
-    if row is None or not row.values or value in row.values:
-        return ()
-    return (f"{value!r} is none of the values it knows: {', '.join(row.values)}",)
+    past = times(name, installed) if installed else ""
+    return (*notes, past) if past else tuple(notes)
 
 
 def _library_path(scene: Scene, value: str) -> Problems:
@@ -149,18 +152,6 @@ def _xla_flags(scene: Scene, value: str) -> Problems:
     return ()
 
 
-def _allocator(scene: Scene, value: str) -> Problems:
-    """PyTorch stops on a key it does not know."""
-    problems = []
-    for part in filter(None, (p.strip() for p in _BRACKETS.sub("", value).split(","))):
-        key, colon, _ = part.partition(":")
-        if not colon:
-            problems.append(f"{part!r} has no value; options are written key:value")
-        elif key.strip() not in ALLOCATOR_KEYS:
-            problems.append(f"{key.strip()!r} is no option that PyTorch up to 2.15 knows; it refuses to start with it")
-    return tuple(problems)
-
-
 def _cache(scene: Scene, value: str) -> Problems:
     """The folder may be created later, but it cannot be a file."""
     found = scene.host.stat(value) if value else None
@@ -177,8 +168,6 @@ CHECKS: dict[str, Callable[[Scene, str], Problems]] = {
     **dict.fromkeys(("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"), _folder),
     "CUDA_CACHE_PATH": _cache,
     "XLA_FLAGS": _xla_flags,
-    "PYTORCH_CUDA_ALLOC_CONF": _allocator,
-    "PYTORCH_ALLOC_CONF": _allocator,
 }
 """What can be wrong in a variable's value, besides being none of the known ones."""
 

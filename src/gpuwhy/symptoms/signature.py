@@ -45,9 +45,9 @@ def harmless(name: str, pattern: str, *anchors: str, covers: tuple[str, ...] = (
     return Signature(name, pattern, anchors, "harmless", covers=covers)
 
 
-def context(name: str, pattern: str, *anchors: str) -> Signature:
+def context(name: str, pattern: str, *anchors: str, covers: tuple[str, ...] = ()) -> Signature:
     """A line that says where we are."""
-    return Signature(name, pattern, anchors, "context")
+    return Signature(name, pattern, anchors, "context", covers=covers)
 
 
 def told(name: str, pattern: str, *anchors: str) -> Signature:

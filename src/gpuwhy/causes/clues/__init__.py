@@ -29,6 +29,7 @@ def clues() -> tuple[Clue, ...]:
         other,
         program,
         reports,
+        settings,
         surroundings,
     )  # fmt: skip
 
@@ -43,6 +44,7 @@ def clues() -> tuple[Clue, ...]:
         device,
         program,
         environment,
+        settings,
         reports,
         other,
     )

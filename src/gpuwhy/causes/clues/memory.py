@@ -175,7 +175,6 @@ CLUES: tuple[Clue, ...] = (
     ),
     *of(
         "memory.fragmentation",
-        ("memory.allocator_option", 5.0, "the allocator was given an option that it does not know"),
         ("memory.torch_oom", 4.0, "{wanted} was asked for while {unused} of what this process holds lay unused in pieces", splintered),
         ("memory.torch_oom", 1.4, _FIGURES, no(splintered)),
         ("memory.torch_oom", 2.4, _FIGURES + ", so more was free than asked for", free_but_refused),

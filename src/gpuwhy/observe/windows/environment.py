@@ -12,7 +12,7 @@ from gpuwhy.knowledge.variables import FOREIGN
 from gpuwhy.model.fact import Absent, Fact, Known, value_or
 from gpuwhy.model.facts import Variable
 from gpuwhy.model.version import numbers
-from gpuwhy.observe.environment import CHECKS, Problems, installed_names, variable
+from gpuwhy.observe.environment import CHECKS, Problems, installed_releases, variable
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.windows.paths import environ, expanded, is_whole, tidy
 from gpuwhy.observe.windows.toolkits import NAMED, nvcc_of, version_of
@@ -30,7 +30,7 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
     seen = scene.host.environ()
     if not isinstance(seen, Known):
         return seen
-    installed = installed_names(scene)
+    installed = installed_releases(scene)
     out = []
     for name, value in environ(scene.host).items():
         if name == "PATH":

@@ -28,6 +28,7 @@ def signatures() -> tuple[Signature, ...]:
         programs,
         python,
         reports,
+        settings,
         signals,
         tensorflow,
         titles,
@@ -36,7 +37,7 @@ def signatures() -> tuple[Signature, ...]:
     )  # fmt: skip
 
     modules = (
-        loader, windows, tensorflow, torch, jax, onnxruntime, others, codes, memory, programs, nccl, nvidia, kernel,
+        loader, windows, settings, tensorflow, torch, jax, onnxruntime, others, codes, memory, programs, nccl, nvidia, kernel,
         containers, build, packages, python, signals, titles, reports, harmless, machine,
     )  # fmt: skip
     return tuple(one for module in modules for one in module.SIGNATURES)

@@ -1,0 +1,130 @@
+"""env.setting: a variable that steers the stack holds a value that its reader rejects, or turns the GPU off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.causes.commands import word
+from gpuwhy.causes.windows import on_windows
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Source
+from gpuwhy.model.facts import Fault, Variable
+
+MOST = 12
+"""How many allowed values a sentence names."""
+ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST"})
+"""Read when something is compiled: a program that only runs does not mind."""
+
+
+def concerns(case: Case, *kinds: str) -> Iterator[tuple[Variable, Fault]]:
+    """The variables whose value this framework, or NVIDIA's libraries under it, do not take as it was meant."""
+    name = case.framework.name if case.framework else ""
+    for variable in case.facts.environment.variables.need() or ():
+        for fault in variable.faults:
+            if fault.kind in kinds and (not fault.frameworks or name in fault.frameworks):
+                yield variable, fault
+
+
+def turned_off(case: Case) -> Finding | None:
+    """The framework is told to stay away from a GPU that is there."""
+    found = next(concerns(case, "off"), None)
+    if found is None or not _for_gpu(case):
+        return None
+    variable, fault = found
+    present = gpu_present(case.facts)
+    if present.need() is None:
+        return None
+    there = saw(f"a GPU: {present.need()}", present)
+    return proof(f"{_written(variable)}: {fault.text}", _saw(variable), there, *_known(fault))
+
+
+def rejected(case: Case) -> Finding | None:
+    """The reader stops the program at this value."""
+    found = next(concerns(case, "rejected"), None)
+    if found is None:
+        return None
+    variable, fault = found
+    text = f"{_written(variable)}: {fault.text}{_allowed(fault)}"
+    finding = proof(text, _saw(variable), *_known(fault))
+    return mild(strong(text, *finding.evidence)) if variable.name in ONLY_BUILDS else finding
+
+
+def without_effect(case: Case) -> Finding | None:
+    """A value or a name that nobody reads: nothing stops, and what was wanted does not happen."""
+    found = next(concerns(case, "ignored", "misspelt"), None)
+    if found is None:
+        return None
+    variable, fault = found
+    return mild(strong(f"{_written(variable)}: {fault.text}{_allowed(fault)}", _saw(variable), *_known(fault)))
+
+
+def nothing_wrong(case: Case) -> Finding | None:
+    """What rules it out."""
+    name = case.framework.title if case.framework else "this program"
+    if any(concerns(case, "rejected", "ignored", "misspelt")):
+        return None
+    if any(concerns(case, "off")) and _for_gpu(case) and gpu_present(case.facts).need() is not None:
+        return None
+    seen = case.facts.environment.variables
+    return against(f"no variable holds a value that {name} rejects or that keeps it from the GPU", saw("the variables that steer the GPU stack", seen))
+
+
+def _for_gpu(case: Case) -> bool:
+    """Whether the build could use a GPU at all; what was not seen is asked for."""
+    return case.framework is None or case.framework.gpu_build.need() is not False
+
+
+def _written(variable: Variable) -> str:
+    value = variable.value if len(variable.value) <= 60 else variable.value[:57] + "…"
+    return f"{variable.name}={value}"
+
+
+def _saw(variable: Variable) -> Evidence:
+    return saw(_written(variable), Source("env", variable.name))
+
+
+def _known(fault: Fault) -> tuple[Evidence, ...]:
+    return (know(fault.text, Source("know", fault.source)),) if fault.source else ()
+
+
+def _allowed(fault: Fault) -> str:
+    return f"; it takes {', '.join(fault.allowed)}" if 0 < len(fault.allowed) <= MOST else ""
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Take the variable away in this shell, or give it a value that is read."""
+    out: list[Fix] = []
+    windows = on_windows(case.facts)
+    for variable, fault in concerns(case, "rejected", "off", "ignored", "misspelt"):
+        out.append(_unset(variable.name, windows))
+        out += _instead(variable, fault, windows)
+        break
+    return tuple(out)
+
+
+def _unset(name: str, windows: bool) -> Fix:
+    command = f"set {name}=" if windows else f"unset {name}"
+    return Fix("Take the variable away, in this shell", command, safe=True)
+
+
+def _instead(variable: Variable, fault: Fault, windows: bool) -> Iterator[Fix]:
+    """The value, or the name, that was meant."""
+    if not fault.instead:
+        return
+    say = "set" if windows else "export"
+    if fault.kind == "misspelt":
+        command = f"{say} {fault.instead}={variable.value if windows else word(variable.value)}"
+        yield Fix(f"Where {fault.instead} is meant", command, safe=True)
+        return
+    yield Fix("Or write it as its reader takes it", f"{say} {variable.name}={fault.instead if windows else word(fault.instead)}", safe=True)
+
+
+CAUSE = Cause(
+    id="env.setting",
+    title="an environment variable holds a value that its reader rejects, or turns the GPU off",
+    signs=(rejected, turned_off, without_effect, nothing_wrong),
+    fixes=fixes,
+    scope="framework",
+    effect="{subject}: {because}",
+)
