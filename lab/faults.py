@@ -239,7 +239,7 @@ FAULTS: dict[str, Fault] = {
         environ={"LD_LIBRARY_PATH": "/usr/lib/x86_64-linux-gnu"},
     ),
     "allocator-words": Fault(
-        ("memory.fragmentation",),
+        ("env.setting",),
         "PYTORCH_CUDA_ALLOC_CONF with an option that does not exist",
         environ={"PYTORCH_CUDA_ALLOC_CONF": "max_splits_mb:64", "PYTORCH_ALLOC_CONF": "max_splits_mb:64"},
     ),

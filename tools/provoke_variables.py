@@ -1,4 +1,4 @@
-"""Set variables to values that their readers do not take, run real programs on a machine without a GPU, keep the output.
+"""Set variables to values that their readers do not take, run real programs without a GPU, and keep the output.
 
     python3 tools/provoke_variables.py LAB OUT.jsonl [ENVIRONMENT or ENVIRONMENT-PROGRAM…]
 
@@ -38,7 +38,9 @@ def main() -> int:
     """Run the table; 0 when every plain run succeeded."""
     lab, out, names = Path(sys.argv[1]).absolute(), Path(sys.argv[2]), set(sys.argv[3:])
     done = {json.loads(line)["id"] for line in out.read_text().splitlines()} if out.exists() else set()
-    cases = [c for c in CASES if c.id not in done and (not names or {c.environment, f"{c.environment}-{c.program}"} & names)]
+    cases = [
+        c for c in CASES if c.id not in done and (not names or {c.environment, f"{c.environment}-{c.program}"} & names)
+    ]
     plain = {key: run(lab, key[0], key[1], {}) for key in sorted({(c.environment, c.program) for c in cases})}
     for (environment, program), (code, said) in plain.items():
         print(f"plain {environment} {program}: {code}{said[-300:] if code else ''}", file=sys.stderr)
@@ -62,7 +64,8 @@ def run(lab: Path, environment: str, program: str, variables: dict[str, str]) ->
         base = {"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"}
         try:
             done = subprocess.run(
-                [str(python), str(script)], env={**base, **variables}, capture_output=True, timeout=SECONDS, cwd=folder, check=False
+                [str(python), str(script)], env={**base, **variables}, capture_output=True, timeout=SECONDS,
+                cwd=folder, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as late:
             return 124, (late.stdout or b"").decode("utf-8", "replace")

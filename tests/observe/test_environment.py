@@ -131,7 +131,11 @@ def test_cuda_home(world: World, value: str, said: tuple[str, ...]) -> None:
         ),
         ("XLA_FLAGS", "--xla_gpu_cuda_data_dir=/usr/local/cuda", ""),
         ("PYTORCH_CUDA_ALLOC_CONF", "max_split_size:128", "PyTorch stops at 'max_split_size'"),
-        ("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments", "PyTorch stops at 'expandable_segments': options are written key:value"),
+        (
+            "PYTORCH_CUDA_ALLOC_CONF",
+            "expandable_segments",
+            "PyTorch stops at 'expandable_segments': options are written key:value",
+        ),
         ("PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:64, roundup_power2_divisions:[256:1,512:2,>:4]", ""),
         ("CUDNN_PATH", "/nope", "/nope does not exist"),
         ("CUDA_CACHE_PATH", "/nope", ""),

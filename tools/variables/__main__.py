@@ -26,7 +26,9 @@ from tools.variables.python_reads import Read, reads
 from tools.variables.rows import write
 
 DATA = Path(__file__).parents[2] / "src" / "gpuwhy" / "knowledge" / "data" / "variables.json"
-MAY_READ = re.compile(rb"environ\b|getenv|readenv|env_name|_env\(|env_(?:str|bool|int|opt|class|nvidia)|(?:state|flag|DEFINE\w*|define\w*)\(\s*(?:name=)?[\"']jax_")
+MAY_READ = re.compile(
+    rb"environ\b|getenv|readenv|env_name|_env\(|env_(?:str|bool|int|opt|class|nvidia)|(?:state|flag|DEFINE\w*|define\w*)\(\s*(?:name=)?[\"']jax_"
+)
 """Sources without any of these are not worth parsing."""
 PARTS = ("python", "libraries", "heavy")
 FAILURES = (WebError, BrokenWheel, KeyError, ValueError, struct.error, zlib.error, isal_zlib.error)

@@ -25,7 +25,9 @@ _TORCH = ("PYTORCH", "TORCH", "TORCHINDUCTOR", "TORCHDYNAMO", "C10", "CUBLAS", "
           "KINETO", "ATEN", "CAFFE2", "AOT_INDUCTOR", "OMP", "MKL", "DISABLE_ADDMM", "HIPBLASLT")  # fmt: skip
 _TF = ("TF", "XLA", "CUDA", "NCCL", "CUDNN", "TENSORFLOW", "TSL", "ONEDNN", "DNNL", "TPU", "PJRT", "TF2", "MLIR_BRIDGE")
 _ORT = ("ORT", "ONNXRUNTIME", "CUDA", "OMP", "TENSORRT", "NV")
-SKIPPED = re.compile(r"(?:^|/)(?:tests?|testing|benchmarks?|examples?|tools/test|_internal/(?:test|distributed))(?:/|$)")
+SKIPPED = re.compile(
+    r"(?:^|/)(?:tests?|testing|benchmarks?|examples?|tools/test|_internal/(?:test|distributed))(?:/|$)"
+)
 
 FAMILIES: tuple[Family, ...] = (
     Family("tensorflow", "tensorflow", ("1.15.0", "2.3.0", "2.6.0", "2.10.1", "2.12.1", "2.15.1", "2.18.1", "2.20.0", NEWEST),

@@ -1,9 +1,9 @@
 """`python -m tools.variables.flags LAB`: XLA's flags with type and default, told by each release of jaxlib itself.
 
-Every release is installed (uv) into a folder of its own below LAB, asked with a flag of a wrong value, which ends it with the
-table, and removed. LAB/python is an environment with numpy 1.26, scipy, ml_dtypes and opt_einsum that they share, LAB/python-new one
-with the newest of them. TensorFlow environments
-LAB/env-tf* that are there are asked too. The answers are kept in LAB/flags.json, so that a second run asks only the rest.
+Every release is installed (uv) into a folder of its own below LAB, asked with a flag of a wrong value, which ends it
+with the table, and removed. LAB/python is an environment with numpy 1.26, scipy, ml_dtypes and opt_einsum that they
+share, LAB/python-new one with the newest of them. TensorFlow environments LAB/env-tf* are asked too. The answers are
+kept in LAB/flags.json, so that a second run asks only the rest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,21 @@ from packaging.version import Version
 from tools.variables.__main__ import DATA
 from tools.variables.rows import encoded
 
-RELEASES = ("0.4.20", "0.4.26", "0.4.30", "0.4.34", "0.4.38", "0.5.3", "0.6.2", "0.7.2", "0.8.2", "0.9.2", "0.10.2", "0.11.2", "0.12.0.1")
+RELEASES = (
+    "0.4.20",
+    "0.4.26",
+    "0.4.30",
+    "0.4.34",
+    "0.4.38",
+    "0.5.3",
+    "0.6.2",
+    "0.7.2",
+    "0.8.2",
+    "0.9.2",
+    "0.10.2",
+    "0.11.2",
+    "0.12.0.1",
+)
 _FLAG = re.compile(r"^\s*--(\w+)=(.*?)\s*\t(bool|int32|int64|string|float|double|uint64|\w+)\t", re.MULTILINE)
 WRONG = "--xla_backend_optimization_level=x"
 """A value that no release takes: each then ends with its usage text."""
@@ -55,7 +69,20 @@ def _of_jaxlib(lab: Path, release: str) -> dict[str, list[str]]:
     shared = "python" if Version(release) < Version("0.8") else "python-new"
     python, folder = lab / shared / "bin" / "python", lab / "jaxlib"
     shutil.rmtree(folder, ignore_errors=True)
-    command = ["uv", "pip", "install", "-q", "--no-cache", "--no-deps", "--python", str(python), "--target", str(folder), f"jaxlib=={release}", f"jax=={release}"]
+    command = [
+        "uv",
+        "pip",
+        "install",
+        "-q",
+        "--no-cache",
+        "--no-deps",
+        "--python",
+        str(python),
+        "--target",
+        str(folder),
+        f"jaxlib=={release}",
+        f"jax=={release}",
+    ]
     subprocess.run(command, check=True, timeout=600)
     try:
         return _table(_asked(python, {"XLA_FLAGS": WRONG, "PYTHONPATH": str(folder)}, _JAX))
@@ -75,7 +102,9 @@ def _asked(python: Path, variables: dict[str, str], program: str) -> str:
 def _preloaded() -> Path:
     """usage.c, compiled."""
     made = Path(tempfile.mkdtemp()) / "usage.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(made), str(Path(__file__).with_name("usage.c"))], check=True)
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-O1", "-o", str(made), str(Path(__file__).with_name("usage.c"))], check=True
+    )
     return made
 
 

@@ -44,7 +44,7 @@ class _Constants(ast.NodeTransformer):
             if isinstance(target, ast.Name) and isinstance(node, ast.Assign) and (text := _text(node.value)):
                 self.texts[target.id] = "" if target.id in self.texts else text
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802 - the name that ast calls
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         """A name that is read and stands for one text."""
         text = self.texts.get(node.id, "") if isinstance(node.ctx, ast.Load) else ""
         return ast.copy_location(ast.Constant(text), node) if _NAME.fullmatch(text) else node
@@ -95,9 +95,7 @@ def _helped(node: ast.Call, function: str) -> str:
     return _TYPES.get(handed, handed)
 
 
-def _typed(
-    name: str, node: ast.AST, parents: dict[ast.AST, ast.AST], kind: str, default: str | None
-) -> Read:
+def _typed(name: str, node: ast.AST, parents: dict[ast.AST, ast.AST], kind: str, default: str | None) -> Read:
     """The read with what surrounds it: int(…), a comparison with constants."""
     values: list[str] = []
     above = parents.get(node)
@@ -109,7 +107,11 @@ def _typed(
             values += [v for one in above.comparators for v in _texts(one)]
             break
         above = parents.get(above)
-    if values and not kind and set(values) <= {"0", "1", "true", "True", "TRUE", "false", "False", "yes", "no", "on", "off", "y", "t", ""}:
+    if (
+        values
+        and not kind
+        and set(values) <= {"0", "1", "true", "True", "TRUE", "false", "False", "yes", "no", "on", "off", "y", "t", ""}
+    ):
         kind = "bool"
     return Read(name, kind, default, tuple(values)[:_MOST_VALUES])
 

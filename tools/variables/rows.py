@@ -10,7 +10,9 @@ from packaging.version import Version
 
 from tools.variables.kept import Kept
 
-OF_THE_SYSTEM = frozenset({"LD_LIBRARY_PATH", "LD_PRELOAD", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"})
+OF_THE_SYSTEM = frozenset(
+    {"LD_LIBRARY_PATH", "LD_PRELOAD", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}
+)
 
 
 def write(path: Path, kept: Kept) -> None:
@@ -24,7 +26,10 @@ def write(path: Path, kept: Kept) -> None:
     for name, releases in sorted(by_family.items()):
         ordered = sorted(releases, key=Version)
         parts = [sorted({r["part"] for r in releases[one]}) for one in ordered]
-        files = [[releases[one][0]["file"], releases[one][0]["sha256"], " ".join(p)] for one, p in zip(ordered, parts, strict=True)]
+        files = [
+            [releases[one][0]["file"], releases[one][0]["sha256"], " ".join(p)]
+            for one, p in zip(ordered, parts, strict=True)
+        ]
         families[name] = {"releases": ordered, "files": files}
         for variable, entry in _variables([releases[one] for one in ordered]).items():
             variables.setdefault(variable, {})[name] = entry
@@ -44,7 +49,8 @@ def encoded(data: dict[str, Any]) -> str:
 def _variables(releases: list[list[dict[str, Any]]]) -> dict[str, dict[str, Any]]:
     """Each variable of one family: where, since when, and what the newest release that tells says of its value.
 
-    A place holds 1 where the release reads it, 0 where it does not, ? where the part that would show it was not read.
+    A place of `in` holds 1 where the release reads it, 0 where it does not, ? where a part of the wheel was not read;
+    one of `as` 1 where the release shows that type (left out where all that read it do). Values are those of all.
     """
     out: dict[str, dict[str, Any]] = {}
     for place, rows in enumerate(releases):
@@ -52,15 +58,20 @@ def _variables(releases: list[list[dict[str, Any]]]) -> dict[str, dict[str, Any]
             for name, (kind, default, values, member) in row["found"].items():
                 if name in OF_THE_SYSTEM:
                     continue
-                entry = out.setdefault(name, {"in": ["0"] * len(releases), "part": set()})
+                entry = out.setdefault(name, {"in": ["0"] * len(releases), "told": {}})
                 entry["in"][place] = "1"
-                entry["part"].add(row["part"])
+                entry["told"][place] = entry["told"].get(place) or kind
+                values = list(dict.fromkeys([*values, *entry.get("values", [])]))
                 told = {"type": kind, "default": default, "values": values, "where": member}
                 entry.update({key: value for key, value in told.items() if value not in ("", None, [])})
+    parts = {row["part"] for rows in releases for row in rows}
     for entry in out.values():
-        needs: set[str] = entry.pop("part")
+        told = entry.pop("told")
+        same = "".join("01"[told.get(place) == entry.get("type")] for place in range(len(releases)))
+        if "type" in entry and same != "".join(entry["in"]):
+            entry["as"] = same
         for place, rows in enumerate(releases):
-            if entry["in"][place] == "0" and not needs <= {row["part"] for row in rows}:
+            if entry["in"][place] == "0" and {row["part"] for row in rows} != parts:
                 entry["in"][place] = "?"
         entry["in"] = "".join(entry["in"])
     return out

@@ -13,13 +13,19 @@ from gpuwhy.model.version import at_least
 
 _BRACKETS = re.compile(r"\[[^\]]*\]")
 _SINCE = {
-    "backend": "2.0", "expandable_segments": "2.1", "release_lock_on_cudamalloc": "2.2", "pinned_use_cuda_host_register": "2.1",
+    "backend": "2.0", "expandable_segments": "2.1", "release_lock_on_cudamalloc": "2.2",
+    "pinned_use_cuda_host_register": "2.1",
     "pinned_num_register_threads": "2.1", "pinned_use_background_threads": "2.7", "max_non_split_rounding_mb": "2.5",
     "per_process_memory_fraction": "2.9", "throw_on_cudamalloc_oom": "2.11", "roundup_power2_divisions": "1.12",
     "garbage_collection_threshold": "1.12", "max_split_size_mb": "1.8",
 }  # fmt: skip
 _TRUTHS = frozenset(
-    {"expandable_segments", "release_lock_on_cudamalloc", "pinned_use_cuda_host_register", "pinned_use_background_threads"}
+    {
+        "expandable_segments",
+        "release_lock_on_cudamalloc",
+        "pinned_use_cuda_host_register",
+        "pinned_use_background_threads",
+    }
     | {"release_lock_on_hipmalloc", "pinned_use_hip_host_register", "graph_capture_record_stream_reuse"}
     | {"throw_on_cudamalloc_oom"}
 )
@@ -44,7 +50,12 @@ def _option(part: str, release: str) -> Wrong | None:
     if name not in ALLOCATOR_KEYS:
         near = get_close_matches(name, ALLOCATOR_KEYS, 1, 0.8)
         instead = f"{near[0]}:{chosen}" if near else ""
-        return Wrong("rejected", f"stops at {shown(name)}, which is no option of its allocator", tuple(sorted(ALLOCATOR_KEYS)), instead)
+        return Wrong(
+            "rejected",
+            f"stops at {shown(name)}, which is no option of its allocator",
+            tuple(sorted(ALLOCATOR_KEYS)),
+            instead,
+        )
     since = _SINCE.get(name, "")
     if since and release and not at_least(release, since):
         return Wrong("rejected", f"stops at {shown(name)}, an option that came with {since}")
@@ -55,7 +66,12 @@ def _option_value(name: str, chosen: str) -> Wrong | None:
     if name in _TRUTHS and chosen not in ("True", "False"):
         wanted = {"true": "True", "1": "True", "yes": "True", "false": "False", "0": "False", "no": "False"}
         instead = wanted.get(chosen.lower(), "")
-        return Wrong("rejected", f"stops at {shown(chosen)} for {name}", ("True", "False"), f"{name}:{instead}" if instead else "")
+        return Wrong(
+            "rejected",
+            f"stops at {shown(chosen)} for {name}",
+            ("True", "False"),
+            f"{name}:{instead}" if instead else "",
+        )
     if name == "backend" and chosen not in BACKENDS:
         return Wrong("rejected", f"stops at the backend {shown(chosen)}", BACKENDS)
     if name == "garbage_collection_threshold" and not _within(chosen, 0, 1):
@@ -76,8 +92,8 @@ def _within(text: str, low: float, high: float) -> bool:
 
 # ---------------------------------------------------------------- TORCH_CUDA_ARCH_LIST
 
-NAMED = ("Kepler+Tesla", "Kepler", "Maxwell+Tegra", "Maxwell", "Pascal", "Volta+Tegra", "Volta", "Turing", "Ampere+Tegra",
-         "Ampere", "Ada", "Hopper", "Blackwell+Tegra", "Blackwell", "Common", "All")  # fmt: skip
+NAMED = ("Kepler+Tesla", "Kepler", "Maxwell+Tegra", "Maxwell", "Pascal", "Volta+Tegra", "Volta", "Turing",
+         "Ampere+Tegra", "Ampere", "Ada", "Hopper", "Blackwell+Tegra", "Blackwell", "Common", "All")  # fmt: skip
 _ARCH = re.compile(r"\d{1,2}\.\d[af]?(\+PTX)?")
 _SM = re.compile(r"(?:sm_?|compute_?)?(\d{1,2})(\d)([af]?)", re.IGNORECASE)
 
@@ -88,7 +104,12 @@ def arch_list(value: str, release: str) -> Wrong | None:
         return None
     for part in filter(None, re.split(r"[ ;]", value)):
         if not _ARCH.fullmatch(part) and part not in NAMED:
-            return Wrong("rejected", f"stops at {shown(part)} when it builds an extension", ("8.0", "8.6+PTX", "9.0a", *NAMED[-8:-2]), _arch_meant(part))
+            return Wrong(
+                "rejected",
+                f"stops at {shown(part)} when it builds an extension",
+                ("8.0", "8.6+PTX", "9.0a", *NAMED[-8:-2]),
+                _arch_meant(part),
+            )
     return None
 
 
@@ -106,7 +127,9 @@ def _arch_meant(part: str) -> str:
 # ---------------------------------------------------------------- JAX_PLATFORMS
 
 PLATFORMS = ("cpu", "cuda", "gpu", "rocm", "tpu")
-_ELSEWHERE = frozenset({"proxy", "METAL", "neuron", "iree", "axon", "oneapi", "sycl", "xpu", "mps", "interpreter", "habana"})
+_ELSEWHERE = frozenset(
+    {"proxy", "METAL", "neuron", "iree", "axon", "oneapi", "sycl", "xpu", "mps", "interpreter", "habana"}
+)
 _GPU = frozenset({"cuda", "gpu"})
 
 
@@ -136,7 +159,28 @@ def platform_name(value: str, release: str) -> Wrong | None:
     return Wrong("rejected", f"stops at {shown(value)}: no such platform", PLATFORMS)
 
 
+# ---------------------------------------------------------------- TORCH_LOGS
+
+_LOG = re.compile(r"\s*[+-]?[A-Za-z_][\w.]*\s*")
+
+
+def log_names(value: str, release: str) -> Wrong | None:
+    """PyTorch's logs: names with commas between them, + for more, - for less; the names themselves are not judged."""
+    bad = next((part for part in value.split(",") if not _LOG.fullmatch(part)), None) if value else None
+    return (
+        Wrong("rejected", f"stops at {shown(bad)}: logs are written +dynamo,graph_breaks") if bad is not None else None
+    )
+
+
 # ---------------------------------------------------------------- cuBLAS, CuPy
+
+
+def threads(value: str, release: str) -> Wrong | None:
+    """Numba's threads: it goes on after a word, and stops at a number below 1."""
+    if re.fullmatch(r"\s*[+-]?\d+\s*", value):
+        return Wrong("rejected", f"stops at {value}: it wants 1 thread or more") if int(value) < 1 else None
+    return Wrong("ignored", f"does not take {shown(value)}: it wants a whole number") if value else None
+
 
 _WORKSPACE = re.compile(r"(:\d+:\d+)+")
 
@@ -146,7 +190,12 @@ def workspace(value: str, release: str) -> Wrong | None:
     if not value or _WORKSPACE.fullmatch(value):
         return None
     meant = f":{value}" if _WORKSPACE.fullmatch(f":{value}") else ""
-    return Wrong("ignored", f"cannot read {shown(value)}, and takes its own size: pools are written :SIZE:COUNT", (":4096:8", ":16:8"), meant)
+    return Wrong(
+        "ignored",
+        f"cannot read {shown(value)}, and takes its own size: pools are written :SIZE:COUNT",
+        (":4096:8", ":16:8"),
+        meant,
+    )
 
 
 def memory_limit(value: str, release: str) -> Wrong | None:
@@ -156,7 +205,9 @@ def memory_limit(value: str, release: str) -> Wrong | None:
     part = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value)
     if part and 0 <= float(part[1]) <= 100:
         return None
-    return Wrong("rejected", f"stops at {shown(value)}: it wants bytes, or a percentage of the GPU's memory", (), _bytes(value))
+    return Wrong(
+        "rejected", f"stops at {shown(value)}: it wants bytes, or a percentage of the GPU's memory", (), _bytes(value)
+    )
 
 
 def _bytes(value: str) -> str:

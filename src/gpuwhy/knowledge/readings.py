@@ -15,10 +15,10 @@ from gpuwhy.knowledge.tables import load
 from gpuwhy.model.version import at_least
 
 FAMILIES: dict[str, str] = {
-    "tensorflow": "tensorflow", "torch": "torch", "jax": "jax", "jaxlib": "jax", "jax-cuda-pjrt": "jax", "triton": "triton",
-    "cupy": "cupy", "numba": "numba", "onnxruntime": "onnxruntime",
+    "tensorflow": "tensorflow", "torch": "torch", "jax": "jax", "jaxlib": "jax", "jax-cuda-pjrt": "jax",
+    "triton": "triton", "cupy": "cupy", "numba": "numba", "onnxruntime": "onnxruntime",
 }  # fmt: skip
-"""The framework whose release decides, of each harvested family; the others (NCCL, cuDNN, Keras …) have releases of their own."""
+"""The framework whose release decides, of each harvested family; others (NCCL, Keras …) have their own releases."""
 
 
 class Reader(msgspec.Struct, frozen=True):
@@ -31,6 +31,14 @@ class Reader(msgspec.Struct, frozen=True):
     default: str | None = None
     values: tuple[str, ...] = ()
     where: str = ""
+    same: str = ""  # per release: 1 where it shows this type; "" = wherever it reads it
+
+    def like(self, release: str) -> bool:
+        """Whether the newest release read that is not newer than this one shows the same type."""
+        older = [
+            mark for one, mark in zip(self.releases, self.same or self.reads, strict=True) if at_least(release, one)
+        ]
+        return bool(older) and older[-1] == "1"
 
     def at(self, release: str) -> str:
         """1, 0 or ? of the newest release read that is not newer than this one; ? before the first."""
@@ -72,7 +80,13 @@ def readers(name: str) -> tuple[Reader, ...]:
     out = []
     for family, row in data["variables"].get(name, {}).items():
         releases = tuple(data["families"][family]["releases"])
-        told = (row.get("type", ""), row.get("default"), tuple(row.get("values", ())), row.get("where", ""))
+        told = (
+            row.get("type", ""),
+            row.get("default"),
+            tuple(row.get("values", ())),
+            row.get("where", ""),
+            row.get("as", ""),
+        )
         out.append(Reader(family, releases, row["in"], *told))
     return tuple(out)
 

@@ -47,6 +47,7 @@ _DISTANCES = ("LOC", "NVL", "PIX", "PXB", "PXN", "P2C", "PHB", "NODE", "SYS", "D
 RULES: dict[str, tuple[Rule, ...]] = {
     "JAX_PLATFORMS": (Rule("jax", grammars.platforms, f"JAX 0.4.30 and 0.12.0, {_RAN}"),),
     "JAX_PLATFORM_NAME": (Rule("jax", grammars.platform_name, f"JAX 0.4.30 and 0.12.0, {_RAN}"),),
+    "JAX_DEFAULT_DEVICE": (Rule("jax", grammars.platform_name, f"JAX 0.12.0, {_RAN}"),),
     "XLA_FLAGS": (
         Rule("jax", xla_flags.judge_of("jaxlib"), f"jaxlib 0.4.20 to 0.12.0, {_RAN}"),
         Rule("tensorflow", xla_flags.judge_of("tensorflow"), f"TensorFlow 2.15 and 2.21, {_RAN}"),
@@ -64,9 +65,13 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "TORCH_CUDA_ARCH_LIST": (Rule("torch", grammars.arch_list, "torch/utils/cpp_extension.py"),),
     "PYTORCH_JIT": (Rule("torch", one_of("0", "1"), f"PyTorch 2.13.0, {_RAN}"),),
     "TORCH_DISTRIBUTED_DEBUG": (Rule("torch", one_of("OFF", "INFO", "DETAIL", empty=False), f"PyTorch 2.13.0, {_RAN}"),),
+    "TORCHINDUCTOR_WORKER_START": (Rule("torch", one_of("subprocess", "fork", "spawn", empty=False), f"PyTorch 2.13.0, {_RAN}"),),
+    "TORCH_LOGS": (Rule("torch", grammars.log_names, f"PyTorch 2.13.0, {_RAN}"),),
     "TF_FORCE_GPU_ALLOW_GROWTH": (Rule("tensorflow", one_of("true", "false", kind="ignored", empty=False), "TensorFlow, gpu_bfc_allocator: in small letters only"),),
     "TF_GPU_ALLOCATOR": (Rule("tensorflow", one_of("cuda_malloc_async", "cuda_malloc", "memory_guard", kind="ignored"), "TensorFlow, gpu_process_state"),),
     "TF_GPU_THREAD_MODE": (Rule("tensorflow", one_of("global", "gpu_private", "gpu_shared", fold=True), "TensorFlow, gpu_device: an unknown mode is an invalid argument"),),
+    "NUMBA_NUM_THREADS": (Rule("numba", grammars.threads, f"Numba 0.68.1, {_RAN}"),),
+    "NUMBA_THREADING_LAYER": (Rule("numba", one_of("default", "safe", "forksafe", "threadsafe", "tbb", "omp", "workqueue"), f"Numba 0.68.1, {_RAN}"),),
     "NUMBA_DISABLE_CUDA": (Rule("numba", off_when("1", text="leaves CUDA out"), "Numba documentation, Environment variables"),),
     "NUMBA_ENABLE_CUDASIM": (Rule("numba", off_when("1", text="simulates CUDA on the CPU"), "Numba documentation, Environment variables"),),
     "TRITON_INTERPRET": (Rule("triton", off_when("1", "true", "on", "y", "yes", text="interprets every kernel on the CPU"), "triton/knobs.py"),),
@@ -122,7 +127,7 @@ def faults(name: str, value: str, installed: Mapping[str, str]) -> tuple[Fault, 
 
 def _ruled(name: str, value: str, installed: Mapping[str, str]) -> Iterator[Fault]:
     for rule in RULES.get(name, ()):
-        if rule.framework and rule.framework not in installed:
+        if rule.framework and (rule.framework not in installed or _unread(name, rule.framework, installed)):
             continue
         wrong = rule.judge(value, installed.get(rule.framework, ""))
         if wrong is not None:
@@ -130,10 +135,16 @@ def _ruled(name: str, value: str, installed: Mapping[str, str]) -> Iterator[Faul
             yield _fault(who, wrong, (rule.framework,) if rule.framework else (), rule.source)
 
 
+def _unread(name: str, framework: str, installed: Mapping[str, str]) -> bool:
+    """Whether the installed release is known not to read a variable that others of its family read."""
+    marks = {r.at(installed[framework]) for r in readers(name) if FAMILIES.get(r.family) == framework}
+    return marks == {"0"}
+
+
 def _typed(name: str, value: str, installed: Mapping[str, str]) -> Iterator[Fault]:
     for reader in readers(name):
         framework = FAMILIES.get(reader.family, "")
-        if framework not in installed or reader.at(installed[framework]) != "1":
+        if framework not in installed or not reader.like(installed[framework]):
             continue
         judge = _judge(framework, reader)
         wrong = judge(value, installed[framework]) if judge else None
@@ -161,7 +172,11 @@ def _slip(name: str, installed: Mapping[str, str]) -> tuple[Fault, ...]:
     if not meant:
         return ()
     families = tuple(sorted({f for r in readers(meant) if (f := FAMILIES.get(r.family, "")) in installed}))
-    return (Fault("misspelt", families, f"nobody reads {name}; {meant} is meant, perhaps", (), meant, "the harvested names"),)
+    return (
+        Fault(
+            "misspelt", families, f"nobody reads {name}; {meant} is meant, perhaps", (), meant, "the harvested names"
+        ),
+    )
 
 
 def _authored(name: str) -> bool:

@@ -13,28 +13,34 @@ LEAST = 8
 def misspelt(name: str, known: Iterable[str]) -> str:
     """The known name that this one is a slip of; "" where it is nobody's or could be several unlike ones.
 
-    One letter too many, too few, another, or two swapped; two slips in a name of 16 letters or more. Names that only add
-    a number or a word like ORIG are somebody's own, and so is a name that differs in a whole short word.
+    One letter too many, too few, another, or two swapped; two slips in a name of 16 letters or more. Names that only
+    add a number or a word like ORIG are somebody's own, and so is a name that differs in a whole short word.
     """
     if len(name) < LEAST or _OWN.search(name):
         return ""
     most = 2 if len(name) >= 16 else 1
-    near = {one: slips for one in known if abs(len(one) - len(name)) <= most and (slips := distance(name, one, most)) <= most}
+    near = {
+        one: slips
+        for one in known
+        if abs(len(one) - len(name)) <= most and (slips := distance(name, one, most)) <= most
+    }
     best = [one for one, slips in near.items() if slips == min(near.values())]
     return best[0] if len(best) == 1 and _same_words(name, best[0]) else ""
 
 
 def _same_words(left: str, right: str) -> bool:
-    """Whether no word of up to three letters differs, as in TF_GPU_X and TF_CPU_X: those are other names."""
+    """Whether they begin alike, and no word of up to three letters differs: TF_GPU_X and TF_CPU_X are two names."""
     ours, theirs = left.split("_"), right.split("_")
+    if ours[0] != theirs[0]:
+        return False
     if len(ours) != len(theirs):
         return left.replace("_", "") == right.replace("_", "") or abs(len(ours) - len(theirs)) == 1
     differ = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
-    return all(min(len(a), len(b)) > 3 and sorted(a) != [] for a, b in differ)
+    return all(min(len(a), len(b)) > 3 for a, b in differ)
 
 
 def distance(left: str, right: str, most: int) -> int:
-    """Slips between two words: letters added, left out, changed, or neighbours swapped; `most` + 1 where there are more."""
+    """Slips between two words: letters added, left out, changed, or neighbours swapped; at most `most` + 1."""
     before: list[int] = []
     row = list(range(len(right) + 1))
     for i, a in enumerate(left, 1):

@@ -26,7 +26,9 @@ def judge_of(family: str) -> Judge:
             return None
         if not text.startswith("-"):
             meant = f"--{text}" if text.split("=")[0] in every_flag() else ""
-            return Wrong("rejected", f"takes {shown(text)} for the name of a file of flags: a flag starts with --", (), meant)
+            return Wrong(
+                "rejected", f"takes {shown(text)} for the name of a file of flags: a flag starts with --", (), meant
+            )
         table = flags(family, release)
         return next((w for word in _words(text) if (w := _wrong(word, table, family, release)) is not None), None)
 
@@ -42,25 +44,38 @@ def _wrong(word: str, table: Table, family: str, release: str) -> Wrong | None:
     if not word.startswith("--"):
         meant = f"-{word}" if word.startswith("-") else f"--{word}"
         known = meant[2:].split("=")[0] in every_flag()
-        return Wrong("rejected", f"stops at {shown(word)}: a flag starts with --", (), meant if known else "") if known else None
+        return (
+            Wrong("rejected", f"stops at {shown(word)}: a flag starts with --", (), meant if known else "")
+            if known
+            else None
+        )
     name, equals, chosen = word[2:].partition("=")
     flag = table.before.get(name) or table.after.get(name)
     if flag is None:
         return _unknown(name, table, release)
     if not equals:
-        return None if flag.type == "bool" else Wrong("rejected", f"stops at --{name} without a value", (flag.type,), f"--{name}={flag.default}")
+        return (
+            None
+            if flag.type == "bool"
+            else Wrong("rejected", f"stops at --{name} without a value", (flag.type,), f"--{name}={flag.default}")
+        )
     return _value(flag, chosen, family, release)
 
 
 def _unknown(name: str, table: Table, release: str) -> Wrong | None:
-    """A flag that neither neighbour of the installed release has; after the newest one read, only what is misspelt or gone."""
+    """A flag that neither neighbour of the release has; after the newest release, only what is misspelt or gone."""
     if not table.release:
         return None
     names = every_flag()
     near = next(iter(get_close_matches(name, {**table.before, **table.after}, 1, 0.9)), "")
     if table.after or name in names or near:
         gone = ": other releases have it" if name in names else ""
-        return Wrong("rejected", f"ends the program at --{name}, a flag that it does not know{gone}", (), f"--{near}" if near else "")
+        return Wrong(
+            "rejected",
+            f"ends the program at --{name}, a flag that it does not know{gone}",
+            (),
+            f"--{near}" if near else "",
+        )
     return None
 
 
@@ -76,4 +91,9 @@ def _value(flag: Flag, chosen: str, family: str, release: str) -> Wrong | None:
     if good:
         return None
     kind = "ignored" if family == "jaxlib" and release and not at_least(release, STRICT) else "rejected"
-    return Wrong("ignored" if kind == "ignored" else "rejected", f"stops at {shown(chosen)} for --{flag.name}", allowed, f"--{flag.name}={flag.default}")
+    return Wrong(
+        "ignored" if kind == "ignored" else "rejected",
+        f"stops at {shown(chosen)} for --{flag.name}",
+        allowed,
+        f"--{flag.name}={flag.default}",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, field, no, with_
+from gpuwhy.causes.clues.conditions import all_of, field, no
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 _CONVERSION = re.compile(
@@ -18,7 +18,9 @@ _ELSEWHERE = ("rocm", "cuda", "gpu", "tpu")
 
 def _unread(s: Symptom, r: Reading) -> bool:
     """The error after this frame is one of a text that was to be a number or one of a few words."""
-    return any(one.line > s.line and _CONVERSION.search(one.text) for one in r.all("python.exception", "python.runtime"))
+    return any(
+        one.line > s.line and _CONVERSION.search(one.text) for one in r.all("python.exception", "python.runtime")
+    )
 
 
 def _first_and_only(s: Symptom, r: Reading) -> bool:

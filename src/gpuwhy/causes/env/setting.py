@@ -67,7 +67,10 @@ def nothing_wrong(case: Case) -> Finding | None:
     if any(concerns(case, "off")) and _for_gpu(case) and gpu_present(case.facts).need() is not None:
         return None
     seen = case.facts.environment.variables
-    return against(f"no variable holds a value that {name} rejects or that keeps it from the GPU", saw("the variables that steer the GPU stack", seen))
+    return against(
+        f"no variable holds a value that {name} rejects or that keeps it from the GPU",
+        saw("the variables that steer the GPU stack", seen),
+    )
 
 
 def _for_gpu(case: Case) -> bool:
@@ -117,7 +120,11 @@ def _instead(variable: Variable, fault: Fault, windows: bool) -> Iterator[Fix]:
         command = f"{say} {fault.instead}={variable.value if windows else word(variable.value)}"
         yield Fix(f"Where {fault.instead} is meant", command, safe=True)
         return
-    yield Fix("Or write it as its reader takes it", f"{say} {variable.name}={fault.instead if windows else word(fault.instead)}", safe=True)
+    yield Fix(
+        "Or write it as its reader takes it",
+        f"{say} {variable.name}={fault.instead if windows else word(fault.instead)}",
+        safe=True,
+    )
 
 
 CAUSE = Cause(
