@@ -37,6 +37,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         ("elf", f"{folder}/text"),
         ("gpu_code", os.path.realpath(sys.executable), 4),
         ("cuda_version", os.path.realpath(sys.executable)),
+        ("holds", os.path.realpath(sys.executable), "ELF", "no such words in there"),
         ("unmet", os.path.realpath(sys.executable), "__libc"),
         ("pe", f"{folder}/libx.so"),
         ("versions", os.path.realpath(sys.executable)),

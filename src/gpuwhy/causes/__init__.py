@@ -31,6 +31,7 @@ from gpuwhy.causes.framework import gpu_unsupported as framework_gpu_unsupported
 from gpuwhy.causes.framework import platform_dropped as framework_platform_dropped
 from gpuwhy.causes.install import conflict as install_conflict
 from gpuwhy.causes.install import corrupted as install_corrupted
+from gpuwhy.causes.install import inconsistent as install_inconsistent
 from gpuwhy.causes.memory import fragmentation as memory_fragmentation
 from gpuwhy.causes.memory import host as memory_host
 from gpuwhy.causes.memory import oom as memory_oom
@@ -75,6 +76,7 @@ CAUSES: tuple[Cause, ...] = (
     framework_platform_dropped.CAUSE,
     install_conflict.CAUSE,
     install_corrupted.CAUSE,
+    install_inconsistent.CAUSE,
     memory_fragmentation.CAUSE,
     memory_host.CAUSE,
     memory_oom.CAUSE,

@@ -110,6 +110,7 @@ _VALUES: Mapping[str, Any] = {
     "pe": Pe,
     "gpu_code": GpuCode,
     "cuda_version": str,
+    "holds": tuple[str, ...],
     "unmet": tuple[str, ...],
     "versions": Versions,
     "wheel": Wheel,
@@ -196,6 +197,10 @@ class Host:
     def cuda_version(self, path: str) -> Fact[str]:
         """The version of a CUDA library from its own bytes; Absent when they do not tell."""
         return self.ask("cuda_version", path)
+
+    def holds(self, path: str, *texts: str) -> Fact[tuple[str, ...]]:
+        """Those of some plain strings that the bytes of a file hold (of its first 64 MB)."""
+        return self.ask("holds", path, *texts)
 
     def unmet(self, path: str, match: str, *providers: str) -> Fact[tuple[str, ...]]:
         """The symbols matching a pattern that a file needs (weak ones aside) and no provider file defines.

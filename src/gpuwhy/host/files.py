@@ -259,6 +259,22 @@ class Files:
 
         return self._answer(path, look)
 
+    def holds(self, path: str, *texts: str) -> Fact[tuple[str, ...]]:
+        """See Host.holds."""
+
+        def look(p: str) -> tuple[str, ...]:
+            found: set[str] = set()
+            end, got = b"", 0
+            for part in self._parts(p):
+                window, got = end + part, got + len(part)
+                found |= {text for text in texts if text.encode() in window}
+                if len(found) == len(texts) or got > MAX_LINES_FILE:
+                    break
+                end = window[-max((len(text.encode()) for text in texts), default=1) :]
+            return tuple(text for text in texts if text in found)
+
+        return self._answer(path, look)
+
     def unmet(self, path: str, match: str, *providers: str) -> Fact[tuple[str, ...]]:
         """See Host.unmet."""
 

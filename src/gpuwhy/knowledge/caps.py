@@ -28,6 +28,7 @@ class CapRow(msgspec.Struct, frozen=True):
     requirement: str
     because: str
     source: Source
+    stops: bool = True  # the package cannot be imported, or not be used
 
 
 def _tried(what: str) -> Source:
@@ -60,6 +61,42 @@ CAPS: tuple[CapRow, ...] = (
         "numpy<2",
         "it was compiled for NumPy 1, and its metadata lets NumPy 2 in",
         _tried("torch 1.13.1: tensors do not become NumPy 2 arrays; PyTorch 2.3 is the first built for NumPy 2"),
+        stops=False,
+    ),
+    CapRow(
+        "jax",
+        "0.1",
+        "0.4.24",
+        "scipy<1.13",
+        "it uses scipy.linalg.tril and triu, which SciPy 1.13 removed",
+        _tried(
+            "0.4.20 fails with SciPy 1.14.1 and works with 1.12.0; the wheels up to 0.4.23 name tril, 0.4.24 does not"
+        ),
+    ),
+    *(
+        CapRow(
+            name,
+            "0.1",
+            until,
+            "numpy<2",
+            "it was compiled for NumPy 1, and its metadata lets NumPy 2 in",
+            _tried(f"{fails} fails with NumPy 2.1.3, {until} works"),
+        )
+        for name, until, fails in (
+            ("onnxruntime", "1.19", "1.18.1"),
+            ("onnxruntime-gpu", "1.19", "onnxruntime 1.18.1"),
+            ("opencv-python", "4.10", "opencv-python-headless 4.9.0.80"),
+            ("opencv-python-headless", "4.10", "4.9.0.80"),
+            ("h5py", "3.11", "3.10.0"),
+        )
+    ),
+    CapRow(
+        "torchtext",
+        "0.18",
+        "0.19",
+        "torch<2.4",
+        "its libraries were compiled for PyTorch 2.3, and its metadata lets newer ones in",
+        _tried("0.18.0, the last one, misses symbols in PyTorch 2.6.0"),
     ),
 )
 

@@ -24,7 +24,7 @@ _ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "paddle": (("paddlepaddle-gpu",), ("paddlepaddle",)),
 }
 _PREFIXES = {"cupy-cuda": "cupy", "mxnet-cu": "mxnet"}
-_BY_NAME = {
+ALL = {
     name: Flavour(module, cuda)
     for module, both in _ROWS.items()
     for names, cuda in zip(both, (True, False), strict=True)
@@ -49,7 +49,7 @@ def flavour(distribution: str) -> Flavour | None:
     for prefix, module in _PREFIXES.items():
         if distribution.startswith(prefix):
             return Flavour(module, True)
-    return _BY_NAME.get(distribution)
+    return ALL.get(distribution)
 
 
 def is_follower(framework: str) -> bool:

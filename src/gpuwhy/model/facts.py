@@ -311,6 +311,22 @@ class Unfit(Record, frozen=True):
     file: str  # the metadata that asks
 
 
+class Contradiction(Record, frozen=True):
+    """An installed release that another installed one cannot work with, and how that is known."""
+
+    by: str  # jax
+    by_version: str
+    name: str  # jaxlib; the distribution that is installed for it may be a flavour: tensorflow-cpu
+    wants: str  # "<=0.4.35,>=0.4.34"; a sentence's object, as its source says it
+    installed: str  # "0.4.31"; "" = not installed
+    how: Literal["stated", "extra", "unstated", "compiled", "generated", "same release"]
+    file: str  # the metadata or the library that tells
+    effect: str = ""  # what then happens, where that is known: "so its import fails"
+    know: str = ""  # the knowledge row behind it, where there is one
+    stops: bool = False  # `by` cannot be imported, or not be used on a GPU, whatever else is right
+    near: bool = True  # `by` belongs to the GPU stack, or something of it needs it
+
+
 class Damage(Record, frozen=True):
     """An installed file that is not what its RECORD says."""
 
@@ -331,6 +347,7 @@ class Target(Record, frozen=True):
     conflicts: Fact[tuple[Conflict, ...]] = NOT_OBSERVED
     damage: Fact[tuple[Damage, ...]] = NOT_OBSERVED
     unfit: Fact[tuple[Unfit, ...]] = NOT_OBSERVED  # of what PyTorch and JAX ask for in their metadata
+    contradictions: Fact[tuple[Contradiction, ...]] = NOT_OBSERVED  # among the GPU packages and their neighbours
     kernels: Fact[tuple[str, ...]] = NOT_OBSERVED  # Jupyter kernels: "name: interpreter"
 
 

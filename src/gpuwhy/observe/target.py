@@ -15,6 +15,7 @@ from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, value
 from gpuwhy.model.facts import Distribution, Interpreter
 from gpuwhy.model.version import major_minor
 from gpuwhy.observe.built import gpu_related, normal
+from gpuwhy.observe.contradictions import contradictions
 from gpuwhy.observe.frameworks import frameworks
 from gpuwhy.observe.installed import conflicts, damage
 from gpuwhy.observe.scene import Look, Scene
@@ -363,5 +364,6 @@ LOOKS: tuple[Look, ...] = (
     Look("target", "conflicts", conflicts, 60.0),
     Look("target", "damage", damage, 600.0),
     Look("target", "unfit", unfit),
+    Look("target", "contradictions", contradictions, 30.0),
     Look("target", "kernels", kernels),
 )

@@ -49,7 +49,7 @@ def _broken_files(facts: Facts, shown: Sequence[Shown], cudnn: bool) -> list[Sho
     """Damaged or doubly owned files that are no framework's own, told apart by whether they are cuDNN's."""
     found = value_or(facts.target.frameworks, ())
     homes = (*(f"{one.path}/" for one in found), *(o.by for one in found for o in value_or(one.opens, ())))
-    whole = [c for c in shown if c.id.startswith("install.") and not c.subject]
+    whole = [c for c in shown if c.id in ("install.corrupted", "install.conflict") and not c.subject]
     shared = [c for c in whole if not all(path.startswith(homes) for path in _files_of(c) or ("",))]
     return [c for c in shared if any("cudnn" in f.text for f in c.because) == cudnn]
 
@@ -190,6 +190,10 @@ def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
     if not note:
         mine = [c for c in shown if c.because and c.because[0].text.startswith(f"{one.title} {one.version} ")]
         mark, note = _mark(mine, ("other", "framework"), otherwise=mark)
+    if not note:
+        about = re.compile(rf"(?<![\w-]){re.escape(one.distribution)}(?![\w-])")
+        odd = [c for c in shown if c.id == "install.inconsistent" and any(about.search(f.text) for f in c.because)]
+        mark, note = _mark(odd, ("install",), otherwise=mark)
     if not note:
         mark, note = _mark(_harmed(one, shown, facts), ("install",), otherwise=mark)
     if not note and (miss := _would_miss(one, facts)):

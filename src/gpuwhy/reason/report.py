@@ -100,7 +100,7 @@ def _effect(shown: Shown, cause: Cause) -> str:
     mild = cause.stops and not shown.stops  # a mild case of something that can be worse: its own words
     if mild or (cause.needs_log and shown.because):
         text = shown.because[0].text
-        return text[:1].upper() + text[1:]
+        return text if cause.effect == "{because}" else text[:1].upper() + text[1:]
     if cause.effect:
         because = shown.because[0].text if shown.because else shown.title
         return cause.effect.format(subject=shown.subject or "this machine", because=because)

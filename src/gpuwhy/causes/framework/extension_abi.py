@@ -2,76 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from gpuwhy.causes.commands import change, install, python_of
+from gpuwhy.causes.commands import change, install
 from gpuwhy.knowledge.companions import going_with
-from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw
-from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Absent, Known, Source, value_or
-from gpuwhy.model.facts import Distribution, Extension, Framework, Unfit
-from gpuwhy.model.version import at_least, numbers
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
+from gpuwhy.model.fact import Known, Source, value_or
+from gpuwhy.model.facts import Extension, Framework
 
 FOLLOW = ("torchvision", "torchaudio", "xformers", "vllm")
 """Packages whose releases belong to one torch each."""
-
-
-def jaxlib_unfit(case: Case) -> Finding | None:
-    """JAX refuses a jaxlib outside its bounds: its import ends there, whatever the GPU."""
-    jax = _framework(case, "jax")
-    if jax is None:
-        return None
-    case.facts.target.unfit.need()
-    one = _jaxlib(case)
-    if one is None:
-        return None
-    text = f"{jax.title} {jax.version} asks for jaxlib{one.wants}; {one.installed} is installed, so its import fails"
-    return proof(text, saw(f"jaxlib{one.wants}", Source("file", one.file)), _saw_installed(case, "jaxlib"))
-
-
-def _jaxlib(case: Case) -> Unfit | None:
-    return next((u for u in value_or(case.facts.target.unfit, ()) if (u.by, u.name) == ("jax", "jaxlib")), None)
-
-
-def plugin_unfit(case: Case) -> Finding | None:
-    """jaxlib uses the CUDA plugin of its own release only; any other it leaves aside, and JAX stays on the CPU."""
-    jax, jaxlib, plugin = _framework(case, "jax"), _version(case, "jaxlib"), _plugin(case)
-    if jax is None or plugin is None or not jaxlib or isinstance(gpu_present(case.facts), Absent):
-        return None
-    if _jaxlib(case):
-        return None
-    if not at_least(jaxlib, EXACT_PLUGIN.since) or numbers(jaxlib) == numbers(plugin.version):
-        return None
-    return proof(
-        f"{jax.title} {jax.version} does not use {plugin.name} {plugin.version}: jaxlib {jaxlib} takes the plugin of "
-        "its own release only",
-        _saw_installed(case, plugin.name),
-        _saw_installed(case, "jaxlib"),
-        know(EXACT_PLUGIN.text, EXACT_PLUGIN.source),
-    )
-
-
-def _plugin(case: Case) -> Distribution | None:
-    found = value_or(case.facts.target.distributions, ())
-    return next((d for d in found if d.name.startswith("jax-cuda") and d.name.endswith("-plugin")), None)
-
-
-def _version(case: Case, name: str) -> str:
-    return next((d.version for d in value_or(case.facts.target.distributions, ()) if d.name == name), "")
-
-
-def _saw_installed(case: Case, name: str) -> Evidence:
-    found = next(d for d in value_or(case.facts.target.distributions, ()) if d.name == name)
-    return saw(f"installed: {name} {found.version}", Source("folder", found.location))
 
 
 def symbols_missing(case: Case) -> Finding | None:
     """Import of the package ends in an undefined symbol, whatever the GPU."""
     found = case.facts.loads.extensions.need() or ()
     broken = _broken(case)
-    if not broken and (jaxlib_unfit(case) or plugin_unfit(case)):
-        return None
     if not broken:
         many = f"all {len(found)} compiled libraries built on PyTorch find" if found else "no compiled library misses"
         return against(f"{many} their symbols in it", saw("symbol tables compared", case.facts.loads.extensions))
@@ -107,19 +51,7 @@ def _framework(case: Case, name: str) -> Framework | None:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Keep the framework and take the release of the rest that belongs to it."""
-    return (*_jax_together(case), *_built_on_torch(case)) or (Fix("Build the package again for this framework"),)
-
-
-def _jax_together(case: Case) -> tuple[Fix, ...]:
-    """JAX, jaxlib and the plugin by one requirement, which pins all of them."""
-    jax, plugin = _framework(case, "jax"), _plugin(case)
-    if jax is None or not (_jaxlib(case) or plugin_unfit(case)):
-        return ()
-    major = numbers(plugin.name.removeprefix("jax-cuda")) if plugin else ()
-    wanted = gpu_requirement("jax", "jax", jax.version, major[0], python_of(case.facts)) if major else ""
-    text = f"Install what belongs to {jax.title} {jax.version}, all of one release"
-    part: Literal["part", "remedy"] = "part" if _broken(case) else "remedy"
-    return (change(case.facts, text, wanted or f"jax=={jax.version}", because_of="jax", role=part),)
+    return _built_on_torch(case) or (Fix("Build the package again for this framework"),)
 
 
 def _built_on_torch(case: Case) -> tuple[Fix, ...]:
@@ -168,7 +100,7 @@ def _back_to(case: Case, one: Extension) -> Fix:
 CAUSE = Cause(
     id="framework.extension_abi",
     title="a compiled package was built for another release of the framework",
-    signs=(jaxlib_unfit, plugin_unfit, symbols_missing),
+    signs=(symbols_missing,),
     fixes=fixes,
     effect="A compiled package does not fit the installed framework",
 )

@@ -1,0 +1,205 @@
+"""install.inconsistent: installed releases that contradict each other, by their metadata or as no known pair."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.commands import change, python_of
+from gpuwhy.knowledge.flavours import flavour
+from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement
+from gpuwhy.knowledge.pairs import fitting, plugin_left_aside, refusal
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
+from gpuwhy.model.fact import Source, value_or
+from gpuwhy.model.facts import Contradiction
+from gpuwhy.model.version import numbers
+
+FRAMEWORKS = ("torch", "tensorflow", "jax", "jaxlib")
+"""Packages that stay as they are where another one does not fit them."""
+
+_SHOWN = 4
+
+
+def contradicted(case: Case) -> Finding | None:
+    """The first contradiction is told, and how many others there are."""
+    found = _unexplained(case)
+    if not found:
+        return None
+    first = found[0]
+    evidence = [e for one in _distinct(found)[:_SHOWN] for e in _evidence(case, one)]
+    text = told(first) + _likewise(first, found[1:]) + _besides(first, found[1:])
+    finding = (proof if _certain(case, first) else strong)(text, *dict.fromkeys(evidence))
+    return finding if first.stops else mild(finding)
+
+
+def _distinct(found: list[Contradiction]) -> list[Contradiction]:
+    """One for each package that asks, and one for all that is not installed."""
+    unique: dict[str, Contradiction] = {}
+    for one in found:
+        unique.setdefault(one.by if one.installed else "", one)
+    return list(unique.values())
+
+
+def _likewise(first: Contradiction, others: list[Contradiction]) -> str:
+    """The others that complain of the same package."""
+    names = list(dict.fromkeys(f"{c.by} {c.by_version}" for c in others if c.name == first.name and c.by != first.by))
+    if not names:
+        return ""
+    return f"; {' and '.join(names[:2])}{f' and {len(names) - 2} more' if len(names) > 2 else ''} likewise"
+
+
+def _besides(first: Contradiction, others: list[Contradiction]) -> str:
+    """What else does not fit: the next pair, and a count; all of JAX's parts are one story."""
+    rest = [c for c in others if c.name != first.name and not (_of_jax(first) and _of_jax(c))]
+    lacking, fits_not = [c for c in rest if not c.installed], [c for c in rest if c.installed]
+    out = f"; {told(fits_not[0])}" if fits_not else ""
+    more = len(fits_not) - 1
+    out += f", and {more} more" if more > 0 else ""
+    if lacking and first.installed:
+        out += f"; {lacking[0].name} {f'and {len(lacking) - 1} more are' if len(lacking) > 1 else 'is'} not installed"
+    elif lacking:
+        out += f", and {len(lacking)} more"
+    return out
+
+
+def _of_jax(one: Contradiction) -> bool:
+    return all(name in ("jax", "jaxlib") or _is_plugin(name) for name in (one.by, one.name))
+
+
+def consistent(case: Case) -> Finding | None:
+    """What rules it out."""
+    fact = case.facts.target.contradictions
+    if fact.need() and _unexplained(case):
+        return None
+    if fact.need():
+        return against(
+            "what contradicts the framework misses its symbols: framework.extension_abi", saw("compared", fact)
+        )
+    return against("the installed releases meet what they ask of each other", saw("requirements compared", fact))
+
+
+def _unexplained(case: Case) -> list[Contradiction]:
+    """Without those whose compiled libraries miss symbols of the framework: that is the cause beside this one."""
+    found = case.facts.target.contradictions.need() or ()
+    broken = {one.distribution for one in value_or(case.facts.loads.extensions, ()) if one.count}
+    return [one for one in found if not (one.by in broken and one.name == "torch")]
+
+
+def told(one: Contradiction) -> str:
+    """One contradiction as a sentence: who, what it asks for, what is there, what then happens."""
+    by = f"{one.by} {one.by_version}"
+    if not one.installed:
+        return f"{by} asks for {one.name}{one.wants}, which is not installed"
+    there = f"{one.installed} is installed"
+    after = f", {one.effect}" if one.effect else ""
+    if one.how == "compiled":
+        return f"{by} was compiled for NumPy 1; {one.name} {there}{after}"
+    if one.how == "generated":
+        return f"{by} carries code that was generated for {one.name}{one.wants}; {there}{after}"
+    if one.how == "same release":
+        return f"{by} was built with jaxlib {one.by_version}; jaxlib {there}{after}"
+    if one.how == "unstated":
+        why = f" ({one.effect})" if one.effect else ""
+        return f"{by} needs {one.name}{one.wants}{why}; {there}"
+    return f"{by} asks for {one.name}{one.wants}; {there}{after}"
+
+
+def _certain(case: Case, one: Contradiction) -> bool:
+    """Whether it is known what happens: the package checks it, its code does, or it was tried."""
+    if one.how in ("extra", "same release"):
+        return plugin_left_aside(_version(case, "jaxlib") or "0") or bool(refusal(one.by, one.name))
+    return one.stops and one.how != "compiled"
+
+
+def _evidence(case: Case, one: Contradiction) -> tuple[Evidence, ...]:
+    says = {"compiled": "names numpy.core, and not numpy._core", "generated": "the generated code"}
+    wants = says.get(
+        one.how, f"{one.name}{one.wants}" if one.how in ("stated", "extra") else f"{one.by} {one.by_version}"
+    )
+    known = refusal(one.by, one.name)
+    out = [saw(wants, Source("file", one.file))]
+    if one.installed:
+        out.append(saw(f"installed: {one.name} {one.installed}", case.facts.target.distributions))
+    if one.know:
+        out.append(know(f"{one.by} needs {one.name}{one.wants}", Source("know", one.know)))
+    elif known is not None:
+        out.append(know(f"{one.by} with another {one.name}: {known.effect}", known.source))
+    elif _is_plugin(one.by) or _is_plugin(one.name):
+        out.append(know(EXACT_PLUGIN.text, EXACT_PLUGIN.source))
+    return tuple(out)
+
+
+def _is_plugin(name: str) -> bool:
+    return name.startswith("jax-cuda")
+
+
+def _version(case: Case, name: str) -> str:
+    return next((d.version for d in value_or(case.facts.target.distributions, ()) if d.name == name), "")
+
+
+# ---------------------------------------------------------------- what to do
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Keep the framework, move what does not fit it; a package of nobody's own moves into everybody's range."""
+    found = _unexplained(case)
+    wrong, lacking = [one for one in found if one.installed], [one for one in found if not one.installed]
+    out: dict[object, Fix] = {}
+    for one in wrong:
+        fix = _fix(case, one)
+        if len(out) < _SHOWN:
+            out.setdefault(fix.install or fix.text, fix)
+    if lacking:
+        wanted = tuple(dict.fromkeys(f"{one.name}{one.wants}" for one in lacking))
+        text = f"Install what {lacking[0].by} {lacking[0].by_version} asks for"
+        out["lacking"] = change(case.facts, text, *wanted, because_of=lacking[0].by, role="part")
+    return tuple(out.values())
+
+
+def _fix(case: Case, one: Contradiction) -> Fix:
+    if _of_jax(one):
+        return _jax(case)
+    if one.name in FRAMEWORKS or _framework(one.name):
+        return _companion(case, one)
+    return _neighbour(case, one)
+
+
+def _framework(name: str) -> bool:
+    found = flavour(name)
+    return found is not None and found.module in FRAMEWORKS
+
+
+def _jax(case: Case) -> Fix:
+    """JAX, jaxlib and the plugin by one requirement, which pins all of them."""
+    jax = _version(case, "jax") or _version(case, "jaxlib")
+    plugins = [d.name for d in value_or(case.facts.target.distributions, ()) if _is_plugin(d.name)]
+    major = numbers(plugins[0].removeprefix("jax-cuda"))[:1] if plugins else ()
+    wanted = gpu_requirement("jax", "jax", jax, major[0], python_of(case.facts)) if major else ""
+    text = f"Install what belongs to JAX {jax}, all of one release"
+    return change(case.facts, text, wanted or f"jax=={jax}", because_of="jax", role="part")
+
+
+def _companion(case: Case, one: Contradiction) -> Fix:
+    """The release of a companion that goes with the framework that is there."""
+    release = fitting(one.by, one.name, one.installed.split("+")[0])
+    if not release:
+        text = f"Install a release of {one.by} for {one.name} {one.installed}, or give it an environment of its own"
+        return Fix(
+            text, f'gpuwhy plan "{one.name}=={one.installed.split("+")[0]}" {one.by}', wishes=(one.by,), role="part"
+        )
+    text = f"Install the {one.by} that goes with {one.name} {one.installed}"
+    return change(case.facts, text, f"{one.by}=={release}", because_of=one.by, role="part")
+
+
+def _neighbour(case: Case, one: Contradiction) -> Fix:
+    """A release of the package within what everybody who asked wants of it."""
+    everybody = [c.wants for c in case.facts.target.contradictions.need() or () if c.name == one.name and c.wants]
+    wanted = ",".join(dict.fromkeys(clause.strip() for wants in everybody for clause in wants.split(",")))
+    text = f"Change {one.name} to a release that {one.by} {one.by_version} works with"
+    return change(case.facts, text, f"{one.name}{wanted}", because_of=one.by, role="part")
+
+
+CAUSE = Cause(
+    id="install.inconsistent",
+    title="installed releases contradict each other",
+    signs=(contradicted, consistent),
+    fixes=fixes,
+    effect="{because}",
+)

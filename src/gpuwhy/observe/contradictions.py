@@ -1,0 +1,250 @@
+"""Contradictions: installed releases that cannot work together, by what they state, what is known, and their files.
+
+The GPU packages, their neighbours and everything that these need is read; what else is installed is asked about NumPy
+only. What NVIDIA's wheels should be is left to the load trees, which know what really gets loaded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from gpuwhy.knowledge import pairs
+from gpuwhy.knowledge.caps import CAPS, PAIRS
+from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
+from gpuwhy.model.facts import Contradiction, Distribution
+from gpuwhy.model.version import at_least, major_minor, numbers
+from gpuwhy.observe.built import gpu_related, normal
+from gpuwhy.observe.compiled import built_for_numpy, generated_for
+from gpuwhy.observe.scene import Scene
+
+_NAME = re.compile(r"Requires-Dist: ([A-Za-z0-9][\w.-]*)")
+_PLUGIN = re.compile(r"jax-cuda\d+-(plugin|pjrt)")
+_MOST = 400  # distributions whose metadata is read
+
+
+def contradictions(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
+    """Every contradiction, those that stop first; () where no GPU package is installed."""
+    installed = scene.facts.target.distributions.need() or ()
+    first = {d.name: d for d in reversed(installed)}  # the first on the path is the one that is imported
+    roots = [d for d in first.values() if gpu_related(d.name) and not d.name.startswith("nvidia-")]
+    source = ", ".join(scene.facts.target.site_packages.need() or ())
+    if not roots:
+        return known((), "folder", source, "no GPU package")
+    asked, unseen = _asked(scene, first)
+    if unseen is not None:
+        return unseen
+    found = [
+        *_stated(scene, first, asked),
+        *_unstated(first),
+        *_same_release(first),
+        *_compiled(scene, first, set(asked)),
+        *_generated(scene, first, set(asked)),
+    ]
+    return known(tuple(_told_once(found)), "folder", source, f"METADATA of {len(asked)} distributions")
+
+
+def _told_once(found: list[Contradiction]) -> list[Contradiction]:
+    """One for each pair, the one that says most of what happens; those that stop first."""
+    best: dict[tuple[str, str], Contradiction] = {}
+    for one in sorted(found, key=lambda c: (not c.stops, not c.effect, c.how != "stated")):
+        best.setdefault((one.by, one.name), one)
+
+    def order(one: Contradiction) -> tuple[bool, ...]:
+        return not one.stops, not one.near, not one.installed, not gpu_related(one.name), not gpu_related(one.by)
+
+    return sorted(best.values(), key=order)
+
+
+# ---------------------------------------------------------------- what they state
+
+
+Lines = dict[str, tuple[str, ...]]
+
+
+def _asked(scene: Scene, installed: dict[str, Distribution]) -> tuple[Lines, Unknown | None]:
+    """The requirements of the GPU packages and their neighbours, and of all that these need, by distribution."""
+    waiting = [n for n in installed if _of_the_stack(n)]
+    found: Lines = {}
+    while waiting and len(found) < _MOST:
+        name = waiting.pop(0)
+        if name in found:
+            continue
+        lines = _requirements(scene, installed[name])
+        if isinstance(lines, Unknown):
+            return {}, lines
+        found[name] = lines.value if isinstance(lines, Known) else ()
+        plain = (line for line in found[name] if "extra ==" not in line)
+        waiting += [n for line in plain if (n := _name(line)) in installed and not n.startswith("nvidia-")]
+    return found, None
+
+
+def _of_the_stack(name: str) -> bool:
+    return not name.startswith("nvidia-") and (gpu_related(name) or bool(pairs.NEIGHBOURS.fullmatch(name)))
+
+
+def _requirements(scene: Scene, one: Distribution) -> Fact[tuple[str, ...]]:
+    file = "METADATA" if one.location.endswith(".dist-info") else "PKG-INFO"
+    return scene.host.lines(f"{one.location}/{file}", "Requires-Dist: ")
+
+
+def _name(line: str) -> str:
+    match = _NAME.match(line)
+    return normal(match[1]) if match else ""
+
+
+def _stated(scene: Scene, installed: dict[str, Distribution], asked: Lines) -> Iterator[Contradiction]:
+    environment = _markers(scene)
+    for by, lines in asked.items():
+        wishes: dict[str, list[tuple[str, bool]]] = {}
+        for line in lines:
+            said = _wish(line, environment, by)
+            if said:
+                wishes.setdefault(said[0], []).append((said[1], said[2]))
+        for name, ranges in wishes.items():
+            yield from _unmet(installed, installed[by], name, ranges)
+
+
+def _markers(scene: Scene) -> dict[str, str]:
+    """The target's own answers to markers, as far as they decide."""
+    python = scene.facts.target.interpreter
+    version = python.value.version if isinstance(python, Known) else "3.12.0"
+    machine = python.value.machine if isinstance(python, Known) and python.value.machine else "x86_64"
+    windows = value_or(scene.facts.surroundings.system, "linux") == "windows"
+    return {
+        "python_version": major_minor(version),
+        "python_full_version": version if version.count(".") > 1 else f"{version}.0",
+        "sys_platform": "win32" if windows else "linux",
+        "platform_system": "Windows" if windows else "Linux",
+        "platform_machine": machine,
+        "os_name": "nt" if windows else "posix",
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+        "platform_release": "",
+        "platform_version": "",
+        "implementation_version": version,
+        "extra": "",
+    }
+
+
+def _wish(line: str, environment: dict[str, str], by: str) -> tuple[str, str, bool] | None:
+    """Name, range and whether an extra asks for it; None where the requirement does not hold here."""
+    from packaging.markers import UndefinedComparison, UndefinedEnvironmentName
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        wanted = Requirement(line.removeprefix("Requires-Dist: "))
+        name = normal(wanted.name)
+        holds = wanted.marker is None or wanted.marker.evaluate(environment)
+    except (InvalidRequirement, UndefinedComparison, UndefinedEnvironmentName, RecursionError):
+        return None
+    by_extra = not holds and "extra" in line and bool(pairs.EXTRAS_COUNT.fullmatch(f"{by} {name}"))
+    return (name, str(wanted.specifier), by_extra) if holds or by_extra else None
+
+
+def _unmet(
+    installed: dict[str, Distribution], by: Distribution, name: str, ranges: list[tuple[str, bool]]
+) -> Iterator[Contradiction]:
+    """A requirement that none of the installed providers meets; several lines for one name are alternatives."""
+    if pairs.LEFT_TO_LOADER.fullmatch(name):
+        return
+    there = [installed[n] for n in sorted(pairs.providers(name), key=lambda n: n != name) if n in installed]
+    plain = [wish for wish, extra in ranges if not extra]
+    if not there:
+        if plain and _counts_as_missing(by, name):
+            yield _say(by, name, plain[0], "", "stated", "")
+        return
+    ranges = [(wish, extra) for wish, extra in ranges if not extra] or ranges
+    if any(pairs.allows(wish, one.version) for wish, _ in ranges for one in there):
+        return
+    refusal = pairs.refusal(by.name, name)
+    effect, stops = (refusal.effect, refusal.stops) if refusal else _plugin_effect(installed, by.name, name)
+    how = "stated" if plain else "extra"
+    yield _say(by, name, (plain or [ranges[0][0]])[0], there[0].version, how, effect, stops)
+
+
+def _counts_as_missing(by: Distribution, name: str) -> bool:
+    """Conda packages name what is not a distribution there; a framework that is a flavour has its own rivals."""
+    return value_or(by.installer, "") != "conda" and not gpu_related(name)
+
+
+def _plugin_effect(installed: dict[str, Distribution], by: str, name: str) -> tuple[str, bool]:
+    if not (by == "jax" and _PLUGIN.fullmatch(name)) and not (_PLUGIN.fullmatch(by) and _PLUGIN.fullmatch(name)):
+        return "", False
+    jaxlib = installed["jaxlib"].version if "jaxlib" in installed else ""
+    aside = bool(jaxlib) and pairs.plugin_left_aside(jaxlib)
+    return ("so JAX leaves it aside and stays on the CPU" if aside else "so JAX fails with it or goes without it"), True
+
+
+def _say(
+    by: Distribution, name: str, wants: str, version: str, how: Any, effect: str, stops: bool = False, know: str = ""
+) -> Contradiction:
+    file = f"{by.location}/{'METADATA' if by.location.endswith('.dist-info') else 'PKG-INFO'}"
+    return Contradiction(by.name, by.version, name, wants, version, how, file, effect, know, stops)
+
+
+# ---------------------------------------------------------------- what they do not state
+
+
+def _unstated(installed: dict[str, Distribution]) -> Iterator[Contradiction]:
+    """The limits that releases have and do not state, from the table of them."""
+    for one in installed.values():
+        for row in CAPS:
+            if one.name in pairs.providers(row.framework) and _in(one.version, row.since, row.until):
+                name, wants = re.split(r"(?=[<>=!~])", row.requirement, maxsplit=1)
+                there = next((installed[n] for n in pairs.providers(name) if n in installed), None)
+                if there is not None and not pairs.allows(wants, there.version):
+                    yield _say(one, name, wants, there.version, "unstated", row.because, row.stops, str(row.source))
+        for name, wants in PAIRS.get((one.name, one.version), {}).items():
+            if name in installed and not pairs.allows(wants, installed[name].version):
+                yield _say(one, name, wants, installed[name].version, "unstated", "", True, "knowledge/caps.py, PAIRS")
+
+
+def _in(version: str, since: str, until: str) -> bool:
+    return at_least(version, since) and not at_least(version, until)
+
+
+def _same_release(installed: dict[str, Distribution]) -> Iterator[Contradiction]:
+    """JAX's CUDA plugin and PJRT client are built with one jaxlib release each."""
+    jaxlib = installed.get("jaxlib")
+    for name, one in installed.items():
+        if jaxlib is None or not _PLUGIN.fullmatch(name):
+            continue
+        if numbers(one.version)[:3] == numbers(jaxlib.version)[:3]:
+            continue
+        effect, stops = _plugin_effect(installed, "jax", name)
+        yield _say(one, "jaxlib", f"=={one.version}", jaxlib.version, "same release", effect, stops)
+
+
+# ---------------------------------------------------------------- what their files tell
+
+
+def _compiled(scene: Scene, installed: dict[str, Distribution], near: set[str]) -> Iterator[Contradiction]:
+    """Extensions that were compiled for NumPy 1 beside NumPy 2."""
+    numpy = installed.get("numpy")
+    if numpy is None or numbers(numpy.version)[:1] < (2,):
+        return
+    for one in installed.values():
+        if one.name.startswith("nvidia-") or one.name == "numpy":
+            continue
+        file = built_for_numpy(scene, one)
+        if file:
+            yield Contradiction(
+                one.name, one.version, "numpy", "<2", numpy.version, "compiled", file,
+                "so its import fails, or its arrays do", "", one.name in near, one.name in near,
+            )  # fmt: skip
+
+
+def _generated(scene: Scene, installed: dict[str, Distribution], near: set[str]) -> Iterator[Contradiction]:
+    """Code that protoc generated for another protobuf than the installed one."""
+    protobuf = installed.get("protobuf")
+    if protobuf is None:
+        return
+    for name in near:
+        found = generated_for(scene, installed[name])
+        if found and not pairs.allows(found[0], protobuf.version):
+            yield Contradiction(
+                name, installed[name].version, "protobuf", found[0], protobuf.version, "generated", found[1],
+                "so its import fails", "", True,
+            )  # fmt: skip
