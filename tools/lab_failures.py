@@ -894,14 +894,14 @@ FAILURES: dict[str, Failure] = {
         why="a package without its files does not say who took them",
     ),
     "jax-plugin": Failure(
-        "framework.extension_abi",
+        "install.inconsistent",
         "jax-cuda12-plugin 0.4.38 with jaxlib 0.12",
         "jax",
         JAX,
         breaks="rm -r $SITE/jax_cuda12_plugin*; cp -rl $LAB/extra/plugin/jax_cuda12_plugin* $SITE/",
         environ=driver(driver=12090, cuInit=0),
-        also=("install.conflict", "framework.bug"),
-        why="a plug-in of another release is neither quite an extension nor a conflict of files",
+        also=("framework.extension_abi",),
+        why="a plug-in of another release is a compiled library for another jaxlib too",
     ),
     "torchvision-nms": Failure(
         "framework.extension_abi",
@@ -1115,27 +1115,35 @@ FAILURES: dict[str, Failure] = {
     ),
     # --- not the GPU
     "tf115-protobuf": Failure(
-        "other.not_gpu",
+        "install.inconsistent",
         "protobuf 4.24 with TensorFlow 1.15",
         "tf115",
         TF1,
         environ={"PYTHONPATH": "$LAB/extra/protobuf4-37"},
     ),
     "tf210-protobuf": Failure(
-        "other.not_gpu",
+        "install.inconsistent",
         "protobuf 5.29 with TensorFlow 2.10",
         "tf210",
         TF,
         environ={"PYTHONPATH": "$LAB/extra/protobuf5-310"},
     ),
     "tf210-numpy2": Failure(
-        "other.not_gpu", "NumPy 2.2 with TensorFlow 2.10", "tf210", TF, environ={"PYTHONPATH": "$LAB/extra/numpy2-310"}
+        "install.inconsistent",
+        "NumPy 2.2 with TensorFlow 2.10",
+        "tf210",
+        TF,
+        environ={"PYTHONPATH": "$LAB/extra/numpy2-310"},
     ),
     "tf234-numpy124": Failure(
-        "other.not_gpu", "NumPy 1.24 with TensorFlow 2.3", "tf234", TF, environ={"PYTHONPATH": "$LAB/extra/numpy124-38"}
+        "install.inconsistent",
+        "NumPy 1.24 with TensorFlow 2.3",
+        "tf234",
+        TF,
+        environ={"PYTHONPATH": "$LAB/extra/numpy124-38"},
     ),
     "numpy-other-python": Failure(
-        "other.not_gpu",
+        "env.shadowed",
         "torch 2.5.1 with a NumPy for Python 3.10 on PYTHONPATH, under 3.11",
         "t251",
         "import torch, numpy\n",

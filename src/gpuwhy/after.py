@@ -27,7 +27,7 @@ from gpuwhy.run.observed import observed, python_of
 from gpuwhy.run.ranks import error_file, error_text, first_rank, log_folder, rank_logs
 from gpuwhy.run.ring import merged, real_line
 from gpuwhy.run.secrets import without_secrets
-from gpuwhy.run.target import python_of_command
+from gpuwhy.run.target import python_of_command, script_folder
 
 FOUND = 0.5
 ENDS = {"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"}
@@ -73,7 +73,7 @@ def aftermath(
     """Look at the machine as it is now, and explain how the program ended."""
     output = merged(ended.rings).decode("utf-8", "replace")
     python = python or python_of(ended) or python_of_command(argv)
-    diagnosis = app.Run(app.live_host(), app.Options(python=python, folder="."), note)
+    diagnosis = app.Run(app.live_host(), app.Options(python=python, folder=".", script=script_folder(argv)), note)
     run = with_surroundings(observed(argv, ended, first_rank(output)), ended, diagnosis.host, output)
     facts = msgspec.structs.replace(diagnosis.facts, run=run)
     report = told(output, facts, rank_logs(*folder) if (folder := log_folder(argv, output))[0] else ())

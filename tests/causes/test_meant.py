@@ -76,10 +76,10 @@ CASES: dict[str, tuple[str, str, list[str], list[str]]] = {
     "jax-plugin": (
         "JAX plugin jax_cuda12_plugin version 0.4.34 is installed, but it is not compatible with the installed jaxlib "
         "version 0.4.30, so it will not be used.\n",
-        "framework.extension_abi", ['pip install -U "jax[cuda12]==0.4.30"'], ["EXTENSION"]),
+        "install.inconsistent", ['pip install -U "jax[cuda12]==0.4.30"'], ["EXTENSION"]),
     "jax-newer": (
         "RuntimeError: jaxlib version 0.4.34 is newer than and incompatible with jax version 0.4.31. Please update\n",
-        "framework.extension_abi", ['pip install -U "jax[cuda12]==0.4.31"'], ["EXTENSION"]),
+        "install.inconsistent", ['pip install -U "jax[cuda12]==0.4.31"'], ["EXTENSION"]),
     "jax-cudnn": (
         f"E0000 00:00:1 cuda_dnn.cc:522] {CUDNN.format('9.1.0', '9.8.0')}"
         "XlaRuntimeError: FAILED_PRECONDITION: DNN library initialization failed.\njaxlib==0.6.2\n",
@@ -96,7 +96,7 @@ CASES: dict[str, tuple[str, str, list[str], list[str]]] = {
         "memory.preallocation", ["set XLA_PYTHON_CLIENT_PREALLOCATE=false"], ["TF_FORCE", "export"]),
     "numpy": (
         "A module that was compiled using NumPy 1.x cannot be run in\nNumPy 2.0.0 as it may crash. To support both\n",
-        "other.not_gpu", ['"numpy<2"'], ["traceback"]),
+        "install.inconsistent", ['"numpy<2"'], ["traceback"]),
     "segv": ("Segmentation fault (core dumped)\n", "framework.bug", ["PYTHONFAULTHANDLER=1"], ["traceback", "torch"]),
 }  # fmt: skip
 

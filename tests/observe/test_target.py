@@ -140,12 +140,12 @@ def test_system_and_user_folders_only_where_the_venv_wants_them(world: World) ->
         (world.root / folder).mkdir(parents=True)
     assert world.environ is not None
     world.environ["PYTHONPATH"] = "/extra:/not-there"
-    assert world.look().site_packages.need() == ("/extra", SITE)
+    assert world.look().site_packages.need() == (SITE, "/extra")
     world.venv(include_system_site_packages="true")
     user, system = "~/.local/lib/python3.12/site-packages", "/usr/lib/python3/dist-packages"
-    assert world.look().site_packages.need() == ("/extra", SITE, user, system)
+    assert world.look().site_packages.need() == (SITE, user, system, "/extra")
     world.environ["PYTHONNOUSERSITE"] = "1"
-    assert world.look().site_packages.need() == ("/extra", SITE, system)
+    assert world.look().site_packages.need() == (SITE, system, "/extra")
 
 
 def test_distributions(world: World) -> None:

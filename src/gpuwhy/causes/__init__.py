@@ -24,6 +24,7 @@ from gpuwhy.causes.driver import stub as driver_stub
 from gpuwhy.causes.driver import too_old as driver_too_old
 from gpuwhy.causes.env import path as env_path
 from gpuwhy.causes.env import setting as env_setting
+from gpuwhy.causes.env import shadowed as env_shadowed
 from gpuwhy.causes.framework import bug as framework_bug
 from gpuwhy.causes.framework import cpu_only as framework_cpu_only
 from gpuwhy.causes.framework import extension_abi as framework_extension_abi
@@ -69,6 +70,7 @@ CAUSES: tuple[Cause, ...] = (
     driver_too_old.CAUSE,
     env_path.CAUSE,
     env_setting.CAUSE,
+    env_shadowed.CAUSE,
     framework_bug.CAUSE,
     framework_cpu_only.CAUSE,
     framework_extension_abi.CAUSE,

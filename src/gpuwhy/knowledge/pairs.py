@@ -59,7 +59,8 @@ REFUSALS: tuple[Refusal, ...] = (
             "so its import fails", _tried("transformers 4.46.3, tokenizers 0.15.2: ImportError at import")),
     Refusal(_TF, "keras", "so tf.keras fails",
             _tried("tensorflow 2.16.1 with keras 2.15.0, and 2.15.1 with keras 3.6.0: errors on tf.keras.layers")),
-    Refusal("tf-keras", _TF, "so its import fails", _tried("tf-keras 2.15.1 with tensorflow 2.17.0: AttributeError")),
+    Refusal("tensorflow-text", _TF, "so its import fails",
+            _tried("tensorflow-text 2.15.0 with tensorflow 2.16.1: undefined symbol")),
     Refusal("tensorflow-addons", _TF, "so its import fails",
             _tried("tensorflow-addons 0.23.0 with tensorflow 2.16.1 and 2.17.0: No module named keras.src.engine")),
 )  # fmt: skip

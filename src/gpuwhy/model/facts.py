@@ -337,6 +337,18 @@ class Damage(Record, frozen=True):
     actual: str
 
 
+class Shadow(Record, frozen=True):
+    """A file or folder that Python imports instead of the module that was meant."""
+
+    module: str  # torch
+    path: str  # what is imported
+    instead: str  # the folder that holds what was meant, or "Python's own library"
+    via: str  # "the script's folder", "the working folder", "PYTHONPATH", "the user's site-packages", a .pth file
+    version: str = ""  # of what is imported, where it is an installed package
+    meant: str = ""  # of what was meant
+    other_python: str = ""  # the Python that the folder's packages were installed for, where that is another
+
+
 class Target(Record, frozen=True):
     """The Python environment under diagnosis."""
 
@@ -348,6 +360,7 @@ class Target(Record, frozen=True):
     damage: Fact[tuple[Damage, ...]] = NOT_OBSERVED
     unfit: Fact[tuple[Unfit, ...]] = NOT_OBSERVED  # of what PyTorch and JAX ask for in their metadata
     contradictions: Fact[tuple[Contradiction, ...]] = NOT_OBSERVED  # among the GPU packages and their neighbours
+    shadows: Fact[tuple[Shadow, ...]] = NOT_OBSERVED  # what stands in for modules of the stack
     kernels: Fact[tuple[str, ...]] = NOT_OBSERVED  # Jupyter kernels: "name: interpreter"
 
 

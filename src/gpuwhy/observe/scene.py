@@ -17,6 +17,7 @@ class Options(msgspec.Struct, frozen=True, omit_defaults=True):
 
     python: str = ""  # --python: an interpreter or an environment's folder
     folder: str = ""  # working folder, for project environments
+    script: str = ""  # folder of the script that a watched program ran; "" where it was no script
     verify: bool = False  # hash installed files
     probe: Literal["", "gentle", "full"] = ""  # live stages: none, those that only read, all
 

@@ -19,6 +19,7 @@ from gpuwhy.observe.contradictions import contradictions
 from gpuwhy.observe.frameworks import frameworks
 from gpuwhy.observe.installed import conflicts, damage
 from gpuwhy.observe.scene import Look, Scene
+from gpuwhy.observe.shadows import shadows
 from gpuwhy.observe.unfit import unfit
 
 _PYTHON_NAME = re.compile(r"(i?python|pypy)[\d.]*t?$")
@@ -57,12 +58,14 @@ def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
     """Environments and executables in the order in which they would be chosen."""
     environ = value_or(scene.host.environ(), {})
     venv, conda = environ.get("VIRTUAL_ENV", "").rstrip("/"), environ.get("CONDA_PREFIX", "").rstrip("/")
+    found = []
     if venv and _is_environment(scene, venv):
-        yield venv, "VIRTUAL_ENV"
+        found.append((venv, "VIRTUAL_ENV"))
     if conda and _is_environment(scene, conda) and _exists(scene, f"{conda}/bin/python"):  # some hold no Python
-        yield conda, "CONDA_PREFIX"
-    yield from _project(scene, environ.get("UV_PROJECT_ENVIRONMENT", ""))
-    yield from _on_path(scene, environ.get("PATH", ""))
+        found.append((conda, "CONDA_PREFIX"))
+    found += _project(scene, environ.get("UV_PROJECT_ENVIRONMENT", ""))
+    found += _on_path(scene, environ.get("PATH", ""))
+    yield from sorted(found, key=lambda one: _is_ours(scene, one[0]))
     if not environ or isinstance(scene.facts.surroundings.offline, Known):
         yield from ((p, "usual place") for p in _ROOT_ENVIRONMENTS if _is_environment(scene, p))
         yield from ((p, "usual place") for p in ("/usr/local/bin/python3", "/usr/bin/python3") if _exists(scene, p))
@@ -93,6 +96,19 @@ def _on_path(scene: Scene, path: str) -> Iterator[tuple[str, str]]:
                 if not _is_tool(scene, folder):
                     yield f"{folder}/{name}", "PATH"
                 break
+
+
+_FRAMEWORKS = r"(torch|tensorflow|jax|jaxlib|onnxruntime|cupy|paddle|mxnet|numba|nvidia)$"
+
+
+def _is_ours(scene: Scene, place: str) -> bool:
+    """An environment that was made for gpuwhy, activated or first on PATH: it holds gpuwhy and no framework."""
+    prefix = place if _is_environment(scene, place) else place.rpartition("/")[0].rpartition("/")[0]
+    for entry in value_or(scene.host.list(f"{prefix}/lib", r"python\d"), ()):
+        site = f"{prefix}/lib/{entry.name}/site-packages"
+        if value_or(scene.host.list(site, r"gpuwhy-.*\.dist-info$"), ()):
+            return not value_or(scene.host.list(site, _FRAMEWORKS), ())
+    return False
 
 
 def _is_tool(scene: Scene, folder: str) -> bool:
@@ -244,13 +260,16 @@ def _kind(scene: Scene, prefix: str, base: str, path: str) -> str:
 
 
 def site_packages(scene: Scene) -> Fact[tuple[str, ...]]:
-    """The folders on the interpreter's path that may hold installed distributions, first winner first."""
+    """The folders on the interpreter's path that may hold installed distributions, the environment's own first.
+
+    PYTHONPATH's come first when Python runs: what they put in the place of the environment's packages is a shadow.
+    """
     python = scene.facts.target.interpreter.need()
     if python is None:
         return absent("env", "PATH", "no Python")
     environ = value_or(scene.host.environ(), {})
-    wanted = [p for p in environ.get("PYTHONPATH", "").split(":") if p.startswith(("/", "~"))]
-    wanted += _folders(scene, python, bool(environ.get("PYTHONNOUSERSITE")))
+    wanted = _folders(scene, python, bool(environ.get("PYTHONNOUSERSITE")))
+    wanted += [p for p in environ.get("PYTHONPATH", "").split(":") if p.startswith(("/", "~"))]  # see shadows.py
     kept: dict[str, str] = {}
     for folder in wanted:
         tidy = folder.rstrip("/")
@@ -272,7 +291,7 @@ def _folders(scene: Scene, python: Interpreter, no_user: bool) -> list[str]:
         home = keys.get("home", "").rstrip("/")
         return own + user + _system(home.removesuffix("/bin"), short)
     if python.kind == "conda":
-        return user + own
+        return own + user  # the user's come first when Python runs: see shadows.py
     said = _asked(scene, python.path)
     if isinstance(said, Known):
         return [str(p) for p in said.value["site_packages"]]
@@ -365,5 +384,6 @@ LOOKS: tuple[Look, ...] = (
     Look("target", "damage", damage, 600.0),
     Look("target", "unfit", unfit),
     Look("target", "contradictions", contradictions, 30.0),
+    Look("target", "shadows", shadows),
     Look("target", "kernels", kernels),
 )

@@ -145,8 +145,8 @@ def _touched(ended: Ended) -> Fact[bool]:
 
 
 def python_of(ended: Ended) -> str:
-    """The environment that a framework was loaded from, else the first Python that was seen, else ""."""
-    seen = list(ended.samples.seen.values())
-    prefixes = [one["prefix"] for one in seen if one.get("prefix")]
+    """The Python of a process in which a framework was loaded, else the first that was seen, else ""."""
+    seen = sorted(ended.samples.seen.values(), key=lambda one: not one.get("libraries"))
     pythons = [one["python"] for one in seen if one.get("python")]
-    return next(iter((*prefixes, *pythons)), "")
+    prefixes = [one["prefix"] for one in seen if one.get("prefix")]
+    return next(iter((*pythons, *prefixes)), "")

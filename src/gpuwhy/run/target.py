@@ -37,3 +37,22 @@ def _first_line(path: str) -> list[str]:
     if lines[0].strip() == "/bin/sh" and len(lines) > 1 and lines[1].startswith("'''exec' "):
         return [lines[1].removeprefix("'''exec' ").strip().split(' "$0"')[0].strip('"')]
     return lines[0].split()
+
+
+def script_folder(argv: Sequence[str]) -> str:
+    """The folder that Python searches first: a script's; "" = the working folder; "-" = none."""
+    words = list(argv[1:])
+    if os.path.basename(argv[0]).startswith("python"):
+        while words and words[0].startswith("-") and words[0] not in ("-", "--"):
+            option = words.pop(0)
+            if option[1] != "-" and set(option) & set("IP"):
+                return "-"
+            if option[1] in "cm" or "c" in option[1:].lstrip("BbdEiOqRsSuvx")[:1]:
+                return ""
+            if option in ("-W", "-X", "--check-hash-based-pycs") and words:
+                words.pop(0)
+        words = words[:1]
+    script = next((word for word in words if word.endswith((".py", ".pyc")) and os.path.isfile(word)), "")
+    if script:
+        return os.path.dirname(os.path.realpath(script))
+    return "" if os.path.basename(argv[0]).startswith("python") else "-"

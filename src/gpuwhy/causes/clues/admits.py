@@ -48,6 +48,9 @@ _ROWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("cuda.launch_failed", "cuda.illegal_address", "cuda.launch_timeout"), ("device.hardware", "driver.too_old")),
     (("torch.cpu_build",), ("framework.platform_dropped", "install.conflict")),
     (("cuda.out_of_memory",), ("memory.other_process", "memory.host", "device.busy")),
+    (("python.module", "python.attribute", "python.import_name", "python.exception", "python.runtime", "python.numpy_abi",
+      "python.protobuf", "python.keras", "packages.partial", "tf.old_api", "tf.partial", "ort.partial", "torch.namespace",
+      "signal.segv", "build.ext_module"), ("env.shadowed", "install.inconsistent")),
 )  # fmt: skip
 
 ADMITS: dict[str, tuple[str, ...]] = {name: causes for names, causes in _ROWS for name in names}

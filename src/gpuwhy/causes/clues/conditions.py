@@ -76,6 +76,17 @@ def with_(*prefixes: str) -> Condition:
     return lambda s, r: any(o.signature.startswith(prefixes) and o.order != s.order for o in r.symptoms)
 
 
+def in_packages(symptom: Symptom, reading: Reading) -> bool:
+    """The file that the message names lies among installed packages or in Python's own library."""
+    return bool(re.search(r"(?:site|dist)-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]", symptom.get("path")))
+
+
+def by_package(symptom: Symptom, reading: Reading) -> bool:
+    """An installed package's own code raised the exception that ended the program, not the user's."""
+    owner = getattr(getattr(reading, "ending", None), "owner", "")
+    return owner not in ("", "user", "python")
+
+
 def beside_missing(*kinds: Kind) -> Condition:
     """A library of one of these families is not found either."""
     return lambda s, r: any(

@@ -223,7 +223,7 @@ CLUES: tuple[Clue, ...] = (
         ("torch.backend_missing", 3.0, "the extension has no CUDA code for this PyTorch"),
         ("ext.not_installed", 2.4, "the extension was not built for this PyTorch"),
         ("torch.no_operator", 2.6, "the extension has no operator for this PyTorch"),
-        ("jax.plugin_abi", 4.2, "the plug-in was built for another jaxlib"),
+        ("jax.plugin_abi", 3.0, "the plug-in was built for another jaxlib"),
         ("torch.image_extension", 1.2, "torchvision's extension is of another release"),
         ("build.gcc_new", 3.2, "the C++ ABI flag is in play"),
         ("tensorrt.mismatch", 1.8, "the engine was made by another release"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, asks, field, line, no, wants, with_
+from gpuwhy.causes.clues.conditions import all_of, asks, by_package, field, line, no, wants, with_
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 
@@ -65,5 +65,27 @@ CLUES: tuple[Clue, ...] = (
         ("jax.plugin_abi", 2.0, "the plug-in and jaxlib are of different releases"),
         ("packages.uninstalled_over", 1.6, "{package} was removed"),
         ("tf.old_api", 0.8, "the tensorflow that is imported is not the one that is expected"),
+    ),
+    *of(
+        "install.inconsistent",
+        ("pairs.jaxlib", 5.4, "jaxlib {installed} is installed, and this jax goes with {wanted}"),
+        ("pairs.plugin", 5.4, "{name} {installed} is installed, and jaxlib {wanted} takes a plug-in of its own release only"),
+        ("pairs.jax_part", 4.4, "parts of JAX are of different releases"),
+        ("pairs.required", 5.2, "{name}{wants} is asked for, and {found} is installed"),
+        ("pairs.pip", 3.8, "{by} {by_version} asks for {name}{wants}; {found} is installed"),
+        ("pairs.pip_missing", 2.8, "{by} {by_version} asks for {name}, which is not installed"),
+        ("pairs.keras", 4.2, "Keras and TensorFlow, or what is built on them, are of releases that do not fit"),
+        ("pairs.scipy", 4.0, "SciPy is of another release than the package that uses it expects"),
+        ("pairs.tf_numpy", 3.8, "TensorFlow cannot hand its own type to NumPy: it was compiled for another NumPy"),
+        ("pairs.between", 4.0, "{name} is of another release than the installed package that asks it for {what}", by_package),
+        ("pairs.between", 2.4, "{name} has no {what}: it is of another release than whoever asks expects"),
+        ("jax.plugin_abi", 4.4, "the plug-in and jaxlib are of different releases"),
+        ("python.protobuf", 4.8, "protobuf and the code that was generated for another release of it do not fit"),
+        ("python.numpy_abi", 4.6, "a module was compiled against NumPy 1 and meets NumPy 2, or the other way round"),
+        ("python.numba_numpy", 3.6, "Numba and NumPy are of releases that do not fit"),
+        ("python.keras", 2.0, "Keras versions do not fit"),
+        ("tf.addons", 2.6, "the add-on and TensorFlow are of releases that do not fit"),
+        ("torch.different_cuda", 1.6, "PyTorch and {what} were compiled with different CUDA versions"),
+        ("torch.namespace", 1.4, "the operators of {name} were not loaded: it may be of another release"),
     ),
 )  # fmt: skip

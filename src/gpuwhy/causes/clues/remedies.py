@@ -37,6 +37,20 @@ REMEDIES: dict[str, tuple[Meant, ...]] = {
         meant("Windows: install the driver of the card's maker, then restart"),
         meant("In a container: start it with the GPU", "docker run --gpus all IMAGE nvidia-smi"),
     ),
+    "install.inconsistent": (
+        meant("Install NumPy 1, which the module was compiled against; or a release of the module for NumPy 2", 'pip install "numpy<2"', said="python.numpy_abi python.numba_numpy", safe=True),
+        meant("Install an older protobuf, which the generated code was made for; or a newer release of the package", 'pip install "protobuf<4"', said="python.protobuf", safe=True),
+        meant("Keras 2 for a program or package that was written for it", "pip install tf-keras && export TF_USE_LEGACY_KERAS=1", said="pairs.keras python.keras", safe=True),
+        meant("Or install a SciPy of the time of the package that uses it", 'pip install "scipy<1.13"', said="pairs.scipy", safe=True),
+        meant("Install what the message asks for, in one command with the package that asks, so that pip keeps both", said="pairs.required pairs.pip pairs.pip_missing"),
+        meant("See every contradiction in the environment", "pip check", safe=True, look=True),
+        meant("Let gpuwhy compare what is installed, also what pip check cannot see", "gpuwhy check", safe=True, look=True),
+    ),
+    "env.shadowed": (
+        meant("Rename the file or folder that has the module's name, and remove the __pycache__ beside it", said="shadow."),
+        meant("See which file Python takes", "python -c 'import torch; print(torch.__file__)'    # the module of the message", safe=True, look=True),
+        meant("See where Python looks first: the script's folder, PYTHONPATH, then the environment", "python -c 'import sys; print(*sys.path, sep=chr(10))'", safe=True, look=True),
+    ),
     "driver.too_old": (
         meant("Install a newer driver", "sudo ubuntu-drivers install", root=True, reboot=True),
         meant("Or install a build of the framework for an older CUDA (CUDA 11 runs on driver 450 and newer)"),

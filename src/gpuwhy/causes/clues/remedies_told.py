@@ -121,8 +121,6 @@ _ROWS: dict[str, tuple[Meant, ...]] = {
         meant("Report it with a small program that shows it"),
     ),
     "other.not_gpu": (
-        meant("Install NumPy 1, which the module was compiled against; or a release of the module for NumPy 2", 'pip install "numpy<2"', said="python.numpy_abi python.numba_numpy", safe=True),
-        meant("Install an older protobuf, which fits an older TensorFlow", 'pip install "protobuf<4"', said="python.protobuf", safe=True),
         meant("Windows: install the Microsoft Visual C++ redistributable", said="windows.msvc windows.dll_load_failed windows.torch_dll windows.error"),
         meant(_CRASH, _FAULTS, said="signal.segv memory.worker_killed", safe=True),
         meant("Update docker and Compose: the file asks for more than they know", said="container.compose"),

@@ -352,6 +352,14 @@ def _jax_together(case: Asked, lines: str) -> Fix:
     return Fix("Install jax, jaxlib and the plug-in of one release", f'pip install -U "{wanted}"', safe=True)
 
 
+_OF_JAX = ("jax.plugin_abi", "pairs.jaxlib", "pairs.plugin", "pairs.jax_part")
+
+
+def _inconsistent(case: Asked) -> Iterator[Fix]:
+    if any(signature in _OF_JAX for signature, _, _ in case.behind):
+        yield _jax_together(case, "\n".join(line for _, line, _ in case.behind))
+
+
 def _conflict(case: Asked) -> Iterator[Fix]:
     if any(signature == "jax.plugin_abi" for signature, _, _ in case.behind):
         yield from _extension(case)
@@ -367,4 +375,5 @@ _MAKERS: dict[str, Callable[[Asked], Iterator[Fix]]] = {
     "framework.extension_abi": _extension,
     "framework.gpu_unsupported": _other_gpu,
     "install.conflict": _conflict,
+    "install.inconsistent": _inconsistent,
 }

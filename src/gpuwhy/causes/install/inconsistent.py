@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from gpuwhy.causes.commands import change, python_of
+from gpuwhy.causes.linked import named, names_of
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement
 from gpuwhy.knowledge.pairs import fitting, plugin_left_aside, refusal
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Source, value_or
 from gpuwhy.model.facts import Contradiction
 from gpuwhy.model.version import numbers
@@ -19,14 +20,20 @@ _SHOWN = 4
 
 def contradicted(case: Case) -> Finding | None:
     """The first contradiction is told, and how many others there are."""
-    found = _unexplained(case)
+    found = sorted(_unexplained(case), key=lambda one: not _linked(case, one))
     if not found:
         return None
     first = found[0]
     evidence = [e for one in _distinct(found)[:_SHOWN] for e in _evidence(case, one)]
     text = told(first) + _likewise(first, found[1:]) + _besides(first, found[1:])
+    if not _linked(case, first):
+        return weak(text, *dict.fromkeys(evidence))
     finding = (proof if _certain(case, first) else strong)(text, *dict.fromkeys(evidence))
     return finding if first.stops else mild(finding)
+
+
+def _linked(case: Case, one: Contradiction) -> bool:
+    return named(case, (*names_of(one.by), *names_of(one.name)))
 
 
 def _distinct(found: list[Contradiction]) -> list[Contradiction]:

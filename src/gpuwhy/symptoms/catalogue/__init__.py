@@ -25,6 +25,7 @@ def signatures() -> tuple[Signature, ...]:
         onnxruntime,
         others,
         packages,
+        pairs,
         programs,
         python,
         reports,
@@ -38,6 +39,6 @@ def signatures() -> tuple[Signature, ...]:
 
     modules = (
         loader, windows, settings, tensorflow, torch, jax, onnxruntime, others, codes, memory, programs, nccl, nvidia, kernel,
-        containers, build, packages, python, signals, titles, reports, harmless, machine,
+        containers, build, packages, pairs, python, signals, titles, reports, harmless, machine,
     )  # fmt: skip
     return tuple(one for module in modules for one in module.SIGNATURES)

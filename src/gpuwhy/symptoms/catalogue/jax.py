@@ -41,7 +41,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "jax.other_backend",
         r"unable to initialize backend '(?P<backend>tpu|rocm|tpu_driver|interpreter|cuda_interpreter|metal|plugin|iree)'",
         "initialize backend '",
-        covers=("jax.backend", "jax.cpu_build", "python.attribute", "loader.libtpu", "loader.cannot_open"),
+        covers=("jax.backend", "jax.cpu_build", "python.attribute", "pairs.jax_part", "loader.libtpu", "loader.cannot_open"),
     ),
     harmless("jax.tpu", r"libtpu\.so|failed to get (?:tpu|local tpu)|tpu backend", "libtpu", "tpu backend",
              covers=("loader.libtpu", "loader.cannot_open", "loader.asked")),

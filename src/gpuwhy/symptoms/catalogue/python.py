@@ -8,9 +8,9 @@ SIGNATURES: tuple[Signature, ...] = (
     error("python.protobuf", r"descriptors cannot (?:not )?be created directly|google\.protobuf[^\n]*(?:version|incompatible|gencode)|protobuf[^\n]*(?:gencode|version"
           r" mismatch)|cannot import name '?(?:builder|descriptor|message)'? from '?google\.protobuf|messagefactory' object has no attribute",
           "descriptors cannot", "protobuf", "messagefactory"),
-    error("python.numpy_abi", r"numpy[\w.]*multiarray failed to import|module compiled against api version|compiled using numpy 1|numpy\.\w+ size changed"
+    error("python.numpy_abi", r"numpy[\w.]*(?:multiarray|umath) failed to import|module compiled against api version|compiled using numpy 1|numpy\.\w+ size changed"
           r"|_array_api not found|numpy is not available|failed to initialize numpy|numpy[^\n]*has no attribute|implement_array_function",
-          "multiarray", "compiled against api version", "compiled using numpy", "size changed", "_array_api", "numpy is not available",
+          "multiarray", "umath failed", "compiled against api version", "compiled using numpy", "size changed", "_array_api", "numpy is not available",
           "'numpy' has no attribute"),
     error("python.glibc", r"glibc(?:xx)?_[\d.]+['’`]? not found", "glibc_2", "glibcxx_3", covers=("loader.version_missing",)),
     error("python.avx", r"compiled to use \w+ instructions, but these aren't available|illegal (?:hardware )?instruction(?! was encountered)|-1073741795|0xc000001d", "instructions, but these aren't", "illegal instruction", "illegal hardware instruction", "-1073741795", "0xc000001d",

@@ -1,0 +1,112 @@
+"""env.shadowed: a file, a folder, PYTHONPATH or a user-site package stands in for the module that was meant."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.commands import word
+from gpuwhy.causes.linked import named
+from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, saw, strong, weak
+from gpuwhy.model.fact import Source
+from gpuwhy.model.facts import Shadow
+
+OWN_FOLDERS = ("the script's folder", "the working folder")
+USER_SITE = "the user's site-packages"
+
+
+def stands_in(case: Case) -> Finding | None:
+    """The first shadow is told; one of a framework, or of what a framework cannot do without, stops it."""
+    found = sorted(_that_matter(case), key=lambda one: not _linked(case, one))
+    if not found:
+        return None
+    first = found[0]
+    others = [one for one in found[1:] if one.module != first.module]
+    more = f"; {', '.join(one.module for one in others[:3])} likewise" if others else ""
+    evidence = [e for one in found[:3] for e in _evidence(one)]
+    if not _linked(case, first):
+        return weak(told(first) + more, *dict.fromkeys(evidence))
+    weigh = proof if _certain(case, first) else strong
+    finding = weigh(told(first) + more, *dict.fromkeys(evidence))
+    return finding if first.module in FRAMEWORK_MODULES or first.other_python else mild(finding)
+
+
+def _linked(case: Case, one: Shadow) -> bool:
+    return named(case, (one.module, one.path))
+
+
+def nothing_stands_in(case: Case) -> Finding | None:
+    """What rules it out."""
+    fact = case.facts.target.shadows
+    fact.need()
+    if _that_matter(case):
+        return None
+    return against("Python finds the installed modules first", saw("the folders before the environment", fact))
+
+
+def _that_matter(case: Case) -> list[Shadow]:
+    """Frameworks first; a second copy of the very release in PYTHONPATH changes nothing."""
+    found = [one for one in case.facts.target.shadows.need() or () if not (one.version and one.version == one.meant)]
+    return sorted(found, key=lambda one: one.module not in FRAMEWORK_MODULES)
+
+
+def told(one: Shadow) -> str:
+    """One shadow as a sentence: what is imported, why it comes first, and what was meant."""
+    what = f"{one.module} {one.version}" if one.version else one.module
+    meant = f"{one.module} {one.meant}" if one.meant else f"the installed {one.module}"
+    if not one.instead.startswith(("/", "~")):
+        meant = f"Python's own {one.module}"
+    if one.via in OWN_FOLDERS:
+        return f"{one.path} has the name of a module, and {one.via} comes first: it is imported instead of {meant}"
+    via = one.via if one.via in ("PYTHONPATH", USER_SITE) else f"a line in {one.via}"
+    for_python = f", which was installed for Python {one.other_python}," if one.other_python else ""
+    return f"{via} puts {one.path} first: {what} there{for_python} is imported instead of {meant}"
+
+
+def _certain(case: Case, one: Shadow) -> bool:
+    """A watched program's own script folder, or packages of another Python; else the program may start elsewhere."""
+    return one.via == "the script's folder" or bool(one.other_python) or case.facts.run.failed
+
+
+def _evidence(one: Shadow) -> tuple[Evidence, ...]:
+    out = [saw(f"imported as {one.module}", Source("file", one.path))]
+    if one.instead.startswith(("/", "~")):
+        out.append(saw(f"meant: {one.module} {one.meant}".rstrip(), Source("folder", one.instead)))
+    if one.via == "PYTHONPATH":
+        out.append(saw("PYTHONPATH comes before the environment", Source("env", "PYTHONPATH")))
+    elif one.via not in (*OWN_FOLDERS, USER_SITE):
+        out.append(saw("puts a folder first", Source("file", one.via)))
+    return tuple(out)
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """Take away what comes first; nothing is installed or removed in the environment."""
+    out: dict[str, Fix] = {}
+    for one in _that_matter(case)[:3]:
+        fix = _fix(one)
+        out.setdefault(fix.command or fix.text, fix)
+    return tuple(out.values())
+
+
+def _fix(one: Shadow) -> Fix:
+    if one.via == "PYTHONPATH":
+        text = "Start without PYTHONPATH (and take it out of the shell's start file), or take that folder out of it"
+        return Fix(text, "unset PYTHONPATH", safe=True)
+    if one.via == USER_SITE:
+        return Fix("Keep Python from the user's site-packages", "export PYTHONNOUSERSITE=1", safe=True)
+    if one.via not in OWN_FOLDERS:
+        return Fix(f"Remove the line with sys.path.insert from {one.via}")
+    folder, _, name = one.path.rpartition("/")
+    new = f"{folder}/my_{name}"
+    text = f"Rename {name}, and where your own code imports it; the compiled copy in __pycache__ goes too"
+    return Fix(
+        text, f"mv {word(one.path)} {word(new)} && rm -f {word(folder)}/__pycache__/{one.module}.*.pyc", role="part"
+    )
+
+
+CAUSE = Cause(
+    id="env.shadowed",
+    title="something else of the same name stands in for the module that was meant",
+    signs=(stands_in, nothing_stands_in),
+    fixes=fixes,
+    effect="{because}",
+    hides=(),
+)

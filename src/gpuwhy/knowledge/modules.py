@@ -1,0 +1,176 @@
+"""Modules: import names that a file in the wrong place can stand in for: the GPU stack's, and Python's own."""
+
+from __future__ import annotations
+
+FRAMEWORK_MODULES = frozenset(
+    {
+        "torch",
+        "tensorflow",
+        "jax",
+        "jaxlib",
+        "onnxruntime",
+        "cupy",
+        "paddle",
+        "mxnet",
+        "numpy",
+        "numba",
+        "triton",
+        "keras",
+    }
+)
+"""Without these no GPU work begins."""
+
+STACK_MODULES = FRAMEWORK_MODULES | frozenset(
+    {
+        "torchvision",
+        "torchaudio",
+        "torchtext",
+        "tf_keras",
+        "flax",
+        "optax",
+        "chex",
+        "scipy",
+        "pandas",
+        "sklearn",
+        "onnx",
+    }
+    | {
+        "xformers",
+        "flash_attn",
+        "bitsandbytes",
+        "vllm",
+        "deepspeed",
+        "transformers",
+        "tokenizers",
+        "accelerate",
+        "diffusers",
+    }
+    | {
+        "peft",
+        "safetensors",
+        "huggingface_hub",
+        "lightning",
+        "pytorch_lightning",
+        "torchmetrics",
+        "timm",
+        "einops",
+        "cv2",
+    }
+    | {"PIL", "h5py", "google", "absl", "ml_dtypes", "opt_einsum", "sympy", "networkx", "jinja2", "fsspec", "filelock"}
+    | {"typing_extensions", "packaging", "requests", "urllib3", "yaml", "tqdm", "six", "wrapt", "gast", "grpc", "attr"}
+    | {"nvidia", "cuda", "tensorboard", "matplotlib", "psutil", "regex", "mpmath", "tensorrt", "llvmlite", "setuptools"}
+)
+"""What the frameworks and the packages on them import."""
+
+STANDARD_MODULES = frozenset(
+    {
+        "argparse",
+        "array",
+        "ast",
+        "asyncio",
+        "base64",
+        "bdb",
+        "bisect",
+        "bz2",
+        "calendar",
+        "cmath",
+        "cmd",
+        "code",
+        "codeop",
+    }
+    | {"collections", "colorsys", "concurrent", "configparser", "contextlib", "contextvars", "copy", "copyreg", "csv"}
+    | {
+        "ctypes",
+        "dataclasses",
+        "datetime",
+        "decimal",
+        "difflib",
+        "dis",
+        "email",
+        "enum",
+        "fnmatch",
+        "fractions",
+        "functools",
+    }
+    | {
+        "getopt",
+        "getpass",
+        "gettext",
+        "glob",
+        "gzip",
+        "hashlib",
+        "heapq",
+        "hmac",
+        "html",
+        "http",
+        "inspect",
+        "ipaddress",
+    }
+    | {
+        "json",
+        "keyword",
+        "linecache",
+        "locale",
+        "logging",
+        "lzma",
+        "math",
+        "mimetypes",
+        "mmap",
+        "multiprocessing",
+        "numbers",
+    }
+    | {
+        "opcode",
+        "operator",
+        "pathlib",
+        "pdb",
+        "pickle",
+        "pickletools",
+        "pkgutil",
+        "platform",
+        "pprint",
+        "profile",
+        "queue",
+    }
+    | {
+        "random",
+        "re",
+        "reprlib",
+        "secrets",
+        "select",
+        "selectors",
+        "shlex",
+        "shutil",
+        "signal",
+        "socket",
+        "socketserver",
+    }
+    | {
+        "ssl",
+        "statistics",
+        "string",
+        "stringprep",
+        "struct",
+        "subprocess",
+        "sysconfig",
+        "tarfile",
+        "tempfile",
+        "textwrap",
+    }
+    | {
+        "threading",
+        "timeit",
+        "token",
+        "tokenize",
+        "traceback",
+        "types",
+        "typing",
+        "unittest",
+        "urllib",
+        "uuid",
+        "warnings",
+    }
+    | {"weakref", "xml", "zipfile", "zlib"}
+)
+"""Of Python's library, what PyTorch, TensorFlow, JAX or ONNX Runtime had loaded after their import (seen with 2.6.0,
+2.18.1, 0.4.38 and 1.20.2), less what Python itself has loaded before a script's folder counts."""

@@ -1,0 +1,141 @@
+"""Shadows: files and folders that Python finds before the module that was meant.
+
+Python looks into the script's folder (or the working folder), then PYTHONPATH, then the environment; a line in a .pth
+file or a user's own site-packages may come before the environment too.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from gpuwhy.host.base import Entry
+from gpuwhy.knowledge.modules import STACK_MODULES, STANDARD_MODULES
+from gpuwhy.model.fact import Absent, Fact, Known, absent, known, value_or
+from gpuwhy.model.facts import Interpreter, Shadow
+from gpuwhy.model.version import major_minor
+from gpuwhy.observe.built import normal
+from gpuwhy.observe.scene import Scene
+
+NO_FOLDER = "-"
+"""The script of a program whose Python looks into no folder of its own (python -I, an installed command)."""
+STANDARD = "Python's own library"
+_MODULE = re.compile(r"([A-Za-z_]\w*)(?:\.py|\.(?:cpython|abi3)[\w.-]*\.so|\.so)$")
+_INSERTED = re.compile(r"sys\.path\.insert\(\s*0\s*,\s*[rR]?(['\"])(?P<folder>[^'\"]+)\1")
+_SITE_PYTHON = re.compile(r"/python(\d+\.\d+)/(?:site|dist)-packages$")
+_KNOWN_PTH = ("distutils-precedence.pth", "_virtualenv.pth", "matplotlib", "ray", "coverage")
+_MOST = 4000  # names of a folder that are looked at
+
+
+def shadows(scene: Scene) -> Fact[tuple[Shadow, ...]]:
+    """What stands in for a module of the GPU stack, or for one of Python's that the stack imports."""
+    python = scene.facts.target.interpreter.need()
+    if python is None:
+        return absent("env", "PATH", "no Python")
+    sites = own_sites(scene, python)
+    there = {name: site for site in reversed(sites) for name in _modules(scene, site, STACK_MODULES)}
+    real_sites = {value_or(scene.host.real(site), site) for site in sites}
+    found: dict[str, Shadow] = {}
+    places = list(_places(scene, python, sites))
+    for folder, via in places:
+        if value_or(scene.host.real(folder), folder) in real_sites:
+            continue
+        for one in _in_folder(scene, folder, via, there, python):
+            found.setdefault(one.module, one)
+    return known(tuple(found.values()), "folder", ", ".join(f for f, _ in places) or "sys.path", "names compared")
+
+
+def own_sites(scene: Scene, python: Interpreter) -> list[str]:
+    """The environment's own folders: without PYTHONPATH's, and without the user's."""
+    borrowed = {*_pythonpath(scene), *_user_sites(scene, python)}
+    return [s for s in scene.facts.target.site_packages.need() or () if s not in borrowed]
+
+
+def _places(scene: Scene, python: Interpreter, sites: list[str]) -> Iterator[tuple[str, str]]:
+    """The folders that are searched before the environment, in order, and what put them there."""
+    environ = value_or(scene.host.environ(), {})
+    if not environ.get("PYTHONSAFEPATH") and scene.options.script != NO_FOLDER:
+        if scene.options.script:
+            yield value_or(scene.host.real(scene.options.script), scene.options.script), "the script's folder"
+        elif scene.options.folder and isinstance(scene.host.offline(), Absent):
+            yield value_or(scene.host.real(scene.options.folder), scene.options.folder), "the working folder"
+    yield from ((folder, "PYTHONPATH") for folder in _pythonpath(scene))
+    for site in sites:
+        yield from _inserted(scene, site)
+    if python.kind == "conda":
+        yield from ((site, "the user's site-packages") for site in _user_sites(scene, python))
+
+
+def _pythonpath(scene: Scene) -> list[str]:
+    value = value_or(scene.host.environ(), {}).get("PYTHONPATH", "")
+    parts = [part.rstrip("/") or "/" for part in value.split(":") if part]
+    start = value_or(scene.host.real(scene.options.folder or "."), "")
+    return [p if p.startswith(("/", "~")) else posixpath.normpath(f"{start}/{p}") for p in parts]
+
+
+def _user_sites(scene: Scene, python: Interpreter) -> list[str]:
+    base = value_or(scene.host.environ(), {}).get("PYTHONUSERBASE", "").rstrip("/") or "~/.local"
+    return [f"{base}/lib/python{major_minor(python.version)}/site-packages"]
+
+
+def _inserted(scene: Scene, site: str) -> Iterator[tuple[str, str]]:
+    """Folders that a .pth file puts in front; a plain path in one comes behind everything."""
+    for entry in value_or(scene.host.list(site, r".*\.pth$"), ()):
+        if entry.name.startswith(_KNOWN_PTH):
+            continue
+        for line in value_or(scene.host.lines(f"{site}/{entry.name}", "sys.path.insert"), ()):
+            for match in _INSERTED.finditer(line):
+                yield match["folder"].rstrip("/"), f"{site}/{entry.name}"
+
+
+def _modules(scene: Scene, folder: str, wanted: frozenset[str]) -> Iterator[str]:
+    """The modules of some names that a folder holds."""
+    listed = value_or(scene.host.list(folder, rf"({'|'.join(sorted(wanted))})(\.|$)"), ())
+    for entry in listed[:_MOST]:
+        name = _name(scene, folder, entry)
+        if name in wanted:
+            yield name
+
+
+def _name(scene: Scene, folder: str, entry: Entry) -> str:
+    """The import name of an entry; "" for what is no module (a folder without __init__.py loses to a package)."""
+    match = _MODULE.fullmatch(entry.name)
+    if match:
+        return match[1]
+    if entry.kind in ("folder", "link") and entry.name.isidentifier():
+        init = scene.host.stat(f"{folder}/{entry.name}/__init__.py")
+        return entry.name if isinstance(init, Known) else ""
+    return ""
+
+
+def _in_folder(scene: Scene, folder: str, via: str, there: dict[str, str], python: Interpreter) -> Iterator[Shadow]:
+    names = frozenset(there) | STANDARD_MODULES
+    for entry in value_or(scene.host.list(folder, rf"({'|'.join(sorted(names))})(\.|$)"), ())[:_MOST]:
+        name = _name(scene, folder, entry)
+        if not name or name not in names:
+            continue
+        site = there.get(name, "")
+        wrong = _other_python(folder, python)
+        yield Shadow(
+            module=name,
+            path=f"{folder}/{entry.name}",
+            instead=site or STANDARD,
+            via=via,
+            version=_version(scene, folder, name),
+            meant=_version(scene, site, name) if site else "",
+            other_python=wrong,
+        )
+
+
+def _other_python(folder: str, python: Interpreter) -> str:
+    """The Python that a folder of packages belongs to, where it is another than the one that runs; else ""."""
+    match = _SITE_PYTHON.search(folder)
+    return match[1] if match and match[1] != major_minor(python.version) else ""
+
+
+def _version(scene: Scene, folder: str, module: str) -> str:
+    """The release of the distribution of the module's name in a folder; "" where its metadata is not there."""
+    listed = value_or(scene.host.list(folder, rf"(?i){re.escape(module)}(_gpu|_cpu)?-\d.*\.dist-info$"), ())
+    names = (entry.name.removesuffix(".dist-info").rpartition("-") for entry in listed)
+    return next((version for name, _, version in names if normal(name).startswith(normal(module))), "")

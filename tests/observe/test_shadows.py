@@ -1,0 +1,114 @@
+"""Shadows: what Python finds before the module that was meant; and which environment stays the target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.model.fact import Known
+from tests.observe.envs import SITE, World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path)
+    made.venv()
+    made.install("torch", "2.6.0", {"torch/__init__.py": ""})
+    made.install("numpy", "2.1.3", {"numpy/__init__.py": ""})
+    return made
+
+
+def found(world: World, **options: str) -> list[tuple[str, str, str]]:
+    return [(s.module, s.path, s.via) for s in world.look(**options).shadows.need() or ()]
+
+
+def test_a_file_beside_the_script(world: World) -> None:
+    world.file("/work/torch.py", "")
+    world.file("/work/train.py", "import torch")
+    assert found(world, script="/work") == [("torch", "/work/torch.py", "the script's folder")]
+    assert found(world, script="-") == []
+
+
+def test_python_s_own_modules_count_too(world: World) -> None:
+    world.file("/work/random.py", "")
+    assert found(world, script="/work") == [("random", "/work/random.py", "the script's folder")]
+
+
+@pytest.mark.parametrize("name", ["my_torch.py", "torch.txt", "torch/notes.md", "utils.py", "torchx.py", "jax.py"])
+def test_what_is_no_module_of_the_environment_is_none(world: World, name: str) -> None:
+    world.file(f"/work/{name}", "")
+    assert found(world, script="/work") == []
+
+
+def test_a_package_folder(world: World) -> None:
+    world.file("/work/torch/__init__.py", "")
+    assert found(world, script="/work") == [("torch", "/work/torch", "the script's folder")]
+
+
+def test_pythonpath_of_another_project_is_named_and_the_target_stays(world: World) -> None:
+    other = "/old/lib/python3.10/site-packages"
+    world.install("numpy", "1.22.4", {"numpy/__init__.py": ""}, site=other)
+    assert world.environ is not None
+    world.environ["PYTHONPATH"] = other
+    seen = world.look()
+    one = (seen.shadows.need() or ())[0]
+    assert (one.module, one.version, one.meant, one.other_python, one.via) == (
+        "numpy",
+        "1.22.4",
+        "2.1.3",
+        "3.10",
+        "PYTHONPATH",
+    )
+    assert isinstance(seen.interpreter, Known)
+    assert seen.interpreter.value.prefix == "/venv"
+    assert (seen.site_packages.need() or ())[0] == SITE
+
+
+def test_the_environment_s_own_folder_in_pythonpath_is_no_shadow(world: World) -> None:
+    assert world.environ is not None
+    world.environ["PYTHONPATH"] = SITE
+    assert found(world) == []
+
+
+def test_a_pth_file_that_inserts_a_folder(world: World) -> None:
+    world.file("/opt/lib/numpy/__init__.py", "")
+    world.file(f"{SITE}/zz.pth", "import sys; sys.path.insert(0, '/opt/lib')\n")
+    assert found(world) == [("numpy", "/opt/lib/numpy", f"{SITE}/zz.pth")]
+    world.file(f"{SITE}/zz.pth", "/opt/lib\n")
+    assert found(world) == []
+
+
+def test_user_site_below_conda(world: World) -> None:
+    world.environ = {"CONDA_PREFIX": "/opt/conda"}
+    world.file("/opt/conda/conda-meta/python-3.12.3-hab00c5b_0_cpython.json", "{}")
+    world.file("/opt/conda/bin/python", b"")
+    for site, version in (
+        ("/opt/conda/lib/python3.12/site-packages", "2.1.3"),
+        ("~/.local/lib/python3.12/site-packages", "1.26.4"),
+    ):
+        world.install("numpy", version, {"numpy/__init__.py": ""}, site=site)
+    assert found(world) == [("numpy", "~/.local/lib/python3.12/site-packages/numpy", "the user's site-packages")]
+
+
+@pytest.mark.parametrize("how", ["activated", "first on PATH"])
+def test_the_environment_of_gpuwhy_itself_is_not_the_target(world: World, how: str) -> None:
+    world.venv("/tools/gpuwhy")
+    world.install("gpuwhy", "0.1.0", site="/tools/gpuwhy/lib/python3.12/site-packages")
+    first = {"VIRTUAL_ENV": "/tools/gpuwhy"} if how == "activated" else {}
+    world.environ = {**first, "PATH": "/tools/gpuwhy/bin:/venv/bin"}
+    assert (world.look().interpreter.need() or pytest.fail("none")).prefix == "/venv"
+
+
+def test_an_environment_with_gpuwhy_and_a_framework_is_the_target(world: World) -> None:
+    world.install("gpuwhy", "0.1.0")
+    world.venv("/other")
+    world.environ = {"VIRTUAL_ENV": "/venv", "PATH": "/other/bin"}
+    assert (world.look().interpreter.need() or pytest.fail("none")).prefix == "/venv"
+
+
+def test_gpuwhy_s_own_is_better_than_none(world: World) -> None:
+    world.venv("/tools/gpuwhy")
+    world.install("gpuwhy", "0.1.0", site="/tools/gpuwhy/lib/python3.12/site-packages")
+    world.environ = {"VIRTUAL_ENV": "/tools/gpuwhy", "PATH": ""}
+    assert (world.look().interpreter.need() or pytest.fail("none")).prefix == "/tools/gpuwhy"
