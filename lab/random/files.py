@@ -13,10 +13,12 @@ import shlex
 from lab.random.draw import Draw, Machine, operator
 
 OVER = (
-    'over() { local k=$(echo "$1" | tr / _); LOWER=$W/lower/$k; [ -d $LOWER ] && return; mkdir -p $LOWER; '
-    "[ -d $W/ov ] || { mkdir $W/ov; mount -t tmpfs none $W/ov; }; mkdir -p $W/ov/$k/u $W/ov/$k/w; "
-    'mount --bind "$1" $LOWER; mount -t overlay overlay -o lowerdir="$1",upperdir=$W/ov/$k/u,workdir=$W/ov/$k/w "$1"; }'
+    'over() { local k=$(echo "$1" | tr / _); LOWER=$W/lower/$k; mountpoint -q $LOWER && return; mkdir -p $LOWER $W/ov; '
+    "mountpoint -q $W/ov || mount -t tmpfs none $W/ov || exit 97; mkdir -p $W/ov/$k/u $W/ov/$k/w; "
+    'mount --bind "$1" $LOWER && mount -t overlay overlay -o lowerdir="$1",upperdir=$W/ov/$k/u,workdir=$W/ov/$k/w "$1" '
+    '|| exit 97; : > $W/ov/$k/u/.overlay && [ -e "$1/.overlay" ] && rm -f "$1/.overlay" && return; exit 97; }'
 )
+"""A folder is broken only where its overlay is seen to be in place: else the world ends (97) and nothing is touched."""
 FRAMEWORK = ("torch", "jax", "cupy", "triton", "numba", "onnx")
 
 
