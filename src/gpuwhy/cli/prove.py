@@ -99,11 +99,14 @@ def _plan(options: argparse.Namespace) -> Plan:
     except re.error as error:
         raise UsageError(f"--ok {options.ok}: {error}") from error
     from gpuwhy.proving.plan import Plan
+    from gpuwhy.run.stage import limits_now, own_room
 
+    limits = limits_now()
+    own_room()
     return Plan(
         tuple(argv), {**os.environ, **_hooks(options)}, os.getcwd(), _seconds(options.budget), max(4, options.runs),
         options.ok, options.seconds, options.timeout, options.idle, os.path.expanduser(options.python),
-        not options.no_packages, not options.no_loud, options.may_end,
+        not options.no_packages, not options.no_loud, options.may_end, limits,
     )  # fmt: skip
 
 
@@ -139,7 +142,7 @@ def _session(options: argparse.Namespace, plan: Plan, stack: ExitStack) -> Sessi
             write(f"gpuwhy: {text}\n", sys.stderr)
 
     how_long = (
-        f"for at most {plan.budget:.0f} s" if plan.budget else "for at most 30 times its own length (90 s to 30 min)"
+        f"for at most {plan.budget:.0f} s" if plan.budget else "for at most 30 times its own length (5 to 30 min)"
     )
     say(f"this runs {os.path.basename(plan.argv[0])} again, at most {plan.runs} times and {how_long}; "
         "Ctrl-C ends it with the answer so far")  # fmt: skip

@@ -54,10 +54,8 @@ class Bench:
             python = self.copies(setting.packages)
             executable, environ = _with_python(executable, python, environ)
             argv = [python, *argv[1:]] if executable == python else argv
-        return Orders(
-            tuple(argv), executable, environ, folder, stage.numbered(setting.limits), self._input, seconds, quiet,
-            plan.ok, sampled,
-        )  # fmt: skip
+        limits = stage.numbered({**plan.limits, **setting.limits})
+        return Orders(tuple(argv), executable, environ, folder, limits, self._input, seconds, quiet, plan.ok, sampled)
 
 
 def _with_python(executable: str, python: str, environ: dict[str, str]) -> tuple[str, dict[str, str]]:

@@ -10,7 +10,7 @@ FIRST = 600.0
 """Seconds that a first run may take where nothing is said."""
 QUIET = 60.0
 """Seconds without output and without work after which a program hangs."""
-LEAST_BUDGET, MOST_BUDGET, TIMES = 90.0, 1800.0, 30
+LEAST_BUDGET, MOST_BUDGET, TIMES = 300.0, 1800.0, 30
 MOST_RUNS = 60
 
 
@@ -30,6 +30,7 @@ class Plan(msgspec.Struct, frozen=True):
     packages: bool = True
     loud: bool = True
     ask_to_go: int = 0  # a process that may be told to end
+    limits: Mapping[str, tuple[int, int]] = {}  # as the user has them; ours are raised, so that we live
 
     def budget_for(self, first: float) -> float:
         """All seconds that may be spent, once the first run's length is known."""
@@ -43,6 +44,6 @@ def first_limit(plan: Plan) -> float:
     return plan.timeout or plan.budget or FIRST
 
 
-def outlives(first: float, again: bool) -> float:
-    """Seconds after which a run has outlived one that failed; the second time it has to outlive it by far."""
-    return max(3.0 * first, first + 30.0) if again else max(1.5 * first, first + 15.0)
+def outlives(first: float, again: bool, patience: float = 1.0) -> float:
+    """Seconds after which a run has outlived one that failed; to confirm it has to outlive it by far."""
+    return patience * (max(3.0 * first, first + 90.0) if again else max(1.5 * first, first + 45.0))

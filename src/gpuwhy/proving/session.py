@@ -29,7 +29,7 @@ KEEP = 3
 CALM, FLAKY = 3, 7
 """How often a program is run that did not fail, and one that fails at times, before anything is changed."""
 CONFIRM = 20
-ROUNDS = 2
+ROUNDS = 3
 VAGUE = 0.6
 """The confidence below which a loud run is worth its time."""
 _ASKS_GPU = ("cuda", "gpu", "nvidia")
@@ -49,6 +49,7 @@ class Session:
         self.base: Ending | None = None
         self.first = 0.0
         self.found: tuple[Tweak, ...] = ()
+        self.patience = 1.0  # raised where a run that outlived the failure failed after all
         self.share = 1.0  # of the change found among all weights
         self.turns: tuple[Tweak, ...] = ()
         self.proven = self.interrupted = self.spent = False
@@ -172,7 +173,7 @@ class Session:
             return plan.timeout or self.first + 5.0, plan.quiet
         if plan.ok:
             return max(3.0 * self.first, self.first + 60.0), plan.quiet
-        return outlives(self.first, purpose == "confirm"), plan.quiet
+        return outlives(self.first, purpose == "confirm", self.patience), plan.quiet
 
     def _away(self, tweaks: Sequence[Tweak], ran: Ran) -> str:
         """Why a success is none: it stayed away from the GPU that it used or asked for before."""
@@ -219,10 +220,19 @@ class Session:
             self.hunted(self.tweaks)
             if not self.found or self.proven:
                 return
+            if self._too_soon():
+                self.patience *= 4.0
+                self.runs = [_undecided(one) if "still running" in one.note else one for one in self.runs]
+                continue
             doubtful = {one.id for one in self.found}
             self.found = ()
             lowered = [_times(one, 0.01) if one.id in doubtful else one for one in self.tweaks]
             self.tweaks = sorted(lowered, key=lambda one: -one.weight)
+
+    def _too_soon(self) -> bool:
+        """Whether the change was taken for a success only because a run was not waited for long enough."""
+        key = frozenset(one.id for one in self.found)
+        return any("still running" in one.note for one in self.runs if one.key == key)
 
     def hunted(self, tweaks: Sequence[Tweak]) -> None:
         """The smallest change among these, confirmed."""
@@ -268,6 +278,10 @@ class Session:
 def _unweighed(here: Sequence[Tweak], weighed_before: Sequence[Tweak]) -> Sequence[Tweak]:
     """A second reading raises weights once more at most: what was raised stays, the rest may rise."""
     return here if not weighed_before else [_times(one, 0.5) for one in here]
+
+
+def _undecided(one: Once) -> Once:
+    return one._replace(outcome="unclear")
 
 
 def _times(one: Tweak, factor: float) -> Tweak:

@@ -29,7 +29,7 @@ _DRIVER, _CXX = (
 def tweaks_here(plan: Plan, facts: Facts, host: Host) -> list[Tweak]:
     """Every tweak that this machine and this program allow."""
     gpus = len(value_or(facts.devices.devices, ()))
-    out = [*_variables(plan), *remedies.limits(stage.limits_now(), stage.may_exceed())]
+    out = [*_variables(plan), *remedies.limits(plan.limits, stage.may_exceed())]
     out += remedies.places(plan.environ)
     out += remedies.shadows(stage.shadows(plan.argv, _modules(facts, host), plan.environ))
     out += _user_site(plan, facts)
