@@ -126,11 +126,10 @@ def test_a_cause_that_is_only_possible_is_carried_out_when_it_is_named(world):
     assert wheels.releases(world.folder / "env-gpuwhy") == {"onnxruntime_gpu-1.31.1"}
 
 
-@pytest.mark.parametrize("gone", ["nvidia_cudnn_cu12", "tiny"], ids=["the change fails", "the copy fails"])
-def test_a_failing_installer_leaves_everything_as_it_was(world, gone):
+def test_a_failing_installer_leaves_everything_as_it_was(world):
     env = world.damaged()
     before = wheels.tree(env)
-    for file in world.links.glob(f"{gone}-*"):
+    for file in world.links.glob("nvidia_cudnn_cu12-*"):
         file.unlink()
     (world.folder / "cache").rename(world.folder / "cache-away")
     done = world.fix("--python", str(env), "--apply", "--yes")

@@ -208,3 +208,21 @@ def test_a_fix_that_makes_something_worse_is_taken_back(world, where):
     assert list(world.folder.glob("env-gpuwhy*")) == []
     worse = [one for one in applied["compared"] if one["verdict"] == "worse"]
     assert [one["what"] for one in worse] == ["import onnxruntime"]
+
+
+@needs_uv
+def test_what_no_index_has_any_more_goes_over_as_files(world):
+    """A private wheel that was installed once; its script begins with the Python of the copy."""
+    script = {"mine.py": b"y = 2\n", "mine-1.0.data/scripts/mine": b"#!python\nimport mine\nprint(mine.y)\n"}
+    wheels.wheel(world.links, "mine", "1.0", script)
+    env = wheels.environment(world.folder / "env", world.environ, "nvidia-cudnn-cu12", "mine")
+    wheels.damage(env)
+    (world.links / "mine-1.0-py3-none-any.whl").unlink()
+    (world.folder / "cache").rename(world.folder / "cache-away")
+    done = world.fix("--python", str(env), "--apply", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "mine 1.0 is not to be had as a wheel" in done.stderr
+    made = world.folder / "env-gpuwhy"
+    assert wheels.releases(made) == wheels.releases(env)
+    assert (made / "bin" / "mine").read_text().startswith(f"#!{made}/")
+    assert subprocess.run([made / "bin" / "mine"], capture_output=True, text=True, check=True).stdout == "2\n"

@@ -14,6 +14,7 @@ import msgspec
 
 from gpuwhy.model.repair import Action, name_of
 from gpuwhy.repair import hook
+from gpuwhy.repair.carry import carry
 from gpuwhy.repair.child import FailedError, interruptible, undisturbed
 from gpuwhy.repair.claim import Claim, claim, half_made
 from gpuwhy.repair.installer import Installer
@@ -100,17 +101,32 @@ def _copied(patient: Patient, actions: Sequence[Action], installer: Installer, m
     kept = pins(patient, replaced, public="torch" in replaced)
     again = [action for action in actions if action.again]
     exact = _locked(patient, [a for a in actions if not a.again], again, kept, installer, folder, gpu)
-    if exact:
-        installer.freeze(python, exact, folder, backend([*exact.values(), *_labels(actions)]))
-    elif kept:
-        installer.freeze(python, kept, folder, backend(kept.values()))
+    rest = {**exact, **{name: text for name, text in kept.items() if name not in exact}} if exact else kept
+    _frozen(patient, rest, installer, folder, backend([*rest.values(), *_labels(actions if exact else ())]))
     for action in actions if not exact else again:
-        installer.carry_out(python, action, ())
+        installer.carry_out(python, action, (), beside=kept)
     folders = [_moved(one, patient.prefix, folder) for action in actions for one in action.folders]
     if folders:
         hook.write(folder, "venv", folders)
     use = (f"source {shlex.quote(folder)}/bin/activate", *_without_activation(folders))
     return Made(folder, python, (f"rm -r {shlex.quote(folder)}",), use, _path(folders), mine)
+
+
+def _frozen(patient: Patient, wanted: Mapping[str, str], installer: Installer, folder: str, label: str) -> None:
+    """Exactly these; what no index has goes over as files."""
+    left = dict(wanted)
+    while left:
+        try:
+            return installer.freeze(f"{folder}/bin/python", left, folder, label)
+        except FailedError as error:
+            name = name_of(error.which)
+            here = [one for one in patient.distributions if one.name == name and name in left]
+            if error.kind != "lacks" or not here or left[name] != f"{name}=={here[0].version}":
+                raise
+            installer.say(f"{name} {here[0].version} is not to be had as a wheel: its files are copied")
+            carry(here[0], patient.prefix, folder)
+            del left[name]
+    return None
 
 
 def _labels(actions: Sequence[Action]) -> list[str]:
@@ -138,11 +154,29 @@ def _locked(
     loose = {
         name: text if name in gpu or " @ " in text or text.startswith("-e") else name for name, text in kept.items()
     }
-    for rest in (kept, loose):
-        found = installer.lock(patient.python, [*wanted, *same.values(), *rest.values()], kept, folder, label)
+    for rest in (dict(kept), loose):
+        found = _asked(installer, patient.python, [*wanted, *same.values()], rest, kept, folder, label)
         if found:
             return {name: text for name, text in found.items() if name not in same}
     return {}
+
+
+def _asked(
+    installer: Installer,
+    python: str,
+    wanted: Sequence[str],
+    rest: dict[str, str],
+    kept: Mapping[str, str],
+    folder: str,
+    label: str,
+) -> dict[str, str]:
+    """The lock; what the index does not have stays as it is, and takes no part in it."""
+    while True:
+        try:
+            return installer.lock(python, [*wanted, *rest.values()], kept, folder, label)
+        except FailedError as error:
+            if error.kind != "lacks" or rest.pop(name_of(error.which), None) is None:
+                raise
 
 
 def _replaced(action: Action) -> tuple[str, ...]:
@@ -182,10 +216,11 @@ def in_place(patient: Patient, actions: Sequence[Action], installer: Installer, 
     undo = [_undo(installer, patient, list_)]
     changed = {name: text for name, text in exact.items() if kept.get(name) != text}
     whole = Action(tuple(changed.values()), tuple(gone), backend=backend([*exact.values(), *_labels(moving)]))
+    beside = {} if exact else kept
     try:
         with interruptible():
             for action in actions if not exact else (whole, *again):
-                installer.carry_out(patient.python, action, present, exactly=action is whole)
+                installer.carry_out(patient.python, action, present, exactly=action is whole, beside=beside)
             if folders:
                 undo.append(hook.undo(hook.write(patient.prefix, patient.kind, folders)))
     except (FailedError, OSError, KeyboardInterrupt) as error:

@@ -55,9 +55,9 @@ _GATE = _Gate()
 class FailedError(Exception):
     """An installer did not do what it was asked; the text says which, how it ended, and why as far as it told."""
 
-    def __init__(self, text: str, kind: str = "") -> None:
+    def __init__(self, text: str, kind: str = "", which: str = "") -> None:
         super().__init__(text)
-        self.kind = kind
+        self.kind, self.which = kind, which
 
 
 def run(argv: Sequence[str], environ: Mapping[str, str], seconds: float, out: int = 2) -> str:
@@ -108,7 +108,8 @@ def _failure(program: str, name: str, code: int, said: str) -> FailedError:
         return FailedError(cannot[0])
     how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
     why = reason(said)
-    return FailedError(f"{name} {how}: {why.text}" if why.text else f"{name} {how}; its own words are above", why.kind)
+    text = f"{name} {how}: {why.text}" if why.text else f"{name} {how}; its own words are above"
+    return FailedError(text, why.kind, why.which)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -13,12 +13,15 @@ from gpuwhy.repair.child import FailedError, run
 
 Say = Callable[[str], None]
 
+WHEELS = ["--only-binary", ":all:"]
+"""What is copied is never compiled: that would run code for hours, and make something else than what is there."""
+
 
 class Installer:
     """Makes environments and installs into them, by child processes."""
 
     def __init__(self, environ: Mapping[str, str], seconds: float, say: Say, uv: str | None = None) -> None:
-        self._environ, self._seconds, self._say = environ, seconds, say
+        self._environ, self._seconds, self.say = environ, seconds, say
         self.uv = shutil.which("uv", path=environ.get("PATH")) or "" if uv is None else uv
 
     def venv(self, python: str, folder: str, system_site: bool) -> None:
@@ -33,8 +36,12 @@ class Installer:
         """Exactly these, and nothing that they ask for; the list is kept in the folder meanwhile."""
         if not self.uv and "pip" in pins:
             self._run([python, "-m", "pip", "install", pins["pip"]])
-        with _listed(folder, pins.values()) as name:
-            self.install(python, ["-r", name], Action(backend=backend), "--no-deps")
+        plain = [text for text in pins.values() if not _is_reference(text)]
+        built = [text for text in pins.values() if _is_reference(text)]
+        for lines, flags in ((plain, WHEELS), (built, [])):
+            if lines:
+                with _listed(folder, lines) as name:
+                    self.install(python, ["-r", name], Action(backend=backend), "--no-deps", *flags)
 
     def lock(
         self, python: str, wanted: Sequence[str], prefer: Mapping[str, str], folder: str, backend: str
@@ -45,26 +52,51 @@ class Installer:
         """
         with _listed(folder, wanted) as asked, _listed(folder, prefer.values()) as found:
             more = [f"--torch-backend={backend}"] if backend else []
+            more += [] if any(map(_is_reference, wanted)) else WHEELS
             argv = [self.uv, "pip", "compile", "-q", "--no-header", "--no-annotate", "--no-strip-extras"]
             try:
                 self._run([*argv, "--python", python, *more, "-o", found, asked], quiet=True)
             except FailedError as error:
-                if error.kind in ("disk", "network", "closed"):
+                lacks = error.kind == "lacks" and name_of(error.which) in prefer
+                if lacks or error.kind in ("disk", "network", "closed"):
                     raise
                 return {}
             with open(found, encoding="utf-8") as file:
                 lines = [line.strip() for line in file if line.strip() and not line.startswith(("#", "--"))]
         return {_name(line, prefer): line for line in lines}
 
-    def carry_out(self, python: str, action: Action, present: Iterable[str], exactly: bool = False) -> None:
-        """Remove what is there of what has to go, then install; `exactly` adds nothing that is asked for besides."""
+    def carry_out(
+        self,
+        python: str,
+        action: Action,
+        present: Iterable[str],
+        exactly: bool = False,
+        beside: Mapping[str, str] | None = None,
+    ) -> None:
+        """Remove what is there of what has to go, then install.
+
+        `exactly` adds nothing that is asked for besides; what is `beside` stays where the releases let it.
+        """
         gone = [name for name in action.uninstall if name in set(present)]
         if gone and self.uv:
             self._run([self.uv, "pip", "uninstall", "--python", python, *gone])
         elif gone:
             self._run([python, "-m", "pip", "uninstall", "-y", *gone])
-        if action.install:
+        if action.install and beside and not action.again:
+            self._beside(python, action, beside)
+        elif action.install:
             self.install(python, action.install, action, *(["--no-deps"] if exactly else []))
+
+    def _beside(self, python: str, action: Action, beside: Mapping[str, str]) -> None:
+        """With everything else held where it is; where that contradicts what is wanted, without."""
+        held = [text for text in beside.values() if not _is_reference(text)]
+        with _listed(_prefix(python), held) as name:
+            try:
+                self.install(python, action.install, action, "-c", name)
+            except FailedError as error:
+                if error.kind in ("disk", "network", "closed"):
+                    raise
+                self.install(python, action.install, action)
 
     def rehearse(self, python: str, action: Action) -> None:
         """Whether what is to be installed exists and fits, asked before anything is removed; pip fetches it."""
@@ -92,13 +124,17 @@ class Installer:
             self._run([python, "-m", "pip", "install", *more, *wanted])
 
     def _run(self, argv: list[str], quiet: bool = False) -> None:
-        self._say("$ " + " ".join(os.path.basename(argv[0]) if n == 0 else word for n, word in enumerate(argv)))
+        self.say("$ " + " ".join(os.path.basename(argv[0]) if n == 0 else word for n, word in enumerate(argv)))
         run(argv, self._environ, self._seconds, -1 if quiet else 2)
 
 
 def _name(line: str, prefer: Mapping[str, str]) -> str:
     """The distribution of a line; an editable folder's is the one that asked for that folder."""
     return next((name for name, text in prefer.items() if text == line), "") or name_of(line.removeprefix("-e "))
+
+
+def _is_reference(text: str) -> bool:
+    return " @ " in text or text.startswith("-e")
 
 
 def _prefix(python: str) -> str:

@@ -14,15 +14,15 @@ _NETWORK = (
 )  # fmt: skip
 _DISK = ("no space left on device", "os error 28", "errno 28", "disk quota exceeded", "os error 122")
 _READ_ONLY = ("read-only file system", "os error 30", "errno 30", "permission denied", "os error 13", "errno 13")
-_LACKS = re.compile(
-    r"(?:no matching distribution found for|there is no version of|no version of|satisfies the requirement|"
-    r"was not found in the package registry|not found in the provided package locations)",
+_LACKS = (
+    r"no matching distribution found for ([\w.\-\[\],=<>!~+*]+)",
+    r"there (?:is|are) no versions? of ([\w.\-\[\],=<>!~+*]+)",
+    r"satisfies the requirement ([\w.\-\[\],=<>!~+*]+)",
+    r"([\w.\-\[\]=+]+) has no (?:usable )?wheels",
+    r"([\w.\-]+) was not found in the (?:package registry|provided package locations|cache)",
+    r"no usable wheels for ([\w.\-\[\]=+]+)",
 )
-_WHICH = re.compile(
-    r"(?:no matching distribution found for|there is no version of|satisfies the requirement)\s+([\w.\-\[\],=<>!~+*]+)"
-    r"|because\s+([\w.\-]+)\s+was not found",
-    re.IGNORECASE,
-)
+"""How installers say that they cannot get a release; the group is its name, with or without the version."""
 
 
 class Reason(NamedTuple):
@@ -30,6 +30,7 @@ class Reason(NamedTuple):
 
     kind: Literal["disk", "lacks", "network", "closed", "contradiction", ""] = ""
     text: str = ""
+    which: str = ""  # the distribution that is not to be had
 
 
 def reason(said: str) -> Reason:
@@ -42,12 +43,11 @@ def reason(said: str) -> Reason:
         return Reason(
             "network", "the package index cannot be reached: look at the network, the proxy and the index's address"
         )
-    if _LACKS.search(low):
-        found = _WHICH.search(text)
-        which = (found[1] or found[2] or "").rstrip(".,") if found else ""
-        return Reason(
-            "lacks", f"the package index does not have {which or 'a release that is asked for'} for this Python"
-        )
+    lacks = next((found for words in _LACKS if (found := re.search(words, text, re.IGNORECASE))), None)
+    if lacks:
+        which = lacks[1].rstrip(".,")
+        text = f"the package index does not have {which or 'a release that is asked for'} for this Python"
+        return Reason("lacks", text, which)
     if any(words in low for words in _READ_ONLY):
         return Reason("closed", "a folder cannot be written to: choose another with --into")
     if "no solution found" in low or "resolutionimpossible" in low or "conflicting dependencies" in low:

@@ -1,0 +1,48 @@
+"""The table of breaks, run for real: `GPUWHY_BREAKS=/folder pytest -m real tests/repair/test_breaks.py -n0`.
+
+The folder keeps the healthy environments (12 GB); what every row ended with is added to `score.jsonl` in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from . import lab, wheels
+from .breaks import BASES, BREAKS, Break
+
+real = [pytest.mark.real, pytest.mark.skipif(not wheels.UV, reason="no uv")]
+
+
+def test_the_table_is_whole():
+    """At least 40 breaks, each of a known base, with causes that exist and something that must hold."""
+    from gpuwhy.causes import CAUSES
+
+    known = {cause.id for cause in CAUSES} | {"install.inconsistent"}
+    assert len(BREAKS) >= 40
+    assert len({one.id for one in BREAKS}) == len(BREAKS)
+    for one in BREAKS:
+        assert one.base in BASES
+        assert one.steps
+        assert set(one.causes) <= known, one.id
+        assert one.told or one.works, one.id
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory) -> Path:
+    kept = os.environ.get("GPUWHY_BREAKS")
+    return Path(kept) if kept else tmp_path_factory.mktemp("breaks")
+
+
+@pytest.mark.parametrize("one", [pytest.param(row, id=row.id, marks=real) for row in BREAKS])
+def test_a_break_is_named_and_mended(folder: Path, one: Break):
+    if not lab.interpreter(BASES[one.base][0]):
+        pytest.skip(f"no Python {BASES[one.base][0]}")
+    told = lab.score(folder, one)
+    with (folder / "score.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(told) + "\n")
+    assert told["right"], told
+    assert told["ends"] == "verified", told
