@@ -184,3 +184,17 @@ def test_single_tweaks_wait_for_the_causes_that_speak_for_them():
     unlikely = tweak("growth", 0.001, joins=False)
     found, _ = play([unlikely, tweak("V1")], guilty("growth"))
     assert found.tweaks == (), "an experiment without a chance is not made"
+
+
+def test_a_second_failure_behind_one_that_is_named_is_looked_for():
+    """The first is tried at once and leads to another failure: not given up, and not taken for something needed."""
+
+    def world(gone: set[str]) -> tuple[Outcome, str]:
+        if "FIRST" not in gone:
+            return "same", ""
+        return ("passes", "") if "SECOND_ONE" in gone else ("other", "no device for SECOND_ONE")
+
+    tweaks = [tweak("FIRST", 60.0), *(tweak(f"V{n}") for n in range(60)), tweak("SECOND_ONE")]
+    found, runs = play(tweaks, world)
+    assert names(found) == {"FIRST", "SECOND_ONE"}
+    assert runs <= 6

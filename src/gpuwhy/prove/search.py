@@ -12,7 +12,7 @@ from math import log2
 from typing import NamedTuple
 
 from gpuwhy.model.proof import Outcome, Tweak
-from gpuwhy.prove.weigh import needed_by
+from gpuwhy.prove.weigh import named_in, needed_by
 
 ONE, TWO, THREE = 0.8, 0.14, 0.06
 """How often one, two or three tweaks are needed together."""
@@ -104,8 +104,11 @@ def _grow(
         if not size:
             return _Grown(joint, turns=tuple(turns))
         result = yield from memory.ask(joint[:size])
+        if result.outcome == "other" and size < len(joint):  # perhaps a second failure behind the first: go on
+            joint, low = [*joint[:size], *named_in(result.message, joint[size:])], max(low, size)
+            continue
         if result.outcome == "other":
-            kept = yield from _needed(memory, joint, low, size, result.message, len(turns))
+            kept = yield from _needed(memory, joint, 0, size, result.message)
             turns += [kept.turning] if kept.turning else []
             joint, size, low = kept.joint, kept.size, min(low, kept.low)
             result = kept.result
@@ -174,7 +177,7 @@ class _Kept(NamedTuple):
 
 
 def _needed(
-    memory: _Memory, joint: list[Tweak], low: int, size: int, message: str, turns: int
+    memory: _Memory, joint: list[Tweak], low: int, size: int, message: str
 ) -> Generator[Experiment, Result, _Kept]:
     """The beginning fails otherwise: leave out what the program cannot do without, and try again."""
     result = Result("other", message)

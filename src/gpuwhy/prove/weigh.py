@@ -11,6 +11,8 @@ from gpuwhy.model.ending import Ending
 from gpuwhy.model.proof import Tweak
 
 NAMED_LAST, NAMED, READ, VALUE, PLACE = 60.0, 15.0, 12.0, 15.0, 40.0
+NEAR = 0.6
+"""How much a cause of the same layer says: an allocation that fails is oom, preallocation or fragmentation."""
 DOUBT = 1.0
 """The weight of "none of these", before the report's causes raise it."""
 LONG = 4
@@ -40,8 +42,14 @@ def weighed(
     speaking = {id_ for pattern, ids in _BY_WORDS if pattern.search(last) for id_ in ids}
     words, read = set(re.findall(r"\w+", output)), set(re.findall(r"\w+", source))
 
+    layers: dict[str, float] = {}
+    for cause, confidence in causes.items():
+        layers[_layer(cause)] = max(confidence, layers.get(_layer(cause), 0.0))
+
     def weight(one: Tweak) -> float:
-        by_cause = max((causes.get(cause, 0.0) for cause in one.causes), default=0.0)
+        by_cause = max(
+            (max(causes.get(cause, 0.0), NEAR * layers.get(_layer(cause), 0.0)) for cause in one.causes), default=0.0
+        )
         raised = one.weight * (0.5 + 8.0 * by_cause)
         raised *= _named(one, last, words, read) * _quoted(one, output)
         raised *= PLACE if one.kind == "hide" and any(_inside(file, one.value) for file in files) else 1.0
@@ -49,6 +57,21 @@ def weighed(
 
     told = (msgspec.structs.replace(one, weight=weight(one)) for one in tweaks)
     return sorted(told, key=lambda one: -one.weight)
+
+
+def _layer(cause: str) -> str:
+    return cause.split(".")[0]
+
+
+def named_in(message: str, tweaks: Sequence[Tweak]) -> list[Tweak]:
+    """The same tweaks, those that a new failure speaks of raised and first."""
+    words = set(re.findall(r"\w+", message))
+
+    def raised(one: Tweak) -> Tweak:
+        spoken = len(one.name) >= LONG and one.name in words and one.name != "PATH"
+        return msgspec.structs.replace(one, weight=one.weight * NAMED_LAST) if spoken else one
+
+    return sorted(map(raised, tweaks), key=lambda one: -one.weight)
 
 
 def _named(one: Tweak, last: str, words: set[str], read: set[str]) -> float:

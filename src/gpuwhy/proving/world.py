@@ -54,12 +54,14 @@ def _variables(plan: Plan) -> Iterator[Tweak]:
 def _by_contents(one: Tweak, plan: Plan) -> Tweak:
     """A folder of libraries stands for the cause that its libraries make: a driver's, cuDNN's, CUDA's, others'."""
     entry = one.value or plan.environ.get(one.name, "")
-    names = stage.library_names(entry) if one.name == "LD_LIBRARY_PATH" else frozenset({entry})
+    names = stage.library_names(entry if one.name == "LD_LIBRARY_PATH" else entry.rpartition("/")[0])
     text = " ".join(names)
     first: tuple[str, ...]
     if _DRIVER.search(text) and not _CUDA.search(text):
         first = (
-            ("driver.stub",) if "stub" in entry else ("driver.compat_misuse", "driver.library_mismatch", "driver.stub")
+            ("driver.stub",)
+            if "stub" in entry or "/stubs/" in text
+            else ("driver.compat_misuse", "driver.library_mismatch", "driver.stub")
         )
     elif _CUDNN.search(text):
         first = ("cudnn.mixed_libraries", "cudnn.version_mismatch", "cuda.mixed_libraries")

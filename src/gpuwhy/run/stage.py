@@ -193,9 +193,10 @@ def absolute(argv: Sequence[str]) -> list[str]:
 
 
 def library_names(folder: str) -> frozenset[str]:
-    """The shared libraries in a folder, by their names."""
+    """The shared libraries in a folder, by their names and by what links among them lead to."""
     try:
-        return frozenset(one for one in os.listdir(folder) if ".so" in one)
+        names = frozenset(one for one in os.listdir(folder) if ".so" in one)
+        return names | {os.path.realpath(f"{folder}/{one}") for one in names if one.startswith("libcuda.")}
     except OSError:
         return frozenset()
 

@@ -23,6 +23,8 @@ OVERLAP = 4096
 """Bytes of what came before in which a wanted text may have begun."""
 IDLE = 0.02
 """Seconds of CPU per second below which a silent program does nothing."""
+LOOKS, LONG = 5, 2.0
+"""Samples, and seconds of a run, without which nobody can say that it never opened a GPU."""
 GRACE = 2.0
 """Seconds for the last output and the last word after a program's end."""
 
@@ -243,8 +245,8 @@ def touched_gpu(ran: Ran) -> bool | None:
     if any(seen.get("touched") for seen in ran.samples.seen.values()):
         return True
     points = ran.samples.points
-    late = ran.began + ran.seconds - points[-1]["t"] if points else ran.seconds
-    return False if points and late < 1.0 else None
+    looked = len(points) >= LOOKS and ran.began + ran.seconds - points[-1]["t"] < 1.0
+    return False if looked and ran.seconds >= LONG else None
 
 
 def end_process(pid: int, seconds: float = 10.0) -> bool:
