@@ -69,7 +69,7 @@ class Lab:
         self.python = options.python
         self.site = self.ask("import sysconfig; print(sysconfig.get_paths()['purelib'])")
         self.gpuwhy = self.installed(options.own or self.python, Path(options.carry).resolve())
-        self.users = self.shell(f"{AS_NOBODY} {self.python} -c pass", 30) == 0
+        self.users = self.shell(f"{AS_NOBODY} bash -c '{self.python} -c pass'", 30) == 0
         self.end = time.monotonic() + options.minutes * 60
         self.lock = threading.Lock()
         self.log = (self.out / "faults.jsonl").open("w")
@@ -139,11 +139,12 @@ class Lab:
             start = f"{AS_NOBODY} {start}"
         if one.command == "CHROOT":
             start = f"chroot $W/ov/m {start}"
-        streams = f"> {path}/{name}.out 2>&1" if name == "bare" else f"> {path}/{name}.out 2> {path}/{name}.err"
-        return (
+        streams = start if name == "bare" else f"{start} > >(cat > {path}/{name}.out)"
+        kept = f"{path}/{name}.{'out' if name == 'bare' else 'err'}"
+        return (  # output goes through pipes: a limit on the size of files must not cut it
             f"W={path}; D={path}/d; export W D; export OLD_LD=${{LD_LIBRARY_PATH:-}}; {OVER}\n"
-            f"rm -rf {path}/home; mkdir {path}/home; chmod 777 {path}/home; exec 3>&1; {one.setup or ':'}\n"
-            f"{start} {streams}; echo $? > {path}/{name}.rc\n"
+            f"rm -rf {path}/home; mkdir {path}/home; chmod 777 {path}/home; {one.setup or ':'}\n"
+            f"({streams}; echo $? > {path}/{name}.rc) 2>&1 | cat > {kept}\n"
         )
 
     def bare(self, path: Path, one: Draw, command: str) -> tuple[int, str]:
