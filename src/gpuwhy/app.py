@@ -19,10 +19,12 @@ from gpuwhy.host.recording import RecordingHost
 from gpuwhy.host.windows_root import root_of
 from gpuwhy.loader.extensions import extensions
 from gpuwhy.loader.systems import loader_of
-from gpuwhy.model.fact import Absent, Known, Unknown
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Absent, Known, Unknown, value_or
 from gpuwhy.model.facts import Devices, Facts
 from gpuwhy.model.facts import Run as WatchedRun
 from gpuwhy.model.report import Report
+from gpuwhy.observe.as_if import Elsewhere, as_if, like, somewhere
 from gpuwhy.observe.engine import observe
 from gpuwhy.observe.looks import EARLY, LOOKS
 from gpuwhy.observe.scene import Look, Options, Scene
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CAUSES",
     "BadRecordingError",
+    "Elsewhere",
     "Options",
     "Run",
     "UnreadableError",
@@ -78,7 +81,13 @@ def _probe(options: Options) -> tuple[Look, ...]:
 class Run:
     """One diagnosis: the host that was asked, the facts, and whether a look hung."""
 
-    def __init__(self, host: Host, options: Options, note: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        host: Host,
+        options: Options,
+        note: Callable[[str], None] = lambda _: None,
+        elsewhere: Elsewhere | Facts | None = None,
+    ) -> None:
         start = time.monotonic()
         options = msgspec.structs.replace(options, python=host.hide(options.python))
         scene = Scene(host, options, note)
@@ -87,7 +96,8 @@ class Run:
         if isinstance(host, RecordingHost):
             _ask_early(host)
         self.hung = observe(scene, _patient(host, (*LOOKS, *RESOLVE, *_probe(options))))
-        self.facts: Facts = _with_run(scene.facts, host)
+        self.facts: Facts = _moved(_with_run(scene.facts, host), elsewhere)
+        self.as_if = "" if elsewhere is None else named_machine(elsewhere)
         self.took = time.monotonic() - start
 
     @property
@@ -112,7 +122,17 @@ class Run:
             from gpuwhy.logs import report_on_probe
 
             return report_on_probe(self.facts, self.took, self.options.python)
-        return report([c for c in CAUSES if c.asked(self.facts)], self.facts, self.took, again=self.options.python)
+        asked = [c for c in CAUSES if c.asked(self.facts)]
+        with_gpu = somewhere(self.facts) if self._lacks_gpu else None
+        return report(asked, self.facts, self.took, self.options.python, with_gpu, self.as_if)
+
+    @property
+    def _lacks_gpu(self) -> bool:
+        """Whether there is no GPU to judge by: none in this machine, or only files of another."""
+        present = gpu_present(self.facts)
+        return isinstance(present, Absent) or (
+            isinstance(present, Unknown) and isinstance(self.facts.surroundings.offline, Known)
+        )
 
     def recording(self, **more: Any) -> bytes:
         """Everything the host answered, as a file; `more` are further fields of it."""
@@ -123,6 +143,22 @@ class Run:
     def output(self) -> str:
         """What the watched program printed, where a recording holds that."""
         return str(self.host.recording.run.get("output", "")) if isinstance(self.host, RecordedHost) else ""
+
+
+def _moved(facts: Facts, elsewhere: Elsewhere | Facts | None) -> Facts:
+    """The facts as on another machine, where one was told or recorded."""
+    if elsewhere is None:
+        return facts
+    return like(facts, elsewhere) if isinstance(elsewhere, Facts) else as_if(facts, elsewhere)
+
+
+def named_machine(elsewhere: Elsewhere | Facts) -> str:
+    """The machine in a few words."""
+    if isinstance(elsewhere, Elsewhere):
+        return str(elsewhere)
+    names = [one.name for one in value_or(elsewhere.devices.devices, ())]
+    version = value_or(elsewhere.driver.module_version, "")
+    return ", ".join(filter(None, (", ".join(dict.fromkeys(names)), version and f"driver {version}"))) or "that machine"
 
 
 def _with_run(facts: Facts, host: Host) -> Facts:

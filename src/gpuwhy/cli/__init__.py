@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from gpuwhy._version import __version__
 
-HEALTHY, FOUND, USAGE, FAILED = 0, 1, 2, 3
+HEALTHY, FOUND, USAGE, FAILED, PERHAPS = 0, 1, 2, 3, 4
 COMMANDS = ("check", "explain", "run", "record", "cause", "inspect", "releases", "code", "plan", "fix", "lint", "prove")
 
 

@@ -10,13 +10,17 @@ import sys
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from gpuwhy.border import reading
-from gpuwhy.cli import FOUND, HEALTHY, UsageError
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError
 
 MOST = 256 << 20
 """The largest recording that is read."""
 
 if TYPE_CHECKING:
-    from gpuwhy.app import Run
+    from collections.abc import Sequence
+
+    from gpuwhy.app import Elsewhere, Run
+    from gpuwhy.model.facts import Facts
+    from gpuwhy.model.report import Shown
     from gpuwhy.render.terminal import Paper
 
 
@@ -29,6 +33,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--root", metavar="PATH", help="diagnose another machine's files: a folder, an OCI layout or an archive"
     )
     parser.add_argument("--image", default="", metavar="NAME", help="which image or platform of --root's several")
+    parser.add_argument("--gpu", action="append", default=[], metavar="G", help="judge as on a machine with this GPU")
+    parser.add_argument("--driver", default="", metavar="V", help="and with this driver: 535, 550.54.15")
+    parser.add_argument("--gpu-memory", type=float, default=0.0, metavar="GIB", help="and so much memory on the GPU")
+    parser.add_argument("--like", default="", metavar="FILE", help="judge as on the machine of a recording")
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
     parser.add_argument("-v", "--verbose", action="store_true", help="every fact with its source, and every verdict")
     parser.set_defaults(go=go)
@@ -63,7 +71,46 @@ def go(options: argparse.Namespace) -> int:
 
         text = as_text(report, paper(), options.verbose)
     write(text)
-    return FOUND if any(c.confidence >= 0.5 for c in report.causes) else HEALTHY
+    return exit_code(report.causes)
+
+
+def exit_code(causes: Sequence[Shown]) -> int:
+    """1: a cause was found. 4: one that is only possible, or that would show on a machine with a GPU. 0: none."""
+    if any(c.confidence >= 0.5 and not c.with_gpu for c in causes):
+        return FOUND
+    return PERHAPS if causes else HEALTHY
+
+
+def elsewhere(options: argparse.Namespace) -> Elsewhere | Facts | None:
+    """The machine that --gpu, --driver and --gpu-memory describe, or that --like recorded; None for this one."""
+    if getattr(options, "like", ""):
+        if options.gpu or options.driver or options.gpu_memory:
+            raise UsageError("--like takes GPU and driver from a recording; --gpu, --driver and --gpu-memory tell them")
+        return _recorded_facts(options.like)
+    if not (getattr(options, "gpu", ()) or getattr(options, "driver", "") or getattr(options, "gpu_memory", 0)):
+        return None
+    if options.probe or options.gentle:
+        raise UsageError("--probe tries this machine: it cannot try the one that --gpu and --driver describe")
+    from gpuwhy import app
+    from gpuwhy.plan import machine
+
+    if options.gpu_memory and not options.gpu:
+        raise UsageError("--gpu-memory: of which GPU? Name it with --gpu")
+    try:
+        told = machine.described(options.driver, tuple(options.gpu))
+    except machine.BadMachineError as error:
+        raise UsageError(str(error)) from error
+    return app.Elsewhere(tuple((one.name, one.capability) for one in told.gpus), told.driver, options.gpu_memory)
+
+
+def _recorded_facts(path: str) -> Facts:
+    from gpuwhy import app
+
+    try:
+        host, asked = app.recorded_host(read_bytes(path), path)
+    except app.BadRecordingError as error:
+        raise UsageError(f"--like {error}") from error
+    return app.Run(host, asked).facts
 
 
 def diagnose(options: argparse.Namespace) -> Run:
@@ -80,7 +127,7 @@ def diagnose(options: argparse.Namespace) -> Run:
             host, asked = app.recorded_host(read_bytes(options.recording), options.recording)
         except app.BadRecordingError as error:
             raise UsageError(str(error)) from error
-        return app.Run(host, asked)
+        return app.Run(host, asked, elsewhere=elsewhere(options))
     if not getattr(options, "root", None):
         options.python = os.path.expanduser(options.python)
     probe: Literal["", "gentle", "full"] = "gentle" if options.gentle else "full" if options.probe else ""
@@ -93,10 +140,10 @@ def diagnose(options: argparse.Namespace) -> Run:
                 host = app.root_host(options.root, getattr(options, "image", ""), progress.note)
             except app.UnreadableError as error:
                 raise UsageError(f"--root {error}") from error
-            return app.Run(host, asked, progress.note)
+            return app.Run(host, asked, progress.note, elsewhere(options))
         if options.python and not os.path.exists(options.python):
             raise UsageError(f"--python {options.python}: no such file or folder")
-        return app.Run(app.live_host(), asked, progress.note)
+        return app.Run(app.live_host(), asked, progress.note, elsewhere(options))
 
 
 def read_bytes(path: str) -> bytes:

@@ -104,6 +104,14 @@ def cuda_of_driver(driver_version: str) -> str | None:
     return next((cuda for first, cuda in reversed(table) if first <= branch[0]), None)
 
 
+def in_branch(driver: str) -> str:
+    """A driver version; of a bare branch ("535") the newest that NVIDIA packaged with a toolkit or names as a floor."""
+    if "." in driver:
+        return driver
+    known = [t.linux for t in TOOLKITS] + [linux for linux, _ in FAMILIES.values()]
+    return max((one for one in known if one.split(".")[0] == driver), key=numbers, default=driver)
+
+
 def runs(driver_cuda: str, cuda: str) -> bool:
     """Whether a driver that speaks `driver_cuda` runs programs built for `cuda`, newer minors of its major included."""
     speaks, wanted = numbers(driver_cuda), numbers(cuda)

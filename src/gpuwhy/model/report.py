@@ -46,6 +46,7 @@ class Shown(msgspec.Struct, frozen=True):
     explains: tuple[str, ...]  # symptoms, and causes it hides
     fixes: tuple[Fix, ...]
     stops: bool
+    with_gpu: bool = False  # nothing is wrong here, without a GPU: it would show on a machine like this that has one
 
 
 class RuledOut(msgspec.Struct, frozen=True):
@@ -88,4 +89,5 @@ class Report(msgspec.Struct, frozen=True):
     took: float  # seconds
     symptoms: tuple[Symptom, ...] = ()  # explain: what was found in the text, in order
     stairs: tuple[Layer, ...] = ()  # --probe: a row per stage, with its time and what broke
+    as_if: str = ""  # the machine that was described and judged instead of this one: "A100, driver 550"
     question: Question | None = None  # explain: the one test that separates the likeliest causes

@@ -18,14 +18,27 @@ from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed, named, rank, ruled_out, still_open
 
 
-def report(causes: Sequence[Cause], facts: Facts, took: float, again: str = "") -> Report:
-    """Judge, rank and describe; `again` is the environment that a check after the fix must name."""
+def report(
+    causes: Sequence[Cause], facts: Facts, took: float, again: str = "", with_gpu: Facts | None = None, as_if: str = ""
+) -> Report:
+    """Judge, rank and describe; `again` is the environment that a check after the fix must name.
+
+    `with_gpu` are the facts on a machine like this that has a GPU, where this one has none; `as_if` names the machine
+    that the facts were made to be of.
+    """
     verdicts = tempered(judge(causes, facts), facts)
     shown = named(rank(verdicts), again)
-    status = _status(shown, facts)
+    status, headline = _status(shown, facts), ""
+    if with_gpu is not None and not any(c.stops and c.confidence >= 0.5 for c in shown):
+        later = _with_gpu(causes, with_gpu, shown, again)
+        if later and not any(c.confidence >= 0.5 for c in shown):
+            status, headline = "degraded", f"With a GPU: {_effect(later[0], _by_id(causes, later[0].id))}"
+        shown = (*(c for c in shown if c.id not in {one.id for one in later} or c.confidence >= 0.5), *later)
+    headline = headline or _headline(status, shown, verdicts, facts)
     return Report(
         status=status,
-        headline=_headline(status, shown, verdicts, facts),
+        headline=f"As if on {as_if}: {headline}" if as_if else headline,
+        as_if=as_if,
         causes=shown,
         ruled_out=tuple(row for row in ruled_out(verdicts) if row.id not in {c.id for c in shown}),
         undetermined=still_open(verdicts),
@@ -39,8 +52,25 @@ def report(causes: Sequence[Cause], facts: Facts, took: float, again: str = "") 
     )
 
 
+def _with_gpu(causes: Sequence[Cause], facts: Facts, shown: Sequence[Shown], again: str) -> tuple[Shown, ...]:
+    """The causes that would show on a machine like this that has a GPU, and do not here."""
+    here = {c.id for c in shown if c.confidence >= 0.5}
+    found = named(rank(judge([c for c in causes if c.layer in _LATER], facts)), again)
+    later = [c for c in found if c.confidence >= 0.5 and c.id not in here and c.id not in _CHOSEN]
+    return tuple(msgspec.structs.replace(c, stops=False, with_gpu=True) for c in later)
+
+
+_LATER = ("cuda", "cudnn", "install", "env", "framework")
+_CHOSEN = frozenset({"framework.cpu_only", "framework.platform_dropped"})
+"""A build for the CPU on a machine without a GPU is what somebody chose."""
+
+
+def _by_id(causes: Sequence[Cause], name: str) -> Cause:
+    return next(c for c in causes if c.id == name)
+
+
 def _status(shown: Sequence[Shown], facts: Facts) -> Status:
-    certain = [c for c in shown if c.confidence >= 0.5]
+    certain = [c for c in shown if c.confidence >= 0.5 and not c.with_gpu]
     if any(c.stops for c in certain):
         return "broken"
     if certain:
@@ -97,7 +127,9 @@ def _all_found(facts: Facts) -> bool:
 
 
 def _effect(shown: Shown, cause: Cause) -> str:
-    mild = cause.stops and not shown.stops  # a mild case of something that can be worse: its own words
+    mild = (
+        cause.stops and not shown.stops and not shown.with_gpu
+    )  # a mild case of something that can be worse: its own words
     if mild or (cause.needs_log and shown.because):
         text = shown.because[0].text
         return text if cause.effect == "{because}" else text[:1].upper() + text[1:]

@@ -26,6 +26,7 @@ def report_dict(report: Report) -> dict[str, Any]:
         "facts": report.facts,
         "gpuwhy": report.gpuwhy,
         "took": report.took,
+        **({"as_if": report.as_if} if report.as_if else {}),
         **({"probe": [_layer(row) for row in report.stairs]} if report.stairs else {}),
         **_text(report),
     }
@@ -73,6 +74,7 @@ def cause_dict(cause: Shown) -> dict[str, Any]:
         "because": [_because(f) for f in cause.because],
         "explains": list(cause.explains),
         "fixes": [_fix(f) for f in cause.fixes],
+        **({"with_gpu": True} if cause.with_gpu else {}),
     }
 
 

@@ -68,7 +68,7 @@ def render_head(report: Report, paper: Paper, mark: Mark | None = None) -> list[
 def render_cause(cause: Shown, report: Report, paper: Paper, verbose: bool, more: str = "--verbose") -> Iterator[str]:
     """One cause: what, why, how to fix it, what it is not."""
     head = f"cause  {cause.id}"
-    about = f" · {cause.subject}" if cause.subject else ""
+    about = (" · with a GPU" if cause.with_gpu else "") + (f" · {cause.subject}" if cause.subject else "")
     first, *rest = paper.wrap(f"{head} · {certainty(cause.confidence)}{about}", "", "       ")
     yield paper.tint("1", head) + first.removeprefix(head)
     yield from rest
