@@ -16,11 +16,7 @@ MOST = 256 << 20
 """The largest recording that is read."""
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gpuwhy.app import Elsewhere, Run
-    from gpuwhy.model.facts import Facts
-    from gpuwhy.model.report import Shown
+    from gpuwhy.app import Elsewhere, Facts, Report, Run
     from gpuwhy.render.terminal import Paper
 
 
@@ -71,14 +67,14 @@ def go(options: argparse.Namespace) -> int:
 
         text = as_text(report, paper(), options.verbose)
     write(text)
-    return exit_code(report.causes)
+    return exit_code(report)
 
 
-def exit_code(causes: Sequence[Shown]) -> int:
+def exit_code(report: Report) -> int:
     """1: a cause was found. 4: one that is only possible, or that would show on a machine with a GPU. 0: none."""
-    if any(c.confidence >= 0.5 and not c.with_gpu for c in causes):
+    if any(c.confidence >= 0.5 and not c.with_gpu for c in report.causes):
         return FOUND
-    return PERHAPS if causes else HEALTHY
+    return PERHAPS if report.causes else HEALTHY
 
 
 def elsewhere(options: argparse.Namespace) -> Elsewhere | Facts | None:
