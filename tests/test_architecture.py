@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lint": {"model", "knowledge", "plan"},
     "reason": {"model"},
     "probe": {"host", "model"},
-    "render": {"model"},
+    "render": {"model", "border"},
     "run": {"host", "model", "border"},
     "repair": {"host", "model", "border"},  # the only part that changes anything
 }  # fmt: skip

@@ -30,6 +30,7 @@ from gpuwhy.binary.wheel import Wheel, read_wheel
 from gpuwhy.border.reading import regular
 from gpuwhy.host.alias import Alias, printable
 from gpuwhy.host.base import DebPackage, Disk, Entry, Stat
+from gpuwhy.host.narrow import line_narrowed, narrowed
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 
 T = TypeVar("T")
@@ -151,7 +152,8 @@ class Files:
     def read(self, path: str) -> Fact[str]:
         """See Host.read."""
         return self._answer(
-            path, lambda p: self._alias.hide(self._bytes(p, MAX_READ).decode("utf-8", "surrogateescape"))
+            path,
+            lambda p: self._alias.hide(narrowed(path, self._bytes(p, MAX_READ).decode("utf-8", "surrogateescape"))),
         )
 
     def lines(self, path: str, *containing: str) -> Fact[tuple[str, ...]]:
@@ -160,10 +162,8 @@ class Files:
 
         def look(p: str) -> tuple[str, ...]:
             data = self._bytes(p, MAX_LINES_FILE)
-            kept = _lines_with(data, wanted)
-            return (
-                tuple(self._alias.hide(b"\n".join(kept).decode("utf-8", "surrogateescape")).split("\n")) if kept else ()
-            )
+            kept = [line_narrowed(path, one.decode("utf-8", "surrogateescape")) for one in _lines_with(data, wanted)]
+            return tuple(self._alias.hide("\n".join(kept)).split("\n")) if kept else ()
 
         return self._answer(path, look)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from gpuwhy.border.child import OUT_OF_TIME
 from gpuwhy.border.programs import system_program
+from gpuwhy.border.shared import machine_name
 from gpuwhy.host import windows
 from gpuwhy.host.alias import Alias
 from gpuwhy.host.base import Host, Offline, Output, RegistryKey, Standing, Uname
@@ -32,7 +33,8 @@ STEERING = re.compile(
 
 _SECRET = re.compile(
     r"TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH|^TF_(VAR|CLI|DATA_DIR|LOG|PLUGIN|WORKSPACE|CONFIG|INPUT|REGISTRY|TOKEN)"
-    r"|COORDINATOR_ADDRESS|COMM_ID|SOCKET_IFNAME",
+    r"|COORDINATOR_ADDRESS|COMM_ID|SOCKET_IFNAME|_PAT$|BEARER|COOKIE|SESSION_ID|_(ORG|TEAM|USER|USERNAME|EMAIL|ACCOUNT|LICENSE)$"
+    r"|ENDPOINTS?$|_(ADDR|ADDRESS|HOST|HOSTS|MASTER|URL|URI|PROXY|SERVER|SERVERS|REDIS_\w+|IFNAME|WEBHOOK)$|TRAINER_ENDPOINTS",
     re.IGNORECASE,
 )
 """Names never read, although they look like ours: secrets, Terraform's variables, addresses of other machines."""
@@ -55,7 +57,11 @@ SAID_BYTES = 48_000
 
 def permitted(environ: dict[str, str]) -> dict[str, str]:
     """The variables of an environment that may be read at all."""
-    return {name: value for name, value in sorted(environ.items()) if STEERING.match(name) and not _SECRET.search(name)}
+    return {
+        name: value
+        for name, value in sorted(environ.items())
+        if STEERING.match(name) and (name in _ONLY_SET or not _SECRET.search(name))
+    }
 
 
 def steering(environ: dict[str, str], alias: Alias) -> dict[str, str]:
@@ -72,7 +78,7 @@ class LiveHost(Host):
             self._environ = {name.upper(): value for name, value in self._environ.items()}
         user = self._environ.get("USER") or self._environ.get("LOGNAME") or self._environ.get("USERNAME") or ""
         home = self._environ.get("USERPROFILE" if WINDOWS else "HOME") or os.path.expanduser("~")
-        self.alias = alias or Alias(home, user)
+        self.alias = alias or Alias(home, user, machine_name())
         self._files = Files(self.alias, self._place)
         self._python_of_ours = sys.executable or "python3"
 

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 from gpuwhy._version import __version__
+from gpuwhy.border.secrets import Redactor, of_values
+from gpuwhy.border.shared import machine_name
 from gpuwhy.host.base import Host, question
 from gpuwhy.model.fact import Fact, Unknown
 
@@ -66,9 +68,10 @@ class RecordingHost(Host):
         """The recording as readable JSON, one question a line, sorted; `more` are further fields of the file."""
         with self._lock:
             answers = dict(sorted(self.answers.items()))
+        hide = Redactor(machine_name()).hide  # of answers once more: a child or a future question may have slipped by
         head = {"schema": SCHEMA, "gpuwhy": __version__, "options": options, **more}
-        lines = [f"{_json(key)}: {_json(_brief(key, answer))}" for key, answer in answers.items()]
-        body = ",\n".join(f"{_json(k)}: {_json(v)}" for k, v in head.items())
+        lines = [f"{_json(hide(key))}: {_json(of_values(_brief(key, one), hide))}" for key, one in answers.items()]
+        body = ",\n".join(f"{_json(k)}: {_json(of_values(msgspec.to_builtins(v), hide))}" for k, v in head.items())
         return ("{\n" + body + ',\n"answers": {\n' + ",\n".join(lines) + "\n}}\n").encode()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from gpuwhy.border.shared import as_json as shared_json
 from gpuwhy.model.code import Code, Number
 from gpuwhy.render.terminal import Paper
 
@@ -17,7 +18,7 @@ def as_json(asked: str, codes: Sequence[Code]) -> str:
     """The contract's shape: one match per API and status."""
     matches = [{**msgspec.to_builtins(code), "source": str(code.source)} for code in codes]
     out = {"schema": SCHEMA, "asked": asked, "matches": matches}
-    return msgspec.json.format(msgspec.json.encode(out), indent=1).decode() + "\n"
+    return shared_json(out)
 
 
 def render(asked: str, codes: Sequence[Code], paper: Paper) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from gpuwhy.border.shared import as_json as shared_json
 from gpuwhy.model.repair import SCHEMA, Look, Outcome, Step, Steps
-from gpuwhy.render.json import utf8
 from gpuwhy.render.terminal import Paper, plain
 
 _IN = "     "
@@ -142,4 +142,4 @@ def render_json(steps: Steps, outcome: Outcome | None) -> str:
         "notes": list(steps.notes),
         "applied": msgspec.to_builtins(outcome) if outcome else None,
     }
-    return msgspec.json.format(msgspec.json.encode(utf8(plainly)), indent=1).decode() + "\n"
+    return shared_json(plainly)

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from gpuwhy.border.shared import as_json
 from gpuwhy.model.inspected import SCHEMA, FrameworkTree, Inspected, Library, Missing, Tree
-from gpuwhy.render.json import utf8
 
 
 def inspected_dict(found: Inspected) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def inspected_dict(found: Inspected) -> dict[str, Any]:
 
 def render(found: Inspected) -> str:
     """Indented JSON, ending in a newline."""
-    return msgspec.json.format(msgspec.json.encode(utf8(inspected_dict(found))), indent=1).decode() + "\n"
+    return as_json(inspected_dict(found), paths=True)
 
 
 def _tree(tree: Tree) -> dict[str, Any]:

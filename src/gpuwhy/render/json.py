@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
+from gpuwhy.border.shared import as_json
 from gpuwhy.model.cause import Evidence, Finding, Fix
 from gpuwhy.model.report import SCHEMA, Layer, Report, Shown
 from gpuwhy.model.symptom import Symptom
@@ -61,7 +60,7 @@ def _symptom(one: Symptom) -> dict[str, Any]:
 
 def render(report: Report) -> str:
     """Indented JSON, ending in a newline."""
-    return msgspec.json.format(msgspec.json.encode(utf8(report_dict(report))), indent=1).decode() + "\n"
+    return as_json(report_dict(report))
 
 
 def cause_dict(cause: Shown) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
+from gpuwhy.border.secrets import Redactor
+from gpuwhy.border.shared import as_json as shared_json
 from gpuwhy.model.lint import Checked, Lint, Mistake, Problem
 from gpuwhy.render.terminal import Paper
 
@@ -86,7 +86,7 @@ def as_json(lint: Lint, version: str) -> str:
         "counts": counts,
         "files": [_file(file) for file in lint.files],
     }
-    return msgspec.json.format(msgspec.json.encode(whole), indent=1).decode() + "\n"
+    return shared_json(whole, paths=True)
 
 
 def _file(file: Checked) -> dict[str, Any]:
@@ -121,7 +121,8 @@ def as_annotations(lint: Lint) -> str:
         for mistake in file.mistakes:
             text = f"{mistake.text}\nfix: {mistake.fix}"
             lines.append(_annotation(mistake.severity, mistake.rule, mistake.place.path, mistake.place.line, text))
-    return "".join(line + "\n" for line in lines)
+    hide = Redactor().hide  # a workflow's log is public
+    return "".join(hide(line) + "\n" for line in lines)
 
 
 def _annotation(severity: str, rule: str, path: str, line: int, text: str) -> str:

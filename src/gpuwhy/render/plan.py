@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from gpuwhy.border.shared import as_json as shared_json
 from gpuwhy.model.plan import Choice, Conflict, Line, Passed, Plan, Proposal, Way
 from gpuwhy.render.terminal import Paper, plain
 
@@ -19,7 +20,7 @@ def as_json(plan: Plan) -> str:
     """The contract's shape."""
     out: dict[str, Any] = {"schema": SCHEMA, "status": "proposal" if plan.proposal else "conflict"}
     out |= msgspec.to_builtins(plan)
-    return msgspec.json.format(msgspec.json.encode(out), indent=1).decode() + "\n"
+    return shared_json(out)
 
 
 def schema() -> dict[str, Any]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import msgspec
-
+from gpuwhy.border.shared import as_json as shared_json
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.proof import SCHEMA, Change, Outcome, Proof, Trial, Tweak
 from gpuwhy.model.report import certainty
-from gpuwhy.render.json import cause_dict, utf8
+from gpuwhy.render.json import cause_dict
 from gpuwhy.render.terminal import Paper, plain
 
 __all__ = ["Proof", "proof_dict", "render", "render_json", "render_plan"]
@@ -144,4 +143,4 @@ def _ending(ending: Ending) -> dict[str, Any]:
 
 def render_json(proof: Proof) -> str:
     """Indented JSON, ending in a newline."""
-    return msgspec.json.format(msgspec.json.encode(utf8(proof_dict(proof))), indent=1).decode() + "\n"
+    return shared_json(proof_dict(proof))

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from gpuwhy.border.shared import as_json as shared_json
 from gpuwhy.model.release import FIELDS, Described, Release, Verdict
 from gpuwhy.render.terminal import Paper
 
@@ -17,7 +18,7 @@ SCHEMA = "gpuwhy.releases/1"
 def as_json(rows: Iterable[Described]) -> str:
     """The contract's shape; fields that nobody could read are named in `unknown` (and null; `cuda` is left out)."""
     releases = [_dict(row) for row in rows]
-    return msgspec.json.format(msgspec.json.encode({"schema": SCHEMA, "releases": releases}), indent=1).decode() + "\n"
+    return shared_json({"schema": SCHEMA, "releases": releases})
 
 
 def _dict(row: Described) -> dict[str, Any]:

@@ -1,0 +1,117 @@
+"""Alias: keeps user names out of everything we keep or show, in a way that a shell still understands.
+
+The home folder is written `~` (on Windows too, with either slash after it), this user's name as a path component
+`$USER`, another user's home `/home/user-1a2b` (a short hash). Text from the machine is aliased on the way in; paths
+in questions are turned back on the way out. A `~` that the machine itself wrote is kept apart as `\\~`; a byte that is
+not UTF-8 is written `\\udcXX`, so that every answer is text that JSON and a terminal can hold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from gpuwhy.border.secrets import Redactor
+
+_GENERIC = frozenset(
+    {"root", "user", "users", "ubuntu", "debian", "admin", "nobody", "runner", "vscode", "jovyan", "ec2-user"}
+    | {"azureuser", "opc", "vagrant", "work", "home", "data", "mnt", "opt", "usr", "tmp", "var", "lib", "lib64", "bin"}
+    | {"Public", "Default", "All Users", "Default User", "Administrator", "runneradmin"}
+    | {"share", "local", "conda", "miniconda3", "app", "src", "code", "project", "python3", "nvidia", "cuda"}
+)
+_BYTE = re.compile(r"\\udc([89a-f][0-9a-f])")
+_OTHER = re.compile(r"(/home/|/Users/)([^/\s:;,'\"()<>|*?]+)")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_OTHER_WINDOWS = re.compile(
+    r"((?:^|(?<=\W))[A-Za-z]:[\\/]+(?:Users|Documents and Settings)[\\/]+)"
+    r"([^\\/:;,\"<>|*?\r\n]+(?=[\\/])|[^\\/\s:;,'\"()<>|*?]+)",
+    re.IGNORECASE,
+)
+
+
+def printable(text: str) -> str:
+    """Write the bytes that are not UTF-8 (lone surrogates in a Python string) as backslash escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def _bytes_back(path: str) -> str:
+    return _BYTE.sub(lambda byte: chr(0xDC00 + int(byte.group(1), 16)), path) if "\\udc" in path else path
+
+
+_TILDE = re.compile(r"(?:(?<=^)|(?<=[\s:=]))(\\*)~(?=/|$)")
+_KEPT = re.compile(r"(?:(?<=^)|(?<=[\s:=]))(\\*)\\~(?=/|$)")
+"""A `~` of the machine's own, as it writes it and as we keep it: with one backslash more."""
+
+
+class Alias:
+    """Both directions of the mapping for one machine."""
+
+    def __init__(self, home: str = "", user: str = "", host: str = "") -> None:
+        self.redactor = Redactor(host)
+        windows = _DRIVE.match(home)
+        home = home.replace("\\", "/") if windows else home
+        self.home = printable(home.rstrip("/")) if windows or home.startswith("/") else ""
+        user = printable(user) or self.home.rpartition("/")[2]
+        self.user = user if len(user) > 2 and user not in _GENERIC else ""
+        self._others: dict[str, str] = {}
+        self._home = re.compile(r"(?<![\w./-])" + re.escape(self.home) + r"(?![\w.-])") if self.home else None
+        slash = r"(?<=[/\\])" if windows else r"(?<=/)"
+        self._user = re.compile(slash + re.escape(self.user) + r"(?![\w.-])") if self.user else None
+        self._windows = windows is not None
+        if windows:  # either slash, doubled where a program quotes it, in any case
+            parts = r"[\\/]+".join(re.escape(part) for part in self.home.split("/"))
+            self._home = re.compile(r"(?<![\w./\\-])" + parts + r"(?![\w.-])", re.IGNORECASE)
+
+    def hide(self, text: str) -> str:
+        """Alias the paths inside a text that came from the machine."""
+        text = printable(text)
+        if "~" in text:
+            text = _TILDE.sub(r"\1\\~", text)
+        return self.redactor.hide(self.people(text))
+
+    def people(self, text: str) -> str:
+        """The home folders in a text, aliased; what is aliased already stays."""
+        if self._home and (self._windows or self.home in text):
+            text = self._home.sub("~", text)
+        if self._user and self.user in text:
+            text = self._user.sub("$USER", text)
+        if ":" in text and ("sers" in text or "SERS" in text):
+            text = _OTHER_WINDOWS.sub(self._other, text)
+        if "/home/" in text or "/Users/" in text:
+            text = _OTHER.sub(self._other, text)
+        return text
+
+    def path(self, path: str) -> str:
+        """Turn an aliased path back into one the machine understands."""
+        path = self.redactor.back(path)
+        if self.home and (path == "~" or path.startswith(("~/", "~\\"))):
+            path = self.home + path[1:]
+        if self.user and "$USER" in path:
+            path = re.sub(r"(?<=/)\$USER(?![\w.-])", lambda _: self.user, path)
+        if "/user-" in path:
+            for alias, name in self._others.items():
+                path = re.sub(rf"(?<=/){alias}(?=/|$)", name.replace("\\", r"\\"), path)
+        if "\\~" in path:
+            path = _KEPT.sub(r"\1~", path)
+        return _bytes_back(path)
+
+    def _other(self, match: re.Match[str]) -> str:
+        name = match.group(2)
+        if name in _GENERIC or name.startswith(("user-", "$USER")):
+            return match.group()
+        same = name.casefold() if ":" in match.group(1) else name
+        alias = "user-" + hashlib.sha256(same.encode("utf-8", "surrogateescape")).hexdigest()[:4]
+        self._others[alias] = name
+        return match.group(1) + alias
+
+
+class Plain(Alias):
+    """Hides nothing: for answers that go back to the person whose files they are, and to their programs."""
+
+    def hide(self, text: str) -> str:
+        """Only make the text printable."""
+        return printable(text)
+
+    def path(self, path: str) -> str:
+        """Only undo that."""
+        return _bytes_back(path)

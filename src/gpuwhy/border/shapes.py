@@ -1,0 +1,121 @@
+"""Shapes: what secrets, addresses and names of machines and people look like; a catalogue, used by secrets.py."""
+
+from __future__ import annotations
+
+import re
+
+SHAPES = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"gh[pousr]_[A-Za-z0-9]{16,255}|github_pat_[A-Za-z0-9_]{16,255}|gl(?:pat|ptt|dt|rt|soat|cbt)-[\w-]{12,255}"
+    r"|(?:AKIA|ASIA|AIDA|AROA|ABIA|ACCA)[A-Z0-9]{12,20}(?![a-z0-9])|xox[abeoprs]-[A-Za-z0-9-]{8,255}|xapp-[A-Za-z0-9-]{8,255}"
+    r"|AIza[\w-]{30,60}|ya29\.[\w-]{16,500}|GOCSPX-[\w-]{16,60}|sk-[A-Za-z0-9_-]{16,255}|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{12,255}"
+    r"|hf_[A-Za-z0-9]{16,100}|api_org_[A-Za-z0-9]{16,100}|npm_[A-Za-z0-9]{16,100}|pypi-[A-Za-z0-9_-]{16,500}|nvapi-[\w-]{16,255}"
+    r"|dop_v1_[a-f0-9]{16,100}|dapi[a-f0-9]{28,64}|dckr_(?:pat|oat)_[\w-]{12,255}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{16,64}"
+    r"|SG\.[\w-]{12,64}\.[\w-]{12,128}|key-[a-f0-9]{32}|EAACEdEose0cBA[A-Za-z0-9]{10,300}|AGE-SECRET-KEY-1[A-Z0-9]{20,80}"
+    r"|r8_[A-Za-z0-9]{20,80}|gsk_[A-Za-z0-9]{20,100}|xai-[A-Za-z0-9]{20,120}|lin_api_[A-Za-z0-9]{20,80}|ATATT3[\w=-]{20,300}"
+    r"|tfp_[A-Za-z0-9]{20,100}|pscale_(?:tkn|pw)_[\w-]{16,100}|sntrys_[\w=-]{20,300}|glc_[A-Za-z0-9+/=]{20,300}"
+    r"|hvs\.[\w-]{16,300}|s\.[A-Za-z0-9]{24}(?![\w.])|v2\.public\.[\w-]{20,500}|\d{8,10}:AA[\w-]{30,40}"
+    r"|eyJ[\w-]{8,4000}\.[\w-]{8,8000}(?:\.[\w-]{0,4000})?"
+    r")(?![A-Za-z0-9])"
+)
+"""Tokens that say by their first letters whose they are."""
+PRIVATE = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]{0,12000})(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
+)
+IN_URL = re.compile(r"(?<![\w+.-])([A-Za-z][A-Za-z0-9+.-]{1,20}:/{2})([^\s/'\"<>`|]{1,300})@(?=[\w\[])")
+
+STRONG = (
+    r"pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|creds?|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|private[_-]?key"
+    r"|account[_-]?key|shared[_-]?key|secret[_-]?key|encryption[_-]?key|signing[_-]?key|license[_-]?key|client[_-]?secret"
+    r"|authorization|proxy-authorization|x-api-key|cookie|set-cookie|session[_-]?(?:id|key)|bearer"
+    r"|(?:access|auth|api|hf|hub|huggingface|github|gh|gitlab|git|jupyter|csrf|xsrf|refresh|session|private|secret|user|bot|registry"
+    r"|npm|pypi|wandb|slack|deploy|ci|job|personal[_-]?access|identity|id|sas|service|oauth|login|security|vault)[_-]?token"
+)
+WEAK = r"tokens?|keys?|auth|sig|signature|pat|jwt|nonce|salt|apitoken|wandb"
+VALUE = (
+    r"(?:\"(?P<{0}1>[^\"\n]{{1,2000}})\"|'(?P<{0}2>[^'\n]{{1,2000}})'|(?P<{0}3>[^\s'\",;&<>(){{}}\[\]|`]{{3,2000}}))"
+)
+TIE = r"[\"']?\s{0,3}(?:=>|:=|[:=])\s{0,3}"
+NAMED = re.compile(
+    rf"(?<![A-Za-z0-9])(?:[A-Za-z0-9]{{1,40}}[_.-]){{0,6}}(?P<strong>{STRONG})(?:[_-](?!file|path|dir|type|name|len|count|url)[A-Za-z0-9]{{1,20}}){{0,3}}"
+    rf"{TIE}(?:(?:bearer|basic|token|digest)\s{{1,3}})?{VALUE.format('a')}"
+    rf"|(?<![\w-])--?(?:[A-Za-z0-9]{{1,30}}-){{0,4}}(?:{STRONG}|token)\s{{1,3}}(?!-){VALUE.format('b')}"
+    rf"|(?<![A-Za-z0-9])(?:[A-Za-z0-9]{{1,40}}[_.-]){{0,6}}(?P<weak>{WEAK})(?:[_-][A-Za-z0-9]{{1,20}}){{0,2}}{TIE}{VALUE.format('c')}"
+    rf"|(?<![A-Za-z0-9])(?:bearer|basic)\s{{1,3}}(?P<d3>[A-Za-z0-9+/=._~-]{{8,2000}})",
+    re.IGNORECASE,
+)
+CAMEL = re.compile(
+    r"(?<![A-Za-z0-9])[a-z][a-z0-9]{0,30}(?:[A-Z][a-z0-9]{1,20}){0,3}(?P<strong>Password|Passwd|Secret|ApiKey|AccessKey|SecretKey"
+    rf"|AccountKey|Credentials?|AuthToken|AccessToken|Token|SharedAccessKey){TIE}{VALUE.format('a')}"
+    rf"|(?<![A-Za-z0-9])(?P<strong2>AccountKey|SharedAccessKey|SharedAccessSignature|AccessKey|SecretKey|Password|Pwd){TIE}{VALUE.format('b')}"
+)
+PLAIN = re.compile(
+    r"(?:none|null|nil|true|false|yes|no|on|off|set|unset|required|optional|missing|invalid|expired|empty|default|redacted.*|\*+|x+|\.+"
+    r"|<[^>]*>?|\$\{?\w*\}?|%\w*%?|/[\w./+-]*|~/?[\w./+-]*|\d{1,9}(?:\.\d+){0,3}%?|str|int|bool|bytes|string|must|is|was|not|are|and|for|the|in)",
+    re.IGNORECASE,
+)
+"""What stands after such a name and is no secret: words, numbers, variables, files."""
+WORDS = (
+    "passw", "passp", "passc", "pass=", "pass:", "pass\"", "pwd", "secret", "cred", "key=", "key:", "key\"", "key'", "key ", "keys", "key_",
+    "key-", "token", "auth", "cookie", "session", "sig=", "sig:", "signature", "pat=", "pat:", "pat\"", "jwt", "bearer ", "basic ", "nonce",
+    "salt", "wandb", "hostname", "host_name", "nodename", "node_name", "nodelist", "node_list", "_addr", "computername", "computer_name",
+    "machinename", "machine_name", "fqdn", "on this ", "on host ", "on node ", "on machine ", "srun: ", "user=", "user:", "user\"", "username",
+    "user_name", "login", "logname", "owner", "maintainer", "uploaded by", "ip-", "ec2-", ".internal", ".intra", ".corp", ".lan",
+    ".localdomain", ".cluster", ".svc", ".home", "*** ",
+)  # fmt: skip
+"""What a line must hold, in any case, before the slower expressions are tried on it; or one of these:"""
+NUMBERS = re.compile(
+    r"\.\d{1,3}\.\d{1,3}\.\d|:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:|-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-"
+)
+
+MAIL = re.compile(
+    r"(?<![\w.%+/@-])[A-Za-z0-9][\w.%+-]{0,63}@(?!lib\w)(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,5}"
+    r"(?!(?:so|dll|py|pyc|cu|cuh|cpp|cc|c|h|hpp|json|txt|cfg|gz|whl|service|socket|timer|slice|scope|mount|target|function|git)\b)[A-Za-z]{2,18}(?![\w@(-])"
+)
+ADDRESS = re.compile(
+    r"(?<![\w.])(?!127\.|0\.0\.0\.0|255\.255)(?:\d{1,3}\.){3}\d{1,3}(?=:\d{2,5}(?!\d))(?![\d.]*\.)"
+    r"|(?<![\w.])(?:192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.\d{1,3}\.\d{1,3}(?![\w.]*\w)"
+    r"|(?<=://)(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}"
+)
+ADDRESS_NAMED = re.compile(
+    r"(?<![A-Za-z])((?:[A-Za-z0-9]{1,20}_){0,3}(?:addr(?:ess)?|ip|ips|inet6?|host(?:name)?|endpoints?|master|server|peer|node|remote|nodelist|gateway)"
+    r"(?:\s{0,2}[:=]\s{0,2}|\s+(?:is\s+)?)[\"'(\[<]?|(?:connect(?:ed|ion|ing)?|listen(?:ing)?|bind|bound|reach|ssh|ping|rendezvous|tcp|rdzv[_-]\w{1,20})"
+    r"\s+(?:to|on|from|at|with)?\s*[\"'(\[<]?)(?!127\.|0\.0\.0\.0)((?:\d{1,3}\.){3}\d{1,3})(?![\d.]*\d\.)",
+    re.IGNORECASE,
+)
+ADDRESS_6 = re.compile(
+    r"(?<![\w:.])(?=[0-9a-f:]{0,40}[a-f])(?:[0-9a-f]{1,4}:){3,7}(?::?[0-9a-f]{1,4})(?:%\w{1,16})?(?![\w:.])"
+    r"|(?<![\w:])(?:fe80|fd[0-9a-f]{2}|2[0-9a-f]{3}):(?:[0-9a-f]{0,4}:){1,6}[0-9a-f]{0,4}(?![\w:])"
+    r"|(?<![\w:.-])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:.-])",
+    re.IGNORECASE,
+)
+NODE = re.compile(
+    r"(?<![\w.-])(?:ip-\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3}|ec2-[\d-]{7,20})(?:\.[\w-]{1,60}){0,6}"
+    r"|(?<![\w.@/-])[A-Za-z0-9][\w-]{0,62}(?:\.[A-Za-z0-9][\w-]{0,62}){0,5}\.(?:internal|intranet|intra|corp|lan|localdomain|cluster\.local|svc|home\.arpa)(?![\w-])"
+)
+NODE_NAMED = re.compile(
+    r"((?<![\w-])(?:hostname|host_name|nodename|node_name|nodelist|node_list|master_addr|computer_?name|machine_?name|fqdn)[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
+    r"|(?<![\w-])on (?:this )?(?:host|node|machine) [(\"']?|srun: error: |(?<![\w-])task launch for [\d.]{1,20} on node |\*{3} (?:JOB|STEP) [\d.]{1,24} ON )"
+    r"(?!localhost|and |is |are |the |with |this |that |has |for |to |in |or |not |memory|gpu|only|which|where|was |if |it )([A-Za-z][\w-]{1,62}(?:\[[\d,-]{1,60}\])?(?:\.[\w-]{1,62}){0,6})",
+    re.IGNORECASE,
+)
+USER_NAMED = re.compile(
+    r"((?<![\w-])(?:user(?:_?name)?|login|logname|author|owner|maintainer|uploaded by)[\"']?(?:\s{0,2}=\s{0,2}|:\s{0,2})[\"']?)"
+    r"(?!root\b|none\b|null\b|true\b|false\b|\d+\b)([A-Za-z][\w.-]{2,63})(?=[\"'\s,;)]|$)",
+    re.IGNORECASE,
+)
+EMPTY = frozenset(
+    {
+        "localhost",
+        "localhost.localdomain",
+        "host",
+        "ubuntu",
+        "debian",
+        "gpu",
+        "node",
+        "server",
+        "linux",
+        "docker",
+        "nvidia",
+    }
+)

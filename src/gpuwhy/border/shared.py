@@ -1,0 +1,36 @@
+"""Shared: the one way in which values become a text that people pass on: JSON of every command, without secrets."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import msgspec
+
+from gpuwhy.border.alias import Alias, printable
+from gpuwhy.border.secrets import Redactor, of_values
+
+
+def machine_name() -> str:
+    """This machine's name, which nobody else needs to know."""
+    return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+
+
+def as_json(value: Any, *, paths: bool = False) -> str:
+    """Indented JSON, ending in a newline; home folders as `~` and `user-1a2b` unless a program needs the paths."""
+    encoded = msgspec.json.encode(shareable(msgspec.to_builtins(value, enc_hook=str), paths=paths))
+    return msgspec.json.format(encoded, indent=1).decode() + "\n"
+
+
+def shareable(value: Any, *, paths: bool = False) -> Any:
+    """Plain values without secrets, names of people and what UTF-8 cannot hold."""
+    redactor = Redactor(machine_name())
+    environ = os.environ
+    home = environ.get("USERPROFILE" if os.name == "nt" else "HOME") or ""
+    alias = Alias(home, environ.get("USER") or environ.get("LOGNAME") or environ.get("USERNAME") or "")
+
+    def hide(text: str) -> str:
+        text = printable(text)
+        return redactor.hide(text if paths else alias.people(text))
+
+    return of_values(value, hide)

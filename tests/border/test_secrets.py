@@ -1,0 +1,183 @@
+"""Secrets: hundreds planted in many places, none in what we share; and what reports need survives."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fuzz.secrets import HARMLESS, Planter
+
+from gpuwhy.border.alias import Alias
+from gpuwhy.border.secrets import MARK, Redactor
+from gpuwhy.host.narrow import narrowed
+
+HOSTS = Path(__file__).parents[1] / "hosts"
+
+
+def test_six_hundred_lines_of_a_log_leak_nothing():
+    planter = Planter()
+    lines = list(planter.lines(600))
+    alias = Alias("/home/ada", "ada")
+    shown = alias.hide("\n".join(lines))
+    assert len(planter.planted) >= 600
+    assert [one for one in planter.planted if one in shown] == []
+    assert len(shown.split("\n")) == 600
+
+
+def test_each_kind_is_found_alone_in_its_line_and_in_the_middle_of_one():
+    for before, after in (("", ""), ("2024-05-06 07:08:09 INFO [rank0]: ", " (retrying)"), ("\t", '"}')):
+        planter = Planter(7)
+        for line in planter.lines(48):
+            secret = planter.planted[-1]
+            assert secret not in Alias().hide(before + line + after), line
+
+
+@pytest.mark.parametrize("line", HARMLESS)
+def test_what_reports_need_stays(line):
+    assert Redactor().hide(line) == line
+
+
+def test_recorded_hosts_stay_as_they_are():
+    """False redactions are counted over every recorded machine: there are none."""
+    changed = []
+    for file in sorted(HOSTS.rglob("*.json*"))[::4]:
+        text = gzip.decompress(file.read_bytes()).decode() if file.suffix == ".gz" else file.read_text()
+        redactor = Redactor()
+        redactor.hide(text)
+        changed += [(file.name, secret) for secret in redactor._marks]
+    assert changed == []
+
+
+def test_the_same_secret_has_one_mark_and_comes_back():
+    redactor = Redactor()
+    path = "/opt/ghp_" + "a1" * 18 + "/lib"
+    hidden = redactor.hide(path)
+    assert hidden == f"/opt/{MARK}-1/lib" == redactor.hide(path)
+    assert redactor.back(hidden) == path
+    assert redactor.hide(hidden) == hidden
+
+
+def test_the_machine_s_own_name():
+    redactor = Redactor("zarquon-gpu-3.example.org")
+    assert redactor.hide("on zarquon-gpu-3: /data/zarquon-gpu-3/x") == "on host: /data/host/x"
+    assert Redactor("gpu").hide("gpu 0") == "gpu 0"
+
+
+@pytest.mark.parametrize(
+    "path, text, kept",
+    [
+        ("/v/pyvenv.cfg", "home = /usr/bin\nprompt = zaphod\ncommand = /x -m venv /y\nversion = 3.11.7\n", "home = /usr/bin\nversion = 3.11.7\n"),
+        ("/k/kernel.json", '{"argv": ["/usr/bin/python3", "--token", "x"], "env": {"A": "b"}, "display_name": "c"}', '{"argv": ["/usr/bin/python3"]}'),
+        ("/k/kernel.json", "no json", "{}"),
+        ("/d/INSTALLER", "zaphod was here\n", "another"),
+        ("/d/INSTALLER", "uv\n", "uv"),
+        ("/t/version.py", "# by zaphod\ncuda = '12.4'  # x\ngit_version = 'abc'\n", "cuda = '12.4'\ngit_version = ''"),
+        ("/c/_wheel.json", '{"cuda": "12.x", "who": "zaphod"}', '{"cuda": "12.x"}'),
+        ("/etc/os-release", "NAME=x", "NAME=x"),
+    ],
+)  # fmt: skip
+def test_of_files_only_what_is_needed_is_read(path, text, kept):
+    assert narrowed(path, text) == kept
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A home, an environment with a broken framework, variables and files: secrets everywhere."""
+    planter = Planter(3)
+    home = tmp_path / "home" / planter.person()
+    site = home / "venv" / "lib" / "python3.11" / "site-packages"
+    for name, version in (("torch", "2.5.1"), ("nvidia_cudnn_cu12", "9.1.0.70"), ("tensorflow", "2.15.0")):
+        info = site / f"{name}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "INSTALLER").write_text(planter.word())
+        (info / "RECORD").write_text(f"{name}/lib/libx.so,sha256=abc,1\n")
+        (info / "METADATA").write_text(
+            f"Name: {name}\nVersion: {version}\nAuthor-email: {planter.mail()}\n"
+            f"Requires-Dist: nvidia-cublas-cu12 @ https://u:{planter.password()}@example.org/x.whl\n"
+            f"Requires-Dist: torch @ https://example.org/{planter.token()}/x.whl\n"
+        )
+    (site / "torch" / "lib").mkdir(parents=True)
+    (site / "torch" / "version.py").write_text(f"# {planter.word()}\ncuda = '12.4'\ngit_version = '{planter.word()}'\n")
+    (home / "venv" / "bin").mkdir()
+    (home / "venv" / "bin" / "python").symlink_to(sys.executable)
+    (home / "venv" / "pyvenv.cfg").write_text(
+        f"home = /usr/bin\nprompt = {planter.word()}\ncommand = x --token {planter.token()}\n"
+    )
+    kernel = home / ".local" / "share" / "jupyter" / "kernels" / "k"
+    kernel.mkdir(parents=True)
+    (kernel / "kernel.json").write_text(
+        json.dumps(
+            {
+                "argv": ["/usr/bin/python3", f"--auth={planter.word()}"],
+                "env": {"HF_TOKEN": planter.token()},
+                "display_name": planter.word(),
+            }
+        )
+    )
+    (home / "requirements.txt").write_text(
+        f"--index-url https://ci:{planter.password()}@packages.example.org/simple\ntorch==2.5.1\ntensorflow-gpu==2.15\n"
+        f"nvidia-cudnn-cu12 @ https://{planter.token()}@example.org/x.whl\n"
+    )
+    (home / "train.log").write_text(
+        "\n".join(planter.lines(240))
+        + "\nRuntimeError: CUDA error: no kernel image is available for execution on the device\n"
+    )
+    environ = {
+        **{name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR")},
+        "HOME": str(home), "USER": home.name,
+        "LD_LIBRARY_PATH": f"/opt/{planter.token()}/lib:/mnt/x?token={planter.word()}:{home}/lib",
+        "XLA_FLAGS": f"--xla_dump_to=/tmp/{planter.token()} --xla_token={planter.word()}",
+        "PYTHONPATH": f"{home}/src:/srv/{planter.token()}",
+        "CUDA_HOME": f"https://u:{planter.password()}@example.org/cuda", "NCCL_DEBUG_FILE": f"/log/{planter.token()}",
+        "NVIDIA_PAT": planter.word(), "NVIDIA_NGC_ORG": planter.word(), "PADDLE_TRAINER_ENDPOINTS": f"{planter.address()}:6170",
+        "PADDLE_MASTER": planter.machine(), "TRITON_REDIS_HOST": planter.machine(), "TF_CONFIG": planter.word(),
+        "TORCH_HOME": f"/cache/{planter.token()}", "HF_TOKEN": planter.token(), "TORCH_SHOW_API_KEY": planter.word(),
+        "TF_CPP_MIN_LOG_LEVEL": f"token={planter.token()}", "PATH": f"{os.environ['PATH']}:/opt/{planter.token()}/bin",
+    }  # fmt: skip
+    return home, environ, planter
+
+
+SHARED = (
+    ("check", "--json", "--python", "venv"),
+    ("check", "-v", "--python", "venv"),
+    ("record", "--python", "venv"),
+    ("explain", "train.log", "--log-only", "--json"),
+    ("explain", "train.log", "--json", "--python", "venv"),
+    ("lint", "requirements.txt", "--json"),
+    ("lint", "requirements.txt", "--github"),
+    ("plan", "-r", "requirements.txt", "--driver", "550", "--json"),
+    ("fix", "--python", "venv", "--json"),
+    ("run", "--json", "--record", "r.json", "--", "/bin/sh", "-c", "cat train.log >&2; exit 3"),
+)
+
+
+def test_nothing_planted_is_in_anything_that_is_shared(world):
+    """Variables, environment, kernels, metadata, requirements and a log: every secret, every command that is shared."""
+    home, environ, planter = world
+    assert len(planter.planted) > 260
+    leaks = []
+    for command in SHARED:
+        argv = [sys.executable, "-m", "gpuwhy", *command]
+        done = subprocess.run(argv, cwd=home, env=environ, capture_output=True, text=True, timeout=200)
+        assert done.returncode in (0, 1, 2, 3), done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+        said = done.stdout if command[0] != "run" else (home / "r.json").read_text()
+        assert len(said) > 100 or "--github" in command, (command, done.stderr)
+        if command[0] == "run":  # before the report stands what the program itself printed: nothing of that is ours
+            said += done.stderr[done.stderr.rfind('\n{\n "schema"') :]
+        leaks += [(command, one) for one in planter.planted if one in said]
+    assert leaks == []
+
+
+def test_the_terminal_quotes_a_user_s_own_log_as_it_is(tmp_path):
+    log = tmp_path / "x.log"
+    log.write_text(
+        "/home/zaphod/t.py: RuntimeError: CUDA error: no kernel image is available for execution on the device\n"
+    )
+    argv = [sys.executable, "-m", "gpuwhy", "explain", "--log-only", str(log)]
+    assert "/home/zaphod/t.py" in subprocess.run(argv, capture_output=True, text=True, timeout=60).stdout
