@@ -20,7 +20,7 @@ _GENERIC = frozenset(
     | {"share", "local", "conda", "miniconda3", "app", "src", "code", "project", "python3", "nvidia", "cuda"}
 )
 _BYTE = re.compile(r"\\udc([89a-f][0-9a-f])")
-_OTHER = re.compile(r"(/home/|/Users/)([^/\s:;,'\"()<>|*?]+)")
+_OTHER = re.compile(r"(/home/|/[Uu]sers/)([^/\s:;,'\"()<>|*?]+)")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _OTHER_WINDOWS = re.compile(
     r"((?:^|(?<=\W))[A-Za-z]:[\\/]+(?:Users|Documents and Settings)[\\/]+)"
@@ -77,7 +77,7 @@ class Alias:
             text = self._user.sub("$USER", text)
         if ":" in text and ("sers" in text or "SERS" in text):
             text = _OTHER_WINDOWS.sub(self._other, text)
-        if "/home/" in text or "/Users/" in text:
+        if "/home/" in text or "/Users/" in text or "/users/" in text:
             text = _OTHER.sub(self._other, text)
         return text
 

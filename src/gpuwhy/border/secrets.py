@@ -37,6 +37,7 @@ class Redactor:
         text = shapes.SHAPES.sub(self._whole, text)
         if "@" in text:
             text = shapes.MAIL.sub(self._whole, text)
+            text = shapes.PROMPT.sub(lambda found: f"{self.mark(found[1])}@{self.mark(found[2])}", text)
         if self._host is not None:
             text = self._host.sub("host", text)
         return "".join(self._by_line(text))
@@ -62,6 +63,7 @@ class Redactor:
         if line.count(":") >= 3 or line.count("-") >= 5:
             line = shapes.ADDRESS_6.sub(self._whole, line)
         line = shapes.NODE.sub(self._whole, line)
+        line = shapes.PAIRED.sub(self._second, line)
         return shapes.USER_NAMED.sub(self._second, shapes.NODE_NAMED.sub(self._second, line))
 
     def _second(self, found: re.Match[str]) -> str:

@@ -25,7 +25,7 @@ PRIVATE = re.compile(
 IN_URL = re.compile(r"(?<![\w+.-])([A-Za-z][A-Za-z0-9+.-]{1,20}:/{2})([^\s/'\"<>`|]{1,300})@(?=[\w\[])")
 
 STRONG = (
-    r"pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|creds?|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|private[_-]?key"
+    r"[a-z]{0,12}passw(?:or)?d|pass(?:wd|phrase|code)?|[a-z]{0,12}pwd|secret|credentials?|creds?|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|private[_-]?key"
     r"|account[_-]?key|shared[_-]?key|secret[_-]?key|encryption[_-]?key|signing[_-]?key|license[_-]?key|client[_-]?secret"
     r"|authorization|proxy-authorization|x-api-key|cookie|set-cookie|session[_-]?(?:id|key)|bearer"
     r"|(?:access|auth|api|hf|hub|huggingface|github|gh|gitlab|git|jupyter|csrf|xsrf|refresh|session|private|secret|user|bot|registry"
@@ -61,15 +61,16 @@ WORDS = (
     "salt", "wandb", "hostname", "host_name", "nodename", "node_name", "nodelist", "node_list", "_addr", "computername", "computer_name",
     "machinename", "machine_name", "fqdn", "on this ", "on host ", "on node ", "on machine ", "srun: ", "user=", "user:", "user\"", "username",
     "user_name", "login", "logname", "owner", "maintainer", "uploaded by", "ip-", "ec2-", ".internal", ".intra", ".corp", ".lan",
-    ".localdomain", ".cluster", ".svc", ".home", "*** ",
+    ".localdomain", ".cluster", ".svc", ".home", "*** ", "sshpass", "-u ", "--user", "/services/", "/webhooks/", "logged in", "serial",
+    "linux ", "aaaa", "endpoint", "connect", "tcp://", "grpc://", "ssh://", "redis://", "amqp://", "nats://", "nfs://",
 )  # fmt: skip
 """What a line must hold, in any case, before the slower expressions are tried on it; or one of these:"""
 NUMBERS = re.compile(
-    r"\.\d{1,3}\.\d{1,3}\.\d|:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:|-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-"
+    r" \d\d:\d\d:\d\d [A-Za-z]|T\d\d:\d\d:\d\d|\.\d{1,3}\.\d{1,3}\.\d|:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:|-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-"
 )
 
 MAIL = re.compile(
-    r"(?<![\w.%+/@-])[A-Za-z0-9][\w.%+-]{0,63}@(?!lib\w)(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,5}"
+    r"(?:(?:(?<![\w.])[A-Z][\w.'-]{1,30} ){1,4}<(?=[\w.%+-]{1,64}@))?(?<![\w.%+/@-])[A-Za-z0-9][\w.%+-]{0,63}@(?!lib\w)(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,5}"
     r"(?!(?:so|dll|py|pyc|cu|cuh|cpp|cc|c|h|hpp|json|txt|cfg|gz|whl|service|socket|timer|slice|scope|mount|target|function|git)\b)[A-Za-z]{2,18}(?![\w@(-])"
 )
 ADDRESS = re.compile(
@@ -93,6 +94,18 @@ NODE = re.compile(
     r"(?<![\w.-])(?:ip-\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3}|ec2-[\d-]{7,20})(?:\.[\w-]{1,60}){0,6}"
     r"|(?<![\w.@/-])[A-Za-z0-9][\w-]{0,62}(?:\.[A-Za-z0-9][\w-]{0,62}){0,5}\.(?:internal|intranet|intra|corp|lan|localdomain|cluster\.local|svc|home\.arpa)(?![\w-])"
 )
+PAIRED = re.compile(
+    r"((?<![\w-])sshpass\s{1,3}-p\s{0,2}|(?<![\w-])(?:-u|--user)\s{1,3}[\w.@-]{1,60}:|(?<![\w-])login\s{1,3}\S{1,60}\s{1,3}password\s{1,3}"
+    r"|hooks\.slack\.com/services/|/api/webhooks/|(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)\s{1,3}(?:-\S{1,60}\s{1,3}){0,4}[\w.-]{1,32}@|(?<![\w-])logged in as:?\s{1,3}|(?<![\w-])serial(?: ?(?:number|no\.?))?\s{0,20}[:=]\s{0,3}"
+    r"|(?<![\w-])Linux (?!version)(?=[\w.-]{1,64} \d{1,2}\.\d{1,3}\.\d)|(?<![\w-])(?:ssh-(?:rsa|dss|ed25519)|ecdsa-[\w-]{4,30}) (?=AAAA)"
+    r"|(?<![\w-])(?:rdzv[_-])?endpoint[=: ]{1,3}(?!https?:|localhost|127\.)(?=[\w.-]{2,64}:\d{2,5})"
+    r"|(?<![\w-])connect(?:ed|ing|ion)? to \(?(?!localhost|127\.|the |a )(?=[\w.-]{2,64}(?:, ?|:)\d{2,5})|(?<![\w-])(?:tcp|grpc|ssh|redis|amqp|nats|nfs)://(?!localhost|127\.|0\.0|\[)"
+    r"|^(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]{0,8}(?:Z|[+-]\d\d:?\d\d)) (?=[A-Za-z][\w.-]{1,62} [\w./@-]{1,60}(?:\[\d{1,9}\])?: ))"
+    r"([^\s'\",;()<>:]{3,4000})",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What a known neighbour betrays: options of tools, lines of uname and syslog, ends of a connection."""
+PROMPT = re.compile(r"(?<![\w.@/-])([a-z_][\w.-]{0,31})@([A-Za-z][\w.-]{0,62})(?=:\\?[~/]|:\$|[ ~\w./-]{1,80}\][#$])")
 NODE_NAMED = re.compile(
     r"((?<![\w-])(?:hostname|host_name|nodename|node_name|nodelist|node_list|master_addr|computer_?name|machine_?name|fqdn)[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
     r"|(?<![\w-])on (?:this )?(?:host|node|machine) [(\"']?|srun: error: |(?<![\w-])task launch for [\d.]{1,20} on node |\*{3} (?:JOB|STEP) [\d.]{1,24} ON )"
