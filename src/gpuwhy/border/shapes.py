@@ -62,7 +62,7 @@ WORDS = (
     "machinename", "machine_name", "fqdn", "on this ", "on host ", "on node ", "on machine ", "srun: ", "user=", "user:", "user\"", "username",
     "user_name", "login", "logname", "owner", "maintainer", "uploaded by", "ip-", "ec2-", ".internal", ".intra", ".corp", ".lan",
     ".localdomain", ".cluster", ".svc", ".home", "*** ", "sshpass", "-u ", "--user", "/services/", "/webhooks/", "logged in", "serial",
-    "linux ", "aaaa", "endpoint", "connect", "tcp://", "grpc://", "ssh://", "redis://", "amqp://", "nats://", "nfs://",
+    "ssh ", "scp ", "sftp ", "mosh ", "rsync ", "linux ", "aaaa", "endpoint", "connect", "tcp://", "grpc://", "ssh://", "redis://", "amqp://", "nats://", "nfs://",
 )  # fmt: skip
 """What a line must hold, in any case, before the slower expressions are tried on it; or one of these:"""
 NUMBERS = re.compile(
@@ -96,7 +96,7 @@ NODE = re.compile(
 )
 PAIRED = re.compile(
     r"((?<![\w-])sshpass\s{1,3}-p\s{0,2}|(?<![\w-])(?:-u|--user)\s{1,3}[\w.@-]{1,60}:|(?<![\w-])login\s{1,3}\S{1,60}\s{1,3}password\s{1,3}"
-    r"|hooks\.slack\.com/services/|/api/webhooks/|(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)\s{1,3}(?:-\S{1,60}\s{1,3}){0,4}[\w.-]{1,32}@|(?<![\w-])logged in as:?\s{1,3}|(?<![\w-])serial(?: ?(?:number|no\.?))?\s{0,20}[:=]\s{0,3}"
+    r"|hooks\.slack\.com/services/|/api/webhooks/|(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)\s{1,3}(?:-\S{1,60}\s{1,3}(?:[\w./]{1,60}\s{1,3})?){0,4}[\w.-]{1,32}@|(?<![\w-])logged in as:?\s{1,3}|(?<![\w-])serial(?: ?(?:number|no\.?))?\s{0,20}[:=]\s{0,3}"
     r"|(?<![\w-])Linux (?!version)(?=[\w.-]{1,64} \d{1,2}\.\d{1,3}\.\d)|(?<![\w-])(?:ssh-(?:rsa|dss|ed25519)|ecdsa-[\w-]{4,30}) (?=AAAA)"
     r"|(?<![\w-])(?:rdzv[_-])?endpoint[=: ]{1,3}(?!https?:|localhost|127\.)(?=[\w.-]{2,64}:\d{2,5})"
     r"|(?<![\w-])connect(?:ed|ing|ion)? to \(?(?!localhost|127\.|the |a )(?=[\w.-]{2,64}(?:, ?|:)\d{2,5})|(?<![\w-])(?:tcp|grpc|ssh|redis|amqp|nats|nfs)://(?!localhost|127\.|0\.0|\[)"
