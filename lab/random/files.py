@@ -37,7 +37,7 @@ def layer(path: str) -> str:
         (r"nccl|nvshmem", "nccl"),
         (r"cublas|cudart|cufft|curand|cusolver|cusparse|cupti|nvtx|nvToolsExt|cufile|cutensor", "cuda"),
     ):
-        if re.search(pattern, name):
+        if re.search(pattern, name) and ".cpython-" not in name:  # an extension module is its package's own
             return part
     return "framework" if any(f"/{f}" in path for f in FRAMEWORK) else "other"
 
