@@ -60,7 +60,13 @@ def variables(lab: Path, base: Path) -> dict[str, str]:
     names = {name: str(lab / name.lower() / "bin/python") for name in ENVIRONMENTS}
     places = {"WORK": base / "project", "SMALL": base / "small", "FULL": base / "full", "RO": base / "ro"}
     site = lab / "r/lib/python3.11/site-packages"
-    more = {"NOBODY": NOBODY, "PORT": str(free_port()), "SITE_R": str(site), "MPIEXEC": str(lab / "m/bin/mpiexec")}
+    more = {
+        "NOBODY": NOBODY,
+        "PORT": str(free_port()),
+        "SITE_R": str(site),
+        "MPIEXEC": str(lab / "m/bin/mpiexec"),
+        "DRIVER": str(lab / "driver"),
+    }
     return {**names, **{name: str(path) for name, path in places.items()}, **more, "PYTHONDONTWRITEBYTECODE": "1"}
 
 

@@ -2,7 +2,7 @@
 
 Shell variables: T, J, F, R, M (Pythons with torch; JAX, Numba and Triton; TensorFlow; Ray, Dask and Matplotlib; MPI),
 NOBODY (starts a command as another user who may read everything and write nothing), WORK (an empty folder, the working
-directory), SMALL (an empty file system of 1 MB with 12 inodes), FULL (one with no byte left), RO (a read-only one), PORT (a free port).
+directory), SMALL (an empty file system of 1 MB with 12 inodes), FULL (one with no byte left), RO (a read-only one), PORT (a free port), DRIVER.
 """
 
 from __future__ import annotations
@@ -45,6 +45,13 @@ def py(python: str, code: str, before: str = "", prefix: str = "", name: str = "
 def ranks(code: str, count: int = 2, options: str = "") -> str:
     """Ranks of one job under torchrun."""
     return f"cat > train.py <<'END_OF_SCRIPT'\n{GROUP}{code}\nEND_OF_SCRIPT\n$T -m torch.distributed.run --nproc-per-node {count} --master-port $PORT {options} train.py"
+
+
+def numba(code: str, answers: str, copied: bool = True) -> str:
+    """Numba on the stand-in driver."""
+    lines = "import numpy as np\nfrom numba import cuda\n@cuda.jit\ndef k(x):\n    i = cuda.grid(1)\n    if i < x.size: x[i] += 1\n"
+    copy = "x = cuda.to_device(np.zeros(4096, np.float32))\n" if copied else ""
+    return py("$J", f"{lines}{copy}{code}", f"export LD_LIBRARY_PATH=$DRIVER FAKECUDA='driver=12080;cc=90;{answers}'; ")
 
 
 TRAIN = (
@@ -164,6 +171,14 @@ FIRST: dict[str, Failure] = {
     "ptxas-params": Failure("program.launch", "kernel arguments beyond the limit", "echo 'struct S{int x[9000];}; __global__ void k(S s,int*p){*p=s.x[*p];} int main(){S s; k<<<1,1>>>(s,0);}' > k.cu; nvcc -arch=sm_90 k.cu -o k", ("program.build",), "the compiler says it while the program is built"),
     "triton-resources": Failure("program.launch", "Triton's class for more shared memory than the card has", py("$J", "from triton.runtime.errors import OutOfResources\ndef launch(needed, limit):\n    if needed > limit: raise OutOfResources(needed, limit, 'shared memory')\nlaunch(147456, 101376)")),
     "triton-threads": Failure("program.launch", "Triton's class for more threads than the card has", py("$J", "from triton.runtime.errors import OutOfResources\ndef launch(needed, limit):\n    if needed > limit: raise OutOfResources(needed, limit, 'threads')\nlaunch(2048, 1024)")),
+    # ---- a stand-in driver that refuses one call: $DRIVER holds libcuda.so.1, FAKECUDA says which call and code
+    "numba-argument": Failure("program.launch", "cuLaunchKernelEx answers 1", numba("k[4, 2048](x)", "cuLaunchKernelEx=1;cuLaunchKernel=1")),
+    "numba-resources": Failure("program.launch", "cuLaunchKernelEx answers 701", numba("k[4, 1024](x)", "cuLaunchKernelEx=701;cuLaunchKernel=701")),
+    "numba-cooperative": Failure("program.launch", "cuLaunchKernelEx answers 720", numba("k[4000, 1024](x)", "cuLaunchKernelEx=720;cuLaunchKernel=720")),
+    "numba-illegal": Failure("program.illegal_access", "cuCtxSynchronize answers 700", numba("k[4, 32](x)\ncuda.synchronize()", "cuCtxSynchronize=700;cuStreamSynchronize=700")),
+    "numba-capturing": Failure("program.order", "cuLaunchKernelEx answers 900", numba("k[4, 32](x)", "cuLaunchKernelEx=900;cuLaunchKernel=900")),
+    "numba-capturing-sync": Failure("program.order", "cuCtxSynchronize answers 906", numba("k[4, 32](x)\ncuda.synchronize()", "cuCtxSynchronize=906;cuStreamSynchronize=906")),
+    "numba-oom": Failure("memory.oom", "cuMemAlloc answers 2", numba("y = cuda.device_array(1 << 30)", "cuMemAlloc=2", copied=False)),
     # ---- neighbours
     "shm-full": Failure("memory.host", "/dev/shm of 1 MB, data loader", "mount --bind $SMALL /dev/shm; " + py("$T", LOADER.replace("16, 16", "512, 512") + "for batch in DataLoader(Images(), batch_size=4, num_workers=2): pass")),
     "oom-killed-loader": Failure("memory.host", "a data-loader worker is killed", py("$T", LOADER.replace("return torch.randn", "__import__('os').kill(__import__('os').getpid(), 9); return torch.randn") + "for batch in DataLoader(Images(), num_workers=2): pass")),

@@ -15,6 +15,7 @@ from gpuwhy.causes.device import busy as device_busy
 from gpuwhy.causes.device import hardware as device_hardware
 from gpuwhy.causes.device import selection as device_selection
 from gpuwhy.causes.distributed import nccl as distributed_nccl
+from gpuwhy.causes.distributed import peer as distributed_peer
 from gpuwhy.causes.driver import compat_misuse as driver_compat_misuse
 from gpuwhy.causes.driver import library_mismatch as driver_library_mismatch
 from gpuwhy.causes.driver import missing as driver_missing
@@ -22,6 +23,7 @@ from gpuwhy.causes.driver import not_ready as driver_not_ready
 from gpuwhy.causes.driver import permission as driver_permission
 from gpuwhy.causes.driver import stub as driver_stub
 from gpuwhy.causes.driver import too_old as driver_too_old
+from gpuwhy.causes.env import limit as env_limit
 from gpuwhy.causes.env import path as env_path
 from gpuwhy.causes.env import setting as env_setting
 from gpuwhy.causes.env import shadowed as env_shadowed
@@ -43,6 +45,8 @@ from gpuwhy.causes.program import build as program_build
 from gpuwhy.causes.program import fork as program_fork
 from gpuwhy.causes.program import illegal_access as program_illegal_access
 from gpuwhy.causes.program import index as program_index
+from gpuwhy.causes.program import launch as program_launch
+from gpuwhy.causes.program import order as program_order
 from gpuwhy.causes.program import shape as program_shape
 from gpuwhy.causes.wsl import setup as wsl_setup
 from gpuwhy.model.cause import Cause
@@ -61,6 +65,7 @@ CAUSES: tuple[Cause, ...] = (
     device_hardware.CAUSE,
     device_selection.CAUSE,
     distributed_nccl.CAUSE,
+    distributed_peer.CAUSE,
     driver_compat_misuse.CAUSE,
     driver_library_mismatch.CAUSE,
     driver_missing.CAUSE,
@@ -68,6 +73,7 @@ CAUSES: tuple[Cause, ...] = (
     driver_permission.CAUSE,
     driver_stub.CAUSE,
     driver_too_old.CAUSE,
+    env_limit.CAUSE,
     env_path.CAUSE,
     env_setting.CAUSE,
     env_shadowed.CAUSE,
@@ -89,6 +95,8 @@ CAUSES: tuple[Cause, ...] = (
     program_fork.CAUSE,
     program_illegal_access.CAUSE,
     program_index.CAUSE,
+    program_launch.CAUSE,
+    program_order.CAUSE,
     program_shape.CAUSE,
     wsl_setup.CAUSE,
 )  # fmt: skip

@@ -116,6 +116,9 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
             "ort.",
             "build.",
             "program.",
+            "limit.",
+            "order.",
+            "launch.",
         ),
         (
             "signal.abort",
@@ -132,7 +135,6 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
             "python.runtime",
             "python.keras",
             "python.http",
-            "python.files",
             "python.command",
             "python.glibc",
         ),
@@ -148,18 +150,64 @@ def attached(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
         if one.role in ("error", "echo"):
             cause = next((e.order for e in out if e.follows < 0 and _explains(e, one)), -1)
         out.append(msgspec.structs.replace(one, follows=cause) if cause >= 0 else one)
-    return _outranked(out)
+    return _outranked(_lost(_mended(out)))
+
+
+_AROUND = "limit.moved_cache"
+
+
+def _mended(symptoms: Sequence[Symptom]) -> list[Symptom]:
+    """The same symptoms; a closed folder tied to the note that the program took another one instead."""
+    notes = [s for s in symptoms if s.signature == _AROUND]
+
+    def by(one: Symptom) -> int:
+        near = (s.order for s in notes if 0 <= s.line - one.line <= 3)
+        return next(near, -1) if one.signature.startswith(("limit.cache", "limit.closed", "limit.read_only")) else -1
+
+    return [msgspec.structs.replace(s, follows=by(s)) if by(s) >= 0 else s for s in symptoms]
+
+
+_LOST = ("peer.gone", "peer.late", "peer.died", "nccl.remote_error", "torch.elastic")
+"""What the others see of a process that ended for a reason of its own, before or after it told that reason."""
+_REASONS = (
+    "cuda.", "cudnn.", "cublas.", "cusolver.", "loader.", "memory.", "program.", "limit.", "order.", "launch.",
+    "kernel.", "jax.unable", "torch.", "tf.", "ort.", "packages.partial",
+    "python.module", "python.import_name", "python.attribute", "python.exception",
+)  # fmt: skip
+
+
+def _lost(symptoms: Sequence[Symptom]) -> list[Symptom]:
+    """The same symptoms, a lost peer tied to the error that tells why it was lost, wherever that stands."""
+    reason = next(
+        (
+            s.order
+            for s in symptoms
+            if s.role == "error" and s.follows < 0 and not s.warned and s.signature.startswith(_REASONS)
+            and not s.signature.startswith(_LOST)
+        ),
+        -1,
+    )  # fmt: skip
+    if reason < 0:
+        return list(symptoms)
+    return [
+        msgspec.structs.replace(s, follows=reason) if s.follows < 0 and s.signature.startswith(_LOST) else s
+        for s in symptoms
+    ]
 
 
 # TensorFlow goes on without the library it misses: what Python itself raises later has a reason of its own.
 _NOTES = ("loader.tf_dso", "loader.tf_skip", "tf.skipping", "windows.could_not_find")
 _OWN = ("python.module", "python.import_name", "python.attribute", "python.exception")
-_PLAIN = (*_OWN, "python.http", "python.files", "ort.no_model")
+_PLAIN = (*_OWN, "python.http", "ort.no_model", "limit.", "order.", "peer.")
 _ENDS = (*_PLAIN, "memory.", "program.")
 """What ends a program for a reason of its own: a warning before it is another matter."""
 _OPTIONAL = ("tf.ptxas_missing",)
 """What is only noted where the program goes on."""
 _GPU = re.compile(r"cuda|gpu|nvidia|cudnn|nccl|device|driver|libcu|backend|provider", re.IGNORECASE)
+
+
+def _ends_after(end: Symptom, one: Symptom) -> bool:
+    return end.line > one.line and (end.signature.startswith(_PLAIN) or end.speaker != one.speaker)
 
 
 def _outranked(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
@@ -171,7 +219,7 @@ def _outranked(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
         msgspec.structs.replace(one, role="echo")
         if one.role == "error"
         and (one.warned or one.signature in _OPTIONAL)
-        and any(end.line > one.line and (end.signature in _PLAIN or end.speaker != one.speaker) for end in ends)
+        and any(_ends_after(end, one) for end in ends)
         else one
         for one in symptoms
     )

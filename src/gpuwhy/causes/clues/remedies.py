@@ -6,6 +6,7 @@ Of the causes that facts can show too; those that only a text shows are in remed
 from __future__ import annotations
 
 from gpuwhy.causes.clues.meant import Meant, meant
+from gpuwhy.causes.clues.remedies_limits import LIMITS
 
 CUDA_HOME: tuple[Meant, ...] = (
     meant("Name the toolkit, where one is installed", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", said="build.cuda_home build.nvcc_missing build.cmake_compiler", safe=True),
@@ -202,6 +203,7 @@ REMEDIES: dict[str, tuple[Meant, ...]] = {
         meant("Reset the GPU, or restart", "sudo nvidia-smi --gpu-reset", root=True),
         meant("Move the card to another slot or machine; check power and cooling"),
     ),
+    "env.limit": LIMITS,
     "env.path": (
         *CUDA_HOME,
         meant("Put the library's folder on the search path", "export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH", safe=True),

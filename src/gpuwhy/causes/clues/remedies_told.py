@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.clues.meant import Meant, meant, of_output
 from gpuwhy.causes.clues.remedies import CUDA_HOME, SHARED_MEMORY
+from gpuwhy.causes.clues.remedies_limits import TOLD_ROWS
 
 _SYNCHRONOUS = "CUDA_LAUNCH_BLOCKING=1 python PROGRAM"
 _CRASH = "See in which call it crashes: Python then prints where it was"
@@ -128,4 +129,4 @@ _ROWS: dict[str, tuple[Meant, ...]] = {
     ),
 }  # fmt: skip
 
-TOLD: dict[str, tuple[Meant, ...]] = {cause: of_output(rows) for cause, rows in _ROWS.items()}
+TOLD: dict[str, tuple[Meant, ...]] = {cause: of_output(rows) for cause, rows in (_ROWS | TOLD_ROWS).items()}

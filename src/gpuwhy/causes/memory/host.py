@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.watched import killed, said
+from gpuwhy.causes.watched import killed
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong, weak
-from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import KernelLine
 
 GB = 1_000_000_000
 RECENT = 3600.0
-ADDRESSES = 32 * GB
-"""Below this many bytes of address space cuInit was seen to fail (12 GB did, on a GPU of 141 GB)."""
-OUT_OF_MEMORY = 2
 
 
 def nearly_gone(left: int, total: int) -> bool:
@@ -116,35 +112,12 @@ def at_the_limit(case: Case) -> Finding | None:
     return None
 
 
-def address_space(case: Case) -> Finding | None:
-    """A watched program that was refused host memory under a limit on its address space."""
-    limit = case.facts.surroundings.address_space_limit
-    if said(case, "memory.cpu_allocator", "loader.no_map") is None or not isinstance(limit, Known) or limit.value < 0:
-        return None
-    text = f"the address space of a process is limited to {_size(limit.value)} here (ulimit -v)"
-    return strong(text, saw(f"RLIMIT_AS {limit.value}", limit))
-
-
-def no_room_for_addresses(case: Case) -> Finding | None:
-    """CUDA reserves addresses for all GPU memory and more at its start; a limit on them fails as out of memory."""
-    limit = case.facts.surroundings.address_space_limit
-    if not isinstance(limit, Known) or limit.value < 0 or limit.value >= ADDRESSES:
-        return None
-    text = f"the address space of a process is limited to {_size(limit.value)} here (ulimit -v), and CUDA reserves more"
-    seen = saw(f"RLIMIT_AS {limit.value}", limit)
-    stages = case.facts.probe.stages
-    call = next((c for s in value_or(stages, ()) if s.name in ("init", "context") and (c := s.failing)), None)
-    if call is not None and call.code == OUT_OF_MEMORY:
-        return proof(f"{text}: {call.name} answered {call.code}", seen, saw(f"{call.name}: {call.status}", stages))
-    return strong(text, seen) if isinstance(gpu_present(case.facts), Known) else None
-
-
 def plenty(case: Case) -> Finding | None:
     """Everything was looked at and nothing is short; what a program held that has ended is free again."""
     if case.facts.run.failed:
         return None
     memory, shm = case.facts.surroundings.memory, case.facts.surroundings.shm
-    if any(sign(case) for sign in (ram, group_limit, shared_memory, killer, no_room_for_addresses)):
+    if any(sign(case) for sign in (ram, group_limit, shared_memory, killer)):
         return None
     value = memory.need()
     text = f"{_size(value.available)} of RAM are available" if value else "there is no figure for RAM"
@@ -176,8 +149,6 @@ CAUSE = Cause(
         killer,
         killed_for_memory,
         at_the_limit,
-        address_space,
-        no_room_for_addresses,
         plenty,
     ),
     fixes=fixes,

@@ -17,15 +17,19 @@ def signatures() -> tuple[Signature, ...]:
         harmless,
         jax,
         kernel,
+        launch,
+        limits,
         loader,
         machine,
         memory,
         nccl,
         nvidia,
         onnxruntime,
+        order,
         others,
         packages,
         pairs,
+        peers,
         programs,
         python,
         reports,
@@ -38,7 +42,8 @@ def signatures() -> tuple[Signature, ...]:
     )  # fmt: skip
 
     modules = (
-        loader, windows, settings, tensorflow, torch, jax, onnxruntime, others, codes, memory, programs, nccl, nvidia, kernel,
-        containers, build, packages, pairs, python, signals, titles, reports, harmless, machine,
+        loader, windows, settings, tensorflow, torch, jax, onnxruntime, others, codes, memory, launch, limits, order,
+        peers, programs, nccl, nvidia, kernel, containers, build, packages, pairs, python, signals, titles, reports,
+        harmless, machine,
     )  # fmt: skip
     return tuple(one for module in modules for one in module.SIGNATURES)

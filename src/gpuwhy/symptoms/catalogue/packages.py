@@ -36,7 +36,6 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|\b(?:corrupt\w*|damaged) (?:file|archive|wheel|library|package|installation|cache)|checksum (?:mismatch|error|failed)|invalid distribution -"
           r"|unexpected end of (?:data|file)",
           "corrupt", "truncated", "damaged", "checksum", "invalid distribution", "unexpected end of"),
-    error("packages.no_space", r"no space left on device|disk quota exceeded|errno 28", "no space left on device", "quota exceeded", "errno 28"),
     context("packages.wheel", rf"{_GPU}-(?P<version>\d[\w.]*?)(?:\+(?P<local>\w+))?-(?P<tags>cp\d+-\w+-(?P<platform>\w+))\.whl(?: \((?P<size>[\d.]+) (?P<unit>[kMG]B)\))?",
             ".whl"),
     error("packages.uninstalled_over", r"successfully uninstalled (?P<package>tensorflow|torch|onnxruntime)[\w-]*", "successfully uninstalled"),

@@ -1,0 +1,178 @@
+"""env.limit: a resource limit stands in the way, or a place is full or closed.
+
+A limit that is merely low, and a folder that is merely small, is no cause: a sign speaks only where the way the program
+ended names the limit or the place, or where CUDA cannot start under it at all.
+"""
+
+from __future__ import annotations
+
+from gpuwhy.causes.clues.tailored import remedies
+from gpuwhy.causes.env.places import full, linked, size
+from gpuwhy.causes.watched import said
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.facts import Limit
+from gpuwhy.model.symptom import Reading
+
+GB = 1_000_000_000
+ADDRESSES = 32 * GB
+"""Below this many bytes of address space cuInit was seen to fail (12 GB did, on a GPU of 141 GB)."""
+OUT_OF_MEMORY = 2
+PLENTY_FILES, PLENTY_TASKS = 1 << 19, 1 << 20
+"""Limits that no program of this kind reaches."""
+MANY = 64 * GB
+REFUSED = ("memory.cpu_allocator", "loader.no_map", "memory.xla_oom", "memory.xla_request", "limit.address")
+FLAGS = {"NOFILE": "-n", "NPROC": "-u", "AS": "-v", "FSIZE": "-f", "MEMLOCK": "-l", "CPU": "-t", "DATA": "-d"}
+
+
+def limit_of(case: Case, name: str) -> Limit | None:
+    """A limit that a watched program ran under; None where it had none, or was not watched."""
+    found: tuple[Limit, ...] = value_or(case.facts.run.limits, ())
+    return next((one for one in found if one.name == name and one.soft >= 0), None)
+
+
+def _under(case: Case, name: str, text: str) -> Finding | None:
+    one = limit_of(case, name)
+    if one is None:
+        return None
+    most = "no hard limit" if one.hard < 0 else f"hard limit {one.hard}"
+    seen = saw(f"RLIMIT_{name} {one.soft}, {most}", case.facts.run.limits)
+    return proof(f"{text} {one.soft} (ulimit {FLAGS[name]}; {most})", seen)
+
+
+def files(case: Case) -> Finding | None:
+    """The program was refused one more open file."""
+    one = limit_of(case, "NOFILE")
+    if said(case, "limit.files") is None or one is None or one.soft >= PLENTY_FILES:
+        return None
+    return _under(case, "NOFILE", "the program was refused another open file; the limit it ran under is")
+
+
+def processes(case: Case) -> Finding | None:
+    """The program was refused one more thread or process: by its user's limit or by the control group's."""
+    if said(case, "limit.processes") is None:
+        return None
+    tasks, one = case.facts.surroundings.tasks, limit_of(case, "NPROC")
+    if isinstance(tasks, Known) and (one is None or tasks.value.limit <= one.soft):
+        text = f"no further thread or process was allowed; the control group allows {tasks.value.limit} in all"
+        return proof(text, saw(f"pids.max {tasks.value.limit}", tasks))
+    if one is None or one.soft >= PLENTY_TASKS:
+        return None
+    return _under(case, "NPROC", "no further thread or process was allowed; the limit for all of this user's is")
+
+
+def file_size(case: Case) -> Finding | None:
+    """The program wrote a file to the size that is allowed."""
+    if said(case, "limit.file_size", "limit.half_written") is None and not _signalled(case, "SIGXFSZ"):
+        return None
+    return _under(case, "FSIZE", "a file grew to the size that the program may write:")
+
+
+def processor_time(case: Case) -> Finding | None:
+    """The kernel ended the program after its seconds of processor time."""
+    one = limit_of(case, "CPU")
+    ended = _signalled(case, "SIGXCPU") or (_signalled(case, "SIGKILL") and value_or(case.facts.run.oom_kills, 1) == 0)
+    if one is None or not ended or value_or(case.facts.run.seconds, 0.0) < one.soft / 64:
+        return None
+    return _under(case, "CPU", "the kernel ended the program; its seconds of processor time were limited to")
+
+
+def _signalled(case: Case, name: str) -> bool:
+    signal = case.facts.run.signal
+    return isinstance(signal, Known) and signal.value == name
+
+
+def addresses(case: Case) -> Finding | None:
+    """The program was refused memory under a limit on its addresses."""
+    one = limit_of(case, "AS") or limit_of(case, "DATA")
+    if said(case, *REFUSED) is None or one is None or one.soft >= MANY:
+        return None
+    how = f"{size(one.soft)} (ulimit {FLAGS[one.name]})"
+    text = f"the program was refused memory; its address space is limited to {how}"
+    return proof(text, saw(f"RLIMIT_{one.name} {one.soft}", case.facts.run.limits))
+
+
+def no_room_for_cuda(case: Case) -> Finding | None:
+    """CUDA reserves addresses for all GPU memory and more at its start; a limit on them fails as out of memory."""
+    limit = case.facts.surroundings.address_space_limit
+    if limit.need() is None or not isinstance(limit, Known) or not 0 <= limit.value < ADDRESSES:
+        return None
+    text = f"the address space of a process is limited to {size(limit.value)} here (ulimit -v), and CUDA reserves more"
+    seen = saw(f"RLIMIT_AS {limit.value}", limit)
+    stages = case.facts.probe.stages
+    call = next((c for s in value_or(stages, ()) if s.name in ("init", "context") and (c := s.failing)), None)
+    if call is not None and call.code == OUT_OF_MEMORY:
+        return proof(f"{text}: {call.name} answered {call.code}", seen, saw(f"{call.name}: {call.status}", stages))
+    return strong(text, seen) if isinstance(gpu_present(case.facts), Known) else None
+
+
+def no_space(case: Case) -> Finding | None:
+    """The place that the program could not write to is full: of bytes, or of files."""
+    if said(case, "limit.space", "limit.half_written", "limit.temporary", "limit.preprocess") is None:
+        return None
+    for place in linked(case):
+        reason = full(place)
+        if reason:
+            text = f"{place.nearest}, {place.role}, is full: {reason}"
+            return proof(text, saw(f"{place.free} bytes and {place.inodes} files free", case.facts.run.places))
+    return None
+
+
+def closed(case: Case) -> Finding | None:
+    """The place that the program could not write to is read-only, of another user, or not there."""
+    one = said(case, "limit.read_only", "limit.closed", "limit.cache", "limit.temporary", "limit.no_exec")
+    if one is None:
+        return None
+    for place in linked(case):
+        why = "mounted read-only" if place.read_only else "not to be written by this user" if not place.writable else ""
+        if one.signature == "limit.no_exec" and not place.programs:
+            why = "mounted noexec"
+        if not why and place.role == "temporary" and not place.exists:
+            why = "not there, although TMPDIR names it"
+        if why:
+            text = f"{place.path if place.exists else place.nearest}, {place.role}, is {why}"
+            return proof(text, saw(f"{place.nearest}: {why}", case.facts.run.places))
+    return None
+
+
+def unlimited(case: Case) -> Finding | None:
+    """Nothing limits the addresses of a program, and none was watched that ended by a limit."""
+    limit = case.facts.surroundings.address_space_limit
+    if case.facts.run.failed or case.symptoms or limit.need() is None or not isinstance(limit, Known):
+        return None
+    if 0 <= limit.value < ADDRESSES:
+        return None
+    return against("no limit keeps CUDA from starting", saw(f"RLIMIT_AS {limit.value}", limit))
+
+
+def fixes(case: Case) -> tuple[Fix, ...]:
+    """By what the program printed; where only facts speak, the limit on addresses."""
+    if case.symptoms:
+        told = remedies("env.limit", (), case.symptoms, Reading(symptoms=case.symptoms, told=case.told), case.facts)
+        if told:
+            return told
+    return (
+        Fix("Lift the limit in this shell, then start the program from it", "ulimit -v unlimited", safe=True),
+        Fix("Where that is refused, the hard limit is set elsewhere: look for it", "grep -rn . /etc/security/limits.*",
+            safe=True, role="look"),
+    )  # fmt: skip
+
+
+CAUSE = Cause(
+    id="env.limit",
+    title="a resource limit, or a place that is full or closed, stands in the way",
+    signs=(
+        files,
+        processes,
+        file_size,
+        processor_time,
+        addresses,
+        no_room_for_cuda,
+        no_space,
+        closed,
+        unlimited,
+    ),
+    fixes=fixes,
+    effect="A limit stands in the way of programs",
+)
