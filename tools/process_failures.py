@@ -54,6 +54,28 @@ def numba(code: str, answers: str, copied: bool = True) -> str:
     return py("$J", f"{lines}{copy}{code}", f"export LD_LIBRARY_PATH=$DRIVER FAKECUDA='driver=12080;cc=90;{answers}'; ")
 
 
+TRITON = py("$J", """import ctypes
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(x, B: tl.constexpr):
+    i = tl.arange(0, B)
+    a = tl.load(x + i[:, None] * B + i[None, :])
+    tl.store(x + i[:, None] * B + i[None, :], tl.dot(a, a))
+
+
+class Buffer:
+    dtype = "fp16"
+    room = ctypes.create_string_buffer(1 << 20)
+
+    def data_ptr(self):
+        return ctypes.addressof(self.room)
+
+
+k[(1,)](Buffer(), B=SIZE, num_warps=4)""", "export LD_LIBRARY_PATH=$DRIVER TRITON_LIBCUDA_PATH=$DRIVER FAKECUDA='driver=12080;cc=90;ANSWERS'; ")  # fmt: skip
+
 TRAIN = (
     "import torch\nmodel = torch.nn.Linear(512, 512)\nopt = torch.optim.SGD(model.parameters(), 0.1)\n"
     "for step in range(3):\n    loss = model(torch.randn(8, 512)).square().mean()\n    loss.backward()\n    opt.step()\n    print('step', step, float(loss))\n"
@@ -193,4 +215,61 @@ FIRST: dict[str, Failure] = {
     "healthy-mpl": Failure("healthy", "Matplotlib makes a temporary cache", py("$R", "import matplotlib\nmatplotlib.use('Agg')\nimport matplotlib.pyplot as plt\nprint(plt.get_backend())", "export HOME=/; ", "$NOBODY")),
     "healthy-ranks": Failure("healthy", "two ranks, nothing wrong", ranks(JOIN + "x = torch.ones(2)\ndist.all_reduce(x)\nprint(rank, x)\ndist.destroy_process_group()")),
     "healthy-caught": Failure("healthy", "a full folder, caught", py("$T", "import os, torch\ntry:\n    open(os.environ['FULL'] + '/x', 'w').write('x')\nexcept OSError as e:\n    print('no cache:', e)\nprint('accuracy 0.93')")),
+}
+
+SECOND: dict[str, Failure] = {
+    "tempfile-full": Failure("env.limit", "a temporary file on a full file system", py("$T", "import tempfile, os, torch\nwith tempfile.NamedTemporaryFile(dir=os.environ['FULL']) as f:\n    torch.save(torch.ones(100000), f)\n    f.flush()")),
+    "log-ro": Failure("env.limit", "a log file on a read-only file system", py("$T", "import logging, os\nlogging.basicConfig(filename=os.environ['RO'] + '/train.log')")),
+    "sqlite-full": Failure("env.limit", "SQLite on a full file system", py("$T", "import os, sqlite3\nc = sqlite3.connect(os.environ['FULL'] + '/runs.db')\nc.execute('create table t (x)')\nc.executemany('insert into t values (?)', [('x' * 1000,)] * 500)\nc.commit()")),
+    "copy-full": Failure("env.limit", "a data set copied to a full file system", py("$T", "import os, shutil, pathlib\nd = pathlib.Path('data'); d.mkdir(exist_ok=True)\n(d / 'a.bin').write_bytes(b'x' * 100000)\nshutil.copytree(d, os.environ['FULL'] + '/data')")),
+    "pickle-size": Failure("env.limit", "ulimit -f, pickle", py("$T", "import pickle, torch\npickle.dump(torch.ones(1 << 20), open('x.pkl', 'wb'), protocol=4)", "ulimit -f 100; ")),
+    "asyncio-files": Failure("env.limit", "ulimit -n, asyncio", py("$T", "import asyncio, torch\nkept = [open('/etc/hostname') for _ in range(14)]\nasync def main(): pass\nasyncio.run(main())", "ulimit -n 20; ")),
+    "popen-files": Failure("env.limit", "ulimit -n, subprocess", py("$T", "import subprocess, torch\nkept = []\nwhile True: kept.append(subprocess.Popen(['sleep', '2'], stdout=subprocess.PIPE))", "ulimit -n 32; ")),
+    "import-files": Failure("env.limit", "no descriptor left for a library", py("$T", "import sys, torch\nkept = []\ntry:\n    while True: kept.append(open('/etc/hostname'))\nexcept OSError: pass\nimport ctypes\nctypes.CDLL('libz.so.1')\n", "ulimit -n 40; ")),
+    "jit-ro": Failure("env.limit", "a scripted module saved onto a read-only file system", py("$T", "import os, torch\nm = torch.jit.script(torch.nn.Linear(2, 2))\nm.save(os.environ['RO'] + '/m.pt')")),
+    "filestore-ro": Failure("env.limit", "a rendezvous file on a read-only file system", py("$T", "import os, datetime, torch.distributed as dist\ndist.init_process_group('gloo', init_method='file://' + os.environ['RO'] + '/store', rank=0, world_size=1, timeout=datetime.timedelta(seconds=5))")),
+    "memmap-full": Failure("env.limit", "a memory-mapped array beyond the file system", py("$T", "import os, numpy as np\nx = np.memmap(os.environ['SMALL'] + '/x.dat', dtype='f4', mode='w+', shape=(1 << 20,))\nx.tofile(os.environ['SMALL'] + '/y.dat')")),
+    "mkdir-ro": Failure("env.limit", "an output folder on a read-only file system", py("$T", "import os, pathlib\npathlib.Path(os.environ['RO'], 'runs', 'exp1').mkdir(parents=True)")),
+    "threads-as": Failure("env.limit", "ulimit -v, threads", py("$T", "import threading, time\nthreading.stack_size(64 << 20)\nkept = [threading.Thread(target=time.sleep, args=(3,), daemon=True) for _ in range(200)]\nfor t in kept: t.start()", "ulimit -v 9000000; ")),
+    "tf-write-ro": Failure("env.limit", "tf.io.write_file onto a read-only file system", py("$F", "import os, tensorflow as tf\ntf.io.write_file(os.environ['RO'] + '/x.txt', 'abc')")),
+    "tf-record-full": Failure("env.limit", "TFRecordWriter on a full file system", py("$F", "import os, tensorflow as tf\nwith tf.io.TFRecordWriter(os.environ['FULL'] + '/x.rec') as w:\n    for i in range(1000): w.write(b'x' * 1000)")),
+    "tf-saved-full": Failure("env.limit", "a SavedModel on a full file system", py("$F", "import os, tensorflow as tf\nm = tf.Module(); m.v = tf.Variable(tf.ones((1000, 1000)))\ntf.saved_model.save(m, os.environ['SMALL'] + '/m')")),
+    "tf-keras-full": Failure("env.limit", "a Keras model saved on a full file system", py("$F", "import os, tensorflow as tf\nm = tf.keras.Sequential([tf.keras.layers.Input((600,)), tf.keras.layers.Dense(600)])\nm.save(os.environ['SMALL'] + '/m.keras')")),
+    "tf-dataset-full": Failure("env.limit", "a data set saved on a full file system", py("$F", "import os, tensorflow as tf\ntf.data.Dataset.from_tensors(tf.ones((1000, 1000))).save(os.environ['SMALL'] + '/d')")),
+    "jax-cache-ro": Failure("healthy", "JAX's cache folder is read-only; it goes on", py("$J", "import jax, jax.numpy as jnp\nprint(jax.jit(lambda x: x + 1)(jnp.ones(3)))", "export JAX_COMPILATION_CACHE_DIR=$RO/jax JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0; ")),
+    "scaler-twice": Failure("program.order", "a scaler's step twice", py("$T", "import torch\nm = torch.nn.Linear(2, 2)\no = torch.optim.SGD(m.parameters(), 0.1)\ns = torch.amp.GradScaler('cpu')\ns.scale(m(torch.ones(2)).sum()).backward()\ns.step(o)\ns.step(o)")),
+    "scaler-unscale": Failure("program.order", "a scaler's unscale twice", py("$T", "import torch\nm = torch.nn.Linear(2, 2)\no = torch.optim.SGD(m.parameters(), 0.1)\ns = torch.amp.GradScaler('cpu')\ns.scale(m(torch.ones(2)).sum()).backward()\ns.unscale_(o)\ns.unscale_(o)")),
+    "ddp-early": Failure("program.order", "DDP before the process group", py("$T", "import torch\nfrom torch.nn.parallel import DistributedDataParallel as DDP\nDDP(torch.nn.Linear(2, 2))")),
+    "rank-early": Failure("program.order", "the rank asked before the process group", py("$T", "import torch.distributed as dist\nprint(dist.get_world_size(dist.new_group([0])))")),
+    "destroy-early": Failure("program.order", "the process group destroyed before it was made", py("$T", "import torch.distributed as dist\ndist.barrier()")),
+    "rpc-early": Failure("program.order", "an RPC before its start", py("$T", "import torch, torch.distributed.rpc as rpc\nrpc.rpc_sync('b', torch.add, args=(torch.ones(1), 1))")),
+    "jax-distributed-twice": Failure("program.order", "jax.distributed.initialize twice", py("$J", "import os, jax\na = '127.0.0.1:' + os.environ['PORT']\njax.distributed.initialize(a, 1, 0)\njax.distributed.initialize(a, 1, 0)")),
+    "jax-donated-jit": Failure("program.order", "a donated array passed to a compiled function", py("$J", "import jax, jax.numpy as jnp\nf = jax.jit(lambda x: x * 2, donate_argnums=0)\nx = jnp.ones(8)\nf(x)\nf(x)"), ("other.not_gpu",), "a use after a donation is also a plain mistake"),
+    "tf-logical-twice": Failure("program.order", "virtual devices of a device changed after the start", py("$F", "import tensorflow as tf\ntf.ones(1)\ntf.config.set_logical_device_configuration(tf.config.list_physical_devices('CPU')[0], [tf.config.LogicalDeviceConfiguration()] * 3)")),
+    "tf-intraop": Failure("program.order", "intra-op threads after the start", py("$F", "import tensorflow as tf\ntf.ones(1)\ntf.config.threading.set_intra_op_parallelism_threads(3)")),
+    "tf-v2-late": Failure("program.order", "TF 1 behaviour chosen after a tensor", py("$F", "import tensorflow.compat.v1 as tf\ntf.ones(1)\ntf.disable_eager_execution()\ntf.enable_v2_behavior()\ntf.disable_v2_behavior()\nwith tf.Graph().as_default():\n    tf.enable_eager_execution()")),
+    "numba-launch-717": Failure("program.launch", "cuFuncSetAttribute answers 1", numba("k[4, 32](x)", "cuFuncSetAttribute=1;cuLaunchKernelEx=1;cuLaunchKernel=1")),
+    "numba-merge": Failure("program.order", "cuLaunchKernelEx answers 902", numba("k[4, 32](x)", "cuLaunchKernelEx=902;cuLaunchKernel=902")),
+    "numba-copy-capture": Failure("program.order", "cuMemcpyDtoH answers 901", numba("k[4, 32](x)\nprint(x.copy_to_host())", "cuMemcpyDtoH=901")),
+    "numba-launch-failed": Failure("program.illegal_access", "cuStreamSynchronize answers 719", numba("k[4, 32](x)\ncuda.synchronize()", "cuCtxSynchronize=719;cuStreamSynchronize=719")),
+    "triton-shared": Failure("program.launch", "Triton: a tile beyond the shared memory", TRITON.replace("SIZE", "128").replace("ANSWERS", "shared=20000")),
+    "triton-argument": Failure("program.launch", "Triton: cuLaunchKernelEx answers 1", TRITON.replace("SIZE", "32").replace("ANSWERS", "cuLaunchKernelEx=1;cuLaunchKernel=1")),
+    "triton-out-of-resources": Failure("program.launch", "Triton: cuLaunchKernelEx answers 701", TRITON.replace("SIZE", "32").replace("ANSWERS", "cuLaunchKernelEx=701;cuLaunchKernel=701")),
+    "store-wait": Failure("distributed.peer", "a key that no rank sets", py("$T", "import os, datetime, torch.distributed as dist\ns = dist.TCPStore('127.0.0.1', int(os.environ['PORT']), 1, True, timeout=datetime.timedelta(seconds=3))\ns.wait(['ready'])")),
+    "store-port": Failure("distributed.peer", "a store on a port that is taken", py("$T", "import os, socket, torch.distributed as dist\np = int(os.environ['PORT']) + 3\ns = socket.socket(); s.bind(('', p)); s.listen()\ndist.TCPStore('127.0.0.1', p, 1, True)")),
+    "manager-refused": Failure("distributed.peer", "a manager of another process that is not there", py("$T", "from multiprocessing.managers import BaseManager\nm = BaseManager(address=('127.0.0.1', 1), authkey=b'x')\nm.connect()"), ("other.not_gpu",), "nothing names a job"),
+    "server-port": Failure("distributed.peer", "a server on a port that is taken", py("$T", "import os, socket, torch, http.server\np = int(os.environ['PORT']) + 5\ns = socket.socket(); s.bind(('', p)); s.listen()\nhttp.server.HTTPServer(('', p), http.server.BaseHTTPRequestHandler)")),
+    "pipe-broken": Failure("distributed.peer", "the other end of a pipe died", py("$T", "import os, torch.multiprocessing as mp\ndef work(c): os._exit(1)\na, b = mp.Pipe()\np = mp.get_context('fork').Process(target=work, args=(b,)); p.start(); b.close(); p.join()\nfor i in range(100): a.send(b'x' * 100000)")),
+    "pool-init": Failure("distributed.peer", "processes of a pool die at their start", py("$T", "import os, torch, multiprocessing as mp\nfrom concurrent.futures import ProcessPoolExecutor\ndef die(): os._exit(1)\nwith ProcessPoolExecutor(2, mp_context=mp.get_context('fork'), initializer=die) as p: print(p.submit(len, 'x').result())"), ("memory.host", "other.not_gpu"), "nothing tells why they died"),
+    "gloo-exits": Failure("distributed.peer", "gloo: rank 1 exits before a broadcast", py("$T", "import os, time, datetime, torch, torch.distributed as dist\nos.environ.update(MASTER_ADDR='127.0.0.1', MASTER_PORT=str(int(os.environ['PORT']) + 7))\nme = 0 if os.fork() else 1\ndist.init_process_group('gloo', rank=me, world_size=2, timeout=datetime.timedelta(seconds=6))\nif me == 1: os._exit(0)\ntime.sleep(1)\nx = torch.ones(4)\ndist.broadcast(x, 1)\ndist.all_reduce(x)")),
+    "gloo-late": Failure("distributed.peer", "gloo: rank 1 never receives", py("$T", "import os, time, datetime, torch, torch.distributed as dist\nos.environ.update(MASTER_ADDR='127.0.0.1', MASTER_PORT=str(int(os.environ['PORT']) + 9))\nme = 0 if os.fork() else 1\ndist.init_process_group('gloo', rank=me, world_size=2, timeout=datetime.timedelta(seconds=4))\nif me == 1: time.sleep(12); os._exit(0)\nx = torch.ones(4)\ndist.recv(x, 1)")),
+    "gloo-error": Failure("program.shape", "gloo: rank 1 fails in its own product", py("$T", "import os, time, datetime, torch, torch.distributed as dist\nos.environ.update(MASTER_ADDR='127.0.0.1', MASTER_PORT=str(int(os.environ['PORT']) + 11))\nme = 0 if os.fork() else 1\ndist.init_process_group('gloo', rank=me, world_size=2, timeout=datetime.timedelta(seconds=6))\nif me == 1:\n    import traceback\n    try: torch.ones(3, 4) @ torch.ones(5, 6)\n    except Exception: traceback.print_exc(); os._exit(1)\ntime.sleep(1)\ndist.all_reduce(torch.ones(4))")),
+    "spawn-raises": Failure("other.not_gpu", "a spawned process raises a KeyError", py("$T", "import torch.multiprocessing as mp\ndef work(i): {}['lr']\nmp.start_processes(work, nprocs=2, start_method='fork')"), ("distributed.peer",), "the error is a plain one of the child"),
+    "tf-server-port": Failure("distributed.peer", "a TensorFlow server on a port that is taken", py("$F", "import os, socket, tensorflow as tf\np = int(os.environ['PORT']) + 13\ns = socket.socket(); s.bind(('', p)); s.listen()\ntf.distribute.Server({'worker': ['localhost:%d' % p]}, job_name='worker', task_index=0)")),
+    "plain-value": Failure("other.not_gpu", "a ValueError after TensorFlow's notes", py("$F", "import tensorflow as tf\nprint(tf.ones(1))\nint('x')")),
+    "plain-no-file": Failure("other.not_gpu", "a file that is not there", py("$T", "import torch\nopen('/data/imagenet/train.txt')")),
+    "plain-url": Failure("other.not_gpu", "a download refused", py("$T", "import urllib.request, torch\nurllib.request.urlopen('http://127.0.0.1:1/model.bin')")),
+    "healthy-small": Failure("healthy", "small limits and a small folder, nothing wrong", py("$T", "import os, torch\ntorch.save(torch.ones(10), os.environ['SMALL'] + '/m.pt')\nprint('saved, accuracy 0.91')", "ulimit -n 128 -f 20000; ")),
+    "healthy-retry": Failure("healthy", "a port is taken, the next one is free", py("$T", "import os, socket, torch\np = int(os.environ['PORT']) + 15\na = socket.socket(); a.bind(('', p)); a.listen()\nb = socket.socket()\ntry: b.bind(('', p))\nexcept OSError as e: print('port', p, 'not free, taking', p + 1)\nb.bind(('', p + 1))\nprint('epoch 1 done')")),
+    "healthy-tf": Failure("healthy", "TensorFlow on the CPU", py("$F", "import tensorflow as tf\nprint(tf.reduce_sum(tf.ones((3, 3))))")),
 }
