@@ -196,7 +196,7 @@ CASES: dict[str, Case] = {
     # ------------------------------------------------------------ limits
     "torch-address-space": Case("torch", ("limit as",), LIMIT, limit="ulimit -S -v 9000000"),
     "jax-address-space": Case("jax", ("limit as",), LIMIT, limit="ulimit -S -v 9000000"),
-    "cupy-address-space": Case("cupy", ("limit as",), LIMIT, limit="ulimit -v 9000000"),
+    "cupy-address-space": Case("cupy", ("limit as",), LIMIT, limit="ulimit -S -v 9000000"),
     "cpp-address-space": Case("cpp", ("limit as",), LIMIT, limit="ulimit -S -v 6000000"),
     "torch-open-files": Case("torch", ("limit nofile",), LIMIT, limit="ulimit -S -n 12"),
     "cpp-open-files": Case("cpp", ("limit nofile",), LIMIT, limit="ulimit -S -n 24"),

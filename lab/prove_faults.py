@@ -217,6 +217,7 @@ def fits(case: Case, change: dict[str, Any], expand: Any) -> bool:
     ]
     made += [f"limit {name}" for name in change["limits"]]
     made += [f"hide {Path(one).name}" for one in change["hide"]]
+    made += [f"package {name}" for name in change["packages"]]
     made += ["set " + " ".join(change["set"])] if change["set"] else []
     made += ["process"] if "process" in change["text"] else []
     wanted = [expand(one) for one in case.want]

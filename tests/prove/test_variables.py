@@ -79,6 +79,8 @@ def test_limits_are_raised_only_where_they_can_be():
     assert root["limit as"].limit == (-1, -1)
     assert root["limit as"].weight > root["limit nofile"].weight, "a limit on addresses is nobody's default"
     assert "ulimit -v unlimited" in root["limit as"].command
+    assert ["address space" in text for text in remedies.hard(now, may_exceed=False)] == [True]
+    assert remedies.hard(now, may_exceed=True) == []
 
 
 def test_variables_speak_for_causes():

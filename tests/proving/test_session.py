@@ -182,3 +182,18 @@ def test_a_silent_exit_is_compared_by_its_last_line():
 def test_what_cannot_be_started_is_open():
     proof, _ = prove(lambda environ: Ran(127, 0, 0.0, "", cannot="no such program"))
     assert proof.status == "open"
+
+
+def test_a_program_that_fails_in_several_ways_is_not_flaky():
+    """A limit on memory strikes at one place or another: each is its failure, and none a finding."""
+    count = iter(range(1000))
+
+    def program(environ: dict[str, str]) -> Ran:
+        if "XLA_FLAGS" not in environ:
+            return RUNS
+        return FAILS if next(count) % 2 else OTHER
+
+    proof, _ = prove(program)
+    assert proof.status == "proven"
+    assert proof.change.unset == ("XLA_FLAGS",)
+    assert any("in 2 ways" in note for note in proof.notes)

@@ -76,6 +76,15 @@ def limits(now: Mapping[str, tuple[int, int]], may_exceed: bool) -> Iterator[Twe
         )
 
 
+def hard(now: Mapping[str, tuple[int, int]], may_exceed: bool) -> list[str]:
+    """Limits that somebody set and nobody can raise from here, in words."""
+    return [
+        f"the limit on {LIMITS[name][0]} ({soft:,}) is a hard one and cannot be raised from here: it was not tested"
+        for name, (soft, hard_) in now.items()
+        if name in LIMITS and soft == hard_ != -1 and not may_exceed and soft < _TIGHT.get(name, 1 << 50)
+    ]
+
+
 def _as_shell(name: str, most: int) -> str:
     """A limit as the shell takes it: bytes in units of 1024."""
     if most == -1:

@@ -9,9 +9,11 @@ from gpuwhy.model.ending import Ending
 from gpuwhy.model.proof import Arms, Proof, Status, Tweak
 from gpuwhy.model.report import RuledOut, Shown
 from gpuwhy.prove.counts import arms, flaky, rate
+from gpuwhy.prove.remedies import hard
 from gpuwhy.prove.setting import change_of, in_words
 from gpuwhy.prove.verdict import cause_of, refuted, sentence, shown, trials
 from gpuwhy.proving.session import Session
+from gpuwhy.run.stage import may_exceed
 
 _TITLES = {cause.id: cause.title for cause in CAUSES}
 
@@ -34,7 +36,7 @@ def proof_of(session: Session) -> Proof:
         arms=now,
         rate="fails {} of {}".format(*rate(session.runs)) if flaky(session.runs) else "",
         notes=tuple(_notes(session, status)),
-        left=tuple(session.left),
+        left=(*session.left, *_hard(session, status)),
         seconds=round(time.monotonic() - session.began, 1),
         interrupted=session.interrupted,
     )
@@ -93,6 +95,10 @@ def _hint(session: Session, now: Arms) -> str:
     return f"; {text} it ran {now.passed} of {now.of_passed} times, which may be chance"
 
 
+def _hard(session: Session, status: Status) -> list[str]:
+    return hard(session.plan.limits, may_exceed()) if status in ("open", "flaky") and session.base else []
+
+
 def _notes(session: Session, status: Status) -> list[str]:
     out = []
     if session.interrupted:
@@ -105,6 +111,9 @@ def _notes(session: Session, status: Status) -> list[str]:
         ending = next((run.ending for run in session.runs if one.id in run.key and run.outcome == "other"), None)
         if ending:
             out.append(f"{one.text} it fails otherwise: {ending}")
+    if len(session.bases) > 1:
+        ways = "; ".join(str(one).split("\n")[0][:80] for one in session.bases[:4])
+        out.append(f"it fails in {len(session.bases)} ways, all taken for the same failure: {ways}")
     base = session.base
     if base and base.name == "EOFError":
         out.append("it asks for input, and there is none: gpuwhy prove -- CMD < FILE gives every run the same")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal as signals
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -60,8 +61,9 @@ def _bare(text: str) -> str:
     return _NUMBER.sub("#", _PATH.sub("", text))
 
 
-def judge(ran: Ran, plan: Plan, base: Ending | None, away: str = "") -> Judged:
-    """The outcome of a trial; `base` is how it failed first, None for the first run itself."""
+def judge(ran: Ran, plan: Plan, bases: Sequence[Ending], away: str = "") -> Judged:
+    """The outcome of a trial; `bases` are the ways in which it failed as it is, none for the first run itself."""
+    base = bases[0] if bases else None
     ending = ending_of_run(ran, plan.ok)
     if ran.cannot:
         return Judged("other", ending, f"cannot be started: {ran.cannot}")
@@ -71,7 +73,7 @@ def judge(ran: Ran, plan: Plan, base: Ending | None, away: str = "") -> Judged:
     if ran.stopped and not (base is None or base.kind == "timeout"):
         words = "it hung" if ran.stopped == "hangs" else "stopped before anything was decided"
         return Judged("other" if ran.stopped == "hangs" else "unclear", ending, words)
-    if base is None or same(base, ending):
+    if base is None or any(same(one, ending) for one in bases):
         return Judged("same", ending)
     return Judged("other", ending)
 

@@ -47,6 +47,7 @@ class Session:
         self.runs: list[Once] = []
         self.rans: list[Ran] = []
         self.base: Ending | None = None
+        self.bases: list[Ending] = []  # every way in which it failed as it is
         self.first = 0.0
         self.found: tuple[Tweak, ...] = ()
         self.patience = 1.0  # raised where a run that outlived the failure failed after all
@@ -92,6 +93,7 @@ class Session:
             once = self._taken(self.given) if self.given and not self.runs else self.once((), "as it is")
             if once.outcome == "same" and self.base is None:
                 self.base, self.first = once.ending, once.seconds
+                self.bases = [once.ending]
                 self._think(self.rans[-1])
                 return True
             if once.outcome == "unclear":
@@ -100,7 +102,7 @@ class Session:
 
     def _taken(self, ran: Ran) -> Once:
         """The failure that was recorded before, in place of a first run."""
-        judged = judge(ran, self.plan, None)
+        judged = judge(ran, self.plan, ())
         self.rans.append(ran)
         self.runs.append(Once((), judged.outcome, judged.ending, ran.seconds, "recorded", "as it was recorded"))
         return self.runs[-1]
@@ -153,7 +155,10 @@ class Session:
             raise SpentError
         seconds, quiet = self._limits(purpose)
         ran = self.bench.run(tweaks, seconds, quiet, self.gpu or not self.runs)
-        judged = judge(ran, self.plan, self.base, self._away(tweaks, ran))
+        judged = judge(ran, self.plan, self.bases, self._away(tweaks, ran))
+        if not tweaks and judged.outcome == "other" and not ran.cannot:  # as it is, whatever it says is its failure
+            self.bases.append(judged.ending)
+            judged = judged._replace(outcome="same", note=f"in another way: {judged.ending}"[:120])
         if ran.left:
             note = f"left {', '.join(ran.left[:3])} running: ended"
             judged = judged._replace(note=f"{judged.note}; {note}" if judged.note else note)
