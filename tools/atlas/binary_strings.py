@@ -96,7 +96,7 @@ def _strings(data: bytes | bytearray, parts: list[Section]) -> tuple[dict[int, s
             address = part.address + start
             if _PATH.fullmatch(text):
                 paths[address] = text
-            elif sentence(text):
+            elif sentence(any_format(text)):
                 texts[address] = text
     return texts, paths
 

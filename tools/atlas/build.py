@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 
+from gpuwhy.knowledge.atlas import INNOCENT
 from gpuwhy.knowledge.atlas_file import Place, Row, pack
-from gpuwhy.knowledge.shingles import anchored, fragments, key, shingles
+from gpuwhy.knowledge.shingles import WIDTH, anchored, fragments, key, shingles
 from tools.atlas.message import Message, lines
 from tools.atlas.worth import worth
 
@@ -37,7 +38,7 @@ class Book:
             if whole not in self._labelled and not worth(package, message):
                 continue
             for line in lines(message.text):
-                words = tuple(tuple(f) for f in fragments(line) if f)
+                words = tuple(tuple(f) for n, f in enumerate(fragments(line)) if f or not n)
                 if not shingled(words) or sum(map(len, words)) > LONGEST:
                     continue
                 place = (package, message.module, message.function, message.kind)
@@ -72,8 +73,7 @@ def write(book: Book, path: Path) -> str:
         size = sum(map(len, words))
         kept = chosen(every[words], common)
         if size < SHORT:
-            raised = any(place[3] for place in book.lines[words]) or book.is_labelled(words)
-            kept = [*kept, anchored(words[0])] if len(words[0]) >= 3 and raised else []
+            kept = _short(book, words, kept)
         if kept:
             rows.append(Row(book.keys[words], min(255, len(every[words])), size < SHORT, kept, _places(book, words)))
     data = pack(rows, book.releases)
@@ -82,8 +82,18 @@ def write(book: Book, path: Path) -> str:
     return f"{len(rows):,} templates, {postings:,} shingles, {len(data) / 1e6:.2f} MB"
 
 
+def _short(book: Book, words: tuple[tuple[str, ...], ...], kept: list[int]) -> list[int]:
+    """What is kept of a template of few words: all, and how it begins; nothing of a mere string of a library."""
+    raised = any(kind or package in INNOCENT for package, _, _, kind in book.lines[words])
+    if not raised and not book.is_labelled(words):
+        return []
+    if not words[0]:
+        return kept if sum(map(len, words)) > WIDTH else []
+    return [*kept, anchored(words[0])] if len(words[0]) >= WIDTH else []
+
+
 def _places(book: Book, words: tuple[tuple[str, ...], ...]) -> list[Place]:
-    """One place per package: the one that most releases have, with the releases of all; the first packages."""
+    """One place per package: the one that the newest releases have, with the releases of all; the first packages."""
     mine: dict[str, list[tuple[int, tuple[str, str, str, str]]]] = defaultdict(list)
     for place, mask in book.lines[words].items():
         mine[place[0]].append((mask, place))
@@ -92,8 +102,11 @@ def _places(book: Book, words: tuple[tuple[str, ...], ...]) -> list[Place]:
         every = 0
         for mask, _ in some:
             every |= mask
-        _, best = max(
-            some, key=lambda one: (one[0].bit_count(), bool(one[1][3]), "/" in one[1][1], -len(one[1][1]), one[1])
-        )
+        _, best = max(some, key=_newest)
         out.append(Place(package, best[1], best[2], best[3], every))
     return out[:MOST_PLACES]
+
+
+def _newest(one: tuple[int, tuple[str, str, str, str]]) -> tuple[object, ...]:
+    mask, (_, module, function, kind) = one
+    return mask.bit_length(), bool(kind), "/" in module, mask.bit_count(), -len(module), function

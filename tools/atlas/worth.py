@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 
+from gpuwhy.knowledge import codes
 from tools.atlas.message import Message
 
-_STACK = re.compile(
-    r"cuda|gpu|cudnn|cublas|nccl|nvml|nvidia|ptx|nvlink|\bsm_|driver|device|kernel|stream|out of memory|allocat|pinned"
-    r"|peer|plugin|xla|pjrt|tensorrt|onednn|shared memory|platform|backend|graph|collective|rendezvous|rank|library"
-    r"|dlopen|symbol",
-    re.IGNORECASE,
-)
 _TROUBLE = re.compile(
     r"fail|error|cannot|can't|could not|couldn't|unable|invalid|unsupported|not support|must|expect|mismatch|missing"
     r"|not found|exceed|too (many|large|small|old)|unknown|only|should|warning|required|no such|illegal|incompatible"
     r"|not (available|implemented|allowed|valid|registered|initialized|enough|compatible)|corrupt|timed? ?out|abort"
-    r"|exhausted|insufficient|out of |tried to|does not|doesn't|already",
+    r"|exhausted|insufficient|out of |tried to|does not|doesn't|already|requires|being used",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(
@@ -24,8 +20,22 @@ _ASIDE = re.compile(
     r"|cpuinfo|flatbuffers|nlohmann|cutlass|dnnl|re2|upb|icu|curl|sqlite|highwayhash|snappy|stablehlo|shardy)[^/]*/"
     r"|onednn|/mkldnn/|lib/(IR|CodeGen|Target|Dialect|Support|Transforms|AsmParser|Bytecode|Pass)/|\.inc$"
 )
+_OWN = re.compile(
+    r"cuda|\bgpus?\b|cudnn|cublas|nccl|nvml|nvidia|\bptx|nvlink|nvshmem|driver|out of memory|pinned|peer|pjrt"
+    r"|tensorrt|shared memory|dlopen|compute capability|libdevice",
+    re.IGNORECASE,
+)
 _COMPILERS = frozenset({"triton", "jaxlib", "jax-cuda-pjrt", "jax-cuda-plugin", "tensorflow", "numba-cuda"})
 """Their libraries hold a compiler, with thousands of messages about its own inner language."""
+_SYSTEM = frozenset(
+    {
+        *(os.strerror(number).lower() for number in range(1, 134)),
+        *codes.cuda_messages(),
+        "cannot open shared object file",
+        "out of memory",
+    }
+)
+"""What the C library and the CUDA runtime say: every program that contains them has it, and none is its origin."""
 _ASSERTED = "INTERNAL ASSERT FAILED at"
 """Such a line names its file itself."""
 
@@ -33,6 +43,8 @@ _ASSERTED = "INTERNAL ASSERT FAILED at"
 def worth(package: str, message: Message) -> bool:
     """Whether a message goes into the atlas: all of Python's, of a library's strings those that tell of trouble."""
     text, module = message.text, message.module
+    if text.strip(" .:\0\n").lower() in _SYSTEM:
+        return False
     if module.endswith(".py") or package in ("python", "numpy"):
         return True
     if _ASSERTED in text or _ASIDE.search(module):
@@ -41,4 +53,4 @@ def worth(package: str, message: Message) -> bool:
         return False
     if "/" in module or not re.search(r"\.so[.\d]*$", module):
         return bool(_TROUBLE.search(text))
-    return bool(_TROUBLE.search(text)) and (package not in _COMPILERS or bool(_STACK.search(text)))
+    return bool(_TROUBLE.search(text)) and (package not in _COMPILERS or bool(_OWN.search(text)))

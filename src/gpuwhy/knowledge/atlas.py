@@ -22,6 +22,9 @@ MOST_WORDS = 240
 MOST_TEXT = 4000
 MOST_STARTS = 12
 MOST_ALIKE = 20
+ALIKE = 0.4
+AGREED = 0.7
+"""The part of a module's labels that must name one cause before it speaks for the others there (docs/accuracy.md)."""
 SHARE = 0.55
 """The part of a template's shingles that a line must have, of those that fit into the line."""
 LEAST = 3
@@ -56,7 +59,7 @@ def origin(line: str, package: str = "") -> Origin | None:
     mine = set(shingles.shingles(found))
     counts = Counter(row for one in mine | _starts(text) for row in atlas().rows(one))
     scored = [(score, row) for row, hits in counts.items() if (score := _score(row, hits, len(mine), len(found)))]
-    return _best(scored, package) if scored else None
+    return _best(sorted(scored, reverse=True), text, package) if scored else None
 
 
 def _starts(text: str) -> set[int]:
@@ -85,21 +88,30 @@ def _score(row: int, hits: int, held: int, words: int) -> float:
     return hits / kept * min(had, held) if fits else 0.0
 
 
-def _best(scored: list[tuple[float, int]], package: str) -> Origin:
-    book = atlas()
-    scored.sort(reverse=True)
-    top = [row for score, row in scored if score == scored[0][0]][:MOST_ALIKE]
+def _best(scored: list[tuple[float, int]], text: str, package: str) -> Origin:
+    """The template that fits best; of those alike the hinted package's, the one whose type stands in the line."""
+    book, best = atlas(), scored[0][0]
     places: dict[str, tuple[Place, int]] = {}
-    for row in top:
-        for place in _places(row):
+    for score, row in scored[:MOST_ALIKE]:
+        for place in _places(row) if score == best else ():
             known = places.get(place.package)
             if known is None or len(place.releases) > len(known[0].releases):
                 places[place.package] = (place, row)
-    ordered = sorted(places.values(), key=lambda one: (one[0].package != package, one[0].package not in INNOCENT))
+    ordered = sorted(places.values(), key=lambda one: _far(one[0], text, package))
     chosen = tuple(place for place, _ in ordered)
-    keys = [f"{book.key[row]:08x}" for row in (ordered[0][1], *top)]
+    alike = [row for score, row in scored[:MOST_ALIKE] if score >= ALIKE * best and _same_module(row, chosen[0])]
+    keys = [f"{book.key[row]:08x}" for row in (ordered[0][1], *alike)]
     label = _label(keys, chosen)
-    return Origin(keys[0], chosen, scored[0][0], label, _prior(label, chosen[0]))
+    return Origin(keys[0], chosen, best, label, _prior(label, chosen[0]))
+
+
+def _far(place: Place, text: str, package: str) -> tuple[bool, ...]:
+    return place.package != package, not place.kind or place.kind not in text, place.package not in INNOCENT
+
+
+def _same_module(row: int, place: Place) -> bool:
+    """Whether a template stands in the same file: another release's wording of the same message."""
+    return any((one.package, one.module) == (place.package, place.module) for one in _places(row))
 
 
 def _places(row: int) -> Iterable[Place]:
@@ -118,7 +130,7 @@ def _label(keys: list[str], places: tuple[Place, ...]) -> Label | None:
 
 
 def _prior(label: Label | None, place: Place) -> dict[str, float]:
-    """Causes by share: the label's, else what three or more labelled templates of the module or its folder say."""
+    """Causes by share: the label's, else that of most labelled templates of the module or its folder."""
     if label is not None:
         return _shared(label.causes)
     if place.package in INNOCENT:
@@ -126,7 +138,8 @@ def _prior(label: Label | None, place: Place) -> dict[str, float]:
     for name in _scopes(f"{place.package} · {place.module}"):
         counts = _by_module().get(name)
         if counts and counts.total() >= LEAST:
-            return {cause: n / counts.total() for cause, n in counts.most_common(3)}
+            shares = {cause: n / counts.total() for cause, n in counts.most_common(3)}
+            return shares if max(shares.values()) >= AGREED else {}
     return {}
 
 
