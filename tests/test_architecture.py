@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "inspection", "logs",
     },
     "after": {"app", "logs", "model", "reason", "run"},  # what follows a watched run
-    "logs": {"model", "symptoms", "causes", "reason"},  # explain without the machine, without loading its stages
+    "logs": {"model", "symptoms", "causes", "reason", "knowledge"},  # explain without the machine and its stages
     "fixing": {"app", "settling", "verifying", "model", "reason", "repair"},  # what follows a diagnosis
     "settling": {"causes", "knowledge", "model", "plan", "reason"},  # exact releases for a fix
     "verifying": {"app", "knowledge", "model", "repair"},  # the condition of an environment before and after a repair

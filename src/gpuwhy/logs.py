@@ -16,15 +16,15 @@ from gpuwhy.causes.clues.pointed import remedies
 from gpuwhy.causes.clues.questions import QUESTIONS, question_for
 from gpuwhy.causes.clues.words import lexicon
 from gpuwhy.model.facts import Facts
+from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Report
 from gpuwhy.model.symptom import Reading
-from gpuwhy.reason.explain import Rules
+from gpuwhy.reason.explain import Rules, unclued
 from gpuwhy.reason.explain import explain as explain_reading
 from gpuwhy.reason.probed import after_failure, failures
 from gpuwhy.reason.rank import environment, named
 from gpuwhy.reason.report import report
 from gpuwhy.reason.tally import Index, index, tally
-from gpuwhy.reason.words import likened, unspoken
 from gpuwhy.symptoms.reader import LogReader, read, read_text
 from gpuwhy.symptoms.text import BINARY
 
@@ -62,7 +62,14 @@ def _index() -> Index:
 def rules() -> Rules:
     """Clues, causes, remedies and questions."""
     by_id = {cause.id: cause for cause in CAUSES}
-    return Rules(_index(), by_id, remedies, question_for, {q.id: q for q in QUESTIONS}, admitted, lexicon)
+    return Rules(_index(), by_id, remedies, question_for, {q.id: q for q in QUESTIONS}, admitted, lexicon, _origin)
+
+
+def _origin(line: str) -> Origin | None:
+    """The program that prints a line; the atlas is opened for the first one that nothing else knows."""
+    from gpuwhy.knowledge import atlas
+
+    return atlas.origin(line)
 
 
 def report_on(
@@ -130,7 +137,6 @@ def _answered(number: int, line: bytes) -> dict[str, Any]:
 def _one(case: dict[str, Any]) -> dict[str, Any]:
     reading = read_text(case["log"])
     scores = tally(_index(), reading)
-    if unspoken(scores):
-        scores = likened(lexicon(), reading.excerpt) or scores
+    scores = unclued(rules(), reading, scores)
     told = [{"id": s.cause, "confidence": round(s.confidence, 3)} for s in scores[:MOST] if s.confidence >= LEAST]
     return {"id": case.get("id"), "causes": told}

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from gpuwhy.model.cause import Cause, Finding, Fix
+from gpuwhy.model.origin import Origin
 from gpuwhy.model.symptom import Question, Symptom
 
 State = Literal["shown", "possible", "ruled_out", "undetermined", "crashed"]
@@ -91,3 +92,4 @@ class Report(msgspec.Struct, frozen=True):
     stairs: tuple[Layer, ...] = ()  # --probe: a row per stage, with its time and what broke
     as_if: str = ""  # the machine that was described and judged instead of this one: "A100, driver 550"
     question: Question | None = None  # explain: the one test that separates the likeliest causes
+    origin: Origin | None = None  # explain: the program that printed a complaint which no signature knows

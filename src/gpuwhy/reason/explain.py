@@ -12,10 +12,12 @@ from gpuwhy._version import __version__
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, Weight
 from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.facts import Facts
+from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Open, Report, RuledOut, Shown, Status, Verdict, certainty
 from gpuwhy.model.symptom import MISSPELT, Likeness, Question, Reading, Symptom
 from gpuwhy.model.version import dotted
 from gpuwhy.reason.judge import judge
+from gpuwhy.reason.origins import by_origin, traced, vague
 from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed, ruled_out
@@ -55,6 +57,7 @@ class Rules(msgspec.Struct, frozen=True):
     questions: Mapping[str, Question]
     admitted: Callable[[Sequence[Symptom]], frozenset[str]]
     lexicon: Callable[[], Mapping[str, Likeness]]
+    origin: Callable[[str], Origin | None] = lambda line: None
 
 
 def explain(
@@ -65,6 +68,9 @@ def explain(
     asked = tuple(c for c in rules.causes.values() if watched or not c.needs_log)
     verdicts = tempered(judge(asked, facts, reading.symptoms), facts) if facts is not None else ()
     scores = _held(tally(rules.clues, reading, _extra(rules, reading, verdicts, answers)), verdicts, reading)
+    origin = _origin(rules, reading, scores)
+    if facts is None and not answers:
+        scores = by_origin(origin if origin and (origin.label or unspoken(scores)) else None) or scores
     if facts is None and not answers and unspoken(scores):
         scores = _by_words(rules, reading) or scores
     status = status_of(scores, reading)
@@ -85,6 +91,7 @@ def explain(
         stairs=staircase(facts) if facts is not None else (),
         symptoms=reading.symptoms,
         question=_question(rules, scores, reading) if shown else None,
+        origin=origin,
     )
 
 
@@ -98,6 +105,18 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
     if any(s.role in ("error", "echo") for s in reading.symptoms) or (scores and scores[0].words):
         return "unknown"
     return "healthy"
+
+
+def unclued(rules: Rules, reading: Reading, scores: Sequence[Score]) -> tuple[Score, ...]:
+    """Where no clue speaks: by the program that complained last, else by the words."""
+    origin = _origin(rules, reading, scores)
+    told = by_origin(origin if origin and (origin.label or unspoken(scores)) else None)
+    return told or (likened(rules.lexicon(), reading.excerpt) if unspoken(scores) else ()) or tuple(scores)
+
+
+def _origin(rules: Rules, reading: Reading, scores: Sequence[Score]) -> Origin | None:
+    """The program that printed the last complaint, where only the type of an exception speaks."""
+    return traced(rules.origin, reading) if vague(scores) else None
 
 
 def _by_words(rules: Rules, reading: Reading) -> tuple[Score, ...]:
@@ -196,6 +215,8 @@ def _remedies(rules: Rules, score: Score, reading: Reading, facts: Facts | None)
 
 def _findings(score: Score, where: str) -> tuple[Finding, ...]:
     """The strongest clue of each line; the same sentence once. Where no clue speaks, the words."""
+    if score.origin is not None:
+        return (_of_origin(score.origin),)
     if score.words:
         said = ", ".join(score.words)
         evidence = Evidence("told", said, Source("log", where, "its words"))
@@ -208,6 +229,11 @@ def _findings(score: Score, where: str) -> tuple[Finding, ...]:
             lines.add(point.symptom.line)
             out.setdefault(finding.text, finding)
     return tuple(out.values())[:4]
+
+
+def _of_origin(origin: Origin) -> Finding:
+    says = origin.label.says if origin.label else "other messages of the same file mostly have this cause"
+    return Finding("weak", says, (Evidence("know", origin.text, Source("know", "message atlas", origin.key)),))
 
 
 def _finding(point: Point, where: str) -> Finding:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from gpuwhy.model.origin import Origin
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 TEMPERATURE = 1.15
@@ -43,6 +44,7 @@ class Score(msgspec.Struct, frozen=True):
     confidence: float
     points: tuple[Point, ...]
     words: tuple[str, ...] = ()  # where no clue speaks: the words that liken the text to others of this cause
+    origin: Origin | None = None  # where no clue speaks: the program that printed the message, and its label
 
 
 Index = Mapping[str, Sequence[Clue]]

@@ -16,6 +16,7 @@ def render(report: Report, paper: Paper, why: bool = False, again: str = "gpuwhy
             lines += [*render_cause(cause, report, paper, why, "--why"), ""]
         else:
             lines += _other(cause, paper)
+    lines += _from(report, paper)
     lines += _question(report, paper, again)
     if why:
         lines += ["", *_lines(report, paper)]
@@ -36,6 +37,15 @@ def _mark(report: Report) -> Mark | None:
 def _other(cause: Shown, paper: Paper) -> Iterator[str]:
     because = f": {cause.because[0].text}" if cause.because else ""
     yield from paper.wrap(f"{cause.id} · {certainty(cause.confidence)}{because}", "or     ", "       ")
+
+
+def _from(report: Report, paper: Paper) -> Iterator[str]:
+    """Where the last complaint comes from, unless the answer rests on it and says so itself."""
+    if report.origin is None:
+        return
+    said = {e.text for cause in report.causes[:1] for finding in cause.because for e in finding.evidence}
+    if report.origin.text not in said:
+        yield from paper.wrap(f"the last complaint is {report.origin.text}", "from   ", "       ")
 
 
 def _question(report: Report, paper: Paper, again: str) -> Iterator[str]:

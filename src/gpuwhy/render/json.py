@@ -6,6 +6,7 @@ from typing import Any
 
 from gpuwhy.border.shared import as_json
 from gpuwhy.model.cause import Evidence, Finding, Fix
+from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import SCHEMA, Layer, Report, Shown
 from gpuwhy.model.symptom import Symptom
 
@@ -43,7 +44,22 @@ def _text(report: Report) -> dict[str, Any]:
     if report.question is not None:
         asked = report.question
         out["question"] = {"id": asked.id, "text": asked.text, "command": asked.command, "answers": asked.answers}
+    if report.origin is not None:
+        out["origin"] = _origin(report.origin)
     return out
+
+
+def _origin(one: Origin) -> dict[str, Any]:
+    return {
+        "text": one.text,
+        "package": one.package,
+        "module": one.module,
+        "function": one.function,
+        "type": one.kind,
+        "first": one.first,
+        "last": one.last,
+        "says": one.label.says if one.label else None,
+    }
 
 
 def _symptom(one: Symptom) -> dict[str, Any]:

@@ -1,0 +1,59 @@
+"""Origins: where no message that is known decides, what the program that printed the last complaint means by it.
+
+A label is one reader's word on a message, and a module's habit is less: neither makes a cause certain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from gpuwhy.model.origin import Origin
+from gpuwhy.model.symptom import Reading
+from gpuwhy.reason.tally import Score
+from gpuwhy.reason.words import LEAST, complains
+
+LABELLED, GUESSED = 0.8, 0.35
+"""What the causes of a label, and those of a module's other messages, are given together (docs/accuracy.md)."""
+VAGUE = ("python", "title")
+"""Speakers whose messages tell the type of an exception and little else."""
+LINES = 60
+MOST = 8
+_FRAME = re.compile(r'\s*(?:File "|at |frame #|\^|~|During handling|The above exception|Traceback )|\s{4,}\w.*[(=]')
+
+
+def vague(scores: Sequence[Score]) -> bool:
+    """Whether nothing speaks for a cause but the type of an exception."""
+    return all(
+        score.confidence < LEAST or all(p.symptom.speaker in VAGUE for p in score.points if p.counted > 0)
+        for score in scores
+    )
+
+
+def traced(origin: Callable[[str], Origin | None], reading: Reading) -> Origin | None:
+    """The origin of the last complaint of a text that has a label, else of the last that has an origin."""
+    found = [one for line in _complaints(reading.excerpt) if (one := origin(line))]
+    return next((one for one in found if one.label), found[0] if found else None)
+
+
+def _complaints(text: str) -> Iterator[str]:
+    """The lines at the end of a text that complain, last first; no frames of a stack."""
+    given = 0
+    for line in reversed(text.splitlines()[-LINES:]):
+        if not _FRAME.match(line) and complains(_split(line)) and given < MOST:
+            given += 1
+            yield line
+
+
+def _split(line: str) -> str:
+    """A line with the name of an exception taken apart: ValueError has the word error in it."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", line)
+
+
+def by_origin(origin: Origin | None) -> tuple[Score, ...]:
+    """The causes that a message's label names, or that its module's labels agree on, best first."""
+    if origin is None:
+        return ()
+    whole = LABELLED if origin.label else GUESSED
+    ranked = sorted(origin.prior.items(), key=lambda one: (-one[1], one[0]))
+    return tuple(Score(cause, 1.0, whole * share, (), origin=origin) for cause, share in ranked)
