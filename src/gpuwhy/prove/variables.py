@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from gpuwhy.knowledge.readings import known_names
+from gpuwhy.knowledge.settings import ANYTHING, faults
 from gpuwhy.knowledge.variables import FOREIGN, variable_row
 from gpuwhy.model.proof import Tweak
 
@@ -52,6 +54,8 @@ _CAUSES: tuple[tuple[str, tuple[str, ...]], ...] = (
 )  # fmt: skip
 _CAUSES_BY_NAME = tuple((re.compile(rf"(?:{pattern})\Z"), causes) for pattern, causes in _CAUSES)
 LOADER, STEERING, UNKNOWN, DULL = 1.5, 1.0, 0.12, 0.004
+REJECTED = 12.0
+"""How much likelier a variable is whose value one of its readers is known to reject."""
 _LOADER = re.compile(r"(?:LD_\w+|PYTHON\w+|CUDA_VISIBLE_DEVICES|XLA_FLAGS|JAX_PLATFORMS?|TMPDIR)\Z")
 _COMPUTING = re.compile(
     r"(?:OMP_|MKL_|OPENBLAS_|KMP_|GOTO_|BLIS_|VECLIB_|NUMEXPR_|NUMBA_|MALLOC_|GLIBC_|KERAS_|HF_|TRANSFORMERS_|OPENCV_|"
@@ -70,7 +74,7 @@ def usual(name: str) -> float:
         return DULL
     if _LOADER.match(name):
         return LOADER
-    if variable_row(name) or _COMPUTING.match(name):
+    if variable_row(name) or _COMPUTING.match(name) or name in known_names():
         return STEERING
     return UNKNOWN
 
@@ -97,7 +101,11 @@ def variables(environ: Mapping[str, str], needed: frozenset[str] = frozenset()) 
             yield from _entries(name, [one for one in split(name, value) if one not in SYSTEM | needed])
         elif name not in KEPT:
             parts = list(dict.fromkeys(split(name, value)))
-            yield from _entries(name, parts) if len(parts) > 1 else [unset(name, usual(name))]
+            yield from (
+                _entries(name, parts)
+                if len(parts) > 1
+                else [unset(name, usual(name) * (REJECTED if faults(name, value, ANYTHING) else 1.0))]
+            )
 
 
 def unset(name: str, weight: float) -> Tweak:

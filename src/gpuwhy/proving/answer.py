@@ -6,6 +6,7 @@ import time
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.model.ending import Ending
+from gpuwhy.model.fact import value_or
 from gpuwhy.model.proof import Arms, Proof, Status, Tweak
 from gpuwhy.model.report import RuledOut, Shown
 from gpuwhy.prove.counts import arms, flaky, rate
@@ -117,6 +118,8 @@ def _notes(session: Session, status: Status) -> list[str]:
     base = session.base
     if base and base.name == "EOFError":
         out.append("it asks for input, and there is none: gpuwhy prove -- CMD < FILE gives every run the same")
+    if base and base.type == "SIGKILL" and session.after and value_or(session.after.facts.run.oom_kills, 0):
+        out.append("the kernel killed it because memory ran out; in every run it was asked to take this program first")
     if base and base.kind == "timeout" and not session.plan.timeout:
         out.append(
             f"it was taken to hang after {session.plan.quiet:.0f} s without output or work; --timeout N says when else"

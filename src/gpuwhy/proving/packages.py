@@ -20,6 +20,10 @@ from gpuwhy.run import stage
 
 SPEAK_FOR = ("install.", "framework.", "cuda.", "cudnn.", "env.shadowed", "other.not_gpu")
 TYPES = {
+    "PackageNotFoundError",
+    "DistributionNotFound",
+    "VersionConflict",
+    "ContextualVersionConflict",
     "ImportError",
     "ModuleNotFoundError",
     "AttributeError",
@@ -74,9 +78,10 @@ def _tried(session: Session, target: Patient, copier: Copier) -> None:
     if control.outcome != "same":
         session.left.append("in a copy of its environment it fails otherwise or runs: packages were not compared")
         return
+    lost = [name for name in suspects(str(session.base), FRAMEWORKS) if name not in here]
     for wanted in _wishes(target.distributions, here, blamed):
         try:
-            fresh = copier.resolve(wanted)
+            fresh = copier.resolve([*wanted, *lost])
         except FailedError:
             continue
         tweaks = sorted(differences(here, fresh, blamed), key=lambda one: -one.weight)
