@@ -22,7 +22,7 @@ from pathlib import Path
 
 from variable_cases import CASES, PROGRAMS, VariableCase
 
-FIRST, LAST, SECONDS = 30, 40, 120
+FIRST, LAST, SECONDS = 30, 40, 300
 MOST = 400
 """Letters of a line that are kept."""
 NAMELESS = (

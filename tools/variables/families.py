@@ -39,7 +39,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("jax-cuda-pjrt", "jax-cuda12-pjrt", ("0.5.3", NEWEST), r"xla_cuda_plugin\.so", ("JAX", "XLA", "TF", "CUDA", "NCCL", "PJRT", "CUDNN")),
     Family("triton", "triton", ("2.0.0", "2.1.0", "2.2.0", "3.0.0", "3.1.0", "3.2.0", "3.3.1", "3.4.0", "3.5.1", NEWEST),
            "", ("TRITON", "MLIR", "LLVM", "AMDGCN", "NVPTX", "DISABLE", "PTXAS", "USE", "ENABLE", "PROTON", "SWAP", "DUMP"), heavy=r"libtriton\.so", heavy_releases=("3.0.0", NEWEST)),
-    Family("cupy", "cupy-cuda12x", ("12.0.0", "13.0.0", "13.3.0", "13.6.0", NEWEST), r"cupy/.*(?:memory|runtime|driver|cublas|cudnn|_core/core|_accelerator)[\w.]*\.so", ("CUPY", "CUDA", "NVCC")),
+    Family("cupy", "cupy-cuda12x", ("12.0.0", "13.0.0", "13.3.0", "13.6.0", NEWEST), r"cupy/.*(?:memory|runtime|driver|cublas|cudnn|_core/core|_accelerator|_environment)[\w.-]*\.so", ("CUPY", "CUDA", "NVCC")),
     Family("numba", "numba", ("0.53.1", "0.56.4", "0.58.1", "0.60.0", "0.61.2", NEWEST)),
     Family("numba-cuda", "numba-cuda", ("0.0.12", "0.4.0", "0.10.1", "0.17.0", "0.20.0", NEWEST)),
     Family("onnxruntime", "onnxruntime-gpu", ("1.12.1", "1.15.1", "1.17.1", "1.19.2", "1.22.0", NEWEST),
@@ -48,6 +48,5 @@ FAMILIES: tuple[Family, ...] = (
     Family("cudnn", "nvidia-cudnn-cu12", ("8.9.2.26", "9.1.0.70", "9.10.2.21", NEWEST), r"libcudnn(?:_graph)?\.so\.\d+", ("CUDNN",), python=False),
     Family("cublas", "nvidia-cublas-cu12", ("12.1.3.1", NEWEST), r"libcublas\.so\.12", ("CUBLAS", "CUBLASLT", "NVIDIA", "CUDA"), python=False),
     Family("cudart", "nvidia-cuda-runtime-cu12", ("12.1.105", "12.4.127", "12.8.90", NEWEST), r"libcudart\.so\.12", ("CUDA",), python=False),
-    Family("nvrtc", "nvidia-cuda-nvrtc-cu12", (NEWEST,), r"libnvrtc\.so\.12", ("NVRTC", "CUDA", "NVVM"), python=False),
     Family("keras", "keras", ("2.15.0", "3.0.5", "3.6.0", "3.10.0", NEWEST)),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from gpuwhy.model.symptom import Symptom
 _NO_GPU = (
     "container.no_gpu", "cuda.missing_library", "cuda.version_mismatch", "cudnn.missing", "cudnn.version_mismatch",
     "device.busy", "device.hardware", "device.selection", "driver.compat_misuse", "driver.library_mismatch",
-    "driver.missing", "driver.not_ready", "driver.permission", "driver.stub", "driver.too_old", "env.path",
+    "driver.missing", "driver.not_ready", "driver.permission", "driver.stub", "driver.too_old", "env.path", "env.setting",
     "framework.cpu_only", "framework.platform_dropped", "install.conflict", "install.corrupted", "wsl.setup",
 )  # fmt: skip
 _NO_START = (

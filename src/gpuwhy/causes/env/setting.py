@@ -8,22 +8,44 @@ from gpuwhy.causes.commands import word
 from gpuwhy.causes.windows import on_windows
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Source
+from gpuwhy.model.fact import Source, value_or
 from gpuwhy.model.facts import Fault, Variable
 
 MOST = 12
 """How many allowed values a sentence names."""
+OF_THE_GPU = (
+    "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "XLA_PYTHON_CLIENT_", "XLA_CLIENT_", "TF_GPU_", "TF_FORCE_GPU_",
+    "CUBLAS", "CUDA_", "CUDNN_", "NCCL_", "NVIDIA_",
+)  # fmt: skip
+"""How the names begin that are read only where a GPU is used."""
 ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST"})
 """Read when something is compiled: a program that only runs does not mind."""
 
 
 def concerns(case: Case, *kinds: str) -> Iterator[tuple[Variable, Fault]]:
-    """The variables whose value this framework, or NVIDIA's libraries under it, do not take as it was meant."""
+    """The variables whose value this framework, or NVIDIA's libraries under it, do not take as it was meant.
+
+    A build without CUDA reads no option of the GPU's; a program seen with other frameworks only, none of this one's.
+    """
     name = case.framework.name if case.framework else ""
+    if _elsewhere(case, name):
+        return
     for variable in case.facts.environment.variables.need() or ():
+        if variable.name.startswith(OF_THE_GPU) and _without_cuda(case):
+            continue
         for fault in variable.faults:
             if fault.kind in kinds and (not fault.frameworks or name in fault.frameworks):
                 yield variable, fault
+
+
+def _without_cuda(case: Case) -> bool:
+    return case.framework is not None and value_or(case.framework.gpu_build, True) is False
+
+
+def _elsewhere(case: Case, name: str) -> bool:
+    """Whether a program was watched, and was seen with frameworks of which this is none."""
+    seen = value_or(case.facts.run.frameworks, ())
+    return bool(seen) and name not in seen
 
 
 def turned_off(case: Case) -> Finding | None:

@@ -13,9 +13,9 @@ _OTHERS = r"(?:VISIBLE_DEVICES|HOME|PATH|ROOT|DIR|LIBRARY)\b|\w*(?:STATUS|ERROR|
 VARIABLE = rf"(?P<variable>(?-i:(?:{_HEADS})_(?!{_OTHERS})[A-Z0-9_]*[A-Z0-9]))"
 _BAD = (
     r"(?:(?:invalid|unknown|unrecogni[sz]ed|unsupported|unexpected|illegal|malformed|bad|wrong) [^\n]{0,30}?(?:value|setting|option|flag|variable|argument|mode|type|choice|format|entry|key)s?"
-    r"|(?:cannot|could not|failed to|unable to|couldn't|error) pars(?:e|ing)|couldn't interpret)"
+    r"|(?:cannot|could not|failed to|unable to|couldn't|error) pars(?:e|ing)|couldn't interpret|unable to (?:read|use))"
 )
-_DEMAND = r"(?:must be|should be|has to be|needs to be|must contain|must start|is not (?:a )?(?:valid|supported|recogni[sz]ed|an? integer|a number)|is invalid|(?:cannot|could not|can't) be (?:parsed|interpreted|read|converted)|can only be|expects?|only supports|got an? invalid)"
+_DEMAND = r"(?:must be|must have|must match|isn't of|: expected|should be|has to be|needs to be|must contain|must start|is not (?:a )?(?:valid|supported|recogni[sz]ed|an? integer|a number)|is invalid|(?:cannot|could not|can't) be (?:parsed|interpreted|read|converted)|can only be|expects?|only supports|got an? invalid)"
 
 _EVERYBODY = tuple(
     f"{name}."
@@ -56,7 +56,7 @@ SIGNATURES: tuple[Signature, ...] = (
              covers=("setting.refused", "python.warning")),
     error("setting.refused", rf"{_BAD}\b[^\n]{{0,90}}?(?<![\w/$]){VARIABLE}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable2')}(?!\w)[^\n]{{0,90}}?{_DEMAND}",
           "invalid", "unknown", "unrecogni", "unsupported", "unexpected", "illegal", "malformed", "parse", "couldn't interpret", "must be", "should be",
-          "has to be", "is not a", "is not valid", "is not supported", "can only be", "cannot be", "could not be", "expects", covers=("python.exception", "python.runtime")),
+          "has to be", "is not a", "is not valid", "is not supported", "can only be", "must have", "must match", "isn't of", ": expected", "unable to read", "unable to use", "cannot be", "could not be", "expects", covers=("python.exception", "python.runtime")),
     context("setting.frame", rf"^\s*(?:[^#\n]*\W)?(?:os\.environ|os\.getenv|getenv|environ|\w*env\w*)[\w.]*[\[(]\s*['\"]{VARIABLE}['\"]", "environ", "getenv", "_env(", "env("),
     context("setting.config", r"file \"[^\"\n]*/(?P<package>torch|jax|numba|triton|cupy|keras)/[\w/]*(?:config|knobs|_environment|environment)\.py\", line \d+, in (?P<where>[\w<>]+)",
             "config.py\"", "knobs.py\"", "environment.py\""),
