@@ -33,6 +33,8 @@ x = torch.ones(4); dist.all_reduce(x); print(x)
 dist.destroy_process_group()
 """,
     "torch_ext": """
+import os
+os.environ.setdefault("TORCH_CUDA_ARCH_LIST", "8.0")
 import torch
 from torch.utils import cpp_extension
 print(cpp_extension._get_cuda_arch_flags())

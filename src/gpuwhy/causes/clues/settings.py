@@ -13,6 +13,11 @@ _CONVERSION = re.compile(
     r"|expecting value|not in list|assert",
     re.IGNORECASE,
 )
+_NUMBER = r"invalid literal for int|could not convert string to float"
+_FRAME = re.compile(r'File "([^"\n]+)", line \d+, in ([^\n]+)')
+_OWN = re.compile(
+    r"(?:site-packages/|dist-packages/|^)(?:torch|jax|jaxlib|triton|cupy|cupy_backends|numba|keras|tensorflow)/"
+)
 _ELSEWHERE = ("rocm", "cuda", "gpu", "tpu")
 
 
@@ -21,6 +26,13 @@ def _unread(s: Symptom, r: Reading) -> bool:
     return any(
         one.line > s.line and _CONVERSION.search(one.text) for one in r.all("python.exception", "python.runtime")
     )
+
+
+def _at_import(s: Symptom, r: Reading) -> bool:
+    """The innermost frame before this error is a module of a framework that is just being imported."""
+    place = r.excerpt.rfind(s.text[:60])
+    frames = _FRAME.findall(r.excerpt[: max(place, 0)])
+    return bool(frames) and bool(_OWN.search(frames[-1][0])) and frames[-1][1].startswith(("<module>", "init "))
 
 
 def _first_and_only(s: Symptom, r: Reading) -> bool:
@@ -35,6 +47,8 @@ CLUES: tuple[Clue, ...] = (
         "env.setting",
         ("setting.jax_platform", 5.5, "JAX_PLATFORMS names {value}, which JAX does not know", _PLAIN),
         ("setting.jax_platform", 2.6, "JAX_PLATFORMS asks for a GPU, and JAX has no backend for it"),
+        ("setting.jax_backend", 3.6, "JAX is asked for the platform {value}, which it does not know, as by JAX_PLATFORM_NAME"),
+        ("setting.jax_none", 2.6, "JAX found no platform that JAX_PLATFORMS allows"),
         ("setting.jax_truth", 6.0, "{variable} holds {value}, which is neither yes nor no"),
         ("setting.jax_value", 5.5, "the value {value} of {variable} is none that JAX takes"),
         ("setting.jax_device", 4.5, "JAX_DEFAULT_DEVICE holds {value}, which is no device"),
@@ -53,10 +67,13 @@ CLUES: tuple[Clue, ...] = (
         ("setting.refused", 4.2, "{variable} holds a value that its reader does not take"),
         ("setting.frame", 4.6, "{variable} holds a value that cannot be read as what it should be", _unread),
         ("setting.config", 2.6, "the configuration of {package} cannot be read, as with a wrong value in a variable", all_of(_unread, _first_and_only)),
+        ("setting.cupy", 5.0, "CUPY_ACCELERATORS names {value}, which CuPy does not know"),
+        ("python.exception", 4.8, "a framework cannot read a number while it is imported, as with a wrong value in a variable: {what}", all_of(field("what", _NUMBER), _at_import)),
         ("jax.unknown_backend", 1.6, "JAX_PLATFORMS or JAX_PLATFORM_NAME may ask for a platform that is not there"),
     ),
     *of(
         "framework.cpu_only",
+        ("setting.jax_none", 2.4, "JAX may have been told to use a GPU, and no build for one is installed"),
         ("setting.jax_platform", 3.0, "JAX was told to use a GPU, and no build for one is installed", field("value", "^(?:rocm|cuda|gpu)$")),
     ),
 )  # fmt: skip

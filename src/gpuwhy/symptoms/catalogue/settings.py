@@ -26,6 +26,8 @@ _EVERYBODY = tuple(
 SIGNATURES: tuple[Signature, ...] = (
     error("setting.jax_platform", r"unable to initialize backend '(?P<value>[^']*)': backend '[^']*' is not in the list of known backends",
           "list of known backends", covers=("jax.other_backend", "jax.backend", "jax.tpu", "python.runtime")),
+    error("setting.jax_backend", r"unknown backend:? '?(?!gpu|cuda|tpu|rocm)(?P<value>\w+)'?(?:\. available| requested)", "unknown backend", covers=("python.runtime",)),
+    error("setting.jax_none", r"assert _default_backend is not none", "_default_backend is not none"),
     error("setting.jax_truth", r"invalid truth value '(?P<value>[^'\n]*)' for environment '(?P<variable>\w+)'", "invalid truth value",
           covers=("python.exception", "setting.refused")),
     error("setting.jax_value", r"invalid value \"(?P<value>[^\"\n]*)\" for jax flag (?P<variable>jax_\w+)", "for jax flag",
@@ -49,6 +51,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("setting.numba", r"the threading layer requested '(?P<value>[^'\n]*)' is unknown to numba|number of threads specified must be > 0|no threading layer could be loaded",
           "unknown to numba", "number of threads specified must", "no threading layer could", covers=("python.exception",)),
     context("setting.usage", r"^\s*--\w+=[^\n]*?\s(?:bool|int32|int64|uint64|string|float|double)\s", "--xla_", "--tf_xla_", covers=_EVERYBODY),
+    error("setting.cupy", r"unknown accelerator: (?P<value>\S+)", "unknown accelerator", covers=("python.exception",)),
     error("setting.unknown", rf"unknown setting of {VARIABLE}", "unknown setting of", covers=("python.exception", "setting.refused")),
     harmless("setting.ignored", rf"ignoring invalid value for (?:boolean flag )?{VARIABLE}|libgomp: invalid value for environment variable (?P<variable2>\w+)"
              r"|`(?P<variable3>TORCH_CPP_LOG_LEVEL)` environment variable cannot be parsed"
