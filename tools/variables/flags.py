@@ -42,6 +42,7 @@ _FLAG = re.compile(r"^\s*--(\w+)=(.*?)\s*\t(bool|int32|int64|string|float|double
 WRONG = "--xla_backend_optimization_level=x"
 """A value that no release takes: each then ends with its usage text."""
 _JAX = "import jax; print(jax.jit(lambda x: x + 1)(1.0))"
+_TF_VARIABLES = {"tensorflow": {"XLA_FLAGS": WRONG}, "tf_xla": {"TF_XLA_FLAGS": "--tf_xla_auto_jit=x"}}
 _TF = "import tensorflow as tf; print(tf.function(lambda x: x * 2, jit_compile=True)(1.0))"
 
 
@@ -56,9 +57,10 @@ def main() -> int:
             kept.write_text(json.dumps(told))
     for python in sorted(lab.glob("env-tf*/bin/python")):
         release = _asked(python, {}, "from importlib.metadata import version as v; print(v('tensorflow-cpu'))").strip()
-        if release not in told.setdefault("tensorflow", {}):
-            told["tensorflow"][release] = _table(_asked(python, {"XLA_FLAGS": WRONG}, _TF))
-            kept.write_text(json.dumps(told))
+        for family, variables in _TF_VARIABLES.items():
+            if release not in told.setdefault(family, {}):
+                told[family][release] = _table(_asked(python, variables, _TF))
+                kept.write_text(json.dumps(told))
     data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"families": {}, "variables": {}}
     data["flags"] = {family: _rows(answers) for family, answers in sorted(told.items())}
     DATA.write_text(encoded(data), encoding="utf-8")

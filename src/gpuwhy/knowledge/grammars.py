@@ -210,6 +210,29 @@ def memory_limit(value: str, release: str) -> Wrong | None:
     )
 
 
+ACCELERATORS = ("cub", "cutensor", "cutensornet")
+
+
+def accelerators(value: str, release: str) -> Wrong | None:
+    """CuPy's helpers for reductions and contractions, with commas between them."""
+    bad = next((p for p in value.split(",") if p and p not in ACCELERATORS), None)
+    return Wrong("rejected", f"stops at {shown(bad)}", ACCELERATORS) if bad else None
+
+
+def module_class(value: str, release: str) -> Wrong | None:
+    """A class that Triton imports."""
+    if not value or re.fullmatch(r"[\w.]+:\w+", value):
+        return None
+    return Wrong("rejected", f"stops at {shown(value)}: a class is written MODULE:CLASS")
+
+
+def triton_arch(value: str, release: str) -> Wrong | None:
+    """An architecture for every kernel of Triton; older releases were not asked how they read it."""
+    if not value or re.fullmatch(r"sm\d+[af]?|gfx\w+", value) or not at_least(release, "3.9"):
+        return None
+    return Wrong("rejected", f"stops at {shown(value)}", ("sm90",), f"sm{value}" if value.isdigit() else "")
+
+
 def _bytes(value: str) -> str:
     found = re.fullmatch(r"\s*(\d+)\s*([KMGT])i?B?\s*", value, re.IGNORECASE)
     return str(int(found[1]) * 1024 ** ("KMGT".index(found[2].upper()) + 1)) if found else ""

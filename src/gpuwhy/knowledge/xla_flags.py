@@ -10,8 +10,8 @@ from gpuwhy.knowledge.readings import Flag, Table, every_flag, flags
 from gpuwhy.knowledge.values import Judge, Wrong, shown
 from gpuwhy.model.version import at_least
 
-STRICT = "0.4.30"
-"""The first jaxlib read that ends at a wrong value; older ones write a line and go on."""
+STRICT = {"jaxlib": "0.4.30", "tensorflow": "2.21", "tf_xla": "2.21"}
+"""The first releases seen to end at a wrong value; jaxlib 0.4.26 and TensorFlow 2.15 write a line and go on."""
 _WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
 _NUMBER = {"int32": r"[+-]?\d+", "int64": r"[+-]?\d+", "uint64": r"\d+"}
 _REAL = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -90,10 +90,6 @@ def _value(flag: Flag, chosen: str, family: str, release: str) -> Wrong | None:
         return None
     if good:
         return None
-    kind = "ignored" if family == "jaxlib" and release and not at_least(release, STRICT) else "rejected"
-    return Wrong(
-        "ignored" if kind == "ignored" else "rejected",
-        f"stops at {shown(chosen)} for --{flag.name}",
-        allowed,
-        f"--{flag.name}={flag.default}",
-    )
+    strict = not release or at_least(release, STRICT[family])
+    text = f"{'stops at' if strict else 'does not take'} {shown(chosen)} for --{flag.name}"
+    return Wrong("rejected" if strict else "ignored", text, allowed, f"--{flag.name}={flag.default}")

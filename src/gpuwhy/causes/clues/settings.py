@@ -10,7 +10,7 @@ from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 _CONVERSION = re.compile(
     r"invalid literal for int|could not convert string to float|not a valid|invalid (?:start|truth|value)|unknown|must be|stoi|stoull"
-    r"|expecting value|not in list|assert",
+    r"|expecting (?:value|property|','|':')|extra data|not in list|assert",
     re.IGNORECASE,
 )
 _NUMBER = r"invalid literal for int|could not convert string to float"
@@ -47,6 +47,8 @@ CLUES: tuple[Clue, ...] = (
         "env.setting",
         ("setting.jax_platform", 5.5, "JAX_PLATFORMS names {value}, which JAX does not know", _PLAIN),
         ("setting.jax_platform", 2.6, "JAX_PLATFORMS asks for a GPU, and JAX has no backend for it"),
+        ("setting.jax_other", 4.0, "JAX_PLATFORMS asks for {value}, which is not here"),
+        ("setting.jax_chosen", 2.6, "JAX_PLATFORMS or JAX_PLATFORM_NAME asks for {value}, and JAX has no backend of that name"),
         ("setting.jax_backend", 3.6, "JAX is asked for the platform {value}, which it does not know, as by JAX_PLATFORM_NAME"),
         ("setting.jax_none", 2.6, "JAX found no platform that JAX_PLATFORMS allows"),
         ("setting.jax_truth", 6.0, "{variable} holds {value}, which is neither yes nor no"),
@@ -57,6 +59,7 @@ CLUES: tuple[Clue, ...] = (
         ("setting.xla_file", 6.0, "{variable} does not start with two dashes, so it was taken for a file: {value}"),
         ("setting.xla_value", 5.5, "XLA_FLAGS gives {flag} the value {value}, which XLA does not take"),
         ("setting.xla_parse", 4.5, "XLA cannot read the flags in XLA_FLAGS"),
+        ("setting.tf_env", 6.0, "{variable} holds {value}, which TensorFlow cannot read as {type}"),
         ("setting.torch_logs", 6.0, "TORCH_LOGS holds {value}, which PyTorch does not know"),
         ("setting.allocator", 5.5, "PYTORCH_CUDA_ALLOC_CONF holds an option that PyTorch does not take: {option} {value}"),
         ("memory.allocator_option", 6.0, "PYTORCH_CUDA_ALLOC_CONF holds an option that PyTorch does not know: {option}"),
@@ -66,13 +69,16 @@ CLUES: tuple[Clue, ...] = (
         ("setting.unknown", 5.5, "{variable} holds a value that its reader does not know"),
         ("setting.refused", 4.2, "{variable} holds a value that its reader does not take"),
         ("setting.frame", 4.6, "{variable} holds a value that cannot be read as what it should be", _unread),
+        ("setting.tf_config", 4.6, "TF_CONFIG holds no JSON that TensorFlow can read", _unread),
         ("setting.config", 2.6, "the configuration of {package} cannot be read, as with a wrong value in a variable", all_of(_unread, _first_and_only)),
+        ("setting.keras", 5.0, "KERAS_BACKEND names {value}, which Keras does not know"),
         ("setting.cupy", 5.0, "CUPY_ACCELERATORS names {value}, which CuPy does not know"),
         ("python.exception", 4.8, "a framework cannot read a number while it is imported, as with a wrong value in a variable: {what}", all_of(field("what", _NUMBER), _at_import)),
         ("jax.unknown_backend", 1.6, "JAX_PLATFORMS or JAX_PLATFORM_NAME may ask for a platform that is not there"),
     ),
     *of(
         "framework.cpu_only",
+        ("setting.jax_chosen", 2.8, "JAX was told to use a GPU, and no build for one is installed"),
         ("setting.jax_none", 2.4, "JAX may have been told to use a GPU, and no build for one is installed"),
         ("setting.jax_platform", 3.0, "JAX was told to use a GPU, and no build for one is installed", field("value", "^(?:rocm|cuda|gpu)$")),
     ),

@@ -26,6 +26,10 @@ _EVERYBODY = tuple(
 SIGNATURES: tuple[Signature, ...] = (
     error("setting.jax_platform", r"unable to initialize backend '(?P<value>[^']*)': backend '[^']*' is not in the list of known backends",
           "list of known backends", covers=("jax.other_backend", "jax.backend", "jax.tpu", "python.runtime")),
+    error("setting.jax_other", r"unable to initialize backend '(?P<value>tpu|rocm|metal)'[^\n]*\(set jax_platforms='' to", "set jax_platforms='' to",
+          covers=("jax.other_backend", "jax.tpu", "loader.cannot_open", "loader.libtpu", "python.runtime")),
+    error("setting.jax_chosen", r"unable to initialize backend '(?P<value>cuda|gpu)': *\(set jax_platforms='' to|backend '(?P<value2>cuda|gpu)' failed to initialize: *\. available",
+          "set jax_platforms='' to", "' failed to initialize", covers=("jax.backend", "python.runtime")),
     error("setting.jax_backend", r"unknown backend:? '?(?!gpu|cuda|tpu|rocm)(?P<value>\w+)'?(?:\. available| requested)", "unknown backend", covers=("python.runtime",)),
     error("setting.jax_none", r"assert _default_backend is not none", "_default_backend is not none"),
     error("setting.jax_truth", r"invalid truth value '(?P<value>[^'\n]*)' for environment '(?P<variable>\w+)'", "invalid truth value",
@@ -41,6 +45,8 @@ SIGNATURES: tuple[Signature, ...] = (
           "to read flags for environment variable"),
     error("setting.xla_value", r"couldn't interpret value (?P<value>\S*) for flag (?P<flag>\w+)", "couldn't interpret value", covers=("setting.refused",)),
     echo("setting.xla_parse", r"check failed: tsl::flags::parse|flag parsing failed", "flag parsing failed", "flags::parse"),
+    error("setting.tf_env", r"check failed: [^\n]*failed to parse the env-var \$\{(?P<variable>\w+)\} into (?P<type>\w+): (?P<value>[^.\n]*)", "failed to parse the env-var",
+          covers=("setting.refused",)),
     error("setting.torch_logs", r"invalid log settings: (?P<value>[^,\n]*)", "invalid log settings"),
     error("setting.allocator", r"in configtokenizer(?: but got '?(?P<value>[^'\n]*))?|(?:cachingallocator|allocator) option (?P<option>\w+) (?:too small|is invalid|must)"
           r"|garbage_collect\w*_threshold[ is]* (?:is )?(?:invalid|too)|for roundups, the divisions|(?:expected|invalid) [^\n]{0,40}(?:true/false|argument) for (?P<option2>expandable_segments|\w*host_register\w*)",
@@ -52,15 +58,18 @@ SIGNATURES: tuple[Signature, ...] = (
           "unknown to numba", "number of threads specified must", "no threading layer could", covers=("python.exception",)),
     context("setting.usage", r"^\s*--\w+=[^\n]*?\s(?:bool|int32|int64|uint64|string|float|double)\s", "--xla_", "--tf_xla_", covers=_EVERYBODY),
     error("setting.cupy", r"unknown accelerator: (?P<value>\S+)", "unknown accelerator", covers=("python.exception",)),
+    error("setting.keras", r"unable to import backend ?: ?(?P<value>\S+)", "unable to import backend", covers=("python.exception",)),
     error("setting.unknown", rf"unknown setting of {VARIABLE}", "unknown setting of", covers=("python.exception", "setting.refused")),
     harmless("setting.ignored", rf"ignoring invalid value for (?:boolean flag )?{VARIABLE}|libgomp: invalid value for environment variable (?P<variable2>\w+)"
              r"|`(?P<variable3>TORCH_CPP_LOG_LEVEL)` environment variable cannot be parsed"
+             r"|(?P<variable5>TF_\w+) is not set to either|^(?!.*check failed)[^\n]*failed to parse the env-var \$\{(?P<variable6>\w+)"
              r"|environment variable '(?P<variable4>\w+)' is defined but its associated value", "is defined but its associated value", "ignoring invalid value", "libgomp: invalid value", "environment variable cannot be parsed",
-             covers=("setting.refused", "python.warning")),
+             "is not set to either", "failed to parse the env-var", covers=("setting.refused", "python.warning")),
     error("setting.refused", rf"{_BAD}\b[^\n]{{0,90}}?(?<![\w/$]){VARIABLE}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable2')}(?!\w)[^\n]{{0,90}}?{_DEMAND}",
           "invalid", "unknown", "unrecogni", "unsupported", "unexpected", "illegal", "malformed", "parse", "couldn't interpret", "must be", "should be",
           "has to be", "is not a", "is not valid", "is not supported", "can only be", "must have", "must match", "isn't of", ": expected", "unable to read", "unable to use", "cannot be", "could not be", "expects", covers=("python.exception", "python.runtime")),
     context("setting.frame", rf"^\s*(?:[^#\n]*\W)?(?:os\.environ|os\.getenv|getenv|environ|\w*env\w*)[\w.]*[\[(]\s*['\"]{VARIABLE}['\"]", "environ", "getenv", "_env(", "env("),
+    context("setting.tf_config", r"json\.loads\(os\.environ\.get\(_(?P<variable>tf_config)_env|load_tf_config\(\)|tfconfig_cluster_resolver\.py", "_tf_config_env", "load_tf_config()", "tfconfig_cluster_resolver.py"),
     context("setting.config", r"file \"[^\"\n]*/(?P<package>torch|jax|numba|triton|cupy|keras)/[\w/]*(?:config|knobs|_environment|environment)\.py\", line \d+, in (?P<where>[\w<>]+)",
             "config.py\"", "knobs.py\"", "environment.py\""),
 )  # fmt: skip
