@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
-from gpuwhy.model.facts import Facts
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
+from gpuwhy.model.facts import Facts, KernelLine
 
 GPU_PACKAGES = ("tensorflow-gpu", "onnxruntime-gpu", "paddlepaddle-gpu", "cupy-cuda", "jax-cuda", "mxnet-cu", "nvidia-")
 
@@ -26,6 +26,14 @@ def gpu_present(facts: Facts) -> Fact[str]:
     if isinstance(bus, Known):
         return Absent(bus.source)
     return bus
+
+
+def on_other_gpu(facts: Facts, line: KernelLine) -> bool:
+    """Whether a kernel log line speaks of a GPU of this machine that the watched program held nothing on."""
+    used = {use.index for use in value_or(facts.run.gpus, ()) if use.own}
+    indexes = {device.pci.lower(): device.index for device in value_or(facts.devices.devices, ())}
+    index = indexes.get(line.pci)
+    return bool(used) and index is not None and index not in used
 
 
 def gpu_claimed(facts: Facts) -> Fact[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gpuwhy.model.cause import Evidence, Finding, saw
-from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.expect import gpu_present, on_other_gpu
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Facts, Framework, Run
 from gpuwhy.model.report import Report, Status
@@ -68,7 +68,7 @@ def kernel_lines(facts: Facts) -> tuple[str, ...]:
         return ()
     since = started.value - min(MOST, DRIFT + LATE * started.value)
     found = (line for line in log.value if line.xid is not None and line.seconds >= since)
-    return tuple(line.text for line in found if facts.run.concerns(line))
+    return tuple(line.text for line in found if facts.run.concerns(line) and not on_other_gpu(facts, line))
 
 
 def told_of_failure(report: Report, facts: Facts) -> Report:

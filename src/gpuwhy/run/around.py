@@ -38,6 +38,13 @@ _COMPLAINS = re.compile(
     r"could not (?:create|write|open)|failed to (?:create|write|open)|requested and|not writable|no locator|temporary",
     re.IGNORECASE,
 )
+_SPACE = re.compile(
+    r"no space left|errno 28\b|enospc|quota exceeded|requested and \d+ written|unexpected pos \d", re.IGNORECASE
+)
+_WRITABLE = re.compile(
+    r" - (?:ext[234]|xfs|btrfs|tmpfs|overlay|zfs|nfs4?|fuse[\w.]*|lustre|gpfs|beegfs|vfat|9p|virtiofs|cifs) "
+)
+MOUNTS, MOST_MOUNTS = "/proc/self/mountinfo", 40
 _PATH = re.compile(r"(?<![\w.:/~-])(~?/[^\s'\"`:,;()\[\]<>]{2,300})")
 _OPENED = re.compile(r"""(?:open|save|makedirs|mkdir|memmap|FileWriter|SummaryWriter)\(\s*['"]([^'"\n]{1,300})['"]""")
 
@@ -123,8 +130,19 @@ def _places(host: Host, variables: Mapping[str, str], folder: str, output: str) 
     for path in list(named(output))[-MOST_PLACES:]:
         full = host.hide(path) if path.startswith("/") else path if path.startswith("~") else f"{folder or '.'}/{path}"
         wanted.setdefault(full, "named in the output")
+    if _SPACE.search(output):
+        for path in _mounted(host):
+            wanted.setdefault(path, "file system")
     found = [_place(host, path, role) for path, role in wanted.items()]
     return Known(tuple(one for one in found if one), Source("call", "statvfs"))
+
+
+def _mounted(host: Host) -> list[str]:
+    """Where file systems are mounted that can be written: a message of a full one often does not name it."""
+    said = host.lines(MOUNTS, " rw,", " rw ")
+    rows = [line.split() for line in said.value if _WRITABLE.search(line)] if isinstance(said, Known) else []
+    paths = (row[4].encode().decode("unicode_escape", "replace") for row in rows if len(row) > 5)
+    return [host.hide(path) for path in paths if not path.startswith(("/proc", "/sys", "/dev", "/run"))][:MOST_MOUNTS]
 
 
 def _place(host: Host, path: str, role: str) -> Place | None:

@@ -157,14 +157,23 @@ _AROUND = "limit.moved_cache"
 
 
 def _mended(symptoms: Sequence[Symptom]) -> list[Symptom]:
-    """The same symptoms; a closed folder tied to the note that the program took another one instead."""
+    """The same symptoms; a closed folder tied to the note that another one was taken, a mere warning of one calmed."""
     notes = [s for s in symptoms if s.signature == _AROUND]
 
     def by(one: Symptom) -> int:
         near = (s.order for s in notes if 0 <= s.line - one.line <= 3)
         return next(near, -1) if one.signature.startswith(("limit.cache", "limit.closed", "limit.read_only")) else -1
 
-    return [msgspec.structs.replace(s, follows=by(s)) if by(s) >= 0 else s for s in symptoms]
+    tied = (msgspec.structs.replace(s, follows=by(s)) if by(s) >= 0 else s for s in symptoms)
+    return [msgspec.structs.replace(s, role="harmless", follows=s.order) if _only_warned(s) else s for s in tied]
+
+
+def _only_warned(one: Symptom) -> bool:
+    """A place that Python warned of: the program went on without it."""
+    return one.role == "error" and one.warned and one.signature.startswith(_PLACES)
+
+
+_PLACES = ("limit.cache", "limit.closed", "limit.read_only", "limit.space", "limit.temporary")
 
 
 _LOST = ("peer.gone", "peer.late", "peer.died", "nccl.remote_error", "torch.elastic")

@@ -57,7 +57,6 @@ CLUES: tuple[Clue, ...] = (
         ("memory.cpu_allocator", 2.6, "a limit on addresses (ulimit -v) gives the same"),
         ("memory.xla_oom", 1.4, "a limit on addresses (ulimit -v) gives the same"),
         ("nvrtc.temp", 2.8, "the folder for temporary files is at fault"),
-        ("signal.kill", 1.6, "a limit of processor time ends a program like this"),
     ),
     *of(
         "memory.host",

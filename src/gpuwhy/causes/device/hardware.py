@@ -6,7 +6,7 @@ from gpuwhy.causes.probed import answered
 from gpuwhy.knowledge.rates import FAR_BELOW, slowest
 from gpuwhy.knowledge.xid import meaning
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong, weak
-from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.expect import gpu_present, on_other_gpu
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Ecc, KernelLine
 
@@ -50,7 +50,7 @@ def _says(ecc: Ecc) -> str:
 def xid(case: Case) -> Finding | None:
     """The latest Xid of a failing GPU in the kernel log; those of failing programs do not count."""
     log = case.facts.surroundings.kernel_log
-    faults = [line for line in log.need() or () if _fault(line)]
+    faults = [line for line in log.need() or () if _fault(line) and not on_other_gpu(case.facts, line)]
     if not faults:
         return None
     worst = faults[-1]

@@ -22,6 +22,8 @@ OUT_OF_MEMORY = 2
 PLENTY_FILES, PLENTY_TASKS = 1 << 19, 1 << 20
 """Limits that no program of this kind reaches."""
 MANY = 64 * GB
+SPOKEN = ("limit.", "loader.no_map", "memory.cpu_allocator", "memory.xla", "nvrtc.temp", "signal.kill")
+"""The messages that its fixes are for."""
 REFUSED = ("memory.cpu_allocator", "loader.no_map", "memory.xla_oom", "memory.xla_request", "limit.address")
 FLAGS = {"NOFILE": "-n", "NPROC": "-u", "AS": "-v", "FSIZE": "-f", "MEMLOCK": "-l", "CPU": "-t", "DATA": "-d"}
 
@@ -116,7 +118,16 @@ def no_space(case: Case) -> Finding | None:
         if reason:
             text = f"{place.nearest}, {place.role}, is full: {reason}"
             return proof(text, saw(f"{place.free} bytes and {place.inodes} files free", case.facts.run.places))
-    return None
+    return _somewhere(case)
+
+
+def _somewhere(case: Case) -> Finding | None:
+    """The one file system that is full, where the message names none."""
+    found = [place for place in value_or(case.facts.run.places, ()) if place.role == "file system" and full(place)]
+    if len({place.nearest for place in found}) != 1:
+        return None
+    text = f"of the file systems that can be written, one is full: {found[0].nearest}, {full(found[0])}"
+    return strong(text, saw(f"{found[0].free} bytes and {found[0].inodes} files free", case.facts.run.places))
 
 
 def closed(case: Case) -> Finding | None:
@@ -148,8 +159,9 @@ def unlimited(case: Case) -> Finding | None:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """By what the program printed; where only facts speak, the limit on addresses."""
-    if case.symptoms:
-        told = remedies("env.limit", (), case.symptoms, Reading(symptoms=case.symptoms, told=case.told), case.facts)
+    spoken = tuple(one for one in case.symptoms if one.signature.startswith(SPOKEN))
+    if spoken:
+        told = remedies("env.limit", (), spoken, Reading(symptoms=case.symptoms, told=case.told), case.facts)
         if told:
             return told
     return (
@@ -161,7 +173,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="env.limit",
-    title="a resource limit, or a place that is full or closed, stands in the way",
+    title="a limit is reached, or a place is full or closed",
     signs=(
         files,
         processes,
