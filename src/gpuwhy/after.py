@@ -15,6 +15,7 @@ from gpuwhy.model.report import Report
 from gpuwhy.reason.watched import (
     INNOCENT,
     as_seen,
+    by_process,
     kernel_lines,
     last_words,
     stayed_away,
@@ -85,7 +86,7 @@ def aftermath(
 
 def told(output: str, facts: Facts, logs_of_rank: Sequence[str] = ()) -> Report:
     """What a watched program's output and the facts say together; a rank's own log comes before its launcher's."""
-    started = time.monotonic()
+    started, facts = time.monotonic(), by_process(facts)
     text = "\n".join([*logs_of_rank, output, *_of_first_rank(output), *kernel_lines(facts), *last_words(facts.run)])
     reading = _as_printed(logs.read((text.encode("utf-8", "replace"),)), text)
     report = as_seen(logs.report_on(reading, facts, started=started, where="output"), facts.run, output)

@@ -8,8 +8,8 @@ import msgspec
 
 from gpuwhy.model.cause import Evidence, Finding, saw
 from gpuwhy.model.expect import gpu_present, on_other_gpu
-from gpuwhy.model.fact import Absent, Known, value_or
-from gpuwhy.model.facts import Facts, Framework, Run
+from gpuwhy.model.fact import Absent, Known, source_of, value_or
+from gpuwhy.model.facts import Facts, Framework, KernelLine, Run
 from gpuwhy.model.report import Report, Status
 from gpuwhy.model.symptom import Symptom
 
@@ -69,6 +69,17 @@ def kernel_lines(facts: Facts) -> tuple[str, ...]:
     since = started.value - min(MOST, DRIFT + LATE * started.value)
     found = (line for line in log.value if line.xid is not None and line.seconds >= since)
     return tuple(line.text for line in found if facts.run.concerns(line) and not on_other_gpu(facts, line))
+
+
+def by_process(facts: Facts) -> Facts:
+    """The facts, without kills for memory where the kernel log names the killed and none of them is the program's."""
+    lines: tuple[KernelLine, ...] = value_or(facts.surroundings.kernel_log, ())
+    since = value_or(facts.run.started, 0.0) - MOST
+    kills = [line for line in lines if line.text.startswith("Out of memory: killed") and line.seconds >= since]
+    if not kills or any(facts.run.concerns(line) for line in kills):
+        return facts
+    none = Known(0, source_of(facts.surroundings.kernel_log))
+    return msgspec.structs.replace(facts, run=msgspec.structs.replace(facts.run, oom_kills=none))
 
 
 def told_of_failure(report: Report, facts: Facts) -> Report:

@@ -78,23 +78,12 @@ def killed_for_memory(case: Case) -> Finding | None:
     run = case.facts.run
     if not killed(case) or not isinstance(run.oom_kills, Known):
         return None
-    if _neighbours(case):
-        text = "the kernel killed for memory while the program ran, but other processes than its own"
-        return against(text, saw("the killed processes are not the program's", case.facts.surroundings.kernel_log))
     if run.oom_kills.value == 0:
         text = "the program was killed, but the kernel killed nothing for memory meanwhile"
         return against(text, saw("no out-of-memory kill while it ran", run.oom_kills))
     held = f" held {_size(run.host.value.peak)} at their peak and" if isinstance(run.host, Known) else ""
     text = f"the program's processes{held} were killed by the kernel for memory"
     return proof(text, saw(f"{run.oom_kills.value} out-of-memory kills while it ran", run.oom_kills))
-
-
-def _neighbours(case: Case) -> bool:
-    """Whether the kernel log names every process it killed meanwhile, and none of them is the program's."""
-    log, since = case.facts.surroundings.kernel_log, value_or(case.facts.run.started, 0.0)
-    lines: tuple[KernelLine, ...] = value_or(log, ())
-    kills = [one for one in lines if one.text.startswith("Out of memory: killed") and one.seconds >= since - 5]
-    return bool(kills) and not any(case.facts.run.concerns(one) for one in kills)
 
 
 def at_the_limit(case: Case) -> Finding | None:
