@@ -226,3 +226,41 @@ def test_what_no_index_has_any_more_goes_over_as_files(world):
     assert wheels.releases(made) == wheels.releases(env)
     assert (made / "bin" / "mine").read_text().startswith(f"#!{made}/")
     assert subprocess.run([made / "bin" / "mine"], capture_output=True, text=True, check=True).stdout == "2\n"
+
+
+@needs_uv
+def test_an_index_that_cannot_be_reached_is_said(world):
+    env = world.damaged()
+    before = wheels.tree(env)
+    away = {"UV_DEFAULT_INDEX": "http://127.0.0.1:9/simple", "UV_HTTP_RETRIES": "0", "UV_NO_CONFIG": "1"}
+    world.environ = {k: v for k, v in world.environ.items() if k not in ("UV_OFFLINE", "UV_CONFIG_FILE")}
+    done = world.fix("--python", str(env), "--apply", "--yes", UV_CACHE_DIR=str(world.folder / "empty"), **away)
+    assert done.returncode == 1
+    assert "the package index cannot be reached" in " ".join(done.stdout.split())
+    assert list(world.folder.glob("env-gpuwhy*")) == []
+    assert wheels.tree(env) == before
+
+
+@pytest.mark.real
+@needs_uv
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small disk")
+def test_a_disk_that_fills_up_and_one_that_is_read_only(world):
+    """A RAM disk of 260 MB for 320 MB of files; then the same disk, read-only."""
+    wheels.wheel(world.links, "big", "1.0", {f"big{n}.bin": os.urandom(1 << 20) * 4 for n in range(80)})
+    env = wheels.environment(world.folder / "env", world.environ, "nvidia-cudnn-cu12", "big")
+    wheels.damage(env)
+    disk = world.folder / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=260m", "tmpfs", str(disk)], check=True)
+    try:
+        call = ("--python", str(env), "--apply", "--yes", "--into", str(disk / "copy"))
+        full = world.fix(*call)
+        assert full.returncode == 1
+        assert "the disk is full" in " ".join(full.stdout.split())
+        assert list(disk.iterdir()) == []
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        closed = world.fix(*call)
+        assert closed.returncode == 2
+        assert "no copy can be made in" in closed.stderr
+    finally:
+        subprocess.run(["umount", str(disk)], check=False)

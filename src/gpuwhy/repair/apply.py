@@ -17,7 +17,7 @@ from gpuwhy.repair import hook
 from gpuwhy.repair.carry import carry
 from gpuwhy.repair.child import FailedError, interruptible, undisturbed
 from gpuwhy.repair.claim import Claim, claim, half_made
-from gpuwhy.repair.installer import Installer
+from gpuwhy.repair.installer import Installer, is_reference
 from gpuwhy.repair.patient import Patient, RefusedError
 from gpuwhy.repair.pins import backend, pins, size
 
@@ -151,9 +151,7 @@ def _locked(
         return {}
     label = backend([*kept.values(), *_labels(moving)])
     same = {name: text for action in again for text in action.install if (name := name_of(text))}
-    loose = {
-        name: text if name in gpu or " @ " in text or text.startswith("-e") else name for name, text in kept.items()
-    }
+    loose = {name: text if name in gpu or is_reference(text) else name for name, text in kept.items()}
     for rest in (dict(kept), loose):
         found = _asked(installer, patient.python, [*wanted, *same.values()], rest, kept, folder, label)
         if found:
@@ -214,7 +212,7 @@ def in_place(patient: Patient, actions: Sequence[Action], installer: Installer, 
         raise BrokenError(f"{_said(error)}. That was a rehearsal: {patient.prefix} is as it was") from error
     list_ = _written(patient)
     undo = [_undo(installer, patient, list_)]
-    changed = {name: text for name, text in exact.items() if kept.get(name) != text}
+    changed = {name: text for name, text in exact.items() if kept.get(name) != text and not is_reference(text)}
     whole = Action(tuple(changed.values()), tuple(gone), backend=backend([*exact.values(), *_labels(moving)]))
     beside = {} if exact else kept
     try:

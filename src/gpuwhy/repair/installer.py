@@ -36,8 +36,8 @@ class Installer:
         """Exactly these, and nothing that they ask for; the list is kept in the folder meanwhile."""
         if not self.uv and "pip" in pins:
             self._run([python, "-m", "pip", "install", pins["pip"]])
-        plain = [text for text in pins.values() if not _is_reference(text)]
-        built = [text for text in pins.values() if _is_reference(text)]
+        plain = [text for text in pins.values() if not is_reference(text)]
+        built = [text for text in pins.values() if is_reference(text)]
         for lines, flags in ((plain, WHEELS), (built, [])):
             if lines:
                 with _listed(folder, lines) as name:
@@ -52,7 +52,7 @@ class Installer:
         """
         with _listed(folder, wanted) as asked, _listed(folder, prefer.values()) as found:
             more = [f"--torch-backend={backend}"] if backend else []
-            more += [] if any(map(_is_reference, wanted)) else WHEELS
+            more += [] if any(map(is_reference, wanted)) else WHEELS
             argv = [self.uv, "pip", "compile", "-q", "--no-header", "--no-annotate", "--no-strip-extras"]
             try:
                 self._run([*argv, "--python", python, *more, "-o", found, asked], quiet=True)
@@ -89,7 +89,7 @@ class Installer:
 
     def _beside(self, python: str, action: Action, beside: Mapping[str, str]) -> None:
         """With everything else held where it is; where that contradicts what is wanted, without."""
-        held = [text for text in beside.values() if not _is_reference(text)]
+        held = [text for text in beside.values() if not is_reference(text)]
         with _listed(_prefix(python), held) as name:
             try:
                 self.install(python, action.install, action, "-c", name)
@@ -133,7 +133,8 @@ def _name(line: str, prefer: Mapping[str, str]) -> str:
     return next((name for name, text in prefer.items() if text == line), "") or name_of(line.removeprefix("-e "))
 
 
-def _is_reference(text: str) -> bool:
+def is_reference(text: str) -> bool:
+    """Whether a requirement names a place: a folder, a repository, a file."""
     return " @ " in text or text.startswith("-e")
 
 
