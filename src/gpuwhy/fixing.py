@@ -104,7 +104,8 @@ def prepare(run: app.Run, found: Steps, call: Call, only: Sequence[str] = ()) ->
             f"; {perhaps} is only possible: gpuwhy fix {perhaps} --apply carries it out all the same" if perhaps else ""
         )
         raise RefusedError(f"there is no step that gpuwhy can carry out in the environment{hint}")
-    target = patient(run.host, run.facts, call.in_place)
+    anew = any(step.action and step.action.anew for step in mine)
+    target = patient(run.host, run.facts, call.in_place, anew)
     folder = target.prefix if call.in_place else apply.free_name(target.prefix, call.into)
     if being_changed(target.prefix):
         raise RefusedError(f"another gpuwhy fix is changing {target.prefix} at this moment: wait until it has ended")

@@ -139,11 +139,13 @@ BREAKS: tuple[Break, ...] = (
     Break("jaxlib-ahead", "jax", ("install --no-deps jaxlib==0.5.3",), COMPANION, JAX, ("jax==0.4.38", "jaxlib==0.4.38")),
     Break("jax-cudnn-8", "jax", ("install --no-deps nvidia-cudnn-cu12==8.9.7.29",), VERSION, JAX + "\n" + cudnn(9), ("jax==0.4.38", "nvidia-cudnn-cu12>=9.1,<10"), as_if=True),
     Break("jax-without-pjrt", "jax", ("uninstall jax-cuda12-pjrt",), (*COMPANION, "framework.cpu_only", *LACK), JAX + "; import jax_plugins.xla_cuda12", ("jax==0.4.38", "jax-cuda12-pjrt==0.4.38"), as_if=True),
+    Break("jax-cpu-only", "jax", ("uninstall jax-cuda12-plugin jax-cuda12-pjrt",), ("framework.cpu_only",), JAX + "; import jax_plugins.xla_cuda12", ("jax==0.4.38", "jax-cuda12-plugin==0.4.38", "jax-cuda12-pjrt==0.4.38"), as_if=True),
     Break("jax-numpy-old", "jax", ("install --no-deps numpy==1.23.5 ml-dtypes==0.2.0",), PYTHONS, JAX, ("jax==0.4.38", "ml-dtypes>=0.4")),
     # ------------------------------------------------ ONNX Runtime, CuPy
     Break("onnxruntime-over-gpu", "ort", ("install --no-deps onnxruntime==1.20.1",), ("install.conflict",), ORT, ("onnxruntime-gpu==1.20.2", "numpy==2.2.6"), without=("onnxruntime",)),
     Break("onnxruntime-gone-again", "ort", ("install --no-deps onnxruntime==1.20.1", "uninstall onnxruntime"), DAMAGE, ORT, ("onnxruntime-gpu==1.20.2",)),
     Break("onnxruntime-numpy", "ort", ("install --no-deps numpy==1.26.4 onnxruntime-gpu==1.19.2 onnxruntime==1.19.2",), ("install.conflict",), ORT, ("onnxruntime-gpu==1.19.2",), without=("onnxruntime",), in_place=True),
+    Break("onnxruntime-cpu-only", "ort", ("uninstall onnxruntime-gpu", "install --no-deps onnxruntime==1.20.1"), ("framework.cpu_only",), ORT, ("onnxruntime-gpu==1.20.*", "numpy==2.2.6"), without=("onnxruntime",), as_if=True),
     Break("cupy-12x-and-11x-over-it", "cupy", ("install --no-deps cupy-cuda11x==13.3.0",), ("install.conflict",), CUPY, ("cupy-cuda11x==13.3.0",), without=("cupy-cuda12x",)),
     Break("cupy-11x-and-12x-over-it", "cupy", ("install --no-deps cupy-cuda11x==13.3.0", "install --reinstall --no-deps cupy-cuda12x==13.3.0"), ("install.conflict",), CUPY, ("cupy-cuda12x==13.3.0",), without=("cupy-cuda11x",)),
     Break("cupy-11x-beside-torch", "torch", ("install cupy-cuda12x==13.3.0", "install --no-deps cupy-cuda11x==13.3.0"), ("install.conflict",), TORCH + "\n" + CUPY, (*SAME_TORCH, "cupy-cuda12x==13.3.0"), without=("cupy-cuda11x",)),
@@ -153,7 +155,7 @@ BREAKS: tuple[Break, ...] = (
     # ------------------------------------------------ metadata itself
     Break("two-metadata-of-cudnn", "torch", ("meta nvidia-cudnn-cu12 8.9.7.29",), (*VERSION, *DAMAGE, "install.conflict"), TORCH + "\n" + cudnn(9), (*SAME_TORCH, "nvidia-cudnn-cu12==9.1.0.70")),
     # ------------------------------------------------ what nobody can carry out here
-    Break("base-python-gone", "ort", ("dead",), ("other.not_gpu", "env.path", "install.corrupted"), told="python"),
+    Break("base-python-gone", "ort", ("dead",), ("other.not_gpu", "env.path", "install.corrupted"), ORT, ("onnxruntime-gpu==1.20.2", "numpy==2.2.6")),
     Break("conda-prefix", "torch", ("conda", "cut nvidia/cublas/lib/libcublasLt.so.12"), DAMAGE, told="--clone"),
     Break("conda-prefix-in-place", "torch", ("conda", "cut nvidia/cublas/lib/libcublasLt.so.12"), DAMAGE, TORCH, SAME_TORCH, in_place=True),
 )  # fmt: skip

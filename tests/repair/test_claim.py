@@ -264,3 +264,18 @@ def test_a_disk_that_fills_up_and_one_that_is_read_only(world):
         assert "no copy can be made in" in closed.stderr
     finally:
         subprocess.run(["umount", str(disk)], check=False)
+
+
+@needs_uv
+def test_an_environment_whose_python_is_gone_is_made_again(world):
+    env = wheels.environment(world.folder / "env", world.environ, "onnxruntime-gpu", "tiny==1.0")
+    for name in ("python", "python3", f"python3.{sys.version_info.minor}"):
+        (env / "bin" / name).unlink(missing_ok=True)
+    (env / "bin" / "python").symlink_to("/nowhere/python3")
+    shown = world.fix("--python", str(env))
+    assert "Make the environment again with a Python" in shown.stdout
+    done = world.fix("--python", str(env), "--apply", "--yes", "--json")
+    assert done.returncode == 0, done.stderr + done.stdout
+    made = Path(json.loads(done.stdout)["applied"]["environment"])
+    assert wheels.releases(made) == wheels.releases(env)
+    subprocess.run([made / "bin" / "python", "-c", "import onnxruntime, tiny"], check=True)

@@ -99,6 +99,7 @@ class Fix(msgspec.Struct, frozen=True, omit_defaults=True):
     again: bool = False  # the files of `install` are written anew, past every cache, and nothing else
     upgrade: bool = False
     folders: tuple[str, ...] = ()  # put in front of LD_LIBRARY_PATH
+    anew: bool = False  # the environment is made again, with the same releases and a Python that is there
     wishes: tuple[str, ...] = ()  # packages of which another release would do: `gpuwhy plan` chooses it
 
 

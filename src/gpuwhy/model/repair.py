@@ -27,6 +27,7 @@ class Action(msgspec.Struct, frozen=True):
     upgrade: bool = False
     folders: tuple[str, ...] = ()  # put in front of LD_LIBRARY_PATH when the environment is activated
     backend: str = ""  # cu126: the builds of PyTorch's own index, which uv knows by that name
+    anew: bool = False  # the environment is made again, with the same releases and a Python that is there
 
 
 class Step(msgspec.Struct, frozen=True):

@@ -75,9 +75,9 @@ def _step(number: int, cause: Shown, fix: Fix, planned: Planned) -> Step:
 
 
 def _action(fix: Fix, backend: str) -> Action | None:
-    if not fix.install and not fix.uninstall and not fix.folders:
+    if not fix.install and not fix.uninstall and not fix.folders and not fix.anew:
         return None
-    return Action(fix.install, fix.uninstall, fix.again, fix.upgrade, fix.folders, backend)
+    return Action(fix.install, fix.uninstall, fix.again, fix.upgrade, fix.folders, backend, fix.anew)
 
 
 def _undo(fix: Fix) -> str:

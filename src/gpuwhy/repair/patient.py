@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 
 import msgspec
@@ -29,8 +30,8 @@ class Patient(msgspec.Struct, frozen=True):
     system_site: bool = False
 
 
-def patient(host: Host, facts: Facts, in_place: bool) -> Patient:
-    """The target of a live host; raises RefusedError."""
+def patient(host: Host, facts: Facts, in_place: bool, anew: bool = False) -> Patient:
+    """The target of a live host; raises RefusedError. `anew`: its own Python is gone, and another takes its place."""
     interpreter, installed = facts.target.interpreter, facts.target.distributions
     if not sys.platform.startswith("linux"):
         raise RefusedError("fixes are carried out on Linux only; elsewhere, run the commands that gpuwhy fix prints")
@@ -39,7 +40,9 @@ def patient(host: Host, facts: Facts, in_place: bool) -> Patient:
     one = interpreter.value
     prefix, python = host.path(one.prefix), host.path(one.path)
     _may_change(one.kind, prefix, in_place)
-    if not os.access(python, os.X_OK):
+    if anew and not in_place:
+        python = _another(one.version)
+    elif not os.access(python, os.X_OK):
         raise RefusedError(f"{python} cannot be run, so nothing can be installed for it")
     inside = tuple(
         msgspec.structs.replace(d, location=location)
@@ -47,6 +50,12 @@ def patient(host: Host, facts: Facts, in_place: bool) -> Patient:
         if (location := host.path(d.location)).startswith(prefix.rstrip("/") + "/")
     )
     return Patient(python, one.version, prefix.rstrip("/"), one.kind, inside, _borrows(prefix))
+
+
+def _another(version: str) -> str:
+    """A Python of the same minor release on PATH; else that release's name, by which uv finds or fetches one."""
+    short = ".".join(version.split(".")[:2])
+    return shutil.which(f"python{short}") or short
 
 
 def _may_change(kind: str, prefix: str, in_place: bool) -> None:

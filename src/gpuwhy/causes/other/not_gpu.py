@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.commands import word
 from gpuwhy.causes.told import by_output, needs_output
 from gpuwhy.causes.windows import on_windows
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, is_runtime
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, value_or
-from gpuwhy.model.facts import MissingLibrary
+from gpuwhy.model.facts import Interpreter, MissingLibrary
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """What fits the message; without one that is known, only where to look."""
     if not case.symptoms and _missing_runtime(case):
         return (REDISTRIBUTE,)
+    python = case.facts.target.interpreter
+    if not case.symptoms and isinstance(python, Known) and python.value.gone:
+        return (_made_again(python.value),)
     return by_output("other.not_gpu")(case)
+
+
+def _made_again(python: Interpreter) -> Fix:
+    """The same releases with another Python of the same minor release."""
+    short = ".".join(python.version.split(".")[:2])
+    new = f"{python.prefix.rstrip('/')}-gpuwhy"
+    text = f"Make the environment again with a Python {short} that is there, and the same releases"
+    return Fix(
+        text,
+        f"uv venv --python {word(short)} {word(new)}    # then install what the old one lists, or: gpuwhy fix --apply",
+        safe=python.kind == "venv",
+        check=f"gpuwhy check --python {word(new)}",
+        undo=f"rm -r {word(new)}",
+        anew=python.kind == "venv",
+    )
 
 
 def nothing_of_it(case: Case) -> Finding | None:
