@@ -98,7 +98,7 @@ BREAKS: tuple[Break, ...] = (
     Break("cublas-of-cuda-11", "torch", ("uninstall nvidia-cublas-cu12", "install --no-deps nvidia-cublas-cu11==11.11.3.6"), (*LIBRARY, *LACK), TORCH, (*SAME_TORCH, "nvidia-cublas-cu12==12.4.5.8")),
     Break("cudnn-of-cuda-13-over-12", "torch", ("install --no-deps nvidia-cudnn-cu13==9.12.0.46",), ("install.conflict", *VERSION), TORCH, (*SAME_TORCH, "nvidia-cudnn-cu12==9.1.0.70"), without=("nvidia-cudnn-cu13",), as_if=True),
     Break("cudnn-of-cuda-13-gone-again", "torch", ("install --no-deps nvidia-cudnn-cu13==9.12.0.46", "uninstall nvidia-cudnn-cu13"), DAMAGE, TORCH + "\n" + cudnn(9), (*SAME_TORCH, "nvidia-cudnn-cu12==9.1.0.70")),
-    Break("triton-of-another-torch", "torch", ("install --no-deps triton==3.1.0",), COMPANION, TORCH + "; import triton", (*SAME_TORCH, "triton==3.2.0")),
+    Break("triton-of-another-torch", "torch", ("install setuptools==75.8.0", "install --no-deps triton==3.1.0"), COMPANION, TORCH + "; import triton", (*SAME_TORCH, "triton==3.2.0")),
     # ------------------------------------------------ PyTorch: companions and extensions
     Break("vision-and-audio-behind", "torch", ("install --no-deps torchvision==0.19.0 torchaudio==2.5.1",), COMPANION, TORCH, SAME_TORCH),
     Break("vision-behind", "torch", ("install --no-deps torchvision==0.20.1",), COMPANION, TORCH, SAME_TORCH),
