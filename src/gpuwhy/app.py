@@ -99,6 +99,7 @@ class Run:
             _ask_early(host)
         self.hung = observe(scene, _patient(host, (*LOOKS, *RESOLVE, *_probe(options))))
         self.facts: Facts = _moved(_with_run(scene.facts, host), elsewhere)
+        self.elsewhere = elsewhere
         self.as_if = "" if elsewhere is None else named_machine(elsewhere)
         self.took = time.monotonic() - start
 

@@ -181,7 +181,8 @@ class _Work:
         """The second look, as in a shell where the environment is activated, and what follows from it."""
         self.say("$ gpuwhy check --python " + made.python)
         host = app.inspect_host(dict(self.call.environ), _front(self.call.environ, made.path))
-        again = app.Run(host, replace(self.run.options, python=made.python))
+        options = replace(self.run.options, python=made.python)
+        again = app.Run(host, options, elsewhere=self.run.elsewhere)
         changed, new = _changed(self.run.facts, again.facts)
         self.outcome = replace(
             self.outcome, after=_look(again.report()), changed=changed, compared=self._compared(again, made, was)
@@ -233,7 +234,8 @@ def _front(environ: Mapping[str, str], path: Mapping[str, str]) -> dict[str, str
 
 def _look(report: Report) -> Look:
     names = (f"{c.id} ({c.subject})" if c.subject else c.id for c in report.causes)
-    return Look(report.status, report.headline, tuple(names))
+    later = bool(report.causes) and all(c.with_gpu for c in report.causes)  # nothing is wrong here, without a GPU
+    return Look("unknown" if later else report.status, report.headline, tuple(names))
 
 
 def _changed(before: Facts, after: Facts) -> tuple[tuple[str, ...], list[str]]:

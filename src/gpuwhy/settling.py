@@ -13,6 +13,7 @@ from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.repair import name_of
+from gpuwhy.model.version import major_minor
 from gpuwhy.reason.remedy import Chosen
 
 if TYPE_CHECKING:
@@ -140,6 +141,8 @@ def _other_release(fix: Fix, facts: Facts) -> Chosen:
     from gpuwhy.plan.names import COMPANIONS
     from gpuwhy.plan.wishes import WishError, from_words
 
+    if numbered := _numbered_alike(fix, facts):
+        return Chosen(numbered)
     try:
         machine = _machine(facts)
         beside = [name for name in COMPANIONS if name in machine.installed and "torch" in fix.wishes]
@@ -151,6 +154,16 @@ def _other_release(fix: Fix, facts: Facts) -> Chosen:
         told = answer.conflict.text if answer.conflict else "nothing fits"
         return Chosen(fix, note=f"in this environment nothing else works: {told}; gpuwhy plan shows what is nearest")
     return _chosen(fix, facts, answer.proposal)
+
+
+def _numbered_alike(fix: Fix, facts: Facts) -> Fix | None:
+    """A package that is numbered after TensorFlow: the series says which one, its last release is the installer's."""
+    tensorflow = releases(facts).get("tensorflow", "")
+    if not tensorflow or len(fix.wishes) != 1 or fix.wishes[0] not in ("tf-keras", "tensorflow-text"):
+        return None
+    wanted = f"{fix.wishes[0]}=={major_minor(tensorflow)}.*"
+    text = f"Install the {fix.wishes[0]} that is numbered as TensorFlow {tensorflow}"
+    return replace(change(facts, text, wanted, because_of=fix.wishes[0], check=fix.check), role=fix.role)
 
 
 def _as_driver(machine: Machine, facts: Facts) -> Machine:

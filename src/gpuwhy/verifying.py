@@ -22,7 +22,7 @@ MOST = 16
 
 def probing(run: app.Run) -> app.Run:
     """The same run with the stages of a probe, where there is a GPU to try them on and they were not asked for."""
-    if run.options.probe or not isinstance(gpu_present(run.facts), Known):
+    if run.options.probe or run.as_if or not isinstance(gpu_present(run.facts), Known):
         return run
     return app.Run(app.live_host(), msgspec.structs.replace(run.options, probe="gentle"))
 
@@ -57,7 +57,7 @@ def condition(
         metadata.contradictions(patient),
         lost(facts),
         (*report.layers, *report.stairs),
-        tuple(f"{c.id} ({c.subject})" if c.subject else c.id for c in report.causes),
+        tuple(f"{c.id} ({c.subject})" if c.subject else c.id for c in report.causes if not c.with_gpu),
     )
 
 

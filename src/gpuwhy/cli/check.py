@@ -29,10 +29,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--root", metavar="PATH", help="diagnose another machine's files: a folder, an OCI layout or an archive"
     )
     parser.add_argument("--image", default="", metavar="NAME", help="which image or platform of --root's several")
-    parser.add_argument("--gpu", action="append", default=[], metavar="G", help="judge as on a machine with this GPU")
-    parser.add_argument("--driver", default="", metavar="V", help="and with this driver: 535, 550.54.15")
-    parser.add_argument("--gpu-memory", type=float, default=0.0, metavar="GIB", help="and so much memory on the GPU")
-    parser.add_argument("--like", default="", metavar="FILE", help="judge as on the machine of a recording")
+    add_elsewhere(parser)
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
     parser.add_argument("-v", "--verbose", action="store_true", help="every fact with its source, and every verdict")
     parser.set_defaults(go=go)
@@ -50,6 +47,14 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _PLAIN = str.maketrans({"✓": "+", "✗": "X", "·": "-", "–": "-", "…": "...", "→": "->", "“": '"', "”": '"'})
+
+
+def add_elsewhere(parser: argparse.ArgumentParser) -> None:
+    """The options that describe another machine to judge by."""
+    parser.add_argument("--gpu", action="append", default=[], metavar="G", help="judge as on a machine with this GPU")
+    parser.add_argument("--driver", default="", metavar="V", help="and with this driver: 535, 550.54.15")
+    parser.add_argument("--gpu-memory", type=float, default=0.0, metavar="GIB", help="and so much memory on the GPU")
+    parser.add_argument("--like", default="", metavar="FILE", help="judge as on the machine of a recording")
 
 
 def go(options: argparse.Namespace) -> int:

@@ -7,15 +7,15 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
-from gpuwhy.cli.check import add_target, diagnose, paper, write
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, USAGE, UsageError
+from gpuwhy.cli.check import add_elsewhere, add_target, diagnose, paper, write
 
 if TYPE_CHECKING:
     from gpuwhy.app import Run
     from gpuwhy.fixing import Call, Outcome, Repair, Steps
 
 INTERRUPTED = 130
-WORSE = 4  # carried out, found to make something worse, and taken back
+WORSE = 5  # carried out, found to make something worse, and taken back
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -28,6 +28,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--root", metavar="PATH", help="the steps for another machine's files: a folder, an OCI layout or an archive"
     )
     parser.add_argument("--image", default="", metavar="NAME", help="which image or platform of --root's several")
+    add_elsewhere(parser)
     parser.add_argument("--take", action="append", default=[], metavar="CAUSE=N", help="its N-th fix, not the first")
     parser.add_argument("--json", action="store_true", help="steps and outcome as JSON (gpuwhy.fix/1)")
     parser.add_argument("--apply", action="store_true", help="carry out what concerns the Python environment only")
@@ -52,7 +53,7 @@ def go(options: argparse.Namespace) -> int:
     _named(options, run)
     if not options.apply or not steps.steps:
         _print(options, steps, None)
-        return FOUND if any(step.sure for step in steps.steps) else HEALTHY
+        return FOUND if any(step.sure for step in steps.steps) else PERHAPS if steps.steps else HEALTHY
     outcome = _apply(options, run, steps)
     if outcome is None:
         return FOUND

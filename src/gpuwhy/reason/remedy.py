@@ -59,7 +59,7 @@ def _step(number: int, cause: Shown, fix: Fix, planned: Planned) -> Step:
         number=number,
         causes=(cause.id,),
         subject=cause.subject,
-        sure=cause.confidence >= SURE,
+        sure=cause.confidence >= SURE and not cause.with_gpu,
         text=done.text.removeprefix("Or ").capitalize() if done.text.startswith("Or ") else done.text,
         why=why,
         command=done.command,
