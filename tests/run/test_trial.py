@@ -143,3 +143,13 @@ def test_fresh_folders_are_gone_whatever_was_left_in_them():
         os.chmod(f"{folder}/a", 0o500)
         kept = folder
     assert not os.path.exists(kept)
+
+
+def test_what_the_loader_sought_in_vain(tmp_path):
+    """glibc writes a file per process when it is asked to."""
+    code = "import ctypes\ntry: ctypes.CDLL('libcudnn_nosuch.so.7')\nexcept OSError: pass"
+    (tmp_path / "ld" / "trace").mkdir(parents=True)
+    environ = {**os.environ, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": f"{tmp_path}/ld/trace"}
+    run_once(Orders((sys.executable, "-c", code), sys.executable, environ, "/"))
+    assert stage.loader_errors(str(tmp_path)).startswith("libcudnn_nosuch.so.7: cannot open shared object file")
+    assert stage.loader_errors(str(tmp_path / "ld")) == ""

@@ -32,6 +32,8 @@ LOUD = {
     "TF_CPP_MIN_LOG_LEVEL": "0",
     "TORCH_SHOW_CPP_STACKTRACES": "1",
     "JAX_TRACEBACK_FILTERING": "off",
+    "LD_DEBUG": "libs",
+    "LD_DEBUG_OUTPUT": f"{FRESH}/ld/trace",
     "TORCHDYNAMO_VERBOSE": "1",
     "HYDRA_FULL_ERROR": "1",
     "PYTHONUNBUFFERED": "1",

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 
+import msgspec
+
 from gpuwhy.causes import CAUSES
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.fact import value_or
-from gpuwhy.model.proof import Arms, Proof, Status, Tweak
+from gpuwhy.model.proof import Arms, Proof, Status, Trial, Tweak
 from gpuwhy.model.report import RuledOut, Shown
 from gpuwhy.prove.counts import arms, flaky, rate
 from gpuwhy.prove.remedies import hard
 from gpuwhy.prove.setting import change_of, in_words
 from gpuwhy.prove.verdict import cause_of, refuted, sentence, shown, trials
 from gpuwhy.proving.session import Session
+from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.stage import may_exceed
 
 _TITLES = {cause.id: cause.title for cause in CAUSES}
@@ -32,8 +35,8 @@ def proof_of(session: Session) -> Proof:
         ruled_out=out,
         change=change_of(found, session.plan.environ) if found and now.passed else None,
         runs=len(session.runs),
-        experiments=trials(session.runs),
-        ending=session.base or (session.runs[-1].ending if session.runs else Ending()),
+        experiments=tuple(map(_told, trials(session.runs))),
+        ending=_shared(session.base or (session.runs[-1].ending if session.runs else Ending())),
         arms=now,
         rate="fails {} of {}".format(*rate(session.runs)) if flaky(session.runs) else "",
         notes=tuple(_notes(session, status)),
@@ -41,6 +44,15 @@ def proof_of(session: Session) -> Proof:
         seconds=round(time.monotonic() - session.began, 1),
         interrupted=session.interrupted,
     )
+
+
+def _shared(ending: Ending) -> Ending:
+    """Without what looks like a secret: an answer is pasted into reports."""
+    return msgspec.structs.replace(ending, message=without_secrets(ending.message))
+
+
+def _told(trial: Trial) -> Trial:
+    return msgspec.structs.replace(trial, ending=_shared(trial.ending)) if trial.ending else trial
 
 
 def _words(session: Session) -> list[Tweak]:

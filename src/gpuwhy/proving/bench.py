@@ -33,7 +33,8 @@ class Bench:
         place = stage.fresh_folder(self._plan.environ.get("TMPDIR", "/tmp")) if wants else nullcontext("")
         try:
             with place as fresh:
-                return run_once(self._orders(setting, fresh, seconds, quiet, sampled))
+                ran = run_once(self._orders(setting, fresh, seconds, quiet, sampled))
+                return ran._replace(output=stage.loader_errors(fresh) + ran.output) if fresh else ran
         except OSError as error:
             return Ran(127, 0, 0.0, "", cannot=str(error))
 

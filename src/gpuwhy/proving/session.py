@@ -29,6 +29,8 @@ KEEP = 3
 CALM, FLAKY = 3, 7
 """How often a program is run that did not fail, and one that fails at times, before anything is changed."""
 CONFIRM = 20
+MOMENT = 5.0
+"""Seconds that a run has at least, however little of the budget is left."""
 ROUNDS = 3
 VAGUE = 0.6
 """The confidence below which a loud run is worth its time."""
@@ -154,11 +156,14 @@ class Session:
         if len(self.runs) + keep >= self.plan.runs or (self.runs and self.time_left() < self.first * (1 + keep)):
             raise SpentError
         seconds, quiet = self._limits(purpose)
-        ran = self.bench.run(tweaks, seconds, quiet, self.gpu or not self.runs)
+        allowed = min(seconds, max(MOMENT, self.time_left())) if self.runs else seconds
+        ran = self.bench.run(tweaks, allowed, quiet, self.gpu or not self.runs)
         judged = judge(ran, self.plan, self.bases, self._away(tweaks, ran))
         if not tweaks and judged.outcome == "other" and not ran.cannot:  # as it is, whatever it says is its failure
             self.bases.append(judged.ending)
             judged = judged._replace(outcome="same", note=f"in another way: {judged.ending}"[:120])
+        if ran.stopped == "time" and allowed < seconds:
+            judged = judged._replace(outcome="unclear", note="stopped: the budget is spent")
         if ran.left:
             note = f"left {', '.join(ran.left[:3])} running: ended"
             judged = judged._replace(note=f"{judged.note}; {note}" if judged.note else note)

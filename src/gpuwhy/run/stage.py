@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import select
 import shutil
@@ -265,3 +266,21 @@ def source_text(argv: Sequence[str], most: int = 1 << 20) -> str:
             head = file.read(most)
         text = "" if b"\0" in head[:4096] else head.decode("utf-8", "replace")
     return "\n".join((*argv, text))
+
+
+_SOUGHT = re.compile(r"find library=(lib(?:cu|nv|nccl|tensorrt)[\w.+-]*\.so[\w.]*) ")
+_LOADED = re.compile(r"calling init: \S*/([^/\s]+)$")
+
+
+def loader_errors(fresh: str, most: int = 60) -> str:
+    """The GPU libraries that the dynamic loader sought in vain, where it was asked to write its search down."""
+    sought: dict[str, None] = {}
+    loaded: set[str] = set()
+    folder = f"{fresh}/ld"
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        with contextlib.suppress(OSError), open(f"{folder}/{name}", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                sought |= dict.fromkeys(_SOUGHT.findall(line))
+                loaded |= set(_LOADED.findall(line.rstrip()))
+    missing = [name for name in sought if name not in loaded][:most]
+    return "".join(f"{name}: cannot open shared object file: No such file or directory\n" for name in missing)
