@@ -88,7 +88,9 @@ def told(output: str, facts: Facts, logs_of_rank: Sequence[str] = ()) -> Report:
     """What a watched program's output and the facts say together; a rank's own log comes before its launcher's."""
     started, facts = time.monotonic(), by_process(facts)
     text = "\n".join([*logs_of_rank, output, *_of_first_rank(output), *kernel_lines(facts), *last_words(facts.run)])
-    reading = _as_printed(logs.read((text.encode("utf-8", "replace"),)), text)
+    code, signal = value_or(facts.run.exit, None), value_or(facts.run.signal, "")
+    read = logs.read((text.encode("utf-8", "replace"),), exit_code=code, signal=signal)
+    reading = _as_printed(read, text)
     report = as_seen(logs.report_on(reading, facts, started=started, where="output"), facts.run, output)
     return told_of_failure(report, facts)
 
@@ -96,8 +98,12 @@ def told(output: str, facts: Facts, logs_of_rank: Sequence[str] = ()) -> Report:
 def _as_printed(reading: logs.Reading, text: str) -> logs.Reading:
     """The reading with the line numbers of the whole output, of which `text` keeps the beginning and the end."""
     real = real_line(text)
-    symptoms = tuple(msgspec.structs.replace(one, line=real(one.line)) for one in reading.symptoms)
-    return msgspec.structs.replace(reading, symptoms=symptoms, lines=real(reading.lines))
+    symptoms = tuple(
+        msgspec.structs.replace(one, line=real(one.line), last=real(one.last) if one.last else 0)
+        for one in reading.symptoms
+    )
+    ending = msgspec.structs.replace(reading.ending, line=real(reading.ending.line) if reading.ending.line else 0)
+    return msgspec.structs.replace(reading, symptoms=symptoms, lines=real(reading.lines), ending=ending)
 
 
 def _of_first_rank(output: str) -> list[str]:

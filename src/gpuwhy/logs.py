@@ -24,6 +24,7 @@ from gpuwhy.reason.explain import explain as explain_reading
 from gpuwhy.reason.probed import after_failure, failures
 from gpuwhy.reason.rank import environment, named
 from gpuwhy.reason.report import report
+from gpuwhy.reason.settle import settled
 from gpuwhy.reason.tally import Index, index, tally
 from gpuwhy.symptoms.reader import LogReader, read, read_text
 from gpuwhy.symptoms.text import BINARY
@@ -136,7 +137,6 @@ def _answered(number: int, line: bytes) -> dict[str, Any]:
 
 def _one(case: dict[str, Any]) -> dict[str, Any]:
     reading = read_text(case["log"])
-    scores = tally(_index(), reading)
-    scores = unclued(rules(), reading, scores)
+    scores = unclued(rules(), reading, settled(tally(_index(), reading), reading))
     told = [{"id": s.cause, "confidence": round(s.confidence, 3)} for s in scores[:MOST] if s.confidence >= LEAST]
     return {"id": case.get("id"), "causes": told}

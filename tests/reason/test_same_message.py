@@ -56,7 +56,7 @@ CLEARER = {
     "ImportError: undefined symbol: _ZN3c104cuda9SetDeviceEi": (
         "framework/extension_abi/shown", "cuda/mixed_libraries/shown", "install/conflict/shown"),
     "AssertionError: Torch not compiled with CUDA enabled": (
-        "framework/cpu_only/shown", "framework/platform_dropped/shown"),
+        "framework/cpu_only/shown",),
 }  # fmt: skip
 MESSAGES = {**VAGUE, **CLEARER}
 
@@ -98,7 +98,7 @@ def test_a_fault_that_does_not_explain_a_clear_text_comes_after_its_own_cause(fi
     report = explain_text("RuntimeError: CUDA error: no kernel image is available for execution on the device", facts)
     assert [c.id for c in report.causes[:2]] == ["framework.gpu_unsupported", ".".join(fixture.split("/")[:2])]
     assert report.status == "unknown"
-    assert report.headline.startswith("The text says framework.gpu_unsupported, this machine does not")
+    assert report.headline.startswith("Cannot tell for certain: framework.gpu_unsupported fits best")
 
 
 def test_what_a_shown_cause_hides_is_not_told_beside_it():

@@ -13,6 +13,7 @@ from gpuwhy.causes.clues import clues
 from gpuwhy.causes.clues.conditions import kind_of
 from gpuwhy.knowledge.codes import table
 from gpuwhy.symptoms.catalogue import signatures
+from gpuwhy.symptoms.link import ENDINGS
 from gpuwhy.symptoms.reader import read_text
 
 if sys.version_info >= (3, 11):
@@ -57,7 +58,7 @@ def test_no_repeat_inside_a_repeat(one):
 def test_clues_speak_of_signatures_that_exist():
     words = {f"cuda.{r.slug}" for r in table().cuda}
     words |= {f"{library}.{slug}" for library, rows in table().libraries.items() for slug in rows}
-    known = {*IDS, *words}
+    known = {*IDS, *words, *ENDINGS}
     unknown = [
         c.signature
         for c in clues()

@@ -103,7 +103,9 @@ def test_a_plain_exception_is_the_users_own():
     assert (ending.kind, ending.type, ending.message, ending.line) == ("exception", "KeyError", "'lr'", 9)
     assert ending.frame == Frame("/home/me/train.py", 8, "main", 'rate = config["lr"]', "user")
     assert (ending.first, ending.last) == (3, 9)
+    assert ending.holds(9)
     assert not ending.holds(1)
+    assert ending.quotes(7)
 
 
 def test_the_frame_tells_whose_code_raised():
@@ -204,7 +206,9 @@ def test_other_endings(text, kind, name):
 
 def test_success_and_silence():
     assert ending_of(PLAIN, exit_code=0).kind == "none"
-    assert ending_of("step 1\n", exit_code=3) == Ending("exit", exit_code=3)
+    ending = ending_of("step 1\nno data\n", exit_code=3)
+    assert (ending.kind, ending.message, ending.line, ending.exit_code) == ("exit", "no data", 2, 3)
+    assert ending_of("", exit_code=3) == Ending("exit", exit_code=3)
 
 
 def test_two_runs_end_alike_but_for_numbers_and_paths():

@@ -100,7 +100,7 @@ def explained(text: str, *, machine: bool, seconds: float, where: str) -> Report
     """The report on a text, with this machine's facts; None where the text tells of no GPU problem."""
     from gpuwhy.logs import read_text, report_on
 
-    reading = read_text(text, time.monotonic() + IN_TIME)
+    reading = read_text(text, time.thread_time() + IN_TIME)
     alone = report_on(reading, None, where=where)
     run = _run(seconds) if machine and _tells(alone) else None
     if run is None:

@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from gpuwhy.model.ending import Ending
 from gpuwhy.model.fact import Fact, Source, source_of, value_or
 from gpuwhy.model.facts import Device, Facts, Framework
 from gpuwhy.model.symptom import Symptom, Told
@@ -45,6 +46,7 @@ class Finding(msgspec.Struct, frozen=True):
     weight: Weight
     text: str
     evidence: tuple[Evidence, ...] = ()
+    linked: bool = False  # the sign itself ties it to how the program ended: the path, the limit, the variable it names
     stops: bool = True  # False: GPU work goes on, slower or narrower, although the cause as such would stop it
 
 
@@ -56,6 +58,11 @@ def proof(text: str, *evidence: Evidence) -> Finding:
 def strong(text: str, *evidence: Evidence) -> Finding:
     """Very likely; another reading exists."""
     return Finding("strong", text, evidence)
+
+
+def linked(finding: Finding) -> Finding:
+    """The same finding, tied to how the program ended."""
+    return msgspec.structs.replace(finding, linked=True)
 
 
 def mild(finding: Finding) -> Finding:
@@ -81,6 +88,7 @@ class Case(msgspec.Struct, frozen=True):
     device: Device | None = None
     symptoms: tuple[Symptom, ...] = ()  # what a failing program printed, where a text was given
     told: Told = Told()
+    ending: Ending = Ending()  # how that program ended
 
 
 class Fix(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -9,7 +9,8 @@ import msgspec
 
 Kind = Literal["exception", "signal", "status", "fatal", "exit", "timeout", "none"]
 """exception: Python raised it. signal: the kernel's. status: a program printed a failing call. fatal: a log line that
-ends a process, or C++'s last words. exit: a code and no word. timeout: it was waited for. none: nothing ended badly."""
+ends a process, or C++'s last words. exit: a code, and at most a last line that was printed. timeout: it was waited for.
+none: nothing ended badly."""
 USER, PYTHON = "user", "python"
 """Owners of a file that no package is: the user's own code, and Python's standard library."""
 
@@ -42,6 +43,8 @@ class Ending(msgspec.Struct, frozen=True):
     chain: tuple[Ending, ...] = ()  # the exceptions that were raised before it, in order
     wrappers: tuple[str, ...] = ()  # the types of what it was wrapped in, outermost first
     exit_code: int | None = None
+    well: bool = False  # the program ended well, by its code or by its last words
+    own: bool = False  # a reason of its own: neither its words nor its place leave room for what came before
 
     @property
     def frame(self) -> Frame | None:
@@ -59,8 +62,12 @@ class Ending(msgspec.Struct, frozen=True):
         return self.type.rsplit(".", 1)[-1]
 
     def holds(self, line: int) -> bool:
-        """Whether a line of the text belongs to this ending or to what it was raised from."""
-        return self.first <= line <= self.last or any(one.holds(line) for one in self.chain)
+        """Whether a line of the text is of the message of this ending or of one that it was raised from."""
+        return self.line <= line <= self.last or any(one.holds(line) for one in self.chain)
+
+    def quotes(self, line: int) -> bool:
+        """Whether a line only shows where it was raised: frames and the source text in them."""
+        return self.first <= line < self.line or any(one.quotes(line) for one in self.chain)
 
     def alike(self, other: Ending) -> bool:
         """Whether two runs ended the same way: kind, type, place, and message but for numbers and paths."""
@@ -68,8 +75,9 @@ class Ending(msgspec.Struct, frozen=True):
 
     def _essence(self) -> tuple[object, ...]:
         place = (self.frame.base, self.frame.function) if self.frame else ()
-        code = self.exit_code if self.kind == "exit" else None
-        return (self.kind, self.name, _essential(self.message), place, code)
+        if self.kind == "exit":  # its message is only what happened to be printed last
+            return (self.kind, self.exit_code)
+        return (self.kind, self.name, _essential(self.message), place)
 
     def __str__(self) -> str:
         return f"{self.type}: {self.message}" if self.type and self.message else self.type or self.message

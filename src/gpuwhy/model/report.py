@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from gpuwhy.model.cause import Cause, Finding, Fix
+from gpuwhy.model.ending import Ending
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.symptom import Question, Symptom
 
@@ -34,6 +35,7 @@ class Verdict(msgspec.Struct, frozen=True):
     missing: str = ""  # for undetermined: what could not be seen
     how: str = ""  # and what would tell
     error: str = ""  # for crashed: the exception
+    about: str = ""  # the framework it was judged for: "torch"
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -74,6 +76,13 @@ class Layer(msgspec.Struct, frozen=True):
     note: str = ""
 
 
+class Noticed(msgspec.Struct, frozen=True):
+    """Something that is true and has no link to how the program ended."""
+
+    id: str  # the cause that it would be; "" where it is none
+    text: str
+
+
 class Report(msgspec.Struct, frozen=True):
     """The answer. Its JSON form (`render/json.py`) is the contract `gpuwhy.report/1`."""
 
@@ -91,5 +100,7 @@ class Report(msgspec.Struct, frozen=True):
     symptoms: tuple[Symptom, ...] = ()  # explain: what was found in the text, in order
     stairs: tuple[Layer, ...] = ()  # --probe: a row per stage, with its time and what broke
     as_if: str = ""  # the machine that was described and judged instead of this one: "A100, driver 550"
+    noticed: tuple[Noticed, ...] = ()  # explain, run: what is true, and not why the program ended
+    ending: Ending = Ending()  # explain, run: how the program ended
     question: Question | None = None  # explain: the one test that separates the likeliest causes
     origin: Origin | None = None  # explain: the program that printed a complaint which no signature knows

@@ -7,11 +7,14 @@ from typing import Literal
 
 import msgspec
 
+from gpuwhy.model.ending import Ending
+
 MISSPELT = "misspelt"
 """The note of a text that says something only once its spelling is set right."""
-Role = Literal["error", "echo", "harmless", "context", "told"]
-"""error: it decides. echo: says that something failed, not what. harmless: taken for an error, and none.
-context: tells where a line comes from. told: a fact about the machine, pasted along."""
+Role = Literal["error", "echo", "aside", "harmless", "context", "told"]
+"""error: it decides. echo: says that something failed, not what. aside: an error that the program outlived and that its
+ending has no link to. harmless: taken for an error, and none. context: tells where a line comes from. told: a fact
+about the machine, pasted along."""
 
 
 class Symptom(msgspec.Struct, frozen=True):
@@ -25,12 +28,21 @@ class Symptom(msgspec.Struct, frozen=True):
     fields: dict[str, str] = {}
     follows: int = -1  # the order of the symptom that explains this one
     times: int = 1  # how often the same was said
-    warned: bool = False  # its line calls itself a warning
+    last: int = 0  # the line where it was said last, where that is another
+    warned: bool = False  # its line calls itself a warning or a note, or is one after which a framework goes on
 
     @property
     def speaker(self) -> str:
         """The part of the signature before the dot."""
         return self.signature.split(".", 1)[0]
+
+    def within(self, ending: Ending) -> bool:
+        """Whether the ending says it, though it may have been said before."""
+        return ending.holds(self.line) or (self.last > 0 and ending.holds(self.last))
+
+    def quoted(self, ending: Ending) -> bool:
+        """Whether it stands only in the source text that a traceback shows."""
+        return ending.quotes(self.line) and (not self.last or ending.quotes(self.last))
 
     def get(self, name: str) -> str:
         """A field, "" where the message did not say it."""
@@ -59,6 +71,7 @@ class Reading(msgspec.Struct, frozen=True):
     lines: int = 0
     left_out: int = 0  # symptoms beyond the number that is kept
     notes: tuple[str, ...] = ()  # what the text was: gzip, UTF-16, binary
+    ending: Ending = Ending()
     excerpt: str = ""  # its beginning and its end, for the words; never part of a report
 
     def has(self, *prefixes: str) -> bool:

@@ -13,15 +13,18 @@ from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, Weight
 from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
-from gpuwhy.model.report import Open, Report, RuledOut, Shown, Status, Verdict, certainty
-from gpuwhy.model.symptom import MISSPELT, Likeness, Question, Reading, Symptom
+from gpuwhy.model.report import Noticed, Open, Report, RuledOut, Shown, Status, Verdict, certainty
+from gpuwhy.model.symptom import Likeness, Question, Reading, Symptom
 from gpuwhy.model.version import dotted
 from gpuwhy.reason.judge import judge
+from gpuwhy.reason.link import concerned, noticed
 from gpuwhy.reason.origins import by_origin, traced, vague
 from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed, ruled_out
+from gpuwhy.reason.settle import settled
 from gpuwhy.reason.tally import Index, Point, Score, tally
+from gpuwhy.reason.whose import foreign
 from gpuwhy.reason.words import complains, likened, unspoken
 
 TOLD_AT_LEAST = 0.05
@@ -37,10 +40,6 @@ HINTED, BESIDE = 3.5, 0.1
 """What an answer adds where causes that its question does not ask about have so much of the whole: they stay open."""
 KEPT, BEHIND = 0.2, 0.1
 """What a clear text's own cause keeps, and how far behind it one stays that only the machine speaks for."""
-UNSPELT = 0.69
-"""The most that is made of a text which says something only once its spelling is set right."""
-UNSUPPORTED = 0.9
-"""The most that answers alone make of a cause which neither the text nor the machine speaks for."""
 INNOCENT = "other.not_gpu"
 SHORT = 64
 _ORIGIN = re.compile(r"(?:\w )?\S+\.\w+:\d+\] *|\[\w:[^\]]*\] *")
@@ -65,22 +64,25 @@ def explain(
 ) -> Report:
     """The report on a text; `facts` are this machine's, `answers` those to earlier questions."""
     watched = facts is not None and isinstance(facts.run.seconds, Known)
+    probed = facts is not None and isinstance(facts.probe.stages, Known)
+    elsewhere = foreign(reading, facts) if facts is not None and not watched and not probed else ""
+    facts = None if elsewhere else facts
     asked = tuple(c for c in rules.causes.values() if watched or not c.needs_log)
-    verdicts = tempered(judge(asked, facts, reading.symptoms), facts) if facts is not None else ()
-    scores = _held(tally(rules.clues, reading, _extra(rules, reading, verdicts, answers)), verdicts, reading)
+    verdicts = tempered(judge(asked, facts, reading), facts) if facts is not None else ()
+    spoken = _spoken(rules, reading)
+    linked = concerned(verdicts, reading, facts, spoken) if facts is not None else []
+    scores = _scored(rules, reading, linked, answers, spoken)
     origin = _origin(rules, reading, scores)
-    if facts is None and not answers:
+    if not answers and not any(v.state in ("shown", "possible") for v in linked):
         scores = by_origin(origin if origin and (origin.label or unspoken(scores)) else None) or scores
-    if facts is None and not answers and unspoken(scores):
-        scores = _by_words(rules, reading) or scores
+        scores = (_by_words(rules, reading) or scores) if unspoken(scores) else scores
     status = status_of(scores, reading)
-    shown = tuple(_shown(rules, s, reading, verdicts, where, facts) for s in _told(scores, status))
-    strange = "" if watched else _strange(tally(rules.clues, reading), scores, verdicts)
+    shown = tuple(_shown(rules, s, reading, linked, where, facts) for s in _told(scores, status))
     return Report(
         status=status,
-        headline=strange or _headline(status, shown, scores, reading),
+        headline=_headline(status, shown, scores, reading),
         causes=shown,
-        ruled_out=_not(verdicts, shown),
+        ruled_out=_not(linked, shown),
         undetermined=_open(rules, scores, reading),
         crashed=crashed(verdicts),
         layers=picture(facts, shown) if facts is not None else (),
@@ -90,9 +92,46 @@ def explain(
         took=round(took, 3),
         stairs=staircase(facts) if facts is not None else (),
         symptoms=reading.symptoms,
+        noticed=_noticed(rules, reading, verdicts, linked, elsewhere, shown),
+        ending=reading.ending,
         question=_question(rules, scores, reading) if shown else None,
         origin=origin,
     )
+
+
+def _scored(
+    rules: Rules, reading: Reading, linked: Sequence[Verdict], answers: Mapping[str, str], spoken: Collection[str]
+) -> tuple[Score, ...]:
+    """Every cause with its share, none surer than what it rests on."""
+    seen = {v.cause.id for v in linked if v.state == "shown" and (v.cause.id in spoken or _ties(v))}
+    extra = _extra(rules, reading, linked, answers, spoken)
+    return settled(tally(rules.clues, reading, extra), reading, seen, bool(answers))
+
+
+def _ties(verdict: Verdict) -> bool:
+    return any(f.linked for f in verdict.findings)
+
+
+def _spoken(rules: Rules, reading: Reading) -> frozenset[str]:
+    """The causes that the text speaks for, or that its vague messages admit."""
+    told = frozenset(s.cause for s in tally(rules.clues, reading) if s.odds > 0)
+    return told | rules.admitted([s for s in reading.symptoms if s.role != "aside"])
+
+
+def _noticed(
+    rules: Rules,
+    reading: Reading,
+    verdicts: Sequence[Verdict],
+    linked: Sequence[Verdict],
+    elsewhere: str,
+    shown: Sequence[Shown],
+) -> tuple[Noticed, ...]:
+    """What is true beside the answer, and that this machine was not asked about a text from elsewhere."""
+    told = {one.id for one in shown}
+    beside = tuple(n for n in noticed(rules.clues, reading, verdicts, linked) if n.id not in told)
+    if not elsewhere:
+        return beside
+    return (Noticed("", f"the text is not from here ({elsewhere}), so it is read without this machine"), *beside)
 
 
 def status_of(scores: Sequence[Score], reading: Reading) -> Status:
@@ -132,36 +171,25 @@ def _told(scores: Sequence[Score], status: Status) -> list[Score]:
     return [s for s in scores if s.confidence >= TOLD_AT_LEAST and (s.points or s.words or s.odds > 0)][:MOST]
 
 
-def _held(scores: Sequence[Score], verdicts: Sequence[Verdict], reading: Reading) -> tuple[Score, ...]:
-    """Scores that rest on an answer alone, or on what a misspelt text is taken to mean, held below certainty."""
-    seen = {v.cause.id for v in verdicts if v.state in ("shown", "possible")}
-
-    def most(score: Score) -> float:
-        if score.cause in seen:
-            return 1.0
-        spoken = any(p.counted > 0 for p in score.points)
-        return UNSPELT if MISSPELT in reading.notes else 1.0 if spoken else UNSUPPORTED
-
-    return tuple(msgspec.structs.replace(s, confidence=min(s.confidence, most(s))) for s in scores)
-
-
 def _not(verdicts: Sequence[Verdict], shown: Sequence[Shown]) -> tuple[RuledOut, ...]:
     """What an observation excludes; never what the report tells as a cause."""
     told = {one.id for one in shown}
     return tuple(r for r in ruled_out(verdicts) if r.because != "nothing speaks for it" and r.id not in told)
 
 
-def _extra(rules: Rules, reading: Reading, verdicts: Sequence[Verdict], answers: Mapping[str, str]) -> dict[str, float]:
+def _extra(
+    rules: Rules, reading: Reading, verdicts: Sequence[Verdict], answers: Mapping[str, str], spoken: Collection[str]
+) -> dict[str, float]:
     """Log-odds from this machine's facts and from answers."""
     out: dict[str, float] = {}
     told = tally(rules.clues, reading)
-    spoken = {s.cause for s in told if s.odds > 0} | rules.admitted(reading.symptoms)
     hidden = {low for v in verdicts if v.state == "shown" for low in v.cause.hides}
     for verdict in verdicts:
         weight = max((FROM_FACTS[f.weight] for f in verdict.findings), default=0.0)
         if verdict.state == "ruled_out" or verdict.cause.id in hidden:
             weight = min(weight, 0.0)
-        more = weight if verdict.cause.id in spoken else max(0.0, weight * UNTOLD)
+        near = verdict.cause.id in spoken or _ties(verdict)
+        more = weight if near else max(0.0, weight * UNTOLD)
         if more:
             out[verdict.cause.id] = max(out.get(verdict.cause.id, -99.0), more)
     if told and told[0].confidence >= FOUND:
@@ -294,18 +322,6 @@ def _question(rules: Rules, scores: Sequence[Score], reading: Reading) -> Questi
         return None
     likely = [s for s in scores[1:3] if s.confidence >= 0.15]
     return next((q for s in likely if (q := _asking(rules, scores[0].cause, s.cause, reading))), None)
-
-
-def _strange(told: Sequence[Score], scores: Sequence[Score], verdicts: Sequence[Verdict]) -> str:
-    """Where this machine contradicts what the text makes likely, the text may be another machine's."""
-    if not told or told[0].confidence < FOUND or (scores and scores[0].confidence >= FOUND):
-        return ""
-    against = [
-        v.findings[0].text for v in verdicts if v.cause.id == told[0].cause and v.state == "ruled_out" and v.findings
-    ]
-    if not against:
-        return ""
-    return f"The text says {told[0].cause}, this machine does not ({against[0]}): is it from elsewhere? Use --log-only"
 
 
 def _innocent(shown: Shown, score: Score) -> str:

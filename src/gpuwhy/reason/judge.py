@@ -5,23 +5,27 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from gpuwhy.model.cause import Case, Cause, Finding
 from gpuwhy.model.fact import Absent, Undetermined, Unknown
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import State, Verdict
-from gpuwhy.model.symptom import Symptom
+from gpuwhy.model.symptom import Reading
 
+NOTHING = Reading()
 CERTAIN, LIKELY, POSSIBLE = 0.99, 0.85, 0.4
 
 
-def judge(causes: Iterable[Cause], facts: Facts, symptoms: tuple[Symptom, ...] = ()) -> tuple[Verdict, ...]:
+def judge(causes: Iterable[Cause], facts: Facts, reading: Reading = NOTHING) -> tuple[Verdict, ...]:
     """Every cause, judged for each framework, device or the machine, as its scope says."""
-    return tuple(verdict for cause in causes for verdict in _judge_cause(cause, facts, symptoms))
+    return tuple(verdict for cause in causes for verdict in _judge_cause(cause, facts, reading))
 
 
-def _judge_cause(cause: Cause, facts: Facts, symptoms: tuple[Symptom, ...]) -> Iterator[Verdict]:
+def _judge_cause(cause: Cause, facts: Facts, reading: Reading) -> Iterator[Verdict]:
+    case = Case(facts, symptoms=reading.symptoms, told=reading.told, ending=reading.ending)
     if cause.scope == "machine":
-        yield judge_case(cause, Case(facts, symptoms=symptoms), "")
+        yield judge_case(cause, case, "")
         return
     found = facts.target.frameworks if cause.scope == "framework" else facts.devices.devices
     if isinstance(found, Unknown):
@@ -31,10 +35,11 @@ def _judge_cause(cause: Cause, facts: Facts, symptoms: tuple[Symptom, ...]) -> I
         yield Verdict(cause, "ruled_out", 0.0, findings=(Finding("against", what),))
     elif cause.scope == "framework":
         for one in facts.target.frameworks.need() or ():
-            yield judge_case(cause, Case(facts, framework=one, symptoms=symptoms), f"{one.title} {one.version}")
+            verdict = judge_case(cause, replace(case, framework=one), f"{one.title} {one.version}")
+            yield replace(verdict, about=one.name)
     else:
         for device in facts.devices.devices.need() or ():
-            yield judge_case(cause, Case(facts, device=device, symptoms=symptoms), f"GPU {device.index}")
+            yield judge_case(cause, replace(case, device=device), f"GPU {device.index}")
 
 
 def judge_case(cause: Cause, case: Case, subject: str) -> Verdict:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from gpuwhy.model.origin import Origin
-from gpuwhy.model.symptom import Reading
+from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.reason.tally import Score
 from gpuwhy.reason.words import LEAST, complains
 
@@ -25,9 +25,12 @@ _FRAME = re.compile(r'\s*(?:File "|at |frame #|\^|~|During handling|The above ex
 def vague(scores: Sequence[Score]) -> bool:
     """Whether nothing speaks for a cause but the type of an exception."""
     return all(
-        score.confidence < LEAST or all(p.symptom.speaker in VAGUE for p in score.points if p.counted > 0)
-        for score in scores
+        score.confidence < LEAST or all(_vague(p.symptom) for p in score.points if p.counted > 0) for score in scores
     )
+
+
+def _vague(symptom: Symptom) -> bool:
+    return symptom.speaker in VAGUE or symptom.signature == "ending.inside"
 
 
 def traced(origin: Callable[[str], Origin | None], reading: Reading) -> Origin | None:

@@ -98,7 +98,7 @@ def _factors(reading: Reading) -> Iterable[tuple[Symptom, float]]:
     decided = bool(reading.errors)
     troubled = any(s.role in ("error", "echo") for s in reading.symptoms)  # else what was told explains nothing
     for symptom in reading.symptoms:
-        if symptom.follows >= 0:
+        if symptom.follows >= 0 or symptom.role == "aside":
             continue
         if symptom.role == "echo":
             yield symptom, ECHO if decided else 1.0

@@ -16,6 +16,7 @@ def render(report: Report, paper: Paper, why: bool = False, again: str = "gpuwhy
             lines += [*render_cause(cause, report, paper, why, "--why"), ""]
         else:
             lines += _other(cause, paper)
+    lines += _noticed(report, paper)
     lines += _from(report, paper)
     lines += _question(report, paper, again)
     if why:
@@ -46,6 +47,12 @@ def _from(report: Report, paper: Paper) -> Iterator[str]:
     said = {e.text for cause in report.causes[:1] for finding in cause.because for e in finding.evidence}
     if report.origin.text not in said:
         yield from paper.wrap(f"the last complaint is {report.origin.text}", "from   ", "       ")
+
+
+def _noticed(report: Report, paper: Paper) -> Iterator[str]:
+    """What is true, and not the reason."""
+    for one in report.noticed:
+        yield from paper.wrap(f"{one.id}: {one.text}" if one.id else one.text, "also   ", "       ")
 
 
 def _question(report: Report, paper: Paper, again: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from gpuwhy.border.shared import as_json
 from gpuwhy.model.cause import Evidence, Finding, Fix
+from gpuwhy.model.ending import Ending
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import SCHEMA, Layer, Report, Shown
 from gpuwhy.model.symptom import Symptom
@@ -41,6 +42,10 @@ def _text(report: Report) -> dict[str, Any]:
     out: dict[str, Any] = {}
     if report.symptoms:
         out["symptoms"] = [_symptom(s) for s in report.symptoms]
+    if report.noticed:
+        out["noticed"] = [{"id": one.id or None, "text": one.text} for one in report.noticed]
+    if report.ending.kind != "none":
+        out["ending"] = _ending(report.ending)
     if report.question is not None:
         asked = report.question
         out["question"] = {"id": asked.id, "text": asked.text, "command": asked.command, "answers": asked.answers}
@@ -59,6 +64,23 @@ def _origin(one: Origin) -> dict[str, Any]:
         "first": one.first,
         "last": one.last,
         "says": one.label.says if one.label else None,
+    }
+
+
+def _ending(ending: Ending) -> dict[str, Any]:
+    frame = ending.frame
+    return {
+        "kind": ending.kind,
+        "type": ending.type,
+        "message": ending.message,
+        "line": ending.line or None,
+        "exit_code": ending.exit_code,
+        "own": ending.own,
+        "frame": {"file": frame.file, "line": frame.line, "function": frame.function, "owner": frame.owner}
+        if frame
+        else None,
+        "wrappers": list(ending.wrappers),
+        "chain": [{"type": one.type, "message": one.message} for one in ending.chain],
     }
 
 

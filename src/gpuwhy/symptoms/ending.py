@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.model.ending import PYTHON, USER, Ending, Frame
-from gpuwhy.symptoms.text import unprefixed
+from gpuwhy.symptoms.text import unprefixed, warns
 
 MESSAGE, FRAMES = 30, 200
 """How many lines of a message, and how many frames of one traceback, are kept."""
@@ -22,7 +22,7 @@ SIGNALS = {
     "access violation": "SIGSEGV", "terminated": "SIGTERM",
 }  # fmt: skip
 
-_HEADER = re.compile(r"(?P<type>[\w.]*) *(?:Original )?Traceback \(most recent call (?:last|first)\)")
+_HEADER = re.compile(r"(?:Original )?Traceback \(most recent call (?:last|first)\)")
 _FRAME = re.compile(r'\s*File "(?P<file>[^"\n]{1,400})", line (?P<line>\d+)(?:, in (?P<function>.{1,200}))?')
 _IPYTHON = re.compile(
     r"(?:File )?(?P<file>(?:[~/]|[A-Za-z]:\\|<ipython|/tmp/ipykernel)[^\n:]{0,300}?\.py(?:x|c)?"
@@ -57,6 +57,24 @@ _CALL = re.compile(
     r"(?=.*(?:[Ee]rror|ERROR|[Ff]ail|status))(?:.{0,200}?\b(?P<call>(?:cu(?:da|dnn|blas|fft|rand|solver|sparse)?|nccl|nvml|nvrtc)"
     r"[A-Z][a-z]\w{1,60})|.{0,200}?\b(?i:cuda|cudnn|cublas|nccl|nvml|gpu)\b)"
 )
+_WELL = re.compile(
+    r"^\W{0,4}(?:all )?(?:done|finished|completed?|success\w*|ok|passed|bye|goodbye|saved|exiting normally)\b"
+    r"|\b(?:training|run|job|test|evaluation|inference|everything)s? (?:is |has |was )?"
+    r"(?:done|finished|completed?|succeeded|passed|ok)\b"
+    r"|\bsuccessfully\b|\bwritten\W*$|\b(?:saved|written) (?:\w+ ){0,4}to\b|\b\d+ passed\b(?!.*failed)",
+    re.IGNORECASE,
+)
+_COMPLAINS = re.compile(
+    r"\W{0,3}(?P<word>(?:fatal )?error|fatal|critical|abort(?:ed|ing)?|usage error)\b\W", re.IGNORECASE
+)
+_PEER = re.compile(
+    r"closed by peer|reset by peer|broken pipe|remote process exited|peer (?:process )?(?:died|exited|is dead)"
+    r"|connection (?:refused|was closed)|other rank|another (?:rank|worker|process) |store.*(?:timeout|timed out)"
+    r"|watchdog|heartbeat|coordination service",
+    re.IGNORECASE,
+)
+"""By which a process tells that another one is gone."""
+_LOGGER = re.compile(r"\b[\w.]+\._?[\w.]+:|exception when calling|exception ignored|caught|retry|plugin", re.IGNORECASE)
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x[0-9a-f]+")
 _INNER = re.compile(
     r"(?:^|[:>\]] |\n ?)(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))"
@@ -88,13 +106,27 @@ def owner_of(file: str) -> str:
 def ending_of(text: str, exit_code: int | None = None, signal: str = "", first_line: int = 1) -> Ending:
     """How a program ended, from its output and, where they are known, its exit code and the signal that ended it."""
     if exit_code == 0 and not signal:
-        return Ending(exit_code=0)
-    lines = [_bare(one) for one in text.splitlines()]
-    found = _last(_linked(list(_blocks(lines))), exit_code, signal)
+        return Ending(exit_code=0, well=True)
+    numbers, lines = _lines(text, first_line)
+    blocks = [one for one in _blocks(lines) if exit_code is not None or not _left_behind(one.ending, lines)]
+    found = _last(_linked(blocks), exit_code, signal)
+    at, printed = _spoken(lines), re.split(r"[\n\r]", text)
+    if exit_code is None and not signal and at >= found.last and _WELL.search(lines[at]):
+        return Ending(message=lines[at].strip()[:WIDE], well=True)
     if found.kind in ("none", "exit"):
-        found = _status(lines) or found
-    moved = _moved(found, first_line - 1) if first_line > 1 else found
-    return msgspec.structs.replace(moved, exit_code=exit_code) if exit_code is not None else moved
+        found = _status(lines, printed) or _silent(found, lines)
+    numbered = _numbered(found, numbers)
+    return msgspec.structs.replace(numbered, exit_code=exit_code) if exit_code is not None else numbered
+
+
+def _lines(text: str, first: int) -> tuple[list[int], list[str]]:
+    """The lines without their prefixes, and the number of each; a carriage return begins a piece of the same line."""
+    numbers, lines = [], []
+    for number, line in enumerate(text.split("\n"), first):
+        for piece in line.split("\r"):
+            numbers.append(number)
+            lines.append(_bare(piece[:WIDE]))
+    return numbers, lines
 
 
 def _bare(line: str) -> str:
@@ -106,11 +138,20 @@ def _bare(line: str) -> str:
     return marked.rstrip() if _FATAL.match(marked) else cut.rstrip()
 
 
+def _left_behind(ending: Ending, lines: Sequence[str]) -> bool:
+    """Whether so much was printed after a program's last word that it was none."""
+    if ending.kind != "fatal" or ending.type == "terminate" or "::" in ending.type:
+        return False
+    after = [line for line in lines[ending.last : ending.last + 4 * LATEST] if line.strip() and not _LOGGED.match(line)]
+    return len(after) >= LATEST
+
+
 class _Block(msgspec.Struct):
     """One exception, fatal line or signal in the text, and how it is tied to the one before."""
 
     ending: Ending
     tie: str = ""  # "cause", "handling" or "inner": how it is tied to the block before it
+    logged: bool = False  # a logger wrote it: the program goes on
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
@@ -126,8 +167,14 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
             continue
         ending, after = taken
         inner = _HEADER.search(line) is not None and "Original" in line
-        yield _Block(ending, tie or ("inner" if inner else ""))
+        yield _Block(ending, tie or ("inner" if inner else ""), _is_logged(lines, at))
         at, tie = max(after, at + 1), ""
+
+
+def _is_logged(lines: Sequence[str], at: int) -> bool:
+    """Whether a traceback stands below the line of a logger."""
+    before = next((line for line in reversed(lines[max(0, at - 2) : at]) if line.strip()), "")
+    return bool(_HEADER.search(lines[at]) and _LOGGER.search(before))
 
 
 def _taken(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:
@@ -139,7 +186,7 @@ def _taken(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:
         return _thrown(lines, at, found)
     if found := _FATAL.match(line.strip()):
         return _fatal(lines, at, found)
-    if not line.startswith((" ", "\t")) and (found := _RAISED.match(line)):
+    if not line.startswith((" ", "\t")) and (found := _RAISED.match(line)) and not found["type"].endswith("Warning"):
         return _exception(lines, at, at, (), found)
     if (found := _SIGNAL.match(line.strip())) and len(line) < 300:
         name = SIGNALS[found["signal"].lower()]
@@ -156,9 +203,10 @@ def _traceback(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:
         if _HEADER.search(line) or _CHAIN.search(line):
             break
         if found := _FRAME.match(line) or _IPYTHON.match(line):
-            code = lines[at + 1].strip() if at + 1 < len(lines) and not _FRAME.match(lines[at + 1]) else ""
+            after = lines[at + 1] if at + 1 < len(lines) else ""
+            code = after.strip() if after.startswith((" ", "\t")) and not _FRAME.match(after) else ""
             frames.append(_frame(found.groupdict(), code))
-            at += 1 + bool(code and lines[at + 1].startswith((" ", "\t")))
+            at += 1 + bool(code)
             continue
         if pointed := _POINTED.match(line.strip()):
             frames = [*frames[:-1], _pointed(frames[-1], pointed)] if frames else frames
@@ -185,12 +233,18 @@ def _pointed(frame: Frame, found: re.Match[str]) -> Frame:
 def _exception(
     lines: Sequence[str], start: int, at: int, frames: tuple[Frame, ...], found: re.Match[str]
 ) -> tuple[Ending, int]:
-    message, after = [found["message"] or ""], at + 1
-    while after < len(lines) and after - at < MESSAGE and not _ends_message(lines[after]):
-        message.append(lines[after])
-        after += 1
-    text = "\n".join(message).strip()[:WIDE]
+    text, after = _message(lines, at, found["message"] or "")
     return Ending("exception", found["type"], text, frames, line=at + 1, first=start + 1, last=after), after
+
+
+def _message(lines: Sequence[str], at: int, begun: str) -> tuple[str, int]:
+    """A message that begins at a line, with the lines that go on with it, and the line after them."""
+    after = at + 1
+    while after < len(lines) and after - at < MESSAGE and not _ends_message(lines[after]):
+        after += 1
+    while after > at + 1 and not lines[after - 1].strip():
+        after -= 1
+    return "\n".join([begun, *lines[at + 1 : after]]).strip()[:WIDE], after
 
 
 def _ends_message(line: str) -> bool:
@@ -211,16 +265,9 @@ _LOGGED = re.compile(r"[EWIF]\d{4} \d\d:|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\[[EWI]\d{
 
 def _thrown(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending, int]:
     what = _WHAT.match(lines[at + 1]) if at + 1 < len(lines) else None
-    after = at + 1
-    message = [what["message"]] if what else []
-    if what:
-        after += 1
-        while after < len(lines) and after - at < MESSAGE and not _ends_message(lines[after]):
-            message.append(lines[after])
-            after += 1
+    text, after = _message(lines, at + 1, what["message"]) if what else ("", at + 1)
     ending = Ending(
-        "fatal", found["type"] or "terminate", "\n".join(message).strip()[:WIDE], line=at + 1 + bool(what),
-        first=at + 1, last=after,
+        "fatal", found["type"] or "terminate", text, line=at + 1 + bool(what), first=at + 1, last=after
     )  # fmt: skip
     return ending, after
 
@@ -253,8 +300,10 @@ def _faulted(lines: Sequence[str], at: int) -> tuple[Frame, ...]:
 def _linked(blocks: Sequence[_Block]) -> list[Ending]:
     """The blocks as endings, those that are tied together made one."""
     out: list[Ending] = []
-    for block in blocks:
+    for place, block in enumerate(blocks):
         ending = _opened(block.ending)
+        if block.logged and any(not later.logged for later in blocks[place + 1 :]):
+            continue
         if not out or not block.tie:
             out.append(ending)
         elif block.tie == "cause":
@@ -312,29 +361,57 @@ def _last(found: Sequence[Ending], exit_code: int | None, signal: str) -> Ending
         return Ending("signal", signal, stack=real[-1].stack if real else (), chain=tuple(real[-1:]))
     spoken = [one for one in real if one.kind != "signal"]
     if spoken:
-        return spoken[-1]
+        first = [one for one in spoken if one.stack and not _PEER.search(one.message)]
+        last = first[0] if _PEER.search(spoken[-1].message) and first else spoken[-1]
+        return last if exit_code is not None else _among([one for one in spoken if not _PEER.search(one.message)], last)
     if found:
         return found[-1]
     return Ending("exit" if exit_code else "none")
 
 
-def _status(lines: Sequence[str]) -> Ending | None:
-    """The failing call that a program printed last, where it raised nothing."""
+def _among(raised: Sequence[Ending], last: Ending) -> Ending:
+    """The last of several exceptions, where nobody knows whether the text is of one run: none of them is set aside."""
+    others = [one for one in raised if one is not last and one.kind == "exception"]
+    return msgspec.structs.replace(last, chain=(*others, *last.chain))
+
+
+def _spoken(lines: Sequence[str]) -> int:
+    """The place of the last line that the program printed itself; -1 where there is none."""
+    return next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip() and not _LOGGED.match(lines[at])), -1)
+
+
+def _status(lines: Sequence[str], printed: Sequence[str]) -> Ending | None:
+    """The failure that a program printed last, where it raised nothing: in words of its own, or a failing call."""
+    last = _spoken(lines)
+    if last >= 0 and (word := _COMPLAINS.match(printed[last])):
+        return Ending("fatal", word["word"], lines[last].strip()[:WIDE], line=last + 1, first=last + 1, last=last + 1)
     spoken = [at for at, line in enumerate(lines) if line.strip()][-LATEST:]
     for at in reversed(spoken):
-        if found := _CALL.search(lines[at]):
+        if not warns(lines[at]) and (call := _CALL.search(lines[at])):
             return Ending(
-                "status", found["call"] or "", lines[at].strip()[:WIDE], line=at + 1, first=at + 1, last=at + 1
+                "status", call["call"] or "", lines[at].strip()[:WIDE], line=at + 1, first=at + 1, last=at + 1
             )
     return None
 
 
-def _moved(ending: Ending, by: int) -> Ending:
-    """The same, its lines counted from another beginning."""
+def _silent(found: Ending, lines: Sequence[str]) -> Ending:
+    """A program that left with a code and raised nothing: with the last line that it printed itself."""
+    at = _spoken(lines)
+    if found.kind != "exit" or at < 0:
+        return found
+    return msgspec.structs.replace(found, message=lines[at].strip()[:WIDE], line=at + 1, first=at + 1, last=at + 1)
+
+
+def _numbered(ending: Ending, numbers: Sequence[int]) -> Ending:
+    """The same, its places in the list turned into line numbers."""
+
+    def number(place: int) -> int:
+        return numbers[min(place, len(numbers)) - 1] if place else 0
+
     return msgspec.structs.replace(
         ending,
-        line=ending.line + by if ending.line else 0,
-        first=ending.first + by if ending.first else 0,
-        last=ending.last + by if ending.last else 0,
-        chain=tuple(_moved(one, by) for one in ending.chain),
+        line=number(ending.line),
+        first=number(ending.first),
+        last=number(ending.last),
+        chain=tuple(_numbered(one, numbers) for one in ending.chain),
     )

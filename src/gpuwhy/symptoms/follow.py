@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gpuwhy.model.ending import Ending
 from gpuwhy.model.symptom import Symptom
 
+NONE = Ending()
 _UNSEEN = ("title.gpu_unseen", "title.empty", "title.cpu_device", "title.bare", "tf.no_gpu_found")
 
 # An earlier message that starts with the key explains later ones that start with one of the values.
@@ -51,6 +53,16 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
         ("jax.cpu_build", "jax.falls_back", "jax.unknown_backend", "jax.no_visible", "title.no_cuda"),
     ),
     (("loader.tf_skip",), ("tf.skipping",)),
+    (  # the GPU was lost before: an operation that only it has is refused on the CPU
+        (
+            "cuda.no_device",
+            "cuda.shared_object_init_failed",
+            "tf.no_kernel_driver",
+            "tf.no_cuda_drivers",
+            "loader.tf_skip",
+        ),
+        ("program.layout",),
+    ),
     (
         ("tf.cudnn_handle", "cudnn."),
         ("tf.conv_algorithm", "tf.dnn_init", "tf.conv_check", "tf.blas", "tf.no_algorithm"),
@@ -142,13 +154,13 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 )
 
 
-def attached(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
-    """The same symptoms, each follow-on tied to the first that explains it."""
+def attached(symptoms: Sequence[Symptom], ending: Ending = NONE) -> tuple[Symptom, ...]:
+    """The same symptoms, each follow-on tied to the first that explains it; nothing before explains its own ending."""
     out: list[Symptom] = []
     for one in symptoms:
         cause = -1
         if one.role in ("error", "echo"):
-            cause = next((e.order for e in out if e.follows < 0 and _explains(e, one)), -1)
+            cause = next((e.order for e in out if e.follows < 0 and _linked(e, one, ending) and _explains(e, one)), -1)
         out.append(msgspec.structs.replace(one, follows=cause) if cause >= 0 else one)
     return _outranked(_lost(_mended(out)))
 
@@ -232,6 +244,10 @@ def _outranked(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
         else one
         for one in symptoms
     )
+
+
+def _linked(early: Symptom, late: Symptom, ending: Ending) -> bool:
+    return not ending.own or early.within(ending) == late.within(ending)
 
 
 def _explains(early: Symptom, late: Symptom) -> bool:

@@ -7,18 +7,21 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from functools import cache
 from math import inf
-from time import monotonic
+from time import thread_time
 
 import msgspec
 
 from gpuwhy.knowledge import codes
+from gpuwhy.model.ending import Ending
 from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
 from gpuwhy.symptoms.bounded import bounded, found_in
 from gpuwhy.symptoms.catalogue import signatures
+from gpuwhy.symptoms.ending import ending_of
 from gpuwhy.symptoms.follow import attached
+from gpuwhy.symptoms.link import aside, judged
 from gpuwhy.symptoms.scan import Hits, Scanner
 from gpuwhy.symptoms.signature import Signature
-from gpuwhy.symptoms.text import Block, Cutter, reminds, respelled, unprefixed, warns
+from gpuwhy.symptoms.text import Block, Cutter, denies, reminds, respelled, unprefixed, warns
 from gpuwhy.symptoms.told import told_by
 
 LATE = "the time to read it ended before the text did"
@@ -29,6 +32,8 @@ CIRCUMSTANCES = ("title.regression", "title.batch_one", "title.newer_gpu", "titl
 QUOTE, BEFORE = 400, 80
 EDGE = 1 << 14
 """How many bytes of the beginning and of the end are kept for their words."""
+END = 1 << 16
+"""How many bytes of the end are read for how the program ended."""
 WRAPPED = 60
 TYPED = 4096
 """A text of at most so many bytes may be typed by a person, and misspelt."""
@@ -75,7 +80,9 @@ class _Kept:
         for part in (self.head, self.tail):
             if key in part:
                 old = part[key]
-                part[key] = msgspec.structs.replace(old, times=old.times + 1, warned=old.warned and one.warned)
+                part[key] = msgspec.structs.replace(
+                    old, times=old.times + 1, last=one.line, warned=old.warned and one.warned
+                )
                 return
         if len(self.head) < HEAD:
             self.head[key] = one
@@ -93,10 +100,13 @@ class _Kept:
 class LogReader:
     """Reads a text as it comes; `reading` is what is understood so far."""
 
-    def __init__(self, *, fast: bool = True, until: float = inf) -> None:
+    def __init__(
+        self, *, fast: bool = True, until: float = inf, exit_code: int | None = None, signal: str = ""
+    ) -> None:
         self._cutter, self._kept, self._find = Cutter(), _Kept(), scanner(fast)
         self._until, self._late = until, False
         self._first = self._last = self._typed = b""
+        self._exit_code, self._signal = exit_code, signal
 
     def feed(self, chunk: bytes) -> None:
         """Take the next piece."""
@@ -107,11 +117,11 @@ class LogReader:
     def _take(self, block: Block) -> None:
         room = EDGE - len(self._first)
         self._first += block.data[:room]
-        self._last = (self._last + block.data[max(room, len(block.data) - EDGE) :])[-EDGE:]
+        self._last = (self._last + block.data[max(room, len(block.data) - END) :])[-END:]
         for hit in () if self._late else self._find.hits(block.data, block.first):
             for one in _symptoms(hit, self._until):
                 self._kept.add((one.signature, tuple(one.fields.items())), one)
-            if monotonic() > self._until:
+            if thread_time() > self._until:
                 self._late = True
                 return
 
@@ -123,15 +133,32 @@ class LogReader:
     def _as_spelt(self) -> Reading:
         for block in self._cutter.flush():
             self._take(block)
-        found = attached(tuple(self._kept.all()))
+        ending = self._ending()
+        found = aside(attached(tuple(self._kept.all()), ending), ending)
         notes = (*self._cutter.decoder.notes, *((LATE,) if self._late else ()))
-        excerpt = (self._first + self._last).decode("utf-8", "replace")
-        return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes, excerpt)
+        excerpt = (self._first + self._last[-EDGE:]).decode("utf-8", "replace")
+        return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes, ending, excerpt)
+
+    def _ending(self) -> Ending:
+        """How the program ended, from the end of the text: all of it where that is short."""
+        tail = self._last if len(self._last) == END else self._first + self._last
+        first = self._cutter.lines - tail.count(b"\n") + tail.endswith(b"\n")
+        return judged(ending_of(tail.decode("utf-8", "replace"), self._exit_code, self._signal, max(1, first)))
 
 
-def read(chunks: Iterable[bytes], *, fast: bool = True, until: float = inf) -> Reading:
-    """Understand a text given in pieces, as far as one gets until a time on the monotonic clock."""
-    reader = LogReader(fast=fast, until=until)
+def read(
+    chunks: Iterable[bytes],
+    *,
+    fast: bool = True,
+    until: float = inf,
+    exit_code: int | None = None,
+    signal: str = "",
+) -> Reading:
+    """Understand a text given in pieces, as far as one gets until a time on the clock of this thread.
+
+    `exit_code` and `signal` are how the program ended, where that is known.
+    """
+    reader = LogReader(fast=fast, until=until, exit_code=exit_code, signal=signal)
     for chunk in chunks:
         reader.feed(chunk)
     return reader.reading()
@@ -152,7 +179,7 @@ def _respelled(typed: bytes, reading: Reading) -> Reading:
 def read_text(text: str, until: float = inf) -> Reading:
     """Understand a text at hand; where no line says anything, as if it were one line that somebody wrapped."""
     reading = read((text.encode("utf-8", "replace"),), fast=False, until=until)
-    if reading.errors or not 1 < reading.lines < WRAPPED or monotonic() > until:
+    if reading.errors or not 1 < reading.lines < WRAPPED or thread_time() > until:
         return reading
     joined = read(
         (" ".join(unprefixed(one.strip()) for one in text.splitlines()).encode("utf-8", "replace"),),
@@ -169,7 +196,7 @@ def _symptoms(hit: Hits, until: float) -> Iterator[Symptom]:
     matched: list[tuple[Signature, str, dict[str, str], str]] = []
     numbers = sorted({number for anchor in hit.anchors for number in _index()[1][anchor]})
     for number in numbers:
-        if monotonic() > until:
+        if thread_time() > until:
             break
         one = signatures()[number]
         match = found_in(_compiled(number), line)
@@ -185,7 +212,7 @@ def _symptoms(hit: Hits, until: float) -> Iterator[Symptom]:
             matched.append((one, name, fields, _quote(line, match)))
     if not matched:
         return
-    warned, reminder = warns(raw), reminds(raw)
+    warned, reminder = warns(raw), reminds(raw) or denies(raw)
     covered = {c for one, _, _, _ in matched for c in one.covers}
     says_more = any(
         not one.yields and one.role in ("error", "echo", "harmless") and one.id not in CIRCUMSTANCES

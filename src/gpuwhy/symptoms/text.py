@@ -186,7 +186,7 @@ _ENTITIES = {"&quot;": '"', "&gt;": ">", "&lt;": "<", "&amp;": "&", "&nbsp;": " 
 _LEVEL = r"^[^\w\n]{0,3}(?:\d[\d:., TZ-]{7,40}[^\w\n]{0,3})?"
 _WARNING = re.compile(
     r"\b(?:User|Runtime|Import|Future|Deprecation|Resource)Warning: "
-    r"|(?:^|[\s:])W(?:\d{4}(?: [\d:.]+)?(?: +\d+)?)? [\w./-]+\.\w{1,4}:\d+\]"
+    r"|(?:^|[\s:])[WI](?:\d{4}(?: [\d:.]+)?(?: +\d+)?)? [\w./-]+\.\w{1,4}:\d+\]"
     rf"|{_LEVEL}WARN(?:ING)?\b|\blevel=warn|\[W:onnxruntime"
 )
 _INFORMS = re.compile(rf"{_LEVEL}(?:INFO|DEBUG|NOTICE)\b|\blevel=(?:info|debug)")
@@ -198,14 +198,30 @@ _OF_ANOTHER_TIME = re.compile(
 _OF_NOW = re.compile(r"\w(?:Error|Exception)\b|\berror \d|tried to allocate|_(?:STATUS|ERROR)_", re.IGNORECASE)
 
 
+_GOES_ON = re.compile(
+    r"failed call to cuinit|could not load dynamic library|cannot dlopen some|skipping registering gpu|"
+    r"gpu will not be used|fall(?:ing|s) back|no gpu/tpu found|unable to initialize backend|will not be used|"
+    r"using (?:numpy|(?:the )?cpu)|gpu disabled",
+    re.IGNORECASE,
+)
+
+
 def warns(line: str) -> bool:
-    """Whether a line calls itself a warning: Python's warnings, the W of glog, a logger's level."""
-    return bool(_WARNING.search(line))
+    """Whether a program goes on after such a line: a warning or a note by its level, or a framework doing without."""
+    return bool(_WARNING.search(line) or _GOES_ON.search(line))
 
 
 def reminds(line: str) -> bool:
     """Whether a line that only informs speaks of a failure of another time: one that was mended, or may come."""
     return bool(_INFORMS.search(line) and _OF_ANOTHER_TIME.search(line) and not _OF_NOW.search(line))
+
+
+_DENIES = re.compile(r"\S {2,}: +(?:no|not active|none|n/?a|0|0 \w{1,4}|\[n/a\])\s*$", re.IGNORECASE)
+
+
+def denies(line: str) -> bool:
+    """Whether a row of a listing says that something is not so: "Reset Required      : No"."""
+    return bool(_DENIES.search(line))
 
 
 _MISSPELT = {

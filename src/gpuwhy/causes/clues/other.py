@@ -66,6 +66,9 @@ CLUES: tuple[Clue, ...] = (
     *of("other.not_gpu", *((f"harmless.{name}", 1.8, "what is taken for an error is a note", _taken_for_error) for name in _NOTES)),
     *of(
         "other.not_gpu",
+        ("ending.own", 4.2, "{name} ended the program at {where}: {what}; nothing that it printed before leads there"),
+        ("ending.usage", 4.6, "the program was called with arguments that it does not take: {what}"),
+        ("ending.inside", 2.2, "{name} at {where}: {what}; its words are not of the GPU"),
         ("python.module", 5.0, "the module {name} is not installed; the missing library is only a note", _past_notes),
         ("python.import_name", 4.6, "{name} does not exist in the module; the missing library is only a note", _past_notes),
         ("harmless.pcie", _CALM, "a note about the bus, no error", no_errors),

@@ -25,7 +25,7 @@ SIGNATURES: tuple[Signature, ...] = (
           "appears to already be loaded", "kernel source path", "pre-install script", "version check failed"),
     error("kernel.tdr", r"nvlddmkm[^\n]*(?:stopped responding|event id|error occurred|cannot be found)|event id (?:13|14|153)[^\n]*nvlddmkm", "nvlddmkm"),
     error("kernel.code43", r"\(code 43\)|\berror code 43\b", "code 43"),
-    error("kernel.key", r"required key not available|key was rejected by service|module verification failed|secure ?boot",
+    error("kernel.key", r"required key not available|key was rejected by service|module verification failed(?![^\n]*tainting)|secure ?boot",
           "key not available", "key was rejected", "module verification failed", "secure boot", "secureboot"),
     error("kernel.dkms", r"bad return status for module build|dkms[^\n]*(?:error|fail|missing)|kernel headers for module|"
           r"unable to find the kernel source|missing \S+ kernel headers|kernel (?:headers|source)[^\n]*(?:not found|missing)"

@@ -17,7 +17,7 @@ SIGNATURES: tuple[Signature, ...] = (
           covers=("signal.windows",)),
     error("python.openmp", r"omp: error #15|libiomp5md\.dll already initialized|intel mkl fatal error|libmkl_\w+\.so", "omp: error", "libiomp5", "intel mkl fatal", "libmkl_"),
     error("python.numba_numpy", r"numba needs numpy|autograph could not", "numba needs numpy", "autograph could not"),
-    error("packages.partial", r"module '(?P<name>cupy|torch|jax|numba|paddle|mxnet)' has no attribute '(?:__version__|version|cuda|tensor|nn|_c|device|random|n?d?array|zeros|asarray|show_config|core|numpy|jit|fluid|nd)'"
+    error("packages.partial", r"module '(?P<name>cupy|torch|jax|numba(?!' has no attribute 'cuda)|paddle|mxnet)' has no attribute '(?:__version__|version|cuda|tensor|nn|_c|device|random|n?d?array|zeros|asarray|show_config|core|numpy|jit|fluid|nd)'"
           r"|no module named '(?P<name2>(?:cupy|torch|jaxlib|onnxruntime|paddle|mxnet|tensorflow)\.[\w.]+)'", "has no attribute '", "no module named '", covers=("python.attribute", "python.module", "python.exception")),
     error("python.module", r"no module named ['\"]?(?P<name>[\w.]+)", "no module named"),
     error("python.import_name", r"cannot import name ['\"]?(?P<name>\w+)['\"]?", "cannot import name"),

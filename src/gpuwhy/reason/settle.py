@@ -1,0 +1,50 @@
+"""Settle: how sure the odds may make us. Certainty needs a link and a proof by facts, or two independent clues."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from gpuwhy.model.symptom import MISSPELT, Reading
+from gpuwhy.reason.tally import Score
+
+UNSPELT = 0.69
+"""The most that is made of a text which says something only once its spelling is set right."""
+UNSUPPORTED = 0.9
+"""The most that answers alone make of a cause which neither the text nor the machine speaks for."""
+ONE_CLUE = 0.89
+"""The most that a single line of a text makes of a cause, however clear its words are."""
+SURVIVED = 0.45
+"""The most that is made of failures which the program outlived: it went on, or ended well."""
+
+
+def settled(
+    scores: Sequence[Score], reading: Reading, seen: Collection[str] = (), answered: bool = False
+) -> tuple[Score, ...]:
+    """The scores, none surer than what it rests on; `seen` are the causes that observations of this machine show.
+
+    An answer to a question is a clue of its own.
+    """
+    outlived = survived(reading) and not answered
+
+    def most(score: Score) -> float:
+        if score.cause in seen:
+            return 1.0
+        lines = {p.symptom.line for p in score.points if p.counted > 0}
+        if outlived:
+            return SURVIVED
+        if MISSPELT in reading.notes:
+            return UNSPELT
+        return UNSUPPORTED if not lines else ONE_CLUE if len(lines) + answered == 1 else 1.0
+
+    return tuple(msgspec.structs.replace(s, confidence=min(s.confidence, most(s))) for s in scores)
+
+
+def survived(reading: Reading) -> bool:
+    """Whether the program outlived everything that went wrong in it, as far as the text tells."""
+    if reading.ending.kind != "none":
+        return False
+    if reading.ending.well:
+        return bool(reading.errors)
+    return bool(reading.errors) and all(s.warned and s.speaker != "title" for s in reading.errors)

@@ -1,0 +1,123 @@
+"""Blame needs a link: which endings leave room for what was printed before, and which have a reason of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from gpuwhy.model.ending import USER, Ending
+from gpuwhy.model.symptom import Symptom
+
+ENDINGS = ("ending.own", "ending.usage", "ending.inside")
+"""Symptoms that no signature finds: an ending that speaks for itself, by wrong arguments, or inside a framework."""
+PLAIN = frozenset(
+    """KeyError NameError UnboundLocalError SyntaxError IndentationError TabError ZeroDivisionError FileNotFoundError
+    FileExistsError NotADirectoryError IsADirectoryError JSONDecodeError UnicodeDecodeError UnicodeEncodeError
+    RecursionError KeyboardInterrupt EOFError StopIteration ParserError ScannerError HTTPError URLError SSLError
+    gaierror JSONError TOMLDecodeError ConfigKeyError ConfigAttributeError MissingMandatoryValue UsageError BadParameter
+    ValidationError DatabaseError OperationalError UnpicklingError BadZipFile XMLSyntaxError NoSuchOption BadOptionUsage
+    BrokenPipeError NoCredentialsError ConnectTimeout ReadTimeout EmptyDataError ArgumentError usage OverflowError
+    FloatingPointError DivisionByZero InvalidOperation ConfigurationError TemplateNotFound Abort""".split()  # noqa: SIM905
+)
+"""Exceptions that no failure of a GPU stack ends in, unless their own words name it."""
+FRAMEWORKS = frozenset(
+    """torch tensorflow tensorflow_core keras jax jaxlib flax cupy cupy_backends numba triton onnxruntime tensorrt
+    torchvision torchaudio torchtext xformers flash_attn bitsandbytes vllm deepspeed apex accelerate transformers
+    lightning pytorch_lightning mxnet paddle xgboost cudf cuml rmm ray horovod diffusers""".split()  # noqa: SIM905
+)
+"""Packages whose own code raises on behalf of the GPU stack."""
+_NAMED = (
+    r"\bcu(?:da|dnn|blas|fft|rand|solver|sparse|pti|tensor|pynccl)|lib(?:cu|nv|nccl|torch|tensorflow|c10)|nvidia|nvcc|"
+    r"nvrtc|nvvm|nvml|nvjitlink|ptxas|\bptx\b|nccl|\bgpus?\b|\bgpu[_:\d]|\bsm_\d|tensorrt|\bxla|pjrt|triton|"
+    r"hip(?:error)?\b|rocm|\bcuinit"
+)
+_HARD = re.compile(_NAMED, re.IGNORECASE)
+_STACK = re.compile(
+    rf"{_NAMED}|(?<!left on )(?<!writing to )\bdevices?\b|capability|kernel image|driver version|dnn\b|\bblas\b|"
+    r"convolution algorithm|shared object|\.so\b|\.dll\b|dll load|undefined symbol|out of memory|allocat|compiler|"
+    r"on (?:the )?cpu\b|nhwc|stream|graph capture|accelerator|executionprovider|\bplatform\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"cuda|gpu|cudnn|device|\.to\(|nvml|nccl|accelerator|memory_growth|init_process_group|jit\(|compile\(",
+    re.IGNORECASE,
+)
+_OPAQUE = re.compile(
+    r"\babove\b|native tensorflow runtime|initializ|see (?:the )?(?:log|output|stack)|could not be loaded|"
+    r"failed to load|unknown error|internal error|terminated|died|exited|worker",
+    re.IGNORECASE,
+)
+_MODULE = re.compile(r"no module named ['\"]?(?P<name>[\w.]+)", re.IGNORECASE)
+_GPU_FILES = re.compile(
+    r"xla_bridge|cuda_|[\\/]cuda[\\/]|cupy_?backends|triton[\\/](?:runtime|backends)|cpp_extension|self_check|"
+    r"pywrap_tensorflow|[\\/]distributed[\\/]"
+)
+_UNSAID = re.compile(r"\{\{(?![^}\n]*GPU:)[^}\n]*\}\}|\[Op:[^\]\n]*\]|/?(?:job:\S*/)?device:CPU:\d+|\[\[[^\]\n]*\]\]")
+"""What TensorFlow adds to every message: where the node stands."""
+
+
+def judged(ending: Ending) -> Ending:
+    """The ending, marked where it has a reason of its own."""
+    return msgspec.structs.replace(ending, own=_own(ending))
+
+
+def _own(ending: Ending) -> bool:
+    if ending.kind == "exception":
+        return _raised_alone(ending) and all(_raised_alone(one) for one in ending.chain if one.kind == "exception")
+    if ending.kind == "fatal" and (ending.type == "usage" or "not found" in ending.message):
+        return not _HARD.search(ending.message)
+    spoken = ending.kind == "exit" or (ending.kind == "fatal" and ending.type.isalpha() and ending.type != "terminate")
+    return spoken and bool(ending.message) and not _STACK.search(ending.message)
+
+
+def _raised_alone(ending: Ending) -> bool:
+    """Whether neither the message nor the place of an exception has to do with the GPU stack."""
+    if ending.name in PLAIN:
+        return not _HARD.search(ending.message)
+    if module := _MODULE.search(ending.message):
+        return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
+    said = _UNSAID.sub("", ending.message)
+    if not ending.name or not said.strip() or _STACK.search(said) or _OPAQUE.search(said):
+        return False
+    frame = ending.frame
+    if frame is None:
+        return bool(ending.message)
+    return not (_GPU_FILES.search(frame.file) or (frame.owner == USER and _CODE.search(frame.code)))
+
+
+def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
+    """The symptoms; those before an ending of its own are only noticed, and that ending speaks for itself.
+
+    A code without a word says nothing, not even that it is no matter of the GPU.
+    """
+    kept = tuple(msgspec.structs.replace(one, role="aside") if _unlinked(one, ending) else one for one in symptoms)
+    if not ending.own:
+        return kept
+    told = any(s.role == "error" and s.speaker not in ("python", "title") and s.within(ending) for s in kept)
+    return kept if told or ending.kind == "exit" else (*kept, _itself(ending, len(kept)))
+
+
+def _unlinked(one: Symptom, ending: Ending) -> bool:
+    """Whether a line is source text in a traceback, or came before an ending that it does not lead to."""
+    if one.role in ("error", "echo") and one.quoted(ending):
+        return True
+    if not ending.own or one.within(ending):
+        return False
+    if ending.kind != "exception":  # a last word ends a program less surely than an exception
+        return one.role == "context" or (one.role in ("error", "echo") and one.warned)
+    return one.role == "context" or (one.role in ("error", "echo") and (one.speaker != "title" or bool(ending.stack)))
+
+
+def _itself(ending: Ending, order: int) -> Symptom:
+    """The ending as a symptom: what it is, and where."""
+    frame = next((f for f in reversed(ending.stack) if f.owner == USER), ending.frame)
+    inside = ending.owner in FRAMEWORKS and ending.name not in PLAIN
+    first = ending.message.split("\n", 1)[0][:200]
+    fields = {"name": ending.name or "the program", "what": first or ending.name}
+    if frame is not None:
+        fields["where"] = f"{frame.base}:{frame.line}"
+    text = f"{ending.type}: {first}" if ending.type and ending.kind == "exception" else first or ending.type
+    kind = "usage" if ending.type == "usage" else "inside" if inside else "own"
+    return Symptom(f"ending.{kind}", ending.line, text, order=order, fields=fields)
