@@ -175,6 +175,7 @@ class Lab:
         row |= {"exit_code": code, "log": cut(log), "run_report": {}}
         if kind == "fault" or (kind == "control" and number % 3 == 0):
             row["run_report"], kept = self.judged(path, one, command)
+            row["judged"] = True
             row["run_tail"] = "" if row["run_report"] else cut(read(path / "run.err"))[-1500:]
             self.keep(name, kept)
         row["seconds"] = round(time.monotonic() - began, 1)

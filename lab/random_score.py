@@ -81,8 +81,8 @@ def score(title: str, rows: list[dict[str, Any]], said: Said, *, verbose: bool) 
 
 def controls(rows: list[dict[str, Any]]) -> None:
     """Print what was named although the program ended as on the healthy machine."""
-    told = [r for r in rows if r["kind"] == "control" and r["run_report"]]
-    alarms = [r for r in told if any(c["confidence"] >= 0.5 for c in r["run_report"]["causes"])]
+    told = [r for r in rows if r["kind"] == "control" and r.get("judged")]  # a success without a word has no report
+    alarms = [r for r in told if any(c["confidence"] >= 0.5 for c in r["run_report"].get("causes", []))]
     print(f"controls: {len(told)}, named all the same {len(alarms)}")
     for row in alarms:
         print(f"  {row['id']} {row['operator']} {row['target'][-60:]!r}: {row['run_report']['causes'][0]['id']}")

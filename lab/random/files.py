@@ -39,7 +39,7 @@ def layer(path: str) -> str:
     ):
         if re.search(pattern, name) and ".cpython-" not in name:  # an extension module is its package's own
             return part
-    return "framework" if any(f"/{f}" in path for f in FRAMEWORK) else "other"
+    return "framework" if path.rpartition("site-packages/")[2].startswith(FRAMEWORK) else "other"
 
 
 GONE = {
