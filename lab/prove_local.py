@@ -87,7 +87,7 @@ CASES: dict[str, Case] = {
     "three-variables": Case("jax", ("unset XLA_FLAGS", "unset JAX_ENABLE_X64", "unset PYTHONHASHSEED"), SETTING, {"XLA_FLAGS": "--xla_nonsense=1", "JAX_ENABLE_X64": "maybe", "PYTHONHASHSEED": "abc"}),
     # ------------------------------------------------------------ modules that stand in for others
     "numpy-beside": Case("numpy", ("hide numpy.py",), SHADOW, files={"numpy.py": BAD_MODULE}),
-    "random-beside": Case("numpy", ("hide random.py",), SHADOW, files={"random.py": "def seed(): pass\n"}),
+    "random-beside": Case("saves", ("hide random.py",), SHADOW, files={"random.py": "def seed(): pass\n"}),
     "types-beside": Case("scipy", ("hide types.py",), SHADOW, files={"types.py": "x = 1\n"}),
     "typing-beside": Case("ort", ("hide typing.py",), SHADOW, files={"typing.py": "x = 1\n"}),
     "scipy-folder-beside": Case("scipy", ("hide scipy",), SHADOW, files={"scipy/__init__.py": ""}),
@@ -121,7 +121,7 @@ CASES: dict[str, Case] = {
     "old-jaxlib": Case("jax", ("package jaxlib",), INCONSISTENT, setup="uv pip install -q --no-deps --python $E/bin/python jaxlib==0.6.0", options=("copy",)),
     "old-numpy": Case("jax", ("package numpy",), INCONSISTENT, setup="uv pip install -q --no-deps --python $E/bin/python numpy==1.25.2", options=("copy",)),
     "old-ml-dtypes": Case("jax", ("package ml-dtypes",), INCONSISTENT, setup="uv pip install -q --no-deps --python $E/bin/python ml-dtypes==0.3.2", options=("copy",)),
-    "foreign-file": Case("numpy", ("package numpy",), (*CORRUPTED, *SHADOW), setup=bad(f"{S}/numpy/random/__init__.py", "import no_such_module"), options=("copy",)),
+    "foreign-file": Case("numpy", ("package numpy",), (*CORRUPTED, *SHADOW), setup=bad(f"{S}/numpy/lib/__init__.py", "import no_such_module"), options=("copy",)),
     # ------------------------------------------------------------ nothing to change, flaky, hanging, asking, leaving things
     "key-error": Case("key", (), ()),
     "shape-error": Case("shape", (), ()),

@@ -73,7 +73,7 @@ def limits(now: Mapping[str, tuple[int, int]], may_exceed: bool) -> Iterator[Twe
             name,
             limit=(most, most),
             causes=("env.limit", "memory.host"),
-            weight=0.03 if usual else 1.0,
+            weight=0.03 if usual else 5.0,
             command=f"ulimit {flag} {_as_shell(name, most)}",
         )
 
@@ -137,7 +137,7 @@ def shadows(paths: Sequence[str]) -> Iterator[Tweak]:
             f"without {path}",
             value=path,
             causes=("env.shadowed",),
-            weight=2.0,
+            weight=8.0,
             command=f"mv {path} {_renamed(path)}",
         )
 

@@ -53,10 +53,16 @@ _CAUSES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"CUDA_LAUNCH_BLOCKING|CUDA_MODULE_LOADING|CUDA_\w+", ("env.setting",)),
 )  # fmt: skip
 _CAUSES_BY_NAME = tuple((re.compile(rf"(?:{pattern})\Z"), causes) for pattern, causes in _CAUSES)
-LOADER, STEERING, UNKNOWN, DULL = 1.5, 1.0, 0.12, 0.004
+RARE, LOADER, STEERING, QUIET, UNKNOWN, DULL = 4.0, 1.5, 1.0, 0.15, 0.12, 0.004
 REJECTED = 12.0
 """How much likelier a variable is whose value one of its readers is known to reject."""
+_RARE = re.compile(r"(?:LD_PRELOAD|LD_AUDIT|PYTHON(?!PATH\Z|HASHSEED\Z|WARNINGS\Z|NOUSERSITE\Z|FAULTHANDLER\Z)\w+)\Z")
+"""Variables that hardly anybody has set, and that change everything."""
 _LOADER = re.compile(r"(?:LD_\w+|PYTHON\w+|CUDA_VISIBLE_DEVICES|XLA_FLAGS|JAX_PLATFORMS?|TMPDIR)\Z")
+_QUIET = re.compile(
+    r"\w*(?:_LOG|LOG_LEVEL|VERBOS|_DEBUG\Z|NUM_THREADS|DEVICE_ORDER|PARALLELISM|_OFFLINE|WANDB_)\w*\Z|SLURM_|PBS_|LSB_|CUDA_HOME|CUDA_PATH"
+)
+"""Variables of every cluster and every recipe, which say how much is printed or how many threads there are."""
 _COMPUTING = re.compile(
     r"(?:OMP_|MKL_|OPENBLAS_|KMP_|GOTO_|BLIS_|VECLIB_|NUMEXPR_|NUMBA_|MALLOC_|GLIBC_|KERAS_|HF_|TRANSFORMERS_|OPENCV_|"
     r"PROTOCOL_BUFFERS|RAY_|ONNX|MASTER_|TORCHINDUCTOR_|TORCHDYNAMO_|TORCH|TF\d?_|DNNL_|ONEDNN_|ASAN_|TMP|TEMP)"
@@ -72,6 +78,10 @@ def usual(name: str) -> float:
     """How often a variable of this name is what matters, against others."""
     if INERT.match(name) or name.startswith(FOREIGN):
         return DULL
+    if _RARE.match(name):
+        return RARE
+    if _QUIET.match(name):
+        return QUIET
     if _LOADER.match(name):
         return LOADER
     if variable_row(name) or _COMPUTING.match(name) or name in known_names():

@@ -30,11 +30,20 @@ _WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"no usable temporary directory|permission denied|read-only file system|errno 13|errno 30|filenotfounderror|no such file",
      ("fresh TMPDIR", "fresh caches", "unset TMPDIR")),
 )  # fmt: skip
+_PREFIXES = {
+    "torch": ("TORCH", "PYTORCH", "TRITON"), "jax": ("JAX", "XLA"), "jaxlib": ("JAX", "XLA"), "tensorflow": ("TF_", "XLA"),
+    "cupy": ("CUPY",), "numba": ("NUMBA",), "triton": ("TRITON",), "onnxruntime": ("ORT_",), "numpy": ("NPY_", "OPENBLAS", "MKL"),
+}  # fmt: skip
 _BY_WORDS = tuple((re.compile(pattern, re.IGNORECASE), frozenset(ids)) for pattern, ids in _WORDS)
 
 
 def weighed(
-    tweaks: Iterable[Tweak], ending: Ending, output: str, causes: Mapping[str, float], source: str = ""
+    tweaks: Iterable[Tweak],
+    ending: Ending,
+    output: str,
+    causes: Mapping[str, float],
+    source: str = "",
+    environ: Mapping[str, str] = {},
 ) -> list[Tweak]:
     """The tweaks with their weights, the likeliest first; `source` is the text of the program, where it has one."""
     last = f"{ending} {' '.join(str(one) for one in ending.chain)}"
@@ -42,6 +51,7 @@ def weighed(
     speaking = {id_ for pattern, ids in _BY_WORDS if pattern.search(last) for id_ in ids}
     words, read = set(re.findall(r"\w+", output)), set(re.findall(r"\w+", source))
 
+    owners = {frame.owner for one in (ending, *ending.chain) for frame in one.stack}
     layers: dict[str, float] = {}
     for cause, confidence in causes.items():
         layers[_layer(cause)] = max(confidence, layers.get(_layer(cause), 0.0))
@@ -52,6 +62,7 @@ def weighed(
         )
         raised = one.weight * (0.5 + 8.0 * by_cause)
         raised *= _named(one, last, words, read) * _quoted(one, output)
+        raised *= _value_named(one, last, environ) * _of_framework(one, owners)
         raised *= PLACE if one.kind == "hide" and any(_inside(file, one.value) for file in files) else 1.0
         return raised * (PLACE if one.id in speaking else 1.0)
 
@@ -81,6 +92,23 @@ def _named(one: Tweak, last: str, words: set[str], read: set[str]) -> float:
     if re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", last):
         return NAMED_LAST
     return NAMED if one.name in words else READ if one.name in read else 1.0
+
+
+def _value_named(one: Tweak, last: str, environ: Mapping[str, str]) -> float:
+    """A word of a variable's value that stands in the last words: `invalid literal: 'many'`."""
+    value = environ.get(one.name, "") if one.kind == "unset" else ""
+    spoken = 2 < len(value) < 80 and not value.isdigit() and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", last)
+    return VALUE if spoken else 1.0
+
+
+def _of_framework(one: Tweak, owners: set[str]) -> float:
+    """A framework's variables where its code is in the stack, against those of the others."""
+    if one.kind not in ("unset", "drop"):
+        return 1.0
+    whose = {name for name, prefixes in _PREFIXES.items() if one.name.startswith(prefixes)}
+    if not whose or not owners & set(_PREFIXES):
+        return 1.0
+    return 3.0 if whose & owners else 0.3
 
 
 def _quoted(one: Tweak, output: str) -> float:

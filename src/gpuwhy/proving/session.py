@@ -130,7 +130,12 @@ class Session:
         self.learn(report)
         here = self.tweaks or tweaks_here(self.plan, self.after.facts, self.after.diagnosis.host)
         self.tweaks = weighed(
-            _unweighed(here, self.tweaks), self.base, output, self.causes, stage.source_text(self.plan.argv)
+            _unweighed(here, self.tweaks),
+            self.base,
+            output,
+            self.causes,
+            stage.source_text(self.plan.argv),
+            self.plan.environ,
         )
 
     def learn(self, report: Report) -> None:
