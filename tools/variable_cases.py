@@ -45,6 +45,18 @@ print(torch._C._accelerator_getAllocatorSettings() if hasattr(torch._C, "_accele
 x = torch.ones(8); print(x.sum())
 print(torch.accelerator.is_available(), torch.accelerator.current_accelerator())
 """,
+    "torch_gpu": """
+import os, torch, torch.distributed as dist
+torch.use_deterministic_algorithms(True)
+x = torch.ones(64, 64, device="cuda")
+print(torch.__version__, float((x @ x).sum()), torch.cuda.get_device_name())
+os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29511", RANK="0", WORLD_SIZE="1")
+os.environ.setdefault("NCCL_DEBUG", "INFO")
+dist.init_process_group("nccl")
+dist.all_reduce(x)
+torch.cuda.synchronize()
+dist.destroy_process_group()
+""",
     "jax": """
 import jax, jax.numpy as jnp
 print(jax.__version__, jax.devices())
@@ -318,6 +330,23 @@ _ROWS: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {
         "PTXAS_OPTIONS": ("--foo",),
         "NVPTX_ENABLE_DUMP": ("maybe",),
         "CC": ("/nonexistent/cc",),
+    },
+    ("gpu", "torch_gpu"): {  # on a machine with a GPU: a CUDA build of torch in LAB/env-gpu
+        "CUDA_MODULE_LOADING": ("lazy", "foo"),
+        "CUDA_DEVICE_ORDER": ("pci_bus_id", "foo"),
+        "CUDA_LAUNCH_BLOCKING": ("yes", "true"),
+        "CUDA_CACHE_MAXSIZE": ("4GB",),
+        "CUDA_DEVICE_MAX_CONNECTIONS": ("x", "0", "64"),
+        "CUBLAS_WORKSPACE_CONFIG": ("4096:8", ":4096", "foo"),
+        "CUBLASLT_WORKSPACE_SIZE": ("x",),
+        "NVIDIA_TF32_OVERRIDE": ("yes",),
+        "PYTORCH_CUDA_ALLOC_CONF": ("foo:1", "backend:foo", "max_split_size_mb:abc", "expandable_segments:yes"),
+        "NCCL_DEBUG": ("verbose",),
+        "NCCL_P2P_LEVEL": ("foo",),
+        "NCCL_ALGO": ("foo",),
+        "NCCL_PROTO": ("foo",),
+        "NCCL_P2P_DISABLE": ("true",),
+        "TORCH_NCCL_ASYNC_ERROR_HANDLING": ("abc",),
     },
     ("triton", "cupy"): {
         "CUPY_ACCELERATORS": ("foo", "cub,cudnn"),

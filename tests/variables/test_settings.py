@@ -93,7 +93,13 @@ def test_flags_of_xla(value, release, kind):
 
 def test_the_right_flag_is_offered():
     (fault,) = faults("XLA_FLAGS", "--xla_gpu_autotune_levle=2", JAX)
-    assert fault.instead == "--xla_gpu_autotune_level"
+    assert fault.instead == "--xla_gpu_autotune_level=2"
+    (fault,) = faults("XLA_FLAGS", "--xla_dump_to=/data --xla_gpu_autotune_levle=2 --xla_gpu_deterministic_ops", JAX)
+    assert fault.instead == "--xla_dump_to=/data --xla_gpu_autotune_level=2 --xla_gpu_deterministic_ops"
+    (fault,) = faults("PYTORCH_CUDA_ALLOC_CONF", "backend:native,expandable_segments:true", TORCH)
+    assert fault.instead == "backend:native,expandable_segments:True"
+    (fault,) = faults("TORCH_CUDA_ARCH_LIST", "8.0;sm_90", TORCH)
+    assert fault.instead == "8.0;9.0"
 
 
 @pytest.mark.parametrize(

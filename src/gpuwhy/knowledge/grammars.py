@@ -38,7 +38,7 @@ def allocator(value: str, release: str) -> Wrong | None:
     for part in filter(None, (p.strip() for p in _BRACKETS.sub("[]", value).split(","))):
         wrong = _option(part, release)
         if wrong is not None:
-            return wrong
+            return wrong._replace(instead=value.replace(part, wrong.instead)) if wrong.instead else wrong
     return None
 
 
@@ -108,7 +108,7 @@ def arch_list(value: str, release: str) -> Wrong | None:
                 "rejected",
                 f"stops at {shown(part)} when it builds an extension",
                 ("8.0", "8.6+PTX", "9.0a", *NAMED[-8:-2]),
-                _arch_meant(part),
+                value.replace(part, meant) if (meant := _arch_meant(part)) else "",
             )
     return None
 

@@ -74,6 +74,11 @@ def known_names() -> frozenset[str]:
     return frozenset(_data()["variables"])
 
 
+def families(name: str) -> frozenset[str]:
+    """The frameworks of which some release reads a variable."""
+    return frozenset(FAMILIES.get(family, "") for family in _data()["variables"].get(name, ()))
+
+
 def readers(name: str) -> tuple[Reader, ...]:
     """The families that read a variable."""
     data = _data()

@@ -7,10 +7,11 @@ that the harvested sources show, for readers that are known to stop at a value o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from gpuwhy.knowledge import grammars, xla_flags
-from gpuwhy.knowledge.readings import FAMILIES, Reader, known_names, readers, source
+from gpuwhy.knowledge.readings import FAMILIES, Reader, families, known_names, readers, source
 from gpuwhy.knowledge.spelling import misspelt
 from gpuwhy.knowledge.values import Judge, Wrong, off_when, one_of, real, truth, whole
 from gpuwhy.knowledge.variables import FOREIGN, variable_row
@@ -179,7 +180,7 @@ def _slip(name: str, installed: Mapping[str, str]) -> tuple[Fault, ...]:
     """A name that nobody reads and that is nearly one that an installed reader, or NVIDIA's own libraries, read."""
     if name in known_names() or name.startswith(FOREIGN) or _authored(name):
         return ()
-    meant = misspelt(name, _candidates(installed))
+    meant = misspelt(name, _candidates(frozenset(installed)).get(name.partition("_")[0], ()))
     if not meant:
         return ()
     families = tuple(sorted({f for r in readers(meant) if (f := FAMILIES.get(r.family, "")) in installed}))
@@ -195,12 +196,14 @@ def _authored(name: str) -> bool:
     return row is not None and not row.name.endswith("*")
 
 
-def _candidates(installed: Mapping[str, str]) -> Iterator[str]:
-    yield from RULES
-    yield "CUDA_VISIBLE_DEVICES"
-    for name in known_names():
-        if any(FAMILIES.get(r.family, "") in installed for r in readers(name)):
-            yield name
+@cache
+def _candidates(installed: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """The names that somebody here reads, by their first word."""
+    read = (name for name in known_names() if families(name) & installed)
+    out: dict[str, list[str]] = {}
+    for name in sorted({*RULES, "CUDA_VISIBLE_DEVICES", *read}):
+        out.setdefault(name.partition("_")[0], []).append(name)
+    return {first: tuple(names) for first, names in out.items()}
 
 
 def times(name: str, installed: Mapping[str, str]) -> str:

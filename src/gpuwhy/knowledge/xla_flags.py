@@ -30,7 +30,11 @@ def judge_of(family: str) -> Judge:
                 "rejected", f"takes {shown(text)} for the name of a file of flags: a flag starts with --", (), meant
             )
         table = flags(family, release)
-        return next((w for word in _words(text) if (w := _wrong(word, table, family, release)) is not None), None)
+        for word in _words(text):
+            wrong = _wrong(word, table, family, release)
+            if wrong is not None:
+                return wrong._replace(instead=text.replace(word, wrong.instead)) if wrong.instead else wrong
+        return None
 
     return judge
 
@@ -52,7 +56,7 @@ def _wrong(word: str, table: Table, family: str, release: str) -> Wrong | None:
     name, equals, chosen = word[2:].partition("=")
     flag = table.before.get(name) or table.after.get(name)
     if flag is None:
-        return _unknown(name, table, release)
+        return _unknown(name, f"{equals}{chosen}", table)
     if not equals:
         return (
             None
@@ -62,7 +66,7 @@ def _wrong(word: str, table: Table, family: str, release: str) -> Wrong | None:
     return _value(flag, chosen, family, release)
 
 
-def _unknown(name: str, table: Table, release: str) -> Wrong | None:
+def _unknown(name: str, rest: str, table: Table) -> Wrong | None:
     """A flag that neither neighbour of the release has; after the newest release, only what is misspelt or gone."""
     if not table.release:
         return None
@@ -74,7 +78,7 @@ def _unknown(name: str, table: Table, release: str) -> Wrong | None:
             "rejected",
             f"ends the program at --{name}, a flag that it does not know{gone}",
             (),
-            f"--{near}" if near else "",
+            f"--{near}{rest}" if near else "",
         )
     return None
 

@@ -72,6 +72,23 @@ def rejected(case: Case) -> Finding | None:
     return mild(strong(text, *finding.evidence)) if variable.name in ONLY_BUILDS else finding
 
 
+def asked_in_vain(case: Case) -> Finding | None:
+    """JAX may use a GPU only, its build has no CUDA, and there is no GPU: without the variable it would run."""
+    asked = _gpu_only(case)
+    if asked is None or case.framework is None or not _without_cuda(case) or gpu_present(case.facts).need() is not None:
+        return None
+    built = saw(f"JAX {case.framework.version}, built without CUDA", case.framework.gpu_build)
+    return strong(f"{_written(asked)} allows the GPU only, and this build of JAX has no CUDA", _saw(asked), built)
+
+
+def _gpu_only(case: Case) -> Variable | None:
+    if case.framework is None or case.framework.name != "jax":
+        return None
+    found = {v.name: v for v in case.facts.environment.variables.need() or ()}
+    one = found.get("JAX_PLATFORMS") or found.get("JAX_PLATFORM_NAME")
+    return one if one and one.value and set(one.value.split(",")) <= {"cuda", "gpu", "rocm"} else None
+
+
 def without_effect(case: Case) -> Finding | None:
     """A value or a name that nobody reads: nothing stops, and what was wanted does not happen."""
     found = next(concerns(case, "ignored", "misspelt"), None)
@@ -84,7 +101,7 @@ def without_effect(case: Case) -> Finding | None:
 def nothing_wrong(case: Case) -> Finding | None:
     """What rules it out."""
     name = case.framework.title if case.framework else "this program"
-    if any(concerns(case, "rejected", "ignored", "misspelt")):
+    if any(concerns(case, "rejected", "ignored", "misspelt")) or asked_in_vain(case) or _unread_here(case):
         return None
     if any(concerns(case, "off")) and _for_gpu(case) and gpu_present(case.facts).need() is not None:
         return None
@@ -92,6 +109,15 @@ def nothing_wrong(case: Case) -> Finding | None:
     return against(
         f"no variable holds a value that {name} rejects or that keeps it from the GPU",
         saw("the variables that steer the GPU stack", seen),
+    )
+
+
+def _unread_here(case: Case) -> bool:
+    """Whether a wrong value is set that this build should not read: what it does then is not ours to exclude."""
+    name = case.framework.name if case.framework else ""
+    variables = case.facts.environment.variables.need() or ()
+    return _without_cuda(case) and any(
+        name in f.frameworks and f.kind == "rejected" for v in variables for f in v.faults
     )
 
 
@@ -121,6 +147,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Take the variable away in this shell, or give it a value that is read."""
     out: list[Fix] = []
     windows = on_windows(case.facts)
+    asked = _gpu_only(case)
+    if asked is not None and asked_in_vain(case):
+        return (_unset(asked.name, windows),)
     for variable, fault in concerns(case, "rejected", "off", "ignored", "misspelt"):
         out.append(_unset(variable.name, windows))
         out += _instead(variable, fault, windows)
@@ -152,7 +181,7 @@ def _instead(variable: Variable, fault: Fault, windows: bool) -> Iterator[Fix]:
 CAUSE = Cause(
     id="env.setting",
     title="an environment variable holds a value that its reader rejects, or turns the GPU off",
-    signs=(rejected, turned_off, without_effect, nothing_wrong),
+    signs=(rejected, turned_off, asked_in_vain, without_effect, nothing_wrong),
     fixes=fixes,
     scope="framework",
     effect="{subject}: {because}",
