@@ -54,6 +54,8 @@ _GPU_FILES = re.compile(
     r"xla_bridge|cuda_|[\\/]cuda[\\/]|cupy_?backends|triton[\\/](?:runtime|backends)|cpp_extension|self_check|"
     r"pywrap_tensorflow|[\\/]distributed[\\/]"
 )
+_READ = re.compile(r"(?:environ|env)[\w.]*[\[(]\s*['\"]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"]")
+"""Where a line of source reads an environment variable by its name."""
 _UNSAID = re.compile(r"\{\{(?![^}\n]*GPU:)[^}\n]*\}\}|\[Op:[^\]\n]*\]|/?(?:job:\S*/)?device:CPU:\d+|\[\[[^\]\n]*\]\]")
 """What TensorFlow adds to every message: where the node stands."""
 
@@ -118,6 +120,8 @@ def _itself(ending: Ending, order: int) -> Symptom:
     fields = {"name": ending.name or "the program", "what": first or ending.name}
     if frame is not None:
         fields["where"] = f"{frame.base}:{frame.line}"
+    if variable := next((found[1] for f in reversed(ending.stack[-4:]) if (found := _READ.search(f.code))), ""):
+        fields["variable"] = variable
     text = f"{ending.type}: {first}" if ending.type and ending.kind == "exception" else first or ending.type
     kind = "usage" if ending.type == "usage" else "inside" if inside else "own"
     return Symptom(f"ending.{kind}", ending.line, text, order=order, fields=fields)

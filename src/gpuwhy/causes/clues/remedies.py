@@ -133,7 +133,7 @@ REMEDIES: dict[str, tuple[Meant, ...]] = {
         meant("See which flags this release has: with a wrong value it ends with the list", "XLA_FLAGS=--xla_backend_optimization_level=x python -c 'import jax; jax.devices()' 2>&1 | head -400", said="setting.xla_unknown", by="jax", safe=True, look=True),
         meant("Let JAX choose, in this shell", "unset JAX_PLATFORMS JAX_PLATFORM_NAME", said="setting.jax_platform setting.jax_other setting.jax_chosen setting.jax_backend setting.jax_none jax.unknown_backend setting.jax_device", safe=True),
         meant("Or name the platforms as JAX does", "export JAX_PLATFORMS=cuda,cpu", said="setting.jax_platform", safe=True),
-        meant("Take the variable away, in this shell", "unset {variable}", said="setting.tf_env setting.jax_truth setting.jax_allocator setting.unknown setting.refused setting.frame", line=r"(?P<variable>(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+))", safe=True),
+        meant("Take the variable away, in this shell", "unset {variable}", said="setting.tf_env setting.jax_truth setting.jax_allocator setting.unknown setting.refused", line=r"(?P<variable>(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+))", safe=True),
         meant("Take the variable of that name in capitals away, in this shell", "unset $(echo {flag} | tr a-z A-Z)", said="setting.jax_value", line=r"jax flag (?P<flag>jax_\w+)", safe=True),
         meant("Take the allocator's options away, in this shell; they are written key:value, with commas between them", "unset PYTORCH_CUDA_ALLOC_CONF PYTORCH_ALLOC_CONF", said="setting.allocator memory.allocator_option setting.number", safe=True),
         meant("Take the variable away, in this shell", "unset TORCH_LOGS", said="setting.torch_logs", safe=True),

@@ -6,38 +6,49 @@ import re
 
 from gpuwhy.causes.clues import of
 from gpuwhy.causes.clues.conditions import all_of, field, no
+from gpuwhy.model.ending import PYTHON, Frame
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 _CONVERSION = re.compile(
     r"invalid literal for int|could not convert string to float|not a valid|invalid (?:start|truth|value)|unknown|must be|stoi|stoull"
-    r"|expecting (?:value|property|','|':')|extra data|not in list|assert",
+    r"|expecting (?:value|property|','|':')|extra data|not in list|assert|must be",
     re.IGNORECASE,
 )
 _NUMBER = r"invalid literal for int|could not convert string to float"
-_FRAME = re.compile(r'File "([^"\n]+)", line \d+, in ([^\n]+)')
-_OWN = re.compile(
-    r"(?:site-packages/|dist-packages/|^)(?:torch|jax|jaxlib|triton|cupy|cupy_backends|numba|keras|tensorflow)/"
+_CONFIG = re.compile(r"(?:^|[\\/])(?:\w*config|knobs|_?environment|tfconfig_cluster_resolver)\.py$")
+_READERS = frozenset({"torch", "jax", "jaxlib", "triton", "cupy", "cupy_backends", "numba", "keras", "tensorflow"})
+_STEERS = field(
+    "variable",
+    "(?:CUDA|CUDNN|CUBLAS|NCCL|XLA|TF|PYTORCH|TORCH|TORCHINDUCTOR|TORCHDYNAMO|JAX|CUPY|ORT|TRITON|NUMBA|KERAS|MLIR|LLVM)_",
 )
+_ENDS = ("ending.inside", "ending.own", "python.exception", "python.runtime")
 _ELSEWHERE = ("rocm", "cuda", "gpu", "tpu")
 
 
 def _unread(s: Symptom, r: Reading) -> bool:
-    """The error after this frame is one of a text that was to be a number or one of a few words."""
-    return any(
-        one.line > s.line and _CONVERSION.search(one.text) for one in r.all("python.exception", "python.runtime")
-    )
+    """The error is one of a text that was to be a number or one of a few words."""
+    return bool(_CONVERSION.search(s.get("what") or s.text))
+
+
+def _inner(r: Reading) -> tuple[Frame, ...]:
+    """The innermost places of the ending, Python's own left out."""
+    return tuple(f for f in r.ending.stack if f.owner != PYTHON)[-2:]
+
+
+def _of_reader(frame: Frame) -> bool:
+    """Whether a place is a framework's: by its package, or as compiled modules name their source, cupy/_util.pyx."""
+    return frame.owner in _READERS or frame.file.split("/", 1)[0] in _READERS
 
 
 def _at_import(s: Symptom, r: Reading) -> bool:
-    """The innermost frame before this error is a module of a framework that is just being imported."""
-    place = r.excerpt.rfind(s.text[:60])
-    frames = _FRAME.findall(r.excerpt[: max(place, 0)])
-    return bool(frames) and bool(_OWN.search(frames[-1][0])) and frames[-1][1].startswith(("<module>", "init "))
+    """It was raised in a module of a framework that was just being imported."""
+    last = _inner(r)[-1:]
+    return bool(last) and _of_reader(last[0]) and last[0].function.startswith(("<module>", "init "))
 
 
-def _first_and_only(s: Symptom, r: Reading) -> bool:
-    """No message of another reader stands beside it."""
-    return not any(one.role == "error" and one.speaker not in ("setting", "python", "title") for one in r.symptoms)
+def _configures(s: Symptom, r: Reading) -> bool:
+    """It was raised where a framework reads its configuration."""
+    return any(_of_reader(f) and _CONFIG.search(f.file) for f in _inner(r))
 
 
 _PLAIN = no(field("value", "^(?:" + "|".join(_ELSEWHERE) + ")$"))
@@ -68,12 +79,11 @@ CLUES: tuple[Clue, ...] = (
         ("setting.numba", 4.0, "NUMBA_THREADING_LAYER or NUMBA_NUM_THREADS holds a value that Numba does not take"),
         ("setting.unknown", 5.5, "{variable} holds a value that its reader does not know"),
         ("setting.refused", 4.2, "{variable} holds a value that its reader does not take"),
-        ("setting.frame", 4.6, "{variable} holds a value that cannot be read as what it should be", _unread),
-        ("setting.tf_config", 4.6, "TF_CONFIG holds no JSON that TensorFlow can read", _unread),
-        ("setting.config", 2.6, "the configuration of {package} cannot be read, as with a wrong value in a variable", all_of(_unread, _first_and_only)),
         ("setting.keras", 5.0, "KERAS_BACKEND names {value}, which Keras does not know"),
         ("setting.cupy", 5.0, "CUPY_ACCELERATORS names {value}, which CuPy does not know"),
-        ("python.exception", 4.8, "a framework cannot read a number while it is imported, as with a wrong value in a variable: {what}", all_of(field("what", _NUMBER), _at_import)),
+        *((ending, 5.0, "{variable} holds a value that cannot be read as what it should be: {what}", all_of(_STEERS, _unread)) for ending in ("ending.inside", "ending.own")),
+        *((ending, 4.6, "a framework cannot read its configuration, as with a wrong value in a variable: {what}", all_of(_unread, _configures)) for ending in _ENDS),
+        *((ending, 4.4, "a framework cannot read a number while it is imported, as with a wrong value in a variable: {what}", all_of(field("what", _NUMBER), _at_import)) for ending in _ENDS),
         ("jax.unknown_backend", 1.6, "JAX_PLATFORMS or JAX_PLATFORM_NAME may ask for a platform that is not there"),
     ),
     *of(

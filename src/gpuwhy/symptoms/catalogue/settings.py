@@ -68,8 +68,4 @@ SIGNATURES: tuple[Signature, ...] = (
     error("setting.refused", rf"{_BAD}\b[^\n]{{0,90}}?(?<![\w/$]){VARIABLE}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable2')}(?!\w)[^\n]{{0,90}}?{_DEMAND}",
           "invalid", "unknown", "unrecogni", "unsupported", "unexpected", "illegal", "malformed", "parse", "couldn't interpret", "must be", "should be",
           "has to be", "is not a", "is not valid", "is not supported", "can only be", "must have", "must match", "isn't of", ": expected", "unable to read", "unable to use", "cannot be", "could not be", "expects", covers=("python.exception", "python.runtime")),
-    context("setting.frame", rf"^\s*(?:[^#\n]*\W)?(?:os\.environ|os\.getenv|getenv|environ|\w*env\w*)[\w.]*[\[(]\s*['\"]{VARIABLE}['\"]", "environ", "getenv", "_env(", "env("),
-    context("setting.tf_config", r"json\.loads\(os\.environ\.get\(_(?P<variable>tf_config)_env|load_tf_config\(\)|tfconfig_cluster_resolver\.py", "_tf_config_env", "load_tf_config()", "tfconfig_cluster_resolver.py"),
-    context("setting.config", r"file \"[^\"\n]*/(?P<package>torch|jax|numba|triton|cupy|keras)/[\w/]*(?:config|knobs|_environment|environment)\.py\", line \d+, in (?P<where>[\w<>]+)",
-            "config.py\"", "knobs.py\"", "environment.py\""),
 )  # fmt: skip
