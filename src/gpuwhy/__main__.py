@@ -2,7 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+
+
+def _isolate() -> None:
+    """Start again in isolated mode where PYTHONPATH, PYTHONHOME or the working folder could load something into us."""
+    import os
+
+    if sys.flags.isolated or not sys.executable or os.name == "nt":
+        return
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    steered = any(os.environ.get(name) for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT"))
+    if not steered and "" not in sys.path and sys.path[:1] != [_folder()]:
+        return
+    code = f"import sys; sys.path.append({root!r}); from gpuwhy.__main__ import main; main()"
+    options = ["-u"] if sys.stdout is not None and getattr(sys.stdout, "write_through", False) else []
+    with contextlib.suppress(OSError):
+        os.execv(sys.executable, [sys.executable, "-I", *options, "-c", code, *sys.argv[1:]])
+
+
+def _folder() -> str:
+    import os
+
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def main() -> None:
@@ -12,6 +38,7 @@ def main() -> None:
 
         print(f"gpuwhy {__version__}")
         return
+    _isolate()
     from gpuwhy.cli import main as cli_main
 
     cli_main(sys.argv[1:])

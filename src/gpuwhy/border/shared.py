@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.border.alias import Alias, printable
+from gpuwhy.border.plain import json_plain
 from gpuwhy.border.secrets import Redactor, of_values
 
 
@@ -19,7 +20,7 @@ def machine_name() -> str:
 def as_json(value: Any, *, paths: bool = False) -> str:
     """Indented JSON, ending in a newline; home folders as `~` and `user-1a2b` unless a program needs the paths."""
     encoded = msgspec.json.encode(shareable(msgspec.to_builtins(value, enc_hook=str), paths=paths))
-    return msgspec.json.format(encoded, indent=1).decode() + "\n"
+    return json_plain(msgspec.json.format(encoded, indent=1).decode()) + "\n"
 
 
 def shareable(value: Any, *, paths: bool = False) -> Any:

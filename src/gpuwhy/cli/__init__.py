@@ -9,9 +9,18 @@ import sys
 from typing import NoReturn
 
 from gpuwhy._version import __version__
+from gpuwhy.border.child import end_all
+from gpuwhy.border.plain import one_line
 
 HEALTHY, FOUND, USAGE, FAILED, PERHAPS = 0, 1, 2, 3, 4
 COMMANDS = ("check", "explain", "run", "record", "cause", "inspect", "releases", "code", "plan", "fix", "lint", "prove")
+
+
+def say(text: str) -> None:
+    """A line of our own on standard error, whatever names are in it."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(one_line(text) + "\n")
+        sys.stderr.flush()
 
 
 class UsageError(Exception):
@@ -20,18 +29,53 @@ class UsageError(Exception):
 
 def main(argv: list[str]) -> NoReturn:
     """Parse, run, flush, exit. A look that hangs in the kernel cannot hold us: the exit is immediate."""
+    closed = [] if argv[:1] == ["run"] else _closed()  # a watched program gets the streams that we got
     try:
         code = _run(argv)
+        if 1 in closed:
+            raise UsageError("cannot write: standard output is closed")
     except UsageError as error:
-        print(f"gpuwhy: {error}", file=sys.stderr)
+        say(f"gpuwhy: {error}")
         code = USAGE
     except BrokenPipeError:
+        end_all()
         os._exit(HEALTHY)
     except KeyboardInterrupt:
         code = 130
     except Exception as error:
-        code = _failed(error)
+        code = _ended(error)
+    end_all()
     _leave(code)
+
+
+def _closed() -> list[int]:
+    """The standard streams that were closed when we were started; no file of ours takes their place."""
+    closed = []
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            closed.append(number)
+            with contextlib.suppress(OSError):
+                mode = "w" if number else "r"
+                setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY if number else os.O_RDONLY), mode))
+    return closed
+
+
+def _ended(error: Exception) -> int:
+    """What the world did to us is told in a sentence; only what is our own fault is a failure of ours."""
+    if isinstance(error, OSError):
+        where = f": {error.filename}" if error.filename else ""
+        say(f"gpuwhy: cannot go on: {error.strerror or error}{where}")
+        return USAGE
+    if isinstance(error, (MemoryError, RecursionError)):
+        say("gpuwhy: cannot go on: what was given is nested too deeply, or too large for the memory there is")
+        return USAGE
+    if isinstance(error, ValueError) and "integer string conversion" in str(error):
+        say("gpuwhy: cannot go on: what was given holds a number of thousands of digits")
+        return USAGE
+    if isinstance(error, (UnicodeError, EOFError)):
+        say(f"gpuwhy: cannot go on: a text that cannot be read or written ({error})")
+        return USAGE
+    return _failed(error)
 
 
 def _leave(code: int) -> NoReturn:
@@ -44,7 +88,7 @@ def _leave(code: int) -> NoReturn:
 def _failed(error: Exception) -> int:
     import traceback
 
-    print(f"gpuwhy {__version__} itself failed: {type(error).__name__}: {error}", file=sys.stderr)
+    say(f"gpuwhy {__version__} itself failed: {type(error).__name__}: {error}")
     print(
         "Please report this with the lines below and, if you can, the file that `gpuwhy record` writes.",
         file=sys.stderr,
@@ -60,14 +104,20 @@ def _no_command(name: str) -> str:
     return f"there is no command {name!r}" + (f"; did you mean {near[0]!r}?" if near else "; see gpuwhy --help")
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong as everything else of ours does."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError with the usage in one line."""
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
 def _run(argv: list[str]) -> int:
     if argv and argv[0] not in COMMANDS and not argv[0].startswith("-"):
         raise UsageError(_no_command(argv[0]))
     if not argv or argv[0] not in (*COMMANDS, "-h", "--help", "-V", "--version"):
         argv = ["check", *argv]
-    parser = argparse.ArgumentParser(
-        prog="gpuwhy", description="Why does my GPU stack fail, and what do I do about it?"
-    )
+    parser = _Parser(prog="gpuwhy", description="Why does my GPU stack fail, and what do I do about it?")
     parser.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     from gpuwhy.cli import cause, check, explain, fix, inspect, lint, plan, prove, record, releases, run

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from gpuwhy.border import reading
+from gpuwhy.border.plain import plain
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError
 
 MOST = 256 << 20
@@ -157,8 +158,11 @@ def read_bytes(path: str) -> bytes:
         raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def write(text: str, stream: TextIO | None = None) -> None:
-    """Print; where the terminal's encoding has no such signs, with plain ones, and JSON with escapes."""
+def write(text: str, stream: TextIO | None = None, *, orders: bool = False) -> None:
+    """Print without what steers a terminal, or a workflow unless that is meant.
+
+    Where the terminal's encoding has no such signs, with plain ones, and JSON with escapes.
+    """
     stream = stream or sys.stdout
     encoding = stream.encoding or "utf-8"
     if text.startswith(("{", "[")) and encoding.lower().replace("-", "") != "utf8":
@@ -167,6 +171,8 @@ def write(text: str, stream: TextIO | None = None) -> None:
         "✓✗·–…→".encode(encoding)
     except UnicodeEncodeError:
         text = text.translate(_PLAIN)
+    if not orders and not text.startswith(("{", "[")):
+        text = plain(text, tinted=True)
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
 

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, USAGE, UsageError
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, USAGE, UsageError, say
 from gpuwhy.cli.check import add_elsewhere, add_target, diagnose, paper, write
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def go(options: argparse.Namespace) -> int:
 
     run = diagnose(options)
     if options.python and not run.found_python:
-        print(f"gpuwhy: --python {options.python}: {run.why_no_python}", file=sys.stderr)
+        say(f"gpuwhy: --python {options.python}: {run.why_no_python}")
         return USAGE
     steps = fixing.steps_of(run, _take(options), options.causes)
     _named(options, run)

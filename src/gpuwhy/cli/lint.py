@@ -68,7 +68,7 @@ def go(options: argparse.Namespace) -> int:
     if options.json:
         write(render.as_json(result, __version__))
     elif options.github:
-        write(render.as_annotations(result))
+        write(render.as_annotations(result), orders=True)
     else:
         write(render.as_text(result, paper()))
     if result.problems:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gpuwhy.border import reading
 from gpuwhy.border.writing import create
-from gpuwhy.cli import FOUND, HEALTHY, UsageError
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, say
 from gpuwhy.cli.check import paper, read_bytes, write
 
 if TYPE_CHECKING:
@@ -149,4 +148,4 @@ def _write(made: Plan, folder: str) -> None:
             create(os.path.join(folder, name), text.encode())
     except OSError as error:
         raise UsageError(f"--write {folder}: {error.strerror}") from error
-    print(f"gpuwhy: wrote {', '.join(files)} to {folder}", file=sys.stderr)
+    say(f"gpuwhy: wrote {', '.join(files)} to {folder}")

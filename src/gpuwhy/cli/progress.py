@@ -6,6 +6,8 @@ import sys
 import threading
 import time
 
+from gpuwhy.border.plain import one_line
+
 
 class Progress:
     """Names the step that is running, once a second has passed; clears itself."""
@@ -19,7 +21,7 @@ class Progress:
 
     def note(self, text: str) -> None:
         """Say which step runs now."""
-        self._text = text
+        self._text = one_line(text)[:200]
 
     def __enter__(self) -> Progress:
         if sys.stderr.isatty():

@@ -9,7 +9,7 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from gpuwhy.cli import FOUND, HEALTHY, UsageError
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, say
 from gpuwhy.cli.check import paper, read_bytes, write
 
 if TYPE_CHECKING:
@@ -190,4 +190,4 @@ def _kept(options: argparse.Namespace, session: Session) -> None:
         keep(options.record, data)
     except OSError as error:
         raise UsageError(f"cannot write {options.record}: {error.strerror}") from error
-    print(f"gpuwhy: wrote {options.record} ({len(data):,} bytes); read it before you send it", file=sys.stderr)
+    say(f"gpuwhy: wrote {options.record} ({len(data):,} bytes); read it before you send it")

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from gpuwhy.border.writing import keep
-from gpuwhy.cli import HEALTHY, UsageError
+from gpuwhy.cli import HEALTHY, UsageError, say
 from gpuwhy.cli.check import add_target, diagnose
 
 
@@ -35,5 +35,5 @@ def go(options: argparse.Namespace) -> int:
         keep(options.output, data)
     except OSError as error:
         raise UsageError(f"cannot write {options.output}: {error.strerror}") from error
-    print(f"wrote {options.output} ({len(data):,} bytes); read it before you send it", file=sys.stderr)
+    say(f"wrote {options.output} ({len(data):,} bytes); read it before you send it")
     return HEALTHY

@@ -10,7 +10,7 @@ import traceback
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from gpuwhy.cli import UsageError
+from gpuwhy.cli import UsageError, say
 
 if TYPE_CHECKING:
     from gpuwhy.after import Aftermath
@@ -49,7 +49,7 @@ def go(options: argparse.Namespace) -> int:
     try:
         ended = watch(argv)
     except CannotStartError as error:
-        print(f"gpuwhy: cannot run {error}", file=sys.stderr)
+        say(f"gpuwhy: cannot run {error}")
         return error.code
     try:
         _tell(options, argv, ended)
@@ -57,7 +57,7 @@ def go(options: argparse.Namespace) -> int:
         pass
     except Exception as error:
         with contextlib.suppress(OSError):
-            print(f"gpuwhy itself failed to explain this: {type(error).__name__}: {error}", file=sys.stderr)
+            say(f"gpuwhy itself failed to explain this: {type(error).__name__}: {error}")
             traceback.print_exception(error)
     if ended.signal:
         with contextlib.suppress(OSError):
@@ -88,7 +88,7 @@ def _command(options: argparse.Namespace) -> list[str]:
 def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
     """Explain a failure, or a success that stayed away from the GPU; write the files that were asked for."""
     for text in ended.trouble:
-        print(f"gpuwhy: {text}", file=sys.stderr)
+        say(f"gpuwhy: {text}")
     worth = not ended.pipe_closed if ended.failed else not options.quiet and _had_framework(ended)
     if not (worth or options.record or options.plot):
         return
@@ -136,7 +136,7 @@ def _files(options: argparse.Namespace, after: Aftermath, ended: Ended) -> None:
 
             data = gzip.compress(data, mtime=0)
         keep(options.record, data)
-        print(f"gpuwhy: wrote {options.record} ({len(data):,} bytes); read it before you send it", file=sys.stderr)
+        say(f"gpuwhy: wrote {options.record} ({len(data):,} bytes); read it before you send it")
     if options.plot:
         _plot(options.plot, after)
 
@@ -147,7 +147,7 @@ def _plot(path: str, after: Aftermath) -> None:
 
     drawn = render(after.facts.run)
     if not drawn:
-        print("gpuwhy: no plot: GPU memory was not sampled (no GPU, or the program ended too soon)", file=sys.stderr)
+        say("gpuwhy: no plot: GPU memory was not sampled (no GPU, or the program ended too soon)")
         return
     data = drawn.encode()
     if path.endswith(".png"):
@@ -155,4 +155,4 @@ def _plot(path: str, after: Aftermath) -> None:
 
         data = cairosvg.svg2png(bytestring=data)
     keep(path, data)
-    print(f"gpuwhy: wrote {path}", file=sys.stderr)
+    say(f"gpuwhy: wrote {path}")

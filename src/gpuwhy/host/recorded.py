@@ -23,7 +23,7 @@ def read_recording(data: bytes, name: str) -> RecordingFile:
         data = _unzip(data, name)
     try:
         recording = msgspec.json.decode(data, type=RecordingFile)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadRecordingError(f"{name} is not a gpuwhy recording: {error}") from error
     if recording.schema != SCHEMA:
         raise BadRecordingError(f"{name} has schema {recording.schema!r}; this gpuwhy reads {SCHEMA!r}")

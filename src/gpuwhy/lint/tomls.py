@@ -12,6 +12,8 @@ else:
     import tomli as tomllib
 
 _LIMIT = 2_000_000
+DEEPEST = 200
+_DEEP = re.compile(r"(?:[\w\"'-]{1,40}[ \t]{0,4}\.[ \t]{0,4}){200}|[\[{]{200}")
 
 
 class BadTomlError(ValueError):
@@ -27,6 +29,9 @@ def parse(text: str) -> dict[str, Any]:
     if len(text) > _LIMIT:
         raise BadTomlError(0, f"{len(text)} characters, more than {_LIMIT}")
     try:
+        if deep := _DEEP.search(text):
+            line = text.count("\n", 0, deep.start()) + 1
+            raise BadTomlError(line, f"nested more than {DEEPEST} levels deep")
         values: dict[str, Any] = tomllib.loads(text.replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"\(at line (\d+), column \d+\)", str(error))

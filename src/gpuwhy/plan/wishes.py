@@ -25,6 +25,7 @@ _SKIPPED = re.compile(
     r"(-i|--index-url|--extra-index-url|--no-index|-f|--find-links|--no-binary|--only-binary|--prefer-binary"
     r"|--require-hashes|--pre|--trusted-host|--use-feature)(\s|=|$)"
 )
+_FILES = 500
 _SERIES = re.compile(r"^==\d+\.\d+$")
 _HASH = re.compile(r"\s--hash[= ]\S+|\s--config-settings?[= ]\S+|\s--global-option[= ]\S+")
 _URL = re.compile(r"(git|hg|svn|bzr)\+|https?:|file:|ftp:|\.{0,2}/|[A-Za-z]:\\|.*\.(whl|zip|tar\.gz)$")
@@ -42,7 +43,16 @@ def from_words(words: Iterable[str]) -> list[Wish]:
 
 def from_file(path: str, opener: Opener, constraint: bool = False) -> list[Wish]:
     """The requirements of a file and of those it includes; raises WishError with file and line."""
-    return list(_file(path, opener, constraint, (), "-r"))
+    opened = 0
+
+    def counting(name: str) -> str:
+        nonlocal opened
+        opened += 1
+        if opened > _FILES:  # two files that name each of the next ones twice would be read 2^40 times
+            raise WishError(f"{path}: it and what it includes are more than {_FILES} files")
+        return opener(name)
+
+    return list(_file(path, counting, constraint, (), "-r"))
 
 
 def _file(path: str, opener: Opener, constraint: bool, inside: tuple[str, ...], asked: str) -> Iterator[Wish]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuwhy.model.report import Mark, Report, Shown, certainty
-from gpuwhy.render.terminal import Paper, plain, render_cause, render_head, render_picture
+from gpuwhy.render.terminal import Paper, put, render_cause, render_head, render_picture
 
 
 def render(report: Report, paper: Paper, why: bool = False, again: str = "gpuwhy explain") -> str:
@@ -24,7 +24,7 @@ def render(report: Report, paper: Paper, why: bool = False, again: str = "gpuwhy
     if report.layers:
         lines += ["", *render_picture(report, paper)]
     once = [line for line, before in zip(lines, ["", *lines], strict=False) if line or before]
-    return plain("\n".join(once).rstrip() + "\n", paper)
+    return put(once, paper)
 
 
 def _mark(report: Report) -> Mark | None:

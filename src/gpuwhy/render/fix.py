@@ -9,7 +9,7 @@ import msgspec
 
 from gpuwhy.border.shared import as_json as shared_json
 from gpuwhy.model.repair import SCHEMA, Look, Outcome, Step, Steps
-from gpuwhy.render.terminal import Paper, plain
+from gpuwhy.render.terminal import Paper, put
 
 _IN = "     "
 _FIELD = "            "
@@ -26,7 +26,7 @@ def render(steps: Steps, outcome: Outcome | None, paper: Paper) -> str:
         lines += ["", *_done(steps.steps, outcome, paper), "", *_outcome(outcome, paper)]
         left = [step for step in steps.steps if step.number not in outcome.done]
         lines += ["", "still to do", *_steps(left, paper)] if left and outcome.done else []
-    return plain("\n".join(lines).rstrip() + "\n", paper)
+    return put(lines, paper)
 
 
 def render_question(steps: Steps, numbers: Sequence[int], folder: str, in_place: bool, paper: Paper) -> str:
@@ -38,7 +38,7 @@ def render_question(steps: Steps, numbers: Sequence[int], folder: str, in_place:
         if in_place
         else f"{which} will be carried out in a copy, {folder}; {steps.prefix} stays as it is"
     )
-    return plain("\n".join([*_steps(mine, paper), "", *paper.wrap(where, "", "")]) + "\n", paper)
+    return put([*_steps(mine, paper), "", *paper.wrap(where, "", "")], paper)
 
 
 def _done(steps: Sequence[Step], outcome: Outcome, paper: Paper) -> Iterator[str]:

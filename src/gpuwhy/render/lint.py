@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuwhy.border.plain import one_line
 from gpuwhy.border.secrets import Redactor
 from gpuwhy.border.shared import as_json as shared_json
 from gpuwhy.model.lint import Checked, Lint, Mistake, Problem
-from gpuwhy.render.terminal import Paper
+from gpuwhy.render.terminal import Paper, put
 
 SCHEMA = "gpuwhy.lint/1"
 _MORE = " " * 8
@@ -24,7 +25,7 @@ def as_text(lint: Lint, paper: Paper) -> str:
             lines += _plain(note, "note", paper)
         for mistake in file.mistakes:
             lines += _mistake(mistake, paper)
-    return "\n".join([*lines, _summary(lint)]) + "\n"
+    return put([*lines, _summary(lint)], paper)
 
 
 def _mistake(mistake: Mistake, paper: Paper) -> list[str]:
@@ -131,7 +132,12 @@ def _annotation(severity: str, rule: str, path: str, line: int, text: str) -> st
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return (
+        "\n".join(one_line(line) for line in text.splitlines())
+        .replace("%", "%25")
+        .replace("\r", "%0D")
+        .replace("\n", "%0A")
+    )
 
 
 def _property(text: str) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from gpuwhy.border.shared import as_json as shared_json
 from gpuwhy.model.plan import Choice, Conflict, Line, Passed, Plan, Proposal, Way
-from gpuwhy.render.terminal import Paper, plain
+from gpuwhy.render.terminal import Paper, put
 
 SCHEMA = "gpuwhy.plan/1"
 _SHORT = ("uv", "pip")
@@ -39,7 +39,7 @@ def render(plan: Plan, paper: Paper, all_ways: bool = False, verbose: bool = Fal
     else:
         assert plan.conflict is not None
         lines = list(_conflict(plan.conflict, paper, all_ways, verbose))
-    return plain("\n".join(lines).rstrip() + "\n", paper)
+    return put(lines, paper)
 
 
 def _proposal(plan: Proposal, paper: Paper, all_ways: bool, verbose: bool, glyph: str) -> Iterator[str]:

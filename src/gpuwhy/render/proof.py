@@ -10,7 +10,7 @@ from gpuwhy.model.ending import Ending
 from gpuwhy.model.proof import SCHEMA, Change, Outcome, Proof, Trial, Tweak
 from gpuwhy.model.report import certainty
 from gpuwhy.render.json import cause_dict
-from gpuwhy.render.terminal import Paper, plain
+from gpuwhy.render.terminal import Paper, put
 
 __all__ = ["Proof", "proof_dict", "render", "render_json", "render_plan"]
 
@@ -28,7 +28,7 @@ def render(proof: Proof, paper: Paper) -> str:
     lines += ["", *_change(proof.change, paper)] if proof.change else []
     lines += ["", *_table(proof.experiments, paper)]
     lines += _closing(proof, paper)
-    return plain("\n".join(lines).rstrip() + "\n", paper)
+    return put(lines, paper)
 
 
 def _causes(proof: Proof, paper: Paper) -> Iterator[str]:
@@ -86,7 +86,7 @@ def render_plan(tweaks: Sequence[Tweak], runs: int, budget: str, paper: Paper) -
     alone = [one for one in tweaks if not one.joins]
     lines += ["", f"{len(alone)} changes one at a time, where the failure speaks for them:"]
     lines += [f"  {one.weight / total:6.1%}  {one.text}" for one in alone]
-    return plain("\n".join(lines) + "\n", paper)
+    return put(lines, paper)
 
 
 def proof_dict(proof: Proof) -> dict[str, Any]:

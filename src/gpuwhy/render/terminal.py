@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from gpuwhy.border.plain import lines as plain_lines
+from gpuwhy.border.plain import plain as as_plain
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.report import Layer, Mark, Report, Shown, certainty
 
 _GLYPH: dict[Mark, str] = {"ok": "✓", "bad": "✗", "warn": "!", "unknown": "?", "none": "–"}
 _COLOUR: dict[Mark, str] = {"ok": "32", "bad": "31", "warn": "33", "unknown": "36", "none": "2"}
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-_CONTROL_NOT_TINT = re.compile(r"(?!\x1b\[[0-9;]+m)" + _CONTROL.pattern)
 _STATUS: dict[str, Mark] = {"healthy": "ok", "broken": "bad", "degraded": "warn", "unknown": "unknown"}
 
 
@@ -51,12 +50,17 @@ def render(report: Report, paper: Paper, verbose: bool = False) -> str:
     lines += _unseen(report, paper, verbose)
     if verbose:
         lines += ["", *_decided(report, paper), "", *_facts(report, paper)]
-    return plain("\n".join(lines).rstrip() + "\n", paper)
+    return put(lines, paper)
+
+
+def put(lines: Iterable[str], paper: Paper) -> str:
+    """Lines as a text that ends with one; nothing in them begins another or steers the terminal."""
+    return plain_lines(list(lines), paper.colour).rstrip() + "\n"
 
 
 def plain(text: str, paper: Paper) -> str:
     """Without control characters: a file name must not steer the terminal."""
-    return (_CONTROL_NOT_TINT if paper.colour else _CONTROL).sub("?", text)
+    return as_plain(text, paper.colour)
 
 
 def render_head(report: Report, paper: Paper, mark: Mark | None = None) -> list[str]:

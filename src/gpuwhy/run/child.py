@@ -78,7 +78,7 @@ def _watch(argv: Sequence[str], mask: set[signal.Signals | int], sampled: bool) 
     for stream in outputs:
         os.close(stream.theirs)
         stream.start()
-    sampler = Sampler(pid) if sampled else None
+    sampler = _sampler(pid) if sampled else None
     waiting = _Waiting(pid, outputs, sampler)
     status = waiting.until_the_end()
     seconds = time.monotonic() - began
@@ -95,6 +95,13 @@ def _watch(argv: Sequence[str], mask: set[signal.Signals | int], sampled: bool) 
     return Ended(code, number, seconds, started, began, rings, samples, peak, tuple(waiting.sent), trouble)
 
 
+def _sampler(pid: int) -> Sampler | None:
+    """None where we have no more descriptors, or there is no /dev/null: the program runs all the same."""
+    with contextlib.suppress(OSError, RuntimeError):
+        return Sampler(pid)
+    return None
+
+
 _NAMES = {(1,): "standard output", (2,): "standard error", (1, 2): "standard output and error"}
 
 
@@ -105,6 +112,8 @@ def _spawn(
     swap = [(os.POSIX_SPAWN_DUP2, stream.theirs, number) for stream in outputs for number in stream.numbers]
     actions = [*swap, *((os.POSIX_SPAWN_CLOSE, number) for number in closed)]
     reset = [signal.SIGPIPE, signal.SIGXFSZ]
+    if not argv[0]:
+        raise CannotStartError("'': No such file or directory", 127)
     try:
         return _posix_spawn(argv, actions, mask, reset)
     except OSError as error:

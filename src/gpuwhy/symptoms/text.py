@@ -64,7 +64,7 @@ class Decoder:
         if data.startswith(b"\x1f\x8b"):
             self.notes.append("gzip")
             self._unzip = zlib.decompressobj(31)
-            data = zlib.decompressobj(31).decompress(data, 4096) if len(data) > 18 else b""
+            data = _sniffed(data)
         name = _utf16(data[:4096])
         if name:
             self.notes.append("UTF-16")
@@ -76,6 +76,14 @@ class Decoder:
 
     def _decoded(self, data: bytes) -> bytes:
         return self._utf16.decode(data).encode("utf-8", "replace") if self._utf16 else data
+
+
+def _sniffed(data: bytes) -> bytes:
+    """The first bytes that gzip hides; none where they are damaged."""
+    try:
+        return zlib.decompressobj(31).decompress(data, 4096)
+    except zlib.error:
+        return b""
 
 
 def _binary(head: bytes) -> bool:

@@ -1,0 +1,265 @@
+"""Mutated inputs for every parser: `python -m fuzz.parsers [COUNT] [SEED]`, 20,000 over all of them unless told otherwise.
+
+Each parser may refuse an input in its own words and nothing else, within ten seconds. Prints, for each parser, how many
+inputs it got, how many crashed it or held it, and the slowest; exits with 1 where there is any.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import random
+import resource
+import signal
+import sys
+import time
+import traceback
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+CORPUS = Path(__file__).parent / "corpus"
+SECONDS = 10
+COUNT = 20_000
+
+
+class Target(NamedTuple):
+    """A parser: what it is given to begin with, how it is called, and in which words it may refuse."""
+
+    name: str
+    seeds: list[bytes]
+    parse: Callable[[bytes], object]
+    refuses: tuple[type[BaseException], ...] = ()
+
+
+class Result(NamedTuple):
+    """What came of one parser."""
+
+    name: str
+    inputs: int
+    crashes: list[str]
+    hangs: int
+    slowest: float
+
+
+class Held(BaseException):
+    """The time for one input is over."""
+
+
+ODD = (0, 1, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 2**63 - 1, 2**64 - 1)
+TEXTS = (
+    b"\0", b"\xff\xfe", b"\n" * 50, b"9" * 5000, b"[" * 3000, b"{" * 3000, b'"', b"\\", b"\x1b]52;c;QUJD\x07", b"\r", b"\xe2\x80\xae", b"\xed\xa0\x80",
+    b"../" * 50, b"::error::x\n", b"%s%n", b"$(id)", b"-" * 2000, b"a." * 2000, b"\t" * 300, b"torch==", b" @ https://u:p@x/", b"\x1f\x8b", b"1e999", b"NaN",
+)  # fmt: skip
+
+
+def mutated(seed: bytes, chooser: random.Random) -> bytes:
+    """A seed with some damage."""
+    data = bytearray(seed)
+    for _ in range(chooser.choice([1, 1, 2, 4, 12])):
+        at = chooser.randrange(len(data) + 1)
+        kind = chooser.randrange(7)
+        if kind == 0 and data:
+            data[at % len(data)] ^= 1 << chooser.randrange(8)
+        elif kind == 1:
+            size = chooser.choice([1, 2, 4, 8])
+            data[at : at + size] = (chooser.choice(ODD) & (1 << 8 * size) - 1).to_bytes(size, chooser.choice(["little", "big"]))
+        elif kind == 2:
+            del data[at : at + chooser.choice([1, 7, 64, 1000])]
+        elif kind == 3:
+            other = chooser.randrange(len(data) + 1)
+            data[at:at] = data[other : other + chooser.choice([1, 16, 200])] * chooser.choice([1, 3, 40])
+        elif kind == 4:
+            data[at:at] = chooser.choice(TEXTS)
+        elif kind == 5:
+            del data[at:]
+        else:
+            data[at:at] = bytes(chooser.randrange(256) for _ in range(chooser.choice([1, 8, 60])))
+    return bytes(data[: 1 << 18])
+
+
+def over(data: bytes) -> Callable[[int, int], bytes]:
+    """A pread over bytes that refuses what the operating system's refuses."""
+
+    def pread(offset: int, size: int) -> bytes:
+        assert 0 <= offset < 2**63, offset
+        assert 0 <= size < 64 << 20, size
+        return data[offset : offset + size]
+
+    return pread
+
+
+def _corpus(name: str) -> list[bytes]:
+    return [file.read_bytes() for file in sorted((CORPUS / name).iterdir()) if file.is_file()]
+
+
+def _zip() -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.writestr("torch-2.5.1.dist-info/METADATA", "Name: torch\nVersion: 2.5.1\nRequires-Dist: numpy\n")
+        wheel.writestr("torch-2.5.1.dist-info/RECORD", "torch/lib/libx.so,sha256=abc,1\n")
+        wheel.writestr("torch/lib/libx.so", (_corpus("elf") or [b""])[0])
+    return made.getvalue()
+
+
+def binaries() -> Iterator[Target]:
+    """Everything that reads bytes."""
+    from gpuwhy.binary import MalformedError
+    from gpuwhy.binary.cudaversion import read_cuda_version
+    from gpuwhy.binary.elf import read_elf
+    from gpuwhy.binary.fatbin import read_gpu_code
+    from gpuwhy.binary.ldcache import read_ldcache
+    from gpuwhy.binary.pe import read_pe
+    from gpuwhy.binary.symbols import Symbols
+    from gpuwhy.binary.versions import read_versions
+    from gpuwhy.binary.wheel import read_wheel
+
+    refuses = (MalformedError,)
+    yield Target("elf", _corpus("elf"), lambda d: read_elf(over(d), len(d)), refuses)
+    yield Target("versions", _corpus("elf"), lambda d: read_versions(over(d), len(d)), refuses)
+    yield Target("symbols", _corpus("symbols"), lambda d: Symbols(over(d), len(d)).imports("cu"), refuses)
+    yield Target("fatbin", _corpus("fatbin"), lambda d: read_gpu_code(over(d), len(d), 64), refuses)
+    yield Target("cuda version", _corpus("cudaversion"), lambda d: read_cuda_version(over(d), len(d), "libcudart.so.12"), refuses)
+    yield Target("ld.so.cache", _corpus("ldcache"), read_ldcache, refuses)
+    yield Target("pe", _corpus("pe"), lambda d: read_pe(over(d), len(d)), refuses)
+    yield Target("wheel", [_zip()], lambda d: read_wheel(over(d), len(d)), refuses)
+
+
+LOG = b"""Traceback (most recent call last):
+  File "/home/ada/train.py", line 3, in <module>
+RuntimeError: CUDA error: no kernel image is available for execution on the device
+ImportError: libcudnn.so.9: cannot open shared object file: No such file or directory
+2024-05-06 07:08:09.123: E external/xla/cuda_dnn.cc:9261] Unable to register cuDNN factory
+NCCL WARN Cuda failure 'out of memory' token=abc123def456 from 192.168.1.7:29500
+NVRM: Xid (PCI:0000:01:00): 79, pid=1234, GPU has fallen off the bus.
+{"log": "torch.cuda.OutOfMemoryError: CUDA out of memory.\\nTried to allocate 2.00 GiB"}
+"""
+
+
+def texts() -> Iterator[Target]:
+    """Everything that reads text."""
+    from gpuwhy.border.plain import lines, one_line, plain
+    from gpuwhy.border.shared import as_json
+    from gpuwhy.host.narrow import narrowed
+    from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
+    from gpuwhy.logs import read, report_on
+    from gpuwhy.observe.built import assigned
+    from gpuwhy.plan.wishes import WishError, from_file
+    from gpuwhy.render.explained import render
+    from gpuwhy.render.json import render as as_report
+    from gpuwhy.render.terminal import Paper
+
+    def text(data: bytes) -> str:
+        return data.decode("utf-8", "surrogateescape")
+
+    def log(data: bytes) -> None:
+        report = report_on(read((data,)), None)
+        assert "\x1b" not in render(report, Paper(80, False))
+        json.loads(as_report(report))
+
+    def shown(data: bytes) -> None:
+        for made in (plain(text(data)), one_line(text(data)), lines(text(data).split("\n"))):
+            assert not set(made) & set("\x1b\x07\x9b\u202e\x00")
+        json.loads(as_json({"text": text(data), text(data)[:20]: [text(data)]}))
+
+    def recording(data: bytes) -> None:
+        host = RecordedHost(read_recording(data, "x"))
+        for op in ("uname", "environ", "ldcache"):
+            host.ask(op)
+
+    keep = b'{"schema": "gpuwhy.record/1", "gpuwhy": "0", "options": {}, "answers": {"uname": {"state": "known", "value": 3}}}'
+    yield Target("log", [LOG, gzip.compress(LOG), LOG.decode().encode("utf-16")], log)
+    yield Target("redaction and terminal", [LOG], shown)
+    yield Target("recording", [keep, gzip.compress(keep)], recording, (BadRecordingError,))
+    yield Target("requirements", [b"torch==2.5.1 ; python_version > '3.8'\n-r x.txt\n--hash=sha256:abc\n-e git+https://x#egg=y\n"], lambda d: from_file("r", lambda n: text(d) if n == "r" else ""), (WishError,))
+    yield Target("generated module", [b"cuda = '12.4'\nversion: str = \"2.5\"\nbuild_info = OrderedDict([('cuda_version', '12')])\n"], lambda d: assigned(narrowed("/version.py", text(d))))
+    yield Target("kernel.json", [b'{"argv": ["/usr/bin/python3", "-m"], "env": {"A": "b"}}'], lambda d: narrowed("/kernel.json", text(d)))
+
+
+FILES = {
+    "requirements.txt": b"torch==2.5.1+cu124\ntensorflow[and-cuda]>=2.15\n--index-url https://download.pytorch.org/whl/cu124\n",
+    "pyproject.toml": b"[project]\ndependencies = ['torch>=2', 'jax[cuda12]']\n[tool.uv.sources]\ntorch = {index = 'x'}\n",
+    "environment.yml": b"name: x\nchannels: [pytorch]\ndependencies:\n  - python=3.11\n  - pytorch-cuda=12.4\n  - pip:\n    - torch==2.5.1\n",
+    "Dockerfile": b"ARG V=12.4\nFROM nvidia/cuda:${V}-runtime-ubuntu22.04 AS x\nENV CUDA_HOME=/usr\nRUN pip install torch==2.5.1 \\\n  && true\n",
+    "compose.yaml": b"services:\n  a:\n    image: x\n    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 1}]}}}\n    shm_size: 64m\n",
+    "pod.yaml": b"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - image: nvidia/cuda:12.4.1-base\n    resources: {limits: {nvidia.com/gpu: '1'}}\n",
+    "devcontainer.json": b'{"image": "x", "runArgs": ["--gpus", "all"], // c\n "features": {"a": {}}}',
+    "Pipfile.lock": b'{"default": {"torch": {"version": "==2.5.1"}}, "_meta": {"requires": {"python_version": "3.11"}}}',
+    "uv.lock": b'version = 1\n[[package]]\nname = "torch"\nversion = "2.5.1"\nsource = { registry = "x" }\n',
+    "job.sbatch": b"#!/bin/bash\n#SBATCH --gres=gpu:1\nmodule load cuda/12.4\npip install torch==2.5.1\nsrun python t.py\n",
+}
+
+
+def linted() -> Iterator[Target]:
+    """Every kind of file that lint understands, and the three forms of its answer."""
+    from gpuwhy.lint.linter import lint
+    from gpuwhy.render import lint as render
+    from gpuwhy.render.terminal import Paper
+
+    def check(name: str, data: bytes) -> None:
+        result = lint({name: data.decode("utf-8", "surrogateescape")}, lambda _: None, None, {})
+        assert "\x1b" not in render.as_text(result, Paper(80, False))
+        json.loads(render.as_json(result, "x"))
+        for line in render.as_annotations(result).splitlines():
+            assert line.startswith(("::error ", "::warning ", "::notice ")), line
+
+    for name, seed in FILES.items():
+        yield Target(f"lint {name}", [seed], lambda data, name=name: check(name, data))
+
+
+def attacked(target: Target, count: int, seed: int) -> Result:
+    """Give a parser so many inputs."""
+    chooser, crashes, hangs, slowest = random.Random(f"{seed} {target.name}"), [], 0, 0.0
+    before = signal.signal(signal.SIGALRM, _held)
+    for _ in range(count):
+        data = mutated(chooser.choice(target.seeds), chooser)
+        start = time.thread_time()
+        signal.setitimer(signal.ITIMER_REAL, SECONDS * 10)
+        try:
+            with contextlib.suppress(*target.refuses):
+                target.parse(data)
+        except Held:
+            hangs += 1
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            crashes.append(f"{type(error).__name__}: {str(error)[:80]} at {Path(frame.filename).name}:{frame.lineno}")
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        took = time.thread_time() - start
+        hangs += took > SECONDS
+        slowest = max(slowest, took)
+    signal.signal(signal.SIGALRM, before)
+    return Result(target.name, count, crashes, hangs, slowest)
+
+
+def _held(*_: object) -> None:
+    raise Held
+
+
+def targets() -> list[Target]:
+    """All of them."""
+    return [*binaries(), *texts(), *linted()]
+
+
+def main(count: int = COUNT, seed: int = 1) -> int:
+    """Attack, print, and say by the exit code whether anything gave way."""
+    everyone = targets()
+    bad = total = 0
+    for target in everyone:
+        result = attacked(target, -(-count // len(everyone)), seed)
+        total += result.inputs
+        bad += len(result.crashes) + result.hangs
+        print(f"{result.name:24} {result.inputs:6} inputs, {len(result.crashes)} crashes, {result.hangs} hangs, slowest {result.slowest:.2f} s")
+        for crash in sorted(set(result.crashes))[:5]:
+            print(f"    {crash}")
+        sys.stdout.flush()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    print(f"{total} inputs over {len(everyone)} parsers, {bad} that gave way, peak {peak} MiB")
+    return bool(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))
