@@ -64,6 +64,7 @@ NETWORK = {"socket", "urllib", "http", "ssl", "ftplib", "smtplib", "asyncio", "x
 # Exceptions, each with its reason.
 WORLD_ALLOWED = {
     ("cli", "os"): "the terminal, and the files the user names",
+    ("__main__", "os"): "to start again in isolated mode",
     ("cli", "shutil"): "the terminal's width",
     ("inside", "os"): "the variables of its own process, which frameworks read; a script's path",
     ("inside", "ctypes"): "libraries that its own process has already loaded",

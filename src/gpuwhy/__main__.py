@@ -22,6 +22,16 @@ def _isolate() -> None:
         os.execv(sys.executable, [sys.executable, "-I", *options, "-c", code, *sys.argv[1:]])
 
 
+def _encode() -> None:
+    """Isolated mode is deaf to PYTHONIOENCODING, which a user may have set for our output."""
+    import os
+
+    encoding, _, errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
+    for stream in (sys.stdin, sys.stdout, sys.stderr) if encoding and sys.flags.isolated else ():
+        with contextlib.suppress(LookupError, AttributeError, ValueError):
+            stream.reconfigure(encoding=encoding, errors=errors or stream.errors)  # type: ignore[union-attr]
+
+
 def _folder() -> str:
     import os
 
@@ -39,6 +49,7 @@ def main() -> None:
         print(f"gpuwhy {__version__}")
         return
     _isolate()
+    _encode()
     from gpuwhy.cli import main as cli_main
 
     cli_main(sys.argv[1:])

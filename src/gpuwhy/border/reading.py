@@ -186,3 +186,15 @@ def lines(file: BinaryIO, most: int) -> Iterator[bytes | None]:
             held, too_long = b"", True
     if held or too_long:
         yield None if too_long else held
+
+
+def pread_of(fd: int) -> Callable[[int, int], bytes]:
+    """A function from offset and size to the bytes there, where the descriptor is shared by threads too."""
+    if hasattr(os, "pread"):
+        return lambda offset, size: os.pread(fd, size, offset)
+
+    def pread(offset: int, size: int) -> bytes:
+        os.lseek(fd, offset, os.SEEK_SET)
+        return os.read(fd, size)
+
+    return pread

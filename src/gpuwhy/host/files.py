@@ -27,10 +27,10 @@ from gpuwhy.binary.pe_symbols import PeSymbols
 from gpuwhy.binary.symbols import Symbols
 from gpuwhy.binary.versions import Versions, read_versions
 from gpuwhy.binary.wheel import Wheel, read_wheel
-from gpuwhy.border.reading import regular
+from gpuwhy.border.reading import pread_of, regular
 from gpuwhy.host.alias import Alias, printable
 from gpuwhy.host.base import DebPackage, Disk, Entry, Stat
-from gpuwhy.host.narrow import line_narrowed, narrowed
+from gpuwhy.host.narrow import line_narrowed, lines_with, narrowed
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ class Files:
     @contextmanager
     def _open(self, path: str) -> Iterator[Opened]:
         with _descriptor(path) as fd:
-            yield Opened(_pread(fd), os.fstat(fd).st_size)
+            yield Opened(pread_of(fd), os.fstat(fd).st_size)
 
     def _parts(self, path: str) -> Iterator[bytes]:
         """The bytes in order; read without seeking, because files of the kernel have no size."""
@@ -162,7 +162,7 @@ class Files:
 
         def look(p: str) -> tuple[str, ...]:
             data = self._bytes(p, MAX_LINES_FILE)
-            kept = [line_narrowed(path, one.decode("utf-8", "surrogateescape")) for one in _lines_with(data, wanted)]
+            kept = [line_narrowed(path, one.decode("utf-8", "surrogateescape")) for one in lines_with(data, wanted)]
             return tuple(self._alias.hide("\n".join(kept)).split("\n")) if kept else ()
 
         return self._answer(path, look)
@@ -381,27 +381,3 @@ class Files:
     def disk(self, path: str) -> Fact[Disk]:
         """See Host.disk."""
         return self._answer(path, self._space, "folder")
-
-
-def _lines_with(data: bytes, wanted: list[bytes]) -> list[bytes]:
-    """The lines that hold one of some strings, found without splitting the rest (RECORD files have 30,000 lines)."""
-    spans = set()
-    for text in wanted:
-        place = data.find(text)
-        while place >= 0:
-            start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
-            end = end if end >= 0 else len(data)
-            spans.add((start, end))
-            place = data.find(text, end)
-    return [data[start:end].rstrip(b"\r") for start, end in sorted(spans)]
-
-
-def _pread(fd: int) -> Pread:
-    if hasattr(os, "pread"):
-        return lambda offset, size: os.pread(fd, size, offset)
-
-    def pread(offset: int, size: int) -> bytes:
-        os.lseek(fd, offset, os.SEEK_SET)
-        return os.read(fd, size)
-
-    return pread
