@@ -257,6 +257,29 @@ def test_a_container_with_no_usable_gpu_node_misses_them(machine: Machine):
     assert container(machine, known("docker", "file", "/.dockerenv"))["/dev/nvidia0"].required
 
 
+@pytest.mark.parametrize(
+    "text, rows",
+    [
+        ("195 nvidia-frontend\n510 nvidia-uvm\n\nBlock devices:\n", {"nvidia-frontend": 195, "nvidia-uvm": 510}),
+        ("195 nvidia\n235 nvidia-caps\n511 nvidia-uvm\n", {"nvidia": 195, "nvidia-caps": 235, "nvidia-uvm": 511}),
+    ],
+)
+def test_the_numbers_under_which_the_driver_is_registered(machine: Machine, text: str, rows: dict[str, int]):
+    machine.write("/proc/devices", text)
+    assert see(machine, "majors").value == rows
+
+
+def test_a_system_without_the_driver_has_no_numbers(machine: Machine):
+    machine.write("/proc/devices", "Character devices:\n  1 mem\n")
+    assert isinstance(see(machine, "majors"), Absent)
+
+
+def test_a_nodes_own_number_is_seen():
+    from gpuwhy.host.live import LiveHost
+
+    assert LiveHost({"HOME": "/home/alice"}).stat("/dev/null").value.number == "1:3"
+
+
 def test_wsl_has_one_node(machine: Machine):
     machine.write("/dev/dxg")
     machine.says("nodes", opened("/dev/dxg", "ok"))

@@ -103,6 +103,7 @@ CLUES: tuple[Clue, ...] = (
         ("cuda.launch_max_depth_exceeded", 3.8, "kernels launch kernels too deeply (error 65)"),
         ("cuda.launch_pending_count_exceeded", 3.8, "kernels have launched more kernels than may be pending (error 69)"),
         ("cuda.invalid_value", 3.6, "the launch has a wrong argument (error 1)", _LAUNCH),
+        ("cuda.invalid_value", 2.6, "Triton's launch has a wrong argument (error 1)", line(r"triton error")),
         ("triton.shared", 4.4, "the kernel wants more {what} than the card has"),
     ),
     *of(
@@ -127,7 +128,7 @@ CLUES: tuple[Clue, ...] = (
         ("peer.gone", 2.4, "a connection was lost", no(_of_network)),
         ("peer.late", 4.4, "another process of the job did not come to the same point in time"),
         ("peer.died", 4.2, "a process of the job died"),
-        ("nccl.remote_error", 3.4, "another rank failed or vanished"),
+        ("nccl.remote_error", 4.2, "another rank failed or vanished"),
         ("nccl.timeout", 2.2, "a collective operation did not end, as when a rank is missing"),
         ("nccl.unhandled_system", 2.0, "a system call of NCCL failed, as when a rank has gone"),
         ("nccl.down", 2.4, "NCCL gave up, as when a rank has gone"),

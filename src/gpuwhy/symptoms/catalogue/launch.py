@@ -26,15 +26,15 @@ SIGNATURES: tuple[Signature, ...] = (
     error("launch.parameters", r"formal parameter space overflowed(?: \((?P<needed>\d+) bytes required, max (?P<limit>\d+))?", "parameter space overflowed", covers=(*_COVERED, "build.cu_error")),
     error(
         "launch.block",
-        r"(?:block size|grid size|threads? per block|thread ?block|num_?threads|block ?dim\w*|grid ?dim\w*)[^\n]{0,60}(?:exceeds?|must be (?:<=|less|at most|smaller)|too (?:large|big|many)|larger than|greater than)[^\n]{0,60}\d"
+        r"(?:block size|grid size|threads? per block|thread ?block|num_?threads|block ?dim\w*|grid ?dim\w*)[^\n]{0,60}(?:exceeds?|must be (?:<=|less|at most|smaller)|too (?:large|big|many))[^\n]{0,60}\d"
         r"|no valid triton configs|exceeds? (?:the )?(?:maximum|max)[^\n]{0,30}(?:threads per block|block size|grid size)",
         "block size", "grid size", "block dim", "grid dim", "blockdim", "griddim", "threads per block", "thread per block", "thread block", "threadblock", "num_threads", "numthreads", "triton configs", covers=_COVERED,
     ),
     error(
         "launch.refused",
         rf"{_CALL}(?:\([^)\n]{{0,80}}\))?[^\n]{{0,60}}(?:failed|returned|results? in|error)[^\n]{{0,60}}(?:invalid (?:argument|value|configuration)|cuda_error_invalid_value|cudaerrorinvalid(?:value|configuration)|too many (?:resources|blocks))"
-        r"|failed to launch (?:cuda |rocm |gpu )?kernel[^\n]{0,200}",
-        "launchkernel", "cudalaunch", "culaunch", "cugraphlaunch", "funcsetattribute", "failed to launch",
+        r"|failed to launch (?:cuda |rocm |gpu )?kernel[^\n]{0,200}|gpu_launch_config\.h:\d+\] check failed",
+        "launchkernel", "cudalaunch", "culaunch", "cugraphlaunch", "funcsetattribute", "failed to launch", "gpu_launch_config",
         covers=("cuda.invalid_value", "cuda.says_short", "cuda.name", "cuda.number", "python."),
     ),
     context(

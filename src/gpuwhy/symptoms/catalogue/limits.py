@@ -24,12 +24,12 @@ SIGNATURES: tuple[Signature, ...] = (
         r"can'?t start new thread|\b(?:pthread_create|thread|clone|fork)\w*(?:\(\))?[^\n]{0,60}(?:failed|creation failed)[^\n]{0,60}(?:resource temporarily"
         r"|errno 11|error 11|eagain)|creation via pthread_create\(\) failed|blockingioerror\W{1,3}\[?errno 11\]?|fork\W{1,3}(?:retry\W{1,3})?resource temporarily unavailable"
         r"|unable to (?:create|start) (?:new )?(?:native )?thread|thread creation failed|can ?not (?:fork|create (?:a )?thread)[^\n]{0,40}resource temporarily"
-        r"|std::system_error[^\n]{0,40}resource temporarily unavailable|what\(\): +resource temporarily unavailable",
-        "start new thread", "resource temporarily unavailable", "pthread_create() failed", "errno 11", "native thread", "thread creation failed", "eagain", "error 11",
+        r"|std::system_error[^\n]{0,40}resource temporarily unavailable|unable to allocate necessary resources for omp thread|omp: system error #11\b|what\(\): +resource temporarily unavailable",
+        "start new thread", "resource temporarily unavailable", "pthread_create() failed", "errno 11", "native thread", "thread creation failed", "for omp thread", "system error #11", "eagain", "error 11",
         covers=_PLAIN,
     ),
     error("limit.process_count", r"rlimit_nproc (?P<soft>\d{1,9}) current, (?P<hard>-?\d{1,9}) max|process count limits", "rlimit_nproc", "process count limits"),
-    error("limit.address", r"rlimit_as\b|ulimit -v|address space limit|virtual memory limit|max_map_count|vm\.max_map", "rlimit_as", "ulimit -v", "address space limit", "virtual memory limit", "max_map"),
+    error("limit.address", r"rlimit_as\b|ulimit -v(?! ?unlimited)|address space limit|virtual memory limit|max_map_count|vm\.max_map", "rlimit_as", "ulimit -v", "address space limit", "virtual memory limit", "max_map"),
     error(
         "limit.locked",
         r"rlimit_memlock|max locked memory|ulimit -l|memlock[^\n=]{0,40}(?:too (?:low|small)|limit)|ibv_(?:reg_mr|create_\w+)\w*[^\n]{0,60}cannot allocate memory|\bmlock(?:all)?\b[^\n]{0,60}(?:failed|cannot|error)"

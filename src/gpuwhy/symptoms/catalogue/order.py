@@ -12,9 +12,9 @@ SIGNATURES: tuple[Signature, ...] = (
         r"(?:during|while|in) (?:an? )?(?:active )?(?:cuda |hip |stream |graph )*captur(?:e|ing)\b|graphs? must be captured on a non-default stream|capture must end on the same stream"
         r"|cannot call (?P<call>[\w.:]+) (?:while|during|when)[^\n]{0,40}captur|offset increment outside graph capture|captures_?underway|currentstreamcapturestatus"
         r"|already owns a captured graph|graph capture[^\n]{0,40}(?:invalid|not (?:be )?(?:allowed|permitted|supported))|cuda graph is empty|cuda generator expects graph capture"
-        r"|cannot be captured in a graph|not (?:permitted|allowed|supported)[^\n]{0,40}(?:stream is capturing|(?:cuda )?graph capture)|stream is capturing",
-        "capture", "capturing", "captured", "underway", "cuda graph is empty",
-        covers=("python.", "torch.internal_assert", "nccl.other"),
+        r"|cannot be captured in a graph|not (?:permitted|allowed|supported)[^\n]{0,40}(?:stream is capturing|(?:cuda )?graph capture)|stream is capturing|not permitted when stream\b|capturing nccl collectives",
+        "permitted when stream", "capture", "capturing", "captured", "underway", "cuda graph is empty",
+        covers=("python.", "torch.internal_assert", "nccl.other", "cuda.not_permitted"),
     ),
     error("order.replayed", r"tensor output of cudagraphs that has been overwritten|cudagraphs? [^\n]{0,60}overwritten by a subsequent run", "cudagraphs that has been", "by a subsequent run", covers=_PLAIN),
     error(
@@ -41,8 +41,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "order.not_yet",
         r"(?P<what>[\w. ]{3,60}) (?:has|have|is|was)(?:n't| not) (?:yet )?(?:been )?(?:initiali[sz]ed|started|set ?up)[^\n]{0,20}(?:please|;|,|use|call|did you|make sure)[^\n]{0,60}\b(?:init\w*|start\w*|set ?up)"
-        r"|(?:must|should|need to|please) (?:first )?(?:call|run|use) [`'\"]?[\w.]*init\w*[^\n]{0,20}(?:first|before)|called before [`'\"]?[\w.]*init",
-        "not been init", "not been start", "is not init", "not yet init", "hasn't been", "not been set up", "isn't init", "must call", "should call", "need to call", "must first call", "please call", "called before",
+        r"|(?:must|should|need to|please) (?:first )?(?:call|run|use) [`'\"]?[\w.]*init\w*[^\n]{0,20}(?:first|before)|called before [`'\"]?[\w.]*init|\b[\w.]*init\w*(?:\(\))? (?:must|should|has to|needs to) be called (?:first|before)",
+        "not been init", "not been start", "is not init", "not yet init", "hasn't been", "not been set up", "isn't init", "must call", "should call", "need to call", "must first call", "please call", "called before", "called first",
         covers=_PLAIN,
     ),
     error("order.deleted", r"(?:array|buffer) has been (?:deleted|donated)|(?:deleted|donated) or donated|buffer [^\n]{0,40}(?:was|been) donated", "has been deleted", "has been donated", "or donated", "been donated", "was donated", covers=_PLAIN),

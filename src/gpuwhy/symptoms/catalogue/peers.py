@@ -18,7 +18,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "peer.port",
-        r"address already in use|eaddrinuse|errno 98\b|only one usage of each socket address|(?:port|address)\W{1,3}(?P<port>\d{2,5})[^\n]{0,60}(?:already in use|in use|being used|is taken|is occupied|already allocated)|could not start grpc server|failed to bind[^\n]{0,80}|"
+        r"address already in use|eaddrinuse|errno 98\b|only one usage of each socket address|(?:port|address)\W{1,3}(?P<port>\d{2,5})[^\n]{0,60}(?:(?:already|is) in use|being used|is taken|is occupied|already allocated)(?! by (?:us|this))|could not start grpc server|failed to bind[^\n]{0,80}|"
         r"(?:server socket has )?failed to listen on any local network address|(?:(?:cannot|could not|can't|unable to) bind|(?:cannot|could not) listen)[^\n]{0,60}(?:port|address)",
         "already in use", "eaddrinuse", "errno 98", "only one usage of", "in use", "being used", "is taken", "is occupied", "already allocated", "start grpc server", "failed to bind", "failed to listen", "cannot bind", "could not bind", "can't bind", "unable to bind", "cannot listen", "could not listen",
         covers=(*_PLAIN, "nccl.network", "container."),
@@ -35,25 +35,25 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "peer.gone",
-        r"connection (?:closed|reset|aborted|broken) by (?:the )?(?:remote )?peer|closed by remote peer|(?:connection|socket) (?:was )?(?:likely )?closed\b[^\n]{0,60}(?:remote|peer|shutdown|crash|rank)|socket closed|did the remote server (?:shutdown|crash)|failed to recv, got 0 bytes|remote process exiting prematurely|\bbroken pipe\b"
+        r"connection (?:closed|reset|aborted|broken) by (?:the )?(?:remote )?peer|closed by remote peer|(?:connection|socket) (?:was )?(?:likely )?closed\b[^\n]{0,60}(?:remote|peer|shutdown|crash|rank)|socket closed|did the remote server (?:shutdown|crash)|failed to recv, got 0 bytes|remote process (?:exiting prematurely|exited)|commclosederror|\bbroken pipe\b"
         r"|possible application crash on rank (?P<rank>\d+)|(?:another|other) (?:task|rank|worker|peer) (?:has )?(?:died|crashed)|tasks? (?:have|has) crashed|(?:heartbeat|keepalive)[^\n]{0,60}(?:timed? ?out|missed|lost|expired)|"
         r"distributed service detected fatal errors|collective ops? is aborted|connection reset by peer|lost connection to (?:the )?(?:peer|rank|scheduler|worker|coordinator|leader|nanny)",
-        "by peer", "by remote peer", "likely closed", "socket closed", "remote server", "got 0 bytes", "exiting prematurely", "broken pipe", "application crash on rank", "task died", "rank died", "worker died", "peer died", "has died", "task crashed", "has crashed", "tasks have crashed", "rank crashed", "worker crashed", "peer crashed", "heartbeat", "keepalive",
+        "by peer", "by remote peer", "likely closed", "socket closed", "remote server", "got 0 bytes", "exiting prematurely", "remote process exited", "commclosederror", "broken pipe", "application crash on rank", "task died", "rank died", "worker died", "peer died", "has died", "task crashed", "has crashed", "tasks have crashed", "rank crashed", "worker crashed", "peer crashed", "heartbeat", "keepalive",
         "detected fatal errors", "ops is aborted", "op is aborted", "lost connection", "connection closed", "was closed", "connection was closed",
         covers=(*_PLAIN, "nccl.network", "nccl.warn"),
     ),
     error(
         "peer.late",
-        rf"timed out waiting (?P<ms>\d+) ?ms for (?:recv|send)|rank (?P<rank>\d+) failed to (?:pass|join|reach)[^\n]{{0,40}}barrier|monitored ?_?barrier[^\n]{{0,80}}(?:timed? ?out|failed|ranks)|{_GLOO}[^\n]*timed out|check health[^\n]{{0,60}}timed out|ranks? [\d, ]+ failed to (?:pass|join|reach)",
-        "timed out waiting", "monitoredbarrier", "monitored_barrier", "monitored barrier", "gloo/transport", "failed to pass", "check health", "failed to join", "failed to reach",
+        rf"timed out waiting (?P<ms>\d+) ?ms for (?:recv|send)|rank (?P<rank>\d+) failed to (?:pass|join|reach)[^\n]{{0,40}}barrier|monitored ?_?barrier[^\n]{{0,80}}(?:timed? ?out|failed|ranks)|{_GLOO}[^\n]*timed out|\bsocket timeout\b|check health[^\n]{{0,60}}timed out|ranks? [\d, ]+ failed to (?:pass|join|reach)",
+        "timed out waiting", "monitoredbarrier", "monitored_barrier", "monitored barrier", "gloo/transport", "failed to pass", "socket timeout", "check health", "failed to join", "failed to reach",
         covers=(*_PLAIN, "peer.absent"),
     ),
     error(
         "peer.died",
-        r"worker(?:crashed)?error\W{1,3}the worker died|workercrashederror|actordiederror|actorunavailableerror|nodediederror|raylet[^\n]{0,60}(?:died|dead|killed)|actor (?:has )?died (?:unexpectedly )?before|brokenprocesspool|process pool was terminated abruptly|terminatedworkererror|killedworker\b|processexitedexception"
+        r"worker(?:crashed)?error\W{1,3}the worker died|workercrashederror|actordiederror|actorunavailableerror|nodediederror|raylet[^\n]{0,60}(?:died|dead|killed)|actor (?:has )?died (?:unexpectedly )?(?:before|because)|rayactorerror|brokenprocesspool|process pool was terminated abruptly|terminatedworkererror|killedworker\b|processexitedexception"
         r"|process (?P<process>\d+) terminated with (?:signal (?P<signal>\w+)|exit code (?P<code>-?\d+))|bad termination of one of your application processes|(?:mpirun|mpiexec|prte\w*|prun) (?:noticed|has exited|detected)[^\n]{0,80}process|primary job +terminated|exited on signal (?P<signal2>\d+)|worker process[^\n]{0,40}(?:died|was killed|terminated unexpectedly)"
         r"|signal (?P<signal3>\d+) \((?P<name>sig\w+)\) received by pid|(?:srun|slurmstepd)\W[^\n]{0,80}(?:killed|exited with exit code|cancelled)",
-        "workercrashed", "actordied", "actorunavailable", "nodedied", "raylet", "actor died", "actor has died", "brokenprocesspool", "terminated abruptly", "terminatedworker", "killedworker", "processexited", "terminated with", "bad termination", "mpirun", "mpiexec", "prte", "primary job", "exited on signal",
+        "workercrashed", "actordied", "actorunavailable", "nodedied", "raylet", "actor died", "actor has died", "rayactorerror", "brokenprocesspool", "terminated abruptly", "terminatedworker", "killedworker", "processexited", "terminated with", "bad termination", "mpirun", "mpiexec", "prte", "primary job", "exited on signal",
         "worker died", "worker process", "received by pid", "srun", "slurmstepd",
         covers=("python.", "torch.elastic", "signal.kill", "memory.worker_gone"),
     ),
