@@ -66,11 +66,11 @@ def rules() -> Rules:
     return Rules(_index(), by_id, remedies, question_for, {q.id: q for q in QUESTIONS}, admitted, lexicon, _origin)
 
 
-def _origin(line: str) -> Origin | None:
+def _origin(line: str, around: frozenset[str]) -> Origin | None:
     """The program that prints a line; the atlas is opened for the first one that nothing else knows."""
     from gpuwhy.knowledge import atlas
 
-    return atlas.origin(line)
+    return atlas.origin(line, around)
 
 
 def report_on(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -67,7 +68,7 @@ def _filled(text: str, rng: random.Random) -> str:
 
 
 def _module(line: str) -> str:
-    found = atlas.origin(line)
+    found = atlas.origin(line, ("thing",))
     return found.module if found else ""
 
 
@@ -133,7 +134,10 @@ def test_a_hostile_line_costs_a_bounded_number_of_questions(
 
 
 def test_releases_say_since_when_and_bound_the_text() -> None:
-    new, old = atlas.origin(_filled(TEMPLATES[60], random.Random(1))), atlas.origin(TEMPLATES[3].replace(HOLE, "7"))
+    new, old = (
+        atlas.origin(_filled(TEMPLATES[60], random.Random(1))),
+        atlas.origin(TEMPLATES[3].replace(HOLE, "7"), ("thing",)),
+    )
     assert new is not None
     assert old is not None
     assert (new.first, new.text) == ("2.0", "raised by thing, m60.py, in `f`, since 2.0 (not yet in 1.0)")
@@ -155,3 +159,15 @@ def test_a_span_in_words(having: tuple[str, ...], says: str) -> None:
 
 def test_a_word_that_touches_a_hole_is_not_part_of_the_template() -> None:
     assert shingles.fragments(f"found sm_{HOLE} on cuda:{HOLE}x here") == [["found"], ["on", "cuda"], ["here"]]
+
+
+def test_a_short_message_belongs_only_to_a_program_that_the_text_names(tmp_path: Path) -> None:
+    book = Book()
+    book.add("thing", "1.0", [Message("value must be positive here", "m.py", "f", "ValueError")])
+    write(book, tmp_path / "atlas.bin")
+    line = "ValueError: value must be positive here"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(atlas, "atlas", lambda: Atlas((tmp_path / "atlas.bin").read_bytes()))
+        assert atlas.origin(line) is None
+        assert atlas.origin(line, ("import", "thing")) is not None
+        assert atlas.origin(f"thing.{line}") is not None

@@ -20,11 +20,13 @@ BARE = Origin("00000002", (PLACE,), 9.0)
 TEXT = """Traceback (most recent call last):
   File "run.py", line 3, in <module>
     thing.start()
+  File "/usr/lib/python3/site-packages/thing/core.py", line 8, in start
+    raise OddError(text)
 thing.OddError: cannot wiggle the frobnicator of this contraption
 """
 
 
-def _only(line: str) -> Origin | None:
+def _only(line: str, around: frozenset[str]) -> Origin | None:
     return KNOWN if "frobnicator" in line else None
 
 
@@ -33,7 +35,7 @@ RULES = msgspec.structs.replace(logs.rules(), origin=_only)
 
 def test_a_label_answers_where_only_an_exception_speaks() -> None:
     report = explain(RULES, logs.read_text(TEXT), None, {}, 0.0, "text")
-    assert [(c.id, c.confidence) for c in report.causes] == [("env.path", 0.8)]
+    assert [(c.id, c.confidence) for c in report.causes] == [("env.path", 0.75)]
     assert report.origin == KNOWN
     told = explained.render(report, Paper())
     assert "the folder is not there" in told
@@ -43,7 +45,7 @@ def test_a_label_answers_where_only_an_exception_speaks() -> None:
 
 def test_a_known_message_is_not_overruled_and_nothing_is_looked_up() -> None:
     asked: list[str] = []
-    rules = msgspec.structs.replace(RULES, origin=asked.append)
+    rules = msgspec.structs.replace(RULES, origin=lambda line, around: asked.append(line))
     text = TEXT + "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
     report = explain(rules, logs.read_text(text), None, {}, 0.0, "text")
     assert report.causes[0].id.startswith("memory.")
@@ -51,7 +53,7 @@ def test_a_known_message_is_not_overruled_and_nothing_is_looked_up() -> None:
 
 
 def test_an_origin_without_label_is_told_and_names_no_cause() -> None:
-    rules = msgspec.structs.replace(RULES, origin=lambda line: BARE)
+    rules = msgspec.structs.replace(RULES, origin=lambda line, around: BARE)
     report = explain(rules, logs.read_text(TEXT), None, {}, 0.0, "text")
     assert report.origin == BARE
     assert "env.path" not in [c.id for c in report.causes]
@@ -65,12 +67,12 @@ def test_no_origin_makes_a_cause_certain() -> None:
 
 @pytest.mark.parametrize("text", ["", "all went well\n", "x = 3\n" * 200, "Epoch 3/10 loss 0.1\n"])
 def test_a_text_that_does_not_complain_is_not_asked_about(text: str) -> None:
-    assert traced(lambda line: KNOWN, logs.read_text(text)) is None
+    assert traced(lambda line, around: KNOWN, logs.read_text(text)) is None
 
 
 def test_frames_of_a_stack_are_no_complaints() -> None:
     text = '  File "error.py", line 3, in failed\n    raise error(failed)\n'
-    assert traced(lambda line: KNOWN, logs.read_text(text)) is None
+    assert traced(lambda line, around: KNOWN, logs.read_text(text)) is None
 
 
 def test_the_same_holds_in_a_batch() -> None:
@@ -78,3 +80,22 @@ def test_the_same_holds_in_a_batch() -> None:
     scores = tally(logs.rules().clues, reading)
     assert vague(scores)
     assert unclued(RULES, reading, scores)[0].cause == "env.path"
+
+
+def test_a_warning_before_the_end_does_not_decide() -> None:
+    mild = msgspec.structs.replace(KNOWN, places=(msgspec.structs.replace(PLACE, kind="OddWarning"),))
+
+    def origin(line: str, around: frozenset[str]) -> Origin | None:
+        return mild if "OddWarning" in line else None
+
+    warned = "thing.py:3: OddWarning: this may fail\n"
+    assert traced(origin, logs.read_text(warned + TEXT)) is None
+    assert traced(origin, logs.read_text(TEXT + warned)) == mild
+
+
+def test_python_is_not_blamed_for_what_its_stack_does_not_lead_through() -> None:
+    frame = '  File "/usr/lib/python3/site-packages/thing/core.py", line 8, in start\n    raise OddError(text)\n'
+    own = logs.read_text(TEXT.replace(frame, ""))
+    assert traced(_only, own) is None
+    compiled = msgspec.structs.replace(KNOWN, places=(msgspec.structs.replace(PLACE, module="src/core.cpp"),))
+    assert traced(lambda line, around: compiled, own) == compiled

@@ -36,6 +36,8 @@ _SYSTEM = frozenset(
     }
 )
 """What the C library and the CUDA runtime say: every program that contains them has it, and none is its origin."""
+_LATER = frozenset({"FutureWarning", "DeprecationWarning", "PendingDeprecationWarning"})
+"""What will be an error one day is none yet, and all projects say it alike."""
 _ASSERTED = "INTERNAL ASSERT FAILED at"
 """Such a line names its file itself."""
 
@@ -44,6 +46,8 @@ def worth(package: str, message: Message) -> bool:
     """Whether a message goes into the atlas: all of Python's, of a library's strings those that tell of trouble."""
     text, module = message.text, message.module
     if text.strip(" .:\0\n").lower() in _SYSTEM:
+        return False
+    if message.kind in _LATER or "will be removed in" in text:
         return False
     if module.endswith(".py") or package in ("python", "numpy"):
         return True

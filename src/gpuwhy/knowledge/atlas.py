@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib import resources
 
@@ -23,6 +23,8 @@ MOST_TEXT = 4000
 MOST_STARTS = 12
 MOST_ALIKE = 20
 ALIKE = 0.4
+DISTINCT = 6.0
+"""Shingles that a line shares with a template before it is taken for its own, whatever else the text names."""
 AGREED = 0.7
 """The part of a module's labels that must name one cause before it speaks for the others there (docs/accuracy.md)."""
 SHARE = 0.55
@@ -52,14 +54,18 @@ def labels() -> dict[str, tuple[Label, ...]]:
     return out
 
 
-def origin(line: str, package: str = "") -> Origin | None:
-    """Where a line comes from (of programs with the same text, `package` first); None where no template fits."""
+def origin(line: str, around: Collection[str] = ()) -> Origin | None:
+    """Where a line comes from; None where no template fits, or one that any program may have said.
+
+    `around` are the words of the text that the line stands in: the programs that it names come first, and a short or
+    common message is theirs only.
+    """
     text = line[:MOST_TEXT]
     found = shingles.words(text, MOST_WORDS)
     mine = set(shingles.shingles(found))
     counts = Counter(row for one in mine | _starts(text) for row in atlas().rows(one))
     scored = [(score, row) for row, hits in counts.items() if (score := _score(row, hits, len(mine), len(found)))]
-    return _best(sorted(scored, reverse=True), text, package) if scored else None
+    return _best(sorted(scored, reverse=True), text, {*around, *found}) if scored else None
 
 
 def _starts(text: str) -> set[int]:
@@ -88,8 +94,8 @@ def _score(row: int, hits: int, held: int, words: int) -> float:
     return hits / kept * min(had, held) if fits else 0.0
 
 
-def _best(scored: list[tuple[float, int]], text: str, package: str) -> Origin:
-    """The template that fits best; of those alike the hinted package's, the one whose type stands in the line."""
+def _best(scored: list[tuple[float, int]], text: str, named: Collection[str]) -> Origin | None:
+    """The template that fits best; of those alike a named program's, the one whose type stands in the line."""
     book, best = atlas(), scored[0][0]
     places: dict[str, tuple[Place, int]] = {}
     for score, row in scored[:MOST_ALIKE]:
@@ -97,16 +103,23 @@ def _best(scored: list[tuple[float, int]], text: str, package: str) -> Origin:
             known = places.get(place.package)
             if known is None or len(place.releases) > len(known[0].releases):
                 places[place.package] = (place, row)
-    ordered = sorted(places.values(), key=lambda one: _far(one[0], text, package))
+    ordered = sorted(places.values(), key=lambda one: _far(one[0], text, named))
     chosen = tuple(place for place, _ in ordered)
     alike = [row for score, row in scored[:MOST_ALIKE] if score >= ALIKE * best and _same_module(row, chosen[0])]
     keys = [f"{book.key[row]:08x}" for row in (ordered[0][1], *alike)]
     label = _label(keys, chosen)
+    if best < (DISTINCT if label is None else LEAST) and not _named(chosen[0], named):
+        return None
     return Origin(keys[0], chosen, best, label, _prior(label, chosen[0]))
 
 
-def _far(place: Place, text: str, package: str) -> tuple[bool, ...]:
-    return place.package != package, not place.kind or place.kind not in text, place.package not in INNOCENT
+def _far(place: Place, text: str, named: Collection[str]) -> tuple[bool, ...]:
+    return not _named(place, named), not place.kind or place.kind not in text, place.package not in INNOCENT
+
+
+def _named(place: Place, words: Collection[str]) -> bool:
+    """Whether a text names the program; Python is always there."""
+    return place.package in INNOCENT or any(part in words for part in (place.package, *place.package.split("-")))
 
 
 def _same_module(row: int, place: Place) -> bool:

@@ -18,7 +18,7 @@ from gpuwhy.model.symptom import Likeness, Question, Reading, Symptom
 from gpuwhy.model.version import dotted
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.link import concerned, noticed
-from gpuwhy.reason.origins import by_origin, traced, vague
+from gpuwhy.reason.origins import Tracer, by_origin, traced, vague
 from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed, ruled_out
@@ -56,7 +56,7 @@ class Rules(msgspec.Struct, frozen=True):
     questions: Mapping[str, Question]
     admitted: Callable[[Sequence[Symptom]], frozenset[str]]
     lexicon: Callable[[], Mapping[str, Likeness]]
-    origin: Callable[[str], Origin | None] = lambda line: None
+    origin: Tracer = lambda line, around: None
 
 
 def explain(

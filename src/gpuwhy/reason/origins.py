@@ -13,12 +13,17 @@ from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.reason.tally import Score
 from gpuwhy.reason.words import LEAST, complains
 
-LABELLED, GUESSED = 0.8, 0.35
+LABELLED, GUESSED = 0.75, 0.35
 """What the causes of a label, and those of a module's other messages, are given together (docs/accuracy.md)."""
 VAGUE = ("python", "title")
 """Speakers whose messages tell the type of an exception and little else."""
+ENDED = ("ending.own", "ending.inside")
+"""What says no more than where an exception was raised."""
+Tracer = Callable[[str, frozenset[str]], Origin | None]
+"""From a line, and the words of the text it stands in, to its origin."""
 LINES = 60
 MOST = 8
+_NAME = re.compile(r"[a-z][a-z0-9]{1,40}")
 _FRAME = re.compile(r'\s*(?:File "|at |frame #|\^|~|During handling|The above exception|Traceback )|\s{4,}\w.*[(=]')
 
 
@@ -30,13 +35,26 @@ def vague(scores: Sequence[Score]) -> bool:
 
 
 def _vague(symptom: Symptom) -> bool:
-    return symptom.speaker in VAGUE or symptom.signature == "ending.inside"
+    return symptom.speaker in VAGUE or symptom.signature in ENDED
 
 
-def traced(origin: Callable[[str], Origin | None], reading: Reading) -> Origin | None:
-    """The origin of the last complaint of a text that has a label, else of the last that has an origin."""
-    found = [one for line in _complaints(reading.excerpt) if (one := origin(line))]
+def traced(origin: Tracer, reading: Reading) -> Origin | None:
+    """The origin of the last complaint that has a label, else of the last; a warning counts only as the last word."""
+    around = frozenset(_NAME.findall(reading.excerpt.lower()))
+    asked = [origin(line, around) for line in _complaints(reading.excerpt)]
+    found = [one for place, one in enumerate(asked) if one and (not place or not _warns(one)) and _there(one, reading)]
     return next((one for one in found if one.label), found[0] if found else None)
+
+
+def _there(origin: Origin, reading: Reading) -> bool:
+    """Whether the stack leads through a package that says it, as it must for Python; compiled code has no frames."""
+    owners = {frame.owner for one in (reading.ending, *reading.ending.chain) for frame in one.stack}
+    folders = {place.module.partition("/")[0] for place in origin.places if place.module.endswith(".py")}
+    return not owners or len(folders) < len(origin.places) or not folders.isdisjoint(owners)
+
+
+def _warns(origin: Origin) -> bool:
+    return origin.kind.lower().endswith("warning")
 
 
 def _complaints(text: str) -> Iterator[str]:
