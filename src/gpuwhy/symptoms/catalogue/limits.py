@@ -42,10 +42,10 @@ SIGNATURES: tuple[Signature, ...] = (
     error("limit.cpu_time", r"cpu ?time limit exceeded|\bsigxcpu\b", "time limit exceeded", "sigxcpu"),
     error(
         "limit.space",
-        rf"{_WHERE}(?:no space left on (?:the )?device|errno 28\b|\benospc\b|disk (?:is )?full\b|(?:disk )?quota exceeded|errno 122\b|\bedquot\b|disk quota"
+        rf"{_WHERE}(?:no space left on (?:the )?device|errno 28\b|\benospc\b|disk (?:is )?full\b|(?:disk )?quota exceeded|errno 122\b|\bedquot\b"
         r"|not enough (?:free )?(?:disk )?space|not enough space on the disk|insufficient (?:free )?(?:disk|storage) space|out of disk space)"
         rf"(?![^\n]*(?:/dev/shm|torch_\d|psm_)){_PATH}",
-        "no space left on", "errno 28", "enospc", "disk full", "disk is full", "quota exceeded", "errno 122", "edquot", "disk quota", "not enough space", "not enough free", "not enough disk",
+        "no space left on", "errno 28", "enospc", "disk full", "disk is full", "quota exceeded", "errno 122", "edquot", "not enough space", "not enough free", "not enough disk",
         "insufficient disk", "insufficient free", "insufficient storage", "out of disk space",
         covers=(*_PLAIN, "build.cu_error", "build.nvcc_error", "build.failed", "container."),
     ),

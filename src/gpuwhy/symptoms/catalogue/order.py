@@ -34,7 +34,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "order.twice",
         r"context has already been set|(?:initiali[sz]e|initiali[sz]ing|called|call) [^\n]{0,60}\btwice\b|(?:should|must|can|may) only be (?:called|initiali[sz]ed|set|created|used) once"
-        r"|(?P<what>[\w.]{3,60}) (?:has|have|was|is) already (?:been )?(?:initiali[sz]ed|started|running|set ?up)\b|already been initiali[sz]ed|has already been called(?: on this \w+)? since",
+        r"|\w(?:error|exception)\W{1,3}[^\n]{0,80}?(?P<what>[\w.]{3,60}) (?:has|have|was|is) already (?:been )?(?:initiali[sz]ed|started|running|set ?up)\b|has already been called(?: on this \w+)? since",
         "already been set", "twice", "only be called once", "only be initialized once", "only be set once", "only be created once", "only be used once", "has already", "have already", "was already", "is already", "already been init",
         covers=_PLAIN,
     ),

@@ -10,7 +10,7 @@ _PLAIN = ("python.", "nccl.rendezvous", "nccl.gloo", "nccl.other", "tf.", "jax."
 SIGNATURES: tuple[Signature, ...] = (
     error(
         "peer.absent",
-        r"timed out after (?P<seconds>\d+) seconds waiting for clients[^\n]{0,20}?(?P<came>\d+)/(?P<wanted>\d+) clients joined|(?P<came2>\d+)/(?P<wanted2>\d+) clients joined|waiting for clients"
+        r"timed out after (?P<seconds>\d+) seconds waiting for clients[^\n]{0,20}?(?P<came>\d+)/(?P<wanted>\d+) clients joined|(?P<came2>\d+)/(?P<wanted2>\d+) clients joined|timed? ?out[^\n]{0,40}waiting for clients"
         r"|timed? ?out (?:initializing process group|in store based barrier)|store based barrier[^\n]{0,80}(?:timed? ?out|timeout)"
         r"|wait timeout after \d+ ?ms, keys|rendezvoustimeouterror|rendezvous[^\n]{0,60}timed? ?out|barrier timed out|not enough (?:nodes|workers|ranks) (?:joined|available)",
         "waiting for clients", "clients joined", "initializing process group", "based barrier", "wait timeout after", "rendezvous", "barrier timed", "not enough nodes", "not enough workers", "not enough ranks",
@@ -35,8 +35,8 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "peer.gone",
-        r"connection (?:closed|reset|aborted|broken) by (?:the )?(?:remote )?peer|closed by remote peer|(?:connection|socket) (?:was )?(?:likely )?closed\b[^\n]{0,60}(?:remote|peer|shutdown|crash|rank)|socket closed|did the remote server (?:shutdown|crash)|failed to recv, got 0 bytes|remote process (?:exiting prematurely|exited)|commclosederror|\bbroken pipe\b"
-        r"|possible application crash on rank (?P<rank>\d+)|(?:another|other) (?:task|rank|worker|peer) (?:has )?(?:died|crashed)|tasks? (?:have|has) crashed|(?:heartbeat|keepalive)[^\n]{0,60}(?:timed? ?out|missed|lost|expired)|"
+        r"connection (?:closed|reset|aborted|broken) by (?:the )?(?:remote )?peer|closed by remote peer|(?:connection|socket) (?:was )?(?:likely )?closed\b[^\n]{0,60}(?:remote|peer|shutdown|crash|rank)|(?:aborted by|unavailable|error)\w{0,10}\W{1,3}[^\n]{0,60}socket closed|did the remote server (?:shutdown|crash)|failed to recv, got 0 bytes|remote process (?:exiting prematurely|exited)|commclosederror|\bbroken pipe\b"
+        r"|possible application crash on rank (?P<rank>\d+)|(?:another|other) (?:task|rank|worker|peer) (?:has )?(?:died|crashed)|tasks? (?:have|has) crashed|(?:heartbeat|keepalive)[^\n]{0,60}(?:timed? ?out|lost|expired)|"
         r"distributed service detected fatal errors|collective ops? is aborted|connection reset by peer|lost connection to (?:the )?(?:peer|rank|scheduler|worker|coordinator|leader|nanny)",
         "by peer", "by remote peer", "likely closed", "socket closed", "remote server", "got 0 bytes", "exiting prematurely", "remote process exited", "commclosederror", "broken pipe", "application crash on rank", "task died", "rank died", "worker died", "peer died", "has died", "task crashed", "has crashed", "tasks have crashed", "rank crashed", "worker crashed", "peer crashed", "heartbeat", "keepalive",
         "detected fatal errors", "ops is aborted", "op is aborted", "lost connection", "connection closed", "was closed", "connection was closed",
