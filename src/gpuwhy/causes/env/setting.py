@@ -8,7 +8,7 @@ from gpuwhy.causes.commands import word
 from gpuwhy.causes.windows import on_windows
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Source, value_or
+from gpuwhy.model.fact import Absent, Source, value_or
 from gpuwhy.model.facts import Fault, Variable
 
 MOST = 12
@@ -18,6 +18,7 @@ OF_THE_GPU = (
     "CUBLAS", "CUDA_", "CUDNN_", "NCCL_", "NVIDIA_",
 )  # fmt: skip
 """How the names begin that are read only where a GPU is used."""
+MILD = ("ignored", "misspelt")
 ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST"})
 """Read when something is compiled: a program that only runs does not mind."""
 
@@ -31,11 +32,20 @@ def concerns(case: Case, *kinds: str) -> Iterator[tuple[Variable, Fault]]:
     if _elsewhere(case, name):
         return
     for variable in case.facts.environment.variables.need() or ():
-        if variable.name.startswith(OF_THE_GPU) and _without_cuda(case):
+        of_the_gpu = variable.name.startswith(OF_THE_GPU)
+        if of_the_gpu and _without_cuda(case):
             continue
         for fault in variable.faults:
-            if fault.kind in kinds and (not fault.frameworks or name in fault.frameworks):
+            if fault.kind not in kinds or not (name in fault.frameworks if fault.frameworks else _speaks_for_all(case)):
+                continue
+            if not (of_the_gpu and fault.kind in MILD and isinstance(gpu_present(case.facts), Absent)):
                 yield variable, fault
+
+
+def _speaks_for_all(case: Case) -> bool:
+    """Whether this is the first framework that can use a GPU: what concerns them all is told once."""
+    able = [f for f in value_or(case.facts.target.frameworks, ()) if value_or(f.gpu_build, True) is not False]
+    return case.framework is None or (bool(able) and able[0].name == case.framework.name)
 
 
 def _without_cuda(case: Case) -> bool:
