@@ -66,3 +66,14 @@ def test_a_sound_package_costs_no_further_question():
     (one,) = extensions(host, machine()).need() or ()
     assert one.count == 0
     assert not any(str(path).endswith("METADATA") for _, path in host.asked)
+
+
+def test_libraries_for_the_stable_interface_are_looked_at_too():
+    class Stable(Fake):
+        def ask(self, op: str, *args: Any) -> Fact[Any]:
+            if op == "unmet":
+                return Known(() if args[1].startswith("_Z") else ("aoti_torch_abi_version",), HERE)
+            return super().ask(op, *args)
+
+    (one,) = extensions(Stable(Known((), HERE)), machine()).need() or ()
+    assert (one.count, one.symbols) == (1, ("aoti_torch_abi_version",))

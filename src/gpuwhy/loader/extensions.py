@@ -10,6 +10,8 @@ from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 from gpuwhy.model.facts import Distribution, Extension, Facts, Framework
 
 TORCH_SYMBOLS = r"_ZNK?(3c10|2at|5torch|4c10d)"
+STABLE_SYMBOLS = r"(aoti_)?torch_"
+"""The C functions that libraries for PyTorch's stable interface (`.abi3.so`) use instead."""
 _TORCH_LIBRARIES = (
     "libc10.so",
     "libtorch_cpu.so",
@@ -68,6 +70,9 @@ def _of(host: Host, package: Distribution, torch: Framework, windows: bool) -> l
         if not any(need.startswith(("libtorch", "libc10", "torch", "c10")) for need in _needs(host, path, windows)):
             continue
         lacking = host.unmet(path, "" if windows else TORCH_SYMBOLS, *providers)
+        if isinstance(lacking, Known) and not lacking.value and not windows:
+            stable = host.unmet(path, STABLE_SYMBOLS, *providers)
+            lacking = stable if isinstance(stable, Known) else lacking
         if isinstance(lacking, Known):
             wants = _wanted(host, package) if lacking.value else Unknown("nothing is missing, so it was not asked")
             out.append(Extension(package.name, package.version, path, lacking.value[:3], len(lacking.value), wants))

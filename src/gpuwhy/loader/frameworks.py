@@ -6,6 +6,7 @@ release that changes its way is followed rather than remembered.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable
 
@@ -22,6 +23,9 @@ CUDNN_PARTS = {
 """The sub-libraries that the cuDNN shim opens by itself, by cuDNN major."""
 
 _TORCH_PAIR = re.compile(r'"(\w+)"[,:] *"(lib[\w-]+\.so)')
+_TORCH_CALL = re.compile(r'_preload_cuda_(?:deps|lib)\("(\w+)", *"(lib[\w-]+\.so)')
+_TORCH_ALL = re.compile(r"_preload_cuda_deps\((?:required=False)?\)")
+_TORCH_MAPS = re.compile(r'if "([^"]+)" not in _maps')
 _JAX_LOAD = re.compile(r'^\s*_load\("(\w+)", \[(.*)\]\)')
 _QUOTED = re.compile(r'"([^"]+)"')
 
@@ -53,25 +57,54 @@ def _plain(process: Process, facts: Facts, framework: Framework) -> None:
 
 
 def _torch(process: Process, facts: Facts, framework: Framework) -> None:
-    """libtorch_global_deps first; then, in releases that do so, every nvidia wheel by path; then the extension."""
+    """libtorch_global_deps first; then, in releases that do so, nvidia wheels by path; then the extension."""
     main, host = _main(process), process.world.host
     deps = process.dlopen(f"{framework.path}/lib/libtorch_global_deps.so", main)
-    text = host.lines(f"{framework.path}/__init__.py", '"lib', "_preload_cuda_deps(")
-    lines = text.value if isinstance(text, Known) else ()
     failed = process.closed(deps) if deps else False
-    if failed or any("_preload_cuda_deps(required=False)" in line for line in lines):
-        pairs = [m.groups() for line in lines if (m := _TORCH_PAIR.search(line)) and "_preload_cuda_lib(" not in line]
-    else:
-        pairs = [m.groups() for line in lines if "_preload_cuda_lib(" in line and (m := _TORCH_PAIR.search(line))]
+    pairs, needed = _torch_preloads(process, framework, failed)
     for folder, stem in pairs:
         path = _wheel_library(process, facts, framework, folder, stem)
         if path:
             process.dlopen(path, main, f"preloaded by {framework.path}/__init__.py")
+        elif needed and not failed:
+            break  # torch gives up quietly at the first that it does not find
     if failed:
         process.missing.clear()
         process.dlopen(f"{framework.path}/lib/libtorch_global_deps.so", main)
     for path in _names(host, framework.path, r"_C\.[\w-]*\.?so$|_C\.cpython.*\.so$"):
         process.dlopen(path, main)
+
+
+def _torch_preloads(process: Process, framework: Framework, failed: bool) -> tuple[list[tuple[str, str]], bool]:
+    """What torch's own text preloads, and whether it stops at the first that is missing.
+
+    1.13 to 2.5: all, only after libtorch_global_deps failed to load. 2.6 to 2.9: nvRTC and nvJitLink, where the CUDA
+    runtime is a wheel's (2.9: wherever it comes from). 2.10 and newer: all; since 2.14 a missing one is passed over.
+    """
+    file, host = f"{framework.path}/__init__.py", process.world.host
+    text = host.lines(file, '"lib', "_preload_cuda_deps(")
+    lines = text.value if isinstance(text, Known) else ()
+    named = [((m[1], m[2]), "required=False" in line) for line in lines if (m := _TORCH_CALL.search(line))]
+    listed = [(m[1], m[2]) for line in lines if "_preload_cuda_" not in line and (m := _TORCH_PAIR.search(line))]
+    optional = [pair for pair, may_miss in named if may_miss]
+    at_once = [pair for pair, may_miss in named if not may_miss]
+    whole = [line for line in lines if _TORCH_ALL.search(line)]
+    if failed:
+        return [*listed, *optional], True
+    if not _torch_goes_on(process, file):
+        return [], True
+    if at_once:
+        return at_once, True
+    return ([*listed, *optional], "required=False" not in whole[0]) if whole else ([], True)
+
+
+def _torch_goes_on(process: Process, file: str) -> bool:
+    """Whether the CUDA runtime that is loaded by now is one that torch's text looks for in /proc/self/maps."""
+    said = process.world.host.lines(file, "not in _maps")
+    if not isinstance(said, Known):
+        return True
+    wanted = next((m[1] for line in said.value if (m := _TORCH_MAPS.search(line))), "")
+    return bool(wanted) and any(wanted in posixpath.normpath(one.path) for one in process.loaded)
 
 
 def _wheel_library(process: Process, facts: Facts, framework: Framework, folder: str, stem: str) -> str:

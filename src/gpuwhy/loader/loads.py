@@ -31,6 +31,10 @@ _STUB_BYTES = 1 << 20  # a real driver library has tens of MB, the toolkit's stu
 _WSL = "/usr/lib/wsl/"
 _ASIDE = ("/usr/lib/wsl/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/local/cuda/compat")
 _CUDNN_TELLS = re.compile(r"libcudnn_(graph|ops|adv|ops_infer|cnn_infer|adv_infer)\.so")
+_AFTER_TORCH = frozenset(
+    {"xformers", "flash_attn", "bitsandbytes", "torchvision", "torchaudio", "vllm", "torch_tensorrt"}
+)
+"""Packages that import PyTorch before they open anything of their own."""
 _BY_PATHFINDER = frozenset({"cupy"})  # frameworks that look through the nvidia wheels by themselves
 
 
@@ -213,7 +217,7 @@ def needs(host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
     frameworks = facts.target.frameworks
     sure = isinstance(host.environ(), Known)
     out = [
-        _needed(facts, framework, opened, by_name[framework.name], sure)
+        _needed(facts, framework, opened, by_name[framework.name], sure, by_name.get("torch"))
         for framework in (frameworks.value if isinstance(frameworks, Known) else ())
         if framework.name in by_name and isinstance(framework.opens, Known)
         for opened in framework.opens.value
@@ -221,12 +225,17 @@ def needs(host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
     return Known(tuple(out), found.source)
 
 
-def _needed(facts: Facts, framework: Framework, opened: Opened, tree: LoadTree, sure: bool) -> NeededLibrary:
+def _needed(
+    facts: Facts, framework: Framework, opened: Opened, tree: LoadTree, sure: bool, torch: LoadTree | None
+) -> NeededLibrary:
     loaded = next((one for one in tree.libraries if one.name == opened.name), None)
     missing = next((one for one in tree.missing if one.name == opened.name), None)
     copies = facts.libraries.copies.value if isinstance(facts.libraries.copies, Known) else ()
     same = [c for c in copies if c.name == opened.name]
     found, via = _outcome(framework, opened, loaded, missing, same)
+    if isinstance(found, Absent) and torch is not None and framework.name.replace("-", "_") in _AFTER_TORCH:
+        mapped = next((one for one in torch.libraries if one.name == opened.name), None)
+        found, via = (Known(mapped.path, found.source), "already loaded by PyTorch") if mapped else (found, via)
     if isinstance(found, Absent) and not sure:
         found = Unknown(f"{opened.name}: not in the cache or default folders, and LD_LIBRARY_PATH was not seen")
     lost = isinstance(found, Absent)

@@ -165,17 +165,17 @@ def _cudnn(facts: Facts, shown: Sequence[Shown]) -> Layer:
 
 
 def _would_miss(one: Framework, facts: Facts) -> str:
-    """On a machine without a GPU: what the framework would not find on one like it that has a GPU."""
+    """On a machine without a GPU: what a framework that links its libraries does not find."""
     needs = facts.loads.needs
     names = [
         need.name
         for need in (needs.value if isinstance(needs, Known) else ())
         if need.framework == one.name and not need.optional and isinstance(need.found, Absent)
     ]
-    if not names or not isinstance(gpu_present(facts), Absent):
+    if not names or one.name not in LINKED or not isinstance(gpu_present(facts), Absent):
         return ""
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return f"{'it cannot load without' if one.name in LINKED else 'with a GPU it would miss'} {names[0]}{more}"
+    return f"it cannot load without {names[0]}{more}"
 
 
 def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
