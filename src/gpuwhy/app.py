@@ -11,6 +11,7 @@ import msgspec
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.pages import page
+from gpuwhy.causes.places import placed
 from gpuwhy.host.alias import Alias, Plain
 from gpuwhy.host.base import Host
 from gpuwhy.host.live import LiveHost
@@ -127,7 +128,8 @@ class Run:
             return report_on_probe(self.facts, self.took, self.options.python)
         asked = [c for c in CAUSES if c.asked(self.facts)]
         with_gpu = somewhere(self.facts) if self._lacks_gpu else None
-        return report(asked, self.facts, self.took, self.options.python, with_gpu, self.as_if)
+        made = report(asked, self.facts, self.took, self.options.python, with_gpu, self.as_if)
+        return msgspec.structs.replace(made, causes=placed(made.causes, self.facts))
 
     @property
     def _lacks_gpu(self) -> bool:

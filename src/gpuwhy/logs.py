@@ -15,6 +15,7 @@ from gpuwhy.causes.clues.admits import admitted
 from gpuwhy.causes.clues.pointed import remedies
 from gpuwhy.causes.clues.questions import QUESTIONS, question_for
 from gpuwhy.causes.clues.words import lexicon
+from gpuwhy.causes.places import placed
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Report
@@ -79,7 +80,7 @@ def report_on(
     """The report on what was read, with this machine's facts if they are given."""
     took = time.monotonic() - started if started else 0.0
     told = explain_reading(rules(), reading, facts, _answers(answers), took, where)
-    return msgspec.structs.replace(told, causes=named(told.causes, environment(facts) if facts else ""))
+    return msgspec.structs.replace(told, causes=placed(named(told.causes, environment(facts) if facts else ""), facts))
 
 
 def _answers(given: Iterable[str]) -> Mapping[str, str]:

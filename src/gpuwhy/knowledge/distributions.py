@@ -1,0 +1,130 @@
+"""Distributions: how each Linux family names the packages that a remedy installs, and the tool that installs them.
+
+The remedies are written for Ubuntu; here they are put into the words of the system that was seen.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+Family = Literal["ubuntu", "debian", "fedora", "rhel", "arch", "suse", "nixos"]
+
+_FAMILIES: tuple[tuple[Family, str], ...] = (
+    ("ubuntu", r"ubuntu|linux mint|pop!_os|elementary|zorin"),
+    ("debian", r"debian|devuan|kali|raspbian|proxmox"),
+    ("fedora", r"fedora|nobara|bazzite"),
+    ("rhel", r"red hat|rhel|centos|rocky|alma|oracle linux|scientific linux|amazon linux"),
+    ("arch", r"arch|manjaro|endeavour|garuda|cachyos"),
+    ("suse", r"suse|sles"),
+    ("nixos", r"nixos"),
+)
+
+DRIVER: dict[Family, str] = {
+    "ubuntu": "sudo ubuntu-drivers install",
+    "debian": "sudo apt install nvidia-driver    # from the component non-free of the sources",
+    "fedora": "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda    # from RPM Fusion's nonfree repository",
+    "rhel": "sudo dnf module install nvidia-driver:latest-dkms    # NVIDIA's repository; from 10 on: install nvidia-open",
+    "arch": "sudo pacman -S nvidia-open nvidia-utils    # cards older than Turing need a legacy package",
+    "suse": "sudo zypper install nvidia-open-driver-G06-signed-kmp-default nvidia-compute-utils-G06",
+    "nixos": "",
+}
+NIXOS_DRIVER = (
+    'in configuration.nix: services.xserver.videoDrivers = [ "nvidia" ]; hardware.graphics.enable = true; '
+    "then sudo nixos-rebuild switch"
+)
+_INSTALL: dict[Family, str] = {
+    "ubuntu": "sudo apt install",
+    "debian": "sudo apt install",
+    "fedora": "sudo dnf install",
+    "rhel": "sudo dnf install",
+    "arch": "sudo pacman -S",
+    "suse": "sudo zypper install",
+    "nixos": "nix-shell -p",
+}
+
+
+class _Names(NamedTuple):
+    """One package's name in each family but Debian's own; "" where it has none."""
+
+    fedora: str
+    rhel: str
+    arch: str
+    suse: str
+    nixos: str
+
+
+_PACKAGES: dict[str, _Names] = {
+    "build-essential": _Names("gcc gcc-c++ make", "gcc gcc-c++ make", "base-devel", "gcc gcc-c++ make", "gcc gnumake"),
+    "ninja-build": _Names("ninja-build", "ninja-build", "ninja", "ninja", "ninja"),
+    "cmake": _Names("cmake", "cmake", "cmake", "cmake", "cmake"),
+    "python3-dev": _Names("python3-devel", "python3-devel", "python", "python3-devel", "python3"),
+    "zlib1g": _Names("zlib-ng-compat", "zlib", "zlib", "libz1", "zlib"),
+    "nvidia-container-toolkit": _Names(
+        "nvidia-container-toolkit",
+        "nvidia-container-toolkit",
+        "nvidia-container-toolkit",
+        "nvidia-container-toolkit",
+        "",
+    ),
+    "nvidia-cuda-toolkit": _Names("cuda-toolkit", "cuda-toolkit", "cuda", "cuda-toolkit", "cudatoolkit"),
+    "libcuda1": _Names(
+        "xorg-x11-drv-nvidia-cuda-libs", "nvidia-driver-cuda-libs", "nvidia-utils", "nvidia-compute-G06", ""
+    ),
+    "linux-headers-$(uname -r)": _Names(
+        "kernel-devel-$(uname -r)", "kernel-devel-$(uname -r)", "linux-headers", "kernel-default-devel", ""
+    ),
+}
+_COMPAT = re.compile(r"cuda-compat-[\d-]+")
+_LIBRARIES = re.compile(r"libnvidia-compute-\d+")
+_APT = re.compile(r"sudo apt(?:-get)? install(?: --only-upgrade)?((?: (?!&&|#)[^\s;&|]+(?: -r\))?)+)")
+_WHOLE: dict[str, dict[Family, str]] = {
+    "sudo apt install --fix-broken": {
+        "fedora": "sudo dnf distro-sync", "rhel": "sudo dnf distro-sync", "arch": "sudo pacman -Syu",
+        "suse": "sudo zypper verify", "nixos": "sudo nixos-rebuild switch",
+    },
+    "sudo update-initramfs -u": {
+        "fedora": "sudo dracut --force", "rhel": "sudo dracut --force", "suse": "sudo dracut --force",
+        "arch": "sudo mkinitcpio -P", "nixos": "sudo nixos-rebuild boot",
+    },
+}  # fmt: skip
+
+
+def family_of(distribution: str) -> Family | None:
+    """The family of a distribution by its own name ("Rocky Linux 9.4"); None for one that is not known."""
+    return next((name for name, words in _FAMILIES if re.search(words, distribution, re.IGNORECASE)), None)
+
+
+def put(command: str, family: Family) -> str | None:
+    """A command written for Ubuntu, in the words of a family; None where that family has no such command."""
+    lines = [_line(line, family) for line in command.split("\n")]
+    return None if any(line is None for line in lines) else "\n".join(line for line in lines if line is not None)
+
+
+def _line(line: str, family: Family) -> str | None:
+    if "ubuntu-drivers" in line:
+        return DRIVER[family] or None
+    for wanted, instead in _WHOLE.items():
+        if wanted in line and family in instead:
+            line = line.replace(wanted, instead[family])
+    match = _APT.search(line)
+    if match is None or family == "ubuntu":
+        return re.sub(r" +# Debian: .*", "", line) if family == "ubuntu" else line
+    names = [_name(one, family) for one in re.findall(r"\S*\$\(uname -r\)\S*|\S+", match[1])]
+    if not all(names):
+        return None
+    rest = re.sub(r" +# Debian: .*", "", line[match.end() :])
+    return f"{line[: match.start()]}{_INSTALL[family]} {' '.join(names)}{rest}"
+
+
+def _name(package: str, family: Family) -> str:
+    if _LIBRARIES.fullmatch(package):
+        package = "libcuda1"
+    if family == "debian":
+        return "" if _COMPAT.fullmatch(package) else package
+    if _COMPAT.fullmatch(package):
+        return package if family in ("fedora", "rhel", "suse") else ""
+    row = _PACKAGES.get(package)
+    if row is None or family == "ubuntu":
+        return ""
+    return str(getattr(row, family))

@@ -1,0 +1,81 @@
+"""Remedies in the words of each distribution."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.causes.places import NO_GPU, placed
+from gpuwhy.knowledge.distributions import family_of, put
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.fact import Absent, Known, Source, Unknown
+from gpuwhy.model.facts import Devices, Facts, Surroundings
+from gpuwhy.model.report import Shown
+
+HERE = Source("file", "test")
+
+
+@pytest.mark.parametrize(
+    "name, family",
+    [
+        ("Ubuntu 24.04.3 LTS", "ubuntu"), ("Linux Mint 22", "ubuntu"), ("Debian GNU/Linux 12 (bookworm)", "debian"),
+        ("Fedora Linux 41 (Workstation Edition)", "fedora"), ("Rocky Linux 9.4 (Blue Onyx)", "rhel"),
+        ("Red Hat Enterprise Linux 8.10 (Ootpa)", "rhel"), ("AlmaLinux 9.4", "rhel"), ("Arch Linux", "arch"),
+        ("openSUSE Tumbleweed", "suse"), ("SUSE Linux Enterprise Server 15 SP5", "suse"),
+        ("NixOS 24.05 (Uakari)", "nixos"),
+        ("Alpine Linux v3.20", None), ("", None),
+    ],
+)  # fmt: skip
+def test_families(name: str, family: str | None) -> None:
+    assert family_of(name) == family
+
+
+@pytest.mark.parametrize(
+    "command, family, expected",
+    [
+        ("sudo apt install build-essential ninja-build", "fedora", "sudo dnf install gcc gcc-c++ make ninja-build"),
+        ("sudo apt install build-essential", "arch", "sudo pacman -S base-devel"),
+        ("sudo apt install python3-dev", "suse", "sudo zypper install python3-devel"),
+        ("sudo apt install zlib1g", "rhel", "sudo dnf install zlib"),
+        ("sudo apt install libnvidia-compute-550    # Debian: x", "debian", "sudo apt install libcuda1"),
+        ("sudo apt install libnvidia-compute-550    # Debian: x", "ubuntu", "sudo apt install libnvidia-compute-550"),
+        ("sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia", "rhel",
+         "sudo dnf install kernel-devel-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia"),
+        ("sudo apt install cuda-compat-12-4; export LD_LIBRARY_PATH=/x", "rhel",
+         "sudo dnf install cuda-compat-12-4; export LD_LIBRARY_PATH=/x"),
+        ("sudo apt install g++-11", "fedora", None),
+        ("sudo apt install cuda-compat-12-4", "arch", None),
+        ("pip install torch", "arch", "pip install torch"),
+    ],
+)  # fmt: skip
+def test_commands(command: str, family: str, expected: str | None) -> None:
+    assert put(command, family) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("family", ["debian", "fedora", "rhel", "arch", "suse"])
+def test_no_family_is_told_of_ubuntu_s_driver_tool(family: str) -> None:
+    said = put("sudo ubuntu-drivers install    # Debian: sudo apt install nvidia-driver", family)  # type: ignore[arg-type]
+    assert said is not None
+    assert "ubuntu" not in said
+    assert "nvidia" in said
+
+
+def fixes(distribution: str, gpu: bool, *commands: str) -> list[Fix]:
+    pci = Known((), HERE) if not gpu else Unknown("not looked at")
+    around = Surroundings(
+        system=Known("linux", HERE), distribution=Known(distribution, HERE), container=Absent(HERE), wsl=Absent(HERE)
+    )
+    facts = Facts(surroundings=around, devices=Devices(pci=pci))
+    shown = Shown("driver.missing", "t", 0.9, "", (), (), tuple(Fix("Install the driver", c) for c in commands), True)
+    return list(placed((shown,), facts)[0].fixes)
+
+
+def test_no_driver_where_there_is_no_gpu() -> None:
+    assert fixes("Debian GNU/Linux 12", False, "sudo ubuntu-drivers install", "sudo modprobe nvidia") == [NO_GPU]
+
+
+def test_what_a_family_lacks_is_said_in_words() -> None:
+    (one,) = fixes("Arch Linux", True, "sudo apt install cuda-compat-12-4")
+    assert not one.command
+    assert "cuda-compat-12-4" in one.text
+    (nix,) = fixes("NixOS 24.05", True, "sudo ubuntu-drivers install")
+    assert "videoDrivers" in nix.text
