@@ -24,7 +24,7 @@ DRIVER: dict[Family, str] = {
     "ubuntu": "sudo ubuntu-drivers install",
     "debian": "sudo apt install nvidia-driver    # from the component non-free of the sources",
     "fedora": "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda    # from RPM Fusion's nonfree repository",
-    "rhel": "sudo dnf module install nvidia-driver:latest-dkms    # NVIDIA's repository; from 10 on: install nvidia-open",
+    "rhel": "sudo dnf module install nvidia-driver:latest-dkms    # NVIDIA's repository; since 10: install nvidia-open",
     "arch": "sudo pacman -S nvidia-open nvidia-utils    # cards older than Turing need a legacy package",
     "suse": "sudo zypper install nvidia-open-driver-G06-signed-kmp-default nvidia-compute-utils-G06",
     "nixos": "",

@@ -109,12 +109,17 @@ def _falls_back(symptom: Symptom) -> bool:
 
 
 def stayed_away(facts: Facts, symptoms: Sequence[Symptom] = ()) -> bool:
-    """Whether the program succeeded with a GPU build, a GPU is here or promised, and none of its processes opened one.
+    """Whether the program succeeded and opened no GPU, although its text asks for one, or its build is for one that is
+    here or promised.
 
     A GPU that only installed packages hint at does not count: the usual wheels bring CUDA to every laptop.
     """
     touched = facts.run.touched_gpu
-    if facts.run.failed or not isinstance(touched, Known) or touched.value or not gpu_builds(facts, symptoms):
+    if facts.run.failed or not isinstance(touched, Known) or touched.value:
+        return False
+    if isinstance(facts.run.wanted_gpu, Known) and value_or(facts.run.frameworks, ()):
+        return True
+    if not gpu_builds(facts, symptoms):
         return False
     injected = facts.surroundings.injected
     promised = isinstance(injected, Known) and injected.value.requested not in ("", "void", "none")
@@ -124,7 +129,12 @@ def stayed_away(facts: Facts, symptoms: Sequence[Symptom] = ()) -> bool:
 def told_of_silence(by_facts: Report, by_text: Report, facts: Facts) -> Report:
     """Why a program that succeeded did not use the GPU: by the machine, else by its output, else by itself."""
     names = ", ".join(f"{f.title} {f.version}" for f in gpu_builds(facts, by_text.symptoms))
-    did = f"{value_or(facts.run.program, 'The program')} succeeded without the GPU, though {names} is a build for it"
+    program, place = value_or(facts.run.program, "The program"), value_or(facts.run.wanted_gpu, "")
+    asked = f" ({place} asks for a GPU)" if place else ""
+    if isinstance(gpu_present(facts), Absent):
+        text = f"{program} succeeded on the CPU{asked}: this machine has no NVIDIA GPU"
+        return _headed(msgspec.structs.replace(by_facts, causes=()), "healthy", text)
+    did = f"{program} succeeded without the GPU{asked}" + (f", though {names} is a build for it" if names else "")
     for report in (by_facts, by_text):
         if report.causes and report.causes[0].confidence >= FOUND and report.causes[0].id != INNOCENT:
             return _headed(report, "degraded", f"{did}: {report.causes[0].because[0].text}")

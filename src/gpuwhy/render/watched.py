@@ -8,13 +8,15 @@ from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import GpuUse, Run
 from gpuwhy.model.report import Report
 from gpuwhy.render import explained, memory
-from gpuwhy.render.terminal import Paper
+from gpuwhy.render.terminal import Paper, plain, render_head
 
 AGAIN = "gpuwhy explain LOG"
 
 
 def render(report: Report, run: Run, paper: Paper, why: bool = False) -> str:
     """The whole report; of a success only the answer; `why` tells every cause in full."""
+    if not run.failed and not report.causes and not why:
+        return plain("\n".join(render_head(report, paper, "warn")) + "\n", paper)
     if not run.failed:
         return explained.render(report, paper, why, AGAIN)
     head = f"── gpuwhy run: {run.how_it_ended} after {duration(value_or(run.seconds, 0.0))} "

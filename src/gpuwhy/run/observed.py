@@ -11,6 +11,7 @@ from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known
 from gpuwhy.model.facts import GpuUse, HostUse, Moment, Run
 from gpuwhy.run.child import Ended
 from gpuwhy.run.sampler import Samples, thinned
+from gpuwhy.run.target import wanted_gpu
 
 POINTS = 160
 SMALL, SOON = 40 << 20, 0.3
@@ -37,8 +38,14 @@ def observed(argv: Sequence[str], ended: Ended, first_rank: Fact[str]) -> Run:
         oom_kills=_kills(ended.samples),
         frameworks=_frameworks(ended),
         touched_gpu=_touched(ended),
+        wanted_gpu=_wanted(argv),
         first_rank=first_rank,
     )
+
+
+def _wanted(argv: Sequence[str]) -> Fact[str]:
+    place = wanted_gpu(argv)
+    return known(place, "file", place) if place else absent("command", "command line", "no text that asks for a GPU")
 
 
 def name(number: int) -> str:

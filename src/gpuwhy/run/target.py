@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
 
@@ -56,3 +57,32 @@ def script_folder(argv: Sequence[str]) -> str:
     if script:
         return os.path.dirname(os.path.realpath(script))
     return "" if os.path.basename(argv[0]).startswith("python") else "-"
+
+
+_ASKS = re.compile(
+    r"\bcuda\b|['\"/]gpu\b|list_physical_devices|CUDAExecutionProvider|devices\(['\"](?:gpu|cuda)|\bcupy\b|is_gpu_available",
+    re.IGNORECASE,
+)
+_TEXT = 1 << 20
+
+
+def wanted_gpu(argv: Sequence[str]) -> str:
+    """Where a Python program's own text asks for a GPU: "train.py, line 3"; "" where it does not, or is not here."""
+    if "-c" in argv[:-1] and os.path.basename(argv[0]).startswith("python"):
+        text, name = argv[argv.index("-c") + 1], "its text"
+    else:
+        name = next((word for word in argv[1:] if word.endswith(".py") and os.path.isfile(word)), "")
+        text = _text(name) if name else ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if _ASKS.search(line.partition("#")[0]):
+            return f"{os.path.basename(name)}, line {number}"
+    return ""
+
+
+def _text(path: str) -> str:
+    try:
+        fd = regular(path)
+    except OSError:
+        return ""
+    with os.fdopen(fd, "rb") as file:
+        return file.read(_TEXT).decode("utf-8", "replace")
