@@ -153,7 +153,7 @@ CASES: tuple[Case, ...] = (
     # sound: nothing may be said
     Case("sound-other", "3.11", ("jax==0.4.38 requests==2.32.3", "!urllib3==1.20"), ()),
     Case("sound-jax", "3.11", ("jax==0.4.38",), ()),
-    Case("sound-tf", "3.11", ("tensorflow-cpu==2.17.0 tf-keras==2.17.0",), ()),
+    Case("tf-both", "3.11", ("tensorflow-cpu==2.17.0 tf-keras==2.17.0",), ("install.conflict",)),
     Case("sound-torch", "3.10", (f"{TORCH} torchvision==0.21.0 torchaudio==2.6.0 numpy xformers==0.0.29.post3",), ()),
     Case(
         "sound-nvjl",
@@ -192,7 +192,7 @@ CASES: tuple[Case, ...] = (
         SHADOWED,
         "random.py",
         (("random.py", "import random\nprint(random.random())\n"), ("go.py", "import tensorflow as tf\n")),
-        env_of="sound-tf",
+        env_of="tf-both",
         command=(*RUN, "go.py"),
     ),
     Case(
@@ -205,7 +205,7 @@ CASES: tuple[Case, ...] = (
             ("tensorflow/__init__.py", ""),
             ("go.py", "import tensorflow as tf\nprint(tf.config.list_physical_devices('GPU'))\n"),
         ),
-        env_of="sound-tf",
+        env_of="tf-both",
         command=(*RUN, "go.py"),
     ),
     Case(

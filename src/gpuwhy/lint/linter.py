@@ -23,7 +23,7 @@ _IGNORE = re.compile(r"gpuwhy:\s*ignore(-file)?(?:\[([\w\s,-]*)\])?")
 ENVIRONMENT_RULES: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
     flavours.tombstone, flavours.same_files, flavours.cpu_wheel, flavours.no_cuda_extra,
     releases.withdrawn, releases.no_such_release, releases.broken, releases.python_wheels, releases.dropped_platform,
-    pins.conflicts, pins.pairs, pins.mixed_cuda, pins.implied_files, pins.unstated_limit,
+    pins.conflicts, pins.pairs, pins.stated, pins.mixed_cuda, pins.implied_files, pins.unstated_limit,
     images.base_image, images.no_system_cuda, images.no_nvcc, images.build_mismatch, images.overridden,
     images.image_tag,    images.driver_in_image, images.stubs, images.at_build, images.capabilities, images.conda_mix,
     machine.releases, machine.image,

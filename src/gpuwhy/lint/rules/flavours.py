@@ -129,8 +129,10 @@ def same_files(scope: Scope) -> Iterator[Mistake]:
 
 
 def _gpu_one(*pins: Pin) -> str:
-    found = next((p.name for p in pins if (f := flavour(p.name)) and f.cuda and not is_source_only(p)), "")
-    return f" ({found} is the one with CUDA)" if found else ""
+    found = [p.name for p in pins if (f := flavour(p.name)) and f.cuda and not is_source_only(p)]
+    if len(found) > 1:
+        return " (both have CUDA: the one for the CUDA major of your driver and your other packages)"
+    return f" ({found[0]} is the one with CUDA)" if found else ""
 
 
 def _conda_and_pip(pins: list[Pin]) -> Iterator[Mistake]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec import UNSET
 
 from gpuwhy.knowledge import caps
+from gpuwhy.knowledge import pairs as known_pairs
 from gpuwhy.knowledge.flavours import library_wheel
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
@@ -144,6 +146,38 @@ def _pair(scope: Scope, pin: Pin, paired: list[Release], name: str) -> Iterator[
         fix = f"write {name}{wanted[-1]}" + _fitting(pin.name, name, choices)
         yield mistake("pair-mismatch", pin.place, text, evidence_of(row, "pairs"), fix)
         return
+
+
+def stated(scope: Scope) -> Iterator[Mistake]:
+    """Two exact pins of which one's published metadata excludes the other: jax and its plugin, tensorflow and keras."""
+    if scope.environment.forked:
+        return
+    exact = [p for p in scope.environment.pins if p.version and p.origin == "pip" and not p.reference and not p.limits]
+    exact = [p for p in exact if scope.is_single(p)]
+    for pin, other in itertools.permutations(exact, 2):
+        wishes = _wishes(pin, other)
+        if not wishes or not together(pin, other) or any(allows(w.partition(";")[0], other.version) for w in wishes):
+            continue
+        wanted = wishes[-1].partition(";")[0].strip()
+        asked = f"{other.name}=={other.version} is asked for (line {other.place.line})"
+        text = f"{pin.name} {pin.version} goes with {other.name}{wanted}; {asked}"
+        fits = known_pairs.fitting(pin.name, other.name, other.version.split("+")[0])
+        fix = f"write {other.name}{wanted}" + (f", or {pin.name}=={fits}" if fits else "")
+        yield mistake("pair-mismatch", pin.place, text, known_pairs.STATED, fix)
+
+
+def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
+    """What a pin's release states of another package, unless the harvested rows of the rule above already say it."""
+    if any(isinstance(row.pairs, dict) and other.name in row.pairs for row in releases_of(pin)):
+        return ()
+    said = known_pairs.stated(pin.name, pin.version)
+    found = said.get(other.name) or caps.PAIRS.get((pin.name, pin.version), {}).get(other.name, "")
+    if not found and _PLUGIN.fullmatch(pin.name) and other.name == "jaxlib":
+        found = f"=={pin.version}"
+    return (found,) if isinstance(found, str) and found else tuple(found)
+
+
+_PLUGIN = re.compile(r"jax-cuda\d+-(plugin|pjrt)")
 
 
 def _fitting(name: str, other: str, choices: tuple[Release, ...]) -> str:
