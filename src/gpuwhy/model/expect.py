@@ -23,6 +23,10 @@ def gpu_present(facts: Facts) -> Fact[str]:
         return Known(f"{name} at {first.address}", bus.source)
     if isinstance(facts.surroundings.wsl, Known):
         return Unknown("WSL has no PCI bus to look at", "nvidia-smi.exe -L")
+    if isinstance(facts.surroundings.offline, Known):
+        return Unknown(
+            f"the GPU of a machine is not in {facts.surroundings.offline.value}", "run gpuwhy on that machine"
+        )
     if isinstance(bus, Known):
         return Absent(bus.source)
     return bus

@@ -178,6 +178,14 @@ def _would_miss(one: Framework, facts: Facts) -> str:
     return f"it cannot load without {names[0]}{more}"
 
 
+def _not_seen(one: Framework, facts: Facts) -> str:
+    """In a folder or an image: the first library that would have to come from elsewhere."""
+    if not isinstance(facts.surroundings.offline, Known):
+        return ""
+    needs = [n for n in value_or(facts.loads.needs, ()) if n.framework == one.name and not n.optional]
+    return next((n.name for n in needs if isinstance(n.found, Unknown)), "")
+
+
 def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
     parts = [one.version]
     if isinstance(one.gpu_build, Known) and not one.gpu_build.value:
@@ -198,6 +206,8 @@ def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
         mark, note = _mark(_harmed(one, shown, facts), ("install",), otherwise=mark)
     if not note and (miss := _would_miss(one, facts)):
         mark, note = "none", miss
+    if not note and (unseen_one := _not_seen(one, facts)):
+        mark, note = "unknown", f"{unseen_one} is in no folder that files tell of"
     return Layer(one.title, " · ".join(parts), mark, note)
 
 
