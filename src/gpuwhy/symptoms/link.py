@@ -97,8 +97,16 @@ def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
     kept = tuple(msgspec.structs.replace(one, role="aside") if _unlinked(one, ending) else one for one in symptoms)
     if not ending.own:
         return kept
-    told = any(s.role == "error" and s.speaker not in ("python", "title") and s.within(ending) for s in kept)
+    told = any(s.role == "error" and _speaks(s) and s.within(ending) for s in kept)
     return kept if told or ending.kind == "exit" else (*kept, _itself(ending, len(kept)))
+
+
+_KNOWN = ("python.protobuf", "python.numpy_abi", "python.numba_numpy", "python.glibc", "python.avx", "python.openmp")
+"""Python's own words for a reason that is known: they say more than that the program raised something."""
+
+
+def _speaks(one: Symptom) -> bool:
+    return one.speaker not in ("python", "title") or one.signature in _KNOWN
 
 
 def _unlinked(one: Symptom, ending: Ending) -> bool:
