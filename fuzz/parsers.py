@@ -66,7 +66,9 @@ def mutated(seed: bytes, chooser: random.Random) -> bytes:
             data[at % len(data)] ^= 1 << chooser.randrange(8)
         elif kind == 1:
             size = chooser.choice([1, 2, 4, 8])
-            data[at : at + size] = (chooser.choice(ODD) & (1 << 8 * size) - 1).to_bytes(size, chooser.choice(["little", "big"]))
+            data[at : at + size] = (chooser.choice(ODD) & (1 << 8 * size) - 1).to_bytes(
+                size, chooser.choice(["little", "big"])
+            )
         elif kind == 2:
             del data[at : at + chooser.choice([1, 7, 64, 1000])]
         elif kind == 3:
@@ -122,7 +124,9 @@ def binaries() -> Iterator[Target]:
     yield Target("versions", _corpus("elf"), lambda d: read_versions(over(d), len(d)), refuses)
     yield Target("symbols", _corpus("symbols"), lambda d: Symbols(over(d), len(d)).imports("cu"), refuses)
     yield Target("fatbin", _corpus("fatbin"), lambda d: read_gpu_code(over(d), len(d), 64), refuses)
-    yield Target("cuda version", _corpus("cudaversion"), lambda d: read_cuda_version(over(d), len(d), "libcudart.so.12"), refuses)
+    yield Target(
+        "cuda version", _corpus("cudaversion"), lambda d: read_cuda_version(over(d), len(d), "libcudart.so.12"), refuses
+    )
     yield Target("ld.so.cache", _corpus("ldcache"), read_ldcache, refuses)
     yield Target("pe", _corpus("pe"), lambda d: read_pe(over(d), len(d)), refuses)
     yield Target("wheel", [_zip()], lambda d: read_wheel(over(d), len(d)), refuses)
@@ -174,9 +178,22 @@ def texts() -> Iterator[Target]:
     yield Target("log", [LOG, gzip.compress(LOG), LOG.decode().encode("utf-16")], log)
     yield Target("redaction and terminal", [LOG], shown)
     yield Target("recording", [keep, gzip.compress(keep)], recording, (BadRecordingError,))
-    yield Target("requirements", [b"torch==2.5.1 ; python_version > '3.8'\n-r x.txt\n--hash=sha256:abc\n-e git+https://x#egg=y\n"], lambda d: from_file("r", lambda n: text(d) if n == "r" else ""), (WishError,))
-    yield Target("generated module", [b"cuda = '12.4'\nversion: str = \"2.5\"\nbuild_info = OrderedDict([('cuda_version', '12')])\n"], lambda d: assigned(narrowed("/version.py", text(d))))
-    yield Target("kernel.json", [b'{"argv": ["/usr/bin/python3", "-m"], "env": {"A": "b"}}'], lambda d: narrowed("/kernel.json", text(d)))
+    yield Target(
+        "requirements",
+        [b"torch==2.5.1 ; python_version > '3.8'\n-r x.txt\n--hash=sha256:abc\n-e git+https://x#egg=y\n"],
+        lambda d: from_file("r", lambda n: text(d) if n == "r" else ""),
+        (WishError,),
+    )
+    yield Target(
+        "generated module",
+        [b"cuda = '12.4'\nversion: str = \"2.5\"\nbuild_info = OrderedDict([('cuda_version', '12')])\n"],
+        lambda d: assigned(narrowed("/version.py", text(d))),
+    )
+    yield Target(
+        "kernel.json",
+        [b'{"argv": ["/usr/bin/python3", "-m"], "env": {"A": "b"}}'],
+        lambda d: narrowed("/kernel.json", text(d)),
+    )
 
 
 FILES = {
@@ -252,7 +269,9 @@ def main(count: int = COUNT, seed: int = 1) -> int:
         result = attacked(target, -(-count // len(everyone)), seed)
         total += result.inputs
         bad += len(result.crashes) + result.hangs
-        print(f"{result.name:24} {result.inputs:6} inputs, {len(result.crashes)} crashes, {result.hangs} hangs, slowest {result.slowest:.2f} s")
+        print(
+            f"{result.name:24} {result.inputs:6} inputs, {len(result.crashes)} crashes, {result.hangs} hangs, slowest {result.slowest:.2f} s"
+        )
         for crash in sorted(set(result.crashes))[:5]:
             print(f"    {crash}")
         sys.stdout.flush()

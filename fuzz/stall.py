@@ -213,7 +213,7 @@ def _held(where: str, names: dict[str, Any]) -> Iterator[tuple[str, re.Pattern[A
 def groups() -> Iterator[tuple[Iterator[tuple[str, re.Pattern[Any]]], int, float]]:
     """What is attacked, with texts of which size, and the seconds of CPU that each may take."""
     yield signatures(), WINDOW, MOST
-    yield everywhere(), 4 * WINDOW, 4 * MOST
+    yield everywhere(), WINDOW, 15 * MOST
 
 
 def main(words: Iterable[str]) -> int:

@@ -22,7 +22,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt,
     "": operator.ge,
 }  # fmt: skip
-_BOUND = re.compile(r"\s*(>=|<=|==|!=|>|<|)\s*(\d+)(?:\.(\d+))?\s*")
+_BOUND = re.compile(r"\s{0,9}(>=|<=|==|!=|>|<|)\s{0,9}(\d{1,9})(?:\.(\d{1,9}))?\s{0,9}")
 
 
 class SelectionError(RuntimeError):

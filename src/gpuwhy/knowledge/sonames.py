@@ -21,7 +21,7 @@ _BY_NAME: dict[str, dict[str, str]] = {
 }
 _SAME = {"cublasLt": "cublas", "cufftw": "cufft", "cusolverMg": "cusolver"}
 _PARTS = re.compile(r"lib(\w+)\.so\.([\d.]+)$")
-_DLL = re.compile(r"(\w+?)(?:64|32)?_([\d_]+)\.dll$", re.IGNORECASE)
+_DLL = re.compile(r"(\w{1,80}?)(?:64|32)?_([\d_]{1,20})\.dll$", re.IGNORECASE)
 _DLL_NAMES = {"cublaslt": "cublasLt", "cusolvermg": "cusolverMg", "nvjitlink": "nvJitLink"}
 _EXACT = re.compile(r"(?:[6-9]|10)\.\d|11\.[01]")
 

@@ -173,6 +173,6 @@ def json_line(text: str) -> int:
         json.loads(text)
     except json.JSONDecodeError as error:
         return error.lineno
-    except RecursionError:
+    except (ValueError, RecursionError):  # a number of thousands of digits
         return 0
     return 1

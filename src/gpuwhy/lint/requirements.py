@@ -132,7 +132,7 @@ def requirement(text: str, place: Place) -> Pin:
         reference = _URL.match(text)
         if reference:
             return _reference(reference, place)
-    found = _REQUIREMENT.fullmatch(text)
+    found = _REQUIREMENT.fullmatch(" ".join(text.split()))
     if not found:
         raise BadRequirementError(f"{_short(text)!r} is no requirement{_why(text)}")
     name, extras, specifier, marker = found.groups()

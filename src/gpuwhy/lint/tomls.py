@@ -40,6 +40,10 @@ def parse(text: str) -> dict[str, Any]:
         raise BadTomlError(int(found[1]) if found else last, f"no TOML: {reason}") from error
     except RecursionError as error:
         raise BadTomlError(0, "nested too deep") from error
+    except BadTomlError:
+        raise
+    except ValueError as error:  # a number of thousands of digits, a date that no calendar has
+        raise BadTomlError(0, f"no TOML: {error}") from error
     return values
 
 

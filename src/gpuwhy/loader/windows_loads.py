@@ -28,7 +28,7 @@ _GPU = re.compile(
     r"(?i)(.*/)?(cu(da|bl|dn|ff|pt|ra|so|sp|fi|tensor)|nv(cuda|ml|rtc|jit|toolsext|infer|onnx|blas)|nccl|torch|c10|caffe2"
     r"|tensorflow|_pywrap_tensorflow|onnxruntime|_C\.|zlib|msvcp|vcruntime|concrt)[\w.-]*\.(dll|pyd)$"
 )
-_STEM = re.compile(r"(?i)(.*?)(64|32)?_[\d_.]+\.dll$")
+_STEM = re.compile(r"(?i)(.{0,80}?)(64|32)?_[\d_.]{1,20}\.dll$")
 _PROVIDES = re.compile(r"(?i)(cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvJitLink|cudart)(64)?_")
 _UNSEEN = "and PATH was not seen"
 

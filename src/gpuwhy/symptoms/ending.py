@@ -50,7 +50,7 @@ _FATAL = re.compile(
     r"|(?:[\w./-]{1,60}: )(?:line \d+: )?(?P<shell>[^:\s]{1,120}: (?:command not found|No such file or directory))$"
 )
 _SIGNAL = re.compile(
-    r"(?:.{0,160}?(?:\d+|:) )?(?P<signal>Segmentation fault|Aborted|Bus error|Killed|Illegal instruction"
+    r"(?:.{0,160}?(?:\d{1,9}|:) )?(?P<signal>Segmentation fault|Aborted|Bus error|Killed|Illegal instruction"
     r"|Floating point exception|Terminated)(?: *\(core dumped\))?(?: +\S.{0,200})?$"
 )
 _CALL = re.compile(
@@ -74,7 +74,9 @@ _PEER = re.compile(
     re.IGNORECASE,
 )
 """By which a process tells that another one is gone."""
-_LOGGER = re.compile(r"\b[\w.]+\._?[\w.]+:|exception when calling|exception ignored|caught|retry|plugin", re.IGNORECASE)
+_LOGGER = re.compile(
+    r"(?<![\w.])[\w.]{1,80}\._?[\w.]{1,80}:|exception when calling|exception ignored|caught|retry|plugin", re.IGNORECASE
+)
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x[0-9a-f]+")
 _INNER = re.compile(
     r"(?:^|[:>\]] |\n ?)(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))"

@@ -143,7 +143,7 @@ def _told(r: Reading, *names: str) -> list[str]:
 
 
 _NUMBERED = re.compile(
-    r"(?:lib)?(?P<stem>[a-z]+)\w*?(?:\.so\.(\d+)(?:\.(\d+))?|64_(\d+)(?:_\d+)?\.dll|\.(\d+)(?:\.(\d+))?\.dylib)",
+    r"(?:lib)?(?P<stem>[a-z]{1,40})\w{0,40}?(?:\.so\.(\d+)(?:\.(\d+))?|64_(\d+)(?:_\d+)?\.dll|\.(\d+)(?:\.(\d+))?\.dylib)",
     re.IGNORECASE,
 )
 Span = tuple[tuple[int, ...], tuple[int, ...]]
