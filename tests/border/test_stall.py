@@ -117,5 +117,5 @@ def test_a_guarded_program_waits_a_moment_for_us_whatever_its_error_says():
 
 def test_what_was_read_in_time_is_told():
     text = "CUDA error: no kernel image is available for execution on the device\n" + " ".join(anchors())
-    reading = read_text(text, time.monotonic())
+    reading = read_text(text, time.thread_time())
     assert LATE in reading.notes
