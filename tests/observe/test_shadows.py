@@ -63,6 +63,15 @@ def test_pythonpath_of_another_project_is_named_and_the_target_stays(world: Worl
     assert isinstance(seen.interpreter, Known)
     assert seen.interpreter.value.prefix == "/venv"
     assert (seen.site_packages.need() or ())[0] == SITE
+    assert [d.version for d in seen.distributions.need() or () if d.name == "numpy"] == ["2.1.3"]
+
+
+def test_what_only_pythonpath_holds_is_seen(world: World) -> None:
+    world.install("jax", "0.4.38", {"jax/__init__.py": ""}, site="/more")
+    assert world.environ is not None
+    world.environ["PYTHONPATH"] = "/more"
+    assert "jax" in {d.name for d in world.look().distributions.need() or ()}
+    assert found(world) == []
 
 
 def test_the_environment_s_own_folder_in_pythonpath_is_no_shadow(world: World) -> None:

@@ -267,7 +267,9 @@ def _bitsandbytes(package: Installed) -> Built:
             if isinstance(listed, Unknown)
             else without_gpu(Source("folder", package.path, "no CUDA build"))
         )
-    several = Unknown(f"it carries builds for CUDA {', '.join(map(dotted, builds))} and takes one at import")
+    several = Unknown(
+        f"it carries builds for CUDA {', '.join(dict.fromkeys(map(dotted, builds)))} and takes one at import"
+    )
     return Built(
         Known(True, listed.source), known(dotted(builds[0]), "folder", package.path) if len(builds) == 1 else several
     )

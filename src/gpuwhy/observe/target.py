@@ -313,13 +313,16 @@ def _system(prefix: str, short: str) -> list[str]:
 def distributions(scene: Scene) -> Fact[tuple[Distribution, ...]]:
     """Each installed distribution by its metadata folder, in the path's order; the installer of GPU-related ones."""
     folders = scene.facts.target.site_packages.need() or ()
-    found = []
+    borrowed = {p.rstrip("/") for p in value_or(scene.host.environ(), {}).get("PYTHONPATH", "").split(":")}
+    found: list[Distribution] = []
     for folder in folders:
         listed = scene.host.list(folder, r"[^~.].*\.(dist|egg)-info$")
         if isinstance(listed, Unknown):
             return listed
         names = listed.value if isinstance(listed, Known) else ()
-        found += [d for d in (_distribution(scene, folder, entry.name) for entry in names) if d]
+        own = {d.name for d in found} if folder in borrowed else set()  # a second one there is a shadow: see shadows.py
+        there = [d for d in (_distribution(scene, folder, entry.name) for entry in names) if d]
+        found += [d for d in there if d.name not in own]
     return known(tuple(found), "folder", ", ".join(folders))
 
 

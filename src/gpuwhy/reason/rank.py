@@ -86,11 +86,15 @@ def _checked(fix: Fix, command: str) -> Fix:
     return msgspec.structs.replace(fix, check=fix.check.replace("gpuwhy check", command, 1))
 
 
+_PLACES = ("container", "wsl")
+"""Where a machine is tells a reader least: told last of what it is not."""
+
+
 def ruled_out(verdicts: Iterable[Verdict]) -> tuple[RuledOut, ...]:
     """Causes excluded for every subject, with the observation that excludes them."""
     by_id = _by_id(verdicts)
     out = []
-    for name, group in sorted(by_id.items()):
+    for name, group in sorted(by_id.items(), key=lambda one: (one[0].split(".")[0] in _PLACES, one[0])):
         if all(v.state == "ruled_out" for v in group):
             because = next((v.findings[0].text for v in group if v.findings), "nothing speaks for it")
             out.append(RuledOut(name, because))

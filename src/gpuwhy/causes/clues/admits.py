@@ -44,13 +44,15 @@ _ROWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("cuda.unknown", "cuda.not_initialized", "cuda.operating_system", "nvml.unknown"), _NO_DRIVER),
     (("torch.no_driver", "tf.no_kernel_driver", "tf.no_cuda_drivers", "numba.no_driver", "triton.no_driver",
       "torch.driver_too_old", "cuda.insufficient_driver", "nvidia.no_communication"), _NO_DRIVER),
-    (("loader.undefined_symbol", "loader.not_defined", "loader.version_missing"), _MIXED),
+    (("loader.undefined_symbol", "loader.not_defined", "loader.version_missing"), (*_MIXED, "env.shadowed", "install.inconsistent")),
     (("cuda.launch_failed", "cuda.illegal_address", "cuda.launch_timeout"), ("device.hardware", "driver.too_old")),
     (("torch.cpu_build",), ("framework.platform_dropped", "install.conflict")),
     (("cuda.out_of_memory",), ("memory.other_process", "memory.host", "device.busy")),
     (("python.module", "python.attribute", "python.import_name", "python.exception", "python.runtime", "python.numpy_abi",
       "python.protobuf", "python.keras", "packages.partial", "tf.old_api", "tf.partial", "ort.partial", "torch.namespace",
-      "signal.segv", "build.ext_module"), ("env.shadowed", "install.inconsistent")),
+      "signal.segv", "build.ext_module", "torch.extension_versions", "torch.xformers_unbuilt", "torch.different_cuda",
+      "torch.image_extension", "torch.no_operator", "loader.symbol_lookup", "loader.cannot_open", "jax.plugin_abi"),
+     ("env.shadowed", "install.inconsistent")),
 )  # fmt: skip
 
 ADMITS: dict[str, tuple[str, ...]] = {name: causes for names, causes in _ROWS for name in names}
