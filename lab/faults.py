@@ -267,6 +267,8 @@ FAULTS: dict[str, Fault] = {
         "mount -t tmpfs -o size=64m none /dev/shm; head -c 64m /dev/zero > /dev/shm/full 2>/dev/null; true",
     ),
     "address-space": Fault(
-        ("memory.host",), "ulimit -v of 12 GB: CUDA cannot reserve its addresses", limit="ulimit -v 12000000"
+        ("env.limit", "memory.host"),
+        "ulimit -v of 12 GB: CUDA cannot reserve its addresses",
+        limit="ulimit -v 12000000",
     ),
 }

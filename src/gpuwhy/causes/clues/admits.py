@@ -18,13 +18,13 @@ _NO_GPU = (
 _NO_START = (
     "cuda.mixed_libraries", "cuda.version_mismatch", "device.hardware", "driver.compat_misuse", "driver.library_mismatch",
     "driver.too_old", "framework.gpu_unsupported", "install.conflict", "install.corrupted", "memory.host",
-    "memory.other_process",
+    "env.limit", "memory.other_process",
 )  # fmt: skip
 _NO_CUDNN = (*_NO_START, "cudnn.dependency_missing", "cudnn.missing", "cudnn.mixed_libraries", "cudnn.version_mismatch")
 _NO_DRIVER = (
     "container.no_gpu", "device.busy", "device.hardware", "device.selection", "driver.compat_misuse",
     "driver.library_mismatch", "driver.missing", "driver.not_ready", "driver.permission", "driver.stub",
-    "driver.too_old", "memory.host", "wsl.setup",
+    "driver.too_old", "env.limit", "memory.host", "wsl.setup",
 )  # fmt: skip
 
 _MIXED = (
@@ -47,7 +47,7 @@ _ROWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("loader.undefined_symbol", "loader.not_defined", "loader.version_missing"), (*_MIXED, "env.shadowed", "install.inconsistent")),
     (("cuda.launch_failed", "cuda.illegal_address", "cuda.launch_timeout"), ("device.hardware", "driver.too_old")),
     (("torch.cpu_build",), ("framework.platform_dropped", "install.conflict")),
-    (("cuda.out_of_memory",), ("memory.other_process", "memory.host", "device.busy")),
+    (("cuda.out_of_memory",), ("memory.other_process", "memory.host", "env.limit", "device.busy")),
     (("python.module", "python.attribute", "python.import_name", "python.exception", "python.runtime", "python.numpy_abi",
       "python.protobuf", "python.keras", "packages.partial", "tf.old_api", "tf.partial", "ort.partial", "torch.namespace",
       "signal.segv", "build.ext_module", "torch.extension_versions", "torch.xformers_unbuilt", "torch.different_cuda",
