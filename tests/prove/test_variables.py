@@ -114,3 +114,16 @@ def test_packages_named_and_releases_between():
     assert suspects("ImportError: numpy.core.multiarray failed", ["numpy", "torch"]) == {"numpy"}
     assert between(["1.0", "1.1", "1.2rc1", "1.2", "2.0"], "1.0", "2.0") == ["1.0", "1.1", "1.2", "2.0"]
     assert between(["1.0", "1.1", "2.0"], "2.0", "1.0") == ["2.0", "1.1", "1.0"]
+
+
+def test_a_remedy_that_sets_what_the_user_set_is_tried_alone():
+    """A fresh TMPDIR together with no TMPDIR would be a fresh TMPDIR, and hide that none is what helps."""
+    made = {
+        one.id: remedies.beside(one, {"TMPDIR": "/t", "CUPY_CACHE_DIR": "/c"})
+        for one in remedies.places({"CUPY_CACHE_DIR": "/c"})
+    }
+    assert not made["fresh TMPDIR"].joins
+    assert made["fresh caches"].joins
+    assert "CUPY_CACHE_DIR" not in made["fresh caches"].sets
+    assert remedies.beside(made["fresh TMPDIR"], {}).joins is False
+    assert remedies.beside(next(remedies.places({})), {}).joins

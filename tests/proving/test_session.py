@@ -197,3 +197,9 @@ def test_a_program_that_fails_in_several_ways_is_not_flaky():
     assert proof.status == "proven"
     assert proof.change.unset == ("XLA_FLAGS",)
     assert any("in 2 ways" in note for note in proof.notes)
+
+
+def test_each_part_of_a_change_names_its_cause():
+    proof, _ = prove(lambda environ: FAILS if {"XLA_FLAGS", "TMPDIR"} & set(environ) else RUNS)
+    assert {one.id for one in proof.causes} == {"env.setting", "env.limit"}
+    assert all(one.confidence >= 0.97 for one in proof.causes)

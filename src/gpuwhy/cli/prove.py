@@ -74,7 +74,10 @@ def go(options: argparse.Namespace) -> int:
     from gpuwhy.proving.answer import proof_of
 
     with ExitStack() as stack:
-        session = _session(options, plan, stack)
+        try:
+            session = _session(options, plan, stack)
+        except OSError as error:
+            raise UsageError(f"nothing was run: {error}") from error
         session.go()
         proof = proof_of(session)
     _print(options, proof)

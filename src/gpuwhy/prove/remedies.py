@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from gpuwhy.model.proof import Tweak
 
 FRESH = "{fresh}"
@@ -105,7 +107,7 @@ def places(environ: Mapping[str, str]) -> Iterator[Tweak]:
         0.25,
         command="export TMPDIR=A_FOLDER_WITH_ROOM",
     )
-    caches = {name: f"{FRESH}/{name.lower()}" for name in CACHES}
+    caches = {name: f"{FRESH}/{name.lower()}" for name in CACHES if name not in environ}
     yield _set(
         "fresh caches",
         "with fresh folders for compiled code",
@@ -114,6 +116,12 @@ def places(environ: Mapping[str, str]) -> Iterator[Tweak]:
         0.15,
         command="delete the compile caches (~/.triton, ~/.nv/ComputeCache, ~/.cupy, /tmp/torchinductor_*)",
     )
+
+
+def beside(one: Tweak, environ: Mapping[str, str]) -> Tweak:
+    """What sets a variable that the user has set cannot be tried together with leaving that one out."""
+    clash = one.kind == "set" and any(name in environ for name in one.sets)
+    return msgspec.structs.replace(one, joins=False) if clash else one
 
 
 def user_site() -> Tweak:

@@ -18,11 +18,16 @@ SPEAKS = 0.25
 PROVEN = 0.99
 
 
-def cause_of(tweaks: Sequence[Tweak], causes: Mapping[str, float]) -> str:
-    """The cause that a change speaks for: the report's likeliest among those of its first tweak, else the usual one."""
-    first = max(tweaks, key=lambda one: one.weight)
-    spoken = [one for one in first.causes if causes.get(one, 0.0) >= SPEAKS]
-    return max(spoken, key=lambda one: causes[one]) if spoken else next(iter(first.causes), "")
+def causes_of(tweaks: Sequence[Tweak], causes: Mapping[str, float]) -> list[str]:
+    """The causes that a change speaks for, one for each of its tweaks, that of the likeliest first."""
+    ordered = sorted(tweaks, key=lambda one: -one.weight)
+    return list(dict.fromkeys(filter(None, (_cause_of(one, causes) for one in ordered))))
+
+
+def _cause_of(one: Tweak, causes: Mapping[str, float]) -> str:
+    """The report's likeliest among those of a tweak, else the usual one."""
+    spoken = [cause for cause in one.causes if causes.get(cause, 0.0) >= SPEAKS]
+    return max(spoken, key=lambda cause: causes[cause]) if spoken else next(iter(one.causes), "")
 
 
 def sentence(tweaks: Sequence[Tweak], arms: Arms) -> str:
@@ -34,34 +39,40 @@ def sentence(tweaks: Sequence[Tweak], arms: Arms) -> str:
 
 
 def shown(
-    cause: str,
+    proven_: Sequence[str],
     tweaks: Sequence[Tweak],
     arms: Arms,
     titles: Mapping[str, str],
     known: Iterable[Shown],
     proven: bool = True,
 ) -> tuple[Shown, ...]:
-    """The proven cause first, with the change as its first fix; the others as far as they are still open."""
+    """The proven causes first, with the change as their first fix; the others as far as they are still open."""
     before = {one.id: one for one in reversed(list(known))}
     text = ("proven: " if proven else "") + sentence(tweaks, arms)
     evidence = tuple(Evidence("saw", one.text, Source("command", "rerun", one.id)) for one in tweaks)
     because = Finding("proof" if proven else "strong", text, evidence)
     fixes = tuple(Fix(_capital(one.text), one.command, safe=True, check="gpuwhy prove -- CMD") for one in tweaks)
-    old = before.pop(cause, None)
-    confidence = PROVEN if proven else max(0.7, old.confidence if old else 0.0)
-    first = Shown(
-        cause,
-        titles.get(cause, cause),
-        confidence,
-        old.subject if old else "",
-        (because, *(old.because if old else ())),
-        old.explains if old else (),
-        (*fixes, *(old.fixes if old else ())),
-        True,
-    )
+    first = tuple(_first(cause, before.pop(cause, None), because, fixes, titles, proven) for cause in proven_)
     share = (1.0 - PROVEN) if proven else 0.5
     rest = [msgspec.structs.replace(one, confidence=round(one.confidence * share, 3)) for one in before.values()]
-    return (first, *sorted((one for one in rest if one.confidence >= 0.05), key=lambda one: -one.confidence))
+    return (*first, *sorted((one for one in rest if one.confidence >= 0.05), key=lambda one: -one.confidence))
+
+
+def _first(
+    cause: str,
+    old: Shown | None,
+    because: Finding,
+    fixes: tuple[Fix, ...],
+    titles: Mapping[str, str],
+    proven: bool,
+) -> Shown:
+    """One cause that the experiments speak for, with what was known of it before."""
+    if old is None:
+        return Shown(cause, titles.get(cause, cause), PROVEN if proven else 0.7, "", (because,), (), fixes, True)
+    confidence = PROVEN if proven else max(0.7, old.confidence)
+    return msgspec.structs.replace(
+        old, confidence=confidence, because=(because, *old.because), fixes=(*fixes, *old.fixes), stops=True
+    )
 
 
 def _capital(text: str) -> str:

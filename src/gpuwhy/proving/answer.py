@@ -14,7 +14,7 @@ from gpuwhy.model.report import RuledOut, Shown
 from gpuwhy.prove.counts import arms, flaky, rate
 from gpuwhy.prove.remedies import hard
 from gpuwhy.prove.setting import change_of, in_words
-from gpuwhy.prove.verdict import cause_of, refuted, sentence, shown, trials
+from gpuwhy.prove.verdict import causes_of, refuted, sentence, shown, trials
 from gpuwhy.proving.session import Session
 from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.stage import may_exceed
@@ -75,10 +75,10 @@ def _causes(session: Session, now: Arms) -> tuple[tuple[Shown, ...], tuple[Ruled
     ids = [one.id for one in known]
     out = refuted(session.runs, [one for one in session.tweaks if one not in session.found], ids)
     if session.found and now.passed:
-        cause = cause_of(session.found, session.causes)
-        known = tuple(one for one in known if one.id == cause or one.id not in {row.id for row in out})
-        causes = shown(cause, _words(session), now, _TITLES, known, session.proven)
-        return causes, tuple(row for row in out if row.id != cause)
+        guilty = causes_of(session.found, session.causes)
+        known = tuple(one for one in known if one.id in guilty or one.id not in {row.id for row in out})
+        causes = shown(guilty, _words(session), now, _TITLES, known, session.proven)
+        return causes, tuple(row for row in out if row.id not in guilty)
     return tuple(one for one in known if one.id not in {row.id for row in out}), out
 
 

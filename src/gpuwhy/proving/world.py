@@ -37,7 +37,7 @@ def tweaks_here(plan: Plan, facts: Facts, host: Host) -> list[Tweak]:
     out += remedies.libraries(_own_folders(facts, host), plan.environ)
     if gpus:
         out += [*remedies.memory(), *remedies.devices(gpus, plan.environ), *remedies.numerics(), *remedies.network()]
-    return [one for one in out if not _in_place(one, plan)]
+    return [remedies.beside(one, plan.environ) for one in out if not _in_place(one, plan)]
 
 
 def _in_place(one: Tweak, plan: Plan) -> bool:

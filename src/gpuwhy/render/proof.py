@@ -33,9 +33,11 @@ def render(proof: Proof, paper: Paper) -> str:
 
 def _causes(proof: Proof, paper: Paper) -> Iterator[str]:
     for number, cause in enumerate(proof.causes[:3]):
-        sure = "proven" if proof.status == "proven" and number == 0 else certainty(cause.confidence)
-        yield from paper.wrap(f"{cause.id} · {sure}: {cause.title}", "cause  " if number == 0 else "open   ", "       ")
-        for finding in cause.because[1:2] if proof.status == "proven" and number == 0 else cause.because[:1]:
+        proven = proof.status == "proven" and cause.because[:1] and cause.because[0].text.startswith("proven: ")
+        sure = "proven" if proven else certainty(cause.confidence)
+        head = "cause  " if number == 0 or proven else "open   "
+        yield from paper.wrap(f"{cause.id} · {sure}: {cause.title}", head, "       ")
+        for finding in cause.because[1:2] if proven else cause.because[:1]:
             yield from paper.wrap(finding.text, "       because ", "               ")
     for row in proof.ruled_out[:4]:
         yield from paper.wrap(f"{row.id}: {row.because}", "not    ", "       ")
