@@ -20,6 +20,7 @@ class Case(NamedTuple):
     may_end: bool = False  # that process may be told to go
     alone: bool = False
     options: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # arguments of the program
     expect: str = ""  # another status than "proven" that is right: "flaky", "not_failing"
 
 
@@ -55,11 +56,13 @@ CPP = r"""
   fprintf(stderr, "CUDA error at %s: %s\n", #x, cudaGetErrorString(e)); exit(1); } } while (0)
 __global__ void add(float* a, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) a[i] += 1; }
 static int deep(int n) { volatile char room[4096]; room[0] = (char)n; return n ? deep(n - 1) + room[0] : 0; }
-int main() {
+int main(int argc, char** argv) {
+  setenv("CUDA_CACHE_DISABLE", "1", 1);  // what one run compiled must not heal the next
   const char* device = getenv("MYAPP_DEVICE");
   if (device) CHECK(cudaSetDevice(atoi(device)));
   if (getenv("MYAPP_STRICT") && getenv("MYAPP_FAST")) { fprintf(stderr, "MYAPP: strict and fast exclude each other\n"); return 3; }
   size_t want = getenv("MYAPP_BYTES") ? strtoull(getenv("MYAPP_BYTES"), nullptr, 10) : 1 << 20;
+  if (argc > 1) want = strtoull(argv[1], nullptr, 10);
   deep(200);
   std::vector<FILE*> open;
   for (int i = 0; i < 40; ++i) { FILE* f = fopen("/dev/null", "r"); if (!f) { perror("fopen"); return 4; } open.push_back(f); }
@@ -207,7 +210,7 @@ CASES: dict[str, Case] = {
     # ------------------------------------------------------------ memory
     "torch-fragmented": Case("fragmented", ("set PYTORCH_CUDA_ALLOC_CONF",), ("memory.fragmentation",)),
     "jax-preallocation": Case("preallocation", ("set XLA_PYTHON_CLIENT_PREALLOCATE",), ("memory.preallocation",), alone=True),
-    "cpp-held": Case("cpp", ("process",), ("memory.other_process",), {"MYAPP_BYTES": "90000000000"}, hold=80 << 30, may_end=True, alone=True),
+    "cpp-held": Case("cpp", ("process",), ("memory.other_process",), words=("90000000000",), hold=80 << 30, may_end=True, alone=True),
     # ------------------------------------------------------------ nothing to change, or nothing wrong
     "torch-out-of-memory": Case("oom", (), ()),
     "torch-shape": Case("shape", (), ()),

@@ -92,7 +92,7 @@ class Bench:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
         if case.program in BUILDS:
-            return [str(self.work / "bin" / case.program)]
+            return [str(self.work / "bin" / case.program), *case.words]
         (folder / "main.py").write_text(self.source(PROGRAMS[case.program]))
         return [self.python, str(folder / "main.py")]
 

@@ -203,3 +203,33 @@ def test_each_part_of_a_change_names_its_cause():
     proof, _ = prove(lambda environ: FAILS if {"XLA_FLAGS", "TMPDIR"} & set(environ) else RUNS)
     assert {one.id for one in proof.causes} == {"env.setting", "env.limit"}
     assert all(one.confidence >= 0.97 for one in proof.causes)
+
+
+def test_what_a_run_leaves_behind_and_heals_is_said():
+    """As with a cache: after the first success it never fails again."""
+    seen = []
+
+    def program(environ: dict[str, str]) -> Ran:
+        if "XLA_FLAGS" not in environ:
+            seen.append(1)
+        return RUNS if seen else FAILS
+
+    proof, _ = prove(program)
+    assert proof.status == "flaky"
+    assert any("left something behind" in note for note in proof.notes)
+
+
+def test_one_error_that_goes_on_telling_of_the_moment_is_one_failure():
+    """PyTorch lists every process on the card behind the first sentence."""
+    count = iter(range(1000))
+
+    def program(environ: dict[str, str]) -> Ran:
+        if "XLA_FLAGS" not in environ:
+            return RUNS
+        others = "Process 12 has 6 MiB memory in use. " * (next(count) % 3)
+        text = f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB. {others}\n"
+        return Ran(1, 0, 0.1, ERROR + text)
+
+    proof, _ = prove(program)
+    assert proof.status == "proven"
+    assert not any("ways" in note for note in proof.notes)

@@ -131,7 +131,7 @@ def user_site() -> Tweak:
         "no user site",
         "without the packages in ~/.local (python -s)",
         sets,
-        ("env.shadowed", "install.inconsistent"),
+        ("env.shadowed",),
         0.5,
     )
 

@@ -37,7 +37,7 @@ _CAUSES: tuple[tuple[str, tuple[str, ...]], ...] = (
         "driver.compat_misuse", "driver.library_mismatch", "env.path", "cuda.version_mismatch", "install.corrupted",
         "framework.extension_abi",
     )),
-    (r"PYTHONPATH|PYTHONUSERBASE|PYTHONSTARTUP", ("env.shadowed", "install.inconsistent", "framework.extension_abi")),
+    (r"PYTHONPATH|PYTHONUSERBASE|PYTHONSTARTUP", ("env.shadowed",)),
     (r"PATH|CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDNN_\w+|CPATH|LIBRARY_PATH|PYTHONHOME|CUDA_TOOLKIT_ROOT_DIR|TRITON_PTXAS_\w*PATH",
      ("env.path", "cuda.compiler_missing", "program.build", "cuda.version_mismatch")),
     (r"CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|NVIDIA_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES",

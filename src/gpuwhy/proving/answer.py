@@ -112,6 +112,12 @@ def _hard(session: Session, status: Status) -> list[str]:
     return hard(session.plan.limits, may_exceed()) if status in ("open", "flaky") and session.base else []
 
 
+def _healed(session: Session) -> bool:
+    plain = [one.outcome for one in session.runs if not one.key and one.outcome in ("same", "passes")]
+    failed = plain.count("same")
+    return failed > 0 and len(plain) - failed > 1 and plain == ["same"] * failed + ["passes"] * (len(plain) - failed)
+
+
 def _notes(session: Session, status: Status) -> list[str]:
     out = []
     if session.interrupted:
@@ -124,6 +130,11 @@ def _notes(session: Session, status: Status) -> list[str]:
         ending = next((run.ending for run in session.runs if one.id in run.key and run.outcome == "other"), None)
         if ending:
             out.append(f"{one.text} it fails otherwise: {ending}")
+    if _healed(session):
+        out.append(
+            "it failed at first and then ran as it is, every time: something changed meanwhile, or a run left something "
+            "behind (a cache, a file) that heals it"
+        )
     if len(session.bases) > 1:
         ways = "; ".join(str(one).split("\n")[0][:80] for one in session.bases[:4])
         out.append(f"it fails in {len(session.bases)} ways, all taken for the same failure: {ways}")

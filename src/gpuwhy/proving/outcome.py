@@ -17,6 +17,7 @@ from gpuwhy.symptoms.ending import ending_of
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[.:]\d+)*")
 _PATH = re.compile(r"(?:/[\w.+@~-]+)+/")
+SENTENCE = 20
 SILENT = ("exit", "signal", "none", "timeout")
 
 
@@ -53,8 +54,17 @@ def _last_line(output: str) -> str:
 def same(first: Ending, other: Ending) -> bool:
     """Whether two failures are one: as `alike`, and where there is no message by the last line."""
     if not first.alike(other):
-        return False
+        return _same_sentence(first, other)
     return first.kind not in SILENT or first.chain != () or _bare(first.message) == _bare(other.message)
+
+
+def _same_sentence(first: Ending, other: Ending) -> bool:
+    """One exception at one place that begins with the same sentence: what follows tells of the moment (who holds what)."""
+    if first.kind != "exception" or first.name != other.name or not first.frame or not other.frame:
+        return False
+    here, there = first.frame, other.frame
+    begins, again = (_bare(one.message).split(". ")[0] for one in (first, other))
+    return (here.base, here.function) == (there.base, there.function) and begins == again and len(begins) > SENTENCE
 
 
 def _bare(text: str) -> str:
