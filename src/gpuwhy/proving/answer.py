@@ -132,8 +132,8 @@ def _notes(session: Session, status: Status) -> list[str]:
             out.append(f"{one.text} it fails otherwise: {ending}")
     if _healed(session):
         out.append(
-            "it failed at first and then ran as it is, every time: something changed meanwhile, or a run left something "
-            "behind (a cache, a file) that heals it"
+            "it failed at first and then ran as it is, every time: something changed meanwhile, "
+            "or a run left something behind (a cache, a file) that heals it"
         )
     if len(session.bases) > 1:
         ways = "; ".join(str(one).split("\n")[0][:80] for one in session.bases[:4])

@@ -17,7 +17,7 @@ from gpuwhy.symptoms.ending import ending_of
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[.:]\d+)*")
 _PATH = re.compile(r"(?:/[\w.+@~-]+)+/")
-SENTENCE = 20
+SENTENCE = 12
 SILENT = ("exit", "signal", "none", "timeout")
 
 
@@ -59,7 +59,7 @@ def same(first: Ending, other: Ending) -> bool:
 
 
 def _same_sentence(first: Ending, other: Ending) -> bool:
-    """One exception at one place that begins with the same sentence: what follows tells of the moment (who holds what)."""
+    """One exception at one place that begins with the same sentence: the rest tells of the moment (who holds what)."""
     if first.kind != "exception" or first.name != other.name or not first.frame or not other.frame:
         return False
     here, there = first.frame, other.frame
