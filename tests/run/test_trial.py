@@ -153,3 +153,12 @@ def test_what_the_loader_sought_in_vain(tmp_path):
     run_once(Orders((sys.executable, "-c", code), sys.executable, environ, "/"))
     assert stage.loader_errors(str(tmp_path)).startswith("libcudnn_nosuch.so.7: cannot open shared object file")
     assert stage.loader_errors(str(tmp_path / "ld")) == ""
+
+
+def test_names_in_a_program_are_found_in_its_text_or_in_its_bytes(tmp_path):
+    (tmp_path / "train.py").write_text("import os; os.environ['MY_MODE']")
+    (tmp_path / "train").write_bytes(b"\x7fELF\0\0MYAPP_DEVICE\0short\0MYAPP_%s\0")
+    assert "MY_MODE" in stage.source_text(["python3", str(tmp_path / "train.py")])
+    (tmp_path / "train").chmod(0o755)
+    assert stage.source_text([str(tmp_path / "train"), "x"]).split()[2:] == ["MYAPP_DEVICE"]
+    assert stage.source_text(["python3", "-c", "print(1)"]) == "python3\n-c\nprint(1)\n"

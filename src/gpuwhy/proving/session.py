@@ -134,7 +134,7 @@ class Session:
             self.base,
             output,
             self.causes,
-            stage.source_text(self.plan.argv),
+            stage.source_text(self.plan.argv, self.plan.environ),
             self.plan.environ,
         )
 

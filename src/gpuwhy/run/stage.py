@@ -256,18 +256,21 @@ def gpu_nodes() -> bool:
     return any(os.path.exists(f"/dev/{name}") for name in ("nvidiactl", "nvidia0", "dxg"))
 
 
-def source_text(argv: Sequence[str], most: int = 1 << 20) -> str:
-    """The text of the program: its command line, and the script that it names."""
-    at, _ = script_place(argv)
-    path = argv[at] if at else argv[0]
-    text = ""
+def source_text(argv: Sequence[str], environ: Mapping[str, str] = {}, most: int = 32 << 20) -> str:
+    """The text of the program: its command line, the script that it names, or the names in a compiled program."""
+    at, folder = script_place(argv)
+    path = argv[at] if at else "" if folder else found_program(argv, environ)
+    data = b""
     with contextlib.suppress(OSError):
-        with open(path, "rb") as file:
-            head = file.read(most)
-        text = "" if b"\0" in head[:4096] else head.decode("utf-8", "replace")
-    return "\n".join((*argv, text))
+        if path and os.path.isfile(path):
+            with open(path, "rb") as file:
+                data = file.read(most)
+    if b"\0" in data[:4096]:
+        data = b" ".join({*_NAME.findall(data)})
+    return "\n".join((*argv, data.decode("utf-8", "replace")))
 
 
+_NAME = re.compile(rb"[A-Z][A-Z0-9_]{3,60}(?=\0)")
 _SOUGHT = re.compile(r"find library=(lib(?:cu|nv|nccl|tensorrt)[\w.+-]*\.so[\w.]*) ")
 _LOADED = re.compile(r"calling init: \S*/([^/\s]+)$")
 
