@@ -83,3 +83,11 @@ def test_a_framework_that_never_had_its_libraries_stands_in_nobodys_way():
 
 def test_what_the_plan_does_not_know_is_left_to_the_cause():
     assert settled({**TORCH, "torch": "2.6.0a0+nv25.1"}, "torch==2.6.0") is None
+
+
+def test_a_framework_that_works_with_another_patch_keeps_its_cudnn():
+    """TensorFlow 2.15.1 pins cuDNN 8.9.4.25 and works with 8.9.7.29 as well; never with the 9 that PyTorch asks for."""
+    here = {**TORCH, "tensorflow": "2.15.1", **CU122, "nvidia-cudnn-cu12": "8.9.7.29"}
+    found = settled(here, "torch==2.6.0", working={"tensorflow"})
+    assert isinstance(found, Clash)
+    assert "tensorflow 2.15.1 needs nvidia-cudnn-cu12==8.*" in found.text

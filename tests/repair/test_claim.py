@@ -61,6 +61,25 @@ def test_what_a_killed_call_left_is_swept_and_nothing_else(tmp_path):
     assert live.give_up()
 
 
+def test_what_was_left_before_it_had_its_name_goes_too(tmp_path):
+    stage = tmp_path / ".env-gpuwhy.abc.claim"
+    stage.mkdir()
+    (tmp_path / ".env-gpuwhy-2.x.claim").mkdir()
+    (stage / "gpuwhy-unfinished").write_text("")
+    os.utime(tmp_path / ".env-gpuwhy-2.x.claim", (1, 1))
+    (tmp_path / ".env-gpuwhy.new.claim").mkdir()
+    sweep(str(tmp_path / "env"))
+    assert [p.name for p in tmp_path.iterdir()] == [".env-gpuwhy.new.claim"]
+
+
+def test_lists_of_a_killed_call_in_place_go_and_the_way_back_stays(tmp_path):
+    for name in ("gpuwhy-ab12cd_9.txt", "gpuwhy-before-20261115-101010.txt"):
+        (tmp_path / name).write_text("")
+    with held(str(tmp_path)):
+        pass
+    assert [p.name for p in tmp_path.iterdir()] == ["gpuwhy-before-20261115-101010.txt"]
+
+
 def test_a_deletion_that_is_cut_short_leaves_a_marked_folder(tmp_path, monkeypatch):
     one = claim(str(tmp_path / "env"))
     (Path(one.folder) / "lib").mkdir()

@@ -78,6 +78,15 @@ class Environment:
         mine = [w for w in self.wishes if (root(w.name) or w.name) == name]
         return any(w.extras for w in mine) or (bool(mine) and name in ("torch", "jax"))
 
+    def demands(self, name: str, plain: frozenset[str]) -> dict[str, str]:
+        """What a root demands of NVIDIA's wheels: by its metadata; of one that works as it is, the cuDNN it opens."""
+        one = _candidate(name, self.here.get(name, ""), self.machine)
+        if one is None or name not in plain:
+            return dict(one.needs) if one else {}
+        have = self.machine.installed
+        mine = [p for p, _ in one.needs if p.startswith("nvidia-cudnn") and p in have and name in self.working]
+        return {package: f"=={numbers(have[package])[0]}.*" for package in mine}
+
     def _satisfied(self, name: str, version: str) -> bool:
         one = _candidate(name, version, self.machine)
         have = self.machine.installed
@@ -99,13 +108,14 @@ def settle(machine: Machine, wishes: Sequence[Wish], working: Collection[str] = 
     plain = env.plain()
     stay = [Wish(name, f"=={version}") for name, version in env.here.items() if name not in (*env.asked, *PLACED)]
     beside = [Wish(name) for name in env.here if name in PLACED and name not in env.asked]
-    every = [*wishes, *stay, *beside]
+    kept = [Wish(p, spec, constraint=True) for name in plain for p, spec in env.demands(name, plain).items()]
+    every = [*wishes, *stay, *beside, *kept]
     catalogue = Catalogue(machine, every, True, plain)
     found = _found(catalogue)
     if found is not None:
         return _settled(found, env, plain, catalogue)
-    pair = _pair([*(w for w in wishes if w.specifier), *stay], machine, plain)
-    return _with_ways_out(pair, every, machine, plain) if pair else None
+    pair = _pair([*(w for w in wishes if w.specifier), *stay], env, plain)
+    return _with_ways_out(pair, [*wishes, *stay, *beside], machine, plain) if pair else None
 
 
 def _found(catalogue: Catalogue) -> Found | None:
@@ -178,16 +188,17 @@ def _jax(one: Candidate, machine: Machine) -> dict[str, str]:
     return {"jax": one.requirement, **{name: f"{name}=={version}" for name in exist}}
 
 
-def _pair(wishes: Sequence[Wish], machine: Machine, plain: frozenset[str]) -> Clash | None:
+def _pair(wishes: Sequence[Wish], env: Environment, plain: frozenset[str]) -> Clash | None:
     """Two pinned frameworks whose demands on one package exclude each other; cuDNN's first."""
     pinned = {root(w.name) or w.name: w.specifier.removeprefix("==") for w in wishes if w.specifier.startswith("==")}
-    found = [(n, c) for n, v in pinned.items() if n not in plain and (c := _candidate(n, v, machine))]
+    roots = {**{name: env.here[name] for name in env.asked if name in env.here}, **env.here, **pinned}
+    found = [(c, env.demands(n, plain)) for n, v in roots.items() if (c := _candidate(n, v, env.machine))]
     clashes = [
-        Clash(_named(one), _named(other), package, spec, dict(other.needs)[package])
-        for at, (_, one) in enumerate(found)
-        for _, other in found[at + 1 :]
-        for package, spec in one.needs
-        if package in dict(other.needs) and not meets(spec, dict(other.needs)[package])
+        Clash(_named(one), _named(other), package, spec, theirs[package])
+        for at, (one, mine) in enumerate(found)
+        for other, theirs in found[at + 1 :]
+        for package, spec in mine.items()
+        if package in theirs and not meets(spec, theirs[package])
     ]
     return min(clashes, key=lambda c: "cudnn" not in c.package, default=None)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 
 from gpuwhy.repair.patient import RefusedError
@@ -20,6 +22,8 @@ UNFINISHED = "gpuwhy-unfinished"
 
 _WORDS = "gpuwhy fix --apply is making this environment; without such a process it can be deleted\n"
 _MOST = 100
+_LONG = 60.0
+"""Seconds after which a folder without a mark is nobody's any more."""
 
 
 class Claim:
@@ -126,7 +130,26 @@ def _is_left(marker: str) -> bool:
 
 def sweep(prefix: str) -> list[str]:
     """Remove what earlier calls left half-made; what was removed."""
+    folder, base = os.path.split(prefix)
+    for name in _matching(folder, rf"\.{re.escape(base)}-gpuwhy(-\d+)?\.\w+\.claim"):
+        if _is_left(f"{name}/{UNFINISHED}") or _is_old(name):
+            remove(name)
     return [name for name in half_made(prefix) if remove(name)]
+
+
+def _matching(folder: str, pattern: str) -> list[str]:
+    try:
+        return [f"{folder}/{name}" for name in os.listdir(folder) if re.fullmatch(pattern, name)]
+    except OSError:
+        return []
+
+
+def _is_old(folder: str) -> bool:
+    """An empty folder whose maker should have given it its mark long ago."""
+    try:
+        return not os.listdir(folder) and time.time() - os.stat(folder).st_mtime > _LONG
+    except OSError:
+        return False
 
 
 def remove(folder: str) -> bool:
@@ -157,6 +180,8 @@ def held(prefix: str) -> Iterator[None]:
     if not _locked(file):
         os.close(file)
         raise RefusedError(f"another gpuwhy fix is changing {prefix} at this moment: wait until it has ended")
+    for left in _matching(prefix, r"gpuwhy-[a-z0-9_]{8}(\.txt)?"):  # lists and downloads of a call that was killed
+        shutil.rmtree(left, ignore_errors=True) if os.path.isdir(left) else _unlink(left)
     try:
         yield
     finally:
