@@ -30,6 +30,7 @@ def planned(fix: Fix, facts: Facts) -> Chosen:
 
 def _whole(fix: Fix, facts: Facts) -> Chosen:
     """Exact pins for all GPU packages that have to move, so that nothing else is left behind."""
+    from gpuwhy.plan.conflict import series_of
     from gpuwhy.plan.machine import BadMachineError
     from gpuwhy.plan.whole import Settled, settle
     from gpuwhy.plan.wishes import WishError, from_words
@@ -38,7 +39,10 @@ def _whole(fix: Fix, facts: Facts) -> Chosen:
         machine = _machine(facts)
         here = {name: version for name, version in machine.installed.items() if name not in fix.uninstall}
         wishes = [w for w in from_words(list(fix.install)) if _is_known(w)]
-        found = settle(replace(machine, installed=here), wishes, working(facts)) if wishes else None
+        left = replace(machine, installed=here)
+        found = settle(left, wishes, working(facts)) if wishes else None
+        if wishes and found is None:  # that very release is not to be had: another of its series
+            found = settle(left, [series_of(w) for w in wishes], working(facts))
     except (BadMachineError, WishError):
         return Chosen(fix)
     if found is None:

@@ -8,10 +8,11 @@ import msgspec
 
 from gpuwhy import app
 from gpuwhy.knowledge.flavours import is_follower
+from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Distribution, Facts
-from gpuwhy.model.repair import Action, Condition, name_of
+from gpuwhy.model.repair import Action, Condition, Contradiction, name_of
 from gpuwhy.model.report import Report
 from gpuwhy.repair import imports, metadata
 from gpuwhy.repair.patient import Patient
@@ -54,11 +55,17 @@ def condition(
     """What there is to compare; runs the environment's own Python, once for each module."""
     return Condition(
         imports.tried(patient.python, modules, environ),
-        metadata.contradictions(patient),
+        tuple(_lacking(one) for one in metadata.contradictions(patient)),
         lost(facts),
         (*report.layers, *report.stairs),
         tuple(f"{c.id} ({c.subject})" if c.subject else c.id for c in report.causes if not c.with_gpu),
     )
+
+
+def _lacking(one: Contradiction) -> Contradiction:
+    """A contradiction, marked where a GPU package is short of something."""
+    lacks = one.lacks and (one.by in projects() or one.by == "jax")
+    return msgspec.structs.replace(one, lacks=lacks)
 
 
 def lost(facts: Facts) -> dict[str, tuple[str, ...]]:

@@ -77,6 +77,7 @@ class Contradiction(msgspec.Struct, frozen=True):
     by: str
     name: str
     text: str
+    lacks: bool = False  # a GPU package asks for something that is not installed at all
 
 
 class Condition(msgspec.Struct, frozen=True):

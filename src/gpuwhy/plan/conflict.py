@@ -190,7 +190,7 @@ def _relaxed(
     """What could be given up, the cheapest first; what is to be kept comes last."""
     free = [msgspec.structs.replace(w, specifier="") if any(w is c for c in core) else w for w in wishes]
     pinned = any(w.specifier for w in core)
-    near = [_series_of(w) if any(w is c for c in core) else w for w in wishes]
+    near = [series_of(w) if any(w is c for c in core) else w for w in wishes]
     other = msgspec.structs.replace(machine, python="", fixed_python=False)
     newest = msgspec.structs.replace(machine, driver=_newest_driver(machine))
     both = msgspec.structs.replace(newest, python="", fixed_python=False)
@@ -223,7 +223,7 @@ def _relaxed(
             yield _teller(parts, machine), changed_wishes, changed
 
 
-def _series_of(wish: Wish) -> Wish:
+def series_of(wish: Wish) -> Wish:
     """A pinned release as any of its minor series: ==2.15.0 → ==2.15.*."""
     pin = wish.specifier.removeprefix("==")
     if not wish.specifier.startswith("==") or "," in pin or pin.endswith(".*") or len(numbers(pin)) < 3:

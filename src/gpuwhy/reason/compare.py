@@ -48,12 +48,14 @@ def _verdict(was: str, now: str) -> Verdict:
 
 
 def _contradictions(before: Sequence[Contradiction], after: Sequence[Contradiction]) -> Iterator[Compared]:
-    """A pair that contradicts each other as before is none of this repair's doing."""
+    """A pair that contradicts each other as before is none of this repair's doing; what a GPU package lacks is told."""
     pairs = {(one.by, one.name) for one in before}
     now = {(one.by, one.name) for one in after}
     for one in after:
         if (one.by, one.name) not in pairs:
             yield Compared("metadata", "holds", one.text, "worse")
+        elif one.lacks:
+            yield Compared("metadata", one.text, one.text, "left")
     for one in before:
         if (one.by, one.name) not in now:
             yield Compared("metadata", one.text, "holds", "better")

@@ -30,7 +30,8 @@ class Installer:
         if self.uv:
             self._run([self.uv, "venv", "--no-project", "--allow-existing", "--python", python, *more, folder])
         else:
-            self._run([python, "-m", "venv", *more, folder])
+            named = python if "/" in python else f"python{python}"  # a release: whatever PATH has of it
+            self._run([named, "-m", "venv", *more, folder])
 
     def freeze(self, python: str, pins: Mapping[str, str], folder: str, backend: str) -> None:
         """Exactly these, and nothing that they ask for; the list is kept in the folder meanwhile."""

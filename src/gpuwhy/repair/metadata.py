@@ -50,7 +50,7 @@ def _unmet(one: Distribution, versions: Mapping[str, str], where: Mapping[str, s
             continue
         state = f"{have} is installed" if have else "it is not installed"
         text = f"{one.name} {one.version} asks for {want.name}{want.specifier}; {state}"
-        yield Contradiction(one.name, want.name, text)
+        yield Contradiction(one.name, want.name, text, have is None)
 
 
 def _markers(patient: Patient) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 
 import msgspec
@@ -53,9 +52,8 @@ def patient(host: Host, facts: Facts, in_place: bool, anew: bool = False) -> Pat
 
 
 def _another(version: str) -> str:
-    """A Python of the same minor release on PATH; else that release's name, by which uv finds or fetches one."""
-    short = ".".join(version.split(".")[:2])
-    return shutil.which(f"python{short}") or short
+    """The minor release, by which the installer finds a Python."""
+    return ".".join(version.split(".")[:2])
 
 
 def _may_change(kind: str, prefix: str, in_place: bool) -> None:
