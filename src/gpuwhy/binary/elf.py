@@ -79,9 +79,7 @@ class Image:
         if wide and len(ident) < 64:
             raise MalformedError("ELF header cut short", len(ident))
         fields = struct.unpack_from(self.order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"), ident, 16)
-        self.kind, self.machine, version = fields[:3]
-        if version != 1:
-            raise MalformedError(f"ELF version {version}", 20)
+        self.kind, self.machine, self.version = fields[:3]
         self.phoff, self.shoff = fields[4], fields[5]
         self.phentsize, self.phnum, self.shentsize, self.shnum, self.shstrndx = fields[8:13]
 
@@ -216,6 +214,8 @@ def _refused(image: Image) -> str:
         return f"made for OS ABI {image.ident[7]}, version {image.ident[8]}"
     if any(image.ident[9:16]):
         return "nonzero padding in its header"
+    if image.version != 1:
+        return f"of ELF version {image.version}"
     if image.kind not in (2, 3):
         return f"neither a program nor a shared library (ELF type {image.kind})"
     return f"program headers of {image.phentsize} bytes" if image.phentsize != usual else ""

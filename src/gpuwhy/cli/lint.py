@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gpuwhy._version import __version__
 from gpuwhy.border import reading
 from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
 from gpuwhy.cli.check import paper, write
+from gpuwhy.cli.progress import Progress
 
 if TYPE_CHECKING:
     from gpuwhy.plan.answer import Machine
@@ -63,8 +65,10 @@ def go(options: argparse.Namespace) -> int:
         machine = _machine(options)
     except BadMachineError as error:
         raise UsageError(str(error)) from error
-    texts, unread = _collect(options.paths)
-    result = lint(texts, _read, machine, unread)
+    with Progress() as progress:
+        texts, unread = _collect(options.paths, progress.note)
+        progress.note(f"judging {len(texts)} files")
+        result = lint(texts, _read, machine, unread)
     if options.json:
         write(render.as_json(result, __version__))
     elif options.github:
@@ -85,13 +89,13 @@ def _machine(options: argparse.Namespace) -> Machine | None:
     return described(options.driver, tuple(options.gpu), system=options.os, machine=options.arch)
 
 
-def _collect(paths: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+def _collect(paths: list[str], note: Callable[[str], None]) -> tuple[dict[str, str], dict[str, str]]:
     """The texts of named files and of those found in named folders; what cannot be read."""
     texts: dict[str, str] = {}
     unread: dict[str, str] = {}
     for path in dict.fromkeys(paths):
         if os.path.isdir(path):
-            _search(path, texts, unread)
+            _search(path, texts, unread, note)
         else:
             _take(path, texts, unread)
     return texts, unread
@@ -105,13 +109,14 @@ def _take(path: str, texts: dict[str, str], unread: dict[str, str]) -> None:
         unread[shown] = getattr(error, "strerror", None) or str(error)
 
 
-def _search(folder: str, texts: dict[str, str], unread: dict[str, str]) -> None:
+def _search(folder: str, texts: dict[str, str], unread: dict[str, str], note: Callable[[str], None]) -> None:
     from gpuwhy.lint import kinds
 
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(
             f for f in folders if f not in _SKIPPED and not os.path.exists(os.path.join(where, f, "pyvenv.cfg"))
         )
+        note(f"reading {where} ({len(texts)} files so far)")
         for name in sorted(names):
             path = os.path.join(where, name)
             if len(texts) >= _FILES or not kinds.worth_opening(name) or not os.path.isfile(path):
