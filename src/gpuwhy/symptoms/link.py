@@ -97,7 +97,7 @@ def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
     kept = tuple(msgspec.structs.replace(one, role="aside") if _unlinked(one, ending) else one for one in symptoms)
     if not ending.own:
         return kept
-    told = any(s.role == "error" and _speaks(s) and s.within(ending) for s in kept)
+    told = any(((s.role == "error" and _speaks(s)) or s.speaker == "shadow") and s.within(ending) for s in kept)
     return kept if told or ending.kind == "exit" else (*kept, _itself(ending, len(kept)))
 
 

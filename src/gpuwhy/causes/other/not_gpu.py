@@ -41,6 +41,8 @@ def nothing_of_it(case: Case) -> Finding | None:
     run = case.facts.run
     if not run.failed or not isinstance(run.frameworks, Known) or not isinstance(run.touched_gpu, Known):
         return None
+    if value_or(case.facts.target.shadows, ()):
+        return None  # what stands in for a framework keeps it from being loaded
     others = [s for s in case.symptoms if s.role == "error" and s.speaker not in ("signal", "python")]
     if run.frameworks.value or run.touched_gpu.value or others or not case.symptoms:
         return None
