@@ -54,7 +54,8 @@ def _is_known(wish: Wish) -> bool:
     from gpuwhy.knowledge.releases import projects
     from gpuwhy.plan.names import root
 
-    return not wish.url and bool(root(wish.name) or wish.name in projects())
+    of_one_cuda = wish.name.startswith("cupy-cuda")  # which CUDA it is for was decided by what fits: no plan swaps it
+    return not wish.url and not of_one_cuda and bool(root(wish.name) or wish.name in projects())
 
 
 def is_placed(name: str) -> bool:

@@ -13,7 +13,7 @@ from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Distribution, Facts
 from gpuwhy.model.repair import Action, Condition, Contradiction, name_of
-from gpuwhy.model.report import Report
+from gpuwhy.model.report import Layer, Report
 from gpuwhy.repair import imports, metadata
 from gpuwhy.repair.patient import Patient
 
@@ -57,9 +57,15 @@ def condition(
         imports.tried(patient.python, modules, environ),
         tuple(_lacking(one) for one in metadata.contradictions(patient)),
         lost(facts),
-        (*report.layers, *report.stairs),
+        (*_layers(report), *report.stairs),
         tuple(f"{c.id} ({c.subject})" if c.subject else c.id for c in report.causes if not c.with_gpu),
     )
+
+
+def _layers(report: Report) -> list[Layer]:
+    """The rows of the picture; what only a GPU would bring to light, once nothing else is wrong, marks none of them."""
+    later = {one.id for one in report.causes if one.with_gpu}
+    return [msgspec.structs.replace(row, mark="ok", note="") if row.note in later else row for row in report.layers]
 
 
 def _lacking(one: Contradiction) -> Contradiction:

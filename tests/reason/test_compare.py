@@ -61,3 +61,9 @@ def test_layers_and_causes():
         causes=("cudnn.version_mismatch (PyTorch 2.7.0)", "install.conflict"),
     )
     assert verdicts(before, after) == {"TensorFlow": "worse", "PyTorch": "better", "cause": "worse"}
+
+
+def test_a_cause_behind_another_of_the_same_framework_is_left():
+    before = Condition(causes=("framework.cpu_only (ONNX Runtime 1.20.1)",))
+    after = Condition(causes=("cuda.missing_library (ONNX Runtime 1.20.2)",))
+    assert verdicts(before, after) == {"cause": "left"}

@@ -68,8 +68,14 @@ def _libraries(
         now = after.get(framework, ())
         if framework in removed or was == now:
             continue
-        verdict: Verdict = "worse" if set(now) - set(was) else "better"
+        new = {_stem(name) for name in now} - {_stem(name) for name in was}
+        verdict: Verdict = "worse" if new else "better" if len(now) < len(was) else "same"
         yield Compared(f"libraries of {framework}", _missing(was), _missing(now), verdict)
+
+
+def _stem(name: str) -> str:
+    """libcublas.so.12 → libcublas: another release of the framework opens another major of the same library."""
+    return name.partition(".so")[0]
 
 
 def _missing(names: Sequence[str]) -> str:
@@ -79,11 +85,20 @@ def _missing(names: Sequence[str]) -> str:
 
 
 def _causes(before: Sequence[str], after: Sequence[str]) -> Iterator[Compared]:
-    """A cause of the same framework is the same cause, whatever its release is now."""
-    was = {_kind(one) for one in before}
+    """A cause of the same framework is the same cause, whatever its release is now.
+
+    One that comes to light behind another of the same framework was there before: it is left.
+    """
+    was, about = {_kind(one) for one in before}, {_subject(one): one for one in before}
     for one in after:
         if _kind(one) not in was:
-            yield Compared("cause", "–", one, "worse")
+            behind = about.get(_subject(one), "") if _subject(one) else ""
+            yield Compared("cause", behind or "–", one, "left" if behind else "worse")
+
+
+def _subject(cause: str) -> str:
+    """cudnn.missing (PyTorch 2.6.0) → PyTorch."""
+    return _kind(cause).partition(" (")[2]
 
 
 def _kind(cause: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import shutil
 import sys
 
 import msgspec
 
 from gpuwhy.host.base import Host
+from gpuwhy.host.process import Limits, collect
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Distribution, Facts
 
@@ -52,8 +55,20 @@ def patient(host: Host, facts: Facts, in_place: bool, anew: bool = False) -> Pat
 
 
 def _another(version: str) -> str:
-    """The minor release, by which the installer finds a Python."""
-    return ".".join(version.split(".")[:2])
+    """A Python of the same minor release that runs; else that release's name, by which uv finds or fetches one."""
+    short = ".".join(version.split(".")[:2])
+    pyenv = os.path.expanduser(os.environ.get("PYENV_ROOT", "~/.pyenv"))
+    places = [shutil.which(f"python{short}") or "", f"/usr/bin/python{short}", f"/usr/local/bin/python{short}"]
+    places += sorted(glob.glob(f"{pyenv}/versions/{short}.*/bin/python"), reverse=True)
+    return next((path for path in places if path and _runs(path, short)), short)
+
+
+def _runs(path: str, short: str) -> bool:
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    try:
+        return collect([path, "-c", code], Limits(10.0), dict(os.environ)).out.strip() == short
+    except OSError:
+        return False
 
 
 def _may_change(kind: str, prefix: str, in_place: bool) -> None:
