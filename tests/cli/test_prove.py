@@ -129,6 +129,7 @@ def test_usage(tmp_path):
         return done.stdout + done.stderr
 
     assert "prove what?" in said()
+    assert "there is no such program" in said("--", "no-such-program-here")
     assert "expected a time" in said("--budget", "soon", "--", "true")
     assert "choose one" in said("--seconds", "1", "--timeout", "1", "--", "true")
     assert "--ok (" in said("--ok", "(", "--", "true")

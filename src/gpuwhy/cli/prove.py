@@ -102,8 +102,10 @@ def _plan(options: argparse.Namespace) -> Plan:
     except re.error as error:
         raise UsageError(f"--ok {options.ok}: {error}") from error
     from gpuwhy.proving.plan import Plan
-    from gpuwhy.run.stage import limits_now, own_room
+    from gpuwhy.run.stage import found_program, limits_now, own_room
 
+    if not found_program(argv, os.environ):
+        raise UsageError(f"cannot run {argv[0]}: there is no such program")
     limits = limits_now()
     own_room()
     return Plan(

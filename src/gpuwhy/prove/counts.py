@@ -134,7 +134,7 @@ def wanted(change: frozenset[str], seconds: float, share: float = 1.0) -> tuple[
 
     More of short runs, of many tweaks, and of a change that nothing spoke for: so is what luck finds.
     """
-    more = len(change) - 1 + (share < LIKELY)
+    more = (len(change) > 1) + (share < LIKELY)
     if seconds >= DEAR:
         return LEAST, LEAST + more
     return LEAST + (seconds < CHEAP) + (share < LIKELY), LEAST + 1 + more

@@ -18,6 +18,8 @@ ONE, TWO, THREE = 0.8, 0.14, 0.06
 """How often one, two or three tweaks are needed together."""
 LEAST = 0.004
 """The chance below which an experiment alone is not worth a run."""
+FLAT = 0.4
+"""The power to which weights are taken once the likeliest tweaks were not enough."""
 PATIENCE = 3
 """How many tweaks that the program cannot do without are looked for."""
 
@@ -224,7 +226,7 @@ def _shrink(memory: _Memory, joint: list[Tweak], low: int, high: int) -> Generat
     found: list[Tweak] = []
     while True:
         while high - low > 1:
-            middle = _half(joint, low, high)
+            middle = _half(joint, low, high, 1.0 if not found and not low else FLAT)
             result = yield from memory.ask([*found, *joint[:middle]])
             low, high = (low, middle) if result.outcome == "passes" else (middle, high)
         found.append(joint[high - 1])
@@ -234,13 +236,14 @@ def _shrink(memory: _Memory, joint: list[Tweak], low: int, high: int) -> Generat
         low, high = 0, high - 1
 
 
-def _half(joint: Sequence[Tweak], low: int, high: int) -> int:
-    """Where the weight between is halved, strictly inside."""
-    half, sum_ = sum(one.weight for one in joint[low:high]) / 2, 0.0
+def _half(joint: Sequence[Tweak], low: int, high: int, trust: float) -> int:
+    """Where the weight between is halved, strictly inside; weights that did not help so far are trusted less."""
+    weights = [one.weight**trust for one in joint[low:high]]
+    half, sum_ = sum(weights) / 2, 0.0
     for m in range(low + 1, high):
-        sum_ += joint[m - 1].weight
+        sum_ += weights[m - 1 - low]
         if sum_ >= half:
-            nearer = m if sum_ - half <= half - (sum_ - joint[m - 1].weight) else m - 1
+            nearer = m if sum_ - half <= half - (sum_ - weights[m - 1 - low]) else m - 1
             return min(high - 1, max(low + 1, nearer))
     return high - 1
 

@@ -74,7 +74,7 @@ def change_of(tweaks: Iterable[Tweak], environ: Mapping[str, str]) -> Change:
     return Change(
         text=" and ".join(one.text for one in whole),
         unset=tuple(dict.fromkeys([*empty])),
-        set={name: value for one in chosen for name, value in one.sets.items()},
+        set={name: value.replace("{fresh}", "A_FRESH_FOLDER") for one in chosen for name, value in one.sets.items()},
         drop={name: tuple(gone) for name, gone in dropped.items()},
         limits={one.name: _limit(one) for one in chosen if one.kind == "limit"},
         packages={one.name: one.value for one in chosen if one.kind == "package"},

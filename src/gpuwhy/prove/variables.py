@@ -53,7 +53,7 @@ _CAUSES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"CUDA_LAUNCH_BLOCKING|CUDA_MODULE_LOADING|CUDA_\w+", ("env.setting",)),
 )  # fmt: skip
 _CAUSES_BY_NAME = tuple((re.compile(rf"(?:{pattern})\Z"), causes) for pattern, causes in _CAUSES)
-RARE, LOADER, STEERING, QUIET, UNKNOWN, DULL = 4.0, 1.5, 1.0, 0.15, 0.12, 0.004
+RARE, LOADER, STEERING, QUIET, UNKNOWN, DULL = 4.0, 1.5, 1.0, 0.15, 0.12, 0.03
 REJECTED = 12.0
 """How much likelier a variable is whose value one of its readers is known to reject."""
 _RARE = re.compile(r"(?:LD_PRELOAD|LD_AUDIT|PYTHON(?!PATH\Z|HASHSEED\Z|WARNINGS\Z|NOUSERSITE\Z|FAULTHANDLER\Z)\w+)\Z")
