@@ -31,4 +31,5 @@ def named(case: Case, words: Iterable[str]) -> bool:
     if not case.symptoms and not case.facts.run.failed:
         return True
     wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(one)}(?![\w-])" for one in words), re.IGNORECASE)
-    return any(wanted.search(one.text) for one in case.symptoms if one.role in ("error", "echo", "context"))
+    said = [one.text for one in case.symptoms if one.role in ("error", "echo", "context")]
+    return any(wanted.search(text) for text in (*said, case.ending.message, *(f.file for f in case.ending.stack[-4:])))

@@ -40,7 +40,7 @@ def contradictions(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
         *_unstated(first),
         *_same_release(first),
         *_compiled(scene, first, set(asked)),
-        *_generated(scene, first, set(asked)),
+        *_generated(scene, first, {name for name, lines in asked.items() if _needs_protobuf(lines)}),
     ]
     return known(tuple(_told_once(found)), "folder", source, f"METADATA of {len(asked)} distributions")
 
@@ -234,6 +234,11 @@ def _compiled(scene: Scene, installed: dict[str, Distribution], near: set[str]) 
                 one.name, one.version, "numpy", "<2", numpy.version, "compiled", file,
                 "so its import fails, or its arrays do", "", one.name in near, one.name in near,
             )  # fmt: skip
+
+
+def _needs_protobuf(lines: tuple[str, ...]) -> bool:
+    """Whether protobuf is asked for always: code of an optional part is not loaded by the import."""
+    return any(re.match(r"Requires-Dist: protobuf\b", line) and "extra ==" not in line for line in lines)
 
 
 def _generated(scene: Scene, installed: dict[str, Distribution], near: set[str]) -> Iterator[Contradiction]:

@@ -97,10 +97,12 @@ def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
     kept = tuple(msgspec.structs.replace(one, role="aside") if _unlinked(one, ending) else one for one in symptoms)
     if not ending.own:
         return kept
-    told = any(((s.role == "error" and _speaks(s)) or s.speaker == "shadow") and s.within(ending) for s in kept)
+    told = any(s.role == "error" and _speaks(s) and (s.within(ending) or s.speaker in FRAMES) for s in kept)
     return kept if told or ending.kind == "exit" else (*kept, _itself(ending, len(kept)))
 
 
+FRAMES = ("shadow",)
+"""Speakers whose messages are the frames themselves: which file was imported."""
 _KNOWN = ("python.protobuf", "python.numpy_abi", "python.numba_numpy", "python.glibc", "python.avx", "python.openmp")
 """Python's own words for a reason that is known: they say more than that the program raised something."""
 
@@ -111,6 +113,8 @@ def _speaks(one: Symptom) -> bool:
 
 def _unlinked(one: Symptom, ending: Ending) -> bool:
     """Whether a line is source text in a traceback, or came before an ending that it does not lead to."""
+    if one.speaker in FRAMES:
+        return False
     if one.role in ("error", "echo") and one.quoted(ending):
         return True
     if not ending.own or one.within(ending):

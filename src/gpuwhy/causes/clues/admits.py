@@ -24,7 +24,7 @@ _NO_CUDNN = (*_NO_START, "cudnn.dependency_missing", "cudnn.missing", "cudnn.mix
 _NO_DRIVER = (
     "container.no_gpu", "device.busy", "device.hardware", "device.selection", "driver.compat_misuse",
     "driver.library_mismatch", "driver.missing", "driver.not_ready", "driver.permission", "driver.stub",
-    "driver.too_old", "env.limit", "memory.host", "wsl.setup",
+    "driver.too_old", "install.corrupted", "env.limit", "memory.host", "wsl.setup",
 )  # fmt: skip
 
 _MIXED = (

@@ -241,7 +241,7 @@ def splintered(s: Symptom, r: Reading) -> bool:
 def free_but_refused(s: Symptom, r: Reading) -> bool:
     """More is free than was asked for."""
     f = _figures(s)
-    return has_figures(s, r) and f["free"] > 1.5 * f["wanted"]
+    return has_figures(s, r) and f["free"] > 1.5 * f["wanted"] and not capped(s, r)
 
 
 def own_little(s: Symptom, r: Reading) -> bool:
@@ -338,6 +338,20 @@ def _cudnn_release(version: str) -> tuple[int, ...]:
     if parts and parts[0] > 9999:
         return parts[0] // 10000, parts[0] // 100 % 100
     return (parts[0] // 1000, parts[0] // 100 % 10) if parts and parts[0] > 999 else tuple(parts) or (0,)
+
+
+_COUNTS = re.compile(r"getdevicecount|numcudadevices|cuinit\b|device_count", re.IGNORECASE)
+
+
+def counting(s: Symptom, r: Reading) -> bool:
+    """The status came back while devices were counted: by the line, or by the function that raised it."""
+    last = r.ending.stack[-2:] if s.within(r.ending) else ()
+    return bool(_COUNTS.search(s.text)) or any(_COUNTS.search(f"{f.function} {f.code}") for f in last)
+
+
+def capped(s: Symptom, r: Reading) -> bool:
+    """The program set a limit of its own on the memory that it may use."""
+    return bool(re.search(r"[\d.]+ [KMG]iB allowed", s.text))
 
 
 def only_titles(s: Symptom, r: Reading) -> bool:

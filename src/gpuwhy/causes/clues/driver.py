@@ -226,7 +226,7 @@ CLUES: tuple[Clue, ...] = (
         ("container.cgroup", 2.8, "the cgroup rules for the device could not be set"),
         ("cuda.no_device", 1.2, "CUDA sees no device (error 100)"),
         ("torch.no_gpus", 1.2, "PyTorch sees no GPU"),
-        ("loader.no_permission", 3.0, "{library} may not be read"),
+        ("loader.no_permission", 3.0, "{library} may not be read", asks("driver")),
         ("nvidia.nvml_blocked", 2.2, "access to the GPU is blocked"),
         ("nvml.operating_system", 2.4, "the system blocks NVML"),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, asks, by_package, field, line, no, wants, with_
+from gpuwhy.causes.clues.conditions import all_of, asks, by_package, field, in_packages, line, no, wants, with_
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 
@@ -25,6 +25,8 @@ CLUES: tuple[Clue, ...] = (
         ("packages.partial", 2.9, "{name} is an empty shell: files of it are gone"),
         ("torch.preload", 2.2, "{library} is missing from the environment"),
         ("build.damaged", 4.6, "{library} is damaged: the linker does not recognise it"),
+        ("loader.no_permission", 3.0, "{library} may not be read by this user: the installation is damaged", no(asks("driver"))),
+        ("shadow.circular", 2.0, "{name} of the installed package is there in part only", in_packages),
         ("loader.corrupt", 4.8, "{library} is damaged: it is no complete library"),
         ("loader.wrong_class", 2.6, "{library} is a library of another kind ({elf})", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
         ("torch.checkpoint", 2.2, "the checkpoint file is damaged"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.clues import of
-from gpuwhy.causes.clues.conditions import all_of, any_of, field, line, no, with_
+from gpuwhy.causes.clues.conditions import all_of, any_of, counting, field, line, no, with_
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 
 _SHM = any_of(line(r"/dev/shm|semlock|shared memory|torch_\d|psm_"), with_("memory.shm", "limit.shm_here"))
@@ -48,7 +48,7 @@ CLUES: tuple[Clue, ...] = (
         ("limit.half_written", 4.2, "a file was written in part only, as where no space is left"),
         ("limit.read_only", 4.8, "the program writes to a file system that is read-only"),
         ("limit.temporary", 4.4, "the folder for temporary files cannot be used"),
-        ("limit.preprocess", 2.6, "nvcc could not run its host compiler, as where the folder for temporary files cannot be used"),
+        ("limit.preprocess", 1.6, "nvcc could not run its host compiler, as where the folder for temporary files cannot be used"),
         ("limit.cache", 4.4, "a cache folder cannot be written"),
         ("limit.closed", 4.0, "a file or folder cannot be written by this user"),
         ("limit.no_exec", 4.6, "a library may not be loaded from its folder, as from one mounted noexec"),
@@ -57,6 +57,7 @@ CLUES: tuple[Clue, ...] = (
         ("memory.cpu_allocator", 2.6, "a limit on addresses (ulimit -v) gives the same"),
         ("memory.xla_oom", 1.4, "a limit on addresses (ulimit -v) gives the same"),
         ("nvrtc.temp", 2.8, "the folder for temporary files is at fault"),
+        ("cuda.out_of_memory", 3.2, "memory ran out while the devices were counted, as under a limit on addresses (ulimit -v)", counting),
     ),
     *of(
         "memory.host",

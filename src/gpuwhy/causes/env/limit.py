@@ -10,6 +10,7 @@ from gpuwhy.causes.clues.tailored import remedies
 from gpuwhy.causes.env.places import full, linked, size
 from gpuwhy.causes.watched import said
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.cause import linked as tied
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Limit
@@ -24,7 +25,8 @@ PLENTY_FILES, PLENTY_TASKS = 1 << 19, 1 << 20
 MANY = 64 * GB
 SPOKEN = ("limit.", "loader.no_map", "memory.cpu_allocator", "memory.xla", "nvrtc.temp", "signal.kill")
 """The messages that its fixes are for."""
-REFUSED = ("memory.cpu_allocator", "loader.no_map", "memory.xla_oom", "memory.xla_request", "limit.address")
+REFUSED = ("memory.cpu_allocator", "loader.no_map", "memory.xla_oom", "memory.xla_request",
+           "limit.address", "cuda.out_of_memory")  # fmt: skip
 FLAGS = {"NOFILE": "-n", "NPROC": "-u", "AS": "-v", "FSIZE": "-f", "MEMLOCK": "-l", "CPU": "-t", "DATA": "-d"}
 
 
@@ -40,7 +42,7 @@ def _under(case: Case, name: str, text: str) -> Finding | None:
         return None
     most = "no hard limit" if one.hard < 0 else f"hard limit {one.hard}"
     seen = saw(f"RLIMIT_{name} {one.soft}, {most}", case.facts.run.limits)
-    return proof(f"{text} {one.soft} (ulimit {FLAGS[name]}; {most})", seen)
+    return tied(proof(f"{text} {one.soft} (ulimit {FLAGS[name]}; {most})", seen))
 
 
 def files(case: Case) -> Finding | None:
@@ -90,9 +92,11 @@ def addresses(case: Case) -> Finding | None:
     one = limit_of(case, "AS") or limit_of(case, "DATA")
     if said(case, *REFUSED) is None or one is None or one.soft >= MANY:
         return None
+    if said(case, "cuda.out_of_memory") is not None and one.soft >= ADDRESSES:
+        return None
     how = f"{size(one.soft)} (ulimit {FLAGS[one.name]})"
     text = f"the program was refused memory; its address space is limited to {how}"
-    return proof(text, saw(f"RLIMIT_{one.name} {one.soft}", case.facts.run.limits))
+    return tied(proof(text, saw(f"RLIMIT_{one.name} {one.soft}", case.facts.run.limits)))
 
 
 def no_room_for_cuda(case: Case) -> Finding | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.commands import word
 from gpuwhy.causes.linked import named
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, saw, strong, weak
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, linked, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Source
 from gpuwhy.model.facts import Shadow
 
@@ -26,6 +26,7 @@ def stands_in(case: Case) -> Finding | None:
         return weak(told(first) + more, *dict.fromkeys(evidence))
     weigh = proof if _certain(case, first) else strong
     finding = weigh(told(first) + more, *dict.fromkeys(evidence))
+    finding = linked(finding) if case.symptoms else finding
     return finding if first.module in FRAMEWORK_MODULES or first.other_python else mild(finding)
 
 

@@ -7,7 +7,21 @@ from gpuwhy.causes.linked import named, names_of
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement
 from gpuwhy.knowledge.pairs import fitting, plugin_left_aside, refusal
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong, weak
+from gpuwhy.model.cause import (
+    Case,
+    Cause,
+    Evidence,
+    Finding,
+    Fix,
+    against,
+    know,
+    linked,
+    mild,
+    proof,
+    saw,
+    strong,
+    weak,
+)
 from gpuwhy.model.fact import Source, value_or
 from gpuwhy.model.facts import Contradiction
 from gpuwhy.model.version import numbers
@@ -29,6 +43,7 @@ def contradicted(case: Case) -> Finding | None:
     if not _linked(case, first):
         return weak(text, *dict.fromkeys(evidence))
     finding = (proof if _certain(case, first) else strong)(text, *dict.fromkeys(evidence))
+    finding = linked(finding) if case.symptoms else finding
     return finding if first.stops else mild(finding)
 
 

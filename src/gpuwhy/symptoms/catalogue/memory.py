@@ -95,8 +95,8 @@ SIGNATURES: tuple[Signature, ...] = (
         "memory.cpu_allocator",
         r"defaultcpuallocator|alloc_cpu\.cpp|unable to allocate (?P<wanted>[\d.]+ [KMGT]i?B) for an array"
         r"|numpy[\w.]*memoryerror|cpu allocator|\bmemoryerror\b|std::bad_alloc|mmap: cannot allocate memory"
-        r"|cannot allocate memory|not enough memory: you tried",
-        "defaultcpuallocator", "alloc_cpu.cpp", "for an array with shape", "memoryerror", "std::bad_alloc",
+        r"|cannot allocate memory|not enough memory: you tried|openblas error: memory allocation",
+        "defaultcpuallocator", "openblas error: memory", "alloc_cpu.cpp", "for an array with shape", "memoryerror", "std::bad_alloc",
         "cannot allocate memory", "not enough memory: you tried", "cpu allocator",
     ),
     error(

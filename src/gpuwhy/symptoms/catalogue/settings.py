@@ -48,9 +48,9 @@ SIGNATURES: tuple[Signature, ...] = (
     error("setting.tf_env", r"check failed: [^\n]*failed to parse the env-var \$\{(?P<variable>\w+)\} into (?P<type>\w+): (?P<value>[^.\n]*)", "failed to parse the env-var",
           covers=("setting.refused",)),
     error("setting.torch_logs", r"invalid log settings: (?P<value>[^,\n]*)", "invalid log settings"),
-    error("setting.allocator", r"in configtokenizer(?: but got '?(?P<value>[^'\n]*))?|(?:cachingallocator|allocator) option (?P<option>\w+) (?:too small|is invalid|must)"
+    error("setting.allocator", r"unknown allocator backend|in configtokenizer(?: but got '?(?P<value>[^'\n]*))?|(?:cachingallocator|allocator) option (?P<option>\w+) (?:too small|is invalid|must)"
           r"|garbage_collect\w*_threshold[ is]* (?:is )?(?:invalid|too)|for roundups, the divisions|(?:expected|invalid) [^\n]{0,40}(?:true/false|argument) for (?P<option2>expandable_segments|\w*host_register\w*)",
-          "configtokenizer", "allocator option", "garbage_collect", "for roundups, the", "for expandable_segments", "host_register",
+          "configtokenizer", "unknown allocator backend", "allocator option", "garbage_collect", "for roundups, the", "for expandable_segments", "host_register",
           covers=("memory.allocator_option", "python.exception", "python.runtime")),
     error("setting.number", r"^(?:valueerror|std::invalid_argument|what\(\))\b:? *(?:std::)?(?P<what>sto(?:ull|ul|ll|l|i|d|f))\b", "sto", covers=("python.exception",)),
     error("setting.arch", r"unknown cuda arch \((?P<value>[^)\n]*)\)", "unknown cuda arch", covers=("python.exception",)),
