@@ -44,6 +44,7 @@ class Ending(msgspec.Struct, frozen=True):
     wrappers: tuple[str, ...] = ()  # the types of what it was wrapped in, outermost first
     exit_code: int | None = None
     well: bool = False  # the program ended well, by its code or by its last words
+    logged: tuple[tuple[int, int], ...] = ()  # lines of exceptions that a logger wrote down: the program went on
     own: bool = False  # a reason of its own: neither its words nor its place leave room for what came before
 
     @property

@@ -13,7 +13,7 @@ from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.reason.tally import Score
 from gpuwhy.reason.words import LEAST, complains
 
-LABELLED, GUESSED = 0.75, 0.35
+LABELLED = 0.75
 """What the causes of a label, and those of a module's other messages, are given together (docs/accuracy.md)."""
 VAGUE = ("python", "title")
 """Speakers whose messages tell the type of an exception and little else."""
@@ -73,8 +73,8 @@ def _split(line: str) -> str:
 
 def by_origin(origin: Origin | None) -> tuple[Score, ...]:
     """The causes that a message's label names, or that its module's labels agree on, best first."""
-    if origin is None:
+    if origin is None or not origin.label:
         return ()
-    whole = LABELLED if origin.label else GUESSED
+    whole = LABELLED
     ranked = sorted(origin.prior.items(), key=lambda one: (-one[1], one[0]))
     return tuple(Score(cause, 1.0, whole * share, (), origin=origin) for cause, share in ranked)

@@ -65,7 +65,7 @@ _WELL = re.compile(
     re.IGNORECASE,
 )
 _COMPLAINS = re.compile(
-    r"\W{0,3}(?P<word>(?:fatal )?error|fatal|critical|abort(?:ed|ing)?|usage error)\b\W", re.IGNORECASE
+    r"\W{0,3}(?P<word>usage|(?:fatal )?error|fatal|critical|abort(?:ed|ing)?|usage error)\b\W", re.IGNORECASE
 )
 _PEER = re.compile(
     r"closed by peer|reset by peer|broken pipe|remote process exited|peer (?:process )?(?:died|exited|is dead)"
@@ -75,7 +75,9 @@ _PEER = re.compile(
 )
 """By which a process tells that another one is gone."""
 _LOGGER = re.compile(
-    r"(?<![\w.])[\w.]{1,80}\._?[\w.]{1,80}:|exception when calling|exception ignored|caught|retry|plugin", re.IGNORECASE
+    r"^[a-z_][\w.]{1,60}:[^\s:/]|exception when calling|exception ignored|exception in (?:thread|callback)|\bcaught\b"
+    r"|retry|configuration error|continuing|ignor(?:ed|ing)",
+    re.IGNORECASE,
 )
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x[0-9a-f]+")
 _INNER = re.compile(
@@ -111,12 +113,13 @@ def ending_of(text: str, exit_code: int | None = None, signal: str = "", first_l
         return Ending(exit_code=0, well=True)
     numbers, lines = _lines(text, first_line)
     blocks = [one for one in _blocks(lines) if exit_code is not None or not _left_behind(one.ending, lines)]
-    found = _last(_linked(blocks), exit_code, signal)
+    logged = tuple((one.ending.first, one.ending.last) for one in blocks if one.logged)
+    found = msgspec.structs.replace(_last(_linked(blocks), exit_code, signal), logged=logged)
     at, printed = _spoken(lines), re.split(r"[\n\r]", text)
     if exit_code is None and not signal and at >= found.last and _WELL.search(lines[at]):
-        return Ending(message=lines[at].strip()[:WIDE], well=True)
+        return _numbered(Ending(message=lines[at].strip()[:WIDE], well=True, logged=logged), numbers)
     if found.kind in ("none", "exit"):
-        found = _status(lines, printed) or _silent(found, lines)
+        found = msgspec.structs.replace(_status(lines, printed, logged) or _silent(found, lines), logged=logged)
     numbered = _numbered(found, numbers)
     return msgspec.structs.replace(numbered, exit_code=exit_code) if exit_code is not None else numbered
 
@@ -302,9 +305,9 @@ def _faulted(lines: Sequence[str], at: int) -> tuple[Frame, ...]:
 def _linked(blocks: Sequence[_Block]) -> list[Ending]:
     """The blocks as endings, those that are tied together made one."""
     out: list[Ending] = []
-    for place, block in enumerate(blocks):
+    for block in blocks:
         ending = _opened(block.ending)
-        if block.logged and any(not later.logged for later in blocks[place + 1 :]):
+        if block.logged:
             continue
         if not out or not block.tie:
             out.append(ending)
@@ -382,12 +385,13 @@ def _spoken(lines: Sequence[str]) -> int:
     return next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip() and not _LOGGED.match(lines[at])), -1)
 
 
-def _status(lines: Sequence[str], printed: Sequence[str]) -> Ending | None:
+def _status(lines: Sequence[str], printed: Sequence[str], logged: Sequence[tuple[int, int]]) -> Ending | None:
     """The failure that a program printed last, where it raised nothing: in words of its own, or a failing call."""
     last = _spoken(lines)
     if last >= 0 and (word := _COMPLAINS.match(printed[last])):
         return Ending("fatal", word["word"], lines[last].strip()[:WIDE], line=last + 1, first=last + 1, last=last + 1)
     spoken = [at for at, line in enumerate(lines) if line.strip()][-LATEST:]
+    spoken = [at for at in spoken if not any(first <= at + 1 <= end for first, end in logged)]
     for at in reversed(spoken):
         if not warns(lines[at]) and (call := _CALL.search(lines[at])):
             return Ending(
@@ -416,4 +420,5 @@ def _numbered(ending: Ending, numbers: Sequence[int]) -> Ending:
         first=number(ending.first),
         last=number(ending.last),
         chain=tuple(_numbered(one, numbers) for one in ending.chain),
+        logged=tuple((number(first), number(last)) for first, last in ending.logged),
     )

@@ -10,6 +10,8 @@ import msgspec
 from gpuwhy.model.ending import USER, Ending
 from gpuwhy.model.symptom import Symptom
 
+FIRST = 500
+"""What a message has to do with is said at its beginning; advice follows."""
 ENDINGS = ("ending.own", "ending.usage", "ending.inside")
 """Symptoms that no signature finds: an ending that speaks for itself, by wrong arguments, or inside a framework."""
 PLAIN = frozenset(
@@ -80,7 +82,7 @@ def _raised_alone(ending: Ending) -> bool:
         return not _HARD.search(ending.message)
     if module := _MODULE.search(ending.message):
         return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
-    said = _UNSAID.sub("", ending.message)
+    said = _UNSAID.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
     if not ending.name or not said.strip() or _STACK.search(said) or _OPAQUE.search(said):
         return False
     frame = ending.frame
@@ -94,7 +96,8 @@ def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
 
     A code without a word says nothing, not even that it is no matter of the GPU.
     """
-    kept = tuple(msgspec.structs.replace(one, role="aside") if _unlinked(one, ending) else one for one in symptoms)
+    noted = (msgspec.structs.replace(one, warned=True) if _logged(one, ending) else one for one in symptoms)
+    kept = tuple(msgspec.structs.replace(one, role="aside") if _unlinked(one, ending) else one for one in noted)
     if not ending.own:
         return kept
     told = any(s.role == "error" and _speaks(s) and (s.within(ending) or s.speaker in FRAMES) for s in kept)
@@ -109,6 +112,11 @@ _KNOWN = ("python.protobuf", "python.numpy_abi", "python.numba_numpy", "python.g
 
 def _speaks(one: Symptom) -> bool:
     return one.speaker not in ("python", "title") or one.signature in _KNOWN
+
+
+def _logged(one: Symptom, ending: Ending) -> bool:
+    """Whether it stands in an exception that a logger wrote down, or in the line above it that says so."""
+    return any(first - 1 <= one.line <= last for first, last in ending.logged)
 
 
 def _unlinked(one: Symptom, ending: Ending) -> bool:

@@ -209,7 +209,7 @@ _OF_NOW = re.compile(r"\w(?:Error|Exception)\b|\berror \d|tried to allocate|_(?:
 _GOES_ON = re.compile(
     r"failed call to cuinit|could not load dynamic library|cannot dlopen some|skipping registering gpu|"
     r"gpu will not be used|fall(?:ing|s) back|no gpu/tpu found|unable to initialize backend|will not be used|"
-    r"using (?:numpy|(?:the )?cpu)|gpu disabled",
+    r"using (?:numpy|(?:the )?cpu)|gpu disabled|^\W*\[?'(?:Azure|CPU)ExecutionProvider'",
     re.IGNORECASE,
 )
 

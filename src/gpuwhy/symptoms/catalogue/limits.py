@@ -43,10 +43,10 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "limit.space",
         rf"{_WHERE}(?:no space left on (?:the )?device|errno 28\b|\benospc\b|disk (?:is )?full\b|(?:disk )?quota exceeded|errno 122\b|\bedquot\b"
-        r"|not enough (?:free )?(?:disk )?space|not enough space on the disk|insufficient (?:free )?(?:disk|storage) space|out of disk space)"
+        r"|not enough (?:free )?(?:disk )?space|not enough space on the disk|insufficient (?:free )?(?:disk|storage) space|out of disk space|ephemeral (?:local )?storage usage exceeds)"
         rf"(?![^\n]*(?:/dev/shm|torch_\d|psm_)){_PATH}",
         "no space left on", "errno 28", "enospc", "disk full", "disk is full", "quota exceeded", "errno 122", "edquot", "not enough space", "not enough free", "not enough disk",
-        "insufficient disk", "insufficient free", "insufficient storage", "out of disk space",
+        "insufficient disk", "insufficient free", "insufficient storage", "out of disk space", "storage usage exceeds",
         covers=(*_PLAIN, "build.cu_error", "build.nvcc_error", "build.failed", "container."),
     ),
     error("limit.half_written", r"\b(?P<wanted>\d{1,15}) requested and (?P<written>\d{1,15}) written|unexpected pos \d{1,15} vs\.? \d{1,15}|pytorchstreamwriter failed writing|basic_ios::clear: iostream error",
