@@ -75,7 +75,7 @@ def explain(
     origin = _origin(rules, reading, scores)
     if not answers and not any(v.state in ("shown", "possible") for v in linked):
         scores = by_origin(origin if origin and (origin.label or unspoken(scores)) else None) or scores
-        scores = (_by_words(rules, reading) or scores) if unspoken(scores) else scores
+        scores = (_by_words(rules, reading) or scores) if facts is None and unspoken(scores) else scores
     status = status_of(scores, reading)
     shown = tuple(_shown(rules, s, reading, linked, where, facts) for s in _told(scores, status))
     return Report(

@@ -14,7 +14,7 @@ from gpuwhy.reason.tally import Score
 from gpuwhy.reason.words import LEAST, complains
 
 LABELLED = 0.75
-"""What the causes of a label, and those of a module's other messages, are given together (docs/accuracy.md)."""
+"""What the causes of a label are given together (docs/accuracy.md)."""
 VAGUE = ("python", "title")
 """Speakers whose messages tell the type of an exception and little else."""
 ENDED = ("ending.own", "ending.inside")
@@ -41,9 +41,15 @@ def _vague(symptom: Symptom) -> bool:
 def traced(origin: Tracer, reading: Reading) -> Origin | None:
     """The origin of the last complaint that has a label, else of the last; a warning counts only as the last word."""
     around = frozenset(_NAME.findall(reading.excerpt.lower()))
-    asked = [origin(line, around) for line in _complaints(reading.excerpt)]
+    asked = [origin(line, around) for line in _complaints(_last_words(reading))]
     found = [one for place, one in enumerate(asked) if one and (not place or not _warns(one)) and _there(one, reading)]
     return next((one for one in found if one.label), found[0] if found else None)
+
+
+def _last_words(reading: Reading) -> str:
+    """The message that ended the program, where it raised one: what was printed before has no link to it."""
+    ending = reading.ending
+    return f"{ending.type}: {ending.message}" if ending.kind == "exception" and ending.own else reading.excerpt
 
 
 def _there(origin: Origin, reading: Reading) -> bool:

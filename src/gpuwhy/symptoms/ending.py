@@ -179,7 +179,8 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
 def _is_logged(lines: Sequence[str], at: int) -> bool:
     """Whether a traceback stands below the line of a logger."""
     before = next((line for line in reversed(lines[max(0, at - 2) : at]) if line.strip()), "")
-    return bool(_HEADER.search(lines[at]) and _LOGGER.search(before))
+    header = _HEADER.search(lines[at])
+    return header is not None and not header[0].startswith("Original") and bool(_LOGGER.search(before))
 
 
 def _taken(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:

@@ -24,6 +24,8 @@ PLAIN = frozenset(
     FloatingPointError DivisionByZero InvalidOperation ConfigurationError TemplateNotFound Abort""".split()  # noqa: SIM905
 )
 """Exceptions that no failure of a GPU stack ends in, unless their own words name it."""
+STATUSES = ("XlaRuntimeError", "JaxRuntimeError", "InternalError", "UnknownError", "FailedPreconditionError")
+"""Exceptions by which a runtime hands a status on, whatever it came from."""
 FRAMEWORKS = frozenset(
     """torch tensorflow tensorflow_core keras jax jaxlib flax cupy cupy_backends numba triton onnxruntime tensorrt
     torchvision torchaudio torchtext xformers flash_attn bitsandbytes vllm deepspeed apex accelerate transformers
@@ -83,7 +85,7 @@ def _raised_alone(ending: Ending) -> bool:
     if module := _MODULE.search(ending.message):
         return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
     said = _UNSAID.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
-    if not ending.name or not said.strip() or _STACK.search(said) or _OPAQUE.search(said):
+    if ending.name in STATUSES or not ending.name or not said.strip() or _STACK.search(said) or _OPAQUE.search(said):
         return False
     frame = ending.frame
     if frame is None:

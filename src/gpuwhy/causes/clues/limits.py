@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.clues import of
 from gpuwhy.causes.clues.conditions import all_of, any_of, counting, field, line, no, with_
 from gpuwhy.model.symptom import Clue, Reading, Symptom
@@ -28,6 +30,13 @@ _LAUNCH = any_of(with_("launch."), line(r"launch"))
 _NCCL = line(r"nccl|socketstartconnect|socketpollconnect|net/socket|misc/socket|ibv_")
 
 
+def _no_compiler(s: Symptom, r: Reading) -> bool:
+    """The host compiler itself is not there."""
+    return bool(
+        re.search(r"(?:\+\+|cc|clang|cl\.exe)['\"]?: (?:no such file|(?:command )?not found)", r.excerpt, re.IGNORECASE)
+    )
+
+
 def _of_network(s: Symptom, r: Reading) -> bool:
     """A plain download or web request, not a process of the job."""
     return r.has("python.http") or "urllib" in s.text or "http" in s.text.lower()
@@ -48,7 +57,7 @@ CLUES: tuple[Clue, ...] = (
         ("limit.half_written", 4.2, "a file was written in part only, as where no space is left"),
         ("limit.read_only", 4.8, "the program writes to a file system that is read-only"),
         ("limit.temporary", 4.4, "the folder for temporary files cannot be used"),
-        ("limit.preprocess", 1.6, "nvcc could not run its host compiler, as where the folder for temporary files cannot be used"),
+        ("limit.preprocess", 2.6, "nvcc could not run its host compiler, as where the folder for temporary files cannot be used", no(_no_compiler)),
         ("limit.cache", 4.4, "a cache folder cannot be written"),
         ("limit.closed", 4.0, "a file or folder cannot be written by this user"),
         ("limit.no_exec", 4.6, "a library may not be loaded from its folder, as from one mounted noexec"),

@@ -39,7 +39,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error("limit.file_size", rf"(?:{_WHERE}file too large|errno 27\b|\befbig\b|file size limit exceeded|\bsigxfsz\b){_PATH}", "file too large", "errno 27", "efbig", "file size limit", "sigxfsz",
           covers=_PLAIN),
-    error("limit.cpu_time", r"cpu ?time limit exceeded|\bsigxcpu\b", "time limit exceeded", "sigxcpu"),
+    error("limit.cpu_time", r"cpu ?time limit exceeded|\bsigxcpu\b|cancelled at[^\n]{0,60}due to time limit", "time limit exceeded", "sigxcpu", "due to time limit"),
     error(
         "limit.space",
         rf"{_WHERE}(?:no space left on (?:the )?device|errno 28\b|\benospc\b|disk (?:is )?full\b|(?:disk )?quota exceeded|errno 122\b|\bedquot\b"
