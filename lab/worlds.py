@@ -14,7 +14,8 @@ def new_dev(keep: str, options: str = "") -> str:
     mount = f"mount -t tmpfs {'-o ' + options if options else ''} none $W/dev"
     return (
         f"mkdir -p $W/dev && {mount} && mkdir $W/dev/shm $W/dev/pts && mount --bind /dev/shm $W/dev/shm && "
-        "ln -s /proc/self/fd $W/dev/fd; for n in null zero full random urandom tty kmsg; do cp -a /dev/$n $W/dev/; done; "
+        "ln -s /proc/self/fd $W/dev/fd; "
+        "for n in null zero full random urandom tty kmsg; do cp -a /dev/$n $W/dev/; done; "
         f"{copy}mount --bind $W/dev /dev"
     )
 
