@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -141,7 +141,9 @@ class _Work:
         self.patient = repair.patient
         self.installer = Installer(call.environ, call.seconds, say, call.uv)
         self.actions = [_real(step, run) for step in repair.steps]
-        self.outcome = Outcome((), repair.folder, self.patient.python, call.in_place, _look(run.report()), None)
+        self.about = {cause for step in repair.steps for cause in step.causes}
+        before = _look(run.report(), self.about)
+        self.outcome = Outcome((), repair.folder, self.patient.python, call.in_place, before, None)
 
     def carried_out(self) -> Outcome:
         """What came of it; in place, nobody else may repair meanwhile."""
@@ -185,7 +187,10 @@ class _Work:
         again = app.Run(host, options, elsewhere=self.run.elsewhere)
         changed, new = _changed(self.run.facts, again.facts)
         self.outcome = replace(
-            self.outcome, after=_look(again.report()), changed=changed, compared=self._compared(again, made, was)
+            self.outcome,
+            after=_look(again.report(), self.about),
+            changed=changed,
+            compared=self._compared(again, made, was),
         )
         if self.outcome.worse:
             return self._taken_back(made, new)
@@ -232,8 +237,10 @@ def _front(environ: Mapping[str, str], path: Mapping[str, str]) -> dict[str, str
     return {name: ":".join(filter(None, (value, environ.get(name, "")))) for name, value in path.items()}
 
 
-def _look(report: Report) -> Look:
-    names = (f"{c.id} ({c.subject})" if c.subject else c.id for c in report.causes)
+def _look(report: Report, about: Collection[str]) -> Look:
+    """A diagnosis in short; what only a GPU would bring to light counts where the steps are about it."""
+    seen = [c for c in report.causes if not c.with_gpu or c.id in about]
+    names = (f"{c.id} ({c.subject})" if c.subject else c.id for c in seen)
     later = bool(report.causes) and all(c.with_gpu for c in report.causes)  # nothing is wrong here, without a GPU
     return Look("unknown" if later else report.status, report.headline, tuple(names))
 

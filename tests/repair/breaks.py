@@ -130,7 +130,7 @@ BREAKS: tuple[Break, ...] = (
     Break("tensorflow-no-cufft", "tf", ("uninstall nvidia-cufft-cu12",), LACK, TF + "\n" + opens("libcufft.so.11"), (*SAME_TF, "nvidia-cufft-cu12==11.0.8.103"), as_if=True),
     Break("tensorflow-cpu-over-it", "tf", ("install --no-deps tensorflow-cpu==2.15.1",), ("install.conflict", "framework.cpu_only"), TF + "; assert tf.test.is_built_with_cuda()", SAME_TF, without=("tensorflow-cpu",)),
     Break("tensorflow-cpu-gone-again", "tf", ("install --no-deps tensorflow-cpu==2.15.1", "uninstall tensorflow-cpu"), DAMAGE, TF + "; assert tf.test.is_built_with_cuda()", SAME_TF),
-    Break("tensorflow-text-behind", "tf", ("install --no-deps tensorflow-text==2.13.0 tensorflow-hub==0.16.1 tf-keras==2.15.1",), PYTHONS + COMPANION, TF + "; import tensorflow_text", (*SAME_TF, "tensorflow-text==2.15.*")),
+    Break("tensorflow-text-behind", "tf", ("install --no-deps tensorflow-text==2.14.0 tensorflow-hub==0.16.1 tf-keras==2.15.1",), PYTHONS + COMPANION, TF + "; import tensorflow_text", (*SAME_TF, "tensorflow-text==2.15.*")),
     Break("tf1-protobuf-4", "tf1", ("install --no-deps protobuf==4.24.4",), PYTHONS, "import tensorflow", ("tensorflow-gpu==1.15.0", "protobuf<3.21")),
     Break("tf2-over-tf1", "tf1", ("install --no-deps tensorflow==2.11.0",), ("install.conflict", *PYTHONS), "import tensorflow as tf; tf.__version__", (), as_if=False),
     # ------------------------------------------------ JAX
