@@ -63,9 +63,8 @@ def _sanitized(session: Session) -> list[str]:
     if not tool or max(session.causes.get(one, 0.0) for one in ILLEGAL) < 0.2:
         return []
     text = session.bench.wrapped((tool, "--print-limit", "3"), session.first * 20 + 60).output
-    session.left += [line.strip("= ") for line in text.splitlines() if "Invalid __" in line or "ERROR SUMMARY" in line][
-        :3
-    ]
+    told = [line.strip("= ") for line in text.splitlines() if "Invalid __" in line or "ERROR SUMMARY" in line]
+    session.left += [f"compute-sanitizer: {line}" for line in told if "not printed" not in line][:3]
     return ["sanitizer=own-kernel"] if "Invalid __" in text else []
 
 
