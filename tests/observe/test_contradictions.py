@@ -125,7 +125,7 @@ NEW = "# Protobuf Python Version: 5.28.3\n_runtime_version.ValidateProtobufRunti
      (NEW, "6.31.1", False), (NEW, "7.0.0", True), ("builder.Build\n", "6.31.1", False)],
 )  # fmt: skip
 def test_generated_code(world: World, code: str, protobuf: str, told: bool) -> None:
-    world.install("tensorflow", "2.10.1", {"tensorflow/core/a_pb2.py": code})
+    world.install("tensorflow", "2.10.1", {"tensorflow/core/a_pb2.py": code}, ["protobuf>=3"])
     world.install("protobuf", protobuf)
     assert found(world) == ([("tensorflow", "protobuf", protobuf, "generated")] if told else [])
 

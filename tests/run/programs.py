@@ -14,10 +14,10 @@ GPUWHY = [sys.executable, "-m", "gpuwhy", "run"]
 LIMIT = 30.0
 
 
-def run(*argv: str, options: tuple[str, ...] = (), **more) -> subprocess.CompletedProcess:
+def run(*argv: str, options: tuple[str, ...] = (), command: list[str] = GPUWHY, **more) -> subprocess.CompletedProcess:
     """`gpuwhy run` with pipes."""
     more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": LIMIT, **more}
-    return subprocess.run([*GPUWHY, *options, "--", *argv], check=False, **more)
+    return subprocess.run([*command, *options, "--", *argv], check=False, **more)
 
 
 def python(code: str, *args: str) -> tuple[str, ...]:

@@ -55,8 +55,13 @@ def nvml(tmp_path, monkeypatch) -> Path:
     state = tmp_path / "state.json"
     state.write_text('{"used": 5, "processes": [[1, 5]]}')
     monkeypatch.setenv("FAKE_NVML", str(state))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     return tmp_path
+
+
+def with_folder(folder: Path) -> list[str]:
+    """`gpuwhy run` with a folder first on its own path, which no variable of the environment can put there."""
+    code = f"import sys; sys.path.insert(0, {str(folder)!r}); from gpuwhy.__main__ import main; main()"
+    return [sys.executable, "-I", "-c", code, "run"]
 
 
 def gpu_of(report: str) -> str:
@@ -64,7 +69,7 @@ def gpu_of(report: str) -> str:
 
 
 def test_own_and_others(nvml):
-    done = run(*python(USES, "[60, 15, 76, 0]"), options=("--plot", str(nvml / "x.svg")))
+    done = run(*python(USES, "[60, 15, 76, 0]"), options=("--plot", str(nvml / "x.svg")), command=with_folder(nvml))
     text = done.stderr.decode()
     assert "this program held at most 60.0 GiB of 80.0 GiB" in gpu_of(text)
     assert "others 16.0 GiB" in " ".join(text.split())
@@ -182,7 +187,9 @@ def test_libraries_in_maps(monkeypatch, line, name, prefix):
 
 
 def test_nothing_in_maps(monkeypatch):
-    monkeypatch.setattr(script, "read", lambda *_: "7f00-7f01 r-xp 0 08:01 12 /usr/lib/libcrypto.so.3\n")
+    monkeypatch.setattr(
+        sys.modules["sampled"], "read", lambda *_: "7f00-7f01 r-xp 0 08:01 12 /usr/lib/libcrypto.so.3\n"
+    )
     assert script.mapped(1) == {}
 
 

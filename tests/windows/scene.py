@@ -76,7 +76,8 @@ def tensorflow(disk: trees.Disk, site: str) -> None:
     disk.put(f"{site}/tensorflow/python/platform/build_info.py", (WHEEL / "build_info.txt").read_bytes())
     meta = f"{site}/tensorflow_gpu-2.3.4.dist-info"
     for name in ("METADATA", "WHEEL", "RECORD"):
-        disk.put(f"{meta}/{name}", (WHEEL / name).read_bytes())
+        lines = (WHEEL / name).read_bytes().splitlines(keepends=True)  # nothing that it requires is in these trees
+        disk.put(f"{meta}/{name}", b"".join(line for line in lines if not line.startswith(b"Requires-Dist: ")))
     for line in (WHEEL / "RECORD").read_text().splitlines():
         path, _, size = line.rsplit(",", 2)
         target = f"{site}/{path.replace('tensorflow_gpu', 'tensorflow')}"

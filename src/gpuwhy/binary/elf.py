@@ -80,6 +80,8 @@ class Image:
             raise MalformedError("ELF header cut short", len(ident))
         fields = struct.unpack_from(self.order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"), ident, 16)
         self.kind, self.machine, self.version = fields[:3]
+        if wide and self.version != 1:  # glibc looks at it before the machine, and of the other class at neither
+            raise MalformedError(f"ELF version {self.version}", 20)
         self.phoff, self.shoff = fields[4], fields[5]
         self.phentsize, self.phnum, self.shentsize, self.shnum, self.shstrndx = fields[8:13]
 

@@ -72,8 +72,8 @@ def explain(
     spoken = _spoken(rules, reading)
     linked = concerned(verdicts, reading, facts, spoken) if facts is not None else []
     scores = _scored(rules, reading, linked, answers, spoken)
-    origin = _origin(rules, reading, scores)
-    if not answers and not any(v.state in ("shown", "possible") for v in linked):
+    origin = None if _only_notes(reading) else _origin(rules, reading, scores)
+    if not answers and not _only_notes(reading) and not any(v.state in ("shown", "possible") for v in linked):
         scores = by_origin(origin if origin and (origin.label or unspoken(scores)) else None) or scores
         scores = (_by_words(rules, reading) or scores) if facts is None and unspoken(scores) else scores
     status = status_of(scores, reading)
@@ -151,6 +151,12 @@ def unclued(rules: Rules, reading: Reading, scores: Sequence[Score]) -> tuple[Sc
     origin = _origin(rules, reading, scores)
     told = by_origin(origin if origin and (origin.label or unspoken(scores)) else None)
     return told or (likened(rules.lexicon(), reading.excerpt) if unspoken(scores) else ()) or tuple(scores)
+
+
+def _only_notes(reading: Reading) -> bool:
+    """Whether a text holds harmless notes, and nothing that failed."""
+    roles = {s.role for s in reading.symptoms}
+    return "harmless" in roles and not roles & {"error", "echo"}
 
 
 def _origin(rules: Rules, reading: Reading, scores: Sequence[Score]) -> Origin | None:
