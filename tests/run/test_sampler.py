@@ -181,7 +181,9 @@ def test_descendants_and_python_are_seen(tmp_path, capfd):
 )
 def test_libraries_in_maps(monkeypatch, line, name, prefix):
     monkeypatch.setattr(
-        script, "read", lambda *_: f"7f00-7f01 r-xp 00000000 08:01 12 {line}\n7f-80 rw-p 0 0:0 0 [heap]\n"
+        sys.modules["sampled"],
+        "read",
+        lambda *_: f"7f00-7f01 r-xp 00000000 08:01 12 {line}\n7f-80 rw-p 0 0:0 0 [heap]\n",
     )
     assert script.mapped(1) == {"libraries": [name], "prefix": prefix}
 
