@@ -9,7 +9,7 @@ from __future__ import annotations
 from gpuwhy.causes.clues.tailored import remedies
 from gpuwhy.causes.env.places import full, linked, size
 from gpuwhy.causes.watched import said
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong, weak
 from gpuwhy.model.cause import linked as tied
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known, value_or
@@ -147,7 +147,10 @@ def closed(case: Case) -> Finding | None:
             why = "not there, although TMPDIR names it"
         if why:
             text = f"{place.path if place.exists else place.nearest}, {place.role}, is {why}"
-            return proof(text, saw(f"{place.nearest}: {why}", case.facts.run.places))
+            named = one.signature != "limit.closed" or bool(
+                one.get("path")
+            )  # "Permission denied" alone may be anything's
+            return (proof if named else weak)(text, saw(f"{place.nearest}: {why}", case.facts.run.places))
     return None
 
 
