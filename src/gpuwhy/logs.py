@@ -19,7 +19,7 @@ from gpuwhy.causes.places import placed
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Report
-from gpuwhy.model.symptom import Reading
+from gpuwhy.model.symptom import SOURCE, Reading
 from gpuwhy.reason.explain import Rules, unclued
 from gpuwhy.reason.explain import explain as explain_reading
 from gpuwhy.reason.probed import after_failure, failures
@@ -138,6 +138,7 @@ def _answered(number: int, line: bytes) -> dict[str, Any]:
 
 def _one(case: dict[str, Any]) -> dict[str, Any]:
     reading = read_text(case["log"])
-    scores = unclued(rules(), reading, settled(tally(_index(), reading), reading))
+    scores = settled(tally(_index(), reading), reading)
+    scores = scores if SOURCE in reading.notes else unclued(rules(), reading, scores)
     told = [{"id": s.cause, "confidence": round(s.confidence, 3)} for s in scores[:MOST] if s.confidence >= LEAST]
     return {"id": case.get("id"), "causes": told}

@@ -9,6 +9,8 @@ import msgspec
 
 from gpuwhy.model.ending import Ending
 
+SOURCE, QUESTION = "source code", "a question"
+"""The notes of a text that is no output of a program."""
 MISSPELT = "misspelt"
 """The note of a text that says something only once its spelling is set right."""
 Role = Literal["error", "echo", "aside", "harmless", "context", "told"]

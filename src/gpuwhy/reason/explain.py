@@ -14,7 +14,7 @@ from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Noticed, Open, Report, RuledOut, Shown, Status, Verdict, certainty
-from gpuwhy.model.symptom import Likeness, Question, Reading, Symptom
+from gpuwhy.model.symptom import QUESTION, SOURCE, Likeness, Question, Reading, Symptom
 from gpuwhy.model.version import dotted
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.link import concerned, noticed
@@ -73,7 +73,12 @@ def explain(
     linked = concerned(verdicts, reading, facts, spoken) if facts is not None else []
     scores = _scored(rules, reading, linked, answers, spoken)
     origin = None if _only_notes(reading) else _origin(rules, reading, scores)
-    if not answers and not _only_notes(reading) and not any(v.state in ("shown", "possible") for v in linked):
+    if (
+        not answers
+        and not _only_notes(reading)
+        and SOURCE not in reading.notes
+        and not any(v.state in ("shown", "possible") for v in linked)
+    ):
         scores = by_origin(origin if origin and (origin.label or unspoken(scores)) else None) or scores
         scores = (_by_words(rules, reading) or scores) if facts is None and unspoken(scores) else scores
     status = status_of(scores, reading)
@@ -139,6 +144,8 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
 
     A failure of which the GPU stack is innocent leaves that healthy.
     """
+    if SOURCE in reading.notes:
+        return "healthy"
     if scores and scores[0].confidence >= FOUND:
         return "healthy" if scores[0].cause == INNOCENT else "broken"
     if any(s.role in ("error", "echo") for s in reading.symptoms) or (scores and scores[0].words):
@@ -350,6 +357,10 @@ def _calm(reading: Reading) -> str:
 
 
 def _headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], reading: Reading) -> str:
+    if SOURCE in reading.notes:
+        return "This is source code, and holds no failure: run it (`gpuwhy run -- …`), or explain what it printed"
+    if QUESTION in reading.notes and shown:
+        return f"A question, not a log; failures of which people say so are most often {shown[0].id}"
     if shown and status == "healthy":
         return _innocent(shown[0], scores[0])
     if shown and status == "broken":

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from gpuwhy.model.symptom import MISSPELT, Reading
+from gpuwhy.model.symptom import MISSPELT, QUESTION, SOURCE, Reading
 from gpuwhy.reason.tally import Score
 
 UNSPELT = 0.69
@@ -32,7 +32,9 @@ def settled(
         if score.cause in seen:
             return 1.0
         lines = {p.symptom.line for p in score.points if p.counted > 0}
-        if outlived:
+        if SOURCE in reading.notes:
+            return 0.0
+        if outlived or QUESTION in reading.notes:
             return SURVIVED
         if MISSPELT in reading.notes:
             return UNSPELT

@@ -18,6 +18,7 @@ from gpuwhy.symptoms.bounded import bounded, found_in
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.ending import ending_of
 from gpuwhy.symptoms.follow import attached
+from gpuwhy.symptoms.genre import genre
 from gpuwhy.symptoms.link import aside, judged
 from gpuwhy.symptoms.scan import Hits, Scanner
 from gpuwhy.symptoms.signature import Signature
@@ -137,6 +138,8 @@ class LogReader:
         found = aside(attached(tuple(self._kept.all()), ending), ending)
         notes = (*self._cutter.decoder.notes, *((LATE,) if self._late else ()))
         excerpt = (self._first + self._last[-EDGE:]).decode("utf-8", "replace")
+        kind = genre(excerpt)
+        notes = (*notes, kind) if kind else notes
         return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes, ending, excerpt)
 
     def _ending(self) -> Ending:

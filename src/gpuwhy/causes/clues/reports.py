@@ -32,7 +32,7 @@ def _two_cudas(s: Symptom, r: Reading) -> bool:
     return len({numbers(v)[:2] for v in r.told.versions.get("cuda", ())}) > 1
 
 
-_ANY = "the GPU is in trouble"
+_ANY = "the GPU is said to fail"
 _NOT_FOUND = r"not (?:found|available|detect|recogni|us)"
 
 CLUES: tuple[Clue, ...] = (
@@ -46,7 +46,7 @@ CLUES: tuple[Clue, ...] = (
         "driver.library_mismatch",
         ("told.after_update", 1.4, "it began with an update of the system", with_("nvidia.", "nvml.", "cuda.", "torch.no_")),
         ("told.after_reboot", 1.0, "a restart of the machine cures it", with_("nvidia.mis", "nvml.", "cuda.system")),
-        ("title.trouble", 0.9, "versions of the driver are in trouble", _of(r"driver[^\n]{0,40}(?:version|mismatch)")),
+        ("title.trouble", 0.9, "versions of the driver are said to be wrong", _of(r"driver[^\n]{0,40}(?:version|mismatch)")),
         ("title.trouble", 0.1, _ANY, _nothing_else),
     ),
     *of(
@@ -61,14 +61,14 @@ CLUES: tuple[Clue, ...] = (
         ("title.bare_false", 1.6, "CUDA is not available to PyTorch", with_("torch.asks_cuda")),
         ("told.after_update", 1.0, "it began with an update of the system", with_("nvidia.no_comm", "nvidia.smi", "kernel.")),
         ("title.no_cuda", 0.9, "there is said to be no CUDA", _nothing_else),
-        ("title.trouble", 1.7, "the driver is in trouble", _of("driver")),
+        ("title.trouble", 1.7, "the driver is said to fail", _of("driver")),
         ("title.trouble", 1.0, "no GPU is found", _of(_NOT_FOUND)),
         ("title.trouble", 0.4, _ANY, _nothing_else),
     ),
     *of(
         "driver.too_old",
         ("title.driver_needed", 2.5, "a newer driver is said to be needed"),
-        ("title.trouble", 1.7, "the driver is in trouble", _of("driver")),
+        ("title.trouble", 1.7, "the driver is said to fail", _of("driver")),
         ("title.trouble", 0.5, _ANY, _nothing_else),
     ),
     *of(
@@ -76,10 +76,10 @@ CLUES: tuple[Clue, ...] = (
         ("title.bare_false", 2.6, "CUDA is not available inside the container", all_of(with_("torch.asks_cuda"), in_container)),
         ("title.bare_false", 1.0, "CUDA is not available to PyTorch", with_("torch.asks_cuda")),
         ("told.on_host", 1.8, "on the host it works", in_container),
-        ("title.trouble", 1.6, "a container is in trouble", _of(r"docker|container|\bpods?\b|kube")),
-        ("title.trouble", 1.3, "the GPU is in trouble inside a container", all_of(_nothing_else, in_container)),
+        ("title.trouble", 1.6, "a container is said to fail", _of(r"docker|container|\bpods?\b|kube")),
+        ("title.trouble", 1.3, "the GPU is said to fail inside a container", all_of(_nothing_else, in_container)),
     ),
-    *of("wsl.setup", ("title.trouble", 1.5, "the GPU is in trouble under WSL", all_of(_nothing_else, in_wsl))),
+    *of("wsl.setup", ("title.trouble", 1.5, "the GPU is said to fail under WSL", all_of(_nothing_else, in_wsl))),
     *of(
         "device.hardware",
         ("told.random", 1.2, "it comes at random", with_("cuda.launch", "cuda.illegal", "cuda.unknown", "nvidia.", "kernel.", "cudnn.exec", "cuda.ecc")),
@@ -93,7 +93,7 @@ CLUES: tuple[Clue, ...] = (
         ("title.fragmented", 1.2, "memory is said to be in pieces", _nothing_else),
         ("title.held", 1.0, "memory is said not to be given back", _nothing_else),
         ("told.smaller", 1.8, "less at once is said to help", _MEMORY),
-        ("title.trouble", 1.8, "memory is in trouble", _of(r"memory|vram|too (?:large|big)")),
+        ("title.trouble", 1.8, "memory is said to fail", _of(r"memory|vram|too (?:large|big)")),
     ),
     *of(
         "memory.fragmentation",
@@ -105,7 +105,7 @@ CLUES: tuple[Clue, ...] = (
         ("title.held", 2.7, "another process, or a dead one, is said to hold the memory"),
         ("title.held", 3.4, "another process, or a dead one, is said to hold the memory", with_("memory.", "cuda.out_of_memory")),
         ("title.oom", 1.2, "memory is said to run out", _nothing_else),
-        ("title.trouble", 0.9, "memory is in trouble", _of("memory|vram")),
+        ("title.trouble", 0.9, "memory is said to fail", _of("memory|vram")),
     ),
     *of(
         "memory.host",
@@ -124,7 +124,7 @@ CLUES: tuple[Clue, ...] = (
         "framework.extension_abi",
         ("title.undefined_symbol", 2.8, "a library lacks a symbol that is asked for", no(field("object", r".*lib(?:cu|nv)"))),
         ("title.undefined_symbol", 1.2, "a library lacks a symbol that is asked for"),
-        ("title.trouble", 0.8, "an extension is in trouble", _of("extension")),
+        ("title.trouble", 0.8, "an extension is said to fail", _of("extension")),
         ("title.trouble", 0.3, _ANY, _nothing_else),
     ),
     *of(
@@ -141,7 +141,7 @@ CLUES: tuple[Clue, ...] = (
     *of(
         "cudnn.missing",
         ("title.undef_var", 3.2, "{library} is not found", field("library", "libcudnn")),
-        ("title.trouble", 1.6, "cuDNN is in trouble", _of("cudnn")),
+        ("title.trouble", 1.6, "cuDNN is said to fail", _of("cudnn")),
     ),
     *of(
         "cuda.missing_library",
@@ -159,12 +159,12 @@ CLUES: tuple[Clue, ...] = (
         "cuda.version_mismatch",
         ("title.trouble", 2.2, "two CUDA versions are named", all_of(_nothing_else, _two_cudas)),
         ("title.undef_var", 1.0, "{library} may be of another version"),
-        ("title.trouble", 1.6, "versions are in trouble", _of("version|compatib")),
+        ("title.trouble", 1.6, "versions are said to be wrong", _of("version|compatib")),
         ("title.trouble", 0.9, _ANY, _nothing_else),
     ),
     *of(
         "cudnn.version_mismatch",
-        ("title.trouble", 1.7, "cuDNN is in trouble", _of("cudnn")),
+        ("title.trouble", 1.7, "cuDNN is said to fail", _of("cudnn")),
         ("title.trouble", 0.3, _ANY, _nothing_else),
     ),
     *of(
@@ -182,7 +182,7 @@ CLUES: tuple[Clue, ...] = (
     *of(
         "framework.platform_dropped",
         ("title.trouble", 1.8, "the system is said not to be supported", _of(r"(?:windows|macos|mac)\b[^\n]{0,40}(?:not|un) ?support")),
-        ("title.trouble", 0.7, "the GPU is in trouble on Windows", all_of(_nothing_else, on_windows)),
+        ("title.trouble", 0.7, "the GPU is said to fail on Windows", all_of(_nothing_else, on_windows)),
     ),
     *of(
         "framework.bug",
@@ -195,13 +195,13 @@ CLUES: tuple[Clue, ...] = (
     *of(
         "distributed.nccl",
         ("told.second_gpu", 0.9, "several GPUs work together", with_("nccl.", "title.hang")),
-        ("title.trouble", 1.8, "NCCL is in trouble", _of(r"nccl|distributed|multi-?(?:gpu|node)")),
+        ("title.trouble", 1.8, "NCCL is said to fail", _of(r"nccl|distributed|multi-?(?:gpu|node)")),
         ("title.trouble", 1.2, "several GPUs work together", all_of(_nothing_else, with_("nccl.here", "told.second_gpu"))),
     ),
     *of(
         "program.build",
-        ("title.trouble", 1.6, "a build is in trouble", _of(r"compil|\bbuild|nvcc|cmake")),
-        ("title.trouble", 1.0, "a build is in trouble", all_of(_nothing_else, with_("build.here", "build.failed", "told.nvcc"))),
+        ("title.trouble", 1.6, "a build is said to fail", _of(r"compil|\bbuild|nvcc|cmake")),
+        ("title.trouble", 1.0, "a build is said to fail", all_of(_nothing_else, with_("build.here", "build.failed", "told.nvcc"))),
     ),
     *of(
         "other.not_gpu",

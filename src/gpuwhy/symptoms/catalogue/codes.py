@@ -80,7 +80,8 @@ SIGNATURES: tuple[Signature, ...] = (
         error(
             f"{library}.number",
             rf"\b{library}(?!getversion)\w*(?:\([^()\n]{{0,60}}\))?(?: call)?(?:\W{{0,3}}(?:{_FAILED})\W{{0,4}}(?:(?:code|number|with|status|error)\W{{0,4}}){{0,2}}| ?(?:->|=>|=) ?)"
-            rf"(?P<number>\d{{1,4}})\b(?!\.\d)|\b{library}_(?:status_)?success\W{{1,3}}(?P<number2>\d{{1,4}}) vs",
+            rf"(?P<number>\d{{1,4}})\b(?!\.\d)"
+            rf"|\b{library}_(?:status_)?success\W{{1,3}}(?P<number2>\d{{1,4}}) vs",
             library, table=library)
         for library in (*_LIBRARIES, "nccl")
     ),
@@ -89,6 +90,8 @@ SIGNATURES: tuple[Signature, ...] = (
         for library in ("cublas", "cusolver", "cusparse", "cufft")
         for slug, words in _SENTENCES
     ),
+    error("cudnn.number_said", r"\bcudnn(?: [a-z]{2,16}){1,3} (?:failed|error|status)\W{1,4}(?:(?:code|status|error)\W{1,3})?(?P<number>\d{1,4})\W*$",
+          "cudnn", table="cudnn"),
     error("cublas.unknown", r"unknown cublas (?:status|error)|cublas error\((?!(?:[01378]|1[13456])\))\d+\)", "unknown cublas", "cublas error("),
     error("nvml.class", r"nvmlerror_(?P<name>\w+)|nvml[^\n]{0,20}?\berror_(?P<name2>\w+)", "nvmlerror_", "nvml", table="nvmlclass"),
     error("nccl.name", rf"\b(?P<name>{_either(_NCCL)})\b", *_NCCL, table="nccl"),

@@ -1,0 +1,61 @@
+"""Source code and questions are no logs: they hold no failure, and get no cause from a comment or a string."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.logs import explain_text, read_text
+
+CPP = """#include <cudnn.h>
+#include <iostream>
+
+int main() {
+  cudnnHandle_t handle;
+  auto status = cudnnCreate(&handle);
+  if (status != CUDNN_STATUS_SUCCESS) {
+    std::cerr << "cuDNN create failed: " << status << std::endl;
+    return 1;
+  }
+  return 0;
+}
+"""
+PYTHON = """import torch
+
+def train():
+    try:
+        x = torch.zeros(3).cuda()
+    except RuntimeError as error:
+        # CUDA out of memory lands here
+        if "out of memory" in str(error):
+            print("CUDA out of memory, trying again")
+    return x
+"""
+
+
+@pytest.mark.parametrize("text", [CPP, PYTHON])
+def test_source_code_has_no_cause(text):
+    report = explain_text(text)
+    assert (report.status, report.causes) == ("healthy", ())
+    assert report.headline.startswith("This is source code")
+
+
+def test_what_a_program_printed_beside_its_source_is_a_log():
+    assert explain_text(PYTHON + "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n").causes
+
+
+def test_a_question_is_answered_as_one():
+    report = explain_text("Why can't TensorFlow 1.15 load cuDNN 7?")
+    assert report.headline.startswith("A question, not a log")
+    assert all(cause.confidence < 0.5 for cause in report.causes)
+
+
+@pytest.mark.parametrize(
+    "line, slug",
+    [
+        ("cuDNN create failed: 4", "cudnn.internal_error"),
+        ("cuDNN initialization failed: 1", "cudnn.not_initialized"),
+        ("cuDNN initialization failed: 1001", "cudnn.not_initialized"),
+    ],
+)
+def test_numbers_beside_the_library_are_decoded(line, slug):
+    assert slug in {one.signature for one in read_text(line).symptoms}
