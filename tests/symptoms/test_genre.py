@@ -59,3 +59,15 @@ def test_a_question_is_answered_as_one():
 )
 def test_numbers_beside_the_library_are_decoded(line, slug):
     assert slug in {one.signature for one in read_text(line).symptoms}
+
+
+@pytest.mark.parametrize(
+    "library, unfit", [("cudart64_101.dll", True), ("libcudart.so.10.1", True), ("libcudart.so.11.0", False)]
+)
+def test_a_card_that_the_loaded_runtime_cannot_know(library, unfit):
+    text = (
+        f"I tensorflow/stream_executor/platform/dso_loader.cc:48] Successfully opened dynamic library {library}\n"
+        "pciBusID: 0000:01:00.0 name: GeForce RTX 3080 computeCapability: 8.6\n"
+        "E tensorflow/cuda_dnn.cc:328] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR\n"
+    )
+    assert (explain_text(text).causes[0].id == "framework.gpu_unsupported") is unfit

@@ -9,6 +9,8 @@ from typing import Literal
 from gpuwhy.model.symptom import Symptom, Told
 
 _LIBRARY = re.compile(r"lib(?:cu|nv)[\w+-]*\.so(?:\.\d+)+", re.IGNORECASE)
+_RUNTIME = re.compile(r"cudart(?:\.so\.(\d|10)\.(\d)|64_(\d|10)(\d))\b(?!\d)", re.IGNORECASE)
+"""The CUDA runtime before 11, whose file's name has its release; from 11 on it has the major alone."""
 System = Literal["", "linux", "windows", "wsl", "macos"]
 
 _NAMES = {
@@ -39,6 +41,8 @@ def told_by(symptoms: Iterable[Symptom]) -> Told:
             continue  # nvidia-smi names the newest CUDA that the driver runs, not an installed one
         if name and one.get("version"):
             versions.setdefault(_alias(name), []).append(one.get("version"))
+        if opened := _RUNTIME.search(one.get("library")) if one.signature == "harmless.loaded_ok" else None:
+            versions.setdefault("cuda", []).append(".".join(part for part in opened.groups() if part))
         if one.signature == "told.smi" and one.get("cuda"):
             versions.setdefault("driver_cuda", []).append(one.get("cuda"))
         if one.signature in ("told.gpu", "told.gpu_found") and one.get("gpu"):

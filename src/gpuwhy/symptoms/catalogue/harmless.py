@@ -31,6 +31,6 @@ SIGNATURES: tuple[Signature, ...] = (
     harmless("harmless.pcie", r"nvml call failed with \d+[^\n]*assuming pcie", "assuming pcie", covers=("nvml.",)),
     harmless("harmless.op_by_op", r"fallback to op-by-op mode", "fallback to op-by-op"),
     harmless("harmless.mlir", r"mlir_graph_optimization_pass|none of the mlir optimization passes", "mlir_graph_optimization", "mlir optimization passes"),
-    harmless("harmless.loaded_ok", r"successfully opened dynamic library|loaded cudnn version|created (?:tensorflow )?device [^\n]*gpu", "successfully opened dynamic",
+    harmless("harmless.loaded_ok", r"successfully opened dynamic library(?: (?P<library>(?:lib)?cudart\S{1,40}))?|loaded cudnn version|created (?:tensorflow )?device [^\n]*gpu", "successfully opened dynamic",
              "loaded cudnn version", "created device", "created tensorflow device"),
 )  # fmt: skip
