@@ -16,6 +16,7 @@ from gpuwhy.causes.clues.pointed import remedies
 from gpuwhy.causes.clues.questions import QUESTIONS, question_for
 from gpuwhy.causes.clues.words import lexicon
 from gpuwhy.causes.places import placed
+from gpuwhy.knowledge.claims import refuted
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Report
@@ -64,7 +65,8 @@ def _index() -> Index:
 def rules() -> Rules:
     """Clues, causes, remedies and questions."""
     by_id = {cause.id: cause for cause in CAUSES}
-    return Rules(_index(), by_id, remedies, question_for, {q.id: q for q in QUESTIONS}, admitted, lexicon, _origin)
+    asked = {q.id: q for q in QUESTIONS}
+    return Rules(_index(), by_id, remedies, question_for, asked, admitted, lexicon, _origin, refuted)
 
 
 def _origin(line: str, around: frozenset[str]) -> Origin | None:

@@ -71,3 +71,19 @@ def test_a_card_that_the_loaded_runtime_cannot_know(library, unfit):
         "E tensorflow/cuda_dnn.cc:328] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR\n"
     )
     assert (explain_text(text).causes[0].id == "framework.gpu_unsupported") is unfit
+
+
+@pytest.mark.parametrize(
+    "text, truth",
+    [
+        ("Why can't TensorFlow 1.15 load cuDNN 7?", "loads cuDNN 7"),
+        ("Error: CUDA_PATH or CUDNN_PATH environment variables not set.", "neither CUDA_PATH nor CUDNN_PATH"),
+        ("error: 'cudaDeviceProp' has no member named 'driverVersion'", "has no driverVersion"),
+    ],
+)
+def test_false_claims_are_answered(text, truth):
+    assert any(truth in one.text for one in explain_text(text).noticed)
+
+
+def test_a_plain_log_is_no_claim():
+    assert explain_text("RuntimeError: CUDA error: out of memory").noticed == ()

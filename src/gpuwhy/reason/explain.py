@@ -57,6 +57,7 @@ class Rules(msgspec.Struct, frozen=True):
     admitted: Callable[[Sequence[Symptom]], frozenset[str]]
     lexicon: Callable[[], Mapping[str, Likeness]]
     origin: Tracer = lambda line, around: None
+    claims: Callable[[str], tuple[str, ...]] = lambda _: ()
 
 
 def explain(
@@ -134,6 +135,7 @@ def _noticed(
     """What is true beside the answer, and that this machine was not asked about a text from elsewhere."""
     told = {one.id for one in shown}
     beside = tuple(n for n in noticed(rules.clues, reading, verdicts, linked) if n.id not in told)
+    beside = (*(Noticed("", truth) for truth in rules.claims(reading.excerpt)), *beside)
     if not elsewhere:
         return beside
     return (Noticed("", f"the text is not from here ({elsewhere}), so it is read without this machine"), *beside)
