@@ -8,8 +8,8 @@ _FALSE: tuple[tuple[str, str], ...] = (
     (
         r"(?:can['’]?t|cannot|unable)[^\n]{0,40}tensorflow 1\.15[^\n]{0,40}cudnn 7\b"
         r"|tensorflow 1\.15[^\n]{0,10} (?:can['’]?t|cannot)[^\n]{0,40}cudnn 7\b",
-        "TensorFlow 1.15 loads cuDNN 7 and nothing else: its wheel asks for libcudnn.so.7, and wants 7.6 or a higher minor "
-        "release",
+        "TensorFlow 1.15 loads cuDNN 7 and nothing else: its wheel asks for libcudnn.so.7, and wants 7.6 or a "
+        "higher minor release",
     ),
     (
         r"cudnngetversion\(\s*&?\w*handle|cudnnversion_t\b",
@@ -22,8 +22,8 @@ _FALSE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"\bcudnn_path\b",
-        "TensorFlow reads neither CUDA_PATH nor CUDNN_PATH: the loader's search counts (PATH on Windows; LD_LIBRARY_PATH, "
-        "the cache and RUNPATH on Linux)",
+        "TensorFlow reads neither CUDA_PATH nor CUDNN_PATH: the loader's search counts (PATH on Windows; "
+        "LD_LIBRARY_PATH, the cache and RUNPATH on Linux)",
     ),
 )
 _ROWS = tuple((re.compile(pattern, re.IGNORECASE), truth) for pattern, truth in _FALSE)
