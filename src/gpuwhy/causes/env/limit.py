@@ -6,6 +6,8 @@ ended names the limit or the place, or where CUDA cannot start under it at all.
 
 from __future__ import annotations
 
+import msgspec
+
 from gpuwhy.causes.clues.tailored import remedies
 from gpuwhy.causes.env.places import full, linked, size
 from gpuwhy.causes.watched import said
@@ -79,7 +81,10 @@ def processor_time(case: Case) -> Finding | None:
     ended = _signalled(case, "SIGXCPU") or (_signalled(case, "SIGKILL") and value_or(case.facts.run.oom_kills, 1) == 0)
     if one is None or not ended or value_or(case.facts.run.seconds, 0.0) < one.soft / 64:
         return None
-    return _under(case, "CPU", "the kernel ended the program; its seconds of processor time were limited to")
+    found = _under(case, "CPU", "the kernel ended the program; its seconds of processor time were limited to")
+    if found is None or _signalled(case, "SIGXCPU"):
+        return found
+    return msgspec.structs.replace(found, weight="strong")  # anybody may send SIGKILL
 
 
 def _signalled(case: Case, name: str) -> bool:
