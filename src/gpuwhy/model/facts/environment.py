@@ -1,0 +1,45 @@
+"""The variables that steer the GPU stack."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from gpuwhy.model.fact import NOT_OBSERVED, Absent, Fact, Known, known
+from gpuwhy.model.facts.record import Record
+
+
+class Fault(Record, frozen=True):
+    """What a reader makes of a variable that was meant otherwise."""
+
+    kind: Literal["off", "rejected", "ignored", "misspelt"]
+    frameworks: tuple[str, ...]  # names of the frameworks that it concerns; () = whatever uses CUDA here
+    text: str  # "PyTorch stops at 'yes', which is neither True nor False"
+    allowed: tuple[str, ...] = ()  # the values its reader takes, where they can be listed
+    instead: str = ""  # the nearest value or name that would be read
+    source: str = ""  # how that is known
+
+
+class Variable(Record, frozen=True):
+    """An environment variable that steers the GPU stack, what it steers, and what is wrong with its value."""
+
+    name: str
+    value: str
+    steers: str  # who reads it: "the dynamic loader", "TensorFlow" …; "" = nothing that is installed here
+    problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()  # worth knowing, nothing wrong: "TensorFlow on Linux does not read it"
+    faults: tuple[Fault, ...] = ()  # what its readers, as installed here, do not take as it was meant
+
+
+class Environment(Record, frozen=True):
+    """The variables of the shell that gpuwhy was started from."""
+
+    variables: Fact[tuple[Variable, ...]] = NOT_OBSERVED
+
+    def value(self, name: str) -> Fact[str]:
+        """Return one variable's value: Known, Absent (not set) or Unknown (the environment was not seen)."""
+        if not isinstance(self.variables, Known):
+            return self.variables
+        for variable in self.variables.value:
+            if variable.name == name:
+                return known(variable.value, "env", name)
+        return Absent(known(None, "env", name, "not set").source)

@@ -1,0 +1,26 @@
+"""Every copy of the CUDA libraries that something on this machine could load."""
+
+from __future__ import annotations
+
+from gpuwhy.model.fact import NOT_OBSERVED, Fact
+from gpuwhy.model.facts.record import Record
+
+
+class LibraryCopy(Record, frozen=True):
+    """One file of a CUDA library that something on this machine could load."""
+
+    family: str  # cudart, cublas, cublasLt, cudnn, cufft, curand, cusolver, cusparse, nccl, nvrtc, nvjitlink, cupti …
+    name: str  # file name as a program would ask for it: libcudnn.so.9
+    path: str
+    real: str
+    where: str  # "ld.so.cache", "LD_LIBRARY_PATH", "wheel", "conda", "toolkit", "default folder"
+    version: Fact[str]
+    size: Fact[int]
+    owner: Fact[str]  # "nvidia-cudnn-cu12 9.27.0.5 (pip)", "libcudnn9-cuda-13 9.14.0 (dpkg)"
+    health: Fact[str]  # "ok", "empty", "truncated …", "not ELF", "wrong architecture …", "dangling link", "unreadable"
+
+
+class Libraries(Record, frozen=True):
+    """Every copy of the CUDA libraries."""
+
+    copies: Fact[tuple[LibraryCopy, ...]] = NOT_OBSERVED

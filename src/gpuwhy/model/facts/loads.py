@@ -1,0 +1,95 @@
+"""What the dynamic loader would pick."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from gpuwhy.model.fact import NOT_OBSERVED, Fact
+from gpuwhy.model.facts.record import Record
+
+
+class DriverLibrary(Record, frozen=True):
+    """One copy of libcuda or libnvidia-ml that the loader could pick up; tuples of them are in the loader's order."""
+
+    name: str  # libcuda.so.1
+    path: str  # as the loader would open it
+    real: str  # after following links
+    found_via: str  # "LD_LIBRARY_PATH", "ld.so.cache", "default folder", "wsl folder", "not on the search path"
+    kind: Literal["driver", "stub", "compat", "wsl"]
+    version: Fact[str]  # driver_version of this file: 580.159.04
+    health: Fact[str]  # "ok", or what is wrong with the file
+
+
+class NeededLibrary(Record, frozen=True):
+    """A library that a framework opens, and what the loader would find."""
+
+    framework: str  # Framework.name
+    name: str  # libcudnn.so.9
+    optional: bool
+    needed_by: str  # file that asks for it
+    found: Fact[str]  # path; Absent = the loader finds none
+    found_via: str  # "RUNPATH of …", "LD_LIBRARY_PATH", "ld.so.cache", "default folder"
+    searched: tuple[str, ...]  # folders in order, for the not-found story
+    elsewhere: tuple[str, ...]  # copies of that name outside the search
+    other_versions: tuple[str, ...]  # copies of the same library with another SONAME
+
+
+class LoadedLibrary(Record, frozen=True):
+    """One library of a load tree: the file, how it was found, and who asked first."""
+
+    name: str
+    path: str
+    via: str
+    needed_by: str
+    version: Fact[str]
+    owner: Fact[str]
+
+
+class MissingLibrary(Record, frozen=True):
+    """A library that the loader does not find, with the search in order."""
+
+    name: str
+    needed_by: str
+    why: str  # "not found", or what is wrong with the file that stops the search
+    searched: tuple[str, ...]
+
+
+class UnmetSymbol(Record, frozen=True):
+    """Symbols that a loaded library needs and that the copy loaded for it does not define."""
+
+    library: str  # path of the library that asks
+    provider: str  # path of the copy that should define them
+    symbols: tuple[str, ...]  # the first few
+    count: int
+
+
+class LoadTree(Record, frozen=True):
+    """What a framework's process would load, in order; the CUDA libraries and the framework's own."""
+
+    framework: str
+    libraries: tuple[LoadedLibrary, ...]
+    missing: tuple[MissingLibrary, ...]
+    unmet: tuple[UnmetSymbol, ...]
+
+
+class Extension(Record, frozen=True):
+    """A compiled library built against a framework, and the symbols that the installed framework lacks."""
+
+    distribution: str
+    version: str
+    path: str
+    symbols: tuple[str, ...]  # the first few
+    count: int
+    wants: Fact[str] = NOT_OBSERVED  # the release of the framework that its metadata asks for: "==2.2.0"
+
+
+class Loads(Record, frozen=True):
+    """What the dynamic loader would pick: filled by loader/, after everything else was observed."""
+
+    libcuda: Fact[tuple[DriverLibrary, ...]] = (
+        NOT_OBSERVED  # every copy; first = the one that wins, if it is on the path
+    )
+    libnvml: Fact[tuple[DriverLibrary, ...]] = NOT_OBSERVED
+    trees: Fact[tuple[LoadTree, ...]] = NOT_OBSERVED  # one per framework that opens CUDA libraries
+    needs: Fact[tuple[NeededLibrary, ...]] = NOT_OBSERVED  # of every framework
+    extensions: Fact[tuple[Extension, ...]] = NOT_OBSERVED

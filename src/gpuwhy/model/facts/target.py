@@ -1,0 +1,127 @@
+"""The Python environment under diagnosis: interpreter, distributions, frameworks, what is wrong among them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from gpuwhy.model.fact import NOT_OBSERVED, Fact
+from gpuwhy.model.facts.record import Record
+
+
+class Interpreter(Record, frozen=True):
+    """The Python of the environment under diagnosis."""
+
+    path: str
+    version: str  # 3.12.1
+    prefix: str
+    kind: str  # "venv", "conda", "system", "pyenv", "store" …
+    chosen_by: str  # "--python", "VIRTUAL_ENV", "CONDA_PREFIX", ".venv", "PATH"
+    machine: str  # x86_64, aarch64
+    gone: str = ""  # what is wrong with its executable: "a link that leads nowhere" | "not there"
+
+
+class Distribution(Record, frozen=True):
+    """An installed distribution, read from its metadata folder."""
+
+    name: str  # normalised: tensorflow-cpu
+    version: str
+    location: str  # the dist-info or egg-info folder
+    installer: Fact[str]
+
+
+class Opened(Record, frozen=True):
+    """A library that a framework asks the loader for, and the file that asks."""
+
+    name: str  # libcudnn.so.9
+    by: str  # path of the file whose NEEDED entry or dlopen call asks
+    optional: bool  # the framework works on the GPU without it
+
+
+class Framework(Record, frozen=True):
+    """A framework installed in the target, and what it was built for."""
+
+    name: str  # tensorflow, torch, jax, onnxruntime, cupy …
+    title: str  # TensorFlow
+    distribution: str  # tensorflow-cpu
+    version: str
+    path: str  # package folder
+    gpu_build: Fact[bool]
+    built_for_cuda: Fact[str]  # Absent for a build without CUDA
+    built_for_cudnn: Fact[str]
+    sass: Fact[tuple[str, ...]]  # sm_70 …
+    ptx: Fact[tuple[str, ...]]  # compute_90 …
+    opens: Fact[tuple[Opened, ...]]  # the CUDA libraries it opens, before anybody looks for them
+
+
+class Conflict(Record, frozen=True):
+    """Files that two installed distributions both claim."""
+
+    owners: tuple[str, ...]  # "tensorflow 2.21.0", "tensorflow-cpu 2.21.0"
+    files: int
+    example: str
+    module: str  # import name whose files are shared
+    winner: Fact[str]  # the distribution whose bytes are on disk
+
+
+class Unfit(Record, frozen=True):
+    """A version that an installed GPU package asks of another, and that the installed one is not."""
+
+    by: str  # torch
+    by_version: str
+    name: str  # nvidia-nvjitlink-cu12
+    wants: str  # ==12.4.127
+    installed: str  # 12.1.105
+    file: str  # the metadata that asks
+
+
+class Contradiction(Record, frozen=True):
+    """An installed release that another installed one cannot work with, and how that is known."""
+
+    by: str  # jax
+    by_version: str
+    name: str  # jaxlib; the distribution that is installed for it may be a flavour: tensorflow-cpu
+    wants: str  # "<=0.4.35,>=0.4.34"; a sentence's object, as its source says it
+    installed: str  # "0.4.31"; "" = not installed
+    how: Literal["stated", "extra", "unstated", "compiled", "generated", "same release"]
+    file: str  # the metadata or the library that tells
+    effect: str = ""  # what then happens, where that is known: "so its import fails"
+    know: str = ""  # the knowledge row behind it, where there is one
+    stops: bool = False  # `by` cannot be imported, or not be used on a GPU, whatever else is right
+    near: bool = True  # `by` belongs to the GPU stack, or something of it needs it
+
+
+class Damage(Record, frozen=True):
+    """An installed file that is not what its RECORD says."""
+
+    path: str
+    owner: str  # "nvidia-cudnn-cu12 9.27.0.5"
+    what: str  # "empty", "missing", "truncated", "not ELF", "wrong architecture", "other size", "other hash" …
+    expected: str
+    actual: str
+
+
+class Shadow(Record, frozen=True):
+    """A file or folder that Python imports instead of the module that was meant."""
+
+    module: str  # torch
+    path: str  # what is imported
+    instead: str  # the folder that holds what was meant, or "Python's own library"
+    via: str  # "the script's folder", "the working folder", "PYTHONPATH", "the user's site-packages", a .pth file
+    version: str = ""  # of what is imported, where it is an installed package
+    meant: str = ""  # of what was meant
+    other_python: str = ""  # the Python that the folder's packages were installed for, where that is another
+
+
+class Target(Record, frozen=True):
+    """The Python environment under diagnosis."""
+
+    interpreter: Fact[Interpreter] = NOT_OBSERVED
+    site_packages: Fact[tuple[str, ...]] = NOT_OBSERVED
+    distributions: Fact[tuple[Distribution, ...]] = NOT_OBSERVED
+    frameworks: Fact[tuple[Framework, ...]] = NOT_OBSERVED
+    conflicts: Fact[tuple[Conflict, ...]] = NOT_OBSERVED
+    damage: Fact[tuple[Damage, ...]] = NOT_OBSERVED
+    unfit: Fact[tuple[Unfit, ...]] = NOT_OBSERVED  # of what PyTorch and JAX ask for in their metadata
+    contradictions: Fact[tuple[Contradiction, ...]] = NOT_OBSERVED  # among the GPU packages and their neighbours
+    shadows: Fact[tuple[Shadow, ...]] = NOT_OBSERVED  # what stands in for modules of the stack
+    kernels: Fact[tuple[str, ...]] = NOT_OBSERVED  # Jupyter kernels: "name: interpreter"
