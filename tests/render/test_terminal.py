@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import msgspec
 import pytest
 
 from gpuwhy.host.base import Host
@@ -97,6 +98,13 @@ def test_verbose_shows_every_fact_with_its_source():
     text = render(healthy(), Paper(), verbose=True)
     assert "driver.module_version: 580.159.04  [" in text
     assert "ruled out" in text
+
+
+def test_verbose_shows_a_process_whose_own_state_is_a_fact():
+    state = {"state": "known", "value": "sleeping", "source": {"kind": "file", "where": "/proc/7/status"}}
+    holders = {"state": "known", "value": [{"pid": 7, "state": state}], "source": {"kind": "call", "where": "NVML"}}
+    text = render(msgspec.structs.replace(healthy(), facts={"devices": {"holders": holders}}), Paper(), verbose=True)
+    assert "pid=7 state=sleeping" in text
 
 
 @pytest.mark.parametrize("confidence, word", [(0.99, "certain"), (0.85, "likely"), (0.4, "possible")])

@@ -181,7 +181,7 @@ def _fact(name: str, fact: dict[str, Any], indent: str) -> Iterator[str]:
 
 def _short(value: Any) -> str:
     """A value on one line: nested facts by their value."""
-    if isinstance(value, dict) and "state" in value:
+    if isinstance(value, dict) and isinstance(value.get("state"), str):  # a process has a state too, which is a fact
         return _short(value["value"]) if value["state"] == "known" else value["state"]
     if isinstance(value, dict):
         return " ".join(f"{k}={_short(v)}" for k, v in value.items())
