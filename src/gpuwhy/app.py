@@ -29,6 +29,7 @@ from gpuwhy.observe.as_if import Elsewhere, as_if, like, somewhere
 from gpuwhy.observe.engine import observe
 from gpuwhy.observe.looks import EARLY, LOOKS
 from gpuwhy.observe.scene import Look, Options, Scene
+from gpuwhy.observe.started import as_started, is_image
 from gpuwhy.reason.report import report
 
 if TYPE_CHECKING:
@@ -127,8 +128,12 @@ class Run:
 
             return report_on_probe(self.facts, self.took, self.options.python)
         asked = [c for c in CAUSES if c.asked(self.facts)]
-        with_gpu = somewhere(self.facts) if self._lacks_gpu else None
-        made = report(asked, self.facts, self.took, self.options.python, with_gpu, self.as_if)
+        if self.elsewhere is None and is_image(self.facts):
+            begun = as_started(self.facts)
+            made = report(asked, begun, self.took, self.options.python, seen=self.facts)
+        else:
+            with_gpu = somewhere(self.facts) if self._lacks_gpu else None
+            made = report(asked, self.facts, self.took, self.options.python, with_gpu, self.as_if)
         return msgspec.structs.replace(made, causes=placed(made.causes, self.facts))
 
     @property
@@ -154,7 +159,9 @@ def _moved(facts: Facts, elsewhere: Elsewhere | Facts | None) -> Facts:
     """The facts as on another machine, where one was told or recorded."""
     if elsewhere is None:
         return facts
-    return like(facts, elsewhere) if isinstance(elsewhere, Facts) else as_if(facts, elsewhere)
+    if isinstance(elsewhere, Facts):
+        return like(facts, elsewhere)
+    return (as_started if is_image(facts) else as_if)(facts, elsewhere)
 
 
 def named_machine(elsewhere: Elsewhere | Facts) -> str:

@@ -81,6 +81,8 @@ BAD = [
     ("driver-in-image", "Dockerfile", "FROM ubuntu:22.04\nRUN apt-get update && apt-get install -y \\\n    nvidia-driver-535\n", 3),
     ("driver-in-image", "Dockerfile", "FROM ubuntu:22.04\nRUN apt-get install -y cuda-12-4\n", 2),
     ("stubs", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nENV LD_LIBRARY_PATH /usr/local/cuda/lib64/stubs\n", 2),
+    ("compat-first", "Dockerfile", CUDA12 + "ENV LD_LIBRARY_PATH=/usr/local/cuda/compat:/opt/lib\n", 2),
+    ("gpus-hidden", "Dockerfile", CUDA12 + "ENV NVIDIA_VISIBLE_DEVICES=void\n", 2),
     ("driver-capabilities", "Dockerfile", CUDA12 + "ENV NVIDIA_DRIVER_CAPABILITIES=video,utility\n", 2),
     ("gpu-at-build", "Dockerfile", CUDA12 + "RUN nvidia-smi\n", 2),
     ("gpu-at-build", "Dockerfile", CUDA12 + 'RUN python3 -c "import torch; assert torch.cuda.is_available()"\n', 2),

@@ -66,7 +66,9 @@ def test_a_good_image_says_what_files_cannot(world, tmp_path):
     assert rows["driver"] == "not in an image; asks for a driver that speaks CUDA 10.1"
     assert run.facts.surroundings.container.need() == "image"
     assert isinstance(run.facts.surroundings.injected, Unknown)
-    assert "container.no_gpu" in {row.id for row in report.undetermined}
+    said = {row.id: row.because for row in report.ruled_out}
+    assert said["container.no_gpu"] == "started with --gpus all, its containers get device nodes and libcuda"
+    assert "driver.too_old" in {row.id for row in report.undetermined}
 
 
 def test_without_the_variable_the_same_files_fail(world, tmp_path):

@@ -33,9 +33,9 @@ _TRIES = {"loader.tf_skip": "tensorflow", "jax.unable_to_load": "jax", "ort.crea
 _OTHERWISE: dict[Story, str] = {
     "broken": "belongs to an installation that is damaged",
     "displaced": "is installed in the framework's own environment",
-    "elsewhere": "is on this machine, outside the search",
+    "elsewhere": "is here, outside the search",
     "other version": "is there in another version only",
-    "nowhere": "is not on this machine at all",
+    "nowhere": "is not here at all",
 }
 
 
@@ -261,6 +261,13 @@ def required_lost(case: Case, pick: Pick) -> bool:
     return bool(lost(case, pick, "nowhere", "other version"))
 
 
+def place(case: Case) -> str:
+    """Where something is or is not: on this machine, or in the image that is judged."""
+    around = case.facts.surroundings
+    image = isinstance(around.offline, Known) and isinstance(around.container, Known)
+    return "in this image" if image else "on this machine"
+
+
 def say_nowhere(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     """No copy on the machine."""
     verb = "fails to import without" if the(case).name in LINKED else "opens"
@@ -268,7 +275,7 @@ def say_nowhere(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     dated = [n for n in needs if n.other_versions]
     note = f", except {base_name(dated[0].other_versions[0])} for {dated[0].name}" if dated else ""
     return proof(
-        f"{named(case)} {verb} {listed(needs)}; {are} nowhere on this machine{note}",
+        f"{named(case)} {verb} {listed(needs)}; {are} nowhere {place(case)}{note}",
         *(saw_search(n) for n in needs[:3]),
         *(saw_copy(case, n.other_versions[0]) for n in dated[:1]),
     )

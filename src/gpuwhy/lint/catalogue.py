@@ -10,6 +10,7 @@ _ROWS: tuple[tuple[str, Severity, str], ...] = (
     ("base-image", "error", "an image whose CUDA or cuDNN is not the one the framework opens"),
     ("broken-release", "error", "a release that does not work as it was published"),
     ("build-cuda-mismatch", "error", "an extension compiled with another CUDA major than its torch"),
+    ("compat-first", "warning", "LD_LIBRARY_PATH with cuda-compat before the host's driver, in the image that runs"),
     ("conda-pip-mix", "warning", "CUDA libraries of conda beside a pip build that brings or wants others"),
     ("cpu-image", "error", "an image of the CPU build where a GPU is asked for"),
     ("cpu-wheel", "error", "a build without CUDA where a GPU is meant"),

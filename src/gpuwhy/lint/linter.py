@@ -25,7 +25,8 @@ ENVIRONMENT_RULES: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
     releases.withdrawn, releases.no_such_release, releases.broken, releases.python_wheels, releases.dropped_platform,
     pins.conflicts, pins.pairs, pins.stated, pins.mixed_cuda, pins.implied_files, pins.unstated_limit,
     images.base_image, images.no_system_cuda, images.no_nvcc, images.build_mismatch, images.overridden,
-    images.image_tag,    images.driver_in_image, images.stubs, images.at_build, images.capabilities, images.conda_mix,
+    images.image_tag, images.driver_in_image, images.stubs, images.compat, images.hidden, images.at_build,
+    images.capabilities, images.conda_mix,
     machine.releases, machine.image,
 )  # fmt: skip
 WORKLOAD_RULES: tuple[Callable[[Workload], Iterator[Mistake]], ...] = (

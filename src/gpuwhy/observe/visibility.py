@@ -27,7 +27,7 @@ def visibility(scene: Scene) -> Fact[Visibility]:
     devices = scene.facts.devices.devices
     if isinstance(devices, Known):
         return Known(read(value.value, devices.value), value.source)
-    if _reads_nothing(value.value):
+    if reads_nothing(value.value):
         return Known(read(value.value, ()), value.source)
     return Unknown(f"{VARIABLE} is set, but the devices are not known", "nvidia-smi -L")
 
@@ -45,7 +45,7 @@ def _variable(scene: Scene, name: str) -> Fact[str]:
     return Known(variables.value[name], source) if name in variables.value else Absent(source)
 
 
-def _reads_nothing(value: str) -> bool:
+def reads_nothing(value: str) -> bool:
     """Whether the first entry is bad on every machine."""
     first = value.split(",")[0]
     match = _INDEX.match(first)

@@ -9,7 +9,7 @@ import msgspec
 from gpuwhy._version import __version__
 from gpuwhy.model.cause import Cause
 from gpuwhy.model.expect import gpu_claimed, gpu_present
-from gpuwhy.model.fact import Absent, Known
+from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Report, Shown, Status, Verdict
 from gpuwhy.reason.judge import judge
@@ -19,15 +19,24 @@ from gpuwhy.reason.rank import crashed, named, rank, ruled_out, still_open
 
 
 def report(
-    causes: Sequence[Cause], facts: Facts, took: float, again: str = "", with_gpu: Facts | None = None, as_if: str = ""
+    causes: Sequence[Cause],
+    facts: Facts,
+    took: float,
+    again: str = "",
+    with_gpu: Facts | None = None,
+    as_if: str = "",
+    seen: Facts | None = None,
 ) -> Report:
     """Judge, rank and describe; `again` is the environment that a check after the fix must name.
 
     `with_gpu` are the facts on a machine like this that has a GPU, where this one has none; `as_if` names the machine
-    that the facts were made to be of.
+    that the facts were made to be of. `seen` is what was observed of an image, where `facts` are those of a container
+    of it that was started with a GPU.
     """
     verdicts = tempered(judge(causes, facts), facts)
     shown = named(rank(verdicts), again)
+    if seen is not None:
+        facts, shown = seen, tuple(c for c in shown if not _wanted_so(c, seen))
     status, headline = _status(shown, facts), ""
     if with_gpu is not None and not any(c.stops and c.confidence >= 0.5 for c in shown):
         later = _with_gpu(causes, with_gpu, shown, again)
@@ -37,7 +46,7 @@ def report(
     headline = headline or _headline(status, shown, verdicts, facts)
     return Report(
         status=status,
-        headline=f"As if on {as_if}: {headline}" if as_if else headline,
+        headline=_condition(as_if, shown if seen is not None else ()) + headline,
         as_if=as_if,
         causes=shown,
         ruled_out=tuple(row for row in ruled_out(verdicts) if row.id not in {c.id for c in shown}),
@@ -50,6 +59,27 @@ def report(
         took=round(took, 3),
         stairs=staircase(facts),
     )
+
+
+def _condition(as_if: str, started: Sequence[Shown]) -> str:
+    """Under what the headline is true, where that is not this machine as it is."""
+    if as_if:
+        return f"As if on {as_if}: "
+    return "Started with --gpus all: " if any(c.confidence >= 0.5 for c in started) else ""
+
+
+def _wanted_so(cause: Shown, image: Facts) -> bool:
+    """Whether it is a build for the CPU in an image that nowhere says that it is meant for a GPU."""
+    builds = [f for f in value_or(image.target.frameworks, ()) if f"{f.title} {f.version}" in cause.subject.split(", ")]
+    without = not any(value_or(one.gpu_build, False) for one in builds)
+    return cause.id in _CHOSEN and without and not _means_gpu(image)
+
+
+def _means_gpu(facts: Facts) -> bool:
+    """Whether an image says that it is meant for a GPU: NVIDIA's variables in its config, or a CUDA toolkit."""
+    asked = {one.name: one.value for one in value_or(facts.environment.variables, ())}
+    wants = asked.get("NVIDIA_VISIBLE_DEVICES", "void") not in ("", "void", "none") or "NVIDIA_REQUIRE_CUDA" in asked
+    return wants or bool(value_or(facts.toolkits.toolkits, ()))
 
 
 def _with_gpu(causes: Sequence[Cause], facts: Facts, shown: Sequence[Shown], again: str) -> tuple[Shown, ...]:

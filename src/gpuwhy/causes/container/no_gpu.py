@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.container.starting import with_gpu
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
 from gpuwhy.model.facts import Injected
@@ -23,7 +23,22 @@ def not_given(case: Case) -> Finding | None:
     given = around.injected.need()
     if given is None:
         return against(f"nothing has to be injected into {where}", saw(where, around.container))
+    if where == "image" and (hidden := _hidden(case, given)):
+        return hidden
     return _libraries(case, where, given) if given.devices else _nodes(case, where, given)
+
+
+def _hidden(case: Case, given: Injected) -> Finding | None:
+    """An image whose config asks for no GPU: `--gpus` sets that anew, the NVIDIA runtime by itself does not."""
+    if given.requested not in ("void", "none") or not given.libraries:
+        return None
+    return mild(
+        strong(
+            f"the image's config sets NVIDIA_VISIBLE_DEVICES={given.requested}: where the NVIDIA runtime decides "
+            "(--runtime=nvidia, Compose, clusters) its containers get no GPU; only `docker run --gpus` overrides it",
+            saw(f"NVIDIA_VISIBLE_DEVICES={given.requested}", Source("env", "NVIDIA_VISIBLE_DEVICES", "image config")),
+        )
+    )
 
 
 def _nodes(case: Case, where: str, given: Injected) -> Finding:
@@ -67,14 +82,16 @@ def _libraries(case: Case, where: str, given: Injected) -> Finding:
     if lacking:
         return lacking
     if given.libraries:
-        return against(f"{where} was given device nodes and libcuda", nodes)
+        text = "started with --gpus all, its containers get" if where == "image" else f"{where} was given"
+        return against(f"{text} device nodes and libcuda", nodes)
     copies = case.facts.loads.libcuda
     usable = [c for c in copies.need() or () if c.kind != "stub" and c.found_via != NOT_ON_PATH]
-    if usable:
+    if usable and where != "image":
         return against(f"{where} has device nodes, and libcuda is found at {usable[0].path}", nodes)
     evidence: tuple[Evidence, ...] = (nodes, saw("the loader finds no libcuda.so.1", copies))
     if given.capabilities and not {"compute", "all"} & set(given.capabilities.split(",")):
-        text = f"NVIDIA_DRIVER_CAPABILITIES={given.capabilities} lacks compute, so {where} was not given libcuda.so.1"
+        who = "its containers get no" if where == "image" else f"{where} was not given"
+        text = f"NVIDIA_DRIVER_CAPABILITIES={given.capabilities} lacks compute, so {who} libcuda.so.1"
         return proof(text, *evidence)
     return strong(f"{where} has GPU device nodes, but the NVIDIA runtime did not bring libcuda.so.1 in", *evidence)
 

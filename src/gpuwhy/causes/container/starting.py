@@ -32,6 +32,8 @@ def with_gpu(where: str, capabilities: str) -> tuple[Fix, ...]:
         return _LXC, _HOST
     if where == "systemd-nspawn":
         return _NSPAWN, _HOST
+    if where == "image":
+        return _built(capabilities)
     caps = " -e NVIDIA_DRIVER_CAPABILITIES=compute,utility" if capabilities else ""
     return (
         Fix("Start the container with the GPU", f"docker run --gpus all{caps} IMAGE"),
@@ -39,6 +41,15 @@ def with_gpu(where: str, capabilities: str) -> tuple[Fix, ...]:
         Fix("If docker does not know --gpus, set the NVIDIA runtime up on the host", TOOLKIT, root=True),
         _HOST,
     )
+
+
+def _built(capabilities: str) -> tuple[Fix, ...]:
+    """What the image's own Dockerfile should say."""
+    if capabilities and not {"compute", "all"} & set(capabilities.split(",")):
+        lines = f"ENV NVIDIA_DRIVER_CAPABILITIES=compute,{capabilities}"
+    else:
+        lines = "ENV NVIDIA_VISIBLE_DEVICES=all"
+    return (Fix("In the Dockerfile, then build the image again", lines, safe=True),)
 
 
 def _pod() -> tuple[Fix, ...]:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.driver.winner import as_driver_library, folder_of, in_trees, no_driver, off_the_path, winner
+from gpuwhy.causes.driver.winner import (
+    as_driver_library,
+    folder_of,
+    in_image,
+    in_trees,
+    no_driver,
+    off_the_path,
+    off_the_path_of_an_image,
+    winner,
+)
 from gpuwhy.causes.probed import answered
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, weak
-from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
+from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import DriverLibrary
 from gpuwhy.model.version import numbers
 
@@ -28,12 +37,25 @@ def compat_library_wins(case: Case) -> Finding | None:
     objection = no_driver(facts)
     if objection:
         return objection
+    if in_image(facts) and isinstance(facts.driver.module_version, Unknown):
+        return _forced(case, one)
     module, version = facts.driver.module_version.need() or "", one.version.need() or ""
     if numbers(version) == numbers(module):
         return against(f"the cuda-compat libcuda is of the module's own version {module}", _seen(case, one))
     if numbers(version) < numbers(module):
         return _older(case, one, version, module)
     return _newer(case, one, version, module)
+
+
+def _forced(case: Case, one: DriverLibrary) -> Finding:
+    """An image that puts cuda-compat before every host's driver: right on few machines, whatever the driver is."""
+    version = value_or(one.version, "")
+    return strong(
+        f"the image puts {one.path} of cuda-compat before the host's libcuda: that works on a data-center GPU whose "
+        f"driver is older than {version or 'it'}, and fails with error 803 under a newer one and 804 on other cards",
+        _seen(case, one),
+        know("cuda-compat is for kernel modules older than itself", RULES),
+    )
 
 
 def _older(case: Case, one: DriverLibrary, version: str, module: str) -> Finding:
@@ -83,6 +105,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     folder = folder_of(first)
     package = next((p.name for p in value_or(case.facts.driver.compat_packages, ())), "cuda-compat-12-4")
     out = []
+    if copies and copies[0].found_via == "LD_LIBRARY_PATH" and in_image(case.facts):
+        return (off_the_path_of_an_image(case.facts, folder),)
     if copies and copies[0].found_via == "LD_LIBRARY_PATH":
         out.append(off_the_path(folder))
     out.append(Fix("Remove the package", f"sudo apt remove {package} && sudo ldconfig", root=True))

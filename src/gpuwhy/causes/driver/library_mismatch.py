@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.driver.winner import no_driver, winner
+from gpuwhy.causes.driver.winner import in_image, no_driver, winner
 from gpuwhy.causes.probed import answered
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, saw, strong
+from gpuwhy.model.expect import BROUGHT
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import DriverLibrary
 from gpuwhy.model.version import numbers
@@ -39,10 +40,12 @@ def baked_in(case: Case) -> Finding | None:
     around, copies = case.facts.surroundings, case.facts.loads.libcuda
     if value_or(around.container, "") != "image" or not isinstance(around.offline, Known):
         return None
-    own = [one for one in copies.need() or () if one.kind == "driver"]
+    own = [one for one in copies.need() or () if one.kind == "driver" and one.found_via != BROUGHT]
     if not own:
         return against("the image carries no driver library of its own", saw("no libcuda of a driver", copies))
-    version = value_or(own[0].version, "of unknown version")
+    version, told = value_or(own[0].version, "of unknown version"), value_or(case.facts.driver.module_version, "")
+    if told and numbers(told) == numbers(version):
+        return against(f"the image's own driver library is {version}, as the host's", saw(own[0].real, own[0].version))
     text = f"the image carries a driver's libcuda of its own ({version}), which fits hosts of that driver only"
     return mild(strong(text, saw(own[0].real, own[0].version)))
 
@@ -88,6 +91,10 @@ def _since_boot(case: Case) -> str:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """In a container: drop the baked-in driver. Else load the module that fits, or build it first."""
     facts = case.facts
+    if in_image(facts):
+        text = "Remove the driver from the image, in its Dockerfile; the runtime brings the host's libraries"
+        line = "RUN apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' 'nvidia-utils-*'"
+        return (Fix(f"{text}: do not install the driver packages there", line),)
     if isinstance(facts.surroundings.container, Known):
         return (
             Fix("Remove the driver packages from the image; the runtime brings the host's libraries",

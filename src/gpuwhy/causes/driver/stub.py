@@ -5,10 +5,12 @@ from __future__ import annotations
 from gpuwhy.causes.driver.winner import (
     as_driver_library,
     folder_of,
+    in_image,
     in_trees,
     no_driver,
     no_nodes_in_container,
     off_the_path,
+    off_the_path_of_an_image,
     winner,
 )
 from gpuwhy.causes.probed import answered
@@ -65,6 +67,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     stub = next(iter(_stubs(case)), None) or (as_driver_library(theirs[1], "stub") if theirs else None)
     folder = folder_of(stub.path) if stub else "/usr/local/cuda/lib64/stubs"
     out = []
+    if stub and stub.found_via == "LD_LIBRARY_PATH" and in_image(case.facts):
+        return (off_the_path_of_an_image(case.facts, folder),)
     if stub and stub.found_via == "LD_LIBRARY_PATH":
         out.append(off_the_path(folder))
     else:

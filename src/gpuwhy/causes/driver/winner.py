@@ -43,6 +43,8 @@ def _kind(path: str) -> str:
 def no_driver(facts: Facts) -> Finding | None:
     """An objection where no kernel module is loaded, or where the driver is Windows' own."""
     version = facts.driver.module_version
+    if isinstance(version, Unknown) and "nvidia" in value_or(facts.driver.modules, ()):
+        return None  # a driver is loaded, whichever: as an image is judged
     if version.need() is not None:
         return None
     if isinstance(facts.surroundings.wsl, Known):
@@ -65,6 +67,19 @@ def off_the_path(folder: str) -> Fix:
         f'export LD_LIBRARY_PATH=$(printf %s "$LD_LIBRARY_PATH" | tr : "\\n" | grep -vxF "{written}" | paste -sd:)'
     )
     return Fix(f"Take {folder} out of LD_LIBRARY_PATH", command, safe=True)
+
+
+def in_image(facts: Facts) -> bool:
+    """Whether an image is judged, or a container's files: what is wrong is mended where it is built."""
+    return isinstance(facts.surroundings.offline, Known) and isinstance(facts.surroundings.container, Known)
+
+
+def off_the_path_of_an_image(facts: Facts, folder: str) -> Fix:
+    """The line of the Dockerfile that sets LD_LIBRARY_PATH without one folder."""
+    listed = next((v.value for v in value_or(facts.environment.variables, ()) if v.name == "LD_LIBRARY_PATH"), "")
+    kept = ":".join(one for one in listed.split(":") if one.rstrip("/") != folder.rstrip("/"))
+    text = f"Take {folder} out of the LD_LIBRARY_PATH that the image sets, and build it again"
+    return Fix(text, f"ENV LD_LIBRARY_PATH={kept}", safe=True)
 
 
 def folder_of(path: str) -> str:

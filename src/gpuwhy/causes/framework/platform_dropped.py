@@ -8,7 +8,7 @@ from gpuwhy.causes.commands import change, python_of
 from gpuwhy.causes.needs import named, the
 from gpuwhy.knowledge.platforms import Dropped, dropped
 from gpuwhy.knowledge.windows import pythons_of, tensorflow_for
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
 from gpuwhy.model.facts import MissingLibrary
@@ -28,6 +28,8 @@ def nobody_builds_it(case: Case) -> Finding | None:
     """A CPU build on a system where there is no other."""
     framework, around = the(case), case.facts.surroundings
     if isinstance(framework.gpu_build, Known) and framework.gpu_build.value:
+        if strange := _for_glibc(case):
+            return strange
         return against(f"{named(case)} is a build with CUDA", saw("GPU build", framework.gpu_build))
     row = no_build_here(case)
     system = f"{around.system.need()} {around.machine.need()}"
@@ -42,6 +44,21 @@ def nobody_builds_it(case: Case) -> Finding | None:
     return proof(
         f"{row.text}; {named(case)} on {system} can only use the CPU",
         saw(system, around.machine if row.machine else around.libc if row.libc else around.system),
+        know(row.text, row.source),
+    )
+
+
+def _for_glibc(case: Case) -> Finding | None:
+    """A build with CUDA on a system whose C library is not the one that every such build needs."""
+    around = case.facts.surroundings
+    if not value_or(around.libc, "").startswith("musl"):
+        return None
+    row = no_build_here(case)
+    if row is None or not row.libc:
+        return None
+    return strong(
+        f"{named(case)} is built for glibc, and the C library here is {value_or(around.libc, '')}: its import fails",
+        saw(value_or(around.libc, ""), around.libc),
         know(row.text, row.source),
     )
 

@@ -244,6 +244,35 @@ def stubs(scope: Scope) -> Iterator[Mistake]:
         yield mistake("stubs", path.place, text, containers.STUBS, fix)
 
 
+def compat(scope: Scope) -> Iterator[Mistake]:
+    """cuda-compat's libcuda on the search path of the image that runs, whatever driver the host has."""
+    path = scope.environment.variables.get("LD_LIBRARY_PATH")
+    if (
+        scope.environment.runs
+        and path
+        and re.search(r"/(cuda[^/:]*/compat|cuda-compat[^/:]*)(/(?!lib\b)|:|$)", path.value)
+    ):
+        text = (
+            "LD_LIBRARY_PATH has a folder of cuda-compat: its libcuda hides the host's, and fails under a newer driver"
+        )
+        fix = "leave it out: the NVIDIA runtime brings cuda-compat in by itself where it is needed"
+        yield mistake("compat-first", path.place, text, containers.MOUNTED, fix)
+
+
+def hidden(scope: Scope) -> Iterator[Mistake]:
+    """Variables of the image that runs which hide every GPU from its containers."""
+    if not scope.environment.runs or not (scope.gpu_framework() or scope.base.gpu):
+        return
+    for name, values in _HIDING.items():
+        variable = scope.environment.variables.get(name)
+        if variable and variable.value.strip().strip("\"'") in values:
+            text = f"{name}={variable.value} in the image hides every GPU from its containers"
+            yield mistake("gpus-hidden", variable.place, text, containers.TOOLKIT, f"remove {name}")
+
+
+_HIDING = {"NVIDIA_VISIBLE_DEVICES": ("void", "none"), "CUDA_VISIBLE_DEVICES": ("-1", "")}
+
+
 def at_build(scope: Scope) -> Iterator[Mistake]:
     """Commands that fail without a GPU."""
     for command in scope.environment.commands:

@@ -1,0 +1,89 @@
+"""Started: the facts of an image as a container of it has them, started with `--gpus all` on a machine that was told.
+
+What such a start brings is known: device nodes, and the driver's libraries that NVIDIA_DRIVER_CAPABILITIES allows, in
+a default folder. What the image itself puts before them (LD_LIBRARY_PATH, CUDA_VISIBLE_DEVICES) stays as it is.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from gpuwhy.model.expect import BROUGHT
+from gpuwhy.model.fact import Fact, Known, Source, value_or
+from gpuwhy.model.facts import DeviceNode, DriverLibrary, Facts, Injected, Visibility
+from gpuwhy.observe.as_if import Elsewhere, as_if
+from gpuwhy.observe.visibility import VARIABLE, read, reads_nothing
+
+STARTED = Source("none", "as started", "with --gpus all")
+NOTHING = ("void", "none")
+_ALWAYS = ("compute", "graphics", "display", "all")
+"""The capabilities that bring libcuda."""
+_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia0")
+_BEFORE = ("LD_LIBRARY_PATH", "LD_PRELOAD")
+
+
+def is_image(facts: Facts) -> bool:
+    """Whether the facts are those of an image's files, or of a container's that were copied."""
+    around = facts.surroundings
+    return isinstance(around.offline, Known) and isinstance(around.container, Known)
+
+
+def as_started(facts: Facts, machine: Elsewhere | None = None) -> Facts:
+    """The facts in a container of this image, on a machine with a GPU and a driver that fits, or as they were told."""
+    moved = as_if(facts, machine or Elsewhere())
+    variables = {one.name: one.value for one in value_or(facts.environment.variables, ())}
+    asked = variables.get("NVIDIA_DRIVER_CAPABILITIES", "")
+    compute, utility = _brings(asked, _ALWAYS), _brings(asked, ("utility", "all"))
+    given = Injected(True, compute, variables.get("NVIDIA_VISIBLE_DEVICES", ""), asked)
+    around = msgspec.structs.replace(
+        moved.surroundings, container=facts.surroundings.container, injected=Known(given, STARTED)
+    )
+    loads = msgspec.structs.replace(
+        moved.loads,
+        libcuda=_beside(facts, "libcuda.so.1", facts.loads.libcuda, moved.loads.libcuda, compute),
+        libnvml=_beside(facts, "libnvidia-ml.so.1", facts.loads.libnvml, moved.loads.libnvml, utility),
+    )
+    nodes = Known(tuple(DeviceNode(path, True, True, "crw-rw-rw-", Known("ok", STARTED)) for path in _NODES), STARTED)
+    return msgspec.structs.replace(
+        moved,
+        surroundings=around,
+        loads=loads,
+        driver=msgspec.structs.replace(moved.driver, nodes=nodes),
+        devices=msgspec.structs.replace(
+            moved.devices, visibility=_visible(moved, variables.get(VARIABLE), bool(machine and machine.gpus))
+        ),
+    )
+
+
+def _brings(asked: str, names: tuple[str, ...]) -> bool:
+    """Whether a list of capabilities holds one of these; without a list the runtime brings compute and utility."""
+    listed = {one.strip() for one in asked.lower().split(",")} - {""}
+    return not listed or bool(listed & set(names))
+
+
+def _visible(moved: Facts, value: str | None, told: bool) -> Fact[Visibility]:
+    """What the image's own variable hides: from every machine, or from the GPUs that were told."""
+    if value is None or not (told or reads_nothing(value)):
+        return moved.devices.visibility
+    return Known(read(value, value_or(moved.devices.devices, ())), Source("env", VARIABLE))
+
+
+_Copies = Fact[tuple[DriverLibrary, ...]]
+
+
+def _beside(facts: Facts, name: str, own: _Copies, theirs: _Copies, brought: bool) -> _Copies:
+    """The image's copies that are searched first, the host's, and then the rest of the image's."""
+    mine = value_or(own, ())
+    before = [one for one in mine if one.found_via.startswith(_BEFORE)]
+    rest = [one for one in mine if one not in before]
+    folder = "/usr/lib64" if _red_hat(facts) else f"/usr/lib/{value_or(facts.surroundings.machine, 'x86_64')}-linux-gnu"
+    path = f"{folder}/{name}"
+    placed = [
+        msgspec.structs.replace(one, name=name, path=path, real=path, found_via=BROUGHT) for one in value_or(theirs, ())
+    ]
+    return Known((*before, *(placed if brought else ()), *rest), STARTED)
+
+
+def _red_hat(facts: Facts) -> bool:
+    name = value_or(facts.surroundings.distribution, "").lower()
+    return any(word in name for word in ("red hat", "rocky", "alma", "centos", "fedora", "suse"))

@@ -1,0 +1,137 @@
+"""Ten images with one known fault each, made of small layers, and the Dockerfiles that would build the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.observe.envs import World, shared_object
+
+from .test_scenes import tensorflow, toolkit
+
+CUDA = "/usr/local/cuda-10.1/lib64"
+CUDA_10_1 = (
+    "libcudart.so.10.1 10.1.243", "libcublas.so.10 10.2.1.243", "libcufft.so.10 10.1.1.243",
+    "libcurand.so.10 10.1.1.243", "libcusolver.so.10 10.2.0.243", "libcusparse.so.10 10.3.0.243",
+)  # fmt: skip
+CUDNN = "libcudnn.so.7 7.6.5"
+BASE = "nvidia/cuda:10.1-cudnn7-runtime-ubuntu18.04"
+ENV = ["PATH=/venv/bin:/usr/bin", "VIRTUAL_ENV=/venv"]
+FOUND = f"LD_LIBRARY_PATH={CUDA}"
+
+
+class Faulty(NamedTuple):
+    """One image: what its files and its config are, the cause it must show, and its Dockerfile."""
+
+    name: str
+    build: Callable[[World], None]
+    env: list[str]
+    cause: str
+    word: str  # of the sentence
+    fix: str  # a part of the first fix, text or command
+    dockerfile: str
+    rule: str  # what lint says of the same; "" where a Dockerfile cannot tell
+
+
+def base(world: World, libc: str = "glibc") -> None:
+    """What every image has: a shell, a name, a C library."""
+    world.file("/bin/sh", shared_object())
+    world.file("/etc/os-release", 'PRETTY_NAME="Ubuntu 18.04"\n' if libc == "glibc" else 'PRETTY_NAME="Alpine 3.20"\n')
+    if libc == "musl":
+        world.file("/lib/ld-musl-x86_64.so.1", shared_object())
+        return
+    world.file("/lib64/libc-2.27.so", b"")
+    os.symlink("libc-2.27.so", world.root / "lib64/libc.so.6")
+
+
+def good(world: World) -> None:
+    base(world)
+    tensorflow(world, "2.3.4", "10.1", "7.6.5")
+    toolkit(world, CUDA, *CUDA_10_1, CUDNN)
+
+
+def bare(world: World) -> None:
+    base(world)
+    tensorflow(world, "2.3.4", "10.1", "7.6.5")
+
+
+def cuda_11(world: World) -> None:
+    bare(world)
+    folder = "/usr/local/cuda-11.0/lib64"
+    toolkit(
+        world, folder, "libcudart.so.11.0 11.0.221", "libcublas.so.11 11.2.0", "libcufft.so.10 10.2.1",
+        "libcurand.so.10 10.2.1", "libcusolver.so.10 10.6.0", "libcusparse.so.11 11.1.1", "libcudnn.so.8 8.0.5",
+    )  # fmt: skip
+
+
+def without_cudnn(world: World) -> None:
+    bare(world)
+    toolkit(world, CUDA, *CUDA_10_1)
+
+
+def with_stubs(world: World) -> None:
+    good(world)
+    world.file(f"{CUDA}/stubs/libcuda.so.1", shared_object())
+
+
+def with_compat(world: World) -> None:
+    good(world)
+    world.file("/usr/local/cuda-10.1/compat/libcuda.so.418.226.00", shared_object(padding=1 << 21))
+    os.symlink("libcuda.so.418.226.00", world.root / "usr/local/cuda-10.1/compat/libcuda.so.1")
+
+
+def with_driver(world: World) -> None:
+    good(world)
+    world.file("/usr/lib/x86_64-linux-gnu/libcuda.so.535.104.05", shared_object(padding=1 << 21))
+    os.symlink("libcuda.so.535.104.05", world.root / "usr/lib/x86_64-linux-gnu/libcuda.so.1")
+
+
+def on_musl(world: World) -> None:
+    base(world, "musl")
+    tensorflow(world, "2.3.4", "10.1", "7.6.5")
+
+
+FAULTY = (
+    Faulty("cuda-11-for-10", cuda_11, [*ENV, "LD_LIBRARY_PATH=/usr/local/cuda-11.0/lib64"], "cuda.version_mismatch",
+           "libcudart.so.10.1", "CUDA 10.1",
+           "FROM nvidia/cuda:11.0.3-cudnn8-runtime-ubuntu18.04\nRUN pip install tensorflow-gpu==2.3.4\n", "base-image"),
+    Faulty("no-cuda-at-all", bare, ENV, "cuda.missing_library", "in this image", "CUDA 10.1",
+           "FROM python:3.8-slim\nRUN pip install tensorflow-gpu==2.3.4\n", "no-system-cuda"),
+    Faulty("no-cudnn", without_cudnn, [*ENV, FOUND], "cudnn.missing", "libcudnn.so.7", "cudnn",
+           "FROM nvidia/cuda:10.1-runtime-ubuntu18.04\nRUN pip install tensorflow-gpu==2.3.4\n", "base-image"),
+    Faulty("off-the-path", good, ENV, "env.path", "the loader does not look there", CUDA,
+           f"FROM {BASE}\nRUN pip install tensorflow-gpu==2.3.4\nENV LD_LIBRARY_PATH=\n", ""),
+    Faulty("stubs-first", with_stubs, [*ENV, f"LD_LIBRARY_PATH={CUDA}/stubs:{CUDA}"], "driver.stub", "error 34",
+           f"ENV LD_LIBRARY_PATH={CUDA}",
+           "FROM nvidia/cuda:10.1-cudnn7-devel-ubuntu18.04\nRUN pip install tensorflow-gpu==2.3.4\n"
+           f"ENV LD_LIBRARY_PATH={CUDA}/stubs:{CUDA}\n", "stubs"),
+    Faulty("compat-first", with_compat, [*ENV, f"LD_LIBRARY_PATH=/usr/local/cuda-10.1/compat:{CUDA}"],
+           "driver.compat_misuse", "803", f"ENV LD_LIBRARY_PATH={CUDA}",
+           f"FROM {BASE}\nRUN pip install tensorflow-gpu==2.3.4\n"
+           f"ENV LD_LIBRARY_PATH=/usr/local/cuda-10.1/compat:{CUDA}\n", "compat-first"),
+    Faulty("driver-baked-in", with_driver, [*ENV, FOUND], "driver.library_mismatch", "535.104.05", "driver packages",
+           f"FROM {BASE}\nRUN apt-get update && apt-get install -y libnvidia-compute-535\n"
+           "RUN pip install tensorflow-gpu==2.3.4\n", "driver-in-image"),
+    Faulty("musl", on_musl, ENV, "framework.platform_dropped", "glibc", "glibc",
+           "FROM python:3.8-alpine\nRUN pip install tensorflow-gpu==2.3.4\n", "musl"),
+    Faulty("no-compute", good, [*ENV, FOUND, "NVIDIA_DRIVER_CAPABILITIES=utility"], "container.no_gpu",
+           "lacks compute", "ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+           f"FROM {BASE}\nRUN pip install tensorflow-gpu==2.3.4\nENV NVIDIA_DRIVER_CAPABILITIES=utility\n",
+           "driver-capabilities"),
+    Faulty("hidden-by-config", good, [*ENV, FOUND, "NVIDIA_VISIBLE_DEVICES=void"], "container.no_gpu", "void",
+           "ENV NVIDIA_VISIBLE_DEVICES=all",
+           f"FROM {BASE}\nRUN pip install tensorflow-gpu==2.3.4\nENV NVIDIA_VISIBLE_DEVICES=void\n", "gpus-hidden"),
+    Faulty("hidden-by-cuda", good, [*ENV, FOUND, "CUDA_VISIBLE_DEVICES=-1"], "device.selection", "leaves no GPU",
+           "CUDA_VISIBLE_DEVICES",
+           f"FROM {BASE}\nRUN pip install tensorflow-gpu==2.3.4\nENV CUDA_VISIBLE_DEVICES=-1\n", "gpus-hidden"),
+)  # fmt: skip
+"""Each with the one fault that its name says; all others are as in `good`."""
+
+
+def made(one: Faulty, folder: Path) -> World:
+    """The files of an image below a folder."""
+    world = World(folder)
+    one.build(world)
+    return world

@@ -1,0 +1,78 @@
+"""Images with a known fault: `check --root` after `docker build` names it and ends with 1, as lint does before it."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.app import Elsewhere, Options, Run, root_host
+from gpuwhy.cli.check import exit_code
+from gpuwhy.lint.linter import lint
+from tests.host.images import oci, saved
+from tests.observe.envs import World
+
+from .faulty_images import ENV, FAULTY, FOUND, Faulty, good, made, with_compat, with_driver
+from .test_images import packed
+
+
+def judged(image, elsewhere=None):
+    return Run(root_host(str(image)), Options(), elsewhere=elsewhere).report()
+
+
+@pytest.mark.parametrize("one", FAULTY, ids=lambda one: one.name)
+@pytest.mark.parametrize("form", [saved, oci], ids=["docker-save", "oci"])
+def test_the_fault_is_named_and_the_exit_code_says_so(one: Faulty, form, tmp_path):
+    if form is oci and one.name not in ("stubs-first", "musl"):
+        pytest.skip("two are enough to see that the form of the archive plays no part")
+    world = made(one, tmp_path / "root")
+    report = judged(form(tmp_path / "i", packed(world.root), env=one.env))
+    first = report.causes[0]
+    assert (first.id, exit_code(report)) == (one.cause, 1), report.headline
+    assert one.word in " ".join(f.text for f in first.because)
+    assert any(one.fix in f"{fix.text} {fix.command}" for fix in first.fixes[:2]), first.fixes
+    assert report.headline.startswith("Started with --gpus all: ")
+    assert report.status in ("broken", "degraded")
+
+
+def test_a_good_image_stays_good(tmp_path):
+    world = World(tmp_path / "root")
+    good(world)
+    report = judged(saved(tmp_path / "i", packed(world.root), env=[*ENV, FOUND, "NVIDIA_VISIBLE_DEVICES=all"]))
+    assert ([c.id for c in report.causes], exit_code(report)) == ([], 0)
+    assert report.headline.startswith("As far as files tell, TensorFlow 2.3.4 can work on a GPU")
+
+
+def test_an_image_judged_on_a_machine_that_was_told(tmp_path):
+    world = World(tmp_path / "root")
+    good(world)
+    image = saved(tmp_path / "i", packed(world.root), env=[*ENV, FOUND])
+    old = judged(image, Elsewhere((("Tesla T4", "7.5"),), "410.48"))
+    assert [c.id for c in old.causes][:1] == ["driver.too_old"]
+    new = judged(image, Elsewhere((("Tesla T4", "7.5"),), "535.104.05"))
+    assert ([c.id for c in new.causes], exit_code(new)) == ([], 0)
+
+
+@pytest.mark.parametrize(("driver", "gpu", "cause"), [
+    ("410.48", "Tesla V100", ""), ("535.104.05", "Tesla V100", "driver.compat_misuse"),
+    ("410.48", "GeForce RTX 2080", "driver.compat_misuse"),
+])  # fmt: skip
+def test_compat_on_the_machine_that_was_told(tmp_path, driver, gpu, cause):
+    world = World(tmp_path / "root")
+    with_compat(world)
+    env = [*ENV, f"LD_LIBRARY_PATH=/usr/local/cuda-10.1/compat:{FOUND.partition('=')[2]}"]
+    report = judged(saved(tmp_path / "i", packed(world.root), env=env), Elsewhere(((gpu, "7.0"),), driver))
+    assert (cause in {c.id for c in report.causes}) == bool(cause), report.headline
+    assert cause or exit_code(report) == 0, report.headline
+
+
+def test_a_baked_in_driver_fits_its_own_host(tmp_path):
+    world = World(tmp_path / "root")
+    with_driver(world)
+    image = saved(tmp_path / "i", packed(world.root), env=[*ENV, FOUND])
+    same = judged(image, Elsewhere((("Tesla T4", "7.5"),), "535.104.05"))
+    assert "driver.library_mismatch" not in {c.id for c in same.causes}
+
+
+@pytest.mark.parametrize("one", [o for o in FAULTY if o.rule], ids=lambda one: one.name)
+def test_lint_says_the_same_of_the_dockerfile(one: Faulty):
+    found = lint({"Dockerfile": one.dockerfile}, lambda _: None)
+    assert one.rule in {mistake.rule for file in found.files for mistake in file.mistakes}, found
