@@ -65,7 +65,8 @@ def _visible(moved: Facts, value: str | None, told: bool) -> Fact[Visibility]:
     """What the image's own variable hides: from every machine, or from the GPUs that were told."""
     if value is None or not (told or reads_nothing(value)):
         return moved.devices.visibility
-    return Known(read(value, value_or(moved.devices.devices, ())), Source("env", VARIABLE))
+    devices = value_or(moved.devices.devices, ())
+    return Known(read(value, devices), Source("env", VARIABLE))
 
 
 _Copies = Fact[tuple[DriverLibrary, ...]]
