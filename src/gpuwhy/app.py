@@ -18,8 +18,8 @@ from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
 from gpuwhy.host.recording import RecordingHost
 from gpuwhy.host.windows_root import root_of
+from gpuwhy.loader import loads
 from gpuwhy.loader.extensions import extensions
-from gpuwhy.loader.systems import loader_of
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, Unknown, value_or
 from gpuwhy.model.facts import Devices, Facts
@@ -58,10 +58,10 @@ __all__ = [
 ]
 
 RESOLVE: tuple[Look, ...] = (
-    Look("loads", "libcuda", lambda scene: loader_of(scene.facts).libcuda(scene.host, scene.facts)),
-    Look("loads", "libnvml", lambda scene: loader_of(scene.facts).libnvml(scene.host, scene.facts)),
-    Look("loads", "trees", lambda scene: loader_of(scene.facts).trees(scene.host, scene.facts)),
-    Look("loads", "needs", lambda scene: loader_of(scene.facts).needs(scene.host, scene.facts)),
+    Look("loads", "libcuda", lambda scene: loads.libcuda(scene.host, scene.facts)),
+    Look("loads", "libnvml", lambda scene: loads.libnvml(scene.host, scene.facts)),
+    Look("loads", "trees", lambda scene: loads.trees(scene.host, scene.facts)),
+    Look("loads", "needs", lambda scene: loads.needs(scene.host, scene.facts)),
     Look("loads", "extensions", lambda scene: extensions(scene.host, scene.facts)),
 )
 """What the loader would do, once everything else is observed."""

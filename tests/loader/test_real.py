@@ -16,10 +16,11 @@ import pytest
 from gpuwhy.app import Options, Run
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recording import RecordingHost
+from gpuwhy.loader import linux
 from gpuwhy.loader.frameworks import run
-from gpuwhy.loader.loads import world_of
+from gpuwhy.loader.linux import concerns_gpu, world_of
 from gpuwhy.loader.process import Process
-from gpuwhy.loader.unmet import concerns_gpu, unmet_symbols
+from gpuwhy.loader.unmet import unmet_symbols
 
 LAB = Path(os.environ.get("GPUWHY_LAB", "/nonexistent"))
 STANDIN = os.environ.get("GPUWHY_STANDIN", "")
@@ -102,7 +103,7 @@ def _judged(path: str) -> bool:
 
 def _for_want_of_a_symbol(process: Process) -> set[str]:
     """The files that glibc may have closed again because they, or what they need, lack a symbol."""
-    refused = {one.library for one in unmet_symbols(process)}
+    refused = {one.library for one in unmet_symbols(process, linux)}
     for _ in process.loaded:
         for one in process.loaded:
             needs = {found.path for name in one.asker.elf.needed if (found := process.get(name))}

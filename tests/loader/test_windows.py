@@ -5,8 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gpuwhy.loader import windows_loads
-from gpuwhy.loader.systems import loader_of
+from gpuwhy.loader import linux, loads, windows_system
+from gpuwhy.loader.outcome import Fate
+from gpuwhy.loader.systems import system_of
+from gpuwhy.loader.unmet import unmet_symbols
 from gpuwhy.loader.windows import (
     ALTERED,
     LISTED,
@@ -25,6 +27,7 @@ from gpuwhy.model.facts import Facts, Framework, Interpreter, LibraryCopy, Loads
 from tests.binary.made_pe import ARM64, I386, pe
 from tests.windows import trees
 
+WINDOWS = Facts(surroundings=Surroundings(system=known("windows", "call", "uname")))
 APP, SITE = "C:/Python38", "C:/Python38/Lib/site-packages"
 TF_NAMES = ("cudart64_101.dll", "cublas64_10.dll", "cufft64_10.dll", "curand64_10.dll", "cusolver64_10.dll")
 TF_NAMES += ("cusparse64_10.dll", "cudnn64_7.dll")
@@ -101,7 +104,7 @@ def test_a_tidy_path(path, neat):
 )
 def test_what_becomes_of_a_file(disk, data, outcome):
     disk.put("C:/one/cudart64_101.dll", data)
-    assert look_at(world(disk), "C:/one/cudart64_101.dll") == outcome
+    assert str(look_at(world(disk), "C:/one/cudart64_101.dll")) == outcome
 
 
 def test_a_32_bit_copy_does_not_hide_the_next_one(disk):
@@ -110,7 +113,7 @@ def test_a_32_bit_copy_does_not_hide_the_next_one(disk):
     found = search(world(disk), "cudart64_101.dll", (("C:/one", "PATH"), ("C:/two", "PATH")))
     assert isinstance(found.path, Known)
     assert found.path.value == "C:/two/CUDART64_101.dll", "the spelling on disk"
-    assert [one.outcome for one in found.tried] == ["skipped: it is for i386, 32 bit", "found"]
+    assert [one.outcome.fate for one in found.tried] == [Fate.SKIPPED, Fate.FOUND]
 
 
 def test_what_a_library_needs_is_searched_as_the_library_was(disk):
@@ -167,9 +170,9 @@ def facts_of(one: Framework, python: str = "3.8.10", program: str = f"{APP}/pyth
 
 
 def resolved(host, facts: Facts) -> Facts:
-    trees_ = windows_loads.trees(host, facts)
+    trees_ = loads.trees(host, facts)
     facts = msgspec.structs.replace(facts, loads=Loads(trees=trees_))
-    return msgspec.structs.replace(facts, loads=Loads(trees=trees_, needs=windows_loads.needs(host, facts)))
+    return msgspec.structs.replace(facts, loads=Loads(trees=trees_, needs=loads.needs(host, facts)))
 
 
 @pytest.fixture
@@ -190,8 +193,8 @@ def tf_facts(python: str = "3.8.10") -> Facts:
 
 
 def test_the_loader_is_chosen_by_the_system():
-    assert loader_of(tf_facts()) is windows_loads
-    assert loader_of(Facts()) is not windows_loads
+    assert system_of(tf_facts()) is windows_system
+    assert system_of(Facts()) is linux
 
 
 def test_tensorflow_finds_everything_on_path(tensorflow):
@@ -258,7 +261,7 @@ def test_a_virtual_environment_runs_the_program_of_its_base(tensorflow):
     disk.put("C:/env/pyvenv.cfg", f"home = {APP}\r\nversion = 3.8.10\r\n".replace("/", "\\"))
     disk.put("C:/env/Scripts/python.exe", pe(dll=False))
     facts = facts_of(framework("x", "C:/env", (), ""), program="C:/env/Scripts/python.exe")
-    found = windows_loads.world_of(disk.host(PATH="x"), facts)
+    found = windows_system.world_of(disk.host(PATH="x"), facts)
     assert isinstance(found, Known)
     assert found.value.application == APP
 
@@ -266,7 +269,7 @@ def test_a_virtual_environment_runs_the_program_of_its_base(tensorflow):
 def test_python_of_the_store_does_not_search_path(disk):
     store = "C:/Program Files/WindowsApps/PythonSoftwareFoundation.Python.3.8_3.8.2800.0_x64__qbz5n2kfra8p0"
     facts = facts_of(framework("x", "C:/x", (), ""), program=f"{store}/python3.8.exe")
-    found = windows_loads.world_of(disk.host(PATH="x"), facts)
+    found = windows_system.world_of(disk.host(PATH="x"), facts)
     assert isinstance(found, Known)
     assert found.value.packaged
 
@@ -348,7 +351,7 @@ def test_symbols_that_the_loaded_copy_lacks(disk):
     disk.put("C:/lib/cudart64_12.dll", pe(exports={"cudaMalloc": b"\xc3"}))
     process = WindowsProcess(world(disk))
     assert process.load("C:/lib/cufft64_11.dll", LISTED_OWN)
-    (unmet,) = windows_loads.unmet_symbols(process)
+    (unmet,) = unmet_symbols(process, windows_system)
     assert (unmet.symbols, unmet.provider) == (("cudaNew",), "C:/lib/cudart64_12.dll")
 
 
@@ -357,11 +360,11 @@ def test_symbols_that_the_loaded_copy_lacks(disk):
 )
 def test_the_driver_by_its_file_version(disk, version, driver):
     disk.put(f"{trees.SYSTEM}/nvcuda.dll", pe(version=version))
-    (found,) = windows_loads.libcuda(disk.host(PATH="x"), Facts()).need() or ()
+    (found,) = loads.libcuda(disk.host(PATH="x"), WINDOWS).need() or ()
     assert (found.version.need(), found.found_via, found.kind) == (driver, "System32", "driver")
 
 
 def test_a_machine_without_the_driver(tmp_path):
     host = trees.windows(tmp_path, driver="").host(PATH="x")
-    assert windows_loads.libcuda(host, Facts()).need() == ()
-    assert windows_loads.libnvml(host, Facts()).need() == ()
+    assert loads.libcuda(host, WINDOWS).need() == ()
+    assert loads.libnvml(host, WINDOWS).need() == ()

@@ -14,7 +14,7 @@ from gpuwhy.inspection import windows
 from gpuwhy.inspection.file import variables, world_for
 from gpuwhy.inspection.tree import version_of
 from gpuwhy.loader.glibc import World, search
-from gpuwhy.loader.unmet import concerns_gpu
+from gpuwhy.loader.linux import concerns_gpu
 from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.model.inspected import Asked, Asker, Bundle, Gpu, Inspected, Part
 

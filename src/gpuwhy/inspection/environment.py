@@ -10,9 +10,9 @@ from gpuwhy.inspection import windows
 from gpuwhy.inspection.bundle import union
 from gpuwhy.inspection.file import variables
 from gpuwhy.inspection.tree import tree_of
-from gpuwhy.loader import windows_loads
+from gpuwhy.loader import windows_system
 from gpuwhy.loader.frameworks import run
-from gpuwhy.loader.loads import world_of
+from gpuwhy.loader.linux import world_of
 from gpuwhy.loader.systems import is_windows
 from gpuwhy.loader.windows_frameworks import run as windows_run
 from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
@@ -61,7 +61,7 @@ def inspect_environment(host: Host, path: str, facts: Facts) -> Fact[Inspected]:
 def _runner(host: Host, facts: Facts) -> Fact[Runner]:
     """What gives the load tree of a framework's process on this system; the names are those it may lack."""
     if is_windows(facts):
-        around = windows_loads.world_of(host, facts)
+        around = windows_system.world_of(host, facts)
         if not isinstance(around, Known):
             return around
         here = around.value

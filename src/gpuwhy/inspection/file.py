@@ -9,8 +9,8 @@ from gpuwhy.binary.versions import Versions
 from gpuwhy.host.base import Host
 from gpuwhy.inspection.tree import tree_of, version_of
 from gpuwhy.loader.glibc import World
+from gpuwhy.loader.linux import concerns_gpu
 from gpuwhy.loader.process import Process
-from gpuwhy.loader.unmet import concerns_gpu
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.inspected import Gpu, Header, Inspected, Tree, VersionsNeeded
 

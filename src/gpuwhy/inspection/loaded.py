@@ -112,7 +112,7 @@ def _not_listed(host: Host, tree: Tree, listed: Sequence[Listed]) -> Iterator[st
             yield f"{library.name}: {library.path} was predicted; the loader does not load it"
     for gone in tree.missing:
         name = gone.name.rpartition("/")[2]
-        if name not in named and gone.why == "not found":
+        if name not in named and not gone.refused:
             yield f"{name}: predicted to be missing; the loader does not look for it"
 
 

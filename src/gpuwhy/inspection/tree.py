@@ -6,9 +6,12 @@ import posixpath
 import re
 
 from gpuwhy.host.base import Host
+from gpuwhy.loader import linux
 from gpuwhy.loader.glibc import candidates, look_at
-from gpuwhy.loader.process import Loaded, Missing, Process
-from gpuwhy.loader.unmet import concerns_gpu, unmet_symbols
+from gpuwhy.loader.linux import concerns_gpu
+from gpuwhy.loader.outcome import FOUND, Missing
+from gpuwhy.loader.process import Loaded, Process
+from gpuwhy.loader.unmet import unmet_symbols
 from gpuwhy.loader.versions import unmet_versions
 from gpuwhy.model import inspected
 from gpuwhy.model.fact import Known, value_or
@@ -28,7 +31,7 @@ def tree_of(process: Process, optional: frozenset[str] = frozenset()) -> Tree:
     return Tree(
         libraries=tuple(_library(process, one, names) for one in process.loaded[1:]),
         missing=tuple(_missing(host, one, names) for one in missing),
-        unmet=tuple(_unmet(one, names) for one in unmet_symbols(process)),
+        unmet=tuple(_unmet(one, names) for one in unmet_symbols(process, linux)),
         unmet_versions=_unmet_versions(process, names),
     )
 
@@ -95,16 +98,16 @@ def _lost(process: Process, one: Loaded, names: dict[str, str]) -> tuple[Lost, .
     caller = next((other.asker for other in process.loaded if other.path == one.needed_by), None)
     for path, via in candidates(process.world, one.name, caller):
         real = value_or(host.real(path), "")
-        if real and real not in seen and look_at(process.world, path) == "found":
+        if real and real not in seen and look_at(process.world, path) == FOUND:
             seen.add(real)
             out.append(Lost(neat(host, path), _via(via, names), version_of(host, path, real)))
     return tuple(out)
 
 
 def _missing(host: Host, one: Missing, names: dict[str, str]) -> inspected.Missing:
-    searched = tuple(Searched(tried.path, _via(tried.why, names), tried.outcome) for tried in one.tried)
+    searched = tuple(Searched(tried.path, _via(tried.why, names), str(tried.outcome)) for tried in one.tried)
     by = names.get(one.needed_by, one.needed_by)
-    return inspected.Missing(one.name, by, one.why, searched, tuple(_elsewhere(host, one, by)))
+    return inspected.Missing(one.name, by, one.why, searched, tuple(_elsewhere(host, one, by)), one.refused)
 
 
 def _elsewhere(host: Host, one: Missing, by: str) -> list[str]:

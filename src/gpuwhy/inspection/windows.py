@@ -9,7 +9,9 @@ import msgspec
 from gpuwhy.binary.pe import Pe
 from gpuwhy.host.base import Host
 from gpuwhy.inspection.file import gpu_of
-from gpuwhy.loader.process import Missing
+from gpuwhy.loader import windows_system
+from gpuwhy.loader.outcome import FOUND, Missing
+from gpuwhy.loader.unmet import unmet_symbols
 from gpuwhy.loader.windows import (
     ALTERED,
     LISTED_OWN,
@@ -25,8 +27,8 @@ from gpuwhy.loader.windows import (
     tidy,
 )
 from gpuwhy.loader.windows import PART_OF_WINDOWS as WINDOWS
-from gpuwhy.loader.windows_loads import base_program, concerns_gpu, unmet_symbols
 from gpuwhy.loader.windows_process import Dll, WindowsProcess
+from gpuwhy.loader.windows_system import base_program, concerns_gpu
 from gpuwhy.model import inspected
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.inspected import Asker, Header, Inspected, Library, Lost, Searched, Tree
@@ -152,7 +154,7 @@ def tree_of(process: WindowsProcess, call: Call = PLAIN, optional: frozenset[str
     return Tree(
         libraries=tuple(_library(process, one, call) for one in process.loaded[1:]),
         missing=tuple(_missing(process.world.host, one) for one in process.missing if one.name not in optional),
-        unmet=unmet_symbols(process),
+        unmet=unmet_symbols(process, windows_system),
         unsure=tuple(dict.fromkeys(one.name for one in process.unsure if one.name not in optional)),
     )
 
@@ -175,7 +177,7 @@ def _lost(process: WindowsProcess, one: Dll, call: Call) -> list[Lost]:
     own = process.loaded[0].path.rpartition("/")[0]
     for folder, via in folders(world, call, own):
         path = search(world, one.name, ((folder, via),)).tried[0].path
-        if path.lower() not in seen and look_at(world, path) == "found":
+        if path.lower() not in seen and look_at(world, path) == FOUND:
             seen.add(path.lower())
             pe = world.host.pe(path)
             out.append(Lost(path, via, version_of(world.host, path, pe.value) if isinstance(pe, Known) else None))
@@ -183,8 +185,8 @@ def _lost(process: WindowsProcess, one: Dll, call: Call) -> list[Lost]:
 
 
 def _missing(host: Host, one: Missing) -> inspected.Missing:
-    places = tuple(Searched(tried.path, tried.why, tried.outcome) for tried in one.tried)
-    return inspected.Missing(one.name, one.needed_by, one.why, places, tuple(_elsewhere(host, one)))
+    places = tuple(Searched(tried.path, tried.why, str(tried.outcome)) for tried in one.tried)
+    return inspected.Missing(one.name, one.needed_by, one.why, places, tuple(_elsewhere(host, one)), one.refused)
 
 
 def _elsewhere(host: Host, one: Missing) -> list[str]:

@@ -15,6 +15,7 @@ import msgspec
 from gpuwhy.binary.elf import Elf
 from gpuwhy.host.base import Entry, Host
 from gpuwhy.loader.hwcaps import SUBFOLDERS, best_entry, cpu_of, subfolders
+from gpuwhy.loader.outcome import FOUND, NOT_THERE, Fate, Located, Outcome, Tried, ended
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 
 _NODEFLIB = 0x800
@@ -35,23 +36,6 @@ class Asker(msgspec.Struct, frozen=True):
     def origin(self) -> str:
         """What $ORIGIN stands for: the folder of the path used, links not resolved."""
         return self.path.rpartition("/")[0] or "/"
-
-
-class Tried(msgspec.Struct, frozen=True):
-    """One place that was looked at."""
-
-    path: str
-    why: str  # "RUNPATH of …", "LD_LIBRARY_PATH", "ld.so.cache", "default folder"
-    outcome: str  # "found", "not there", "skipped: …", "ends this list: …", "stops the search: …"
-
-
-class Located(msgspec.Struct, frozen=True):
-    """The end of a search: the file, how it was found, and everything tried on the way."""
-
-    name: str
-    path: Fact[str]  # Absent: nothing found; Unknown: a file that stops the search, or a place we could not read
-    via: str
-    tried: tuple[Tried, ...]
 
 
 class World(msgspec.Struct, frozen=True):
@@ -77,27 +61,19 @@ def search(world: World, name: str, asker: Asker | None) -> Located:
     """Find `name` as glibc would for a NEEDED entry or dlopen of `asker` (None: a program without RPATHs)."""
     if "/" in name:
         path = from_folder(world, expand(world, name, asker))
-        outcome = look_at(world, path)
-        return _end(name, path, "path given", outcome, (Tried(path, "path given", outcome),))
+        return ended(name, (Tried(path, "path given", look_at(world, path)),))
     seen: list[Tried] = []
-    ended = ""
+    closed = ""  # the tag or variable whose further folders are not looked at
     for path, why in candidates(world, name, asker):
-        if why == ended:
+        if why == closed:
             continue
-        outcome = look_at(world, path)
-        seen.append(Tried(path, why, outcome))
-        if outcome == "found" or outcome.startswith("stops"):
-            return _end(name, path, why, outcome, tuple(seen))
-        ended = why if outcome.startswith("ends") else ended
+        seen.append(Tried(path, why, look_at(world, path)))
+        fate = seen[-1].outcome.fate
+        if fate in (Fate.FOUND, Fate.STOPS):
+            return ended(name, tuple(seen))
+        if fate is Fate.ENDS_LIST:
+            closed = why
     return Located(name, _nothing(world, name, seen), "", tuple(seen))
-
-
-def _end(name: str, path: str, why: str, outcome: str, tried: tuple[Tried, ...]) -> Located:
-    if outcome == "found":
-        return Located(name, Known(path, Source("file", path, why)), why, tried)
-    if outcome == "not there":
-        return Located(name, Absent(Source("file", path)), "", tried)
-    return Located(name, Unknown(f"{path} {outcome}"), why, tried)
 
 
 def _nothing(world: World, name: str, seen: list[Tried]) -> Fact[str]:
@@ -109,32 +85,32 @@ def _nothing(world: World, name: str, seen: list[Tried]) -> Fact[str]:
     return Absent(Source("call", "loader search", name))
 
 
-def look_at(world: World, path: str) -> str:
+def look_at(world: World, path: str) -> Outcome:
     """What glibc does with the file at `path`: found, not there, skipped, the end of this list or of the search."""
     if isinstance(_inside(world, path.rpartition("/")[0] or "/"), Absent):
-        return "not there"
+        return NOT_THERE
     stat = world.host.stat(path)
     if isinstance(stat, Absent):
-        return "not there"
+        return NOT_THERE
     if isinstance(stat, Unknown):
         odd = "symbolic links" in stat.reason or "too long" in stat.reason
-        return f"ends this list: {stat.reason}" if odd else f"skipped: {stat.reason}"
+        return Outcome(Fate.ENDS_LIST if odd else Fate.SKIPPED, stat.reason)
     if stat.value.kind == "folder":
-        return "stops the search: it is a folder"
+        return Outcome(Fate.STOPS, "it is a folder")
     elf = world.host.elf(path)
     if isinstance(elf, Absent):
-        return "not there"
+        return NOT_THERE
     if isinstance(elf, Unknown):
         text = elf.reason.removeprefix(f"{path}: ")
-        return f"skipped: {text}" if "ermission denied" in text else f"stops the search: {text}"
+        return Outcome(Fate.SKIPPED if "ermission denied" in text else Fate.STOPS, text)
     return _judge(world, elf.value)
 
 
-def _judge(world: World, elf: Elf) -> str:
+def _judge(world: World, elf: Elf) -> Outcome:
     """glibc's checks of a header, in its order: machine and class, then the rest."""
     if elf.machine != world.machine or (elf.bits == 64) != (world.machine in _LIB64):
-        return f"skipped: it is for {elf.machine}, {elf.bits} bit"
-    return f"stops the search: {elf.refused}" if elf.refused else "found"
+        return Outcome(Fate.SKIPPED, f"it is for {elf.machine}, {elf.bits} bit")
+    return Outcome(Fate.STOPS, elf.refused) if elf.refused else FOUND
 
 
 def _inside(world: World, folder: str) -> Fact[tuple[Entry, ...]]:
@@ -194,12 +170,6 @@ def candidates(world: World, name: str, asker: Asker | None) -> Iterator[tuple[s
         yield from _files(world, name, step(world, name, asker))
     yield from _cache(world, name, asker)
     yield from _files(world, name, _defaults(world, name, asker))
-
-
-def search_folders(world: World, asker: Asker | None) -> Iterator[tuple[str, str]]:
-    """The folders before the cache, in order, with the reason; each folder once per reason."""
-    for step in _FOLDERS:
-        yield from step(world, "", asker)
 
 
 def _files(world: World, name: str, folders: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:

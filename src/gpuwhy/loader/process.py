@@ -10,7 +10,8 @@ import re
 
 import msgspec
 
-from gpuwhy.loader.glibc import Asker, Located, Tried, World, search
+from gpuwhy.loader.glibc import Asker, World, search
+from gpuwhy.loader.outcome import Library, Located, Missing, missing
 from gpuwhy.model.fact import Known, Source
 
 _PRELOAD_FILE = "/etc/ld.so.preload"
@@ -24,28 +25,10 @@ INTERPRETERS = {  # of the plain program that opens a library
 }
 
 
-class Loaded(msgspec.Struct, frozen=True):
-    """One object in the process: the name asked for, the file, and how it was found."""
+class Loaded(Library, frozen=True):
+    """One object in the process, and how it asks for others."""
 
-    name: str
     asker: Asker
-    real: str
-    via: str
-    needed_by: str
-
-    @property
-    def path(self) -> str:
-        """The path the loader opened."""
-        return self.asker.path
-
-
-class Missing(msgspec.Struct, frozen=True):
-    """A library that the loader does not find, or finds damaged."""
-
-    name: str
-    needed_by: str
-    tried: tuple[Tried, ...]
-    why: str  # "not found", or what is wrong with the file that stops the search
 
 
 class Process:
@@ -53,6 +36,7 @@ class Process:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.host = world.host
         self.loaded: list[Loaded] = []
         self.missing: list[Missing] = []
         self.ignored: list[Missing] = []  # what LD_PRELOAD names in vain: glibc warns and goes on
@@ -113,7 +97,7 @@ class Process:
     def _needs(self, queue: list[Loaded]) -> None:
         while queue:
             one = queue.pop(0)
-            for name in one.asker.elf.needed:
+            for name in one.needs:
                 before = len(self._new)
                 self._find(name, one)
                 queue += self._new[before:]
@@ -140,9 +124,7 @@ class Process:
         self._gaps += 1
         if any(m.name == located.name and m.needed_by == by for m in self.missing):
             return
-        last = located.tried[-1].outcome if located.tried else ""
-        why = last if last.startswith("stops") else "not found"
-        self.missing.append(Missing(located.name, by, located.tried, why))
+        self.missing.append(missing(located, by))
 
     def _map(self, name: str, path: str, loader: Asker | None, via: str, by: str = "") -> Loaded | None:
         """Add a file, unless the same file is already there; remember its names."""
@@ -156,7 +138,7 @@ class Process:
         if not isinstance(elf, Known):
             return None
         self._forget(name)
-        one = Loaded(name, Asker(path, elf.value, loader), real, via, by)
+        one = Loaded(name, path, real, via, by, elf.value.needed, Asker(path, elf.value, loader))
         self.loaded.append(one)
         self._new.append(one)
         self._files[identity] = one

@@ -1,38 +1,55 @@
-"""Chooses the loader by the system: glibc's, or that of Windows, which is imported where it is needed."""
+"""What differs between the loaders of two systems, as small questions: loads.py and unmet.py do not branch on it."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader import loads
+from gpuwhy.loader.outcome import Library, Missing
 from gpuwhy.model.fact import Fact, Known
-from gpuwhy.model.facts import DriverLibrary, Facts, LoadTree, NeededLibrary
+from gpuwhy.model.facts import DriverLibrary, Facts, Framework, LibraryCopy
 
 
-class Loader(Protocol):
-    """What fills `facts.loads`, whatever the system."""
+class Process(Protocol):
+    """What a program has loaded, in order, and what it has not found."""
 
-    def libcuda(self, host: Host, facts: Facts) -> Fact[tuple[DriverLibrary, ...]]:
-        """Every copy of the driver's CUDA library."""
+    host: Host
+    missing: list[Missing]
 
-    def libnvml(self, host: Host, facts: Facts) -> Fact[tuple[DriverLibrary, ...]]:
-        """Every copy of the driver's management library."""
-
-    def trees(self, host: Host, facts: Facts) -> Fact[tuple[LoadTree, ...]]:
-        """What the process of each framework would load."""
-
-    def needs(self, host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
-        """Every library that a framework opens by name."""
+    @property
+    def loaded(self) -> Sequence[Library]: ...
+    def get(self, name: str) -> Library | None: ...
 
 
-def loader_of(facts: Facts) -> Loader:
-    """The loader of the system under diagnosis."""
+class System(Protocol):
+    """One system's answers: linux.py or windows_system.py, where each is described."""
+
+    SEARCH: str
+    LIBCUDA: str
+    LIBNVML: str
+
+    def world_of(self, host: Host, facts: Facts) -> Fact[Any]: ...
+    def driver_copies(self, world: Any, facts: Facts, name: str) -> Iterator[DriverLibrary]: ...
+    def run(self, world: Any, facts: Facts, framework: Framework) -> Process: ...
+    def fold(self, name: str) -> str: ...
+    def stem(self, name: str) -> str: ...
+    def concerns_gpu(self, path: str) -> bool: ...
+    def matters(self, missing: Missing) -> bool: ...
+    def provides(self, name: str) -> str | None: ...
+    def tells(self, name: str, copy: LibraryCopy | None) -> bool: ...
+    def doubt(self, sees_variables: bool, missing: bool) -> str: ...
+
+
+def system_of(facts: Facts) -> System:
+    """The system under diagnosis; that of Windows is imported where it is needed."""
     if is_windows(facts):
-        from gpuwhy.loader import windows_loads
+        from gpuwhy.loader import windows_system
 
-        return windows_loads
-    return loads
+        return windows_system
+    from gpuwhy.loader import linux
+
+    return linux
 
 
 def is_windows(facts: Facts) -> bool:

@@ -17,7 +17,7 @@ import msgspec
 from gpuwhy.binary.pe import Pe
 from gpuwhy.host.base import Host
 from gpuwhy.host.windows import DLLS
-from gpuwhy.loader.glibc import Located, Tried
+from gpuwhy.loader.outcome import FOUND, NOT_THERE, Fate, Located, Outcome, Tried, ended
 from gpuwhy.model.fact import Absent, Known, Source, Unknown
 
 _API_SET = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
@@ -151,27 +151,18 @@ def search(world: WindowsWorld, name: str, places: tuple[tuple[str, str], ...]) 
     name = with_extension(name.replace("\\", "/"))
     if "/" in name:
         path = tidy(name)
-        outcome = look_at(world, path)
-        return _end(name, path, "path given", outcome, (Tried(path, "path given", outcome),))
+        return ended(name, (Tried(path, "path given", look_at(world, path)),))
     seen: list[Tried] = []
     for folder, why in places:
         path = _spelled(world.host, folder, name)
-        outcome = look_at(world, path) if path else "not there"
+        outcome = look_at(world, path) if path else NOT_THERE
         seen.append(Tried(path or f"{folder.rstrip('/')}/{name}", why, outcome))
-        if outcome == "found" or outcome.startswith("stops"):
-            return _end(name, path, why, outcome, tuple(seen))
-    if any(one.outcome.startswith("skipped") for one in seen):
-        last = next(one for one in seen if one.outcome.startswith("skipped"))
-        return Located(name, Unknown(f"{last.path} {last.outcome}"), "", tuple(seen))
+        if outcome.fate in (Fate.FOUND, Fate.STOPS):
+            return ended(name, tuple(seen))
+    for one in seen:
+        if one.outcome.fate is Fate.SKIPPED:
+            return Located(name, Unknown(f"{one.path} {one.outcome}"), "", tuple(seen))
     return Located(name, Absent(Source("call", "DLL search", name)), "", tuple(seen))
-
-
-def _end(name: str, path: str, why: str, outcome: str, tried: tuple[Tried, ...]) -> Located:
-    if outcome == "found":
-        return Located(name, Known(path, Source("file", path, why)), why, tried)
-    if outcome == "not there":
-        return Located(name, Absent(Source("file", path)), "", tried)
-    return Located(name, Unknown(f"{path} {outcome}"), why, tried)
 
 
 def _spelled(host: Host, folder: str, name: str) -> str:
@@ -187,31 +178,31 @@ def _spelled(host: Host, folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{found}" if found else ""
 
 
-def look_at(world: WindowsWorld, path: str) -> str:
+def look_at(world: WindowsWorld, path: str) -> Outcome:
     """What Windows does with the file at `path`: found, not there, skipped, or the end of the search."""
     stat = world.host.stat(path)
     if isinstance(stat, Absent):
-        return "not there"
+        return NOT_THERE
     if isinstance(stat, Unknown):
-        return f"stops the search: {stat.reason.removeprefix(f'{path}: ')}"
+        return Outcome(Fate.STOPS, stat.reason.removeprefix(f"{path}: "))
     if stat.value.kind == "folder":
-        return "stops the search: it is a folder (error 5)"
+        return Outcome(Fate.STOPS, "it is a folder (error 5)")
     pe = world.host.pe(path)
     if isinstance(pe, Absent):
-        return "not there"
+        return NOT_THERE
     if isinstance(pe, Unknown):
-        return f"stops the search: {pe.reason.removeprefix(f'{path}: ')} (error 193)"
+        return Outcome(Fate.STOPS, f"{pe.reason.removeprefix(f'{path}: ')} (error 193)")
     return _judge(world, pe.value, stat.value.size)
 
 
-def _judge(world: WindowsWorld, pe: Pe, size: int) -> str:
+def _judge(world: WindowsWorld, pe: Pe, size: int) -> Outcome:
+    if {pe.machine, world.machine} == {"i386", "x86_64"}:  # Windows runs both, and goes on to the next folder
+        return Outcome(Fate.SKIPPED, f"it is for {pe.machine}, {pe.bits} bit")
     if pe.machine != world.machine:
-        both = {pe.machine, world.machine} == {"i386", "x86_64"}  # Windows runs both, and goes on to the next folder
-        word = "skipped" if both else "stops the search"
-        return f"{word}: it is for {pe.machine}, {pe.bits} bit" + ("" if both else " (error 193)")
+        return Outcome(Fate.STOPS, f"it is for {pe.machine}, {pe.bits} bit (error 193)")
     if pe.extent > size:
-        return f"stops the search: truncated, needs {pe.extent} bytes, has {size} (error 193)"
-    return "found"
+        return Outcome(Fate.STOPS, f"truncated, needs {pe.extent} bytes, has {size} (error 193)")
+    return FOUND
 
 
 def assembly_folder(world: WindowsWorld, assemblies: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

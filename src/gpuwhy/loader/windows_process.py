@@ -9,8 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from gpuwhy.binary.pe import Pe
-from gpuwhy.loader.glibc import Located
-from gpuwhy.loader.process import Missing
+from gpuwhy.loader.outcome import Fate, Library, Located, Missing, missing
 from gpuwhy.loader.windows import (
     KNOWN,
     PART_OF_WINDOWS,
@@ -29,15 +28,10 @@ from gpuwhy.model.fact import Known
 Places = tuple[tuple[str, str], ...]
 
 
-class Dll(msgspec.Struct, frozen=True):
-    """One library in the process: the name asked for, the file, and how it was found."""
+class Dll(Library, frozen=True):
+    """One library in the process, with its headers."""
 
-    name: str
-    path: str
-    real: str
     pe: Pe
-    via: str
-    needed_by: str
 
 
 class WindowsProcess:
@@ -45,6 +39,7 @@ class WindowsProcess:
 
     def __init__(self, world: WindowsWorld) -> None:
         self.world = world
+        self.host = world.host
         self.loaded: list[Dll] = []
         self.missing: list[Missing] = []
         self.failed: set[str] = set()  # paths of what was taken back
@@ -102,7 +97,8 @@ class WindowsProcess:
         if path in self.failed:  # it is loaded after all, and shown once
             self.failed.discard(path)
             self.loaded = [dll for dll in self.loaded if dll.path != path]
-        one = Dll(name, path, resolved.value if isinstance(resolved, Known) else path, pe.value, via, by)
+        real = resolved.value if isinstance(resolved, Known) else path
+        one = Dll(name, path, real, via, by, pe.value.imports, pe.value)
         self.loaded.append(one)
         self._new.append(one)
         self._names.setdefault(path.rpartition("/")[2].lower(), one)
@@ -120,10 +116,9 @@ class WindowsProcess:
         kept = self.missing if self._sure else self.unsure
         if any(m.name == located.name and m.needed_by == by for m in kept):
             return
-        last = located.tried[-1].outcome if located.tried else ""
-        skipped = next((one.outcome for one in located.tried if one.outcome.startswith("skipped: it is for")), "")
-        why = last if last.startswith("stops") else skipped or "not found"
-        kept.append(Missing(located.name, by, located.tried, why))
+        gone = missing(located, by)
+        skipped = next((one.outcome for one in located.tried if one.outcome.fate is Fate.SKIPPED), gone.outcome)
+        kept.append(gone if gone.refused else msgspec.structs.replace(gone, outcome=skipped))
 
     def _take_back(self) -> None:
         gone = {id(one) for one in self._new}

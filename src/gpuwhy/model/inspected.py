@@ -59,6 +59,7 @@ class Missing(msgspec.Struct, frozen=True):
     why: str  # "not found", or what is wrong with the file that stops the search
     searched: tuple[Searched, ...]
     elsewhere: tuple[str, ...] = ()  # copies that lie where the loader does not look
+    refused: bool = False  # a file of that name is there, and the loader does not take it
 
 
 class UnmetVersion(msgspec.Struct, frozen=True):

@@ -191,7 +191,7 @@ def _library(one: Library, paper: Paper) -> Iterator[str]:
 
 
 def _missing(gone: Missing, paper: Paper, verbose: bool) -> Iterator[str]:
-    why = "" if gone.why == "not found" else f" ({gone.why})"
+    why = f" ({gone.why})" if gone.refused else ""
     yield from paper.wrap(f"{gone.name} not found{why}, needed by {gone.needed_by}", "  ✗ ", "    ")
     for path in gone.elsewhere:
         yield from paper.wrap(f"it lies in {path}, where the loader does not look", "      ", "        ")

@@ -45,13 +45,14 @@ class LoadedLibrary(Record, frozen=True):
     owner: Fact[str]
 
 
-class MissingLibrary(Record, frozen=True):
+class MissingLibrary(Record, frozen=True, omit_defaults=True):
     """A library that the loader does not find, with the search in order."""
 
     name: str
     needed_by: str
     why: str  # "not found", or what is wrong with the file that stops the search
     searched: tuple[str, ...]
+    refused: bool = False  # a file of that name is there, and the loader does not take it
 
 
 class UnmetSymbol(Record, frozen=True):

@@ -1,0 +1,147 @@
+"""Windows to the walk of loads.py: where the driver's libraries lie, and what the names of libraries tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.host.base import Host
+from gpuwhy.loader.outcome import FOUND, Missing
+from gpuwhy.loader.windows import PLAIN, WindowsWorld, folders, look_at, search, split_path, tidy
+from gpuwhy.loader.windows_frameworks import run as run
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known
+from gpuwhy.model.facts import DriverLibrary, Facts, LibraryCopy
+
+SEARCH = "DLL search"
+LIBCUDA, LIBNVML = "nvcuda.dll", "nvml.dll"
+
+_NUMBERS = re.compile(r"\d+\.\d+\.(\d+)\.(\d+)$")  # 31.0.15.3742 is driver 537.42
+_GPU = re.compile(
+    r"(?i)(.*/)?(cu(da|bl|dn|ff|pt|ra|so|sp|fi|tensor)|nv(cuda|ml|rtc|jit|toolsext|infer|onnx|blas)|nccl|torch|c10|caffe2"
+    r"|tensorflow|_pywrap_tensorflow|onnxruntime|_C\.|zlib|msvcp|vcruntime|concrt)[\w.-]*\.(dll|pyd)$"
+)
+_STEM = re.compile(r"(?i)(.{0,80}?)(64|32)?_[\d_.]{1,20}\.dll$")
+_PROVIDES = re.compile(r"(?i)(cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvJitLink|cudart)(64)?_")
+
+
+def concerns_gpu(path: str) -> bool:
+    """Whether a DLL belongs to CUDA, to a framework or to the Visual C++ runtime, rather than to Windows."""
+    return _GPU.match(path) is not None
+
+
+def world_of(host: Host, facts: Facts) -> Fact[WindowsWorld]:
+    """What the search depends on: the program's folder, PATH, the Windows folder."""
+    interpreter = facts.target.interpreter
+    environ = host.environ()
+    variables = environ.value if isinstance(environ, Known) else {}
+    windows = tidy(variables.get("SYSTEMROOT", "C:/Windows"))
+    machine = _machine(host, facts, windows)
+    if not machine:
+        return Unknown("this machine's architecture is not known")
+    program = base_program(host, interpreter.value.path) if isinstance(interpreter, Known) else ""
+    world = WindowsWorld(
+        host,
+        machine,
+        program.rpartition("/")[0] or windows,
+        split_path(variables.get("PATH", "")),
+        windows,
+        packaged="/windowsapps/" in program.lower(),
+        sees_path=isinstance(environ, Known),
+    )
+    return known(world, "call", "DLL search", "folder of the program, System32, PATH")
+
+
+def _machine(host: Host, facts: Facts, windows: str) -> str:
+    """That of the Python where it is known: a 32-bit program on 64-bit Windows loads 32-bit libraries."""
+    interpreter = facts.target.interpreter
+    if isinstance(interpreter, Known) and interpreter.value.machine:
+        return interpreter.value.machine
+    for path in (f"{windows}/System32/ntdll.dll", f"{windows}/System32/kernel32.dll"):
+        pe = host.pe(path)
+        if isinstance(pe, Known):
+            return pe.value.machine
+    machine = facts.surroundings.machine
+    return machine.value if isinstance(machine, Known) else ""
+
+
+def base_program(host: Host, path: str) -> str:
+    """The program that really runs: a virtual environment's python.exe starts the one of its base."""
+    path = tidy(path)
+    folder = path.rpartition("/")[0]
+    for config in (f"{folder.rpartition('/')[0]}/pyvenv.cfg", f"{folder}/pyvenv.cfg"):
+        lines = host.lines(config, "home")
+        for line in lines.value if isinstance(lines, Known) else ():
+            name, _, value = line.partition("=")
+            if name.strip() == "home" and value.strip():
+                return f"{tidy(value)}/python.exe"
+    return path
+
+
+def driver_copies(world: WindowsWorld, facts: Facts, name: str) -> Iterator[DriverLibrary]:
+    """The copies of a driver library in the order of the search, then the one of older drivers."""
+    aside = ("C:/Program Files/NVIDIA Corporation/NVSMI", "not on the search path")
+    for folder, via in (*folders(world, PLAIN), aside):
+        one = _copy(world, name, folder, via)
+        if one:
+            yield one
+
+
+def _copy(world: WindowsWorld, name: str, folder: str, via: str) -> DriverLibrary | None:
+    located = search(world, name, ((folder, via),))
+    if isinstance(located.path, Absent):
+        return None
+    path = located.tried[0].path
+    resolved = world.host.real(path)
+    outcome = look_at(world, path)
+    return DriverLibrary(
+        name=name,
+        path=path,
+        real=resolved.value if isinstance(resolved, Known) else path,
+        found_via=via,
+        kind="driver",
+        version=driver_version(world.host, path),
+        health=known("ok" if outcome == FOUND else str(outcome), "file", path),
+    )
+
+
+def driver_version(host: Host, path: str) -> Fact[str]:
+    """The driver's version by the file version: its last five digits, 31.0.15.3742 → 537.42."""
+    pe = host.pe(path)
+    if not isinstance(pe, Known):
+        return pe if isinstance(pe, Unknown) else Unknown(f"{path} is not there")
+    match = _NUMBERS.match(pe.value.version)
+    digits = f"{match[1][-1:]}{match[2].zfill(4)}" if match else ""
+    if len(digits) == 5:
+        return known(f"{digits[:3].lstrip('0')}.{digits[3:]}", "file", path, f"file version {pe.value.version}")
+    return Unknown(f"{path}: no version in its resources")
+
+
+def fold(name: str) -> str:
+    """A name or path as the system compares it."""
+    return name.lower()
+
+
+def stem(name: str) -> str:
+    """cudnn of cudnn64_9.dll."""
+    match = _STEM.match(name)
+    return (match[1] if match else name).lower()
+
+
+def matters(missing: Missing) -> bool:
+    """Whether a missing library is worth telling."""
+    return concerns_gpu(missing.name) or missing.name.lower().endswith(".dll")
+
+
+def provides(name: str) -> str | None:
+    """A pattern of the symbols that a CUDA library provides (PE names the library itself); None for any other."""
+    return "" if _PROVIDES.match(name) else None
+
+
+def tells(name: str, copy: LibraryCopy | None) -> bool:
+    """Whether a file's bytes are asked for its version."""
+    return _PROVIDES.match(name) is not None
+
+
+def doubt(sees_variables: bool, missing: bool) -> str:
+    """Where a library may still be, where not everything could be searched."""
+    return "" if sees_variables or missing else "not in the folder of the program or System32, and PATH was not seen"
