@@ -182,9 +182,9 @@ def make(folder: Path, only: list[str], more: list[Path]) -> None:
 
 
 def differences(before: Path, after: Path) -> Iterator[tuple[str, list[str]]]:
-    """(subject and question, the lines of difference) for whatever is not the same."""
-    for file in sorted({one.name for one in (*before.glob("*.json"), *after.glob("*.json"))}):
-        old, new = (json.loads(one.read_text()) if one.exists() else {} for one in (before / file, after / file))
+    """(subject and question, the lines of difference) for whatever is not the same in the subjects of both."""
+    for file in sorted({one.name for one in before.glob("*.json")} & {one.name for one in after.glob("*.json")}):
+        old, new = (json.loads((folder / file).read_text(encoding="utf-8")) for folder in (before, after))
         for key in sorted({*old, *new}):
             was, now = (str(rows.get(key, "")).splitlines() for rows in (old, new))
             if was != now:

@@ -1,4 +1,4 @@
-"""Learn which words the texts of each cause have: writes src/gpuwhy/causes/clues/data/words.json.
+"""Learn which words the texts of each cause have: writes src/gpuwhy/causes/text/data/words.json.
 
 python tools/learn.py FOLDER|FILE…    JSON lines with "log" and "cause", optionally "also_acceptable" (or "also")
 python tools/learn.py --check FOLDER|FILE…    cross-validated accuracy instead
@@ -26,7 +26,7 @@ from gpuwhy.model.symptom import Likeness
 from gpuwhy.reason.words import NOTHING, likened, words_of
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "src" / "gpuwhy" / "causes" / "clues" / "data" / "words.json"
+TARGET = ROOT / "src" / "gpuwhy" / "causes" / "text" / "data" / "words.json"
 HEALTHY = ROOT / "tests" / "symptoms" / "healthy.txt"
 TEXTS, KEPT, RUN, FOLDS = 3, 60, 8, 5
 STEPS, STRENGTH = 200, 1e-4

@@ -47,6 +47,24 @@ CAUSE = Cause(
 )
 '''
 
+TEXT = '''"""{id} in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+
+TEXT = Text(
+    "{id}",
+    clues=(
+        ("speaker.message", 3.0, "what the message says of this cause, with its {{fields}}"),
+    ),
+    remedies=(
+        meant("Say what to do", "command to copy"),
+    ),
+)  # fmt: skip
+'''
+
 ASKED = {
     "What you see": "the literal messages that real programs print, one a line",
     "Why it happens": "how a machine gets into this state",
@@ -88,6 +106,7 @@ def files(root: Path, cause_id: str, title: str) -> dict[Path, str]:
     return {
         **({} if (source / "__init__.py").exists() else package),
         source / f"{name}.py": CODE.format(id=cause_id, title=title, sign=f"shows_{name}"),
+        source / f"{name}_text.py": TEXT.format(id=cause_id),
         source / f"{name}.md": page(cause_id, title),
         **{tests / f"{kind}.json": fixture(kind) for kind in WHY},
     }
@@ -121,10 +140,8 @@ def main(argv: list[str]) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         print(f"wrote {file.relative_to(options.root)}")
-    layer, name = options.id.split(".")
-    print("add to src/gpuwhy/causes/__init__.py, each in its sorted place:")
-    print(f"  from gpuwhy.causes.{layer} import {name} as {layer}_{name}")
-    print(f"  {layer}_{name}.CAUSE,")
+    print("add to IDS in src/gpuwhy/causes/__init__.py, in its sorted place:")
+    print(f'  "{options.id}",')
     print(f"then: pytest tests/causes -k {options.id}, and python tools/docs.py")
     return 0
 

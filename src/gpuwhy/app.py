@@ -11,7 +11,7 @@ import msgspec
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.pages import page
-from gpuwhy.causes.places import placed
+from gpuwhy.causes.shared.places import placed
 from gpuwhy.host.alias import Alias, Plain
 from gpuwhy.host.base import Host
 from gpuwhy.host.live import LiveHost

@@ -10,12 +10,11 @@ from typing import Any
 import msgspec
 
 from gpuwhy.causes import CAUSES
-from gpuwhy.causes.clues import clues
-from gpuwhy.causes.clues.admits import admitted
-from gpuwhy.causes.clues.pointed import remedies
-from gpuwhy.causes.clues.questions import QUESTIONS, question_for
-from gpuwhy.causes.clues.words import lexicon
-from gpuwhy.causes.places import placed
+from gpuwhy.causes.shared.places import placed
+from gpuwhy.causes.text.choose import remedies
+from gpuwhy.causes.text.questions import QUESTIONS, question_for
+from gpuwhy.causes.text.rooms import admitted, clues
+from gpuwhy.causes.text.words import lexicon
 from gpuwhy.knowledge.claims import refuted
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from gpuwhy.causes.commands import change, word
+from gpuwhy.causes.shared.commands import change, word
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Absent, Known, value_or

@@ -7,7 +7,7 @@ import shlex
 import msgspec
 import pytest
 
-from gpuwhy.causes.commands import install, requirement, uninstall, word
+from gpuwhy.causes.shared.commands import install, requirement, uninstall, word
 from gpuwhy.model.facts import Facts
 
 from .facts import base, change

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.causes import CAUSES
-from gpuwhy.causes.driver.winner import off_the_path
+from gpuwhy.causes.shared.winner import off_the_path
 from gpuwhy.reason.judge import judge
 
 from .facts import load
@@ -87,7 +87,7 @@ def test_older_builds_are_what_the_harvested_releases_say():
     """Each `<` in a fix is where the framework's releases turn to the next CUDA major."""
     import re
 
-    from gpuwhy.causes.driver.builds import BUILDS
+    from gpuwhy.causes.shared.builds import BUILDS
     from gpuwhy.knowledge.releases import family
     from gpuwhy.model.version import numbers
 

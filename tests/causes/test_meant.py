@@ -9,10 +9,9 @@ import msgspec
 import pytest
 
 from gpuwhy.after import told as after_run
-from gpuwhy.causes.clues.asked import TITLES
-from gpuwhy.causes.clues.meant import Meant
-from gpuwhy.causes.clues.remedies import REMEDIES
-from gpuwhy.causes.clues.remedies_told import TOLD
+from gpuwhy.causes.text.asked import TITLES
+from gpuwhy.causes.text.meant import Meant
+from gpuwhy.causes.text.rooms import rooms
 from gpuwhy.logs import explain_text
 from gpuwhy.model.fact import Absent, Known, Source
 from gpuwhy.model.facts import Facts, Run
@@ -20,7 +19,7 @@ from gpuwhy.model.report import Report
 from gpuwhy.plan.machine import gpu
 from gpuwhy.symptoms.text import unprefixed
 
-ROWS = [(cause, row) for table in (REMEDIES, TOLD) for cause, rows in table.items() for row in rows]
+ROWS = [(cause, row) for cause, room in rooms().items() for row in room.remedies]
 GNU = (
     "/usr/local/cuda/include/crt/host_config.h:9:2: error: #error -- unsupported GNU version! gcc versions later than "
     "{} are not supported! The nvcc flag '-allow-unsupported-compiler' can be used to override this version check\n"
@@ -159,9 +158,9 @@ def test_rows_are_filled_from_what_they_match(cause, row):
     assert set(row.by) <= {*TITLES, "bitsandbytes", "vllm", "slurm"}
 
 
-@pytest.mark.parametrize("cause", [*REMEDIES, *TOLD])
+@pytest.mark.parametrize("cause", rooms())
 def test_every_cause_has_a_fix_for_any_message(cause):
-    assert any(not row.said and not row.line for row in {**REMEDIES, **TOLD}[cause])
+    assert any(not row.said and not row.line for row in rooms()[cause].remedies)
 
 
 def crashed(signal: str) -> Facts:

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from gpuwhy.causes import CAUSES
-from gpuwhy.causes.clues.remedies import REMEDIES
-from gpuwhy.causes.clues.remedies_told import TOLD
-from gpuwhy.causes.driver.builds import BUILDS
+from gpuwhy.causes.shared.builds import BUILDS
+from gpuwhy.causes.text.rooms import rooms
 from gpuwhy.logs import explain_text
 from gpuwhy.reason.judge import judge
 
@@ -57,7 +56,7 @@ def commands() -> Iterator[str]:
         yield from (fix.command for verdict in judge(mine, load(fixture)[1]) for fix in verdict.fixes)
         if log := log_of(fixture):
             yield from (fix.command for cause in explain_text(log).causes for fix in cause.fixes)
-    for row in (row for table in (REMEDIES, TOLD) for rows in table.values() for row in rows):
+    for row in (row for room in rooms().values() for row in room.remedies):
         yield from (row.fix.command.replace("{cu}", suffix) for suffix in ("-cu11", "-cu12", ""))
     yield from (build.command for rows in BUILDS.values() for build in rows)
     yield from (fix.command for text in texts() for cause in explain_text(text).causes for fix in cause.fixes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.causes.places import NO_GPU, placed
+from gpuwhy.causes.shared.places import NO_GPU, placed
 from gpuwhy.knowledge.distributions import family_of, put
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Absent, Known, Source, Unknown

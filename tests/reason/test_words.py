@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from gpuwhy.causes import CAUSES
-from gpuwhy.causes.clues.words import lexicon
+from gpuwhy.causes.text.words import lexicon
 from gpuwhy.logs import batch, explain_text, read_text
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Likeness
@@ -32,7 +32,7 @@ def ranked(text: str) -> list[tuple[str, float]]:
 
 
 def test_the_data_is_small_readable_and_about_causes():
-    raw = (resources.files("gpuwhy.causes.clues") / "data" / "words.json").read_bytes()
+    raw = (resources.files("gpuwhy.causes.text") / "data" / "words.json").read_bytes()
     assert len(raw) < 150_000
     assert set(lexicon()) <= {c.id for c in CAUSES} | {NOTHING}
     for one in lexicon().values():

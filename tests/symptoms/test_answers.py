@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.causes import CAUSES
-from gpuwhy.causes.clues import clues
+from gpuwhy.causes.text.rooms import clues
 from gpuwhy.logs import batch, explain_text
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "answers.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.causes.clues import clues
-from gpuwhy.causes.clues.conditions import kind_of
+from gpuwhy.causes.text.conditions import kind_of
+from gpuwhy.causes.text.rooms import clues
 from gpuwhy.knowledge.codes import table
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.link import ENDINGS

@@ -1,4 +1,4 @@
-"""Two dumps are compared question by question; what was not dumped differs too."""
+"""Two dumps are compared question by question."""
 
 from __future__ import annotations
 

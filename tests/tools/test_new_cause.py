@@ -28,12 +28,13 @@ def test_scaffold(tmp_path, capsys):
         "src/gpuwhy/causes/driver/__init__.py",
         "src/gpuwhy/causes/driver/brand_new.md",
         "src/gpuwhy/causes/driver/brand_new.py",
+        "src/gpuwhy/causes/driver/brand_new_text.py",
         "tests/causes/driver/brand_new/ruled-out.json",
         "tests/causes/driver/brand_new/shown.json",
         "tests/causes/driver/brand_new/undetermined.json",
     ]
     said = capsys.readouterr().out
-    assert "  from gpuwhy.causes.driver import brand_new as driver_brand_new\n  driver_brand_new.CAUSE,\n" in said
+    assert '  "driver.brand_new",\n' in said
 
 
 def test_scaffolded_cause_works(tmp_path):

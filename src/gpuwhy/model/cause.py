@@ -115,6 +115,11 @@ Sign = Callable[[Case], "Finding | None"]
 Fixes = Callable[[Case], tuple[Fix, ...]]
 
 
+def told_fixes(case: Case) -> tuple[Fix, ...]:
+    """No fix by facts: the room of the cause has those for what a program printed."""
+    return ()
+
+
 class Cause(msgspec.Struct, frozen=True):
     """Why a GPU stack fails: id, title, signs, what it hides, fixes.
 
@@ -124,8 +129,8 @@ class Cause(msgspec.Struct, frozen=True):
 
     id: str
     title: str  # the state of the machine, lower case, no full stop
-    signs: tuple[Sign, ...]
-    fixes: Fixes
+    signs: tuple[Sign, ...] = ()
+    fixes: Fixes = told_fixes
     scope: Scope = "machine"
     effect: str = ""  # headline: "{subject} will not see the GPU"; by default said from the scope
     hides: tuple[str, ...] = ()  # causes that this one explains when both are shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Literal
 
@@ -13,6 +14,8 @@ SOURCE, QUESTION = "source code", "a question"
 """The notes of a text that is no output of a program."""
 MISSPELT = "misspelt"
 """The note of a text that says something only once its spelling is set right."""
+_SIZE = re.compile(r"([\d.]+) ?([KMGT]?)", re.IGNORECASE)
+_UNIT = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 Role = Literal["error", "echo", "aside", "harmless", "context", "told"]
 """error: it decides. echo: says that something failed, not what. aside: an error that the program outlived and that its
 ending has no link to. harmless: taken for an error, and none. context: tells where a line comes from. told: a fact
@@ -49,6 +52,11 @@ class Symptom(msgspec.Struct, frozen=True):
     def get(self, name: str) -> str:
         """A field, "" where the message did not say it."""
         return self.fields.get(name) or ""
+
+    def size(self, name: str) -> float:
+        """The bytes of a field such as '2.50 GiB'; -1 where it is none."""
+        match = _SIZE.match(self.get(name))
+        return float(match[1].rstrip(".") or 0) * _UNIT[match[2].upper()] if match and match[1].strip(".") else -1
 
 
 class Told(msgspec.Struct, frozen=True):

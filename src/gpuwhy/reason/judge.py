@@ -15,6 +15,7 @@ from gpuwhy.model.symptom import Reading
 
 NOTHING = Reading()
 CERTAIN, LIKELY, POSSIBLE = 0.99, 0.85, 0.4
+NO_OUTPUT = Unknown("only a program's output tells", "gpuwhy explain LOG")
 
 
 def judge(causes: Iterable[Cause], facts: Facts, reading: Reading = NOTHING) -> tuple[Verdict, ...]:
@@ -45,7 +46,7 @@ def _judge_cause(cause: Cause, facts: Facts, reading: Reading) -> Iterator[Verdi
 def judge_case(cause: Cause, case: Case, subject: str) -> Verdict:
     """One cause for one subject. A sign that crashes is our bug and is shown as one; it decides nothing."""
     findings: list[Finding] = []
-    missing: list[Unknown] = []
+    missing = [NO_OUTPUT] if cause.needs_log and not case.symptoms else []
     error = ""
     for sign in cause.signs:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.container.starting import with_gpu
+from gpuwhy.causes.shared.starting import with_gpu
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.told import by_output, needs_output
 from gpuwhy.model.cause import Cause
 
 CAUSE = Cause(
     id="cuda.compiler_missing",
     title="a compiler that is needed at run time is not found",
-    signs=(needs_output,),
-    fixes=by_output("cuda.compiler_missing"),
     effect="A compiler needed at run time is not found",
     needs_log=True,
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from gpuwhy.causes import needs
-from gpuwhy.causes.commands import change, python_of, together
-from gpuwhy.causes.windows import is_torch, on_windows, toolkit, torch_again
+from gpuwhy.causes.shared import needs
+from gpuwhy.causes.shared.commands import change, python_of, together
+from gpuwhy.causes.shared.windows import is_torch, on_windows, toolkit, torch_again
 from gpuwhy.knowledge.cudnn_rules import compiled
 from gpuwhy.knowledge.installs import PRELOADS, brings_libraries, gpu_requirement, lost_folder, wheel_of
 from gpuwhy.model.cause import Case, Cause, Finding, Fix

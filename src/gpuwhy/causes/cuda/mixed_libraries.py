@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes import needs, trees
-from gpuwhy.causes.cuda.clash import clashes, folder, generation, loaded_at, outrun, rivals, say_unmet, torn_pair
+from gpuwhy.causes.shared import needs, trees
+from gpuwhy.causes.shared.clash import clashes, folder, generation, loaded_at, outrun, rivals, say_unmet, torn_pair
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, saw, strong, weak
 from gpuwhy.model.fact import value_or
 from gpuwhy.model.facts import LoadTree

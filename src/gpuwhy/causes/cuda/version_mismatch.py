@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from gpuwhy.causes import needs, trees
-from gpuwhy.causes.commands import change, python_of
-from gpuwhy.causes.cuda.clash import clashes, say_unmet
 from gpuwhy.causes.cuda.missing_library import installing
-from gpuwhy.causes.windows import is_torch, torch_again
+from gpuwhy.causes.shared import needs, trees
+from gpuwhy.causes.shared.clash import clashes, say_unmet
+from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.windows import is_torch, torch_again
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
 from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, saw

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from gpuwhy.causes import needs, trees
-from gpuwhy.causes.commands import change
 from gpuwhy.causes.cudnn.version_mismatch import refused
-from gpuwhy.causes.windows import shown as windows_path
+from gpuwhy.causes.shared import needs, trees
+from gpuwhy.causes.shared.commands import change
+from gpuwhy.causes.shared.windows import shown as windows_path
 from gpuwhy.knowledge.installs import wheel_of
 from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.knowledge.sonames import cuda_of

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes import needs, trees
-from gpuwhy.causes.commands import together
 from gpuwhy.causes.cuda.missing_library import installing, pointing
-from gpuwhy.causes.windows import on_windows
+from gpuwhy.causes.shared import needs, trees
+from gpuwhy.causes.shared.commands import together
+from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
 from gpuwhy.model.fact import Source, value_or

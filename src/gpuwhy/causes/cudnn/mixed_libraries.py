@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes import needs, trees
-from gpuwhy.causes.commands import change
 from gpuwhy.causes.cudnn.version_mismatch import refused
+from gpuwhy.causes.shared import needs, trees
+from gpuwhy.causes.shared.commands import change
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, strong
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import LoadedLibrary, LoadTree

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes import needs, trees
-from gpuwhy.causes.commands import change, python_of
 from gpuwhy.causes.cuda.missing_library import installing
-from gpuwhy.causes.windows import is_torch, torch_again
+from gpuwhy.causes.shared import needs, trees
+from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.windows import is_torch, torch_again
 from gpuwhy.knowledge.cudnn_rules import Needs, Rule, compiled, fits, rule
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
 from gpuwhy.knowledge.libraries import is_cudnn

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.probed import answered
+from gpuwhy.causes.shared.probed import answered
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
 from gpuwhy.model.fact import value_or
 from gpuwhy.model.facts import GpuProcess

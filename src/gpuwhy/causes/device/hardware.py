@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.probed import answered
+from gpuwhy.causes.shared.probed import answered
 from gpuwhy.knowledge.rates import FAR_BELOW, slowest
 from gpuwhy.knowledge.xid import meaning
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong, weak

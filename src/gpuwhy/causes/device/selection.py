@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.probed import answered
+from gpuwhy.causes.shared.probed import answered
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known, value_or

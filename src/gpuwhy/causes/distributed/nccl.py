@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.told import by_output, needs_output
 from gpuwhy.model.cause import Cause
 
 CAUSE = Cause(
     id="distributed.nccl",
     title="the GPUs do not reach each other through NCCL",
-    signs=(needs_output,),
-    fixes=by_output("distributed.nccl"),
     effect="NCCL does not connect the GPUs",
     needs_log=True,
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.driver.winner import (
+from gpuwhy.causes.shared.probed import answered
+from gpuwhy.causes.shared.winner import (
     as_driver_library,
     folder_of,
     in_image,
@@ -12,7 +13,6 @@ from gpuwhy.causes.driver.winner import (
     off_the_path_of_an_image,
     winner,
 )
-from gpuwhy.causes.probed import answered
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong, weak

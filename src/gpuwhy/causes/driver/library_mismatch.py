@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.driver.winner import in_image, no_driver, winner
-from gpuwhy.causes.probed import answered
+from gpuwhy.causes.shared.probed import answered
+from gpuwhy.causes.shared.winner import in_image, no_driver, winner
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, saw, strong
 from gpuwhy.model.expect import BROUGHT
 from gpuwhy.model.fact import Known, value_or

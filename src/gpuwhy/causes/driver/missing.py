@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.windows import on_windows
+from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.probed import answered
+from gpuwhy.causes.shared.probed import answered
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import Device

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gpuwhy.causes.container.starting import with_nodes
-from gpuwhy.causes.driver.numbers import astray
-from gpuwhy.causes.driver.winner import no_driver, no_nodes_in_container
+from gpuwhy.causes.shared.nodes import astray
+from gpuwhy.causes.shared.starting import with_nodes
+from gpuwhy.causes.shared.winner import no_driver, no_nodes_in_container
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import DeviceNode

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.commands import change, python_of
-from gpuwhy.causes.driver.builds import older_builds
-from gpuwhy.causes.windows import on_windows
+from gpuwhy.causes.shared.builds import older_builds
+from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.drivers import Floor, cuda_of_driver, floor, runs
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.requirements import RULES, VARIABLE, first_wish, met

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.causes.clues.tailored import remedies
-from gpuwhy.causes.env.places import full, linked, size
-from gpuwhy.causes.watched import said
+from gpuwhy.causes.shared.full_places import full, linked, size
+from gpuwhy.causes.shared.watched import said
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong, weak
 from gpuwhy.model.cause import linked as tied
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Limit
-from gpuwhy.model.symptom import Reading
 
 GB = 1_000_000_000
 ADDRESSES = 32 * GB
@@ -170,12 +168,9 @@ def unlimited(case: Case) -> Finding | None:
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
-    """By what the program printed; where only facts speak, the limit on addresses."""
-    spoken = tuple(one for one in case.symptoms if one.signature.startswith(SPOKEN))
-    if spoken:
-        told = remedies("env.limit", (), spoken, Reading(symptoms=case.symptoms, told=case.told), case.facts)
-        if told:
-            return told
+    """Where only facts speak, the limit on addresses; what a program printed is answered by its message."""
+    if any(one.signature.startswith(SPOKEN) for one in case.symptoms):
+        return ()
     return (
         Fix("Lift the limit in this shell, then start the program from it", "ulimit -v unlimited", safe=True),
         Fix("Where that is refused, the hard limit is set elsewhere: look for it", "grep -rn . /etc/security/limits.*",

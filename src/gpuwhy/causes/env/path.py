@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes import needs
-from gpuwhy.causes.commands import word
-from gpuwhy.causes.windows import activate, on_windows, path_for_good, shown
+from gpuwhy.causes.shared import needs
+from gpuwhy.causes.shared.commands import word
+from gpuwhy.causes.shared.windows import activate, on_windows, path_for_good, shown
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, strong
 from gpuwhy.model.fact import Known, value_or
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuwhy.causes.commands import word
-from gpuwhy.causes.windows import on_windows
+from gpuwhy.causes.shared.commands import word
+from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Source, value_or

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.commands import word
-from gpuwhy.causes.linked import named
+from gpuwhy.causes.shared.commands import word
+from gpuwhy.causes.shared.linked import named
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, linked, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Source

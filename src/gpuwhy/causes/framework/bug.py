@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.told import by_output, needs_output
 from gpuwhy.model.cause import Cause
 
 CAUSE = Cause(
     id="framework.bug",
     title="this release of the framework or library has a bug",
-    signs=(needs_output,),
-    fixes=by_output("framework.bug"),
     effect="This release has a bug",
     needs_log=True,
 )

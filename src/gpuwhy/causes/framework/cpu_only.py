@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.commands import change, python_of
 from gpuwhy.causes.framework.platform_dropped import no_build_here
-from gpuwhy.causes.install.rivals import flavours, module, names
-from gpuwhy.causes.needs import named, the
+from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.needs import named, the
+from gpuwhy.causes.shared.rivals import flavours, module, names
 from gpuwhy.knowledge.flavours import MAIN, flavour, is_follower
 from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, weak

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.commands import change, install
+from gpuwhy.causes.shared.commands import change, install
 from gpuwhy.knowledge.companions import going_with
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
 from gpuwhy.model.fact import Known, Source, value_or

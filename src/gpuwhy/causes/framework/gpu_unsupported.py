@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes import trees
-from gpuwhy.causes.commands import change, python_of
-from gpuwhy.causes.needs import named, the
-from gpuwhy.causes.windows import on_windows
+from gpuwhy.causes.shared import trees
+from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.needs import named, the
+from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.archs import MATRIX, first_toolkit, last_toolkit, runs_on
 from gpuwhy.knowledge.cudnn_rules import DROPPED_SM, oldest_gpu
 from gpuwhy.knowledge.flavours import compiles_at_run_time

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.commands import change, python_of
-from gpuwhy.causes.needs import named, the
+from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.needs import named, the
 from gpuwhy.knowledge.platforms import Dropped, dropped
 from gpuwhy.knowledge.windows import pythons_of, tensorflow_for
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong

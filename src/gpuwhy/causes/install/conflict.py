@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.commands import change
-from gpuwhy.causes.install.keep import kept
-from gpuwhy.causes.install.rivals import flavours, is_mixed, module, names, wheels, winner
+from gpuwhy.causes.shared.commands import change
+from gpuwhy.causes.shared.keep import kept
+from gpuwhy.causes.shared.rivals import flavours, is_mixed, module, names, wheels, winner
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw, strong, weak

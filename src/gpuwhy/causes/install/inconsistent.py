@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.commands import change, python_of
-from gpuwhy.causes.linked import named, names_of
+from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.linked import named, names_of
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement
 from gpuwhy.knowledge.pairs import fitting, plugin_left_aside, refusal

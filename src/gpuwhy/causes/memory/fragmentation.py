@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.told import by_output, needs_output
-from gpuwhy.causes.watched import fullest, of, said, wanted
+from gpuwhy.causes.shared.watched import fullest, of, said, wanted
 from gpuwhy.model.cause import Case, Cause, Finding, saw, strong
 
 
@@ -23,8 +22,7 @@ def held_unused(case: Case) -> Finding | None:
 CAUSE = Cause(
     id="memory.fragmentation",
     title="the GPU's free memory is in pieces that are too small",
-    signs=(needs_output, held_unused),
-    fixes=by_output("memory.fragmentation"),
+    signs=(held_unused,),
     effect="The GPU's memory is in pieces",
     needs_log=True,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.watched import killed
+from gpuwhy.causes.shared.watched import killed
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong, weak
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import KernelLine

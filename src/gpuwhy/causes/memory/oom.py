@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.told import by_output, needs_output
-from gpuwhy.causes.watched import GIB, GPU_MEMORY, fullest, of, said, wanted
+from gpuwhy.causes.shared.watched import GIB, GPU_MEMORY, fullest, of, said, wanted
 from gpuwhy.model.cause import Case, Cause, Finding, saw, strong
 from gpuwhy.model.facts import GpuUse
 from gpuwhy.model.symptom import Symptom
@@ -31,8 +30,7 @@ def _held_by_another_framework(message: Symptom, use: GpuUse) -> bool:
 CAUSE = Cause(
     id="memory.oom",
     title="the work needs more GPU memory than there is",
-    signs=(needs_output, filled),
-    fixes=by_output("memory.oom"),
+    signs=(filled,),
     effect="The GPU's memory is too small for this work",
     needs_log=True,
 )

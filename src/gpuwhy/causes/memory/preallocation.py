@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.told import by_output, needs_output
-from gpuwhy.causes.watched import STARVED, fullest, of, said
+from gpuwhy.causes.shared.watched import STARVED, fullest, of, said
 from gpuwhy.model.cause import Case, Cause, Finding, saw, strong
 from gpuwhy.model.fact import value_or
 
@@ -28,8 +27,7 @@ def grabbed(case: Case) -> Finding | None:
 CAUSE = Cause(
     id="memory.preallocation",
     title="the framework grabbed the GPU's memory and left none for its libraries",
-    signs=(needs_output, grabbed),
-    fixes=by_output("memory.preallocation"),
+    signs=(grabbed,),
     effect="cuDNN or cuBLAS found no GPU memory left",
     needs_log=True,
 )

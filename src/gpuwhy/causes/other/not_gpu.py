@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.commands import word
-from gpuwhy.causes.told import by_output, needs_output
-from gpuwhy.causes.windows import on_windows
+from gpuwhy.causes.shared.commands import word
+from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, is_runtime
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, value_or
@@ -12,13 +11,13 @@ from gpuwhy.model.facts import Interpreter, MissingLibrary
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
-    """What fits the message; without one that is known, only where to look."""
+    """Where no program has spoken: the runtime or the Python that is gone."""
     if not case.symptoms and _missing_runtime(case):
         return (REDISTRIBUTE,)
     python = case.facts.target.interpreter
     if not case.symptoms and isinstance(python, Known) and python.value.gone:
         return (_made_again(python.value),)
-    return by_output("other.not_gpu")(case)
+    return ()
 
 
 def _made_again(python: Interpreter) -> Fix:
@@ -101,7 +100,7 @@ REDISTRIBUTE = Fix(
 CAUSE = Cause(
     id="other.not_gpu",
     title="the GPU stack is not at fault",
-    signs=(needs_output, nothing_of_it, without_runtime, without_python),
+    signs=(nothing_of_it, without_runtime, without_python),
     fixes=fixes,
     effect="The GPU stack is not at fault",
     needs_log=True,

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.told import by_output, needs_output
 from gpuwhy.model.cause import Cause
 
 CAUSE = Cause(
     id="program.fork",
     title="CUDA is used in a forked child, or in a context that is not current",
-    signs=(needs_output,),
-    fixes=by_output("program.fork"),
     effect="CUDA does not survive a fork",
     needs_log=True,
 )

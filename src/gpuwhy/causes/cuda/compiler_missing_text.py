@@ -1,0 +1,69 @@
+"""cuda.compiler_missing in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import all_of, asks, field, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import CUDA_HOME
+from gpuwhy.causes.text.room import Text
+
+_XLA = "tf.libdevice tf.ptxas jax.no_candidates"
+
+_NVRTC = "nvrtc. numba.nvvm loader. cupy. windows."
+
+TEXT = Text(
+    "cuda.compiler_missing",
+    clues=(
+        ("jax.no_candidates", 3.0, "XLA could compile no kernel at all, as where ptxas is missing or does not run"),
+        ("loader.pathfinder", 3.2, "{library}, the compiler at run time, is not found", asks("nvrtc")),
+        ("tf.ptxas_old", 1.8, "the ptxas that is found is not the one needed"),
+        ("tf.libdevice", 4.6, "libdevice, which XLA compiles with, is not found"),
+        ("tf.ptxas_missing", 3.8, "ptxas is not found"),
+        ("numba.nvvm", 4.2, "libNVVM, which Numba compiles with, is not found"),
+        ("nvrtc.builtins", 3.8, "{library}, which NVRTC opens, is not found"),
+        ("nvrtc.headers", 3.8, "the CUDA header {header} is not found by the run-time compiler"),
+        ("cuda.jit_compiler_not_found", 4.4, "the driver's PTX compiler library is not found (error 221)"),
+        ("triton.compiler", 3.8, "Triton finds no C compiler"),
+        ("triton.ptxas", 1.6, "Triton's ptxas failed"),
+        ("triton.libcuda", 2.6, "Triton finds no libcuda.so to link with"),
+        ("build.cannot_find_l", 3.0, "the linker finds no libcuda.so for the code made at run time", field("library", r"cuda$")),
+        ("build.cannot_find_l", 3.8, "the linker finds no libcuda.so for Triton", all_of(field("library", r"cuda$"), with_("triton.here"))),
+        ("build.nvcc_missing", 3.2, "nvcc is not found"),
+        ("build.plugin", 2.4, "the program's own CUDA kernels did not compile, as without nvcc or a C++ compiler"),
+        ("build.cuda_home", 2.8, "CUDA_HOME names no toolkit"),
+        ("build.cmake_compiler", 2.4, "CMake finds no CUDA compiler"),
+        ("loader.cannot_open", 2.4, "{library}, the run-time compiler, is not found", asks("nvrtc")),
+        ("loader.find_failed", 2.4, "{library}, the run-time compiler, is not found", asks("nvrtc")),
+        ("cupy.load_failed", 2.3, "{library}, the run-time compiler, is not found", asks("nvrtc")),
+        ("chainer.setup", 1.2, "Chainer finds no CUDA"),
+        ("hashcat.toolkit", 3.2, "the CUDA toolkit is not there"),
+        ("cupy.no_cuda_path", 2.2, "CuPy finds no CUDA toolkit"),
+        ("nvrtc.builtin_operation_failure", 3.4, "NVRTC's built-ins are not found"),
+        ("windows.could_not_find", 3.0, "{library} is not found", asks("nvrtc")),
+        ("windows.dll_not_found", 2.6, "{library} is not found", asks("nvrtc")),
+        ("build.msvc", 1.4, "there is no C++ compiler"),
+        ("build.missing_tool", 1.6, "a build tool is not there"),
+    ),
+    remedies=(
+        meant("Install a C compiler", "sudo apt install build-essential", said="triton.compiler", root=True),
+        meant("Or name the one that is there", "export CC=$(command -v gcc || command -v clang)", said="triton.compiler", safe=True),
+        meant("Or, without root, conda's", "conda install -c conda-forge c-compiler", said="triton.compiler", safe=True),
+        meant("Tell the linker where libcuda.so is", "export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH", said="triton.libcuda build.cannot_find_l", safe=True),
+        meant("Or renew the loader's list, in which Triton looks for it", "sudo ldconfig", said="triton.libcuda build.cannot_find_l", root=True),
+        *CUDA_HOME,
+        meant("Install nvcc's parts, which XLA compiles with", "pip install nvidia-cuda-nvcc{cu}", said=_XLA, safe=True),
+        meant("Or name the toolkit, where one is installed", "export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda", said=_XLA, safe=True),
+        meant("Or with conda", "conda install -c nvidia cuda-nvcc", said=_XLA, safe=True),
+        meant("Install the compiler at run time, with what it opens", "pip install nvidia-cuda-nvrtc{cu} nvidia-cuda-nvcc{cu}", said=_NVRTC, safe=True),
+        meant("Or with conda", "conda install -c nvidia cuda-nvcc cuda-nvrtc", said=_NVRTC, safe=True),
+        meant("Install the library of the driver's own version, which the driver's packages bring", "sudo ubuntu-drivers install", said="cuda.jit_compiler_not_found", root=True, reboot=True),
+        meant("In a container: let the runtime bring it in", "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE", said="cuda.jit_compiler_not_found"),
+        meant("Windows: install Visual Studio's C++ build tools, and use their x64 Native Tools prompt", said="build.msvc"),
+        meant("Install a C compiler and build tools", "sudo apt install build-essential ninja-build", said="build.missing_tool", root=True),
+        meant("Install nvcc's parts with pip", "pip install nvidia-cuda-nvcc{cu} nvidia-cuda-nvrtc{cu}", safe=True),
+        meant("Or with conda", "conda install -c nvidia cuda-nvcc cuda-nvrtc", safe=True),
+        meant("XLA: name the toolkit", "export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda", by="tensorflow jax", safe=True),
+        meant("Install a C compiler", "sudo apt install build-essential", root=True),
+        meant("Windows: install the CUDA toolkit, and set CUDA_PATH to it"),
+    ),
+)  # fmt: skip

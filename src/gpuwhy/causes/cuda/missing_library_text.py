@@ -1,0 +1,86 @@
+"""cuda.missing_library in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.bitsandbytes import matching
+from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else
+from gpuwhy.causes.text.conditions import alone, asks, field, line, no, with_
+from gpuwhy.causes.text.installing import missing_library
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import BITSANDBYTES
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_GPU
+
+_MISSING = "{library} is asked for, and the loader does not find it"
+
+_TF = with_("tf.", "harmless.", "loader.tf_skip", "loader.tf_dso")
+
+TEXT = Text(
+    "cuda.missing_library",
+    clues=(
+        ("jax.falls_back", 1.5, "JAX sees no GPU, as where the libraries of its CUDA part are not found"),
+        ("windows.jni", 2.8, "a DLL that {library} needs is not found"),
+        ("windows.self_check", 3.0, "TensorFlow wants CUDA {version}, and it is not found", field("what", "cuda")),
+        ("title.library", 2.2, "{library} is named beside an error", CUDA_TITLED),
+        ("tf.registered", 2.8, "the GPU is there, and TensorFlow's libraries did not open", field("devices", ".*xla_gpu")),
+        ("torch.preload", 3.0, "{library} is not found", asks("cuda", "nccl", "nvrtc")),
+        ("loader.prose", 3.0, _MISSING, CUDA_LIBRARY),
+        ("loader.mac_library", 3.0, _MISSING, CUDA_LIBRARY),
+        ("tf.no_opkernel", 1.6, "TensorFlow has only the CPU, as without its CUDA libraries"),
+        ("tf.cudart_stub", 3.0, "TensorFlow could not open the CUDA runtime"),
+        ("tf.no_cuda_drivers", 1.8, "TensorFlow could not open libcudart, which it takes for a missing driver"),
+        ("ort.cuda_path", 2.0, "a library behind the CUDA provider is not found"),
+        ("loader.pathfinder", 3.2, _MISSING, CUDA_LIBRARY),
+        ("loader.pathfinder", 2.8, _MISSING, asks("nvrtc")),
+        ("loader.cannot_open", 3.2, _MISSING, CUDA_LIBRARY),
+        ("loader.cannot_open", 2.8, _MISSING, asks("nvrtc")),
+        ("loader.cannot_open", 2.4, _MISSING, asks("tensorrt")),
+        ("loader.tensorrt", 1.6, _MISSING, no(_TF)),
+        ("loader.tf_dso", 3.2, _MISSING, CUDA_LIBRARY),
+        ("loader.asked", 3.0, _MISSING, CUDA_LIBRARY),
+        ("loader.find_failed", 3.0, _MISSING, CUDA_LIBRARY),
+        ("loader.ldd_missing", 3.0, _MISSING, CUDA_LIBRARY),
+        ("loader.find_failed", 2.2, _MISSING, asks("nvrtc")),
+        ("loader.cudnn_sub", 1.8, "{wanted} is what the loader misses behind {library}", line(r"Error: lib(?:cublas|cudart|nvrtc)")),
+        ("loader.tf_skip", 2.4, "TensorFlow could not open some CUDA library", SKIPPED),
+        ("ct2.not_found", 2.9, _MISSING, CUDA_LIBRARY),
+        ("cupy.load_failed", 2.6, _MISSING, asks("cuda", "nvrtc")),
+        ("windows.dll_not_found", 3.2, _MISSING, CUDA_LIBRARY),
+        ("windows.could_not_find", 3.1, _MISSING, CUDA_LIBRARY),
+        ("windows.tf_needs", 3.2, _MISSING, CUDA_LIBRARY),
+        ("windows.dll_needs", 3.0, _MISSING, CUDA_LIBRARY),
+        ("windows.third_party", 2.6, _MISSING, asks("cuda")),
+        ("windows.load_library", 2.4, "a DLL behind the CUDA provider is not found", field("number", "126")),
+        ("windows.torch_dll", 1.8, "{library} or a DLL that it needs is not found"),
+        ("windows.ort_dll", 2.2, "a DLL behind the CUDA provider is not found"),
+        ("windows.dll_load_failed", 2.0, "a DLL behind the module is not found", field("what", r".*(?:modul|módulo|модуль|模|モジュール|모듈)")),
+        ("windows.module_missing", 1.4, "a DLL is not found"),
+        ("windows.error", 1.4, "a DLL is not found (126)", field("number", "126")),
+        ("jax.unable_to_load", 4.2, "JAX cannot load {what}", field("what", r"(?!cudnn)")),
+        ("bnb.setup", 2.5, "bitsandbytes finds no CUDA runtime"),
+        ("bnb.no_version", 1.8, "bitsandbytes has no library for this CUDA"),
+        ("ort.load_shared", 2.2, "a library behind the CUDA provider is not found"),
+        ("ort.create_failed", 1.9, "the CUDA provider wants CUDA {cuda} and cuDNN {cudnn}", alone),
+        ("numba.nvvm", 1.8, "the toolkit's NVVM is not there"),
+        ("nvrtc.builtins", 2.2, "{library} is not found"),
+        ("build.cannot_find_l", 1.5, "the linker finds no {library}", asks("cuda")),
+        ("tf.pywrap", 2.2, "TensorFlow's own library did not load: a CUDA library is missing"),
+        ("title.cpu_device", 1.3, "only the CPU is listed"),
+        ("title.empty_devices", 1.5, "TensorFlow lists no GPU"),
+        ("title.empty_list", 1.0, "the list of GPUs is empty"),
+        ("tf.skipping", 1.6, "TensorFlow skips the GPU", alone),
+        ("harmless.cudart_stub", 0.4, "the CUDA runtime is not found"),
+        ("title.undef_var", 3.0, "{library} is not found", no(field("library", "libcudnn"))),
+        ("title.trouble", 0.3, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        *BITSANDBYTES,
+        meant("TensorFlow 2.14 or newer: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),
+        meant("ONNX Runtime: install it with its CUDA libraries", 'pip install "onnxruntime-gpu[cuda,cudnn]"', by="onnxruntime", safe=True),
+        meant("conda: install the toolkit's libraries of the asked version", "conda install -c conda-forge cudatoolkit", safe=True),
+        meant("Windows: install the CUDA toolkit whose number is in the DLL's name (cudart64_101.dll: CUDA 10.1)"),
+    ),
+    admitted_by=(*NO_GPU,),
+    made=missing_library,
+    rather=matching,
+)  # fmt: skip

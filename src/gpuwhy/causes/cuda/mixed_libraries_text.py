@@ -1,0 +1,51 @@
+"""cuda.mixed_libraries in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
+from gpuwhy.causes.text.conditions import asks, field, line, no, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_CUDNN, NO_START, UNRESOLVED
+
+TEXT = Text(
+    "cuda.mixed_libraries",
+    clues=(
+        ("title.second_copy", 2.6, "a second copy of the libraries is named", no(line("cudnn"))),
+        ("title.second_copy", 1.6, "a second copy of the libraries is named"),
+        ("jax.unable_to_load", 3.4, "cuSPARSE needs the nvJitLink of its own CUDA, and another may be found first", field("what", "cusparse")),
+        ("loader.undefined_symbol", 4.2, "{symbol} is missing in the copy of the library that was loaded", field("symbol", r"_*nvjitlink")),
+        ("loader.undefined_symbol", 3.8, "{symbol} is missing in the copy of the library that was loaded", field("symbol", r"cu(?:blas|sparse|solver|fft|rand|pti)")),
+        ("loader.undefined_symbol", 3.8, "{object} meets another copy than the {version} it was built with", field("version", r"lib(?:cu(?!dnn)|nv)")),
+        ("loader.undefined_symbol", 3.4, "{object} meets another copy than its own", field("object", r".*lib(?:cu(?!dnn|da\.so)|nv)")),
+        ("loader.undefined_symbol", 2.8, "{symbol} is missing in the libnccl that was loaded", field("symbol", r"p?nccl")),
+        ("loader.undefined_symbol", 2.4, "{symbol} is missing in the copy of cuDNN that was loaded", field("symbol", r"cudnn")),
+        ("loader.not_defined", 4.0, "{library} is another copy than the one that is needed", asks("cuda", "nvrtc", "nccl")),
+        ("loader.cudnn_sub", 3.6, "another copy is loaded behind {library}: {dlerror}", line(r"nvrtc\S*: undefined|cublas\S*: undefined")),
+        ("loader.version_missing", 3.4, "{library} is another copy than the one that is needed", field("version", r"lib(?:cu|nv)")),
+        ("loader.path_told", 1.4, "LD_LIBRARY_PATH puts {path} before what the framework brings", with_("loader.undefined", "tf.cudnn_loaded", "cublas.", "cudnn.")),
+        ("tf.cudnn_loaded", 2.0, "another cuDNN than the framework's own was loaded"),
+        ("tf.cudnn_loaded", 3.0, "LD_LIBRARY_PATH leads to another cuDNN", with_("loader.path_told")),
+        ("torch.cudnn_mismatch", 1.8, "another cuDNN than PyTorch's own was loaded"),
+        ("torch.cudnn_mismatch_note", 2.8, "LD_LIBRARY_PATH leads to another cuDNN"),
+        ("cublas.invalid_value", 2.8, "cuBLAS refuses plain arguments, as a copy of another version does"),
+        ("cublas.unknown", 2.2, "cuBLAS returns a status that the program does not know, as another copy does"),
+        ("cublas.not_supported", 1.2, "cuBLAS does not support what it is asked"),
+        ("cublas.execution_failed", 1.1, "cuBLAS failed to run"),
+        ("jax.found_version", 1.9, "another {what} than JAX's own was loaded"),
+        ("windows.procedure_missing", 2.0, "a DLL of another version was loaded"),
+        ("windows.dll_load_failed", 2.0, "a DLL of another version was loaded", field("what", "procedure")),
+        ("windows.load_library", 2.0, "a DLL of another version was loaded", field("number", "127")),
+        ("signal.segv", 1.1, "a crash, as of mixed libraries"),
+        ("nccl.version", 1.8, "two versions of NCCL meet"),
+        ("told.path_conflict", 2.4, "LD_LIBRARY_PATH leads to another copy first"),
+        ("title.undefined_symbol", 2.8, "{object} meets another copy than its own", field("object", r".*lib(?:cu(?!dnn)|nv)")),
+        ("title.undefined_symbol", 1.4, "a library lacks a symbol that is asked for"),
+        ("title.trouble", 0.1, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        meant("Leave the framework to the libraries that it brings", "unset LD_LIBRARY_PATH", safe=True),
+        meant("Or remove the system's or conda's copy of the library that the message names"),
+    ),
+    admitted_by=(*NO_CUDNN , *NO_START , *UNRESOLVED,),
+)  # fmt: skip

@@ -1,0 +1,156 @@
+"""cuda.version_mismatch in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.bitsandbytes import matching
+from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else, said_of
+from gpuwhy.causes.text.conditions import (
+    all_of,
+    alone,
+    any_of,
+    asks,
+    field,
+    line,
+    only_titles,
+    other_file_told,
+    other_major_told,
+    told_cuda_unfit,
+    with_,
+)
+from gpuwhy.causes.text.installing import missing_library
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import BITSANDBYTES
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU, NO_START, UNRESOLVED
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.model.version import major_minor, numbers
+
+_OTHER = "{library} is asked for, and another version is what the text names"
+
+
+def _two_cudas(s: Symptom, r: Reading) -> bool:
+    """The text names two CUDA versions."""
+    return len({numbers(v)[:2] for v in r.told.versions.get("cuda", ())}) > 1
+
+
+def _made(case: Asked) -> Iterator[Fix]:
+    needs = case.fields.get("needs", "")
+    if case.library and case.kind in ("cuda", "nvrtc"):
+        yield from missing_library(case)
+        yield Fix(f"Or install a release of {case.title} that is built for the CUDA that is there")
+    elif numbers(needs) and not case.windows:
+        number = major_minor(needs)
+        yield Fix(f"Install the CUDA {number} toolkit beside the other, and point CUDA_HOME to it",
+                  f"export CUDA_HOME=/usr/local/cuda-{number} PATH=/usr/local/cuda-{number}/bin:$PATH", safe=True)  # fmt: skip
+        yield Fix(f"Or install a build of {case.title} for the CUDA that is there")
+
+
+TEXT = Text(
+    "cuda.version_mismatch",
+    clues=(
+        ("loader.tensorrt", 3.2, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
+        ("told.tf", 2.2, "this TensorFlow was built for another CUDA than the one named", all_of(only_titles, told_cuda_unfit)),
+        ("windows.jni", 2.6, "a DLL that {library} needs is of another version"),
+        ("windows.jni", 3.6, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
+        ("loader.undefined_symbol", 2.7, "the NCCL that was loaded is older than the one the build is for: it lacks {symbol}", field("symbol", r"p?nccl")),
+        ("windows.self_check", 2.6, "TensorFlow wants CUDA {version}, and another may be there", field("what", "cuda")),
+        ("title.library", 1.8, "{library} belongs to a CUDA that may not be the installed one", CUDA_TITLED),
+        ("title.library", 3.2, _OTHER, all_of(CUDA_TITLED, other_major_told)),
+        ("title.other_library", 3.0, _OTHER, CUDA_LIBRARY),
+        ("tf.registered", 2.2, "the GPU is there, and TensorFlow's libraries did not open", field("devices", ".*xla_gpu")),
+        ("windows.dll_not_found", 3.9, _OTHER, all_of(CUDA_LIBRARY, other_major_told)),
+        ("windows.could_not_find", 3.9, _OTHER, all_of(CUDA_LIBRARY, other_major_told)),
+        ("windows.tf_needs", 3.9, _OTHER, all_of(CUDA_LIBRARY, other_major_told)),
+        ("windows.dll_needs", 3.9, _OTHER, all_of(CUDA_LIBRARY, other_major_told)),
+        ("loader.prose", 2.2, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
+        ("loader.prose", 3.6, _OTHER, all_of(CUDA_LIBRARY, any_of(other_major_told, other_file_told))),
+        ("loader.mac_library", 2.4, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
+        ("loader.tf_skip", 3.6, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
+        ("windows.dll_load_failed", 3.4, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
+        ("loader.tf_skip", 2.8, "Colab has the libraries of one CUDA, and this TensorFlow asks for another's", all_of(with_("told.colab"), SKIPPED)),
+        ("chainer.setup", 1.6, "CuPy is not for the CUDA that is there"),
+        ("tf.ptxas_old", 3.2, "ptxas is older than the GPU or the framework needs"),
+        ("tf.cudart_stub", 2.2, "the CUDA runtime that was opened is another"),
+        ("ort.cuda_path", 2.7, "the CUDA that CUDA_PATH names may be of another version"),
+        ("loader.cannot_open", 2.4, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
+        ("loader.cannot_open", 3.8, _OTHER, all_of(CUDA_LIBRARY, any_of(other_major_told, other_file_told))),
+        ("loader.cannot_open", 2.7, "{library} belongs to a CUDA that may not be the installed one", asks("nvrtc")),
+        ("loader.tf_dso", 2.2, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
+        ("loader.tf_dso", 3.6, _OTHER, all_of(CUDA_LIBRARY, any_of(other_major_told, other_file_told))),
+        ("loader.asked", 2.3, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
+        ("loader.asked", 3.6, _OTHER, all_of(CUDA_LIBRARY, other_major_told)),
+        ("loader.find_failed", 2.2, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
+        ("ct2.not_found", 2.8, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
+        ("ct2.not_found", 3.4, _OTHER, all_of(CUDA_LIBRARY, other_major_told)),
+        ("cupy.load_failed", 3.0, "{library} belongs to another CUDA than the installed one"),
+        ("windows.dll_not_found", 2.4, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
+        ("windows.could_not_find", 2.3, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
+        ("windows.tf_needs", 2.4, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
+        ("windows.dll_needs", 2.4, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
+        ("windows.third_party", 2.4, "{library} belongs to a CUDA that may not be the installed one"),
+        ("windows.load_library", 2.2, "the DLLs that are found may be of another CUDA"),
+        ("windows.load_library", 3.4, "this ONNX Runtime was built for another CUDA than the one named", told_cuda_unfit),
+        ("windows.load_library", 3.0, "a DLL lacks a function that is asked for", field("number", "127")),
+        ("windows.dll_load_failed", 2.4, "a DLL lacks a function that is asked for", field("what", "procedure")),
+        ("windows.procedure_missing", 2.2, "a DLL lacks a function that is asked for"),
+        ("torch.cuda_mismatch", 5.0, "the toolkit is CUDA {has}, PyTorch was compiled with {needs}"),
+        ("torch.different_cuda", 3.0, "PyTorch and {what} were compiled with different CUDA versions"),
+        ("deepspeed.mismatch", 4.6, "the toolkit is CUDA {has}, PyTorch was compiled with {needs}"),
+        ("apex.mismatch", 4.6, "the toolkit is of another CUDA version than PyTorch"),
+        ("deepspeed.exception", 2.0, "the toolkit and PyTorch are of different CUDA versions"),
+        ("jax.found_version", 4.4, "{what} {loaded} is there, JAX was built with {built}", field("what", r"(?!cudnn)")),
+        ("jax.unable_to_use", 3.0, "the {what} that is there is too old", field("what", r"(?!cudnn)")),
+        ("tf.ptxas_version", 4.0, "ptxas {has} is there, {needs} is needed"),
+        ("numba.no_ccs", 4.0, "Numba does not know the CUDA toolkit that it found"),
+        ("numba.unsupported_ptx", 2.6, "PTX {needs} meets a tool that knows {has}"),
+        ("numba.unsupported_ptx", 3.6, "PTX {needs} meets a ptxas that knows {has}", line("ptxas")),
+        ("loader.version_missing", 3.0, "{library} has no version {version}", field("version", r"lib(?:cu|nv)")),
+        ("torch.gpu_needs_cuda", 2.6, "the GPU needs a build for CUDA {needs}"),
+        ("bnb.no_version", 2.7, "bitsandbytes has no library for CUDA {cuda}"),
+        ("ort.load_shared", 2.2, "the CUDA that is found may be of another version"),
+        ("ort.create_failed", 2.2, "the CUDA provider wants CUDA {cuda} and cuDNN {cudnn}", alone),
+        ("cublas.invalid_value", 2.6, "cuBLAS refuses plain arguments, as one of another version does"),
+        ("cublas.unknown", 2.6, "cuBLAS returns a status that the program does not know, as one of another version does"),
+        ("cublas.not_supported", 1.6, "cuBLAS does not support what it is asked"),
+        ("cublas.execution_failed", 1.2, "cuBLAS failed to run"),
+        ("cublas.not_initialized", 1.1, "cuBLAS does not start"),
+        ("cudnn.not_supported_incompatible_cudart", 4.2, "cuDNN says that the CUDA runtime is another"),
+        ("cuda.unsupported_ptx_version", 2.0, "the code was made by a newer CUDA than the driver runs"),
+        ("cuda.insufficient_driver", 1.6, "the CUDA runtime is newer than the driver runs"),
+        ("cuda.invalid_ptx", 1.5, "the PTX was made by another CUDA"),
+        ("build.nvcc_arch", 2.8, "nvcc does not know {arch}: the toolkit is older than the card"),
+        ("build.nvcc_arch", 3.4, "nvcc does not know {arch}: the toolkit is older than the card", field("arch", r"\D*(?:[89]\d|1\d\d)")),
+        ("cufft.internal_error", 2.0, "cuFFT of that CUDA does not run on newer GPUs"),
+        ("title.cuda_version", 2.4, "a mismatch of CUDA versions is named"),
+        ("cudnn.execution_failed", 0.8, "cuDNN failed to run"),
+        ("loader.undefined_symbol", 1.6, "{symbol} is of another version of the library", field("symbol", r"cu(?:blas|sparse|solver|fft|rand|da)")),
+        ("tf.skipping", 0.8, "TensorFlow skips the GPU", alone),
+        ("loader.tf_skip", 1.5, "TensorFlow could not open some CUDA library", SKIPPED),
+        ("tf.pywrap", 2.3, "TensorFlow's own library did not load: CUDA is of another version"),
+        ("title.cpu_device", 3.4, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
+        ("title.empty_devices", 3.4, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
+        ("title.gpu_unseen", 3.2, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
+        ("nvrtc.arch", 2.8, "this nvcc does not know {arch}", line("nvcc")),
+        ("title.cpu_device", 1.3, "only the CPU is listed"),
+        ("title.empty_devices", 1.2, "TensorFlow lists no GPU"),
+        ("build.cmake_find", 0.8, "CMake does not find the CUDA that it wants"),
+        ("cuda.invalid_image", 1.0, "the code is not for this GPU or driver"),
+        ("tensorrt.mismatch", 2.2, "the engine was made by another TensorRT"),
+        ("title.trouble", 2.2, "two CUDA versions are named", all_of(nothing_else, _two_cudas)),
+        ("title.undef_var", 1.0, "{library} may be of another version"),
+        ("title.trouble", 1.6, "versions are said to be wrong", said_of("version|compatib")),
+        ("title.trouble", 0.9, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        *BITSANDBYTES,
+        meant("PyTorch: install its build for the CUDA that is there, from PyTorch's own package index", by="torch"),
+        meant("Install the toolkit that the framework was built with beside the other, and point CUDA_HOME to it", "export CUDA_HOME=/usr/local/cuda-12.1", safe=True),
+    ),
+    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *UNRESOLVED,),
+    made=_made,
+    rather=matching,
+)  # fmt: skip

@@ -1,0 +1,31 @@
+"""cudnn.dependency_missing in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import field, wants, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_CUDNN
+
+TEXT = Text(
+    "cudnn.dependency_missing",
+    clues=(
+        ("loader.zlib", 5.0, "cuDNN needs {library}, and it is not found"),
+        ("loader.cudnn_sub", 4.2, "cuDNN's part {library} needs {wanted}, and it is not found", wants("nvrtc")),
+        ("loader.cudnn_sub", 3.0, "cuDNN's part {library} needs {wanted}, and it is not found", wants("cuda", "other")),
+        ("loader.cannot_open", 3.4, "{library} without a number is what cuDNN 8 opens", field("library", r"libnvrtc\.so$")),
+        ("loader.cudnn_by_path", 3.8, "{library} is loaded by its full path: a DLL that it needs is not found", with_("windows.module_missing")),
+        ("loader.cudnn_by_path", 2.4, "{library}, or a DLL that it needs, is not found"),
+        ("loader.cudnn_windows", 2.3, "{library}, or a DLL that it needs, is not found", field("number", "126")),
+        ("cudnn.runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),
+        ("cudnn.not_supported_runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),
+        ("signal.kernel_died", 1.3, "the notebook's kernel died, as it does where cuDNN lacks zlibwapi.dll"),
+        ("signal.windows", 1.8, "a crash, as where cuDNN lacks zlibwapi.dll"),
+        ("cudnn.internal_error_compilation_failed", 2.4, "cuDNN could not compile: NVRTC is missing or another"),
+    ),
+    remedies=(
+        meant("Windows, cuDNN 8: put zlibwapi.dll on PATH, beside cuDNN's DLLs"),
+        meant("Linux: install NVRTC and make libnvrtc.so findable", 'pip install "nvidia-cuda-nvrtc-cu12"', safe=True),
+    ),
+    admitted_by=(*NO_CUDNN,),
+)  # fmt: skip

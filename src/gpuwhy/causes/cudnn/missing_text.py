@@ -1,0 +1,84 @@
+"""cudnn.missing in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.common import CUDNN_LIBRARY, CUDNN_TITLED, SKIPPED, said_of
+from gpuwhy.causes.text.conditions import all_of, alone, asks, beside_missing, field, no, wants
+from gpuwhy.causes.text.installing import cudnn, own
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU
+from gpuwhy.model.cause import Fix
+
+_MISSING = "{library} is asked for, and the loader does not find it"
+
+
+def _made(case: Asked) -> Iterator[Fix]:
+    yield from own(case)
+    if case.kind == "cudnn" and case.major:
+        yield from cudnn(case, case.major)
+
+
+TEXT = Text(
+    "cudnn.missing",
+    clues=(
+        ("windows.jni", 2.0, "a DLL that {library} needs is not found, cuDNN's perhaps"),
+        ("windows.self_check", 3.2, "TensorFlow wants cuDNN {version}, and it is not found", field("what", "cudnn")),
+        ("title.library", 2.4, "{library} is named beside an error", CUDNN_TITLED),
+        ("tf.registered", 2.0, "the GPU is there, and TensorFlow's libraries did not open", field("devices", ".*xla_gpu")),
+        ("loader.prose", 3.2, _MISSING, CUDNN_LIBRARY),
+        ("loader.mac_library", 3.2, _MISSING, CUDNN_LIBRARY),
+        ("torch.preload", 3.0, "{library} is not found", asks("cudnn")),
+        ("ort.cuda_path", 2.4, "cuDNN may not be there"),
+        ("loader.cannot_open", 3.4, _MISSING, CUDNN_LIBRARY),
+        ("loader.tf_dso", 3.4, _MISSING, all_of(CUDNN_LIBRARY, no(beside_missing("cuda")))),
+        ("loader.tf_dso", 2.9, "{library} is missing like the rest of CUDA", all_of(CUDNN_LIBRARY, beside_missing("cuda"))),
+        ("loader.asked", 3.2, _MISSING, CUDNN_LIBRARY),
+        ("loader.find_failed", 3.2, _MISSING, CUDNN_LIBRARY),
+        ("loader.ldd_missing", 3.2, _MISSING, CUDNN_LIBRARY),
+        ("loader.cudnn_sub", 3.2, _MISSING, wants("cudnn")),
+        ("loader.cudnn_by_path", 2.4, "{library} is not found"),
+        ("loader.cudnn_windows", 3.2, "{library} is not found", field("number", "126")),
+        ("ort.load_shared", 1.9, "a library behind the CUDA provider is not found"),
+        ("loader.cudnn_load", 3.0, "cuDNN's part {library} could not be loaded"),
+        ("loader.cudnn_unable", 3.0, "cuDNN's part {library} could not be loaded"),
+        ("loader.cudnn_symbol", 2.6, "cuDNN's part with {symbol} could not be loaded"),
+        ("loader.cudnn_locate", 3.4, "{library} is not found"),
+        ("cudnn.not_supported_sublibrary_unavailable", 3.2, "a part of cuDNN is not there"),
+        ("cudnn.sublibrary_loading_failed", 2.8, "a part of cuDNN could not be loaded"),
+        ("windows.dll_not_found", 3.4, _MISSING, CUDNN_LIBRARY),
+        ("windows.could_not_find", 3.3, _MISSING, CUDNN_LIBRARY),
+        ("windows.tf_needs", 3.4, _MISSING, CUDNN_LIBRARY),
+        ("windows.dll_needs", 3.4, _MISSING, CUDNN_LIBRARY),
+        ("windows.third_party", 2.8, _MISSING, CUDNN_LIBRARY),
+        ("windows.load_library", 2.0, "a DLL behind the CUDA provider is not found, cuDNN's most often", field("number", "126")),
+        ("ct2.not_found", 3.2, _MISSING, CUDNN_LIBRARY),
+        ("cupy.load_failed", 3.2, _MISSING, CUDNN_LIBRARY),
+        ("jax.unable_to_load", 4.2, "JAX cannot load cuDNN", field("what", "cudnn")),
+        ("tf.pywrap", 2.0, "TensorFlow's own library did not load: cuDNN is missing"),
+        ("title.empty_devices", 1.0, "TensorFlow lists no GPU"),
+        ("loader.cudnn_dso", 3.2, "TensorFlow opened a cuDNN without {symbol}, or none"),
+        ("signal.windows", 1.6, "a crash, as where cuDNN's DLLs are not found"),
+        ("tf.no_dnn", 2.4, "TensorFlow has no cuDNN"),
+        ("tf.cudnn_version", 3.0, "TensorFlow cannot ask cuDNN for its version"),
+        ("loader.tf_skip", 2.2, "TensorFlow could not open some library, cuDNN's most often", SKIPPED),
+        ("title.cudnn_missing", 2.6, "cuDNN is said to be missing"),
+        ("build.header", 2.6, "{header} is not found", field("header", "cudnn")),
+        ("build.cannot_find_l", 2.6, "the linker finds no cuDNN", field("library", "cudnn")),
+        ("build.cmake_find", 2.0, "CMake finds no cuDNN", field("what", "cudnn")),
+        ("ort.create_failed", 1.8, "the CUDA provider wants cuDNN {cudnn}", alone),
+        ("windows.ort_dll", 1.8, "a DLL behind the CUDA provider is not found"),
+        ("title.undef_var", 3.2, "{library} is not found", field("library", "libcudnn")),
+        ("title.trouble", 1.6, "cuDNN is said to fail", said_of("cudnn")),
+    ),
+    remedies=(
+        meant("pip: install the cuDNN whose major number is in the file's name", 'pip install "nvidia-cudnn-cu12"', safe=True),
+        meant("conda", "conda install -c conda-forge cudnn", safe=True),
+        meant("Windows: unpack cuDNN into the CUDA folder, so that its DLLs are on PATH"),
+    ),
+    admitted_by=(*NO_GPU , *NO_CUDNN,),
+    made=_made,
+)  # fmt: skip

@@ -1,0 +1,40 @@
+"""cudnn.mixed_libraries in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import CUDNN_LIBRARY
+from gpuwhy.causes.text.conditions import field, line, wants
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_CUDNN, UNRESOLVED
+
+TEXT = Text(
+    "cudnn.mixed_libraries",
+    clues=(
+        ("title.second_copy", 2.8, "a second cuDNN is named", line("cudnn")),
+        ("cudnn.sublibrary_version_mismatch", 4.8, "parts of cuDNN are of different versions"),
+        ("cudnn.version_mismatch", 3.0, "parts of cuDNN are of different versions"),
+        ("loader.not_defined", 4.2, "{library} is of another version than the part that needs it", CUDNN_LIBRARY),
+        ("cudnn.sublibrary_loading_failed", 3.0, "a part of cuDNN could not be loaded beside the others"),
+        ("loader.undefined_symbol", 3.4, "a part of cuDNN lacks {symbol}: the parts are of different versions", field("symbol", "cudnn")),
+        ("loader.undefined_symbol", 3.6, "a part of cuDNN lacks {symbol}: the parts are of different versions", field("object", r".*libcudnn")),
+        ("loader.cudnn_sub", 3.8, "the parts of cuDNN do not fit each other: {dlerror}", line("undefined symbol|version")),
+        ("loader.cudnn_sub", 2.9, "{library} was found where {wanted} is not: another cuDNN's part", wants("cuda")),
+        ("loader.cudnn_windows", 3.2, "{library} does not fit the others", field("number", "127")),
+        ("loader.cudnn_dlsym", 3.4, "a part of cuDNN lacks {symbol}: the parts are of different versions"),
+        ("loader.cudnn_unable", 2.2, "the parts of cuDNN are searched apart from each other"),
+        ("loader.cudnn_symbol", 2.2, "a part of cuDNN lacks {symbol}"),
+        ("tf.cudnn_loaded", 2.4, "another cuDNN than the program's own was loaded"),
+        ("torch.cudnn_mismatch", 2.4, "another cuDNN than PyTorch's own was loaded"),
+        ("cudnn.not_supported_sublibrary_unavailable", 2.0, "a part of cuDNN is not there beside the others"),
+        ("cudnn.not_initialized", 1.0, "cuDNN did not start"),
+        ("cudnn.internal_error", 0.8, "cuDNN failed inside"),
+        ("signal.segv", 0.8, "a crash, as of mixed parts"),
+        ("title.undefined_symbol", 2.8, "{object} meets parts of another cuDNN", field("object", r".*cudnn")),
+    ),
+    remedies=(
+        meant("Let one copy win", "unset LD_LIBRARY_PATH", safe=True),
+        meant("Remove the other copy (system package, conda, wheel)", "find / -name 'libcudnn*.so*' 2>/dev/null"),
+    ),
+    admitted_by=(*NO_CUDNN , *UNRESOLVED,),
+)  # fmt: skip

@@ -1,0 +1,169 @@
+"""cudnn.version_mismatch in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.common import CUDNN_LIBRARY, CUDNN_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else, said_of
+from gpuwhy.causes.text.conditions import (
+    all_of,
+    alone,
+    any_of,
+    field,
+    line,
+    other_file_told,
+    other_major_told,
+    told_cudnn_unfit,
+    wants,
+    with_,
+)
+from gpuwhy.causes.text.installing import OLD_CUDNN, conda, cudnn, own
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.installs import wheel_of
+from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU
+from gpuwhy.knowledge.releases import built_with
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.release import Release
+from gpuwhy.model.version import major_minor, numbers
+
+_OTHER = "{library} is asked for, and another version of cuDNN is what the text names"
+
+
+def _made(case: Asked) -> Iterator[Fix]:
+    built = case.fields.get("built", "")
+    yield from own(case)
+    if case.kind == "cudnn" and case.major:
+        yield from cudnn(case, case.major)
+    elif numbers(built):
+        yield from _cudnn_from(case, built)
+    if not case.windows and (built or case.library):
+        yield Fix("See which copy is loaded, and take the other from the search path",
+                  f"LD_DEBUG=libs python -c 'import {case.framework or 'tensorflow'}' 2>&1 | grep libcudnn", safe=True)  # fmt: skip
+
+
+def _cudnn_from(case: Asked, built: str) -> Iterator[Fix]:
+    """A cuDNN that is not older than the one of the build."""
+    places = numbers(built)
+    if len(places) == 1 and places[0] > 999:  # 8100, 90100
+        unit = 10000 if places[0] > 89999 else 1000
+        places = (places[0] // unit, places[0] % unit // 100)
+    releases = built_with(case.framework, built)
+    if releases and not case.cuda:
+        yield from _cudnn_of(case, built, releases)
+        return
+    if places[0] in OLD_CUDNN or case.windows:
+        yield from cudnn(case, places[0])
+        return
+    cuda_major = case.cuda_major if case.cuda_major in (11, 12, 13) else 12 if places[0] >= 9 else 11
+    floor_ = ".".join(str(n) for n in places[:2])
+    wanted = f"{wheel_of(f'libcudnn.so.{places[0]}', cuda_major)}>={floor_},<{places[0] + 1}"
+    yield Fix(
+        f"Install a cuDNN {places[0]} that is not older than {floor_}, which the build has",
+        f'pip install "{wanted}"',
+        safe=True,
+    )
+
+
+def _cudnn_of(case: Asked, built: str, releases: Sequence[Release]) -> Iterator[Fix]:
+    """A cuDNN for the releases that were compiled with this very one, and for their CUDA."""
+    versions = sorted({one.version for one in releases}, key=numbers)
+    cuda = max((str(one.cuda) for one in releases), key=numbers)
+    span = versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}"
+    major, least = numbers(built)[0], major_minor(built)
+    last = OLD_CUDNN[major][1] if major in OLD_CUDNN else ""
+    if last:
+        last = last if cuda.startswith("10.") else least
+        yield conda(case, cuda, last)
+        yield Fix(f"Or install cuDNN {least} or a newer {major} for CUDA {cuda}, from NVIDIA's cuDNN archive: TensorFlow {span} "
+                  f"was compiled with {built}, for CUDA {cuda}")  # fmt: skip
+        return
+    wheel = wheel_of(f"libcudnn.so.{major}", numbers(cuda)[0])
+    text = f"Install a cuDNN {major} that is not older than {least}, for CUDA {cuda}: TensorFlow {span} was compiled with {built}"
+    yield Fix(text, "" if case.windows else f'pip install "{wheel}>={least},<{major + 1}"', safe=not case.windows)
+
+
+TEXT = Text(
+    "cudnn.version_mismatch",
+    clues=(
+        ("packages.pinned_cudnn", 3.6, "{package} {release} wants cuDNN {wanted}, and another is asked for or installed", with_("packages.conflict")),
+        ("tf.cudnn_handle", 4.2, "the cuDNN that is named does not fit the CUDA or the TensorFlow that is named", told_cudnn_unfit),
+        ("cudnn.", 3.6, "the cuDNN that is named does not fit the CUDA that is named", told_cudnn_unfit),
+        ("tf.conv_algorithm", 4.0, "the cuDNN that is named does not fit the CUDA or the TensorFlow that is named", told_cudnn_unfit),
+        ("tf.cudnn_handle", 2.5, "cuDNN did not start at all", field("status", ".*not_initialized")),
+        ("windows.self_check", 3.0, "TensorFlow wants cuDNN {version}, and it is not found", field("what", "cudnn")),
+        ("title.library", 1.6, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_TITLED),
+        ("title.library", 3.2, _OTHER, all_of(CUDNN_TITLED, other_major_told)),
+        ("title.other_library", 3.0, _OTHER, CUDNN_LIBRARY),
+        ("tf.registered", 1.6, "the GPU is there, and TensorFlow's libraries did not open", field("devices", ".*xla_gpu")),
+        ("windows.dll_not_found", 4.2, _OTHER, all_of(CUDNN_LIBRARY, other_major_told)),
+        ("windows.could_not_find", 4.2, _OTHER, all_of(CUDNN_LIBRARY, other_major_told)),
+        ("windows.tf_needs", 4.2, _OTHER, all_of(CUDNN_LIBRARY, other_major_told)),
+        ("windows.dll_needs", 4.2, _OTHER, all_of(CUDNN_LIBRARY, other_major_told)),
+        ("loader.prose", 2.4, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
+        ("loader.prose", 4.0, _OTHER, all_of(CUDNN_LIBRARY, any_of(other_major_told, other_file_told))),
+        ("loader.mac_library", 2.6, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
+        ("tf.cudnn_loaded", 4.4, "cuDNN {loaded} was loaded, {built} is what the program was built with"),
+        ("torch.cudnn_mismatch", 4.4, "cuDNN {loaded} was loaded, PyTorch was built with {built}"),
+        ("torch.cudnn_mismatch_note", 2.0, "an incompatible cuDNN is on the search path"),
+        ("jax.found_version", 4.8, "cuDNN {loaded} is there, JAX was built with {built}", field("what", "cudnn")),
+        ("jax.unable_to_use", 3.4, "the cuDNN that is there is too old", field("what", "cudnn")),
+        ("loader.cannot_open", 2.6, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
+        ("loader.cannot_open", 4.2, _OTHER, all_of(CUDNN_LIBRARY, any_of(other_major_told, other_file_told))),
+        ("loader.tf_dso", 2.6, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
+        ("loader.tf_dso", 4.2, _OTHER, all_of(CUDNN_LIBRARY, any_of(other_major_told, other_file_told))),
+        ("loader.asked", 2.4, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
+        ("loader.asked", 3.8, _OTHER, all_of(CUDNN_LIBRARY, other_major_told)),
+        ("loader.find_failed", 2.3, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
+        ("loader.cudnn_sub", 2.2, "{library} belongs to a cuDNN that may not be the installed one", wants("cudnn")),
+        ("loader.cudnn_sub", 3.8, _OTHER, all_of(wants("cudnn"), any_of(other_major_told, other_file_told))),
+        ("loader.cudnn_load", 2.6, "{library} belongs to a cuDNN that may not be the installed one"),
+        ("loader.cudnn_unable", 2.0, "{library} belongs to a cuDNN that may not be the installed one"),
+        ("loader.cudnn_symbol", 1.8, "the cuDNN that was loaded has no {symbol}"),
+        ("windows.dll_not_found", 2.5, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
+        ("windows.could_not_find", 2.4, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
+        ("windows.dll_needs", 2.6, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
+        ("windows.load_library", 3.6, "this ONNX Runtime needs another cuDNN than the one named", told_cudnn_unfit),
+        ("windows.load_library", 1.6, "the cuDNN that is found may be of another version"),
+        ("tf.pywrap", 2.0, "TensorFlow's own library did not load: cuDNN is of another version"),
+        ("windows.third_party", 2.6, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
+        ("loader.cudnn_windows", 1.9, "{library} belongs to a cuDNN that may not be the installed one"),
+        ("loader.cudnn_dlsym", 2.6, "the cuDNN that was loaded has no {symbol}"),
+        ("tf.memory_usage", 1.6, "{free} of {total} bytes were free: it is not the memory", lambda s, r: int(s.get("free")) > 0.6 * int(s.get("total"))),
+        ("loader.cudnn_dso", 2.4, "the cuDNN that was opened has no {symbol}"),
+        ("tf.rnn", 1.4, "cuDNN's RNN failed"),
+        ("tf.conv_algorithm", 2.7, "cuDNN did not start, as one of another version does not"),
+        ("tf.cudnn_handle", 1.9, "cuDNN did not start, as one of another version does not"),
+        ("tf.dnn_init", 2.2, "cuDNN did not start", alone),
+        ("tf.no_algorithm", 1.8, "cuDNN finds no way to convolve"),
+        ("tf.cudnn_version", 2.6, "TensorFlow cannot ask this cuDNN for its version"),
+        ("torch.no_engine", 2.0, "cuDNN finds no way to compute this"),
+        ("torch.cudnn_arch", 2.0, "cuDNN {cudnn} no longer knows this GPU"),
+        ("cudnn.not_initialized", 2.1, "cuDNN did not start, as one of another version does not"),
+        ("cudnn.not_initialized", 2.9, "the cuDNN that CTranslate2 found did not start, as one of another version does not", line("cudnn failed with status")),
+        ("cudnn.internal_error", 1.8, "cuDNN failed inside, as one of another version does"),
+        ("cudnn.bad_param", 2.0, "cuDNN refuses the arguments, as one of another version does"),
+        ("cudnn.bad_param", 3.2, "cuDNN refuses what Caffe's wrapper sets up: it was compiled for another version", all_of(line(r"check failed"), with_("caffe.setup"))),
+        ("cudnn.execution_failed", 1.8, "cuDNN failed to run, as one of another version does"),
+        ("cudnn.not_supported", 1.5, "cuDNN does not support what it is asked"),
+        ("cudnn.version_mismatch", 3.4, "cuDNN says that versions do not match"),
+        ("cudnn.sublibrary_version_mismatch", 2.2, "parts of cuDNN are of different versions"),
+        ("cudnn.invalid_value", 1.2, "cuDNN refuses a value"),
+        ("cudnn.serialization_version_mismatch", 2.6, "cuDNN was given a plan of another version"),
+        ("title.cudnn_version", 3.0, "a mismatch of cuDNN versions is named"),
+        ("ort.create_failed", 2.0, "the CUDA provider wants cuDNN {cudnn}", alone),
+        ("loader.undefined_symbol", 2.4, "the cuDNN that was loaded has no {symbol}", field("symbol", "cudnn")),
+        ("loader.tf_skip", 1.4, "TensorFlow could not open some library", SKIPPED),
+        ("signal.windows", 1.2, "a crash, as of a wrong cuDNN"),
+        ("title.trouble", 1.7, "cuDNN is said to fail", said_of("cudnn")),
+        ("title.trouble", 0.3, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        meant("Install a cuDNN of the same major version that is not older than the one of the build", 'pip install --upgrade "nvidia-cudnn-cu12"', safe=True),
+        meant("See which copy is loaded, and take the other from the search path", "LD_DEBUG=libs python -c 'import tensorflow' 2>&1 | grep libcudnn", by="tensorflow", safe=True, look=True),
+        meant("See which copy is loaded, and take the other from the search path", "LD_DEBUG=libs python -c 'import torch' 2>&1 | grep libcudnn", by="torch", safe=True, look=True),
+    ),
+    admitted_by=(*NO_GPU , *NO_CUDNN,),
+    made=_made,
+)  # fmt: skip

@@ -1,0 +1,30 @@
+"""device.busy in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU, NO_MEMORY
+
+TEXT = Text(
+    "device.busy",
+    clues=(
+        ("cuda.device_unavailable", 4.4, "all GPUs are busy or unavailable (error 46)"),
+        ("cuda.context_already_in_use", 4.2, "the GPU is in exclusive mode and in use (error 216)"),
+        ("nvidia.exclusive", 3.0, "an exclusive compute mode is set"),
+        ("nvml.in_use", 3.6, "the GPU is in use"),
+        ("generic.gres", 3.2, "the cluster does not hand out the GPUs that are asked for"),
+        ("container.k8s", 2.6, "all GPUs of the cluster are taken"),
+        ("nvidia.mig", 1.8, "MIG instances are not free"),
+        ("cuda.mps_max_", 3.0, "MPS has no room for another client"),
+        ("nvidia.mps", 1.2, "MPS is in play"),
+        ("cuda.launch_timeout", 1.6, "the display's watchdog ended the kernel (error 702)"),
+        ("tf.used_elsewhere", 1.8, "no context could be made on the GPU"),
+    ),
+    remedies=(
+        meant("See which pods hold the GPUs; end them, or wait", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),
+        meant("See the compute mode and the holder", "nvidia-smi -q -d COMPUTE,PIDS", safe=True, look=True),
+        meant("Allow several programs", "sudo nvidia-smi -c DEFAULT", root=True),
+    ),
+    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER , *NO_MEMORY,),
+)  # fmt: skip

@@ -1,0 +1,59 @@
+"""device.hardware in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import nothing_else, said_of
+from gpuwhy.causes.text.conditions import with_, xid
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+
+TEXT = Text(
+    "device.hardware",
+    clues=(
+        ("cuda.ecc_uncorrectable", 5.2, "the GPU's memory has an error that cannot be corrected (error 214)"),
+        ("cuda.nvlink_uncorrectable", 4.8, "NVLink has an error that cannot be corrected (error 220)"),
+        ("cuda.contained", 4.4, "the hardware reported an error (error 226)"),
+        ("cuda.hardware_stack_error", 3.4, "the hardware stack failed (error 714)"),
+        ("kernel.xid", 4.6, "Xid {xid} is a fault of the hardware", xid(True)),
+        ("kernel.xid", 1.2, "Xid {xid} was logged", xid(False)),
+        ("kernel.off_bus", 5.2, "the GPU has fallen off the bus"),
+        ("nvidia.lost", 5.0, "the GPU is lost"),
+        ("nvml.gpu_is_lost", 5.0, "the GPU is lost"),
+        ("nvml.corrupted_inforom", 3.8, "the GPU's stored data is damaged"),
+        ("nvml.reset_required", 3.4, "the GPU wants a reset"),
+        ("nvml.irq_issue", 3.2, "the GPU's interrupts do not arrive"),
+        ("nvml.insufficient_power", 4.4, "the GPU lacks its power cables"),
+        ("nvidia.reset_required", 3.2, "the GPU wants a reset"),
+        ("nvidia.no_handle", 4.2, "the driver has lost GPU {device}"),
+        ("kernel.tdr", 3.4, "Windows reset the card because it did not answer"),
+        ("kernel.code43", 3.6, "Windows has stopped the card"),
+        ("nvidia.err", 3.6, "nvidia-smi shows ERR! for a GPU"),
+        ("nvidia.power", 3.2, "power or heat is in play"),
+        ("kernel.ecc", 3.8, "memory errors are logged"),
+        ("kernel.pcie", 2.9, "the PCIe link has errors"),
+        ("kernel.nvlink", 2.8, "NVLink has errors"),
+        ("kernel.adapter", 3.0, "the NVIDIA module could not start the card"),
+        ("kernel.gsp", 2.6, "the GPU's own processor does not answer"),
+        ("kernel.probe", 1.8, "the NVIDIA module found no device that it drives"),
+        ("nvidia.no_devices", 2.4, "the driver drives no device"),
+        ("cuda.launch_failed", 2.7, "a kernel failed without a reason (error 719), as on a failing card"),
+        ("cuda.illegal_instruction", 1.9, "an illegal instruction (error 715), as on a failing card"),
+        ("cuda.unknown", 1.0, "an unknown error (999), as on a failing card"),
+        ("cuda.illegal_address", 0.7, "an illegal address (error 700), as on a failing card"),
+        ("tf.stream_failed", 0.6, "the work on the GPU failed"),
+        ("cuda.launch_timeout", 1.6, "a kernel did not end (error 702)"),
+        ("cuda.external_device", 2.0, "an error outside of CUDA (error 911)"),
+        ("torch.nvml_assert", 1.0, "NVML failed"),
+        ("told.random", 1.2, "it comes at random", with_("cuda.launch", "cuda.illegal", "cuda.unknown", "nvidia.", "kernel.", "cudnn.exec", "cuda.ecc")),
+        ("title.shutdown", 2.2, "the machine goes down under load", nothing_else),
+        ("title.crash", 0.4, "it crashes", nothing_else),
+        ("title.trouble", 2.0, "the GPU vanishes", said_of(r"disappear|vanish|\blost\b|temperature|overheat")),
+    ),
+    remedies=(
+        meant("Read the kernel log", "sudo dmesg | grep -i -e xid -e nvrm", root=True, look=True),
+        meant("Reset the GPU, or restart", "sudo nvidia-smi --gpu-reset", root=True),
+        meant("Move the card to another slot or machine; check power and cooling"),
+    ),
+    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER , *BROKEN_OFF,),
+)  # fmt: skip

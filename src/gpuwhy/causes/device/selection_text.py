@@ -1,0 +1,56 @@
+"""device.selection in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import all_of, field, line, no, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+
+TEXT = Text(
+    "device.selection",
+    clues=(
+        ("torch.too_many", 4.0, "a GPU is asked for that is not there, such as cuda:1 where one GPU is, or that CUDA_VISIBLE_DEVICES hides"),
+        ("jax.falls_back", 1.4, "JAX sees no GPU, as where CUDA_VISIBLE_DEVICES hides all"),
+        ("tf.few_devices", 4.0, "a GPU is asked for that TensorFlow does not have", no(line(r"Supported device types \[CPU\]"))),
+        ("tf.few_devices", 2.8, "a GPU is asked for, and TensorFlow has none", line(r"Supported device types \[CPU\]")),
+        ("torch.needs_index", 3.6, "the device is named without its number, or wrongly"),
+        ("cuda.invalid_device", 4.6, "the program asked for a GPU number that does not exist, such as cuda:1 where one GPU is, or that CUDA_VISIBLE_DEVICES hides (error 101)"),
+        ("torch.device_bounds", 4.4, "the program asked for a GPU number that does not exist"),
+        ("tf.no_such_device", 4.0, "GPU {device} is asked for, and TensorFlow has none of that number"),
+        ("torch.nccl_no_gpu", 1.6, "PyTorch sees no GPU"),
+        ("torch.deserialize_device", 4.6, "the file is for GPU {device}, and there are {count}"),
+        ("torch.device_string", 4.2, "the device is named wrongly"),
+        ("torch.invalid_requested", 3.6, "GPU {device} is asked for", field("device", "[1-9]")),
+        ("torch.invalid_requested", 2.4, "the device that is asked for does not exist"),
+        ("torch.no_gpus", 2.7, "PyTorch sees no GPU, as where CUDA_VISIBLE_DEVICES hides all"),
+        ("generic.no_compatible", 1.4, "no GPU is found"),
+        ("cuda.no_device", 2.7, "the driver starts and sees no device, as where CUDA_VISIBLE_DEVICES hides all", all_of(with_("tf.cuinit"), no(with_("tf.no_kernel")))),
+        ("cuda.no_device", 2.0, "CUDA sees no device, as where CUDA_VISIBLE_DEVICES hides all"),
+        ("cuda.no_device", 3.0, "a scheduler hands out the GPUs, and none was asked for", with_("told.scheduler")),
+        ("torch.no_gpus", 3.0, "a scheduler hands out the GPUs, and none was asked for", with_("told.scheduler")),
+        ("told.visible_devices", 3.6, "CUDA_VISIBLE_DEVICES is {value}", field("value", r"\W*-1$|\W*none|\W*$")),
+        ("told.visible_devices", 2.6, "CUDA_VISIBLE_DEVICES is {value}, which the shell fills in", field("value", r"\$")),
+        ("told.visible_devices", 1.2, "CUDA_VISIBLE_DEVICES is {value}"),
+        ("torch.unknown_init", 1.8, "CUDA_VISIBLE_DEVICES may have been changed after the start"),
+        ("cuda.unknown", 1.2, "CUDA_VISIBLE_DEVICES may have been changed after the start"),
+        ("torch.nvml_assert", 1.9, "NVML was asked for a device that is not this one's"),
+        ("jax.no_visible", 2.2, "JAX sees no GPU, as where CUDA_VISIBLE_DEVICES hides all"),
+        ("nccl.duplicate_gpu", 3.8, "two ranks use one GPU"),
+        ("tf.cpu_device_only", 1.6, "the device that is asked for does not exist"),
+        ("torch.deserialize_cpu", 1.2, "CUDA is not available to PyTorch"),
+        ("program.devices", 1.2, "tensors are on different devices"),
+        ("cuda.invalid_context", 1.2, "the context belongs to another device"),
+        ("cuda.peer_access_", 2.2, "the two GPUs cannot reach each other's memory"),
+        ("tf.ignored_cores", 2.0, "TensorFlow leaves out the smaller GPU"),
+        ("nvidia.mig", 1.8, "a MIG device is named wrongly"),
+        ("container.device_error", 2.4, "the device that the container asks for does not exist", field("what", ".*unknown device")),
+        ("nvml.not_found", 2.4, "NVML does not know the device"),
+        ("nvml.invalid_argument", 2.0, "NVML does not know the device"),
+    ),
+    remedies=(
+        meant("See what is hidden", "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES", safe=True, look=True),
+        meant("Show all GPUs again and use number 0", "unset CUDA_VISIBLE_DEVICES", safe=True),
+    ),
+    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+)  # fmt: skip

@@ -1,0 +1,59 @@
+"""distributed.nccl in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import BY_NCCL, nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, any_of, field, line, no, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import SHARED_MEMORY
+from gpuwhy.causes.text.room import Text
+
+TEXT = Text(
+    "distributed.nccl",
+    clues=(
+        ("nccl.down", 3.2, "NCCL gave up"),
+        ("nccl.network", 4.2, "NCCL's network does not connect"),
+        ("nccl.old_warn", 4.0, "NCCL's network does not connect"),
+        ("nccl.unhandled_system", 4.2, "a system call of NCCL failed, most often on the network"),
+        ("nccl.system_error", 4.2, "a system call of NCCL failed, most often on the network"),
+        ("nccl.unhandled_cuda", 2.8, "a CUDA call of NCCL failed"),
+        ("nccl.unhandled_cuda_error", 2.8, "a CUDA call of NCCL failed"),
+        ("nccl.internal_error", 3.6, "NCCL failed inside"),
+        ("nccl.remote_error", 2.6, "another rank failed or vanished"),
+        ("nccl.invalid_usage", 3.4, "NCCL was called wrongly"),
+        ("nccl.invalid_argument", 3.0, "NCCL was called wrongly"),
+        ("nccl.timeout", 3.6, "a collective operation did not end"),
+        ("nccl.shm", 3.6, "NCCL could not get shared memory"),
+        ("nccl.version", 3.8, "ranks or libraries use different versions of NCCL"),
+        ("nccl.nvls", 2.7, "NVLink SHARP could not be set up"),
+        ("nccl.warn", 3.0, "NCCL warns: {what}"),
+        ("nccl.other", 3.0, "NCCL failed", no(with_("nccl.timeout"))),
+        ("nccl.duplicate_gpu", 3.4, "two ranks use one GPU"),
+        ("nccl.rendezvous", 2.0, "the ranks do not find each other"),
+        ("torch.no_nccl", 1.6, "NCCL is not there"),
+        ("loader.undefined_symbol", 2.2, "libnccl lacks {symbol}", field("symbol", "p?nccl")),
+        ("cuda.peer_access_", 2.2, "the GPUs cannot reach each other's memory"),
+        ("cuda.too_many_peers", 2.6, "too many peers"),
+        ("title.hang", 2.8, "it hangs", with_("nccl.")),
+        ("nccl.here", 0.6, "NCCL speaks", with_("title.hang", "nccl.warn", "torch.elastic")),
+        ("torch.elastic", 0.6, "a rank failed"),
+        ("peer.gone", 2.4, "a rank went away while NCCL talked to it", any_of(with_("nccl."), line("nccl"))),
+        ("peer.unreachable", 2.8, "NCCL's network does not connect", BY_NCCL),
+        ("peer.late", 1.2, "a rank is late", with_("nccl.")),
+        ("told.second_gpu", 0.9, "several GPUs work together", with_("nccl.", "title.hang")),
+        ("title.trouble", 1.8, "NCCL is said to fail", said_of(r"nccl|distributed|multi-?(?:gpu|node)")),
+        ("title.trouble", 1.2, "several GPUs work together", all_of(nothing_else, with_("nccl.here", "told.second_gpu"))),
+    ),
+    remedies=(
+        *SHARED_MEMORY,
+        meant("Give each rank its own GPU, in the program", 'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))', said="nccl.duplicate_gpu"),
+        meant("Take another port, and an address that all ranks reach", "export MASTER_ADDR=HOST MASTER_PORT=29501", said="nccl.rendezvous", safe=True),
+        meant("Install the same PyTorch, and so the same NCCL, for every rank; see which is there", 'python -c "import torch; print(torch.cuda.nccl.version())"', said="nccl.version", safe=True),
+        meant("Leave NVLink SHARP out", "export NCCL_NVLS_ENABLE=0", said="nccl.nvls", safe=True),
+        meant("See what NCCL does", "export NCCL_DEBUG=INFO", safe=True, look=True),
+        meant("Name the network interface", "export NCCL_SOCKET_IFNAME=eth0", safe=True),
+        meant("Leave InfiniBand or peer access out, to see whether it is them", "export NCCL_IB_DISABLE=1 NCCL_P2P_DISABLE=1", safe=True),
+        meant("Container: share memory with the host", "docker run --gpus all --ipc=host --ulimit memlock=-1 IMAGE"),
+        meant("Windows: use the gloo backend; NCCL does not exist there"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,56 @@
+"""distributed.peer in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import BY_NCCL, of_network
+from gpuwhy.causes.text.conditions import all_of, any_of, line, no, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+
+_GPU_STATUS = (
+    "cuda.",
+    "cublas.",
+    "cudnn.",
+    "memory.torch_oom",
+    "memory.bfc",
+    "memory.xla",
+    "program.",
+    "kernel.xid",
+    "nvidia.",
+)
+
+_JOB = any_of(
+    with_("peer.", "nccl.", "torch.elastic"),
+    line(r"rank|worker|tcp|grpc|gloo|store|master|c10d|coordinat|node|scheduler|ray"),
+)
+
+TEXT = Text(
+    "distributed.peer",
+    clues=(
+        ("peer.absent", 4.6, "not every process of the job came in time"),
+        ("peer.port", 4.4, "the port is taken by another process"),
+        ("peer.unreachable", 4.4, "another process of the job cannot be reached", no(any_of(of_network, BY_NCCL))),
+        ("peer.unreachable", 2.6, "another rank cannot be reached", BY_NCCL),
+        ("peer.unreachable", 1.6, "an address cannot be reached", of_network),
+        ("peer.gone", 4.2, "another process of the job went away", all_of(_JOB, no(of_network))),
+        ("peer.gone", 2.4, "a connection was lost", no(of_network)),
+        ("peer.late", 4.4, "another process of the job did not come to the same point in time"),
+        ("peer.died", 4.2, "a process of the job died"),
+        ("nccl.remote_error", 4.2, "another rank failed or vanished"),
+        ("nccl.timeout", 2.2, "a collective operation did not end, as when a rank is missing"),
+        ("nccl.unhandled_system", 2.0, "a system call of NCCL failed, as when a rank has gone"),
+        ("nccl.down", 2.4, "NCCL gave up, as when a rank has gone"),
+        ("torch.elastic", 1.6, "a rank failed"),
+        ("peer.elastic", 0.6, "a launcher lost a rank", no(with_(*_GPU_STATUS))),
+    ),
+    remedies=(
+        meant("See who has the port, and end it; or take another", "ss -ltnp | grep 29500\ntorchrun --master-port 29511 PROGRAM", said="peer.port", safe=True),
+        meant("Compare what each node was told: address, port, number of nodes and processes", "env | grep -e MASTER_ -e RANK -e WORLD_SIZE", said="peer.absent peer.unreachable peer.late", safe=True, look=True),
+        meant("Try the address from the other node", "nc -vz HOST 29500", said="peer.unreachable peer.absent", safe=True, look=True),
+        meant("Name the network interface that the nodes share", "export GLOO_SOCKET_IFNAME=eth0 NCCL_SOCKET_IFNAME=eth0", said="peer.unreachable peer.gone peer.late", safe=True),
+        meant("Read the log of the process that ended first: its error is the cause; keep one for each rank", "torchrun --log-dir logs --redirects 3 PROGRAM", said="peer.gone peer.late peer.died torch.elastic nccl.", safe=True),
+        meant("Was it killed for memory?", "sudo dmesg | grep -i -e 'killed process' -e xid", said="peer.died", look=True),
+        meant("Where a process is only slow: wait longer, in the program", "torch.distributed.init_process_group(timeout=datetime.timedelta(minutes=30))", said="peer.late peer.absent nccl.timeout", by="torch"),
+        meant("Read the log of the process that ended first: its error is the cause"),
+    ),
+)  # fmt: skip

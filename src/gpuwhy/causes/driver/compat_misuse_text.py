@@ -1,0 +1,29 @@
+"""driver.compat_misuse in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import BARE
+from gpuwhy.causes.text.conditions import all_of, drivers_differ, field, in_container
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+
+TEXT = Text(
+    "driver.compat_misuse",
+    clues=(
+        ("cuda.compat_not_supported_on_device", 4.4, "a cuda-compat libcuda was used on a card that does not allow it (error 804)"),
+        ("cuda.system_driver_mismatch", 2.6, "another libcuda than the kernel module's was used (error 803)", BARE),
+        ("cuda.system_driver_mismatch", 3.4, "another libcuda than the kernel module's was used in a container (error 803)", in_container),
+        ("tf.dso_mismatch", 1.8, "the libcuda that was loaded is not the kernel module's", BARE),
+        ("tf.dso_mismatch", 3.0, "the libcuda that was loaded is not the kernel module's", in_container),
+        ("told.compat_path", 2.6, "a cuda-compat folder is in play"),
+        ("tf.cuinit", 3.4, "libcuda in the container is not the kernel module's", all_of(drivers_differ, in_container)),
+        ("title.804", 3.0, "804 is the number of a misused cuda-compat", field("digit", "4")),
+        ("title.804", 1.6, "803 is the number of a mismatched libcuda", field("digit", "3")),
+    ),
+    remedies=(
+        meant("Take the cuda-compat folder out of the search", "unset LD_LIBRARY_PATH", safe=True),
+        meant("Remove the package where the card does not allow it (GeForce)", "sudo apt remove 'cuda-compat-*'", root=True),
+    ),
+    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER,),
+)  # fmt: skip

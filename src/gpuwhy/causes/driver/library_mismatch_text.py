@@ -1,0 +1,39 @@
+"""driver.library_mismatch in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import BARE, SAID_TO_FAIL, nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, drivers_differ, field, in_container, no, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+
+TEXT = Text(
+    "driver.library_mismatch",
+    clues=(
+        ("nvidia.mismatch", 5.2, "the driver's libraries and its kernel module are of different versions"),
+        ("nvml.lib_rm_version_mismatch", 5.2, "the driver's libraries and its kernel module are of different versions"),
+        ("kernel.api_mismatch", 5.2, "the kernel module and the library of the client differ"),
+        ("tf.dso_mismatch", 3.2, "the kernel module is {kernel}, the library {library}", BARE),
+        ("tf.dso_mismatch", 2.4, "the kernel module is {kernel}, the library {library}", in_container),
+        ("cuda.system_driver_mismatch", 3.6, "libcuda and the kernel module do not fit (error 803)", no(with_("told.compat", "tf.dso"))),
+        ("cuda.system_driver_mismatch", 2.6, "libcuda and the kernel module do not fit (error 803)", with_("told.compat", "tf.dso")),
+        ("cuda.compat_not_supported_on_device", 2.2, "libcuda is newer than the kernel module (error 804)"),
+        ("torch.nvml_init", 3.4, "NVML did not initialise inside PyTorch, as after an update without a reboot"),
+        ("torch.nvml_cant", 2.0, "NVML does not initialise"),
+        ("title.804", 1.8, "803 is the number of a mismatched driver", field("digit", "3")),
+        ("told.module", 0.5, "a kernel module version is named"),
+        ("tf.cuinit", 4.2, "libcuda and the kernel module are of different versions", all_of(drivers_differ, BARE)),
+        ("tf.cuinit", 3.0, "libcuda and the kernel module are of different versions", drivers_differ),
+        ("told.after_update", 1.4, "it began with an update of the system", with_("nvidia.", "nvml.", "cuda.", "torch.no_")),
+        ("told.after_reboot", 1.0, "a restart of the machine cures it", with_("nvidia.mis", "nvml.", "cuda.system")),
+        ("title.trouble", 0.9, "versions of the driver are said to be wrong", said_of(r"driver[^\n]{0,40}(?:version|mismatch)")),
+        ("title.trouble", 0.1, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        meant("Restart, so that the kernel loads the module of the installed version", "sudo reboot", root=True, reboot=True),
+        meant("Or reload the modules, with no program on the GPU", "sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia && sudo modprobe nvidia", root=True),
+        meant("If it stays: finish a broken upgrade", "sudo apt install --fix-broken", root=True),
+    ),
+    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER,),
+)  # fmt: skip

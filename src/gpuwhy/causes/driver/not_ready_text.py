@@ -1,0 +1,48 @@
+"""driver.not_ready in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
+from gpuwhy.causes.text.conditions import field, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+
+_UNSEEN = with_(
+    "cuda.unknown", "cuda.launch", "cuda.not_init", "torch.unknown", "nvidia.", "nvml.", "cuda.no_device", "torch.no_", "title.gpu_unseen", "torch.unavailable"
+)  # fmt: skip
+
+TEXT = Text(
+    "driver.not_ready",
+    clues=(
+        ("cuda.system_not_ready", 4.8, "the system is not yet initialised (error 802): the fabric manager is not up"),
+        ("cuda.fabric_not_ready", 4.8, "the GPU fabric is not ready (error 919)"),
+        ("nvidia.fabric", 3.6, "the fabric manager is in play"),
+        ("nvidia.fabric_version", 4.4, "the fabric manager is of another version than the driver"),
+        ("nvml.not_ready", 3.6, "NVML says that the system is not ready"),
+        ("nccl.nvls", 2.9, "NVLink SHARP could not be set up, as after a restart of the fabric manager"),
+        ("torch.unknown_init", 2.9, "CUDA answers with an unknown error at its start, as after suspend and resume"),
+        ("cuda.unknown", 2.7, "CUDA answers with an unknown error (999), as after suspend and resume"),
+        ("kernel.suspend", 3.0, "the machine slept, or nvidia_uvm was reloaded", with_("cuda.", "torch.", "nvidia.", "tf.", "llama.", "cudnn.", "title.")),
+        ("llama.init", 2.8, "the GPU could not be initialised: unknown error", field("what", "unknown")),
+        ("torch.driver_init", 2.0, "the CUDA driver did not initialise"),
+        ("cuda.not_initialized", 2.0, "the driver did not initialise (error 3)"),
+        ("nvidia.mig", 2.2, "a MIG change is pending"),
+        ("nvidia.persistence", 1.6, "nvidia-persistenced is not up"),
+        ("title.804", 3.0, "802 is the number of a system that is not ready", field("digit", "2")),
+        ("nvidia.reset_required", 2.4, "the GPU wants a reset"),
+        ("kernel.adapter", 1.9, "the NVIDIA module could not start the card"),
+        ("nvidia.no_devices", 1.2, "the driver drives no device"),
+        ("cuda.mps_server_not_ready", 2.6, "the MPS server is not ready (error 807)"),
+        ("cuda.mps_connection_failed", 2.4, "the MPS server does not answer (error 805)"),
+        ("nvidia.mps", 1.6, "MPS is in play"),
+        ("title.sleep", 2.4, "it comes after the machine slept"),
+        ("told.after_reboot", 1.2, "a restart of the machine cures it", _UNSEEN),
+        ("title.trouble", 0.2, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        meant("NVSwitch machines: start the fabric manager of the driver's very version", "sudo systemctl enable --now nvidia-fabricmanager", root=True),
+        meant("After suspend: reload the uvm module", "sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm", root=True),
+    ),
+    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+)  # fmt: skip

@@ -1,0 +1,48 @@
+"""driver.permission in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, asks, field, in_container, line, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+
+TEXT = Text(
+    "driver.permission",
+    clues=(
+        ("cuda.unknown", 3.4, "CUDA answers with an unknown error in a container that was given the GPU", all_of(in_container, with_("container.gpus_flag", "title.smi_works", "told.smi"))),
+        ("title.root_only", 3.4, "it works for root only"),
+        ("told.sudo", 2.4, "it works for root only", with_("cuda.", "tf.", "torch.", "nvidia.", "nvml.", "title.")),
+        ("nvidia.nvml_permission", 4.8, "NVML is denied access to the device files"),
+        ("nvml.no_permission", 4.6, "NVML is denied access to the device files"),
+        ("container.denied", 4.8, "the container toolkit is denied access"),
+        ("nvidia.query_files", 2.6, "the device files may not be opened"),
+        ("nvidia.node_denied", 4.8, "the device files may not be opened"),
+        ("nvidia.node_mode", 3.8, "/dev/{node} is open to {owner} and group {group} only", field("mode", r"rw-rw----|rw-------|r\S+----")),
+        ("nvidia.node_missing", 3.0, "device files are missing"),
+        ("nvidia.nvml_unknown", 3.4, "NVML fails with an unknown error, as when the cgroup no longer allows the device"),
+        ("nvml.unknown", 2.0, "NVML fails with an unknown error"),
+        ("cuda.not_permitted", 2.4, "an operation is not permitted (error 800)"),
+        ("cuda.operating_system", 3.0, "a call of the driver into the system failed (error 304)"),
+        ("cuda.unknown", 2.6, "CUDA answers with an unknown error (999), as when /dev/nvidia-uvm cannot be opened"),
+        ("torch.unknown_init", 2.5, "CUDA answers with an unknown error at its start, as when /dev/nvidia-uvm cannot be opened"),
+        ("container.cgroup", 2.8, "the cgroup rules for the device could not be set"),
+        ("cuda.no_device", 1.2, "CUDA sees no device (error 100)"),
+        ("torch.no_gpus", 1.2, "PyTorch sees no GPU"),
+        ("loader.no_permission", 3.0, "{library} may not be read", asks("driver")),
+        ("nvidia.nvml_blocked", 2.2, "access to the GPU is blocked"),
+        ("nvml.operating_system", 2.4, "the system blocks NVML"),
+        ("title.trouble", 2.0, "access is lost", all_of(nothing_else, line(r"los(?:e|ing|t)[^\n]{0,20}access"))),
+        ("told.as_root", 2.8, "root can, and others cannot", with_("nvidia.", "nvml.", "cuda.", "torch.", "title.", "container.", "tf.")),
+        ("title.trouble", 1.9, "access is denied", said_of(r"permission|denied|accessible")),
+        ("title.trouble", 0.1, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        meant("See who may open the device files", "ls -l /dev/nvidia*", safe=True, look=True),
+        meant("Create them and load the uvm module", "sudo nvidia-modprobe -u -c=0", root=True),
+        meant("Join the group that owns them", "sudo usermod -aG video $USER", root=True),
+        meant("A container that lost the device after a systemd reload: start it again, with --device for each /dev/nvidia* file"),
+    ),
+    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+)  # fmt: skip

@@ -1,0 +1,24 @@
+"""driver.stub in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import field
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+
+TEXT = Text(
+    "driver.stub",
+    clues=(
+        ("cuda.stub_library", 5.0, "the libcuda that was loaded is the toolkit's stub (error 34)"),
+        ("loader.undefined_symbol", 4.6, "{object}, a stub, was loaded as libcuda", field("object", r".*/stubs/libcuda\.so")),
+        ("told.stub_path", 3.2, "a stubs folder of the toolkit is on the search path"),
+        ("nvidia.stub_banner", 4.6, "nvidia-smi was given the stub library of NVML"),
+        ("loader.resolved", 3.6, "libcuda resolves to {path}", field("path", r".*/stubs/")),
+    ),
+    remedies=(
+        meant("Take the stubs folder out of LD_LIBRARY_PATH: it is for linking only", "export LD_LIBRARY_PATH=$(echo $LD_LIBRARY_PATH | tr ':' '\\n' | grep -v stubs | paste -sd:)", safe=True),
+        meant("In an image: use stubs only while building, in LIBRARY_PATH"),
+    ),
+    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+)  # fmt: skip

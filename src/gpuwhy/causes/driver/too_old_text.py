@@ -1,0 +1,116 @@
+"""driver.too_old in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.shared.builds import BUILDS
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
+from gpuwhy.causes.text.conditions import field, line, no, told_driver_older, with_
+from gpuwhy.causes.text.installing import PROJECTS
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.drivers import floor
+from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import at_least, dotted, numbers
+
+_FREE = with_("tf.memory_usage")
+
+_IMAGE = re.compile(r"cuda ?>=? ?(?P<cuda>\d+\.\d+)")
+
+
+def _made(case: Asked) -> Iterator[Fix]:
+    if image := _IMAGE.search(case.fields.get("what", "")):
+        yield from _old_for_image(case, image["cuda"])
+        return
+    row = floor(case.cuda, "windows" if case.windows else "linux") if "." in case.cuda else None
+    least = f" ({row.driver} or newer, which CUDA {case.cuda} needs)" if row and row.driver else ""
+    if case.windows:
+        yield Fix(f"Install a newer driver from NVIDIA{least}, then restart", reboot=True)
+    else:
+        yield Fix(f"Install a newer driver{least}", "sudo ubuntu-drivers install", root=True, reboot=True)
+    found = dotted(case.fields.get("found", ""))
+    if numbers(found):
+        yield from _older_build(case, found)
+        return
+    driver = case.fields.get("driver", "") or case.driver
+    command = f"gpuwhy releases {PROJECTS[case.framework]} --works-with driver={driver}" if case.framework in PROJECTS and numbers(driver) else ""  # fmt: skip
+    yield Fix(f"Or install a build of {case.title} for an older CUDA", command)
+
+
+def _older_build(case: Asked, speaks: str) -> Iterator[Fix]:
+    """Builds of the framework that a driver which speaks this CUDA runs."""
+    build = next((one for one in BUILDS.get(case.framework, ()) if at_least(speaks, one.oldest)), None)
+    if build and not build.removing and not (case.windows and case.framework in ("torch", "tensorflow")):
+        text = f"Or install a build of {case.title} for {build.what}, which this driver, of CUDA {speaks}, runs"
+        yield Fix(text, build.command, safe=True)
+    else:
+        yield Fix(f"Or install a build of {case.title} for CUDA {speaks} or older, which is what this driver runs")
+    if case.framework == "torch" and at_least(speaks, "11.0"):
+        family, last = ("cu126", "") if at_least(speaks, "12.0") else ("cu118", ", which 2.7.1 was the last to have,")
+        yield Fix(f"Or a newer PyTorch in its {family} build{last} from PyTorch's own package index", safe=True)
+
+
+def _old_for_image(case: Asked, cuda: str) -> Iterator[Fix]:
+    """The image states the CUDA that the driver must speak by itself."""
+    row = floor(cuda)
+    least = f" to {row.native} or newer, which speaks CUDA {cuda}" if row and row.native else ""
+    yield Fix(f"Update the host's driver{least}", "sudo ubuntu-drivers install", root=True, reboot=True)
+    yield Fix(
+        f"Or use an image of a CUDA older than {cuda}: at most the one that nvidia-smi on the host names", "nvidia-smi"
+    )
+    if row and row.minor_compatible:
+        yield Fix(f"Or, where the host's driver is {row.driver} or newer, start it without that check: CUDA {cuda} runs on it",
+                  "docker run --gpus all -e NVIDIA_DISABLE_REQUIRE=1 IMAGE")  # fmt: skip
+
+
+TEXT = Text(
+    "driver.too_old",
+    clues=(
+        ("jax.falls_back", 1.2, "JAX sees no GPU, as with a driver older than its CUDA needs"),
+        ("numba.versions", 1.8, "the driver may be older than the runtime"),
+        ("torch.unavailable", 3.4, "the driver runs an older CUDA than this build needs", told_driver_older),
+        ("title.gpu_unseen", 3.2, "the driver runs an older CUDA than this build needs", told_driver_older),
+        ("title.empty_devices", 3.2, "the driver runs an older CUDA than this build needs", told_driver_older),
+        ("title.bare_false", 3.2, "the driver runs an older CUDA than this build needs", told_driver_older),
+        ("cuda.unknown", 2.4, "the driver runs an older CUDA than this build needs", told_driver_older),
+        ("tf.malloc_async", 2.6, "the driver is too old for the asynchronous allocator"),
+        ("julia.driver", 4.4, "the driver runs CUDA {has} at most"),
+        ("xla.old_driver", 2.6, "the driver's CUDA {has} is older than the {what} {needs}"),
+        ("container.old_image", 4.4, "the driver runs CUDA {has}, the image needs {needs}", no(field("has", r"0\."))),
+        ("torch.driver_too_old", 5.2, "the driver runs CUDA {found:dotted} at most, and this PyTorch needs newer"),
+        ("cuda.insufficient_driver", 3.6, "the driver is older than the CUDA runtime needs (error 35)"),
+        ("cuda.unsupported_ptx_version", 4.0, "the driver is older than the compiler that made the code (error 222)"),
+        ("cuda.call_requires_newer_driver", 4.4, "the call needs a newer driver (error 36)"),
+        ("cuda.insufficient_loader_version", 3.6, "the code was made for a newer driver (error 227)"),
+        ("cuda.shared_object_symbol_not_found", 2.0, "libcuda lacks a function (error 302)"),
+        ("cuda.invalid_ptx", 1.4, "the driver could not compile the PTX"),
+        ("cudnn.not_supported_incompatible_cuda_driver", 4.2, "cuDNN says that the driver is too old"),
+        ("container.requirement", 4.8, "the image asks for {what}, and the host's driver has less"),
+        ("container.driver_release", 4.8, "the image needs driver {needs}, and {has} is there"),
+        ("packages.virtual_cuda", 2.6, "conda sees a driver that is too old for the package"),
+        ("loader.undefined_symbol", 4.2, "the driver's own library lacks {symbol}", field("object", r"(?!.*/stubs/).*libcuda\.so")),
+        ("nvenc.driver", 4.6, "the encoder needs a newer driver"),
+        ("tf.insufficient", 1.8, "TensorFlow suspects the driver {driver}"),
+        ("cuda.compat_not_supported_on_device", 2.0, "the host's driver is older than the image's CUDA"),
+        ("loader.driver_symbol", 4.2, "libcuda lacks {symbol}: the driver is too old"),
+        ("tf.cudnn_handle", 1.6, "cuDNN did not start although memory was free: the driver may be too old", _FREE),
+        ("torch.webui", 1.2, "PyTorch cannot use the GPU"),
+        ("numba.unsupported_ptx", 3.0, "PTX {needs} meets a driver that knows {has}", no(line("ptxas exited"))),
+        ("title.driver", 2.0, "a driver is said to be too old", line("old|outdated|insufficient|update|upgrade|newer")),
+        ("loader.undefined_symbol", 2.6, "libcuda lacks {symbol}", field("symbol", r"cu[A-Z]\w+(_v\d)?$")),
+        ("kernel.legacy", 1.4, "the driver branch does not know this card"),
+        ("title.driver_needed", 2.5, "a newer driver is said to be needed"),
+        ("title.trouble", 1.7, "the driver is said to fail", said_of("driver")),
+        ("title.trouble", 0.5, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        meant("Install a newer driver", "sudo ubuntu-drivers install", root=True, reboot=True),
+        meant("Or install a build of the framework for an older CUDA (CUDA 11 runs on driver 450 and newer)"),
+    ),
+    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER , *BROKEN_OFF,),
+    made=_made,
+)  # fmt: skip

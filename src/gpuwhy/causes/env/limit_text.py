@@ -1,0 +1,75 @@
+"""env.limit in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.causes.text.common import OF_SHM
+from gpuwhy.causes.text.conditions import counting, no
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_MEMORY, NO_START
+from gpuwhy.model.symptom import Reading, Symptom
+
+
+def _no_compiler(s: Symptom, r: Reading) -> bool:
+    """The host compiler itself is not there."""
+    return bool(
+        re.search(r"(?:\+\+|cc|clang|cl\.exe)['\"]?: (?:no such file|(?:command )?not found)", r.excerpt, re.IGNORECASE)
+    )
+
+
+TEXT = Text(
+    "env.limit",
+    clues=(
+        ("limit.files", 5.0, "the process may open no more files (ulimit -n)"),
+        ("limit.processes", 4.6, "no more threads or processes could be started (ulimit -u, or the control group's limit)"),
+        ("limit.process_count", 3.0, "the limit of processes is {soft}, at most {hard}"),
+        ("limit.address", 4.0, "a limit on addresses (ulimit -v) is named"),
+        ("limit.locked", 4.0, "memory could not be locked: the limit of locked memory (ulimit -l) is named"),
+        ("limit.file_size", 4.8, "a file grew beyond what the process may write (ulimit -f)"),
+        ("limit.cpu_time", 4.8, "the process used up its processor time (ulimit -t)"),
+        ("limit.space", 4.8, "there is no space left where the program writes", no(OF_SHM)),
+        ("limit.space", 2.6, "there is no space left, of shared memory it seems", OF_SHM),
+        ("limit.half_written", 4.2, "a file was written in part only, as where no space is left"),
+        ("limit.read_only", 4.8, "the program writes to a file system that is read-only"),
+        ("limit.temporary", 4.4, "the folder for temporary files cannot be used"),
+        ("limit.preprocess", 2.6, "nvcc could not run its host compiler, as where the folder for temporary files cannot be used", no(_no_compiler)),
+        ("limit.cache", 4.4, "a cache folder cannot be written"),
+        ("limit.closed", 4.0, "a file or folder cannot be written by this user"),
+        ("limit.no_exec", 4.6, "a library may not be loaded from its folder, as from one mounted noexec"),
+        ("loader.no_map", 3.0, "{library} could not be mapped, as under a limit on addresses (ulimit -v)"),
+        ("limit.watches", 4.0, "the system's number of watched files is used up"),
+        ("memory.cpu_allocator", 2.6, "a limit on addresses (ulimit -v) gives the same"),
+        ("memory.xla_oom", 1.4, "a limit on addresses (ulimit -v) gives the same"),
+        ("nvrtc.temp", 2.8, "the folder for temporary files is at fault"),
+        ("cuda.out_of_memory", 3.2, "memory ran out while the devices were counted, as under a limit on addresses (ulimit -v)", counting),
+    ),
+    remedies=(
+        meant("Allow more open files in this shell, then start the program from it", "ulimit -n $(ulimit -Hn)", said="limit.files", safe=True),
+        meant("PyTorch: pass tensors between processes by file, not by open descriptor; in the program", "torch.multiprocessing.set_sharing_strategy('file_system')", said="limit.files", by="torch"),
+        meant("Containers: start with a higher limit", "docker run --ulimit nofile=65536:65536 IMAGE", said="limit.files"),
+        meant("For good: in /etc/security/limits.conf, or LimitNOFILE= of the service", "echo '* - nofile 65536' | sudo tee -a /etc/security/limits.conf", said="limit.files", root=True),
+        meant("Make fewer threads and processes", "export OMP_NUM_THREADS=4 OPENBLAS_NUM_THREADS=4 MKL_NUM_THREADS=4", said="limit.process", safe=True),
+        meant("Allow more of them in this shell", "ulimit -u $(ulimit -Hu)", said="limit.process", safe=True),
+        meant("Containers: lift the limit of processes", "docker run --pids-limit=-1 IMAGE", said="limit.process"),
+        meant("See what is there already", "ps -eLf --no-headers | wc -l; ulimit -u; cat /sys/fs/cgroup/pids.max", said="limit.process", safe=True, look=True),
+        meant("Lift the limit on addresses in this shell", "ulimit -v unlimited", said="limit.address loader.no_map memory.cpu_allocator memory.xla", safe=True),
+        meant("Allow locked memory: containers and services have little", "docker run --ulimit memlock=-1 IMAGE    # a service: LimitMEMLOCK=infinity", said="limit.locked"),
+        meant("Lift the limit on the size of files", "ulimit -f unlimited", said="limit.file_size", safe=True),
+        meant("Lift the limit of processor time, or ask the batch system for more", "ulimit -t unlimited", said="limit.cpu_time signal.kill", safe=True),
+        meant("See which place is full: of bytes, and of files", "df -h; df -i", said="limit.space limit.half_written", safe=True, look=True),
+        meant("See the user's quota", "quota -s", said="limit.space", line="quota|edquot|errno 122", safe=True, look=True),
+        meant("Make room, or let the program write elsewhere: temporary files and caches follow these variables", "export TMPDIR=/BIG/tmp XDG_CACHE_HOME=/BIG/cache", said="limit.space limit.half_written", safe=True),
+        meant("pip and uv: put the cache and temporary files on the larger disk", "TMPDIR=/BIG/tmp pip install --cache-dir /BIG/pip PACKAGE", said="limit.space", line="install packages|pip", safe=True),
+        meant("Let caches go where this user may write", "export TRITON_CACHE_DIR=/tmp/triton TORCHINDUCTOR_CACHE_DIR=/tmp/inductor XDG_CACHE_HOME=/tmp/cache NUMBA_CACHE_DIR=/tmp/numba MPLCONFIGDIR=/tmp/mpl", said="limit.cache limit.read_only limit.closed", safe=True),
+        meant("Containers started with --user have no home: give them one", "docker run --user $(id -u):$(id -g) -e HOME=/tmp IMAGE", said="limit.cache limit.closed", line=r"'/\.|/root"),
+        meant("See who owns the folder, and how it is mounted", "ls -ld FOLDER; findmnt -T FOLDER", said="limit.cache limit.read_only limit.closed limit.no_exec", safe=True, look=True),
+        meant("Name a temporary folder that exists and can be written", "mkdir -p ~/tmp && export TMPDIR=~/tmp", said="limit.temporary limit.preprocess nvrtc.temp", safe=True),
+        meant("Install or build outside a folder that is mounted noexec", "export TMPDIR=~/tmp", said="limit.no_exec", safe=True),
+        meant("Allow more watched files", "sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024", said="limit.watches", root=True),
+        meant("See all limits of this shell", "ulimit -a", safe=True, look=True),
+        meant("Start the program from a shell with the limit lifted, as far as the hard limit allows", "ulimit -n $(ulimit -Hn); ulimit -v unlimited", safe=True),
+    ),
+    admitted_by=(*NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER , *NO_MEMORY,),
+)  # fmt: skip

@@ -1,0 +1,138 @@
+"""env.path in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
+from gpuwhy.causes.text.conditions import all_of, alone, alone_beside, asks, field, no, same_file_told, wants, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import CUDA_HOME
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.installs import PRELOADS
+from gpuwhy.knowledge.messages import NO_GPU
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.symptom import Reading, Symptom
+
+_ANY = asks("cuda", "cudnn", "nvrtc", "nccl", "tensorrt")
+
+_OUTSIDE = "{library} may be installed outside the folders the loader searches"
+
+_THERE = "{library} exists, outside the folders the loader searches"
+
+
+def _cudart_told(s: Symptom, r: Reading) -> bool:
+    """The text shows where the CUDA runtime's library lies."""
+    return any("libcudart.so" in name for name in r.told.files)
+
+
+def _made(case: Asked) -> Iterator[Fix]:
+    if not case.library:
+        return
+    if call := PRELOADS.get(case.framework):
+        yield Fix(f"Call {call} at the start of the program: it finds the wheels of the environment", safe=True)
+    if case.windows:
+        yield Fix(f"Find {case.library}", f"where /R C:\\ {case.library}", safe=True)
+        yield Fix("Put its folder on PATH, in this window; for good under the system's environment variables",
+                  "set PATH=FOLDER;%PATH%", safe=True)  # fmt: skip
+        return
+    folder = case.folder or "FOLDER"
+    if not case.folder:
+        yield Fix(f"Find {case.library}", f"find / -name '{case.library}*' 2>/dev/null", safe=True)
+    yield Fix("Put its folder on the search path", f"export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH", safe=True)
+    yield Fix(
+        "Or tell the loader for good",
+        f"echo {folder} | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig",
+        root=True,
+    )
+
+
+TEXT = Text(
+    "env.path",
+    clues=(
+        ("windows.jni", 2.2, "PATH may not lead to what {library} needs"),
+        ("windows.self_check", 2.6, "PATH may not lead to {what} {version}"),
+        ("title.library", 1.6, _OUTSIDE, all_of(_ANY, no(with_("loader.", "windows.")))),
+        ("tf.registered", 1.8, "the GPU is there, and TensorFlow's libraries did not open", field("devices", ".*xla_gpu")),
+        ("torch.preload", 2.0, "{library} may lie outside the folders that are searched"),
+        ("loader.prose", 2.4, _OUTSIDE, _ANY),
+        ("loader.mac_library", 2.6, _OUTSIDE, _ANY),
+        ("tf.cudart_stub", 2.2, "the folder of libcudart is not searched"),
+        ("tf.no_cuda_drivers", 1.2, "the folder of libcudart may not be searched"),
+        ("ort.cuda_path", 2.5, "CUDA_PATH leads to a CUDA that does not fit"),
+        ("loader.cannot_open", 4.6, _THERE, all_of(_ANY, same_file_told)),
+        ("loader.cannot_open", 2.5, _OUTSIDE, _ANY),
+        ("loader.cannot_open", 2.2, "the folder of {library} may not be searched", field("library", r"libcuda\.so$")),
+        ("loader.tf_dso", 4.6, _THERE, all_of(_ANY, same_file_told)),
+        ("loader.tf_dso", 2.2, _OUTSIDE, asks("cuda", "cudnn")),
+        ("loader.cudnn_sub", 4.6, _THERE, all_of(wants("cudnn"), same_file_told)),
+        ("loader.cudnn_sub", 2.8, _OUTSIDE, wants("cudnn")),
+        ("loader.cudnn_sub", 2.8, "{wanted} may lie outside the folders the loader searches", wants("driver")),
+        ("loader.cudnn_sub", 1.6, "{wanted} may lie outside the folders the loader searches", wants("nvrtc", "cuda")),
+        ("loader.cudnn_load", 2.2, _OUTSIDE),
+        ("loader.cudnn_unable", 2.5, _OUTSIDE),
+        ("loader.cudnn_symbol", 1.8, "cuDNN's parts may lie outside the folders the loader searches"),
+        ("loader.cudnn_locate", 2.5, _OUTSIDE),
+        ("loader.asked", 2.4, _OUTSIDE, _ANY),
+        ("loader.find_failed", 2.4, _OUTSIDE, _ANY),
+        ("loader.ldd_missing", 2.2, _OUTSIDE, _ANY),
+        ("loader.tf_skip", 2.6, "libraries may be installed outside the folders the loader searches", alone_beside("tf.no_cuda_drivers", "tf.skipping")),
+        ("loader.wrong_class", 2.6, "the search leads to a library of another kind first", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
+        ("loader.undefined_symbol", 1.2, "the search leads to another copy first", field("symbol", r"_*nvjitlink|cu(?:blas|sparse)")),
+        ("windows.dll_not_found", 2.3, _OUTSIDE, _ANY),
+        ("windows.could_not_find", 2.3, _OUTSIDE, _ANY),
+        ("windows.tf_needs", 2.4, _OUTSIDE, _ANY),
+        ("windows.dll_needs", 2.4, _OUTSIDE, _ANY),
+        ("windows.third_party", 2.9, "PATH does not lead to {library}", asks("cuda")),
+        ("windows.third_party", 2.2, "PATH may not lead to {library}"),
+        ("title.empty_devices", 1.2, "TensorFlow lists no GPU"),
+        ("title.empty_devices", 2.2, "TensorFlow does not find the CUDA libraries that were installed with it", with_("told.and_cuda")),
+        ("windows.load_library", 2.2, "DLLs may lie outside PATH", field("number", "126")),
+        ("windows.ort_dll", 2.0, "DLLs may lie outside PATH"),
+        ("ct2.not_found", 2.3, _OUTSIDE),
+        ("loader.cudnn_dso", 2.4, "the folder of cuDNN is not searched"),
+        ("nvrtc.temp", 1.6, "the folder for temporary files is at fault"),
+        ("hashcat.toolkit", 1.8, "the toolkit is not where it is looked for"),
+        ("signal.windows", 1.4, "a crash, as where PATH does not lead to cuDNN"),
+        ("cupy.no_cuda_path", 3.2, "CUDA_PATH is not set"),
+        ("cupy.load_failed", 1.6, _OUTSIDE),
+        ("build.nvcc_missing", 3.1, "PATH does not lead to nvcc"),
+        ("build.cuda_home_colon", 4.4, "CUDA_HOME begins with a colon: {path}"),
+        ("loader.cudnn_windows", 2.4, "PATH may not lead to {library}", field("number", "126")),
+        ("ort.load_shared", 2.0, "PATH may not lead to CUDA and cuDNN"),
+        ("build.cuda_home", 3.2, "CUDA_HOME is not set, or names no toolkit"),
+        ("build.cmake_compiler", 2.9, "PATH does not lead to nvcc"),
+        ("build.cmake_find", 2.4, "CMake is not told where {what} is"),
+        ("build.cannot_find_l", 1.9, "the linker is not told where {library} is"),
+        ("build.bazel", 1.4, "the build is not told where CUDA is"),
+        ("build.header", 1.8, "the compiler is not told where {header} is"),
+        ("bnb.compiled", 4.8, "the CUDA runtime is there, and bitsandbytes does not find it", _cudart_told),
+        ("bnb.setup", 2.4, "LD_LIBRARY_PATH does not lead to the CUDA runtime"),
+        ("tf.libdevice", 2.6, "XLA_FLAGS does not lead to the toolkit"),
+        ("tf.ptxas_missing", 2.2, "PATH does not lead to ptxas"),
+        ("numba.nvvm", 2.0, "CUDA_HOME does not lead to NVVM"),
+        ("nvrtc.builtins", 2.0, "the folder of {library} is not searched"),
+        ("nvrtc.headers", 2.0, "CUDA_PATH does not lead to the headers"),
+        ("triton.libcuda", 2.0, "the folder of libcuda.so is not searched"),
+        ("numba.no_driver", 1.6, "the folder of libcuda is not searched"),
+        ("nvidia.smi_missing", 1.4, "PATH does not lead to nvidia-smi"),
+        ("ort.create_failed", 1.9, "the folders of CUDA and cuDNN may not be searched", alone),
+        ("jax.unable_to_load", 1.6, "the folder of {what} is not searched"),
+        ("tf.skipping", 1.4, "libraries may lie outside the folders the loader searches", alone),
+        ("told.stub_path", 1.0, "LD_LIBRARY_PATH leads to the toolkit's stubs"),
+        ("told.path_conflict", 1.6, "LD_LIBRARY_PATH is at fault"),
+        ("title.undef_var", 1.8, "{library} may lie outside the folders the loader searches"),
+        ("told.ide", 2.4, "one shell finds it, another does not", with_("loader.", "windows.", "build.", "tf.", "torch.", "title.")),
+        ("title.trouble", 0.2, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        *CUDA_HOME,
+        meant("Put the library's folder on the search path", "export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH", safe=True),
+        meant("Or tell the loader for good", "echo /usr/local/cuda/lib64 | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig", root=True),
+        meant("Compilers: name the toolkit", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", safe=True),
+        meant("Windows: add the CUDA bin folder to PATH, then open a new window"),
+    ),
+    admitted_by=(*NO_GPU,),
+    made=_made,
+)  # fmt: skip

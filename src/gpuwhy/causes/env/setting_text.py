@@ -1,0 +1,111 @@
+"""env.setting in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.causes.text.conditions import all_of, field, no
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_GPU
+from gpuwhy.model.ending import PYTHON, Frame
+from gpuwhy.model.symptom import Reading, Symptom
+
+_CONVERSION = re.compile(
+    r"invalid literal for int|could not convert string to float|not a valid|invalid (?:start|truth|value)|unknown|must be|stoi|stoull"
+    r"|expecting (?:value|property|','|':')|extra data|not in list|assert|must be",
+    re.IGNORECASE,
+)
+
+_NUMBER = r"invalid literal for int|could not convert string to float"
+
+_CONFIG = re.compile(r"(?:^|[\\/])(?:\w*config|knobs|_?environment|tfconfig_cluster_resolver)\.py$")
+
+_READERS = frozenset({"torch", "jax", "jaxlib", "triton", "cupy", "cupy_backends", "numba", "keras", "tensorflow"})
+
+_STEERS = field(
+    "variable",
+    "(?:CUDA|CUDNN|CUBLAS|NCCL|XLA|TF|PYTORCH|TORCH|TORCHINDUCTOR|TORCHDYNAMO|JAX|CUPY|ORT|TRITON|NUMBA|KERAS|MLIR|LLVM)_",
+)
+
+_ENDS = ("ending.inside", "ending.own", "python.exception", "python.runtime")
+
+_ELSEWHERE = ("rocm", "cuda", "gpu", "tpu")
+
+
+def _unread(s: Symptom, r: Reading) -> bool:
+    """The error is one of a text that was to be a number or one of a few words."""
+    return bool(_CONVERSION.search(s.get("what") or s.text))
+
+
+def _inner(r: Reading) -> tuple[Frame, ...]:
+    """The innermost places of the ending, Python's own left out."""
+    return tuple(f for f in r.ending.stack if f.owner != PYTHON)[-2:]
+
+
+def _of_reader(frame: Frame) -> bool:
+    """Whether a place is a framework's: by its package, or as compiled modules name their source, cupy/_util.pyx."""
+    return frame.owner in _READERS or frame.file.split("/", 1)[0] in _READERS
+
+
+def _at_import(s: Symptom, r: Reading) -> bool:
+    """It was raised in a module of a framework that was just being imported."""
+    last = _inner(r)[-1:]
+    return bool(last) and _of_reader(last[0]) and last[0].function.startswith(("<module>", "init "))
+
+
+def _configures(s: Symptom, r: Reading) -> bool:
+    """It was raised where a framework reads its configuration."""
+    return any(_of_reader(f) and _CONFIG.search(f.file) for f in _inner(r))
+
+
+_PLAIN = no(field("value", "^(?:" + "|".join(_ELSEWHERE) + ")$"))
+
+TEXT = Text(
+    "env.setting",
+    clues=(
+        ("setting.jax_platform", 5.5, "JAX_PLATFORMS names {value}, which JAX does not know", _PLAIN),
+        ("setting.jax_platform", 2.6, "JAX_PLATFORMS asks for a GPU, and JAX has no backend for it"),
+        ("setting.jax_other", 4.0, "JAX_PLATFORMS asks for {value}, which is not here"),
+        ("setting.jax_chosen", 2.6, "JAX_PLATFORMS or JAX_PLATFORM_NAME asks for {value}, and JAX has no backend of that name"),
+        ("setting.jax_backend", 3.6, "JAX is asked for the platform {value}, which it does not know, as by JAX_PLATFORM_NAME"),
+        ("setting.jax_none", 2.6, "JAX found no platform that JAX_PLATFORMS allows"),
+        ("setting.jax_truth", 6.0, "{variable} holds {value}, which is neither yes nor no"),
+        ("setting.jax_value", 5.5, "the value {value} of {variable} is none that JAX takes"),
+        ("setting.jax_device", 4.5, "JAX_DEFAULT_DEVICE holds {value}, which is no device"),
+        ("setting.jax_allocator", 6.0, "{variable} holds {value}, which is no allocator of JAX"),
+        ("setting.xla_unknown", 6.0, "{variable} holds a flag that XLA does not know: {value}"),
+        ("setting.xla_file", 6.0, "{variable} does not start with two dashes, so it was taken for a file: {value}"),
+        ("setting.xla_value", 5.5, "XLA_FLAGS gives {flag} the value {value}, which XLA does not take"),
+        ("setting.xla_parse", 4.5, "XLA cannot read the flags in XLA_FLAGS"),
+        ("setting.tf_env", 6.0, "{variable} holds {value}, which TensorFlow cannot read as {type}"),
+        ("setting.torch_logs", 6.0, "TORCH_LOGS holds {value}, which PyTorch does not know"),
+        ("setting.allocator", 5.5, "PYTORCH_CUDA_ALLOC_CONF holds an option that PyTorch does not take: {option} {value}"),
+        ("memory.allocator_option", 6.0, "PYTORCH_CUDA_ALLOC_CONF holds an option that PyTorch does not know: {option}"),
+        ("setting.number", 3.2, "PyTorch expected a number, as in PYTORCH_CUDA_ALLOC_CONF"),
+        ("setting.arch", 5.0, "TORCH_CUDA_ARCH_LIST names {value}, which PyTorch does not know"),
+        ("setting.numba", 4.0, "NUMBA_THREADING_LAYER or NUMBA_NUM_THREADS holds a value that Numba does not take"),
+        ("setting.unknown", 5.5, "{variable} holds a value that its reader does not know"),
+        ("setting.refused", 4.2, "{variable} holds a value that its reader does not take"),
+        ("setting.keras", 5.0, "KERAS_BACKEND names {value}, which Keras does not know"),
+        ("setting.cupy", 5.0, "CUPY_ACCELERATORS names {value}, which CuPy does not know"),
+        *((ending, 5.0, "{variable} holds a value that cannot be read as what it should be: {what}", all_of(_STEERS, _unread)) for ending in ("ending.inside", "ending.own")),
+        *((ending, 4.6, "a framework cannot read its configuration, as with a wrong value in a variable: {what}", all_of(_unread, _configures)) for ending in _ENDS),
+        *((ending, 4.4, "a framework cannot read a number while it is imported, as with a wrong value in a variable: {what}", all_of(field("what", _NUMBER), _at_import)) for ending in _ENDS),
+        ("jax.unknown_backend", 1.6, "JAX_PLATFORMS or JAX_PLATFORM_NAME may ask for a platform that is not there"),
+    ),
+    remedies=(
+        meant("Take the flags away, in this shell; or leave out the one that is named", "unset XLA_FLAGS", said="setting.xla", safe=True),
+        meant("See which flags this release has: with a wrong value it ends with the list", "XLA_FLAGS=--xla_backend_optimization_level=x python -c 'import jax; jax.devices()' 2>&1 | head -400", said="setting.xla_unknown", by="jax", safe=True, look=True),
+        meant("Let JAX choose, in this shell", "unset JAX_PLATFORMS JAX_PLATFORM_NAME", said="setting.jax_platform setting.jax_other setting.jax_chosen setting.jax_backend setting.jax_none jax.unknown_backend setting.jax_device", safe=True),
+        meant("Or name the platforms as JAX does", "export JAX_PLATFORMS=cuda,cpu", said="setting.jax_platform", safe=True),
+        meant("Take the variable away, in this shell", "unset {variable}", said="setting.tf_env setting.jax_truth setting.jax_allocator setting.unknown setting.refused", line=r"(?P<variable>(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+))", safe=True),
+        meant("Take the variable of that name in capitals away, in this shell", "unset $(echo {flag} | tr a-z A-Z)", said="setting.jax_value", line=r"jax flag (?P<flag>jax_\w+)", safe=True),
+        meant("Take the allocator's options away, in this shell; they are written key:value, with commas between them", "unset PYTORCH_CUDA_ALLOC_CONF PYTORCH_ALLOC_CONF", said="setting.allocator memory.allocator_option setting.number", safe=True),
+        meant("Take the variable away, in this shell", "unset TORCH_LOGS", said="setting.torch_logs", safe=True),
+        meant("Name architectures as PyTorch does, with semicolons between them", "export TORCH_CUDA_ARCH_LIST='8.0;8.6;9.0+PTX'", said="setting.arch", safe=True),
+        meant("See which variables steer the stack here", "env | grep -E '^(CUDA|NCCL|XLA|JAX|TF|TORCH|PYTORCH|TRITON|NUMBA|CUPY|CUBLAS)'", safe=True, look=True),
+        meant("Take the variable away in this shell, with its own name", "unset VARIABLE", safe=True),
+    ),
+    admitted_by=(*NO_GPU,),
+)  # fmt: skip

@@ -1,0 +1,28 @@
+"""env.shadowed in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import all_of, field, in_packages, no
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_IMPORT, UNRESOLVED
+
+TEXT = Text(
+    "env.shadowed",
+    clues=(
+        ("shadow.renaming", 5.6, "{path} has the name of a module that was meant, and is imported instead of it"),
+        ("shadow.source_tree", 4.6, "the source tree in the working folder is imported instead of the installed package"),
+        ("shadow.not_package", 4.4, "{name} is a single file here, not the package: another file of that name is imported"),
+        ("shadow.from_file", 4.6, "{path} is imported as {name}, and is not the installed package"),
+        ("shadow.circular", 4.4, "{path} has the name of a module that was meant, and imports itself", all_of(field("path", "."), no(in_packages))),
+        ("shadow.circular", 3.4, "{name} is imported while it is being imported, as when a file has its name", no(field("path", "."))),
+        ("shadow.frame", 4.2, "{path} of your own has the name of a module that others import"),
+        ("shadow.circular", 1.2, "{name} is imported while it is being imported", in_packages),
+    ),
+    remedies=(
+        meant("Rename the file or folder that has the module's name, and remove the __pycache__ beside it", said="shadow."),
+        meant("See which file Python takes", "python -c 'import torch; print(torch.__file__)'    # the module of the message", safe=True, look=True),
+        meant("See where Python looks first: the script's folder, PYTHONPATH, then the environment", "python -c 'import sys; print(*sys.path, sep=chr(10))'", safe=True, look=True),
+    ),
+    admitted_by=(*UNRESOLVED , *NO_IMPORT,),
+)  # fmt: skip

@@ -1,0 +1,99 @@
+"""framework.cpu_only in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.bitsandbytes import matching
+from gpuwhy.causes.text.common import NOT_FOUND, SAID_TO_FAIL, nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, alone, field, no, no_errors, on_windows, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import BITSANDBYTES
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_GPU
+from gpuwhy.model.symptom import Reading, Symptom
+
+
+def _nothing_but_listing(s: Symptom, r: Reading) -> bool:
+    """Beside the listing of an environment the text has no error, and the system could have CUDA."""
+    listed = ("torch.version_none", "torch.unavailable", "title.", "python.")
+    return r.told.os != "macos" and all(o.signature.startswith(listed) for o in r.errors)
+
+
+def _sees_gpu(s: Symptom, r: Reading) -> bool:
+    """XLA registered the GPU: the driver works, and the build is one for GPUs."""
+    return any("xla_gpu" in o.get("devices").lower() for o in r.all("tf.registered"))
+
+
+TEXT = Text(
+    "framework.cpu_only",
+    clues=(
+        ("told.tflow_select", 3.4, "conda chose the CPU build of TensorFlow ({build})", field("build", "mkl|eigen")),
+        ("torch.xformers_unbuilt", 2.0, "xFormers has no CUDA part"),
+        ("harmless.cpu_torch", -0.1, "the PyTorch that is named is a CPU build", no_errors),
+        ("title.no_cuda", 2.0, "there is said to be no CUDA"),
+        ("torch.version_none", 4.2, "the installed PyTorch is a CPU build", _nothing_but_listing),
+        ("torch.version_none", 1.0, "the installed PyTorch is a CPU build"),
+        ("generic.cpu_used", 2.4, "the CPU is used"),
+        ("tf.no_opkernel", 2.8, "the operation {op} exists for GPUs only, and this TensorFlow has none", all_of(field("op", "cudnn|nccl"), no(_sees_gpu))),
+        ("tf.registered", 2.4, "no kernel is registered: the build has none for GPUs", field("none", ".")),
+        ("tf.few_devices", 3.0, "TensorFlow has only {devices}", field("devices", r"(?!.*gpu).*cpu")),
+        ("torch.namespace", 1.6, "{name} lacks an operator, as in a build without CUDA"),
+        ("torch.cpu_build", 5.0, "this PyTorch was built without CUDA"),
+        ("told.cpu_torch", 4.2, "the installed PyTorch is a CPU build"),
+        ("told.index_cpu", 3.0, "PyTorch was installed from the CPU index"),
+        ("tf.built_cpu", 3.8, "the framework says that it was built without CUDA"),
+        ("jax.cpu_build", 3.8, "this jaxlib was built without CUDA", no(with_("program."))),
+        ("jax.cpu_build", 1.0, "this jaxlib was built without CUDA", with_("program.")),
+        ("jax.falls_back", 2.8, "JAX sees no GPU, as with a jaxlib without CUDA"),
+        ("jax.unknown_backend", 2.8, "JAX has no GPU backend"),
+        ("ort.not_available", 3.6, "this ONNX Runtime has no CUDA provider"),
+        ("bnb.compiled", 3.6, "this bitsandbytes was built without CUDA", no(with_("torch.no_driver"))),
+        ("opencv.no_cuda", 4.0, "this build has no CUDA"),
+        ("generic.cpu_build", 3.2, "this build has no CUDA"),
+        ("torch.backend_missing", 2.8, "the library has no CUDA code"),
+        ("generic.no_compatible", 1.2, "no GPU is found"),
+        ("ext.not_installed", 1.6, "the CUDA part is not installed"),
+        ("ct2.cpu", 4.4, "this CTranslate2 was built without CUDA"),
+        ("paddle.cpu", 4.4, "the CPU package is installed"),
+        ("mxnet.cpu", 4.2, "this MXNet was built without CUDA"),
+        ("llama.no_gpu", 3.0, "this build has no GPU support"),
+        ("torch.deserialize_cpu", 2.5, "CUDA is not available to PyTorch"),
+        ("torch.unavailable", 1.9, "CUDA is not available to PyTorch", alone),
+        ("llama.no_blas", 3.2, "llama.cpp was built without cuBLAS"),
+        ("torch.unavailable", 2.8, "CUDA is not available to PyTorch, and on Windows plain pip installs the CPU build", all_of(alone, on_windows)),
+        ("torch.no_nccl", 2.0, "this PyTorch has no NCCL"),
+        ("torch.webui", 2.6, "PyTorch cannot use the GPU"),
+        ("torch.nccl_no_gpu", 2.5, "PyTorch sees no GPU"),
+        ("torch.bf16", 2.6, "without a GPU there is no bfloat16 either"),
+        ("torch.c_missing", 4.4, "this PyTorch was built without CUDA"),
+        ("torch.invalid_requested", 2.6, "CUDA is not available to PyTorch"),
+        ("torch.no_runtime", 1.6, "no CUDA runtime is found"),
+        ("torch.not_implemented_half", 2.4, "half precision runs on the CPU: the GPU is not used"),
+        ("tf.no_gpu_found", 2.0, "TensorFlow has no GPU"),
+        ("tf.cpu_device_only", 2.0, "TensorFlow has only the CPU"),
+        ("title.empty_devices", 2.2, "TensorFlow lists no GPU"),
+        ("title.empty_list", 1.4, "the list of GPUs is empty"),
+        ("title.cpu_device", 1.8, "only the CPU is listed"),
+        ("title.gpu_unseen", 1.6, "no GPU is seen"),
+        ("torch.falls_back", 0.8, "the work goes to the CPU"),
+        ("torch.autocast_off", 2.0, "CUDA is not available to PyTorch"),
+        ("packages.no_suitable", 1.8, "a dependency pulls in the CPU package"),
+        ("told.package", 2.6, "the CPU package is listed", field("name", "tensorflow-cpu")),
+        ("title.bare_false", 0.8, "the answer is False"),
+        ("program.layout", 2.6, "the layout NCHW is refused: the operation runs on the CPU"),
+        ("setting.jax_chosen", 2.8, "JAX was told to use a GPU, and no build for one is installed"),
+        ("setting.jax_none", 2.4, "JAX may have been told to use a GPU, and no build for one is installed"),
+        ("setting.jax_platform", 3.0, "JAX was told to use a GPU, and no build for one is installed", field("value", "^(?:rocm|cuda|gpu)$")),
+        ("title.bare_false", 2.4, "CUDA is not available to PyTorch", with_("torch.asks_cuda")),
+        ("title.trouble", 1.2, "no GPU is found", said_of(NOT_FOUND)),
+        ("title.trouble", 0.5, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        *BITSANDBYTES,
+        meant("PyTorch: install the CUDA build from its own package index; its start page gives the command", by="torch"),
+        meant("JAX: install it with CUDA", 'pip install "jax[cuda12]"', by="jax", safe=True),
+        meant("TensorFlow: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),
+        meant("ONNX Runtime: only the GPU package", "pip uninstall -y onnxruntime && pip install onnxruntime-gpu", by="onnxruntime", safe=True),
+    ),
+    admitted_by=(*NO_GPU,),
+    rather=matching,
+)  # fmt: skip

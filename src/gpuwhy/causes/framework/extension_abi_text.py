@@ -1,0 +1,73 @@
+"""framework.extension_abi in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, asks, field, line, no
+from gpuwhy.causes.text.installing import jax_together
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import UNRESOLVED
+from gpuwhy.model.cause import Fix
+
+
+def _made(case: Asked) -> Iterator[Fix]:
+    lines = "\n".join(line for _, line, _ in case.behind)
+    if any(signature == "jax.plugin_abi" for signature, _, _ in case.behind):
+        yield jax_together(case, lines)
+    elif companion := re.search(r"torch(?:vision|audio|text)", lines, re.IGNORECASE):
+        name, release = companion[0].lower(), case.version.split("+")[0]
+        which = f"torch {release}" if release else "the newest torch, with it"
+        text = f"Install the {name} that belongs to {which}; its own pins choose the release"
+        torch = f'"torch=={release}"' if release else "torch"
+        yield Fix(text, f"pip install --force-reinstall {torch} {name}", safe=True)
+        yield Fix("See both versions", "pip list", safe=True, role="look")
+
+
+TEXT = Text(
+    "framework.extension_abi",
+    clues=(
+        ("tf.addons", 3.2, "the add-on was built for another TensorFlow"),
+        ("tf.op_library", 3.0, "{library} is not there for this TensorFlow"),
+        ("torch.xformers_unbuilt", 3.8, "the compiled part of xFormers was not loaded: it was built for another PyTorch"),
+        ("loader.mac_symbol", 4.2, "{symbol} is a function of another release", field("symbol", r"_+(?:ZN?\w*(?:10tensorflow|4absl|3tsl|3xla|3c10|2at|5torch)|TF_|TFE_|Py)")),
+        ("loader.mac_symbol", 2.4, "{symbol} is missing in what was loaded"),
+        ("torch.namespace", 3.4, "the operators of {name} were not loaded"),
+        ("windows.dll_load_failed", 3.2, "an extension was built for another PyTorch", all_of(field("what", "procedure"), line(r"importing \w*(?:cuda|_C|_ext|ops|kernels)\b"))),
+        ("loader.undefined_symbol", 4.8, "{symbol} is a function of another PyTorch", field("symbol", r"_ZN?K?(?:2at|3c10|5torch|St\d*.*(?:at|c10))|_ZN?[KTIV]*N(?:2at|3c10|5torch)|THC|TH[A-Z]|PyInit|aoti_|torch")),
+        ("loader.undefined_symbol", 4.8, "{symbol} is a function of another TensorFlow", field("symbol", r"_Z\w*(?:10tensorflow|4absl|3tsl|3xla|6tflite|6google8protobuf|4mlir|5Eigen)|TF_|TFE_")),
+        ("loader.undefined_symbol", 3.2, "{symbol} is missing: the extension was built for another release", all_of(field("symbol", r"_Z"), no(line("cudnn|nvrtc|cublas")))),
+        ("loader.undefined_symbol", 2.4, "{symbol} is missing in what the extension was built for", field("object", r"(?!.*libtorch).*(?:cpython|_cuda|_C\b|ops).*\.so")),
+        ("loader.cannot_open", 3.6, "{library} is of the release that the extension was built for", asks("framework")),
+        ("loader.asked", 3.0, "{library} is of the release that the extension was built for", asks("framework")),
+        ("torch.extension_versions", 4.2, "the extension was built for another PyTorch"),
+        ("torch.different_cuda", 3.6, "PyTorch and {what} were compiled with different CUDA versions"),
+        ("build.ext_module", 2.6, "{name} was not built for this PyTorch"),
+        ("torch.backend_missing", 3.0, "the extension has no CUDA code for this PyTorch"),
+        ("ext.not_installed", 2.4, "the extension was not built for this PyTorch"),
+        ("torch.no_operator", 2.6, "the extension has no operator for this PyTorch"),
+        ("jax.plugin_abi", 3.0, "the plug-in was built for another jaxlib"),
+        ("torch.image_extension", 1.2, "torchvision's extension is of another release"),
+        ("build.gcc_new", 3.2, "the C++ ABI flag is in play"),
+        ("tensorrt.mismatch", 1.8, "the engine was made by another release"),
+        ("windows.procedure_missing", 1.8, "the extension was built for another release"),
+        ("windows.dll_load_failed", 2.0, "the extension was built for another release", field("what", "procedure")),
+        ("python.attribute", 0.8, "an extension and the framework do not fit", line("jax|torch|tensorflow")),
+        ("loader.symbol_lookup", 1.6, "a function is missing in what was loaded"),
+        ("cuda.no_binary_for_gpu", 0.8, "an extension may lack code for this GPU"),
+        ("title.undefined_symbol", 2.8, "a library lacks a symbol that is asked for", no(field("object", r".*lib(?:cu|nv)"))),
+        ("title.undefined_symbol", 1.2, "a library lacks a symbol that is asked for"),
+        ("title.trouble", 0.8, "an extension is said to fail", said_of("extension")),
+        ("title.trouble", 0.3, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        meant("Install the extension's build for the installed framework, or build it", "pip install --force-reinstall --no-cache-dir --no-build-isolation EXTENSION", safe=True),
+        meant("See both versions", "pip list", safe=True, look=True),
+    ),
+    admitted_by=(*UNRESOLVED,),
+    made=_made,
+)  # fmt: skip

@@ -1,0 +1,128 @@
+"""framework.gpu_unsupported in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, line, no, only_titles, told_gpu_newer, with_
+from gpuwhy.causes.text.installing import PROJECTS
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge import archs
+from gpuwhy.knowledge.messages import NO_CUDNN, NO_START
+from gpuwhy.model.cause import Fix
+
+
+def _made(case: Asked) -> Iterator[Fix]:
+    arch = case.fields.get("arch") or case.fields.get("has", "")
+    digits = "".join(c for c in arch if c.isdigit())
+    capability = f"{digits[:-1]}.{digits[-1]}" if len(digits) > 1 else ""
+    row = archs.of(capability)
+    if row is None:
+        return
+    code, project = f"sm_{digits}", PROJECTS.get(case.framework, "")
+    command = f"gpuwhy releases {project} --works-with gpu={code}" if project else ""
+    index = ", from PyTorch's own package index" if case.framework == "torch" else ""
+    if row.last_toolkit:
+        yield Fix(
+            f"Install a release of {case.title} with code for {code} ({row.name}): one built for CUDA {row.last_toolkit} or older{index}",
+            command,
+        )
+    elif row.first_toolkit:
+        yield Fix(
+            f"Install a release of {case.title} with code for {code} ({row.name}): one built for CUDA {row.first_toolkit} or newer{index}",
+            command,
+        )
+
+
+TEXT = Text(
+    "framework.gpu_unsupported",
+    clues=(
+        ("tf.cudnn_handle", 3.8, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("tf.conv_algorithm", 3.6, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("tf.blas", 3.6, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("tf.no_algorithm", 3.6, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("tf.rnn", 3.4, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("cudnn.", 3.2, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("cublas.", 3.4, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("title.hang", 3.2, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("title.gpu_unseen", 2.8, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("cuda.launch_failed", 3.2, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("tf.stream_failed", 2.8, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
+        ("told.gpu", 2.2, "the GPU that is named is newer than the CUDA that is named or built for", all_of(only_titles, told_gpu_newer)),
+        ("torch.arch_words", 3.8, "the GPU is said to be too old, or not supported"),
+        ("tf.ptxas_old", 1.8, "the GPU is newer than ptxas knows"),
+        ("tf.malloc_async", 1.8, "the GPU or its mode has no asynchronous allocator"),
+        ("torch.capability_min", 4.8, "capability {needs} is needed, and the GPU has {has}"),
+        ("torch.arch_refused", 3.8, "this GPU is not supported"),
+        ("torch.no_kernel_found", 3.2, "there is no kernel for this GPU"),
+        ("torch.no_plans", 1.6, "cuDNN has no plan for this GPU"),
+        ("triton.compile", 2.2, "Triton's compiler failed, as for a GPU that it does not know"),
+        ("kernel.gpu_refused", 2.4, "the driver does not support the card"),
+        ("torch.arch_unsupported", 5.2, "{arch} is not among the architectures this PyTorch was built for"),
+        ("torch.gpu_too_old", 4.8, "{gpu} ({has}) is older than this PyTorch supports"),
+        ("torch.gpu_needs_cuda", 3.2, "{gpu} needs a build for CUDA {needs}"),
+        ("torch.cudnn_arch", 3.2, "cuDNN {cudnn} needs a GPU of {needs} or newer"),
+        ("torch.arch_needs", 3.8, "the operation needs a newer GPU"),
+        ("torch.no_operator", 2.0, "no kernel for this GPU"),
+        ("cuda.no_binary_for_gpu", 4.4, "the build has no code for this GPU (error 209)"),
+        ("triton.no_instruction", 3.8, "the GPU, or the one the code was made for, lacks an instruction"),
+        ("ext.built_for", 4.6, "the kernel was not built for this GPU"),
+        ("build.ptx_target", 2.2, "{arch} lacks {instruction}"),
+        ("torch.bf16", 3.8, "the GPU has no bfloat16"),
+        ("cuda.invalid_device_function", 3.6, "the build has no code for this GPU (error 98)"),
+        ("cuda.invalid_image", 3.2, "the code is not for this GPU (error 200)"),
+        ("cuda.invalid_ptx", 2.4, "the driver could not make code for this GPU from the PTX (error 218)"),
+        ("cuda.invalid_source", 2.0, "the code is not for this GPU (error 300)"),
+        ("cuda.not_found", 2.2, "a kernel is not in the code for this GPU (error 500)", no(line("cuinit"))),
+        ("cudnn.arch_mismatch", 4.2, "cuDNN does not support this GPU's architecture"),
+        ("cudnn.not_supported_arch_mismatch", 4.2, "cuDNN does not support this GPU's architecture"),
+        ("cublas.arch_mismatch", 4.2, "cuBLAS does not support this GPU's architecture"),
+        ("curand.arch_mismatch", 4.0, "cuRAND does not support this GPU's architecture"),
+        ("cusparse.arch_mismatch", 4.0, "cuSPARSE does not support this GPU's architecture"),
+        ("cusolver.arch_mismatch", 4.0, "cuSOLVER does not support this GPU's architecture"),
+        ("nvjitlink.arch_mismatch", 4.0, "the code is for another architecture"),
+        ("tf.ignored_gpu", 4.6, "{gpu} has compute capability {has}, this build needs {needs}"),
+        ("tf.ignored_gpu", 3.2, "{gpu} has compute capability {has}, this build needs {needs}", with_("build.configure")),
+        ("tf.ignored_cores", 2.0, "TensorFlow leaves out the smaller GPU"),
+        ("opencv.arch", 4.6, "OpenCV was built for other GPUs"),
+        ("tf.jit_from_ptx", 3.8, "TensorFlow was not built for compute capability {has}"),
+        ("nvrtc.arch", 4.2, "the compiler does not know this GPU's architecture {arch}", no(line("nvcc"))),
+        ("nvrtc.arch", 2.2, "nvcc does not know {arch}", line("nvcc")),
+        ("torch.capability_short", 3.8, "the operation needs a GPU of {needs} or newer, this one is {has}"),
+        ("triton.too_old", 4.6, "the GPU is older than Triton supports"),
+        ("triton.shared", 2.2, "the kernel wants more {what} than this GPU has"),
+        ("title.arch", 3.2, "an architecture is said not to be supported"),
+        ("generic.no_compatible", 1.6, "the GPU is not one of those supported"),
+        ("title.newer_gpu", 1.9, "the GPU is newer than most builds"),
+        ("cudnn.not_initialized", 1.9, "cuDNN did not start, as where the build does not know the GPU"),
+        ("cudnn.not_initialized", 3.0, "cuDNN did not start with the smallest batch: it is not the memory", with_("title.batch_one")),
+        ("cudnn.execution_failed", 1.9, "cuDNN failed to run, as on a GPU it does not know"),
+        ("cublas.execution_failed", 2.0, "cuBLAS failed to run, as on a GPU it does not know"),
+        ("cublas.not_supported", 1.6, "cuBLAS does not support what it is asked"),
+        ("cublas.not_initialized", 1.3, "cuBLAS did not start"),
+        ("tf.no_algorithm", 1.3, "cuDNN finds no way to convolve"),
+        ("tf.blas", 1.2, "cuBLAS failed"),
+        ("torch.no_engine", 1.6, "cuDNN finds no way to compute this"),
+        ("cufft.internal_error", 2.4, "cuFFT before CUDA 11.8 does not run on this generation"),
+        ("cufft.internal_error", 3.4, "cuFFT before CUDA 11.8 does not run on this generation", line(r"4090|40\d0|ada|h100")),
+        ("build.nvcc_arch", 1.6, "nvcc does not know {arch}"),
+        ("cuda.launch_failed", 0.6, "a kernel failed"),
+        ("cuda.not_supported", 1.2, "the GPU does not support the operation (error 801)"),
+        ("cuda.illegal_instruction", 1.4, "a kernel met an instruction that the GPU does not have"),
+        ("cuda.launch_out_of_resources", 1.6, "the kernel wants more registers than the GPU has (error 701)"),
+        ("cuda.unsupported_exec_affinity", 2.0, "the GPU does not support the affinity"),
+        ("told.other_gpu", 1.4, "with another GPU it works, or the GPU is new", with_("cuda.", "cudnn.", "cublas.", "title.", "nvrtc.", "triton.")),
+        ("title.trouble", 1.5, "something is not supported", said_of("not support|unsupported|capability")),
+        ("title.trouble", 0.6, SAID_TO_FAIL, nothing_else),
+    ),
+    remedies=(
+        meant("PyTorch: install a build with code for this GPU (sm_120 needs CUDA 12.8 builds), from PyTorch's own package index", by="torch"),
+        meant("For a new GPU: install a release of the framework that is built for a newer CUDA (sm_120 needs 12.8)"),
+        meant("For an old GPU: install the last release that supports it"),
+    ),
+    admitted_by=(*NO_CUDNN , *NO_START,),
+    made=_made,
+)  # fmt: skip

@@ -1,0 +1,52 @@
+"""framework.platform_dropped in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, field, native_windows_tf, no, on_macos, on_windows, told_version
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import CPU_BUILD, NO_GPU
+
+_BEFORE_211 = told_version("tensorflow", r"1\.|2\.(?:\d|10)(?:\.|$)")
+
+TEXT = Text(
+    "framework.platform_dropped",
+    clues=(
+        ("tf.op_library", 2.2, "{library} does not exist for this system"),
+        ("loader.mac_symbol", 3.6, "{symbol} is of a newer macOS", field("symbol", "_OBJC|_MPS")),
+        ("tf.windows_dropped", 5.2, "TensorFlow has no GPU support on native Windows since 2.11"),
+        ("title.python_version", 2.6, "there is said to be no release for this Python or system"),
+        ("packages.no_match", 3.6, "there is no {package} {version} for this Python or system"),
+        ("torch.compile_windows", 4.4, "torch.compile does not run on this system"),
+        ("packages.virtual_cuda", 1.6, "conda has no such build for this system"),
+        ("packages.wrong_platform", 3.8, "the wheel is for another Python or system"),
+        ("packages.gpu_removed", 4.2, "tensorflow-gpu no longer exists"),
+        ("tf.built_cpu", 4.2, "TensorFlow on native Windows is built without CUDA since 2.11", on_windows),
+        ("tf.built_cpu", 2.9, "no CUDA build of this release exists for native Windows"),
+        ("title.empty_devices", 2.8, "TensorFlow lists no GPU on Windows", all_of(on_windows, no(_BEFORE_211))),
+        ("title.empty_devices", 1.6, "TensorFlow lists no GPU"),
+        ("title.cpu_device", 2.4, "only the CPU is listed on Windows", all_of(on_windows, no(_BEFORE_211))),
+        ("title.gpu_unseen", 2.8, "TensorFlow 2.11 or newer has no GPU support on native Windows", native_windows_tf),
+        ("title.gpu_unseen", 2.3, "no GPU is seen, and TensorFlow is 2.11 or newer", told_version("tensorflow", r"2\.(1[1-9]|2\d)")),
+        ("title.gpu_unseen", 2.2, "macOS has no CUDA", on_macos),
+        ("title.empty_list", 3.2, "TensorFlow 2.11 or newer has no GPU support on native Windows", native_windows_tf),
+        ("title.empty_list", 2.6, "macOS has no CUDA", on_macos),
+        ("title.bare_false", 2.6, "macOS has no CUDA", on_macos),
+        ("torch.cpu_build", 3.0, "macOS has no CUDA", on_macos),
+        ("triton.missing", 3.0, "Triton does not exist for this system"),
+        ("bnb.compiled", 2.6, "bitsandbytes had no build for Windows", on_windows),
+        ("bnb.setup", 3.2, "bitsandbytes looks for a Linux library on Windows", on_windows),
+        ("torch.no_nccl", 2.8, "NCCL does not exist for Windows"),
+        ("python.glibc", 2.2, "this system's C library is older than the build needs"),
+        ("loader.version_missing", 2.2, "this system's C library is older than the build needs", field("version", "glibc_")),
+        ("tf.no_gpu_found", 1.4, "TensorFlow has no GPU", on_windows),
+        ("title.trouble", 1.8, "the system is said not to be supported", said_of(r"(?:windows|macos|mac)\b[^\n]{0,40}(?:not|un) ?support")),
+        ("title.trouble", 0.7, "the GPU is said to fail on Windows", all_of(nothing_else, on_windows)),
+    ),
+    remedies=(
+        meant("TensorFlow on Windows: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10", 'pip install "tensorflow<2.11"', by="tensorflow", safe=True),
+        meant("Use a Python that the release has wheels for", "python --version"),
+    ),
+    admitted_by=(*NO_GPU , *CPU_BUILD,),
+)  # fmt: skip

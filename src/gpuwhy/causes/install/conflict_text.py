@@ -1,0 +1,59 @@
+"""install.conflict in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.conditions import all_of, field
+from gpuwhy.causes.text.installing import jax_together
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import CPU_BUILD, NO_CUDNN, NO_GPU, NO_START, UNRESOLVED
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.symptom import Reading, Symptom
+
+
+def _both_tensorflows(s: Symptom, r: Reading) -> bool:
+    told = r.told.versions
+    return len({"tensorflow", "tensorflow-gpu", "tensorflow-cpu"} & told.keys()) > 1
+
+
+def _both_runtimes(s: Symptom, r: Reading) -> bool:
+    return {"onnxruntime", "onnxruntime-gpu"} <= r.told.versions.keys()
+
+
+def _made(case: Asked) -> Iterator[Fix]:
+    if any(signature == "jax.plugin_abi" for signature, _, _ in case.behind):
+        yield jax_together(case, "\n".join(line for _, line, _ in case.behind))
+
+
+TEXT = Text(
+    "install.conflict",
+    clues=(
+        ("packages.partial", 2.4, "{name} is an empty shell, as after uninstalling one of two packages"),
+        ("cupy.two_packages", 5.2, "two CuPy packages are installed over each other"),
+        ("ort.two_packages", 5.0, "two onnxruntime packages are installed over each other"),
+        ("tf.partial", 3.8, "tensorflow is an empty shell, as after uninstalling one of two packages"),
+        ("ort.partial", 3.8, "onnxruntime is an empty shell, as after uninstalling one of two packages"),
+        ("ort.not_available", 2.7, "the CPU package may have been installed over the GPU one"),
+        ("ort.not_available", 4.0, "both onnxruntime packages are listed", _both_runtimes),
+        ("told.package", 2.9, "several tensorflow packages are listed", _both_tensorflows),
+        ("told.package", 2.9, "both onnxruntime packages are listed", _both_runtimes),
+        ("loader.undefined_symbol", 2.6, "{symbol} is missing: two wheels write one libnccl", field("symbol", r"p?nccl")),
+        ("loader.undefined_symbol", 3.2, "{symbol} is missing: two wheels write one libnccl", all_of(field("symbol", r"p?nccl"), field("object", r".*libtorch"))),
+        ("packages.no_suitable", 2.4, "installing pulls the CPU package over the GPU one"),
+        ("jax.plugin_abi", 2.0, "the plug-in and jaxlib are of different releases"),
+        ("packages.uninstalled_over", 1.6, "{package} was removed"),
+        ("tf.old_api", 0.8, "the tensorflow that is imported is not the one that is expected"),
+        ("title.two_packages", 2.5, "two packages that provide the same files are named together"),
+    ),
+    remedies=(
+        meant("Remove all packages of TensorFlow, then install one", "pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu\npip install \"tensorflow[and-cuda]\"", by="tensorflow", safe=True),
+        meant("Remove all packages of ONNX Runtime, then install one", "pip uninstall -y onnxruntime onnxruntime-gpu\npip install onnxruntime-gpu", by="onnxruntime", safe=True),
+        meant("Remove all packages of CuPy, then install one", "pip uninstall -y cupy cupy-cuda11x cupy-cuda12x cupy-cuda13x\npip install cupy-cuda12x", by="cupy", safe=True),
+        meant("See which packages of one family are installed together; remove them all, then install one", "pip list", safe=True, look=True),
+    ),
+    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *UNRESOLVED , *CPU_BUILD,),
+    made=_made,
+)  # fmt: skip

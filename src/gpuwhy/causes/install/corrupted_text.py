@@ -1,0 +1,49 @@
+"""install.corrupted in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import all_of, asks, field, in_packages, line, no, wants, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START, UNRESOLVED
+
+_PARTS = r"(?:torch|jaxlib|onnxruntime)\.(?!_C\b)\w|tensorflow\.python\.\w"
+
+TEXT = Text(
+    "install.corrupted",
+    clues=(
+        ("packages.node_binding", 2.6, "the compiled part of the package is not there"),
+        ("packages.partial", 2.9, "{name} is an empty shell: files of it are gone"),
+        ("torch.preload", 2.2, "{library} is missing from the environment"),
+        ("build.damaged", 4.6, "{library} is damaged: the linker does not recognise it"),
+        ("loader.no_permission", 3.0, "{library} may not be read by this user: the installation is damaged", no(asks("driver"))),
+        ("shadow.circular", 2.0, "{name} of the installed package is there in part only", in_packages),
+        ("loader.corrupt", 4.8, "{library} is damaged: it is no complete library"),
+        ("loader.wrong_class", 2.6, "{library} is a library of another kind ({elf})", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
+        ("torch.checkpoint", 2.2, "the checkpoint file is damaged"),
+        ("loader.cudnn_windows", 3.2, "{library} is damaged or of another architecture", field("number", "193")),
+        ("packages.damaged", 4.0, "a package file is damaged"),
+        ("packages.damaged_words", 2.4, "a file is said to be damaged"),
+        ("windows.dll_load_failed", 3.0, "a DLL is damaged or of another architecture", field("invalid", ".")),
+        ("windows.error", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),
+        ("windows.load_library", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),
+        ("signal.bus", 2.9, "a bus error, as of a library file that is cut off"),
+        ("loader.cudnn_sub", 1.6, "a part of cuDNN is missing from its folder", no(wants("driver", "nvrtc"))),
+        ("loader.cudnn_symbol", 1.6, "a part of cuDNN is missing from its folder"),
+        ("tf.partial", 2.4, "tensorflow is an empty shell: its files are gone"),
+        ("ort.partial", 2.2, "onnxruntime is an empty shell: its files are gone"),
+        ("windows.torch_dll", 1.6, "{library} cannot be loaded"),
+        ("tf.cudnn_handle", 0.9, "cuDNN did not start; a stale ~/.nv cache does that too"),
+        ("tf.conv_check", 1.9, "cuDNN failed inside a check; a stale ~/.nv cache does that too"),
+        ("cuda.invalid_image", 1.2, "the GPU code is damaged"),
+        ("cuda.software_validity_not_established", 2.4, "an integrity check failed (error 103)"),
+        ("loader.cannot_open", 2.5, "pip installs {library} with torch: here its file is gone, or cannot be read", all_of(asks("cuda", "cudnn", "nccl", "nvrtc"), with_("torch.own_import"))),
+        ("python.module", 0.8, "a module is not there"),
+        ("python.module", 3.3, "{name} is a part of its package, and its file is not there", all_of(field("name", _PARTS), no(line("is not a package")))),
+    ),
+    remedies=(
+        meant("Install the package again, past the cache", "pip install --force-reinstall --no-cache-dir PACKAGE"),
+        meant("Delete the driver's compute cache", "rm -rf ~/.nv/ComputeCache"),
+    ),
+    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER , *UNRESOLVED,),
+)  # fmt: skip

@@ -1,0 +1,32 @@
+"""memory.fragmentation in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import FIGURES, nothing_else
+from gpuwhy.causes.text.conditions import all_of, field, free_but_refused, no, own_little, splintered
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+
+TEXT = Text(
+    "memory.fragmentation",
+    clues=(
+        ("memory.torch_oom", 4.0, "{wanted} was asked for while {unused} of what this process holds lay unused in pieces", splintered),
+        ("memory.torch_oom", 1.4, FIGURES, no(splintered)),
+        ("memory.torch_oom", 2.4, FIGURES + ", so more was free than asked for", free_but_refused),
+        ("memory.torch_oom", 3.2, FIGURES + ", so more was free than asked for", all_of(free_but_refused, no(own_little))),
+        ("memory.bfc", 2.6, "{wanted} did not fit although it is little", field("wanted", r"[\d.]+ ?(?:M|K)i?B")),
+        ("memory.bfc", 1.5, "{wanted} did not fit"),
+        ("ort.arena", 1.6, "the arena may be in pieces"),
+        ("memory.torch_oom_bare", 0.9, "the memory may be in pieces"),
+        ("memory.xla_oom", 0.8, "the memory may be in pieces"),
+        ("memory.tf_oom", 0.8, "the memory may be in pieces"),
+        ("title.fragmented", 2.8, "memory is said to be in pieces"),
+        ("title.oom", 0.6, "memory is said to run out", nothing_else),
+    ),
+    remedies=(
+        meant("PyTorch: let segments grow", "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", by="torch", safe=True),
+        meant("PyTorch before 2.1: keep large blocks whole", "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128", by="torch", safe=True),
+        meant("TensorFlow: use CUDA's own pool", "export TF_GPU_ALLOCATOR=cuda_malloc_async", by="tensorflow", safe=True),
+        meant("Keep shapes the same from step to step"),
+    ),
+)  # fmt: skip

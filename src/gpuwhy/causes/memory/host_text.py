@@ -1,0 +1,71 @@
+"""memory.host in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import FIGURES, OF_SHM, nothing_else
+from gpuwhy.causes.text.conditions import any_of, counting, field, free_but_refused, in_wsl, line, no, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import SHARED_MEMORY
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_MEMORY, NO_START
+
+TEXT = Text(
+    "memory.host",
+    clues=(
+        ("memory.compiler_killed", 3.4, "the compiler was killed for memory"),
+        ("cuda.out_of_memory", 3.8, "pinned host memory could not be had", any_of(line(r"cudahost|pinned"), with_("memory.pin_here"))),
+        ("memory.system_ram", 4.4, "{wanted} of host memory is needed, {free} is there"),
+        ("memory.worker_killed", 5.0, "a data-loader worker was ended by the system ({signal})", no(field("signal", "seg|abort"))),
+        ("memory.worker_killed", 2.0, "a data-loader worker crashed", field("signal", "seg|abort")),
+        ("memory.worker_gone", 2.8, "a data-loader worker vanished"),
+        ("memory.shm", 4.4, "shared memory is used up"),
+        ("memory.cpu_allocator", 4.6, "the host's memory is used up"),
+        ("memory.tf_oom", 4.8, "a tensor did not fit into the host's memory", field("device", "cpu")),
+        ("memory.pinned", 4.0, "pinned host memory could not be had"),
+        ("memory.killer", 5.2, "the kernel killed a process for memory"),
+        ("memory.node", 5.0, "the machine ran low on memory"),
+        ("memory.wsl_resident", 2.4, "Windows ran out of memory that the GPU can use"),
+        ("signal.kill", 3.6, "the process was killed, as the kernel does for memory"),
+        ("signal.bus", 2.9, "a bus error, as where /dev/shm is full"),
+        ("windows.page_file", 5.0, "Windows' paging file is too small"),
+        ("windows.dll_load_failed", 4.6, "Windows' paging file is too small", field("paging", ".")),
+        ("loader.cudnn_windows", 3.8, "Windows has no memory left for {library}", field("number", "1455|8$|14$")),
+        ("nccl.shm", 3.0, "NCCL could not get shared memory"),
+        ("cuda.out_of_memory", 3.5, "under WSL the limit of host memory gives the same error", in_wsl),
+        ("cuda.out_of_memory", 1.9, "pinned host memory gives the same error"),
+        ("cuda.out_of_memory", 3.6, "memory ran out while the devices were counted, before any GPU memory is used: it is the host's", counting),
+        ("memory.torch_oom", 1.8, FIGURES + ", yet it was refused", free_but_refused),
+        ("memory.oom_words", 1.0, "the host's memory may be meant"),
+        ("cuda.map_failed", 2.2, "memory could not be mapped (error 205)"),
+        ("cuda.host_memory_", 2.6, "host memory could not be registered"),
+        ("cudnn.internal_error_host_allocation_failed", 4.2, "cuDNN could not get host memory"),
+        ("signal.kernel_died", 1.6, "the notebook's kernel died, as when host memory is used up"),
+        ("memory.tf_oom_bare", 1.2, "the host's memory may be meant"),
+        ("told.shm_df", 1.6, "/dev/shm has 64 MB"),
+        ("limit.space", 4.6, "shared memory is full", OF_SHM),
+        ("loader.no_map", 2.6, "{library} could not be mapped into memory"),
+        ("limit.locked", 1.6, "host memory could not be locked"),
+        ("peer.died", 2.2, "a process was killed, as the kernel does for memory", any_of(field("signal", r"9\b|sigkill|kill"), field("name", "sigkill"))),
+        ("peer.died", 1.6, "a process vanished, as when the kernel kills for memory"),
+        ("title.oom", 2.4, "the host's memory is said to run out", line(r"\b(?:ram|system memory|host memory|cpu memory)\b")),
+        ("title.oom", 0.9, "memory is said to run out", nothing_else),
+        ("title.killed", 2.2, "the process is said to be killed, as the kernel does for memory"),
+        ("title.shutdown", 0.6, "the machine goes down", nothing_else),
+        ("title.crash", 0.5, "it crashes", nothing_else),
+    ),
+    remedies=(
+        meant("Slurm: ask for more memory", "sbatch --mem=64G JOB    # or, in the script: #SBATCH --mem=64G", said="memory.killer signal.kill title.", by="slurm"),
+        meant("Slurm: see what the job took, and what it had asked for", "sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State", said="memory.killer signal.kill title.", by="slurm", safe=True, look=True),
+        meant("Kubernetes: give the container more memory, in the pod's manifest", "resources: {limits: {memory: 32Gi}}", said="memory.killer", line="oomkilled"),
+        meant("Docker: start it without a limit, or with a higher one", "docker run --memory=SIZE IMAGE", said="memory.killer", line="oomkilled|memory cgroup"),
+        *SHARED_MEMORY,
+        meant("Start the container with more shared memory", "docker run --gpus all --shm-size=8g IMAGE", said="memory.shm signal.bus memory.worker_killed told.shm_df"),
+        meant("Or use fewer data-loader workers (num_workers=0 needs no shared memory)", said="memory.shm signal.bus memory.worker_killed memory.worker_gone"),
+        meant("Compile with fewer jobs at once", "export MAX_JOBS=2", said="memory.compiler_killed", safe=True),
+        meant("Windows: enlarge the paging file, then restart", said="windows.page_file windows.dll_load_failed loader.cudnn_windows"),
+        meant("Load less at once: fewer data-loader workers, no pinned memory"),
+        meant("Container: give it more shared memory", "docker run --shm-size=8g IMAGE"),
+        meant("WSL: raise memory= in .wslconfig; Windows: enlarge the paging file"),
+    ),
+    admitted_by=(*NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER , *NO_MEMORY,),
+)  # fmt: skip

@@ -1,0 +1,79 @@
+"""memory.other_process in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gpuwhy.causes.text.common import FIGURES, GRABS, nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, field, free_but_refused, line, no, others_hold, own_little, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_CUDNN, NO_MEMORY, NO_START
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.symptom import Reading, Symptom
+
+
+def _late(s: Symptom, r: Reading) -> bool:
+    """In a running training, not at the start."""
+    return bool(r.has("torch.lazy_init"))
+
+
+def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """End the process that the message names."""
+    for one in symptoms:
+        if one.signature == "memory.torch_oom" and one.get("pid"):
+            pid = one.get("pid")
+            windows = reading.told.os == "windows"
+            yield Fix(
+                f"End process {pid}, which holds {one.get('held')}, where it is yours and not needed",
+                f"taskkill /PID {pid}" if windows else f"ps -o user,etime,cmd -p {pid}\nkill {pid}",
+                check="gpuwhy explain LOG",
+            )
+            return
+
+
+TEXT = Text(
+    "memory.other_process",
+    clues=(
+        ("title.grabs", 1.8, "another process holds the memory"),
+        ("cuda.out_of_memory", 4.0, "not even a context fits: other processes hold the memory", line(r"primaryctxretain|implicit initialization|failed initializing streamexecutor")),
+        ("memory.buffer", 1.6, "others may hold the memory"),
+        ("memory.torch_oom", 4.2, "{wanted} was asked for; {free} of {total} was free, and process {pid} held {held}", all_of(others_hold, field("pid", "."))),
+        ("memory.torch_oom", 4.0, FIGURES + ": others hold the rest", others_hold),
+        ("memory.torch_oom", 3.0, FIGURES + ", yet it was refused: others, or the system, hold it", all_of(free_but_refused, own_little)),
+        ("memory.torch_oom", 1.2, FIGURES, no(others_hold)),
+        ("memory.torch_oom_bare", 1.5, "others may hold the memory"),
+        ("memory.other_holders", 2.0, "process {pid} holds {held}"),
+        ("cuda.out_of_memory", 3.5, "CUDA is out of memory (error 2) without figures: it could not even start", _late),
+        ("cuda.out_of_memory", 3.0, "CUDA is out of memory (error 2) without the figures of PyTorch's allocator", no(GRABS)),
+        ("cuda.out_of_memory", 2.4, "CUDA is out of memory (error 2) without figures"),
+        ("memory.oom_words", 1.9, "others may hold the memory"),
+        ("memory.tf_grab", 2.6, "{wanted} could not be had when the framework started: others hold it"),
+        ("memory.dst_tensor", 2.4, "the GPU is full, perhaps of others"),
+        ("memory.at_start", 4.4, "{free} of {total} GiB was free before the program had taken any"),
+        ("memory.tensorrt", 1.6, "others may hold the memory"),
+        ("memory.dispatched", 1.4, "others may hold the memory"),
+        ("memory.xla_request", 1.8, "others may hold the memory"),
+        ("memory.kv_cache", 1.8, "others may hold the memory"),
+        ("cudnn.not_initialized", 1.4, "cuDNN did not start, as on a full GPU"),
+        ("cudnn.alloc_failed", 1.4, "cuDNN could not get memory"),
+        ("cudnn.internal_error", 1.0, "cuDNN failed inside, as on a full GPU"),
+        ("cublas.not_initialized", 1.6, "cuBLAS did not start, as on a full GPU"),
+        ("cublas.alloc_failed", 1.4, "cuBLAS could not get memory"),
+        ("tf.cudnn_handle", 1.4, "cuDNN did not start, as on a full GPU"),
+        ("tf.blas", 1.9, "cuBLAS failed, as on a GPU that another program fills"),
+        ("told.gpu_memory", 0.8, "{free} of {total} was free"),
+        ("tf.used_elsewhere", 1.6, "no context could be made on the GPU"),
+        ("memory.xla_oom", 1.4, "others may hold the memory"),
+        ("title.held", 2.7, "another process, or a dead one, is said to hold the memory"),
+        ("title.held", 3.4, "another process, or a dead one, is said to hold the memory", with_("memory.", "cuda.out_of_memory")),
+        ("title.oom", 1.2, "memory is said to run out", nothing_else),
+        ("title.trouble", 0.9, "memory is said to fail", said_of("memory|vram")),
+    ),
+    remedies=(
+        meant("See who holds the memory", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", safe=True, look=True),
+        meant("Use another GPU", "export CUDA_VISIBLE_DEVICES=1", safe=True),
+    ),
+    admitted_by=(*NO_CUDNN , *NO_START , *NO_MEMORY,),
+    named=_named,
+)  # fmt: skip

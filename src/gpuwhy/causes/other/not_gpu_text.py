@@ -1,0 +1,183 @@
+"""other.not_gpu in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.causes.text.common import OF_SHM, nothing_else, of_network
+from gpuwhy.causes.text.conditions import all_of, asks, field, no, no_errors, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import CRASH, FAULTS
+from gpuwhy.causes.text.room import Text
+from gpuwhy.model.symptom import Reading, Symptom
+
+_LOGGED = re.compile(r"\.(?:cc|py|cpp|cu):\d|\]|^\S+/|^\W*\d{4}-|rebuild tensorflow|importerror|warning", re.IGNORECASE)
+
+
+def _taken_for_error(s: Symptom, r: Reading) -> bool:
+    """A person complains, and the only message of a program is a harmless one."""
+    return no_errors(s, r) and any(o.signature == "title.trouble" and not _LOGGED.search(o.text) for o in r.symptoms)
+
+
+_NOTES = (
+    "numa",
+    "factory",
+    "trt",
+    "computation_placer",
+    "ldconfig",
+    "cupti",
+    "pcie",
+    "op_by_op",
+    "delay_kernel",
+    "cpu_features",
+)
+
+
+def _only_plain(s: Symptom, r: Reading) -> bool:
+    """Every error in the text is a plain Python one."""
+    return all(o.speaker in ("python", "title", "signal", "packages") for o in r.errors)
+
+
+_GPU_WORDS = re.compile(
+    r"cuda|gpu|nvidia|cudnn|nccl|device|tensor|memory|shape|dtype|capability|libcu|triton|kernel", re.IGNORECASE
+)
+
+
+def _no_gpu_words(s: Symptom, r: Reading) -> bool:
+    """A plain Python error whose words are not of the GPU."""
+    return _only_plain(s, r) and not _GPU_WORDS.search(s.text)
+
+
+def _past_warning(s: Symptom, r: Reading) -> bool:
+    """A plain Python error that ended a program which had outlived a warning."""
+    return _no_gpu_words(s, r) and any(o.warned and o.role == "echo" and o.line < s.line for o in r.symptoms)
+
+
+def _trt_only(s: Symptom, r: Reading) -> bool:
+    """TensorFlow's note that TensorRT is absent, and nothing that went wrong."""
+    return with_("harmless.trt")(s, r) and all(o.signature == "loader.tensorrt" for o in r.errors)
+
+
+def _past_notes(s: Symptom, r: Reading) -> bool:
+    """Python raised it after TensorFlow had noted that it goes on without a library."""
+    notes = ("loader.tf_dso", "loader.tf_skip", "tf.skipping", "windows.could_not_find", "title.", "python.", "signal.")
+    return r.has("harmless.cudart_stub") and all(o.signature.startswith(notes) for o in r.errors)
+
+
+_CALM = -0.15
+
+TEXT = Text(
+    "other.not_gpu",
+    clues=(
+        ("limit.closed", 1.6, "a matter of file rights"),
+        ("limit.space", 1.4, "a matter of the disk", no(OF_SHM)),
+        ("peer.port", 1.6, "ports or addresses, not the GPU"),
+        ("peer.unreachable", 3.4, "a download or a service, not a process of the job", of_network),
+        ("peer.gone", 2.6, "a connection to a service was lost", of_network),
+        ("peer.died", 1.4, "a process of the program's own died"),
+        ("order.deleted", 1.6, "a mistake of the program"),
+        ("order.main_guard", 2.0, "a missing main guard"),
+        ("order.twice", 1.4, "a mistake of the program"),
+        ("title.trouble", 0.4, "the GPU need not be at fault", nothing_else),
+        ("title.crash", 0.6, "a crash that says nothing", all_of(nothing_else, no(with_("python.numpy_abi")))),
+        *((f"harmless.{name}", 1.8, "what is taken for an error is a note", _taken_for_error) for name in _NOTES),
+        ("ending.own", 4.2, "{name} ended the program at {where}: {what}; nothing that it printed before leads there"),
+        ("ending.usage", 4.6, "the program was called with arguments that it does not take: {what}"),
+        ("ending.inside", 2.2, "{name} at {where}: {what}; its words are not of the GPU"),
+        ("python.module", 5.0, "the module {name} is not installed; the missing library is only a note", _past_notes),
+        ("python.import_name", 4.6, "{name} does not exist in the module; the missing library is only a note", _past_notes),
+        ("harmless.pcie", _CALM, "a note about the bus, no error", no_errors),
+        ("harmless.delay_kernel", _CALM, "a note of XLA's autotuner, no error", no_errors),
+        ("harmless.op_by_op", _CALM, "a note of XLA, no error", no_errors),
+        ("build.other_header", 1.2, "{header} is not found at compile time"),
+        ("tf.addons", 2.2, "packages of different releases"),
+        ("packages.node_binding", 2.2, "the package for Node was not built or downloaded"),
+        ("python.tf_frames", 0.8, "the traceback ends in TensorFlow's Python code", no_errors),
+        ("program.shape_words", 1.4, "a mistake of the program"),
+        ("packages.wrong_platform", 1.8, "a wheel is not for this platform"),
+        ("generic.cpu_used", 1.6, "a note that the CPU is used"),
+        ("torch.probability", 1.8, "the numbers went astray: a matter of the model"),
+        ("torch.dynamo", 1.0, "PyTorch's compiler failed"),
+        ("torch.plan_failed", 2.2, "a warning: another plan is taken", no_errors),
+        ("container.compose", 2.2, "the compose file or docker is too old"),
+        ("xla.old_driver", 1.4, "a note: compiling is slower"),
+        ("python.protobuf", 1.4, "protobuf's versions do not fit"),
+        ("python.numpy_abi", 1.4, "a module was compiled against NumPy 1 and meets NumPy 2, or the other way round"),
+        ("python.glibc", 3.2, "the system's C or C++ library is too old"),
+        ("python.avx", 3.8, "the CPU lacks instructions that the build uses"),
+        ("python.keras", 2.4, "Keras versions do not fit"),
+        ("python.module", 3.0, "the module {name} is not installed", all_of(_only_plain, no(with_("build.isolated")))),
+        ("python.import_name", 3.0, "{name} does not exist in the module", _only_plain),
+        ("python.attribute", 2.7, "a plain Python error: {what}", _no_gpu_words),
+        ("python.attribute", 1.8, "a plain Python error: {what}", _only_plain),
+        ("packages.partial", 1.6, "{name} is of another release than the program expects"),
+        ("python.exception", 3.6, "a plain Python error, {name}, ended the program; the warning before it is another matter", _past_warning),
+        ("python.attribute", 3.6, "a plain Python error ended the program: {what}; the warning before it is another matter", _past_warning),
+        ("ort.no_model", 4.0, "the model's file is not there, or not a model"),
+        ("python.exception", 2.5, "a plain Python error: {name}", _no_gpu_words),
+        ("python.exception", 1.0, "a plain Python error: {name}", _only_plain),
+        ("python.http", 3.2, "a download failed", _only_plain),
+        ("python.runtime", 1.6, "an error that says nothing of the GPU", _no_gpu_words),
+        ("python.command", 2.2, "a command is not installed", _only_plain),
+        ("python.warning", _CALM, "a warning, no error", no_errors),
+        ("tf.old_api", 3.6, "{name} does not exist in this TensorFlow"),
+        ("windows.msvc", 4.0, "the Microsoft C++ runtime is not installed"),
+        ("windows.dll_load_failed", 1.6, "a DLL of the system is missing"),
+        ("windows.dll_load_failed", 2.6, "a DLL failed to start, as without the Microsoft C++ runtime or AVX", field("init", ".")),
+        ("windows.error", 2.0, "a DLL failed to start (1114)", field("number", "1114")),
+        ("windows.torch_dll", 2.0, "{library} needs a DLL of the system"),
+        ("windows.module_missing", 1.2, "a DLL of the system may be missing"),
+        ("loader.cannot_open", 3.0, "{library} is not of the GPU stack", asks("other")),
+        ("loader.version_missing", 2.8, "the system's {library} is too old", field("version", "glibc|cxxabi|gcc")),
+        ("loader.undefined_symbol", 2.8, "{symbol} is not of the GPU stack", field("symbol", r"_?Py|iJIT|ffi_|SSL|XML|png|jpeg|sqlite|EVP|_gfortran|mkl|cblas_|omp_|GOMP")),
+        ("loader.tensorrt", 2.2, "TensorRT is optional: TensorFlow goes on without it", all_of(with_("tf.", "harmless."), no(_trt_only))),
+        ("loader.tensorrt", _CALM, "TensorRT is optional: TensorFlow goes on without it", _trt_only),
+        ("loader.libtpu", _CALM, "JAX looks for a TPU first: nothing is wrong", no_errors),
+        ("jax.other_backend", _CALM, "JAX looks for {backend} first: nothing is wrong", no_errors),
+        ("jax.tpu", _CALM, "JAX looks for a TPU first: nothing is wrong", no_errors),
+        ("tf.trt_mismatch", 2.4, "a note of TensorRT, no error"),
+        ("harmless.factory", _CALM, "a registration note, no error", no_errors),
+        ("harmless.numa", _CALM, "a note about NUMA, no error", no_errors),
+        ("harmless.cpu_features", _CALM, "a note about the CPU, no error", no_errors),
+        ("harmless.trt", _CALM, "TensorRT is optional", no_errors),
+        ("harmless.xla_host", _CALM, "a note about XLA, no error", no_errors),
+        ("harmless.ldconfig", _CALM, "ldconfig's complaint breaks nothing", no_errors),
+        ("harmless.computation_placer", _CALM, "a registration note, no error", no_errors),
+        ("harmless.mlir", _CALM, "a note, no error", no_errors),
+        ("harmless.loaded_ok", _CALM, "a library was loaded", no_errors),
+        ("harmless.cupti", _CALM, "profiling is not needed to run", no_errors),
+        ("harmless.drop_remainder", _CALM, "the end of the data, no error", no_errors),
+        ("harmless.deprecation", _CALM, "a deprecation, no error", no_errors),
+        ("harmless.absl", _CALM, "a logging note, no error", no_errors),
+        ("memory.bfc", 1.6, "the allocator says that it is not a failure", field("harmless", ".")),
+        ("torch.image_extension", 1.4, "torchvision's image reader is optional"),
+        ("tf.pywrap", 1.6, "a library of the system is missing, or the CPU is too old"),
+        ("python.openmp", 3.8, "OpenMP or MKL is loaded twice or damaged"),
+        ("python.numba_numpy", 3.6, "NumPy's version does not fit"),
+        ("torch.state_dict", 3.2, "the weights do not fit the model"),
+        ("torch.checkpoint", 2.4, "the checkpoint cannot be read"),
+        ("packages.conflict", 2.8, "packages ask for versions that exclude each other"),
+        ("packages.no_match_other", 2.6, "a package does not exist for this Python or system"),
+        ("packages.no_match", 2.0, "a package does not exist for this Python or system"),
+        ("packages.gpu_removed", 2.4, "tensorflow-gpu no longer exists"),
+        ("program.devices", 2.3, "a mistake of the program"),
+        ("program.shape", 1.4, "a mistake of the program"),
+        ("program.index", 1.4, "a mistake of the program"),
+        ("nvrtc.temp", 1.6, "the path of temporary files cannot be read"),
+        ("nccl.rendezvous", 1.4, "ports or addresses, not the GPU"),
+        ("memory.worker_gone", 1.6, "a data-loader worker vanished, as on Windows without the main guard"),
+        ("memory.worker_killed", 1.8, "a data-loader worker crashed", field("signal", "seg|abort")),
+        ("signal.segv", 1.6, "a crash that says nothing"),
+        ("jax.plugin_abi", 0.6, "packages of different releases"),
+        ("loader.static_tls", 2.2, "the order of imports"),
+        ("build.python_header", 1.8, "Python's headers are not installed"),
+        ("build.missing_tool", 1.6, "a build tool is not there"),
+        ("build.msvc", 2.0, "the Microsoft compiler is not found"),
+    ),
+    remedies=(
+        meant("Windows: install the Microsoft Visual C++ redistributable", said="windows.msvc windows.dll_load_failed windows.torch_dll windows.error"),
+        meant(CRASH, FAULTS, said="signal.segv memory.worker_killed", safe=True),
+        meant("Update docker and Compose: the file asks for more than they know", said="container.compose"),
+        meant("Read the last line of the traceback: it names the module or file"),
+    ),
+)  # fmt: skip

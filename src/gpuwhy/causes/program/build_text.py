@@ -1,0 +1,107 @@
+"""program.build in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gpuwhy.causes.text.common import nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, field, line, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import CUDA_HOME
+from gpuwhy.causes.text.room import Text
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.symptom import Reading, Symptom
+
+_ISOLATED = all_of(
+    field("name", r"(?:torch|numpy|tensorflow|jax|jaxlib|cupy|packaging|wheel|setuptools|ninja|psutil)$"),
+    with_("build.isolated"),
+)
+
+_GCC = r"gcc versions? (?:later|greater|newer) than (?P<gcc>4\.\d|\d+)"
+
+
+def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """Build where the module is installed, not in pip's own environment."""
+    module = next((s.get("name") for s in symptoms if s.signature == "python.module"), "")
+    if module and reading.has("build.isolated"):
+        package = next((s.get("package") for s in reading.all("build.package")), "PACKAGE")
+        yield Fix(
+            f"Build in the environment that has {module}, not in pip's own; install {module} there first",
+            f"pip install {module} ninja packaging wheel setuptools\npip install --no-build-isolation {package}"
+            if module == "torch"
+            else f"pip install {module}\npip install --no-build-isolation {package}",
+            safe=True,
+            check="gpuwhy explain LOG",
+        )
+
+
+TEXT = Text(
+    "program.build",
+    clues=(
+        ("build.other_header", 2.6, "{header} is not found at compile time"),
+        ("packages.node_binding", 2.4, "the compiled part of the package was not built"),
+        ("tf.no_factory", 4.0, "the program is not linked with TensorFlow's sessions"),
+        ("memory.compiler_killed", 2.4, "the compiler was killed"),
+        ("build.ext_module", 3.4, "the extension {name} was not built"),
+        ("build.cuda_home_colon", 1.8, "CUDA_HOME is set wrongly"),
+        ("ext.not_installed", 2.8, "the extension was not built"),
+        ("torch.backend_missing", 2.2, "the program is not linked with the CUDA part"),
+        ("build.host_compiler", 4.8, "nvcc does not accept this host compiler"),
+        ("build.undefined_reference", 4.6, "the linker misses {symbol}"),
+        ("build.header", 3.4, "{header} is not found at compile time"),
+        ("build.python_header", 4.6, "Python's headers are not installed"),
+        ("build.packs", 2.9, "the compiler and the CUDA headers do not fit"),
+        ("build.cu_error", 3.6, "the compiler stops: {what}"),
+        ("build.nvcc_error", 3.4, "nvcc stops: {what}"),
+        ("nvrtc.arch", 3.4, "nvcc does not know {arch}", line("nvcc")),
+        ("build.standard", 4.2, "the compiler is told an older C++ than the headers need"),
+        ("build.ptx_target", 3.8, "the code uses {instruction}, which {arch} does not have"),
+        ("build.ptx_isa", 2.4, "the code needs PTX {needs}"),
+        ("build.plugin", 3.4, "the program's own CUDA kernels did not compile"),
+        ("build.nvcc_arch", 4.2, "nvcc does not know {arch}"),
+        ("build.cmake_compiler", 3.1, "CMake finds no working CUDA compiler"),
+        ("build.cmake_find", 3.2, "CMake does not find {what}"),
+        ("build.bazel", 4.2, "the build's configuration does not find CUDA"),
+        ("build.cannot_find_l", 3.0, "the linker finds no {library}"),
+        ("build.configure", 3.6, "the build's CUDA settings are in play"),
+        ("build.gcc_new", 2.8, "the C++ ABI flag is in play"),
+        ("build.msvc", 3.2, "the Microsoft compiler is not found"),
+        ("build.missing_tool", 3.2, "a build tool is not there"),
+        ("build.cuda_home", 2.3, "CUDA_HOME names no toolkit"),
+        ("build.nvcc_missing", 2.2, "nvcc is not found"),
+        ("build.failed", 2.4, "a build failed"),
+        ("python.module", 5.2, "the build imports {name}, and pip builds in an environment of its own that has none", _ISOLATED),
+        ("build.damaged", 2.6, "the linker refuses {library}"),
+        ("kernel.dkms", 1.8, "a module build failed"),
+        ("opencv.no_cuda", 1.8, "the library was built without CUDA"),
+        ("tf.ignored_gpu", 1.8, "the own build was made for {needs}"),
+        ("loader.undefined_symbol", 1.4, "the own build lacks {symbol}", field("symbol", "_Z")),
+        ("torch.cuda_mismatch", 1.6, "an extension is being built"),
+        ("nvrtc.compilation", 2.6, "NVRTC could not compile the program"),
+        ("launch.shared", 1.8, "the compiler refuses the kernel", line("ptxas|error")),
+        ("launch.parameters", 2.6, "the compiler refuses the kernel"),
+        ("limit.preprocess", 2.4, "nvcc could not run its host compiler"),
+        ("title.trouble", 1.6, "a build is said to fail", said_of(r"compil|\bbuild|nvcc|cmake")),
+        ("title.trouble", 1.0, "a build is said to fail", all_of(nothing_else, with_("build.here", "build.failed", "told.nvcc"))),
+    ),
+    remedies=(
+        meant("Use the newest host compiler that this nvcc accepts", "sudo apt install g++-{gcc}\nexport NVCC_PREPEND_FLAGS='-ccbin g++-{gcc}'    # or nvcc -ccbin g++-{gcc}", said="build.host_compiler", line=_GCC, root=True),
+        meant("Or, without root, conda's", "conda install -c conda-forge gxx={gcc}\nexport NVCC_PREPEND_FLAGS=\"-ccbin $CONDA_PREFIX/bin/g++\"", said="build.host_compiler", line=_GCC, safe=True),
+        meant("Or install a newer CUDA toolkit, which accepts newer compilers", said="build.host_compiler"),
+        meant("Windows: install the older Visual Studio build tools that this CUDA accepts, beside the others", said="build.host_compiler", line="visual studio"),
+        meant("Leave that architecture out: name the ones that this nvcc knows", "nvcc --list-gpu-arch\nexport TORCH_CUDA_ARCH_LIST=8.6", said="build.nvcc_arch nvrtc.arch", safe=True),
+        meant("Or, where the GPU itself is of that architecture, install a newer CUDA toolkit", said="build.nvcc_arch nvrtc.arch"),
+        meant("Install Python's headers", "sudo apt install python3-dev", said="build.python_header", root=True),
+        meant("Ask for a newer C++", "export CXXFLAGS=-std=c++17 NVCC_APPEND_FLAGS=-std=c++17", said="build.standard", safe=True),
+        meant("Compile for the GPU's own architecture", "export TORCH_CUDA_ARCH_LIST=8.6", said="build.ptx_target build.configure", safe=True),
+        meant("Install the build tools", "sudo apt install build-essential ninja-build cmake", said="build.missing_tool", root=True),
+        meant("Windows: build in the x64 Native Tools prompt of Visual Studio", said="build.msvc"),
+        meant("Compile with fewer jobs at once: the compiler was killed for memory", "export MAX_JOBS=2", said="memory.compiler_killed", safe=True),
+        meant("Build the extension under the installed PyTorch", "pip install --no-build-isolation --no-cache-dir --force-reinstall EXTENSION", said="build.ext_module ext.not_installed", safe=True),
+        *CUDA_HOME,
+        meant("Name the toolkit", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", safe=True),
+        meant("Name the architecture", "export TORCH_CUDA_ARCH_LIST=8.6", by="torch", safe=True),
+        meant("Windows: build in the x64 Native Tools prompt of Visual Studio"),
+    ),
+    named=_named,
+)  # fmt: skip

@@ -1,0 +1,38 @@
+"""program.fork in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import line, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+
+TEXT = Text(
+    "program.fork",
+    clues=(
+        ("torch.fork", 5.4, "CUDA was started before the process forked"),
+        ("torch.fork_bad", 4.4, "CUDA was started before the process forked"),
+        ("numba.forked", 5.2, "CUDA was started before the process forked"),
+        ("program.fork", 3.8, "CUDA and fork are named together"),
+        ("program.fork_here", 1.2, "the process forks"),
+        ("cuda.not_initialized", 3.4, "CUDA does not initialise (error 3), as in a forked child", with_("torch.", "python.", "numba.", "tf.", "cupy.")),
+        ("cuda.not_initialized", 2.4, "CUDA does not initialise (error 3), as in a forked child"),
+        ("cuda.deinitialized", 2.4, "CUDA is shutting down (error 4), as in a forked child"),
+        ("cuda.invalid_context", 3.0, "the context is another thread's or process' (error 201)"),
+        ("cuda.context_is_destroyed", 3.0, "the context is gone (error 709)"),
+        ("program.context", 3.4, "a CUDA context is used where it is not current"),
+        ("cuda.invalid_handle", 2.0, "a handle of another context is used (error 400)"),
+        ("torch.ipc", 3.2, "shared CUDA tensors outlived their process"),
+        ("cuda.primary_context_active", 1.8, "the context was already active (error 708)"),
+        ("cuda.incompatible_driver_context", 2.6, "the context was made by another API (error 49)"),
+        ("cuda.map_failed", 1.2, "memory of another process could not be mapped (error 205)"),
+        ("order.main_guard", 2.4, "processes are started without a main guard"),
+        ("order.twice", 1.4, "the start method is set a second time", line("context has already been set")),
+    ),
+    remedies=(
+        meant("vLLM: start its workers by spawn", "export VLLM_WORKER_MULTIPROC_METHOD=spawn", by="vllm", safe=True),
+        meant("PyTorch: start processes by spawn; in the program, before CUDA is touched", "torch.multiprocessing.set_start_method('spawn')    # of a DataLoader: multiprocessing_context='spawn'", by="torch"),
+        meant("Start processes by spawn; in the program, before CUDA is touched", "multiprocessing.set_start_method('spawn')", by="tensorflow jax cupy onnxruntime"),
+        meant("Touch CUDA (also device_count) only in the children"),
+        meant("Make one context per thread, and push it before use", said="program.context cuda.invalid_context cuda.context_is_destroyed cuda.primary_context_active cuda.incompatible_driver_context"),
+    ),
+)  # fmt: skip

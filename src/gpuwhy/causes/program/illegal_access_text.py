@@ -1,0 +1,40 @@
+"""program.illegal_access in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import line, no, xid
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import CRASH, FAULTS, SYNCHRONOUS
+from gpuwhy.causes.text.room import Text
+
+TEXT = Text(
+    "program.illegal_access",
+    clues=(
+        ("cuda.illegal_address", 3.2, "a kernel touched memory that is not its own (error 700)"),
+        ("cuda.misaligned_address", 3.2, "a kernel touched memory at a wrong boundary (error 716)"),
+        ("cuda.invalid_address_space", 3.0, "a kernel used an address of another space (error 717)"),
+        ("cuda.invalid_pc", 2.8, "a kernel jumped astray (error 718)"),
+        ("cuda.illegal_instruction", 2.4, "a kernel met an illegal instruction (error 715)"),
+        ("cuda.launch_failed", 2.9, "a kernel failed, most often by touching memory that is not its own (error 719)"),
+        ("cuda.check_sanitizer", 4.8, "compute-sanitizer names the kernel that touches foreign memory"),
+        ("kernel.xid", 3.4, "Xid {xid}: a program touched memory that is not its own", xid(False)),
+        ("program.illegal_words", 3.0, "an illegal memory access is named"),
+        ("cuda.invalid_device_pointer", 2.6, "a pointer is not the GPU's"),
+        ("cuda.invalid_handle", 1.9, "a handle is used where it does not belong (error 400)"),
+        ("cuda.launch_timeout", 2.0, "a kernel does not end (error 702)"),
+        ("cudnn.mapping_error", 1.8, "an earlier kernel touched memory that is not its own"),
+        ("cudnn.execution_failed", 1.4, "an earlier kernel may have failed"),
+        ("cublas.execution_failed", 1.4, "an earlier kernel may have failed"),
+        ("cublas.mapping_error", 2.0, "an earlier kernel touched memory that is not its own"),
+        ("signal.segv", 1.2, "the program touched memory that is not its own"),
+        ("cuda.invalid_value", 1.0, "a wrong argument (error 1)", no(line("cuinit"))),
+        ("cuda.prior_launch_failure", 2.4, "an earlier kernel failed"),
+        ("tf.stream_failed", 1.0, "an earlier kernel failed"),
+    ),
+    remedies=(
+        meant(CRASH, FAULTS, said="signal.segv", safe=True),
+        meant("Find the kernel", "compute-sanitizer python PROGRAM", safe=True),
+        meant("Make the report synchronous, so that the right line is named", SYNCHRONOUS, safe=True),
+        meant("If the kernel is a library's, try its newest release", "pip install --upgrade torch", by="torch", safe=True),
+    ),
+)  # fmt: skip

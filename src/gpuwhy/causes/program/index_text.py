@@ -1,0 +1,35 @@
+"""program.index in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import all_of, line, no, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import SYNCHRONOUS
+from gpuwhy.causes.text.room import Text
+
+_TORCH = no(with_("tf.", "jax.", "harmless."))
+
+TEXT = Text(
+    "program.index",
+    clues=(
+        ("torch.class_values", 4.0, "a label is not below the number of classes"),
+        ("torch.probability", 1.6, "the numbers went astray before an index was drawn"),
+        ("program.assertion", 5.0, "a kernel's own check failed: {what}"),
+        ("program.index", 4.2, "an index is out of range"),
+        ("cuda.assert", 3.6, "a kernel's own check failed (error 710)"),
+        ("cublas.alloc_failed", 2.6, "cuBLAS fails like this after an index out of range", all_of(_TORCH, line("cublascreate"))),
+        ("cublas.not_initialized", 2.4, "cuBLAS fails like this after an index out of range", all_of(_TORCH, line("cublascreate"))),
+        ("cublas.execution_failed", 2.1, "cuBLAS fails like this after an index out of range", _TORCH),
+        ("cublas.internal_error", 1.7, "cuBLAS fails like this after an index out of range", _TORCH),
+        ("cublas.invalid_value", 1.2, "cuBLAS fails like this after an index out of range", _TORCH),
+        ("cuda.illegal_address", 1.5, "an index out of range may do this"),
+        ("cudnn.execution_failed", 1.0, "cuDNN fails like this after an index out of range", _TORCH),
+        ("program.illegal_words", 1.2, "an index out of range may do this"),
+    ),
+    remedies=(
+        meant("Run the step on the CPU: it names the index", "CUDA_VISIBLE_DEVICES= python PROGRAM", safe=True),
+        meant("Make the report synchronous", SYNCHRONOUS, safe=True),
+        meant("Check labels against the number of classes, and token ids against the size of the embedding"),
+        meant("Restart the process: after an assertion its GPU work is lost"),
+    ),
+)  # fmt: skip

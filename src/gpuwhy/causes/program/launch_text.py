@@ -1,0 +1,42 @@
+"""program.launch in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import any_of, field, line, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+
+_LAUNCH = any_of(with_("launch."), line(r"launch"))
+
+_SMALLER = "Make the kernel smaller: block or tile sizes, num_stages, num_warps"
+
+TEXT = Text(
+    "program.launch",
+    clues=(
+        ("launch.resources", 5.0, "the kernel needs {needed} of {what}; the card has {limit}", field("needed", ".")),
+        ("launch.resources", 4.4, "the kernel needs more {what} than the card has"),
+        ("launch.shared", 4.6, "the kernel uses more {what} memory than the card has"),
+        ("launch.parameters", 4.2, "the kernel's arguments take {needed} bytes; {limit} are allowed"),
+        ("launch.block", 4.2, "the block or the grid is larger than the card takes"),
+        ("launch.refused", 4.2, "the launch itself was refused"),
+        ("cuda.invalid_configuration", 4.0, "a kernel was launched with sizes that the card does not take (error 9)"),
+        ("cuda.launch_out_of_resources", 4.4, "the launch asks for more registers or threads than the card has (error 701)"),
+        ("cuda.cooperative_launch_too_large", 4.6, "a cooperative launch has more blocks than the card can hold at once (error 720)"),
+        ("cuda.missing_configuration", 3.6, "a kernel was called without a configuration (error 52)"),
+        ("cuda.launch_max_depth_exceeded", 3.8, "kernels launch kernels too deeply (error 65)"),
+        ("cuda.launch_pending_count_exceeded", 3.8, "kernels have launched more kernels than may be pending (error 69)"),
+        ("cuda.invalid_value", 3.6, "the launch has a wrong argument (error 1)", _LAUNCH),
+        ("cuda.invalid_value", 2.6, "Triton's launch has a wrong argument (error 1)", line(r"triton error")),
+        ("triton.shared", 4.4, "the kernel wants more {what} than the card has"),
+    ),
+    remedies=(
+        meant("Triton and Inductor: smaller blocks or fewer stages; in the program", "triton.Config({'BLOCK': 64}, num_stages=2, num_warps=4)", said="launch.resources triton.shared"),
+        meant("Ask for more than 48 KB of shared memory, in the program, before the launch", "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)", said="launch.shared launch.refused"),
+        meant("Use dynamic shared memory (extern __shared__), or smaller arrays", said="launch.shared"),
+        meant("Pass the arguments by a pointer to GPU memory", said="launch.parameters"),
+        meant("Fewer threads in a block, or fewer registers", "nvcc -maxrregcount=64 …    # or __launch_bounds__(256) at the kernel; Numba: @cuda.jit(max_registers=64)", said="cuda.launch_out_of_resources"),
+        meant("Ask how many blocks fit at once, and launch no more", "cudaOccupancyMaxActiveBlocksPerMultiprocessor", said="cuda.cooperative_launch_too_large"),
+        meant("Look at the sizes: a block has 1 to 1024 threads, a grid at least one block and at most 65535 in y and z; an empty batch gives none", said="cuda.invalid_configuration cuda.invalid_value launch.block launch.refused"),
+        meant(_SMALLER),
+    ),
+)  # fmt: skip

@@ -1,0 +1,48 @@
+"""program.shape in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import line, no
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+
+TEXT = Text(
+    "program.shape",
+    clues=(
+        ("program.shape_words", 2.4, "shapes are said not to fit"),
+        ("torch.probability", 1.4, "the numbers went astray, as in half precision"),
+        ("torch.no_kernel_found", 1.4, "no kernel for these shapes or types"),
+        ("program.shape", 4.0, "tensors do not fit in shape or layout"),
+        ("program.dtype", 3.8, "tensors do not fit in type"),
+        ("program.devices", 2.9, "tensors are not where the operation needs them"),
+        ("torch.state_dict", 1.8, "the weights do not fit the model"),
+        ("program.layout", 3.0, "the layout is not one the operation takes"),
+        ("ort.invalid_input", 4.4, "the input is not what the model takes"),
+        ("cudnn.bad_param", 2.4, "cuDNN refuses the arguments, as for wrong shapes or types"),
+        ("cudnn.not_supported", 2.6, "cuDNN does not support the arguments, as for a layout that is not contiguous"),
+        ("cudnn.not_supported_shape", 3.4, "cuDNN does not support the shape"),
+        ("cudnn.not_supported_data_type", 3.4, "cuDNN does not support the type"),
+        ("cudnn.not_supported_layout", 3.4, "cuDNN does not support the layout"),
+        ("cudnn.not_supported_padding", 3.0, "cuDNN does not support the padding"),
+        ("cudnn.bad_param_", 2.8, "cuDNN refuses the arguments"),
+        ("cudnn.invalid_value", 1.6, "cuDNN refuses a value"),
+        ("cublas.invalid_value", 1.6, "cuBLAS refuses a value"),
+        ("cuda.invalid_configuration", 2.0, "a kernel was launched with impossible sizes (error 9), as for an empty tensor"),
+        ("cuda.invalid_value", 1.2, "a wrong argument (error 1)", no(line("cuinit"))),
+        ("tf.empty_batch", 4.2, "cuDNN is handed an empty batch"),
+        ("cuda.invalid_pitch_value", 2.4, "a wrong pitch"),
+        ("torch.not_implemented_half", 2.6, "the operation does not exist for half precision on the CPU"),
+        ("torch.no_engine", 1.3, "no algorithm for these shapes or types"),
+        ("cusparse.", 1.2, "cuSPARSE refuses the arguments"),
+        ("ort.not_implemented", 2.6, "the operator does not exist for these types"),
+        ("cufft.invalid_size", 3.2, "cuFFT refuses the size"),
+        ("cusolver.invalid_value", 2.6, "cuSOLVER refuses a value"),
+        ("launch.block", 1.4, "a shape may give such a grid"),
+        ("launch.refused", 1.8, "a shape may give such a launch"),
+    ),
+    remedies=(
+        meant("Print shape, type and device of the tensors before the failing line"),
+        meant("Run the step on the CPU, where the message is plainer", "CUDA_VISIBLE_DEVICES= python PROGRAM", safe=True),
+        meant("For cuDNN's NOT_SUPPORTED: make the input contiguous (x.contiguous())"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""What the signs and fixes of several causes have in common; no cause lives here."""

@@ -1,0 +1,114 @@
+"""Commands for fixes: the target's own Python, its own installer, and words that a shell takes literally."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import structs
+
+from gpuwhy.causes.shared.windows import on_windows
+from gpuwhy.causes.shared.windows import python as windows_python
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.fact import Known
+from gpuwhy.model.facts import Facts
+
+_PLAIN = re.compile(r"[\w.+\-\[\],=<>!~]+")
+
+
+def word(path: str) -> str:
+    """A path as one shell word; a leading ~ stays open for the shell to expand."""
+    if path.startswith("~/"):
+        return "~/" + shlex.quote(path[2:]) if len(path) > 2 else "~/"
+    return shlex.quote(path)
+
+
+def requirement(text: str) -> str:
+    """A pip requirement as one shell word, in double quotes, which Windows' shells take too."""
+    return f'"{text}"' if _PLAIN.fullmatch(text) else shlex.quote(text)
+
+
+def change(
+    facts: Facts,
+    text: str,
+    *wanted: str,
+    because_of: str = "",
+    removing: tuple[str, ...] = (),
+    again: bool = False,
+    upgrade: bool = False,
+    check: str = "gpuwhy check",
+    role: Literal["remedy", "part"] = "remedy",
+) -> Fix:
+    """A fix that removes and installs in the target: as a command, and as what `gpuwhy fix` carries out."""
+    command = install(facts, *wanted, because_of=because_of, again=again, upgrade=upgrade)
+    if removing:
+        command = f"{uninstall(facts, *removing)}\n{command}"
+    return Fix(
+        text,
+        command,
+        safe=True,
+        check=check,
+        role=role,
+        install=wanted,
+        uninstall=removing,
+        again=again,
+        upgrade=upgrade,
+    )
+
+
+def search_first(text: str, folders: Sequence[str]) -> Fix:
+    """A fix that puts folders in front of the loader's search, in this shell."""
+    path = ":".join(word(folder) for folder in folders)
+    command = f"export LD_LIBRARY_PATH={path}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
+    return Fix(text, command, safe=True, folders=tuple(folders))
+
+
+def together(some: tuple[Fix, ...], others: tuple[Fix, ...]) -> tuple[Fix, ...]:
+    """The remedies of two lacks: where there are both, the first of each is needed."""
+    if not some or not others:
+        return (*some, *others)
+    first, second = (structs.replace(fixes[0], role="part") for fixes in (some, others))
+    return (first, *some[1:], second, *others[1:])
+
+
+def install(facts: Facts, *wanted: str, because_of: str = "", again: bool = False, upgrade: bool = False) -> str:
+    """Install into the target; `again` rewrites the files of just these packages even if they seem to be there."""
+    words = " ".join(requirement(one) for one in wanted)
+    more = " --upgrade" if upgrade else ""
+    if _with_uv(facts, because_of):
+        flags = " --reinstall --no-deps --no-cache" if again else ""
+        return f"uv pip install{more} --python {_python(facts)}{flags} {words}"
+    flags = " --force-reinstall --no-deps --no-cache-dir" if again else ""
+    return f"{_python(facts)} -m pip install{more}{flags} {words}"
+
+
+def uninstall(facts: Facts, *names: str) -> str:
+    """Remove distributions from the target."""
+    listed = " ".join(shlex.quote(name) for name in names)
+    if _with_uv(facts, names[0]):
+        return f"uv pip uninstall --python {_python(facts)} {listed}"
+    return f"{_python(facts)} -m pip uninstall -y {listed}"
+
+
+def _python(facts: Facts) -> str:
+    if on_windows(facts):
+        return windows_python(facts)
+    interpreter = facts.target.interpreter
+    return word(interpreter.value.path) if isinstance(interpreter, Known) else "python"
+
+
+def python_of(facts: Facts) -> str:
+    """The version of the target's Python; "" where it is not known."""
+    interpreter = facts.target.interpreter
+    return interpreter.value.version if isinstance(interpreter, Known) else ""
+
+
+def _with_uv(facts: Facts, distribution: str) -> bool:
+    """An environment that uv made often has no pip; who installed the package can install it again."""
+    installed = facts.target.distributions
+    if not isinstance(installed, Known):
+        return False
+    by = [d.installer.value for d in installed.value if d.name == distribution and isinstance(d.installer, Known)]
+    return by[:1] == ["uv"]

@@ -1,0 +1,199 @@
+"""What a failing program asked for, as far as its text tells: library, framework, versions, system."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from gpuwhy.causes.text.conditions import kind_of, wanted_major
+from gpuwhy.knowledge.installs import brings_libraries
+from gpuwhy.knowledge.releases import built_with
+from gpuwhy.knowledge.sonames import cuda_of
+from gpuwhy.model.fact import value_or
+from gpuwhy.model.facts import Facts
+from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.model.version import major_minor, numbers
+
+TITLES = {"tensorflow": "TensorFlow", "torch": "PyTorch", "jax": "JAX", "onnxruntime": "ONNX Runtime", "cupy": "CuPy"}
+_WORDS = (
+    ("onnxruntime", "onnxruntime"),
+    ("jax", r"\bjax(?:lib)?\b"),
+    ("tensorflow", r"tensorflow|stream_executor|dso_loader"),
+    ("torch", r"torch\b|\bc10\b"),
+    ("cupy", r"\bcupy"),
+)
+_SPEAKERS = {"ort": "onnxruntime", "jax": "jax", "tf": "tensorflow", "torch": "torch", "cupy": "cupy"}
+_XLA = (
+    "tf.cudnn_loaded",
+    "tf.dnn_init",
+    "tf.cudnn_handle",
+    "tf.blas",
+    "tf.conv_algorithm",
+    "tf.ptxas",
+    "tf.libdevice",
+    "loader.tf_",
+)
+"""Messages that TensorFlow and JAX share."""
+_TOOLS = {
+    "bitsandbytes": r"bitsandbytes", "vllm": r"\bvllm\b", "triton": r"\btriton[/.]", "slurm": r"slurm|\bStepId=",
+    "kubernetes": r"kubelet|kubernetes|nvidia\.com/gpu|\bpods?\b", "podman": r"\bpodman\b",
+}  # fmt: skip
+"""Who else speaks, by words of the deciding lines or of the text's beginning and end."""
+_PACKAGES = {"onnxruntime": ("onnxruntime-gpu", "onnxruntime"), "jax": ("jax", "jaxlib"), "tensorflow": ("tensorflow", "tensorflow-gpu")}  # fmt: skip
+_DLL = re.compile(r"(?:lib)?(\w+?)64_(\d+)(?:_\d+)?\.dll$", re.IGNORECASE)
+_RUNTIME = re.compile(r"libcudart\.so\.(\d+\.\d+)|cudart64_(\d{2,3})\.dll|\bcu(\d{2})(\d)\b", re.IGNORECASE)
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What is asked for; "" and 0 where the text does not tell."""
+
+    library: str = ""  # libcublasLt.so.13, cudart64_101.dll
+    kind: str = ""  # of the library: cuda, cudnn, …
+    major: int = 0  # in the library's name
+    framework: str = ""
+    version: str = ""  # of the framework
+    cuda: str = ""  # the CUDA that is asked for: "10.1", or "11" where only the major is known
+    newest: str = ""  # the last CUDA that has a library of this name
+    driver: str = ""  # that the text tells of
+    windows: bool = False
+    folder: str = ""  # where a listing in the text shows the library
+    tools: frozenset[str] = frozenset()  # who speaks besides
+    here: str = ""  # the CUDA that a framework of this machine was built for
+    behind: tuple[tuple[str, str, int], ...] = ()  # signature, line and place of the deciding messages
+    fields: dict[str, str] = {}  # of the symptoms, the strongest first
+
+    @property
+    def title(self) -> str:
+        """PyTorch; "the framework" where it is not known."""
+        return TITLES.get(self.framework, "the framework")
+
+    @property
+    def speakers(self) -> frozenset[str]:
+        """The framework and the tools."""
+        return self.tools | {self.framework}
+
+    @property
+    def suffix(self) -> str:
+        """Of NVIDIA's wheels for the CUDA in question; from CUDA 13 on they have none."""
+        major = next(iter(numbers(self.here)), 0) or self.cuda_major or 12
+        return "" if major >= 13 else f"-cu{max(major, 11)}"
+
+    @property
+    def cuda_major(self) -> int:
+        """12 of 12.4; 0 where it is not known."""
+        return next(iter(numbers(self.cuda)), 0)
+
+    @property
+    def brings(self) -> bool:
+        """Whether this release of the framework brings its CUDA libraries as wheels."""
+        if self.version and not (self.framework == "tensorflow" and self.windows):
+            return brings_libraries(self.framework, self.version)
+        if self.framework == "tensorflow" and self.windows:  # its wheels with CUDA are for Linux only
+            return False
+        if releases := built_with(self.framework, self.fields.get("built", "")):
+            return all(brings_libraries(self.framework, one.version) for one in releases)
+        newest = next(iter(numbers(self.newest)), 12)
+        old = (self.kind == "cudnn" and self.major < 9) or (
+            self.kind == "cuda" and min(newest, self.cuda_major or 12) < 12
+        )
+        return self.framework in TITLES and not old
+
+
+def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = None) -> Asked:
+    """Read it off the symptoms behind a cause, strongest first, and off what the text tells besides."""
+    naming = next((s for s in symptoms if s.get("library") and kind_of(s.get("library")) != "other"), None)
+    library = re.split(r"[/\\]", naming.get("library"))[-1] if naming else ""
+    framework = _framework(symptoms, reading)
+    names = _PACKAGES.get(framework, (framework,))
+    fields: dict[str, str] = {}
+    for one in symptoms:
+        fields = {**one.fields, **fields}
+    return Asked(
+        library=library,
+        kind=kind_of(library) if library else "",
+        major=wanted_major(naming) if naming else 0,
+        framework=framework,
+        version=next((v for name in names if (v := reading.told.version(name))), ""),
+        cuda=_cuda(library, reading),
+        newest=(_rows(library).split() or [""])[-1],
+        driver=reading.told.version("driver"),
+        windows=reading.told.os == "windows" or library.lower().endswith(".dll"),
+        folder=_folder(library, reading),
+        tools=_tools(symptoms, reading),
+        here=_built_here(facts),
+        behind=_behind(symptoms),
+        fields=fields,
+    )
+
+
+def _behind(symptoms: Sequence[Symptom]) -> tuple[tuple[str, str, int], ...]:
+    lines = list(dict.fromkeys(one.line for one in symptoms))
+    return tuple((one.signature, one.text, lines.index(one.line)) for one in symptoms)
+
+
+def _tools(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
+    text = "\n".join((*(one.text for one in symptoms), reading.excerpt))
+    return frozenset(name for name, words in _TOOLS.items() if re.search(words, text, re.IGNORECASE))
+
+
+def _built_here(facts: Facts | None) -> str:
+    found = value_or(facts.target.frameworks, ()) if facts is not None else ()
+    return next((cuda for one in found if (cuda := value_or(one.built_for_cuda, ""))), "")
+
+
+def _framework(symptoms: Sequence[Symptom], reading: Reading) -> str:
+    """The framework that speaks: by the words of the deciding lines, by who speaks elsewhere, by what is installed."""
+    for one in symptoms:
+        for name, pattern in _WORDS:
+            if re.search(pattern, one.text, re.IGNORECASE) and not (name == "tensorflow" and _by_jax(one, reading)):
+                return name
+        if one.signature.startswith(_XLA):
+            return "jax" if _by_jax(one, reading) else "tensorflow"
+    speakers = [_SPEAKERS[s.speaker] for s in reading.symptoms if s.speaker in _SPEAKERS]
+    told = [name for name in TITLES if reading.told.version(name)]
+    return next(iter((*speakers, *told)), "")
+
+
+def _by_jax(one: Symptom, reading: Reading) -> bool:
+    """Whether a message that TensorFlow and JAX share is JAX's: the text speaks of it, and not of TensorFlow."""
+    if not one.signature.startswith(_XLA) or re.search("tensorflow", one.text, re.IGNORECASE):
+        return False
+    lines = "\n".join(s.text for s in reading.symptoms)
+    named = any(reading.told.version(name) for name in ("jax", "jaxlib")) or reading.has("jax.")
+    return named and not re.search("tensorflow", lines, re.IGNORECASE)
+
+
+def _cuda(library: str, reading: Reading) -> str:
+    """The CUDA version that the asked library belongs to; a neighbour's exact number where it leaves a choice."""
+    own = _rows(library)
+    if re.fullmatch(r"[\d.]+", own):
+        return own
+    first, *_, last = own.split() or ["", ""]
+    return _spoken(reading) or (first if numbers(first)[:1] == numbers(last)[:1] else "")
+
+
+def _rows(library: str) -> str:
+    """The CUDA versions that ship a library, of Linux or Windows: '10.1 to 11.0'."""
+    match = _DLL.match(library)
+    if match:
+        number = int(match[2])
+        suffix = f"{number // 10}.{number % 10}" if number >= 70 else str(number)
+        library = f"lib{match[1]}.so.{suffix}"
+    return cuda_of(library)
+
+
+def _spoken(reading: Reading) -> str:
+    for one in reading.symptoms:
+        match = _RUNTIME.search(one.text)
+        if match:
+            number = match[2]
+            return match[1] or (f"{number[:-1]}.{number[-1]}" if number else f"{match[3]}.{match[4]}")
+    told = reading.told.version("cuda") or reading.told.version("nvcc")
+    return major_minor(told) if told else ""
+
+
+def _folder(library: str, reading: Reading) -> str:
+    paths = [f for f in reading.told.files if library and f.rsplit("/", 1)[-1].startswith(library)]
+    return paths[0].rpartition("/")[0] if paths else ""

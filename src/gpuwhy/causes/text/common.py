@@ -1,0 +1,56 @@
+"""Conditions and phrases that the rooms of several causes use."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import all_of, alone_beside, any_of, asks, in_container, line, no, with_
+from gpuwhy.model.symptom import Condition, Reading, Symptom
+
+BARE = no(in_container)
+
+CUDA_LIBRARY = asks("cuda", "nccl")
+
+CUDA_TITLED = all_of(CUDA_LIBRARY, no(with_("loader.", "windows.")))
+
+SKIPPED = alone_beside("tf.no_cuda_drivers", "tf.skipping")
+
+CUDNN_LIBRARY = asks("cudnn")
+
+CUDNN_TITLED = all_of(CUDNN_LIBRARY, no(with_("loader.", "windows.")))
+
+FIGURES = "{wanted} was asked for; {free} of {total} was free and this process held {reserved}"
+
+GRABS = any_of(
+    with_("tf.", "jax.", "harmless.", "memory.tf", "memory.bfc", "memory.xla"),
+    line(r"xla|tensorflow|jax|stream_executor|cuda_dnn"),
+)
+
+OF_SHM = any_of(line(r"/dev/shm|semlock|shared memory|torch_\d|psm_"), with_("memory.shm", "limit.shm_here"))
+
+BY_NCCL = line(r"nccl|socketstartconnect|socketpollconnect|net/socket|misc/socket|ibv_")
+
+
+def of_network(s: Symptom, r: Reading) -> bool:
+    """A plain download or web request, not a process of the job."""
+    return r.has("python.http") or "urllib" in s.text or "http" in s.text.lower()
+
+
+def nothing_else(s: Symptom, r: Reading) -> bool:
+    """No message in the text says more than that something fails."""
+    return all(
+        o.speaker in ("title", "python", "signal") or o.role == "echo"
+        for o in r.symptoms
+        if o.role in ("error", "echo")
+    )
+
+
+SAID_TO_FAIL = "the GPU is said to fail"
+
+
+def said_of(pattern: str) -> Condition:
+    """A failure in general words whose line speaks of something."""
+    return all_of(nothing_else, line(pattern))
+
+
+NOT_FOUND = r"not (?:found|available|detect|recogni|us)"
+
+OF_MEMORY = with_("memory.", "cuda.out_of_memory", "cudnn.", "cublas.", "title.oom")

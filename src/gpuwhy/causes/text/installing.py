@@ -1,0 +1,124 @@
+"""Installing: the fixes of several causes that bring a CUDA library, a cuDNN or a set of packages that fits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.knowledge.cudnn_rules import compiled
+from gpuwhy.knowledge.installs import PRELOADS, gpu_requirement, wheel_of
+from gpuwhy.knowledge.releases import built_with
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import at_least, major_minor, numbers
+
+_LATEST = {"tensorflow": "tensorflow[and-cuda]", "torch": "torch", "onnxruntime": "onnxruntime-gpu[cuda,cudnn]"}
+
+PROJECTS = {"tensorflow": "tensorflow", "torch": "torch", "jax": "jax-cuda12-plugin", "onnxruntime": "onnxruntime-gpu"}
+
+OLD_CUDNN = {7: ("10.1", "7.6"), 6: ("8.0", "6.0"), 5: ("8.0", "5.1")}
+"""Majors that no wheel holds: the CUDA they were mostly used with, and the last release."""
+
+_WITH_CUDA = {7: (9, 10), 8: (11, 12), 9: (12, 13)}
+"""The CUDA majors that a cuDNN major is to be had for."""
+
+_CUDNN_FOLDER = '$(python -c "import nvidia.cudnn as n; print(list(n.__path__)[0])")/lib'
+
+
+def own(case: Asked) -> Iterator[Fix]:
+    """The framework's own requirement, where it brings the libraries."""
+    if not case.brings:
+        return
+    major = case.cuda_major or None
+    compiled_so = [one.version for one in built_with(case.framework, case.fields.get("built", ""))]
+    version = case.version or max(compiled_so, key=numbers, default="")
+    wanted = gpu_requirement(case.framework, case.framework, version, major) if version else ""
+    if case.framework == "cupy":
+        wanted = f"cupy-cuda{major}x{'[ctk]' if major > 11 else ''}" if major else ""
+    wanted = wanted or _LATEST.get(case.framework, "")
+    if case.framework == "jax" and not wanted:
+        wanted = f"jax[cuda{13 if major == 13 else 12}]"
+    if wanted:
+        again = "--force-reinstall " if case.framework == "torch" else ""
+        text = f"Install {case.title} with the CUDA libraries that it was built for"
+        yield Fix(text, f'pip install {again}"{wanted}"', safe=True)
+    if call := PRELOADS.get(case.framework):
+        yield Fix(f"Call {call} at the start of the program, before the first session: it loads them", safe=True)
+
+
+def conda(case: Asked, cuda: str, cudnn: str = "") -> Fix:
+    """The libraries of a CUDA, and of a cuDNN, from conda."""
+    also = f" cudnn={cudnn}" if cudnn else ""
+    package = f"cudatoolkit={cuda}" if not at_least(cuda, "12") else f"cuda-version={cuda} cuda-libraries"
+    path = "" if case.windows else "\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    return Fix(
+        f"conda: the libraries of CUDA {cuda}{f' and cuDNN {cudnn}' if cudnn else ''}",
+        f"conda install -c {'conda-forge' if at_least(cuda, '9.2') else 'defaults'} {package}{also}{path}",
+        safe=True,
+    )
+
+
+def _windows_toolkit(case: Asked) -> Iterator[Fix]:
+    yield Fix(f"Install CUDA {case.cuda} with NVIDIA's installer: {case.library} is part of it, then open a new window")
+    versioned = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{case.cuda}\bin"
+    folder = versioned if "." in case.cuda else r"%CUDA_PATH%\bin"
+    yield Fix("If it is installed: put its folder on PATH, in this window", f"set PATH={folder};%PATH%", safe=True)
+
+
+def missing_library(case: Asked) -> Iterator[Fix]:
+    """The library that was asked for, from where this framework and system have it."""
+    yield from own(case)
+    if not case.library or not case.cuda:
+        return
+    if case.windows:
+        yield from _windows_toolkit(case)
+    wheel = wheel_of(case.library, case.cuda_major)
+    if wheel and case.framework != "tensorflow" and not case.brings:  # an old TensorFlow looks into no wheel's folder
+        yield Fix(
+            "Install the wheel that holds it, then check where it is looked for", f'pip install "{wheel}"', safe=True
+        )
+    if not case.brings:
+        row = compiled(case.framework, case.version) if case.version else None
+        cudnn = "7.6" if case.cuda in ("10.0", "10.1", "10.2") else ""
+        if row and case.cuda_major in _WITH_CUDA.get(numbers(row.cudnn)[0], ()):  # else it asks for another's libraries
+            cudnn = major_minor(row.cudnn)
+        yield conda(case, case.cuda, cudnn)
+
+
+def cudnn(case: Asked, major: int) -> Iterator[Fix]:
+    """A cuDNN of one major version, from where it is to be had."""
+    if major in OLD_CUDNN:
+        cuda, last = OLD_CUDNN[major]
+        cuda = case.cuda if "." in case.cuda else cuda
+        yield conda(case, cuda, last)
+        where = "bin folder" if case.windows else "lib64 folder"
+        yield Fix(
+            f"Or unpack cuDNN {last} for CUDA {cuda}, from NVIDIA's cuDNN archive, into the CUDA {where}: no wheel holds it"
+        )
+        return
+    cuda_major = case.cuda_major if case.cuda_major in (11, 12, 13) else 12 if major >= 9 else 11
+    release = "8.9.*" if major == 8 else f"{major}.*"
+    name = wheel_of(f"libcudnn.so.{major}", cuda_major)
+    either = " (for CUDA 12: -cu12)" if cuda_major == 11 and not case.cuda and not case.version else ""
+    if case.windows:
+        yield Fix(
+            f"Unpack cuDNN {release} for CUDA {cuda_major} into the CUDA folder, so that cudnn64_{major}.dll is on PATH"
+        )
+    elif not case.brings:
+        path = f"export LD_LIBRARY_PATH={_CUDNN_FOLDER}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
+        yield Fix(
+            f"Install cuDNN {major} for CUDA {cuda_major}{either}, and have it found",
+            f'pip install "{name}=={release}"\n{path}',
+            safe=True,
+        )
+        yield Fix("conda", f'conda install -c conda-forge "cudnn={release.removesuffix(".*")}"', safe=True)
+
+
+def jax_together(case: Asked, lines: str) -> Fix:
+    """One requirement that sets jax, jaxlib and the plug-in to one release: that of jax, else of jaxlib."""
+    named = re.search(r"\bjax version (\d[\w.]*\d)", lines) or re.search(r"\bjaxlib version (\d[\w.]*\d)", lines)
+    major = re.search(r"cuda(\d\d)", lines)
+    version = named[1] if named else case.version
+    wanted = gpu_requirement("jax", "jax", version, int(major[1]) if major else None) if version else ""
+    wanted = wanted or f"jax[cuda{13 if major and major[1] == '13' else 12}]"
+    return Fix("Install jax, jaxlib and the plug-in of one release", f'pip install -U "{wanted}"', safe=True)

@@ -1,0 +1,88 @@
+"""Meant: a fix together with what it is for, and the choice among such fixes for the case at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+from msgspec import structs
+
+from gpuwhy.causes.text.asked import TITLES, Asked
+from gpuwhy.model.cause import Fix
+
+
+class Meant(msgspec.Struct, frozen=True):
+    """A fix and its case: the messages, the line and the speakers it is for; where none is named it is for all.
+
+    {names} in its text and command are the named groups of `line`, and {cu}, the suffix of NVIDIA's wheels.
+    """
+
+    fix: Fix
+    said: tuple[str, ...] = ()  # how the signatures of the deciding messages begin
+    line: str = ""  # what such a line holds
+    by: tuple[str, ...] = ()  # the framework or tool that speaks
+    more: bool = False  # what is made for the case, or common, follows it
+
+
+def meant(
+    text: str,
+    command: str = "",
+    *,
+    said: str = "",
+    line: str = "",
+    by: str = "",
+    safe: bool = False,
+    root: bool = False,
+    reboot: bool = False,
+    look: bool = False,
+    more: bool = False,
+    check: str = "gpuwhy check",
+) -> Meant:
+    """A row of a table; `said` and `by` are words."""
+    fix = Fix(text, command, safe, root, reboot, check, role="look" if look else "remedy")
+    return Meant(fix, tuple(said.split()), line, tuple(by.split()), more)
+
+
+def of_output(rows: Iterable[Meant]) -> tuple[Meant, ...]:
+    """The same rows for a cause that only a program's output shows: so it is checked by the next output."""
+    return tuple(structs.replace(row, fix=structs.replace(row.fix, check="gpuwhy explain LOG")) for row in rows)
+
+
+def exact(rows: Sequence[Meant], case: Asked) -> tuple[tuple[Fix, ...], bool]:
+    """The fixes for the very messages, strongest first; and whether they are all: one is for the first line itself."""
+    found: list[tuple[int, Fix, bool]] = []
+    for row in rows:
+        if (row.said or row.line) and _speaks(row, case):
+            place, fix = next(_places(row, case), (-1, row.fix))
+            found += [(place, fix, row.more)] if place >= 0 else []
+    found.sort(key=lambda one: one[0])
+    return tuple(fix for _, fix, _ in found), any(not place and not more for place, _, more in found)
+
+
+def common(rows: Sequence[Meant], case: Asked) -> tuple[Fix, ...]:
+    """The fixes for who speaks and for all; where that is nothing, whatever is not for somebody else."""
+    free = [row for row in rows if not row.said and not row.line and _speaks(row, case)]
+    return tuple(_filled(row.fix, {}, case) for row in free or [row for row in rows if not row.line])
+
+
+def _speaks(row: Meant, case: Asked) -> bool:
+    """Where no framework is known, those of every framework may be meant; a tool must have spoken."""
+    if not row.by or any(name in case.speakers for name in row.by):
+        return True
+    return not case.framework and all(name in TITLES for name in row.by)
+
+
+def _places(row: Meant, case: Asked) -> Iterator[tuple[int, Fix]]:
+    """The places of the deciding lines that a row is for: 0 for the first line, and for all that is found on it."""
+    for signature, line, place in case.behind:
+        match = re.search(row.line, line, re.IGNORECASE)
+        if match and (not row.said or signature.startswith(row.said)):
+            yield place, _filled(row.fix, match.groupdict(), case)
+
+
+def _filled(fix: Fix, groups: dict[str, str | None], case: Asked) -> Fix:
+    text, command = fix.text, fix.command
+    for name, value in {"cu": case.suffix, **groups}.items():
+        text, command = text.replace(f"{{{name}}}", value or ""), command.replace(f"{{{name}}}", value or "")
+    return structs.replace(fix, text=text, command=command)

@@ -1,0 +1,35 @@
+"""Room: the half of a cause that reads texts, as a value: messages, weights, remedies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.meant import Meant
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.symptom import Clue, Condition, Reading, Symptom, always
+
+Row = tuple[str, float, str] | tuple[str, float, str, Condition]
+"""(signature, weight, sentence[, condition]); see model.symptom.Clue."""
+
+
+def _nothing(*_: object) -> Iterator[Fix]:
+    return iter(())
+
+
+class Text(msgspec.Struct, frozen=True):
+    """What one cause has to do with texts."""
+
+    cause: str
+    clues: tuple[Row, ...]  # which messages speak for it, and how much
+    remedies: tuple[Meant, ...]  # what to do, by message and by who speaks
+    admitted_by: tuple[str, ...] = ()  # messages that do not speak for it and that it may end in: the facts decide
+    made: Callable[[Asked], Iterator[Fix]] = _nothing  # remedies made for what was asked for
+    rather: Callable[[Reading, bool], Iterator[Fix]] = _nothing  # which, where there are any, stand for the rows' own
+    named: Callable[[Sequence[Symptom], Reading], Iterator[Fix]] = _nothing  # with what the text names, put first
+
+    def weighed(self) -> tuple[Clue, ...]:
+        """The clues."""
+        return tuple(Clue(self.cause, *row[:3], row[3] if len(row) == 4 else always) for row in self.clues)

@@ -1,0 +1,67 @@
+"""wsl.setup in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.common import nothing_else
+from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_wsl, line, wants, with_
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+
+TEXT = Text(
+    "wsl.setup",
+    clues=(
+        ("cuda.not_found", 3.4, "libcuda does not find the Windows driver behind it (error 500)", all_of(in_wsl, line("cuinit"))),
+        ("numba.versions", 1.4, "under WSL another libcuda may be found first"),
+        ("container.cli", 3.8, "the container toolkit fails under WSL: {what}", in_wsl),
+        ("container.cli", 1.6, "the container toolkit fails as under WSL", field("what", ".*failed to process request")),
+        ("nvidia.nvml_na", 3.4, "NVML does not initialise under WSL", in_wsl),
+        ("nvidia.nvml_na", 1.6, "NVML does not initialise, as under WSL"),
+        ("cuda.out_of_memory", 4.2, "under WSL CUDA does not even count its devices", all_of(in_wsl, with_("torch.device_count"))),
+        ("cuda.device_unavailable", 2.9, "under WSL the driver does not open the device", in_wsl),
+        ("title.sleep", 1.0, "it comes after sleep", in_wsl),
+        ("container.wsl", 5.0, "WSL has no GPU adapter for the container"),
+        ("nvidia.nvml_blocked", 4.0, "Windows blocks the GPU for WSL"),
+        ("nvml.operating_system", 2.6, "the system blocks NVML", in_wsl),
+        ("loader.cannot_open", 4.4, "{library} lies in /usr/lib/wsl/lib, outside the search", all_of(asks("driver"), in_wsl)),
+        ("loader.cannot_open", 2.9, "plain libcuda.so is found only where WSL or the toolkit put it", all_of(asks("driver"), field("library", r"libcuda\.so$"))),
+        ("loader.cannot_open", 0.9, "under WSL it would lie in /usr/lib/wsl/lib", asks("driver")),
+        ("loader.cudnn_sub", 4.8, "cuDNN's part {library} opens {wanted}, which lies in /usr/lib/wsl/lib, outside the search", all_of(wants("driver"), in_wsl)),
+        ("loader.cudnn_sub", 3.9, "cuDNN's part {library} opens {wanted} by its plain name: under WSL that lies in /usr/lib/wsl/lib, outside the search",
+         field("wanted", r"(?:\S*/)?libcuda\.so$")),
+        ("loader.cudnn_sub", 1.6, "under WSL {wanted} would lie in /usr/lib/wsl/lib", wants("driver")),
+        ("jax.falls_back", 1.8, "under WSL the driver is Windows' own", in_wsl),
+        ("loader.tf_dso", 4.0, "{library} lies in /usr/lib/wsl/lib, outside the search", all_of(asks("driver"), in_wsl)),
+        ("loader.find_failed", 4.0, "{library} lies in /usr/lib/wsl/lib, outside the search", all_of(asks("driver"), in_wsl)),
+        ("loader.prose", 4.0, "{library} lies in /usr/lib/wsl/lib, outside the search", all_of(asks("driver"), in_wsl)),
+        ("loader.asked", 3.0, "{library} is not found as such", all_of(asks("driver"), field("library", r"libcuda\.so$"))),
+        ("triton.libcuda", 3.6, "libcuda.so lies in /usr/lib/wsl/lib, outside the search", in_wsl),
+        ("triton.libcuda", 2.0, "plain libcuda.so is found only where WSL or the toolkit put it"),
+        ("numba.no_driver", 3.6, "libcuda lies in /usr/lib/wsl/lib, outside the search", in_wsl),
+        ("cuda.no_device", 3.4, "under WSL another libcuda than Windows' own was loaded, or Windows' driver lacks WSL", in_wsl),
+        ("cuda.no_device", 1.3, "under WSL it is the set-up"),
+        ("cuda.no_device", 2.6, "nvidia-smi works and CUDA sees no device, as under WSL with another libcuda", with_("told.smi_table", "told.smi")),
+        ("cuda.shared_object_init_failed", 2.4, "under WSL libcuda comes from Windows", in_wsl),
+        ("tf.no_kernel_driver", 2.4, "under WSL there is no kernel driver of its own", in_wsl),
+        ("tf.no_cuda_drivers", 3.0, "under WSL libcuda comes from Windows", in_wsl),
+        ("torch.no_driver", 3.6, "under WSL the driver is Windows' own", in_wsl),
+        ("torch.no_gpus", 3.0, "under WSL the driver is Windows' own", in_wsl),
+        ("cuda.operating_system", 2.8, "under WSL a call of the driver failed", in_wsl),
+        ("cuda.unknown", 2.8, "under WSL a call of the driver failed", in_wsl),
+        ("torch.unknown_init", 2.8, "under WSL a call of the driver failed", in_wsl),
+        ("nvidia.smi_missing", 3.0, "under WSL nvidia-smi lies in /usr/lib/wsl/lib", in_wsl),
+        ("nvidia.no_communication", 5.0, "under WSL a Linux driver inside hides Windows' own", in_wsl),
+        ("torch.unavailable", 2.4, "CUDA is not available under WSL", all_of(in_wsl, alone)),
+        ("title.gpu_unseen", 2.0, "no GPU is seen under WSL", in_wsl),
+        ("cuda.not_supported", 2.4, "WSL does not support the operation", in_wsl),
+        ("memory.pinned", 2.0, "WSL limits pinned memory", in_wsl),
+        ("kernel.module_missing", 2.8, "under WSL no NVIDIA module belongs into Linux", in_wsl),
+        ("title.trouble", 1.5, "the GPU is said to fail under WSL", all_of(nothing_else, in_wsl)),
+    ),
+    remedies=(
+        meant("Put WSL's own libcuda on the search path", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", safe=True),
+        meant("Install the NVIDIA driver on Windows only, then update WSL", "wsl --update"),
+        meant("Remove a Linux driver from inside WSL", "sudo apt purge 'nvidia-driver-*' 'libnvidia-*'", root=True),
+    ),
+    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+)  # fmt: skip
