@@ -247,10 +247,11 @@ def inspect(
     from gpuwhy.inspection.inspect import inspect_path
     from gpuwhy.inspection.loaded import probe as probed
 
-    path, folder = host.hide(path), host.hide(folder)
+    given, path, folder = path, host.hide(path), host.hide(folder)
     prefix = prefix_of(host, path)
     if prefix:
-        found = inspect_environment(host, path, Run(host, Options(python=prefix, folder=folder), note).facts)
+        python = given[: len(given) - len(path) + len(prefix)]  # as it was given: a run hides it itself
+        found = inspect_environment(host, path, Run(host, Options(python=python, folder=folder), note).facts)
     else:
         note(f"reading {path}")
         found = inspect_path(host, path, folder)
@@ -287,7 +288,7 @@ def facts_of(host: Host, options: Any = None) -> Facts:
 
 
 _PLANNED = {("driver", "module_version"), ("target", "interpreter"), ("target", "site_packages")} | {
-    ("target", "distributions"), ("surroundings", "wsl"), ("surroundings", "libc"),
+    ("target", "distributions"), ("surroundings", "wsl"), ("surroundings", "libc"), ("surroundings", "system"),
 }  # fmt: skip
 
 
@@ -298,9 +299,12 @@ def facts_for_plan(host: Host, python: str = "") -> Facts:
     return scene.facts
 
 
+_SEEN = {("driver", "module_version"), ("surroundings", "system")}
+
+
 def devices_of(host: Host) -> Devices:
     """The GPUs and their visibility alone, in a fraction of a whole run's time."""
     scene = Scene(host, Options())
-    wanted = [look for look in LOOKS if look.subject == "devices" or look[:2] == ("driver", "module_version")]
+    wanted = [look for look in LOOKS if look.subject == "devices" or look[:2] in _SEEN]
     observe(scene, wanted)
     return scene.facts.devices

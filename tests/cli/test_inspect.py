@@ -50,6 +50,13 @@ def test_json_fits_the_schema_and_the_exit_code_tells(home, name, code):
     assert found["path"] == str(home / name)
 
 
+@pytest.mark.parametrize("below", ["venv", "venv/lib/python3.12/site-packages"])
+def test_an_environment_below_the_home_folder_is_found_in_the_terminal_too(home, below):
+    done = run(home, str(home / below))
+    assert done.returncode == 0, done.stderr
+    assert f"~/{below}, a Python environment" in " ".join(done.stdout.decode().split())
+
+
 def test_the_loaders_own_answer(home):
     found = json.loads(run(home, sys.executable, "--probe", "--json").stdout)
     assert [error.message for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(found)] == []

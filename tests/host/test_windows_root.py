@@ -8,6 +8,7 @@ from gpuwhy.host.alias import Alias
 from gpuwhy.host.root import RootHost
 from gpuwhy.host.windows_root import WindowsRootHost, drives_of, root_of
 from gpuwhy.model.fact import Absent, Known, Unknown
+from tests.binary.made_hive import hive
 from tests.binary.made_pe import pe
 
 
@@ -117,3 +118,51 @@ def test_names_of_people_are_hidden_and_lead_back(disk):
 def test_given_variables_are_found_in_any_case(disk):
     host = root_of(str(disk), {"Path": "C:\\x"}, Alias())
     assert host.environ().need() == {"PATH": "C:\\x"}
+
+
+def test_the_registry_and_the_variables_come_from_the_hives_of_the_disk(disk):
+    config = disk / "Windows" / "System32" / "config"
+    config.mkdir()
+    manager = {
+        "Session Manager": {
+            "Environment": {"Path": ("%SystemRoot%\\system32;%CUDA_PATH%\\bin",), "CUDA_PATH": "C:\\CUDA"}
+        }
+    }
+    pci = {"PCI": {"VEN_10DE&DEV_2204&SUBSYS_0": {}}}
+    tree = {"Select": {"Current": 2}, "ControlSet002": {"Control": manager, "Enum": pci}, "ControlSet001": {}}
+    (config / "SYSTEM").write_bytes(hive(tree))
+    (config / "SOFTWARE").write_bytes(
+        hive({"Microsoft": {"Windows NT": {"CurrentVersion": {"CurrentBuild": "19045"}}}})
+    )
+    own = {"Environment": {"Path": "C:\\tools\\cuda\\bin;%CUDA_PATH%\\x", "CUDNN_PATH": "C:\\dnn"}}
+    (disk / "Users" / "Anna Maria" / "NTUSER.DAT").write_bytes(hive(own))
+    host = root_of(str(disk))
+    variables = host.environ().need()
+    assert (
+        variables["PATH"] == "C:\\Windows\\system32;C:\\CUDA\\bin;C:\\tools\\cuda\\bin;%CUDA_PATH%\\x"
+    )  # REG_SZ stays
+    assert (variables["CUDA_PATH"], variables["CUDNN_PATH"]) == ("C:\\CUDA", "C:\\dnn")
+    assert host.registry("HKLM/SYSTEM/CurrentControlSet/Enum/PCI").need().keys == ("VEN_10DE&DEV_2204&SUBSYS_0",)
+    assert host.registry("HKLM/SOFTWARE/Microsoft/Windows NT/CurrentVersion").need().values["CurrentBuild"] == "19045"
+    assert isinstance(host.registry("HKLM/SYSTEM/CurrentControlSet/Enum/USB"), Absent)
+    assert isinstance(host.registry("HKLM/HARDWARE/DESCRIPTION"), Unknown)
+
+
+def test_without_hives_the_variables_stay_unknown(disk):
+    assert isinstance(root_of(str(disk)).environ(), Unknown)
+    config = disk / "Windows" / "System32" / "config"
+    config.mkdir()
+    (config / "SYSTEM").write_bytes(b"regf" + bytes(100))
+    assert isinstance(root_of(str(disk)).environ(), Unknown)
+
+
+def test_of_two_users_neither_is_taken(disk):
+    config = disk / "Windows" / "System32" / "config"
+    config.mkdir()
+    (config / "SYSTEM").write_bytes(
+        hive({"ControlSet001": {"Control": {"Session Manager": {"Environment": {"Path": "C:\\a"}}}}})
+    )
+    (disk / "Users" / "Bo").mkdir()
+    for name in ("Anna Maria", "Bo"):
+        (disk / "Users" / name / "NTUSER.DAT").write_bytes(hive({"Environment": {"Path": f"C:\\{name}"}}))
+    assert root_of(str(disk)).environ().need()["PATH"] == "C:\\a"

@@ -46,6 +46,14 @@ def named(text: str) -> list[tuple[str, str]]:
         ("xid 0", []),
         ("123456789", []),
         ("9" * 5000, []),
+        ("WinError 126", [("windows", "ERROR_MOD_NOT_FOUND")]),
+        ("[WinError 193]", [("windows", "ERROR_BAD_EXE_FORMAT")]),
+        ("1455", [("windows", "ERROR_COMMITMENT_LIMIT")]),
+        ("0xC0000005", [("windows", "STATUS_ACCESS_VIOLATION")]),
+        ("-1073741515", [("windows", "STATUS_DLL_NOT_FOUND")]),
+        ("3221226505", [("windows", "STATUS_STACK_BUFFER_OVERRUN")]),
+        ("exit code 0xc0000135", [("windows", "STATUS_DLL_NOT_FOUND")]),
+        ("0x8007007E", [("windows", "ERROR_MOD_NOT_FOUND")]),
         ("NO_SUCH_THING", []),
         ("", []),
         ("___", []),
@@ -96,6 +104,13 @@ def test_words_belong_to_statuses_and_causes():
             assert not text.endswith(".")
             assert set(causes) <= ids, (api, text)
             assert len(set(causes)) == len(causes)
+
+
+def test_causes_of_windows_codes_exist():
+    from gpuwhy.causes import CAUSES
+
+    named_ones = {cause for code in codes.everything() if code.api == "windows" for cause in code.causes}
+    assert named_ones <= {cause.id for cause in CAUSES}
 
 
 def test_causes_of_xids_exist():

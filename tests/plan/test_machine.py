@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.plan.machine import BadMachineError, described, gpu, seen
 from tests.causes.facts import base
@@ -52,6 +53,12 @@ def test_a_machine_that_was_seen():
     assert machine.libc.startswith("glibc 2.")
     assert not machine.fixed_python
     assert "saw" in {line.kind for line in machine.lines}
+
+
+def test_a_windows_that_was_seen_is_planned_for():
+    facts = msgspec.convert(base("healthy"), type=Facts)
+    around = msgspec.structs.replace(facts.surroundings, system=Known("windows", Source("call", "test")))
+    assert seen(msgspec.structs.replace(facts, surroundings=around)).system == "windows"
 
 
 def test_nothing_seen_is_assumed_and_said():

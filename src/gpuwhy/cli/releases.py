@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import sys
 from typing import TYPE_CHECKING
 
 from gpuwhy.cli import HEALTHY, UsageError
@@ -46,6 +47,8 @@ def go(options: argparse.Namespace) -> int:
         machine = fitting.machine(options.works_with)
     except fitting.BadMachineError as error:
         raise UsageError(f"--works-with {error}") from error
+    if options.works_with and not options.platform and sys.platform == "win32":
+        options.platform = "windows-x86_64"
     if not options.name:
         return _projects(options, machine)
     known = releases.family(options.name)

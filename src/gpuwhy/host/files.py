@@ -21,6 +21,7 @@ from gpuwhy.binary import MalformedError, Pread
 from gpuwhy.binary.cudaversion import read_cuda_version
 from gpuwhy.binary.elf import Elf, read_elf
 from gpuwhy.binary.fatbin import GpuCode, read_gpu_code
+from gpuwhy.binary.hive import Hive, HiveKey
 from gpuwhy.binary.ldcache import CacheEntry, read_ldcache
 from gpuwhy.binary.pe import Pe, read_pe
 from gpuwhy.binary.pe_symbols import PeSymbols
@@ -217,6 +218,18 @@ class Files:
             )
 
         return self._answer(path, look)
+
+    def hive(self, path: str, key: str) -> Fact[HiveKey]:
+        """A key of the registry hive in a file; Absent where the hive is not there or has no such key."""
+
+        def look(p: str) -> HiveKey | None:
+            with self._open(p) as file:
+                return Hive(file.pread).key(key)
+
+        found = self._answer(path, look)
+        if not isinstance(found, Known):
+            return found
+        return Absent(found.source) if found.value is None else Known(found.value, found.source)
 
     def pe(self, path: str) -> Fact[Pe]:
         """See Host.pe."""

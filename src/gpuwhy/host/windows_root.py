@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 from gpuwhy.host.alias import Alias
+from gpuwhy.host.base import RegistryKey
+from gpuwhy.host.hives import Hives
+from gpuwhy.host.live import steering
 from gpuwhy.host.root import MAX_LINKS, RootHost
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 
 _DRIVE = re.compile(r"(?:drive_)?([A-Za-z]):?$", re.IGNORECASE)  # C, c:, drive_c (Wine)
 _ABSOLUTE = re.compile(r"(?:/\?\?/|//[?.]/)?([A-Za-z]):(?=/|$)")  # also as junctions write it
 _MOST_NAMES = 200_000
+_MOST, _MOST_TEXT = 512, 32_768  # values or subkeys of one key, and characters of a value
 
 
 def drives_of(root: str) -> dict[str, str]:
@@ -64,6 +69,18 @@ class WindowsRootHost(RootHost):
         super().__init__(next(iter(drives.values())), given, alias)
         self._drives = {letter: os.path.realpath(folder) for letter, folder in drives.items()}
         self._folders = _Folders()
+        self._hives = Hives(self._files.hive, lambda folder: self._files.list(folder, ".*"))
+
+    def ask(self, op: str, *args: Any) -> Fact[Any]:
+        """Files as every folder answers them; the registry and the variables from the hives of the disk."""
+        if op == "registry":
+            found = self._hives.registry(args[0])
+            return Known(_hidden(found.value, self.alias), found.source) if isinstance(found, Known) else found
+        if op == "environ" and self._environ is None:
+            variables = self._hives.environ()
+            if isinstance(variables, Known):
+                return Known(steering(variables.value, self.alias), variables.source)
+        return super().ask(op, *args)
 
     def _inside(self, path: str) -> str:
         return self._file(self._walk(self.alias.path(path)))
@@ -141,6 +158,11 @@ def _split(path: str, drive: str) -> tuple[str, list[str]]:
     if found:
         return found[1].upper(), _parts(plain[found.end() :])
     return drive, _parts(plain)
+
+
+def _hidden(key: RegistryKey, alias: Alias) -> RegistryKey:
+    values = {name: alias.hide(text[:_MOST_TEXT]) for name, text in list(key.values.items())[:_MOST]}
+    return RegistryKey(values, tuple(map(alias.hide, key.keys[:_MOST])))
 
 
 def root_of(folder: str, environ: dict[str, str] | None = None, alias: Alias | None = None) -> RootHost:

@@ -15,7 +15,7 @@ from functools import cache
 
 import msgspec
 
-from gpuwhy.knowledge import xid
+from gpuwhy.knowledge import windows_codes, xid
 from gpuwhy.knowledge.tables import load, source
 from gpuwhy.model.code import Code, Number
 from gpuwhy.model.fact import Source
@@ -32,6 +32,7 @@ TITLES = {
     "nvjitlink": "nvJitLink",
     "nccl": "NCCL",
     "nvml": "NVML",
+    "windows": windows_codes.TITLE,
     "xid": "Xid, in the kernel log",
 }
 """The APIs, in the order of answers."""
@@ -95,7 +96,8 @@ OLD_ONLY = {-1: "stub_library"}
 """A stub libcuda of CUDA 11 and older answers every call with -1."""
 
 _API_WORDS = {api: api for api in TITLES} | {"driver": "driver", "runtime": "runtime", "cudart": "runtime"}
-_NOISE = {"error", "errors", "code", "status", "result", "nvrm"}
+_API_WORDS |= dict.fromkeys(("winerror", "win32", "ntstatus", "loadlibrary", "hresult"), "windows")
+_NOISE = {"error", "errors", "code", "status", "result", "nvrm", "exit"}
 _NUMBER = re.compile(r"-?\d+|0[xX][0-9a-fA-F]+")
 _GLUED = re.compile(rf"({'|'.join(_API_WORDS)})(-?\d+)")
 
@@ -184,7 +186,7 @@ def find(words: str) -> tuple[Code, ...]:
 
 def split(words: str) -> tuple[str, str]:
     """The API that a text names ("" for none), and what is left of it."""
-    parts = [part for part in re.split(r"[\s:=,()'\"#]+", words) if part]
+    parts = [part for part in re.split(r"[\s:=,()\[\]'\"#]+", words) if part]
     glued = _GLUED.fullmatch(parts[0].lower()) if len(parts) == 1 else None
     if glued:
         return _API_WORDS[glued[1]], glued[2]
@@ -242,7 +244,7 @@ def everything() -> tuple[Code, ...]:
     out = [*_success(), *_cuda()]
     for api in TITLES:
         out += _library(api)
-    return (*out, *_xid())
+    return (*out, *windows_codes.codes(), *_xid())
 
 
 def _success() -> Iterator[Code]:

@@ -75,8 +75,9 @@ def seen(facts: Facts, python: str = "", keep: tuple[str, ...] = ()) -> Machine:
     cpu = interpreter.value.machine if isinstance(interpreter, Known) else "x86_64"
     installed = facts.target.distributions
     packages = {d.name: d.version for d in installed.value} if isinstance(installed, Known) else {}
+    system: System = "windows" if _value(facts.surroundings.system) == "windows" else "wsl" if wsl else "linux"
     return Machine(
-        "wsl" if wsl else "linux",
+        system,
         _MACHINES.get(cpu, cpu or "x86_64"),
         driver,
         cards,
