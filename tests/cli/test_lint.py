@@ -13,7 +13,6 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from gpuwhy.lint.catalogue import RULES
 from gpuwhy.lint.kinds import by_name
 
 ROOT = Path(__file__).parents[2]
@@ -132,10 +131,17 @@ def test_starting_loads_no_reader():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"[]\n"
 
 
-def test_the_page_has_every_rule_with_its_severity():
-    page = (ROOT / "docs" / "commands" / "lint.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (error|warning) \|", page, re.M))
-    assert rows == {rule.id: rule.severity for rule in RULES.values()}
+def test_explain_prints_the_page_of_a_rule(tmp_path):
+    done = gpuwhy(tmp_path, "--explain", "tombstone")
+    assert done.returncode == 0
+    assert b"tensorflow-gpu" in done.stdout
+    assert b"Source" in done.stdout or b"SOURCE" in done.stdout
+
+
+def test_explain_names_rules_that_are_near(tmp_path):
+    done = gpuwhy(tmp_path, "--explain", "no-such-rule")
+    assert done.returncode == 2
+    assert b"no-such-release" in done.stderr
 
 
 def test_the_hook_takes_the_files_that_lint_knows():

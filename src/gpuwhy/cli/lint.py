@@ -41,7 +41,8 @@ _SKIPPED = frozenset(
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("lint", help="GPU mistakes in requirements, lock files, Dockerfiles and manifests")
-    parser.add_argument("paths", nargs="+", metavar="FILE", help="files, or folders to look for them in")
+    parser.add_argument("paths", nargs="*", metavar="FILE", help="files, or folders to look for them in")
+    parser.add_argument("--explain", default="", metavar="RULE", help="the page of one rule: bad, good, source")
     parser.add_argument("--driver", default="", metavar="V", help="the driver that they will meet: 535, 550.54.15")
     parser.add_argument(
         "--gpu", action="append", default=[], metavar="G", help="the GPU that they will meet; repeatable"
@@ -57,6 +58,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def go(options: argparse.Namespace) -> int:
     """Read, check, print."""
+    if options.explain:
+        return _explain(options.explain)
+    if not options.paths:
+        raise UsageError("name a file or a folder, or --explain RULE")
     from gpuwhy.lint.linter import lint
     from gpuwhy.plan.machine import BadMachineError
     from gpuwhy.render import lint as render
@@ -78,6 +83,21 @@ def go(options: argparse.Namespace) -> int:
     if result.problems:
         return USAGE
     return FOUND if any(options.strict or m.severity == "error" for m in result.mistakes) else HEALTHY
+
+
+def _explain(rule: str) -> int:
+    """The page that lies beside a rule's code."""
+    from importlib.resources import files
+
+    from gpuwhy.lint.rules import ROOMS
+    from gpuwhy.render.page import render
+
+    if rule not in ROOMS:
+        near = [name for name in ROOMS if any(part in name for part in rule.split("-"))]
+        raise UsageError(f"there is no rule {rule!r}; see {', '.join(near or ROOMS)}")
+    page = files("gpuwhy.lint.rules").joinpath(f"{rule.replace('-', '_')}.md").read_text(encoding="utf-8")
+    write(render(page, paper()))
+    return HEALTHY
 
 
 def _machine(options: argparse.Namespace) -> Machine | None:

@@ -10,29 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import msgspec
 
 from gpuwhy.lint import kinds, requirements
-from gpuwhy.lint.rules import flavours, images, machine, pins, releases, workloads
+from gpuwhy.lint.rules import ROOMS
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet, Workload
+from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet
 from gpuwhy.model.lint import Checked, Lint, Mistake, Place, Problem
 from gpuwhy.model.plan import Machine
 
 _CHARACTERS, _DEPTH, _PROBLEMS, _REPEATED = 32_000_000, 20, 5, 20
 _NOWHERE = Place("", 0)
 _IGNORE = re.compile(r"gpuwhy:\s*ignore(-file)?(?:\[([\w\s,-]*)\])?")
-
-ENVIRONMENT_RULES: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
-    flavours.tombstone, flavours.same_files, flavours.cpu_wheel, flavours.no_cuda_extra,
-    releases.withdrawn, releases.no_such_release, releases.broken, releases.python_wheels, releases.dropped_platform,
-    pins.conflicts, pins.pairs, pins.stated, pins.mixed_cuda, pins.implied_files, pins.unstated_limit,
-    images.base_image, images.no_system_cuda, images.no_nvcc, images.build_mismatch, images.overridden,
-    images.image_tag, images.driver_in_image, images.stubs, images.compat, images.hidden, images.at_build,
-    images.capabilities, images.conda_mix,
-    machine.releases, machine.image,
-)  # fmt: skip
-WORKLOAD_RULES: tuple[Callable[[Workload], Iterator[Mistake]], ...] = (
-    workloads.no_request, workloads.bad_request, workloads.cpu_image, workloads.image_tag, workloads.hidden,
-    workloads.visible, workloads.shared_memory, workloads.capabilities,
-)  # fmt: skip
 
 
 def lint(
@@ -161,15 +147,14 @@ def _limited(pin: Pin, include: Include) -> Pin:
 def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read, described: Machine | None) -> Iterator[Mistake]:
     for environment in sheet.environments:
         scope = Scope(environment, described)
-        for rule in ENVIRONMENT_RULES:
-            yield from rule(scope)
+        for room in ROOMS.values():
+            yield from room.check(scope) if room.check else ()
     asked = _asked_elsewhere(sheet, sheets, read)
     for work in sheet.workloads:
         if work.name in asked:
             work.partial = True
-        for workload_rule in WORKLOAD_RULES:
-            yield from workload_rule(work)
-        yield from machine.workload(work, described)
+        for room in ROOMS.values():
+            yield from room.check_workload(work, described) if room.check_workload else ()
 
 
 def _asked_elsewhere(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read) -> set[str]:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from gpuwhy.knowledge import containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
-from gpuwhy.lint.sheet import Environment, Pin
+from gpuwhy.lint.sheet import Environment, Pin, Workload
 from gpuwhy.lint.versions import LINUX, allowed, on_linux, parsed, releases_of
 from gpuwhy.model.plan import Machine
 from gpuwhy.model.release import Release
@@ -95,6 +95,11 @@ class Scope:
 def _key(version: str) -> tuple[bool, object]:
     found = parsed(version)
     return (found is not None, found)
+
+
+def base_of(work: Workload) -> containers.Base:
+    """What the image of something that is started brings."""
+    return containers.read(work.image.text) if work.image else containers.Base("")
 
 
 def is_pinned(pin: Pin) -> bool:

@@ -25,6 +25,25 @@ class Rule(msgspec.Struct, frozen=True):
     severity: Severity
     title: str
 
+    def mistake(
+        self,
+        place: Place,
+        text: str,
+        know: Source,
+        fix: str,
+        severity: Severity | None = None,
+        edit: Edit | None = None,
+    ) -> Mistake:
+        """A mistake under this rule, with its severity unless another is given."""
+        return Mistake(self.id, severity or self.severity, place, text, know, fix, edit)
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """The one certain correction: what stands on the mistake's line, and what to write instead."""
+
+    old: str
+    new: str
+
 
 class Mistake(msgspec.Struct, frozen=True):
     """One mistake: the sentence with its numbers, what is known that makes it one, and what to write instead."""
@@ -35,6 +54,7 @@ class Mistake(msgspec.Struct, frozen=True):
     text: str
     know: Source
     fix: str
+    edit: Edit | None = None  # where one edit is certain to be right
 
 
 class Problem(msgspec.Struct, frozen=True):

@@ -1,0 +1,49 @@
+"""Index: what the package index has of the judged packages."""
+
+from __future__ import annotations
+
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.versions import parsed, rows
+
+JUDGED = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu", "torch", "torchvision", "torchaudio", "jaxlib", "jax",
+           "onnxruntime", "onnxruntime-gpu", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x")  # fmt: skip
+
+
+FRAMEWORKS = {
+    "tensorflow": "tensorflow",
+    "tensorflow-gpu": "tensorflow",
+    "tensorflow-cpu": "tensorflow",
+    "torch": "torch",
+    "jax": "jax",
+    "jaxlib": "jax",
+    "onnxruntime-gpu": "onnxruntime",
+    "onnxruntime": "onnxruntime",
+}
+
+
+def rows_name(pin: Pin) -> str:
+    """jax is pure Python; its jaxlib of the same number has the wheels."""
+    return "jaxlib" if pin.name == "jax" else pin.name
+
+
+def from_index(scope: Scope, pin: Pin) -> bool:
+    """Whether a pin is taken from the default index."""
+    return pin.origin == "pip" and not pin.reference and not pin.variant and not scope.environment.other_index
+
+
+def next_release(name: str, version: str) -> str:
+    """The next release after one."""
+    asked = parsed(version)
+    for row in rows(name):
+        found = parsed(row.version)
+        if (
+            asked
+            and found
+            and found > asked
+            and not found.is_prerelease
+            and not row.yanked
+            and row.platform != "source"
+        ):
+            return row.version
+    return ""

@@ -1,0 +1,17 @@
+"""Requests: how each kind of file asks for a GPU, and which values of variables hide them."""
+
+from __future__ import annotations
+
+from gpuwhy.knowledge import containers
+
+ASK = {
+    "compose": "add gpus: all, or reserve a device: {driver: nvidia, count: 1, capabilities: [gpu]}",
+    "kubernetes": "add resources.limits: {nvidia.com/gpu: 1}",
+    "devcontainer": 'add "runArgs": ["--gpus", "all"], or "hostRequirements": {"gpu": "optional"}',
+}
+
+
+KNOW = {"compose": containers.REQUEST, "kubernetes": containers.PLUGIN, "devcontainer": containers.REQUEST}
+
+
+HIDDEN = ("", "-1", "none", "void", "NoDevFiles")

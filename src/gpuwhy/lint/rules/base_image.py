@@ -1,0 +1,50 @@
+"""An image whose CUDA or cuDNN is not the one the framework opens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import containers
+from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.lint.scope import Scope, is_pinned
+from gpuwhy.lint.system_cuda import fitting_image, needs_system
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.release import Release
+from gpuwhy.model.version import at_least, major_minor, numbers
+
+RULE = Rule("base-image", "error", "an image whose CUDA or cuDNN is not the one the framework opens")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """The CUDA image that runs, against every framework that opens the system's CUDA."""
+    base = scope.base
+    if base.family != "cuda" or not base.cuda or not scope.environment.runs:
+        return
+    for pin in [*scope.pins, *scope.environment.carried]:
+        row = needs_system(scope, pin)
+        unfit = _unfit(scope, row) if row and isinstance(row.cuda, str) else ""
+        if row and unfit:
+            text = f"{pin.name} {row.version} {unfit}"
+            exact = "error" if is_pinned(pin) or pin.name == "tensorflow-gpu" else "warning"
+            image = scope.environment.image
+            place = image.place if image else pin.place
+            yield RULE.mistake(place, text, evidence_of(row, "cuda"), fitting_image(pin, row), exact)  # type: ignore[arg-type]
+            return
+
+
+def _unfit(scope: Scope, row: Release) -> str:
+    base, cuda, apt = scope.base, str(row.cuda), " ".join(scope.environment.apt)
+    if any(containers.LIBRARY_PACKAGES.match(name) for name in scope.environment.apt) or "conda" in apt:
+        return ""
+    same = numbers(base.cuda)[:1] == numbers(cuda)[:1]
+    if not same or (not at_least(cuda, "11") and major_minor(base.cuda) != major_minor(cuda)):
+        return f"is built for CUDA {cuda}; image {base.name} holds CUDA {base.cuda}"
+    if base.variant == "base":
+        return f"opens cuBLAS, cuFFT and others of CUDA {cuda}; image {base.name} holds libcudart alone"
+    if isinstance(row.cudnn, str) and not any(containers.CUDNN_PACKAGES.match(n) for n in scope.environment.apt):
+        wanted = str(numbers(row.cudnn)[0])
+        if base.cudnn == "none":
+            return f"opens cuDNN {wanted}; image {base.name} holds none"
+        if base.cudnn and base.cudnn != wanted:
+            return f"is built for cuDNN {row.cudnn}; image {base.name} holds cuDNN {base.cudnn}"
+    return ""

@@ -1,0 +1,60 @@
+"""CUDA libraries of conda beside a pip build that brings or wants others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import TENSORFLOW, Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.release import Release
+from gpuwhy.model.version import major_minor, numbers
+
+RULE = Rule("conda-pip-mix", "warning", "CUDA libraries of conda beside a pip build that brings or wants others")
+
+_CONDA = source("requirements of the wheels", "pip's builds bring or open their own CUDA, whatever conda installed")
+
+
+_TOOLKITS = ("cudatoolkit", "cuda-toolkit", "pytorch-cuda", "cuda-version")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """conda's CUDA beside pip's builds: unused by torch, and of the wrong major for TensorFlow."""
+    toolkit = next((p for p in scope.pins if p.origin == "conda" and p.name in _TOOLKITS), None)
+    if toolkit is None or scope.environment.locked:
+        return
+    for pin in scope.pins:
+        row = (
+            scope.taken(pin) if pin.origin == "pip" and pin.name in ("torch", *TENSORFLOW) and not pin.variant else None
+        )
+        if row and isinstance(row.cuda, str):
+            brings = isinstance(row.requires, dict) and (pin.name == "torch" or "and-cuda" in pin.extras)
+            yield from (_unused if brings else _other_major)(scope, pin, row, toolkit)
+
+
+def _other_major(scope: Scope, pin: Pin, row: Release, toolkit: Pin) -> Iterator[Mistake]:
+    told, cuda = toolkit.specifier.lstrip("=").rstrip(".*"), str(row.cuda)
+    if told and numbers(told) and numbers(told)[:1] != numbers(cuda)[:1] and pin.name != "torch":
+        at = toolkit.place.line
+        text = f"{pin.name} {row.version} opens CUDA {cuda}; conda installs {toolkit.name} {told} (line {at})"
+        fix = f"write {toolkit.name}={major_minor(cuda)}"
+        yield RULE.mistake(pin.place, text, evidence_of(row, "cuda"), fix, "error")
+
+
+def _opened_by_another(scope: Scope, pin: Pin) -> bool:
+    """Whether another framework beside it takes CUDA from the system."""
+    others = [
+        p for p in scope.pins if p is not pin and p.origin == "pip" and p.name in (*TENSORFLOW, "onnxruntime-gpu")
+    ]
+    return any(not p.extras for p in others)
+
+
+def _unused(scope: Scope, pin: Pin, row: Release, toolkit: Pin) -> Iterator[Mistake]:
+    compiles = any("nvcc" in name for name in scope.names) or toolkit.name not in ("cudatoolkit", "pytorch-cuda")
+    if not compiles and not _opened_by_another(scope, pin):
+        said = f"{toolkit.name}{toolkit.specifier} (line {toolkit.place.line})"
+        text = f"pip's {pin.name} {row.version} brings CUDA {row.cuda} itself; conda's {said} is not used"
+        fix = f"remove {toolkit.name}, or take {pin.name} from conda too"
+        yield RULE.mistake(pin.place, text, _CONDA, fix)

@@ -1,0 +1,74 @@
+"""A build without CUDA where a GPU is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.flavours import flavour
+from gpuwhy.knowledge.installs import gpu_requirement
+from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.versions import allowed, releases_of
+from gpuwhy.model.lint import Mistake, Rule, Severity
+
+RULE = Rule("cpu-wheel", "error", "a build without CUDA where a GPU is meant")
+
+_CPU = {
+    "tensorflow": ("tensorflow", "tensorflow"),
+    "onnxruntime": ("onnxruntime", "onnxruntime-gpu"),
+    "paddle": ("paddle", "paddlepaddle-gpu"),
+}
+
+
+_SERVES = {"cpuonly": ("pytorch", "torch")}
+
+
+_PYTORCH = source(
+    "PyTorch's own indexes", "cpu: without CUDA; cu126 …: for that CUDA; the default index: with CUDA on Linux"
+)
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """A build without CUDA, no other framework that could be the one for the GPU, and something that means a GPU."""
+    if not scope.environment.runs:
+        return
+    for pin in scope.pins:
+        why = _without_cuda(pin)
+        own = scope.base.framework not in ("", pin.name) or scope.base.family in ("ngc", "framework")
+        if not why or pin.optional or own or scope.gpu_framework(pin.name, *_SERVES.get(pin.name, ())):
+            continue
+        meant = _meant(scope, pin)
+        if meant:
+            row = next(iter(releases_of(pin)), None)
+            know = evidence_of(row, "cuda") if row and row.cuda is None else _PYTORCH
+            helper = pin.name.startswith(("onnxruntime", "ort-"))  # often somebody's helper
+            severity: Severity | None = "warning" if helper else None
+            yield RULE.mistake(pin.place, f"{why}, and {meant}", know, _instead(pin), severity)
+
+
+def _meant(scope: Scope, pin: Pin) -> str:
+    return scope.gpu_meant if not (pin.origin == "conda" and pin.name in scope.gpu_meant.split()) else ""
+
+
+def _without_cuda(pin: Pin) -> str:
+    if pin.name == "torch" and pin.variant == "cpu":
+        return f"torch{' ' + pin.version if pin.version else ''} comes from PyTorch's cpu builds, without CUDA"
+    if pin.origin == "conda":
+        return "cpuonly keeps conda to PyTorch without CUDA" if pin.name == "cpuonly" else ""
+    found = flavour(pin.name)
+    if found and not found.cuda and found.module in _CPU and "directml" not in pin.name and "openvino" not in pin.name:
+        return f"{pin.name} is built without CUDA"
+    return ""
+
+
+def _instead(pin: Pin) -> str:
+    if pin.name == "torch":
+        return f"write torch{'==' + pin.version.split('+')[0] if pin.version else ''} without the cpu index or +cpu"
+    if pin.name == "cpuonly":
+        return "remove cpuonly"
+    module, other = _CPU[flavour(pin.name).module]  # type: ignore[union-attr]
+    version = pin.version
+    known = gpu_requirement(module, other, version, None) if version and allowed(other, f"=={version}") else ""
+    return f"write {known or other + pin.specifier}"

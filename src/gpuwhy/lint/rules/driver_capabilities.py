@@ -1,0 +1,36 @@
+"""NVIDIA_DRIVER_CAPABILITIES without compute: no libcuda in the container"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import containers
+from gpuwhy.lint.scope import Scope, base_of
+from gpuwhy.lint.sheet import Workload
+from gpuwhy.model.lint import Mistake, Place, Rule
+from gpuwhy.model.plan import Machine
+
+RULE = Rule("driver-capabilities", "error", "NVIDIA_DRIVER_CAPABILITIES without compute: no libcuda in the container")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """NVIDIA_DRIVER_CAPABILITIES of the image that runs."""
+    variable = scope.environment.variables.get("NVIDIA_DRIVER_CAPABILITIES")
+    if scope.environment.runs and variable and (scope.gpu_framework() or scope.base.gpu):
+        yield from _lacking_compute(variable.value, variable.place)
+
+
+def _lacking_compute(value: str, place: Place) -> Iterator[Mistake]:
+    """A list of capabilities without the one that brings libcuda."""
+    listed = {part.strip() for part in value.lower().split(",") if part.strip()}
+    if listed and not listed & {"all", "compute", "graphics", "display"} and "$" not in value:
+        text = f"NVIDIA_DRIVER_CAPABILITIES={value} lacks compute: the container gets no libcuda.so.1"
+        fix = f"write NVIDIA_DRIVER_CAPABILITIES=compute,{value}"
+        yield RULE.mistake(place, text, containers.TOOLKIT, fix)
+
+
+def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
+    """NVIDIA_DRIVER_CAPABILITIES of a container for GPUs."""
+    variable = work.variables.get("NVIDIA_DRIVER_CAPABILITIES")
+    if variable and base_of(work).gpu:
+        yield from _lacking_compute(variable.value, variable.place)

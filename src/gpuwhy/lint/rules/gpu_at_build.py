@@ -1,0 +1,31 @@
+"""A build step that needs a GPU, which builds do not have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import containers
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Command
+from gpuwhy.model.lint import Mistake, Place, Rule
+
+RULE = Rule("gpu-at-build", "error", "a build step that needs a GPU, which builds do not have")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """Commands that fail without a GPU."""
+    for command in scope.environment.commands:
+        if _needs_gpu(command):
+            place = Place(scope.environment.path, command.lines[0])
+            name = command.words[0].rsplit("/", 1)[-1]
+            text = f"{name} runs while the image is built, where there is no GPU and no driver"
+            yield RULE.mistake(place, text, containers.BUILDS, "run it when the container starts (CMD, ENTRYPOINT)")
+
+
+def _needs_gpu(command: Command) -> bool:
+    if not command.words or command.then == "||":
+        return False
+    name = command.words[0].rsplit("/", 1)[-1]
+    asserts = bool(re.search(r"assert\s+torch\.cuda\.is_available\(\)", command.text))
+    return name == "nvidia-smi" or (name.startswith("python") and asserts)

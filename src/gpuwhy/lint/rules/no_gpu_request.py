@@ -1,0 +1,37 @@
+"""A container made for a GPU that asks for none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.lint.requests import ASK, HIDDEN, KNOW
+from gpuwhy.lint.scope import base_of
+from gpuwhy.lint.sheet import Workload
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.plan import Machine
+
+RULE = Rule("no-gpu-request", "error", "a container made for a GPU that asks for none")
+
+
+def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
+    """An image for GPUs and no request."""
+    if work.request or work.partial or work.exempt:
+        return
+    base = base_of(work)
+    if work.image is None or not base.gpu or _never_uses_one(work):
+        return
+    visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
+    by_runtime = work.runtime_class or visible is not None
+    if visible and visible.value in HIDDEN:
+        return
+    text = f"{work.name} runs {work.image.text}, an image for GPUs, and asks for none"
+    severity = "warning" if by_runtime else None
+    yield RULE.mistake(work.image.place, text, KNOW[work.kind], ASK[work.kind], severity)  # type: ignore[arg-type]
+
+
+def _never_uses_one(work: Workload) -> bool:
+    """A tool of the image that works without a GPU, or a container told to stay on the CPU."""
+    hidden = work.variables.get("CUDA_VISIBLE_DEVICES")
+    tools = re.search(r"\b(tensorboard|perf_analyzer|sleep|nvcc|jupyter nbconvert)\b|--device[= ]cpu", work.command)
+    return bool(tools) or (hidden is not None and hidden.value in HIDDEN)

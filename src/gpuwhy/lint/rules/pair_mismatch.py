@@ -1,0 +1,101 @@
+"""A companion package for another release of its framework."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import caps
+from gpuwhy.knowledge import pairs as known_pairs
+from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.lint.demands import MANY
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.versions import LINUX, allowed, allows, releases_of, rows, together
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.release import Release
+
+RULE = Rule("pair-mismatch", "error", "a companion package for another release of its framework")
+
+_PLUGIN = re.compile(r"jax-cuda\d+-(plugin|pjrt)")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """Companions by the harvested rows, then exact pins by the published metadata."""
+    yield from _companions(scope)
+    yield from _stated(scope)
+
+
+def _companions(scope: Scope) -> Iterator[Mistake]:
+    """torchvision for another torch, xformers for another torch …"""
+    if scope.environment.forked:
+        return
+    for pin in scope.environment.pins:
+        found = releases_of(pin) if pin.origin == "pip" and not pin.limits and scope.is_single(pin) else ()
+        paired = [row for row in found if isinstance(row.pairs, dict) and row.platform in (LINUX, "any")]
+        if not paired or len(paired) != len([r for r in found if r.platform != "source"]) or len(paired) > MANY:
+            continue
+        for name in sorted(set[str]().union(*(row.pairs for row in paired if isinstance(row.pairs, dict)))):
+            yield from _pair(scope, pin, paired, name)
+
+
+def _pair(scope: Scope, pin: Pin, paired: list[Release], name: str) -> Iterator[Mistake]:
+    for other in scope.environment.pins:
+        if (
+            not scope.is_single(other)
+            or other.name != name
+            or not other.specifier
+            or other.origin != "pip"
+            or other.reference
+            or not together(pin, other)
+        ):
+            continue
+        choices = allowed(name, other.specifier.split("+")[0] if other.version else other.specifier)
+        wanted = [row.pairs.get(name, "") for row in paired if isinstance(row.pairs, dict)]
+        if not choices or any(allows(range_, row.version) for range_ in wanted for row in choices):
+            continue
+        row = paired[-1]
+        asked = f"{name}{other.specifier} is asked for (line {other.place.line})"
+        text = f"{pin.name} {row.version} goes with {name}{wanted[-1]}; {asked}"
+        fix = f"write {name}{wanted[-1]}" + _fitting(pin.name, name, choices)
+        yield RULE.mistake(pin.place, text, evidence_of(row, "pairs"), fix)
+        return
+
+
+def _stated(scope: Scope) -> Iterator[Mistake]:
+    """Two exact pins of which one's published metadata excludes the other: jax and its plugin, tensorflow and keras."""
+    if scope.environment.forked:
+        return
+    exact = [p for p in scope.environment.pins if p.version and p.origin == "pip" and not p.reference and not p.limits]
+    exact = [p for p in exact if scope.is_single(p)]
+    for pin, other in itertools.permutations(exact, 2):
+        wishes = _wishes(pin, other)
+        if not wishes or not together(pin, other) or any(allows(w.partition(";")[0], other.version) for w in wishes):
+            continue
+        wanted = wishes[-1].partition(";")[0].strip()
+        asked = f"{other.name}=={other.version} is asked for (line {other.place.line})"
+        text = f"{pin.name} {pin.version} goes with {other.name}{wanted}; {asked}"
+        fits = known_pairs.fitting(pin.name, other.name, other.version.split("+")[0])
+        fix = f"write {other.name}{wanted}" + (f", or {pin.name}=={fits}" if fits else "")
+        yield RULE.mistake(pin.place, text, known_pairs.STATED, fix)
+
+
+def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
+    """What a pin's release states of another package, unless the harvested rows of the rule above already say it."""
+    if any(isinstance(row.pairs, dict) and other.name in row.pairs for row in releases_of(pin)):
+        return ()
+    said = known_pairs.stated(pin.name, pin.version)
+    found = said.get(other.name) or caps.PAIRS.get((pin.name, pin.version), {}).get(other.name, "")
+    if not found and _PLUGIN.fullmatch(pin.name) and other.name == "jaxlib":
+        found = f"=={pin.version}"
+    return (found,) if isinstance(found, str) and found else tuple(found)
+
+
+def _fitting(name: str, other: str, choices: tuple[Release, ...]) -> str:
+    """The companion's release for the framework that was asked for."""
+    for row in reversed(rows(name)):
+        wanted = row.pairs.get(other) if isinstance(row.pairs, dict) and row.platform == LINUX else None
+        if wanted and not row.yanked and any(allows(wanted, choice.version) for choice in choices):
+            return f", or {name}=={row.version} for {other} {choices[-1].version}"
+    return ""

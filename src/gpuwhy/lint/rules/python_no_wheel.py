@@ -1,0 +1,57 @@
+"""A release without a wheel for the Python that is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.releases import has_python
+from gpuwhy.lint.index import JUDGED, from_index, rows_name
+from gpuwhy.lint.scope import Scope, span
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.versions import LINUX, ON_LINUX, PYTHONS, allowed, parsed, where
+from gpuwhy.model.fact import Source
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.release import Release
+
+RULE = Rule("python-no-wheel", "error", "a release without a wheel for the Python that is used")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """No wheel of any allowed release for the Python that the file itself names."""
+    pythons = scope.environment.pythons
+    if not pythons:
+        return
+    for pin in scope.environment.pins:
+        if pin.name not in JUDGED or not from_index(scope, pin) or pin.limits:
+            continue
+        used = [p for p in pythons if _applies(pin, p)]
+        found = [r for r in allowed(rows_name(pin), pin.specifier) if r.platform in (LINUX, "any")]
+        if not used or not found or any(has_python(row, p) for row in found for p in used):
+            continue
+        row = found[-1]
+        named = f"Python {span(tuple(used))}" + (" …" if len(used) > 1 else "")
+        has = f"{rows_name(pin)} {row.version} has wheels for Python {span(row.pythons)}"
+        text = f"{has}, none for {named} ({scope.environment.python_from})"
+        yield RULE.mistake(pin.place, text, _wheel(row), _other(pin, used, row))
+
+
+def _applies(pin: Pin, python: str) -> bool:
+    if not pin.marker:
+        return True
+    spots = where(pin.marker) & ON_LINUX
+    return python in PYTHONS and any(spot % len(PYTHONS) == PYTHONS.index(python) for spot in spots)
+
+
+def _wheel(row: Release) -> Source:
+    return Source("know", row.file, f"and its siblings on the index, uploaded {row.uploaded}")
+
+
+def _other(pin: Pin, used: list[str], row: Release) -> str:
+    """The first later release with such a wheel, else the last one before."""
+    stable = [r for r in allowed(rows_name(pin), "") if r.platform == LINUX and any(has_python(r, p) for p in used)]
+    asked = parsed(row.version)
+    later = [r for r in stable if asked and (found := parsed(r.version)) and found > asked]
+    use = f"use Python {span(row.pythons)}"
+    if later:
+        return f"{use}, or write {pin.name}>={later[0].version}"
+    return f"{use}, or write {pin.name}=={stable[-1].version}" if stable else use

@@ -1,0 +1,99 @@
+"""Two packages that own the same files."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.flavours import flavour, library_wheel
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.demands import Demand, demands, evidence, shared_file, ships, wheels_of_two_majors
+from gpuwhy.lint.scope import Scope, is_source_only
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.versions import together
+from gpuwhy.model.lint import Mistake, Rule
+
+RULE = Rule("same-files", "error", "two packages that own the same files")
+
+_FILES = source("RECORD of both wheels", "each writes the same import package, and the one installed last wins")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """Flavours of one module, conda's and pip's builds, NVIDIA's wheels of two majors, frameworks that bring both."""
+    yield from _flavours(scope)
+    for pair in wheels_of_two_majors(scope):
+        if pair.file:
+            one, other = pair.one, pair.other
+            text = f"{other.name} and {one.name} (line {one.place.line}) both install {pair.file}: the last one wins"
+            fix = f"keep the one for the CUDA major of your framework ({pair.major} or {pair.other_major})"
+            yield RULE.mistake(other.place, text, ships(other), fix)
+    yield from _implied(scope)
+
+
+def _flavours(scope: Scope) -> Iterator[Mistake]:
+    """Two flavours of one module; conda's and pip's builds of one framework."""
+    if scope.environment.forked:
+        return
+    pins = [p for p in scope.environment.pins if not p.limits and not p.optional]
+    yield from _conda_and_pip(pins)
+    modules: dict[str, list[Pin]] = {}
+    for pin in pins:
+        found = flavour(pin.name) if pin.origin == "pip" else None
+        if found and not is_source_only(pin) and not (scope.environment.locked and pin.name == "tensorflow-cpu-aws"):
+            modules.setdefault(found.module, []).append(pin)
+    for module, several in modules.items():
+        for one, other in itertools.combinations(several, 2):
+            if one.name != other.name and together(one, other):
+                text = f"{other.name} and {one.name} (line {one.place.line}) both install {module}/: the last one wins"
+                fix = f"keep one of them{_gpu_one(one, other)}, then reinstall it: the files of both are mixed"
+                yield RULE.mistake(other.place, text, _FILES, fix)
+                break
+
+
+def _gpu_one(*pins: Pin) -> str:
+    found = [p.name for p in pins if (f := flavour(p.name)) and f.cuda and not is_source_only(p)]
+    if len(found) > 1:
+        return " (both have CUDA: the one for the CUDA major of your driver and your other packages)"
+    return f" ({found[0]} is the one with CUDA)" if found else ""
+
+
+def _conda_and_pip(pins: list[Pin]) -> Iterator[Mistake]:
+    names = {
+        "pytorch": "torch",
+        "pytorch-gpu": "torch",
+        "tensorflow": "tensorflow",
+        "tensorflow-gpu": "tensorflow",
+        "jax": "jax",
+    }
+    by_pip = {p.name: p for p in pins if p.origin == "pip"}
+    for pin in pins:
+        other = by_pip.get(names.get(pin.name, "")) if pin.origin == "conda" else None
+        if other:
+            text = (
+                f"pip's {other.name} overwrites conda's {pin.name} (line {pin.place.line}): both install the same files"
+            )
+            yield RULE.mistake(other.place, text, _FILES, f"keep one: conda's {pin.name} or pip's {other.name}")
+
+
+def _implied(scope: Scope) -> Iterator[Mistake]:
+    """Two frameworks whose own requirements bring one library in two majors into the same folder."""
+    if scope.environment.forked or scope.environment.locked:
+        return
+    asking = [(pin, found) for pin in scope.pins if (found := demands(scope, pin)) and not library_wheel(pin.name)]
+    for (_, first), (_, second) in itertools.combinations(asking, 2):
+        one, other = first[-1], second[-1]
+        for left, right in itertools.product(one.ranges, other.ranges):
+            a, b = library_wheel(left), library_wheel(right)
+            if a and b and a[0] == b[0] and a[1] != b[1] and (file := shared_file(_as(one, left), _as(other, right))):
+                text = (
+                    f"{one.title} brings {left} and {other.title} brings {right}: both install {file} in one folder, "
+                    "and the last one installed wins"
+                )
+                both = f"gpuwhy plan {one.pin.name} {other.pin.name}"
+                fix = f"use one environment for each, or releases for one CUDA major: {both}"
+                yield RULE.mistake(other.pin.place, text, evidence(other), fix, "warning")
+                break
+
+
+def _as(demand: Demand, name: str) -> Pin:
+    return Pin(name, demand.pin.place, demand.ranges[name])

@@ -1,0 +1,34 @@
+"""PyTorch workers with 64 MB of shared memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import containers
+from gpuwhy.lint.scope import base_of
+from gpuwhy.lint.sheet import Workload
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.plan import Machine
+
+RULE = Rule("shared-memory", "warning", "PyTorch workers with 64 MB of shared memory")
+
+_TRAINS = re.compile(r"\b(torchrun|torch\.distributed|accelerate launch|deepspeed|lightning)\b")
+
+
+def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
+    """PyTorch that trains, with Docker's 64 MB of /dev/shm."""
+    base = base_of(work)
+    trains = base.framework == "torch" and (
+        work.kind != "kubernetes" or _TRAINS.search(work.command) or "train" in work.command
+    )
+    if work.partial or work.shared_memory or not work.request or not (trains or _TRAINS.search(work.command)):
+        return
+    how = {
+        "compose": "add shm_size: 8gb (or ipc: host)",
+        "kubernetes": "mount an emptyDir with medium: Memory at /dev/shm",
+        "devcontainer": 'add "--shm-size=8gb" to runArgs',
+    }[work.kind]
+    place = work.image.place if work.image else work.place
+    text = f"{work.name} runs PyTorch with 64 MB of /dev/shm: DataLoader workers die with a bus error"
+    yield RULE.mistake(place, text, containers.SHARED_MEMORY, how)

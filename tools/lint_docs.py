@@ -1,0 +1,127 @@
+"""Write docs/lint.md from the pages that live beside the rules and from the verdicts on files of the wild.
+
+python tools/lint_docs.py            writes docs/lint.md
+python tools/lint_docs.py --check    exits 1 when it differs
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+WILD = Path("tests/lint/wild.jsonl")
+HEAD = """# The rules of gpuwhy lint
+
+Generated from `src/gpuwhy/lint/rules/` by `python tools/lint_docs.py`: edit the pages there.
+`gpuwhy lint --explain RULE` prints a page in the terminal; [commands/lint.md](commands/lint.md) says how to call lint
+and which files it reads.
+"""
+MEASURED = """## Measured in the wild
+
+Files of public repositories, drawn at random and read by a person before lint was run on them; paths, commits and
+verdicts are in `tests/lint/wild.jsonl`. *First contact* is what lint said before anything was mended for these files;
+*after* is the state of this page. Set B was drawn from other repositories, and read after the rules were written: its
+first contact is the figure to expect on your files. Recall counts every mistake that the reader found, the
+doubtful ones too.
+
+"""
+
+
+def pages(root: Path) -> dict[str, str]:
+    """The pages by rule, sorted."""
+    found = {file.stem.replace("_", "-"): file for file in (root / "src/gpuwhy/lint/rules").glob("*.md")}
+    return {name: found[name].read_text(encoding="utf-8") for name in sorted(found)}
+
+
+def severities(root: Path) -> dict[str, str]:
+    """Rule → its severity, as its code says."""
+    out = {}
+    for file in sorted((root / "src/gpuwhy/lint/rules").glob("*.py")):
+        found = re.search(r'Rule\(\s*"([a-z0-9-]+)",\s*"(error|warning)"', file.read_text(encoding="utf-8"))
+        if found:
+            out[found[1]] = found[2]
+    return out
+
+
+def wild(root: Path) -> list[dict[str, Any]]:
+    """The verdicts; [] where there are none yet."""
+    file = root / WILD
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.is_file() else []
+
+
+def figures(rows: list[dict[str, Any]], when: str) -> tuple[int, int, int, int]:
+    """Findings, true ones, mistakes that the reader found, those of them that lint found."""
+    findings = [finding for row in rows for finding in row[when]]
+    labels = [label for row in rows for label in row["labels"]]
+    caught = sum(when in label.get("found", []) for label in labels)
+    return len(findings), sum(f["true"] for f in findings), len(labels), caught
+
+
+def summary(rows: list[dict[str, Any]]) -> str:
+    """One line for each set and moment."""
+    lines = ["| set | files | repositories | when | findings | true | precision | mistakes read | found | recall |"]
+    lines.append("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name in sorted({row["set"] for row in rows}):
+        mine = [row for row in rows if row["set"] == name]
+        for when, said in (("first", "first contact"), ("after", "after")):
+            if any(when not in row for row in mine):
+                continue
+            count, true, labels, caught = figures(mine, when)
+            shares = (f"{true / count:.2f}" if count else "-", f"{caught / labels:.2f}" if labels else "-")
+            repositories = len({row["repo"] for row in mine})
+            cells = (name, len(mine), repositories, said, count, true, shares[0], labels, caught, shares[1])
+            lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def by_rule(root: Path, rows: list[dict[str, Any]]) -> str:
+    """How often each rule fired, was right, and was missed."""
+    fired, true, missed = Counter[str](), Counter[str](), Counter[str]()
+    for row in rows:
+        for finding in row.get("after", row["first"]):
+            fired[finding["rule"]] += 1
+            true[finding["rule"]] += finding["true"]
+        for label in row["labels"]:
+            missed[label["rule"]] += not set(label.get("found", [])) & {"after" if "after" in row else "first"}
+    lines = ["| rule | severity | fired | true | missed | state |", "| --- | --- | --- | --- | --- | --- |"]
+    for name, severity in severities(root).items():
+        state = "tried" if fired[name] >= 3 else "little tried" if fired[name] else "untried"
+        cells = (f"[`{name}`](#{name})", severity, fired[name], true[name], missed[name], state)
+        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    others = sorted(set(missed) - set(severities(root)))
+    lost = [f"{name} ({missed[name]})" for name in others if missed[name]]
+    return "\n".join(lines) + "\n" + (f"\nMissed, and no rule for it: {', '.join(lost)}.\n" if lost else "")
+
+
+def wanted(root: Path) -> str:
+    """docs/lint.md as it should be."""
+    rows = wild(root)
+    parts = [HEAD, MEASURED + summary(rows) if rows else "", "## Rules\n\n" + by_rule(root, rows)]
+    for page in pages(root).values():
+        parts.append(re.sub(r"^(#+) ", r"##\1 ", page, flags=re.M).replace("### ", "## ", 1).rstrip() + "\n")
+    return "\n".join(part for part in parts if part)
+
+
+def main(argv: list[str]) -> int:
+    """Write, or check."""
+    parser = argparse.ArgumentParser(description="Generate docs/lint.md from the pages beside the rules.")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when it differs")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the repository (default: the one this script is in)")
+    options = parser.parse_args(argv)
+    file, text = options.root / "docs" / "lint.md", wanted(options.root)
+    if not options.check:
+        file.write_text(text, encoding="utf-8")
+        return 0
+    same = file.is_file() and file.read_text(encoding="utf-8") == text
+    print("" if same else "docs/lint.md differs from its sources; run: python tools/lint_docs.py", end="")
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
