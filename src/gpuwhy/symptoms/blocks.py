@@ -52,10 +52,12 @@ _SIGNAL = re.compile(
 LOGGED = re.compile(r"[EWIF]\d{4} \d\d:|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\[[EWI]\d{3,4} |[EWI]\d{4} 00:00")
 """The line of a logger, by its level or time."""
 _LOGGER = re.compile(
-    r"^[a-z_][\w.]{1,60}:[^\s:/]|exception when calling|exception ignored|exception in (?:thread|callback)|\bcaught\b"
-    r"|retry|configuration error|continuing|ignor(?:ed|ing)",
+    r"^[a-z_][\w.]{1,60}:[^\s:/]|exception when calling|exception ignored|exception in (?:thread|callback)"
+    r"|configuration error",
     re.IGNORECASE,
 )
+_OUTLIVED = re.compile(r"\bcaught\b|retry|continuing|ignor(?:ed|ing)", re.IGNORECASE)
+"""A program's own word that something did not end it: of the traceback below, or of what came before it."""
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x[0-9a-f]+")
 _PACKAGE = re.compile(r"(?:site|dist)-packages[\\/](?P<package>[\w-]+)")
 _STDLIB = re.compile(
@@ -77,6 +79,7 @@ class Block(msgspec.Struct):
     ending: Ending
     tie: str = ""  # "cause", "handling" or "inner": how it is tied to the block before it
     logged: bool = False  # a logger wrote it: the program goes on
+    perhaps: bool = False  # a line of the program's own above it may say so: it does where the program went on
 
 
 def blocks(lines: Sequence[str]) -> Iterator[Block]:
@@ -93,15 +96,15 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
             continue
         ending, after = taken
         inner = _HEADER.search(line) is not None and "Original" in line
-        yield Block(ending, tie or ("inner" if inner else ""), _is_logged(lines, at))
+        yield Block(ending, tie or ("inner" if inner else ""), _below(_LOGGER, lines, at), _below(_OUTLIVED, lines, at))
         at, tie = max(after, at + 1), ""
 
 
-def _is_logged(lines: Sequence[str], at: int) -> bool:
-    """Whether a traceback stands below the line of a logger."""
+def _below(words: re.Pattern[str], lines: Sequence[str], at: int) -> bool:
+    """Whether a traceback stands below a line with such words."""
     before = next((line for line in reversed(lines[max(0, at - 2) : at]) if line.strip()), "")
     header = _HEADER.search(lines[at])
-    return header is not None and not header[0].startswith("Original") and bool(_LOGGER.search(before))
+    return header is not None and not header[0].startswith("Original") and bool(words.search(before))
 
 
 def _taken(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:

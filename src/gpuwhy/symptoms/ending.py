@@ -57,6 +57,7 @@ def ending_of(text: str, exit_code: int | None = None, signal: str = "", first_l
         return Ending(exit_code=0, well=True)
     numbers, lines = _lines(text, first_line)
     found_blocks = [one for one in blocks(lines) if exit_code is not None or not _left_behind(one.ending, lines)]
+    _outlived(found_blocks, lines)
     logged = tuple((one.ending.first, one.ending.last) for one in found_blocks if one.logged)
     found = msgspec.structs.replace(_last(_linked(found_blocks), exit_code, signal), logged=logged)
     at, printed = _spoken(lines), re.split(r"[\n\r]", text)
@@ -93,6 +94,13 @@ def _left_behind(ending: Ending, lines: Sequence[str]) -> bool:
         return False
     after = [line for line in lines[ending.last : ending.last + 4 * LATEST] if line.strip() and not LOGGED.match(line)]
     return len(after) >= LATEST
+
+
+def _outlived(blocks: Sequence[Block], lines: Sequence[str]) -> None:
+    """Mark the exceptions that the program says to have outlived, and after which it printed more."""
+    for block in blocks:
+        if block.perhaps and any(line.strip() for line in lines[block.ending.last :]):
+            block.logged = True
 
 
 def _linked(blocks: Sequence[Block]) -> list[Ending]:
