@@ -53,20 +53,28 @@ LAUNCHERS = ("ChildFailedError", "ProcessExitedException", "RaySystemError", "Br
 
 def ending_of(text: str, exit_code: int | None = None, signal: str = "", first_line: int = 1) -> Ending:
     """How a program ended, from its output and, where they are known, its exit code and the signal that ended it."""
+    return endings_of(text, exit_code, signal, first_line)[0]
+
+
+def endings_of(
+    text: str, exit_code: int | None = None, signal: str = "", first_line: int = 1
+) -> tuple[Ending, tuple[Ending, ...]]:
+    """How a program ended, and the exceptions that it wrote down and outlived."""
     if exit_code == 0 and not signal:
-        return Ending(exit_code=0, well=True)
+        return Ending(exit_code=0, well=True), ()
     numbers, lines = _lines(text, first_line)
     found_blocks = [one for one in blocks(lines) if exit_code is not None or not _left_behind(one.ending, lines)]
     _outlived(found_blocks, lines)
     logged = tuple((one.ending.first, one.ending.last) for one in found_blocks if one.logged)
+    outlived = tuple(_numbered(one.ending, numbers) for one in found_blocks if one.logged)
     found = msgspec.structs.replace(_last(_linked(found_blocks), exit_code, signal), logged=logged)
     at, printed = _spoken(lines), re.split(r"[\n\r]", text)
     if exit_code is None and not signal and at >= found.last and _WELL.search(lines[at]):
-        return _numbered(Ending(message=lines[at].strip()[:WIDE], well=True, logged=logged), numbers)
+        return _numbered(Ending(message=lines[at].strip()[:WIDE], well=True, logged=logged), numbers), outlived
     if found.kind in ("none", "exit"):
         found = msgspec.structs.replace(_status(lines, printed, logged) or _silent(found, lines), logged=logged)
     numbered = _numbered(found, numbers)
-    return msgspec.structs.replace(numbered, exit_code=exit_code) if exit_code is not None else numbered
+    return msgspec.structs.replace(numbered, exit_code=exit_code) if exit_code is not None else numbered, outlived
 
 
 def _lines(text: str, first: int) -> tuple[list[int], list[str]]:

@@ -154,13 +154,28 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 )
 
 
-def attached(symptoms: Sequence[Symptom], ending: Ending = NONE) -> tuple[Symptom, ...]:
-    """The same symptoms, each follow-on tied to the first that explains it; nothing before explains its own ending."""
+FALLBACKS = ("jax.cpu_build", "jax.falls_back", "jax.backend", "jax.unknown_backend", "jax.no_visible")
+"""By which JAX goes on without its plugin, or misses it later."""
+
+
+def attached(
+    symptoms: Sequence[Symptom], ending: Ending = NONE, outlived: Sequence[Ending] = ()
+) -> tuple[Symptom, ...]:
+    """The same symptoms, each follow-on tied to the first that explains it; nothing before explains its own ending.
+
+    `outlived` are the exceptions that were written down: where a plugin's start raised one, that is why it is missed.
+    """
+    reasons = [one for one in outlived if any(f.owner.startswith("jax_plugins") for f in one.stack)]
     out: list[Symptom] = []
     for one in symptoms:
         cause = -1
         if one.role in ("error", "echo"):
             cause = next((e.order for e in out if e.follows < 0 and _linked(e, one, ending) and _explains(e, one)), -1)
+        if cause < 0 and one.signature.startswith(FALLBACKS):
+            said = (
+                e.order for e in out if e.role == "error" and e.follows < 0 and any(r.holds(e.line) for r in reasons)
+            )
+            cause = next(said, -1)
         out.append(msgspec.structs.replace(one, follows=cause) if cause >= 0 else one)
     return _outranked(_lost(_mended(out)))
 

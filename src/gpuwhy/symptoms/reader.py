@@ -16,10 +16,11 @@ from gpuwhy.model.ending import Ending
 from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
 from gpuwhy.symptoms.bounded import bounded, found_in
 from gpuwhy.symptoms.catalogue import signatures
-from gpuwhy.symptoms.ending import ending_of
+from gpuwhy.symptoms.ending import endings_of
 from gpuwhy.symptoms.follow import attached
 from gpuwhy.symptoms.genre import genre
 from gpuwhy.symptoms.link import aside, judged
+from gpuwhy.symptoms.raised import with_raised
 from gpuwhy.symptoms.scan import Hits, Scanner
 from gpuwhy.symptoms.signature import Signature
 from gpuwhy.symptoms.text import Block, Cutter, denies, reminds, respelled, unprefixed, warns
@@ -134,19 +135,22 @@ class LogReader:
     def _as_spelt(self) -> Reading:
         for block in self._cutter.flush():
             self._take(block)
-        ending = self._ending()
-        found = aside(attached(tuple(self._kept.all()), ending), ending)
+        ending, outlived = self._endings()
+        said = with_raised(tuple(self._kept.all()), (ending, *outlived))
+        found = aside(attached(said, ending, outlived), ending)
         notes = (*self._cutter.decoder.notes, *((LATE,) if self._late else ()))
         excerpt = (self._first + self._last[-EDGE:]).decode("utf-8", "replace")
         kind = genre(excerpt)
         notes = (*notes, kind) if kind else notes
         return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes, ending, excerpt)
 
-    def _ending(self) -> Ending:
-        """How the program ended, from the end of the text: all of it where that is short."""
+    def _endings(self) -> tuple[Ending, tuple[Ending, ...]]:
+        """How the program ended, and what it outlived, from the end of the text: all of it where that is short."""
         tail = self._last if len(self._last) == END else self._first + self._last
         first = self._cutter.lines - tail.count(b"\n") + tail.endswith(b"\n")
-        return judged(ending_of(tail.decode("utf-8", "replace"), self._exit_code, self._signal, max(1, first)))
+        text = tail.decode("utf-8", "replace")
+        ending, outlived = endings_of(text, self._exit_code, self._signal, max(1, first))
+        return judged(ending), outlived
 
 
 def read(

@@ -1,0 +1,170 @@
+"""Raised: what an exception says by its type, its words and the place it was raised at, taken together.
+
+No signature of one line can tell these: a library that imports a module and gets the user's file, a value that a
+framework reads and cannot convert, a cache folder that it cannot make, a compiler that it cannot start.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from gpuwhy.model.ending import PYTHON, USER, Ending, Frame
+from gpuwhy.model.symptom import Symptom
+from gpuwhy.symptoms.blocks import owner_of
+from gpuwhy.symptoms.link import FRAMEWORKS
+
+NEAR = 5
+"""How many frames from the raised one still tell what was being done."""
+ALWAYS = {
+    "torch": "nn cuda tensor Tensor optim utils save load no_grad float32 device zeros ones randn backends",
+    "jax": "numpy jit grad vmap devices lax",
+    "cupy": "array ndarray fft linalg cuda asarray zeros arange random",
+    "numpy": "array ndarray zeros ones arange asarray linalg random dtype",
+    "tensorflow": "constant Variable nn float32 Tensor",
+    "triton": "jit language cdiv",
+    "numba": "jit njit vectorize",
+    "onnxruntime": "InferenceSession get_available_providers SessionOptions",
+}
+"""Names that every release of a package has: where one is missing, another module goes by the package's name."""
+COMPILERS = re.compile(r"(?:^|[\\/])(?:(?:x86_64-linux-gnu-)?(?:gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?)(?:-\d+)?|cl\.exe)$")
+PLACES = (
+    "FileExistsError",
+    "NotADirectoryError",
+    "PermissionError",
+    "FileNotFoundError",
+    "OSError",
+    "IsADirectoryError",
+)
+
+_FROM = re.compile(r"cannot import name '(?P<what>\w{1,80})' from '(?P<name>\w{1,60})' \((?P<path>[^)\n]{1,300})\)")
+_LACKS = re.compile(r"module '(?P<name>\w{1,60})' has no attribute '(?P<what>\w{1,80})'")
+_UNREAD = re.compile(
+    r"(?:could not convert string to float|invalid literal for int\(\) with base \d+): '(?P<value>[^'\n]{0,100})'"
+    r"|must have value from [\d.-]+ to [\d.-]+ but was (?P<value2>[^\s,]{1,60}?)\.?$"
+)
+_OPTION = re.compile(r"env|flag|option|config|limit|port\b|port |fraction|parse|setting", re.IGNORECASE)
+_QUOTED = re.compile(r"'(?P<path>[^'\n]{1,300})'")
+_CACHE = re.compile(r"cache", re.IGNORECASE)
+
+
+def raised(endings: Iterable[Ending]) -> Iterator[Symptom]:
+    """What exceptions say that ended the program, or that it outlived."""
+    for ending in endings:
+        for one in (ending, *ending.chain):
+            if one.kind == "exception" and one.line:
+                yield from _told(one)
+
+
+def with_raised(symptoms: tuple[Symptom, ...], endings: Iterable[Ending]) -> tuple[Symptom, ...]:
+    """The symptoms with these among them, by line; Python's plain words on the same line say less."""
+    more = {one.line: one for one in raised(endings)}
+    kept = [one for one in symptoms if one.line not in more or one.speaker not in ("python", "pairs", "packages")]
+    known = {(one.line, one.speaker) for one in kept}
+    merged = [*kept, *(one for one in more.values() if (one.line, one.speaker) not in known)]
+    ordered = sorted(merged, key=lambda one: (one.line, one.order))
+    return tuple(msgspec.structs.replace(one, order=at) for at, one in enumerate(ordered)) if more else symptoms
+
+
+def _told(ending: Ending) -> Iterator[Symptom]:
+    for look in (_shadowed, _unread, _no_compiler, _closed_cache):
+        found = look(ending)
+        if found is not None:
+            name, fields = found
+            text = f"{ending.type}: {ending.message.splitlines()[0] if ending.message else ''}"
+            yield Symptom(name, ending.line, text[:400], fields=fields)
+            return
+
+
+Found = tuple[str, dict[str, str]] | None
+
+
+def _shadowed(ending: Ending) -> Found:
+    """A module that is not the one its name promises."""
+    if found := _FROM.search(ending.message):
+        inside = _whose(found["path"]) not in (USER,)
+        by_library = bool(ending.stack) and _owner(ending.stack[-1]) != USER
+        standard = found["name"] in sys.stdlib_module_names
+        return None if inside or not (standard or by_library) else ("shadow.from_file", found.groupdict())
+    if ending.name == "AttributeError" and (found := _LACKS.search(ending.message)):
+        there = found["what"] in _names(found["name"]) or found["what"] in ALWAYS.get(found["name"], "").split()
+        return ("shadow.attribute", found.groupdict()) if there else None
+    return None
+
+
+def _unread(ending: Ending) -> Found:
+    """A value that a framework took from its surroundings and could not convert."""
+    frame, found = ending.frame, _UNREAD.search(ending.message)
+    if found is None or frame is None or _owner(frame) not in FRAMEWORKS:
+        return None
+    if not _OPTION.search(f"{frame.function} {frame.code} {ending.message}"):
+        return None
+    value = found["value"] or found["value2"] or ""
+    return "setting.unread", {"value": value, "by": _owner(frame), "where": f"{frame.base}:{frame.line}"}
+
+
+def _no_compiler(ending: Ending) -> Found:
+    """A compiler that a framework starts, and that is not there."""
+    path = _QUOTED.search(ending.message)
+    if (
+        ending.name not in ("FileNotFoundError", "PermissionError")
+        or path is None
+        or not COMPILERS.search(path["path"])
+    ):
+        return None
+    started = any(frame.base == "subprocess.py" for frame in ending.stack[-NEAR:])
+    return ("triton.compiler", {"path": path["path"]}) if started else None
+
+
+def _closed_cache(ending: Ending) -> Found:
+    """A cache folder that a framework cannot make or write to."""
+    path = _QUOTED.search(ending.message)
+    if ending.name not in PLACES or path is None:
+        return None
+    near = [
+        f for f in ending.stack[-NEAR:] if _owner(f) in FRAMEWORKS and _CACHE.search(f"{f.base} {f.function} {f.code}")
+    ]
+    return ("limit.cache", {"path": path["path"], "by": _owner(near[-1])}) if near else None
+
+
+def _owner(frame: Frame) -> str:
+    """Whose code a frame is; compiled modules name their source without a folder (cupy/cuda/memory.pyx)."""
+    top = frame.file.split("/", 1)[0]
+    return top if frame.owner == USER and frame.file.endswith((".pyx", ".pxd", ".pxi")) and top else frame.owner
+
+
+def _whose(path: str) -> str:
+    return PYTHON if path.startswith(("unknown", "<")) else owner_of(path)
+
+
+@cache
+def _names(module: str) -> frozenset[str]:
+    """The names that Python's own module defines, read from its source; none for a module that is compiled."""
+    if module not in sys.stdlib_module_names or module in sys.builtin_module_names:
+        return frozenset()
+    folder = Path(sysconfig.get_path("stdlib"))
+    file = next((f for f in (folder / f"{module}.py", folder / module / "__init__.py") if f.is_file()), None)
+    try:
+        return frozenset(_defined(ast.parse(file.read_bytes()).body)) if file else frozenset()
+    except (OSError, SyntaxError, ValueError):
+        return frozenset()
+
+
+def _defined(body: Iterable[ast.stmt]) -> Iterator[str]:
+    """What the statements of a module bind, those under an if or a try included."""
+    for one in body:
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield one.name
+        elif isinstance(one, ast.Assign):
+            yield from (t.id for target in one.targets for t in ast.walk(target) if isinstance(t, ast.Name))
+        elif isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
+            yield one.target.id
+        elif isinstance(one, ast.If | ast.Try):
+            yield from _defined([*one.body, *one.orelse])
