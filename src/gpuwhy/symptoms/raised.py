@@ -21,6 +21,8 @@ from gpuwhy.model.symptom import Symptom
 from gpuwhy.symptoms.blocks import owner_of
 from gpuwhy.symptoms.link import FRAMEWORKS
 
+IDS = ("shadow.attribute", "shadow.hollow", "setting.unread")
+"""Symptoms that no signature finds, beside those whose messages it reads better."""
 NEAR = 5
 """How many frames from the raised one still tell what was being done."""
 ALWAYS = {
@@ -94,8 +96,10 @@ def _shadowed(ending: Ending) -> Found:
         standard = found["name"] in sys.stdlib_module_names
         return None if inside or not (standard or by_library) else ("shadow.from_file", found.groupdict())
     if ending.name == "AttributeError" and (found := _LACKS.search(ending.message)):
-        there = found["what"] in _names(found["name"]) or found["what"] in ALWAYS.get(found["name"], "").split()
-        return ("shadow.attribute", found.groupdict()) if there else None
+        if found["what"] in _names(found["name"]):
+            return "shadow.attribute", found.groupdict()
+        if ending.stack and found["what"] in ALWAYS.get(found["name"], "").split():
+            return "shadow.hollow", {**found.groupdict(), "by": _owner(ending.stack[-1])}
     return None
 
 

@@ -70,6 +70,7 @@ TEXT = Text(
         ("setting.jax_chosen", 2.6, "JAX_PLATFORMS or JAX_PLATFORM_NAME asks for {value}, and JAX has no backend of that name"),
         ("setting.jax_backend", 3.6, "JAX is asked for the platform {value}, which it does not know, as by JAX_PLATFORM_NAME"),
         ("setting.jax_none", 2.6, "JAX found no platform that JAX_PLATFORMS allows"),
+        ("setting.unread", 3.8, "{by} could not read the value {value}, which it takes from its settings ({where})"),
         ("setting.jax_truth", 6.0, "{variable} holds {value}, which is neither yes nor no"),
         ("setting.jax_value", 5.5, "the value {value} of {variable} is none that JAX takes"),
         ("setting.jax_device", 4.5, "JAX_DEFAULT_DEVICE holds {value}, which is no device"),

@@ -12,6 +12,8 @@ _PARTS = r"(?:torch|jaxlib|onnxruntime)\.(?!_C\b)\w|tensorflow\.python\.\w"
 TEXT = Text(
     "install.corrupted",
     clues=(
+        ("shadow.hollow", 4.0, "{name} has no {what}, which every {name} has: the installed package is there in part only", no(field("by", "user"))),
+        ("shadow.hollow", 2.4, "{name} has no {what}, which every {name} has: the installed package may be there in part only"),
         ("packages.node_binding", 2.6, "the compiled part of the package is not there"),
         ("packages.partial", 2.9, "{name} is an empty shell: files of it are gone"),
         ("torch.preload", 2.2, "{library} is missing from the environment"),
