@@ -6,16 +6,14 @@ framework reads and cannot convert, a cache folder that it cannot make, a compil
 
 from __future__ import annotations
 
-import ast
 import re
-import sys
-import sysconfig
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
 
 import msgspec
 
+from gpuwhy.knowledge.modules import STANDARD_MODULES
+from gpuwhy.knowledge.tables import load
 from gpuwhy.model.ending import PYTHON, USER, Ending, Frame
 from gpuwhy.model.symptom import Symptom
 from gpuwhy.symptoms.blocks import owner_of
@@ -93,10 +91,10 @@ def _shadowed(ending: Ending) -> Found:
     if found := _FROM.search(ending.message):
         inside = _whose(found["path"]) not in (USER,)
         by_library = bool(ending.stack) and _owner(ending.stack[-1]) != USER
-        standard = found["name"] in sys.stdlib_module_names
+        standard = found["name"] in STANDARD_MODULES
         return None if inside or not (standard or by_library) else ("shadow.from_file", found.groupdict())
     if ending.name == "AttributeError" and (found := _LACKS.search(ending.message)):
-        if found["what"] in _names(found["name"]):
+        if found["what"] in _standard().get(found["name"], "").split():
             return "shadow.attribute", found.groupdict()
         if ending.stack and found["what"] in ALWAYS.get(found["name"], "").split():
             return "shadow.hollow", {**found.groupdict(), "by": _owner(ending.stack[-1])}
@@ -149,26 +147,5 @@ def _whose(path: str) -> str:
 
 
 @cache
-def _names(module: str) -> frozenset[str]:
-    """The names that Python's own module defines, read from its source; none for a module that is compiled."""
-    if module not in sys.stdlib_module_names or module in sys.builtin_module_names:
-        return frozenset()
-    folder = Path(sysconfig.get_path("stdlib"))
-    file = next((f for f in (folder / f"{module}.py", folder / module / "__init__.py") if f.is_file()), None)
-    try:
-        return frozenset(_defined(ast.parse(file.read_bytes()).body)) if file else frozenset()
-    except (OSError, SyntaxError, ValueError):
-        return frozenset()
-
-
-def _defined(body: Iterable[ast.stmt]) -> Iterator[str]:
-    """What the statements of a module bind, those under an if or a try included."""
-    for one in body:
-        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield one.name
-        elif isinstance(one, ast.Assign):
-            yield from (t.id for target in one.targets for t in ast.walk(target) if isinstance(t, ast.Name))
-        elif isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
-            yield one.target.id
-        elif isinstance(one, ast.If | ast.Try):
-            yield from _defined([*one.body, *one.orelse])
+def _standard() -> dict[str, str]:
+    return load("standard_names.json", dict[str, str])
