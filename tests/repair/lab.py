@@ -1,7 +1,7 @@
 """Breaks real environments, has gpuwhy repair them, and judges the result without gpuwhy.
 
-`python -m tests.repair.lab FOLDER OUT.jsonl [ID…]` scores the table;
-FOLDER keeps the healthy environments between calls.
+`python -m tests.repair.lab FOLDER OUT.jsonl [ID…]` scores the table; rows that OUT has already are left out, so it can be
+called again where it was stopped. FOLDER keeps the healthy environments between calls.
 """
 
 from __future__ import annotations
@@ -220,11 +220,18 @@ def _scored(one: Break, env: Path, healthy: set[str]) -> dict[str, Any]:
     return {**out, "ends": "false" if wrong else "verified", "wrong": wrong, "changed": applied.get("changed", [])}
 
 
+def _done(out: Path) -> set[str]:
+    """The rows that were scored before; what the lab itself failed at is tried again."""
+    lines = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
+    return {told["id"] for line in lines if (told := json.loads(line))["ends"] != "lab"}
+
+
 def main(argv: list[str]) -> None:
     """Score the table, or some rows of it, a JSON line each."""
     folder, out, *ids = argv
     Path(folder).mkdir(parents=True, exist_ok=True)
-    rows = [one for one in BREAKS if not ids or one.id in ids]
+    done = _done(Path(out))
+    rows = [one for one in BREAKS if one.id not in done and (not ids or one.id in ids)]
     with open(out, "a", encoding="utf-8") as file:
         for one in rows:
             try:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 NO_GPU = (
     "title.bare_false", "title.empty_list", "title.gpu_unseen", "title.cpu_device", "torch.no_gpus",
-    "jax.cpu_build", "jax.falls_back", "cuda.no_device", "torch.device_count", "torch.unavailable",
+    "jax.cpu_build", "jax.falls_back", "jax.unknown_backend", "cuda.no_device", "torch.device_count",
+    "torch.unavailable",
 )  # fmt: skip
 """No GPU is seen, and nothing says why."""
+LEFT_ASIDE = (
+    "jax.cpu_build", "jax.falls_back", "jax.unknown_backend",
+)  # fmt: skip
+"""JAX goes without its CUDA plugin, as where that is of another release."""
 NO_CUDNN = (
     "cudnn.internal_error", "cudnn.not_initialized", "cudnn.execution_failed", "cudnn.mapping_error",
     "cudnn.alloc_failed", "tf.cudnn_handle", "tf.conv_algorithm", "tf.rnn", "tf.no_dnn", "tf.dnn_init",

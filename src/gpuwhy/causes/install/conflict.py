@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.shared.commands import change
 from gpuwhy.causes.shared.keep import kept
+from gpuwhy.causes.shared.linked import stood_in
 from gpuwhy.causes.shared.rivals import flavours, is_mixed, module, names, wheels, winner
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
@@ -23,6 +24,9 @@ def flavours_overwrite(case: Case) -> Finding | None:
     if not found:
         return None
     first, no_gpu = found[0], isinstance(gpu_present(case.facts), Absent)
+    if other := stood_in(case, module(first)):
+        text = f"the program imported {other.path} as {other.module}, and none of the installed files"
+        return against(text, saw(f"imported as {other.module}", Source("file", other.path)))
     if _lost_its_gpu(case, first) and not no_gpu:
         return proof(f"{_share(first)} of {module(first)}; the build without CUDA was written last", _on_disk(first))
     return weak(f"{_share(first)}; removing or updating one of them breaks the other", _on_disk(first))

@@ -9,7 +9,7 @@ from gpuwhy.causes.text.conditions import by_package
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
-from gpuwhy.knowledge.messages import NO_IMPORT, UNRESOLVED
+from gpuwhy.knowledge.messages import LEFT_ASIDE, NO_IMPORT, UNRESOLVED
 from gpuwhy.model.cause import Fix
 
 _OF_JAX = ("jax.plugin_abi", "pairs.jaxlib", "pairs.plugin", "pairs.jax_part")
@@ -52,6 +52,6 @@ TEXT = Text(
         meant("See every contradiction in the environment", "pip check", safe=True, look=True),
         meant("Let gpuwhy compare what is installed, also what pip check cannot see", "gpuwhy check", safe=True, look=True),
     ),
-    admitted_by=(*UNRESOLVED , *NO_IMPORT,),
+    admitted_by=(*UNRESOLVED, *NO_IMPORT, *LEFT_ASIDE),
     made=_made,
 )  # fmt: skip

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 
 from gpuwhy.model.cause import Case
+from gpuwhy.model.fact import value_or
+from gpuwhy.model.facts import Shadow
 
 _MODULES = {
     "protobuf": ("google.protobuf", "protobuf", "descriptor"),
@@ -33,3 +35,10 @@ def named(case: Case, words: Iterable[str]) -> bool:
     wanted = re.compile("|".join(rf"(?<![\w-]){re.escape(one)}(?![\w-])" for one in words), re.IGNORECASE)
     said = [one.text for one in case.symptoms if one.role in ("error", "echo", "context")]
     return any(wanted.search(text) for text in (*said, case.ending.message, *(f.file for f in case.ending.stack[-4:])))
+
+
+def stood_in(case: Case, module: str) -> Shadow | None:
+    """What a program that failed imported by a module's name, so that the installed one had no part in it."""
+    if not case.facts.run.failed:
+        return None
+    return next((one for one in value_or(case.facts.target.shadows, ()) if one.module == module), None)
