@@ -1,7 +1,7 @@
 """Breaks real environments, has gpuwhy repair them, and judges the result without gpuwhy.
 
-`python -m tests.repair.lab FOLDER OUT.jsonl [ID…]` scores the table; rows that OUT has already are left out, so it can be
-called again where it was stopped. FOLDER keeps the healthy environments between calls.
+`python -m tests.repair.lab FOLDER OUT.jsonl [ID…]` scores the table; rows that OUT has already are left out, so that it
+goes on where it was stopped. FOLDER keeps the healthy environments between calls.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.fact import Source
 from gpuwhy.model.version import numbers
@@ -84,6 +85,17 @@ def last_driver_branch(capability: str) -> str | None:
     """The last driver branch that drives it ('R470'); None when the newest still does."""
     row = of(capability)
     return (row.last_driver or None) if row else None
+
+
+LAUNCH = 10
+"""A card may be driven by a branch a little older than that of the first toolkit which compiles for it."""
+
+
+def first_driver_branch(capability: str, system: str = "linux") -> int:
+    """The driver branch of the first toolkit that compiles for it; 0 where nobody published one."""
+    toolkit = first_toolkit(capability)
+    known = floor(toolkit, "windows" if system == "windows" else "linux") if toolkit else None
+    return numbers(known.native)[0] if known and known.native else 0
 
 
 def runs_on(sass: tuple[str, ...], ptx: tuple[str, ...], capability: str) -> Literal["sass", "ptx", "no"]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from gpuwhy.knowledge import pairs
 from gpuwhy.knowledge.caps import CAPS, PAIRS
+from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Contradiction, Distribution
 from gpuwhy.model.version import at_least, major_minor, numbers
@@ -148,12 +149,13 @@ def _unmet(
 ) -> Iterator[Contradiction]:
     """A requirement that none of the installed providers meets; several lines for one name are alternatives."""
     if pairs.LEFT_TO_LOADER.fullmatch(name):
+        yield from _wheel_not_there(installed, by, name, ranges)
         return
     there = [installed[n] for n in sorted(pairs.providers(name), key=lambda n: n != name) if n in installed]
     plain = [wish for wish, extra in ranges if not extra]
     if not there:
         if plain and _counts_as_missing(by, name):
-            yield _say(by, name, plain[0], "", "stated", "")
+            yield _say(by, name, plain[0], "", "stated", *_plugin_effect(installed, by.name, name))
         return
     ranges = [(wish, extra) for wish, extra in ranges if not extra] or ranges
     if any(pairs.allows(wish, one.version) for wish, _ in ranges for one in there):
@@ -164,9 +166,18 @@ def _unmet(
     yield _say(by, name, (plain or [ranges[0][0]])[0], there[0].version, how, effect, stops)
 
 
+def _wheel_not_there(
+    installed: dict[str, Distribution], by: Distribution, name: str, ranges: list[tuple[str, bool]]
+) -> Iterator[Contradiction]:
+    """A wheel of NVIDIA's that is asked for always and is not installed; whether it is missed, the loader tells."""
+    plain = [wish for wish, extra in ranges if not extra]
+    if plain and name.startswith("nvidia-") and name not in installed and value_or(by.installer, "") != "conda":
+        yield _say(by, name, plain[0], "", "wheel", "")
+
+
 def _counts_as_missing(by: Distribution, name: str) -> bool:
     """Conda packages name what is not a distribution there; a framework that is a flavour has its own rivals."""
-    return value_or(by.installer, "") != "conda" and not gpu_related(name)
+    return value_or(by.installer, "") != "conda" and flavour(name) is None
 
 
 def _plugin_effect(installed: dict[str, Distribution], by: str, name: str) -> tuple[str, bool]:

@@ -108,7 +108,9 @@ def _jax_plugin(package: Installed, dist: Distribution, major: str) -> Built:
     by = f"{site}/jax_plugins/xla_cuda{major}/xla_cuda_plugin.so"
     sass, ptx = gpu_code(package.host, f"{site}/jax_cuda{major}_plugin/_prng.so")
     opens: Fact[tuple[Opened, ...]] = Unknown(f"which libraries {source} opens is not known")
-    if major in _JAX_OPENS:
+    if isinstance(package.host.stat(by), Absent):
+        opens = Unknown(f"{by}, which opens them, is not there: jax-cuda{major}-pjrt brings it")
+    elif major in _JAX_OPENS:
         linked = value_or(needed(package.host, [by]), ())
         names = {f"lib{n}": True for n in _JAX_MAY_OPEN.format(major).split()}
         names.update({f"lib{n}": False for n in _JAX_OPENS[major].split()})

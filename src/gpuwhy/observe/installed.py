@@ -15,10 +15,13 @@ from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Conflict, Damage, Distribution
 from gpuwhy.observe.built import TENSORFLOW, gpu_related
 from gpuwhy.observe.scene import Scene
+from gpuwhy.observe.twice import damage_of, left_over
 
 _LIBRARY = re.compile(r"\.so(\.\d+)*$|\.(dll|pyd)$", re.IGNORECASE)
 _HASH_AT_ONCE = 2 << 20  # bytes: up to this size a hash costs less than a doubt
 _THREADS = 4
+_FIRST_READ = ("__init__", "version", "_version")
+_BY_OWN_NAME = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "jaxlib", "xformers", "triton", "vllm")
 
 
 class Claim(NamedTuple):
@@ -33,7 +36,9 @@ Files = dict[str, list[Claim]]  # by path
 
 
 def _ours(scene: Scene) -> list[Distribution]:
-    return [d for d in scene.facts.target.distributions.need() or () if gpu_related(d.name)]
+    found = scene.facts.target.distributions.need() or ()
+    stale = left_over(found)
+    return [d for d in found if gpu_related(d.name) and d not in stale]
 
 
 def claims(scene: Scene, among: Iterable[Distribution]) -> Files:
@@ -149,6 +154,9 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
         if wrong:
             found.append(wrong)
     found += _foreign(scene, files, machines)
+    found += [wrong for dist in among for wrong in _first_read(scene, dist)]
+    everything = scene.facts.target.distributions.need() or ()
+    found += damage_of(everything, [d for d in everything if gpu_related(d.name)])
     if scene.options.verify:
         found += _verified(scene, files, {d.path for d in found})
     return known(tuple(found), "package", "RECORD", f"{len(files)} libraries of {len(among)} distributions")
@@ -164,6 +172,23 @@ def _metadata(scene: Scene, dist: Distribution) -> Damage | None:
         return None
     actual = stat.reason if isinstance(stat, Unknown) else "missing" if isinstance(stat, Absent) else "empty"
     return Damage(path, f"{dist.name} {dist.version}", "metadata unreadable", "METADATA", actual)
+
+
+def _first_read(scene: Scene, dist: Distribution) -> list[Damage]:
+    """The Python files that an import reads first, where they are gone or empty; another size may be a patch."""
+    site, module = dist.location.rpartition("/")[0], dist.name.replace("-", "_")
+    wanted = [f"{module}/{name}.py," for name in _FIRST_READ]
+    lines = value_or(scene.host.lines(f"{dist.location}/RECORD", *wanted), ()) if dist.name in _BY_OWN_NAME else ()
+    out = []
+    for line in (one for one in lines if one.startswith(f"{module}/")):
+        path, _, size = [*line.rsplit(",", 2), "", ""][:3]
+        stat = scene.host.stat(f"{site}/{path}")
+        gone = isinstance(stat, Absent)
+        if size.strip() in ("", "0") or not (gone or (isinstance(stat, Known) and stat.value.size == 0)):
+            continue
+        what, actual = ("missing", "no file") if gone else ("empty", "0 bytes")
+        out.append(Damage(f"{site}/{path}", f"{dist.name} {dist.version}", what, f"{size.strip()} bytes", actual))
+    return out
 
 
 def _wrong(scene: Scene, path: str, owners: list[Claim], machines: dict[str, str]) -> Damage | None:

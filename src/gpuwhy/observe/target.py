@@ -20,6 +20,7 @@ from gpuwhy.observe.frameworks import frameworks
 from gpuwhy.observe.installed import conflicts, damage
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.shadows import shadows
+from gpuwhy.observe.twice import real_first
 from gpuwhy.observe.unfit import unfit
 
 _PYTHON_NAME = re.compile(r"(i?python|pypy)[\d.]*t?$")
@@ -321,7 +322,7 @@ def distributions(scene: Scene) -> Fact[tuple[Distribution, ...]]:
             return listed
         names = listed.value if isinstance(listed, Known) else ()
         own = {d.name for d in found} if folder in borrowed else set()  # a second one there is a shadow: see shadows.py
-        there = [d for d in (_distribution(scene, folder, entry.name) for entry in names) if d]
+        there = real_first(scene, [d for d in (_distribution(scene, folder, entry.name) for entry in names) if d])
         found += [d for d in there if d.name not in own]
     return known(tuple(found), "folder", ", ".join(folders))
 

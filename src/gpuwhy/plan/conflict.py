@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.migrations import crossed
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.plan import Conflict, Line, Machine, Passed, Proposal, Wish
@@ -33,9 +32,6 @@ _RANK = (
     "preview",
     "version",
 )
-
-LAUNCH = 10
-"""A card may be driven by a branch a little older than that of the first toolkit which compiles for it."""
 
 
 def conflict(wishes: Sequence[Wish], machine: Machine, found: Impossible, attempt: Attempt) -> Conflict:
@@ -161,17 +157,10 @@ def old_driver(machine: Machine) -> str:
                 f"driver {machine.driver} does not drive {named_gpu(card)}: {last} is the last branch for "
                 f"{arch.name if arch else 'it'}"
             )
-        first = _first_branch(card.capability, machine.system)
-        if first and machine.driver and numbers(machine.driver)[0] < first - LAUNCH:
+        first = archs.first_driver_branch(card.capability, machine.system)
+        if first and machine.driver and numbers(machine.driver)[0] < first - archs.LAUNCH:
             return f"driver {machine.driver} is older than {named_gpu(card)}, which R{first} or newer drives"
     return ""
-
-
-def _first_branch(capability: str, system: str) -> int:
-    """The branch that came with the first toolkit that knows an architecture; 0 where nobody published one."""
-    toolkit = archs.first_toolkit(capability)
-    known = floor(toolkit, "windows" if system == "windows" else "linux") if toolkit else None
-    return numbers(known.native)[0] if known and known.native else 0
 
 
 def _nearest(
@@ -251,7 +240,8 @@ def _driver(machine: Machine, found: Proposal) -> str:
     """The driver that the nearest set needs."""
     branch = _newest_driver(machine)
     floors = [fitting_driver(c.cuda, machine.system) for c in found.choices if c.cuda and c.role == "framework"]
-    firsts = [str(first) for card in machine.gpus if (first := _first_branch(card.capability, machine.system))]
+    branches = [archs.first_driver_branch(card.capability, machine.system) for card in machine.gpus]
+    firsts = [str(first) for first in branches if first]
     oldest = max(filter(None, [*floors, *firsts]), key=parsed, default="")
     return f"{branch} (the newest branch that drives the GPU)" if branch else f"{oldest} or newer"
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.shared.builds import older_builds
 from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.builds import older_builds
 from gpuwhy.causes.shared.windows import on_windows
-from gpuwhy.knowledge.drivers import Floor, cuda_of_driver, floor, runs
+from gpuwhy.knowledge import archs
+from gpuwhy.knowledge.archs import first_driver_branch as _first_branch
+from gpuwhy.knowledge.drivers import PACKAGED, Floor, cuda_of_driver, floor, runs
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.requirements import RULES, VARIABLE, first_wish, met
 from gpuwhy.knowledge.windows import tensorflow_for
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import DriverLibrary, Framework
-from gpuwhy.model.version import at_least, major_minor
+from gpuwhy.model.version import at_least, major_minor, numbers
 
 
 def older_than_the_build_needs(case: Case) -> Finding | None:
     """The floor of the CUDA a framework was built for, against the kernel module that is loaded."""
     one, facts = _framework(case), case.facts
+    if older_than_the_card(case):
+        return None
     cuda = one.built_for_cuda.need()
     if cuda is None:
         return against(f"{_called(one)} is built without CUDA", saw("no CUDA in this build", one.built_for_cuda))
@@ -53,6 +57,35 @@ def _compared(case: Case, one: Framework, wanted: Floor, loaded: str) -> Finding
         f"{wanted.cuda} on driver {loaded}",
         saw(f"{bridge.path} is a cuda-compat library", case.facts.loads.libcuda),
     )
+
+
+def older_than_the_card(case: Case) -> Finding | None:
+    """A driver of a branch that came before the GPU's architecture; it does not drive such a card at all."""
+    loaded, system = case.facts.driver.module_version, value_or(case.facts.surroundings.system, "linux")
+    if not isinstance(loaded, Known) or isinstance(case.facts.surroundings.wsl, Known):
+        return None
+    hit = next(((n, c) for n, c in _cards(case) if _before(loaded.value, _first_branch(c, system))), None)
+    if hit is None:
+        return None
+    (name, capability), first = hit, _first_branch(hit[1], system)
+    toolkit = archs.first_toolkit(capability)
+    return proof(
+        f"{name} needs driver {first} or newer; {loaded.value} is older than the card and does not drive it",
+        saw(f"{name}, compute capability {capability}", case.facts.devices.devices),
+        know(f"CUDA {toolkit}, the first for sm_{capability.replace('.', '')}, came with driver {first}", PACKAGED),
+        saw(f"driver {loaded.value}", loaded),
+    )
+
+
+def _before(driver: str, first: int) -> bool:
+    return bool(first) and numbers(driver)[:1] < (first - archs.LAUNCH,)
+
+
+def _cards(case: Case) -> list[tuple[str, str]]:
+    """Each GPU with its compute capability, as the driver or the PCI bus tells it."""
+    devices = [(d.name, value_or(d.capability, "")) for d in value_or(case.facts.devices.devices, ())]
+    cards = [(value_or(c.name, "the GPU"), value_or(c.capability, "")) for c in value_or(case.facts.devices.pci, ())]
+    return [one for one in devices or cards if one[1]]
 
 
 def image_asks_for_more(case: Case) -> Finding | None:
@@ -132,14 +165,14 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         speaks = cuda_of_driver(value_or(driver.module_version, "")) or speaks
     if on_windows(case.facts):
         return _on_windows(case, one, cuda, speaks or "")
-    out = list(older_builds(one, speaks)) if speaks else []
-    wanted = floor(cuda)
-    at = f" {wanted.driver} or newer" if wanted else ""
+    too_new = older_than_the_card(case) is not None  # the card: no build of the framework helps
+    out = list(older_builds(one, speaks)) if speaks and not too_new else []
+    at = f" {_wanted(case, cuda)} or newer" if _wanted(case, cuda) else ""
     if isinstance(case.facts.surroundings.wsl, Known):
         return (*out, Fix("Install a newer NVIDIA driver in Windows (none inside WSL), then: wsl --shutdown"))
     if isinstance(case.facts.surroundings.container, Known):
         return (*out, Fix(f"Install driver{at} on the host: a container cannot bring its own", root=True, reboot=True))
-    if _data_center(case):
+    if _data_center(case) and not too_new:
         version = major_minor(cuda).replace(".", "-")
         out.append(Fix("Install the forward-compatibility package (data-center GPUs only) and put its folder first",
                        f"sudo apt install cuda-compat-{version}; export LD_LIBRARY_PATH=/usr/local/cuda-"
@@ -148,10 +181,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     return (*out, Fix(f"Install driver{at}", command, root=True, reboot=True))
 
 
+def _wanted(case: Case, cuda: str) -> str:
+    """The oldest driver that does for the framework and for every card."""
+    system = value_or(case.facts.surroundings.system, "linux")
+    known = floor(cuda, system)
+    firsts = [str(first) for _, capability in _cards(case) if (first := _first_branch(capability, system))]
+    return max(filter(None, (known.driver if known else "", *firsts)), key=numbers, default="")
+
+
 def _on_windows(case: Case, one: Framework, cuda: str, speaks: str) -> tuple[Fix, ...]:
     """A newer driver; or the newest TensorFlow that this one runs."""
-    wanted = floor(cuda, "windows")
-    at = f" {wanted.driver} or newer" if wanted else ""
+    at = f" {_wanted(case, cuda)} or newer" if _wanted(case, cuda) else ""
     out = [Fix(f"Install driver{at} for this card, from nvidia.com/drivers", root=True, reboot=True)]
     row = tensorflow_for(python_of(case.facts), speaks) if one.name == "tensorflow" and speaks else None
     if row is not None:
@@ -163,7 +203,7 @@ def _on_windows(case: Case, one: Framework, cuda: str, speaks: str) -> tuple[Fix
 CAUSE = Cause(
     id="driver.too_old",
     title="the NVIDIA driver is older than the framework's CUDA needs",
-    signs=(older_than_the_build_needs, image_asks_for_more),
+    signs=(older_than_the_card, older_than_the_build_needs, image_asks_for_more),
     fixes=fixes,
     scope="framework",
     effect="{subject} will not see the GPU",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gpuwhy.causes.shared.commands import change, word
-from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.causes.shared.winner import OFF_PATH
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.causes.shared.windows import on_windows
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
 
@@ -21,6 +21,7 @@ CERTAIN = (
     "unreadable",
 )
 OVERWRITTEN = ("other size", "other hash")
+SECOND = "second metadata"
 LITTLE = 2 << 30  # bytes of free disk below which an installation may have been cut short
 
 
@@ -37,6 +38,22 @@ def not_as_installed(case: Case) -> Finding | None:
         f"{_base(first.path)} of {first.owner} is {_how(first.what)}{detail}{more}",
         *(saw(f"{one.what}, of {one.owner}", Source("file", one.path)) for one in found[:3]),
     )
+
+
+def left_half_way(case: Case) -> Finding | None:
+    """Two metadata folders of one package: installers and version checks may read the wrong one."""
+    found = _twice(case)
+    if not found:
+        return None
+    first, more = found[0], f", and {len(found) - 1} more packages likewise" if len(found) > 1 else ""
+    name = first.owner.partition(" ")[0]
+    text = f"{name} has two metadata folders, {first.actual} and {first.expected}; its files are the latter's"
+    evidence = (saw(f"{one.actual}, left by an interrupted upgrade", Source("folder", one.path)) for one in found[:3])
+    return mild(strong(f"{text}{more}", *evidence))
+
+
+def _twice(case: Case) -> list[Damage]:
+    return [one for one in case.facts.target.damage.need() or () if one.what == SECOND]
 
 
 def _how(what: str) -> str:
@@ -134,7 +151,7 @@ def _skipped(case: Case) -> list[LibraryCopy]:
 
 def all_whole(case: Case) -> Finding | None:
     """What rules it out."""
-    if _damage(case) or _stopping(case) or _loaded(case) or _skipped(case) or driver_library(case):
+    if _damage(case) or _twice(case) or _stopping(case) or _loaded(case) or _skipped(case) or driver_library(case):
         return None
     return against(
         "every installed GPU library that was looked at is whole", saw("no damage", case.facts.target.damage)
@@ -169,7 +186,7 @@ def _quarantined(case: Case) -> list[Fix]:
 def _owners(case: Case) -> list[str]:
     """'name version (how)' of what is damaged, as far as each fact was seen."""
     target, facts = case.facts.target, case.facts
-    owners = [one.owner for one in _damage(case)] if isinstance(target.damage, Known) else []
+    owners = [one.owner for one in (*_damage(case), *_twice(case))] if isinstance(target.damage, Known) else []
     if isinstance(facts.loads.needs, Known) and isinstance(facts.libraries.copies, Known):
         stopping = " ".join(_reason(need) for need in _stopping(case))
         broken = [c for c in facts.libraries.copies.value if f"{c.path} " in stopping]
@@ -196,7 +213,15 @@ def _base(path: str) -> str:
 CAUSE = Cause(
     id="install.corrupted",
     title="an installed GPU library is damaged",
-    signs=(not_as_installed, stops_the_search, loads_a_broken_copy, driver_library, passed_over, all_whole),
+    signs=(
+        not_as_installed,
+        left_half_way,
+        stops_the_search,
+        loads_a_broken_copy,
+        driver_library,
+        passed_over,
+        all_whole,
+    ),
     fixes=fixes,
     hides=("driver.missing",),
     effect="{because}",

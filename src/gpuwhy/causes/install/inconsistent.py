@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.linked import named, names_of
 from gpuwhy.knowledge.flavours import flavour
-from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement
+from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement, wheel_of
 from gpuwhy.knowledge.pairs import fitting, plugin_left_aside, refusal
 from gpuwhy.model.cause import (
     Case,
@@ -22,7 +22,8 @@ from gpuwhy.model.cause import (
     strong,
     weak,
 )
-from gpuwhy.model.fact import Source, value_or
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Absent, Source, value_or
 from gpuwhy.model.facts import Contradiction
 from gpuwhy.model.version import numbers
 
@@ -90,7 +91,7 @@ def consistent(case: Case) -> Finding | None:
     fact = case.facts.target.contradictions
     if fact.need() and _unexplained(case):
         return None
-    if fact.need():
+    if any(one.how != "wheel" for one in fact.need() or ()):
         return against(
             "what contradicts the framework misses its symbols: framework.extension_abi", saw("compared", fact)
         )
@@ -101,14 +102,27 @@ def _unexplained(case: Case) -> list[Contradiction]:
     """Without those whose compiled libraries miss symbols of the framework: that is the cause beside this one."""
     found = case.facts.target.contradictions.need() or ()
     broken = {one.distribution for one in value_or(case.facts.loads.extensions, ()) if one.count}
-    return [one for one in found if not (one.by in broken and one.name == "torch")]
+    found = tuple(one for one in found if not (one.by in broken and one.name == "torch"))
+    missed = _missed_later(case) if any(one.how == "wheel" for one in found) else frozenset()
+    return [one for one in found if one.how != "wheel" or one.name in missed]
+
+
+def _missed_later(case: Case) -> frozenset[str]:
+    """The wheels that hold what a framework opens only when it first needs it, and will not find."""
+    if isinstance(gpu_present(case.facts), Absent):
+        return frozenset()
+    cuda = {f.name: numbers(value_or(f.built_for_cuda, ""))[:1] for f in value_or(case.facts.target.frameworks, ())}
+    lost = [n for n in value_or(case.facts.loads.needs, ()) if n.optional and isinstance(n.found, Absent)]
+    return frozenset(wheel_of(n.name, next(iter(cuda.get(n.framework, ())), None)) for n in lost)
 
 
 def told(one: Contradiction) -> str:
     """One contradiction as a sentence: who, what it asks for, what is there, what then happens."""
     by = f"{one.by} {one.by_version}"
+    if one.how == "wheel":
+        return f"{by} asks for {one.name}{one.wants}; neither it nor its library is there, and a part of {one.by} fails"
     if not one.installed:
-        return f"{by} asks for {one.name}{one.wants}, which is not installed"
+        return f"{by} asks for {one.name}{one.wants}, which is not installed{f', {one.effect}' if one.effect else ''}"
     there = f"{one.installed} is installed"
     after = f", {one.effect}" if one.effect else ""
     if one.how == "compiled":
