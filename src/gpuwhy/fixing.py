@@ -29,6 +29,8 @@ __all__ = ["Call", "Outcome", "RefusedError", "Repair", "Steps", "apply_steps", 
 
 
 Say = Callable[[str], None]
+ROUNDS = 2
+"""How often a second look is followed by another repair: a build with CUDA, then the libraries that it opens."""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -109,8 +111,11 @@ def prepare(run: app.Run, found: Steps, call: Call, only: Sequence[str] = ()) ->
     folder = target.prefix if call.in_place else apply.free_name(target.prefix, call.into)
     if being_changed(target.prefix):
         raise RefusedError(f"another gpuwhy fix is changing {target.prefix} at this moment: wait until it has ended")
-    gpu = frozenset(one.name for one in target.distributions if is_placed(one.name))
-    return Repair(target, tuple(mine), folder, call.into, gpu)
+    return Repair(target, tuple(mine), folder, call.into, _settled(target))
+
+
+def _settled(one: Patient) -> frozenset[str]:
+    return frozenset(d.name for d in one.distributions if is_placed(d.name))
 
 
 def apply_steps(run: app.Run, repair: Repair, call: Call, say: Say) -> Outcome:
@@ -181,10 +186,7 @@ class _Work:
 
     def _verified(self, made: apply.Made, was: Condition) -> Outcome:
         """The second look, as in a shell where the environment is activated, and what follows from it."""
-        self.say("$ gpuwhy check --python " + made.python)
-        host = app.inspect_host(dict(self.call.environ), _front(self.call.environ, made.path))
-        options = replace(self.run.options, python=made.python)
-        again = app.Run(host, options, elsewhere=self.run.elsewhere)
+        again = self._further(made, self._second_look(made))
         changed, new = _changed(self.run.facts, again.facts)
         self.outcome = replace(
             self.outcome,
@@ -200,6 +202,33 @@ class _Work:
             undo = (f"{made.python} -m pip uninstall -y {' '.join(new)}", *made.undo)
             self.outcome = replace(self.outcome, undo=undo)
         return self.outcome
+
+    def _second_look(self, made: apply.Made) -> app.Run:
+        self.say("$ gpuwhy check --python " + made.python)
+        host = app.inspect_host(dict(self.call.environ), _front(self.call.environ, made.path))
+        return app.Run(host, replace(self.run.options, python=made.python), elsewhere=self.run.elsewhere)
+
+    def _further(self, made: apply.Made, again: app.Run) -> app.Run:
+        """What only came to light now, mended in the same go; what cannot be begun is left for the report."""
+        for _ in range(ROUNDS):
+            steps = [s for s in steps_of(again).steps if s.by == "gpuwhy" and s.sure and not self.about & {*s.causes}]
+            if not steps:
+                break
+            self.say(f"that brought to light: {'; '.join(step.text for step in steps)}")
+            actions = [_real(step, again) for step in steps]
+            one = patient(again.host, again.facts, in_place=True)
+            try:
+                apply.in_place(one, actions, self.installer, _settled(one), way_back=False)
+            except apply.BrokenError as error:
+                if not error.untouched:
+                    raise
+                self.say(f"left for later: {error}")
+                break
+            self.actions += actions
+            self.about |= {cause for step in steps for cause in step.causes}
+            self.outcome = replace(self.outcome, then=(*self.outcome.then, *(step.text for step in steps)))
+            again = self._second_look(made)
+        return again
 
     def _compared(self, again: app.Run, made: apply.Made, was: Condition) -> tuple[Compared, ...]:
         after = patient(again.host, again.facts, in_place=True)

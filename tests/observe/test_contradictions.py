@@ -87,7 +87,7 @@ def test_a_neighbour_of_a_neighbour_counts_and_a_stranger_does_not(world: World)
 
 def test_what_is_not_installed(world: World) -> None:
     world.install("torch", "2.6.0", requires=["sympy==1.13.1", "nvidia-nccl-cu12==2.21.5"])
-    assert found(world) == [("torch", "sympy", "", "stated")]
+    assert found(world) == [("torch", "sympy", "", "stated"), ("torch", "nvidia-nccl-cu12", "", "wheel")]
 
 
 def test_a_limit_that_is_not_stated(world: World) -> None:
@@ -142,3 +142,16 @@ def test_nothing_is_read_without_a_gpu_package(world: World) -> None:
     world.install("requests", "2.32.3", requires=["urllib3<3,>=1.21.1"])
     world.install("urllib3", "1.20")
     assert found(world) == []
+
+
+def test_a_wheel_of_nvidia_that_is_not_there_is_kept_for_the_loader_to_judge(world: World) -> None:
+    world.install("torch", "2.6.0", requires=["nvidia-cuda-nvrtc-cu12==12.4.127", 'nvidia-nccl-cu12; extra == "x"'])
+    assert found(world) == [("torch", "nvidia-cuda-nvrtc-cu12", "", "wheel")]
+
+
+def test_a_plugin_without_its_other_half(world: World) -> None:
+    world.install("jax", "0.4.38", requires=["jaxlib<=0.4.38"])
+    world.install("jaxlib", "0.4.38")
+    world.install("jax-cuda12-plugin", "0.4.38", requires=["jax-cuda12-pjrt==0.4.38"])
+    (one,) = world.look().contradictions.need() or ()
+    assert (one.by, one.name, one.installed, one.stops) == ("jax-cuda12-plugin", "jax-cuda12-pjrt", "", True)

@@ -173,3 +173,33 @@ def test_other_distributions_are_left_alone(world: World) -> None:
     world.install("numpy", "2.0", {"numpy/core.so": GOOD})
     world.file(f"{SITE}/numpy/core.so", b"")
     assert damaged(world) == []
+
+
+@pytest.mark.parametrize("stale, real", [("8.9.7", "9.1.0"), ("9.1.0", "8.9.7")])
+def test_two_metadata_folders_and_whose_files_are_there(world: World, stale: str, real: str) -> None:
+    world.install("nvidia-cudnn-cu12", stale, {CUDNN: GOOD + b"of another size", "nvidia/cudnn/lib/libgone.so": GOOD})
+    world.install("nvidia-cudnn-cu12", real, {CUDNN: GOOD})
+    (world.root / f"{SITE}/nvidia/cudnn/lib/libgone.so".lstrip("/")).unlink()
+    found = world.look()
+    assert next(d.version for d in found.distributions.need() or () if d.name == "nvidia-cudnn-cu12") == real
+    (one,) = found.damage.need() or ()
+    assert (one.what, one.owner, one.actual) == ("second metadata", f"nvidia-cudnn-cu12 {real}", stale)
+    assert conflicts(world) == []
+
+
+def test_a_python_file_that_the_import_reads_first(world: World) -> None:
+    world.install("torch", "2.6.0", {"torch/version.py": "cuda = '12.4'\n", "torch/_version.py": "", "torch/x.py": "1"})
+    assert damaged(world) == []
+    world.file(f"{SITE}/torch/version.py", "")
+    world.file(f"{SITE}/torch/x.py", "")
+    assert damaged(world) == [("empty", "torch/version.py")]
+    world.file(f"{SITE}/torch/version.py", "cuda = '12.4'  # somebody's patch\n")
+    assert damaged(world) == []
+
+
+def test_flavours_of_two_series_share_only_the_file_that_the_import_begins_with(world: World) -> None:
+    world.install("tensorflow-gpu", "1.15.0", {"tensorflow/__init__.py": "old = 1\n", "tensorflow_core/a.so": GOOD})
+    world.install("tensorflow", "2.11.0", {"tensorflow/__init__.py": "new = 2  # larger\n", "tensorflow/b.so": GOOD})
+    (one,) = conflicts(world)
+    assert (one.owners, one.winner.need()) == (("tensorflow 2.11.0", "tensorflow-gpu 1.15.0"), "tensorflow 2.11.0")
+    assert one.example.endswith("/tensorflow/__init__.py")

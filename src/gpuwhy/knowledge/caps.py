@@ -29,6 +29,7 @@ class CapRow(msgspec.Struct, frozen=True):
     because: str
     source: Source
     stops: bool = True  # the package cannot be imported, or not be used
+    always: bool = False  # it is needed, not only limited where it is there
 
 
 def _tried(what: str) -> Source:
@@ -36,6 +37,15 @@ def _tried(what: str) -> Source:
 
 
 CAPS: tuple[CapRow, ...] = (
+    CapRow(
+        "tensorflow-hub",
+        "0.13",
+        "0.17",
+        "setuptools<82",
+        "it imports pkg_resources, which setuptools had up to release 81",
+        _tried("the files of 0.13.0 to 0.16.1, and of setuptools 81.0.0 and 82.0.0"),
+        always=True,
+    ),
     CapRow(
         "tensorflow",
         "1.0",

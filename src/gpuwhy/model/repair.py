@@ -119,6 +119,7 @@ class Outcome(msgspec.Struct, frozen=True):
     use: tuple[str, ...] = ()  # how to use what was made
     took: float = 0.0
     compared: tuple[Compared, ...] = ()  # everything that was compared, before and after
+    then: tuple[str, ...] = ()  # steps that only the second look brought to light, carried out in the same go
 
     @property
     def worse(self) -> tuple[Compared, ...]:

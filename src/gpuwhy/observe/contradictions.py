@@ -53,7 +53,14 @@ def _told_once(found: list[Contradiction]) -> list[Contradiction]:
         best.setdefault((one.by, one.name), one)
 
     def order(one: Contradiction) -> tuple[bool, ...]:
-        return not one.stops, not one.near, not one.installed, not gpu_related(one.name), not gpu_related(one.by)
+        return (
+            one.how == "wheel",
+            not one.stops,
+            not one.near,
+            not one.installed,
+            not gpu_related(one.name),
+            not gpu_related(one.by),
+        )
 
     return sorted(best.values(), key=order)
 
@@ -207,6 +214,8 @@ def _unstated(installed: dict[str, Distribution]) -> Iterator[Contradiction]:
                 there = next((installed[n] for n in pairs.providers(name) if n in installed), None)
                 if there is not None and not pairs.allows(wants, there.version):
                     yield _say(one, name, wants, there.version, "unstated", row.because, row.stops, str(row.source))
+                if there is None and row.always:
+                    yield _say(one, name, wants, "", "unstated", row.because, row.stops, str(row.source))
         for name, wants in PAIRS.get((one.name, one.version), {}).items():
             if name in installed and not pairs.allows(wants, installed[name].version):
                 yield _say(one, name, wants, installed[name].version, "unstated", "", True, "knowledge/caps.py, PAIRS")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Conflict, Damage, Distribution
 from gpuwhy.observe.built import TENSORFLOW, gpu_related
@@ -101,11 +102,27 @@ def conflicts(scene: Scene) -> Fact[tuple[Conflict, ...]]:
     among = _ours(scene)
     groups: dict[tuple[str, ...], list[str]] = {}
     files = claims(scene, among)
+    for path, owners in _first_files(scene, among).items():
+        files.setdefault(path, []).extend(owners)
     for path, owners in files.items():
         if len({(c.sha256, c.size) for c in owners}) > 1:
             groups.setdefault(tuple(dict.fromkeys(c.owner for c in owners)), []).append(path)
     found = [_conflict(scene, owners, paths, files) for owners, paths in groups.items() if len(owners) > 1]
     return known(tuple(found), "package", "RECORD", f"of {len(among)} distributions")
+
+
+def _first_files(scene: Scene, among: Iterable[Distribution]) -> Files:
+    """The file that a flavour's import begins with: all that TensorFlow 1.15 shares with its successors."""
+    files: Files = {}
+    for dist in among:
+        kind, site = flavour(dist.name), dist.location.rpartition("/")[0]
+        first = f"{kind.module}/__init__.py" if kind else ""
+        for line in value_or(scene.host.lines(f"{dist.location}/RECORD", f"{first},"), ()) if first else ():
+            path, digest, size = [*line.rstrip("\r").rsplit(",", 2), "", ""][:3]
+            if path == first and size.isdecimal():
+                claim = Claim(f"{dist.name} {dist.version}", digest.removeprefix("sha256="), int(size))
+                files.setdefault(f"{site}/{path}", []).append(claim)
+    return files
 
 
 def _conflict(scene: Scene, owners: tuple[str, ...], paths: list[str], files: Files) -> Conflict:

@@ -97,6 +97,8 @@ def _closing(steps: Steps, paper: Paper) -> Iterator[str]:
 def _outcome(outcome: Outcome, paper: Paper) -> Iterator[str]:
     if outcome.failed:
         yield from (paper.tint("1;31", line) for line in paper.wrap(outcome.failed, "✗ ", "  "))
+    for text in outcome.then:
+        yield from paper.wrap(f"then, since that brought it to light: {text}", "  ✓ ", "    ")
     if outcome.after is not None:
         yield from _look("before", outcome.before, paper)
         yield from _look("after", outcome.after, paper)

@@ -42,10 +42,13 @@ class Made(msgspec.Struct, frozen=True):
 class BrokenError(Exception):
     """It failed half-way; `undo` says how to come back to the state before."""
 
-    def __init__(self, text: str, undo: tuple[str, ...] = (), interrupted: bool = False) -> None:
+    def __init__(
+        self, text: str, undo: tuple[str, ...] = (), interrupted: bool = False, untouched: bool = False
+    ) -> None:
         super().__init__(text)
         self.undo = undo
         self.interrupted = interrupted
+        self.untouched = untouched  # it failed in the rehearsal
 
 
 def free_name(prefix: str, into: str = "") -> str:
@@ -168,12 +171,21 @@ def _asked(
     folder: str,
     label: str,
 ) -> dict[str, str]:
-    """The lock; what the index does not have stays as it is, and takes no part in it."""
+    """The lock; what the index does not have stays as it is, and takes no part in it.
+
+    Empty where a release that stays asks for one that the index has no wheel of: nothing can be locked then.
+    """
+    asked = {name_of(text) for text in wanted}
     while True:
         try:
             return installer.lock(python, [*wanted, *rest.values()], kept, folder, label)
         except FailedError as error:
-            if error.kind != "lacks" or rest.pop(name_of(error.which), None) is None:
+            name = name_of(error.which)
+            if error.kind != "lacks" or name in asked:
+                raise
+            if rest.pop(name, None) is None:
+                if name in kept:
+                    return {}
                 raise
 
 
@@ -196,7 +208,9 @@ def _enough_room(patient: Patient, folder: str, installer: Installer) -> None:
         )
 
 
-def in_place(patient: Patient, actions: Sequence[Action], installer: Installer, gpu: Names = ()) -> Made:
+def in_place(
+    patient: Patient, actions: Sequence[Action], installer: Installer, gpu: Names = (), way_back: bool = True
+) -> Made:
     """The environment itself, once everything to install was found to exist, and after a list for the way back."""
     present = {one.name for one in patient.distributions}
     folders = [one for action in actions for one in action.folders]
@@ -209,9 +223,10 @@ def in_place(patient: Patient, actions: Sequence[Action], installer: Installer, 
         for action in actions if not exact else again:
             installer.rehearse(patient.python, action)
     except (FailedError, OSError) as error:
-        raise BrokenError(f"{_said(error)}. That was a rehearsal: {patient.prefix} is as it was") from error
-    list_ = _written(patient)
-    undo = [_undo(installer, patient, list_)]
+        raise BrokenError(
+            f"{_said(error)}. That was a rehearsal: {patient.prefix} is as it was", untouched=True
+        ) from error
+    undo = [_undo(installer, patient, _written(patient))] if way_back else []
     changed = {name: text for name, text in exact.items() if kept.get(name) != text and not is_reference(text)}
     whole = Action(tuple(changed.values()), tuple(gone), backend=backend([*exact.values(), *_labels(moving)]))
     beside = {} if exact else kept

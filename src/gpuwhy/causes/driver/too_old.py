@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.builds import older_builds
+from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.archs import first_driver_branch as _first_branch
@@ -20,8 +20,6 @@ from gpuwhy.model.version import at_least, major_minor, numbers
 def older_than_the_build_needs(case: Case) -> Finding | None:
     """The floor of the CUDA a framework was built for, against the kernel module that is loaded."""
     one, facts = _framework(case), case.facts
-    if older_than_the_card(case):
-        return None
     cuda = one.built_for_cuda.need()
     if cuda is None:
         return against(f"{_called(one)} is built without CUDA", saw("no CUDA in this build", one.built_for_cuda))
@@ -33,7 +31,8 @@ def older_than_the_build_needs(case: Case) -> Finding | None:
     wanted = floor(cuda, value_or(facts.surroundings.system, "linux"))
     if wanted is None:
         Unknown(f"no driver floor is known for CUDA {cuda}").need()
-    return _compared(case, one, wanted, loaded)
+    said = _compared(case, one, wanted, loaded)
+    return None if said.weight == "against" and older_than_the_card(case) else said
 
 
 def _compared(case: Case, one: Framework, wanted: Floor, loaded: str) -> Finding:
@@ -62,7 +61,8 @@ def _compared(case: Case, one: Framework, wanted: Floor, loaded: str) -> Finding
 def older_than_the_card(case: Case) -> Finding | None:
     """A driver of a branch that came before the GPU's architecture; it does not drive such a card at all."""
     loaded, system = case.facts.driver.module_version, value_or(case.facts.surroundings.system, "linux")
-    if not isinstance(loaded, Known) or isinstance(case.facts.surroundings.wsl, Known):
+    without_cuda = value_or(_framework(case).gpu_build, True) is False
+    if without_cuda or not isinstance(loaded, Known) or isinstance(case.facts.surroundings.wsl, Known):
         return None
     hit = next(((n, c) for n, c in _cards(case) if _before(loaded.value, _first_branch(c, system))), None)
     if hit is None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from gpuwhy.causes.shared.commands import change
 from gpuwhy.causes.shared.keep import kept
 from gpuwhy.causes.shared.linked import stood_in
-from gpuwhy.causes.shared.rivals import flavours, is_mixed, module, names, wheels, winner
+from gpuwhy.causes.shared.rivals import flavours, is_mixed, module, names, of_two_series, wheels, winner
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw, strong, weak
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, saw, strong, weak
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
 from gpuwhy.model.facts import Conflict, Framework
@@ -29,6 +29,9 @@ def flavours_overwrite(case: Case) -> Finding | None:
         return against(text, saw(f"imported as {other.module}", Source("file", other.path)))
     if _lost_its_gpu(case, first) and not no_gpu:
         return proof(f"{_share(first)} of {module(first)}; the build without CUDA was written last", _on_disk(first))
+    if of_two_series(first):
+        on_disk = f"; the files are those of {winner(first)}" if winner(first) else ""
+        return mild(strong(f"{_share(first)}{on_disk}, and the other is there in name only", _on_disk(first)))
     return weak(f"{_share(first)}; removing or updating one of them breaks the other", _on_disk(first))
 
 
@@ -64,7 +67,8 @@ def no_rivals(case: Case) -> Finding | None:
 
 
 def _share(one: Conflict) -> str:
-    return f"{' and '.join(one.owners)} write the same {one.files} files"
+    what = f"{one.files} files" if one.files > 1 else f"file {one.example.rpartition('/site-packages/')[2]}"
+    return f"{' and '.join(one.owners)} write the same {what}"
 
 
 def _on_disk(one: Conflict) -> Evidence:

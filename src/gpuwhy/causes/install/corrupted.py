@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpuwhy.causes.shared.commands import change, word
-from gpuwhy.causes.shared.winner import OFF_PATH
 from gpuwhy.causes.shared.windows import on_windows
+from gpuwhy.causes.shared.winner import OFF_PATH
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary

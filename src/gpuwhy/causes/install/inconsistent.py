@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.linked import named, names_of
+from gpuwhy.causes.shared.rivals import in_name_only
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement, wheel_of
 from gpuwhy.knowledge.pairs import fitting, plugin_left_aside, refusal
@@ -102,7 +103,8 @@ def _unexplained(case: Case) -> list[Contradiction]:
     """Without those whose compiled libraries miss symbols of the framework: that is the cause beside this one."""
     found = case.facts.target.contradictions.need() or ()
     broken = {one.distribution for one in value_or(case.facts.loads.extensions, ()) if one.count}
-    found = tuple(one for one in found if not (one.by in broken and one.name == "torch"))
+    mixed = in_name_only(case.facts)
+    found = tuple(one for one in found if one.by not in mixed and not (one.by in broken and one.name == "torch"))
     missed = _missed_later(case) if any(one.how == "wheel" for one in found) else frozenset()
     return [one for one in found if one.how != "wheel" or one.name in missed]
 
@@ -121,6 +123,8 @@ def told(one: Contradiction) -> str:
     by = f"{one.by} {one.by_version}"
     if one.how == "wheel":
         return f"{by} asks for {one.name}{one.wants}; neither it nor its library is there, and a part of {one.by} fails"
+    if not one.installed and one.how == "unstated":
+        return f"{by} needs {one.name}{one.wants} and does not state it ({one.effect}); it is not installed"
     if not one.installed:
         return f"{by} asks for {one.name}{one.wants}, which is not installed{f', {one.effect}' if one.effect else ''}"
     there = f"{one.installed} is installed"

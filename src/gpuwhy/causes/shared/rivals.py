@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gpuwhy.knowledge.flavours import flavour, library_wheel
-from gpuwhy.model.fact import value_or
+from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Conflict, Facts
+from gpuwhy.model.version import major_minor
 
 
 def names(one: Conflict) -> tuple[str, ...]:
@@ -31,6 +32,17 @@ def flavours(facts: Facts) -> list[Conflict]:
     """Conflicts between flavours of one framework: tensorflow and tensorflow-cpu."""
     found = facts.target.conflicts.need() or ()
     return [one for one in found if _alike([f.module for name in names(one) if (f := flavour(name))])]
+
+
+def of_two_series(one: Conflict) -> bool:
+    """Whether the owners are of different minor releases: the files of one cannot stand in for the other's."""
+    return len({major_minor(owner.split(" ")[1]) for owner in one.owners if " " in owner}) > 1
+
+
+def in_name_only(facts: Facts) -> frozenset[str]:
+    """Flavours that lie over one another in different series: what their metadata asks for decides nothing."""
+    mixed = [one for one in flavours(facts) if of_two_series(one)] if isinstance(facts.target.conflicts, Known) else []
+    return frozenset(name for one in mixed for name in names(one))
 
 
 def wheels(facts: Facts) -> list[Conflict]:
