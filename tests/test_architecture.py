@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "loader": {"host", "binary", "model"},
     "inspection": {"host", "loader", "binary", "model"},
     "knowledge": {"model"},
-    "symptoms": {"model", "knowledge"},
+    "symptoms": {"model", "knowledge", "causes"},  # the rooms' own messages
     "causes": {"model", "knowledge"},
     "plan": {"model", "knowledge"},
     "lint": {"model", "knowledge", "plan"},

@@ -13,6 +13,7 @@ import msgspec
 
 from gpuwhy.knowledge import codes
 from gpuwhy.model.ending import Ending
+from gpuwhy.model.signature import Signature
 from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
 from gpuwhy.symptoms.bounded import bounded, found_in
 from gpuwhy.symptoms.catalogue import signatures
@@ -22,7 +23,6 @@ from gpuwhy.symptoms.genre import genre
 from gpuwhy.symptoms.link import aside, judged
 from gpuwhy.symptoms.raised import with_raised
 from gpuwhy.symptoms.scan import Hits, Scanner
-from gpuwhy.symptoms.signature import Signature
 from gpuwhy.symptoms.text import Block, Cutter, denies, reminds, respelled, unprefixed, warns
 from gpuwhy.symptoms.told import told_by
 

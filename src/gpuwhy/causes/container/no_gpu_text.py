@@ -7,6 +7,7 @@ from gpuwhy.causes.text.conditions import all_of, alone, asks, in_container, lin
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model.signature import error
 
 _UNSKIPPED = no(with_("loader.tf_skip"))
 
@@ -14,6 +15,16 @@ _PLAIN_RUN = all_of(in_container, no(with_("container.gpus_flag")))
 
 TEXT = Text(
     "container.no_gpu",
+    signatures=(
+        error("container.no_driver_select", r"could not select device driver", "could not select device driver"),
+        error("container.no_runtime", r"(?:unknown|invalid)[^\n]*runtime(?: name)?[^\n]*nvidia|nvidia-container-runtime[^\n]*(?:not found|no such file"
+              r"|executable file not found)|runtime \"?nvidia\"?[^\n]*(?:not found|unknown)|runtimehandler \"?nvidia\"? not supported|no runtime for \"?nvidia|nvidia-docker[^\n]*(?:not found|deprecated)",
+              "runtime name", "nvidia-container-runtime", "runtime: nvidia", "runtime nvidia", "\"nvidia\"", "nvidia-docker", "unknown runtime", "runtimehandler"),
+        error("container.cdi", r"unresolvable cdi devices|cdi device injection failed|nvidia\.com/gpu[^\n]*(?:cdi|unresolvable)|cdi[^\n]*nvidia\.com/gpu",
+              "unresolvable cdi", "cdi device", "nvidia.com/gpu"),
+        error("container.generic", r"oci runtime (?:create failed|error)|error response from daemon|failed to create (?:shim|task|containerd)", "oci runtime create", "oci runtime error",
+              "response from daemon", "failed to create shim", "failed to create task"),
+    ),
     clues=(
         ("numba.versions", 1.5, "in a container it would mean that no GPU was handed over"),
         ("title.root_only", 1.6, "another user has no access to the GPU in the container", in_container),

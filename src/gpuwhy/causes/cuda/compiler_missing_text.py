@@ -6,6 +6,7 @@ from gpuwhy.causes.text.conditions import all_of, asks, field, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 
 _XLA = "tf.libdevice tf.ptxas jax.no_candidates"
 
@@ -13,6 +14,13 @@ _NVRTC = "nvrtc. numba.nvvm loader. cupy. windows."
 
 TEXT = Text(
     "cuda.compiler_missing",
+    signatures=(
+        error("jax.no_candidates", r"no candidates could be compiled|failed to get configs for:? \d+ out of \d+ instructions",
+              "no candidates could be compiled", "failed to get configs for", covers=("python.", "title.")),
+        error("triton.ptxas", r"ptxas(?:error| fatal| stderr)|internal triton ptx codegen error", "ptxaserror", "ptxas fatal",
+              "triton ptx codegen"),
+        error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
+    ),
     clues=(
         ("jax.no_candidates", 3.0, "XLA could compile no kernel at all, as where ptxas is missing or does not run"),
         ("loader.pathfinder", 3.2, "{library}, the compiler at run time, is not found", asks("nvrtc")),

@@ -26,6 +26,7 @@ from gpuwhy.causes.text.remedies import BITSANDBYTES
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU, NO_START, UNRESOLVED
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.signature import echo, error
 from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.version import major_minor, numbers
 
@@ -51,6 +52,27 @@ def _made(case: Asked) -> Iterator[Fix]:
 
 TEXT = Text(
     "cuda.version_mismatch",
+    signatures=(
+        error("numba.no_ccs", r"no supported gpu compute capabilities found", "no supported gpu compute", covers=("numba.nvvm", "generic.no_compatible")),
+        error("apex.mismatch", r"cuda extensions are being compiled with a version of cuda that does not match|only supported on cuda (?P<needs>[\d.]+) and above",
+              "does not match the version used to compile", "extensions are being compiled with", "only supported on cuda"),
+        error(
+            "deepspeed.mismatch",
+            r"(?:installed cuda version|system cuda version|nvcc version|cuda version) \(?(?P<has>[\d.]+)\)? (?:does not match|mismatches"
+            r"|doesn't match) the version (?:\w+ )?(?:torch|pytorch)? ?(?:was )?compiled with \(?(?P<needs>[\d.]+)",
+            "does not match the version", "doesn't match the version", "mismatches the version",
+        ),
+        echo("deepspeed.exception", r"cudamismatchexception", "cudamismatchexception"),
+        error(
+            "tf.ptxas_version",
+            r"you are using ptxas (?P<has>[\d.x]+), but (?:tf|xla|jax) requires ptxas (?P<needs>[\d.x]+)"
+            r"|ptxas (?:version )?(?P<has2>[\d.]+) (?:is too old|has a bug)",
+            "ptxas",
+        ),
+        error("title.cuda_version", r"\b(?:cuda|cudatoolkit)(?: toolkit| runtime)? versions? (?:mismatch|conflict|incompatib\w+|is (?:not|too)|differs?)|mismatch\w* cuda|cuda"
+              r" mismatch|cuda version[^\n]{0,30}mismatch\w*|(?:wrong|incompatible|different) (?:cuda|cuda toolkit) versions?|compiled (?:for|with|against) (?:a different|another) cuda",
+              "mismatch", "incompatib", "wrong cuda", "different cuda", "cuda version"),
+    ),
     clues=(
         ("loader.tensorrt", 3.2, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
         ("told.tf", 2.2, "this TensorFlow was built for another CUDA than the one named", all_of(only_titles, told_cuda_unfit)),

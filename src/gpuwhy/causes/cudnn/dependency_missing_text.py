@@ -6,9 +6,13 @@ from gpuwhy.causes.text.conditions import field, wants, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "cudnn.dependency_missing",
+    signatures=(
+        error("loader.zlib", r"(?P<library>zlibwapi\.dll|libz\.so\.1)(?!\.?\d).*", "zlibwapi", covers=("windows.dll_not_found",)),
+    ),
     clues=(
         ("loader.zlib", 5.0, "cuDNN needs {library}, and it is not found"),
         ("loader.cudnn_sub", 4.2, "cuDNN's part {library} needs {wanted}, and it is not found", wants("nvrtc")),

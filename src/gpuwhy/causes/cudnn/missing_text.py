@@ -12,6 +12,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.signature import error
 
 _MISSING = "{library} is asked for, and the loader does not find it"
 
@@ -24,6 +25,12 @@ def _made(case: Asked) -> Iterator[Fix]:
 
 TEXT = Text(
     "cudnn.missing",
+    signatures=(
+        error("tf.no_dnn", r"(?:no dnn in stream executor|dnn library is not found|unimplemented: dnn library)", "no dnn in stream",
+              "dnn library is not found"),
+        error("title.cudnn_missing", r"cudnn (?:library |is |was )*(?:not (?:found|installed|available|detected|enabled)|missing)|no module named '?cupy\.cudnn|'cupy\.cuda' has no attribute 'cudnn'|cudnn_enabled\W{1,4}false|(?:could not|cannot|can't|unable to|failed to) (?:find|load|locate) cudnn"
+              r"|no cudnn|cudnn is required|cudnn (?:is )?unavailable|\.cudnn unavailable", "cudnn", covers=("packages.partial", "python.attribute", "python.module")),
+    ),
     clues=(
         ("windows.jni", 2.0, "a DLL that {library} needs is not found, cuDNN's perhaps"),
         ("windows.self_check", 3.2, "TensorFlow wants cuDNN {version}, and it is not found", field("what", "cudnn")),

@@ -26,6 +26,7 @@ from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU
 from gpuwhy.knowledge.releases import built_with
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.release import Release
+from gpuwhy.model.signature import error
 from gpuwhy.model.version import major_minor, numbers
 
 _OTHER = "{library} is asked for, and another version of cuDNN is what the text names"
@@ -86,6 +87,11 @@ def _cudnn_of(case: Asked, built: str, releases: Sequence[Release]) -> Iterator[
 
 TEXT = Text(
     "cudnn.version_mismatch",
+    signatures=(
+        error("title.cudnn_version", r"cudnn (?:version )?(?:mismatch|conflict|incompatib\w+|(?:is )?(?:not (?:compatible|supported)|too (?:old|new|low)))|(?:wrong|incompatible|different|old release of) (?:cudnn|version of cudnn)"
+              r"|mixed dnn version|(?:requires?|needs?) (?:at least )?cudnn (?:version )?(?:>=? ?)?v?\d[^\n]{0,40}(?:found|but|installed|have)",
+              "cudnn", "dnn version"),
+    ),
     clues=(
         ("packages.pinned_cudnn", 3.6, "{package} {release} wants cuDNN {wanted}, and another is asked for or installed", with_("packages.conflict")),
         ("tf.cudnn_handle", 4.2, "the cuDNN that is named does not fit the CUDA or the TensorFlow that is named", told_cudnn_unfit),

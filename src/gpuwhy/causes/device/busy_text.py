@@ -5,9 +5,16 @@ from __future__ import annotations
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU, NO_MEMORY
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "device.busy",
+    signatures=(
+        error("nvidia.exclusive", r"exclusive[_ ](?:process|thread)|compute mode[^\n]*(?:exclusive|prohibited)|\be\. (?:process|thread)\b",
+              "exclusive", "compute mode", "e. process", "e. thread"),
+        error("generic.gres", r"invalid generic resource \(gres\) specification|requested node configuration is not available", "generic resource (gres)",
+              "node configuration is not available"),
+    ),
     clues=(
         ("cuda.device_unavailable", 4.4, "all GPUs are busy or unavailable (error 46)"),
         ("cuda.context_already_in_use", 4.2, "the GPU is in exclusive mode and in use (error 216)"),

@@ -7,9 +7,25 @@ from gpuwhy.causes.text.conditions import with_, xid
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "device.hardware",
+    signatures=(
+        error("kernel.tdr", r"nvlddmkm[^\n]*(?:stopped responding|event id|error occurred|cannot be found)|event id (?:13|14|153)[^\n]*nvlddmkm", "nvlddmkm"),
+        error("kernel.pcie", r"pcie bus error|\baer:[^\n]*(?:error|fatal)|bar \d[^\n]*(?:no space|can't assign|failed)|pci i/o region[^\n]*invalid",
+              "pcie bus error", "aer:", "pci i/o region", "can't assign", "no space for"),
+        error("kernel.ecc", r"uncorrectable (?:ecc )?(?:memory )?error(?!s? *: *(?:0|no))|double[- ]bit (?:ecc )?error|row[- ]?remap\w*[^\n]*(?:failure|pending)(?![^\n]*: *(?:no|0))"
+              r"|ecc error(?!s\b)|page retirement[^\n]*pending(?![^\n]*: *(?:no|0))", "uncorrectable", "double bit", "double-bit", "remap", "page retirement", "ecc error"),
+        error("kernel.nvlink", r"nvlink[^\n]*(?:error|fatal|fail|inactive|down)", "nvlink"),
+        error("kernel.gsp", r"gsp[^\n]*(?:fail|timeout|error)|failed to (?:copy vbios|initialize gsp)", "gsp"),
+        error("nvidia.no_handle", r"unable to determine the device handle for (?:gpu)? ?(?P<device>[\w:.]+)(?:: (?P<why>[\w ]+))?",
+              "determine the device handle"),
+        error("nvidia.lost", r"gpu is lost|gpu has fallen off the bus|gpu_is_lost", "gpu is lost", "fallen off the bus", "gpu_is_lost"),
+        error("nvidia.err", r"\|[^\n]*\berr!|\berr!\W[^\n]{0,40}nvidia-smi|nvidia-smi[^\n]{0,60}\berr!", "err!"),
+        error("nvidia.power", r"power (?:cable|connector)s?[^\n]*(?:not|missing)|thermal (?:slowdown|shutdown|throttl)|overheat|"
+              r"hw slowdown|gpu (?:clock|power) (?:throttl|brake)", "power cable", "power connector", "thermal ", "overheat", "hw slowdown"),
+    ),
     clues=(
         ("cuda.ecc_uncorrectable", 5.2, "the GPU's memory has an error that cannot be corrected (error 214)"),
         ("cuda.nvlink_uncorrectable", 4.8, "NVLink has an error that cannot be corrected (error 220)"),

@@ -6,9 +6,27 @@ from gpuwhy.causes.text.conditions import all_of, field, line, no, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "device.selection",
+    signatures=(
+        error("tf.no_such_device", r"could not satisfy explicit device specification '[^'\n]*device:gpu:(?P<device>\d+)|cannot assign a device for operation[^\n]*device:gpu:(?P<device2>\d+)",
+              "explicit device specification", "cannot assign a device"),
+        error(
+            "torch.deserialize_device",
+            r"attempting to deserialize object on cuda device (?P<device>\d+) but torch\.cuda\.device_count\(\) is (?P<count>\d+)",
+            "deserialize object on cuda device",
+        ),
+        error("torch.needs_index", r"expected a cuda device with a specified index|invalid device argument|device should be an? (?:int|integer|string)", "with a specified index", "invalid device argument", "device should be", covers=("python.exception",)),
+        error("torch.device_bounds", r"device >= 0 && device < (?:static_cast<\w+>\()?num_gpus", "device < num_gpus", "device < static_cast",
+              covers=("torch.internal_assert",)),
+        error("torch.device_string", r"device type at start of device string|invalid device string|invalid device id|device index out of range|invalid cuda device index|no such (?:cuda )?device", "device string",
+              "invalid cuda device index",
+              "invalid device id", "device index out of range"),
+        error("torch.too_many", r"(?:device|gpu) (?:index |id )?\d+ (?:is )?not available|(?:invalid|unsupported) (?:gpu|device) (?:id|index) \d|device ordinal \d+ (?:is )?out of range|invalid device ordinal|(?:larger|greater|more|exceeds?)[^\n]{0,40}(?:number of )?available gpus|you requested gpus?:? ?\[|(?:machine|node|system) only has:? ?(?:\[|\d+ gpu)|required gpus exceeds",
+              "device ordinal", "not available", "gpu id", "gpu index", "device index", "available gpus", "requested gpu", "only has", "required gpus", covers=("python.exception",)),
+    ),
     clues=(
         ("torch.too_many", 4.0, "a GPU is asked for that is not there, such as cuda:1 where one GPU is, or that CUDA_VISIBLE_DEVICES hides"),
         ("jax.falls_back", 1.4, "JAX sees no GPU, as where CUDA_VISIBLE_DEVICES hides all"),

@@ -7,9 +7,13 @@ from gpuwhy.causes.text.conditions import all_of, any_of, field, line, no, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import SHARED_MEMORY
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "distributed.nccl",
+    signatures=(
+        error("nccl.unhandled_cuda", r"unhandled cuda error", "unhandled cuda error"),
+    ),
     clues=(
         ("nccl.down", 3.2, "NCCL gave up"),
         ("nccl.network", 4.2, "NCCL's network does not connect"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.common import BY_NCCL, of_network
 from gpuwhy.causes.text.conditions import all_of, any_of, line, no, with_
+from gpuwhy.causes.text.fragments import PEER_COVERS
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 
 _GPU_STATUS = (
     "cuda.",
@@ -26,6 +28,16 @@ _JOB = any_of(
 
 TEXT = Text(
     "distributed.peer",
+    signatures=(
+        error(
+            "peer.absent",
+            r"timed out after (?P<seconds>\d+) seconds waiting for clients[^\n]{0,20}?(?P<came>\d+)/(?P<wanted>\d+) clients joined|(?P<came2>\d+)/(?P<wanted2>\d+) clients joined|timed? ?out[^\n]{0,40}waiting for clients"
+            r"|timed? ?out (?:initializing process group|in store based barrier)|store based barrier[^\n]{0,80}(?:timed? ?out|timeout)"
+            r"|wait timeout after \d+ ?ms, keys|rendezvoustimeouterror|rendezvous[^\n]{0,60}timed? ?out|barrier timed out|not enough (?:nodes|workers|ranks) (?:joined|available)",
+            "waiting for clients", "clients joined", "initializing process group", "based barrier", "wait timeout after", "rendezvous", "barrier timed", "not enough nodes", "not enough workers", "not enough ranks",
+            covers=PEER_COVERS,
+        ),
+    ),
     clues=(
         ("peer.absent", 4.6, "not every process of the job came in time"),
         ("peer.port", 4.4, "the port is taken by another process"),

@@ -7,9 +7,15 @@ from gpuwhy.causes.text.conditions import all_of, drivers_differ, field, in_cont
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "driver.library_mismatch",
+    signatures=(
+        error("kernel.api_mismatch", r"nvrm: api mismatch(?:[^\n]*version (?P<client>[\d.]+))?|this kernel module has the version"
+              r"|(?:the client has the version)", "api mismatch", "this kernel module has", "the client has the version"),
+        error("nvidia.mismatch", r"driver/library version mismatch|nvml_error_lib_rm|lib/?rm version mismatch", "version mismatch"),
+    ),
     clues=(
         ("nvidia.mismatch", 5.2, "the driver's libraries and its kernel module are of different versions"),
         ("nvml.lib_rm_version_mismatch", 5.2, "the driver's libraries and its kernel module are of different versions"),

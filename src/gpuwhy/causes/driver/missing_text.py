@@ -7,11 +7,32 @@ from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_contain
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model.signature import echo, error
 
 _UNSKIPPED = no(with_("loader.tf_skip"))  # TensorFlow tries its libraries only where the driver showed a GPU
 
 TEXT = Text(
     "driver.missing",
+    signatures=(
+        error("build.installer", r"performing the step: \"?building kernel modules|pre-install script failed|installation has failed[^\n]*nvidia-installer|nvidia-installer\.log",
+              "building kernel modules", "pre-install script failed", "nvidia-installer.log"),
+        error("container.nvml_not_loaded", r"nvidia-container-cli[^\n]*nvml error: driver not loaded", "nvml error: driver not loaded",
+              covers=("nvidia.nvml_not_loaded", "container.cli", "container.generic")),
+        error("kernel.installer", r"nvidia kernel module '?nvidia[\w-]*'? appears to already be loaded|the kernel source path could not be determined"
+              r"|the distribution-provided pre-install script failed|(?:cc|compiler) version check failed",
+              "appears to already be loaded", "kernel source path", "pre-install script", "version check failed"),
+        error("kernel.key", r"required key not available|key was rejected by service|module verification failed(?![^\n]*tainting)|secure ?boot",
+              "key not available", "key was rejected", "module verification failed", "secure boot", "secureboot"),
+        error("kernel.nouveau", r"\bnouveau\b", "nouveau"),
+        error("nvidia.nvml_not_loaded", r"(?:nvml[^\n]*|nvmlerror[^\n]*)driver not loaded|nvml: driver not loaded|nvml error: driver not loaded",
+              "driver not loaded"),
+        echo(
+            "tf.libcuda_absent",
+            r"libcuda reported version is: (?:not found|invalid)|was unable to find libcuda\.so dso",
+            "libcuda reported version is",
+            "unable to find libcuda.so dso",
+        ),
+    ),
     clues=(
         ("jax.falls_back", 1.8, "JAX sees no GPU, as without a driver"),
         ("loader.cudnn_sub", 2.0, "{wanted} comes with the driver, and it is not found", wants("driver")),

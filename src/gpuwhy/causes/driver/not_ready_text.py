@@ -7,6 +7,7 @@ from gpuwhy.causes.text.conditions import field, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model.signature import error
 
 _UNSEEN = with_(
     "cuda.unknown", "cuda.launch", "cuda.not_init", "torch.unknown", "nvidia.", "nvml.", "cuda.no_device", "torch.no_", "title.gpu_unseen", "torch.unavailable"
@@ -14,6 +15,13 @@ _UNSEEN = with_(
 
 TEXT = Text(
     "driver.not_ready",
+    signatures=(
+        error("kernel.suspend", r"(?:after|from) (?:suspend|sleep|hibernat\w+|resume|waking)|suspend/resume|nvidia[-_]uvm[^\n]*(?:fail|error|unload|reload)",
+              "suspend", "sleep", "hibernat", "nvidia_uvm", "nvidia-uvm"),
+        error("nvidia.fabric", r"(?:fabric[ -]?manager|nvswitch|fabric)[^\n]*(?:fail|not |error|inactive|dead|stop|in progress|n't|restart|start)", "fabricmanager", "fabric manager",
+              "fabric-manager", "nvswitch", "fabric state"),
+        error("nvidia.fabric_version", r"fabric manager[^\n]*(?:don'?t|doesn'?t|not) match", "fabric manager", covers=("nvidia.fabric",)),
+    ),
     clues=(
         ("cuda.system_not_ready", 4.8, "the system is not yet initialised (error 802): the fabric manager is not up"),
         ("cuda.fabric_not_ready", 4.8, "the GPU fabric is not ready (error 919)"),

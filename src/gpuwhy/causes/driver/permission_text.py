@@ -7,9 +7,16 @@ from gpuwhy.causes.text.conditions import all_of, asks, field, in_container, lin
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "driver.permission",
+    signatures=(
+        error("nvidia.nvml_permission", r"nvml[^\n]*insufficient permissions", "insufficient permissions"),
+        error("nvidia.node_mode", r"^c(?P<mode>[rw-]{8,9}[-.+]?)\s+\d+ (?P<owner>\w+) +(?P<group>\w+)[^\n]*/dev/(?P<node>nvidia[\w-]*)", "/dev/nvidia"),
+        error("nvidia.node_denied", r"/dev/nvidia[\w-]*[^\n]*(?:permission denied|operation not permitted|input/output error)"
+              r"|(?:permission denied|operation not permitted)[^\n]*/dev/nvidia|failed to open device /dev/nvidia|device files (?:are )?not accessible|not in (?:the )?(?:group (?:video|render)|(?:video|render) group)", "/dev/nvidia", "device files", "not in group", "not in the group", "video group", "render group"),
+    ),
     clues=(
         ("cuda.unknown", 3.4, "CUDA answers with an unknown error in a container that was given the GPU", all_of(in_container, with_("container.gpus_flag", "title.smi_works", "told.smi"))),
         ("title.root_only", 3.4, "it works for root only"),

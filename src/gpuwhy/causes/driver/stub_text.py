@@ -6,9 +6,13 @@ from gpuwhy.causes.text.conditions import field
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "driver.stub",
+    signatures=(
+        error("nvidia.stub_banner", r"linked to libnvidia-ml library at wrong path|is a stub library that is attached|nvidia-ml\.so[^\n]*stub", "at wrong path", "is a stub library"),
+    ),
     clues=(
         ("cuda.stub_library", 5.0, "the libcuda that was loaded is the toolkit's stub (error 34)"),
         ("loader.undefined_symbol", 4.6, "{object}, a stub, was loaded as libcuda", field("object", r".*/stubs/libcuda\.so")),

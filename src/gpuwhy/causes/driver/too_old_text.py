@@ -15,6 +15,7 @@ from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.signature import echo, error
 from gpuwhy.model.version import at_least, dotted, numbers
 
 _FREE = with_("tf.memory_usage")
@@ -69,6 +70,26 @@ def _old_for_image(case: Asked, cuda: str) -> Iterator[Fix]:
 
 TEXT = Text(
     "driver.too_old",
+    signatures=(
+        error("container.driver_release", r"this container was built for nvidia driver release (?P<needs>[\d.]+) or later, but[^\n]*?"
+              r"(?P<has>\d+\.[\d.]*\d)?", "built for nvidia driver release", covers=("title.driver",)),
+        error(
+            "loader.driver_symbol",
+            r"symbol lookup for (?P<symbol>cu[a-z]\w+) failed",
+            "symbol lookup for cu",
+            covers=("loader.undefined_symbol",),
+        ),
+        error("nvenc.driver", r"minimum required nvidia driver|driver does not support the required nvenc", "required nvidia driver", "required nvenc"),
+        error("julia.driver", r"^(?![^\n]*cuda-bindings was built)[^\n]*(?:driver on this system only supports up to cuda (?P<has>[\d.]+)|nvidia driver[^\n]{0,40}only supports[^\n]{0,20}cuda)", "only supports up to cuda", "only supports cuda"),
+        error("title.driver_needed", r"requires? (?:at least )?(?:an? )?(?:nvidia )?drivers? (?:version )?(?:>=?|v?\d|or newer)|needs? (?:at least )?(?:nvidia )?driver (?:version )?(?:>=?|\d)|requires? an? (?:\w+ )?driver of|incompatib\w+ between (?:the )?(?:cuda |nvidia )?driver|driver (?:and|is|version)[^\n]{0,30}incompatib",
+              "incompatib", "requires driver", "require driver", "requires nvidia driver", "requires a driver", "require a driver", "requires at least", "needs driver", "needs nvidia driver"),
+        echo("tf.insufficient", r"possibly insufficient driver version:? ?(?P<driver>[\d.]+)?", "possibly insufficient driver"),
+        error(
+            "torch.driver_too_old",
+            r"nvidia driver on your system is too old(?:[^\n]*found version (?P<found>\d+))?",
+            "driver on your system is too old",
+        ),
+    ),
     clues=(
         ("jax.falls_back", 1.2, "JAX sees no GPU, as with a driver older than its CUDA needs"),
         ("numba.versions", 1.8, "the driver may be older than the runtime"),

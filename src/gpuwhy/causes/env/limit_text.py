@@ -6,9 +6,11 @@ import re
 
 from gpuwhy.causes.text.common import OF_SHM
 from gpuwhy.causes.text.conditions import counting, no
+from gpuwhy.causes.text.fragments import LIMIT_COVERS, PATH, WHERE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_MEMORY, NO_START
+from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
 
@@ -19,8 +21,53 @@ def _no_compiler(s: Symptom, r: Reading) -> bool:
     )
 
 
+_CACHE = (
+    r"\.cache|\.triton|\.nv|\.cupy|\.keras|\.torch|\.config|\.local|\.numba|torchinductor|torch_extensions|huggingface|matplotlib"
+    r"|cache|tmp|temp|scratch"
+)
+
 TEXT = Text(
     "env.limit",
+    signatures=(
+        error(
+            "limit.files",
+            rf"(?:{WHERE}too many open files|errno 24\b|\bemfile\b|\benfile\b|received 0 items of ancdata|file descriptor limit){PATH}",
+            "too many open files", "errno 24", "emfile", "enfile", "items of ancdata", "file descriptor limit",
+            covers=(*LIMIT_COVERS, "memory.shm", "loader.cannot_open", "memory.tf_oom_bare"),
+        ),
+        error(
+            "limit.processes",
+            r"can'?t start new thread|\b(?:pthread_create|thread|clone|fork)\w*(?:\(\))?[^\n]{0,60}(?:failed|creation failed)[^\n]{0,60}(?:resource temporarily"
+            r"|errno 11|error 11|eagain)|creation via pthread_create\(\) failed|blockingioerror\W{1,3}\[?errno 11\]?|fork\W{1,3}(?:retry\W{1,3})?resource temporarily unavailable"
+            r"|unable to (?:create|start) (?:new )?(?:native )?thread|thread creation failed|can ?not (?:fork|create (?:a )?thread)[^\n]{0,40}resource temporarily"
+            r"|std::system_error[^\n]{0,40}resource temporarily unavailable|unable to allocate necessary resources for omp thread|omp: system error #11\b|what\(\): +resource temporarily unavailable",
+            "start new thread", "resource temporarily unavailable", "pthread_create() failed", "errno 11", "native thread", "thread creation failed", "for omp thread", "system error #11", "eagain", "error 11",
+            covers=LIMIT_COVERS,
+        ),
+        error("limit.process_count", r"rlimit_nproc (?P<soft>\d{1,9}) current, (?P<hard>-?\d{1,9}) max|process count limits", "rlimit_nproc", "process count limits"),
+        error("limit.address", r"rlimit_as\b|ulimit -v(?! ?unlimited)|address space limit|virtual memory limit|max_map_count|vm\.max_map", "rlimit_as", "ulimit -v", "address space limit", "virtual memory limit", "max_map"),
+        error("limit.file_size", rf"(?:{WHERE}file too large|errno 27\b|\befbig\b|file size limit exceeded|\bsigxfsz\b){PATH}", "file too large", "errno 27", "efbig", "file size limit", "sigxfsz",
+              covers=LIMIT_COVERS),
+        error("limit.cpu_time", r"cpu ?time limit exceeded|\bsigxcpu\b|cancelled at[^\n]{0,60}due to time limit", "time limit exceeded", "sigxcpu", "due to time limit"),
+        error("limit.half_written", r"\b(?P<wanted>\d{1,15}) requested and (?P<written>\d{1,15}) written|unexpected pos \d{1,15} vs\.? \d{1,15}|pytorchstreamwriter failed writing|basic_ios::clear: iostream error",
+              "requested and", "unexpected pos", "pytorchstreamwriter failed", "basic_ios::clear", covers=(*LIMIT_COVERS, "torch.checkpoint")),
+        error(
+            "limit.read_only",
+            rf"(?:{WHERE}read-?only file ?system|errno 30\b|\berofs\b){PATH}",
+            "read-only file", "readonly file", "errno 30", "erofs",
+            covers=(*LIMIT_COVERS, "build.cu_error", "container."),
+        ),
+        error(
+            "limit.cache",
+            rf"cannot cache function[^\n]{{0,80}}no locator available(?: for file ['\"](?P<path>[^'\"\n]+))?|requires access to a writable cache directory"
+            rf"|(?:could not|cannot|can't|failed to|unable to) (?:create|write|open|make|access)[^\n]{{0,40}}(?:cache|lock ?file)[^\n]{{0,80}}"
+            r"|cache (?:dir\w*|folder|path)[^\n]{0,80}(?:not writable|not writeable|permission denied|read-only|is not a writable)"
+            rf"|(?:errno 13\]?|permission denied)[^\n]{{0,40}}['\"](?P<path3>/(?:(?!dev/)[^'\"\n]){{0,200}}(?:{_CACHE})[^'\"\n]{{0,200}})['\"]",
+            "no locator available", "writable cache", "cache dir", "cache folder", "cache path", "permission denied", "errno 13", "the cache", "lock file", "lockfile", "kernel cache",
+            covers=(*LIMIT_COVERS, "limit.closed"),
+        ),
+        error("limit.no_exec", r"failed to map segment from shared object\W{1,2}(?P<why>operation not permitted|permission denied)", "failed to map segment", covers=("loader.cannot_open", "loader.no_map")),
+    ),
     clues=(
         ("limit.files", 5.0, "the process may open no more files (ulimit -n)"),
         ("limit.processes", 4.6, "no more threads or processes could be started (ulimit -u, or the control group's limit)"),

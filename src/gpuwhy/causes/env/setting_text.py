@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.conditions import all_of, field, no
+from gpuwhy.causes.text.fragments import VARIABLE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_GPU
 from gpuwhy.model.ending import PYTHON, Frame
+from gpuwhy.model.signature import echo, error
 from gpuwhy.model.symptom import Reading, Symptom
 
 _CONVERSION = re.compile(
@@ -61,8 +63,54 @@ def _configures(s: Symptom, r: Reading) -> bool:
 
 _PLAIN = no(field("value", "^(?:" + "|".join(_ELSEWHERE) + ")$"))
 
+_BAD = (
+    r"(?:(?:invalid|unknown|unrecogni[sz]ed|unsupported|unexpected|illegal|malformed|bad|wrong) [^\n]{0,30}?(?:value|setting|option|flag|variable|argument|mode|type|choice|format|entry|key)s?"
+    r"|(?:cannot|could not|failed to|unable to|couldn't|error) pars(?:e|ing)|couldn't interpret|unable to (?:read|use))"
+)
+_DEMAND = r"(?:must be|must have|must match|isn't of|: expected|should be|has to be|needs to be|must contain|must start|is not (?:a )?(?:valid|supported|recogni[sz]ed|an? integer|a number)|is invalid|(?:cannot|could not|can't) be (?:parsed|interpreted|read|converted)|can only be|expects?|only supports|got an? invalid)"
+
 TEXT = Text(
     "env.setting",
+    signatures=(
+        error(
+            "memory.allocator_option",
+            r"unrecognized (?:key '?(?P<option>[\w.-]+)'? in (?:cuda )?allocator config|cachingallocator option:? *(?P<option2>[\w.-]+))"
+            r"|error parsing (?:cachingallocator|(?:cuda )?allocator) (?:option|config)",
+            "allocator config", "cachingallocator option", "error parsing cachingallocator", "error parsing allocator",
+            covers=("python.",),
+        ),
+        error("setting.jax_backend", r"unknown backend:? '?(?!gpu|cuda|tpu|rocm)(?P<value>\w+)'?(?:\. available| requested)", "unknown backend", covers=("python.runtime",)),
+        error("setting.jax_truth", r"invalid truth value '(?P<value>[^'\n]*)' for environment '(?P<variable>\w+)'", "invalid truth value",
+              covers=("python.exception", "setting.refused")),
+        error("setting.jax_value", r"invalid value \"(?P<value>[^\"\n]*)\" for jax flag (?P<variable>jax_\w+)", "for jax flag",
+              covers=("python.exception",)),
+        error("setting.jax_device", r"jax\.default_device must be passed either a device object[^\n]*got: '?(?P<value>[^'\n]*)", "jax.default_device must be passed",
+              covers=("python.exception",)),
+        error("setting.jax_allocator", r"(?P<variable>xla_python_client_allocator) env var must be[^\n]*got \"?(?P<value>[^\"\n]*)", "xla_python_client_allocator",
+              covers=("python.exception", "setting.refused")),
+        error("setting.xla_unknown", r"unknown flags? in (?P<variable>\w*xla_flags): ?(?P<value>[^\n]{0,120})", "unknown flag", covers=("setting.refused",)),
+        error("setting.xla_file", r"could not open file \"(?P<value>[^\"\n]*)\" to read flags for environment variable \"(?P<variable>\w+)\"",
+              "to read flags for environment variable"),
+        error("setting.xla_value", r"couldn't interpret value (?P<value>\S*) for flag (?P<flag>\w+)", "couldn't interpret value", covers=("setting.refused",)),
+        echo("setting.xla_parse", r"check failed: tsl::flags::parse|flag parsing failed", "flag parsing failed", "flags::parse"),
+        error("setting.tf_env", r"check failed: [^\n]*failed to parse the env-var \$\{(?P<variable>\w+)\} into (?P<type>\w+): (?P<value>[^.\n]*)", "failed to parse the env-var",
+              covers=("setting.refused",)),
+        error("setting.torch_logs", r"invalid log settings: (?P<value>[^,\n]*)", "invalid log settings"),
+        error("setting.allocator", r"unknown allocator backend|in configtokenizer(?: but got '?(?P<value>[^'\n]*))?|(?:cachingallocator|allocator) option (?P<option>\w+) (?:too small|is invalid|must)"
+              r"|garbage_collect\w*_threshold[ is]* (?:is )?(?:invalid|too)|for roundups, the divisions|(?:expected|invalid) [^\n]{0,40}(?:true/false|argument) for (?P<option2>expandable_segments|\w*host_register\w*)",
+              "configtokenizer", "unknown allocator backend", "allocator option", "garbage_collect", "for roundups, the", "for expandable_segments", "host_register",
+              covers=("memory.allocator_option", "python.exception", "python.runtime")),
+        error("setting.number", r"^(?:valueerror|std::invalid_argument|what\(\))\b:? *(?:std::)?(?P<what>sto(?:ull|ul|ll|l|i|d|f))\b", "sto", covers=("python.exception",)),
+        error("setting.arch", r"unknown cuda arch \((?P<value>[^)\n]*)\)", "unknown cuda arch", covers=("python.exception",)),
+        error("setting.numba", r"the threading layer requested '(?P<value>[^'\n]*)' is unknown to numba|number of threads specified must be > 0|no threading layer could be loaded",
+              "unknown to numba", "number of threads specified must", "no threading layer could", covers=("python.exception",)),
+        error("setting.cupy", r"unknown accelerator: (?P<value>\S+)", "unknown accelerator", covers=("python.exception",)),
+        error("setting.keras", r"unable to import backend ?: ?(?P<value>\S+)", "unable to import backend", covers=("python.exception",)),
+        error("setting.unknown", rf"unknown setting of {VARIABLE}", "unknown setting of", covers=("python.exception", "setting.refused")),
+        error("setting.refused", rf"{_BAD}\b[^\n]{{0,90}}?(?<![\w/$]){VARIABLE}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable2')}(?!\w)[^\n]{{0,90}}?{_DEMAND}",
+              "invalid", "unknown", "unrecogni", "unsupported", "unexpected", "illegal", "malformed", "parse", "couldn't interpret", "must be", "should be",
+              "has to be", "is not a", "is not valid", "is not supported", "can only be", "must have", "must match", "isn't of", ": expected", "unable to read", "unable to use", "cannot be", "could not be", "expects", covers=("python.exception", "python.runtime")),
+    ),
     clues=(
         ("setting.jax_platform", 5.5, "JAX_PLATFORMS names {value}, which JAX does not know", _PLAIN),
         ("setting.jax_platform", 2.6, "JAX_PLATFORMS asks for a GPU, and JAX has no backend for it"),

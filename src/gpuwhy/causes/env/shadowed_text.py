@@ -6,9 +6,20 @@ from gpuwhy.causes.text.conditions import all_of, field, in_packages, no
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_IMPORT, UNRESOLVED
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "env.shadowed",
+    signatures=(
+        error("shadow.renaming", r"\(consider renaming '(?P<path>[^'\n]{1,300})' (?:since it has the same name as the (?:standard library|third-party) module named '(?P<name>[\w.]{1,60})'|if it has the same name as a)",
+              "consider renaming '", covers=("python.", "packages.partial", "pairs.", "shadow.circular")),
+        error("shadow.not_package", r"no module named '(?P<part>(?P<name>torch\w*|tensorflow|jax\w*|numpy|keras|scipy|pandas|onnxruntime|cupy|numba|triton|transformers|google|flax|random|types|queue|logging|typing|copy|select|token|code|email|json|io)\.[\w.]{1,80})'; '[\w.]{1,80}' is not a package",
+              "is not a package", covers=("python.", "packages.partial", "build.ext_module")),
+        error("shadow.from_file", r"cannot import name '(?P<what>\w{1,80})' from '(?P<name>torch|tensorflow|jax|numpy|keras|scipy|onnxruntime|cupy|numba|triton|transformers)' \((?P<path>(?![^)\n]{0,300}(?:site|dist)-packages)[^)\n]{1,300})\)",
+              "cannot import name '", covers=("python.", "packages.partial", "pairs.")),
+        error("shadow.source_tree", r"has loaded the `?torch/_c`? folder of the pytorch repository|you should not try to import (?P<name>numpy|scipy|torch|tensorflow) from\s*(?:its )?source|please exit the (?P<name2>numpy|scipy|pytorch|tensorflow) source tree",
+              "folder of the pytorch repository", "you should not try to import", "source tree, and relaunch", "source tree", covers=("python.",)),
+    ),
     clues=(
         ("shadow.renaming", 5.6, "{path} has the name of a module that was meant, and is imported instead of it"),
         ("shadow.source_tree", 4.6, "the source tree in the working folder is imported instead of the installed package"),

@@ -7,9 +7,16 @@ from gpuwhy.causes.text.conditions import all_of, alone, field, line, no, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CRASH, FAULTS
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "framework.bug",
+    signatures=(
+        error("title.illegal", r"illegal memory|misaligned address", "illegal memory", "misaligned address"),
+        error("title.wrong_result", r"\b(?:wrong|incorrect|inconsistent|garbage) (?:numerical )?(?:results?|outputs?|gradients?)\b(?! or )", "wrong ", "incorrect ", "inconsistent ", "garbage "),
+        error("title.regression", r"\b(?:regression|worked (?:in|with|on|fine)|works (?:in|with|fine|on) (?:the )?(?:v(?:ersion)? ?)?\d|after (?:upgrading|updating|upgrade|update)|since (?:v(?:ersion)? ?)?\d|broken in|bug in|does(?: not|n't) have th(?:is|e same) (?:bug|problem|issue|error)|only (?:appear|happen|occur)\w* (?:in|with|on) \w+ ?\d+\.\d|starting (?:on|from|with|in) [^\n]{0,20}(?:nightly|\d+\.\d))\b",
+              "regression", "have this ", "have the same ", "only appear", "only happen", "only occur", "starting ", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
+    ),
     clues=(
         ("torch.no_plans", 3.4, "cuDNN has no plan for the graph, as in releases with a known bug"),
         ("torch.plan_failed", 1.0, "a plan of cuDNN failed, and another was taken"),

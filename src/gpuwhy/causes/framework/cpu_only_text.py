@@ -9,6 +9,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_GPU
+from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
 
@@ -25,6 +26,22 @@ def _sees_gpu(s: Symptom, r: Reading) -> bool:
 
 TEXT = Text(
     "framework.cpu_only",
+    signatures=(
+        error(
+            "jax.cpu_build",
+            r"cuda-enabled jaxlib is not installed|has no attribute ['\"]gpuallocatorconfig",
+            "cuda-enabled jaxlib", "gpuallocatorconfig",
+            covers=("torch.falls_back", "python.attribute"),
+        ),
+        error("ct2.cpu", r"this ctranslate2 package was not compiled with cuda", "not compiled with cuda support"),
+        error("mxnet.cpu", r"compile with use_cuda=1|operator \w+ is not (?:implemented|registered) for gpu", "use_cuda=1"),
+        error("llama.no_gpu", r"no usable gpu found|not compiled with gpu offload support|no gpu offload", "no usable gpu found",
+              "gpu offload support"),
+        error("llama.no_blas", r"\bblas ?= ?0\b", "blas = 0", "blas=0", "blas =0", "blas= 0"),
+        error("torch.version_none", r"torch\.version\.cuda\W{0,6}(?:is |= ?|returns? |== ?)?none|cuda used to build pytorch: (?:none|could not collect)", "torch.version.cuda", "used to build pytorch"),
+        error("torch.c_missing", r"module 'torch\._c' has no attribute '_cuda_(?:setdevice|getdevice|getdevicecount|init|getcurrentrawstream)'", "module 'torch._c' has no attribute", covers=("python.attribute",)),
+        error("torch.autocast_off", r"user provided device_type of 'cuda', but cuda is not available", "device_type of 'cuda'"),
+    ),
     clues=(
         ("told.tflow_select", 3.4, "conda chose the CPU build of TensorFlow ({build})", field("build", "mkl|eigen")),
         ("torch.xformers_unbuilt", 2.0, "xFormers has no CUDA part"),

@@ -13,6 +13,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import UNRESOLVED
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.signature import error
 
 
 def _made(case: Asked) -> Iterator[Fix]:
@@ -30,6 +31,9 @@ def _made(case: Asked) -> Iterator[Fix]:
 
 TEXT = Text(
     "framework.extension_abi",
+    signatures=(
+        error("loader.symbol_lookup", r"symbol lookup error: (?P<object>[^\s:]+)", "symbol lookup error"),
+    ),
     clues=(
         ("tf.addons", 3.2, "the add-on was built for another TensorFlow"),
         ("tf.op_library", 3.0, "{library} is not there for this TensorFlow"),

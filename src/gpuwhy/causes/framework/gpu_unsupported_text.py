@@ -13,6 +13,7 @@ from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_START
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.signature import error
 
 
 def _made(case: Asked) -> Iterator[Fix]:
@@ -39,6 +40,53 @@ def _made(case: Asked) -> Iterator[Fix]:
 
 TEXT = Text(
     "framework.gpu_unsupported",
+    signatures=(
+        error(
+            "triton.too_old",
+            r"too old to be supported by the triton|triton[^\n]*(?:requires|supports)[^\n]*(?:compute|cuda) capability",
+            "supported by the triton", "compute capability", "cuda capability",
+        ),
+        error("ext.built_for", r"kernel `?\w+`? is for sm\d+[-\w]*, but was built for sm(?P<built>\d+)|has no device code compatible with cuda arch (?P<arch>\d+)",
+              "but was built for sm", "no device code compatible", covers=("build.cu_error",)),
+        error("triton.no_instruction", r"llvm error: cannot select: intrinsic %llvm\.nvvm", "cannot select: intrinsic"),
+        error("opencv.arch", r"was not built to work with the selected device|check cuda_arch_(?:ptx|bin)", "to work with the selected device", "cuda_arch_ptx",
+              "cuda_arch_bin", covers=("opencv.no_cuda", "generic.cpu_build")),
+        error(
+            "tf.jit_from_ptx",
+            r"not built with cuda kernel binaries compatible with compute capability (?P<has>[\d.]+\w*)",
+            "not built with cuda kernel binaries",
+            covers=("generic.cpu_build", "opencv.no_cuda"),
+        ),
+        error("title.arch", r"\bsm_?(?P<arch>\d{2,3})[a-z]?\b[^\n]{0,40}(?:not (?:supported|compatible|defined)|unsupported|incompatible|missing)|(?:unsupported|support for|no support|add)[^\n]{0,20}\bsm_?\d{2,3}"
+              r"|compute capability[^\n]{0,30}(?:not supported|unsupported|too (?:old|low|new)|is not|below|less|lower|minimum)",
+              "sm_", "sm1", "compute capability"),
+        error("title.newer_gpu", r"(?:rtx ?(?:50[5-9]0|[56]000 pro)|blackwell|b200|gb200|gb10|rtx pro \d+)", "rtx 50", "rtx50", "blackwell", "b200", "gb10", "rtx pro"),
+        error(
+            "torch.arch_unsupported",
+            r"(?:(?P<gpu>[\w .()-]+?) )?with cuda capability (?P<arch>sm_\d+\w?) is not compatible with the current pytorch",
+            "is not compatible with the current pytorch",
+        ),
+        error(
+            "torch.gpu_too_old",
+            r"found gpu ?(?P<device>\d+) (?P<gpu>[^\n]+?) which is of (?:cuda )?capability (?P<has>[\d.]+)",
+            "no longer supports this gpu", "which is of cuda capability", "which is of capability", "minimum cuda capability supported",
+        ),
+        error("torch.capability_min", r"minimum (?:cuda |compute )?capability[^\n\d]{0,20}(?P<needs>[\d.]+)[^\n]{0,20}current (?:cuda |compute )?capability[^\n\d]{0,6}(?P<has>[\d.]+)", "minimum capability", "minimum compute capability",
+              covers=("python.exception",)),
+        error("torch.arch_refused", r"(?:not supported|unsupported) (?:in|on|by|for) (?:this|the current|your|current|sm_?\d+) ?(?:gpu )?(?:architectures?|gpus?|hardware)|unsupported (?:gpu|cuda) device|unsupported compute capability|without support for the current gpu arch",
+              "not supported in this", "not supported on this", "not supported for the current", "not supported by your", "not supported by this", "not supported on your", "not supported for this", "unsupported gpu", "unsupported cuda",
+              "unsupported compute", "for the current gpu arch", "not supported on sm", "not supported in the current", covers=("python.exception",)),
+        error("torch.arch_words", r"\b(?:gpu|card)\b(?![^\n]{0,60}(?:driver|cudnn|version))[^\n]{0,60}(?:is |are )too old|no longer supports? (?:this|your) gpu|gpu arch[^\n]{0,20}(?:isn'?t|not) supported|or newer (?:gpu )?architecture is required|ptxas does not support|does not support cc \d"
+              r"|compute capability (?:of )?(?P<has>[\d.]+)[^\n]{0,30}(?:is not supported|not supported|too (?:low|old)|isn'?t supported|unsupported)", "too old", "longer support", "gpu arch", "architecture is required", "ptxas does not", "support cc", "compute capability"),
+        error("torch.capability_short", r"requires? device with capability [<>=]+ \(?(?P<needs>[\d, .]+)\)?[^\n]*has capability \(?(?P<has>[\d, .]+)", "device with capability"),
+        error(
+            "torch.arch_needs",
+            r"(?:flash[- ]?attention|flashattention|this kernel|bfloat16|fp8|bf16|marlin|awq|gptq|int8)[^\n]{0,60}"
+            r"(?:only supports?|requires?|supported (?:only )?on|is only supported)[^\n]{0,40}"
+            r"(?:ampere|hopper|turing|volta|ada|blackwell|compute capability|sm_?\d|gpus?)",
+            "ampere", "hopper", "turing", "compute capability", "blackwell",
+        ),
+    ),
     clues=(
         ("tf.cudnn_handle", 3.8, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),
         ("tf.conv_algorithm", 3.6, "the GPU that is named is newer than the CUDA that is named or built for", told_gpu_newer),

@@ -7,11 +7,28 @@ from gpuwhy.causes.text.conditions import all_of, field, native_windows_tf, no, 
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import CPU_BUILD, NO_GPU
+from gpuwhy.model.signature import error
 
 _BEFORE_211 = told_version("tensorflow", r"1\.|2\.(?:\d|10)(?:\.|$)")
 
 TEXT = Text(
     "framework.platform_dropped",
+    signatures=(
+        error("triton.missing", r"cannot find a working triton installation|no module named '?triton|triton is not (?:available|installed)",
+              "working triton", "named 'triton", "named triton", "triton is not available", "triton not available",
+              covers=("python.module",)),
+        error(
+            "tf.windows_dropped",
+            r"gpu support is not available on native windows|tensorflow\s*>=?\s*2\.11[^\n]*windows"
+            r"|support\w*[^\n]{0,30}native[- ]windows[^\n]{0,60}2\.1[01]|windows[^\n]{0,60}(?:only )?up ?to 2\.10",
+            "native windows", "native-windows", "upto 2.10", "up to 2.10",
+            "not available on native windows",
+            ">=2.11",
+            ">= 2.11",
+        ),
+        error("title.python_version", r"(?:for|on|with|under) python ?3\.\d+[^\n]{0,20}(?:not|un)[ -]?(?:available|supported)|(?:no|missing) (?:wheels?|support|builds?|versions?|packages?) (?:available )?for (?:python ?3\.\d+|macos|windows|arm64|aarch64)|python ?3\.\d+ (?:is )?(?:not|un)[ -]?supported|support (?:for )?python ?3\.\d+", "python 3.", "python3.", "for macos", "for windows", "for arm64", "for aarch64"),
+        error("torch.compile_windows", r"windows not yet supported for torch\.compile|torch\.compile[^\n]{0,40}not supported on windows", "torch.compile"),
+    ),
     clues=(
         ("tf.op_library", 2.2, "{library} does not exist for this system"),
         ("loader.mac_symbol", 3.6, "{symbol} is of a newer macOS", field("symbol", "_OBJC|_MPS")),

@@ -11,6 +11,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import CPU_BUILD, NO_CUDNN, NO_GPU, NO_START, UNRESOLVED
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
 
@@ -30,6 +31,13 @@ def _made(case: Asked) -> Iterator[Fix]:
 
 TEXT = Text(
     "install.conflict",
+    signatures=(
+        error("ort.two_packages", r"multiple onnxruntime packages|onnxruntime packages are installed", "onnxruntime packages"),
+        error("cupy.two_packages", r"multiple cupy packages are installed", "multiple cupy packages"),
+        error("packages.uninstalled_over", r"successfully uninstalled (?P<package>tensorflow|torch|onnxruntime)[\w-]*", "successfully uninstalled"),
+        error("title.two_packages", r"\b(?:tensorflow|onnxruntime|cupy|torch)\b[^\n]{0,30}\b(?:and|plus|alongside|together with)\b[^\n]{0,10}\b(?:tensorflow-(?:gpu|cpu)|onnxruntime-gpu|cupy-cuda\w+)\b|both (?:the )?(?:cpu and (?:the )?gpu|gpu and (?:the )?cpu) (?:versions?|packages?|builds?)",
+              "tensorflow-gpu", "tensorflow-cpu", "onnxruntime-gpu", "cupy-cuda", "cpu and", "gpu and"),
+    ),
     clues=(
         ("packages.partial", 2.4, "{name} is an empty shell, as after uninstalling one of two packages"),
         ("cupy.two_packages", 5.2, "two CuPy packages are installed over each other"),

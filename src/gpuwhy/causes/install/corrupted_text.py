@@ -6,11 +6,22 @@ from gpuwhy.causes.text.conditions import all_of, asks, field, in_packages, line
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START, UNRESOLVED
+from gpuwhy.model.signature import error
 
 _PARTS = r"(?:torch|jaxlib|onnxruntime)\.(?!_C\b)\w|tensorflow\.python\.\w"
 
 TEXT = Text(
     "install.corrupted",
+    signatures=(
+        error("packages.damaged", r"bad crc-32|badzipfile|file is not a zip file|zlib\.error|incorrect data check|do not match the hashes|hash mismatch|incompleteread"
+              r"|condaverificationerror|safetensor\w*error[^\n]*(?:incomplete|header)",
+              "bad crc-32", "badzipfile", "not a zip file", "zlib.error", "incorrect data check", "match the hashes", "hash mismatch", "incompleteread",
+              "condaverificationerror", "safetensor"),
+        error("packages.damaged_words", r"(?:file|archive|wheel|librar\w+|package|download|installation|cache|so|dll)\b[^\n]{0,40}\b(?:corrupt\w*|truncated|damaged)\b"
+              r"|\b(?:corrupt\w*|damaged) (?:file|archive|wheel|library|package|installation|cache)|checksum (?:mismatch|error|failed)|invalid distribution -"
+              r"|unexpected end of (?:data|file)",
+              "corrupt", "truncated", "damaged", "checksum", "invalid distribution", "unexpected end of"),
+    ),
     clues=(
         ("shadow.hollow", 4.0, "{name} has no {what}, which every {name} has: the installed package is there in part only", no(field("by", "user"))),
         ("shadow.hollow", 2.4, "{name} has no {what}, which every {name} has: the installed package may be there in part only"),

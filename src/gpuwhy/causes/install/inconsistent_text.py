@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.conditions import by_package
+from gpuwhy.causes.text.fragments import PAIR_COVERS
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import LEFT_ASIDE, NO_IMPORT, UNRESOLVED
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.signature import error
 
 _OF_JAX = ("jax.plugin_abi", "pairs.jaxlib", "pairs.plugin", "pairs.jax_part")
 
@@ -22,6 +24,22 @@ def _made(case: Asked) -> Iterator[Fix]:
 
 TEXT = Text(
     "install.inconsistent",
+    signatures=(
+        error("pairs.jaxlib", r"jaxlib (?:is )?version (?P<installed>\d[\d.]*\d)[^\n]{0,60}(?:requires version|incompatible with jax version) ?[<>=]* ?(?P<wanted>\d[\d.]*\d)",
+              "jaxlib is version", "incompatible with jax version", covers=PAIR_COVERS),
+        error("pairs.jax_part", r"module '(?P<name>jax_cuda\d+_plugin\.\w+|jaxlib\.\w+|jax\._src\.lib[\w.]*)' has no attribute '(?P<what>\w+)'"
+              r"|cannot import name '(?P<what2>\w+)' from '(?P<name2>jaxlib[\w.]*|jax\._src\.lib[\w.]*|jax_cuda\d+_plugin[\w.]*)'",
+              "has no attribute '", "cannot import name '", covers=PAIR_COVERS),
+        error("pairs.required", r"(?P<name>[\w.-]{1,60})(?P<wants>[<>=!~][\w.,<>=!~*]{0,60}) is required for a normal functioning of this module, but found (?P<found>\S{1,80})",
+              "for a normal functioning", covers=PAIR_COVERS),
+        error("pairs.pip_missing", r"(?P<by>[\w.-]{1,60}) (?P<by_version>\d[\w.+]{0,30}) requires (?P<name>[\w-][\w.-]{0,60}), which is not installed", "which is not installed", covers=PAIR_COVERS),
+        error("pairs.keras", r"no module named '?keras\.src\.engine|keras cannot be imported\. check that it is installed|__internal__' has no attribute 'register_\w+'"
+              r"|installed version of keras is keras 3, but|no module named '?(?:tensorflow\.)?keras\.(?:engine|utils\.generic_utils|layers\.experimental)",
+              "keras.src.engine", "keras cannot be imported", "register_load_context", "keras is keras 3", "keras.engine", "keras.utils.generic", "keras.layers.exp", covers=PAIR_COVERS),
+        error("pairs.scipy", r"module 'scipy[\w.]{0,60}' has no attribute '(?P<what>\w{1,60})'|cannot import name '(?P<what2>\w{1,60})' from 'scipy\.", "'scipy", covers=PAIR_COVERS),
+        error("pairs.tf_numpy", r"unable to convert function return value to a python type! the signature was", "unable to convert function return", covers=PAIR_COVERS),
+        error("pairs.between", r"cannot import name '(?P<what>\w{1,80})' from '(?P<name>[\w.]{1,120})' \((?P<path>[^)\n]{0,200}[/\\](?:site|dist)-packages[/\\][^)\n]{1,200})\)", "cannot import name '", covers=("python.import_name", "python.exception")),
+    ),
     clues=(
         ("pairs.jaxlib", 5.4, "jaxlib {installed} is installed, and this jax goes with {wanted}"),
         ("pairs.plugin", 5.4, "{name} {installed} is installed, and jaxlib {wanted} takes a plug-in of its own release only"),

@@ -8,9 +8,19 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import SHARED_MEMORY
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_MEMORY, NO_START
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "memory.host",
+    signatures=(
+        error("memory.node", r"due to (?:the )?node running low on memory", "running low on memory"),
+        error("memory.killer", r"out of memory: kill(?:ed)? process|oom[-_ ]kill(?:er|ed)?\b|oom_reaper|memory cgroup out of memory|oomkilled"
+              r"|cgroup out of memory", "oom-kill", "oom_kill", "oom kill", "out of memory: kill", "oom_reaper", "cgroup out of memory", "oomkilled",
+              covers=("memory.oom_words",)),
+        error("signal.kill", r"^\s*(?:[\w./-]+: line \d+: +\d+ )?killed\b|signal: ?killed|sigkill|signal 9\b|exit(?:ed with)? ?code:? ?-?(?:9|137)\b|\bexitcode ?: ?-9",
+              "killed", "sigkill", "signal 9", "exit code 137", "exit code -9", "exitcode: -9", "exitcode : -9", "exited with code 137", "exit code: 137", "code 137"),
+        error("title.killed", r"\b(?:gett?(?:s|ing)?|got|was|is|be|being|been|ends? with|process(?:es)?|training|trainer|script|python)(?: \w+)? killed\b(?! by signal)", "killed"),
+    ),
     clues=(
         ("memory.compiler_killed", 3.4, "the compiler was killed for memory"),
         ("cuda.out_of_memory", 3.8, "pinned host memory could not be had", any_of(line(r"cudahost|pinned"), with_("memory.pin_here"))),

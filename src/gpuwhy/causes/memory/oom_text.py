@@ -19,9 +19,20 @@ from gpuwhy.causes.text.conditions import (
 )
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "memory.oom",
+    signatures=(
+        error("memory.darknet", r"try to set subdivisions=\d+", "try to set subdivisions"),
+        error(
+            "ort.arena_small",
+            r"available memory of (?P<free>\d+) is smaller than requested bytes of (?P<wanted>\d+)",
+            "is smaller than requested bytes",
+        ),
+        error("memory.rmm", r"std::bad_alloc: (?:cuda|out_of_memory)|rmm[^\n]*(?:out_of_memory|maximum pool size)", "std::bad_alloc: ", "maximum pool size",
+              covers=("memory.cpu_allocator",)),
+    ),
     clues=(
         ("memory.darknet", 3.6, "Darknet could not get the memory that a layer needs"),
         ("memory.buffer", 4.0, "{what} did not get the memory that it asked for"),

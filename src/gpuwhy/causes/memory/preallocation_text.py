@@ -6,6 +6,7 @@ from gpuwhy.causes.text.common import GRABS, OF_MEMORY
 from gpuwhy.causes.text.conditions import all_of, alone, held_beside, no, splintered, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
 
@@ -19,6 +20,10 @@ def _much_left(s: Symptom, r: Reading) -> bool:
 
 TEXT = Text(
     "memory.preallocation",
+    signatures=(
+        error("memory.xla_grab", r"failed to allocate (?P<wanted>[\d.]+ ?\w*)[^\n]*for new constant|hbm|memory fraction",
+              "for new constant", "memory fraction"),
+    ),
     clues=(
         ("memory.torch_oom", 5.5, "this process holds {reserved}, and next to nothing of it through PyTorch", all_of(held_beside, no(splintered))),
         ("title.grabs", 3.2, "the framework takes all memory"),

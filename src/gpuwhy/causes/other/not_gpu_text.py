@@ -9,6 +9,7 @@ from gpuwhy.causes.text.conditions import all_of, asks, field, no, no_errors, wi
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CRASH, FAULTS
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
 _LOGGED = re.compile(r"\.(?:cc|py|cpp|cu):\d|\]|^\S+/|^\W*\d{4}-|rebuild tensorflow|importerror|warning", re.IGNORECASE)
@@ -68,6 +69,23 @@ _CALM = -0.15
 
 TEXT = Text(
     "other.not_gpu",
+    signatures=(
+        error("ort.no_model", r"no_?suchfile|load model from [^\n]{1,300}? failed: ?(?:load model|protobuf parsing|this is an invalid model)|invalid_protobuf",
+              "no_suchfile", "nosuchfile", "load model from", "invalid_protobuf"),
+        error("packages.conflict", r"resolutionimpossible|the conflict is caused by|unsatisfiableerror|conflicting dependencies|packagesnotfounderror"
+              r"|dependency resolver does not|found conflicts|libmambaunsatisfiable|requires \S+==[^\n]*(?:but you have|which is incompatible)"
+              r"|but you have [^\n]* which is incompatible", "resolutionimpossible", "conflict is caused by", "unsatisfiableerror", "conflicting dependencies",
+              "packagesnotfounderror", "dependency resolver", "found conflicts", "libmambaunsatisfiable", "but you have"),
+        error("python.avx", r"compiled to use \w+ instructions, but these aren't available|illegal (?:hardware )?instruction(?! was encountered)|-1073741795|0xc000001d", "instructions, but these aren't", "illegal instruction", "illegal hardware instruction", "-1073741795", "0xc000001d",
+              covers=("signal.windows",)),
+        error("python.openmp", r"omp: error #15|libiomp5md\.dll already initialized|intel mkl fatal error|libmkl_\w+\.so", "omp: error", "libiomp5", "intel mkl fatal", "libmkl_"),
+        error("python.command", r"^(?:bash: |sh: |zsh: |/bin/sh: (?:\d+: )?)?(?P<name>(?!nvcc|ptxas|nvidia|cuda|gcc|g\+\+|cmake|make|ninja)[\w.-]+): (?:command )?not found$", ": command not found", ": not found"),
+        error(
+            "tf.trt_mismatch",
+            r"linked against (?:cudnn|tensorrt|cublas)[^\n]*(?:but loaded|using) ",
+            "linked against",
+        ),
+    ),
     clues=(
         ("limit.closed", 1.6, "a matter of file rights"),
         ("limit.space", 1.4, "a matter of the disk", no(OF_SHM)),

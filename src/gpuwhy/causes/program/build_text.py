@@ -10,6 +10,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.signature import echo, error
 from gpuwhy.model.symptom import Reading, Symptom
 
 _ISOLATED = all_of(
@@ -37,6 +38,26 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
 
 TEXT = Text(
     "program.build",
+    signatures=(
+        error("build.host_compiler", r"unsupported (?:gnu|microsoft visual studio|clang) version|gcc versions? (?:later|greater|newer) than"
+              r"|#error -- unsupported|only the versions between|version of (?:g\+\+|gcc|clang) \([\d.]+\) (?:is|required by)[^\n]{0,30}(?:less|greater|lower|newer)|unsupported compiler",
+              "unsupported gnu version", "unsupported microsoft", "versions later than", "#error -- unsupported", "only the versions between", "version of g++", "version of gcc", "version of clang",
+              "unsupported clang"),
+        error("build.standard", r"requires at least c\+\+ ?\d\d|you need (?:a )?c\+\+ ?\d\d(?: compiler)? to compile|c\+\+ ?\d\d or later compatible compiler is required", "you need c++", "at least c++", "you need a c++",
+              "or later compatible compiler"),
+        error("build.undefined_reference", r"undefined reference to [`'‘]?(?P<symbol>[\w:~<>@ ]+)|unresolved external symbol (?P<symbol2>\S+)|lnk2019|lnk2001"
+              r"|undefined symbols for architecture", "undefined reference", "unresolved external", "lnk2019", "lnk2001", "undefined symbols for"),
+        error("build.nvcc_error", r"nvcc (?:error|fatal) ?:? (?P<what>[^\n]*)|nvlink (?:error|fatal) *:|cudafe\+\+' died|ptxas error|catastrophic error",
+              "nvcc error", "nvcc fatal", "nvlink error", "nvlink fatal", "cudafe", "ptxas error", "catastrophic error"),
+        echo("build.failed", r"ninja: build stopped|error compiling objects|failed building wheel|ld returned \d+ exit status|collect2: error|make: \*\*\*"
+             r"|error: command '?[^\n]*(?:gcc|nvcc|g\+\+|cl|cmake|ninja)[^\n]*failed|configuring incomplete|cmake error at|subprocess-exited-with-error"
+             r"|build (?:did not complete|failed)|error building extension",
+             "build stopped", "compiling objects", "building wheel", "exit status", "collect2", "make: ***", "error: command", "configuring incomplete",
+             "cmake error", "subprocess-exited", "build did not complete", "build failed", "building extension"),
+        error("build.configure", r"tf_cuda_compute_capabilities|tf_unofficial_setting|torch_cuda_arch_list|tf_need_cuda", "tf_cuda_compute_capabilities",
+              "tf_unofficial_setting", "tf_need_cuda"),
+        error("tf.no_factory", r"no session factory registered", "no session factory registered"),
+    ),
     clues=(
         ("build.other_header", 2.6, "{header} is not found at compile time"),
         ("packages.node_binding", 2.4, "the compiled part of the package was not built"),

@@ -5,9 +5,20 @@ from __future__ import annotations
 from gpuwhy.causes.text.conditions import line, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "program.fork",
+    signatures=(
+        error("numba.forked", r"cuda initialized before forking", "initialized before forking"),
+        error("program.fork", r"(?:cuda|gpu)[^\n]{0,60}\bfork(?:ed|ing)?\b|must use the 'spawn' start method", "fork", "'spawn' start method"),
+        error("program.context", r"(?:invalid device context|no currently active context|context (?:stack|is destroyed|was not)|"
+              r"cucontext|explicit_context_dependent failed|pycuda\.driver\.context)", "device context", "active context", "context stack",
+              "cucontext", "explicit_context"),
+        error("torch.fork", r"cannot re-initialize cuda in forked subprocess", "cuda in forked subprocess"),
+        error("torch.fork_bad", r"poison_fork|in_bad_fork", "bad_fork"),
+        error("torch.ipc", r"producer process has been terminated before all shared cuda tensors released", "shared cuda tensors"),
+    ),
     clues=(
         ("torch.fork", 5.4, "CUDA was started before the process forked"),
         ("torch.fork_bad", 4.4, "CUDA was started before the process forked"),

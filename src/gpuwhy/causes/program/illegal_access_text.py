@@ -6,9 +6,14 @@ from gpuwhy.causes.text.conditions import line, no, xid
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CRASH, FAULTS, SYNCHRONOUS
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "program.illegal_access",
+    signatures=(
+        error("cuda.check_sanitizer", r"invalid __\w+__ (?:read|write)|out-of-bounds shared or local|=========\s+(?:address 0x\w+ is (?:out of bounds|misaligned))",
+              "invalid __", "out-of-bounds shared", "is out of bounds", "is misaligned"),
+    ),
     clues=(
         ("cuda.illegal_address", 3.2, "a kernel touched memory that is not its own (error 700)"),
         ("cuda.misaligned_address", 3.2, "a kernel touched memory at a wrong boundary (error 716)"),

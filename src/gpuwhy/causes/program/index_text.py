@@ -6,11 +6,20 @@ from gpuwhy.causes.text.conditions import all_of, line, no, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import SYNCHRONOUS
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 
 _TORCH = no(with_("tf.", "jax.", "harmless."))
 
 TEXT = Text(
     "program.index",
+    signatures=(
+        error(
+            "program.assertion",
+            r"(?:block: \[[\d,]+\], thread: \[[\d,]+\]|\.cuh?:\d+:[^\n]*)\s*assertion `?(?P<what>[^`\n]*)[`'’]? ?failed",
+            "assertion",
+        ),
+        error("torch.class_values", r"class values must be (?:smaller|non-negative)", "class values must be", covers=("python.exception",)),
+    ),
     clues=(
         ("torch.class_values", 4.0, "a label is not below the number of classes"),
         ("torch.probability", 1.6, "the numbers went astray before an index was drawn"),

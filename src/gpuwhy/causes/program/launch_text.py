@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.conditions import any_of, field, line, with_
+from gpuwhy.causes.text.fragments import LAUNCH_COVERS
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 
 _LAUNCH = any_of(with_("launch."), line(r"launch"))
 
@@ -12,6 +14,15 @@ _SMALLER = "Make the kernel smaller: block or tile sizes, num_stages, num_warps"
 
 TEXT = Text(
     "program.launch",
+    signatures=(
+        error(
+            "launch.resources",
+            r"out of resources?\W{1,2}(?P<what>shared memory|tensor memory|registers?|threads)(?:[^\n]{0,10}required\W{1,2}(?P<needed>\d{1,12})[^\n]{0,10}hardware limit\W{1,2}(?P<limit>\d{1,12}))?"
+            r"|(?<![\w])outofresources\b(?![^\n]*memory)",
+            "out of resource", "outofresources",
+            covers=(*LAUNCH_COVERS, "cuda."),
+        ),
+    ),
     clues=(
         ("launch.resources", 5.0, "the kernel needs {needed} of {what}; the card has {limit}", field("needed", ".")),
         ("launch.resources", 4.4, "the kernel needs more {what} than the card has"),

@@ -5,9 +5,29 @@ from __future__ import annotations
 from gpuwhy.causes.text.conditions import line, no
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "program.shape",
+    signatures=(
+        error(
+            "ort.invalid_input",
+            r"got invalid dimensions for input|unexpected input data type|invalid_argument ?: ?(?:got invalid|invalid feed|"
+            r"unexpected|invalid rank)|invalid rank for input",
+            "invalid dimensions for input", "unexpected input data type", "invalid_argument", "invalid rank for input",
+        ),
+        error("ort.not_implemented", r"not_implemented ?: ?(?:could not|failed to) find an implementation", "find an implementation"),
+        error(
+            "program.dtype",
+            r"expected (?:scalar type|object of (?:scalar )?type|m1 and m2 to have the same dtype|tensor for argument)[^\n]*(?:but|got|found)"
+            r"|input type \([^)]*\) and (?:weight|bias) type \([^)]*\) should be the same|mat1 and mat2 must have the same dtype"
+            r"|(?:expected|should have|have) (?:the same|same) dtype|unsupported data ?type|not implemented for '(?:half|bfloat16|long|int|bool"
+            r"|double|float8\w*)'|expected dtype|dtype mismatch",
+            "expected scalar type", "expected object of", "expected tensor for argument", "should be the same", "same dtype",
+            "not implemented for '", "expected dtype", "dtype mismatch", "unsupported data type", "unsupported datatype",
+        ),
+        error("tf.empty_batch", r"batch_descriptor: \{count: 0\b", "batch_descriptor: {count: 0", covers=("tf.conv_check",)),
+    ),
     clues=(
         ("program.shape_words", 2.4, "shapes are said not to fit"),
         ("torch.probability", 1.4, "the numbers went astray, as in half precision"),

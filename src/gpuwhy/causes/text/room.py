@@ -9,6 +9,7 @@ import msgspec
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.meant import Meant
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.signature import Signature
 from gpuwhy.model.symptom import Clue, Condition, Reading, Symptom, always
 
 Row = tuple[str, float, str] | tuple[str, float, str, Condition]
@@ -25,6 +26,7 @@ class Text(msgspec.Struct, frozen=True):
     cause: str
     clues: tuple[Row, ...]  # which messages speak for it, and how much
     remedies: tuple[Meant, ...]  # what to do, by message and by who speaks
+    signatures: tuple[Signature, ...] = ()  # messages that speak for this cause alone
     admitted_by: tuple[str, ...] = ()  # messages that do not speak for it and that it may end in: the facts decide
     made: Callable[[Asked], Iterator[Fix]] = _nothing  # remedies made for what was asked for
     rather: Callable[[Reading, bool], Iterator[Fix]] = _nothing  # which, where there are any, stand for the rows' own

@@ -7,9 +7,14 @@ from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_wsl, li
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "wsl.setup",
+    signatures=(
+        error("container.wsl", r"wsl environment detected but no adapters", "wsl environment detected",
+              covers=("container.cli", "container.generic")),
+    ),
     clues=(
         ("cuda.not_found", 3.4, "libcuda does not find the Windows driver behind it (error 500)", all_of(in_wsl, line("cuinit"))),
         ("numba.versions", 1.4, "under WSL another libcuda may be found first"),

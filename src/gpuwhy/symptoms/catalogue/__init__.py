@@ -1,15 +1,20 @@
-"""The signatures, a file per speaker. Order matters only where two match one line and one covers the other."""
+"""The signatures, a file per speaker: those that speak for several causes, for none, or say less than their neighbours.
+
+A message that speaks for one cause alone is in the room of that cause. The order is that in which two messages of one
+line are told, and the first counts most: what says less comes later.
+"""
 
 from __future__ import annotations
 
 from functools import cache
 
-from gpuwhy.symptoms.signature import Signature
+from gpuwhy.causes.text.rooms import rooms
+from gpuwhy.model.signature import Signature
 
 
 @cache
 def signatures() -> tuple[Signature, ...]:
-    """All signatures."""
+    """All signatures; those of the rooms come before the first of the same speaker here."""
     from gpuwhy.symptoms.catalogue import (
         build,
         codes,
@@ -46,4 +51,8 @@ def signatures() -> tuple[Signature, ...]:
         peers, programs, nccl, nvidia, kernel, containers, build, packages, pairs, python, signals, titles, reports,
         harmless, machine,
     )  # fmt: skip
-    return tuple(one for module in modules for one in module.SIGNATURES)
+    shared = [one for module in modules for one in module.SIGNATURES]
+    first = {one.speaker: place for place, one in reversed(list(enumerate(shared)))}
+    own = [(first.get(one.speaker, 0), 0, one) for room in rooms().values() for one in room.signatures]
+    every = [*own, *((place, 1, one) for place, one in enumerate(shared))]
+    return tuple(one for _, _, one in sorted(every, key=lambda row: row[:2]))

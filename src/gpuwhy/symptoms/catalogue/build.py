@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, echo, error
+from gpuwhy.model.signature import Signature, context, error
 
 SIGNATURES: tuple[Signature, ...] = (
-    error("build.host_compiler", r"unsupported (?:gnu|microsoft visual studio|clang) version|gcc versions? (?:later|greater|newer) than"
-          r"|#error -- unsupported|only the versions between|version of (?:g\+\+|gcc|clang) \([\d.]+\) (?:is|required by)[^\n]{0,30}(?:less|greater|lower|newer)|unsupported compiler",
-          "unsupported gnu version", "unsupported microsoft", "versions later than", "#error -- unsupported", "only the versions between", "version of g++", "version of gcc", "version of clang",
-          "unsupported clang"),
     error("build.nvcc_arch", r"nvcc (?:fatal|error)[ :]+unsupported gpu architecture '?(?P<arch>\w+)|unsupported gpu architecture '?(?P<arch2>\w+)",
           "unsupported gpu architecture", covers=("build.nvcc_error",)),
-    error("build.standard", r"requires at least c\+\+ ?\d\d|you need (?:a )?c\+\+ ?\d\d(?: compiler)? to compile|c\+\+ ?\d\d or later compatible compiler is required", "you need c++", "at least c++", "you need a c++",
-          "or later compatible compiler"),
     error("build.ptx_target", r"instruction '(?P<instruction>[\w.:]+)[^'\n]*' not supported on \.target '?(?P<arch>sm_\w+)", "not supported on .target",
           covers=("build.nvcc_error",)),
     error("build.ptx_isa", r"(?:modifier|feature|instruction)[^\n]{0,60} requires ptx isa \.version (?P<needs>[\d.]+)", "requires ptx isa",
@@ -28,8 +22,6 @@ SIGNATURES: tuple[Signature, ...] = (
     error("build.ext_module", r"no module named '?(?P<name>[\w.]*(?:_cuda|_ext|\._c|\.ext|_kernels?|_backend|deform\w*|quant_cuda|nvdiffrast\w*|_gpu|_plugin|[gc]pu_nms|_rasterization|simple_knn))\b|cannot import name '?(?P<name2>_c|_ext|\w*_cuda\w*|\w*_kernels)'? from|name '(?P<name3>\w*(?:_cuda|_ext|_kernel)\w*)' is not defined", "no module named", "cannot import name", "is not defined",
           covers=("python.module", "python.import_name", "python.exception", "packages.partial")),
     error("build.plugin", r"failed to build cuda kernels for|setting up (?:pytorch|tensorflow) plugin \"?\w+\.?\w*\"?\.{3} ?failed", "failed to build cuda kernels", "setting up pytorch plugin", "setting up tensorflow plugin"),
-    error("build.installer", r"performing the step: \"?building kernel modules|pre-install script failed|installation has failed[^\n]*nvidia-installer|nvidia-installer\.log",
-          "building kernel modules", "pre-install script failed", "nvidia-installer.log"),
     error("build.cmake_compiler", r"no cmake_cuda_compiler could be found|the cuda compiler identification is unknown|failed to detect a default cuda"
           r"|cmake_cuda_architectures must be|cuda_architectures is empty|failed to compile a simple cuda|cuda compiler[^\n]*(?:is not able|broken)|compiler for language cuda|no cuda toolset found|requires the language dialect \"?cuda",
           "cmake_cuda_compiler", "compiler identification is unknown", "default cuda", "cmake_cuda_architectures", "cuda_architectures", "cuda compiler", "language cuda",
@@ -50,12 +42,8 @@ SIGNATURES: tuple[Signature, ...] = (
           covers=("packages.damaged_words",)),
     error("build.other_header", r"(?P<header>[\w/.+-]+\.(?:h|hpp|cuh)): no such file or directory", ".h: no such file", ".hpp: no such file", ".cuh: no such file"),
     error("build.python_header", r"fatal error: '?python\.h|python\.h: no such file", "python.h", covers=("build.other_header",)),
-    error("build.undefined_reference", r"undefined reference to [`'‘]?(?P<symbol>[\w:~<>@ ]+)|unresolved external symbol (?P<symbol2>\S+)|lnk2019|lnk2001"
-          r"|undefined symbols for architecture", "undefined reference", "unresolved external", "lnk2019", "lnk2001", "undefined symbols for"),
     error("build.cannot_find_l", r"cannot find -l(?P<library>\w+)|lnk1181[^\n]*'(?P<library2>[\w.]+)'|lnk1104[^\n]*'(?P<library3>[\w.]+)'",
           "cannot find -l", "lnk1181", "lnk1104"),
-    error("build.nvcc_error", r"nvcc (?:error|fatal) ?:? (?P<what>[^\n]*)|nvlink (?:error|fatal) *:|cudafe\+\+' died|ptxas error|catastrophic error",
-          "nvcc error", "nvcc fatal", "nvlink error", "nvlink fatal", "cudafe", "ptxas error", "catastrophic error"),
     error("build.cu_error", r"\.(?:cu|cuh|cuh?\.h|cpp|cc|h|hpp)[:(]\d+(?:[:,]\d+)?\)?:? (?:fatal )?error(?: ?[#c]?\w*)?: (?P<what>[^\n]*)",
           "error: ", "error #", "error c"),
     error("build.packs", r"more than one (?:operator|instance)[^\n]{0,60}matches|parameter packs not expanded|identifier \"?__builtin|std_function\.h|identifier \"?\w+\"? is undefined|has no member"
@@ -68,11 +56,6 @@ SIGNATURES: tuple[Signature, ...] = (
     error("build.missing_tool", r"(?:ninja is required|ninja: not found|no such file or directory: 'ninja'|cmake: (?:command )?not found|gcc: (?:command )?not found"
           r"|g\+\+: (?:command )?not found|make: command not found|unable to execute '?gcc)",
           "ninja is required", "ninja: not found", "'ninja'", "cmake: ", "gcc: ", "g++: ", "make: command", "execute 'gcc", "execute gcc"),
-    echo("build.failed", r"ninja: build stopped|error compiling objects|failed building wheel|ld returned \d+ exit status|collect2: error|make: \*\*\*"
-         r"|error: command '?[^\n]*(?:gcc|nvcc|g\+\+|cl|cmake|ninja)[^\n]*failed|configuring incomplete|cmake error at|subprocess-exited-with-error"
-         r"|build (?:did not complete|failed)|error building extension",
-         "build stopped", "compiling objects", "building wheel", "exit status", "collect2", "make: ***", "error: command", "configuring incomplete",
-         "cmake error", "subprocess-exited", "build did not complete", "build failed", "building extension"),
     context("build.package", r"\b(?:collecting|building wheels? for(?: collected packages:)?|failed to build|pip3? install(?: -[\w-]{1,40}){0,4}) [`'\"]?(?P<package>flash[-_]attn|xformers|apex"
             r"|deepspeed|detectron2|mmcv|torch[-_](?:scatter|sparse|cluster|spline[-_]conv)|pytorch3d|causal[-_]conv1d|mamba[-_]ssm|auto[-_]gptq|nvdiffrast|transformer[-_]engine"
             r"|natten|gsplat|grouped[-_]gemm|vllm|tinycudann)\b", "collecting ", "building wheel", "failed to build", "pip install ", "pip3 install "),
@@ -82,6 +65,4 @@ SIGNATURES: tuple[Signature, ...] = (
             "build backend"),
     context("build.here", r"^\s*(?:--|\[ *\d+%\]|building nvcc|running build_ext|building '|/usr/bin/(?:nvcc|gcc|g\+\+)|bazel build|cmake )",
             "building nvcc", "build_ext", "bazel build", "cmake ", "%] building"),
-    error("build.configure", r"tf_cuda_compute_capabilities|tf_unofficial_setting|torch_cuda_arch_list|tf_need_cuda", "tf_cuda_compute_capabilities",
-          "tf_unofficial_setting", "tf_need_cuda"),
 )  # fmt: skip

@@ -5,20 +5,15 @@ from __future__ import annotations
 import re
 
 from gpuwhy.knowledge.codes import cuda_messages, table
-from gpuwhy.symptoms.signature import Signature, error
+from gpuwhy.model.signature import Signature, error
 
 SHORT = 4
 """A sentence of fewer words is said by others too: it counts only behind a CUDA word."""
 
 
-def _long() -> list[str]:
-    return sorted(
-        (m for m in cuda_messages() if len(m.split()) >= SHORT or "-" in m or "cuda" in m), key=len, reverse=True
-    )
-
-
-def _short() -> list[str]:
-    return sorted((m for m in cuda_messages() if m not in _long()), key=len, reverse=True)
+_SAID = sorted(cuda_messages(), key=len, reverse=True)
+_LONG = [text for text in _SAID if len(text.split()) >= SHORT or "-" in text or "cuda" in text]
+_SHORT = [text for text in _SAID if text not in _LONG]
 
 
 def _either(texts: list[str]) -> str:
@@ -48,8 +43,8 @@ _SENTENCES = (  # as jaxlib's gpu_kernel_helpers.cc spells them
 SIGNATURES: tuple[Signature, ...] = (
     error("cuda.name", r"(?<!e == )\b(?P<name>cudaerror[a-z]\w+|cuda_error_[a-z_0-9]+)", "cudaerror", "cuda_error_", table="cuda",
           covers=("cuda.says", "cuda.says_short", "cuda.number", "memory.oom_words")),
-    error("cuda.says", rf"(?P<says>{_either(_long())})", *_long(), table="cuda", covers=("cuda.number", "cuda.says_short", "memory.oom_words")),
-    error("cuda.says_short", rf"{_CONTEXT}[^\n]{{0,60}}?[\s:'\"(>-](?P<says>{_either(_short())})\b(?! ?\(-?\d)", *_short(), table="cuda",
+    error("cuda.says", rf"(?P<says>{_either(_LONG)})", *_LONG, table="cuda", covers=("cuda.number", "cuda.says_short", "memory.oom_words")),
+    error("cuda.says_short", rf"{_CONTEXT}[^\n]{{0,60}}?[\s:'\"(>-](?P<says>{_either(_SHORT)})\b(?! ?\(-?\d)", *_SHORT, table="cuda",
           covers=("cuda.number", "memory.oom_words")),
     error(
         "cuda.number",

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, error
+from gpuwhy.model.signature import Signature, context, error
 
 SIGNATURES: tuple[Signature, ...] = (
-    error("container.no_driver_select", r"could not select device driver", "could not select device driver"),
-    error("container.no_runtime", r"(?:unknown|invalid)[^\n]*runtime(?: name)?[^\n]*nvidia|nvidia-container-runtime[^\n]*(?:not found|no such file"
-          r"|executable file not found)|runtime \"?nvidia\"?[^\n]*(?:not found|unknown)|runtimehandler \"?nvidia\"? not supported|no runtime for \"?nvidia|nvidia-docker[^\n]*(?:not found|deprecated)",
-          "runtime name", "nvidia-container-runtime", "runtime: nvidia", "runtime nvidia", "\"nvidia\"", "nvidia-docker", "unknown runtime", "runtimehandler"),
     error("container.requirement", r"unsatisfied condition: (?P<what>[\w>=<. ]+)", "unsatisfied condition",
           covers=("container.cli", "container.generic")),
-    error("container.nvml_not_loaded", r"nvidia-container-cli[^\n]*nvml error: driver not loaded", "nvml error: driver not loaded",
-          covers=("nvidia.nvml_not_loaded", "container.cli", "container.generic")),
     error("container.load_ml", r"nvidia-container-cli[^\n]*load library failed: (?P<library>[\w.-]+)", "load library failed",
           covers=("loader.cannot_open", "container.cli", "container.generic")),
     error("container.denied", r"nvidia-container-cli(?:\.real)?: [^\n]*(?:insufficient permissions|permission denied|operation not permitted)",
           "insufficient permissions", "permission denied", "operation not permitted",
           covers=("nvidia.nvml_permission", "container.cli", "container.generic", "container.device_error")),
-    error("container.driver_release", r"this container was built for nvidia driver release (?P<needs>[\d.]+) or later, but[^\n]*?"
-          r"(?P<has>\d+\.[\d.]*\d)?", "built for nvidia driver release", covers=("title.driver",)),
     error("container.old_image", r"unsupported cuda version: driver (?P<has>[\d.]+) < image (?P<needs>[\d.]+)", "unsupported cuda version: driver", covers=("jax.unable_to_use",)),
-    error("container.wsl", r"wsl environment detected but no adapters", "wsl environment detected",
-          covers=("container.cli", "container.generic")),
     error("container.cgroup", r"bpf_prog_query|failed to (?:add|set) device (?:rules|cgroup)|cgroup (?:subsystem|driver)[^\n]*(?:not found|devices)"
           r"|no-cgroups", "bpf_prog_query", "device rules", "device cgroup", "cgroup subsystem", "no-cgroups",
           covers=("container.cli", "container.generic")),
@@ -30,8 +20,6 @@ SIGNATURES: tuple[Signature, ...] = (
           r"(?:[^\n]*?(?P<what>unknown device|device error: [^\n:]+))?", "device error", "nvidia-container-cli: initialization",
           covers=("container.cli", "container.generic")),
     error("container.cli", r"nvidia-container-cli(?:\.real)?: (?P<what>[^\n]*)", "nvidia-container-cli:", "nvidia-container-cli.real:", covers=("cuda.says_short",)),
-    error("container.cdi", r"unresolvable cdi devices|cdi device injection failed|nvidia\.com/gpu[^\n]*(?:cdi|unresolvable)|cdi[^\n]*nvidia\.com/gpu",
-          "unresolvable cdi", "cdi device", "nvidia.com/gpu"),
     error("container.k8s", r"insufficient nvidia\.com/gpu|devices unavailable for nvidia\.com|0/\d+ nodes are available[^\n]*gpu", "insufficient nvidia.com/gpu", "unavailable for nvidia.com", "nodes are available"),
     error("container.ngc_banner", r"the nvidia driver was not detected", "nvidia driver was not detected"),
     error("container.singularity", r"could not find any nv files on this host", "any nv files"),
@@ -46,6 +34,4 @@ SIGNATURES: tuple[Signature, ...] = (
             "docker run", "docker exec", "docker-compose", "docker compose", "podman run", "nvidia-docker", "docker start", "docker container"),
     context("container.gpus_flag", r"--gpus[= ]|--runtime[= ]nvidia|nvidia-docker run|--device[= ](?:/dev/nvidia|nvidia\.com)", "--gpus",
             "--runtime=nvidia", "--runtime nvidia", "nvidia-docker run", "--device"),
-    error("container.generic", r"oci runtime (?:create failed|error)|error response from daemon|failed to create (?:shim|task|containerd)", "oci runtime create", "oci runtime error",
-          "response from daemon", "failed to create shim", "failed to create task"),
 )  # fmt: skip

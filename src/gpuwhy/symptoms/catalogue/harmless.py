@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, harmless
+from gpuwhy.model.signature import Signature, harmless
 
 SIGNATURES: tuple[Signature, ...] = (
     harmless("harmless.cpu_torch", r"\b(?:py)?torch(?:vision|audio)?(?: version)?\W+\d+\.\d+[\w.]*\+cpu\b|pytorch(?:vision|audio)?-?\s*[\d.]+[-\s]+py[\d._]+_cpu", "+cpu", "_cpu"),

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, echo, error, harmless
+from gpuwhy.model.signature import Signature, context, echo, error, harmless
 
 SIGNATURES: tuple[Signature, ...] = (
-    error(
-        "jax.cpu_build",
-        r"cuda-enabled jaxlib is not installed|has no attribute ['\"]gpuallocatorconfig",
-        "cuda-enabled jaxlib", "gpuallocatorconfig",
-        covers=("torch.falls_back", "python.attribute"),
-    ),
     error("jax.falls_back", r"no gpu/tpu found, falling back to cpu", "no gpu/tpu found",
           covers=("torch.falls_back", "title.no_cuda", "title.gpu_unseen")),
     error(
@@ -48,8 +42,6 @@ SIGNATURES: tuple[Signature, ...] = (
     echo("jax.backend", r"unable to initialize backend '(?P<backend>cuda|gpu)'", "initialize backend '"),
     echo("jax.backend_failed", r"cuda backend failed to initialize|jax plugin configuration error", "cuda backend failed",
          "jax plugin configuration error"),
-    error("jax.no_candidates", r"no candidates could be compiled|failed to get configs for:? \d+ out of \d+ instructions",
-          "no candidates could be compiled", "failed to get configs for", covers=("python.", "title.")),
     error("jax.no_visible", r"no visible gpu devices", "no visible gpu devices"),
     error("jax.unknown_backend", r"unknown backend:? '?(?:gpu|cuda)'?|no platforms that are instances of (?:gpu|cuda)",
           "unknown backend", "instances of gpu", "instances of cuda"),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, error
+from gpuwhy.model.signature import Signature, error
 
 SIGNATURES: tuple[Signature, ...] = (
     error("kernel.xid", r"\bxid\W+(?:\(?pci:?[\w:.]*\)?:? ?)?(?P<xid>\d{1,3})\b", "xid"),
-    error("kernel.api_mismatch", r"nvrm: api mismatch(?:[^\n]*version (?P<client>[\d.]+))?|this kernel module has the version"
-          r"|(?:the client has the version)", "api mismatch", "this kernel module has", "the client has the version"),
     error("kernel.off_bus", r"f[ae]ll(?:s|en|ing)? off (?:of )?(?:the )?(?:pci\w* )?bus\b", "off the bus", "off of the bus", "off bus", "off the pci", "off of the pci"),
     error("kernel.adapter", r"rminitadapter failed|rm_init_adapter failed|rm_?init\w* failed", "rminitadapter", "rm_init_adapter"),
     error("kernel.probe", r"nvidia probe routine (?:failed|was not called)|nvrm: no nvidia (?:gpu|device)|none of the nvidia|no nvidia graphics adapter",
@@ -20,26 +18,11 @@ SIGNATURES: tuple[Signature, ...] = (
     error("kernel.gpu_refused", r"(?:nvrm:|nvidia)[^\n]*is not supported by[^\n]*(?:nvidia|driver release)", "is not supported by"),
     error("kernel.module_format", r"version magic '[^'\n]*' should be '|nvidia[\w-]*(?:\.ko)?: (?:invalid module format|unknown symbol|disagrees about version)"
           r"|insert module [^\n]*nvidia[^\n]*: (?:invalid|unknown|exec)", "version magic", "invalid module format", "unknown symbol", "insert module", "disagrees about"),
-    error("kernel.installer", r"nvidia kernel module '?nvidia[\w-]*'? appears to already be loaded|the kernel source path could not be determined"
-          r"|the distribution-provided pre-install script failed|(?:cc|compiler) version check failed",
-          "appears to already be loaded", "kernel source path", "pre-install script", "version check failed"),
-    error("kernel.tdr", r"nvlddmkm[^\n]*(?:stopped responding|event id|error occurred|cannot be found)|event id (?:13|14|153)[^\n]*nvlddmkm", "nvlddmkm"),
     error("kernel.code43", r"\(code 43\)|\berror code 43\b", "code 43"),
-    error("kernel.key", r"required key not available|key was rejected by service|module verification failed(?![^\n]*tainting)|secure ?boot",
-          "key not available", "key was rejected", "module verification failed", "secure boot", "secureboot"),
     error("kernel.dkms", r"bad return status for module build|dkms[^\n]*(?:error|fail|missing)|kernel headers for module|"
           r"unable to find the kernel source|missing \S+ kernel headers|kernel (?:headers|source)[^\n]*(?:not found|missing)"
           r"|building of module nvidia|error! [^\n]*(?:module|kernel)",
           "return status for module build", "dkms", "kernel headers", "kernel source", "error! "),
-    error("kernel.nouveau", r"\bnouveau\b", "nouveau"),
     error("kernel.legacy", r"legacy[^\n]*(?:driver|gpu)[^\n]*nvidia|supported (?:only )?(?:by|through) the nvidia [\d.x]+ legacy",
           "legacy driver", "legacy gpu", "legacy nvidia"),
-    error("kernel.pcie", r"pcie bus error|\baer:[^\n]*(?:error|fatal)|bar \d[^\n]*(?:no space|can't assign|failed)|pci i/o region[^\n]*invalid",
-          "pcie bus error", "aer:", "pci i/o region", "can't assign", "no space for"),
-    error("kernel.ecc", r"uncorrectable (?:ecc )?(?:memory )?error(?!s? *: *(?:0|no))|double[- ]bit (?:ecc )?error|row[- ]?remap\w*[^\n]*(?:failure|pending)(?![^\n]*: *(?:no|0))"
-          r"|ecc error(?!s\b)|page retirement[^\n]*pending(?![^\n]*: *(?:no|0))", "uncorrectable", "double bit", "double-bit", "remap", "page retirement", "ecc error"),
-    error("kernel.nvlink", r"nvlink[^\n]*(?:error|fatal|fail|inactive|down)", "nvlink"),
-    error("kernel.suspend", r"(?:after|from) (?:suspend|sleep|hibernat\w+|resume|waking)|suspend/resume|nvidia[-_]uvm[^\n]*(?:fail|error|unload|reload)",
-          "suspend", "sleep", "hibernat", "nvidia_uvm", "nvidia-uvm"),
-    error("kernel.gsp", r"gsp[^\n]*(?:fail|timeout|error)|failed to (?:copy vbios|initialize gsp)", "gsp"),
 )  # fmt: skip

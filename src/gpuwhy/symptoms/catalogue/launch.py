@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, error
+from gpuwhy.causes.text.fragments import LAUNCH_COVERS
+from gpuwhy.model.signature import Signature, context, error
 
 _CALL = r"(?P<call>cu(?:da)?launch\w*|cugraphlaunch|cufuncsetattribute|cudafuncsetattribute)"
-_COVERED = ("triton.shared", "memory.shm", "python.", "build.nvcc_error", "build.failed", "cuda.says_short")
 
 SIGNATURES: tuple[Signature, ...] = (
-    error(
-        "launch.resources",
-        r"out of resources?\W{1,2}(?P<what>shared memory|tensor memory|registers?|threads)(?:[^\n]{0,10}required\W{1,2}(?P<needed>\d{1,12})[^\n]{0,10}hardware limit\W{1,2}(?P<limit>\d{1,12}))?"
-        r"|(?<![\w])outofresources\b(?![^\n]*memory)",
-        "out of resource", "outofresources",
-        covers=(*_COVERED, "cuda."),
-    ),
     error(
         "launch.shared",
         r"uses too much (?P<what>shared|local|constant|parameter) (?:data|space|memory)(?: \((?P<needed>0x[\da-f]+|\d+) bytes, (?P<limit>0x[\da-f]+|\d+) max)?"
         r"|shared memory size limit exceeded(?:\W{1,3}requested (?P<needed2>\d+), available\W{1,2}(?P<limit2>\d+))?"
         r"|(?:requested|required|needs?|dynamic) [^\n]{0,40}shared memory[^\n]{0,60}(?:exceed|too (?:large|big|much)|more than|larger than)|shared memory[^\n]{0,60}exceeds[^\n]{0,40}(?:limit|available|maximum|capacity)"
         r"|too much shared memory",
-        "uses too much", "shared memory", covers=(*_COVERED, "build.cu_error"),
+        "uses too much", "shared memory", covers=(*LAUNCH_COVERS, "build.cu_error"),
     ),
-    error("launch.parameters", r"formal parameter space overflowed(?: \((?P<needed>\d+) bytes required, max (?P<limit>\d+))?", "parameter space overflowed", covers=(*_COVERED, "build.cu_error")),
+    error("launch.parameters", r"formal parameter space overflowed(?: \((?P<needed>\d+) bytes required, max (?P<limit>\d+))?", "parameter space overflowed", covers=(*LAUNCH_COVERS, "build.cu_error")),
     error(
         "launch.block",
         r"(?:block size|grid size|threads? per block|thread ?block|num_?threads|block ?dim\w*|grid ?dim\w*)[^\n]{0,60}(?:exceeds?|must be (?:<=|less|at most|smaller)|too (?:large|big|many))[^\n]{0,60}\d"
         r"|no valid triton configs|exceeds? (?:the )?(?:maximum|max)[^\n]{0,30}(?:threads per block|block size|grid size)",
-        "block size", "grid size", "block dim", "grid dim", "blockdim", "griddim", "threads per block", "thread per block", "thread block", "threadblock", "num_threads", "numthreads", "triton configs", covers=_COVERED,
+        "block size", "grid size", "block dim", "grid dim", "blockdim", "griddim", "threads per block", "thread per block", "thread block", "threadblock", "num_threads", "numthreads", "triton configs", covers=LAUNCH_COVERS,
     ),
     error(
         "launch.refused",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, error, harmless
+from gpuwhy.model.signature import Signature, context, error, harmless
 
 _LIB = r"(?P<library>lib[\w.+-]*?\.so(?:\.\d+)*)"
 _CANNOT = ("loader.cannot_open", "loader.asked")
@@ -56,12 +56,6 @@ SIGNATURES: tuple[Signature, ...] = (
         covers=("loader.undefined_symbol", "title.cudnn_missing", "build.cmake_find"),
     ),
     error(
-        "loader.driver_symbol",
-        r"symbol lookup for (?P<symbol>cu[a-z]\w+) failed",
-        "symbol lookup for cu",
-        covers=("loader.undefined_symbol",),
-    ),
-    error(
         "loader.cudnn_load",
         r"could not load (?:library|symbol) (?P<library>libcudnn\w*\.so(?:\.\d+)*|cudnn\w*\.dll)",
         "could not load library",
@@ -80,7 +74,6 @@ SIGNATURES: tuple[Signature, ...] = (
         "cannot load symbol",
     ),
     error("loader.cudnn_locate", r"could not locate (?P<library>cudnn\w*\.dll)", "could not locate cudnn"),
-    error("loader.zlib", r"(?P<library>zlibwapi\.dll|libz\.so\.1)(?!\.?\d).*", "zlibwapi", covers=("windows.dll_not_found",)),
     harmless(
         "loader.libtpu",
         r"libtpu\.so[:\w ]*cannot open shared object file",
@@ -169,7 +162,6 @@ SIGNATURES: tuple[Signature, ...] = (
         "cannot change memory protections",
         "cannot map zero-fill",
     ),
-    error("loader.symbol_lookup", r"symbol lookup error: (?P<object>[^\s:]+)", "symbol lookup error"),
     error(
         "loader.prose",
         r"(?P<library>(?:lib)?(?:cu(?:dnn|dart|blas|fft|rand|solver|sparse|da)|nvrtc)\w*\.so(?:\.\d+)*)['\"`]?(?: and [\w.]+)? (?:don'?t|doesn'?t|does not|do not|won'?t|"

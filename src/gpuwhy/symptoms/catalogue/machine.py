@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, told
+from gpuwhy.model.signature import Signature, told
 
 _V = r"(?P<version>\d+(?:\.\d+)+[\w.+-]*)"
 _PACKAGES = (

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, error
+from gpuwhy.model.signature import Signature, context, error
 
 _SIZE = r"[\d.]+ ?[KMGT]?i?B(?:ytes)?"
 
 SIGNATURES: tuple[Signature, ...] = (
-    error(
-        "memory.allocator_option",
-        r"unrecognized (?:key '?(?P<option>[\w.-]+)'? in (?:cuda )?allocator config|cachingallocator option:? *(?P<option2>[\w.-]+))"
-        r"|error parsing (?:cachingallocator|(?:cuda )?allocator) (?:option|config)",
-        "allocator config", "cachingallocator option", "error parsing cachingallocator", "error parsing allocator",
-        covers=("python.",),
-    ),
     error(
         "memory.torch_oom",
         rf"(?:(?:cuda|hip) out of memory\.? tried to allocate|tried to allocate(?= [\d.]+ [kmgt]ib[. (]{{1,3}}gpu)) (?P<wanted>{_SIZE})"
@@ -79,9 +72,6 @@ SIGNATURES: tuple[Signature, ...] = (
           "outofmemory", "requested amount of gpu memory"),
     error("memory.dispatched", r"dispatched on the cpu or the disk|enough gpu ram to fit", "or the disk", "gpu ram to fit"),
     error("memory.wsl_resident", r"dxgkio_(?:make_resident|reserve_gpu_va|create_allocation|map_gpu_va)\w*: ioctl failed: -12\b", "dxgkio_"),
-    error("memory.node", r"due to (?:the )?node running low on memory", "running low on memory"),
-    error("memory.xla_grab", r"failed to allocate (?P<wanted>[\d.]+ ?\w*)[^\n]*for new constant|hbm|memory fraction",
-          "for new constant", "memory fraction"),
     error("memory.dst_tensor", r"dst tensor is not initialized", "dst tensor is not initialized"),
     error(
         "memory.pinned",
@@ -114,9 +104,6 @@ SIGNATURES: tuple[Signature, ...] = (
         "shared memory", "unable to mmap", "unable to write to file", "/dev/shm", "items of ancdata", "shm-size", "out of shared",
         "shm",
     ),
-    error("memory.killer", r"out of memory: kill(?:ed)? process|oom[-_ ]kill(?:er|ed)?\b|oom_reaper|memory cgroup out of memory|oomkilled"
-          r"|cgroup out of memory", "oom-kill", "oom_kill", "oom kill", "out of memory: kill", "oom_reaper", "cgroup out of memory", "oomkilled",
-          covers=("memory.oom_words",)),
     error("memory.oom_words", r"\b(?:gpu|cuda|vram|device|video)\b[^\n]{0,40}out of (?:gpu |device |video )?memory"
           r"|out of (?:gpu|device|video) memory|not enough (?:gpu|video|cuda|device) memory|insufficient (?:gpu|video|device) memory"
           r"|cuda_?(?:error_)?out_?of_?memory|\bcuda oom\b|out of memory",
@@ -124,7 +111,6 @@ SIGNATURES: tuple[Signature, ...] = (
           "enough video memory", "cuda oom", "insufficient gpu memory"),
     error("memory.buffer", r"failed to allocate (?P<what>(?:cuda|gpu|vulkan|compute)\w*) buffer|unable to allocate (?P<what2>(?:cuda|gpu|backend)\w*) buffer|allocating (?P<wanted>[\d.]+ [kmg]ib) on device \d", "failed to allocate cuda", "failed to allocate gpu",
           "unable to allocate", "failed to allocate compute", "ib on device"),
-    error("memory.darknet", r"try to set subdivisions=\d+", "try to set subdivisions"),
     error("memory.system_ram", r"requires more system memory \((?P<wanted>[^)\n]+)\) than is available \((?P<free>[^)\n]+)\)|not enough (?:system|host|cpu) (?:memory|ram)|insufficient (?:system|host|cpu) (?:memory|ram)", "more system memory",
           "enough system", "enough host", "enough cpu", "insufficient system", "insufficient host", "insufficient cpu"),
     error("memory.compiler_killed", r"internal compiler error: killed|killed signal terminated program|cc1plus[^\n]{0,40}killed", "compiler error: killed", "terminated program", "cc1plus", covers=("signal.kill", "build.cu_error")),

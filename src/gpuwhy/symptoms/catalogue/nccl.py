@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, echo, error
+from gpuwhy.model.signature import Signature, context, echo, error
 
 SIGNATURES: tuple[Signature, ...] = (
     error(
@@ -33,7 +33,6 @@ SIGNATURES: tuple[Signature, ...] = (
     error("nccl.down", r"socket(?:poll|start)connect|timeout at nccl work|connectfullmesh failed|to avoid data inconsistency, we are taking the entire process down|nccl[^\n]*(?:hang|aborted)|ncclcommabort", "avoid data inconsistency", "socketpollconnect", "socketstartconnect", "connectfullmesh", "ncclcommabort", "nccl"),
     error("nccl.warn", r"nccl warn (?P<what>[^\n]*)", "nccl warn"),
     error("nccl.unhandled_system", r"unhandled system error|processgroupnccl[^\n]*system error", "unhandled system error"),
-    error("nccl.unhandled_cuda", r"unhandled cuda error", "unhandled cuda error"),
     error("nccl.other", r"nccl ?error(?: in)?:|\bnccl[a-z]\w+(?:\([^)\n]{0,60}\))? (?:failed|returned|error)|nccl (?:internal error|failure|communicator)|ncclbackenderror|processgroupnccl",
           "nccl error", "ncclerror", "ncclcomm", "ncclall", "ncclgroup", "ncclget", "nccl internal", "nccl failure", "nccl communicator", "processgroupnccl"),
     error("nccl.rendezvous", r"(?:client|server) socket has (?:timed out|failed)|address already in use|rendezvous\w*error|"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, echo, error
+from gpuwhy.model.signature import Signature, context, echo, error
 
 SIGNATURES: tuple[Signature, ...] = (
     error(
@@ -11,7 +11,6 @@ SIGNATURES: tuple[Signature, ...] = (
         "cupy failed to load",
         covers=("loader.cannot_open", "loader.asked"),
     ),
-    error("cupy.two_packages", r"multiple cupy packages are installed", "multiple cupy packages"),
     echo("cupy.not_installed", r"cupy is not correctly installed", "cupy is not correctly installed"),
     error("cupy.no_cuda_path", r"cuda path could not be detected|failed to auto-detect cuda root", "cuda path could not be detected",
           "auto-detect cuda root"),
@@ -35,32 +34,14 @@ SIGNATURES: tuple[Signature, ...] = (
           "cuda driver library cannot be found", "cuda driver libraries are found but"),
     error("numba.nvvm", r"libnvvm cannot be found|nvvmsupporterror|(?:could not find|no)[^\n]{0,30}nvvm(?:\.dll|\.so)",
           "libnvvm", "nvvmsupporterror", "nvvm.dll", "libnvvm.so"),
-    error("numba.no_ccs", r"no supported gpu compute capabilities found", "no supported gpu compute", covers=("numba.nvvm", "generic.no_compatible")),
-    error("numba.forked", r"cuda initialized before forking", "initialized before forking"),
     error("numba.unsupported_ptx", r"unsupported \.version (?P<needs>[\d.]+); current version is '?(?P<has>[\d.]+)",
           "unsupported .version"),
     error("numba.versions", r"error getting driver and runtime versions", "driver and runtime versions"),
     context("numba.init", r"error at driver init|call to cuinit results in", "error at driver init", "cuinit results in"),
-    error("generic.gres", r"invalid generic resource \(gres\) specification|requested node configuration is not available", "generic resource (gres)",
-          "node configuration is not available"),
-    error(
-        "triton.too_old",
-        r"too old to be supported by the triton|triton[^\n]*(?:requires|supports)[^\n]*(?:compute|cuda) capability",
-        "supported by the triton", "compute capability", "cuda capability",
-    ),
-    error("ext.built_for", r"kernel `?\w+`? is for sm\d+[-\w]*, but was built for sm(?P<built>\d+)|has no device code compatible with cuda arch (?P<arch>\d+)",
-          "but was built for sm", "no device code compatible", covers=("build.cu_error",)),
-    error("triton.ptxas", r"ptxas(?:error| fatal| stderr)|internal triton ptx codegen error", "ptxaserror", "ptxas fatal",
-          "triton ptx codegen"),
     error("triton.compile", r"triton[\w.]*\.compilationerror|failures have been detected while processing an mlir pass|passmanager::run failed|unexpected mma|/lib/(?:analysis|dialect|conversion|target)/[\w/]+\.cpp:\d+",
           "compilationerror", "processing an mlir pass", "passmanager::run", "unexpected mma", "/lib/analysis", "/lib/dialect", "/lib/conversion", "/lib/target"),
-    error("triton.no_instruction", r"llvm error: cannot select: intrinsic %llvm\.nvvm", "cannot select: intrinsic"),
-    error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
     error("triton.libcuda", r"libcuda\.so cannot (?:be )?found|libcuda\.so (?:is )?not (?:in )?found", "libcuda.so cannot",
           "libcuda.so not found", "libcuda.so is not"),
-    error("triton.missing", r"cannot find a working triton installation|no module named '?triton|triton is not (?:available|installed)",
-          "working triton", "named 'triton", "named triton", "triton is not available", "triton not available",
-          covers=("python.module",)),
     error("triton.shared", r"out of resources?: (?P<what>shared memory|registers?|threads)", "out of resource", covers=("memory.shm", "cuda.")),
     error("loader.pathfinder", r"dynamiclibnotfounderror: failure finding \"(?P<library>lib[\w.+-]+)", "dynamiclibnotfounderror", covers=("title.trouble",)),
     error("triton.no_driver", r"0 active drivers \(\[\]\)", "0 active drivers"),
@@ -72,13 +53,8 @@ SIGNATURES: tuple[Signature, ...] = (
         covers=("tf.built_cpu", "generic.cpu_build", "opencv.no_cuda"),
     ),
     error("torch.backend_missing", r"with arguments from the '?cuda'? backend", "with arguments from the"),
-    error("apex.mismatch", r"cuda extensions are being compiled with a version of cuda that does not match|only supported on cuda (?P<needs>[\d.]+) and above",
-          "does not match the version used to compile", "extensions are being compiled with", "only supported on cuda"),
     error("ext.not_installed", r"cuda extension not installed|could not (?:find|import) the \w*kernels|cuda kernels? (?:are|is) not (?:available|installed|compiled)",
           "cuda extension not installed", "_kernels", "cuda kernel"),
-    error("nvenc.driver", r"minimum required nvidia driver|driver does not support the required nvenc", "required nvidia driver", "required nvenc"),
-    error("memory.rmm", r"std::bad_alloc: (?:cuda|out_of_memory)|rmm[^\n]*(?:out_of_memory|maximum pool size)", "std::bad_alloc: ", "maximum pool size",
-          covers=("memory.cpu_allocator",)),
     error("generic.no_compatible", r"no (?:compatible|suitable|supported|visible|usable) (?:cuda |nvidia )?(?:gpu|device)s?|no (?:cuda|nvidia)(?: gpu)? devices? (?:is |are )?(?:visible|found|detected|available|present)", "no compatible", "no cuda device", "no nvidia device", "no nvidia gpu device", "no suitable", "no supported",
           "no visible gpu", "no usable"),
     error("generic.cpu_used", r"fp16 is not supported on cpu|no supported gpu backend found|library=cpu\b|using cpu\b[^\n]{0,30}(?:slow|instead|because)|running on cpu\b", "not supported on cpu", "supported gpu backend", "library=cpu", "using cpu", "running on cpu"),
@@ -92,16 +68,6 @@ SIGNATURES: tuple[Signature, ...] = (
     error("ct2.not_found", r"library (?P<library>(?:lib)?cu\w+[\w.-]*\.(?:so(?:\.\d+)*|dll)) is not found or cannot be loaded"
           r"|library (?P<library2>(?:lib)?cu\w+[\w.-]*\.(?:so(?:\.\d+)*|dll)) is not found",
           "is not found", covers=("loader.asked", "windows.dll_not_found")),
-    error("ct2.cpu", r"this ctranslate2 package was not compiled with cuda", "not compiled with cuda support"),
-    error(
-        "deepspeed.mismatch",
-        r"(?:installed cuda version|system cuda version|nvcc version|cuda version) \(?(?P<has>[\d.]+)\)? (?:does not match|mismatches"
-        r"|doesn't match) the version (?:\w+ )?(?:torch|pytorch)? ?(?:was )?compiled with \(?(?P<needs>[\d.]+)",
-        "does not match the version", "doesn't match the version", "mismatches the version",
-    ),
-    echo("deepspeed.exception", r"cudamismatchexception", "cudamismatchexception"),
-    error("opencv.arch", r"was not built to work with the selected device|check cuda_arch_(?:ptx|bin)", "to work with the selected device", "cuda_arch_ptx",
-          "cuda_arch_bin", covers=("opencv.no_cuda", "generic.cpu_build")),
     error(
         "opencv.no_cuda",
         r"(?:not |without )(?:built|compiled) with(?:out)? cuda|compiled without cuda support|no cuda support"
@@ -118,19 +84,12 @@ SIGNATURES: tuple[Signature, ...] = (
           "n't compiled with", "wasn't built with", "not linked with", "not enabled in this build", "no cuda support",
           "will not use cuda", "not integrated in this build", "implementation for device cuda", "device api", "install the cuda version", "install the gpu version", "not support cuda", "not support gpu",
           "n't support cuda", "n't support gpu", "not implemented for gpu", "gpuresources'", "index_cpu_to", "attribute 'gpuindex", "recompile with", "cpu version", "cpu build", "cpu wheel", "cpu-only", "cpu only", "with cuda", "with the cuda", "with gpu", "with the gpu", covers=("python.attribute",)),
-    error("julia.driver", r"^(?![^\n]*cuda-bindings was built)[^\n]*(?:driver on this system only supports up to cuda (?P<has>[\d.]+)|nvidia driver[^\n]{0,40}only supports[^\n]{0,20}cuda)", "only supports up to cuda", "only supports cuda"),
     error("xla.old_driver", r"driver'?s? (?:cuda )?version (?:is )?(?P<has>[\d.]+),? which is older than the (?P<what>[\w ]+?) version \(?(?P<needs>[\d.]+)", "which is older than the"),
     error("paddle.cpu", r"(?:not compiled with cuda|cannot use gpu because you have installed cpu version|paddlepaddle cpu version)",
           "not compiled with cuda", "installed cpu version"),
-    error("mxnet.cpu", r"compile with use_cuda=1|operator \w+ is not (?:implemented|registered) for gpu", "use_cuda=1"),
     context("llama.here", r"\b(?:ggml_|llm_load|llama_|llama\.cpp)", "ggml_", "llm_load", "llama_", "llama.cpp"),
-    error("llama.no_gpu", r"no usable gpu found|not compiled with gpu offload support|no gpu offload", "no usable gpu found",
-          "gpu offload support"),
-    error("llama.no_blas", r"\bblas ?= ?0\b", "blas = 0", "blas=0", "blas =0", "blas= 0"),
     error("llama.init", r"(?:ggml_cuda_init|unable to init gpu|failed to initialize cuda|ggml_init_cublas)[^\n]*"
           r"(?P<what>unknown error|no cuda-capable|failed|insufficient)", "ggml_cuda_init", "unable to init gpu", "ggml_init_cublas"),
     error("tensorrt.mismatch", r"(?:engine plan file|serialized engine|version tag)[^\n]*(?:not compatible|does not match)"
           r"|serialization (?:error|assertion)[^\n]*version", "engine plan file", "version tag", "serialization assertion"),
-    error("cuda.check_sanitizer", r"invalid __\w+__ (?:read|write)|out-of-bounds shared or local|=========\s+(?:address 0x\w+ is (?:out of bounds|misaligned))",
-          "invalid __", "out-of-bounds shared", "is out of bounds", "is misaligned"),
 )  # fmt: skip

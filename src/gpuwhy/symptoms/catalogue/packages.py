@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, error, told
+from gpuwhy.model.signature import Signature, context, error, told
 
 _GPU = (
     r"(?P<package>(?:py)?torch(?:vision|audio)?|tensorflow[\w-]*|tf-nightly[\w-]*|jaxlib|jax[\w-]*|onnxruntime[\w-]*|cupy[\w-]*|nvidia-[\w-]+"
@@ -23,22 +23,9 @@ SIGNATURES: tuple[Signature, ...] = (
           "tensorflow-gpu", "tensorflow_gpu-2.12", "python_version>"),
     error("packages.pinned_cudnn", r"(?P<package>torch|tensorflow|jax[\w-]*|onnxruntime[\w-]*) (?P<release>[\d.]+\S*) (?:depends on|requires) nvidia-cudnn(?:-cu\d+)?"
           r"(?:\[[\w,]*\])?[ (]*(?P<wanted>[=<>~!]=?[\d.]+)", "on nvidia-cudnn", "requires nvidia-cudnn"),
-    error("packages.conflict", r"resolutionimpossible|the conflict is caused by|unsatisfiableerror|conflicting dependencies|packagesnotfounderror"
-          r"|dependency resolver does not|found conflicts|libmambaunsatisfiable|requires \S+==[^\n]*(?:but you have|which is incompatible)"
-          r"|but you have [^\n]* which is incompatible", "resolutionimpossible", "conflict is caused by", "unsatisfiableerror", "conflicting dependencies",
-          "packagesnotfounderror", "dependency resolver", "found conflicts", "libmambaunsatisfiable", "but you have"),
     error("packages.virtual_cuda", r"nothing provides (?:requested )?__cuda|::__cuda==|requires? (?:virtual package )?__cuda|package __cuda", "__cuda"),
-    error("packages.damaged", r"bad crc-32|badzipfile|file is not a zip file|zlib\.error|incorrect data check|do not match the hashes|hash mismatch|incompleteread"
-          r"|condaverificationerror|safetensor\w*error[^\n]*(?:incomplete|header)",
-          "bad crc-32", "badzipfile", "not a zip file", "zlib.error", "incorrect data check", "match the hashes", "hash mismatch", "incompleteread",
-          "condaverificationerror", "safetensor"),
-    error("packages.damaged_words", r"(?:file|archive|wheel|librar\w+|package|download|installation|cache|so|dll)\b[^\n]{0,40}\b(?:corrupt\w*|truncated|damaged)\b"
-          r"|\b(?:corrupt\w*|damaged) (?:file|archive|wheel|library|package|installation|cache)|checksum (?:mismatch|error|failed)|invalid distribution -"
-          r"|unexpected end of (?:data|file)",
-          "corrupt", "truncated", "damaged", "checksum", "invalid distribution", "unexpected end of"),
     context("packages.wheel", rf"{_GPU}-(?P<version>\d[\w.]*?)(?:\+(?P<local>\w+))?-(?P<tags>cp\d+-\w+-(?P<platform>\w+))\.whl(?: \((?P<size>[\d.]+) (?P<unit>[kMG]B)\))?",
             ".whl"),
-    error("packages.uninstalled_over", r"successfully uninstalled (?P<package>tensorflow|torch|onnxruntime)[\w-]*", "successfully uninstalled"),
     error("packages.node_binding", r"cannot find module '[^'\n]*\.node'|binding\.gyp not found|could not locate the bindings file|node-pre-gyp err", ".node'", "binding.gyp not found", "bindings file",
           "node-pre-gyp err"),
     told("told.tflow_select", r"^[\s#]*_tflow_select\s+\S+\s+(?P<build>\w+)", "_tflow_select"),

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, error
+from gpuwhy.causes.text.fragments import PEER_COVERS
+from gpuwhy.model.signature import Signature, context, error
 
 _GLOO = r"gloo/transport/\w+/\w+\.\w+:\d+\]"
-_PLAIN = ("python.", "nccl.rendezvous", "nccl.gloo", "nccl.other", "tf.", "jax.", "order.after_start")
 
 SIGNATURES: tuple[Signature, ...] = (
-    error(
-        "peer.absent",
-        r"timed out after (?P<seconds>\d+) seconds waiting for clients[^\n]{0,20}?(?P<came>\d+)/(?P<wanted>\d+) clients joined|(?P<came2>\d+)/(?P<wanted2>\d+) clients joined|timed? ?out[^\n]{0,40}waiting for clients"
-        r"|timed? ?out (?:initializing process group|in store based barrier)|store based barrier[^\n]{0,80}(?:timed? ?out|timeout)"
-        r"|wait timeout after \d+ ?ms, keys|rendezvoustimeouterror|rendezvous[^\n]{0,60}timed? ?out|barrier timed out|not enough (?:nodes|workers|ranks) (?:joined|available)",
-        "waiting for clients", "clients joined", "initializing process group", "based barrier", "wait timeout after", "rendezvous", "barrier timed", "not enough nodes", "not enough workers", "not enough ranks",
-        covers=_PLAIN,
-    ),
     error(
         "peer.port",
         r"address already in use|eaddrinuse|errno 98\b|only one usage of each socket address|(?:port|address)\W{1,3}(?P<port>\d{2,5})[^\n]{0,60}(?:(?:already|is) in use|being used|is taken|is occupied|already allocated)(?! by (?:us|this))|could not start grpc server|failed to bind[^\n]{0,80}|"
         r"(?:server socket has )?failed to listen on any local network address|(?:(?:cannot|could not|can't|unable to) bind|(?:cannot|could not) listen)[^\n]{0,60}(?:port|address)",
         "already in use", "eaddrinuse", "errno 98", "only one usage of", "in use", "being used", "is taken", "is occupied", "already allocated", "start grpc server", "failed to bind", "failed to listen", "cannot bind", "could not bind", "can't bind", "unable to bind", "cannot listen", "could not listen",
-        covers=(*_PLAIN, "nccl.network", "container."),
+        covers=(*PEER_COVERS, "nccl.network", "container."),
     ),
     error(
         "peer.unreachable",
@@ -31,7 +23,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|ipv[46] network addresses of \((?P<host2>[^,)\n]+)[^\n]{0,60}cannot be retrieved|socket[^\n]{0,60}gai error|getaddrinfo[^\n]{0,60}(?:failed|name or service)|call to connect\w*[^\n]{0,80}(?:refused|timed out|no route|unreachable)|connect to \S{3,60} (?:failed|returned) ?:? ?(?:connection refused|no route|timed out|network is unreachable)",
         "client socket has", "connection refused", "connection has failed", "connection failed", "unreachable", "failed to connect", "no route to host", "trying to connect", "unable to connect", "could not connect", "cannot connect", "rendezvous", "c10d store", "running ray instance",
         "cannot be retrieved", "gai error", "getaddrinfo", "call to connect", "connect to ", "failed to register", "connection timed out", "could not be reached",
-        covers=_PLAIN,
+        covers=PEER_COVERS,
     ),
     error(
         "peer.gone",
@@ -40,13 +32,13 @@ SIGNATURES: tuple[Signature, ...] = (
         r"distributed service detected fatal errors|collective ops? is aborted|connection reset by peer|lost connection to (?:the )?(?:peer|rank|scheduler|worker|coordinator|leader|nanny)",
         "by peer", "by remote peer", "likely closed", "socket closed", "remote server", "got 0 bytes", "exiting prematurely", "remote process exited", "commclosederror", "broken pipe", "application crash on rank", "task died", "rank died", "worker died", "peer died", "has died", "task crashed", "has crashed", "tasks have crashed", "rank crashed", "worker crashed", "peer crashed", "heartbeat", "keepalive",
         "detected fatal errors", "ops is aborted", "op is aborted", "lost connection", "connection closed", "was closed", "connection was closed",
-        covers=(*_PLAIN, "nccl.network", "nccl.warn"),
+        covers=(*PEER_COVERS, "nccl.network", "nccl.warn"),
     ),
     error(
         "peer.late",
         rf"timed out waiting (?P<ms>\d+) ?ms for (?:recv|send)|rank (?P<rank>\d+) failed to (?:pass|join|reach)[^\n]{{0,40}}barrier|monitored ?_?barrier[^\n]{{0,80}}(?:timed? ?out|failed|ranks)|{_GLOO}[^\n]*timed out|\bsocket timeout\b|check health[^\n]{{0,60}}timed out|ranks? [\d, ]+ failed to (?:pass|join|reach)",
         "timed out waiting", "monitoredbarrier", "monitored_barrier", "monitored barrier", "gloo/transport", "failed to pass", "socket timeout", "check health", "failed to join", "failed to reach",
-        covers=(*_PLAIN, "peer.absent"),
+        covers=(*PEER_COVERS, "peer.absent"),
     ),
     error(
         "peer.died",

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, error
+from gpuwhy.model.signature import Signature, context, error
 
 SIGNATURES: tuple[Signature, ...] = (
     context("caffe.setup", r"caffe::\w+<?>?::(?:reshape|layersetup|init)\b", "caffe::"),
-    error(
-        "program.assertion",
-        r"(?:block: \[[\d,]+\], thread: \[[\d,]+\]|\.cuh?:\d+:[^\n]*)\s*assertion `?(?P<what>[^`\n]*)[`'’]? ?failed",
-        "assertion",
-    ),
     error(
         "program.index",
         r"index out of range in self|target (?P<value>-?\d+) is out of bounds|index(?: -?\d+)? (?:is )?out of bounds"
@@ -43,15 +38,6 @@ SIGNATURES: tuple[Signature, ...] = (
     error("program.shape_words", r"(?:error: |error\()[^\n]{0,80}(?:torch\.size|\bshapes?\b|\bdimensions?\b|\bsizes?\b)[^\n]{0,80}(?:must|mismatch|expected|\bgot\b|\bsame\b|incompatible|invalid|does not match|doesn't match)"
           r"|(?:error: )[^\n]{0,80}(?:must|mismatch|expected|same|incompatible|invalid)[^\n]{0,60}(?:torch\.size|\bshapes?\b|\bdimensions?\b)", "error: ", "error(", covers=("python.exception",)),
     error(
-        "program.dtype",
-        r"expected (?:scalar type|object of (?:scalar )?type|m1 and m2 to have the same dtype|tensor for argument)[^\n]*(?:but|got|found)"
-        r"|input type \([^)]*\) and (?:weight|bias) type \([^)]*\) should be the same|mat1 and mat2 must have the same dtype"
-        r"|(?:expected|should have|have) (?:the same|same) dtype|unsupported data ?type|not implemented for '(?:half|bfloat16|long|int|bool"
-        r"|double|float8\w*)'|expected dtype|dtype mismatch",
-        "expected scalar type", "expected object of", "expected tensor for argument", "should be the same", "same dtype",
-        "not implemented for '", "expected dtype", "dtype mismatch", "unsupported data type", "unsupported datatype",
-    ),
-    error(
         "program.devices",
         r"expected all tensors to be on the same device|to have the same device as tensor for|tensors? (?:to be|is|are) on (?:the same|different) (?:device|gpu)"
         r"|is on cpu, but expected|expected (?:object of|tensor)[^\n]*backend (?:cuda|cpu)|can't convert cuda(?::\d+)? device type tensor"
@@ -71,11 +57,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"\bos\.fork\b|multiprocessing[/.](?:context|popen_fork|process)|start_method[^\n]*fork|forkpoolworker|\bafter fork",
         "os.fork", "popen_fork", "forkpoolworker", "start_method", "after fork",
     ),
-    error("program.fork", r"(?:cuda|gpu)[^\n]{0,60}\bfork(?:ed|ing)?\b|must use the 'spawn' start method", "fork", "'spawn' start method"),
     error("program.illegal_words", r"illegal (?:memory|address|access)|out[- ]of[- ]bounds (?:memory|access|read|write|global)"
           r"|invalid global (?:read|write)", "illegal memory", "illegal address", "illegal access", "out-of-bounds", "out of bounds",
           "invalid global"),
-    error("program.context", r"(?:invalid device context|no currently active context|context (?:stack|is destroyed|was not)|"
-          r"cucontext|explicit_context_dependent failed|pycuda\.driver\.context)", "device context", "active context", "context stack",
-          "cucontext", "explicit_context"),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, echo, error, harmless
+from gpuwhy.model.signature import Signature, context, echo, error, harmless
 
 SIGNATURES: tuple[Signature, ...] = (
     error("python.protobuf", r"descriptors cannot (?:not )?be created directly|google\.protobuf[^\n]*(?:version|incompatible|gencode)|protobuf[^\n]*(?:gencode|version"
@@ -13,9 +13,6 @@ SIGNATURES: tuple[Signature, ...] = (
           "multiarray", "umath failed", "compiled against api version", "compiled using numpy", "size changed", "_array_api", "numpy is not available",
           "'numpy' has no attribute"),
     error("python.glibc", r"glibc(?:xx)?_[\d.]+['’`]? not found", "glibc_2", "glibcxx_3", covers=("loader.version_missing",)),
-    error("python.avx", r"compiled to use \w+ instructions, but these aren't available|illegal (?:hardware )?instruction(?! was encountered)|-1073741795|0xc000001d", "instructions, but these aren't", "illegal instruction", "illegal hardware instruction", "-1073741795", "0xc000001d",
-          covers=("signal.windows",)),
-    error("python.openmp", r"omp: error #15|libiomp5md\.dll already initialized|intel mkl fatal error|libmkl_\w+\.so", "omp: error", "libiomp5", "intel mkl fatal", "libmkl_"),
     error("python.numba_numpy", r"numba needs numpy|autograph could not", "numba needs numpy", "autograph could not"),
     error("packages.partial", r"module '(?P<name>cupy|torch|jax|numba(?!' has no attribute 'cuda)|paddle|mxnet)' has no attribute '(?:__version__|version|cuda|tensor|nn|_c|device|random|n?d?array|zeros|asarray|show_config|core|numpy|jit|fluid|nd)'"
           r"|no module named '(?P<name2>(?:cupy|torch|jaxlib|onnxruntime|paddle|mxnet|tensorflow)\.[\w.]+)'", "has no attribute '", "no module named '", covers=("python.attribute", "python.module", "python.exception")),
@@ -29,7 +26,6 @@ SIGNATURES: tuple[Signature, ...] = (
           "error: ", covers=("python.runtime",)),
     echo("python.runtime", r"^(?:[\w.]+\.)?(?P<name>RuntimeError|ImportError|OSError|AssertionError|InternalError|UnknownError|[A-Z]\w{2,40}Error|\w*Exception)\b:? ?(?P<what>[^\n]*)",
          "error: ", "error:", "exception"),
-    error("python.command", r"^(?:bash: |sh: |zsh: |/bin/sh: (?:\d+: )?)?(?P<name>(?!nvcc|ptxas|nvidia|cuda|gcc|g\+\+|cmake|make|ninja)[\w.-]+): (?:command )?not found$", ": command not found", ": not found"),
     harmless("python.warning", r"^(?:[\w./:<>\\-]+: )?(?:User|Future|Deprecation|PendingDeprecation|Resource|Syntax)Warning: ", "warning: "),
     context("python.tf_frames", r"file \"[^\"\n]*/(?:tensorflow|tensorflow_core|keras)/\S*\.py\", line \d+", "/tensorflow/", "/tensorflow_core/", "/keras/"),
     context("python.traceback", r"traceback \(most recent call last\)", "traceback (most recent call last)"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, error, told, vague
+from gpuwhy.model.signature import Signature, error, told, vague
 
 _WORKS = r"(?:works?|worked|working|runs?|succeeds?|fine|ok(?:ay)?|no (?:error|problem|issue)s?|solved?|fixe[sd]|resolve[sd]|helps?|helped|goes away|disappears?|gone)"
 
@@ -50,10 +50,6 @@ SIGNATURES: tuple[Signature, ...] = (
     error("title.shutdown", r"\b(?:machine|computer|pc|system|server|laptop)\b[^\n]{0,40}\b(?:shut(?:s|ting)? ?(?:down|off)|reboots?|restarts (?:itself|spontaneously)|powers? off|turns? off|black screen)\b|\bshut(?:s|ting)? off\b", "shut", "reboot", "restarts", "power off", "powers off", "black screen",
           "turns off", "turn off"),
     error("title.crash", r"\b(?:crash(?:es|ed|ing)?|core dump(?:ed)?|segfaults?)\b", "crash", "core dump", "segfault"),
-    error("title.driver_needed", r"requires? (?:at least )?(?:an? )?(?:nvidia )?drivers? (?:version )?(?:>=?|v?\d|or newer)|needs? (?:at least )?(?:nvidia )?driver (?:version )?(?:>=?|\d)|requires? an? (?:\w+ )?driver of|incompatib\w+ between (?:the )?(?:cuda |nvidia )?driver|driver (?:and|is|version)[^\n]{0,30}incompatib",
-          "incompatib", "requires driver", "require driver", "requires nvidia driver", "requires a driver", "require a driver", "requires at least", "needs driver", "needs nvidia driver"),
-    error("title.two_packages", r"\b(?:tensorflow|onnxruntime|cupy|torch)\b[^\n]{0,30}\b(?:and|plus|alongside|together with)\b[^\n]{0,10}\b(?:tensorflow-(?:gpu|cpu)|onnxruntime-gpu|cupy-cuda\w+)\b|both (?:the )?(?:cpu and (?:the )?gpu|gpu and (?:the )?cpu) (?:versions?|packages?|builds?)",
-          "tensorflow-gpu", "tensorflow-cpu", "onnxruntime-gpu", "cupy-cuda", "cpu and", "gpu and"),
     told("told.growth", r"\b(?:allow_growth|memory_growth|set_memory_growth|force_gpu_allow_growth|client_preallocate|client_mem_fraction|pre-?allocat\w+)\b|grabs? all", "allow_growth", "memory_growth", "client_preallocate", "client_mem_fraction", "preallocat", "pre-allocat", "grab all", "grabs all"),
     vague("title.trouble", rf"{_GPU}[^\n]{{0,80}}{_WRONG}|{_WRONG}[^\n]{{0,80}}{_GPU}",
           "cuda", "gpu", "nvidia", "cudnn", "nccl", "cublas", "tensorrt", "nvcc", "nvrtc", "driver", "torch", "tensorflow", "jax", "onnxruntime", "cupy", "numba", "triton", "vram", "rtx", "gtx", "geforce", "tesla", "titan", "quadro", "cudf", "cuml", "rapids", "wsl", "vllm",

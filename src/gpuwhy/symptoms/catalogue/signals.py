@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, echo, error
+from gpuwhy.model.signature import Signature, echo, error
 
 SIGNATURES: tuple[Signature, ...] = (
     error("signal.segv", r"segmentation fault|sigsegv|\bsegfault|signal 11\b|exit(?:ed with)? ?code:? ?-?(?:11|139)\b|access violation|0xc0000005",
@@ -10,8 +10,6 @@ SIGNATURES: tuple[Signature, ...] = (
           "0xc0000005", "exited with code 139", "code: 139"),
     error("signal.bus", r"bus error|sigbus|signal 7\b|exit(?:ed with)? ?code:? ?-?(?:7|135)\b", "bus error", "sigbus", "signal 7", "exit code 135", "exited with code 135",
           "exit code -7"),
-    error("signal.kill", r"^\s*(?:[\w./-]+: line \d+: +\d+ )?killed\b|signal: ?killed|sigkill|signal 9\b|exit(?:ed with)? ?code:? ?-?(?:9|137)\b|\bexitcode ?: ?-9",
-          "killed", "sigkill", "signal 9", "exit code 137", "exit code -9", "exitcode: -9", "exitcode : -9", "exited with code 137", "exit code: 137", "code 137"),
     echo("signal.abort", r"aborted \(core dumped\)|\baborted\b|sigabrt|signal 6\b|terminate called|core dumped|exit(?:ed with)? ?code:? ?-?(?:6|134)\b",
          "aborted", "sigabrt", "signal 6", "terminate called", "core dumped", "exit code 134", "exit code -6"),
     error("signal.windows", r"0xc0000409|-1073740791|0xc0000374|-1073740940|0xc000001d|-1073741795|0xc0000135|-1073741515",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, echo, error
+from gpuwhy.model.signature import Signature, context, echo, error
 
 SIGNATURES: tuple[Signature, ...] = (
     context("tf.cuinit", r"failed call to cuinit", "failed call to cuinit"),
@@ -18,12 +18,6 @@ SIGNATURES: tuple[Signature, ...] = (
         "tf.dso_mismatch",
         r"kernel version (?P<kernel>[\d.]+) does not match dso version (?P<library>[\d.]+)",
         "does not match dso version",
-    ),
-    echo(
-        "tf.libcuda_absent",
-        r"libcuda reported version is: (?:not found|invalid)|was unable to find libcuda\.so dso",
-        "libcuda reported version is",
-        "unable to find libcuda.so dso",
     ),
     error(
         "tf.no_cuda_drivers",
@@ -56,10 +50,6 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|autotuning failed|could not autotune",
         "no algorithm worked", "no algorithm without workspace", "best cudnn convolution algorithm", "autotuning failed",
     ),
-    error("tf.no_dnn", r"(?:no dnn in stream executor|dnn library is not found|unimplemented: dnn library)", "no dnn in stream",
-          "dnn library is not found"),
-    error("tf.no_such_device", r"could not satisfy explicit device specification '[^'\n]*device:gpu:(?P<device>\d+)|cannot assign a device for operation[^\n]*device:gpu:(?P<device2>\d+)",
-          "explicit device specification", "cannot assign a device"),
     echo("tf.dnn_init", r"dnn library initialization failed", "dnn library initialization failed"),
     error("tf.conv_check", r"check failed: (?!status == cudnn_status_success \(\d+ vs\. 0\) ).*(?:getconvolvealgorithms|getcudnnversion|cudnn)", "check failed: "),
     error(
@@ -74,9 +64,6 @@ SIGNATURES: tuple[Signature, ...] = (
     context("tf.memory_usage", r"memory usage: (?P<free>\d+) bytes free, (?P<total>\d+) bytes total", "bytes free,"),
     error("tf.rnn", r"fail(?:ed)? to find the dnn implementation|failed to call (?:do|then)rnn(?:forward|backward)|gpu sync failed|failed to launch (?:cub|gpuprim)", "failed to call", "the dnn implementation", "gpu sync failed",
           "failed to launch cub", "failed to launch gpuprim"),
-    error("tf.config_late", r"physical devices cannot be modified after being initialized|memory growth cannot differ", "devices cannot be modified",
-          "memory growth cannot differ"),
-    echo("tf.insufficient", r"possibly insufficient driver version:? ?(?P<driver>[\d.]+)?", "possibly insufficient driver"),
     error(
         "tf.ignored_gpu",
         r"ignoring (?:visible )?gpu device [^\n]*?name: (?P<gpu>[^,]+),[^\n]*?(?:cuda )?compute capability (?P<has>[\d.]+)\."
@@ -89,12 +76,6 @@ SIGNATURES: tuple[Signature, ...] = (
         "with core count",
     ),
     error(
-        "tf.jit_from_ptx",
-        r"not built with cuda kernel binaries compatible with compute capability (?P<has>[\d.]+\w*)",
-        "not built with cuda kernel binaries",
-        covers=("generic.cpu_build", "opencv.no_cuda"),
-    ),
-    error(
         "tf.cpu_device_only",
         r"cannot assign a device for operation[^\n]*|available devices are \[ ?(?P<devices>[^\]]*)\]",
         "cannot assign a device for operation",
@@ -103,12 +84,6 @@ SIGNATURES: tuple[Signature, ...] = (
     error("tf.skipping", r"skipping registering gpu devices", "skipping registering gpu devices"),
     error("tf.no_gpu_found", r"no gpu found\. please|gpu device not found|no gpu found,|no gpu devices available on machine", "no gpu found",
           "gpu device not found", "no gpu devices available"),
-    error(
-        "tf.ptxas_version",
-        r"you are using ptxas (?P<has>[\d.x]+), but (?:tf|xla|jax) requires ptxas (?P<needs>[\d.x]+)"
-        r"|ptxas (?:version )?(?P<has2>[\d.]+) (?:is too old|has a bug)",
-        "ptxas",
-    ),
     error(
         "tf.ptxas_missing",
         r"couldn'?t (?:invoke|get) ptxas|ptxas (?:binary )?(?:not found|could not be found|is not found)|cannot find ptxas"
@@ -126,15 +101,6 @@ SIGNATURES: tuple[Signature, ...] = (
         r"is_buil[td]_with_(?:cuda|gpu_support)\(?\)?[^\n]{0,30}?\bfalse|built[ _]with[ _]cuda\W{0,4}false"
         r"|not built with (?:cuda|gpu) support|compiled without (?:cuda|gpu)",
         "_with_cuda", "_with_gpu_support", "built with cuda", "built with gpu", "compiled without",
-    ),
-    error(
-        "tf.windows_dropped",
-        r"gpu support is not available on native windows|tensorflow\s*>=?\s*2\.11[^\n]*windows"
-        r"|support\w*[^\n]{0,30}native[- ]windows[^\n]{0,60}2\.1[01]|windows[^\n]{0,60}(?:only )?up ?to 2\.10",
-        "native windows", "native-windows", "upto 2.10", "up to 2.10",
-        "not available on native windows",
-        ">=2.11",
-        ">= 2.11",
     ),
     error(
         "tf.partial",
@@ -163,16 +129,9 @@ SIGNATURES: tuple[Signature, ...] = (
     error("tf.cudart_stub", r"cudageterror(?:name|string) symbol not found", "symbol not found.", covers=("cuda.name", "cuda.number", "loader.mac_symbol")),
     error("tf.ptxas_old", r"ptxas too old|you are using ptxas [\d.]+, which is older than", "ptxas too old", "you are using ptxas", covers=("tf.ptxas_version",)),
     error("tf.malloc_async", r"cuda_malloc_async (?:isn't|is not) (?:currently )?supported", "cuda_malloc_async is"),
-    error("tf.no_factory", r"no session factory registered", "no session factory registered"),
     error("tf.addons", r"tensorflow addons supports using python ops|versions? of tensorflow you are (?:currently )?using is [\d.]+ and is not supported", "addons supports using", "and is not supported"),
     error("tf.op_library", r"(?P<library>_\w+\.so) not found|load_op_library[^\n]*not found", "_ops.so not found", "_op.so not found", "load_op_library"),
-    error("tf.empty_batch", r"batch_descriptor: \{count: 0\b", "batch_descriptor: {count: 0", covers=("tf.conv_check",)),
     echo("tf.native_runtime", r"failed to load the native tensorflow runtime", "failed to load the native tensorflow"),
-    error(
-        "tf.trt_mismatch",
-        r"linked against (?:cudnn|tensorrt|cublas)[^\n]*(?:but loaded|using) ",
-        "linked against",
-    ),
     error(
         "tf.stream_failed",
         r"(?:could not synchronize cuda stream|failed to query event|failed to (?:enqueue|synchronize)[^\n]*stream"

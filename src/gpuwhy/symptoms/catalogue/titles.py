@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, error, told
+from gpuwhy.model.signature import Signature, error, told
 
 SIGNATURES: tuple[Signature, ...] = (
     error("title.gpu_unseen", r"\bgpus? (?:is |are )?(?:not |never )(?:being )?(?:detected|found|used|available|recognized|recognised|visible|working|listed|utilized)"
@@ -26,30 +26,12 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|memory (?:will be |is |gets |was )?(?:drained|grabbed|hogged|taken)", "memory"),
     error("title.second_copy", r"(?:two|another|separate|second|multiple|conflicting|its own)\w* (?:versions?|cop(?:y|ies)|installations?)(?: of)? (?:the )?(?:cudnn|cuda)|(?:cudnn|cuda)(?: \w+)? separately (?:from|installed)", "cudnn", "cuda"),
     error("title.bare_false", r"^\s*(?:out\[\d+\]: )?false\s*$", "false"),
-    error("title.cuda_version", r"\b(?:cuda|cudatoolkit)(?: toolkit| runtime)? versions? (?:mismatch|conflict|incompatib\w+|is (?:not|too)|differs?)|mismatch\w* cuda|cuda"
-          r" mismatch|cuda version[^\n]{0,30}mismatch\w*|(?:wrong|incompatible|different) (?:cuda|cuda toolkit) versions?|compiled (?:for|with|against) (?:a different|another) cuda",
-          "mismatch", "incompatib", "wrong cuda", "different cuda", "cuda version"),
-    error("title.cudnn_version", r"cudnn (?:version )?(?:mismatch|conflict|incompatib\w+|(?:is )?(?:not (?:compatible|supported)|too (?:old|new|low)))|(?:wrong|incompatible|different|old release of) (?:cudnn|version of cudnn)"
-          r"|mixed dnn version|(?:requires?|needs?) (?:at least )?cudnn (?:version )?(?:>=? ?)?v?\d[^\n]{0,40}(?:found|but|installed|have)",
-          "cudnn", "dnn version"),
-    error("title.cudnn_missing", r"cudnn (?:library |is |was )*(?:not (?:found|installed|available|detected|enabled)|missing)|no module named '?cupy\.cudnn|'cupy\.cuda' has no attribute 'cudnn'|cudnn_enabled\W{1,4}false|(?:could not|cannot|can't|unable to|failed to) (?:find|load|locate) cudnn"
-          r"|no cudnn|cudnn is required|cudnn (?:is )?unavailable|\.cudnn unavailable", "cudnn", covers=("packages.partial", "python.attribute", "python.module")),
     error("title.driver", r"(?:update|upgrade|install|outdated|old|insufficient|incompatible|newer)[^\n]{0,30}(?:nvidia |cuda |gpu |graphics )driver|driver[^\n]{0,30}(?:too old|outdated|insufficient"
           r"|out of date|not (?:installed|found|loaded|detected))",
           "driver"),
-    error("title.arch", r"\bsm_?(?P<arch>\d{2,3})[a-z]?\b[^\n]{0,40}(?:not (?:supported|compatible|defined)|unsupported|incompatible|missing)|(?:unsupported|support for|no support|add)[^\n]{0,20}\bsm_?\d{2,3}"
-          r"|compute capability[^\n]{0,30}(?:not supported|unsupported|too (?:old|low|new)|is not|below|less|lower|minimum)",
-          "sm_", "sm1", "compute capability"),
-    error("title.newer_gpu", r"(?:rtx ?(?:50[5-9]0|[56]000 pro)|blackwell|b200|gb200|gb10|rtx pro \d+)", "rtx 50", "rtx50", "blackwell", "b200", "gb10", "rtx pro"),
-    error("title.illegal", r"illegal memory|misaligned address", "illegal memory", "misaligned address"),
     error("title.804", r"\berror\W{0,3}80(?P<digit>[234])(?![\d.])|(?<![\d.])80(?P<digit2>[234])\b error", "error 802", "error 803", "error 804", "error: 802", "error: 803", "error: 804", "802 error", "803 error", "804 error", "error(80",
           "error (80"),
-    error("title.python_version", r"(?:for|on|with|under) python ?3\.\d+[^\n]{0,20}(?:not|un)[ -]?(?:available|supported)|(?:no|missing) (?:wheels?|support|builds?|versions?|packages?) (?:available )?for (?:python ?3\.\d+|macos|windows|arm64|aarch64)|python ?3\.\d+ (?:is )?(?:not|un)[ -]?supported|support (?:for )?python ?3\.\d+", "python 3.", "python3.", "for macos", "for windows", "for arm64", "for aarch64"),
-    error("title.wrong_result", r"\b(?:wrong|incorrect|inconsistent|garbage) (?:numerical )?(?:results?|outputs?|gradients?)\b(?! or )", "wrong ", "incorrect ", "inconsistent ", "garbage "),
-    error("title.killed", r"\b(?:gett?(?:s|ing)?|got|was|is|be|being|been|ends? with|process(?:es)?|training|trainer|script|python)(?: \w+)? killed\b(?! by signal)", "killed"),
     error("title.hang", r"\b(?:hangs?|hung|stuck|freez\w+|deadlock)\b", "hang", "hung", "stuck", "freez", "deadlock"),
-    error("title.regression", r"\b(?:regression|worked (?:in|with|on|fine)|works (?:in|with|fine|on) (?:the )?(?:v(?:ersion)? ?)?\d|after (?:upgrading|updating|upgrade|update)|since (?:v(?:ersion)? ?)?\d|broken in|bug in|does(?: not|n't) have th(?:is|e same) (?:bug|problem|issue|error)|only (?:appear|happen|occur)\w* (?:in|with|on) \w+ ?\d+\.\d|starting (?:on|from|with|in) [^\n]{0,20}(?:nightly|\d+\.\d))\b",
-          "regression", "have this ", "have the same ", "only appear", "only happen", "only occur", "starting ", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
     told("told.visible_devices", r"cuda_visible_devices[\"'\]]*\s*[=:]\s*(?P<value>[\"']?-?[\w,-]+|\$\{?\w+\}?|[\"']{2}|$)", "cuda_visible_devices"),
     error("title.batch_one", r"(?:batch[ _]?size|batch)[^\n]{0,30}\b(?:to |of |= ?|is )?1\b", "batch"),
 )  # fmt: skip

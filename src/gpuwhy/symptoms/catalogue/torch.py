@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, context, echo, error, harmless, told
+from gpuwhy.model.signature import Signature, context, echo, error, harmless, told
 
 SIGNATURES: tuple[Signature, ...] = (
     error("torch.no_driver", r"found no nvidia driver on your system", "found no nvidia driver"),
-    error(
-        "torch.driver_too_old",
-        r"nvidia driver on your system is too old(?:[^\n]*found version (?P<found>\d+))?",
-        "driver on your system is too old",
-    ),
     error("torch.driver_init", r"cuda driver initialization failed", "cuda driver initialization failed"),
     error("torch.no_gpus", r"no cuda gpus are available", "no cuda gpus are available"),
     error(
@@ -30,29 +25,14 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     told("told.torch_local", r"^\s*['\"]?(?P<version>[12]\.\d+\.\d+\+cu\d{2,3})['\"]?\s*$", "+cu"),
     error(
-        "torch.deserialize_device",
-        r"attempting to deserialize object on cuda device (?P<device>\d+) but torch\.cuda\.device_count\(\) is (?P<count>\d+)",
-        "deserialize object on cuda device",
-    ),
-    error(
         "torch.deserialize_cpu",
         r"attempting to deserialize object on a cuda device but torch\.cuda\.is_available\(\) is false",
         "deserialize object on a cuda device",
-    ),
-    error(
-        "torch.arch_unsupported",
-        r"(?:(?P<gpu>[\w .()-]+?) )?with cuda capability (?P<arch>sm_\d+\w?) is not compatible with the current pytorch",
-        "is not compatible with the current pytorch",
     ),
     context(
         "torch.arch_list",
         r"current pytorch install supports cuda capabilities (?P<archs>[\w ]+)",
         "install supports cuda capabilities",
-    ),
-    error(
-        "torch.gpu_too_old",
-        r"found gpu ?(?P<device>\d+) (?P<gpu>[^\n]+?) which is of (?:cuda )?capability (?P<has>[\d.]+)",
-        "no longer supports this gpu", "which is of cuda capability", "which is of capability", "minimum cuda capability supported",
     ),
     error(
         "torch.gpu_needs_cuda",
@@ -63,24 +43,11 @@ SIGNATURES: tuple[Signature, ...] = (
           covers=("python.runtime",)),
     harmless("torch.plan_failed", r"plan failed with an? (?:cudnnexception|outofmemoryerror)", "plan failed with", covers=("cudnn.", "memory.", "cuda.")),
     error("torch.no_kernel_found", r"no kernel found to launch|no (?:available|suitable|compatible) kernel", "no kernel found", "no available kernel", "no suitable kernel", "no compatible kernel"),
-    error("torch.capability_min", r"minimum (?:cuda |compute )?capability[^\n\d]{0,20}(?P<needs>[\d.]+)[^\n]{0,20}current (?:cuda |compute )?capability[^\n\d]{0,6}(?P<has>[\d.]+)", "minimum capability", "minimum compute capability",
-          covers=("python.exception",)),
-    error("torch.arch_refused", r"(?:not supported|unsupported) (?:in|on|by|for) (?:this|the current|your|current|sm_?\d+) ?(?:gpu )?(?:architectures?|gpus?|hardware)|unsupported (?:gpu|cuda) device|unsupported compute capability|without support for the current gpu arch",
-          "not supported in this", "not supported on this", "not supported for the current", "not supported by your", "not supported by this", "not supported on your", "not supported for this", "unsupported gpu", "unsupported cuda",
-          "unsupported compute", "for the current gpu arch", "not supported on sm", "not supported in the current", covers=("python.exception",)),
-    error("torch.arch_words", r"\b(?:gpu|card)\b(?![^\n]{0,60}(?:driver|cudnn|version))[^\n]{0,60}(?:is |are )too old|no longer supports? (?:this|your) gpu|gpu arch[^\n]{0,20}(?:isn'?t|not) supported|or newer (?:gpu )?architecture is required|ptxas does not support|does not support cc \d"
-          r"|compute capability (?:of )?(?P<has>[\d.]+)[^\n]{0,30}(?:is not supported|not supported|too (?:low|old)|isn'?t supported|unsupported)", "too old", "longer support", "gpu arch", "architecture is required", "ptxas does not", "support cc", "compute capability"),
-    error("torch.version_none", r"torch\.version\.cuda\W{0,6}(?:is |= ?|returns? |== ?)?none|cuda used to build pytorch: (?:none|could not collect)", "torch.version.cuda", "used to build pytorch"),
     context("torch.asks_cuda", r"cuda\.is_available\(\)\W{0,3}$", "is_available()"),
-    error("torch.needs_index", r"expected a cuda device with a specified index|invalid device argument|device should be an? (?:int|integer|string)", "with a specified index", "invalid device argument", "device should be", covers=("python.exception",)),
-    error("torch.class_values", r"class values must be (?:smaller|non-negative)", "class values must be", covers=("python.exception",)),
     error("torch.probability", r"probability tensor contains either", "probability tensor contains"),
     error("torch.namespace", r"'_opnamespace' '(?P<name>\w+)' object has no attribute", "_opnamespace", covers=("python.attribute",)),
     error("torch.dynamo", r"internaltorchdynamoerror|backendcompilerfailed|inductorerror|loweringexception|in inductor|torch\._(?:inductor|dynamo)\.exc\.(?!unsupported)", "torchdynamoerror", "backendcompilerfailed", "inductorerror", "loweringexception", "in inductor",
           "torch._inductor.exc", "torch._dynamo.exc", covers=("python.runtime",)),
-    error("torch.fork", r"cannot re-initialize cuda in forked subprocess", "cuda in forked subprocess"),
-    error("torch.fork_bad", r"poison_fork|in_bad_fork", "bad_fork"),
-    error("torch.ipc", r"producer process has been terminated before all shared cuda tensors released", "shared cuda tensors"),
     error(
         "torch.cudnn_mismatch",
         r"cudnn version incompatibility: pytorch was compiled\s+against \((?P<built>[\d, ]+)\) but found runtime version"
@@ -102,12 +69,9 @@ SIGNATURES: tuple[Signature, ...] = (
     error("torch.nvml_init", r"nvml_success == driverapi::get\(\)->nvmlinit", "nvmlinit_v2_"),
     error("torch.nvml_assert", r"nvml_success == r? ?internal assert failed|nvml_success == r\b", "nvml_success == r"),
     error("torch.nvml_cant", r"can'?t initialize nvml", "t initialize nvml"),
-    error("torch.device_bounds", r"device >= 0 && device < (?:static_cast<\w+>\()?num_gpus", "device < num_gpus", "device < static_cast",
-          covers=("torch.internal_assert",)),
     error("torch.nccl_no_gpu", r"processgroupnccl is only supported with gpus, no gpus found", "no gpus found", covers=("nccl.other", "title.gpu_unseen")),
     error("torch.bf16", r"setup doesn't support bf16|bf16 (?:is )?not supported (?:on|by) (?:this|your)", "support bf16", "bf16 not supported", "bf16 is not supported",
           covers=("python.exception",)),
-    error("torch.compile_windows", r"windows not yet supported for torch\.compile|torch\.compile[^\n]{0,40}not supported on windows", "torch.compile"),
     error("torch.internal_assert", r"internal assert failed at [\"'](?P<file>[^\"'\n]+)", "internal assert failed"),
     error("torch.no_nccl", r"distributed package doesn't have nccl|nccl is not available|nccl backend not available",
           "have nccl", "nccl is not available"),
@@ -134,14 +98,7 @@ SIGNATURES: tuple[Signature, ...] = (
     harmless("torch.image_extension", r"failed to load image python extension", "image python extension"),
     error("torch.webui", r"(?:requires?|needs?) a gpu\b|a gpu is (?:needed|required)|no nvidia gpu found|only supports gpus\b|accelerator is not available|torch is not able to use gpu|failed to infer device type|no platform detected", "not able to use gpu", "requires a gpu", "require a gpu", "needs a gpu", "need a gpu", "a gpu is", "no nvidia gpu", "only supports gpus", "accelerator is not", "infer device type",
           "no platform detected", covers=("python.exception", "generic.no_compatible", "title.gpu_unseen")),
-    error("torch.capability_short", r"requires? device with capability [<>=]+ \(?(?P<needs>[\d, .]+)\)?[^\n]*has capability \(?(?P<has>[\d, .]+)", "device with capability"),
     error("torch.invalid_requested", r"invalid cuda '?device=?(?P<device>\d{0,3})\S*'? requested|cuda unavailable, invalid device", "requested", "cuda unavailable"),
-    error("torch.device_string", r"device type at start of device string|invalid device string|invalid device id|device index out of range|invalid cuda device index|no such (?:cuda )?device", "device string",
-          "invalid cuda device index",
-          "invalid device id", "device index out of range"),
-    error("torch.too_many", r"(?:device|gpu) (?:index |id )?\d+ (?:is )?not available|(?:invalid|unsupported) (?:gpu|device) (?:id|index) \d|device ordinal \d+ (?:is )?out of range|invalid device ordinal|(?:larger|greater|more|exceeds?)[^\n]{0,40}(?:number of )?available gpus|you requested gpus?:? ?\[|(?:machine|node|system) only has:? ?(?:\[|\d+ gpu)|required gpus exceeds",
-          "device ordinal", "not available", "gpu id", "gpu index", "device index", "available gpus", "requested gpu", "only has", "required gpus", covers=("python.exception",)),
-    error("torch.c_missing", r"module 'torch\._c' has no attribute '_cuda_(?:setdevice|getdevice|getdevicecount|init|getcurrentrawstream)'", "module 'torch._c' has no attribute", covers=("python.attribute",)),
     error("torch.no_runtime", r"no cuda runtime is found, using cuda_home", "no cuda runtime is found"),
     context("torch.old_allocator", r"/thc/|thcstorage|thccachingallocator|generic/thc", "/thc/", "thcstorage", "thccachinghost"),
     error("torch.state_dict", r"error\(s\) in loading state_dict", "in loading state_dict"),
@@ -158,13 +115,6 @@ SIGNATURES: tuple[Signature, ...] = (
     error("torch.xformers_unbuilt", r"xformers wasn'?t buil[dt] with cuda|operator wasn'?t built - see", "wasn't build with cuda", "wasn't built with cuda", "operator wasn't built", covers=("generic.cpu_build", "torch.capability_short", "torch.arch_words")),
     error("torch.no_operator", r"no operator found for [`']memory_efficient_attention", "no operator found for"),
     error(
-        "torch.arch_needs",
-        r"(?:flash[- ]?attention|flashattention|this kernel|bfloat16|fp8|bf16|marlin|awq|gptq|int8)[^\n]{0,60}"
-        r"(?:only supports?|requires?|supported (?:only )?on|is only supported)[^\n]{0,40}"
-        r"(?:ampere|hopper|turing|volta|ada|blackwell|compute capability|sm_?\d|gpus?)",
-        "ampere", "hopper", "turing", "compute capability", "blackwell",
-    ),
-    error(
         "torch.not_implemented_half",
         r"[\"'](?P<op>\w*cpu\w*|\w+_impl|slow_conv\w*|LayerNormKernelImpl|addmm_impl_cpu_)[\"'] not implemented for '?half",
         "not implemented for 'half'",
@@ -177,7 +127,6 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     echo("torch.falls_back", r"(?:setting the available devices to be zero|falling back to cpu|using cpu instead|switching to cpu)",
          "available devices to be zero", "falling back to cpu", "using cpu instead", "switching to cpu"),
-    error("torch.autocast_off", r"user provided device_type of 'cuda', but cuda is not available", "device_type of 'cuda'"),
     context("torch.hints", r"torch_use_cuda_dsa|cuda kernel errors might be|consider passing cuda_launch_blocking",
             "torch_use_cuda_dsa", "kernel errors might be", "cuda_launch_blocking"),
     context("torch.lazy_init", r"_cuda_init\(\)|in _lazy_init|_cuda_setdevice|_cuda_getdevicecount", "_cuda_init", "_lazy_init",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.symptoms.signature import Signature, error
+from gpuwhy.model.signature import Signature, error
 
 _DLL = r"(?P<library>[\w.-]+\.(?:dll|pyd))"
 

@@ -24,6 +24,11 @@ class Signature(msgspec.Struct, frozen=True):
     covers: tuple[str, ...] = ()
     yields: bool = False
 
+    @property
+    def speaker(self) -> str:
+        """The part of the id before the dot."""
+        return self.id.split(".", 1)[0]
+
 
 def error(name: str, pattern: str, *anchors: str, covers: tuple[str, ...] = (), table: str = "") -> Signature:
     """A message that decides."""
