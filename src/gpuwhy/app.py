@@ -11,7 +11,6 @@ import msgspec
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.pages import page
-from gpuwhy.causes.shared.places import placed
 from gpuwhy.host.alias import Alias, Plain
 from gpuwhy.host.base import Host
 from gpuwhy.host.live import LiveHost
@@ -31,6 +30,8 @@ from gpuwhy.observe.looks import EARLY, LOOKS
 from gpuwhy.observe.scene import Look, Options, Scene
 from gpuwhy.observe.started import as_started, is_image
 from gpuwhy.reason.report import report
+from gpuwhy.shell.gate import placed
+from gpuwhy.shell.place import place_of
 
 if TYPE_CHECKING:
     from gpuwhy.model.inspected import Inspected
@@ -134,7 +135,7 @@ class Run:
         else:
             with_gpu = somewhere(self.facts) if self._lacks_gpu else None
             made = report(asked, self.facts, self.took, self.options.python, with_gpu, self.as_if)
-        return msgspec.structs.replace(made, causes=placed(made.causes, self.facts))
+        return msgspec.structs.replace(made, causes=placed(made.causes, place_of(self.facts)))
 
     @property
     def _lacks_gpu(self) -> bool:

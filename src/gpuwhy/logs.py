@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from gpuwhy.causes import CAUSES
-from gpuwhy.causes.shared.places import placed
 from gpuwhy.causes.text.choose import remedies
 from gpuwhy.causes.text.questions import QUESTIONS, question_for
 from gpuwhy.causes.text.rooms import admitted, clues
@@ -27,6 +26,8 @@ from gpuwhy.reason.rank import environment, named
 from gpuwhy.reason.report import report
 from gpuwhy.reason.settle import settled
 from gpuwhy.reason.tally import Index, index, tally
+from gpuwhy.shell.gate import asked_at, placed, still_open
+from gpuwhy.shell.place import Place, place_of
 from gpuwhy.symptoms.reader import LogReader, read, read_text
 from gpuwhy.symptoms.text import BINARY
 
@@ -81,7 +82,17 @@ def report_on(
     """The report on what was read, with this machine's facts if they are given."""
     took = time.monotonic() - started if started else 0.0
     told = explain_reading(rules(), reading, facts, _answers(answers), took, where)
-    return msgspec.structs.replace(told, causes=placed(named(told.causes, environment(facts) if facts else ""), facts))
+    return _at(told, place_of(facts, reading), environment(facts) if facts else "")
+
+
+def _at(told: Report, place: Place, again: str) -> Report:
+    """The report with the commands of a place."""
+    return msgspec.structs.replace(
+        told,
+        causes=placed(named(told.causes, again), place),
+        question=asked_at(told.question, place),
+        undetermined=still_open(told.undetermined, place, QUESTIONS),
+    )
 
 
 def _answers(given: Iterable[str]) -> Mapping[str, str]:
@@ -111,9 +122,9 @@ def report_on_probe(facts: Facts, took: float, again: str = "") -> Report:
     by_facts = report([c for c in CAUSES if c.asked(facts)], facts, took, again)
     failed = failures(facts)
     if not failed or any(c.stops and c.confidence >= SURE for c in by_facts.causes):
-        return by_facts
+        return _at(by_facts, place_of(facts), "")
     read = [(one, explain_reading(rules(), read_text(one.text), facts, {}, took, "probe")) for one in failed]
-    return after_failure(by_facts, read, again)
+    return _at(after_failure(by_facts, read, again), place_of(facts), "")
 
 
 def batch(lines: Iterable[bytes | None]) -> Iterator[dict[str, Any]]:

@@ -92,7 +92,7 @@ CASES: dict[str, tuple[str, str, list[str], list[str]]] = {
         "framework.extension_abi", ["the torchvision that belongs to"], ["EXTENSION"]),
     "jax-windows": (
         f'File "C:\\x\\Lib\\site-packages\\jax\\_src\\a.py"\n{HANDLE}jaxlib.xla_extension.XlaRuntimeError: FAILED\n',
-        "memory.preallocation", ["set XLA_PYTHON_CLIENT_PREALLOCATE=false"], ["TF_FORCE", "export"]),
+        "memory.preallocation", ['set "XLA_PYTHON_CLIENT_PREALLOCATE=false"'], ["TF_FORCE", "export"]),
     "numpy": (
         "A module that was compiled using NumPy 1.x cannot be run in\nNumPy 2.0.0 as it may crash. To support both\n",
         "install.inconsistent", ['"numpy<2"'], ["traceback"]),

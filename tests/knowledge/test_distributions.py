@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.causes.shared.places import NO_GPU, placed
 from gpuwhy.knowledge.distributions import family_of, put
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Absent, Known, Source, Unknown
 from gpuwhy.model.facts import Devices, Facts, Surroundings
 from gpuwhy.model.report import Shown
+from gpuwhy.shell.gate import NO_GPU, placed
+from gpuwhy.shell.place import place_of
 
 HERE = Source("file", "test")
 
@@ -66,7 +67,7 @@ def fixes(distribution: str, gpu: bool, *commands: str) -> list[Fix]:
     )
     facts = Facts(surroundings=around, devices=Devices(pci=pci))
     shown = Shown("driver.missing", "t", 0.9, "", (), (), tuple(Fix("Install the driver", c) for c in commands), True)
-    return list(placed((shown,), facts)[0].fixes)
+    return list(placed((shown,), place_of(facts))[0].fixes)
 
 
 def test_no_driver_where_there_is_no_gpu() -> None:

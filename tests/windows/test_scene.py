@@ -194,7 +194,7 @@ CASES: dict[str, Case] = {
     ),
     "g RTX 30": Case(
         newer_card, ("framework.gpu_unsupported",), "PTX for compute_70; NVIDIA GeForce RTX 3090 is sm_86",
-        "CUDA 11.1 is the first", 'python -m pip install "tensorflow-gpu==2.10.1"', "degraded",
+        "CUDA 11.1 is the first", "python -m pip install tensorflow-gpu==2.10.1", "degraded",
     ),
     "h no msvcp140_1.dll": Case(
         no_runtime, ("other.not_gpu",), "TensorFlow 2.3.4 needs msvcp140_1.dll of the Visual C++ runtime",

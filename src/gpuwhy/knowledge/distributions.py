@@ -108,6 +108,8 @@ def _line(line: str, family: Family) -> str | None:
         if wanted in line and family in instead:
             line = line.replace(wanted, instead[family])
     match = _APT.search(line)
+    if match is None and family not in ("ubuntu", "debian") and re.search(r"\bapt(-get)?\b", line):
+        return None
     if match is None or family == "ubuntu":
         return re.sub(r" +# Debian: .*", "", line) if family == "ubuntu" else line
     names = [_name(one, family) for one in re.findall(r"\S*\$\(uname -r\)\S*|\S+", match[1])]

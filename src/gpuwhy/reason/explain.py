@@ -326,10 +326,7 @@ def _open(rules: Rules, scores: Sequence[Score], reading: Reading) -> tuple[Open
 
 def _asking(rules: Rules, first: str, second: str, reading: Reading) -> Question | None:
     """The question between two causes, with the command of the system that speaks."""
-    question = rules.question_for(first, second)
-    if question is not None and question.windows and reading.told.os == "windows":
-        return msgspec.structs.replace(question, command=question.windows)
-    return question
+    return rules.question_for(first, second)
 
 
 def _question(rules: Rules, scores: Sequence[Score], reading: Reading) -> Question | None:

@@ -76,7 +76,8 @@ def named(causes: Iterable[Shown], python: str) -> tuple[Shown, ...]:
     """The same causes, their checks asking about the same environment again, where one was named."""
     if not python:
         return tuple(causes)
-    command = f"gpuwhy check --python {shlex.quote(python) if not python.startswith('~') else python}"
+    word = f"~/{shlex.quote(python[2:])}" if python.startswith("~/") else shlex.quote(python)
+    command = f"gpuwhy check --python {word}"
     return tuple(
         msgspec.structs.replace(one, fixes=tuple(_checked(fix, command) for fix in one.fixes)) for one in causes
     )

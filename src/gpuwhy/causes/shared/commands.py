@@ -9,8 +9,7 @@ from typing import Literal
 
 from msgspec import structs
 
-from gpuwhy.causes.shared.windows import on_windows
-from gpuwhy.causes.shared.windows import python as windows_python
+from gpuwhy.causes.shared.windows import active, on_windows
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Facts
@@ -93,9 +92,9 @@ def uninstall(facts: Facts, *names: str) -> str:
 
 
 def _python(facts: Facts) -> str:
-    if on_windows(facts):
-        return windows_python(facts)
     interpreter = facts.target.interpreter
+    if on_windows(facts) and active(facts):
+        return "python"
     return word(interpreter.value.path) if isinstance(interpreter, Known) else "python"
 
 

@@ -28,14 +28,10 @@ def _in_powershell(path: str) -> str:
     return shown(path).replace("%USERPROFILE%", "$env:USERPROFILE")
 
 
-def python(facts: Facts) -> str:
-    """The target's Python: by its plain name where this shell finds it, else by its path."""
-    found = facts.target.interpreter
-    interpreter = value_or(found, None)
-    if interpreter is None or interpreter.chosen_by in _ACTIVE:
-        return "python"
-    path = shown(interpreter.path)
-    return f'"{path}"' if " " in path else path
+def active(facts: Facts) -> bool:
+    """Whether the target is the Python that this shell finds by its plain name."""
+    interpreter = value_or(facts.target.interpreter, None)
+    return interpreter is None or interpreter.chosen_by in _ACTIVE
 
 
 def path_first(text: str, folders: Sequence[str]) -> Fix:

@@ -1,0 +1,63 @@
+"""Place: the system and the shell that a printed command is for, by the facts of a machine or by what a text tells."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from gpuwhy.knowledge.distributions import Family, family_of
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Absent, Known, value_or
+from gpuwhy.model.facts import Facts
+from gpuwhy.model.symptom import Reading
+
+System = Literal["linux", "windows", "wsl", "macos", "image", ""]
+_LIBRARIES = ((".dll", "windows"), (".pyd", "windows"), (".so", "linux"), (".dylib", "macos"))
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a command will be typed; "" where that is not known: then it is told for both."""
+
+    system: System = ""
+    family: Family | None = None  # of the Linux distribution, where it is known
+    no_gpu: bool = False  # this machine has no NVIDIA GPU
+
+    @property
+    def unix(self) -> bool:
+        """Whether its shell is a Unix shell."""
+        return self.system in ("linux", "wsl", "macos")
+
+
+def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
+    """The machine's own; a text from another system decides for itself."""
+    told = system_told(reading) if reading else ""
+    if facts is None:
+        return Place(told)
+    own = system_of(facts)
+    if told and own and told != own and not {told, own} <= {"linux", "wsl", "image"}:
+        return Place(told)
+    none = isinstance(gpu_present(facts), Absent) and not isinstance(facts.surroundings.container, Known)
+    return Place(own or told, family_of(value_or(facts.surroundings.distribution, "")), none)
+
+
+def system_of(facts: Facts) -> System:
+    """The system of the machine that was observed."""
+    around = facts.surroundings
+    if isinstance(around.offline, Known) and isinstance(around.container, Known):
+        return "image"
+    name = value_or(around.system, "")
+    if name == "linux":
+        return "wsl" if isinstance(around.wsl, Known) else "linux"
+    return {"windows": "windows", "darwin": "macos"}.get(name, "")  # type: ignore[return-value]
+
+
+def system_told(reading: Reading) -> System:
+    """The system that a text speaks of: in so many words, or by the names of its libraries."""
+    if reading.told.os:
+        return reading.told.os
+    names = [one.get("library").lower() for one in reading.symptoms if one.get("library")]
+    for suffix, system in _LIBRARIES:
+        if any(name.endswith(suffix) or (suffix == ".so" and ".so." in name) for name in names):
+            return system  # type: ignore[return-value]
+    return "linux" if reading.told.container else ""

@@ -1,0 +1,194 @@
+"""Steps in the words of one shell: cmd and PowerShell, a Dockerfile; a Unix shell takes them as they were written.
+
+None is the answer for a step that a shell has no words for: such a command is never printed there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from gpuwhy.knowledge.distributions import put
+from gpuwhy.shell.notation import Clears, Code, Line, Prepends, Runs, Script, Sets, Shows, Step, read
+from gpuwhy.shell.place import Place
+
+PORTABLE = frozenset(
+    {"python", "pip", "conda", "mamba", "uv", "gpuwhy", "nvidia-smi", "nvcc", "docker", "kubectl", "torchrun", "git"}
+    | {"cmake", "ninja", "compute-sanitizer", "jupyter", "vllm", "wsl", "podman", "cuobjdump", "pipx"}
+)
+"""Programs that are called alike on Linux and Windows."""
+
+UNIX_PATH = re.compile(
+    r"(?<![\w.:\\])/(usr|etc|dev|proc|sys|var|tmp|opt|home|lib|lib64|mnt|run|root|boot|BIG|nix|srv)\b|~/\."
+    r"|\bLD_(LIBRARY_PATH|PRELOAD|DEBUG)|\.so\b"
+)
+"""Names of Linux: its folders, its loader's variables, its libraries."""
+UNIX = re.compile(
+    UNIX_PATH.pattern + r"|\bsudo\b|\bdmesg\b|\bmodprobe\b|\brmmod\b|\bsystemctl\b|\bulimit\b|\bapt(-get)?\b"
+    r"|\bldconfig\b|\$HOME|kernel module|\bNVRM\b|\bunset\b|\bexport\b|\bdkms\b|initramfs|\binotify\b|\bcgroup\b"
+    r"|\bldd\b|nouveau|nvidia-persistenced|fabric ?manager|\bglibc\b|device nodes?\b"
+)
+"""Words of Linux that have no place in an answer for Windows."""
+DOS = re.compile(r"(?i)\b[a-z]:\\|%\w+%|\.dll\b|\bsetx?\b \"?\w+=|\$env:|winget|taskkill|\bregedit\b|\bwinerror\b")
+"""Words of Windows that have no place in an answer for Linux."""
+_LINUX_WHEELS = re.compile(r"and-cuda|jax\[cuda|nvidia-nccl|jax-cuda|\btriton\b")
+_NOT_THERE = ("--gpu-reset", "mig", "-pm", "-mig")  # options of nvidia-smi that Windows does not have
+_DRIVERS = re.compile(r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|nvidia-driver|akmod|update-initramfs|nvidia-open")
+_BUILDING = ("python", "python3", "pip", "conda", "uv")
+_SAFE = re.compile(r"[\w@+=:,./\\~{}-]+")
+
+
+def quoted(word: str) -> str:
+    """A word for cmd and for programs of Windows: double quotes, where it needs any."""
+    return word if _SAFE.fullmatch(word) else '"' + word.replace('"', '\\"') + '"'
+
+
+def backwards(word: str) -> str:
+    """A path as Windows writes it; anything else stays."""
+    home = re.fullmatch(r"~(/.*)?", word)
+    if home:
+        return "%USERPROFILE%" + (home[1] or "").replace("/", "\\")
+    return word.replace("/", "\\") if re.match(r"[A-Za-z]:/", word) else word
+
+
+def in_cmd(step: Step) -> str | None:
+    """A step for cmd.exe."""
+    if isinstance(step, Sets):
+        return " & ".join(f'set "{name}={backwards(value)}"' for name, value in step.variables)
+    if isinstance(step, Clears):
+        return " & ".join(f'set "{name}="' for name in step.names)
+    if isinstance(step, Shows):
+        return f"echo %{step.name}%"
+    if isinstance(step, Prepends):
+        return f'set "PATH={";".join(map(backwards, step.folders))};%PATH%"' if step.variable == "PATH" else None
+    if isinstance(step, Runs):
+        return _run(step, lambda name, value: f'set "{name}={backwards(value)}"', " && ")
+    return step.text if isinstance(step, Code) or step.system == "windows" else None
+
+
+def in_powershell(step: Step) -> str | None:
+    """A step for PowerShell."""
+    if isinstance(step, Sets):
+        return "; ".join(f'$env:{name} = "{_home(backwards(value))}"' for name, value in step.variables)
+    if isinstance(step, Clears):
+        return "; ".join(f"Remove-Item Env:{name} -ErrorAction Ignore" for name in step.names)
+    if isinstance(step, Shows):
+        return f"$env:{step.name}"
+    if isinstance(step, Prepends):
+        folders = ";".join(_home(backwards(one)) for one in step.folders)
+        return f'$env:PATH = "{folders};" + $env:PATH' if step.variable == "PATH" else None
+    if isinstance(step, Runs):
+        return _home(_run(step, lambda name, value: f'$env:{name} = "{value}"', "; ", "& ") or "") or None
+    return step.text if isinstance(step, Code) or step.system == "windows" else None
+
+
+def _home(text: str) -> str:
+    return text.replace("%USERPROFILE%", "$env:USERPROFILE")
+
+
+def _run(step: Runs, setting: Callable[[str, str], str], then: str, call: str = "") -> str | None:
+    words = [backwards(word) for word in step.words]
+    name = re.split(r"[\\/]", words[0])[-1].lower().removesuffix(".exe")
+    own = bool(re.match(r"(?i)[a-z]:\\|%USERPROFILE%|\.?[\w.-]+\\", words[0]))
+    if name not in PORTABLE and not own:
+        return None
+    if name == "nvidia-smi" and any(word in _NOT_THERE for word in words):
+        return None
+    if _LINUX_WHEELS.search(" ".join(words)) and name in ("pip", "python", "uv"):
+        return None
+    written = " ".join(quoted(word) for word in words)
+    if written.startswith('"'):
+        written = f"{call}{written}"
+    keeps = ""
+    if step.keeps:
+        keeps = (
+            f" | Select-String {','.join(quoted(k) for k in step.keeps)}"
+            if call
+            else " | findstr /i " + " ".join(f'/c:"{one.lstrip("^")}"' for one in step.keeps)
+        )
+    return then.join([*(setting(*pair) for pair in step.variables), written + keeps])
+
+
+def _words(step: Step) -> tuple[str, ...]:
+    """What a step names: values, folders, words."""
+    if isinstance(step, Sets):
+        return tuple(f"{name}={value}" for name, value in step.variables)
+    if isinstance(step, Runs):
+        return (*step.words, *(f"{name}={value}" for name, value in step.variables))
+    if isinstance(step, Prepends):
+        return (step.variable, *step.folders)
+    return step.names if isinstance(step, Clears) else (step.name,) if isinstance(step, Shows) else ()
+
+
+def for_windows(line: Line) -> list[str] | None:
+    """A line for cmd and, where it is written otherwise, for PowerShell."""
+    if any(UNIX_PATH.search(word) for step in line.steps for word in _words(step)):
+        return None
+    cmd, power = [in_cmd(one) for one in line.steps], [in_powershell(one) for one in line.steps]
+    if not all(cmd) or not all(power):
+        return None
+    first, second = " && ".join(filter(None, cmd)), "; ".join(filter(None, power))
+    note = f"    # {line.comment}" if line.comment and isinstance(line.steps[0], Code) else ""
+    alike = first == second or all(isinstance(one, Code | Script) for one in line.steps)
+    return [first + note] if alike else [first, f"{second}    # in PowerShell"]
+
+
+def for_dockerfile(line: Line) -> list[str] | None:
+    """A line of the Dockerfile that makes the image so."""
+    out = []
+    for step in line.steps:
+        if isinstance(step, Code):
+            out.append(step.text)
+        elif isinstance(step, Sets):
+            out += [f"ENV {name}={value}" for name, value in step.variables]
+        elif isinstance(step, Prepends):
+            out.append(f"ENV {step.variable}={':'.join(step.folders)}:${step.variable}")
+        elif (
+            isinstance(step, Runs) and not step.root and step.words[0].rpartition("/")[2] in ("python", "pip", "conda")
+        ):
+            out.append(f"RUN {line.text.strip()}")
+        else:
+            return None
+    return out
+
+
+def rendered(text: str, place: Place) -> str | None:
+    """A command for a place; None where it is another system's. Where the place is not known: for both, a line each."""
+    lines = read(text)
+    if not lines:
+        return ""
+    if place.system == "windows":
+        return _together([for_windows(line) for line in lines])
+    if place.system == "image":
+        return _together([for_dockerfile(line) for line in lines])
+    if any(isinstance(step, Script) and step.system == "windows" for line in lines for step in line.steps):
+        return _across(text, lines) if place.system == "wsl" else None if place.unix else text
+    if place.system == "wsl" and _DRIVERS.search(text):
+        return None
+    if place.system in ("linux", "wsl"):
+        return put(text, place.family) if place.family else text
+    return text if place.system == "macos" else _both(text, lines)
+
+
+def _across(text: str, lines: tuple[Line, ...]) -> str | None:
+    """What is typed in Windows about the WSL that runs there."""
+    return f"{text}    # in Windows" if len(lines) == 1 and lines[0].text.startswith("wsl") else None
+
+
+def _together(parts: list[list[str] | None]) -> str | None:
+    """Every line; where each has a form for cmd and one for PowerShell, first all of cmd's."""
+    if any(part is None for part in parts):
+        return None
+    kept = [part for part in parts if part]
+    first = [part[0] for part in kept]
+    return "\n".join([*first, *(one for part in kept for one in part[1:])])
+
+
+def _both(text: str, lines: tuple[Line, ...]) -> str:
+    """As written for Linux, and beside each line that sets something how Windows says it."""
+    if not any(isinstance(step, Sets | Clears) for line in lines for step in line.steps):
+        return text
+    windows = [for_windows(line) for line in lines]
+    if any(one is None for one in windows):
+        return text
+    return "\n".join([text, *(f"{one[0]}    & rem the same on Windows" for one in windows if one)])

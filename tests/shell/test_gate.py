@@ -1,0 +1,209 @@
+"""The gate: no command of another system, whatever the cause, the system, and whether facts or a text tell it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gpuwhy.causes import CAUSES
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.choose import remedies
+from gpuwhy.causes.text.questions import QUESTIONS
+from gpuwhy.causes.text.rooms import rooms
+from gpuwhy.model.cause import Cause, Fix
+from gpuwhy.model.fact import Absent, Fact, Known, Source
+from gpuwhy.model.facts import Facts
+from gpuwhy.model.symptom import Reading, Told
+from gpuwhy.reason.judge import judge
+from gpuwhy.shell.gate import asked_at, fitting
+from gpuwhy.shell.place import Place, place_of
+from gpuwhy.shell.render import rendered
+from tests.causes.facts import load
+
+HERE = Source("call", "test")
+FIXTURES = sorted((Path(__file__).parent.parent / "causes").glob("*/*/shown*.json"))
+TOOLS = {"debian": "apt", "ubuntu": "apt", "fedora": "dnf", "rhel": "dnf", "arch": "pacman", "suse": "zypper"}
+NAMES = {
+    "ubuntu": "Ubuntu 24.04", "debian": "Debian GNU/Linux 12", "fedora": "Fedora Linux 41", "rhel": "Rocky Linux 9.4",
+    "arch": "Arch Linux", "suse": "openSUSE Leap 15.6",
+}  # fmt: skip
+OF_LINUX = re.compile(
+    r"\bsudo\b|\bexport\b|\bunset\b|(?<![\w:\\])/(usr|etc|dev|proc|sys|var|tmp|opt|home)\b|\bls\b|\bgrep\b|\bfind /"
+    r"|\bdmesg\b|\bmodprobe\b|\brmmod\b|\bsystemctl\b|(?<!-)\bulimit\b|\bapt\b|\bldconfig\b|LD_LIBRARY_PATH|\.so\b|NVRM"
+    r"|kernel module|\bkill \d|and-cuda|jax\[cuda|\bsed\b|\bchmod\b|\bwhich nv|\bdf -h|\$\(|\$[A-Z_]+\b|2>/dev/null|\brm -r"
+)
+OF_WINDOWS = re.compile(r"(?i)\b[a-z]:\\|%\w+%|\$env:|\bset \"|setx|taskkill|winget|\bfindstr\b|\bregedit\b")
+DRIVERS = re.compile(r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|install nvidia-driver|akmod")
+
+
+def foreign(text: str, place: Place) -> str:
+    """A word that has no place there; "" where every word has."""
+    if place.system == "windows":
+        found = OF_LINUX.search(text)
+        return found.group() if found else ""
+    if place.unix and (hit := OF_WINDOWS.search(text)) and "    # in Windows" not in text:
+        return hit.group()
+    if place.system == "wsl" and (hit := DRIVERS.search(text)):
+        return hit.group()
+    if place.family in TOOLS:
+        others = {"apt", "dnf", "pacman", "zypper"} - {TOOLS[place.family]}
+        other = re.search(rf"\bsudo ({'|'.join(others)})\b", text)
+        return other.group() if other else ""
+    return ""
+
+
+def complaints(fixes: tuple[Fix, ...], place: Place) -> list[str]:
+    """What is wrong with the fixes at a place, in text, command, check and way back."""
+    out = []
+    for fix in fitting(fixes, place):
+        for part in (fix.command, fix.check, fix.undo, fix.text if place.system == "windows" else ""):
+            if word := foreign(part, place):
+                out.append(f"{word!r} in {part!r}")
+    return out
+
+
+# ---------------------------------------------------------------- facts
+
+
+@cache
+def fixture(path: Path) -> tuple[Cause, Facts]:
+    _, facts = load(path)
+    return next(c for c in CAUSES if c.id == f"{path.parent.parent.name}.{path.parent.name}"), facts
+
+
+def moved(facts: Facts, system: str, distribution: str = "") -> Facts:
+    """The same facts on another system."""
+    wsl: Fact[str] = Known("2", HERE) if system == "wsl" else Absent(HERE)
+    plain = "windows" if system == "windows" else "linux"
+    around = msgspec.structs.replace(
+        facts.surroundings, system=Known(plain, HERE), wsl=wsl, distribution=Known(distribution, HERE)
+    )
+    return msgspec.structs.replace(facts, surroundings=around)
+
+
+def found_fixes(cause: Cause, facts: Facts) -> Iterator[tuple[Fix, ...]]:
+    for verdict in judge([cause], facts):
+        if verdict.fixes:
+            yield verdict.fixes
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda p: f"{p.parent.parent.name}.{p.parent.name}-{p.stem}")
+def test_facts_of_every_cause_on_every_system(path):
+    cause, facts = fixture(path)
+    wrong = []
+    for system, name in (("windows", "Windows 11"), ("wsl", NAMES["ubuntu"]), *(("linux", n) for n in NAMES.values())):
+        there = moved(facts, system, name)
+        if system == "windows" and path.stem.endswith("wsl"):
+            continue
+        for fixes in found_fixes(cause, there):
+            wrong += complaints(fixes, place_of(there))
+    assert not wrong
+
+
+# ---------------------------------------------------------------- texts
+
+
+@pytest.mark.parametrize("cause", [cause.id for cause in CAUSES])
+@pytest.mark.parametrize("system", ["windows", "wsl", "linux"])
+def test_texts_of_every_cause_on_every_system(cause, system):
+    place, room = Place(system), rooms()[cause]
+    rows = tuple(row.fix for row in room.remedies)
+    asked = [
+        Asked(library=name, kind=kind, major=major, framework=framework, cuda=cuda, windows=system == "windows")
+        for framework in ("tensorflow", "torch", "onnxruntime", "jax", "")
+        for name, kind, major, cuda in (
+            (("cudnn64_8.dll", "cudnn", 8, "11.2"), ("cudart64_110.dll", "cuda", 110, "11.0"), ("", "", 0, ""))
+            if system == "windows"
+            else (("libcudnn.so.8", "cudnn", 8, "11.2"), ("libcudart.so.11.0", "cuda", 11, "11.0"), ("", "", 0, ""))
+        )
+    ]
+    made = tuple(fix for one in asked for fix in room.made(one))
+    assert not complaints((*rows, *made), place)
+
+
+@pytest.mark.parametrize("cause", [cause.id for cause in CAUSES])
+def test_every_cause_has_something_to_say_on_windows(cause):
+    """A person at C:\\> is never left without a way, for causes that can show there at all."""
+    if cause in ("wsl.setup", "driver.stub", "driver.compat_misuse", "driver.permission", "container.no_gpu"):
+        return
+    reading = Reading(told=Told(os="windows"))
+    fixes = fitting(remedies(cause, (), (), reading, None), place_of(None, reading))
+    assert fixes
+    assert all(fix.text for fix in fixes)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: q.id)
+def test_questions(question):
+    for system in ("windows", "linux"):
+        there = asked_at(question, Place(system))
+        assert there is None or not foreign(there.command, Place(system)), there
+
+
+# ---------------------------------------------------------------- quoting
+
+
+WINDOWS, LINUX, NOWHERE = Place("windows"), Place("linux"), Place()
+
+
+@pytest.mark.parametrize(
+    "written, said",
+    [
+        ("export A=1 B=x", 'set "A=1" & set "B=x"\n$env:A = "1"; $env:B = "x"    # in PowerShell'),
+        ("unset A", 'set "A="\nRemove-Item Env:A -ErrorAction Ignore    # in PowerShell'),
+        ("A=1 python PROGRAM", 'set "A=1" && python PROGRAM\n$env:A = "1"; python PROGRAM    # in PowerShell'),
+        ("pip install 'numpy<2'", 'pip install "numpy<2"'),
+        ('python -c \'import torch; print("x")\'', 'python -c "import torch; print(\\"x\\")"'),
+        ("gpuwhy check --python 'C:/Program Files/Py/python.exe'",
+         'gpuwhy check --python "C:\\Program Files\\Py\\python.exe"'),
+        ("'C:/My Py/python.exe' -m pip install x",
+         '"C:\\My Py\\python.exe" -m pip install x\n& "C:\\My Py\\python.exe" -m pip install x    # in PowerShell'),
+        ("gpuwhy check --python ~/'my env'",
+         'gpuwhy check --python "%USERPROFILE%\\my env"\n'
+         'gpuwhy check --python "$env:USERPROFILE\\my env"    # in PowerShell'),
+        ("sudo nvidia-smi -c DEFAULT", "nvidia-smi -c DEFAULT"),
+        ("nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES",
+         "nvidia-smi -L && echo %CUDA_VISIBLE_DEVICES%\nnvidia-smi -L; $env:CUDA_VISIBLE_DEVICES    # in PowerShell"),
+        ("sudo nvidia-smi --gpu-reset", None), ("sudo reboot", None),
+        ("export LD_LIBRARY_PATH=/x:$LD_LIBRARY_PATH", None),
+        ("export CUDA_HOME=/usr/local/cuda", None), ("ls -l /dev/nvidia*", None), ("sudo apt install x", None),
+        ("pip install 'tensorflow[and-cuda]'", None), ("find / -name 'x*' 2>/dev/null", None),
+        ("torch.cuda.set_device(0)", "torch.cuda.set_device(0)"),
+        ("kubectl get pods | grep -i nvidia",
+         'kubectl get pods | findstr /i /c:"nvidia"\nkubectl get pods | Select-String nvidia    # in PowerShell'),
+    ],
+)  # fmt: skip
+def test_windows(written, said):
+    assert rendered(written, WINDOWS) == said
+
+
+def test_linux_takes_what_was_written():
+    text = "export A=1\nsudo dmesg | grep x"
+    assert rendered(text, LINUX) == text
+    assert rendered('set "A=1"', LINUX) is None
+
+
+def test_where_the_system_is_not_known_both_are_said():
+    assert rendered("export A=1", NOWHERE) == 'export A=1\nset "A=1"    & rem the same on Windows'
+    assert rendered("pip install x", NOWHERE) == "pip install x"
+
+
+@pytest.mark.parametrize(
+    "written, said",
+    [
+        ("export A=1", "ENV A=1"), ("python -m pip install x", "RUN python -m pip install x"), ("sudo reboot", None),
+        ("export LD_LIBRARY_PATH=/a${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", "ENV LD_LIBRARY_PATH=/a:$LD_LIBRARY_PATH"),
+    ],
+)  # fmt: skip
+def test_images(written, said):
+    assert rendered(written, Place("image")) == said
+
+
+def test_a_text_from_windows_decides_on_a_linux_machine():
+    _, facts = fixture(FIXTURES[0])
+    assert place_of(facts, Reading(told=Told(os="windows"))).system == "windows"
+    assert place_of(facts, Reading()).system == "linux"
