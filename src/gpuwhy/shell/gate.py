@@ -62,7 +62,11 @@ def fitting(fixes: Sequence[Fix], place: Place) -> tuple[Fix, ...]:
     kept = [one for fix in fixes if (one := at(fix, place))]
     if kept or not fixes:
         return tuple(sorted(kept, key=lambda fix: not _is_own(fix, place)))
-    said = [msgspec.structs.replace(fix, command="", check="gpuwhy check", undo="") for fix in fixes if _speaks(fix.text, place)]
+    said = [
+        msgspec.structs.replace(fix, command="", check="gpuwhy check", undo="")
+        for fix in fixes
+        if _speaks(fix.text, place)
+    ]
     return tuple(said[:2])
 
 
