@@ -71,7 +71,8 @@ class Line(msgspec.Struct, frozen=True):
 
 
 _CODE = re.compile(
-    r"(if|for) .*:|[\w.]+\(.*\)?|\w+(\.\w+)+\(|\w[\w-]*: [\[{\w]|(ENV|RUN|FROM|ARG) |import \w|cuda[A-Z]\w+|@\w|nvcc .*…"
+    r"(if|for) .*:|[\w.]+\(.*\)?|\w+(\.\w+)+\(|\w[\w-]*: [\[{\w]|(ENV|RUN|FROM|ARG) |import \w|cuda[A-Z]\w+|@\w"
+    r"|nvcc .*…"
 )
 _WINDOWS = re.compile(
     r"(?i)(set \"?\w+=|setx |where |taskkill|powershell|winget|wsl\b|reg (add|query)|sfc |py -|\$env:|\[Environment\]"
