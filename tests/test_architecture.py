@@ -18,10 +18,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_version": set(),
     "app": {
         "model", "binary", "host", "observe", "loader", "knowledge", "symptoms", "causes", "reason", "probe", "render",
-        "inspection", "logs",
+        "inspection", "logs", "shell",
     },
     "after": {"app", "logs", "model", "reason", "run"},  # what follows a watched run
-    "logs": {"model", "symptoms", "causes", "reason", "knowledge"},  # explain without the machine and its stages
+    "logs": {"model", "symptoms", "causes", "reason", "knowledge", "shell"},  # explain without the machine and its stages
     "fixing": {"app", "settling", "verifying", "model", "reason", "repair"},  # what follows a diagnosis
     "settling": {"causes", "knowledge", "model", "plan", "reason"},  # exact releases for a fix
     "verifying": {"app", "knowledge", "model", "repair"},  # the condition of an environment before and after a repair
@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },  # wires the experiments with what runs them
     "prove": {"knowledge", "model"},  # which experiment next, and what the outcomes prove; pure
     "cli": {
-        "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint",
+        "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint", "shell",
     },
     "guard": {"inside"},
     "inside": {"app", "logs", "render", "model"},  # in the user's own process; app and logs only once there is an error
@@ -48,6 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plan": {"model", "knowledge"},
     "lint": {"model", "knowledge", "plan"},
     "reason": {"model"},
+    "shell": {"model", "knowledge"},  # the gate for every printed command
     "probe": {"host", "model"},
     "render": {"model", "border"},
     "run": {"host", "model", "border"},
