@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "inspection", "logs", "shell",
     },
     "after": {"app", "logs", "model", "reason", "run"},  # what follows a watched run
-    "logs": {"model", "symptoms", "causes", "reason", "knowledge", "shell"},  # explain without the machine and its stages
+    "logs": {"model", "symptoms", "causes", "reason", "knowledge", "shell"},  # explain without the machine
     "fixing": {"app", "settling", "verifying", "model", "reason", "repair"},  # what follows a diagnosis
     "settling": {"causes", "knowledge", "model", "plan", "reason"},  # exact releases for a fix
     "verifying": {"app", "knowledge", "model", "repair"},  # the condition of an environment before and after a repair
