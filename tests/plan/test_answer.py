@@ -111,7 +111,7 @@ def test_another_python_is_the_smaller_change():
 
 def test_what_is_kept_is_given_up_last():
     found = conflict("tensorflow==1.15", driver="470", gpu="GTX 1080", python="3.12", keep=("python",))
-    assert found.gives_up.startswith("driver ")
+    assert "driver " in found.gives_up
     assert "Python" not in found.gives_up
 
 

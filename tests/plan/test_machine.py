@@ -27,7 +27,7 @@ def test_gpus(text, capability):
         ({"driver": "100"}, "older than every driver"),
         ({"python": "4"}, "expected a version"),
         ({"python": "3.99"}, "no release has a wheel"),
-        ({"system": "macos"}, "CUDA has no macOS"),
+        ({"system": "macos"}, "has none for macOS"),
         ({"machine": "riscv"}, "expected x86_64 or aarch64"),
         ({"keep": ("gpu",)}, "expected driver, python"),
         ({"glibc": "1.0"}, "expected a version such as 2.28"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from packaging.requirements import Requirement
 
+from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.releases import find, projects
 from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.lint.linter import lint
@@ -48,6 +49,8 @@ def releases(cell: Cell, proposal: Proposal) -> Iterator[Release]:
     system = "linux" if "WSL" in (c.gives_up if (c := answered(cell).conflict) else "") else cell.system
     platform = f"{_PLATFORM.get(system, system)}-{cell.arch}"
     for one in (*proposal.choices, *proposal.libraries):
+        if is_guest(one.package) and one.package not in projects():
+            continue  # of a guest only the metadata is known
         names = [one.package]
         if one.package == "jax":
             major = numbers(one.cuda)[0]

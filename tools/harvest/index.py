@@ -23,6 +23,7 @@ class IndexFile(NamedTuple):
     sha256: str
     uploaded: str  # 2022-11-16T10:11:12.000000Z, "" where the index does not tell
     yanked: bool
+    python: str = ""  # what the release demands of Python: >=3.9
 
 
 def address() -> str:
@@ -65,6 +66,7 @@ def _from_json(text: str) -> list[IndexFile]:
                 row.get("hashes", {}).get("sha256", ""),
                 row.get("upload-time") or "",
                 bool(row.get("yanked")),
+                row.get("requires-python") or "",
             )
             for row in rows
         ]
@@ -92,5 +94,6 @@ def _from_html(text: str, base: str) -> list[IndexFile]:
         url, fragment = urldefrag(urljoin(base, one.get("href", "")))
         digest = fragment.removeprefix("sha256=") if fragment.startswith("sha256=") else ""
         name = url.rpartition("/")[2].replace("%2B", "+")
-        out.append(IndexFile(name, url, digest, one.get("data-upload-time", ""), "data-yanked" in one))
+        python = one.get("data-requires-python", "")
+        out.append(IndexFile(name, url, digest, one.get("data-upload-time", ""), "data-yanked" in one, python))
     return out

@@ -110,7 +110,7 @@ def _project(web: Web, index: str, project: str) -> list[list[object]]:
 
 
 def _stated(web: Web, wheel: IndexFile, project: str) -> dict[str, list[str]] | None:
-    text = _metadata(web, wheel)
+    text = metadata(web, wheel)
     if text is None:
         return None
     out: dict[str, list[str]] = {}
@@ -120,7 +120,7 @@ def _stated(web: Web, wheel: IndexFile, project: str) -> dict[str, list[str]] | 
     return out
 
 
-def _metadata(web: Web, wheel: IndexFile) -> str | None:
+def metadata(web: Web, wheel: IndexFile) -> str | None:
     """The METADATA file: beside the wheel where the index has it, else out of the wheel."""
     try:
         got = web.page(wheel.url + ".metadata", "*/*")

@@ -15,9 +15,6 @@ from gpuwhy.model.version import at_least, numbers
 NEWEST_MINOR = {9: 2, 10: 2, 11: 8, 12: 9, 13: 4}
 """The last minor release of each CUDA major, where a package names the major alone."""
 
-OLDEST_GPU_OF = {"flash-attn": "8.0"}
-"""Compute capability from which on a package works, where it is compiled on the spot (flash-attn's README: Ampere)."""
-
 
 class CapRow(msgspec.Struct, frozen=True):
     """Releases [since, until) of a framework need `requirement`, which their own metadata does not demand."""
@@ -160,6 +157,40 @@ BROKEN = Flaws((
         for version in ("2.14.0", "2.14.1")
     ),
 ))  # fmt: skip
+
+
+class PtxTrouble(msgspec.Struct, frozen=True):
+    """Releases [since, until) of a package whose PTX was seen to fail on GPUs from a capability on."""
+
+    package: str
+    since: str
+    until: str
+    capability: str
+    text: str
+    source: Source
+
+
+PTX_TROUBLES: tuple[PtxTrouble, ...] = (
+    PtxTrouble(
+        "tensorflow",
+        "2.14",
+        "2.22",
+        "10.0",
+        "has no machine code for Blackwell, and its PTX was seen to fail there (CUDA_ERROR_INVALID_PTX); NVIDIA's "
+        "container nvcr.io/nvidia/tensorflow:25.02-tf2-py3 has TensorFlow built for it",
+        source("tensorflow#89272, #99592 and #101746"),
+    ),
+)
+
+
+def ptx_trouble(package: str, version: str, capability: str) -> PtxTrouble | None:
+    """The row of a release whose PTX is known to fail on a GPU."""
+    for row in PTX_TROUBLES:
+        inside = at_least(version, row.since) and not at_least(version, row.until)
+        if row.package == package and inside and at_least(capability, row.capability):
+            return row
+    return None
+
 
 PAIRS: dict[tuple[str, str], dict[str, str]] = {("torchaudio", "2.11.0"): {"torch": ">=2.11"}}
 """Companions whose metadata names no torch: torchaudio 2.11.0 (vllm 0.32.0 pins it together with torch 2.13.0)."""

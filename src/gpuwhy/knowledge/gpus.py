@@ -77,7 +77,44 @@ MORE_NAMES = (
     ("GeForce GTX 745", "5.0", "GM107"),
     ("Tesla K40c", "3.5", "GK180"), ("Tesla K40m", "3.5", "GK110"), ("Tesla K20c", "3.5", "GK110"),
     ("Tesla K20m", "3.5", "GK110"), ("Tesla K20X", "3.5", "GK110"), ("Tesla K20Xm", "3.5", "GK110"),
+    ("GRID K520", "3.0", "GK104"), ("GRID K1", "3.0", "GK107"), ("GRID K2", "3.0", "GK104"),
+    ("GeForce GTX 1630", "7.5", "TU117"), ("GeForce MX450", "7.5", "TU117"), ("GeForce MX550", "7.5", "TU117"),
+    ("GeForce MX570", "8.6", "GA107"), ("P106-100", "6.1", "GP106"), ("P104-100", "6.1", "GP104"),
+    ("CMP 30HX", "7.5", "TU116"), ("CMP 40HX", "7.5", "TU106"), ("CMP 50HX", "7.5", "TU102"),
+    ("CMP 90HX", "8.6", "GA102"), ("CMP 170HX", "8.0", "GA100"),
+    ("GeForce GT 710", "3.5", "GK208"), ("GeForce GT 720", "3.5", "GK208"), ("NVS 510", "3.0", "GK107"),
+    ("GeForce 940MX", "5.0", "GM108"), ("GeForce 930MX", "5.0", "GM108"), ("GeForce 920MX", "5.0", "GM108"),
+    ("GeForce GT 1010", "6.1", "GP108"), ("A100X", "8.0", "GA100"),
+    ("A800", "8.0", "GA100"), ("A10G", "8.6", "GA102"), ("H20", "9.0", "GH100"), ("H800", "9.0", "GH100"),
+    ("B100", "10.0", "GB100"), ("GB300", "10.3", "GB110"), ("V100S", "7.0", "GV100"), ("T4G", "7.5", "TU104"),
+    ("RTX 5880 Ada", "8.9", "AD102"), ("L20", "8.9", "AD102"), ("L2", "8.9", "AD104"),
+    ("Jetson TX1", "5.3", "GM20B"), ("Jetson AGX Thor", "11.0", "GB10B"), ("Jetson Thor", "11.0", "GB10B"),
+    ("Jetson Xavier", "7.2", "GV10B"), ("Jetson Orin", "8.7", "GA10B"), ("DRIVE Orin", "8.7", "GA10B"),
+    ("DRIVE Thor", "11.0", "GB10B"),
 )  # fmt: skip
+
+OTHERS: tuple[tuple[str, str, str], ...] = (
+    (
+        r"\b(amd|radeon|instinct|firepro|vega|navi|rx ?\d{3,4}|mi ?\d{2,3}[axp]?|gfx\d+|w7[89]00|strix|ryzen)\b",
+        "AMD",
+        "CUDA runs on NVIDIA's GPUs only. PyTorch has ROCm builds for Linux on its own index (its install page shows "
+        "the address), JAX a ROCm plugin, TensorFlow tensorflow-rocm; AMD's compatibility matrix names the GPUs",
+    ),
+    (
+        r"\b(intel|arc|iris|uhd|xe[23]?|gaudi ?\d?|ponte vecchio|flex ?\d{3}|b5[78]0|max 1[15]\d0)\b",
+        "Intel",
+        "CUDA runs on NVIDIA's GPUs only. PyTorch 2.5 and newer has builds for Intel's GPUs, device \"xpu\", on its "
+        "own "
+        "index (…/whl/xpu); ONNX Runtime has onnxruntime-openvino",
+    ),
+    (
+        r"\b(apple|mac(book|os)?|m[1-5]( (pro|max|ultra))?|metal|mps)\b",
+        "Apple",
+        "CUDA runs on NVIDIA's GPUs only, and has none for macOS. On Apple's, PyTorch's ordinary wheel uses Metal as "
+        'device "mps", TensorFlow takes tensorflow-metal, MLX is Apple\'s own',
+    ),
+)
+"""Other makers' GPUs as people write them, the maker, and what can be said to their owners."""
 
 
 def by_pci(device_id: str) -> GpuRow | None:
@@ -97,7 +134,14 @@ def by_pci(device_id: str) -> GpuRow | None:
 
 def by_name(name: str) -> GpuRow | None:
     """The GPU that a driver, a log or a person calls `name`; memory sizes, form factors and slices are overlooked."""
-    words = _words(name)
+    for words in _spellings(name):
+        row = _exact(words)
+        if row:
+            return row
+    return next((row for words in _spellings(name) if (row := _within(name, words))), None)
+
+
+def _exact(words: list[str]) -> GpuRow | None:
     index = _index()
     while words:
         row = index.get(" ".join(words))
@@ -107,6 +151,23 @@ def by_name(name: str) -> GpuRow | None:
             return None
         words = words[:-1]
     return None
+
+
+def _within(name: str, words: list[str]) -> GpuRow | None:
+    """A part of longer names, where all of them are of one capability: "RTX PRO 6000" of both its editions."""
+    text = " ".join(words)
+    if len(text) < 4:
+        return None
+    found = [row for key, row in _index().items() if f" {text} " in f" {key} "]
+    if len({row.capability for row in found}) != 1:
+        return None
+    return GpuRow(_full(" ".join(name.split())), found[0].capability, found[0].source)
+
+
+def other_maker(name: str) -> tuple[str, str] | None:
+    """The maker of a GPU that is not NVIDIA's, and what can be said; None where the name tells of none."""
+    text = " ".join(_plain(name))
+    return next(((maker, said) for pattern, maker, said in OTHERS if re.search(pattern, text)), None)
 
 
 def names() -> tuple[str, ...]:
@@ -149,9 +210,24 @@ def _plain(name: str) -> list[str]:
     return re.sub(r"\((tm|r)\)|[®™(),/\[\]-]", " ", name.lower()).split()
 
 
+_GLUED = re.compile(r"\b(rtx|gtx|gts|gt|quadro|titan|tesla|jetson|geforce|nvidia)(?=[a-z]?\d)")
+_SUFFIX = re.compile(r"(?<=\d)(ti|super|laptop|mobile|gb|ada|(?<=\d{4})d)(?=\b|super|laptop)")
+_COUNT = re.compile(r"^\s*\d+\s*(x|×|\*)\s+|\s+(x|×|\*)\s*\d+\s*$")
+
+
 def _words(name: str) -> list[str]:
     """The words that matter; '3050ti' is '3050 ti'."""
     return [word for word in _plain(re.sub(r"(?<=\d{4})ti\b", " ti", name.lower())) if word not in _NOISE]
+
+
+def _spellings(name: str) -> list[list[str]]:
+    """The words of a name as it is written, then as people may have meant it: rtx3090ti, 3090, 2x RTX_3090."""
+    plain = _COUNT.sub("", name.lower()).replace("_", " ")
+    apart = _words(_SUFFIX.sub(r" \1 ", _GLUED.sub(r"\1 ", plain)))
+    out = [_words(name), apart]
+    if apart and re.fullmatch(r"\d{3,4}", apart[0]):
+        out += [["rtx", *apart], ["gtx", *apart]]
+    return out
 
 
 @lru_cache(maxsize=1)

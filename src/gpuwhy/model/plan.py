@@ -12,7 +12,7 @@ System = Literal["linux", "windows", "wsl"]
 Role = Literal["framework", "companion", "library", "other"]
 Why = Literal[
     "version", "python", "platform", "driver", "gpu", "library", "yanked", "gone", "broken", "preview", "cpu", "pin",
-    "set", "libc",
+    "set", "libc", "unknown",
 ]  # fmt: skip
 
 
@@ -78,6 +78,7 @@ class Choice(msgspec.Struct, frozen=True):
     backend: str = ""  # cu126: only on PyTorch's own index
     build: bool = False  # has no wheel: is compiled where it is installed
     cured: bool = False  # broken as published, and works with the set's `environment`
+    needs_first: tuple[str, ...] = ()  # packages that must be there before it is compiled
     lines: tuple[Line, ...] = ()
 
 
@@ -131,6 +132,7 @@ class Proposal(msgspec.Struct, frozen=True):
     lines: tuple[Line, ...] = ()
     notes: tuple[str, ...] = ()
     ways: tuple[Way, ...] = ()
+    unsure: tuple[str, ...] = ()  # what nobody could read of the set: it may work, and is not known to
 
 
 class Conflict(msgspec.Struct, frozen=True):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from packaging.specifiers import SpecifierSet
 
 from gpuwhy.knowledge.caps import BROKEN, caps
+from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.installs import PRELOADS
-from gpuwhy.knowledge.releases import evidence_of, family, projects
+from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.model.fact import Source
 from gpuwhy.model.plan import Cap, Choice, Line, Machine, Passed, Plan, Proposal, SystemPart, Wish
 from gpuwhy.model.version import major_minor
@@ -17,10 +18,11 @@ from gpuwhy.plan.candidates import fitting_driver, how_it_runs, named_gpu, parse
 from gpuwhy.plan.conflict import conflict, old_driver
 from gpuwhy.plan.machine import PYTHONS
 from gpuwhy.plan.names import ALIKE, SWAPPED, root
+from gpuwhy.plan.possible import is_other, possible
 from gpuwhy.plan.resolve import Catalogue, Found, Impossible, resolve
 from gpuwhy.plan.roots import FRAMEWORKS, Candidate, framework_of
 from gpuwhy.plan.ways import ways
-from gpuwhy.plan.wishes import WishError, applies, joined
+from gpuwhy.plan.wishes import applies
 
 __all__ = ["Machine", "Plan", "Proposal", "Wish", "attempt", "plan", "possible"]
 
@@ -32,86 +34,49 @@ def plan(wishes: Sequence[Wish], machine: Machine, least_change: bool = False) -
     if isinstance(found, Proposal) and not old_driver(machine):
         return Plan(tuple(wishes), machine, proposal=found)
     against = found if isinstance(found, Impossible) else Impossible((), ())
-    told = conflict(wishes, machine, against, lambda w, m: attempt(w, m, least_change))
+    told = conflict(wishes, machine, against, lambda w, m, near=None: attempt(w, m, least_change, near))
     return Plan(tuple(wishes), machine, conflict=told)
 
 
-def attempt(wishes: Sequence[Wish], machine: Machine, least_change: bool = False) -> Proposal | Impossible:
-    """A proposal, or what stood against it; markers are read for the Python that comes out."""
+def attempt(
+    wishes: Sequence[Wish], machine: Machine, least_change: bool = False, near: Mapping[str, str] | None = None
+) -> Proposal | Impossible:
+    """A proposal, or what stood against it; `near` are releases to stay close to."""
     tries = [machine.python] if machine.python else [""]
     if machine.python and not machine.fixed_python:
         tries.append("")
-    last: Impossible | None = None
     for python in tries:
-        held = [w for w in wishes if applies(w, machine, python or PYTHONS[0])]
         try:
-            catalogue = Catalogue(machine, held, least_change)
-            found = resolve(catalogue, python)
-            again = [w for w in wishes if applies(w, machine, found.python)]
-            if again != held:
-                held = again
-                catalogue = Catalogue(machine, held, least_change)
-                found = resolve(catalogue, found.python)
+            return _tried(wishes, machine, python, least_change, near)
         except Impossible as impossible:
             last = impossible
-            continue
-        return _proposal(held, machine, catalogue, found)
-    assert last is not None
     return last
 
 
-def possible(wishes: Sequence[Wish]) -> None:
-    """Raise for a specifier that no release, on any platform, meets."""
-    if not any(not w.constraint and not _is_other(w) for w in wishes):
-        for wish in wishes:
-            if wish.url and (root(wish.name) or wish.name in projects()):
-                at = f"{wish.where}: " if wish.where else ""
-                raise WishError(f"{at}{wish.name} comes from a URL, and its build is not known; name a release of it")
-        names = ", ".join(w.name or w.url for w in wishes if not w.constraint) or "nothing"
-        raise WishError(f"{names}: no package that uses a GPU is among them (gpuwhy releases lists those it knows)")
-    for wish in wishes:
-        name = root(wish.name) or wish.name
-        together = [w for w in wishes if (root(w.name) or w.name) == name and w.specifier]
-        if together and wish is together[-1]:
-            _exists(name, together)
-
-
-def _exists(name: str, wishes: list[Wish]) -> None:
-    spec = joined(w.specifier for w in wishes)
-    versions = _versions(name)
-    if not versions or any(spec.contains(v, prereleases=True) for v in versions):
-        return
-    where = f"{wishes[-1].where}: " if wishes[-1].where else ""
-    said = " and ".join(f"{w.name}{w.specifier}" for w in wishes)
-    raise WishError(f"{where}no release meets {said}{_near(spec, versions)}")
-
-
-def _near(spec: SpecifierSet, versions: list[str]) -> str:
-    """The releases on both sides of a version that does not exist; of several clauses none is the one that fails."""
-    if len(spec) != 1:
-        return ""
-    pin = parsed(next(iter(spec)).version.removesuffix(".*"))
-    near = sorted(versions, key=parsed)
-    both = [*[v for v in near if parsed(v) < pin][-1:], *[v for v in near if parsed(v) > pin][:1]]
-    return f"; nearest {'are' if len(both) > 1 else 'is'} {' and '.join(both)}" if both else ""
-
-
-def _versions(name: str) -> list[str]:
-    sources = {"tensorflow": ("tensorflow", "tensorflow-gpu"), "jax": ("jaxlib",)}
-    names = sources.get(name, (name,))
-    if name == "cupy":
-        names = tuple(p for p in projects() if p.startswith("cupy-cuda"))
-    return [row.version for known in map(family, names) if known for row in known.rows]
-
-
-def _is_other(wish: Wish) -> bool:
-    return bool(wish.url) or (not root(wish.name) and wish.name not in projects())
+def _tried(
+    wishes: Sequence[Wish], machine: Machine, python: str, least_change: bool, near: Mapping[str, str] | None
+) -> Proposal:
+    """A proposal, or Impossible; markers are read for the Python that comes out."""
+    held: list[Wish] = []
+    for _ in range(2):
+        again = [w for w in wishes if applies(w, machine, python or PYTHONS[0])]
+        if held and again == held:
+            break
+        held = again
+        catalogue = Catalogue(machine, held, least_change, near=near)
+        found = resolve(catalogue, python)
+        python = found.python
+    return _proposal(held, machine, catalogue, found)
 
 
 def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, found: Found) -> Proposal:
     asked = {root(w.name) or w.name for w in wishes if not w.constraint}
-    chosen = list(found.chosen.values())
-    choices = tuple(_choice(one, machine, one.root in asked) for one in chosen if one.role != "library")
+    order = {name: n for n, name in enumerate(dict.fromkeys(root(w.name) or w.name for w in wishes))}
+    chosen = sorted(found.chosen.values(), key=lambda one: order.get(one.root, len(order)))
+    limited = {root(w.name) or w.name for w in wishes if w.specifier}
+    choices = tuple(
+        _choice(_pinned(one, limited), machine, one.root in asked) for one in chosen if one.role != "library"
+    )
     kept = {one.root: why for one in chosen if one.role == "library" and (why := held(one, chosen, catalogue))}
     libraries = tuple(
         _choice(one, machine, one.root in asked or one.root in kept)
@@ -132,6 +97,7 @@ def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, fo
         (*_newer(found), *_not_together(chosen, catalogue)),
         (*machine.lines, *_lines(chosen, machine), *(Line("know", _kept(found.chosen[n], w)) for n, w in kept.items())),
         (*notes, *_notes(chosen, machine, found)),
+        unsure=tuple(f"{found.chosen[name].row.name}: {why}" for name, why in found.unsure.items()),
     )
     return msgspec.structs.replace(out, ways=ways(out, machine))
 
@@ -149,9 +115,22 @@ def _choice(one: Candidate, machine: Machine, asked: bool) -> Choice:
         runs,
         asked,
         one.backend,
-        row.platform == "source",
+        _is_compiled(one),
         BROKEN.find(row.name, row.version) is not None,
+        needs_first=tuple(dict.fromkeys(name for floor in floors(row.name, row.version) for name in floor.builds)),
     )
+
+
+def _pinned(one: Candidate, limited: set[str]) -> Candidate:
+    """A release that the installer would choose itself is pinned where the user limits it."""
+    if "==" in one.requirement or one.root not in limited:
+        return one
+    return msgspec.structs.replace(one, requirement=f"{one.root}=={one.row.version}")
+
+
+def _is_compiled(one: Candidate) -> bool:
+    """Whether a release is compiled against the installed torch; a mere stub of a source is not."""
+    return one.row.platform == "source" and any(row.builds for row in floors(one.row.name, one.row.version))
 
 
 def held(one: Candidate, chosen: list[Candidate], catalogue: Catalogue) -> str:
@@ -176,6 +155,10 @@ def caps_of(chosen: list[Candidate]) -> tuple[Cap, ...]:
         for one in chosen
         for row in caps(framework_of(one.root), one.row.version)
     }
+    for one in chosen:
+        for floor in floors(one.row.name, one.row.version):
+            why = f"{one.row.name} {one.row.version} needs it and does not ask for it"
+            rows |= {text: Cap(text, why, floor.source) for text in floor.adds}
     return tuple(rows.values())
 
 
@@ -187,15 +170,23 @@ def _system(chosen: list[Candidate], machine: Machine) -> tuple[SystemPart, ...]
             out.append(SystemPart("CUDA", one.row.cuda, f"{who} brings no CUDA libraries"))
             if isinstance(one.row.cudnn, str) and one.root != "cupy":
                 out.append(SystemPart("cuDNN", one.row.cudnn, f"{who} was compiled with it"))
-        if one.row.platform == "source":
-            cuda = next((c.row.cuda for c in chosen if c.root == "torch" and isinstance(c.row.cuda, str)), "")
-            out.append(SystemPart("nvcc", cuda, f"{who} has no wheel and is compiled while it is installed"))
+        out += _compiler(one, chosen)
     needs = [(fitting_driver(str(c.row.cuda), machine.system), c) for c in chosen if isinstance(c.row.cuda, str)]
     known = [(driver, c) for driver, c in needs if driver and c.role == "framework"]
     if known and not machine.driver:
         driver, one = max(known, key=lambda pair: parsed(pair[0]))
         out.append(SystemPart("driver", driver, f"{one.row.name} {one.row.version} is built for CUDA {one.row.cuda}"))
     return tuple(out)
+
+
+def _compiler(one: Candidate, chosen: list[Candidate]) -> list[SystemPart]:
+    """nvcc of torch's CUDA, where something is compiled on the machine."""
+    when = next((row.compiler for row in floors(one.row.name, one.row.version) if row.compiler), "")
+    if not when:
+        return []
+    cuda = next((c.row.cuda for c in chosen if c.root == "torch" and isinstance(c.row.cuda, str)), "")
+    who = f"{one.row.name} {one.row.version}"
+    return [SystemPart("nvcc", cuda, f"{who} is compiled {when}")]
 
 
 def _environment(chosen: list[Candidate], python: str) -> tuple[tuple[str, str], ...]:
@@ -226,20 +217,27 @@ def _lines(chosen: list[Candidate], machine: Machine) -> list[Line]:
 
 
 def _notes(chosen: list[Candidate], machine: Machine, found: Found) -> list[str]:
-    out = [f"{one.row.name} {one.row.version}: {found.unsure[one.root]}" for one in chosen if one.root in found.unsure]
-    for one in chosen:
-        flaw = BROKEN.find(one.row.name, one.row.version)
-        if flaw:
-            out.append(f"{one.row.name} {one.row.version} {flaw.text}: LD_LIBRARY_PATH cures it")
-        if framework_of(one.root) in PRELOADS and "[" in one.requirement:
-            call = PRELOADS[framework_of(one.root)]
-            out.append(f"{one.row.name} looks into these wheels only after {call} or import torch")
-        if one.backend:
-            guess = "; its GPU code is taken from the Linux wheel of the same CUDA" if one.guessed else ""
-            out.append(f"torch {one.row.version} for CUDA {one.row.cuda} is on PyTorch's own index alone{guess}")
+    out = [note for one in chosen for note in _own_notes(one)]
     if machine.python and found.python != machine.python:
         out.append(f"Python {machine.python} has no wheels of this set: Python {found.python} is needed")
     return out
+
+
+def _own_notes(one: Candidate) -> list[str]:
+    """What is said of one release beside its requirement."""
+    who = f"{one.row.name} {one.row.version}"
+    out = []
+    flaw = BROKEN.find(one.row.name, one.row.version)
+    if flaw:
+        out.append(f"{who} {flaw.text}: LD_LIBRARY_PATH cures it")
+    if framework_of(one.root) in PRELOADS and "[" in one.requirement:
+        call = PRELOADS[framework_of(one.root)]
+        out.append(f"{one.row.name} looks into these wheels only after {call} or import torch")
+    if one.backend:
+        out.append(f"torch {one.row.version} for CUDA {one.row.cuda} is on PyTorch's own index alone")
+    if one.shares:
+        out.append(f"{who} without its extra and-cuda, which pins other wheels: it finds those that torch brings")
+    return [*out, *(row.note for row in floors(one.row.name, one.row.version) if row.note)]
 
 
 def _others(wishes: Sequence[Wish], found: Found) -> tuple[tuple[Wish, ...], list[str]]:
@@ -247,7 +245,7 @@ def _others(wishes: Sequence[Wish], found: Found) -> tuple[tuple[Wish, ...], lis
     notes = [SWAPPED[w.name] for w in wishes if w.name in SWAPPED]
     if any(w.name == "tensorflow-gpu" for w in wishes) and found.chosen["tensorflow"].row.name == "tensorflow":
         notes.append("tensorflow-gpu ended with 2.12; since 2.1 tensorflow is the same build")
-    others = [w for w in wishes if _is_other(w)]
+    others = [w for w in wishes if is_other(w)]
     series = major_minor(found.chosen["tensorflow"].row.version) if "tensorflow" in found.chosen else ""
     if series:
         others = [_alike(w, series) if w.name in ALIKE and not w.specifier and not w.url else w for w in others]
@@ -282,8 +280,9 @@ def _not_together(chosen: list[Candidate], catalogue: Catalogue) -> list[Passed]
             if parsed(c.row.version) > parsed(one.row.version) and spec.contains(c.row.version, prereleases=True)
         ]
         groups: dict[str, list[str]] = {}
+        doubts = {id(c): verdict.unsure for c, verdict in catalogue.of(one.root)}
         for other in newer:
-            groups.setdefault(_why_not(other, one, chosen), []).append(other.row.version)
+            groups.setdefault(doubts[id(other)] or _why_not(other, one, chosen), []).append(other.row.version)
         out += [Passed(one.root, tuple(dict.fromkeys(v)), "set", why) for why, v in groups.items()]
     return out
 

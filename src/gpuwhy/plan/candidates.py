@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
@@ -9,9 +11,11 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.caps import BROKEN, NEWEST_MINOR, OLDEST_GPU_OF
+from gpuwhy.knowledge.caps import BROKEN, NEWEST_MINOR, ptx_trouble
 from gpuwhy.knowledge.drivers import cuda_of_driver, floor
 from gpuwhy.knowledge.flavours import compiles_at_run_time
+from gpuwhy.knowledge.floors import floors
+from gpuwhy.knowledge.guests import Guest, guests, is_guest, requires_python, takes_python
 from gpuwhy.knowledge.platforms import dropped
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.model.plan import Gpu, Machine, Why
@@ -52,21 +56,63 @@ def specifier(text: str) -> SpecifierSet:
     return SpecifierSet(text)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def rows_of(name: str, platform: str) -> tuple[Release, ...]:
-    """The rows of a project that install on a platform, newest first; sources where there is no wheel."""
-    known = family(name)
-    rows = [row for row in known.rows if row.platform in (platform, "any", "source")] if known else []
+    """The rows of a project that install on a platform, newest first; sources where it never has wheels."""
+    rows = [row for row in _all_rows(name) if row.platform in (platform, "any", "source")]
     wheels = [row for row in rows if row.platform != "source"]
-    kept = {row.version: row for row in wheels or rows}
+    kept = {row.version: row for row in (wheels if _has_wheels(name) else rows)}
     return tuple(sorted(kept.values(), key=lambda row: parsed(row.version), reverse=True))
 
 
+@lru_cache(maxsize=256)
+def elsewhere(name: str) -> tuple[Release, ...]:
+    """The wheels of the newest release of a project on any platform: what is told where this one has none."""
+    rows = [row for row in _all_rows(name) if row.platform != "source" and not parsed(row.version).is_prerelease]
+    newest = max((row.version for row in rows), key=parsed, default="")
+    return tuple(row for row in rows if row.version == newest)
+
+
+@lru_cache(maxsize=256)
+def _all_rows(name: str) -> tuple[Release, ...]:
+    known = family(name)
+    if known:
+        return known.rows
+    return tuple(row for guest in guests(name) for row in _of_guest(name, guest))
+
+
+def _of_guest(name: str, guest: Guest) -> list[Release]:
+    """The rows of a guest, as if they were harvested in full."""
+    pairs = guest.asks if guest.asks is not None else msgspec.UNSET
+    tags = guest.tags or ("3",)
+    return [
+        Release(name, guest.version, platform, tags, (), "", "", {}, guest.uploaded, pairs=pairs)
+        for platform in guest.platforms
+    ]
+
+
+@lru_cache(maxsize=256)
+def _has_wheels(name: str) -> bool:
+    """Whether a project's newest release comes as wheels, on whatever platform: old sources are then no way out."""
+    finals = [row for row in _all_rows(name) if not parsed(row.version).is_prerelease] or _all_rows(name)
+    newest = max((row.version for row in finals), key=parsed, default="")
+    return any(row.version == newest and row.platform != "source" for row in finals)
+
+
+@lru_cache(maxsize=8192)
+def demanded_python(name: str, version: str) -> str:
+    """What a release demands of Python, by the index."""
+    if is_guest(name) and family(name) is None:
+        return next((guest.python for guest in guests(name) if guest.version == version), "")
+    return requires_python(name, version)
+
+
 def pythons_of(row: Release) -> frozenset[str]:
-    """Every Python that a release installs on; a source installs on all, a wheel tagged py39 on 3.9 and newer."""
-    if row.platform == "source":
-        return frozenset(PYTHONS)
-    return _pythons(row.pythons, "-py3" in row.file) - BROKEN.pythons(row.name, row.version)
+    """Every Python that a release installs on: by its wheels' tags, and by what it demands of Python."""
+    tagged = frozenset(PYTHONS) if row.platform == "source" else _pythons(row.pythons, "-py3" in row.file)
+    demand = demanded_python(row.name, row.version)
+    fitting = frozenset(p for p in tagged if takes_python(demand, p)) if demand else tagged
+    return fitting - BROKEN.pythons(row.name, row.version)
 
 
 @lru_cache(maxsize=1024)
@@ -86,28 +132,79 @@ def allowed_pythons(machine: Machine) -> tuple[str, ...]:
 
 def judge(row: Release, machine: Machine, named: bool, framework: str = "") -> Verdict:
     """Whether a release may be chosen; `named` is a pin of this very release, which even a flawed one honours."""
+    refused = next((verdict for verdict in _reasons(row, machine, named, framework) if verdict.kind), None)
+    return refused or _hardware(row, machine, named)
+
+
+def _reasons(row: Release, machine: Machine, named: bool, framework: str) -> Iterator[Verdict]:
+    """What may speak against a release before its CUDA is looked at, one after the other."""
+    yield _platform(row, machine, framework)
+    yield _published(row, named)
+    yield _python(row, machine)
+    yield _floor(row, machine)
+
+
+_JETSON = ("5.3", "6.2", "7.2", "8.7")
+
+
+def _platform(row: Release, machine: Machine, framework: str) -> Verdict:
+    """Whether the platform has a build with CUDA at all."""
+    board = next((card for card in machine.gpus if card.capability in _JETSON), None)
+    if board and machine.machine == "aarch64":
+        return Verdict(
+            "platform",
+            f"{named_gpu(board)} runs NVIDIA's JetPack, and the aarch64 wheels of the package index are made "
+            "for servers: take NVIDIA's wheels for your JetPack release, or its l4t containers",
+        )
     if row.cuda is None and framework:
         gone = dropped(framework, row.version, machine.platform.split("-")[0], machine.machine, "glibc")
-        return Verdict("platform" if gone else "cpu", gone.text if gone else "is built without CUDA for this platform")
+        if gone is None:
+            return Verdict("cpu", "is built without CUDA for this platform")
+        return Verdict("platform", f"{gone.text}{f': {gone.instead}' if gone.instead else ''}")
+    return Verdict()
+
+
+def _published(row: Release, named: bool) -> Verdict:
+    """Whether a release is one to take: not withdrawn, no preview, not broken."""
     if row.yanked and not named:
         return Verdict("yanked", "was withdrawn by its makers")
     if row.gone:
         return Verdict("gone", "is no longer on the package index")
     if parsed(row.version).is_prerelease and not named:
-        return Verdict("preview", "is a release candidate")
+        return Verdict("preview", "is a release candidate" if "rc" in row.version else "is a preview")
     flaw = BROKEN.find(row.name, row.version)
     if flaw and not (named and flaw.cure):
         return Verdict("broken", flaw.text)
-    if not pythons_of(row) & set(allowed_pythons(machine)):
-        return Verdict("python", f"has no wheel for Python {machine.python or 'any that is known'}")
-    return _hardware(row, machine)
+    return Verdict()
 
 
-def _hardware(row: Release, machine: Machine) -> Verdict:
-    oldest = OLDEST_GPU_OF.get(row.name)
-    for card in machine.gpus if oldest else ():
-        if not at_least(card.capability, str(oldest)):
-            return Verdict("gpu", f"is made for compute capability {oldest} and newer, not for {named_gpu(card)}")
+def _python(row: Release, machine: Machine) -> Verdict:
+    if pythons_of(row) & set(allowed_pythons(machine)):
+        return Verdict()
+    return Verdict("python", f"has no wheel for Python {machine.python or 'any that is known'}")
+
+
+def _floor(row: Release, machine: Machine) -> Verdict:
+    """What is known of a package's needs and stands in no metadata: systems and the oldest GPU."""
+    system = "windows" if machine.system == "windows" else "linux"
+    for floor_row in floors(row.name, row.version):
+        if floor_row.systems and system not in floor_row.systems:
+            return Verdict("platform", f"{row.name} runs on {' and '.join(floor_row.systems).title()} only")
+        for card in machine.gpus if floor_row.gpu else ():
+            if not at_least(card.capability, floor_row.gpu):
+                least = f"is made for compute capability {floor_row.gpu} and newer"
+                return Verdict("gpu", f"{least}, not for {named_gpu(card)}")
+    return Verdict()
+
+
+_ON_ITS_OWN = re.compile(r"paddlepaddle-gpu|mxnet-cu.+|tensorflow(-gpu)?|onnxruntime-gpu|torch|cupy-.+|jax-cuda.+")
+"""Packages whose GPU code is all their own: what others use is torch's."""
+
+
+def _hardware(row: Release, machine: Machine, named: bool) -> Verdict:
+    if row.cuda is msgspec.UNSET and _ON_ITS_OWN.fullmatch(row.name) and (machine.gpus or machine.driver):
+        unread = "for which CUDA it was built was never read"
+        return Verdict(unsure=unread) if named else Verdict("unknown", unread)
     if row.cuda is None or not isinstance(row.cuda, str):
         return Verdict()
     driver = driver_verdict(row.cuda, machine)
@@ -118,7 +215,7 @@ def _hardware(row: Release, machine: Machine) -> Verdict:
         code = gpu_verdict(row, machine, card.capability)
         if code.kind:
             return msgspec.structs.replace(code, why=code.why.replace("{gpu}", named_gpu(card)))
-        unsure = unsure or code.unsure
+        unsure = unsure or code.unsure.replace("{gpu}", named_gpu(card))
     return Verdict(unsure=unsure)
 
 
@@ -131,6 +228,8 @@ def driver_verdict(cuda: str, machine: Machine) -> Verdict:
         return Verdict()
     system = "windows" if machine.system == "windows" else "linux"
     known = floor(cuda if "." in cuda else f"{cuda}.0", system)
+    if known is None and numbers(speaks)[0] < numbers(cuda)[0]:
+        return Verdict("driver", f"is built for CUDA {cuda}, and driver {machine.driver} speaks CUDA {speaks} at most")
     if known is None:
         return Verdict(unsure=f"which driver for {system.title()} CUDA {cuda} needs at least is not published")
     branch_only = "." not in machine.driver
@@ -146,13 +245,20 @@ def gpu_verdict(row: Release, machine: Machine, capability: str) -> Verdict:
     if compiles_at_run_time(row.name.split("-cuda")[0]):
         return Verdict() if knows(cuda, capability) else Verdict("gpu", f"CUDA {cuda} does not compile for {{gpu}}")
     if not isinstance(row.sass, tuple) or not isinstance(row.ptx, tuple):
-        return Verdict(unsure="which GPUs it has code for is not known")
+        return bounded(cuda, capability)
     how = archs.runs_on(row.sass, row.ptx, capability)
     if how == "no":
         return Verdict("gpu", f"carries GPU code for {spelled(row)}, none for {{gpu}}")
     if how == "ptx":
         return _by_ptx(row, machine, capability)
     return Verdict()
+
+
+def bounded(cuda: str, capability: str) -> Verdict:
+    """What the CUDA release alone says of a build that nobody read: what it cannot compile for is not in it."""
+    if not knows(cuda, capability):
+        return Verdict("gpu", f"is built with CUDA {cuda}, which makes no code for {{gpu}}")
+    return Verdict(unsure="which GPUs it has code for was not read; its CUDA could make it for {gpu}")
 
 
 def _by_ptx(row: Release, machine: Machine, capability: str) -> Verdict:
@@ -162,14 +268,16 @@ def _by_ptx(row: Release, machine: Machine, capability: str) -> Verdict:
         return Verdict(
             "driver", f"has only PTX of CUDA {cuda} for {{gpu}}, newer than driver {machine.driver} compiles"
         )
-    if not isinstance(row.requires, dict) and not knows(cuda, capability):
+    brings = isinstance(row.requires, dict) and row.requires
+    if not brings and not knows(cuda, capability):
         with_cudnn = f" and cuDNN {row.cudnn}" if isinstance(row.cudnn, str) else ""
         return Verdict(
             "gpu",
             f"carries GPU code for {spelled(row)}, and wants CUDA {cuda}{with_cudnn}, whose libraries have no code "
             "for {gpu}",
         )
-    return Verdict()
+    trouble = ptx_trouble(row.name, row.version, capability)
+    return Verdict(unsure=trouble.text if trouble else "")
 
 
 _LEGACY = {"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}

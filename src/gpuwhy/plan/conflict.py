@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from gpuwhy.knowledge import archs
+from gpuwhy.knowledge.floors import BESIDE_THE_INDEX
 from gpuwhy.knowledge.migrations import crossed
-from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.plan import Conflict, Line, Machine, Passed, Proposal, Wish
-from gpuwhy.model.version import major_minor, numbers
-from gpuwhy.plan.candidates import fitting_driver, named_gpu, oldest_glibc, parsed, rows_of, specifier
-from gpuwhy.plan.names import root
+from gpuwhy.model.version import numbers
+from gpuwhy.plan.candidates import named_gpu, parsed, specifier
+from gpuwhy.plan.names import is_planned, root
+from gpuwhy.plan.nearest import Attempt, nearest
+from gpuwhy.plan.nearest import series_of as series_of
 from gpuwhy.plan.resolve import Impossible
 
-Attempt = Callable[[Sequence[Wish], Machine], "Proposal | Impossible"]
-_ASIDE = ("preview", "yanked", "gone", "broken")
+_ASIDE = ("preview", "yanked", "gone", "broken", "unknown")
 _RANK = (
     "gpu",
     "driver",
@@ -30,6 +31,7 @@ _RANK = (
     "yanked",
     "gone",
     "preview",
+    "unknown",
     "version",
 )
 
@@ -40,17 +42,19 @@ def conflict(wishes: Sequence[Wish], machine: Machine, found: Impossible, attemp
     inner = attempt(core, machine) if core else found
     blame = inner if isinstance(inner, Impossible) else found
     text = _text(core, machine, blame) + _series(core, machine, blame, attempt) + _apart(core, machine, attempt)
-    given_up, nearest = _nearest(core, wishes, machine, attempt)
+    given_up, found_near = nearest(core, wishes, machine, attempt, "driver" if old_driver(machine) else "")
     moves: tuple[str, ...] = ()
-    if nearest is not None:
-        moves = tuple(dict.fromkeys(m for wish in core for m in _migration(wish, nearest)))
-    lines = (*machine.lines, *(Line("know", _group(p)) for p in _ordered(blame.passed)[:6]))
-    return Conflict(text, lines, blame.passed, given_up, nearest, moves)
+    if found_near is not None:
+        moves = tuple(dict.fromkeys(m for wish in core for m in _migration(wish, found_near)))
+    beside = [BESIDE_THE_INDEX[w.name] for w in core if w.name in BESIDE_THE_INDEX and machine.system != "windows"]
+    told = [Line("know", said, where) for said, where in beside]
+    lines = (*machine.lines, *(Line("know", _group(p)) for p in _ordered(blame.passed)[:6]), *told)
+    return Conflict(text, lines, blame.passed, given_up, found_near, moves)
 
 
 def smallest(wishes: Sequence[Wish], machine: Machine, attempt: Attempt) -> list[Wish]:
     """The wishes that cannot be met together: one after the other is left out as long as it still fails."""
-    kept = [w for w in wishes if root(w.name) or w.name in projects() or w.constraint]
+    kept = [w for w in wishes if is_planned(w.name) or w.constraint]
     for wish in list(kept):
         rest = [w for w in kept if w is not wish]
         if any(not w.constraint for w in rest) and isinstance(attempt(rest, machine), Impossible):
@@ -163,105 +167,9 @@ def old_driver(machine: Machine) -> str:
     return ""
 
 
-def _nearest(
-    core: Sequence[Wish], wishes: Sequence[Wish], machine: Machine, attempt: Attempt
-) -> tuple[str, Proposal | None]:
-    for said, changed_wishes, changed in _relaxed(core, wishes, machine):
-        found = attempt(changed_wishes, changed)
-        if isinstance(found, Proposal):
-            return said(found), found
-    return "", None
-
-
-def _relaxed(
-    core: Sequence[Wish], wishes: Sequence[Wish], machine: Machine
-) -> Iterator[tuple[Callable[[Proposal], str], Sequence[Wish], Machine]]:
-    """What could be given up, the cheapest first; what is to be kept comes last."""
-    free = [msgspec.structs.replace(w, specifier="") if any(w is c for c in core) else w for w in wishes]
-    pinned = any(w.specifier for w in core)
-    near = [series_of(w) if any(w is c for c in core) else w for w in wishes]
-    other = msgspec.structs.replace(machine, python="", fixed_python=False)
-    newest = msgspec.structs.replace(machine, driver=_newest_driver(machine))
-    both = msgspec.structs.replace(newest, python="", fixed_python=False)
-    linux = msgspec.structs.replace(machine, system="wsl")
-    newer = msgspec.structs.replace(machine, libc="")
-    fixed = machine.fixed_python
-    steps: list[tuple[tuple[str, ...], bool, Sequence[Wish], Machine]] = [
-        (("version",), near != list(wishes), near, machine),
-        (("python",), fixed, wishes, other),
-        (("version",), pinned, free, machine),
-        (("version", "python"), pinned and fixed, free, other),
-        (("system",), machine.system == "windows", wishes, linux),
-        (("libc",), bool(machine.libc), wishes, newer),
-        (("driver",), bool(machine.driver), wishes, newest),
-        (("driver", "python"), bool(machine.driver) and fixed, wishes, both),
-        (
-            ("system", "version", "python"),
-            machine.system == "windows",
-            free,
-            msgspec.structs.replace(other, system="wsl"),
-        ),
-        (("driver", "version"), bool(machine.driver) and pinned, free, newest),
-        (("driver", "version", "python"), bool(machine.driver), free, both),
-    ]
-    if old_driver(machine):
-        steps = [step for step in steps if "driver" in step[0]]
-    steps.sort(key=lambda step: any(part in machine.keep for part in step[0]))
-    for parts, sensible, changed_wishes, changed in steps:
-        if sensible:
-            yield _teller(parts, machine), changed_wishes, changed
-
-
-def series_of(wish: Wish) -> Wish:
-    """A pinned release as any of its minor series: ==2.15.0 → ==2.15.*."""
-    pin = wish.specifier.removeprefix("==")
-    if not wish.specifier.startswith("==") or "," in pin or pin.endswith(".*") or len(numbers(pin)) < 3:
-        return wish
-    return msgspec.structs.replace(wish, specifier=f"=={major_minor(pin)}.*")
-
-
-def _teller(parts: tuple[str, ...], machine: Machine) -> Callable[[Proposal], str]:
-    def tell(found: Proposal) -> str:
-        said = {
-            "python": f"Python {found.python} instead of {machine.python}",
-            "version": "another release: " + ", ".join(f"{c.package} {c.version}" for c in found.choices if c.asked),
-            "driver": f"driver {_driver(machine, found)} instead of {machine.driver}",
-            "system": "WSL 2 instead of native Windows",
-            "libc": f"a distribution or container with {_glibc(found, machine)} or newer instead of {machine.libc}",
-        }
-        kept = [part for part in parts if part in machine.keep]
-        tail = f" (this gives up --keep {','.join(kept)})" if kept else ""
-        return " and ".join(said[part] for part in parts) + tail
-
-    return tell
-
-
-def _driver(machine: Machine, found: Proposal) -> str:
-    """The driver that the nearest set needs."""
-    branch = _newest_driver(machine)
-    floors = [fitting_driver(c.cuda, machine.system) for c in found.choices if c.cuda and c.role == "framework"]
-    branches = [archs.first_driver_branch(card.capability, machine.system) for card in machine.gpus]
-    firsts = [str(first) for first in branches if first]
-    oldest = max(filter(None, [*floors, *firsts]), key=parsed, default="")
-    return f"{branch} (the newest branch that drives the GPU)" if branch else f"{oldest} or newer"
-
-
-def _glibc(found: Proposal, machine: Machine) -> str:
-    """The glibc that a set needs."""
-    names = [("jaxlib" if c.package == "jax" else c.package, c.version) for c in (*found.choices, *found.libraries)]
-    rows = [row for name, version in names for row in rows_of(name, machine.platform) if row.version == version]
-    return f"glibc {max((oldest_glibc(row.systems) for row in rows), key=numbers, default='')}".rstrip()
-
-
-def _newest_driver(machine: Machine) -> str:
-    """The newest branch that drives every GPU; '' where today's does."""
-    lasts = [last for card in machine.gpus if (last := archs.last_driver_branch(card.capability))]
-    return min((last[1:] for last in lasts), key=int) if lasts else ""
-
-
-def _migration(wish: Wish, nearest: Proposal) -> Iterator[str]:
+def _migration(wish: Wish, found: Proposal) -> Iterator[str]:
     name = root(wish.name)
-    choice = next((c for c in nearest.choices if (root(c.package) or c.package) == name), None)
+    choice = next((c for c in found.choices if (root(c.package) or c.package) == name), None)
     if choice is None or not wish.specifier:
         return
     before = max((clause.version.removesuffix(".*") for clause in specifier(wish.specifier)), key=parsed)

@@ -21,6 +21,9 @@ PYTHONS = ("3.12", "3.13", "3.11", "3.10", "3.14", "3.9", "3.8", "3.7", "3.6", "
 _MACHINES = {"amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64", "arm64": "aarch64"}
 
 
+_ON_ARM = re.compile(r"jetson|orin|xavier|thor|tegra|gh200|gb[23]00|gb10|dgx spark")
+
+
 class BadMachineError(ValueError):
     """A part of a description that makes no sense."""
 
@@ -39,11 +42,14 @@ def described(
     libc = _libc(glibc) if glibc else ""
     told += [Line("told", libc)] if libc else []
     name: System = _system(system or "linux")
-    cpu = _machine(machine or "x86_64")
     cards = tuple(gpu(name) for name in names)
+    arm = next((card for card in cards if _ON_ARM.search(card.name.lower())), None)
+    cpu = _machine(machine or ("aarch64" if arm else "x86_64"))
     driver = _driver(driver) if driver else ""
     python = _python(python) if python else ""
     assumed = [] if system else [Line("assumed", "Linux, because no --os is given")]
+    if arm and not machine:
+        assumed.append(Line("assumed", f"aarch64, which {arm.name} has"))
     if not driver:
         assumed.append(Line("assumed", "a driver that is new enough: --driver says which one (nvidia-smi shows it)"))
     if not cards:
@@ -101,6 +107,9 @@ def gpu(text: str) -> Gpu:
             raise BadMachineError(f"--gpu {text}: no such compute capability; known are {known}")
         return Gpu(f"{'an' if arch.name[0] in 'AEIOU' else 'a'} {arch.name} GPU", capability)
     row = gpus.by_name(text)
+    other = gpus.other_maker(text) if row is None else None
+    if other:
+        raise BadMachineError(f"--gpu {text}: a GPU of {other[0]}. {other[1]}")
     if row is None:
         near = difflib.get_close_matches(text.lower(), gpus.names(), 3, 0.6)
         hint = f"; did you mean {', '.join(near)}?" if near else "; give its compute capability, as in --gpu sm_89"
@@ -159,7 +168,10 @@ def _python(text: str) -> str:
 def _system(text: str) -> System:
     names: dict[str, System] = {"linux": "linux", "windows": "windows", "win": "windows", "wsl": "wsl", "wsl2": "wsl"}
     if text.lower() not in names:
-        raise BadMachineError(f"--os {text}: expected linux, windows or wsl (CUDA has no macOS)")
+        apple = gpus.other_maker(text)
+        if apple and apple[0] == "Apple":
+            raise BadMachineError(f"--os {text}: {apple[1]}")
+        raise BadMachineError(f"--os {text}: expected linux, windows or wsl")
     return names[text.lower()]
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from gpuwhy.knowledge.floors import NOT_THERE
+from gpuwhy.knowledge.guests import is_guest
+from gpuwhy.knowledge.releases import projects
+
 ROOTS: dict[str, str] = {
     "tensorflow": "tensorflow",
     "tensorflow-gpu": "tensorflow",
@@ -34,7 +38,11 @@ ALIKE = ("tf-keras", "tensorflow-text", "tensorflow-probability")
 
 PLACEHOLDERS: dict[str, str] = {
     "pytorch": "is a placeholder on the package index that fails to install; PyTorch is called 'torch'",
+    **NOT_THERE,
 }
+
+LEFT = frozenset({"keras", "numpy"})
+"""Guests whose release follows from another's: the installer chooses it, within the limits that are printed."""
 
 NEIGHBOURS = frozenset({
     "torch-scatter", "torch-sparse", "torchtext", "torchdata", "torchmetrics", "torchinfo", "torchtyping", "torchsde",
@@ -47,6 +55,14 @@ NEIGHBOURS = frozenset({
     "xgboost", "pytorch-lightning", "cuda-python", "cuda-bindings", "cuda-core", "nvidia-ml-py", "mxnet",
 })  # fmt: skip
 """Real packages whose names resemble those we know: never taken for a slip."""
+
+
+def is_planned(name: str) -> bool:
+    """Whether releases of a package are chosen here; all others are left to the installer."""
+    return bool(root(name)) or name in FRAMEWORKS or name in projects() or (is_guest(name) and name not in LEFT)
+
+
+FRAMEWORKS = ("tensorflow", "torch", "jax", "onnxruntime-gpu", "cupy")
 
 
 def root(name: str) -> str:

@@ -10,8 +10,10 @@ from packaging.specifiers import SpecifierSet
 from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
 
 from gpuwhy.knowledge.caps import caps, states
+from gpuwhy.knowledge.pairs import stated
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.plan import Machine, Passed, Wish
+from gpuwhy.model.version import numbers
 from gpuwhy.plan.candidates import (
     Verdict,
     allowed_pythons,
@@ -22,7 +24,7 @@ from gpuwhy.plan.candidates import (
     specifier,
 )
 from gpuwhy.plan.machine import PYTHONS
-from gpuwhy.plan.names import root
+from gpuwhy.plan.names import is_planned, root
 from gpuwhy.plan.roots import FRAMEWORKS, TOOLKIT, Candidate, candidates, framework_of
 
 PYTHON, CUDA = "python", "cuda"
@@ -74,10 +76,14 @@ class Catalogue:
         wishes: Sequence[Wish],
         least_change: bool = False,
         plain: frozenset[str] = frozenset(),
+        near: Mapping[str, str] | None = None,
     ) -> None:
         self.machine, self.wishes, self.least_change = machine, wishes, least_change
         self.plain = plain  # roots that stay as they are: what they demand of NVIDIA's wheels is not enforced
+        self.near = near or {}  # root → the release that was asked for: the closest to it is the best
         self.limits = _limits(wishes)
+        self.asked = {root(w.name) or w.name for w in wishes if not w.constraint}
+        self.flavours = {w.name for w in wishes if w.name.startswith("cupy-cuda")}
         self.own_index = machine.system == "windows"  # whether builds of PyTorch's own index may be chosen
         self.judged: dict[str, list[tuple[Candidate, Verdict]]] = {}
 
@@ -89,7 +95,11 @@ class Catalogue:
                 found = [(_bare(one), Verdict()) for one in every]
             else:
                 found = [(one, self._verdict(one)) for one in every]
-            found.sort(key=lambda pair: bool(pair[1].unsure) or (pair[0].guessed and not pair[0].row.sass))
+            if name in FRAMEWORKS:  # a build of the same framework that is known to work goes first
+                found.sort(key=lambda pair: bool(pair[1].unsure))
+            if name in self.near:
+                near = self.near[name]  # a release that brings its libraries spares the system a toolkit
+                found.sort(key=lambda pair: (pair[0].system, closeness(pair[0].row.version, near)))
             if self.least_change:
                 found.sort(key=lambda pair: self.machine.installed.get(pair[0].row.name) != pair[0].row.version)
             self.judged[name] = found
@@ -98,11 +108,16 @@ class Catalogue:
     def open(self, name: str) -> Iterator[Candidate]:
         """The releases that may be chosen now."""
         for one, verdict in self.of(name):
-            if not verdict.kind and (self.own_index or not one.backend):
+            borrows = one.shares and "torch" not in self.asked
+            if not verdict.kind and not borrows and (self.own_index or not one.backend):
                 yield one
 
     def _verdict(self, one: Candidate) -> Verdict:
         row = one.row
+        if not one.here:
+            return self._nowhere(one)
+        if one.root == "cupy" and self.flavours and row.name not in self.flavours:
+            return Verdict("pin", f"{' and '.join(sorted(self.flavours))} is asked for")
         libc = libc_verdict(one.glibc, self.machine)
         if libc.kind or one.role == "library":
             return libc if libc.kind else library_verdict(row, self.machine)
@@ -112,6 +127,15 @@ class Catalogue:
         verdict = judge(row, machine, named, framework_of(one.root) if one.root in FRAMEWORKS else "")
         return verdict if verdict.kind else self._beside(one) or verdict
 
+    def _nowhere(self, one: Candidate) -> Verdict:
+        """A release without a wheel for the platform; a stated system says it better."""
+        said = judge(one.row, self.machine, False)
+        if said.kind == "platform":
+            return said
+        names = {"windows": "native Windows", "linux": "Linux"}
+        system, cpu = self.machine.platform.split("-")
+        return Verdict("platform", f"{one.row.name} has no wheel for {names[system]} on {cpu}")
+
     def _beside(self, one: Candidate) -> Verdict | None:
         """A demand of the release on a package that the user limits to something else."""
         framework, version = framework_of(one.root), one.row.version
@@ -119,11 +143,28 @@ class Catalogue:
         for cap in caps(framework, version):
             package, spec = split(cap.requirement)
             demands.append((cap.requirement, package, spec))
+        if one.role == "companion":
+            demands += [(f"{package}{spec}", package, spec) for package, spec in one.needs if not is_planned(package)]
         for text, package, spec in demands:
             mine = self.limits.get(package, "")
             if mine and not meets(mine, spec):
                 return Verdict("pin", f"needs {text}; {package}{mine} is asked for")
+        return self._stated(one)
+
+    def _stated(self, one: Candidate) -> Verdict | None:
+        """What a release's own metadata states of a package that is left to the installer."""
+        name = "jax" if one.root == "jax" else one.row.name
+        for package, wishes in stated(name, one.row.version).items():
+            mine = self.limits.get(package, "")
+            specs = [wish.partition(";")[0].strip() for wish in wishes]
+            if mine and not is_planned(package) and not any(meets(mine, spec) for spec in specs):
+                return Verdict("pin", f"needs {package}{' or '.join(specs)}; {package}{mine} is asked for")
         return None
+
+    def demands(self) -> dict[str, str]:
+        """What is asked for; what goes with few others chooses first, unless what is installed is to stay."""
+        asked = demands(self.wishes)
+        return asked if self.least_change else dict(sorted(asked.items(), key=lambda pair: pair[0] in FRAMEWORKS))
 
     def passed(self) -> tuple[Passed, ...]:
         """What was passed over, in groups of one reason, newest first."""
@@ -190,10 +231,21 @@ class Provider(AbstractProvider[Need, "Candidate | Value", str]):
         limits = self.catalogue.limits
         for package, spec in candidate.needs:
             name = root(package) or package
-            if name in FRAMEWORKS or package in projects() or package.startswith(TOOLKIT):
+            if self._counts(package):
                 both = ",".join(filter(None, (spec.split("+")[0], limits.get(package, ""))))
                 out.append(Need(name, both, by=by))
         return out
+
+    def _counts(self, package: str) -> bool:
+        """Whether a demand on a package is resolved here; a guest's guest only where the user asks for both."""
+        if package in _BUILDS_WITHOUT_CUDA:
+            return False
+        placed = (root(package) or package) in FRAMEWORKS or package in projects() or package.startswith(TOOLKIT)
+        return placed or (is_planned(package) and package in self.catalogue.asked)
+
+
+_BUILDS_WITHOUT_CUDA = ("onnxruntime", "tensorflow-cpu")
+"""What a package asks for by these names it uses on the CPU, and means no other build."""
 
 
 def resolve(catalogue: Catalogue, python: str, own_index: bool = True) -> Found:
@@ -214,7 +266,7 @@ def _resolve(catalogue: Catalogue, python: str) -> Found:
     """A set in which each wish, in its order, has the best release that the ones before it leave open."""
     found = _any_set(catalogue, python, {})
     fixed: dict[str, str] = {}
-    for name in demands(catalogue.wishes):
+    for name in catalogue.demands():
         for better in _better(name, found, catalogue, fixed):
             try:
                 found = _any_set(catalogue, python, {**fixed, name: better.row.version})
@@ -243,7 +295,7 @@ def _better(name: str, found: Found, catalogue: Catalogue, fixed: dict[str, str]
 
 
 def _any_set(catalogue: Catalogue, python: str, fixed: dict[str, str]) -> Found:
-    needs = [Need(name, spec, by="asked") for name, spec in demands(catalogue.wishes).items() if not _is_other(name)]
+    needs = [Need(name, spec, by="asked") for name, spec in catalogue.demands().items() if not _is_other(name)]
     order = [need.name for need in needs]
     needs += [Need(name, f"=={version}", by="asked") for name, version in fixed.items()]
     provider = Provider(catalogue, order)
@@ -300,7 +352,19 @@ def _limits(wishes: Iterable[Wish]) -> dict[str, str]:
 
 
 def _is_other(name: str) -> bool:
-    return name not in FRAMEWORKS and name not in projects()
+    return not is_planned(name)
+
+
+def closeness(version: str, to: str) -> tuple[int, int, int, tuple[int, ...]]:
+    """How far a release is from another: by minor release, newer ones first, the last patch first.
+
+    Of another major the newest is as close as any: programs have to be changed for it anyway.
+    """
+    mine, theirs = (*numbers(version), 0, 0, 0), (*numbers(to), 0, 0, 0)
+    newest_first = tuple(-n for n in mine[:5])
+    if mine[0] != theirs[0]:
+        return abs(mine[0] - theirs[0]), 0, 0, newest_first
+    return 0, abs(mine[1] - theirs[1]), int(mine < theirs), newest_first
 
 
 def _key(one: Candidate | Value) -> tuple[str, str]:

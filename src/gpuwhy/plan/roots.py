@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date, timedelta
+from functools import lru_cache
 
 import msgspec
 
 from gpuwhy.knowledge import installs, variants
 from gpuwhy.knowledge.caps import PAIRS
+from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.model.plan import Machine, Role
 from gpuwhy.model.release import Release
-from gpuwhy.model.version import at_least, numbers
-from gpuwhy.plan.candidates import oldest_glibc, pythons_of, rows_of
-from gpuwhy.plan.names import COMPANIONS
+from gpuwhy.model.version import at_least, major_minor, numbers
+from gpuwhy.plan.candidates import elsewhere, oldest_glibc, parsed, pythons_of, rows_of
+from gpuwhy.plan.names import FRAMEWORKS as FRAMEWORKS
 
-FRAMEWORKS = ("tensorflow", "torch", "jax", "onnxruntime-gpu", "cupy")
 TOOLKIT = "cuda-toolkit"
 _TITLE = {"onnxruntime-gpu": "onnxruntime"}
 _PART = re.compile(r"([\w.-]+)\[([\w,-]+)\]")
+_LIBRARY = re.compile(r"nvidia-(?!tensorrt|dali).+|cuda-toolkit.*|cutensor.*")
 _EXTRAS = {"cudart": "cuda-runtime", "cupti": "cuda-cupti", "nvrtc": "cuda-nvrtc", "nvcc": "cuda-nvcc"}
 
 
@@ -37,6 +40,8 @@ class Candidate(msgspec.Struct, frozen=True):
     system: bool = False  # CUDA and cuDNN must be on the system
     guessed: bool = False  # its GPU code was read from a sibling, not from itself
     glibc: str = ""  # the oldest that its wheels need
+    shares: bool = False  # takes the CUDA libraries that torch brings
+    here: bool = True  # False: has no wheel for this platform
 
 
 def framework_of(root: str) -> str:
@@ -51,8 +56,9 @@ def candidates(root: str, machine: Machine) -> list[Candidate]:
         return list(makers[root](machine))
     if root.startswith(TOOLKIT):
         return list(_toolkits(root))
-    role: Role = "companion" if root in COMPANIONS else "library"
-    return [_plain(root, row, role) for row in rows_of(root, machine.platform)]
+    role: Role = "library" if _LIBRARY.fullmatch(root) else "companion"
+    found = [_plain(root, row, role) for row in rows_of(root, machine.platform)]
+    return found or [msgspec.structs.replace(_plain(root, row, role), here=False) for row in elsewhere(root)[:1]]
 
 
 def _make(
@@ -85,7 +91,18 @@ def _tensorflow(machine: Machine) -> Iterator[Candidate]:
             requirement = f"tensorflow[and-cuda]=={row.version}"
         else:
             requirement = f"{chosen.name}=={row.version}"
-        yield _make("tensorflow", chosen, requirement, brings=installs.brings_libraries("tensorflow", row.version))
+        brings = installs.brings_libraries("tensorflow", row.version)
+        yield _make("tensorflow", chosen, requirement, brings=brings)
+        if brings and isinstance(row.cuda, str) and isinstance(row.cudnn, str):
+            yield _sharing(chosen)
+
+
+def _sharing(row: Release) -> Candidate:
+    """TensorFlow without its extra: it finds the wheels that torch brings, if their cuDNN is new enough."""
+    cuda, cudnn = numbers(str(row.cuda))[0], numbers(str(row.cudnn))
+    made = _make("tensorflow", row, f"tensorflow=={row.version}", brings=True)
+    needs = ((f"nvidia-cudnn-cu{cuda}", f">={'.'.join(map(str, cudnn[:2]))},<{cudnn[0] + 1}"),)
+    return msgspec.structs.replace(made, needs=needs, shares=True)
 
 
 def _torch(machine: Machine) -> Iterator[Candidate]:
@@ -94,12 +111,11 @@ def _torch(machine: Machine) -> Iterator[Candidate]:
     for row in rows:
         if row.cuda is not None:
             yield _make("torch", row, f"torch=={row.version}", brings=isinstance(row.requires, dict))
-    code = _code_by_cuda()
-    for row in rows if machine.machine == "x86_64" else ():
-        for variant in variants.variants(row.version):
+    for row in rows:
+        for variant in variants.variants(row.version, machine.machine):
             if variant.cuda == row.cuda:
                 continue
-            sass = variant.code or code.get(variant.cuda)
+            sass = variant.code
             built = msgspec.structs.replace(
                 row, cuda=variant.cuda, cudnn=msgspec.UNSET, sass=sass or msgspec.UNSET, ptx=(), requires=msgspec.UNSET
             )
@@ -111,13 +127,6 @@ def _torch(machine: Machine) -> Iterator[Candidate]:
     for row in rows:
         if row.cuda is None:
             yield _make("torch", row, f"torch=={row.version}", brings=True)
-
-
-def _code_by_cuda() -> dict[str, tuple[str, ...]]:
-    """The GPU code that torch's Linux wheels have for a CUDA release, for builds that nobody read."""
-    known = family("torch")
-    rows = [row for row in known.rows if row.platform == "linux-x86_64"] if known else []
-    return {row.cuda: row.sass for row in rows if isinstance(row.cuda, str) and isinstance(row.sass, tuple)}
 
 
 def _jax(machine: Machine) -> Iterator[Candidate]:
@@ -152,16 +161,74 @@ def _cupy(machine: Machine) -> Iterator[Candidate]:
         rows.sort(key=lambda row: (numbers(row.version), row.name == "cupy-cuda12x"), reverse=True)
     for row in rows:
         brings = installs.brings_libraries("cupy", row.version)
+        row = _floored(row) if not brings else row
         requirement = f"{row.name}[ctk]=={row.version}" if brings else f"{row.name}=={row.version}"
         yield _make("cupy", row, requirement, brings=brings)
 
 
 def _plain(root: str, row: Release, role: Role) -> Candidate:
-    pairs = row.pairs if isinstance(row.pairs, dict) else PAIRS.get((row.name, row.version), {})
-    needs = (*pairs.items(), *(_needs(row) if role == "library" else ()))
-    major = str(numbers(row.cuda)[0]) if root == "xformers" and isinstance(row.cuda, str) else ""
+    row = _floored(row) if role == "companion" else row
+    needs = (*_asked(row).items(), *(_needs(row) if role == "library" else ()))
+    major = _major(row) if role == "companion" else ""
     glibc = oldest_glibc(row.systems)
-    return Candidate(root, row, f"{root}=={row.version}", role, pythons_of(row), tuple(needs), major, glibc=glibc)
+    pin = _requirement(root, row)
+    return Candidate(root, row, pin, role, pythons_of(row), needs, major, glibc=glibc)
+
+
+def _requirement(root: str, row: Release) -> str:
+    """A pin; the newest release of a package that is all Python is left to the installer, which takes it anyway."""
+    newest = row.platform == "any" and row.version == _newest(root)
+    return root if newest and not row.file else f"{root}=={row.version}"
+
+
+@lru_cache(maxsize=256)
+def _newest(root: str) -> str:
+    return max((row.version for row in elsewhere(root)), key=parsed, default="")
+
+
+def _floored(row: Release) -> Release:
+    """A row with the CUDA that is known without having been read."""
+    told = [floor.cuda for floor in floors(row.name, row.version) if floor.cuda]
+    unread = row.cuda is msgspec.UNSET or (isinstance(row.cuda, str) and "." not in row.cuda)
+    return msgspec.structs.replace(row, cuda=told[-1]) if told and unread else row
+
+
+def _asked(row: Release) -> dict[str, str]:
+    """What a release asks of others: by its metadata, and what is known without it."""
+    stated = row.pairs if isinstance(row.pairs, dict) else PAIRS.get((row.name, row.version), {})
+    out = dict(stated)
+    for floor in floors(row.name, row.version):
+        for name, spec in floor.asks.items():
+            out[name] = ",".join(filter(None, (out.get(name, ""), spec)))
+    return out if row.platform in ("any", "source") or family(row.name) else _of_its_time(row, out)
+
+
+def _of_its_time(row: Release, asked: dict[str, str]) -> dict[str, str]:
+    """A compiled guest goes with the frameworks of its time; its metadata seldom says how far."""
+    for name in ("torch", "tensorflow"):
+        if name in asked and not set("<=~") & set(asked[name].replace(">=", "")):
+            asked[name] = ",".join(filter(None, (asked[name], f"<={newest_by(name, row.uploaded)}.99")))
+    return asked
+
+
+@lru_cache(maxsize=512)
+def newest_by(name: str, day: str) -> str:
+    """The minor release of a framework that was the newest some months after a day: 2.3."""
+    limit = (date.fromisoformat(day) + timedelta(days=_MONTHS * 30)).isoformat() if day else "9"
+    known = [row.version for row in rows_of(name, "linux-x86_64") if row.uploaded <= limit]
+    return major_minor(max((v for v in known if not parsed(v).is_prerelease), key=parsed, default="0.0"))
+
+
+_MONTHS = 4
+
+
+_WITH_WHEELS = re.compile(r"xformers|ctranslate2|(cu(df|ml|graph|cim)|cuquantum-python)-cu\d+")
+
+
+def _major(row: Release) -> str:
+    """The CUDA major whose wheels a companion needs beside it; '' where it carries its own, or takes torch's."""
+    known = isinstance(row.cuda, str) and numbers(row.cuda)
+    return str(numbers(str(row.cuda))[0]) if known and _WITH_WHEELS.fullmatch(row.name) else ""
 
 
 def _needs(row: Release) -> Iterator[tuple[str, str]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.images import Parts, parts, tensorflow_image
+from gpuwhy.knowledge.variants import OLD_LIST, in_old_list, index_of
 from gpuwhy.model.plan import Machine, Proposal, SystemPart, Way
 
 _REPOSITORY = "from NVIDIA's repository for Ubuntu, which must be set up first (see the CUDA installation guide)"
-_OWN_INDEX = "PyTorch's own index for {} (its install page shows the address)"
 
 
 def ways(plan: Proposal, machine: Machine) -> tuple[Way, ...]:
@@ -26,6 +26,7 @@ def ways(plan: Proposal, machine: Machine) -> tuple[Way, ...]:
 def requirements(plan: Proposal) -> list[str]:
     """What is named on a command line: the releases, wheels that must not be newer, caps and the other wishes."""
     out = [c.requirement for c in plan.choices if not c.build]
+    out += [name for c in plan.choices if c.build for name in c.needs_first]
     out += [c.requirement for c in plan.libraries if c.asked]
     out += [cap.requirement for cap in plan.caps]
     return list(
@@ -44,7 +45,18 @@ def backend(plan: Proposal) -> str:
 
 def _own(plan: Proposal) -> str:
     """The option that makes uv look into PyTorch's own index."""
-    return f"--torch-backend={backend(plan)} " if backend(plan) else ""
+    if not backend(plan):
+        return ""
+    return f"{_address(plan)} " if _is_old(plan) else f"--torch-backend={backend(plan)} "
+
+
+def _address(plan: Proposal) -> str:
+    """The option that makes pip look into PyTorch's own index as well."""
+    return f"-f {OLD_LIST}" if _is_old(plan) else f"--extra-index-url {index_of(backend(plan))}"
+
+
+def _is_old(plan: Proposal) -> bool:
+    return any(in_old_list(c.version) for c in plan.choices if c.backend)
 
 
 def quoted(words: list[str]) -> str:
@@ -68,16 +80,15 @@ def _uv(plan: Proposal, machine: Machine) -> Way:
 
 
 def _pip(plan: Proposal, machine: Machine) -> Way:
-    own = backend(plan)
+    own = f"{_address(plan)} " if backend(plan) else ""
     windows = machine.system == "windows"
     start = f"py -{plan.python} -m venv .venv" if windows else f"python{plan.python} -m venv .venv"
     lines = [start, ".venv\\Scripts\\activate" if windows else ". .venv/bin/activate"]
     if plan.python in ("3.6", "3.7"):
         lines.append('python -m pip install "pip>=21.3"')
-    lines.append(f"python -m pip install {quoted(requirements(plan))}{_editable(plan)}")
+    lines.append(f"python -m pip install {own}{quoted(requirements(plan))}{_editable(plan)}")
     lines += [f"python -m pip install --no-build-isolation {name}" for name in _builds(plan)]
-    note = f"with --extra-index-url and the address of {_OWN_INDEX.format(own)}" if own else ""
-    return Way("pip", "pip", "\n".join([*lines, *_variables(plan, windows)]), note=note)
+    return Way("pip", "pip", "\n".join([*lines, *_variables(plan, windows)]))
 
 
 def _variables(plan: Proposal, windows: bool) -> Iterator[str]:
@@ -116,7 +127,7 @@ def _pyproject(plan: Proposal) -> Way:
         f'{head}[project]\nname = "my-project"\nversion = "0.1.0"\nrequires-python = "=={major}.{minor}.*"\n'
         f"dependencies = [\n{names}]\n"
     )
-    if backend(plan):
+    if backend(plan) and not _is_old(plan):
         text += f'\n[tool.uv.pip]\ntorch-backend = "{backend(plan)}"\n'
     if _builds(plan):
         compiled = ", ".join(f'"{c.package}"' for c in plan.choices if c.build)

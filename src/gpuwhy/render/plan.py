@@ -35,7 +35,7 @@ def schema() -> dict[str, Any]:
 def render(plan: Plan, paper: Paper, all_ways: bool = False, verbose: bool = False) -> str:
     """The whole plan as text."""
     if plan.proposal:
-        lines = list(_proposal(plan.proposal, paper, all_ways, verbose, "✓"))
+        lines = list(_proposal(plan.proposal, paper, all_ways, verbose, "?" if plan.proposal.unsure else "✓"))
     else:
         assert plan.conflict is not None
         lines = list(_conflict(plan.conflict, paper, all_ways, verbose))
@@ -43,8 +43,10 @@ def render(plan: Plan, paper: Paper, all_ways: bool = False, verbose: bool = Fal
 
 
 def _proposal(plan: Proposal, paper: Paper, all_ways: bool, verbose: bool, glyph: str) -> Iterator[str]:
-    named = ", ".join(_name(c) for c in plan.choices)
-    yield from paper.wrap(f"{named} on Python {plan.python}", paper.tint("1;32", f"{glyph} "), "  ")
+    named = ", ".join(_name(c) for c in plan.choices or [c for c in plan.libraries if c.asked])
+    doubt = " may work, which is not known" if plan.unsure else ""
+    colour = "1;33" if plan.unsure else "1;32"
+    yield from paper.wrap(f"{named} on Python {plan.python}{doubt}", paper.tint(colour, f"{glyph} "), "  ")
     yield ""
     ways = [way for way in plan.ways if all_ways or way.kind in _SHORT or way.kind in ("apt", "windows")]
     for way in ways:
@@ -53,6 +55,8 @@ def _proposal(plan: Proposal, paper: Paper, all_ways: bool, verbose: bool, glyph
     yield from (line for each in plan.lines for line in _line(each, paper))
     for cap in plan.caps:
         yield from _line(Line("know", f"{cap.requirement}: {cap.because}", cap.source), paper)
+    for why in plan.unsure:
+        yield from paper.wrap(why, "  unknown  ", "           ")
     for note in plan.notes:
         yield from paper.wrap(note, "  note     ", "           ")
     if plan.others:

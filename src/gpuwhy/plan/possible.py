@@ -1,0 +1,69 @@
+"""Possible: wishes that can never be met, on any platform, are said before anything is resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from packaging.specifiers import SpecifierSet
+
+from gpuwhy.knowledge.guests import guests
+from gpuwhy.knowledge.releases import family, projects
+from gpuwhy.model.plan import Wish
+from gpuwhy.plan.candidates import parsed
+from gpuwhy.plan.names import is_planned, root
+from gpuwhy.plan.wishes import WishError, joined
+
+
+def possible(wishes: Sequence[Wish]) -> None:
+    """Raise for wishes without any package that is known, and for a specifier that no release meets."""
+    if all(wish.constraint or is_other(wish) for wish in wishes):
+        _raise_for_nothing(wishes)
+    for name in dict.fromkeys(root(wish.name) or wish.name for wish in wishes):
+        _exists(name, [wish for wish in wishes if (root(wish.name) or wish.name) == name and wish.specifier])
+
+
+def is_other(wish: Wish) -> bool:
+    """Whether a wish is left to the installer."""
+    return bool(wish.url) or not is_planned(wish.name)
+
+
+def _raise_for_nothing(wishes: Sequence[Wish]) -> None:
+    known = next((wish for wish in wishes if wish.url and is_planned(wish.name)), None)
+    if known:
+        at = f"{known.where}: " if known.where else ""
+        raise WishError(f"{at}{known.name} comes from a URL, and its build is not known; name a release of it")
+    names = ", ".join(w.name or w.url for w in wishes if not w.constraint) or "nothing"
+    raise WishError(f"{names}: no package that uses a GPU is among them (gpuwhy releases lists those it knows)")
+
+
+def _exists(name: str, wishes: list[Wish]) -> None:
+    """Raise where no release of a package meets all that is asked of it."""
+    versions = _versions(name)
+    if not wishes or not versions:
+        return
+    spec = joined(wish.specifier for wish in wishes)
+    if any(spec.contains(version, prereleases=True) for version in versions):
+        return
+    where = f"{wishes[-1].where}: " if wishes[-1].where else ""
+    said = " and ".join(f"{wish.name}{wish.specifier}" for wish in wishes)
+    raise WishError(f"{where}no release meets {said}{_near(spec, versions)}")
+
+
+def _near(spec: SpecifierSet, versions: list[str]) -> str:
+    """The releases on both sides of a version that does not exist; of several clauses none is the one that fails."""
+    if len(spec) != 1:
+        return ""
+    pin = parsed(next(iter(spec)).version.removesuffix(".*"))
+    near = sorted(versions, key=parsed)
+    both = [*[v for v in near if parsed(v) < pin][-1:], *[v for v in near if parsed(v) > pin][:1]]
+    return f"; nearest {'are' if len(both) > 1 else 'is'} {' and '.join(both)}" if both else ""
+
+
+def _versions(name: str) -> list[str]:
+    """Every release of a root, on any platform."""
+    sources = {"tensorflow": ("tensorflow", "tensorflow-gpu"), "jax": ("jaxlib",)}
+    names = sources.get(name, (name,))
+    if name == "cupy":
+        names = tuple(p for p in projects() if p.startswith("cupy-cuda"))
+    harvested = [row.version for known in map(family, names) if known for row in known.rows]
+    return harvested or [guest.version for guest in guests(name)]

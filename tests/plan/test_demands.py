@@ -1,0 +1,48 @@
+"""Every demand of demands.txt is answered as its expert says; the judge itself can fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plan.demands import Demand, answer, demands, wrong
+
+PARTS = 8
+TABLE = demands()
+
+
+def test_the_table_is_large_and_says_what_it_knows():
+    assert len(TABLE) >= 200
+    assert len({demand.words for demand in TABLE}) == len(TABLE)
+    assert [demand.name for demand in TABLE if not demand.source or not demand.holds] == []
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_demands_are_answered_as_an_expert_would(part):
+    failed = {demand.name: said for demand in TABLE[part::PARTS] if (said := wrong(demand))}
+    assert failed == {}
+
+
+def test_the_judge_can_fail():
+    holds = (
+        "conflict",
+        "torch <1",
+        "cuda torch 9",
+        "cap numpy<1",
+        "says nothing of the kind",
+        "never torch",
+        "gives x",
+    )
+    demand = Demand(1, ("torch", "--gpu", "A100"), holds, "")
+    assert wrong(demand) == list(holds)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_answer_is_empty(part):
+    """A proposal names a release and installs it; a preview is proposed only where it is asked for."""
+    for demand in TABLE[part::PARTS]:
+        made = answer(demand.words).made
+        proposal = made.proposal if made else None
+        if proposal is None:
+            continue
+        assert proposal.choices, demand.name
+        assert all(not line.endswith("pip install") for way in proposal.ways for line in way.text.splitlines())

@@ -1,0 +1,255 @@
+"""Which releases import at all? Installs them with the oldest and the newest dependencies that metadata allows.
+
+    nice python tools/imports.py [--out FILE] [--only torch,jax] [--pythons FOLDER] [--scratch FOLDER] [--again fails]
+
+One line per case: the newest patch of each minor release of a framework, on the oldest and on the newest Python that
+it has wheels for (of those installed below --pythons), with `uv pip install --resolution lowest` and `highest`. It is
+then imported, and used once on the CPU, in a child process. What fails is tried again with one dependency at a time at
+the other end of its range, which names the culprit. Cases that FILE already has are left out, so the tool can be ended
+and started again at any time. Every environment is deleted at once.
+
+A build without CUDA of the same release is installed where there is one (the Python part and its compiled NumPy and
+protobuf parts are the same); `installed` says which distribution it was. PyTorch has none on the package index: its own
+wheel with all of NVIDIA's is used, on one Python only. No GPU is needed, and nothing is said about one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.version import Version
+
+from gpuwhy.knowledge.releases import family, has_python, projects
+from gpuwhy.model.release import Release
+
+OUT = Path(__file__).parents[1] / "src/gpuwhy/knowledge/data/imports.jsonl"
+USES = {
+    "onnxruntime": "import onnxruntime as o, numpy as n; o.get_available_providers(); "
+    "hasattr(o, 'OrtValue') and o.OrtValue.ortvalue_from_numpy(n.ones(2, 'f')).numpy()",
+    "jax": "import jax, jax.numpy as n, jax.scipy.linalg; n.ones(2).sum()",
+    "tensorflow": "import tensorflow as t; t.constant([1.0]); t.keras.layers.Dense; "
+    "(t.__version__ < '2' or t.constant([1.0]).numpy())",
+    "torch": "import torch; torch.ones(2).numpy().sum(); torch.from_numpy(__import__('numpy').ones(2))",
+    "cupy": "import cupy; cupy.ndarray",
+}
+BINARY = ("numpy", "scipy", "h5py", "grpcio", "protobuf", "pandas", "jaxlib", "ml-dtypes", "fastrlock", "tensorstore",
+          "pillow", "markupsafe", "wrapt", "opt-einsum", "libclang", "optree",
+          "tensorflow-io-gcs-filesystem")  # fmt: skip
+MORE = {"torch": ("numpy",), "onnxruntime": ()}
+ENDS = {"numpy": "<2", "protobuf": "<3.21", "scipy": "<1.13", "setuptools": "<81", "keras": "<3", "ml-dtypes": "<0.5"}
+FREE = 9 << 30
+TRIES = 6
+
+
+class Case(NamedTuple):
+    """One release with one end of its dependencies."""
+
+    framework: str
+    version: str
+    installed: str
+    python: str
+    side: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What a case is known by."""
+        return self.framework, self.version, self.side
+
+
+def main(argv: list[str]) -> int:
+    """Try every case that is not in the file yet."""
+    parser = argparse.ArgumentParser(description="Install and import releases with their oldest and newest needs.")
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--only", default=",".join(USES))
+    parser.add_argument("--pythons", type=Path, default=Path.home() / ".pyenv/versions")
+    parser.add_argument("--scratch", type=Path, default=Path("/tmp/gpuwhy-imports"))
+    parser.add_argument("--again", default="", help="an outcome whose cases are tried again")
+    options = parser.parse_args(argv)
+    known = kept(options.out, options.again)
+    pythons = {".".join(p.name.split(".")[:2]): p / "bin/python" for p in options.pythons.iterdir()}
+    for framework in options.only.split(","):
+        for case in cases(framework, tuple(pythons)):
+            if case.key in known:
+                continue
+            row = Trial(case, pythons[case.python], options.scratch).row()
+            known[case.key] = row
+            save(options.out, known)
+            print(*case, row["outcome"], row.get("cure", ""), row.get("error", ""), flush=True)
+    return 0
+
+
+def kept(path: Path, again: str) -> dict[tuple[str, str, str], dict[str, object]]:
+    """The rows of earlier runs, without those to try again."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    rows = [json.loads(line) for line in lines]
+    return {(r["framework"], r["version"], r["side"]): r for r in rows if r["outcome"] != again}
+
+
+def save(path: Path, rows: dict[tuple[str, str, str], dict[str, object]]) -> None:
+    """The whole table, in order, by a file beside it that takes its place."""
+    order = sorted(rows, key=lambda key: (key[0], Version(key[1]), key[2]))
+    beside = path.with_suffix(".new")
+    beside.write_text("".join(json.dumps(rows[key]) + "\n" for key in order))
+    beside.replace(path)
+
+
+def cases(framework: str, pythons: tuple[str, ...]) -> Iterator[Case]:
+    """Newest releases first; of each, the oldest Python with the oldest needs, the newest with the newest."""
+    for row in newest_patches(framework):
+        fitting = sorted((p for p in pythons if has_python(row, p) and Version(p) >= Version("3.6")), key=Version)
+        if not fitting:
+            continue
+        installed = without_cuda(row) if framework != "cupy" else row.name
+        low = fitting[-1] if framework == "torch" else fitting[0]
+        yield Case(framework, row.version, installed, fitting[-1], "newest")
+        yield Case(framework, row.version, installed, low, "oldest")
+
+
+def newest_patches(framework: str) -> list[Release]:
+    """One Linux wheel per minor release; of JAX 0.4, which has 38 patches, one in three."""
+    names = {
+        "jax": ["jaxlib"],
+        "cupy": [n for n in projects() if n.startswith("cupy-cuda")],
+        "tensorflow": ["tensorflow", "tensorflow-gpu"],
+    }
+    best: dict[str, Release] = {}
+    for name in names.get(framework, [framework]):
+        known = family(name)
+        for row in known.rows if known else ():
+            version = Version(row.version)
+            if row.platform != "linux-x86_64" or row.yanked or row.gone or version.is_prerelease:
+                continue
+            series = f"{version.major}.{version.minor}"
+            series += f".{version.micro // 3}" if framework == "jax" and series == "0.4" else ""
+            if series not in best or Version(best[series].version) <= version:
+                best[series] = row
+    return sorted(best.values(), key=lambda row: Version(row.version), reverse=True)
+
+
+def without_cuda(row: Release) -> str:
+    """The distribution of the same release without CUDA; the release itself where there is none."""
+    twin = {"tensorflow": "tensorflow-cpu", "tensorflow-gpu": "tensorflow", "jaxlib": "jax"}.get(row.name, row.name)
+    known = family(twin)
+    exists = known and any(r.version == row.version and r.platform == row.platform for r in known.rows)
+    return twin if exists or row.name == "jaxlib" else row.name
+
+
+class Trial:
+    """One environment: installed, imported, deleted."""
+
+    def __init__(self, case: Case, python: Path, scratch: Path) -> None:
+        self.case, self.python, self.scratch = case, python, scratch
+        self.folder = scratch / "env"
+
+    def row(self) -> dict[str, object]:
+        """What came of it."""
+        started = time.monotonic()
+        try:
+            self.room()
+            out = self.tried()
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        return {
+            **self.case._asdict(),
+            "date": time.strftime("%Y-%m-%d"),
+            **out,
+            "seconds": round(time.monotonic() - started),
+        }
+
+    def room(self) -> None:
+        """Empty our own cache when the disk is short or the cache large."""
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        cache = self.scratch / "cache"
+        size = (
+            sum(f.stat().st_size for f in cache.rglob("*") if f.is_file() and not f.is_symlink())
+            if cache.exists()
+            else 0
+        )
+        if shutil.disk_usage(self.scratch).free < FREE or size > (2 << 30):
+            shutil.rmtree(cache, ignore_errors=True)
+
+    def tried(self) -> dict[str, object]:
+        """Install and import."""
+        said = self.run("uv", "venv", "-q", "--python", str(self.python), str(self.folder))
+        more = MORE.get(self.case.framework, ())
+        said = said or self.install(f"{self.case.installed}=={self.case.version}", *more)
+        if said:
+            return {"outcome": "not installed", "error": said}
+        failed = self.use()
+        beside = self.beside()
+        if not failed:
+            return {"outcome": "imports", "beside": beside}
+        return {"outcome": "fails", "error": failed, "beside": beside, **self.cure(failed, beside)}
+
+    def install(self, *wanted: str, deps: bool = True) -> str:
+        """Wheels alone, if the release can be had so; else sources of small packages too."""
+        ends = "lowest" if self.case.side == "oldest" else "highest"
+        how = ["--resolution", ends] if deps else ["--no-deps", "-U"]
+        some = [word for name in BINARY for word in ("--only-binary", name)]
+        for binary in (["--only-binary", ":all:"], some):
+            into = ("uv", "pip", "install", "-q", "--python", str(self.folder / "bin/python"))
+            said = self.run(*into, *how, *binary, *wanted)
+            if not said:
+                return ""
+        return said
+
+    def use(self) -> str:
+        """Import it and use it once; '' where that ends well."""
+        return self.run(str(self.folder / "bin/python"), "-c", USES[self.case.framework], seconds=180)
+
+    def beside(self) -> dict[str, str]:
+        """What is installed, without NVIDIA's wheels."""
+        names = [p.name.removesuffix(".dist-info") for p in self.folder.glob("lib/python*/site-packages/*.dist-info")]
+        found = dict(name.split("-", 1) for name in names)
+        return {k.lower().replace("_", "-"): v for k, v in sorted(found.items()) if not k.startswith("nvidia")}
+
+    def cure(self, error: str, beside: dict[str, str]) -> dict[str, str]:
+        """The one dependency that must not stand at this end of its range."""
+        order = sorted(beside, key=lambda n: (n.replace("-", "_") not in error.lower(), n not in ENDS))
+        for name in [n for n in order if n not in (self.case.installed, "jaxlib", "torch")][:TRIES]:
+            other = f"{name}{ENDS.get(name, '')}" if self.case.side == "newest" else name
+            if self.case.side == "newest" and name not in ENDS:
+                continue
+            if not self.install(other, deps=False) and not self.use():
+                now = self.beside().get(name, "")
+                return {
+                    "culprit": f"{name} {beside[name]}",
+                    "cure": f"{name}{ENDS[name]}" if self.case.side == "newest" else f"{name} {now}",
+                }
+            self.install(f"{name}=={beside[name]}", deps=False)
+        return {}
+
+    def run(self, *command: str, seconds: int = 600) -> str:
+        """'' where it ended well, else the last line that says why."""
+        clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH")}
+        environment = {**clean, "UV_CACHE_DIR": str(self.scratch / "cache"), "CUDA_VISIBLE_DEVICES": ""}
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
+        except subprocess.TimeoutExpired:
+            return f"no end after {seconds} s"
+        if done.returncode == 0 and not re.search(r"_ARRAY_API not found|Failed to initialize NumPy", done.stderr):
+            return ""
+        return told(done.stderr, done.returncode)
+
+
+def told(stderr: str, code: int) -> str:
+    """The line of an error that names it; a signal where there is none."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Warning)\b|error:", line)]
+    line = (named or lines or [""])[-1]
+    return f"signal {-code}: {line}"[:300] if code < 0 else line[:300]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
