@@ -14,6 +14,8 @@ CPU_INDEX = "--index-url https://wheels.example/whl/cpu"
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n"
 SERVICE = "services:\n  s:\n"
 
+TORCH = "https://download.pytorch.org/whl"
+
 BAD = [
     ("cpu-wheel", "Dockerfile", CUDA12 + f"RUN pip install torch==2.5.1 {CPU_INDEX}\n", 2),
     ("cpu-wheel", "Dockerfile", CUDA12 + "RUN pip install \\\n  numpy \\\n  torch==2.5.1+cpu\n", 4),
@@ -96,6 +98,31 @@ BAD = [
     ("cpu-image", "compose.yml", SERVICE + "    image: tensorflow/tensorflow:2.15.0\n    gpus: all\n", 3),
     ("gpus-hidden", "compose.yml", SERVICE + "    image: x\n    gpus: all\n    environment:\n      CUDA_VISIBLE_DEVICES: '-1'\n", 6),
     ("visible-devices", "pod.yaml", POD + "    image: x\n    env:\n    - name: NVIDIA_VISIBLE_DEVICES\n      value: all\n", 9),
+    ("local-version", "requirements.txt", "numpy\ntorch==2.5.1+cu121\n", 2),
+    ("local-version", "pyproject.toml", '[project]\nname = "x"\n[project.optional-dependencies]\ngpu = ["torch==2.5.1+cu121"]\n', 4),
+    ("index-replaced", "requirements.txt", f"--index-url {TORCH}/cu118\ntorch\npandas\n", 1),
+    ("index-replaced", "Dockerfile", f"FROM python:3.12\nRUN pip install -i {TORCH}/cu121 \\\n  torch bitsandbytes\n", 2),
+    ("line-option", "requirements.txt", f"numpy\ntorch --index-url {TORCH}/cu121\n", 2),
+    ("no-such-index", "Dockerfile", f"FROM python:3.12\nRUN pip install torch --index-url {TORCH}/cu122\n", 2),
+    ("index-outrun", "Dockerfile", f"FROM python:3.12\nENV PIP_EXTRA_INDEX_URL={TORCH}/cu121\nRUN pip install torch\n", 3),
+    ("index-outrun", "requirements.txt", f"--extra-index-url {TORCH}/cu118\ntorch>=2.0\n", 2),
+    ("old-apt-key", "Dockerfile", "FROM tensorflow/tensorflow:2.8.0-gpu\nRUN apt-get -y update\n", 2),
+    ("old-apt-key", "Dockerfile", "FROM pytorch/pytorch:1.9.0-cuda10.2-cudnn7-devel\nRUN apt update && apt install -y git\n", 2),
+    ("image-tag", "Dockerfile", "FROM nvidia/cuda:10.2-devel-ubuntu18.04\n", 1),
+    ("image-tag", "Dockerfile", "FROM nvidia/cuda:11.4.2-cudnn8-runtime-ubuntu20.04\n", 1),
+    ("image-tag", "Dockerfile", "FROM nvidia/cuda:12.4.1-cudnn8-runtime-ubuntu22.04\n", 1),
+    ("image-tag", "Dockerfile", "FROM nvidia/cuda:12.6.9-base-ubuntu22.04\n", 1),
+    ("image-tag", "pod.yaml", POD + "    image: nvidia/cuda:11.0-base\n    resources: {limits: {nvidia.com/gpu: 1}}\n", 7),
+    ("wrong-name", "requirements.txt", "pytorch>=1.0\n", 1),
+    ("no-such-extra", "requirements.txt", "tensorflow[and-cuda]==2.13.0\n", 1),
+    ("borrowed-cuda", "requirements.txt", "torch==2.0.1\nnumpy<2\nfaster-whisper==1.0.1\n", 3),
+    ("borrowed-cuda", "requirements.txt", "torch==2.5.1\nonnxruntime-gpu==1.17.1\nnumpy<2\n", 2),
+    ("borrowed-cuda", "Dockerfile", "FROM python:3.12\nRUN pip install torch==2.10.0\nRUN pip install --no-deps onnxruntime-gpu\n", 3),
+    ("unstated-limit", "requirements.txt", "torch==1.12.1\ntorchvision==0.13.1\n", 1),
+    ("unstated-limit", "requirements.txt", "tensorflow==2.1.0\n", 1),
+    ("unstated-limit", "requirements.txt", "vllm==0.8.5\ntransformers>=4.48\n", 2),
+    ("unstated-limit", "requirements.txt", "torchvision==0.18.0\nbasicsr==1.4.2\n", 1),
+    ("mixed-cuda", "requirements.txt", "nvidia-cublas-cu116\nnvidia-cufft-cu12\n", 2),
     ("shared-memory", "compose.yml", SERVICE + "    image: pytorch/pytorch:2.4.1-cuda12.1-cudnn9-runtime\n    gpus: all\n", 3),
     ("shared-memory", "pod.yaml", POD + "    image: x\n    command: [torchrun, train.py]\n    resources: {limits: {nvidia.com/gpu: 1}}\n", 7),
 ]  # fmt: skip
@@ -135,11 +162,11 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
-    ("requirements.txt", "torch==2.5.1+cu121\nnvidia-cudnn-cu12==8.9.2.26\n"),  # another build: its demands are not known
+    ("requirements.txt", "-f https://download.pytorch.org/whl/torch_stable.html\ntorch==2.5.1+cu121\nnvidia-cudnn-cu12==8.9.2.26\n"),  # another build: its demands are not known
     ("requirements.txt", "onnxruntime; python_version < '3.10'\nonnxruntime-gpu; python_version >= '3.10'\n"),
     ("requirements.txt", "tensorflow==2.21.0\n"),  # nobody says GPU
-    ("requirements.txt", "tensorflow-gpu<2.12\n"),
-    ("requirements.txt", "tensorflow-gpu~=2.8.0\n"),
+    ("requirements.txt", "tensorflow-gpu<2.12\nnumpy<2\n"),
+    ("requirements.txt", "tensorflow-gpu~=2.8.0\nnumpy<1.24\n"),
     ("requirements.txt", "torch==2.16.0.dev20261101\n"),
     ("requirements.txt", "torch==99.0\n"),  # newer than what is known
     ("requirements.txt", "torch==2.5.1\ntorchvision\n"),
@@ -148,7 +175,7 @@ SILENT = [
     ("requirements.txt", "torch==2.1.2\nnumpy<2\n"),
     ("requirements.txt", "torch==2.5.1\nnvidia-cudnn-cu12==9.1.0.70\n"),
     ("constraints.txt", "onnxruntime==1.20.1\nonnxruntime-gpu==1.20.2\n"),  # limits install nothing
-    ("Dockerfile", "FROM nvidia/cuda:${V}-base\nRUN pip install tensorflow==2.8.0\n"),  # only the build knows
+    ("Dockerfile", "FROM nvidia/cuda:${V}-base\nRUN pip install tensorflow==2.8.0 numpy==1.23.5\n"),  # only the build knows
     ("Dockerfile", "FROM nvidia/cuda:11.8.0-base-ubuntu22.04\nRUN apt-get install -y cuda-libraries-11-8 libcudnn8\nRUN pip install tensorflow==2.13.1\n"),
     ("Dockerfile", CUDA12 + "RUN apt-get install -y cuda-nvcc-12-4 && pip install torch==2.5.1 flash-attn\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS b\nENV LD_LIBRARY_PATH=/usr/local/cuda/lib64/stubs\nFROM ubuntu:22.04\n"),
@@ -161,6 +188,21 @@ SILENT = [
     ("compose.yml", SERVICE + "    image: x\n    deploy: {resources: {reservations: {devices: [{capabilities: [tpu]}]}}}\n"),
     ("pod.yaml", POD + "    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n    resources: {limits: {aliyun.com/gpu-mem: 3}}\n"),
     ("pod.yaml", POD + "    image: nginx\n"),
+    ("requirements.txt", "torch==1.6.0\nnumpy\n"),  # its Pythons have no NumPy 2
+    ("requirements.txt", "tensorflow==1.4.0\n"),  # nor protobuf 4
+    ("requirements.txt", "torch==2.1.2\ntorchvision==0.16.2\nscipy==1.9.3\n"),  # SciPy holds NumPy back
+    ("requirements.txt", "nvidia-cudnn-cu115\nnvidia-cublas-cu116\n"),  # both are CUDA 11
+    ("requirements.txt", f"--extra-index-url {TORCH}/cu126\ntorch\ntransformers\n"),
+    ("requirements.txt", f"--index-url {TORCH}/cu118\ntorch==2.5.1+cu118\nnumpy\n"),
+    ("requirements.txt", f"--extra-index-url {TORCH}/cu118\ntorch>=2.0,<2.6\n"),
+    ("requirements.txt", "tensorflow-cpu==${TENSORFLOW_VERSION}\n"),
+    ("requirements.txt", "torch\nfaster-whisper\n"),  # nothing says GPU
+    ("Dockerfile", "FROM tensorflow/tensorflow:2.6.0-gpu\nRUN rm /etc/apt/sources.list.d/cuda.list\nRUN apt-get update\n"),
+    ("Dockerfile", "FROM tensorflow/tensorflow:2.6.0\nRUN apt-get update\n"),
+    ("Dockerfile", "FROM pytorch/pytorch:1.9.0-cuda10.2-cudnn7-runtime\nRUN apt-get update\n"),
+    ("Dockerfile", "FROM python:3.8\nRUN if [ $INTEL ]; then pip install intel-tensorflow; else pip install tensorflow; fi\n"),
+    ("Dockerfile", "FROM nvcr.io/nvidia/cuda:10.2-base\n"),  # another registry
+    ("pod.yaml", POD + "    image: vllm/vllm-openai:v0.6.0\n    command: [python, bench_client.py]\n"),
 ]  # fmt: skip
 
 

@@ -65,4 +65,6 @@ def compiles_at_run_time(framework: str) -> bool:
 def library_wheel(distribution: str) -> tuple[str, int] | None:
     """An NVIDIA library wheel's family and CUDA major: nvidia-cudnn-cu12 → ('nvidia-cudnn', 12)."""
     family, found, major = distribution.rpartition("-cu")
-    return (family, int(major)) if found and family.startswith("nvidia-") and major.isdigit() else None
+    if not found or not family.startswith("nvidia-") or not major.isdigit():
+        return None
+    return family, int(major[:2] if len(major) == 3 else major)  # -cu115: CUDA 11.5

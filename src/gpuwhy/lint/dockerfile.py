@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -219,8 +220,19 @@ class _Stages:
         origin = self.names.get(found[1].lower()) if found else None
         if found and origin is None:
             self.stage.commands.append(Command(("COPY", found[1]), (one.line, one.line)))
+        if not found:
+            self._copied(one)
         if origin is not None and origin is not self.stage and _may_hold_packages(one.text):
             self.stage.carried += [*origin.pins, *origin.carried]
+
+    def _copied(self, one: Instruction) -> None:
+        """Where a copied file of packages lies in the image, by its name there."""
+        words = [w.strip("[]\",'") for w in shell.expand(one.text, self.known).split() if not w.startswith("--")]
+        for source in words[:-1]:
+            if source.endswith((".txt", ".in")) and "*" not in source:
+                target = words[-1]
+                renamed = target.endswith((".txt", ".in")) and len(words) == 2
+                self.stage.copied[posixpath.basename(target if renamed else source)] = source.removeprefix("./")
 
     def _finish(self) -> None:
         """The last stage and those it starts from are what runs; every stage knows its Python."""
@@ -246,6 +258,7 @@ def _child(parent: Environment) -> Environment:
         apt=dict(parent.apt),
         runs=False,
         other_index=parent.other_index,
+        copied=dict(parent.copied),
     )
 
 

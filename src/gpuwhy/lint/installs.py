@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 
+import msgspec
+
 from gpuwhy.lint import conda, requirements
-from gpuwhy.lint.sheet import Command, Environment, Include, Sheet, backend_of
+from gpuwhy.lint.sheet import Command, Environment, Include, Index, Role, Sheet, holds_only
 from gpuwhy.model.lint import Place
 
 _VALUED = frozenset(
@@ -58,7 +61,6 @@ _VALUED = frozenset(
         "--log",
     ]
 )
-_INDEXES = frozenset(["-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--index", "--default-index"])
 _CONDA_VALUED = frozenset(
     ["-n", "--name", "-p", "--prefix", "-c", "--channel", "-f", "--file", "--solver", "--platform", "--subdir"]
 )
@@ -102,6 +104,7 @@ def _pip(command: Command) -> tuple[tuple[str, ...], int]:
 
 def _take_pip(stage: Environment, command: Command, start: int) -> None:
     backend, found = "", []
+    indexes = _from_variables(stage, command)
     files: list[Include] = []
     number = start
     while number < len(command.words):
@@ -114,14 +117,47 @@ def _take_pip(stage: Environment, command: Command, start: int) -> None:
                 number += 1
             place = Place(stage.path, line)
             backend = _option(option, value, files, place) or backend
-            stage.other_index = stage.other_index or (option in _INDEXES and not backend_of(value))
+            if option in requirements.ROLES:
+                indexes.append(Index(value, requirements.ROLES[option], place))
         elif word and word != "." and not word.startswith(("#", ">", "2>")) and "$" not in word:
             try:
                 found.append(requirements.requirement(word, Place(stage.path, line)))
             except requirements.BadRequirementError:
                 continue
-    stage.pins += [requirements.with_backend(pin, backend) for pin in found]
-    stage.includes += [Include(f.path, f.place, f.limits, backend, f.must) for f in files]
+    stage.other_index = stage.other_index or any(not holds_only(index.url) for index in indexes)
+    for pin in found:
+        placed = requirements.with_backend(pin, backend) if backend else pin
+        stage.pins.append(msgspec.structs.replace(requirements.with_indexes(placed, tuple(indexes)), arms=command.arms))
+    stage.includes += [
+        Include(
+            stage.copied.get(posixpath.basename(f.path), f.path),
+            f.place,
+            f.limits,
+            backend,
+            f.must,
+            tuple(indexes),
+            command.arms,
+        )
+        for f in files
+    ]
+
+
+def _from_variables(stage: Environment, command: Command) -> list[Index]:
+    """Indexes that pip and uv take from variables."""
+    known = {variable.name: (variable.value, variable.place) for variable in stage.variables.values()}
+    line = command.lines[0] if command.lines else 0
+    known |= {name: (value, Place(stage.path, line)) for name, value in command.assigned}
+    out: list[Index] = []
+    for name, role in _VARIABLES.items():
+        value, place = known.get(name, ("", Place(stage.path, line)))
+        out += [Index(url, role, place) for url in value.split() if "$" not in url]
+    return out
+
+
+_VARIABLES: dict[str, Role] = {
+    "PIP_INDEX_URL": "only", "PIP_EXTRA_INDEX_URL": "extra", "PIP_FIND_LINKS": "links",
+    "UV_INDEX_URL": "only", "UV_DEFAULT_INDEX": "only", "UV_EXTRA_INDEX_URL": "extra", "UV_INDEX": "extra",
+}  # fmt: skip
 
 
 def _option(option: str, value: str, files: list[Include], place: Place) -> str:
@@ -131,8 +167,6 @@ def _option(option: str, value: str, files: list[Include], place: Place) -> str:
             files.append(Include(value, place, option in ("-c", "--constraint"), must=False))
     elif re.match(r"-r\S", option):
         files.append(Include(option[2:], place, must=False))
-    elif option in _INDEXES:
-        return backend_of(value)
     elif option == "--torch-backend":
         return value if value != "auto" else "mixed"
     return ""
@@ -144,7 +178,9 @@ def _take_conda(stage: Environment, command: Command) -> None:
         word, line = command.words[number], command.lines[number]
         number += 2 if word in _CONDA_VALUED else 1
         if not word.startswith("-") and "$" not in word and word not in (".", ""):
+            before = len(stage.pins)
             conda.add(stage, word, line)
+            stage.pins[before:] = [msgspec.structs.replace(pin, arms=command.arms) for pin in stage.pins[before:]]
 
 
 def _take_apt(stage: Environment, command: Command) -> None:

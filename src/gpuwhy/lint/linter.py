@@ -96,6 +96,29 @@ def _join(sheet: Sheet, read: Read) -> None:
     for environment in sheet.environments:
         _take_in(sheet, environment, environment.includes, read, (sheet.path,))
         environment.pins = _thinned(environment.pins)
+        if any(pin.local and not pin.indexes and not pin.backend for pin in environment.pins):
+            environment.told_elsewhere = _told_elsewhere(sheet.path, read)
+
+
+def _told_elsewhere(path: str, read: Read) -> bool:
+    """Whether a file beside this one tells how to install from PyTorch's index."""
+    folders = [posixpath.dirname(path)]
+    folders += [posixpath.dirname(folders[0])] if folders[0] not in ("", ".", "/") else []
+    texts = (read(posixpath.join(folder, name)) for folder in folders for name in _TELLING)
+    return any(text is not None and "download.pytorch.org/whl" in text for text in texts)
+
+
+_TELLING = (
+    "README.md",
+    "readme.md",
+    "README.rst",
+    "INSTALL.md",
+    "Dockerfile",
+    "install.sh",
+    "setup.sh",
+    "Makefile",
+    "install.bat",
+)
 
 
 def _thinned(pins: list[Pin]) -> list[Pin]:
@@ -116,7 +139,7 @@ def _take_in(
     sheet: Sheet, environment: Environment, includes: Iterable[Include], read: Read, inside: tuple[str, ...]
 ) -> None:
     for include in includes:
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(include.place.path), include.path))
+        path = _found(include, read)
         if path in inside or len(inside) > _DEPTH:
             sheet.problems.append(
                 Problem(include.place, f"{include.path} includes itself ({' → '.join((*inside, path))})")
@@ -124,6 +147,7 @@ def _take_in(
             continue
         text = read(path)
         if text is None:
+            environment.includes_unknown = True
             if include.must:
                 sheet.notes.append(
                     Problem(include.place, f"{include.path} cannot be read, so what it asks for is not checked")
@@ -132,21 +156,36 @@ def _take_in(
         inner = Sheet(path, "requirements")
         made = Environment(path)
         requirements.fill(made, inner, requirements.logical_lines(text), include.limits)
-        environment.pins += [
-            _limited(requirements.with_backend(p, include.backend) if include.backend else p, include)
-            for p in made.pins
-        ]
+        environment.pins += [_taken(pin, include) for pin in made.pins]
         environment.other_index = environment.other_index or made.other_index
+        environment.misplaced += made.misplaced
+        made.includes[:] = [
+            msgspec.structs.replace(i, indexes=(*i.indexes, *include.indexes), arms=include.arms) for i in made.includes
+        ]
         _take_in(sheet, environment, made.includes, read, (*inside, path))
 
 
-def _limited(pin: Pin, include: Include) -> Pin:
-    return msgspec.structs.replace(pin, limits=True) if include.limits else pin
+def _found(include: Include, read: Read) -> str:
+    """The path of an included file: beside the file that names it, else in a folder above it, where builds start."""
+    folder = posixpath.dirname(include.place.path)
+    first = posixpath.normpath(posixpath.join(folder, include.path))
+    path, tries = first, 3 if not include.must else 0
+    while tries and folder not in ("", ".", "/") and not path.startswith("/") and read(path) is None:
+        folder, tries = posixpath.dirname(folder), tries - 1
+        path = posixpath.normpath(posixpath.join(folder, include.path))
+    return path if tries or read(path) is not None else first
+
+
+def _taken(pin: Pin, include: Include) -> Pin:
+    """A pin of an included file, with what the including one says of it."""
+    backed = requirements.with_backend(pin, include.backend) if include.backend else pin
+    indexed = requirements.with_indexes(backed, include.indexes)
+    return msgspec.structs.replace(indexed, limits=pin.limits or include.limits, arms=(*pin.arms, *include.arms))
 
 
 def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read, described: Machine | None) -> Iterator[Mistake]:
     for environment in sheet.environments:
-        scope = Scope(environment, described)
+        scope = Scope(environment, described, sheet.kind)
         for room in ROOMS.values():
             yield from room.check(scope) if room.check else ()
     asked = _asked_elsewhere(sheet, sheets, read)

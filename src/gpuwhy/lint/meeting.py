@@ -26,7 +26,7 @@ class Met(NamedTuple):
 def met(scope: Scope) -> Iterator[Met]:
     """Every framework of an environment that runs on the described machine."""
     machine = scope.machine
-    if machine is None or not scope.environment.runs:
+    if machine is None or not scope.environment.runs or (scope.named_otherwise and not scope.named_gpu):
         return
     for pin in scope.pins:
         row = _row(scope, pin)

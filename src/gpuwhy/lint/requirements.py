@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuwhy.lint.sheet import Environment, Include, Pin, Sheet, backend_of, normal
+from gpuwhy.lint.sheet import Environment, Include, Index, Pin, Role, Sheet, backend_of, holds_only, normal
 from gpuwhy.model.lint import Place, Problem
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
@@ -71,12 +71,17 @@ def read(path: str, text: str) -> Sheet:
 
 def fill(environment: Environment, sheet: Sheet, lines: Iterator[Logical], limits: bool = False) -> None:
     """Requirement lines and options into an environment; what cannot be read into the sheet's problems."""
-    backend = ""
+    indexes: list[Index] = []
     for logical in lines:
         place = Place(environment.path, logical.line)
+        if "${" in logical.text:
+            sheet.notes.append(
+                Problem(place, f"{_short(logical.text)!r} is not checked: only the installation knows its value")
+            )
+            continue
         if logical.text.startswith("-"):
             try:
-                backend = _option(environment, logical.text, place, limits) or backend
+                indexes += _option(environment, logical.text, place, limits)
             except BadRequirementError as error:
                 sheet.problems.append(Problem(place, str(error)))
             continue
@@ -85,18 +90,41 @@ def fill(environment: Environment, sheet: Sheet, lines: Iterator[Logical], limit
         except BadRequirementError as error:
             sheet.problems.append(Problem(place, str(error)))
             continue
+        if misplaced := _MISPLACED.search(logical.text):
+            environment.misplaced.append(Problem(place, misplaced[0].strip()))
         environment.pins.append(_replace(found, limits=limits))
-    if backend:
-        environment.pins[:] = [with_backend(pin, backend) for pin in environment.pins]
-        environment.includes[:] = [
-            Include(i.path, i.place, i.limits, i.backend or backend, i.must) for i in environment.includes
-        ]
+    if indexes:
+        environment.pins[:] = [with_indexes(pin, tuple(indexes)) for pin in environment.pins]
+        environment.includes[:] = [_with(i, indexes=(*i.indexes, *indexes)) for i in environment.includes]
+
+
+def _with(include: Include, **changes: object) -> Include:
+    import msgspec
+
+    return msgspec.structs.replace(include, **changes)
+
+
+_MISPLACED = re.compile(r"\s(-i|--index-url|--extra-index-url|-f|--find-links)[\s=].*")
+ROLES: dict[str, Role] = {
+    "-i": "only", "--index-url": "only", "--default-index": "only", "--extra-index-url": "extra", "--index": "extra",
+    "-f": "links", "--find-links": "links",
+}  # fmt: skip
+"""Options that name an index, and what it is to the default one."""
 
 
 def _replace(pin: Pin, **changes: object) -> Pin:
     import msgspec
 
     return msgspec.structs.replace(pin, **changes)
+
+
+def with_indexes(pin: Pin, indexes: tuple[Index, ...]) -> Pin:
+    """A pin that may come from other indexes; PyTorch's own packages follow the last of PyTorch's."""
+    if pin.reference or not indexes:
+        return pin
+    found = _replace(pin, indexes=(*pin.indexes, *indexes))
+    backend = next((index.backend for index in reversed(indexes) if index.backend), "")
+    return with_backend(found, backend) if backend else found
 
 
 def with_backend(pin: Pin, backend: str) -> Pin:
@@ -106,8 +134,8 @@ def with_backend(pin: Pin, backend: str) -> Pin:
     return _replace(pin, backend=backend)
 
 
-def _option(environment: Environment, text: str, place: Place, limits: bool) -> str:
-    """An option line; returns the build that an index stands for."""
+def _option(environment: Environment, text: str, place: Place, limits: bool) -> list[Index]:
+    """An option line; returns the index that it names."""
     found = _OPTION.fullmatch(text)
     if not found:
         raise BadRequirementError(f"{_short(text)!r} is not an option that requirements files have")
@@ -115,12 +143,12 @@ def _option(environment: Environment, text: str, place: Place, limits: bool) -> 
     if name in ("-r", "--requirement", "-c", "--constraint"):
         only = limits or name in ("-c", "--constraint")
         environment.includes.append(Include(value, place, only))
-    elif name in ("-i", "--index-url", "--extra-index-url", "-f", "--find-links"):
-        environment.other_index = environment.other_index or not backend_of(value)
-        return backend_of(value)
+    elif name in ROLES:
+        environment.other_index = environment.other_index or not holds_only(value)
+        return [Index(value, ROLES[name], place)]
     elif name not in ("-e", "--editable", *_FLAGS):
         raise BadRequirementError(f"{_short(name)!r} is not an option that requirements files have")
-    return ""
+    return []
 
 
 def requirement(text: str, place: Place) -> Pin:

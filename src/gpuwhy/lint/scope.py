@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cached_property
 
@@ -32,9 +33,21 @@ _GPU_ONLY = frozenset({"flash-attn", "vllm", "apex", "tensorrt", "nvidia-dali-cu
 class Scope:
     """One environment and the machine that was described."""
 
-    def __init__(self, environment: Environment, machine: Machine | None) -> None:
+    def __init__(self, environment: Environment, machine: Machine | None, kind: str = "") -> None:
         self.environment = environment
         self.machine = machine
+        self.kind = kind  # of the file
+
+    @cached_property
+    def named_gpu(self) -> bool:
+        """Whether the file's name says that it is for a GPU."""
+        return bool(re.search(r"(^|[^a-z])(gpu|cuda|cu1\d\d|nvidia)([^a-z]|$)", _basename(self.environment.path)))
+
+    @cached_property
+    def named_otherwise(self) -> bool:
+        """Whether the file's name says that it is for something without an NVIDIA GPU: the CPU, a TPU, documents."""
+        words = "cpu|tpu|metal|mps|macos|mac|osx|rocm|amd|intel|docs?|readthedocs|rtd|ci|lint|dev|tests?"
+        return bool(re.search(rf"(^|[^a-z])({words})([^a-z]|$)", _basename(self.environment.path)))
 
     @cached_property
     def base(self) -> containers.Base:
@@ -56,6 +69,8 @@ class Scope:
     @cached_property
     def gpu_meant(self) -> str:
         """What says that a GPU is meant, apart from the frameworks themselves; '' where nothing does."""
+        if self.environment.gpu:
+            return self.environment.gpu
         if self.base.gpu:
             return f"the image {self.base.name} is made for a GPU"
         for variable in self.environment.variables.values():
@@ -90,6 +105,10 @@ class Scope:
         pythons = self.environment.pythons
         fitting = [row for row in found if not pythons or any(releases.has_python(row, p) for p in pythons)]
         return max(fitting or found, key=lambda row: _key(row.version), default=None)
+
+
+def _basename(path: str) -> str:
+    return path.rsplit("/", 1)[-1].lower()
 
 
 def _key(version: str) -> tuple[bool, object]:

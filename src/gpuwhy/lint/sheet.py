@@ -11,10 +11,25 @@ import msgspec
 from gpuwhy.model.lint import Place, Problem
 
 Origin = Literal["pip", "conda"]
+Role = Literal["only", "extra", "links"]
+"""What a named index is to the default one: instead of it, beside it, a page of files."""
 Read = Callable[[str], str | None]
 """The text of another file that a file names; None where there is none."""
 
 _EXACT = re.compile(r"\s*===?\s*([^\s,*]+)\s*")
+
+
+class Index(msgspec.Struct, frozen=True):
+    """An index or a page of links that an installation is told to look at."""
+
+    url: str
+    role: Role
+    place: Place
+
+    @property
+    def backend(self) -> str:
+        """The build that PyTorch's index stands for: cu121; '' for others."""
+        return backend_of(self.url)
 
 
 class Pin(msgspec.Struct, frozen=True):
@@ -31,6 +46,8 @@ class Pin(msgspec.Struct, frozen=True):
     limits: bool = False  # a constraint: limits, does not install
     optional: bool = False  # of a lock file, and only some installations take it
     reference: bool = False  # a URL or a path: not from an index
+    indexes: tuple[Index, ...] = ()  # beside or instead of the default one
+    arms: tuple[tuple[int, int], ...] = ()  # branches of a script that it stands in: (which if, which arm)
 
     @property
     def version(self) -> str:
@@ -71,6 +88,7 @@ class Command(msgspec.Struct, frozen=True):
     lines: tuple[int, ...]  # of each word
     assigned: tuple[tuple[str, str], ...] = ()
     then: str = ""  # && || ; |
+    arms: tuple[tuple[int, int], ...] = ()  # the branches that it stands in: (which if, which arm)
 
     @property
     def text(self) -> str:
@@ -86,6 +104,8 @@ class Include(msgspec.Struct, frozen=True):
     limits: bool = False
     backend: str = ""
     must: bool = True  # its absence is worth a note
+    indexes: tuple[Index, ...] = ()
+    arms: tuple[tuple[int, int], ...] = ()
 
 
 class Environment(msgspec.Struct):
@@ -107,6 +127,11 @@ class Environment(msgspec.Struct):
     other_index: bool = False  # packages may come from an index that nobody here has read
     locked: bool = False  # every version was chosen by a resolver
     forked: bool = False  # a lock for several installations: no two packages need to meet
+    gpu: str = ""  # what says that a GPU is meant, where the file says it outright
+    copied: dict[str, str] = {}  # file in the image → file in the build's folder
+    misplaced: list[Problem] = []  # options on a requirement's line, which pip does not read there
+    includes_unknown: bool = False  # a file that it takes in cannot be read
+    told_elsewhere: bool = False  # a file beside this one names PyTorch's index
 
     def named(self, *names: str) -> list[Pin]:
         """The pins of some packages that are installed, copied ones included."""
@@ -116,7 +141,7 @@ class Environment(msgspec.Struct):
 class Workload(msgspec.Struct):
     """A container that somebody starts: a service, a container of a pod, a development container."""
 
-    kind: Literal["compose", "kubernetes", "devcontainer"]
+    kind: Literal["compose", "kubernetes", "devcontainer", "script"]
     name: str
     place: Place
     image: Image | None = None
@@ -153,3 +178,18 @@ def backend_of(url: str) -> str:
 def normal(name: str) -> str:
     """A package's name as indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+_FAMILIES = (
+    (r"download\.pytorch\.org/|/whl/(nightly/|test/)?(cpu|cu\d|rocm|xpu)|torch_stable|torch_nightly", "torch"),
+    (r"jax-releases|jax_releases|jax_cuda_releases|jax-cuda-releases|libtpu", "jax"),
+    (r"data\.pyg\.org|pytorch-geometric\.com", "pyg"),
+    (r"dgl\.ai|openmmlab\.com|flashinfer\.ai|autogptq|llama-cpp-python/whl|paddlepaddle\.org", "other"),
+)
+PYTORCH = frozenset(["torch", "torchvision", "torchaudio", "xformers", "triton", "torchtext", "torchdata", "torchao"])
+
+
+def holds_only(url: str) -> str:
+    """The family of packages that a known index holds: torch, jax …; 'mirror' of the default one; '' = not known."""
+    found = next((family for pattern, family in _FAMILIES if re.search(pattern, url)), "")
+    return found or ("mirror" if re.search(r"/pypi/(web/)?simple/?$|/repository/pypi/simple/?$", url) else "")

@@ -23,6 +23,7 @@ def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command
     words: list[str] = []
     lines: list[int] = []
     seen, position = line, 0
+    arms = _Arms(line)
     for count, token in enumerate(_TOKEN.finditer(text)):
         if count > _WORDS:
             break
@@ -32,9 +33,36 @@ def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command
             words.append(expand(_unquoted(token[0]), variables))
             lines.append(seen)
         elif token.lastgroup == "join":
-            out += _command(words, lines, token[0])
+            out += arms.placed(words, _command(words, lines, token[0]), token[0])
             words, lines = [], []
-    return out + _command(words, lines, "")
+    return out + arms.placed(words, _command(words, lines, ""), "")
+
+
+class _Arms:
+    """Which branches of `if` and `case` a command stands in, counted as the commands go by."""
+
+    def __init__(self, line: int) -> None:
+        self.open: list[tuple[int, int]] = []
+        self.next = line * 1000  # another number for each fork of a file
+
+    def placed(self, words: list[str], found: list[Command], then: str) -> list[Command]:
+        """A command with its branches; its words may open or close one."""
+        first = words[0] if words else ""
+        if first in ("fi", "esac") and self.open:
+            self.open.pop()
+        elif first in ("else", "elif") and self.open:
+            self._other_arm()
+        elif first in ("if", "case"):
+            self.next += 1
+            self.open.append((self.next, 0))
+        arms = tuple(self.open) if first not in ("if", "elif", "case") else tuple(self.open[:-1])
+        if then == ";;" and self.open:
+            self._other_arm()
+        return [Command(c.words, c.lines, c.assigned, c.then, arms) for c in found] if arms else found
+
+    def _other_arm(self) -> None:
+        fork, arm = self.open[-1]
+        self.open[-1] = (fork, arm + 1)
 
 
 def _command(words: list[str], lines: list[int], then: str) -> list[Command]:

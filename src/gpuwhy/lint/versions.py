@@ -93,7 +93,11 @@ def where(marker: str) -> frozenset[int]:
 
 
 def together(*pins: Pin) -> bool:
-    """Whether some system and Python takes all of these pins."""
+    """Whether some system and Python takes all of these pins, and no branch of a script keeps them apart."""
+    arms: dict[int, int] = {}
+    for pin in pins:
+        if any(arms.setdefault(fork, arm) != arm for fork, arm in pin.arms):
+            return False
     return bool(frozenset.intersection(*(where(pin.marker) for pin in pins)))
 
 

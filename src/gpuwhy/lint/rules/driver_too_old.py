@@ -18,7 +18,7 @@ RULE = Rule("driver-too-old", "error", "CUDA newer than the described driver run
 def check(scope: Scope) -> Iterator[Mistake]:
     """Builds of PyTorch's index by their label, other releases by their rows, and the image that runs."""
     machine, stage = scope.machine, scope.environment
-    if machine is None or not stage.runs:
+    if machine is None or not stage.runs or (scope.named_otherwise and not scope.named_gpu):
         return
     for pin in scope.pins:
         labelled = LABEL.fullmatch(pin.variant)

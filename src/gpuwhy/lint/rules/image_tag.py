@@ -4,36 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuwhy.knowledge import containers
+from gpuwhy.knowledge import containers, image_tags
 from gpuwhy.lint.scope import Scope, base_of
-from gpuwhy.lint.sheet import Workload
-from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.lint.sheet import Image, Workload
+from gpuwhy.model.lint import Mistake, Rule, Severity
 from gpuwhy.model.plan import Machine
 
 RULE = Rule("image-tag", "error", "an image tag that does not exist")
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
-    """nvidia/cuda without a tag."""
+    """The image that a stage starts from."""
     image = scope.environment.image
-    if image and scope.base.family == "cuda" and scope.base.untagged:
-        text = f"image {image.text}: nvidia/cuda has no tag latest, so the pull fails"
-        yield RULE.mistake(
-            image.place,
-            text,
-            containers.NO_LATEST,
-            "name a version, such as nvidia/cuda:12.6.3-cudnn-runtime-ubuntu24.04",
-        )
+    if image:
+        yield from _wrong(image, scope.base)
 
 
 def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
-    """nvidia/cuda without a tag."""
-    base = base_of(work)
-    if work.image and base.untagged and "@" not in work.image.text:
-        text = f"image {work.image.text}: nvidia/cuda has no tag latest, so the pull fails"
+    """The image that is started."""
+    if work.image and "@" not in work.image.text:
+        yield from _wrong(work.image, base_of(work))
+
+
+def _wrong(image: Image, base: containers.Base) -> Iterator[Mistake]:
+    if base.family == "cuda" and base.untagged:
+        text = f"image {image.text}: nvidia/cuda has no tag latest, so the pull fails"
+        fix = "name a version, such as nvidia/cuda:12.6.3-base-ubuntu24.04"
+        yield RULE.mistake(image.place, text, containers.NO_LATEST, fix)
+        return
+    found = image_tags.missing(image.text)
+    if found:
+        ends = "" if found.stale else ", so the pull fails"
+        severity: Severity | None = "warning" if found.stale else None
         yield RULE.mistake(
-            work.image.place,
-            text,
-            containers.NO_LATEST,
-            "name a version, such as nvidia/cuda:12.6.3-base-ubuntu24.04",
+            image.place, f"image {image.text}: {found.text}{ends}", found.source, f"write {found.instead}", severity
         )

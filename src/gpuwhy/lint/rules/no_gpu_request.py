@@ -34,4 +34,11 @@ def _never_uses_one(work: Workload) -> bool:
     """A tool of the image that works without a GPU, or a container told to stay on the CPU."""
     hidden = work.variables.get("CUDA_VISIBLE_DEVICES")
     tools = re.search(r"\b(tensorboard|perf_analyzer|sleep|nvcc|jupyter nbconvert)\b|--device[= ]cpu", work.command)
-    return bool(tools) or (hidden is not None and hidden.value in HIDDEN)
+    return bool(tools) or _is_client(work) or (hidden is not None and hidden.value in HIDDEN)
+
+
+def _is_client(work: Workload) -> bool:
+    """An image of a server that is used for its Python alone: another command, and nothing in it serves or computes."""
+    server = base_of(work).family == "framework"
+    says = re.search(r"vllm|serve|server|launch|torch|train|infer|generat|cuda|gpu|model", work.command)
+    return server and bool(re.match(r"(\S*/)?(python3?|bash|sh|curl|wget)\b", work.command)) and not says

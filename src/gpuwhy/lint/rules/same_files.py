@@ -12,6 +12,7 @@ from gpuwhy.lint.scope import Scope, is_source_only
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import together
 from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.version import at_least
 
 RULE = Rule("same-files", "error", "two packages that own the same files")
 
@@ -51,10 +52,17 @@ def _flavours(scope: Scope) -> Iterator[Mistake]:
 
 
 def _gpu_one(*pins: Pin) -> str:
-    found = [p.name for p in pins if (f := flavour(p.name)) and f.cuda and not is_source_only(p)]
+    found = [
+        p.name for p in pins if (f := flavour(p.name)) and f.cuda and not is_source_only(p) and not _is_cpu_then(p)
+    ]
     if len(found) > 1:
         return " (both have CUDA: the one for the CUDA major of your driver and your other packages)"
     return f" ({found[0]} is the one with CUDA)" if found else ""
+
+
+def _is_cpu_then(pin: Pin) -> bool:
+    """Before 2.1 (and in 1.15's case before 1.15) `tensorflow` was the build for the CPU."""
+    return pin.name == "tensorflow" and bool(pin.version) and not at_least(pin.version, "1.15")
 
 
 def _conda_and_pip(pins: list[Pin]) -> Iterator[Mistake]:

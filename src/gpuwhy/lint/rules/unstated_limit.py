@@ -1,55 +1,146 @@
-"""A NumPy or protobuf newer than a release can use, which it does not forbid."""
+"""A NumPy, protobuf or other neighbour newer than a release can use, which it does not forbid."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gpuwhy.knowledge import caps
-from gpuwhy.lint.scope import Scope
+from gpuwhy.knowledge import limits as known_limits
+from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import allows, parsed, together
-from gpuwhy.model.lint import Mistake, Rule, Severity
+from gpuwhy.lint.versions import LINUX, allows, parsed, together
+from gpuwhy.model.fact import Source
+from gpuwhy.model.lint import Edit, Mistake, Rule
+from gpuwhy.model.version import numbers
 
-RULE = Rule("unstated-limit", "error", "a NumPy or protobuf newer than a release can use, which it does not forbid")
+RULE = Rule("unstated-limit", "error", "a neighbour newer than a release can use, which it does not forbid")
 
 _NEWER = {"numpy": ("2.0.2", "2.2.6", "2.3.5"), "protobuf": ("4.25.8", "5.29.5", "6.33.0")}
-
-
 _OLDER = {"numpy": ("1.16.6", "1.19.5", "1.21.6", "1.24.4", "1.26.4"), "protobuf": ("3.8.0", "3.19.6", "3.20.3")}
+_NEEDS = {"numpy": (3, 9), "protobuf": (3, 7)}
+_REQUIRES = {"numpy": ("tensorflow", "tensorflow-gpu", "onnxruntime", "onnxruntime-gpu"),
+             "protobuf": ("tensorflow", "tensorflow-gpu")}  # fmt: skip
+
+
+class Need(NamedTuple):
+    """What the release of a pin needs of a neighbour."""
+
+    pin: Pin
+    version: str
+    name: str
+    limit: str  # <2
+    because: str
+    source: Source
+    pythons: tuple[str, ...]
+
+    @property
+    def requirement(self) -> str:
+        """As it is written."""
+        return self.name + self.limit
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
-    """A NumPy or protobuf that a release cannot use, and does not forbid."""
-    if scope.environment.forked:
+    """A neighbour that is written without the limit; one that comes by itself and is not written at all."""
+    if scope.environment.forked or scope.environment.locked:
         return
+    told: set[str] = set()
+    for need in _needs(scope):
+        if not _can_meet(scope, need):
+            continue
+        others = [p for p in scope.environment.pins if p.name == need.name and together(need.pin, p)]
+        if others:
+            yield from _written(need, others)
+        elif need.requirement not in told and _comes(scope, need):
+            told.add(need.requirement)
+            text = f"{need.pin.name} {need.version} needs {need.requirement}, and nothing here says so: {need.because}"
+            yield RULE.mistake(
+                need.pin.place, text, need.source, f'add "{need.requirement}"', "warning", _added(scope, need)
+            )
+
+
+def _added(scope: Scope, need: Need) -> Edit | None:
+    """In a requirements file the limit is a line of its own."""
+    if scope.kind != "requirements" or need.pin.place.path != scope.environment.path or not need.pin.version:
+        return None
+    written = f"{need.pin.name}{need.pin.specifier}"
+    return Edit(written, f"{written}\n{need.requirement}")
+
+
+def _needs(scope: Scope) -> Iterator[Need]:
     for pin in scope.pins:
-        row = scope.taken(pin) if pin.origin == "pip" else None
+        if pin.origin != "pip" or pin.reference:
+            continue
+        row = scope.taken(pin)
+        pythons = row.pythons if row and row.platform == LINUX else ()
         for cap in caps.caps(_framework(pin.name), row.version) if row else ():
             name, _, limit = cap.requirement.partition("<")
-            other = next((p for p in scope.pins if p.name == name and together(pin, p)), None)
-            if row and other and name in _NEWER and _beyond(scope, other, f"<{limit}"):
-                asked = f"{name}{other.specifier}" if other.specifier else f"{name} without a limit"
-                text = f"{pin.name} {row.version} needs {cap.requirement}; {asked} lets newer ones in: {cap.because}"
-                severity: Severity = "error" if _forces(other, f"<{limit}") else "warning"
-                yield RULE.mistake(other.place, text, cap.source, f'write "{cap.requirement}"', severity)
+            if row and name in _NEWER:
+                yield Need(pin, row.version, name, f"<{limit}", cap.because, cap.source, pythons)
+        for more in known_limits.limits(pin.name, row.version if row else pin.version):
+            name, _, limit = more.requirement.partition("<")
+            yield Need(pin, row.version if row else pin.version, name, f"<{limit}", more.because, more.source, pythons)
 
 
 def _framework(name: str) -> str:
     return {"tensorflow-gpu": "tensorflow"}.get(name, name)
 
 
-def _forces(pin: Pin, limit: str) -> bool:
-    """Whether a pin allows nothing within a limit."""
-    return not any(
-        allows(f"{pin.specifier},{limit}".strip(","), version) for version in (*_OLDER[pin.name], pin.version)
-    )
+def _can_meet(scope: Scope, need: Need) -> bool:
+    """Whether some Python has both the release and a neighbour past the limit."""
+    floor = _NEEDS.get(need.name)
+    pythons = scope.environment.pythons or need.pythons
+    both = [p for p in pythons if not need.pythons or p in need.pythons]
+    return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
 
 
-def _beyond(scope: Scope, pin: Pin, limit: str) -> bool:
-    """Whether the newest one that a pin allows is past a limit; NumPy 2 needs Python 3.9."""
+def _written(need: Need, others: list[Pin]) -> Iterator[Mistake]:
+    """The neighbour as the file has it: forced past the limit, or free to go there."""
+    if any(_is_within(pin, need) for pin in others):
+        return
+    other = next((pin for pin in others if not pin.limits), None)
+    if other is None or other.origin != "pip" or other.reference:
+        return
+    asked = f"{need.name}{other.specifier}" if other.specifier else f"{need.name} without a limit"
+    text = f"{need.pin.name} {need.version} needs {need.requirement}; {asked} lets newer ones in: {need.because}"
+    forced = _forces(other, need)
+    edit = Edit(f"{other.name}{other.specifier}", _joined(other, need)) if not other.version and not forced else None
+    yield RULE.mistake(other.place, text, need.source, f'write "{_joined(other, need) if edit else need.requirement}"',
+                       "error" if forced else "warning", edit)  # fmt: skip
+
+
+def _joined(other: Pin, need: Need) -> str:
+    return f"{other.name}{other.specifier}{',' if other.specifier else ''}{need.limit}"
+
+
+def _is_within(pin: Pin, need: Need) -> bool:
+    """Whether the newest that a pin allows keeps to the limit."""
     if pin.version:
-        return parsed(pin.version) is not None and not allows(limit, pin.version)
-    pythons = scope.environment.pythons
-    if pin.name == "numpy" and pythons and all(p in ("3.6", "3.7", "3.8") for p in pythons):
+        return parsed(pin.version) is None or allows(need.limit, pin.version)
+    tries = _NEWER.get(need.name) or (f"{need.limit.lstrip('<')}.99", "9999")
+    return not any(allows(pin.specifier, version) for version in tries if not allows(need.limit, version))
+
+
+def _forces(pin: Pin, need: Need) -> bool:
+    """Whether a pin allows nothing within the limit."""
+    if pin.version:
+        return True
+    tries = _OLDER.get(need.name, ())
+    return bool(tries) and not any(allows(f"{pin.specifier},{need.limit}".strip(","), version) for version in tries)
+
+
+def _comes(scope: Scope, need: Need) -> bool:
+    """Whether the neighbour is installed without being named, and nothing that is pinned may hold it back."""
+    if (
+        not is_pinned(need.pin)
+        or scope.environment.includes_unknown
+        or scope.base.family in ("ngc", "pytorch", "tensorflow", "framework")
+    ):
         return False
-    return any(allows(pin.specifier, version) and not allows(limit, version) for version in _NEWER[pin.name])
+    if need.name == "numpy":
+        brought = need.pin.name in _REQUIRES["numpy"] or any(p.name in known_limits.BRINGS_NUMPY for p in scope.pins)
+        held = [p for p in scope.environment.pins if p.name in known_limits.CAPS_NUMPY and p.name != need.pin.name]
+        return brought and not any(is_pinned(p) or p.origin == "conda" for p in held)
+    if need.name == "protobuf":
+        return need.pin.name in _REQUIRES["protobuf"] and not any(p.origin == "conda" for p in scope.pins)
+    return need.name == "torchvision"

@@ -1,0 +1,89 @@
+"""Image tags that cannot be pulled: removed by their makers, or never published; each with its source and a date."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.model.fact import Source
+from gpuwhy.model.version import numbers
+
+
+class Tag(msgspec.Struct, frozen=True):
+    """Why a tag is not there, what to write instead, and how that is known."""
+
+    text: str
+    instead: str
+    source: Source
+    stale: bool = False  # it can be pulled, and stands still
+
+
+_POLICY = "NVIDIA CUDA images, support policy: tags are deleted after the end of support"
+_GONE: tuple[tuple[str, str, str, str], ...] = (  # versions, what is left, where it was reported, when
+    (r"([1-9]|10)(\.\d+)*", "11.8.0", "NVIDIA/nvidia-docker issues 1768 and 1790", "July to October 2023"),
+    (r"11\.0(\.[0-2])?", "11.0.3", "NVIDIA/nvidia-docker issue 1735, kokkos/kokkos pull request 5509", "March 2023"),
+    (r"11\.1(\.0)?", "11.1.1", _POLICY, "not tried since"),
+    (r"11\.2(\.[01])?", "11.2.2", "iterative/cml pull request 1405, NVIDIA/nvidia-docker issue 1763", "July 2023"),
+    (r"11\.4(\.[0-2])?", "11.4.3", "openhackathons-org/nways_accelerated_programming issue 14", "December 2023"),
+)
+_NEWEST_PATCH = {"11.3": 1, "11.5": 2, "11.6": 2, "11.7": 1, "11.8": 0, "12.0": 1, "12.1": 1, "12.2": 2, "12.3": 2,
+                 "12.4": 1, "12.5": 1, "12.6": 3}  # fmt: skip
+_RELEASES = source("CUDA Toolkit archive", "every release with its updates")
+_CUDNN = source("NVIDIA CUDA images, overview of the tags", "cudnn8 up to 12.3, cudnn without a number from 12.4 on")
+_FROZEN = source("TensorFlow installation guide, Docker", "tags with -py3 ended with 2.1.0, January 2020")
+
+
+def missing(text: str) -> Tag | None:
+    """Why an image cannot be pulled by its tag; None where nothing is known against it."""
+    path, _, tag = text.partition("@")[0].rpartition(":")
+    short = "/".join(path.split("/")[-2:])
+    if not path or "$" in text or "{" in text:
+        return None
+    if short == "nvidia/cuda" and path.split("/")[0] in ("nvidia", "docker.io"):
+        return _cuda(tag)
+    if short == "tensorflow/tensorflow" and re.fullmatch(r"latest(-gpu)?-py3(-jupyter)?|(latest-)?devel-gpu-py3", tag):
+        return Tag(f"tag {tag} stands still at TensorFlow 2.1.0", "latest-gpu, or a version", _FROZEN, stale=True)
+    return None
+
+
+def _cuda(tag: str) -> Tag | None:
+    found = re.match(r"(\d+(?:\.\d+)*)(?:-(cudnn\d*))?", tag)
+    if not found:
+        return None
+    version, cudnn = found[1], found[2] or ""
+    for pattern, left, where, when in _GONE:
+        if re.fullmatch(pattern, version):
+            text = f"nvidia/cuda has removed its tags of CUDA {version}"
+            return Tag(text, _written(tag, version, left), source(where, when))
+    return _never(tag, version, cudnn)
+
+
+def _never(tag: str, version: str, cudnn: str) -> Tag | None:
+    """Numbers and spellings that no tag ever had."""
+    parts = numbers(version)
+    minor = ".".join(str(n) for n in parts[:2])
+    newest = _NEWEST_PATCH.get(minor)
+    if newest is not None and len(parts) == 2:
+        return Tag(
+            f"nvidia/cuda names its tags of CUDA {minor} with three numbers",
+            _written(tag, version, f"{minor}.{newest}"),
+            _RELEASES,
+        )
+    if newest is not None and len(parts) == 3 and parts[2] > newest:
+        return Tag(
+            f"CUDA {version} does not exist: {minor}.{newest} is the last {minor}",
+            _written(tag, version, f"{minor}.{newest}"),
+            _RELEASES,
+        )
+    if cudnn == "cudnn8" and parts >= (12, 4):
+        return Tag(f"nvidia/cuda has no cudnn8 for CUDA {version}", tag.replace("cudnn8", "cudnn"), _CUDNN)
+    if cudnn == "cudnn" and parts < (12, 4):
+        return Tag(f"nvidia/cuda says cudnn8 for CUDA {version}", tag.replace("cudnn", "cudnn8"), _CUDNN)
+    return None
+
+
+def _written(tag: str, version: str, left: str) -> str:
+    """The same tag for another release, where that one has its parts."""
+    return left + tag[len(version) :] if version[:2] == left[:2] and "." in version else left + "-…"

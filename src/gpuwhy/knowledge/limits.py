@@ -1,0 +1,68 @@
+"""Limits: packages that fail with a newer neighbour and do not say so; who brings NumPy, and who limits it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.model.fact import Source
+from gpuwhy.model.version import at_least
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """Releases before `until` ('' = every one) of a package need `requirement`."""
+
+    package: str
+    until: str
+    requirement: str
+    because: str
+    source: Source
+
+
+LIMITS: tuple[Limit, ...] = (
+    Limit("vllm", "0.10", "transformers<4.54", "it registers a config that transformers 4.54 brought itself ('aimv2')",
+          source("vllm-project/vllm-ascend issue 2046, gpustack/gpustack issue 2665", "July and August 2025")),
+    Limit("basicsr", "", "torchvision<0.17", "it imports torchvision.transforms.functional_tensor, which 0.17 removed",
+          source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release")),
+    Limit("realesrgan", "", "torchvision<0.17", "its basicsr imports a module of torchvision that 0.17 removed",
+          source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release of basicsr")),
+)  # fmt: skip
+
+BRINGS_NUMPY = frozenset(
+    [
+        "torchvision", "torchtext", "transformers", "diffusers", "accelerate", "datasets", "pandas", "scipy",
+        "scikit-learn", "matplotlib", "opencv-python", "opencv-python-headless", "opencv-contrib-python", "librosa",
+        "numba", "timm", "openai-whisper", "faster-whisper", "pyannote-audio", "pytorch-lightning", "lightning",
+        "gym", "gymnasium", "onnx", "onnxruntime", "onnxruntime-gpu", "tensorboard", "sentence-transformers",
+        "albumentations", "scikit-image", "torchmetrics", "seaborn", "peft", "trl", "kornia", "einops-exts",
+        "imageio", "h5py", "nibabel", "ultralytics", "torch-geometric", "fairscale", "evaluate", "xformers",
+        "deepspeed", "soundfile",
+    ]
+)  # fmt: skip
+"""Packages that require NumPy."""
+
+CAPS_NUMPY = frozenset(
+    [
+        "scipy", "pandas", "numba", "scikit-learn", "scikit-image", "spacy", "thinc", "streamlit", "langchain",
+        "langchain-community", "chromadb", "mediapipe", "tensorflow", "tensorflow-gpu", "tensorflow-cpu",
+        "tf-nightly", "facenet-pytorch", "gensim", "catboost", "mlflow", "ray", "ultralytics", "tts", "coqui-tts",
+        "monai", "faiss-cpu", "faiss-gpu", "stable-baselines3", "transformers", "accelerate", "gradio", "pyarrow",
+        "statsmodels", "shap", "jax", "jaxlib", "paddlepaddle", "paddlepaddle-gpu", "contourpy", "matplotlib",
+        "nemo-toolkit", "pytorch3d", "dgl", "h5py", "xarray", "scanpy", "anndata", "umap-learn", "cudf-cu12",
+        "cudf-cu11", "cupy-cuda11x", "cupy-cuda12x", "numexpr", "llama-index", "openai-whisper", "whisperx", "rembg",
+        "insightface", "deepface", "autogluon", "darts", "prophet", "nnunet", "nnunetv2", "totalsegmentator",
+        "detoxify", "fastai", "flair", "pymatting", "open3d", "vllm", "outlines", "audiocraft", "demucs",
+        "pytorch-forecasting", "gluonts", "optimum", "segment-anything", "bokeh", "tables", "imgaug", "modelscope",
+        "funasr", "allennlp", "pycocotools", "pyaudio", "hdbscan", "tsfresh", "mmcv", "mmdet", "mmengine",
+    ]
+)  # fmt: skip
+"""Packages some of whose releases limit NumPy: where one of them is pinned, nobody here knows which NumPy comes."""
+
+
+def limits(package: str, version: str) -> tuple[Limit, ...]:
+    """The limits of a release; '' = the newest."""
+    return tuple(
+        row
+        for row in LIMITS
+        if row.package == package and (not row.until or (version and not at_least(version, row.until)))
+    )

@@ -1,0 +1,121 @@
+"""A package that opens another CUDA or cuDNN major than the framework beside it brings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuwhy.knowledge import borrowers
+from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import Scope, is_pinned
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.versions import together
+from gpuwhy.model.fact import Source
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.version import numbers
+
+RULE = Rule("borrowed-cuda", "error", "a package that opens another CUDA or cuDNN than the framework beside it brings")
+
+_LABEL = re.compile(r"cu(\d+)(\d)")
+_CUDNN8 = source("PyTorch's RELEASE.md", "cuDNN 8 up to 2.3, cuDNN 9 from 2.4 on")
+
+
+class Opens(NamedTuple):
+    """What a package opens: majors of CUDA and cuDNN."""
+
+    cuda: str
+    cudnn: str
+    source: Source
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """CTranslate2 and ONNX Runtime against the torch that lends them its libraries, or against the CUDA image."""
+    if not scope.environment.runs or scope.environment.locked or _brings_its_own(scope):
+        return
+    lender = next((pin for pin in scope.pins if pin.name == "torch" and pin.origin == "pip"), None)
+    for pin in scope.pins:
+        opens = _opens(scope, pin)
+        if opens is None or (pin.name != "onnxruntime-gpu" and not _gpu_meant(scope, lender)):
+            continue
+        lends = _image(scope) or (_torch(scope, lender) if lender and together(pin, lender) else None)
+        wrong = _difference(opens, lends[0], lends[1]) if lends else ""
+        if wrong and lends:
+            said = f"{pin.name}{' ' + pin.version if pin.version else ' (the newest)'}"
+            text = f"{said} opens {wrong}; {lends[2]}"
+            exact = "error" if pin.version and (lender is None or is_pinned(lender)) else "warning"
+            yield RULE.mistake(pin.place, text, opens.source, _fix(pin, lends[0]), exact)  # type: ignore[arg-type]
+            return
+
+
+def _gpu_meant(scope: Scope, lender: Pin | None) -> bool:
+    """CTranslate2 works without a GPU too: a sign that one is meant, a CUDA build, or a torch that is held back."""
+    return bool(scope.gpu_meant or scope.named_gpu or (lender and (lender.variant.startswith("cu") or lender.version)))
+
+
+def _brings_its_own(scope: Scope) -> bool:
+    return scope.has_wheels("nvidia-cublas", "nvidia-cudnn") or scope.base.family in ("ngc", "framework", "tensorflow")
+
+
+def _opens(scope: Scope, pin: Pin) -> Opens | None:
+    if pin.origin != "pip" or pin.reference or pin.limits:
+        return None
+    if pin.name in ("faster-whisper", "ctranslate2"):
+        own = next((p for p in scope.pins if p.name == "ctranslate2"), None)
+        if pin.name == "faster-whisper" and own:
+            return None
+        newest = pin.version or (_ceiling(pin) if pin.name == "ctranslate2" else "")
+        found = (borrowers.ctranslate2 if pin.name == "ctranslate2" else borrowers.of_faster_whisper)(newest)
+        return Opens(found.cuda, found.cudnn, found.source)
+    if pin.name == "onnxruntime-gpu" and not pin.extras and not pin.indexes and not scope.environment.other_index:
+        row = scope.taken(pin)
+        if row and isinstance(row.cuda, str) and isinstance(row.cudnn, str):
+            return Opens(str(numbers(row.cuda)[0]), str(numbers(row.cudnn)[0]), evidence_of(row, "cuda"))
+    return None
+
+
+def _ceiling(pin: Pin) -> str:
+    found = re.search(r"<=?\s*([\d.]+)", pin.specifier)
+    return {"4": "3.24.0", "4.0": "3.24.0", "4.5": "4.4.0", "4.5.0": "4.4.0"}.get(found[1], found[1]) if found else ""
+
+
+def _image(scope: Scope) -> tuple[str, str, str] | None:
+    """What a CUDA image lends: majors, and the words for it; cuDNN '' where only torch could bring it."""
+    base = scope.base
+    if base.family != "cuda" or not base.cuda or base.variant in ("", "base") or scope.environment.apt.get("libcudnn9"):
+        return None
+    return str(numbers(base.cuda)[0]), "", f"image {base.name} holds CUDA {base.cuda}"
+
+
+def _torch(scope: Scope, pin: Pin) -> tuple[str, str, str] | None:
+    labelled = _LABEL.fullmatch(pin.variant)
+    row = scope.taken(pin)
+    if row is None or scope.environment.other_index or (pin.variant and not labelled) or scope.base.family == "pytorch":
+        return None
+    if labelled:
+        cuda = labelled[1]
+    elif isinstance(row.cuda, str):
+        cuda = str(numbers(row.cuda)[0])
+    else:
+        return None
+    cudnn = str(numbers(row.cudnn)[0]) if isinstance(row.cudnn, str) else ""
+    newest = "" if is_pinned(pin) else " (the newest)"
+    return (
+        cuda,
+        cudnn,
+        f"torch {row.version}{newest} beside it brings CUDA {cuda}" + (f" and cuDNN {cudnn}" if cudnn else ""),
+    )
+
+
+def _difference(opens: Opens, cuda: str, cudnn: str) -> str:
+    if opens.cuda != cuda:
+        return f"CUDA {opens.cuda} and cuDNN {opens.cudnn}"
+    return f"cuDNN {opens.cudnn}" if cudnn and opens.cudnn and opens.cudnn != cudnn else ""
+
+
+def _fix(pin: Pin, cuda: str) -> str:
+    if pin.name == "onnxruntime-gpu":
+        return f"take an onnxruntime-gpu for CUDA {cuda} (gpuwhy releases onnxruntime-gpu), or a torch for its CUDA"
+    held = {"11": '"ctranslate2<4"', "12": '"ctranslate2<4.5" for cuDNN 8, or a torch from 2.4 on for cuDNN 9'}
+    return f"add {held.get(cuda, 'nvidia-cublas-cu12 and nvidia-cudnn-cu12')}"

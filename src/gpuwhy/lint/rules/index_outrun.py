@@ -1,0 +1,49 @@
+"""An extra index of PyTorch that ended, beside a default index that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import indexes
+from gpuwhy.lint.scope import Scope, is_pinned
+from gpuwhy.lint.sheet import Index, Pin, holds_only
+from gpuwhy.lint.versions import allows
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.release import Release
+from gpuwhy.model.version import at_least, major_minor, numbers
+
+RULE = Rule("index-outrun", "error", "an extra index that ended: pip takes the newer release of the default one")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """torch without a limit, and an index beside the default one whose last torch is older than what pip takes."""
+    for pin in scope.pins:
+        if pin.name != "torch" or pin.origin != "pip" or is_pinned(pin) or pin.reference:
+            continue
+        extra = [i for i in pin.indexes if i.role in ("extra", "links") and holds_only(i.url) == "torch"]
+        if len(extra) != 1 or any(i.role == "only" for i in pin.indexes) or scope.base.framework == "torch":
+            continue
+        yield from _outrun(scope, pin, extra[0])
+
+
+def _outrun(scope: Scope, pin: Pin, index: Index) -> Iterator[Mistake]:
+    last, row = indexes.ends(index.backend), scope.taken(pin)
+    if not last or row is None or at_least(last, major_minor(row.version)) or _satisfied(scope, last):
+        return
+    text = (
+        f"torch without a version takes {row.version} of the default index, {_cuda(row)}; "
+        f"{index.backend} ended with {last} and is not used"
+    )
+    wanted = f"=={last}.*" if len(numbers(last)) == 2 else f"=={last}"
+    fix = f"write --index-url {index.url} for PyTorch alone, or torch{wanted}"
+    yield RULE.mistake(pin.place, text, indexes.ENDED, fix)
+
+
+def _cuda(row: Release) -> str:
+    return f"which is for CUDA {row.cuda}" if isinstance(row.cuda, str) else "another build"
+
+
+def _satisfied(scope: Scope, last: str) -> bool:
+    """Whether another line of the same environment holds torch back."""
+    others = [p for p in scope.environment.pins if p.name == "torch" and is_pinned(p)]
+    return any(allows(p.specifier.split("+")[0], f"{last}.1") or p.version for p in others)

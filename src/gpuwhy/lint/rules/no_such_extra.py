@@ -1,0 +1,41 @@
+"""An extra that the release does not have; pip warns and goes on without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.version import at_least
+
+RULE = Rule("no-such-extra", "error", "an extra that the release does not have: pip goes on without it")
+
+_KNOW = source(
+    "Provides-Extra in the metadata of the wheels", "and-cuda since tensorflow 2.14; cuda12 and cuda13 of jax"
+)
+_UNKNOWN = {"torch": ("cuda", "gpu", "cuda12", "cu121", "cu118", "cu124"), "jax": ("gpu", "cuda10", "cuda110"),
+            "tensorflow": ("gpu", "cuda", "with-cuda")}  # fmt: skip
+_INSTEAD = {
+    "torch": "torch (its wheels on Linux bring CUDA)",
+    "jax": '"jax[cuda12]"',
+    "tensorflow": '"tensorflow[and-cuda]"',
+}
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """tensorflow[and-cuda] before 2.14, and spellings that never were."""
+    for pin in scope.pins:
+        wrong = _wrong(scope, pin) if pin.origin == "pip" and pin.extras and not pin.reference else ""
+        if wrong:
+            text = f"{pin.name}{pin.specifier} has no extra {wrong}: pip warns and installs without its CUDA libraries"
+            fix = "write tensorflow without it and take CUDA from the system, or tensorflow 2.14 and newer"
+            yield RULE.mistake(pin.place, text, _KNOW, fix if wrong == "and-cuda" else f"write {_INSTEAD[pin.name]}")
+
+
+def _wrong(scope: Scope, pin: Pin) -> str:
+    row = scope.taken(pin) if pin.name == "tensorflow" and "and-cuda" in pin.extras else None
+    if row and not at_least(row.version, "2.14"):
+        return "and-cuda"
+    return next((extra for extra in pin.extras if extra in _UNKNOWN.get(pin.name, ())), "")

@@ -1,0 +1,22 @@
+"""An index of PyTorch that never was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import indexes
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import holds_only
+from gpuwhy.model.lint import Mistake, Rule
+
+RULE = Rule("no-such-index", "error", "an index of PyTorch that never was")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """Each address once."""
+    named = {index for pin in scope.environment.pins for index in pin.indexes}
+    for index in sorted(named, key=lambda one: (one.place.path, one.place.line, one.url)):
+        if index.backend in indexes.NEVER and holds_only(index.url) == "torch":
+            text = f"PyTorch has no index {index.backend}: {index.url} is empty, and the default index decides"
+            fix = "take one that exists, such as cu126 or cu130 (or cu118 and cu121 for older releases)"
+            yield RULE.mistake(index.place, text, indexes.MATRIX_NEVER, fix)

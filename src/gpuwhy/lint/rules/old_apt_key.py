@@ -1,0 +1,48 @@
+"""apt in an image from before NVIDIA changed the key of its packages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import Scope
+from gpuwhy.model.lint import Mistake, Place, Rule
+from gpuwhy.model.version import at_least
+
+RULE = Rule("old-apt-key", "error", "apt-get update in an image that trusts NVIDIA's key of before April 2022")
+
+_KNOW = source("NVIDIA/cuda-repo-management issue 1, tensorflow/tensorflow issue 56085", "NO_PUBKEY A4B469963BF863CC")
+_CURES = re.compile(
+    r"3bf863cc|cuda-keyring|apt-key|sources\.list|allow-unauthenticated|AllowInsecure|trusted=yes", re.I
+)
+_AMAZON = re.compile(
+    r"/(pytorch|tensorflow|mxnet)-(training|inference):.*-gpu-.*-cu(9\d|10\d|110|111)-ubuntu(16|18)\.04"
+)
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """The first apt-get update that nothing before it cures."""
+    if not _is_old(scope):
+        return
+    for command in scope.environment.commands:
+        if _CURES.search(command.text):
+            return
+        if re.match(r"apt(-get)?( -\S+)* update", command.text):
+            image = scope.base.name
+            text = f"apt-get update fails in {image}: it trusts NVIDIA's key of before 27 April 2022, which is revoked"
+            fix = "before it RUN rm -f /etc/apt/sources.list.d/{cuda,nvidia-ml}.list, or start from a newer image"
+            yield RULE.mistake(Place(scope.environment.path, command.lines[0]), text, _KNOW, fix)
+            return
+
+
+def _is_old(scope: Scope) -> bool:
+    """Images that were built before the change and never again; nvidia/cuda's own were built anew."""
+    base = scope.base
+    tag = base.name.rpartition(":")[2]
+    if base.family == "tensorflow":
+        frozen = "py3" in tag and not base.version
+        return bool(base.gpu) and (frozen or (bool(base.version) and not at_least(base.version, "2.9")))
+    if base.family == "pytorch":
+        return base.variant == "devel" and bool(base.version) and not at_least(base.version, "1.12")
+    return bool(_AMAZON.search(scope.environment.image.text)) if scope.environment.image else False
