@@ -101,11 +101,12 @@ def _join(sheet: Sheet, read: Read) -> None:
 
 
 def _told_elsewhere(path: str, read: Read) -> bool:
-    """Whether a file beside this one tells how to install from PyTorch's index."""
+    """Whether this file (a comment counts) or one beside it tells how to install from PyTorch's index."""
     folders = [posixpath.dirname(path)]
     folders += [posixpath.dirname(folders[0])] if folders[0] not in ("", ".", "/") else []
-    texts = (read(posixpath.join(folder, name)) for folder in folders for name in _TELLING)
-    return any(text is not None and "download.pytorch.org/whl" in text for text in texts)
+    beside = (posixpath.join(folder, name) for folder in folders for name in _TELLING)
+    texts = (read(one) for one in (path, *beside))
+    return any(text is not None and re.search(r"download\.pytorch\.org/whl|torch-backend", text) for text in texts)
 
 
 _TELLING = (
