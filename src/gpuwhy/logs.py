@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.text.choose import remedies
@@ -15,11 +16,13 @@ from gpuwhy.causes.text.questions import QUESTIONS, question_for
 from gpuwhy.causes.text.rooms import admitted, clues
 from gpuwhy.causes.text.words import lexicon
 from gpuwhy.knowledge.claims import refuted
+from gpuwhy.knowledge.codes import signature
+from gpuwhy.model.code import Code
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Report
-from gpuwhy.model.symptom import SOURCE, Reading
-from gpuwhy.reason.explain import Rules, unclued
+from gpuwhy.model.symptom import SOURCE, Reading, Symptom
+from gpuwhy.reason.explain import TOLD_AT_LEAST, Rules, unclued
 from gpuwhy.reason.explain import explain as explain_reading
 from gpuwhy.reason.probed import after_failure, failures
 from gpuwhy.reason.rank import environment, named
@@ -38,6 +41,7 @@ __all__ = [
     "Reading",
     "Report",
     "batch",
+    "behind",
     "explain_text",
     "is_text",
     "read",
@@ -125,6 +129,16 @@ def report_on_probe(facts: Facts, took: float, again: str = "") -> Report:
         return _at(by_facts, place_of(facts), "")
     read = [(one, explain_reading(rules(), read_text(one.text), facts, {}, took, "probe")) for one in failed]
     return _at(after_failure(by_facts, read, again), place_of(facts), "")
+
+
+def behind(code: Code) -> Code:
+    """A status with the causes that `explain` tells where nothing but that status is said."""
+    name = signature(code) if code.api != "windows" else ""
+    if not name:
+        return code
+    said = Symptom(name, 1, "", fields={"xid": str(code.numbers[0].code)} if code.api == "xid" else {})
+    scores = tally(_index(), Reading(symptoms=(said,)))
+    return structs.replace(code, causes=tuple(s.cause for s in scores if s.confidence >= TOLD_AT_LEAST)[:MOST])
 
 
 def batch(lines: Iterable[bytes | None]) -> Iterator[dict[str, Any]]:

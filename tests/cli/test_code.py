@@ -49,7 +49,7 @@ def test_json():
     assert (match["api"], match["names"]) == ("cudnn", ["CUDNN_STATUS_INTERNAL_ERROR"])
     assert match["numbers"] == [{"code": 4, "where": "cuDNN 8 and older"}, {"code": 4000, "where": "cuDNN 9"}]
     assert match["meaning"]
-    assert match["causes"][0] == "memory.preallocation"
+    assert match["causes"][0] == "memory.oom"
     assert "cuDNN" in match["source"]
 
 

@@ -21,10 +21,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def go(options: argparse.Namespace) -> int:
     """Look up and print."""
     from gpuwhy.knowledge import codes
+    from gpuwhy.logs import behind
     from gpuwhy.render.code import as_json, render
 
     asked = " ".join(options.code)
-    found = codes.find(asked)
+    found = tuple(map(behind, codes.find(asked)))
     if not found:
         raise UsageError(_unknown(asked))
     if options.json:

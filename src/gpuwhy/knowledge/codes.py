@@ -79,19 +79,6 @@ _SINCE = {
 }  # fmt: skip
 """The first release whose header has the number, where that is later than the first header read."""
 
-_XID_CAUSES: dict[int, tuple[str, ...]] = {
-    8: ("device.busy", "device.hardware"),
-    13: ("program.illegal_access", "program.index", "device.hardware"),
-    31: ("program.illegal_access", "program.index", "framework.bug"),
-    32: ("device.hardware", "framework.bug"),
-    43: ("program.illegal_access",),
-    44: ("device.hardware",),
-    69: ("framework.bug", "device.hardware"),
-    94: ("device.hardware",),
-    109: ("device.hardware", "framework.bug"),
-}
-"""For the other numbers: device.hardware where the hardware failed and did not recover, else none."""
-
 OLD_ONLY = {-1: "stub_library"}
 """A stub libcuda of CUDA 11 and older answers every call with -1."""
 
@@ -254,15 +241,13 @@ def _success() -> Iterator[Code]:
 
 def _cuda() -> Iterator[Code]:
     for row in table().cuda:
-        text, causes = _word("cuda", row.slug)
         numbers = (Number(row.code, _where(row)), *(Number(n, "runtime of CUDA 10.0 and older") for n in row.old))
         names = tuple(sorted(row.names, key=lambda name: name.startswith("CUDA_")))
         known = _source("cuda", row.code)
-        yield Code("cuda", TITLES["cuda"], names, numbers, text, causes, known, row.says)
+        yield Code("cuda", TITLES["cuda"], names, numbers, meaning(f"cuda.{row.slug}"), (), known, row.says)
     for number, slug in OLD_ONLY.items():
-        text, causes = _word("cuda", slug)
         where = Number(number, "stub libcuda of CUDA 11 and older, from cuInit")
-        yield Code("cuda", TITLES["cuda"], (), (where,), text, causes, _source("cuda"))
+        yield Code("cuda", TITLES["cuda"], (), (where,), meaning(f"cuda.{slug}"), (), _source("cuda"))
 
 
 def _where(row: CudaRow) -> str:
@@ -276,9 +261,8 @@ def _where(row: CudaRow) -> str:
 def _library(api: str) -> Iterator[Code]:
     rows = table().libraries.get(api, {})
     for slug, row in rows.items():
-        text, causes = _word(api, slug)
         numbers = tuple(Number(n, _cudnn(n) if api == "cudnn" else "") for n in row.codes)
-        yield Code(api, TITLES[api], (row.name,), numbers, text, causes, _source(api, row.codes[-1]))
+        yield Code(api, TITLES[api], (row.name,), numbers, meaning(f"{api}.{slug}"), (), _source(api, row.codes[-1]))
 
 
 def _cudnn(number: int) -> str:
@@ -288,18 +272,30 @@ def _cudnn(number: int) -> str:
 
 def _xid() -> Iterator[Code]:
     for row in xid.ROWS.values():
-        causes = _XID_CAUSES.get(row.number, ("device.hardware",) if row.hardware and not row.recovered else ())
-        yield Code("xid", TITLES["xid"], (), (Number(row.number),), row.text, causes, row.source)
+        yield Code("xid", TITLES["xid"], (), (Number(row.number),), row.text, (), row.source)
 
 
 @cache
-def words() -> dict[str, dict[str, tuple[str, tuple[str, ...]]]]:
-    """Meanings in our own words, and the causes to look at; a status whose name says it all has no row."""
-    return load("code_words.json", dict[str, dict[str, tuple[str, tuple[str, ...]]]])
+def words() -> dict[str, dict[str, str]]:
+    """Meanings in our own words; a status whose name says it all has no row."""
+    return load("code_words.json", dict[str, dict[str, str]])
 
 
-def _word(api: str, slug: str) -> tuple[str, tuple[str, ...]]:
-    return words()[api].get(slug, ("", ()))
+def meaning(signature: str) -> str:
+    """What a status means, by the signature that the log reader gives it ("cufft.no_workspace"); "" without a row."""
+    api, _, slug = signature.partition(".")
+    return words().get(api, {}).get(slug, "")
+
+
+def signature(code: Code) -> str:
+    """What the log reader calls a status; "" for success and for what it does not read."""
+    if code.api == "xid":
+        return "kernel.xid"
+    if code.api == "cuda":
+        found = cuda_by_name(code.names[0]) if code.names else OLD_ONLY[code.numbers[0].code]
+    else:
+        found = library_by_name(code.api, code.names[0])
+    return f"{code.api}.{found}" if found else ""
 
 
 def _source(api: str, number: int = 0) -> Source:

@@ -94,6 +94,7 @@ TEXT = Text(
         ("told.on_host", 1.8, "on the host it works", in_container),
         ("title.trouble", 1.6, "a container is said to fail", said_of(r"docker|container|\bpods?\b|kube")),
         ("title.trouble", 1.3, "the GPU is said to fail inside a container", all_of(nothing_else, in_container)),
+        ("nvml.gpu_not_found", 1.4),
     ),
     remedies=(
         meant("Install the NVIDIA container toolkit and tell docker of it", "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker", said="container.no_driver_select container.no_runtime", root=True),
@@ -105,5 +106,5 @@ TEXT = Text(
         meant("Install the NVIDIA container toolkit and tell docker of it", "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker", root=True),
         meant("Compose: reserve the device under deploy.resources.reservations.devices with capabilities: [gpu]"),
     ),
-    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+    admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

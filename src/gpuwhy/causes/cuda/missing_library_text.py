@@ -80,7 +80,7 @@ TEXT = Text(
         meant("conda: install the toolkit's libraries of the asked version", "conda install -c conda-forge cudatoolkit", safe=True),
         meant("Windows: install the CUDA toolkit whose number is in the DLL's name (cudart64_101.dll: CUDA 10.1)"),
     ),
-    admitted_by=(*NO_GPU,),
+    admitted_by=NO_GPU,
     made=missing_library,
     rather=matching,
 )  # fmt: skip

@@ -31,5 +31,5 @@ TEXT = Text(
         meant("Windows, cuDNN 8: put zlibwapi.dll on PATH, beside cuDNN's DLLs"),
         meant("Linux: install NVRTC and make libnvrtc.so findable", 'pip install "nvidia-cuda-nvrtc-cu12"', safe=True),
     ),
-    admitted_by=(*NO_CUDNN,),
+    admitted_by=NO_CUDNN,
 )  # fmt: skip

@@ -86,6 +86,6 @@ TEXT = Text(
         meant("conda", "conda install -c conda-forge cudnn", safe=True),
         meant("Windows: unpack cuDNN into the CUDA folder, so that its DLLs are on PATH"),
     ),
-    admitted_by=(*NO_GPU , *NO_CUDNN,),
+    admitted_by=(*NO_GPU, *NO_CUDNN),
     made=_made,
 )  # fmt: skip

@@ -36,5 +36,5 @@ TEXT = Text(
         meant("Let one copy win", "unset LD_LIBRARY_PATH", safe=True),
         meant("Remove the other copy (system package, conda, wheel)", "find / -name 'libcudnn*.so*' 2>/dev/null"),
     ),
-    admitted_by=(*NO_CUDNN , *UNRESOLVED,),
+    admitted_by=(*NO_CUDNN, *UNRESOLVED),
 )  # fmt: skip

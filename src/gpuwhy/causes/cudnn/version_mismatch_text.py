@@ -170,6 +170,6 @@ TEXT = Text(
         meant("See which copy is loaded, and take the other from the search path", "LD_DEBUG=libs python -c 'import tensorflow' 2>&1 | grep libcudnn", by="tensorflow", safe=True, look=True),
         meant("See which copy is loaded, and take the other from the search path", "LD_DEBUG=libs python -c 'import torch' 2>&1 | grep libcudnn", by="torch", safe=True, look=True),
     ),
-    admitted_by=(*NO_GPU , *NO_CUDNN,),
+    admitted_by=(*NO_GPU, *NO_CUDNN),
     made=_made,
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.text.conditions import xid
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU, NO_MEMORY
@@ -27,11 +28,16 @@ TEXT = Text(
         ("nvidia.mps", 1.2, "MPS is in play"),
         ("cuda.launch_timeout", 1.6, "the display's watchdog ended the kernel (error 702)"),
         ("tf.used_elsewhere", 1.8, "no context could be made on the GPU"),
+        ("cuda.device_not_licensed", 2.0),
+        ("cuda.mps_rpc_failure", 2.0),
+        ("cuda.mps_client_terminated", 2.0),
+        ("nvml.insufficient_resources", 2.0),
+        ("kernel.xid", 2.6, "Xid {xid}: a command did not finish in time, as where others keep the GPU busy", xid(8)),
     ),
     remedies=(
         meant("See which pods hold the GPUs; end them, or wait", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),
         meant("See the compute mode and the holder", "nvidia-smi -q -d COMPUTE,PIDS", safe=True, look=True),
         meant("Allow several programs", "sudo nvidia-smi -c DEFAULT", root=True),
     ),
-    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER , *NO_MEMORY,),
+    admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import nothing_else, said_of
-from gpuwhy.causes.text.conditions import with_, xid
+from gpuwhy.causes.text.conditions import any_of, with_, xid, xid_of_hardware
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
@@ -31,8 +31,9 @@ TEXT = Text(
         ("cuda.nvlink_uncorrectable", 4.8, "NVLink has an error that cannot be corrected (error 220)"),
         ("cuda.contained", 4.4, "the hardware reported an error (error 226)"),
         ("cuda.hardware_stack_error", 3.4, "the hardware stack failed (error 714)"),
-        ("kernel.xid", 4.6, "Xid {xid} is a fault of the hardware", xid(True)),
-        ("kernel.xid", 1.2, "Xid {xid} was logged", xid(False)),
+        ("kernel.xid", 4.6, "Xid {xid} is a fault of the hardware", any_of(xid_of_hardware, xid(94))),
+        ("kernel.xid", 3.0, "Xid {xid}: the GPU or its link to the host may be at fault", xid(32, 44, 109)),
+        ("kernel.xid", 1.2, "Xid {xid} was logged", xid(8, 13, 69)),
         ("kernel.off_bus", 5.2, "the GPU has fallen off the bus"),
         ("nvidia.lost", 5.0, "the GPU is lost"),
         ("nvml.gpu_is_lost", 5.0, "the GPU is lost"),
@@ -65,11 +66,14 @@ TEXT = Text(
         ("title.shutdown", 2.2, "the machine goes down under load", nothing_else),
         ("title.crash", 0.4, "it crashes", nothing_else),
         ("title.trouble", 2.0, "the GPU vanishes", said_of(r"disappear|vanish|\blost\b|temperature|overheat")),
+        ("cudnn.execution_failed_cuda_driver", 1.0),
+        ("cufft.exec_failed", 2.2),
+        ("nvml.timeout", 2.0),
     ),
     remedies=(
         meant("Read the kernel log", "sudo dmesg | grep -i -e xid -e nvrm", root=True, look=True),
         meant("Reset the GPU, or restart", "sudo nvidia-smi --gpu-reset", root=True),
         meant("Move the card to another slot or machine; check power and cooling"),
     ),
-    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER , *BROKEN_OFF,),
+    admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *BROKEN_OFF),
 )  # fmt: skip

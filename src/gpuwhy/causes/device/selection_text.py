@@ -65,10 +65,11 @@ TEXT = Text(
         ("container.device_error", 2.4, "the device that the container asks for does not exist", field("what", ".*unknown device")),
         ("nvml.not_found", 2.4, "NVML does not know the device"),
         ("nvml.invalid_argument", 2.0, "NVML does not know the device"),
+        ("cufft.invalid_device", 3.0),
     ),
     remedies=(
         meant("See what is hidden", "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES", safe=True, look=True),
         meant("Show all GPUs again and use number 0", "unset CUDA_VISIBLE_DEVICES", safe=True),
     ),
-    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+    admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

@@ -25,5 +25,5 @@ TEXT = Text(
         meant("Take the cuda-compat folder out of the search", "unset LD_LIBRARY_PATH", safe=True),
         meant("Remove the package where the card does not allow it (GeForce)", "sudo apt remove 'cuda-compat-*'", root=True),
     ),
-    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER,),
+    admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

@@ -41,5 +41,5 @@ TEXT = Text(
         meant("Or reload the modules, with no program on the GPU", "sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia && sudo modprobe nvidia", root=True),
         meant("If it stays: finish a broken upgrade", "sudo apt install --fix-broken", root=True),
     ),
-    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER,),
+    admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

@@ -122,6 +122,7 @@ TEXT = Text(
         ("title.trouble", 1.7, "the driver is said to fail", said_of("driver")),
         ("title.trouble", 1.0, "no GPU is found", said_of(NOT_FOUND)),
         ("title.trouble", 0.4, SAID_TO_FAIL, nothing_else),
+        ("nvml.gpu_not_found", 2.0),
     ),
     remedies=(
         meant("Secure Boot refuses the module: enrol the key that it was signed with, then restart and choose “Enroll MOK”", "sudo mokutil --import /var/lib/shim-signed/mok/MOK.der    # Debian: /var/lib/dkms/mok.pub; Fedora: /etc/pki/akmods/certs/public_key.der", said="kernel.key", root=True, reboot=True),
@@ -135,5 +136,5 @@ TEXT = Text(
         meant("Windows: install the driver of the card's maker, then restart"),
         meant("In a container: start it with the GPU", "docker run --gpus all IMAGE nvidia-smi"),
     ),
-    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+    admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

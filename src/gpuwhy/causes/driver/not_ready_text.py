@@ -47,10 +47,12 @@ TEXT = Text(
         ("title.sleep", 2.4, "it comes after the machine slept"),
         ("told.after_reboot", 1.2, "a restart of the machine cures it", _UNSEEN),
         ("title.trouble", 0.2, SAID_TO_FAIL, nothing_else),
+        ("cuda.startup_failure", 2.0),
+        ("nvml.invalid_state", 2.0),
     ),
     remedies=(
         meant("NVSwitch machines: start the fabric manager of the driver's very version", "sudo systemctl enable --now nvidia-fabricmanager", root=True),
         meant("After suspend: reload the uvm module", "sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm", root=True),
     ),
-    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+    admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

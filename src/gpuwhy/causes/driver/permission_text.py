@@ -51,5 +51,5 @@ TEXT = Text(
         meant("Join the group that owns them", "sudo usermod -aG video $USER", root=True),
         meant("A container that lost the device after a systemd reload: start it again, with --device for each /dev/nvidia* file"),
     ),
-    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+    admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

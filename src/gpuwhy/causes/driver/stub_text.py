@@ -24,5 +24,5 @@ TEXT = Text(
         meant("Take the stubs folder out of LD_LIBRARY_PATH: it is for linking only", "export LD_LIBRARY_PATH=$(echo $LD_LIBRARY_PATH | tr ':' '\\n' | grep -v stubs | paste -sd:)", safe=True),
         meant("In an image: use stubs only while building, in LIBRARY_PATH"),
     ),
-    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+    admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

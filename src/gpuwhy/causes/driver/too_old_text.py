@@ -127,11 +127,15 @@ TEXT = Text(
         ("title.driver_needed", 2.5, "a newer driver is said to be needed"),
         ("title.trouble", 1.7, "the driver is said to fail", said_of("driver")),
         ("title.trouble", 0.5, SAID_TO_FAIL, nothing_else),
+        ("cudnn.execution_failed_cuda_driver", 1.4),
+        ("cufft.setup_failed", 2.2),
+        ("nvml.function_not_found", 2.0),
+        ("nvml.argument_version_mismatch", 2.0),
     ),
     remedies=(
         meant("Install a newer driver", "sudo ubuntu-drivers install", root=True, reboot=True),
         meant("Or install a build of the framework for an older CUDA (CUDA 11 runs on driver 450 and newer)"),
     ),
-    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER , *BROKEN_OFF,),
+    admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *BROKEN_OFF),
     made=_made,
 )  # fmt: skip

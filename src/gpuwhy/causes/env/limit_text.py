@@ -118,5 +118,5 @@ TEXT = Text(
         meant("See all limits of this shell", "ulimit -a", safe=True, look=True),
         meant("Start the program from a shell with the limit lifted, as far as the hard limit allows", "ulimit -n $(ulimit -Hn); ulimit -v unlimited", safe=True),
     ),
-    admitted_by=(*NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER , *NO_MEMORY,),
+    admitted_by=(*NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),
 )  # fmt: skip

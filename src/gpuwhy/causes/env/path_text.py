@@ -125,6 +125,7 @@ TEXT = Text(
         ("title.undef_var", 1.8, "{library} may lie outside the folders the loader searches"),
         ("told.ide", 2.4, "one shell finds it, another does not", with_("loader.", "windows.", "build.", "tf.", "torch.", "title.")),
         ("title.trouble", 0.2, SAID_TO_FAIL, nothing_else),
+        ("cuda.file_not_found", 2.0),
     ),
     remedies=(
         *CUDA_HOME,
@@ -133,6 +134,6 @@ TEXT = Text(
         meant("Compilers: name the toolkit", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", safe=True),
         meant("Windows: add the CUDA bin folder to PATH, then open a new window"),
     ),
-    admitted_by=(*NO_GPU,),
+    admitted_by=NO_GPU,
     made=_made,
 )  # fmt: skip

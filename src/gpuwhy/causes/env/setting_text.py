@@ -156,5 +156,5 @@ TEXT = Text(
         meant("See which variables steer the stack here", "env | grep -E '^(CUDA|NCCL|XLA|JAX|TF|TORCH|PYTORCH|TRITON|NUMBA|CUPY|CUBLAS)'", safe=True, look=True),
         meant("Take the variable away in this shell, with its own name", "unset VARIABLE", safe=True),
     ),
-    admitted_by=(*NO_GPU,),
+    admitted_by=NO_GPU,
 )  # fmt: skip

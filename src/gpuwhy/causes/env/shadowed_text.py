@@ -38,5 +38,5 @@ TEXT = Text(
         meant("See which file Python takes", "python -c 'import torch; print(torch.__file__)'    # the module of the message", safe=True, look=True),
         meant("See where Python looks first: the script's folder, PYTHONPATH, then the environment", "python -c 'import sys; print(*sys.path, sep=chr(10))'", safe=True, look=True),
     ),
-    admitted_by=(*UNRESOLVED , *NO_IMPORT,),
+    admitted_by=(*UNRESOLVED, *NO_IMPORT),
 )  # fmt: skip

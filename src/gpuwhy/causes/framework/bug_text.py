@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
-from gpuwhy.causes.text.conditions import all_of, alone, field, line, no, with_
+from gpuwhy.causes.text.conditions import all_of, alone, field, line, no, with_, xid
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CRASH, FAULTS
 from gpuwhy.causes.text.room import Text
@@ -79,6 +79,20 @@ TEXT = Text(
         ("title.crash", 1.6, "it crashes", all_of(nothing_else, no(with_("python.numpy_abi")))),
         ("title.held", 0.8, "memory is said not to be given back", nothing_else),
         ("title.trouble", 1.0, SAID_TO_FAIL, nothing_else),
+        ("cudnn.not_supported_graph_pattern", 1.4),
+        ("cufft.invalid_plan", 2.2),
+        ("cufft.invalid_type", 3.0),
+        ("curand.not_initialized", 3.0),
+        ("curand.internal_error", 2.2),
+        ("nvrtc.invalid_input", 2.0),
+        ("nvrtc.internal_error", 1.4),
+        ("nvjitlink.missing_arch", 2.0),
+        ("nvjitlink.internal", 1.4),
+        ("nvml.uninitialized", 2.0),
+        ("kernel.xid", 2.0, "Xid {xid}: a library or the driver gave the GPU a wrong command", xid(32, 69, 109)),
+        ("kernel.xid", 1.2, "Xid {xid}: a kernel of a library may be at fault", xid(31)),
+        ("cuda.host_memory_already_registered", 3.4),
+        ("cuda.host_memory_not_registered", 3.4),
     ),
     remedies=(
         meant(CRASH, FAULTS, said="signal.segv", safe=True),

@@ -111,6 +111,6 @@ TEXT = Text(
         meant("TensorFlow: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),
         meant("ONNX Runtime: only the GPU package", "pip uninstall -y onnxruntime && pip install onnxruntime-gpu", by="onnxruntime", safe=True),
     ),
-    admitted_by=(*NO_GPU,),
+    admitted_by=NO_GPU,
     rather=matching,
 )  # fmt: skip

@@ -72,6 +72,6 @@ TEXT = Text(
         meant("Install the extension's build for the installed framework, or build it", "pip install --force-reinstall --no-cache-dir --no-build-isolation EXTENSION", safe=True),
         meant("See both versions", "pip list", safe=True, look=True),
     ),
-    admitted_by=(*UNRESOLVED,),
+    admitted_by=UNRESOLVED,
     made=_made,
 )  # fmt: skip

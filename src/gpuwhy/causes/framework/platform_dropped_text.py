@@ -65,5 +65,5 @@ TEXT = Text(
         meant("TensorFlow on Windows: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10", 'pip install "tensorflow<2.11"', by="tensorflow", safe=True),
         meant("Use a Python that the release has wheels for", "python --version"),
     ),
-    admitted_by=(*NO_GPU , *CPU_BUILD,),
+    admitted_by=(*NO_GPU, *CPU_BUILD),
 )  # fmt: skip

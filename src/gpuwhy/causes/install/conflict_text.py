@@ -62,6 +62,6 @@ TEXT = Text(
         meant("Remove all packages of CuPy, then install one", "pip uninstall -y cupy cupy-cuda11x cupy-cuda12x cupy-cuda13x\npip install cupy-cuda12x", by="cupy", safe=True),
         meant("See which packages of one family are installed together; remove them all, then install one", "pip list", safe=True, look=True),
     ),
-    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *UNRESOLVED , *CPU_BUILD,),
+    admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *UNRESOLVED, *CPU_BUILD),
     made=_made,
 )  # fmt: skip

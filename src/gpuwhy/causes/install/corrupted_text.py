@@ -53,10 +53,12 @@ TEXT = Text(
         ("loader.cannot_open", 2.5, "pip installs {library} with torch: here its file is gone, or cannot be read", all_of(asks("cuda", "cudnn", "nccl", "nvrtc"), with_("torch.own_import"))),
         ("python.module", 0.8, "a module is not there"),
         ("python.module", 3.3, "{name} is a part of its package, and its file is not there", all_of(field("name", _PARTS), no(line("is not a package")))),
+        ("cuda.startup_failure", 1.4),
+        ("nvjitlink.invalid_input", 1.4),
     ),
     remedies=(
         meant("Install the package again, past the cache", "pip install --force-reinstall --no-cache-dir PACKAGE"),
         meant("Delete the driver's compute cache", "rm -rf ~/.nv/ComputeCache"),
     ),
-    admitted_by=(*NO_GPU , *NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER , *UNRESOLVED,),
+    admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *UNRESOLVED),
 )  # fmt: skip

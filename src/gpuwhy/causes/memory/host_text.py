@@ -62,6 +62,8 @@ TEXT = Text(
         ("title.killed", 2.2, "the process is said to be killed, as the kernel does for memory"),
         ("title.shutdown", 0.6, "the machine goes down", nothing_else),
         ("title.crash", 0.5, "it crashes", nothing_else),
+        ("nvrtc.out_of_memory", 2.0),
+        ("nvml.memory", 3.0),
     ),
     remedies=(
         meant("Slurm: ask for more memory", "sbatch --mem=64G JOB    # or, in the script: #SBATCH --mem=64G", said="memory.killer signal.kill title.", by="slurm"),
@@ -77,5 +79,5 @@ TEXT = Text(
         meant("Container: give it more shared memory", "docker run --shm-size=8g IMAGE"),
         meant("WSL: raise memory= in .wslconfig; Windows: enlarge the paging file"),
     ),
-    admitted_by=(*NO_CUDNN , *NO_START , *NO_ANSWER , *NO_DRIVER , *NO_MEMORY,),
+    admitted_by=(*NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),
 )  # fmt: skip

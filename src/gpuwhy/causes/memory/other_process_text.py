@@ -74,6 +74,6 @@ TEXT = Text(
         meant("See who holds the memory", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", safe=True, look=True),
         meant("Use another GPU", "export CUDA_VISIBLE_DEVICES=1", safe=True),
     ),
-    admitted_by=(*NO_CUDNN , *NO_START , *NO_MEMORY,),
+    admitted_by=(*NO_CUDNN, *NO_START, *NO_MEMORY),
     named=_named,
 )  # fmt: skip

@@ -59,6 +59,7 @@ TEXT = Text(
         ("memory.kv_cache", 1.4, "the share of memory that is grabbed is set wrongly"),
         ("told.growth", 2.6, "memory growth is in play", OF_MEMORY),
         ("told.growth", 1.0, "memory growth is in play"),
+        ("cusolver.not_initialized", 2.2),
     ),
     remedies=(
         meant("TensorFlow: take memory as it is needed", "export TF_FORCE_GPU_ALLOW_GROWTH=true", by="tensorflow", safe=True),

@@ -104,6 +104,7 @@ TEXT = Text(
         ("limit.preprocess", 2.4, "nvcc could not run its host compiler"),
         ("title.trouble", 1.6, "a build is said to fail", said_of(r"compil|\bbuild|nvcc|cmake")),
         ("title.trouble", 1.0, "a build is said to fail", all_of(nothing_else, with_("build.here", "build.failed", "told.nvcc"))),
+        ("curand.version_mismatch", 2.2),
     ),
     remedies=(
         meant("Use the newest host compiler that this nvcc accepts", "sudo apt install g++-{gcc}\nexport NVCC_PREPEND_FLAGS='-ccbin g++-{gcc}'    # or nvcc -ccbin g++-{gcc}", said="build.host_compiler", line=_GCC, root=True),

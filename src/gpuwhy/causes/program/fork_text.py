@@ -38,6 +38,7 @@ TEXT = Text(
         ("cuda.map_failed", 1.2, "memory of another process could not be mapped (error 205)"),
         ("order.main_guard", 2.4, "processes are started without a main guard"),
         ("order.twice", 1.4, "the start method is set a second time", line("context has already been set")),
+        ("cufft.invalid_plan", 3.0),
     ),
     remedies=(
         meant("vLLM: start its workers by spawn", "export VLLM_WORKER_MULTIPROC_METHOD=spawn", by="vllm", safe=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import all_of, line, no, with_
+from gpuwhy.causes.text.conditions import all_of, line, no, with_, xid
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import SYNCHRONOUS
 from gpuwhy.causes.text.room import Text
@@ -34,6 +34,7 @@ TEXT = Text(
         ("cuda.illegal_address", 1.5, "an index out of range may do this"),
         ("cudnn.execution_failed", 1.0, "cuDNN fails like this after an index out of range", _TORCH),
         ("program.illegal_words", 1.2, "an index out of range may do this"),
+        ("kernel.xid", 1.8, "Xid {xid}: an index out of range ends like this", xid(13, 31)),
     ),
     remedies=(
         meant("Run the step on the CPU: it names the index", "CUDA_VISIBLE_DEVICES= python PROGRAM", safe=True),

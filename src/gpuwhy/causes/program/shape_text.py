@@ -59,6 +59,13 @@ TEXT = Text(
         ("cusolver.invalid_value", 2.6, "cuSOLVER refuses a value"),
         ("launch.block", 1.4, "a shape may give such a grid"),
         ("launch.refused", 1.8, "a shape may give such a launch"),
+        ("cudnn.not_supported_graph_pattern", 2.0),
+        ("cusolver.matrix_type_not_supported", 3.0),
+        ("cusolver.not_supported", 3.0),
+        ("cufft.invalid_value", 3.0),
+        ("cufft.not_supported", 2.2),
+        ("cusparse.invalid_value", 3.0),
+        ("cusparse.not_supported", 3.0),
     ),
     remedies=(
         meant("Print shape, type and device of the tensors before the failing line"),

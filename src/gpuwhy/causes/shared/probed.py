@@ -22,7 +22,6 @@ CODES: Mapping[str, Mapping[int, str]] = {
     "device.selection": {101: "there is no GPU of that number"},
     "device.hardware": {
         214: "an ECC error that could not be corrected",
-        219: "an NVLink error",
         220: "an NVLink error that could not be corrected",
     },
 }

@@ -257,14 +257,15 @@ def own_full(s: Symptom, r: Reading) -> bool:
     )
 
 
-def xid(hardware: bool) -> Condition:
-    """The Xid number is (or is not) one of failing hardware."""
+def xid(*numbers: int) -> Condition:
+    """The Xid is one of these."""
+    return lambda s, r: int(s.get("xid") or 0) in numbers
 
-    def holds(s: Symptom, r: Reading) -> bool:
-        row = meaning(int(s.get("xid") or 0))
-        return row is not None and row.hardware == hardware
 
-    return holds
+def xid_of_hardware(s: Symptom, r: Reading) -> bool:
+    """The Xid tells of hardware that failed and did not recover by itself."""
+    row = meaning(int(s.get("xid") or 0))
+    return row is not None and row.hardware and not row.recovered
 
 
 def _builds(s: Symptom, r: Reading) -> list[Release]:

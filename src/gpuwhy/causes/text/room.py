@@ -8,12 +8,13 @@ import msgspec
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.meant import Meant
+from gpuwhy.knowledge.codes import meaning
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import Signature
 from gpuwhy.model.symptom import Clue, Condition, Reading, Symptom, always
 
-Row = tuple[str, float, str] | tuple[str, float, str, Condition]
-"""(signature, weight, sentence[, condition]); see model.symptom.Clue."""
+Row = tuple[str, float] | tuple[str, float, str] | tuple[str, float, str, Condition]
+"""(signature, weight[, sentence[, condition]]); see model.symptom.Clue. A status may say what it means itself."""
 
 
 def _nothing(*_: object) -> Iterator[Fix]:
@@ -34,4 +35,8 @@ class Text(msgspec.Struct, frozen=True):
 
     def weighed(self) -> tuple[Clue, ...]:
         """The clues."""
-        return tuple(Clue(self.cause, *row[:3], row[3] if len(row) == 4 else always) for row in self.clues)
+        return tuple(_clue(self.cause, *row) for row in self.clues)
+
+
+def _clue(cause: str, signature: str, weight: float, text: str = "", when: Condition = always) -> Clue:
+    return Clue(cause, signature, weight, text or meaning(signature), when)

@@ -68,5 +68,5 @@ TEXT = Text(
         meant("Install the NVIDIA driver on Windows only, then update WSL", "wsl --update"),
         meant("Remove a Linux driver from inside WSL", "sudo apt purge 'nvidia-driver-*' 'libnvidia-*'", root=True),
     ),
-    admitted_by=(*NO_GPU , *NO_ANSWER , *NO_DRIVER,),
+    admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip
