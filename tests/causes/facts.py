@@ -1,9 +1,9 @@
 """Facts for cause fixtures: a healthy machine, and a fixture's differences from it.
 
 A fixture is JSON: {"why": …, "base": "healthy", "facts": {"driver.module_version": {"absent": "/proc/…"}}}.
-{"known": v}, {"absent": where}, {"unknown": reason} stand for the three states, at any depth. A path may go through
-tuples by number: "devices.devices.0.compute_mode". {"log": …} is the output of a program, in our own words around its
-message: then the text decides, together with the facts.
+{"known": v}, {"absent": where}, {"unknown": reason, "kind": …} stand for the three states, at any depth. A path may go
+through tuples by number: "devices.devices.0.compute_mode". {"log": …} is the output of a program, in our own words
+around its message: then the text decides, together with the facts.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def expand(value: Any) -> Any:
             return {"state": "known", "value": expand(value["known"]), "source": {"kind": "file", "where": "fixture"}}
         if set(value) == {"absent"}:
             return {"state": "absent", "source": {"kind": "file", "where": str(value["absent"])}}
-        if set(value) == {"unknown"}:
-            return {"state": "unknown", "reason": value["unknown"]}
+        if set(value) in ({"unknown"}, {"unknown", "kind"}):
+            return {"state": "unknown", "reason": value["unknown"], "kind": value.get("kind", "")}
         return {k: expand(v) for k, v in value.items()}
     if isinstance(value, list):
         return [expand(v) for v in value]
@@ -35,15 +35,13 @@ def expand(value: Any) -> Any:
 
 
 def change(facts: Any, path: str, value: Any) -> None:
-    """Replace what `path` names inside facts given as plain values."""
+    """Replace what `path` names inside facts given as plain values; records refuse a field that they do not have."""
     *way, last = path.split(".")
     for step in way:
         facts = _inside(facts)
         facts = facts[int(step)] if isinstance(facts, list) else facts[step]
     facts = _inside(facts)
     key: Any = int(last) if isinstance(facts, list) else last
-    if isinstance(facts, dict) and last not in facts:
-        raise KeyError(f"{path}: no such field")
     facts[key] = expand(value)
 
 

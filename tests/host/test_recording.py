@@ -109,6 +109,25 @@ def test_what_was_not_asked_is_unknown():
     assert answer.reason == "not in the recording: read /etc/os-release"
 
 
+@pytest.mark.parametrize(
+    "question, reason, kind",
+    [
+        ("stat /x", "/x: permission denied", "denied"),
+        ("elf /x", "/x: not ELF at offset 0", "foreign"),
+        ("elf /x", "/x: dynamic section lies past the end of the file (12 bytes) at offset 64", "cut"),
+        ("stat /x", "/x: too many levels of symbolic links", "loop"),
+        ("python /x interpreter", "python: a folder cannot be asked", "offline"),
+        ("python /x interpreter", "/x: cannot be started: Permission denied", ""),
+        ("stat /x", "/x: input/output error", ""),
+    ],
+)
+def test_recordings_from_before_unknown_had_a_kind(question, reason, kind):
+    text = json.loads(RecordingHost(Host()).dump({}))
+    answers = {question: {"state": "unknown", "reason": reason}}
+    replay = RecordedHost(read_recording(json.dumps({**text, "answers": answers}).encode(), "test"))
+    assert replay.ask(*question.split()) == Unknown(reason, kind=kind)
+
+
 def test_an_answer_of_the_wrong_shape_is_unknown():
     text = {"schema": "gpuwhy.record/1", "gpuwhy": "0", "options": {}}
     answers = {"stat /x": {"state": "known", "value": 7, "source": {"kind": "file", "where": "/x"}}, "read /y": []}

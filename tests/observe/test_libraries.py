@@ -180,7 +180,7 @@ def vars_of(entry: CacheEntry) -> dict[str, object]:
 )
 def test_health(world: World, content: bytes, health: str) -> None:
     world.file("/x/libcudnn.so.9", content)
-    size, said = examine(world.scene().host, "/x/libcudnn.so.9", "x86_64")
+    size, said, _ = examine(world.scene().host, "/x/libcudnn.so.9", "x86_64")
     assert (said.need() or "").startswith(health)
     assert size.need() == len(content)
 

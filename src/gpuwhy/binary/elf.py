@@ -9,7 +9,7 @@ import struct
 
 import msgspec
 
-from gpuwhy.binary import MalformedError, Pread
+from gpuwhy.binary import CutError, ForeignError, MalformedError, Pread
 
 MACHINES = {3: "i386", 8: "mips", 21: "ppc64", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
@@ -69,15 +69,15 @@ class Image:
         self.size = size
         ident = self.pread(0, 64)
         if len(ident) < 4 or ident[:4] != b"\x7fELF":
-            raise MalformedError("not ELF" if ident else "empty file")
+            raise ForeignError("not ELF") if ident else MalformedError("empty file")
         if len(ident) < 52 or ident[4] not in (1, 2) or ident[5] not in (1, 2):
-            raise MalformedError("ELF header cut short or invalid", len(ident))
+            raise CutError("ELF header cut short or invalid", len(ident))
         self.ident = ident[:16]
         self.bits = 64 if ident[4] == 2 else 32
         self.order = "<" if ident[5] == 1 else ">"
         wide = self.bits == 64
         if wide and len(ident) < 64:
-            raise MalformedError("ELF header cut short", len(ident))
+            raise CutError("ELF header cut short", len(ident))
         fields = struct.unpack_from(self.order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"), ident, 16)
         self.kind, self.machine, self.version = fields[:3]
         if wide and self.version != 1:  # glibc looks at it before the machine, and of the other class at neither
@@ -93,7 +93,7 @@ class Image:
         """Read exactly `size` bytes or say which part is missing."""
         data = self.pread(offset, size) if offset + size <= self.size else b""
         if len(data) < size:
-            raise MalformedError(f"{what} lies past the end of the file ({self.size} bytes)", offset)
+            raise CutError(f"{what} lies past the end of the file ({self.size} bytes)", offset)
         return data
 
     def program_headers(self) -> list[tuple[int, int, int, int]]:

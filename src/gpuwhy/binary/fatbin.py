@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpuwhy.binary import MalformedError, Pread
+from gpuwhy.binary import CutError, Pread
 from gpuwhy.binary.elf import Section, read_sections
 from gpuwhy.binary.pe import read_pe_sections
 
@@ -52,7 +52,7 @@ def _container(pread: Pread, start: int, size: int) -> Iterator[str]:
             break
         head = pread(place, 64)
         if len(head) < 64:
-            raise MalformedError("fatbin entry cut short", place)
+            raise CutError("fatbin entry cut short", place)
         kind, _, header, payload = struct.unpack_from("<HHIQ", head, 0)
         (arch,) = struct.unpack_from("<I", head, 28)
         (flags,) = struct.unpack_from("<Q", head, 40)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import zlib
 
-from gpuwhy.binary import MalformedError, Pread
+from gpuwhy.binary import CutError, MalformedError, Pread
 from gpuwhy.binary.inflate import BLOCK
 
 MAGIC = b"\x1f\x8b"
@@ -100,7 +100,7 @@ class Gunzipped:
             # At the end of a member zlib may give what is left under both names.
             at.place += len(given) - len(at.state.unused_data if at.state.eof else at.state.unconsumed_tail)
             if not given and not part and not at.state.eof:
-                raise MalformedError(f"gzip data is cut short after {done + len(out)} plain bytes", at.place)
+                raise CutError(f"gzip data is cut short after {done + len(out)} plain bytes", at.place)
         self._no_bomb(done + len(out), at.place)
         return bytes(out)
 

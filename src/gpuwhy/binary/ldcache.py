@@ -6,7 +6,7 @@ import struct
 
 import msgspec
 
-from gpuwhy.binary import MalformedError
+from gpuwhy.binary import CutError, MalformedError
 
 _OLD = b"ld.so-1.7.0"
 _NEW = b"glibc-ld.so.cache1.1"
@@ -53,7 +53,7 @@ def read_ldcache(data: bytes) -> tuple[CacheEntry, ...]:
 
 def _read_new(data: bytes, start: int) -> tuple[CacheEntry, ...]:
     if len(data) < start + 48:
-        raise MalformedError("ld.so.cache: header cut short", len(data))
+        raise CutError("ld.so.cache: header cut short", len(data))
     count, _ = struct.unpack_from("<II", data, start + 20)
     if count > _MAX_ENTRIES or start + 48 + count * 24 > len(data):
         raise MalformedError(f"ld.so.cache: {count} entries do not fit", start + 20)
@@ -84,7 +84,7 @@ def _levels(data: bytes, start: int) -> tuple[str, ...]:
 
 def _read_old(data: bytes) -> tuple[CacheEntry, ...]:
     if len(data) < 16:
-        raise MalformedError("ld.so.cache: header cut short", len(data))
+        raise CutError("ld.so.cache: header cut short", len(data))
     (count,) = struct.unpack_from("<I", data, 12)
     base = 16 + count * 12
     if count > _MAX_ENTRIES or base > len(data):

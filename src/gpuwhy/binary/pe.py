@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpuwhy.binary import MalformedError, Pread
+from gpuwhy.binary import CutError, ForeignError, MalformedError, Pread
 from gpuwhy.binary.elf import Section
 
 MACHINES = {0x14C: "i386", 0x1C0: "arm", 0x1C4: "arm", 0x8664: "x86_64", 0xAA64: "aarch64", 0x200: "ia64"}
@@ -65,13 +65,13 @@ class PeImage:
         self.size = size
         head = self.pread(0, 64)
         if head[:2] != b"MZ":
-            raise MalformedError("not PE" if head else "empty file")
+            raise ForeignError("not PE") if head else MalformedError("empty file")
         if len(head) < 64:
-            raise MalformedError("DOS header cut short", len(head))
+            raise CutError("DOS header cut short", len(head))
         (self.start,) = struct.unpack_from("<I", head, 60)
         raw = self.take(self.start, 24, "PE header")
         if raw[:4] != b"PE\0\0":
-            raise MalformedError("not PE: a DOS program", self.start)
+            raise ForeignError("not PE: a DOS program", self.start)
         self.machine, self._count, self._optional, self.flags = struct.unpack_from("<HH12xHH", raw, 4)
         self._read_optional()
         self.rows = self._rows()
@@ -80,7 +80,7 @@ class PeImage:
         raw = self.take(self.start + 24, self._optional, "optional header")
         magic = struct.unpack_from("<H", raw)[0] if len(raw) >= 2 else 0
         if magic not in (_PE32, _PE64) or len(raw) < (96 if magic == _PE32 else 112):
-            raise MalformedError("PE optional header cut short or invalid", self.start + 24)
+            raise CutError("PE optional header cut short or invalid", self.start + 24)
         self.bits = 32 if magic == _PE32 else 64
         (self.base,) = struct.unpack_from("<I" if self.bits == 32 else "<Q", raw, 28 if self.bits == 32 else 24)
         (self.headers,) = struct.unpack_from("<I", raw, 60)
@@ -112,7 +112,7 @@ class PeImage:
         """Read exactly `size` bytes or say which part is missing."""
         data = self.pread(offset, size) if offset + size <= self.size else b""
         if len(data) < size:
-            raise MalformedError(f"{what} lies past the end of the file ({self.size} bytes)", offset)
+            raise CutError(f"{what} lies past the end of the file ({self.size} bytes)", offset)
         return data
 
     def place(self, address: int) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from gpuwhy.binary import MalformedError, Pread
+from gpuwhy.binary import CutError, MalformedError, Pread
 
 HEADER = 512
 MAX_EXTRA = 1 << 20  # of a long name or a pax header; Go's reader, and so every container engine, has the same limit
@@ -64,7 +64,7 @@ def read_tar(pread: Pread) -> Iterator[Entry]:
         head = window.read(place, HEADER)
         if len(head) < HEADER or not any(head):
             if (0 < len(head) < HEADER and any(head)) or (end and not pread(end - 1, 1)):
-                raise MalformedError("tar archive is cut short", place)
+                raise CutError("tar archive is cut short", place)
             return
         if not _checksum(head):
             raise MalformedError("no tar header (wrong checksum)", place)
@@ -115,7 +115,7 @@ def _body(window: _Window, start: int, size: int, place: int) -> bytes:
         raise MalformedError(f"tar header extension of {size} bytes", place)
     body = window.read(start, size)
     if len(body) < size:
-        raise MalformedError("tar archive is cut short", place)
+        raise CutError("tar archive is cut short", place)
     return body
 
 

@@ -6,7 +6,7 @@ import struct
 
 import msgspec
 
-from gpuwhy.binary import MalformedError, Pread
+from gpuwhy.binary import CutError, MalformedError, Pread
 from gpuwhy.binary.inflate import Inflated
 
 MAX_MEMBERS = 200_000
@@ -38,7 +38,7 @@ def read_members(pread: Pread, size: int) -> list[Member]:
         raise MalformedError(f"zip directory of {count} members and {length} bytes is too large", start)
     data = pread(start, length) if start + length <= size else b""
     if len(data) < length:
-        raise MalformedError(f"zip directory lies past the end of the file ({size} bytes)", start)
+        raise CutError(f"zip directory lies past the end of the file ({size} bytes)", start)
     out, place = [], 0
     for _ in range(count):
         member, place = _member(data, place, start)
@@ -53,9 +53,7 @@ def _directory(pread: Pread, size: int) -> tuple[int, int, int]:
     place = tail.rfind(_END)
     if place < 0 or place + 22 > len(tail):
         starts = pread(0, 4) == _LOCAL
-        raise MalformedError(
-            "zip archive cut short: it has no directory" if starts else "not a zip archive", size * starts
-        )
+        raise CutError("zip archive cut short: it has no directory" if starts else "not a zip archive", size * starts)
     count, length, start = struct.unpack_from("<HII", tail, place + 10)
     locator = place - 20
     if locator >= 0 and tail[locator : locator + 4] == _LOCATOR64:
@@ -112,7 +110,7 @@ def open_member(pread: Pread, size: int, member: Member) -> Pread:
     names, extras = struct.unpack_from("<HH", head, 26)
     start = member.header + 30 + names + extras
     if start + member.packed > size:
-        raise MalformedError(f"zip member lies past the end of the file ({size} bytes)", member.header)
+        raise CutError(f"zip member lies past the end of the file ({size} bytes)", member.header)
     if member.flags & _ENCRYPTED:
         raise MalformedError("encrypted zip member", member.header)
     if member.method == _STORED and member.packed == member.size:

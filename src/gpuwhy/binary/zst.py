@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from gpuwhy.binary import MalformedError, Pread
+from gpuwhy.binary import CutError, MalformedError, Pread
 from gpuwhy.binary.inflate import BLOCK
 
 MAGIC = b"\x28\xb5\x2f\xfd"
@@ -88,7 +88,7 @@ class _Unzstd:
             raise MalformedError(f"zstd data is damaged ({error})", self._place) from error
         self._place += len(given) - len(self._state.unused_data)
         if not part and not given and not self._state.eof:
-            raise MalformedError("zstd data is cut short", self._place)
+            raise CutError("zstd data is cut short", self._place)
         self._ahead = part
         self._plain += len(part)
         if self._plain > _FREE and self._plain > max(self._place, 1) * _MOST_DENSE:

@@ -32,7 +32,7 @@ from gpuwhy.border.reading import pread_of, regular
 from gpuwhy.host.alias import Alias, printable
 from gpuwhy.host.base import DebPackage, Disk, Entry, Stat
 from gpuwhy.host.narrow import line_narrowed, lines_with, narrowed
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why
 
 T = TypeVar("T")
 
@@ -42,6 +42,7 @@ MAX_NAMES = 200_000
 DPKG_STATUS, DPKG_INFO = "/var/lib/dpkg/status", "/var/lib/dpkg/info"
 _DEB_FIELD = re.compile(r"^(Package|Status|Version|Architecture): *(.*?) *$", re.MULTILINE)
 _NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR})
+_WHY: dict[int | None, Why] = {errno.EACCES: "denied", errno.ELOOP: "loop", errno.ENAMETOOLONG: "long"}
 
 
 _PEOPLE = re.compile(r"(/home|[A-Za-z]:/Users)/?$", re.IGNORECASE)
@@ -95,9 +96,9 @@ class Files:
             if error.errno in _NOWHERE:
                 return Absent(source)
             said = error.strerror or str(error)
-            return Unknown(f"{path}: {said[:1].lower()}{said[1:]}")
+            return Unknown(f"{path}: {said[:1].lower()}{said[1:]}", kind=_WHY.get(error.errno, ""))
         except MalformedError as error:
-            return Unknown(f"{path}: {error}")
+            return Unknown(f"{path}: {error}", kind=error.kind)
         except ValueError as error:  # embedded NUL and the like
             return Unknown(f"{path!r}: {error}")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gpuwhy.binary import MalformedError
+from gpuwhy.binary import CutError, MalformedError
 from gpuwhy.border.reading import NotRegularError
 from gpuwhy.host.alias import Alias
 from gpuwhy.host.base import Disk, Host, Offline, Stat
@@ -55,7 +55,7 @@ class ImageFiles(Files):
         for place in range(0, node.size, _PART):
             part = pread(place, _PART)
             if not part:
-                raise MalformedError("layer is cut short", place)
+                raise CutError("layer is cut short", place)
             yield part
 
     def _stat(self, path: str) -> Stat:
@@ -106,7 +106,7 @@ class ImageHost(Host):
             return Known(self._what, Source("file", "image config"))
         if op in ("link", "real"):
             return self._linked(op, args[0])
-        return Unknown(f"{op}: an image cannot be asked", "run gpuwhy in a container of it")
+        return Unknown(f"{op}: an image cannot be asked", "run gpuwhy in a container of it", "offline")
 
     def hide(self, text: str) -> str:
         """See Host.hide."""

@@ -8,9 +8,10 @@ import msgspec
 
 from gpuwhy.host.base import Host, answer_type, question
 from gpuwhy.host.recording import SCHEMA, RecordingFile, usual_source
-from gpuwhy.model.fact import Fact, Unknown
+from gpuwhy.model.fact import Fact, Unknown, Why
 
 MAX_BYTES = 256 << 20
+Kinds = tuple[tuple[str, Why], ...]
 
 
 class BadRecordingError(ValueError):
@@ -42,6 +43,23 @@ def _unzip(data: bytes, name: str) -> bytes:
     return unpacked
 
 
+_FILE_KINDS: Kinds = (
+    ("ermission denied", "denied"), ("symbolic links", "loop"), ("too long", "long"), ("not ELF", "foreign"),
+    ("not PE", "foreign"), ("cut short", "cut"), ("past the end", "cut"),
+)  # fmt: skip
+_KINDS: dict[str, Kinds] = {
+    **dict.fromkeys(("stat", "list", "elf", "pe"), _FILE_KINDS),
+    "python": (("cannot be asked", "offline"),),
+}
+"""What a reason's words mean in recordings from before Unknown had a kind: the one place that reads them."""
+
+
+def _with_kind(op: str, fact: Unknown) -> Unknown:
+    """An answer that an older release recorded, as today's would be."""
+    kind = fact.kind or next((kind for words, kind in _KINDS.get(op, ()) if words in fact.reason), "")
+    return msgspec.structs.replace(fact, kind=kind)
+
+
 class RecordedHost(Host):
     """A machine as it answered when it was recorded."""
 
@@ -66,4 +84,4 @@ class RecordedHost(Host):
             fact: Fact[Any] = msgspec.convert(answer, type=answer_type(op))
         except msgspec.ValidationError as error:
             return Unknown(f"the recording's answer to '{key}' makes no sense: {error}")
-        return fact
+        return _with_kind(op, fact) if isinstance(fact, Unknown) else fact

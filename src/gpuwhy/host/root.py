@@ -39,7 +39,7 @@ class RootHost(Host):
             return self._link(args[0])
         if op == "real":
             return self._real(args[0])
-        return Unknown(f"{op}: a folder cannot be asked", "run gpuwhy on that machine")
+        return Unknown(f"{op}: a folder cannot be asked", "run gpuwhy on that machine", "offline")
 
     def _inside(self, path: str) -> str:
         return self.root + (self._walk(self.alias.path(path)) if path != "/" else "")

@@ -107,7 +107,7 @@ def _lost(process: Process, one: Loaded, names: dict[str, str]) -> tuple[Lost, .
 def _missing(host: Host, one: Missing, names: dict[str, str]) -> inspected.Missing:
     searched = tuple(Searched(tried.path, _via(tried.why, names), str(tried.outcome)) for tried in one.tried)
     by = names.get(one.needed_by, one.needed_by)
-    return inspected.Missing(one.name, by, one.why, searched, tuple(_elsewhere(host, one, by)), one.refused)
+    return inspected.Missing(one.name, by, one.why, searched, tuple(_elsewhere(host, one, by)), one.refused is not None)
 
 
 def _elsewhere(host: Host, one: Missing, by: str) -> list[str]:

@@ -186,7 +186,9 @@ def _lost(process: WindowsProcess, one: Dll, call: Call) -> list[Lost]:
 
 def _missing(host: Host, one: Missing) -> inspected.Missing:
     places = tuple(Searched(tried.path, tried.why, str(tried.outcome)) for tried in one.tried)
-    return inspected.Missing(one.name, one.needed_by, one.why, places, tuple(_elsewhere(host, one)), one.refused)
+    return inspected.Missing(
+        one.name, one.needed_by, one.why, places, tuple(_elsewhere(host, one)), one.refused is not None
+    )
 
 
 def _elsewhere(host: Host, one: Missing) -> list[str]:

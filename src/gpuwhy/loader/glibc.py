@@ -15,8 +15,9 @@ import msgspec
 from gpuwhy.binary.elf import Elf
 from gpuwhy.host.base import Entry, Host
 from gpuwhy.loader.hwcaps import SUBFOLDERS, best_entry, cpu_of, subfolders
-from gpuwhy.loader.outcome import FOUND, NOT_THERE, Fate, Located, Outcome, Tried, ended
+from gpuwhy.loader.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.model.facts import Fate
 
 _NODEFLIB = 0x800
 _LIB64 = frozenset({"x86_64", "aarch64", "ppc64", "riscv64"})
@@ -93,16 +94,14 @@ def look_at(world: World, path: str) -> Outcome:
     if isinstance(stat, Absent):
         return NOT_THERE
     if isinstance(stat, Unknown):
-        odd = "symbolic links" in stat.reason or "too long" in stat.reason
-        return Outcome(Fate.ENDS_LIST if odd else Fate.SKIPPED, stat.reason)
+        return Outcome(Fate.ENDS_LIST if stat.kind in ("loop", "long") else Fate.SKIPPED, stat.reason)
     if stat.value.kind == "folder":
         return Outcome(Fate.STOPS, "it is a folder")
     elf = world.host.elf(path)
     if isinstance(elf, Absent):
         return NOT_THERE
     if isinstance(elf, Unknown):
-        text = elf.reason.removeprefix(f"{path}: ")
-        return Outcome(Fate.SKIPPED if "ermission denied" in text else Fate.STOPS, text)
+        return Outcome(Fate.SKIPPED if elf.kind == "denied" else Fate.STOPS, elf.reason.removeprefix(f"{path}: "))
     return _judge(world, elf.value)
 
 

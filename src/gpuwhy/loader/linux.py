@@ -11,7 +11,7 @@ from gpuwhy.loader.frameworks import run as run
 from gpuwhy.loader.glibc import World, candidates, glibc_version, look_at
 from gpuwhy.loader.outcome import FOUND, Missing
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known
-from gpuwhy.model.facts import DriverLibrary, Facts, LibraryCopy
+from gpuwhy.model.facts import OFF_PATH, DriverLibrary, Facts, Fate, LibraryCopy
 
 SEARCH = "loader search"
 LIBCUDA, LIBNVML = "libcuda.so.1", "libnvidia-ml.so.1"
@@ -79,11 +79,11 @@ def _aside(facts: Facts, name: str) -> Iterator[tuple[str, str]]:
     """Places where copies lie that no loader finds by itself: WSL, compat packages, toolkit stubs."""
     plain = name.removesuffix(".1")
     for folder in _ASIDE:
-        yield f"{folder}/{name}", "not on the search path"
+        yield f"{folder}/{name}", OFF_PATH
     toolkits = facts.toolkits.toolkits
     for toolkit in toolkits.value if isinstance(toolkits, Known) else ():
-        yield f"{toolkit.path}/compat/{name}", "not on the search path"
-        yield f"{toolkit.path}/lib64/stubs/{plain}", "not on the search path"
+        yield f"{toolkit.path}/compat/{name}", OFF_PATH
+        yield f"{toolkit.path}/lib64/stubs/{plain}", OFF_PATH
 
 
 def _copy(world: World, name: str, path: str, via: str) -> DriverLibrary | None:
@@ -94,10 +94,10 @@ def _copy(world: World, name: str, path: str, via: str) -> DriverLibrary | None:
     real = resolved.value if isinstance(resolved, Known) else path
     size = stat.value.size if isinstance(stat, Known) else 0
     outcome = look_at(world, path)
-    health = "ok" if outcome == FOUND else str(outcome)
+    health, broken = "ok" if outcome == FOUND else str(outcome), outcome.fate is Fate.STOPS
     elf = world.host.elf(path)
     if outcome == FOUND and isinstance(elf, Known) and elf.value.extent > size:
-        health = f"truncated: needs {elf.value.extent} bytes, has {size}"
+        health, broken = f"truncated: needs {elf.value.extent} bytes, has {size}", True
     return DriverLibrary(
         name=name,
         path=path,
@@ -106,6 +106,7 @@ def _copy(world: World, name: str, path: str, via: str) -> DriverLibrary | None:
         kind=_kind(path, real, size),
         version=_version(world.host, real),
         health=known(health, "file", real),
+        broken=broken,
     )
 
 

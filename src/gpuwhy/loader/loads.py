@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader.outcome import NOT_THERE, Library, Tried
+from gpuwhy.loader.outcome import NOT_THERE, Library, Missing, Tried
 from gpuwhy.loader.systems import Process, System, system_of
 from gpuwhy.loader.unmet import unmet_symbols
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
 from gpuwhy.model.facts import (
     DriverLibrary,
     Facts,
+    Fate,
     Framework,
     LibraryCopy,
     LoadedLibrary,
@@ -77,9 +78,14 @@ def tree_of(process: Process, system: System, facts: Facts, name: str) -> LoadTr
     return LoadTree(
         framework=name,
         libraries=tuple(_loaded(process.host, system, one, copies.get(system.fold(one.real))) for one in kept),
-        missing=tuple(MissingLibrary(m.name, m.needed_by, m.why, _folders(m.tried), m.refused) for m in missing),
+        missing=tuple(_missing(process.host, one) for one in missing),
         unmet=tuple(neat_unmet(process.host, one) for one in unmet_symbols(process, system)),
     )
+
+
+def _missing(host: Host, one: Missing) -> MissingLibrary:
+    at = _neat(host, one.refused.path) if one.refused else ""
+    return MissingLibrary(one.name, one.needed_by, one.why, _folders(one.tried), one.fate, at)
 
 
 def _copies(facts: Facts) -> tuple[LibraryCopy, ...]:
@@ -140,8 +146,8 @@ def _needed(
         found, via = known(loaded.path, "file", loaded.path, loaded.via), loaded.via
     elif wheel:
         found, via = known(wheel, "file", wheel), "the framework's own search through the nvidia wheels"
-    elif missing and missing.refused:
-        found = Unknown(f"{opened.name}: {missing.why}")
+    elif missing and missing.fate is not Fate.NOT_THERE:
+        found = Unknown(f"{opened.name}: {missing.why}", kind="refused" if missing.fate is Fate.STOPS else "")
     elif torch:
         found, via = Known(torch.path, search), "already loaded by PyTorch"
     elif doubt:
@@ -157,6 +163,7 @@ def _needed(
         searched=missing.searched if lost and missing else (),
         elsewhere=tuple(copy.path for copy in same) if lost else (),
         other_versions=_others(system, copies, opened.name) if lost else (),
+        refused=missing.refused if missing and isinstance(found, Unknown) else "",
     )
 
 
@@ -167,7 +174,7 @@ def _mapped(system: System, tree: LoadTree | None, wanted: str) -> LoadedLibrary
 
 def _by_pathfinder(framework: Framework, same: list[LibraryCopy]) -> str:
     """The copy that a framework takes from the nvidia wheels by itself."""
-    usable = [c.path for c in same if c.where == "wheel" and isinstance(c.health, Known) and c.health.value == "ok"]
+    usable = [c.path for c in same if c.where == "wheel" and isinstance(c.health, Known) and not c.fault]
     return usable[0] if usable and framework.name in _BY_PATHFINDER else ""
 
 

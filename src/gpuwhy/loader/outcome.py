@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 import msgspec
 
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
-
-
-class Fate(Enum):
-    """What a loader does with one file; the value is the word for people."""
-
-    FOUND = "found"
-    NOT_THERE = "not there"
-    SKIPPED = "skipped"  # the search goes on
-    ENDS_LIST = "ends this list"  # it goes on after the folders of the same tag or variable
-    STOPS = "stops the search"
+from gpuwhy.model.facts import Fate
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -66,17 +55,17 @@ class Missing(msgspec.Struct, frozen=True):
     name: str
     needed_by: str
     tried: tuple[Tried, ...]
-    outcome: Outcome = NOT_THERE  # of the file that was there and not taken
+    refused: Tried | None = None  # the file that was there and not taken
 
     @property
-    def refused(self) -> bool:
-        """Whether a file of that name was there, and the loader does not take it."""
-        return self.outcome != NOT_THERE
+    def fate(self) -> Fate:
+        """That of the file."""
+        return self.refused.outcome.fate if self.refused else Fate.NOT_THERE
 
     @property
     def why(self) -> str:
         """In words: "not found", or what is wrong with the file."""
-        return str(self.outcome) if self.refused else "not found"
+        return str(self.refused.outcome) if self.refused else "not found"
 
 
 def ended(name: str, tried: tuple[Tried, ...]) -> Located:
@@ -89,7 +78,7 @@ def ended(name: str, tried: tuple[Tried, ...]) -> Located:
     return Located(name, Unknown(f"{path} {outcome}"), why, tried)
 
 
-def missing(located: Located, by: str) -> Missing:
-    """What a search in vain leaves: the file that stopped it, or nothing."""
-    last = located.tried[-1].outcome if located.tried else NOT_THERE
-    return Missing(located.name, by, located.tried, last if last.fate is Fate.STOPS else NOT_THERE)
+def missing(located: Located, by: str, *refusals: Fate) -> Missing:
+    """What a search in vain leaves: the first file with one of these fates, the graver fate first, or nothing."""
+    met = (one for fate in refusals for one in located.tried if one.outcome.fate is fate)
+    return Missing(located.name, by, located.tried, next(met, None))

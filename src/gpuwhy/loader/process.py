@@ -13,6 +13,7 @@ import msgspec
 from gpuwhy.loader.glibc import Asker, World, search
 from gpuwhy.loader.outcome import Library, Located, Missing, missing
 from gpuwhy.model.fact import Known, Source
+from gpuwhy.model.facts import Fate
 
 _PRELOAD_FILE = "/etc/ld.so.preload"
 INTERPRETERS = {  # of the plain program that opens a library
@@ -124,7 +125,7 @@ class Process:
         self._gaps += 1
         if any(m.name == located.name and m.needed_by == by for m in self.missing):
             return
-        self.missing.append(missing(located, by))
+        self.missing.append(missing(located, by, Fate.STOPS))
 
     def _map(self, name: str, path: str, loader: Asker | None, via: str, by: str = "") -> Loaded | None:
         """Add a file, unless the same file is already there; remember its names."""

@@ -17,8 +17,9 @@ import msgspec
 from gpuwhy.binary.pe import Pe
 from gpuwhy.host.base import Host
 from gpuwhy.host.windows import DLLS
-from gpuwhy.loader.outcome import FOUND, NOT_THERE, Fate, Located, Outcome, Tried, ended
+from gpuwhy.loader.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended
 from gpuwhy.model.fact import Absent, Known, Source, Unknown
+from gpuwhy.model.facts import Fate
 
 _API_SET = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
 _LISTED = re.compile(DLLS)

@@ -117,7 +117,7 @@ def _open_torch(process: WindowsProcess, path: str, init: str, added: list[str])
     before = len(process.missing)
     if process.load(path, LISTED_OWN, init, f"opened by {init}"):
         return
-    if not any(one.refused for one in process.missing[before:]):
+    if not any(one.refused is not None for one in process.missing[before:]):
         del process.missing[before:]
         process.prepend_path([folder for folder in added if folder not in process.world.path])
         process.load(path, PLAIN, init, f"opened by {init}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from gpuwhy.binary.pe import Pe
-from gpuwhy.loader.outcome import Fate, Library, Located, Missing, missing
+from gpuwhy.loader.outcome import Library, Located, Missing, missing
 from gpuwhy.loader.windows import (
     KNOWN,
     PART_OF_WINDOWS,
@@ -24,6 +24,7 @@ from gpuwhy.loader.windows import (
     tidy,
 )
 from gpuwhy.model.fact import Known
+from gpuwhy.model.facts import Fate
 
 Places = tuple[tuple[str, str], ...]
 
@@ -116,9 +117,7 @@ class WindowsProcess:
         kept = self.missing if self._sure else self.unsure
         if any(m.name == located.name and m.needed_by == by for m in kept):
             return
-        gone = missing(located, by)
-        skipped = next((one.outcome for one in located.tried if one.outcome.fate is Fate.SKIPPED), gone.outcome)
-        kept.append(gone if gone.refused else msgspec.structs.replace(gone, outcome=skipped))
+        kept.append(missing(located, by, Fate.STOPS, Fate.SKIPPED))
 
     def _take_back(self) -> None:
         gone = {id(one) for one in self._new}

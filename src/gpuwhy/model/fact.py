@@ -9,6 +9,18 @@ import msgspec
 T = TypeVar("T")
 U = TypeVar("U")
 
+Why = Literal[
+    "",
+    "denied",  # no permission to read
+    "loop",  # symbolic links that lead in a circle
+    "long",  # a name longer than the system takes
+    "foreign",  # not of the format that was asked for
+    "cut",  # of that format, and shorter than its headers say
+    "offline",  # files alone: nothing there can be run or asked
+    "refused",  # the loader's search ends at a file that it does not take
+]
+"""Why something is not known, for code that decides by it; "" where nobody does."""
+
 SourceKind = Literal["file", "folder", "env", "call", "command", "log", "know", "package", "none"]
 
 
@@ -63,8 +75,9 @@ class Absent(msgspec.Struct, _NoTruth, frozen=True, tag_field="state", tag="abse
 class Unknown(msgspec.Struct, _NoTruth, frozen=True, omit_defaults=True, tag_field="state", tag="unknown"):
     """We could not find out; `how` says what would tell, where something would."""
 
-    reason: str
+    reason: str  # for people: nobody decides by its words
     how: str = ""
+    kind: Why = ""
 
     def need(self) -> NoReturn:
         """Raise Undetermined: nobody may decide on what was not seen."""

@@ -233,7 +233,7 @@ def _wrong(scene: Scene, path: str, owners: list[Claim], machines: dict[str, str
         return None
     read = _headers(scene, path)
     if not isinstance(read, Known):
-        return say(*_unread(read.reason.removeprefix(f"{path}: "), form)) if isinstance(read, Unknown) else None
+        return say(*_unread(read, path, form)) if isinstance(read, Unknown) else None
     machines[path] = read.value.machine
     if read.value.extent > size:
         return say("truncated", f"{size} bytes, its headers say {read.value.extent}")
@@ -247,12 +247,14 @@ def _worth_reading(path: str, owners: list[Claim]) -> bool:
     return owners[0].owner.startswith("nvidia-") or main
 
 
-def _unread(reason: str, form: str) -> tuple[str, str]:
-    if f"not {form}" in reason:
+def _unread(why: Unknown, path: str, form: str) -> tuple[str, str]:
+    """What is wrong with a library that cannot be read, and in which words."""
+    reason = why.reason.removeprefix(f"{path}: ")
+    if why.kind == "foreign":
         return f"not {form}", f"no {form} header"
-    if "ermission denied" in reason:
+    if why.kind == "denied":
         return "unreadable", reason
-    return ("truncated" if "past the end" in reason or "cut short" in reason else f"not {form}"), reason
+    return "truncated" if why.kind == "cut" else f"not {form}", reason
 
 
 def _foreign(scene: Scene, files: Files, machines: Mapping[str, str]) -> list[Damage]:

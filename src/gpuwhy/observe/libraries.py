@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from gpuwhy.host.base import Entry, Host, Stat
 from gpuwhy.knowledge.libraries import FILES, LibraryName, parse
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, source_of, value_or
-from gpuwhy.model.facts import LibraryCopy
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, value_or
+from gpuwhy.model.facts import Flaw, LibraryCopy
 from gpuwhy.observe.owners import Owners
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.toolkits import conda_prefix, site_packages, split_path
@@ -62,7 +62,7 @@ class _Finder:
             scene.facts.surroundings.machine, uname.value.machine if isinstance(uname, Known) else ""
         )
         self._seen: set[str] = set()
-        self._described: dict[str, tuple[Fact[int], Fact[str]]] = {}
+        self._described: dict[str, Examined] = {}
         self.unseen: list[str] = []
 
     def find(self) -> Iterator[Found]:
@@ -81,7 +81,7 @@ class _Finder:
                 continue
             self._seen.add(folder.value)
             entries = self._host.list(place.folder, FILES)
-            if isinstance(entries, Unknown) and "ermission denied" not in entries.reason:
+            if isinstance(entries, Unknown) and entries.kind != "denied":
                 self.unseen.append(entries.reason)
             for found in self._in_folder(place, folder.value, value_or(entries, ())):
                 if f"{folder.value}/{found.name}" not in self._seen:
@@ -121,17 +121,17 @@ class _Finder:
 
     def describe(self, found: Found) -> LibraryCopy | None:
         """Size, health, owner and version of one copy; None for a linker script."""
-        size, health = self._file(found)
-        if not found.library.suffix and value_or(health, "").startswith("not ELF") and value_or(size, 0) < _SCRIPT_SIZE:
+        size, health, fault = self._file(found)
+        if not found.library.suffix and fault == "foreign" and value_or(size, 0) < _SCRIPT_SIZE:
             return None
         owner = self._owners.owner(found.library, found.path, found.real, size)
         version = self._owners.version(found.library, found.path, found.real, owner)
         return LibraryCopy(
             found.library.family.name, found.name, found.path, found.real or found.path, found.where, version,
-            size, owner.fact, health,
+            size, owner.fact, health, fault,
         )  # fmt: skip
 
-    def _file(self, found: Found) -> tuple[Fact[int], Fact[str]]:
+    def _file(self, found: Found) -> Examined:
         key = found.real or found.path
         if key not in self._described:
             self._described[key] = examine(self._host, found.path, self._machine)
@@ -195,41 +195,50 @@ def _wheels(host: Host, site: str) -> Iterator[Place]:
                 yield Place(f"{site}/{entry.name}/{inside}".rstrip("/"), "wheel")
 
 
-def examine(host: Host, path: str, machine: str) -> tuple[Fact[int], Fact[str]]:
-    """Size and health of one file."""
+class Examined(NamedTuple):
+    """Size and health of one file, and what is wrong with it."""
+
+    size: Fact[int]
+    health: Fact[str]
+    fault: Flaw = ""
+
+
+def examine(host: Host, path: str, machine: str) -> Examined:
+    """Look at one file as the loader would."""
     stat = host.stat(path)
+    if isinstance(stat, Unknown):
+        return Examined(stat, *_unreadable(stat, path))
     if isinstance(stat, Absent):
         link = value_or(host.link(path), "")
-        return stat, known(f"dangling link to {link}" if link else "missing", "file", path)
-    if isinstance(stat, Unknown):
-        return stat, _unreadable(stat, path)
-    return known(stat.value.size, "file", path), _health(host, path, stat.value, machine)
+        said: tuple[str, Flaw] = (f"dangling link to {link}", "dangling") if link else ("missing", "missing")
+        return Examined(stat, known(said[0], "file", path), said[1])
+    return Examined(known(stat.value.size, "file", path), *_health(host, path, stat.value, machine))
 
 
-def _unreadable(unknown: Unknown, path: str) -> Fact[str]:
+def _unreadable(unknown: Unknown, path: str) -> tuple[Fact[str], Flaw]:
     reason = unknown.reason.removeprefix(f"{path}: ").partition(" at offset ")[0]
-    if "ermission denied" in reason or "symbolic links" in reason:
-        return known(f"unreadable: {reason}", "file", path)
-    if reason.startswith("not ELF"):
-        return known("not ELF: it does not start with an ELF header", "file", path)
-    if "cut short" in reason or "past the end" in reason:
-        return known(f"truncated: {reason}", "file", path)
-    return unknown
+    if unknown.kind in ("denied", "loop"):
+        return known(f"unreadable: {reason}", "file", path), "unreadable"
+    if unknown.kind == "foreign":
+        return known("not ELF: it does not start with an ELF header", "file", path), "foreign"
+    if unknown.kind == "cut":
+        return known(f"truncated: {reason}", "file", path), "truncated"
+    return unknown, ""
 
 
-def _health(host: Host, path: str, stat: Stat, machine: str) -> Fact[str]:
+def _health(host: Host, path: str, stat: Stat, machine: str) -> tuple[Fact[str], Flaw]:
     if stat.kind != "file":
-        return known(f"not ELF: a {stat.kind}", "file", path)
+        return known(f"not ELF: a {stat.kind}", "file", path), "foreign"
     if stat.size == 0:
-        return known("empty", "file", path)
+        return known("empty", "file", path), "empty"
     elf = host.elf(path)
     if not isinstance(elf, Known):
-        return _unreadable(elf, path) if isinstance(elf, Unknown) else Absent(source_of(elf))
+        return _unreadable(elf, path) if isinstance(elf, Unknown) else (elf, "")
     if elf.value.extent > stat.size:
-        return known(f"truncated: needs {elf.value.extent} bytes, has {stat.size}", "file", path)
+        return known(f"truncated: needs {elf.value.extent} bytes, has {stat.size}", "file", path), "truncated"
     if machine and elf.value.machine != machine:
-        return known(f"wrong architecture: {elf.value.machine}, this machine is {machine}", "file", path)
-    return known("ok", "file", path)
+        return known(f"wrong architecture: {elf.value.machine}, this machine is {machine}", "file", path), "machine"
+    return known("ok", "file", path), ""
 
 
 LOOKS: tuple[Look, ...] = (Look("libraries", "copies", copies),)

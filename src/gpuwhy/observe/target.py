@@ -226,7 +226,9 @@ def _not_python(scene: Scene, path: str) -> Unknown | None:
 def _asked(scene: Scene, path: str) -> Fact[dict[str, Any]]:
     answer = scene.host.python(path, "interpreter")
     if isinstance(answer, Unknown):
-        return Unknown(f"{path} is not a Python that runs: {answer.reason.removeprefix(f'{path}: ')}", answer.how)
+        return Unknown(
+            f"{path} is not a Python that runs: {answer.reason.removeprefix(f'{path}: ')}", answer.how, answer.kind
+        )
     for line in answer.need() or ():
         if isinstance(line.get("version"), str) and isinstance(line.get("site_packages"), list):
             return known(line, "call", path, "asked itself")
@@ -235,7 +237,7 @@ def _asked(scene: Scene, path: str) -> Fact[dict[str, Any]]:
 
 def _static(scene: Scene, path: str, chosen_by: str, why: Unknown) -> Fact[Interpreter]:
     """The same from the file names alone, for a folder that cannot be asked: python3 → python3.11."""
-    if "cannot be asked" not in why.reason:
+    if why.kind != "offline":
         return why
     real = value_or(scene.host.real(path), path)
     version = re.search(r"python(\d+\.\d+)t?$", real)

@@ -189,7 +189,7 @@ def _told(scores: Sequence[Score], status: Status) -> list[Score]:
 def _not(verdicts: Sequence[Verdict], shown: Sequence[Shown]) -> tuple[RuledOut, ...]:
     """What an observation excludes; never what the report tells as a cause."""
     told = {one.id for one in shown}
-    return tuple(r for r in ruled_out(verdicts) if r.because != "nothing speaks for it" and r.id not in told)
+    return tuple(r for r in ruled_out(verdicts, observed=True) if r.id not in told)
 
 
 def _extra(

@@ -91,14 +91,15 @@ _PLACES = ("container", "wsl")
 """Where a machine is tells a reader least: told last of what it is not."""
 
 
-def ruled_out(verdicts: Iterable[Verdict]) -> tuple[RuledOut, ...]:
-    """Causes excluded for every subject, with the observation that excludes them."""
+def ruled_out(verdicts: Iterable[Verdict], observed: bool = False) -> tuple[RuledOut, ...]:
+    """Causes excluded for every subject, with the observation that excludes them; `observed`: those with one alone."""
     by_id = _by_id(verdicts)
     out = []
     for name, group in sorted(by_id.items(), key=lambda one: (one[0].split(".")[0] in _PLACES, one[0])):
         if all(v.state == "ruled_out" for v in group):
-            because = next((v.findings[0].text for v in group if v.findings), "nothing speaks for it")
-            out.append(RuledOut(name, because))
+            because = next((v.findings[0].text for v in group if v.findings), "")
+            if because or not observed:
+                out.append(RuledOut(name, because or "nothing speaks for it"))
     return tuple(out)
 
 

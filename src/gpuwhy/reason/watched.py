@@ -75,7 +75,7 @@ def by_process(facts: Facts) -> Facts:
     """The facts, without kills for memory where the kernel log names the killed and none of them is the program's."""
     lines: tuple[KernelLine, ...] = value_or(facts.surroundings.kernel_log, ())
     since = value_or(facts.run.started, 0.0) - MOST
-    kills = [line for line in lines if line.text.startswith("Out of memory: killed") and line.seconds >= since]
+    kills = [line for line in lines if line.killed and line.seconds >= since]
     if not kills or any(facts.run.concerns(line) for line in kills):
         return facts
     none = Known(0, source_of(facts.surroundings.kernel_log))

@@ -11,7 +11,6 @@ from gpuwhy.model.version import at_least
 
 SEEN = Source("know", "TensorFlow 2.20.0 and 2.21.0 over a stand-in driver", "2026-11-15")
 NOTHING = ("", "void", "none")
-NOT_ON_PATH = "not on the search path"
 
 
 def not_given(case: Case) -> Finding | None:
@@ -85,7 +84,7 @@ def _libraries(case: Case, where: str, given: Injected) -> Finding:
         text = "started with --gpus all, its containers get" if where == "image" else f"{where} was given"
         return against(f"{text} device nodes and libcuda", nodes)
     copies = case.facts.loads.libcuda
-    usable = [c for c in copies.need() or () if c.kind != "stub" and c.found_via != NOT_ON_PATH]
+    usable = [c for c in copies.need() or () if c.kind != "stub" and c.on_path]
     if usable and where != "image":
         return against(f"{where} has device nodes, and libcuda is found at {usable[0].path}", nodes)
     evidence: tuple[Evidence, ...] = (nodes, saw("the loader finds no libcuda.so.1", copies))
@@ -104,7 +103,7 @@ def _management(case: Case, where: str, given: Injected) -> Finding | None:
         if one.name == "tensorflow" and at_least(one.version, "2.21") and value_or(one.gpu_build, False)
     ]
     copies = case.facts.loads.libnvml
-    if not wants or not isinstance(copies, Known) or any(one.found_via != NOT_ON_PATH for one in copies.value):
+    if not wants or not isinstance(copies, Known) or any(one.on_path for one in copies.value):
         return None
     told = f" (NVIDIA_DRIVER_CAPABILITIES={given.capabilities} lacks utility)" if given.capabilities else ""
     return strong(

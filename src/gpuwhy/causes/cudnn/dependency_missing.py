@@ -14,7 +14,7 @@ from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.knowledge.windows import ZLIB, ZLIB_DLL
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, value_or
-from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree, MissingLibrary
+from gpuwhy.model.facts import Fate, LibraryCopy, LoadedLibrary, LoadTree, MissingLibrary
 from gpuwhy.model.version import numbers
 
 
@@ -37,7 +37,7 @@ def its_need_is_missing(case: Case) -> Finding | None:
     belongs = f", which belongs to CUDA {cuda_of(first.name)}" if _foreign(case, first) else ""
     return proof(
         f"{needs.named(case)} loads cuDNN, whose {needs.base_name(first.needed_by)} needs {first.name}{more}{belongs}; "
-        f"{'the loader finds none' if first.why == 'not found' else first.why}",
+        f"{'the loader finds none' if first.fate is Fate.NOT_THERE else first.why}",
         saw(f"needs {first.name}, {len(first.searched)} folders searched", Source("file", first.needed_by)),
         trees.saw_loaded(shim),
         *(trees.saw_lost(copy) for copy in _copies(case, first)[:2]),

@@ -9,6 +9,7 @@ from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
 from gpuwhy.model.fact import Source, value_or
+from gpuwhy.model.facts import Fate
 
 ESSENTIAL = ("cudnn_graph", "cudnn_ops", "cudnn_cnn", "cudnn_ops_infer", "cudnn_cnn_infer")
 """The parts that every convolution goes through, of cuDNN 9 and of cuDNN 8."""
@@ -31,7 +32,7 @@ def part_missing(case: Case) -> Finding | None:
     tree = trees.of(case)
     if isinstance(tree, Finding) or (shim := trees.shim(tree)) is None:
         return None
-    gone = [m for m in tree.missing if stem(m.name) in ESSENTIAL and m.why == "not found"]
+    gone = [m for m in tree.missing if stem(m.name) in ESSENTIAL and m.fate is Fate.NOT_THERE]
     deleted = value_or(case.facts.target.damage, ())
     gone = [m for m in gone if not any(d.path.endswith(f"/{m.name}") for d in deleted)]
     if not gone:

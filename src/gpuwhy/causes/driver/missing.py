@@ -8,7 +8,6 @@ from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 
 DOWNLOAD = Fix("Install NVIDIA's driver for this card, from nvidia.com/drivers", root=True, reboot=True)
-NOT_ON_PATH = "not on the search path"
 
 
 def no_kernel_module(case: Case) -> Finding | None:
@@ -61,7 +60,7 @@ def no_driver_library(case: Case) -> Finding | None:
     version = module.need()
     if not version or around.container.need() or around.wsl.need():
         return None
-    if any(one.found_via != NOT_ON_PATH for one in copies.need() or ()):
+    if any(one.on_path for one in copies.need() or ()):
         return None
     if on_windows(case.facts):
         text = f"driver {version} is loaded, but its nvcuda.dll is nowhere in the DLL search"

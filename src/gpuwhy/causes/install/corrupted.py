@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gpuwhy.causes.shared.commands import change, word
 from gpuwhy.causes.shared.windows import on_windows
-from gpuwhy.causes.shared.winner import OFF_PATH
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
@@ -32,7 +31,7 @@ def not_as_installed(case: Case) -> Finding | None:
         return None
     first = found[0]
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-    say = proof if any(one.what.startswith(CERTAIN) for one in found) else strong
+    say = proof if any(one.what in CERTAIN for one in found) else strong
     detail = f" ({first.actual}; {first.expected} expected)" if first.expected and first.actual else ""
     return say(
         f"{_base(first.path)} of {first.owner} is {_how(first.what)}{detail}{more}",
@@ -57,16 +56,16 @@ def _twice(case: Case) -> list[Damage]:
 
 
 def _how(what: str) -> str:
-    return what if what.startswith("missing") else f"damaged: {what}"
+    return what if what == "missing" else f"damaged: {what}"
 
 
 def _damage(case: Case) -> list[Damage]:
     """Damage, the certain kinds first; a file that another package wrote over is a conflict, not damage."""
-    found = [d for d in case.facts.target.damage.need() or () if d.what.startswith((*CERTAIN, *OVERWRITTEN))]
+    found = [d for d in case.facts.target.damage.need() or () if d.what in (*CERTAIN, *OVERWRITTEN)]
     if any(one.what in OVERWRITTEN for one in found):
         shared = {owner for conflict in case.facts.target.conflicts.need() or () for owner in conflict.owners}
         found = [one for one in found if one.what not in OVERWRITTEN or one.owner not in shared]
-    return sorted(found, key=lambda one: not one.what.startswith(CERTAIN))
+    return sorted(found, key=lambda one: one.what not in CERTAIN)
 
 
 def stops_the_search(case: Case) -> Finding | None:
@@ -82,7 +81,8 @@ def stops_the_search(case: Case) -> Finding | None:
 
 
 def _stopping(case: Case) -> list[NeededLibrary]:
-    return [need for need in case.facts.loads.needs.need() or () if "stops the search" in _reason(need)]
+    needs = case.facts.loads.needs.need() or ()
+    return [need for need in needs if isinstance(need.found, Unknown) and need.found.kind == "refused"]
 
 
 def _reason(need: NeededLibrary) -> str:
@@ -104,7 +104,7 @@ def loads_a_broken_copy(case: Case) -> Finding | None:
 def _loaded(case: Case) -> list[LibraryCopy]:
     taken = {need.found.value for need in case.facts.loads.needs.need() or () if isinstance(need.found, Known)}
     copies = case.facts.libraries.copies.need() or ()
-    return [one for one in copies if {one.path, one.real} & taken and value_or(one.health, "ok") != "ok"]
+    return [one for one in copies if {one.path, one.real} & taken and one.fault]
 
 
 def _from(copy: LibraryCopy) -> str:
@@ -123,11 +123,7 @@ def driver_library(case: Case) -> Finding | None:
 
 
 def _first_broken(copies: tuple[DriverLibrary, ...]) -> list[DriverLibrary]:
-    return [c for c in copies[:1] if c.kind == "driver" and c.found_via != OFF_PATH and _is_broken(c)]
-
-
-def _is_broken(one: DriverLibrary) -> bool:
-    return value_or(one.health, "ok").startswith(("truncated", "stops the search"))
+    return [c for c in copies[:1] if c.kind == "driver" and c.on_path and c.broken]
 
 
 def passed_over(case: Case) -> Finding | None:
@@ -145,8 +141,7 @@ def passed_over(case: Case) -> Finding | None:
 def _skipped(case: Case) -> list[LibraryCopy]:
     wanted = {need.name for need in value_or(case.facts.loads.needs, ())}
     copies = value_or(case.facts.libraries.copies, ())
-    bad = ("wrong architecture", "unreadable")
-    return [c for c in copies if c.where == "wheel" and c.name in wanted and value_or(c.health, "").startswith(bad)]
+    return [c for c in copies if c.where == "wheel" and c.name in wanted and c.fault in ("machine", "unreadable")]
 
 
 def all_whole(case: Case) -> Finding | None:
@@ -188,8 +183,8 @@ def _owners(case: Case) -> list[str]:
     target, facts = case.facts.target, case.facts
     owners = [one.owner for one in (*_damage(case), *_twice(case))] if isinstance(target.damage, Known) else []
     if isinstance(facts.loads.needs, Known) and isinstance(facts.libraries.copies, Known):
-        stopping = " ".join(_reason(need) for need in _stopping(case))
-        broken = [c for c in facts.libraries.copies.value if f"{c.path} " in stopping]
+        stopping = {need.refused for need in _stopping(case)}
+        broken = [c for c in facts.libraries.copies.value if c.path in stopping]
         owners += [value_or(c.owner, "") for c in (*broken, *_loaded(case), *_skipped(case))]
     return [owner.removesuffix(" (pip)") for owner in owners]
 

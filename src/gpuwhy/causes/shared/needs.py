@@ -20,7 +20,7 @@ from gpuwhy.knowledge.sonames import SONAMES, cuda_of
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, know, proof, saw, weak
 from gpuwhy.model.expect import LINKED, gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Framework, LibraryCopy, MissingLibrary, NeededLibrary
+from gpuwhy.model.facts import Fate, Framework, LibraryCopy, MissingLibrary, NeededLibrary
 
 Story = Literal["found", "broken", "unseen", "displaced", "elsewhere", "other version", "nowhere"]
 Pick = Callable[[NeededLibrary], bool]
@@ -91,7 +91,7 @@ def _behind(case: Case, mine: Sequence[NeededLibrary]) -> list[NeededLibrary]:
         _as_need(case, m)
         for m in missing
         if m.name not in known_names and parse(m.name) and not {base_name(m.needed_by), m.name} & spare
-        and not is_cudnn_file(base_name(m.needed_by)) and m.why == "not found"
+        and not is_cudnn_file(base_name(m.needed_by)) and m.fate is Fate.NOT_THERE
     ]  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def story(case: Case, need: NeededLibrary) -> Story:
     if isinstance(need.found, Known):
         return "found"
     if isinstance(need.found, Unknown):
-        return "broken" if "stops the search" in need.found.reason else "unseen"
+        return "broken" if need.found.kind == "refused" else "unseen"
     damage = value_or(case.facts.target.damage, ())
     if any(d.what not in _STILL_LOADS and d.path.endswith(f"/{need.name}") for d in damage):
         return "broken"
@@ -127,9 +127,7 @@ def story(case: Case, need: NeededLibrary) -> Story:
 
 def usable(case: Case, need: NeededLibrary) -> tuple[str, ...]:
     """Copies outside the search that are not known to be broken, those of the own environment first."""
-    fit = [
-        path for path in need.elsewhere if (copy := copy_at(case, path)) is None or value_or(copy.health, "ok") == "ok"
-    ]
+    fit = [path for path in need.elsewhere if (copy := copy_at(case, path)) is None or not copy.fault]
     return tuple(sorted(fit, key=lambda path: not at_home(case, path)))
 
 

@@ -85,8 +85,7 @@ def saw_loaded(one: LoadedLibrary) -> Evidence:
 
 def saw_lost(copy: LibraryCopy) -> Evidence:
     """A copy that was not taken, with what is wrong with it where something is."""
-    health = value_or(copy.health, "ok")
-    wrong = "" if health == "ok" else f", {health}"
+    wrong = f", {value_or(copy.health, '')}" if copy.fault else ""
     return saw(f"not taken: {copy.name} {value_or(copy.version, '')}".rstrip() + wrong, Source("file", copy.path))
 
 
@@ -100,7 +99,7 @@ def own_copies(case: Case, winner: LoadedLibrary) -> list[LibraryCopy]:
 
 def healthy(copies: Iterable[LibraryCopy]) -> list[LibraryCopy]:
     """Those that a program could load."""
-    return [c for c in copies if value_or(c.health, "ok") == "ok"]
+    return [c for c in copies if not c.fault]
 
 
 def let_win(winner: LoadedLibrary, folder: str) -> tuple[Fix, ...]:

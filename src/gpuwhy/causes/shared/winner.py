@@ -8,13 +8,11 @@ from gpuwhy.model.cause import Finding, Fix, against, saw
 from gpuwhy.model.fact import Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import DriverLibrary, Facts, LoadedLibrary
 
-OFF_PATH = "not on the search path"
-
 
 def winner(copies: Fact[tuple[DriverLibrary, ...]]) -> DriverLibrary | None:
     """The copy that a program gets; None when the loader finds none."""
     first = next(iter(copies.need() or ()), None)
-    return None if first is None or first.found_via == OFF_PATH else first
+    return first if first and first.on_path else None
 
 
 def in_trees(facts: Facts, kind: str) -> tuple[str, LoadedLibrary] | None:

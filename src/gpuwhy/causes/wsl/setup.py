@@ -5,10 +5,9 @@ from __future__ import annotations
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.expect import gpu_claimed
 from gpuwhy.model.fact import Known, Source, source_of, value_or
-from gpuwhy.model.facts import DriverLibrary
+from gpuwhy.model.facts import OFF_PATH, DriverLibrary
 from gpuwhy.model.version import at_least
 
-NOT_ON_PATH = "not on the search path"
 FOLDER = "/usr/lib/wsl/lib"
 NEEDS_HELPER = "13.0"
 DRIVER_PACKAGES = ("libnvidia-compute", "nvidia-driver", "libcuda1", "cuda-drivers", "nvidia-dkms", "nvidia-kernel")
@@ -59,7 +58,7 @@ def _toolkit(case: Case, container: str) -> Finding:
 def _library(case: Case, copies: tuple[DriverLibrary, ...]) -> Finding:
     """Windows brings its own libcuda along; any other real one on the path cannot reach the GPU."""
     seen = case.facts.loads.libcuda
-    winner = next((c for c in copies if c.found_via != NOT_ON_PATH), None)
+    winner = next((c for c in copies if c.on_path), None)
     windows = next((c for c in copies if c.kind == "wsl"), None)
     if winner and winner.kind == "driver":
         version = f" {winner.version.value}" if isinstance(winner.version, Known) else ""
@@ -71,7 +70,7 @@ def _library(case: Case, copies: tuple[DriverLibrary, ...]) -> Finding:
         return strong(text, saw("no libcuda.so.1 of Windows", seen))
     if winner is None:
         text = f"libcuda.so.1 is in {FOLDER}, but the loader does not look there"
-        return proof(text, saw(f"{windows.path}, {NOT_ON_PATH}", seen))
+        return proof(text, saw(f"{windows.path}, {OFF_PATH}", seen))
     return against(f"libcuda comes from {winner.path}", saw(winner.path, seen))
 
 

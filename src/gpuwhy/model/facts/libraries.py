@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from gpuwhy.model.fact import NOT_OBSERVED, Fact
 from gpuwhy.model.facts.record import Record
 
+Flaw = Literal["", "missing", "dangling", "unreadable", "empty", "foreign", "truncated", "machine"]
+"""What is wrong with a file: "foreign" is of another format, "machine" for another one; "" is nothing, or not known."""
 
-class LibraryCopy(Record, frozen=True):
+
+class LibraryCopy(Record, frozen=True, omit_defaults=True):
     """One file of a CUDA library that something on this machine could load."""
 
     family: str  # cudart, cublas, cublasLt, cudnn, cufft, curand, cusolver, cusparse, nccl, nvrtc, nvjitlink, cupti …
@@ -17,7 +22,8 @@ class LibraryCopy(Record, frozen=True):
     version: Fact[str]
     size: Fact[int]
     owner: Fact[str]  # "nvidia-cudnn-cu12 9.27.0.5 (pip)", "libcudnn9-cuda-13 9.14.0 (dpkg)"
-    health: Fact[str]  # "ok", "empty", "truncated …", "not ELF", "wrong architecture …", "dangling link", "unreadable"
+    health: Fact[str]  # "ok", or in words what is wrong with the file
+    fault: Flaw = ""  # that, for code to decide by
 
 
 class Libraries(Record, frozen=True):

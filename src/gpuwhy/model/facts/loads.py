@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Literal
 
 from gpuwhy.model.fact import NOT_OBSERVED, Fact
 from gpuwhy.model.facts.record import Record
 
 
-class DriverLibrary(Record, frozen=True):
+class Fate(Enum):
+    """What a loader does with one file; the value is the word for people."""
+
+    FOUND = "found"
+    NOT_THERE = "not there"
+    SKIPPED = "skipped"  # the search goes on
+    ENDS_LIST = "ends this list"  # it goes on after the folders of the same tag or variable
+    STOPS = "stops the search"
+
+
+OFF_PATH = "not on the search path"
+
+
+class DriverLibrary(Record, frozen=True, omit_defaults=True):
     """One copy of libcuda or libnvidia-ml that the loader could pick up; tuples of them are in the loader's order."""
 
     name: str  # libcuda.so.1
@@ -18,9 +32,15 @@ class DriverLibrary(Record, frozen=True):
     kind: Literal["driver", "stub", "compat", "wsl"]
     version: Fact[str]  # driver_version of this file: 580.159.04
     health: Fact[str]  # "ok", or what is wrong with the file
+    broken: bool = False  # the loader takes it, or stops at it, and it is not whole
+
+    @property
+    def on_path(self) -> bool:
+        """Whether the loader finds it by itself."""
+        return self.found_via != OFF_PATH
 
 
-class NeededLibrary(Record, frozen=True):
+class NeededLibrary(Record, frozen=True, omit_defaults=True):
     """A library that a framework opens, and what the loader would find."""
 
     framework: str  # Framework.name
@@ -32,6 +52,7 @@ class NeededLibrary(Record, frozen=True):
     searched: tuple[str, ...]  # folders in order, for the not-found story
     elsewhere: tuple[str, ...]  # copies of that name outside the search
     other_versions: tuple[str, ...]  # copies of the same library with another SONAME
+    refused: str = ""  # the file at which the search ends
 
 
 class LoadedLibrary(Record, frozen=True):
@@ -52,7 +73,8 @@ class MissingLibrary(Record, frozen=True, omit_defaults=True):
     needed_by: str
     why: str  # "not found", or what is wrong with the file that stops the search
     searched: tuple[str, ...]
-    refused: bool = False  # a file of that name is there, and the loader does not take it
+    fate: Fate = Fate.NOT_THERE  # what becomes of the file that is there and not taken
+    refused: str = ""  # its path
 
 
 class UnmetSymbol(Record, frozen=True):

@@ -39,6 +39,11 @@ class KernelLine(Record, frozen=True):
     pci: str
     pid: int = 0  # the process it speaks of, by the kernel's own number; 0 where it names none
 
+    @property
+    def killed(self) -> bool:
+        """Whether that process was killed because memory ran out: beside an Xid, the kernel names none otherwise."""
+        return self.xid is None and self.pid > 0
+
 
 class Injected(Record, frozen=True):
     """What a container runtime brought in: the traces of `--gpus`, CDI or `--nv`."""

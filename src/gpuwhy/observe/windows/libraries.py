@@ -10,7 +10,8 @@ from gpuwhy.host.base import Host
 from gpuwhy.host.windows import DLLS
 from gpuwhy.knowledge.libraries import LibraryName, parse
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, value_or
-from gpuwhy.model.facts import LibraryCopy
+from gpuwhy.model.facts import Flaw, LibraryCopy
+from gpuwhy.observe.libraries import Examined
 from gpuwhy.observe.owners import Owners
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.toolkits import conda_prefix, site_packages
@@ -89,31 +90,39 @@ def _wheels(host: Host, site: str) -> Iterator[Place]:
 
 
 def _copy(host: Host, owners: Owners, name: LibraryName, path: str, where: str, machine: str) -> LibraryCopy:
-    size, health = examine(host, path, machine)
+    size, health, fault = examine(host, path, machine)
     version = host.cuda_version(path)
     owner = owners.owner(name, path, path, size)
     if not isinstance(version, Known) and owner.version:
         version = known(owner.version, "package", value_or(owner.fact, ""))
     if isinstance(version, Absent):
         version = Unknown(f"{path}: nothing in it tells its version")
-    return LibraryCopy(name.family.name, path.rpartition("/")[2], path, path, where, version, size, owner.fact, health)
+    return LibraryCopy(
+        name.family.name, path.rpartition("/")[2], path, path, where, version, size, owner.fact, health, fault
+    )
 
 
-def examine(host: Host, path: str, machine: str) -> tuple[Fact[int], Fact[str]]:
-    """Size and health of one DLL."""
+def examine(host: Host, path: str, machine: str) -> Examined:
+    """Look at one DLL as Windows would."""
     stat = host.stat(path)
-    if not isinstance(stat, Known):
-        said = f"unreadable: {stat.reason}" if isinstance(stat, Unknown) else "missing"
-        return stat, known(said, "file", path)
-    size = known(stat.value.size, "file", path)
-    if stat.value.size == 0:
-        return size, known("empty", "file", path)
+    if isinstance(stat, Unknown):
+        return Examined(stat, known(f"unreadable: {stat.reason}", "file", path), "unreadable")
+    if isinstance(stat, Absent):
+        return Examined(stat, known("missing", "file", path), "missing")
+    health, fault = _health(host, path, stat.value.size, machine)
+    return Examined(known(stat.value.size, "file", path), known(health, "file", path), fault)
+
+
+def _health(host: Host, path: str, size: int, machine: str) -> tuple[str, Flaw]:
+    if size == 0:
+        return "empty", "empty"
     pe = host.pe(path)
     if not isinstance(pe, Known):
         why = re.sub(r"^.*?: ", "", pe.reason) if isinstance(pe, Unknown) else "gone while looking"
-        return size, known(f"not PE: {why}" if "not PE" not in why else why, "file", path)
-    if pe.value.extent > stat.value.size:
-        return size, known(f"truncated: needs {pe.value.extent} bytes, has {stat.value.size}", "file", path)
+        named = isinstance(pe, Unknown) and pe.kind == "foreign"
+        return why if named else f"not PE: {why}", "foreign"
+    if pe.value.extent > size:
+        return f"truncated: needs {pe.value.extent} bytes, has {size}", "truncated"
     if machine and pe.value.machine != machine:
-        return size, known(f"wrong architecture: {pe.value.machine}, this machine is {machine}", "file", path)
-    return size, known("ok", "file", path)
+        return f"wrong architecture: {pe.value.machine}, this machine is {machine}", "machine"
+    return "ok", ""

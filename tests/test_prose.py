@@ -1,0 +1,75 @@
+"""No decision is read out of a sentence of ours: code decides by kinds, fates and flaws, and words are for people."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parent.parent / "src" / "gpuwhy"
+PROSE = frozenset({"reason", "why", "health", "because", "headline", "says"})
+"""Fields that hold sentences."""
+OLD_RECORDINGS = SRC / "host" / "recorded.py"  # the one place that reads what older releases wrote
+ASKS = ("startswith", "endswith", "find", "index", "count")
+PATTERNS = ("match", "search", "fullmatch", "findall", "finditer")
+
+
+def prose(node: ast.expr) -> bool:
+    """Whether an expression is such a sentence, or a part or a variant of one."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in PROSE or (node.attr == "value" and prose(node.value))
+    if isinstance(node, ast.Name):
+        return node.id == "reason"
+    if isinstance(node, ast.Subscript):
+        return prose(node.value)
+    if isinstance(node, ast.Call):
+        method = isinstance(node.func, ast.Attribute) and prose(node.func.value)
+        wrapped = isinstance(node.func, ast.Name) and node.func.id in ("value_or", "str") and prose(node.args[0])
+        return method or wrapped
+    return False
+
+
+def decisions(tree: ast.AST) -> Iterator[int]:
+    """The lines that compare a sentence with words."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            left, right = node.left, node.comparators[0]
+            within = isinstance(node.ops[0], ast.In | ast.NotIn)
+            words = any(isinstance(one, ast.Constant) and one.value for one in (left, right))
+            if (within and prose(right)) or (words and (prose(left) or prose(right))):
+                yield node.lineno
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            asked = node.func.attr in ASKS and prose(node.func.value)
+            if asked or (node.func.attr in PATTERNS and any(prose(one) for one in node.args)):
+                yield node.lineno
+
+
+MODULES = [file for file in sorted(SRC.rglob("*.py")) if file != OLD_RECORDINGS]
+
+
+@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(SRC)))
+def test_no_decision_is_read_out_of_a_sentence(file):
+    assert not list(decisions(ast.parse(file.read_text(encoding="utf-8")))), "give it a kind, and compare that"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        '"stops the search" in need.found.reason',
+        'stat.reason.startswith("x")',
+        'reason = u.reason\nif "cut short" in reason: pass',
+        'value_or(copy.health, "ok").startswith("truncated")',
+        'missing.why == "not found"',
+        're.search("x", one.because)',
+        'u.reason.lower().endswith("x")',
+    ],
+)
+def test_the_check_sees_them(code):
+    assert list(decisions(ast.parse(code)))
+
+
+@pytest.mark.parametrize("code", ["text = f'{a.reason}'", "a.reason.removeprefix(path)", "a.reason == b.reason"])
+def test_the_check_lets_words_be_shown(code):
+    assert not list(decisions(ast.parse(code)))
