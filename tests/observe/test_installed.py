@@ -170,9 +170,15 @@ def test_interrupted_installation_has_no_metadata(world: World) -> None:
 
 
 def test_other_distributions_are_left_alone(world: World) -> None:
+    world.install("lxml", "5.0", {"lxml/etree.so": GOOD})
+    world.file(f"{SITE}/lxml/etree.so", b"")
+    assert damaged(world) == []
+
+
+def test_what_the_frameworks_stand_on_is_looked_at(world: World) -> None:
     world.install("numpy", "2.0", {"numpy/core.so": GOOD})
     world.file(f"{SITE}/numpy/core.so", b"")
-    assert damaged(world) == []
+    assert damaged(world) == [("empty", "numpy/core.so")]
 
 
 @pytest.mark.parametrize("stale, real", [("8.9.7", "9.1.0"), ("9.1.0", "8.9.7")])

@@ -1,7 +1,8 @@
 """Installed files against their RECORD: libraries that two distributions both claim, and libraries that are damaged.
 
-Only distributions of the GPU stack and only their shared libraries are looked at. A RECORD path that leads out of
-site-packages (scripts, or something hostile) is not followed. Without a RECORD (conda, editable) nothing is claimed.
+Only distributions of the GPU stack, for damage also those it stands on, and only their shared libraries are looked at.
+A RECORD path that leads out of site-packages (scripts, or something hostile) is not followed. Without a RECORD (conda,
+editable) nothing is claimed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ _HASH_AT_ONCE = 2 << 20  # bytes: up to this size a hash costs less than a doubt
 _THREADS = 4
 _FIRST_READ = ("__init__", "version", "_version")
 _BY_OWN_NAME = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "jaxlib", "xformers", "triton", "vllm")
+FOUNDATION = frozenset(
+    """numpy scipy pandas pillow h5py ml-dtypes llvmlite protobuf grpcio onnx safetensors tokenizers sentencepiece
+    pyarrow matplotlib scikit-learn opencv-python opencv-python-headless""".split()  # noqa: SIM905
+)
+"""Distributions with libraries of their own that the frameworks, or most programs on them, import."""
 
 
 class Claim(NamedTuple):
@@ -36,10 +42,10 @@ class Claim(NamedTuple):
 Files = dict[str, list[Claim]]  # by path
 
 
-def _ours(scene: Scene) -> list[Distribution]:
+def _ours(scene: Scene, beside: frozenset[str] = frozenset()) -> list[Distribution]:
     found = scene.facts.target.distributions.need() or ()
     stale = left_over(found)
-    return [d for d in found if gpu_related(d.name) and d not in stale]
+    return [d for d in found if (gpu_related(d.name) or d.name in beside) and d not in stale]
 
 
 def claims(scene: Scene, among: Iterable[Distribution]) -> Files:
@@ -162,7 +168,7 @@ def _module(path: str) -> str:
 
 def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
     """Libraries that are missing, empty, cut off, not ELF, for another machine or of another size than recorded."""
-    among = _ours(scene)
+    among = _ours(scene, FOUNDATION)
     files = claims(scene, among)
     found = [d for d in (_metadata(scene, dist) for dist in among) if d]
     machines: dict[str, str] = {}

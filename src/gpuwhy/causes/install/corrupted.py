@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.shared.commands import change, word
 from gpuwhy.causes.shared.windows import on_windows
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw, strong
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
 
@@ -29,14 +29,24 @@ def not_as_installed(case: Case) -> Finding | None:
     found = _damage(case)
     if not found:
         return None
-    first = found[0]
+    told = [one for one in found if _told(case, one)]
+    first = (told or found)[0]
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
     say = proof if any(one.what in CERTAIN for one in found) else strong
     detail = f" ({first.actual}; {first.expected} expected)" if first.expected and first.actual else ""
-    return say(
+    finding = say(
         f"{_base(first.path)} of {first.owner} is {_how(first.what)}{detail}{more}",
-        *(saw(f"{one.what}, of {one.owner}", Source("file", one.path)) for one in found[:3]),
+        *(saw(f"{one.what}, of {one.owner}", Source("file", one.path)) for one in (told or found)[:3]),
     )
+    return linked(finding) if told else finding
+
+
+def _told(case: Case, one: Damage) -> bool:
+    """Whether the program's ending names the damaged file, or the module that the file is."""
+    name = _base(one.path)
+    inside = one.path.rpartition("-packages/")[2].replace("/", ".")
+    ending = case.ending
+    return bool(ending.message) and any(word in ending.message for word in (name, inside.partition(".cpython")[0]))
 
 
 def left_half_way(case: Case) -> Finding | None:
