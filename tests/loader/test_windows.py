@@ -72,7 +72,8 @@ def test_the_folders_of_a_call(call, own, more, expected):
 
 def test_path_is_split_as_windows_does():
     text = 'C:\\A\\;;c:\\a;%CUDA_PATH%\\bin;"C:\\q"; D:\\b\\..\\c '
-    assert split_path(text) == ("C:/A", "%CUDA_PATH%/bin", '"C:/q"', "D:/c")
+    assert split_path(text) == ("C:/A",)
+    assert split_path("C:\\A; C:\\b;C:\\c ;sub\\d;.;\\\\server\\s\\x;D:\\b\\..\\c") == ("C:/A", "//server/s/x", "D:/c")
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,8 @@ def test_every_build_has_its_installer():
 def test_installers_are_named_after_their_cuda():
     for row in INSTALLERS:
         assert row.toolkit.startswith(f"cuda_{row.cuda}.")
-        assert f"cudnn-{row.cuda}-" in row.archive
-        assert f"-v{row.cudnn}." in row.archive
+        assert f"cudnn-{row.cuda}-" in row.archive or f"_cuda{row.cuda.split('.')[0]}-archive" in row.archive
+        assert f"-v{row.cudnn}." in row.archive or f"-{row.cudnn}." in row.archive
 
 
 def test_the_newest_release_for_a_machine():

@@ -6,11 +6,12 @@ import re
 
 import msgspec
 
+from gpuwhy.knowledge.archs import runs_on
 from gpuwhy.knowledge.drivers import runs
 from gpuwhy.knowledge.releases import family, find, has_python
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.release import Release
-from gpuwhy.model.version import at_least, major_minor
+from gpuwhy.model.version import at_least, major_minor, numbers
 
 PLATFORM = "windows-x86_64"
 
@@ -32,6 +33,8 @@ class Installer(msgspec.Struct, frozen=True):
 
 
 INSTALLERS: tuple[Installer, ...] = (
+    Installer("12.4", "cuda_12.4.1_551.78_windows.exe", "8.9.7", "cudnn-windows-x86_64-8.9.7.29_cuda12-archive.zip"),
+    Installer("11.8", "cuda_11.8.0_522.06_windows.exe", "8.9.7", "cudnn-windows-x86_64-8.9.7.29_cuda11-archive.zip"),
     Installer("11.2", "cuda_11.2.2_461.33_win10.exe", "8.1.1", "cudnn-11.2-windows-x64-v8.1.1.33.zip"),
     Installer("11.0", "cuda_11.0.2_451.48_win10.exe", "8.0.5", "cudnn-11.0-windows-x64-v8.0.5.39.zip"),
     Installer("10.1", "cuda_10.1.243_426.00_win10.exe", "7.6.5", "cudnn-10.1-windows10-x64-v7.6.5.32.zip"),
@@ -40,8 +43,10 @@ INSTALLERS: tuple[Installer, ...] = (
 
 
 def installer(cuda: str) -> Installer | None:
-    """The row of a CUDA release; None where no row knows it."""
-    return next((row for row in INSTALLERS if row.cuda == major_minor(cuda)), None)
+    """The row of a CUDA release; from CUDA 11 on, of its major: the libraries of one major serve all its releases."""
+    exact = next((row for row in INSTALLERS if row.cuda == major_minor(cuda)), None)
+    major = numbers(cuda)[:1]
+    return exact or next((row for row in INSTALLERS if major >= (11,) and numbers(row.cuda)[:1] == major), None)
 
 
 def is_runtime(name: str) -> bool:
@@ -49,16 +54,23 @@ def is_runtime(name: str) -> bool:
     return name.lower().startswith(RUNTIME_DLLS)
 
 
-def tensorflow_for(python: str = "", speaks: str = "", since: str = "") -> Release | None:
-    """The newest tensorflow-gpu for Windows with a wheel for a Python, and a CUDA that a driver runs, from one on."""
+def tensorflow_for(python: str = "", speaks: str = "", since: str = "", card: str = "") -> Release | None:
+    """The newest tensorflow-gpu for Windows with a wheel for a Python, for a driver, from a CUDA on, for a card."""
     known = family("tensorflow-gpu")
     for row in reversed(known.rows if known else ()):
         if row.platform != PLATFORM or not isinstance(row.cuda, str) or not re.fullmatch(r"[\d.]+", row.version):
             continue
         fits = (not python or has_python(row, major_minor(python))) and (not speaks or runs(speaks, row.cuda))
-        if fits and at_least(row.cuda, since or "0"):
+        if fits and at_least(row.cuda, since or "0") and (not card or _knows(row, card)):
             return row
     return None
+
+
+def _knows(row: Release, capability: str) -> bool:
+    """Whether a release's files say that it has code for a card."""
+    if not isinstance(row.sass, tuple) or not isinstance(row.ptx, tuple):
+        return False
+    return runs_on(row.sass, row.ptx, capability) != "no"
 
 
 def pythons_of(distribution: str, version: str) -> tuple[str, ...]:

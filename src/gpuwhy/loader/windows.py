@@ -24,6 +24,7 @@ from gpuwhy.model.facts import Fate
 _API_SET = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
 _LISTED = re.compile(DLLS)
 _MOST_FOLDERS = 1000  # of PATH
+_FOLDER = re.compile(r'([A-Za-z]:/|//|~(?:/|$)|\$USER)[^"<>|*?\x00-\x1f]*')
 
 KNOWN = frozenset(
     {"advapi32", "clbcatq", "combase", "comdlg32", "coml2", "difxapi", "gdi32", "gdiplus", "imagehlp", "imm32"}
@@ -78,7 +79,7 @@ class WindowsWorld(msgspec.Struct, frozen=True):
 
 def tidy(path: str) -> str:
     """A path with forward slashes, without `.`, `..` and a slash at its end."""
-    plain = path.strip().replace("\\", "/")
+    plain = path.replace("\\", "/")
     shares = plain.startswith("//")
     out: list[str] = []
     for part in plain.split("/"):
@@ -91,11 +92,16 @@ def tidy(path: str) -> str:
 
 
 def split_path(text: str) -> tuple[str, ...]:
-    """The folders of PATH, each once; quotes and %NAME% are part of a name, as the search takes them."""
+    """The folders of PATH that the search looks into, each once: an entry that names no folder leads nowhere.
+
+    Blanks at its ends, quotes and %NAME% are part of a name as the search takes it: Windows cuts blanks off the end of
+    a whole path only (Microsoft: File path formats, trimming), and no folder has quotes in its name. A relative entry
+    depends on where a program is started.
+    """
     out: dict[str, str] = {}
     for element in text.split(";"):
         folder = tidy(element)
-        if folder:
+        if folder and element == element.strip() and _FOLDER.fullmatch(folder):
             out.setdefault(folder.casefold(), folder)
     return tuple(out.values())[:_MOST_FOLDERS]
 

@@ -186,6 +186,7 @@ def _cudnn_parts(process: WindowsProcess) -> None:
 def _zlib(process: WindowsProcess) -> None:
     """cuDNN 8.3 to 8.9 opens zlib's DLL, which it does not bring, by name."""
     shim = process.get("cudnn64_8.dll")
-    version = process.world.host.cuda_version(shim.path) if shim else None
-    if shim and isinstance(version, Known) and re.match(r"8\.[3-9]", version.value):
+    told = process.world.host.cuda_version(shim.path) if shim else None
+    version = told.value if isinstance(told, Known) else shim.pe.version if shim else ""
+    if shim and re.match(r"8\.[3-9]", version):
         process.load("zlibwapi.dll", PLAIN, shim.path)

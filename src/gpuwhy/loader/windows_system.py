@@ -73,7 +73,7 @@ def base_program(host: Host, path: str) -> str:
         for line in lines.value if isinstance(lines, Known) else ():
             name, _, value = line.partition("=")
             if name.strip() == "home" and value.strip():
-                return f"{tidy(value)}/python.exe"
+                return f"{tidy(value.strip())}/python.exe"
     return path
 
 

@@ -65,8 +65,22 @@ def test_path_entries(disk, value, said):
     assert said in " ".join(problems(disk, "PATH", PATH=value))
 
 
-def test_variables_in_path_are_replaced_where_they_are_known(disk):
-    assert problems(disk, "PATH", PATH="%CUDA_PATH%\\bin", CUDA_PATH=V10) == ()
+def test_what_nothing_replaced_in_path_is_told_with_what_was_meant(disk):
+    (one,) = problems(disk, "PATH", PATH="%CUDA_PATH%\\bin", CUDA_PATH=V10)
+    assert one.startswith("%CUDA_PATH%\\bin contains %CUDA_PATH% literally, and nothing replaces it; ")
+    assert one.endswith("v10.1/bin is meant")
+
+
+@pytest.mark.parametrize(
+    "path, said",
+    [
+        (f" {V10}\\bin", "has a blank before it"), (f"{V10}\\bin ;C:\\x", "has a blank after it"),
+        (f'"{V10}\\bin"', "has quotes in it"), (V10[:-3], "cut off after"),
+        (f"C:\\x;{V10[:-8]}", "begins so"),
+    ],
+)  # fmt: skip
+def test_entries_that_lead_nowhere(disk, path, said):
+    assert any(said in one for one in problems(disk, "PATH", PATH=path))
 
 
 def test_an_older_toolkit_before_a_newer_one(disk):

@@ -73,13 +73,19 @@ def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
         text = "Install the CUDA libraries of this release"
         return (change(case.facts, text, wanted, because_of=framework.distribution),)
     wheels = list(dict.fromkeys(filter(None, (wheel_of(need.name, major) for need in found))))
-    if wheels and framework.name != "tensorflow":  # an old TensorFlow looks into no wheel's folder
+    if wheels and not _passes_over_wheels(case):
         text = "Install the wheels that hold them, then check where they are looked for"
         return (change(case.facts, text, *wheels, because_of=framework.distribution),)
     if on_windows(case.facts):
         lost = [needs.required_lost(case, kind) for kind in (needs.is_cuda, needs.is_cudnn)]
         return toolkit(case.facts, framework, cuda=lost[0], cudnn=lost[1])
     return (_toolkit(case, built_for),)
+
+
+def _passes_over_wheels(case: Case) -> bool:
+    """An old TensorFlow looks into no wheel's folder; on Windows nor does ONNX Runtime, before it can preload."""
+    name = needs.the(case).name
+    return name == "tensorflow" or (name == "onnxruntime" and on_windows(case.facts))
 
 
 def _toolkit(case: Case, built_for: str) -> Fix:

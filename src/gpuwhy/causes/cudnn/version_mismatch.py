@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from gpuwhy.causes.cuda.missing_library import installing
 from gpuwhy.causes.shared import needs, trees
 from gpuwhy.causes.shared.commands import change, python_of
-from gpuwhy.causes.shared.windows import is_torch, torch_again
+from gpuwhy.causes.shared.windows import (
+    is_torch,
+    on_windows,
+    out_of_the_way,
+    path_first,
+    shown,
+    toolkit,
+    torch_again,
+)
+from gpuwhy.causes.shared.winner import folder_of
 from gpuwhy.knowledge.cudnn_rules import Needs, Rule, compiled, fits, rule
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
 from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw
 from gpuwhy.model.fact import Fact, Known, Undetermined, Unknown, value_or
-from gpuwhy.model.facts import LoadedLibrary, LoadTree
+from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree
 from gpuwhy.model.version import major_minor, numbers
 
 
@@ -109,6 +120,8 @@ def _fitting(built: Fact[str], loaded: str) -> str:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Let the framework's own copy win, or install it."""
+    if on_windows(case.facts) and (mended := _on_windows(case)):
+        return mended
     fix = [*_own_copy_first(case), *installing(case, needs.is_cudnn)]
     framework, facts = needs.the(case), case.facts
     if not installing(case, needs.is_cudnn) and brings_libraries(framework.name, framework.version):
@@ -119,6 +132,33 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         asked = change(facts, text, wanted, because_of=framework.distribution)
         fix.append(torch_again(framework) if is_torch(facts, framework) else asked)
     return tuple(fix) or (_by_hand(case),)
+
+
+def _on_windows(case: Case) -> tuple[Fix, ...]:
+    """Where a wrong copy wins: out of the way with it, the right one before it, or the right one brought."""
+    tree: LoadTree | Finding = trees.of_gpu(case)
+    one = None if isinstance(tree, Finding) else trees.reporter(tree)
+    if one is None or needs.lost(case, needs.is_cudnn, "other version") or is_torch(case.facts, needs.the(case)):
+        return ()
+    away, right = out_of_the_way(one.name, one.path, one.via), _right_copies(case, one)
+    if away and right:
+        return (away,)
+    if right:
+        return (path_first("Put the right copy's folder first on PATH, in this window", (folder_of(right[0].path),)),)
+    bring = toolkit(case.facts, needs.the(case), cuda=False, cudnn=True)
+    old = [structs.replace(away, role="part")] if away else []
+    text = f"Take {shown(folder_of(one.path))} off PATH, or let the new folder stand before it"
+    off = [] if away else [Fix(text, role="part")]
+    return (*old, structs.replace(bring[0], role="part"), *off, *bring[1:])
+
+
+def _right_copies(case: Case, winner: LoadedLibrary) -> list[LibraryCopy]:
+    """Other whole copies of that library, of a version that this framework accepts."""
+    law, built = _rule(case), value_or(_built(case), "")
+    copies = [c for c in value_or(case.facts.libraries.copies, ()) if c.name.lower() == winner.name.lower()]
+    others = [c for c in trees.healthy(copies) if winner.path.lower() not in (c.path.lower(), c.real.lower())]
+    kind = law.needs if law else "same major"
+    return [c for c in others if fits(kind, built, trees.short(value_or(c.version, "")))]
 
 
 def _own_copy_first(case: Case) -> tuple[Fix, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.shared import needs
 from gpuwhy.causes.shared.commands import word
-from gpuwhy.causes.shared.windows import activate, on_windows, path_for_good, shown
+from gpuwhy.causes.shared.windows import activate, in_store_python, instead_of_store, on_windows, path_for_good, shown
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, strong
 from gpuwhy.model.fact import Known, value_or
 
@@ -49,7 +49,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if on_windows(case.facts):
         if not folders:
             return (_right_root(case),)
-        return (*activate(case.facts, folders), needs.export(case, folders), path_for_good(folders))
+        if in_store_python(case.facts):
+            return instead_of_store(case.facts, folders)
+        return (*activate(case.facts, folders), needs.export(case, folders), *_mended(case), path_for_good(folders))
     fix = [needs.export(case, folders)]
     if isinstance(interpreter, Known) and interpreter.value.kind == "conda":
         value = ":".join(word(folder) for folder in folders)
@@ -61,6 +63,13 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         undo = "sudo rm /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig"
         fix.append(Fix("For good: add the folder to the loader's cache", command, root=True, undo=undo))
     return tuple(fix)
+
+
+def _mended(case: Case) -> tuple[Fix, ...]:
+    """The entry of PATH that is meant and written wrongly."""
+    wrong = [p for v in value_or(case.facts.environment.variables, ()) if v.name == "PATH" for p in v.problems[:1]]
+    text = "For good: mend that entry (Edit the system environment variables, Path), and open a new window"
+    return (Fix(f"{text}: {wrong[0]}"),) if wrong else ()
 
 
 def _right_root(case: Case) -> Fix:

@@ -132,21 +132,39 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         text = (
             f"Install a release of {framework.title} built for {f'CUDA {first} or newer' if first else 'a newer CUDA'}"
         )
-    if row := _newer_on_windows(case, first):
+    if row := _on_windows(case, first, last, value_or(capability, "")):
         cuda = f"CUDA {row.cuda} and cuDNN {row.cudnn}" if isinstance(row.cudnn, str) else f"CUDA {row.cuda}"
         text = f"Install TensorFlow {row.version}, whose build for {cuda} knows the card"
         return (change(case.facts, text, f"tensorflow-gpu=={row.version}", because_of=framework.distribution),)
+    if last and on_windows(case.facts):
+        return (Fix(text, safe=True, wishes=(framework.distribution,)), _old_card(case, value_or(capability, "")))
     return (
         Fix(text, safe=True, wishes=(framework.distribution,)),
         Fix(f"Or build {framework.title} from source for {_sm(capability)}"),
     )
 
 
-def _newer_on_windows(case: Case, first: str | None) -> Release | None:
-    """The newest TensorFlow for Windows and this Python that is built with a CUDA of the card's time."""
+def _on_windows(case: Case, first: str | None, last: str | None, card: str) -> Release | None:
+    """The newest TensorFlow for Windows, this Python and driver with a CUDA of the card's time, and code for it."""
     if not on_windows(case.facts) or the(case).name != "tensorflow" or not first:
         return None
-    return tensorflow_for(python_of(case.facts), since=f"{numbers(first)[0]}.0")
+    speaks = value_or(case.facts.driver.driver_cuda, "")
+    if last:
+        return tensorflow_for(python_of(case.facts), speaks, card=card)
+    return tensorflow_for(python_of(case.facts), speaks, since=f"{numbers(first)[0]}.0")
+
+
+def _old_card(case: Case, card: str) -> Fix:
+    """For a card that no wheel for this Python knows: the newest release that does, and the Python it wants."""
+    row = tensorflow_for(card=card) if the(case).name == "tensorflow" else None
+    if row is None:
+        return Fix(f"Or use a newer card: no release of {the(case).title} that is known has code for this one")
+    python = row.pythons[-1] if row.pythons else ""
+    made = f"tensorflow-gpu {row.version} (CUDA {row.cuda}), which has code for it"
+    text = f"Or make an environment with Python {python} for {made}"
+    return Fix(
+        text, f"py -{python} -m venv tf\ntf\\Scripts\\python -m pip install tensorflow-gpu=={row.version}", safe=True
+    )
 
 
 def _older_cudnn(case: Case) -> Fix:

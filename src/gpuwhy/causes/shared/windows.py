@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gpuwhy.knowledge.windows import installer
+from gpuwhy.knowledge.windows import ZLIB_DLL, Installer, installer
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import value_or
 from gpuwhy.model.facts import Facts, Framework
-from gpuwhy.model.version import major_minor
+from gpuwhy.model.version import at_least, major_minor
 
 _ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX", "PATH")
 
@@ -56,16 +56,74 @@ def toolkit(facts: Facts, framework: Framework, cuda: bool, cudnn: bool) -> tupl
     """The CUDA and the cuDNN of a framework that brings none: NVIDIA's installers, or conda's packages."""
     built = major_minor(value_or(framework.built_for_cuda, ""))
     row = installer(built)
+    major = cudnn_major(framework) or (row.cudnn.split(".")[0] if row else "")
     if row is None:
         return (Fix(f"Install CUDA {built} and the cuDNN made for it, and put both bin folders on PATH"),)
+    archive = row.archive if row.cudnn.startswith(f"{major}.") else f"the cuDNN {major} archive for CUDA {row.cuda}"
     steps = [f"install {row.toolkit}"] if cuda else []
-    steps += [f"unpack {row.archive} and put its bin folder on PATH"] if cudnn else []
+    steps += [f"unpack {archive} and put its bin folder on PATH"] if cudnn else []
+    if cudnn and needs_zlib(row, major):
+        steps.append(f"put {ZLIB_DLL} beside it (zlib123dllx64.zip, which the cuDNN guide links)")
     text = "; ".join(steps)
     by_hand = Fix(f"{text[:1].upper()}{text[1:]} (from NVIDIA's archive), then open a new window", root=cuda)
-    conda = f"conda install cudatoolkit={built} cudnn={major_minor(row.cudnn)}"
-    by_conda = Fix(f"With conda: CUDA {built} and its cuDNN into the active environment", conda, safe=True)
+    version = major_minor(row.cudnn) if row.cudnn.startswith(f"{major}.") else major
+    package = f"cudatoolkit={row.cuda}" if not at_least(row.cuda, "12") else f"cuda-version={row.cuda} cuda-libraries"
+    conda = f"conda install -c conda-forge {package} cudnn={version}"
+    by_conda = Fix(f"With conda: CUDA {row.cuda} and its cuDNN into the active environment", conda, safe=True)
     interpreter = value_or(facts.target.interpreter, None)
     return (by_conda, by_hand) if interpreter and interpreter.kind == "conda" else (by_hand, by_conda)
+
+
+def cudnn_major(framework: Framework) -> str:
+    """The cuDNN major that a framework opens: 8 of cudnn64_8.dll."""
+    names = (found[1] for one in value_or(framework.opens, ()) if (found := re.match(r"(?i)cudnn64_(\d+)", one.name)))
+    return next(names, "")
+
+
+def needs_zlib(row: Installer, major: str) -> bool:
+    """Whether the archive of a row holds a cuDNN that opens zlib's DLL, which it does not bring."""
+    return major == "8" and row.cudnn.startswith("8.") and at_least(row.cudnn, "8.3")
+
+
+_FIRST = {
+    "folder of the program": "beside the program", "System32": "in System32", "System": "in System",
+    "Windows folder": "in the Windows folder", "current folder": "in the current folder",
+    "folder of the library": "beside the framework's own library",
+}  # fmt: skip
+"""Where the search looks before PATH, in words."""
+
+
+def out_of_the_way(name: str, path: str, via: str) -> Fix | None:
+    """Delete a copy that lies where the search looks before PATH; None for one that PATH leads to."""
+    if via not in _FIRST:
+        return None
+    text = f"Delete that {name}, or move it away: it lies {_FIRST[via]}, where it is found before any copy on PATH"
+    command = f'del "{shown(path)}"'
+    return Fix(text, command, root=via.startswith(("System", "Windows")))
+
+
+def in_store_python(facts: Facts) -> bool:
+    """Whether the Python is the Microsoft Store's, whose DLL search never looks along PATH."""
+    interpreter = value_or(facts.target.interpreter, None)
+    return interpreter is not None and "/windowsapps/" in interpreter.path.lower()
+
+
+def instead_of_store(facts: Facts, folders: Sequence[str]) -> tuple[Fix, ...]:
+    """For the Store's Python: another Python, or DLLs that are loaded by path before the framework asks for them."""
+    interpreter = value_or(facts.target.interpreter, None)
+    short = major_minor(interpreter.version) if interpreter else "3.10"
+    text = (
+        f"Use the Python {short} of python.org: the Microsoft Store's never looks along PATH for DLLs "
+        "(packaged programs search their own folder and System32 only)"
+    )
+    first = Fix(text, f"winget install --exact --id Python.Python.{short}\npy -{short} -m venv gpu", safe=True)
+    if not folders:
+        return (first,)
+    loads = Fix(
+        "Or load its DLLs by their paths at the start of the program: a DLL that is loaded is not searched again",
+        f"import ctypes, glob; [ctypes.WinDLL(f) for f in glob.glob(r'{shown(folders[0])}\\*64_*.dll')]",
+    )
+    return first, loads
 
 
 def is_torch(facts: Facts, framework: Framework) -> bool:

@@ -85,8 +85,8 @@ def _path(scene: Scene, value: str) -> list[Variable]:
     known = environ(scene.host)
     entries = [entry for entry in value.split(";") if _CUDA.search(entry)]
     folders = list(dict.fromkeys(tidy(expanded(entry, known)) for entry in entries))
-    problems = [*_length(value), *(p for e in dict.fromkeys(entries) for p in _entry(scene, e, known))]
-    problems += older_first(scene, folders)
+    problems = [*(p for e in dict.fromkeys(entries) for p in _entry(scene, e, known)), *_cut(scene, value)]
+    problems += [*_length(value), *older_first(scene, folders)]
     return (
         [Variable("PATH", ";".join(folders)[:4096], "the DLL search", tuple(problems))] if entries or problems else []
     )
@@ -100,18 +100,39 @@ def _length(value: str) -> list[str]:
     return []
 
 
+def _cut(scene: Scene, value: str) -> list[str]:
+    """The last entry, where it is no folder and a folder that is there begins so."""
+    last = value.rpartition(";")[2]
+    folder = tidy(last)
+    parent, _, start = folder.rpartition("/")
+    if not is_whole(folder) or not start or '"' in last or not isinstance(scene.host.stat(folder), Absent):
+        return []
+    longer = value_or(scene.host.list(parent, rf"(?i){re.escape(start)}."), ())
+    names = [one.name for one in longer if one.kind != "file"]
+    return (
+        [f"it ends in {folder}, cut off after {len(value)} characters: {parent}/{names[0]} begins so"] if names else []
+    )
+
+
 def _entry(scene: Scene, entry: str, known: dict[str, str]) -> list[str]:
     if '"' in entry:
         return [f"{entry.strip()} has quotes in it: the DLL search takes them as part of the folder's name"]
-    folder = tidy(expanded(entry, known))
-    unreplaced = _UNREPLACED.search(folder.replace("$USER", ""))
+    unreplaced = _UNREPLACED.search(entry.replace("$USER", ""))
     if unreplaced:
-        return [f"{folder} contains {unreplaced.group()} literally: nothing has replaced it"]
+        means = tidy(expanded(entry, known))
+        meant = f"; {means} is meant" if means != tidy(entry) else ""
+        return [f"{entry.strip()} contains {unreplaced.group()} literally, and nothing replaces it{meant}"]
+    if entry != entry.strip():
+        end = "before" if entry[0] == " " else "after"
+        return [f"{tidy(entry)} has a blank {end} it, which the DLL search takes as part of the folder's name"]
+    folder = tidy(entry)
     if not is_whole(folder):
         return [f"{folder} does not start with a drive: it means another folder wherever a program is started"]
     found = scene.host.stat(folder)
     if isinstance(found, Absent):
         return [f"{folder} does not exist"]
+    if isinstance(found, Known) and found.value.kind == "file":
+        return [f"{folder} is a file; PATH takes its folder, {folder.rpartition('/')[0]}"]
     if re.search(r"(?i)/cuda/v?\d[\d.]*$", folder):
         return [f"{folder} is a toolkit's top folder; its DLLs are in {folder}/bin"]
     return [f"{folder} holds what programs are linked with; the DLLs are in bin"] if _LINKED.search(folder) else []

@@ -20,6 +20,9 @@ from gpuwhy.observe.windows.toolkits import program_files
 
 _OFTEN = ("C:/tools/cuda/bin", "C:/cuda/bin", "C:/cudnn/bin")
 """Where guides tell people to unpack cuDNN."""
+_DOWNLOADS = ("~/Downloads", "~/Desktop", "~/Documents", "~", "C:", "C:/tools", "C:/Program Files", "D:", "D:/tools")
+_ARCHIVES = r"(?i)(cud(a|nn)|zlib)[\w.-]*$"
+_MOST_ARCHIVES = 8
 _BUNDLES = r"(nvidia|torch|onnxruntime|tensorrt_libs|tensorrt_bindings)$"
 _INSIDE = {"torch": "/lib", "onnxruntime": "/capi"}
 
@@ -77,6 +80,19 @@ def _cudnn(scene: Scene) -> Iterator[Place]:
         yield Place(f"{folder}/bin", "cuDNN installer")
         yield from (Place(one, "cuDNN installer") for one in folders(scene.host, f"{folder}/bin", r"\d+\.\d+$"))
     yield from (Place(folder, "unpacked") for folder in _OFTEN)
+    yield from (Place(folder, "unpacked") for folder in _unpacked(scene))
+
+
+def _unpacked(scene: Scene) -> Iterator[str]:
+    """Where archives end up that nobody moved on: downloads, a drive's top, a folder inside the toolkit's own."""
+    host = scene.host
+    toolkits = [one.path for one in value_or(scene.facts.toolkits.toolkits, ()) if one.kind == "system"]
+    for parent in (*_DOWNLOADS, *toolkits):
+        for folder in folders(host, parent, _ARCHIVES)[:_MOST_ARCHIVES]:
+            inside = [folder, *folders(host, folder, _ARCHIVES)[:_MOST_ARCHIVES]]
+            yield from (f"{one}{end}" for one in inside for end in ("", "/bin", "/bin/x64", "/cuda/bin"))
+    for root in toolkits:
+        yield from (f"{root}{end}" for end in ("", "/lib/x64", "/include"))
 
 
 def _wheels(host: Host, site: str) -> Iterator[Place]:
