@@ -15,6 +15,7 @@ from gpuwhy.model.facts import OFF_PATH, DriverLibrary, Facts, Fate, LibraryCopy
 
 SEARCH = "loader search"
 LIBCUDA, LIBNVML = "libcuda.so.1", "libnvidia-ml.so.1"
+REFUSES: tuple[Fate, ...] = (Fate.STOPS,)  # fates of a file that leave a program without its library
 
 _SUFFIX = re.compile(r"\.so\.(\d[\d.]*\.\d[\d.]*)$")  # libcuda.so.580.159.04, never libcuda.so.1
 _STUB_BYTES = 1 << 20  # a real driver library has tens of MB, the toolkit's stub some 70 KB

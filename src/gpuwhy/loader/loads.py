@@ -147,10 +147,10 @@ def _needed(
     elif wheel:
         found, via = known(wheel, "file", wheel), "the framework's own search through the nvidia wheels"
     elif missing and missing.fate is not Fate.NOT_THERE:
-        found = Unknown(f"{opened.name}: {missing.why}", kind="refused" if missing.fate is Fate.STOPS else "")
+        found = Unknown(f"{opened.name}: {missing.why}", kind="refused" if missing.fate in system.REFUSES else "")
     elif torch:
         found, via = Known(torch.path, search), "already loaded by PyTorch"
-    elif doubt:
+    elif doubt and not _all_unfit(system, copies, opened.name):
         found = Unknown(f"{opened.name}: {doubt}")
     lost = isinstance(found, Absent)
     return NeededLibrary(
@@ -165,6 +165,12 @@ def _needed(
         other_versions=_others(system, copies, opened.name) if lost else (),
         refused=missing.refused if missing and isinstance(found, Unknown) else "",
     )
+
+
+def _all_unfit(system: System, copies: tuple[LibraryCopy, ...], name: str) -> bool:
+    """Whether copies of a library were seen, and none of them would do, wherever the search may lead."""
+    kin = [one for one in copies if system.stem(one.name) == system.stem(name)]
+    return bool(kin) and all(one.fault or system.fold(one.name) != system.fold(name) for one in kin)
 
 
 def _mapped(system: System, tree: LoadTree | None, wanted: str) -> LoadedLibrary | None:

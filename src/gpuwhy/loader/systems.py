@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from gpuwhy.host.base import Host
 from gpuwhy.loader.outcome import Library, Missing
 from gpuwhy.model.fact import Fact, Known
-from gpuwhy.model.facts import DriverLibrary, Facts, Framework, LibraryCopy
+from gpuwhy.model.facts import DriverLibrary, Facts, Fate, Framework, LibraryCopy
 
 
 class Process(Protocol):
@@ -28,6 +28,7 @@ class System(Protocol):
     SEARCH: str
     LIBCUDA: str
     LIBNVML: str
+    REFUSES: tuple[Fate, ...]
 
     def world_of(self, host: Host, facts: Facts) -> Fact[Any]: ...
     def driver_copies(self, world: Any, facts: Facts, name: str) -> Iterator[DriverLibrary]: ...

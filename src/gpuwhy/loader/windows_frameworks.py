@@ -168,7 +168,7 @@ _WAYS: dict[str, Callable[[Start, Framework], None]] = {
 
 def _open_listed(start: Start, framework: Framework) -> None:
     """The libraries that the framework asks for by name: TensorFlow with a plain LoadLibrary, others as linked."""
-    call = PLAIN if framework.name == "tensorflow" else start.extension
+    call = {"tensorflow": PLAIN, "onnxruntime": ALTERED}.get(framework.name, start.extension)
     for one in framework.opens.value if isinstance(framework.opens, Known) else ():
         if start.process.get(one.name) is None and not any(m.name == one.name for m in start.process.missing):
             start.process.load(one.name, call, one.by)

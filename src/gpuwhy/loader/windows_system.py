@@ -14,6 +14,10 @@ from gpuwhy.model.facts import OFF_PATH, DriverLibrary, Facts, Fate, LibraryCopy
 
 SEARCH = "DLL search"
 LIBCUDA, LIBNVML = "nvcuda.dll", "nvml.dll"
+REFUSES: tuple[Fate, ...] = (
+    Fate.STOPS,
+    Fate.SKIPPED,
+)  # fates of a file that leave a program without its library: no other was found
 
 _NUMBERS = re.compile(r"\d+\.\d+\.(\d+)\.(\d+)$")  # 31.0.15.3742 is driver 537.42
 _GPU = re.compile(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from gpuwhy.causes.shared.commands import change, word
-from gpuwhy.causes.shared.windows import on_windows
+from gpuwhy.causes.shared.windows import on_windows, path_first, shown, toolkit
+from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
@@ -176,7 +179,29 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if driver_library(case):
         text = "Install the driver again, with the same installer or package that brought it"
         again.append(Fix(text, root=True, role="part"))
+    if not again and on_windows(case.facts):
+        again = _on_windows(case)
     return (*room, *(again or (Fix("Remove the damaged file and install the package that owns it again"),)))
+
+
+def _on_windows(case: Case) -> list[Fix]:
+    """A DLL that no package owns: which file to delete, and the archive that brings the right one."""
+    frameworks = {one.name: one for one in value_or(case.facts.target.frameworks, ())}
+    copies = {c.path: c for c in value_or(case.facts.libraries.copies, ())}
+    out = []
+    for need in _stopping(case)[:1]:
+        copy = copies.get(need.refused)
+        why = value_or(copy.health, "no library for this Python") if copy else "no library for this Python"
+        text = f"Delete {shown(need.refused)}, which is {why}"
+        out.append(Fix(text, f'del "{shown(need.refused)}"', role="part"))
+        framework, cudnn = frameworks.get(need.framework), is_cudnn(need.name)
+        right = [c for c in copies.values() if c.name.lower() == need.name.lower() and c.path != need.refused]
+        whole = [c for c in right if not c.fault]
+        if whole:
+            out.append(path_first("Then put the whole copy's folder on PATH", (whole[0].path.rpartition("/")[0],)))
+        elif framework:
+            out += [replace(fix, role="part") for fix in toolkit(case.facts, framework, not cudnn, cudnn)[:1]]
+    return out
 
 
 def _quarantined(case: Case) -> list[Fix]:
