@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -17,8 +18,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"cli"},
     "_version": set(),
     "app": {
-        "model", "binary", "host", "observe", "loader", "knowledge", "symptoms", "causes", "reason", "probe", "render",
-        "inspection", "logs", "shell",
+        "model", "host", "observe", "loader", "causes", "reason", "probe", "inspection", "logs", "shell",
     },
     "after": {"app", "logs", "model", "reason", "run"},  # what follows a watched run
     "logs": {"model", "symptoms", "causes", "reason", "knowledge", "shell"},  # explain without the machine
@@ -27,11 +27,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "verifying": {"app", "knowledge", "model", "repair"},  # the condition of an environment before and after a repair
     "border": set(),
     "proving": {
-        "after", "app", "border", "causes", "host", "logs", "model", "prove", "repair", "run", "symptoms",
+        "after", "app", "causes", "host", "logs", "model", "prove", "repair", "run", "symptoms",
     },  # wires the experiments with what runs them
     "prove": {"knowledge", "model"},  # which experiment next, and what the outcomes prove; pure
     "cli": {
-        "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint", "shell",
+        "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint",
     },
     "guard": {"inside"},
     "inside": {"app", "logs", "render", "model"},  # in the user's own process; app and logs only once there is an error
@@ -46,13 +46,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "symptoms": {"model", "knowledge", "causes"},  # the rooms' own messages
     "causes": {"model", "knowledge"},
     "plan": {"model", "knowledge"},
-    "lint": {"model", "knowledge", "plan"},
+    "lint": {"model", "knowledge"},
     "reason": {"model"},
     "shell": {"model", "knowledge"},  # the gate for every printed command
     "probe": {"host", "model"},
     "render": {"model", "border"},
     "run": {"host", "model", "border"},
-    "repair": {"host", "model", "border"},  # the only part that changes anything
+    "repair": {"host", "model"},  # the only part that changes anything
 }  # fmt: skip
 
 THIRD_PARTY = {"msgspec", "packaging", "resolvelib", "yaml", "tomli"}
@@ -144,6 +144,50 @@ def test_folders_import_only_what_the_table_allows():
         if one.within not in ("", "_version", one.folder) and one.within not in MAY_IMPORT[one.folder]
     ]
     assert shown(wrong) == []
+
+
+ASKS_NEIGHBOUR = {
+    ("causes/cudnn/dependency_missing.py", "gpuwhy.causes.cudnn.version_mismatch"),
+    ("causes/cudnn/mixed_libraries.py", "gpuwhy.causes.cudnn.version_mismatch"),
+    ("causes/framework/cpu_only.py", "gpuwhy.causes.framework.platform_dropped"),
+}
+"""Signs that ask whether a neighbouring cause explains it all."""
+
+
+def of_text(name: str) -> bool:
+    """Whether a module of causes/ belongs to the half that reads texts."""
+    return name.startswith("causes/text/") or name.removesuffix(".py").endswith("_text")
+
+
+def test_a_room_imports_no_other_room_and_facts_know_nothing_of_texts():
+    """causes/<layer>/<name>.py → shared; <name>_text.py → text, shared; shared → shared; text → text, shared."""
+    wrong = []
+    for one in (one for one in IMPORTS if one.folder == "causes" and one.module.startswith("gpuwhy.causes.")):
+        part, text = one.module.split(".")[2], of_text(one.module.removeprefix("gpuwhy.").replace(".", "/") + "/")
+        allowed = part == "shared" or (part == "text" and of_text(one.file))
+        if not allowed and (one.file, one.module) not in ASKS_NEIGHBOUR:
+            wrong.append(one)
+        assert not text or of_text(one.file)
+    assert shown(wrong) == []
+
+
+def test_check_loads_nothing_of_what_reads_texts():
+    code = (
+        "import sys; from tests.hosts.hosts import run; assert run('h200-bare').report().status == 'healthy'\n"
+        "print(*(name for name in sys.modules if name.startswith('gpuwhy.')))"
+    )
+    command, root = [sys.executable, "-c", code], SRC.parent.parent
+    loaded = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.split()
+    assert "gpuwhy.causes.shared.needs" in loaded
+    read = ("gpuwhy.causes.text", "gpuwhy.symptoms", "gpuwhy.logs")
+    assert [name for name in loaded if name.startswith(read) or name.endswith("_text")] == []
+
+
+def test_no_permission_is_idle():
+    """What a folder may import and nobody in it does goes from the table."""
+    used = {(one.folder, one.within) for one in IMPORTS}
+    idle = [(folder, other) for folder, others in MAY_IMPORT.items() for other in others if (folder, other) not in used]
+    assert idle == []
 
 
 def test_children_know_nothing_of_gpuwhy():

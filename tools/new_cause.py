@@ -13,10 +13,10 @@ import re
 import sys
 from pathlib import Path
 
+from gpuwhy.causes.pages import SECTIONS
+from gpuwhy.model.cause import LAYERS
+
 ROOT = Path(__file__).resolve().parent.parent
-LAYERS = ("driver", "container", "wsl", "cuda", "cudnn", "install", "framework", "memory", "device", "program", "env",
-          "distributed", "other")  # fmt: skip
-SECTIONS = ("What you see", "Why it happens", "How gpuwhy tells", "Fix", "When it is not this", "Sources")
 
 CODE = '''"""{id}: {title}."""
 

@@ -30,7 +30,6 @@ from gpuwhy.run.ring import merged, real_line
 from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.target import python_of_command, script_folder
 
-FOUND = 0.5
 ENDS = {"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"}
 HANG = 10.0
 """Seconds without output that make an interrupted program one that hung."""
@@ -56,7 +55,7 @@ class Aftermath(NamedTuple):
         sent: tuple[str, ...] = value_or(run.sent, ())
         if not ENDS & set(sent):
             return True
-        found = any(c.confidence >= FOUND and c.id != INNOCENT for c in self.report.causes)
+        found = any(c.found and c.id != INNOCENT for c in self.report.causes)
         return found or value_or(run.silent, value_or(run.seconds, 0.0)) >= HANG
 
     def recording(self, ended: Ended) -> bytes:

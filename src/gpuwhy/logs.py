@@ -22,7 +22,8 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Report
 from gpuwhy.model.symptom import SOURCE, Reading, Symptom
-from gpuwhy.reason.explain import TOLD_AT_LEAST, Rules, unclued
+from gpuwhy.model.threshold import LEAST, MOST, SURE, TOLD
+from gpuwhy.reason.explain import Rules, unclued
 from gpuwhy.reason.explain import explain as explain_reading
 from gpuwhy.reason.probed import after_failure, failures
 from gpuwhy.reason.rank import environment, named
@@ -50,10 +51,6 @@ __all__ = [
     "report_on_probe",
     "rules",
 ]
-
-LEAST = 0.01
-MOST = 5
-SURE = 0.9
 
 
 class BadAnswerError(Exception):
@@ -138,7 +135,7 @@ def behind(code: Code) -> Code:
         return code
     said = Symptom(name, 1, "", fields={"xid": str(code.numbers[0].code)} if code.api == "xid" else {})
     scores = tally(_index(), Reading(symptoms=(said,)))
-    return structs.replace(code, causes=tuple(s.cause for s in scores if s.confidence >= TOLD_AT_LEAST)[:MOST])
+    return structs.replace(code, causes=tuple(s.cause for s in scores if s.confidence >= TOLD)[:MOST])
 
 
 def batch(lines: Iterable[bytes | None]) -> Iterator[dict[str, Any]]:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 
 from gpuwhy.causes.pages import SECTIONS
-from gpuwhy.model.cause import Layer
 from gpuwhy.reason.judge import judge
 
 from ..causes import facts
 from . import tool
 
 new_cause = tool("new_cause")
-
-
-def test_layers_and_sections_are_the_real_ones():
-    assert get_args(Layer) == new_cause.LAYERS
-    assert SECTIONS == new_cause.SECTIONS
 
 
 def test_scaffold(tmp_path, capsys):

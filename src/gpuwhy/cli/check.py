@@ -78,7 +78,7 @@ def go(options: argparse.Namespace) -> int:
 
 def exit_code(report: Report) -> int:
     """1: a cause was found. 4: one that is only possible, or that would show on a machine with a GPU. 0: none."""
-    if any(c.confidence >= 0.5 and not c.with_gpu for c in report.causes):
+    if any(c.found and not c.with_gpu for c in report.causes):
         return FOUND
     return PERHAPS if report.causes else HEALTHY
 

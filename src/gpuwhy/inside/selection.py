@@ -183,7 +183,7 @@ def why_none(found: Devices) -> tuple[str, bool]:
     from gpuwhy.app import check
 
     for cause in check(sys.executable or "").causes:
-        if cause.stops and cause.confidence >= 0.5:
+        if cause.stops and cause.found:
             return f"{cause.id}: {cause.because[0].text if cause.because else cause.title}", True
     if isinstance(found.devices, Unknown):
         return found.devices.reason, False

@@ -16,10 +16,9 @@ T = TypeVar("T")
 
 Weight = Literal["proof", "strong", "weak", "against"]
 Scope = Literal["machine", "framework", "device"]
-Layer = Literal[
-    "driver", "container", "wsl", "cuda", "cudnn", "install", "framework", "memory", "device", "program", "env",
-    "distributed", "other",
-]  # fmt: skip
+LAYERS = ("device", "driver", "wsl", "container", "env", "install", "cuda", "cudnn", "framework", "memory", "program",
+          "distributed", "other")  # fmt: skip
+"""From the metal up: what lies below is told first, because it breaks what lies above."""
 
 
 class Evidence(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from gpuwhy.model.cause import Cause, Finding, Fix
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.symptom import Question, Symptom
+from gpuwhy.model.threshold import CERTAIN, FOUND, LIKELY
 
 State = Literal["shown", "possible", "ruled_out", "undetermined", "crashed"]
 Status = Literal["healthy", "broken", "degraded", "unknown"]
@@ -20,7 +21,7 @@ SCHEMA = "gpuwhy.report/1"
 
 def certainty(confidence: float) -> str:
     """A confidence in a word."""
-    return "certain" if confidence >= 0.97 else "likely" if confidence >= 0.7 else "possible"
+    return "certain" if confidence >= CERTAIN else "likely" if confidence >= LIKELY else "possible"
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -50,6 +51,11 @@ class Shown(msgspec.Struct, frozen=True):
     fixes: tuple[Fix, ...]
     stops: bool
     with_gpu: bool = False  # nothing is wrong here, without a GPU: it would show on a machine like this that has one
+
+    @property
+    def found(self) -> bool:
+        """Whether it is the answer: more likely than all else together."""
+        return self.confidence >= FOUND
 
 
 class RuledOut(msgspec.Struct, frozen=True):

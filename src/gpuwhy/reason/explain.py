@@ -15,6 +15,7 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Noticed, Open, Report, RuledOut, Shown, Status, Verdict, certainty
 from gpuwhy.model.symptom import QUESTION, SOURCE, Likeness, Question, Reading, Symptom
+from gpuwhy.model.threshold import FOUND, GUESS, MOST, SURE, TOLD
 from gpuwhy.model.version import dotted
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.link import concerned, noticed
@@ -27,10 +28,6 @@ from gpuwhy.reason.tally import Index, Point, Score, tally
 from gpuwhy.reason.whose import foreign
 from gpuwhy.reason.words import complains, likened, unspoken
 
-TOLD_AT_LEAST = 0.05
-MOST = 5
-FOUND = 0.5
-GUESS = 0.2
 FROM_FACTS = {"proof": 5.0, "strong": 4.0, "weak": 1.0, "against": -5.0}
 """Log-odds that the machine's facts add to a cause that the text speaks for: they can overrule the text."""
 UNTOLD = 0.4
@@ -183,7 +180,7 @@ def _told(scores: Sequence[Score], status: Status) -> list[Score]:
     """The scores to tell: none where nothing failed."""
     if status == "healthy" and not (scores and scores[0].cause == INNOCENT and scores[0].confidence >= FOUND):
         return []
-    return [s for s in scores if s.confidence >= TOLD_AT_LEAST and (s.points or s.words or s.odds > 0)][:MOST]
+    return [s for s in scores if s.confidence >= TOLD and (s.points or s.words or s.odds > 0)][:MOST]
 
 
 def _not(verdicts: Sequence[Verdict], shown: Sequence[Shown]) -> tuple[RuledOut, ...]:
@@ -330,7 +327,7 @@ def _asking(rules: Rules, first: str, second: str, reading: Reading) -> Question
 
 
 def _question(rules: Rules, scores: Sequence[Score], reading: Reading) -> Question | None:
-    if not scores or scores[0].confidence >= 0.9:
+    if not scores or scores[0].confidence >= SURE:
         return None
     likely = [s for s in scores[1:3] if s.confidence >= 0.15]
     return next((q for s in likely if (q := _asking(rules, scores[0].cause, s.cause, reading))), None)

@@ -10,11 +10,11 @@ from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Noticed, Verdict
 from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.model.threshold import FOUND
 from gpuwhy.reason.tally import Index, tally
 from gpuwhy.reason.whose import frameworks_of
 
 MOST = 3
-FOUND = 0.5
 
 
 def used(reading: Reading, facts: Facts) -> frozenset[str] | None:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.model.threshold import LEAST
 from gpuwhy.reason.tally import Score
-from gpuwhy.reason.words import LEAST, complains
+from gpuwhy.reason.words import complains
 
 LABELLED = 0.75
 """What the causes of a label are given together (docs/accuracy.md)."""

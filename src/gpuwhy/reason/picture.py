@@ -40,7 +40,7 @@ def _mark(
 ) -> tuple[Mark, str]:
     for cause in shown:
         fits = cause.id.split(".")[0] in layers and (not subject or subject in cause.subject.split(", "))
-        if fits and cause.confidence >= 0.5:
+        if fits and cause.found:
             return ("bad" if cause.stops else "warn"), cause.id
     return otherwise, ""
 

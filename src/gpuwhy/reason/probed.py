@@ -15,6 +15,7 @@ from gpuwhy.model.fact import Absent, Known, Source, value_or
 from gpuwhy.model.facts import Call, Facts, Framework, FrameworkRun, Stage
 from gpuwhy.model.report import Layer, Mark, Report, Shown, Verdict
 from gpuwhy.model.stages import TITLES
+from gpuwhy.model.threshold import FOUND
 
 BAD = ("failed", "crashed", "hung")
 LATENT = ("cuda.mixed_libraries", "cuda.version_mismatch", "cudnn.mixed_libraries", "cudnn.version_mismatch",
@@ -179,7 +180,7 @@ def after_failure(by_facts: Report, read: Sequence[tuple[Failure, Report]], agai
     (who, stage, _), first = read[0]
     where = f"{who} fails at its {stage.name}" if who else f"{_where(stage)} fails"
     likely = first.causes[:1]
-    sure = bool(likely) and likely[0].confidence >= 0.5 and first.status == "broken"
+    sure = bool(likely) and likely[0].confidence >= FOUND and first.status == "broken"
     why = f": {likely[0].title}" if sure else ": " + (stage.why or _first_words(stage.calls) or stage.outcome)
     causes: dict[str, Shown] = {}
     for failure, report in read:

@@ -7,14 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gpuwhy.model.cause import Fix
+from gpuwhy.model.cause import LAYERS, Fix
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Open, RuledOut, Shown, Verdict
-
-# From the metal up: what lies below is told first, because it breaks what lies above.
-STACK = ("device", "driver", "wsl", "container", "env", "install", "cuda", "cudnn", "framework", "memory", "program",
-         "distributed", "other")  # fmt: skip
 
 
 def rank(verdicts: Iterable[Verdict]) -> tuple[Shown, ...]:
@@ -38,7 +34,7 @@ def stops(verdict: Verdict) -> bool:
 
 
 def _order(verdict: Verdict) -> tuple[bool, float, int, str, str]:
-    layer = STACK.index(verdict.cause.layer) if verdict.cause.layer in STACK else len(STACK)
+    layer = LAYERS.index(verdict.cause.layer) if verdict.cause.layer in LAYERS else len(LAYERS)
     return (not stops(verdict), -verdict.confidence, layer, verdict.cause.id, verdict.subject)
 
 

@@ -9,8 +9,8 @@ import msgspec
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.repair import Action, Step, name_of
 from gpuwhy.model.report import Report, Shown
+from gpuwhy.model.threshold import FOUND
 
-SURE = 0.5
 _SHELL = ("export ", "unset ", "set ")
 
 
@@ -59,7 +59,7 @@ def _step(number: int, cause: Shown, fix: Fix, planned: Planned) -> Step:
         number=number,
         causes=(cause.id,),
         subject=cause.subject,
-        sure=cause.confidence >= SURE and not cause.with_gpu,
+        sure=cause.confidence >= FOUND and not cause.with_gpu,
         text=done.text.removeprefix("Or ").capitalize() if done.text.startswith("Or ") else done.text,
         why=why,
         command=done.command,

@@ -38,11 +38,11 @@ def report(
     if seen is not None:
         facts, shown = seen, tuple(c for c in shown if not _wanted_so(c, seen))
     status, headline = _status(shown, facts), ""
-    if with_gpu is not None and not any(c.stops and c.confidence >= 0.5 for c in shown):
+    if with_gpu is not None and not any(c.stops and c.found for c in shown):
         later = _with_gpu(causes, with_gpu, shown, again)
-        if later and not any(c.confidence >= 0.5 for c in shown):
+        if later and not any(c.found for c in shown):
             status, headline = "degraded", f"With a GPU: {_effect(later[0], _by_id(causes, later[0].id))}"
-        shown = (*(c for c in shown if c.id not in {one.id for one in later} or c.confidence >= 0.5), *later)
+        shown = (*(c for c in shown if c.id not in {one.id for one in later} or c.found), *later)
     headline = headline or _headline(status, shown, verdicts, facts)
     return Report(
         status=status,
@@ -65,7 +65,7 @@ def _condition(as_if: str, started: Sequence[Shown]) -> str:
     """Under what the headline is true, where that is not this machine as it is."""
     if as_if:
         return f"As if on {as_if}: "
-    return "Started with --gpus all: " if any(c.confidence >= 0.5 for c in started) else ""
+    return "Started with --gpus all: " if any(c.found for c in started) else ""
 
 
 def _wanted_so(cause: Shown, image: Facts) -> bool:
@@ -84,9 +84,9 @@ def _means_gpu(facts: Facts) -> bool:
 
 def _with_gpu(causes: Sequence[Cause], facts: Facts, shown: Sequence[Shown], again: str) -> tuple[Shown, ...]:
     """The causes that would show on a machine like this that has a GPU, and do not here."""
-    here = {c.id for c in shown if c.confidence >= 0.5}
+    here = {c.id for c in shown if c.found}
     found = named(rank(judge([c for c in causes if c.layer in _LATER], facts)), again)
-    later = [c for c in found if c.confidence >= 0.5 and c.id not in here and c.id not in _CHOSEN]
+    later = [c for c in found if c.found and c.id not in here and c.id not in _CHOSEN]
     return tuple(msgspec.structs.replace(c, stops=False, with_gpu=True) for c in later)
 
 
@@ -100,7 +100,7 @@ def _by_id(causes: Sequence[Cause], name: str) -> Cause:
 
 
 def _status(shown: Sequence[Shown], facts: Facts) -> Status:
-    certain = [c for c in shown if c.confidence >= 0.5 and not c.with_gpu]
+    certain = [c for c in shown if c.found and not c.with_gpu]
     if any(c.stops for c in certain):
         return "broken"
     if certain:

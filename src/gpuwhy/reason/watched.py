@@ -12,8 +12,8 @@ from gpuwhy.model.fact import Absent, Known, source_of, value_or
 from gpuwhy.model.facts import Facts, Framework, KernelLine, Run
 from gpuwhy.model.report import Report, Status
 from gpuwhy.model.symptom import Symptom
+from gpuwhy.model.threshold import FOUND
 
-FOUND = 0.5
 INNOCENT = "other.not_gpu"
 DRIFT, LATE, MOST = 0.5, 1e-4, 5.0
 """Seconds by which the kernel log's clock may lag behind the one that tells when a program started: at once, per second

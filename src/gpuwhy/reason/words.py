@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpuwhy.model.symptom import Likeness
+from gpuwhy.model.threshold import LEAST
 from gpuwhy.reason.tally import Score
 
 NOTHING = "healthy"
@@ -18,7 +19,6 @@ CERTAINTY = 0.45
 """What all causes together are given: so none is found (0.5) by words alone."""
 SHARPER = 1.5
 """Multiplies the log-odds; with it the confidence is below the share of right answers everywhere (docs/explain.md)."""
-LEAST = 0.01
 """A share below which a cause counts as not spoken for."""
 FEWEST = 3
 """Known words below which a text is not judged."""

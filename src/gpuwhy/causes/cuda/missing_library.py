@@ -5,13 +5,9 @@ from __future__ import annotations
 from msgspec import structs
 
 from gpuwhy.causes.shared import needs
-from gpuwhy.causes.shared.commands import change, python_of, together
-from gpuwhy.causes.shared.windows import is_torch, on_windows, toolkit, torch_again
-from gpuwhy.knowledge.cudnn_rules import compiled
-from gpuwhy.knowledge.installs import PRELOADS, brings_libraries, gpu_requirement, lost_folder, wheel_of
+from gpuwhy.causes.shared.commands import together
+from gpuwhy.causes.shared.lost import installing, pointing
 from gpuwhy.model.cause import Case, Cause, Finding, Fix
-from gpuwhy.model.fact import Known, value_or
-from gpuwhy.model.version import major_minor, numbers
 
 
 def nowhere(case: Case) -> Finding | None:
@@ -38,68 +34,6 @@ def all_found(case: Case) -> Finding | None:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Point the loader at what is there; install what is not."""
     return together(pointing(case, needs.is_cuda), installing(case, needs.is_cuda))
-
-
-def pointing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
-    """For displaced libraries: have them found, or take the release that finds them."""
-    found = needs.lost(case, pick, "displaced")
-    if not found:
-        return ()
-    framework = needs.the(case)
-    fix = [needs.export(case, needs.folders_of(case, found))]
-    if call := PRELOADS.get(framework.name):
-        fix.insert(0, Fix(f"Call {call} at the start of the program, before the first session", safe=True))
-    if row := lost_folder(framework.name, framework.version, found[0].name):
-        wanted = gpu_requirement(framework.name, framework.distribution, row.last_good, None)
-        text = f"Or install {framework.title} {row.last_good}, which finds it"
-        fix.append(change(case.facts, text, wanted, because_of=framework.distribution))
-    return tuple(fix)
-
-
-def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
-    """For libraries that are not there: the framework's own requirement, the wheels by name, or an old toolkit."""
-    found = needs.lost(case, pick, "nowhere", "other version")
-    if not found:
-        return ()
-    framework = needs.the(case)
-    built_for = value_or(framework.built_for_cuda, "")
-    major = numbers(built_for)[0] if numbers(built_for) else None
-    if is_torch(case.facts, framework):
-        return (torch_again(framework),)
-    if brings_libraries(framework.name, framework.version):
-        wanted = gpu_requirement(
-            framework.name, framework.distribution, framework.version, major, python_of(case.facts)
-        )
-        text = "Install the CUDA libraries of this release"
-        return (change(case.facts, text, wanted, because_of=framework.distribution),)
-    wheels = list(dict.fromkeys(filter(None, (wheel_of(need.name, major) for need in found))))
-    if wheels and not _passes_over_wheels(case):
-        text = "Install the wheels that hold them, then check where they are looked for"
-        return (change(case.facts, text, *wheels, because_of=framework.distribution),)
-    if on_windows(case.facts):
-        lost = [needs.required_lost(case, kind) for kind in (needs.is_cuda, needs.is_cudnn)]
-        return toolkit(case.facts, framework, cuda=lost[0], cudnn=lost[1])
-    return (_toolkit(case, built_for),)
-
-
-def _passes_over_wheels(case: Case) -> bool:
-    """An old TensorFlow looks into no wheel's folder; on Windows nor does ONNX Runtime, before it can preload."""
-    name = needs.the(case).name
-    return name == "tensorflow" or (name == "onnxruntime" and on_windows(case.facts))
-
-
-def _toolkit(case: Case, built_for: str) -> Fix:
-    framework = needs.the(case)
-    row = compiled(framework.name, framework.version)
-    cudnn = Known(row.cudnn, row.source) if row else framework.built_for_cudnn
-    if not built_for:
-        return Fix("Install the CUDA toolkit that this release was built for")
-    also = f" cudnn={major_minor(cudnn.value)}" if isinstance(cudnn, Known) else " cudnn"
-    return Fix(
-        f"Install the CUDA {major_minor(built_for)} libraries beside it, and have them found",
-        f"conda install -c conda-forge cudatoolkit={major_minor(built_for)}{also}\n"
-        "export LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}",
-    )
 
 
 CAUSE = Cause(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from gpuwhy.causes.cuda.missing_library import installing
 from gpuwhy.causes.shared import needs, trees
 from gpuwhy.causes.shared.clash import clashes, say_unmet
 from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.lost import installing
 from gpuwhy.causes.shared.windows import is_torch, torch_again
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
 from gpuwhy.knowledge.sonames import cuda_of

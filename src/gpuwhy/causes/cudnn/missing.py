@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.cuda.missing_library import installing, pointing
 from gpuwhy.causes.shared import needs, trees
 from gpuwhy.causes.shared.commands import together
+from gpuwhy.causes.shared.lost import installing, pointing
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong

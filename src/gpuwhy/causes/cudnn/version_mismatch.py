@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from gpuwhy.causes.cuda.missing_library import installing
 from gpuwhy.causes.shared import needs, trees
 from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.lost import installing
 from gpuwhy.causes.shared.windows import (
     is_torch,
     on_windows,
