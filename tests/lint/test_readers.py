@@ -38,7 +38,7 @@ from tests.lint.support import check
         ("build", "FROM ubuntu\n", "dockerfile"),
         ("notes.txt", "Hello, world.\n", ""),
         ("Dockerfile.dockerignore", "", ""),
-        (".github/workflows/ci.yml", "on: push\njobs: {}\n", ""),
+        (".github/workflows/ci.yml", "on: push\njobs: {}\n", "workflow"),
     ],
 )
 def test_kind(path, text, kind):

@@ -98,6 +98,20 @@ BAD = [
     ("cpu-image", "compose.yml", SERVICE + "    image: tensorflow/tensorflow:2.15.0\n    gpus: all\n", 3),
     ("gpus-hidden", "compose.yml", SERVICE + "    image: x\n    gpus: all\n    environment:\n      CUDA_VISIBLE_DEVICES: '-1'\n", 6),
     ("visible-devices", "pod.yaml", POD + "    image: x\n    env:\n    - name: NVIDIA_VISIBLE_DEVICES\n      value: all\n", 9),
+    ("no-gpu-request", "compose.yml", "services:\n  worker-gpu:\n    build: .\n", 2),
+    ("windows-cpu-torch", "install.bat", "@echo off\nnvidia-smi\npip install torch torchvision\n", 3),
+    ("platform-dropped", "setup.ps1", "pip install tensorflow[and-cuda]==2.15.1\n", 1),
+    ("no-gpu-request", "start.sh", "#!/bin/sh\ndocker run -d -p 8000:8000 \\\n  vllm/vllm-openai:latest --model x\n", 3),
+    ("tombstone", "install.sh", "set -e\n# tensorflow\nsudo pip3 install numpy \\\n  tensorflow-gpu\n", 4),
+    ("unstated-limit", "cog.yaml", "build:\n  gpu: true\n  python_version: '3.10'\n  python_packages:\n    - torch==2.1.0\n    - torchvision==0.16.0\n", 5),
+    ("pair-mismatch", "setup.py", "from setuptools import setup\nsetup(install_requires=['torch==2.5.1',\n 'torchvision==0.19.0'])\n", 3),
+    ("pair-mismatch", "setup.cfg", "[options]\ninstall_requires =\n    torch==2.5.1\n    torchvision==0.19.0\n", 4),
+    ("wrong-name", "requirements/gpu.txt", "pytorch\n", 1),
+    ("tombstone", "a.ipynb", '{"cells": [{"cell_type": "code",\n "source": ["import x\\n",\n "!pip install -q tensorflow-gpu\\n"]}]}', 3),
+    ("python-no-wheel", ".github/workflows/ci.yml", "on: push\njobs:\n  t:\n    runs-on: ubuntu-latest\n    steps:\n    - uses: actions/setup-python@v5\n      with: {python-version: '3.13'}\n    - run: |\n        echo\n        pip install torch==2.3.1\n", 10),
+    ("image-tag", ".gitlab-ci.yml", "test:\n  image: nvidia/cuda:10.2-base\n  script:\n    - nvidia-smi\n", 2),
+    ("index-replaced", "task.yaml", f"resources:\n  accelerators: A100:1\nsetup: |\n  pip install torch transformers --index-url {TORCH}/cu121\nrun: python train.py\n", 4),
+    ("unstated-limit", "modal_app.py", "import modal\nimage = modal.Image.debian_slim(python_version='3.12').pip_install(\n  'vllm==0.8.5',\n  'transformers>=4.48',\n)\n", 4),
     ("local-version", "requirements.txt", "numpy\ntorch==2.5.1+cu121\n", 2),
     ("local-version", "pyproject.toml", '[project]\nname = "x"\n[project.optional-dependencies]\ngpu = ["torch==2.5.1+cu121"]\n', 4),
     ("index-replaced", "requirements.txt", f"--index-url {TORCH}/cu118\ntorch\npandas\n", 1),
@@ -202,6 +216,14 @@ SILENT = [
     ("Dockerfile", "FROM pytorch/pytorch:1.9.0-cuda10.2-cudnn7-runtime\nRUN apt-get update\n"),
     ("Dockerfile", "FROM python:3.8\nRUN if [ $INTEL ]; then pip install intel-tensorflow; else pip install tensorflow; fi\n"),
     ("Dockerfile", "FROM nvcr.io/nvidia/cuda:10.2-base\n"),  # another registry
+    ("install.sh", "if [ $GPU ]; then\n  pip install onnxruntime-gpu\nelse\n  pip install onnxruntime\nfi\n"),
+    ("install.sh", "conda create -n a python=3.10\npip install onnxruntime-gpu\nconda create -n b python=3.10\npip install onnxruntime\n"),
+    ("compose.yml", SERVICE + "    build: {context: ., dockerfile: Dockerfile.gpu}\n    devices: [/dev/kfd, /dev/dri]\n"),
+    ("a.ipynb", '{"cells": [{"cell_type": "code", "source": ["!pip install torch==2.1.2 torchvision==0.16.2"]}]}'),
+    ("Dockerfile", "FROM some/ros\nRUN pip install torch==1.13.1 torchvision==0.14.1\n"),  # nobody knows its Python
+    ("install.bat", "pip install torch\n"),  # nothing says GPU
+    ("start.sh", "docker run --rm --gpus all vllm/vllm-openai:latest\ndocker run -it $IMAGE\ndocker run nginx\n"),
+    ("Dockerfile.tmpl", "{{ if eq .Accelerator \"gpu\" }}\nFROM gcr.io/x\n{{ end }}\n"),
     ("pod.yaml", POD + "    image: vllm/vllm-openai:v0.6.0\n    command: [python, bench_client.py]\n"),
 ]  # fmt: skip
 
@@ -247,3 +269,32 @@ def test_comments_silence(comment, silent):
     result = check({"requirements.txt": comment + "\n"})
     assert bool(result.mistakes) is not silent
     assert sum(file.ignored for file in result.files) == int(silent)
+
+
+def test_a_limit_in_a_neighbouring_file_counts():
+    files = {"requirements/cpu.txt": "onnxruntime==1.14.1\n"}
+    assert found(check(files)) == [("unstated-limit", "requirements/cpu.txt", 1)]
+    assert found(check(files, beside={"requirements/base.txt": "numpy==1.24.2\n"})) == []
+
+
+def test_a_renamed_copy_is_the_file_that_is_installed():
+    text = "FROM python:3.13\nCOPY reqs/all.txt ./requirements.txt\nRUN pip install -r requirements.txt\n"
+    beside = {"d/reqs/all.txt": "torch==2.3.1\n", "d/requirements.txt": "tensorflow-gpu\n"}
+    assert found(check({"d/Dockerfile": text}, beside=beside)) == [("python-no-wheel", "d/reqs/all.txt", 1)]
+
+
+def test_a_build_may_start_in_a_folder_above():
+    text = "FROM python:3.13\nCOPY . .\nRUN pip install -r requirements.txt\n"
+    beside = {"requirements.txt": "torch==2.3.1\n"}
+    assert found(check({"docker/Dockerfile": text}, beside=beside)) == [("python-no-wheel", "requirements.txt", 1)]
+
+
+def test_a_readme_that_names_the_index_counts():
+    files = {"requirements.txt": "torch==2.5.1+cu121\n"}
+    assert found(check(files)) == [("local-version", "requirements.txt", 1)]
+    assert found(check(files, beside={"README.md": "pip install … https://download.pytorch.org/whl/cu121"})) == []
+
+
+@pytest.mark.parametrize("name", ["requirements_cpu.txt", "requirements-tpu.txt", "readthedocs_requirements.txt"])
+def test_files_named_for_something_else_meet_no_driver(name):
+    assert rules(name, "torch==2.5.1\n", described(driver="470")) == []

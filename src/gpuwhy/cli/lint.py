@@ -143,7 +143,10 @@ def _search(folder: str, texts: dict[str, str], unread: dict[str, str], note: Ca
                 continue
             found: dict[str, str] = {}
             _take(path, found, unread if kinds.by_name(name) else {})
-            texts.update({shown: text for shown, text in found.items() if kinds.recognise(shown, text)})
+            for shown, text in found.items():
+                kind = kinds.recognise(shown, text)
+                if kind and kinds.speaks_of_packages(kind, text):
+                    texts[shown] = text
 
 
 def _read(path: str) -> str | None:

@@ -20,13 +20,13 @@ class Tag(msgspec.Struct, frozen=True):
     stale: bool = False  # it can be pulled, and stands still
 
 
-_POLICY = "NVIDIA CUDA images, support policy: tags are deleted after the end of support"
 _GONE: tuple[tuple[str, str, str, str], ...] = (  # versions, what is left, where it was reported, when
     (r"([1-9]|10)(\.\d+)*", "11.8.0", "NVIDIA/nvidia-docker issues 1768 and 1790", "July to October 2023"),
     (r"11\.0(\.[0-2])?", "11.0.3", "NVIDIA/nvidia-docker issue 1735, kokkos/kokkos pull request 5509", "March 2023"),
-    (r"11\.1(\.0)?", "11.1.1", _POLICY, "not tried since"),
+    (r"11\.1(\.0)?", "11.1.1", "microsoft/Bringing-Old-Photos-Back-to-Life issue 264", "March 2023"),
     (r"11\.2(\.[01])?", "11.2.2", "iterative/cml pull request 1405, NVIDIA/nvidia-docker issue 1763", "July 2023"),
     (r"11\.4(\.[0-2])?", "11.4.3", "openhackathons-org/nways_accelerated_programming issue 14", "December 2023"),
+    (r"11\.6\.0", "11.6.2", "romansavrulin/ffmpeg-cuda-docker issue 3", "December 2024"),
 )
 _NEWEST_PATCH = {"11.3": 1, "11.5": 2, "11.6": 2, "11.7": 1, "11.8": 0, "12.0": 1, "12.1": 1, "12.2": 2, "12.3": 2,
                  "12.4": 1, "12.5": 1, "12.6": 3}  # fmt: skip

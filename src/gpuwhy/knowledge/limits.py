@@ -46,17 +46,29 @@ CAPS_NUMPY = frozenset(
         "scipy", "pandas", "numba", "scikit-learn", "scikit-image", "spacy", "thinc", "streamlit", "langchain",
         "langchain-community", "chromadb", "mediapipe", "tensorflow", "tensorflow-gpu", "tensorflow-cpu",
         "tf-nightly", "facenet-pytorch", "gensim", "catboost", "mlflow", "ray", "ultralytics", "tts", "coqui-tts",
-        "monai", "faiss-cpu", "faiss-gpu", "stable-baselines3", "transformers", "accelerate", "gradio", "pyarrow",
-        "statsmodels", "shap", "jax", "jaxlib", "paddlepaddle", "paddlepaddle-gpu", "contourpy", "matplotlib",
-        "nemo-toolkit", "pytorch3d", "dgl", "h5py", "xarray", "scanpy", "anndata", "umap-learn", "cudf-cu12",
-        "cudf-cu11", "cupy-cuda11x", "cupy-cuda12x", "numexpr", "llama-index", "openai-whisper", "whisperx", "rembg",
+        "monai", "faiss-cpu", "faiss-gpu", "stable-baselines3", "gradio", "pyarrow",
+        "statsmodels", "shap", "paddlepaddle", "paddlepaddle-gpu", "contourpy", "matplotlib",
+        "nemo-toolkit", "pytorch3d", "dgl", "xarray", "scanpy", "anndata", "umap-learn", "cudf-cu12",
+        "cudf-cu11", "cupy-cuda11x", "cupy-cuda12x", "numexpr", "llama-index", "whisperx", "rembg",
         "insightface", "deepface", "autogluon", "darts", "prophet", "nnunet", "nnunetv2", "totalsegmentator",
         "detoxify", "fastai", "flair", "pymatting", "open3d", "vllm", "outlines", "audiocraft", "demucs",
-        "pytorch-forecasting", "gluonts", "optimum", "segment-anything", "bokeh", "tables", "imgaug", "modelscope",
-        "funasr", "allennlp", "pycocotools", "pyaudio", "hdbscan", "tsfresh", "mmcv", "mmdet", "mmengine",
+        "pytorch-forecasting", "gluonts", "optimum", "bokeh", "tables", "imgaug", "modelscope",
+        "funasr", "allennlp", "hdbscan", "tsfresh", "mmcv", "mmdet", "mmengine",
     ]
 )  # fmt: skip
 """Packages some of whose releases limit NumPy: where one of them is pinned, nobody here knows which NumPy comes."""
+
+
+_SOMETIMES = {"transformers": ("4.41", "4.45"), "accelerate": ("0.29", "0.34"), "opencv-python": ("4.13", "4.13")}
+"""Packages of which only the releases [since, until) limit NumPy."""
+
+
+def may_limit_numpy(package: str, version: str) -> bool:
+    """Whether a pinned package may keep NumPy back; '' = a range."""
+    if package in _SOMETIMES:
+        since, until = _SOMETIMES[package]
+        return not version or (at_least(version, since) and not at_least(version, until))
+    return package in CAPS_NUMPY
 
 
 def limits(package: str, version: str) -> tuple[Limit, ...]:

@@ -77,7 +77,8 @@ def _device(path: str, work: Workload, device: Map) -> None:
 
 
 def _mounts_devices(service: Map) -> bool:
-    return any("/dev/nvidia" in str(d) or "nvidia.com/gpu" in str(d) for d in service.seq("devices"))
+    seen = ("/dev/nvidia", "nvidia.com/gpu", "/dev/dri", "/dev/kfd")
+    return any(name in str(d) for d in service.seq("devices") for name in seen)
 
 
 def _shared_memory(service: Map) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from gpuwhy.knowledge import containers
 from gpuwhy.lint import installs, shell
+from gpuwhy.lint.kinds import is_template
 from gpuwhy.lint.sheet import Command, Environment, Image, Sheet, Variable
 from gpuwhy.model.lint import Place, Problem
 
@@ -62,7 +63,12 @@ def read(path: str, text: str) -> Sheet:
     try:
         _Stages(sheet).fill(instructions(text))
     except BadDockerfileError as error:
-        sheet.problems.append(Problem(Place(path, error.line), str(error)))
+        template = is_template(text)
+        if template or re.search(r"^\s*\{%", text, re.M):
+            sheet.environments.clear()
+            sheet.notes.append(Problem(Place(path, template or error.line), "a template, not checked: render it first"))
+        else:
+            sheet.problems.append(Problem(Place(path, error.line), str(error)))
     return sheet
 
 

@@ -15,6 +15,12 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (r"(.*[._-])?(Docker|Container)file([._-].*)?", "dockerfile"),
     (r"(docker-)?compose([._-].*)?\.ya?ml|docker-stack\.ya?ml", "compose"),
     (r"\.?devcontainer\.json", "devcontainer"),
+    (r"cog\.ya?ml", "cog"),
+    (r"setup\.py", "setup"),
+    (r"setup\.cfg", "setup-config"),
+    (r"\.gitlab-ci\.ya?ml", "gitlab"),
+    (r".+\.(sh|bash|bat|cmd|ps1)", "script"),
+    (r".+\.ipynb", "notebook"),
 )
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in _NAMES)
 _LOOK = 20_000
@@ -22,9 +28,14 @@ _LOOK = 20_000
 
 def by_name(path: str) -> str:
     """The kind that a file's name says; '' where it does not."""
-    name = posixpath.basename(path.replace("\\", "/"))
-    if name.lower().endswith((".dockerignore", ".md", ".py", ".sh", ".bak")):
+    path = path.replace("\\", "/")
+    name, folder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
+    if name.lower().endswith((".dockerignore", ".md", ".bak")) or (name.endswith(".py") and name != "setup.py"):
         return ""
+    if re.search(r"(^|/)\.github/workflows/[^/]+\.ya?ml$", path):
+        return "workflow"
+    if re.fullmatch(r"(pip[_-]?)?(requirements?|reqs?)", folder, re.IGNORECASE) and name.endswith((".txt", ".in")):
+        return "requirements"
     return next((kind for pattern, kind in _COMPILED if pattern.fullmatch(name)), "")
 
 
@@ -35,15 +46,24 @@ def recognise(path: str, text: str) -> str:
 
 def worth_opening(path: str) -> bool:
     """Whether a file found in a folder may be one of ours: by name, or YAML that may be a manifest."""
-    return bool(by_name(path)) or path.endswith((".yaml", ".yml"))
+    return bool(by_name(path)) or path.endswith((".yaml", ".yml")) or ("modal" in path and path.endswith(".py"))
+
+
+def speaks_of_packages(kind: str, text: str) -> bool:
+    """Whether a file that was found, not named, is worth checking: most scripts and notebooks install nothing."""
+    return kind not in ("script", "notebook", "workflow", "setup") or bool(re.search(r"install|docker run", text))
 
 
 def _by_content(path: str, text: str) -> str:
+    if path.endswith(".py"):
+        return "modal" if re.search(r"^\s*(import modal|from modal import)\b", text, re.M) else ""
     if path.endswith((".yaml", ".yml", ".tpl", "")):
         if re.search(r"^apiVersion:\s*\S", text, re.M) and re.search(r"^kind:\s*\S", text, re.M):
             return "kubernetes"
         if re.search(r"^services:\s*$", text, re.M) and re.search(r"^ +(image|build):", text, re.M):
             return "compose"
+        if re.search(r"^resources:\s*$", text, re.M) and re.search(r"^(setup|run):", text, re.M):
+            return "skypilot"
         if re.search(r"^dependencies:\s*$", text, re.M) and re.search(r"^(channels|name):", text, re.M):
             return "conda"
     if path.endswith(".txt") or "." not in posixpath.basename(path):

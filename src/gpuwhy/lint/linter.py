@@ -88,7 +88,36 @@ def _other_reader(kind: str) -> Callable[[str, str], Sheet] | None:
         from gpuwhy.lint import devcontainer
 
         return devcontainer.read
+    return _program_reader(kind) or _job_reader(kind)
+
+
+def _program_reader(kind: str) -> Callable[[str, str], Sheet] | None:
+    if kind == "script":
+        from gpuwhy.lint import scripts
+
+        return scripts.read
+    if kind == "notebook":
+        from gpuwhy.lint import notebook
+
+        return notebook.read
+    if kind in ("setup", "setup-config"):
+        from gpuwhy.lint import setup_file
+
+        return setup_file.read if kind == "setup" else setup_file.read_config
+    if kind == "modal":
+        from gpuwhy.lint import modal
+
+        return modal.read
     return None
+
+
+def _job_reader(kind: str) -> Callable[[str, str], Sheet] | None:
+    if kind not in ("workflow", "gitlab", "skypilot", "cog"):
+        return None
+    from gpuwhy.lint import jobs
+
+    readers = {"workflow": jobs.read_workflow, "gitlab": jobs.read_gitlab, "skypilot": jobs.read_skypilot}
+    return readers.get(kind, jobs.read_cog)
 
 
 def _join(sheet: Sheet, read: Read) -> None:
@@ -186,7 +215,7 @@ def _taken(pin: Pin, include: Include) -> Pin:
 
 def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read, described: Machine | None) -> Iterator[Mistake]:
     for environment in sheet.environments:
-        scope = Scope(environment, described, sheet.kind)
+        scope = Scope(environment, described, sheet.kind, read)
         for room in ROOMS.values():
             yield from room.check(scope) if room.check else ()
     asked = _asked_elsewhere(sheet, sheets, read)

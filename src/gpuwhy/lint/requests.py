@@ -7,11 +7,17 @@ from gpuwhy.knowledge import containers
 ASK = {
     "compose": "add gpus: all, or reserve a device: {driver: nvidia, count: 1, capabilities: [gpu]}",
     "kubernetes": "add resources.limits: {nvidia.com/gpu: 1}",
+    "script": "add --gpus all after docker run",
     "devcontainer": 'add "runArgs": ["--gpus", "all"], or "hostRequirements": {"gpu": "optional"}',
 }
 
 
-KNOW = {"compose": containers.REQUEST, "kubernetes": containers.PLUGIN, "devcontainer": containers.REQUEST}
+KNOW = {
+    "compose": containers.REQUEST,
+    "kubernetes": containers.PLUGIN,
+    "devcontainer": containers.REQUEST,
+    "script": containers.REQUEST,
+}
 
 
 HIDDEN = ("", "-1", "none", "void", "NoDevFiles")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
 from functools import cached_property
 
 from gpuwhy.knowledge import containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
-from gpuwhy.lint.sheet import Environment, Pin, Workload
+from gpuwhy.lint.sheet import Environment, Pin, Read, Workload
 from gpuwhy.lint.versions import LINUX, allowed, on_linux, parsed, releases_of
 from gpuwhy.model.plan import Machine
 from gpuwhy.model.release import Release
@@ -30,13 +31,37 @@ TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu")
 _GPU_ONLY = frozenset({"flash-attn", "vllm", "apex", "tensorrt", "nvidia-dali-cuda120", "nvidia-dali-cuda110"})
 
 
+_NEIGHBOURS = (
+    "requirements.txt", "base.txt", "common.txt", "core.txt", "main.txt", "default.txt", "runtime.txt",
+    "constraints.txt", "requirements-base.txt", "requirements_base.txt", "requirements/base.txt", "pyproject.toml",
+    "setup.py", "setup.cfg",
+)  # fmt: skip
+
+
+def _none(_: str) -> None:
+    return None
+
+
 class Scope:
     """One environment and the machine that was described."""
 
-    def __init__(self, environment: Environment, machine: Machine | None, kind: str = "") -> None:
+    def __init__(self, environment: Environment, machine: Machine | None, kind: str = "", read: Read = _none) -> None:
         self.environment = environment
         self.machine = machine
         self.kind = kind  # of the file
+        self.read = read
+
+    def beside(self, name: str) -> bool:
+        """Whether a file of packages beside a requirements file, which may be installed with it, names a package."""
+        if self.kind != "requirements":
+            return False
+        folder = posixpath.dirname(self.environment.path)
+        above = posixpath.dirname(folder)
+        paths = [posixpath.join(folder, one) for one in _NEIGHBOURS]
+        paths += [posixpath.join(above, one) for one in _NEIGHBOURS] if folder not in ("", ".") else []
+        texts = (self.read(path) for path in paths if path != self.environment.path)
+        named = re.compile(r"(^|[\s\"'])" + re.escape(name) + r"\b", re.MULTILINE)
+        return any(text is not None and named.search(text) for text in texts)
 
     @cached_property
     def named_gpu(self) -> bool:

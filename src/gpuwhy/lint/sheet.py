@@ -181,10 +181,10 @@ def normal(name: str) -> str:
 
 
 _FAMILIES = (
-    (r"download\.pytorch\.org/|/whl/(nightly/|test/)?(cpu|cu\d|rocm|xpu)|torch_stable|torch_nightly", "torch"),
-    (r"jax-releases|jax_releases|jax_cuda_releases|jax-cuda-releases|libtpu", "jax"),
+    (r"dgl\.ai|openmmlab\.com|flashinfer\.ai|autogptq|llama-cpp-python/whl|paddlepaddle\.org|pypi\.nvidia", "other"),
     (r"data\.pyg\.org|pytorch-geometric\.com", "pyg"),
-    (r"dgl\.ai|openmmlab\.com|flashinfer\.ai|autogptq|llama-cpp-python/whl|paddlepaddle\.org", "other"),
+    (r"jax-releases|jax_releases|jax_cuda_releases|jax-cuda-releases|libtpu", "jax"),
+    (r"download\.pytorch\.org/|/whl/(nightly/|test/)?(cpu|cu\d|rocm|xpu)|torch_stable|torch_nightly", "torch"),
 )
 PYTORCH = frozenset(["torch", "torchvision", "torchaudio", "xformers", "triton", "torchtext", "torchdata", "torchao"])
 

@@ -49,6 +49,7 @@ from gpuwhy.lint.rules import (
     tombstone,
     unstated_limit,
     visible_devices,
+    windows_cpu_torch,
     wrong_name,
     yanked,
 )
@@ -113,6 +114,7 @@ _MODULES: tuple[ModuleType, ...] = (
     tombstone,
     unstated_limit,
     visible_devices,
+    windows_cpu_torch,
     wrong_name,
     yanked,
 )

@@ -32,7 +32,7 @@ _PYTORCH = source(
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """A build without CUDA, no other framework that could be the one for the GPU, and something that means a GPU."""
-    if not scope.environment.runs or (scope.named_otherwise and not scope.named_gpu):
+    if not scope.environment.runs or scope.environment.forked or (scope.named_otherwise and not scope.named_gpu):
         return
     for pin in scope.pins:
         why = _without_cuda(pin)

@@ -14,6 +14,8 @@ RULE = Rule("driver-in-image", "warning", "a driver installed in an image, where
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """apt packages that hold a driver."""
+    if scope.kind not in ("dockerfile", "modal", "cog"):
+        return
     for name, line in scope.environment.apt.items():
         if containers.DRIVER_PACKAGES.match(name):
             text = f"{name} puts a driver into the image; a container uses the host's, and the two must not differ"

@@ -15,6 +15,8 @@ RULE = Rule("gpu-at-build", "error", "a build step that needs a GPU, which build
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """Commands that fail without a GPU."""
+    if scope.kind not in ("dockerfile", "modal", "cog"):
+        return
     for command in scope.environment.commands:
         if _needs_gpu(command):
             place = Place(scope.environment.path, command.lines[0])

@@ -19,7 +19,12 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     if work.request or work.partial or work.exempt:
         return
     base = base_of(work)
-    if work.image is None or not base.gpu or _never_uses_one(work):
+    if _never_uses_one(work):
+        return
+    if work.kind == "compose" and work.built and _is_named_gpu(work):
+        text = f"{work.name} is built for a GPU, by its name or its Dockerfile's, and asks for none"
+        yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
+    if work.image is None or not base.gpu:
         return
     visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
     by_runtime = work.runtime_class or visible is not None
@@ -28,6 +33,16 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     text = f"{work.name} runs {work.image.text}, an image for GPUs, and asks for none"
     severity = "warning" if by_runtime else None
     yield RULE.mistake(work.image.place, text, KNOW[work.kind], ASK[work.kind], severity)  # type: ignore[arg-type]
+
+
+def _is_named_gpu(work: Workload) -> bool:
+    told = f"{work.name} {work.built}".lower()
+    other = re.search(r"rocm|amd|intel|xpu|vulkan|cpu|metal", told)
+    return (
+        bool(re.search(r"(^|[^a-z])(gpu|cuda)([^a-z]|$)", told))
+        and not other
+        and "NVIDIA_VISIBLE_DEVICES" not in work.variables
+    )
 
 
 def _never_uses_one(work: Workload) -> bool:

@@ -27,6 +27,7 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     how = {
         "compose": "add shm_size: 8gb (or ipc: host)",
         "kubernetes": "mount an emptyDir with medium: Memory at /dev/shm",
+        "script": "add --shm-size=8gb (or --ipc=host) after docker run",
         "devcontainer": 'add "--shm-size=8gb" to runArgs',
     }[work.kind]
     place = work.image.place if work.image else work.place

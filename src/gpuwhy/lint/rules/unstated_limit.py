@@ -102,8 +102,9 @@ def _written(need: Need, others: list[Pin]) -> Iterator[Mistake]:
     if other is None or other.origin != "pip" or other.reference:
         return
     asked = f"{need.name}{other.specifier}" if other.specifier else f"{need.name} without a limit"
-    text = f"{need.pin.name} {need.version} needs {need.requirement}; {asked} lets newer ones in: {need.because}"
     forced = _forces(other, need)
+    does = "is asked for" if forced else "lets newer ones in"
+    text = f"{need.pin.name} {need.version} needs {need.requirement}; {asked} {does}: {need.because}"
     edit = Edit(f"{other.name}{other.specifier}", _joined(other, need)) if not other.version and not forced else None
     yield RULE.mistake(other.place, text, need.source, f'write "{_joined(other, need) if edit else need.requirement}"',
                        "error" if forced else "warning", edit)  # fmt: skip
@@ -133,14 +134,18 @@ def _comes(scope: Scope, need: Need) -> bool:
     """Whether the neighbour is installed without being named, and nothing that is pinned may hold it back."""
     if (
         not is_pinned(need.pin)
+        or scope.beside(need.name)
+        or scope.kind == "notebook"  # its machine has a NumPy already
+        or (scope.kind in ("dockerfile", "modal") and not scope.environment.pythons)
         or scope.environment.includes_unknown
         or scope.base.family in ("ngc", "pytorch", "tensorflow", "framework")
     ):
         return False
     if need.name == "numpy":
         brought = need.pin.name in _REQUIRES["numpy"] or any(p.name in known_limits.BRINGS_NUMPY for p in scope.pins)
-        held = [p for p in scope.environment.pins if p.name in known_limits.CAPS_NUMPY and p.name != need.pin.name]
-        return brought and not any(is_pinned(p) or p.origin == "conda" for p in held)
+        held = [p for p in scope.environment.pins if p.name != need.pin.name and is_pinned(p)]
+        conda = any(p.origin == "conda" for p in scope.environment.pins)
+        return brought and not conda and not any(known_limits.may_limit_numpy(p.name, p.version) for p in held)
     if need.name == "protobuf":
         return need.pin.name in _REQUIRES["protobuf"] and not any(p.origin == "conda" for p in scope.pins)
     return need.name == "torchvision"

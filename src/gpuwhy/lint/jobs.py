@@ -1,0 +1,115 @@
+"""Jobs in YAML: GitHub workflows, GitLab pipelines, SkyPilot tasks and cog.yaml, as environments."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.lint import requirements, scripts
+from gpuwhy.lint.sheet import Environment, Image, Include, Sheet
+from gpuwhy.lint.yamls import BadYamlError, Map, Node, Seq, Text, documents
+from gpuwhy.model.lint import Place, Problem
+
+_TEMPLATE = re.compile(r"\$\{\{.*?\}\}|\$\[\[.*?\]\]")
+
+
+def read_workflow(path: str, text: str) -> Sheet:
+    """A workflow of GitHub Actions: every job is a machine of its own."""
+    sheet, top = _top(path, text, "workflow")
+    for name, job in top.map("jobs").items():
+        if isinstance(job, Map):
+            stage = _job(path, str(name), job)
+            sheet.environments.append(stage)
+            for step in job.seq("steps"):
+                if isinstance(step, Map):
+                    _step(sheet, stage, step)
+    return sheet
+
+
+def _job(path: str, name: str, job: Map) -> Environment:
+    system = job.text("runs-on").lower()
+    known = {"windows": "windows", "ubuntu": "linux", "macos": "darwin"}
+    stage = Environment(path, system=next((known[k] for k in known if system.startswith(k)), ""))
+    image = job.at("container", "image") or job.at("container")
+    if isinstance(image, Text) and "$" not in image:
+        stage.image = Image(str(image), Place(path, image.line))
+    return stage
+
+
+def _step(sheet: Sheet, stage: Environment, step: Map) -> None:
+    version = step.text("with", "python-version")
+    if "setup-python" in step.text("uses") and re.fullmatch(r"3\.\d+", version):
+        stage.pythons, stage.python_from = (version,), f"the job sets up Python {version}"
+    _script(sheet, step.at("run"))
+
+
+def _script(sheet: Sheet, node: Node | None) -> None:
+    """Shell lines of a scalar; a block starts on the line after its key, as libyaml counts."""
+    if isinstance(node, Text):
+        text = _TEMPLATE.sub("$X", node)
+        scripts.fill(sheet, text, node.line + (1 if "\n" in node else 0), {})
+    for entry in node if isinstance(node, Seq) else []:
+        _script(sheet, entry)
+
+
+def read_gitlab(path: str, text: str) -> Sheet:
+    """A pipeline of GitLab: every job with a script."""
+    sheet, top = _top(path, text, "gitlab")
+    for job in top.values():
+        if not isinstance(job, Map) or not isinstance(job.at("script"), Text | Seq):
+            continue
+        stage = Environment(path, system="linux")
+        image = job.at("image", "name") or job.at("image") or top.at("image")
+        if isinstance(image, Text) and "$" not in image:
+            stage.image = Image(str(image), Place(path, image.line))
+        sheet.environments.append(stage)
+        for key in ("before_script", "script"):
+            _script(sheet, job.at(key))
+    return sheet
+
+
+def read_skypilot(path: str, text: str) -> Sheet:
+    """A task of SkyPilot: setup and run on one machine."""
+    sheet, top = _top(path, text, "skypilot")
+    stage = Environment(path, system="linux")
+    resources = top.map("resources")
+    if "accelerators" in resources:
+        stage.gpu = f"the task asks for accelerators (line {resources.line_of('accelerators')})"
+    image = resources.at("image_id")
+    if isinstance(image, Text) and image.startswith("docker:"):
+        stage.image = Image(str(image).removeprefix("docker:"), Place(path, image.line))
+    sheet.environments.append(stage)
+    for key in ("setup", "run"):
+        _script(sheet, top.at(key))
+    return sheet
+
+
+def read_cog(path: str, text: str) -> Sheet:
+    """Replicate's cog.yaml: packages, Python, and commands of the build."""
+    sheet, top = _top(path, text, "cog")
+    build = top.map("build")
+    stage = Environment(path, system="linux")
+    if build.text("gpu") == "true":
+        stage.gpu = f"cog.yaml asks for a GPU (line {build.line_of('gpu')})"
+    version = re.match(r"3\.\d+", build.text("python_version"))
+    if version:
+        stage.pythons, stage.python_from = (version[0],), f"cog.yaml asks for Python {version[0]}"
+    lines = (requirements.Logical(t.strip(), t.line) for t in build.seq("python_packages") if isinstance(t, Text))
+    requirements.fill(stage, sheet, iter([line for line in lines if line.text]))
+    file = build.at("python_requirements")
+    if isinstance(file, Text) and file:
+        stage.includes.append(Include(str(file), Place(path, file.line), must=False))
+    sheet.environments.append(stage)
+    for entry in build.seq("run"):
+        _script(sheet, entry.at("command") if isinstance(entry, Map) else entry)
+    return sheet
+
+
+def _top(path: str, text: str, kind: str) -> tuple[Sheet, Map]:
+    sheet = Sheet(path, kind)
+    try:
+        found = documents(text)
+    except BadYamlError as error:
+        sheet.problems.append(Problem(Place(path, error.line), str(error)))
+        return sheet, Map()
+    top = found[0] if found else None
+    return sheet, top if isinstance(top, Map) else Map()

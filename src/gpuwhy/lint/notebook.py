@@ -1,0 +1,45 @@
+"""Notebooks: the `!pip install` and `%pip install` lines of their cells."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+from gpuwhy.lint import scripts
+from gpuwhy.lint.sheet import Environment, Sheet
+from gpuwhy.model.lint import Place, Problem
+
+
+def read(path: str, text: str) -> Sheet:
+    """A Jupyter notebook; its lines are those of the JSON file."""
+    sheet = Sheet(path, "notebook")
+    sheet.environments.append(Environment(path, system="linux"))
+    try:
+        data = msgspec.json.decode(text.encode("utf-8", "replace"))
+    except (msgspec.DecodeError, RecursionError) as error:
+        sheet.problems.append(Problem(Place(path, 0), f"no JSON: {error}"))
+        return sheet
+    position = 0
+    for line in _shell_lines(data):
+        written = json.dumps(line, ensure_ascii=False)[1:-1]
+        at = text.find(written[:80], position)
+        position = at if at >= 0 else position
+        scripts.fill(sheet, line.lstrip("!% \t"), text.count("\n", 0, position) + 1, {})
+    return sheet
+
+
+def _shell_lines(data: Any) -> list[str]:
+    """Lines that a shell gets, joined where they go on."""
+    cells = data.get("cells", []) if isinstance(data, dict) else []
+    out: list[str] = []
+    for cell in cells if isinstance(cells, list) else []:
+        source = cell.get("source", []) if isinstance(cell, dict) and cell.get("cell_type") == "code" else []
+        text = "".join(s for s in source if isinstance(s, str)) if isinstance(source, list) else str(source)
+        if text.startswith(("%%bash", "%%sh", "!%%")):
+            out += text.split("\n")[1:]
+        else:
+            out += [line.strip() for line in re.sub(r"\\\n", " ", text).split("\n") if re.match(r"\s*[!%]", line)]
+    return out

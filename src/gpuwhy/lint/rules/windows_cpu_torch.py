@@ -1,0 +1,29 @@
+"""torch from the default index on Windows, where a GPU is meant: it has no CUDA there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import holds_only
+from gpuwhy.model.lint import Mistake, Rule
+
+RULE = Rule("windows-cpu-torch", "error", "torch of the default index on Windows, where a GPU is meant: it has no CUDA")
+_KNOW = source(
+    "wheels of torch on the package index", "those for Windows are built without CUDA; PyTorch's index has others"
+)
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """The first torch that a Windows script installs, unless another line takes it from PyTorch's index."""
+    stage = scope.environment
+    if stage.system != "windows" or not scope.gpu_meant or stage.other_index:
+        return
+    found = [pin for pin in stage.pins if pin.name == "torch" and pin.origin == "pip" and not pin.limits]
+    if any(pin.variant or pin.reference or any(holds_only(i.url) == "torch" for i in pin.indexes) for pin in found):
+        return
+    for pin in found[:1]:
+        text = f"torch{pin.specifier} of the default index has no CUDA on Windows, and {scope.gpu_meant}"
+        fix = "install it with --index-url https://download.pytorch.org/whl/cu126 (or another CUDA)"
+        yield RULE.mistake(pin.place, text, _KNOW, fix)
