@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "prove": {"knowledge", "model"},  # which experiment next, and what the outcomes prove; pure
     "cli": {
         "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint",
+        "fleet",
     },
     "guard": {"inside"},
     "inside": {"app", "logs", "render", "model"},  # in the user's own process; app and logs only once there is an error
@@ -47,6 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "causes": {"model", "knowledge"},
     "plan": {"model", "knowledge"},
     "lint": {"model", "knowledge"},
+    "fleet": {"host", "model", "border"},  # many nodes: what each says in a line, and who differs
     "reason": {"model"},
     "shell": {"model", "knowledge"},  # the gate for every printed command
     "probe": {"host", "model"},
@@ -77,6 +79,7 @@ THIRD_PARTY_ALLOWED = {
     ("binary/zst.py", "compression"): "the standard library of Python 3.14; older ones are told so",
     ("symptoms/scan.py", "hyperscan"): "an extra: the fast engine, with a fallback",
     ("pytest_plugin.py", "pytest"): "it is pytest that loads it",
+    ("fleet/ray_cluster.py", "ray"): "an extra: `fleet --ray`, in a process of its own",
 }
 
 

@@ -13,7 +13,21 @@ from gpuwhy.border.child import end_all
 from gpuwhy.border.plain import one_line
 
 HEALTHY, FOUND, USAGE, FAILED, PERHAPS = 0, 1, 2, 3, 4
-COMMANDS = ("check", "explain", "run", "record", "cause", "inspect", "releases", "code", "plan", "fix", "lint", "prove")
+COMMANDS = (
+    "check",
+    "explain",
+    "run",
+    "record",
+    "cause",
+    "inspect",
+    "releases",
+    "code",
+    "plan",
+    "fix",
+    "lint",
+    "prove",
+    "fleet",
+)
 
 
 def say(text: str) -> None:
@@ -120,10 +134,10 @@ def _run(argv: list[str]) -> int:
     parser = _Parser(prog="gpuwhy", description="Why does my GPU stack fail, and what do I do about it?")
     parser.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    from gpuwhy.cli import cause, check, explain, fix, inspect, lint, plan, prove, record, releases, run
+    from gpuwhy.cli import cause, check, explain, fix, fleet, inspect, lint, plan, prove, record, releases, run
     from gpuwhy.cli import code as codes
 
-    for module in (check, explain, run, record, cause, inspect, releases, codes, plan, fix, lint, prove):
+    for module in (check, explain, run, record, cause, inspect, releases, codes, plan, fix, lint, prove, fleet):
         module.add(commands)
     argv, rest = run.split(argv)
     try:

@@ -32,6 +32,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--image", default="", metavar="NAME", help="which image or platform of --root's several")
     add_elsewhere(parser)
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
+    parser.add_argument("--jsonl", action="store_true", help="one line for `gpuwhy fleet compare` (gpuwhy.node/1)")
+    parser.add_argument(
+        "--node", default="", metavar="NAME", help="what --jsonl calls this machine instead of an alias"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="every fact with its source, and every verdict")
     parser.set_defaults(go=go)
 
@@ -60,10 +64,17 @@ def add_elsewhere(parser: argparse.ArgumentParser) -> None:
 
 def go(options: argparse.Namespace) -> int:
     """Observe, judge, print."""
+    if options.jsonl and not options.recording:
+        options.recording = os.environ.get("GPUWHY_FROM")  # a node that answers as a recorded machine
     run = diagnose(options)
     if options.python and not run.found_python:
         raise UsageError(f"--python {options.python}: {run.why_no_python}")
     report = run.report()
+    if options.jsonl:
+        from gpuwhy.cli.fleet import node_line
+
+        write(node_line(run, report, options.node))
+        return exit_code(report)
     if options.json:
         from gpuwhy.render.json import render as as_json
 

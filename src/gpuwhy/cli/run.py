@@ -33,8 +33,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """What is ours, and what follows the first `--` of a `run` or a `prove`."""
-    if argv[:1] not in (["run"], ["prove"]) or "--" not in argv:
+    """What is ours, and what follows the first `--` of a `run`, a `prove` or a `fleet`."""
+    if argv[:1] not in (["run"], ["prove"], ["fleet"]) or "--" not in argv:
         return argv, []
     place = argv.index("--")
     return argv[:place], argv[place + 1 :]

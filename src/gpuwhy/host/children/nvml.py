@@ -199,6 +199,23 @@ def fabric(nvml, gpu):
     return FABRIC[info.state]
 
 
+def clocks(nvml, gpu):
+    """The highest SM clock in MHz, and the one that somebody set, where that can be told."""
+    limit = guarded(nvml, lambda n: int(n.nvmlDeviceGetApplicationsClock(gpu, n.NVML_CLOCK_SM)))
+    return {"max": int(nvml.nvmlDeviceGetMaxClockInfo(gpu, nvml.NVML_CLOCK_SM)), "limit": limit}
+
+
+def power(nvml, gpu):
+    """The enforced power limit in watts."""
+    return {"limit": int(nvml.nvmlDeviceGetEnforcedPowerLimit(gpu)) // 1000}
+
+
+def ecc_mode(nvml, gpu):
+    """Whether error correction is on, and whether that changes at the next reset."""
+    now, then = (bool(one) for one in nvml.nvmlDeviceGetEccMode(gpu))
+    return ("on" if now else "off") + ("" if now == then else ", %s after a reset" % ("on" if then else "off"))
+
+
 def driver_model(nvml, gpu):
     """WDDM or TCC, on Windows: a card in TCC mode drives no display and gives processes all its memory."""
     return {0: "WDDM", 1: "TCC", 2: "MCDM"}[nvml.nvmlDeviceGetCurrentDriverModel(gpu)]
@@ -206,6 +223,7 @@ def driver_model(nvml, gpu):
 
 QUERIES = (
     name, uuid, pci, capability, memory, compute_mode, mig, processes, ecc, pages, rows, throttle, pcie, nvlink,
+    clocks, power, ecc_mode,
     *((driver_model,) if WINDOWS else ()), fabric,
 )  # fmt: skip
 

@@ -1,0 +1,282 @@
+"""`gpuwhy fleet`: which node differs, and does that explain the failure?"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from gpuwhy.border import reading
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, say
+from gpuwhy.cli.check import paper, write
+
+if TYPE_CHECKING:
+    from gpuwhy.app import Report, Run
+    from gpuwhy.fleet.compare import Answer, Fleet, Silent
+    from gpuwhy.fleet.read import Heard
+    from gpuwhy.run.launch import Launched
+
+FORMS = ("slurm", "comma", "lines", "kubernetes")
+_GENERIC = re.compile(r"(nodes?|fleet|all|out|output|answers?|stdin|-|\d+)", re.IGNORECASE)
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("fleet", help="which node differs from the others, and does that explain a failure?")
+    parser.add_argument("--ray", nargs="?", const="", metavar="ADDRESS", help="ask every node of a Ray cluster")
+    parser.add_argument("--ray-child", metavar="ADDRESS", help=argparse.SUPPRESS)
+    add_asking(parser)
+    parser.set_defaults(go=ray)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    compare = actions.add_parser("compare", help="compare what `gpuwhy check --jsonl` printed on each node")
+    compare.add_argument("files", nargs="+", metavar="FILE", help="lines of any launcher; - is standard input")
+    add_comparison(compare)
+    compare.set_defaults(go=go)
+    collect = actions.add_parser(
+        "collect",
+        help="have a launcher ask every node, and compare: gpuwhy fleet collect -- srun -N4 --ntasks-per-node=1",
+        usage="gpuwhy fleet collect [options] -- LAUNCHER [ARG ...]",
+    )
+    add_asking(collect)
+    collect.set_defaults(go=launch)
+
+
+def add_asking(parser: argparse.ArgumentParser) -> None:
+    """The options of what asks the nodes itself."""
+    parser.add_argument("-o", "--output", metavar="FILE", help="keep the answers too, for `fleet compare`")
+    parser.add_argument("--seconds", type=float, default=120.0, metavar="S", help="how long to wait for answers (120)")
+    add_comparison(parser)
+
+
+def add_comparison(parser: argparse.ArgumentParser) -> None:
+    """The options of every comparison."""
+    parser.add_argument("--baseline", metavar="FILE", help="hold every node against this answer (or these)")
+    parser.add_argument(
+        "--nodes", metavar="LIST", help="the nodes that were asked: gpu[001-016], or a file of names: who is silent"
+    )
+    parser.add_argument(
+        "--exclude", choices=FORMS, help="print only the nodes to keep a job away from, as the scheduler reads them"
+    )
+    parser.add_argument("--json", action="store_true", help="the comparison as JSON (gpuwhy.fleet/1)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="every odd node, every difference, every name")
+
+
+def node_line(run: Run, report: Report, node: str = "") -> str:
+    """This machine's answer in one line; its name is an alias unless it is given."""
+    import time
+
+    from gpuwhy.border.shared import machine_name
+    from gpuwhy.fleet import facts, line, look
+    from gpuwhy.fleet.names import alias
+    from gpuwhy.render.json import report_dict
+
+    seen = {**facts.of_machine(run.facts), **look.at_host(run.host)}
+    name = line.clean_name(node) if node else alias(machine_name())
+    return line.encoded(name, time.time(), report_dict(report), seen, facts.families(run.facts)) + "\n"
+
+
+def go(options: argparse.Namespace) -> int:
+    """Read, compare, print."""
+    from gpuwhy.fleet.read import Heard
+
+    heard = Heard()
+    for path in options.files:
+        _hear(path, heard)
+    return finish(options, heard, ", ".join(options.files[:3]))
+
+
+def launch(options: argparse.Namespace) -> int:
+    """Have a launcher ask, and compare what comes."""
+    from gpuwhy.fleet.line import MOST
+    from gpuwhy.fleet.read import Heard, take
+
+    argv = command(options.rest)
+    heard = Heard()
+    launched = _started(argv, options.seconds, MOST)
+    for number, line in enumerate(launched.lines(), 1):
+        take(heard, line.data, f"line {number} of {argv[0]}", line.time)
+    if launched.out_of_time:
+        say(f"gpuwhy: {argv[0]} was ended after {options.seconds:g} s; what had come is compared")
+    if not heard.answers:
+        last = f"; its last words: {heard.noise[-1]}" if heard.noise else ""
+        raise UsageError(f"{shlex.join(argv)[:200]}: no node answered (exit code {launched.code}){last}")
+    _keep(options.output, heard)
+    return finish(options, heard, argv[0])
+
+
+def command(rest: list[str]) -> list[str]:
+    """The launcher with what it has to start on each node; somebody who names gpuwhy knows better."""
+    if not rest:
+        raise UsageError("collect with what? gpuwhy fleet collect -- srun -N4 --ntasks-per-node=1")
+    return rest if any("gpuwhy" in word for word in rest) else [*rest, "gpuwhy", "check", "--jsonl"]
+
+
+def _started(argv: list[str], seconds: float, most: int) -> Launched:
+    from gpuwhy.run.launch import Launched
+
+    try:
+        return Launched(argv, seconds, most)
+    except OSError as error:
+        raise UsageError(f"cannot start {argv[0]}: {error.strerror}") from error
+
+
+def _keep(path: str | None, heard: Heard) -> None:
+    """The answers as they came, with who and when, for another comparison."""
+    if not path:
+        return
+    from gpuwhy.border.writing import keep
+    from gpuwhy.fleet.read import kept
+
+    try:
+        keep(path, b"".join(kept(heard)))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def ray(options: argparse.Namespace) -> int:
+    """Ask every node of a Ray cluster; Ray itself runs in a child that cannot hold us."""
+    if options.ray_child is not None:
+        return _ray_child(options)
+    if options.ray is None:
+        raise UsageError("fleet what? compare FILE…, collect -- LAUNCHER…, or --ray [ADDRESS]; see gpuwhy fleet --help")
+    from gpuwhy.fleet.line import MOST
+    from gpuwhy.fleet.ray_answers import Cluster
+
+    argv = [sys.executable, "-m", "gpuwhy", "fleet", f"--ray-child={options.ray}", f"--seconds={options.seconds:g}"]
+    cluster = Cluster()
+    launched = _started(argv, options.seconds + 30, MOST * 2)
+    for line in launched.lines():
+        cluster.take(line.data, line.time)
+    if not cluster.nodes:
+        raise UsageError(f"--ray {options.ray or 'auto'}: {cluster.why or 'no answer within the time'}")
+    _keep(options.output, cluster.heard)
+    return finish(options, cluster.heard, "Ray", cluster.silent(options.seconds))
+
+
+def _ray_child(options: argparse.Namespace) -> int:
+    from gpuwhy.fleet.ray_cluster import NoRayError, ask
+
+    try:
+        for line in ask(options.ray_child, options.seconds):
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
+    except NoRayError as error:
+        raise UsageError(str(error)) from error
+    return HEALTHY
+
+
+def finish(options: argparse.Namespace, heard: Heard, where: str, also: Sequence[Silent] = ()) -> int:
+    """Compare what was heard, print it, and say by the exit code what came of it."""
+    from gpuwhy.fleet.compare import compare
+    from gpuwhy.fleet.read import named, silent
+
+    expected = _expected(options.nodes) if options.nodes else []
+    quiet = [*also, *silent(heard, expected)]
+    if not heard.answers and not quiet:
+        why = f"; {heard.bad[0]}" if heard.bad else "; it should hold what `gpuwhy check --jsonl` prints"
+        raise UsageError(f"no node's answer in {where}{why}")
+    answers = named(heard.answers, expected)
+    fleet = compare(answers, quiet, _baseline(options.baseline), options.baseline or "")
+    show(options, _with_bad(fleet, heard))
+    return exit_code(fleet)
+
+
+def _with_bad(fleet: Fleet, heard: Heard) -> Fleet:
+    import msgspec
+
+    return msgspec.structs.replace(fleet, unreadable=tuple(heard.bad), unreadable_count=heard.bad_count)
+
+
+def exit_code(fleet: Fleet) -> int:
+    """1: a node is silent, broken, or differs in what can fail a job. 4: it differs otherwise. 0: equal and well."""
+    if fleet.bad or any(group.status == "broken" for group in fleet.groups):
+        return FOUND
+    return PERHAPS if fleet.odd else HEALTHY
+
+
+def show(options: argparse.Namespace, fleet: Fleet) -> None:
+    """Print as was asked for."""
+    if options.exclude:
+        write(excluded(fleet.bad, options.exclude))
+    elif options.json:
+        from gpuwhy.render.fleet_json import render as as_json
+
+        write(as_json(fleet))
+    else:
+        from gpuwhy.fleet.kinds import title
+        from gpuwhy.fleet.names import fold
+        from gpuwhy.render.fleet import render as as_text
+
+        write(as_text(fleet, paper(), fold, title, options.verbose))
+
+
+def excluded(names: Iterable[str], form: str) -> str:
+    """The names as a scheduler reads them; raises UsageError where only aliases are known."""
+    import json
+
+    from gpuwhy.fleet.names import fold
+
+    names = list(names)
+    if unnamed := [name for name in names if re.fullmatch(r"node-[0-9a-f]{12}", name)]:
+        raise UsageError(f"--exclude: {unnamed[0]} is an alias; name the nodes that were asked with --nodes LIST")
+    if form == "kubernetes":
+        return json.dumps({"key": "kubernetes.io/hostname", "operator": "NotIn", "values": names}) + "\n"
+    text = {"slurm": fold(names), "comma": ",".join(names), "lines": "\n".join(names)}[form]
+    return f"{text}\n" if text else ""
+
+
+def _hear(path: str, heard: Heard) -> None:
+    """One file; where it holds one answer and no name, the file's own name is the node's."""
+    import msgspec
+
+    from gpuwhy.fleet.read import of_lines
+
+    before = len(heard.answers)
+    of_lines(_lines(path), path, heard)
+    stem = os.path.basename(path).split(".jsonl")[0].removesuffix(".json").removesuffix(".out").removesuffix(".log")
+    if len(heard.answers) == before + 1 and not heard.answers[-1].label and not _GENERIC.fullmatch(stem):
+        heard.answers[-1] = msgspec.structs.replace(heard.answers[-1], label=_clean(stem))
+
+
+def _clean(name: str) -> str:
+    from gpuwhy.fleet.line import clean_name
+
+    return clean_name(name)
+
+
+def _lines(path: str) -> Iterator[bytes | None]:
+    from gpuwhy.cli.explain import _opened
+    from gpuwhy.fleet.line import MOST
+
+    try:
+        with _opened(path) as file:
+            yield from reading.lines(file, MOST)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _expected(given: str) -> list[str]:
+    """The names of a list, or of a file of names."""
+    from gpuwhy.cli.check import read_bytes
+    from gpuwhy.fleet.names import TooManyError, expand
+
+    text = read_bytes(given).decode("utf-8", "replace") if os.path.isfile(given) or given == "-" else given
+    try:
+        return expand(text)
+    except TooManyError as error:
+        raise UsageError(f"--nodes: {error}") from error
+
+
+def _baseline(path: str | None) -> list[Answer]:
+    from gpuwhy.fleet.read import of_lines
+
+    if not path:
+        return []
+    heard = of_lines(_lines(path), path)
+    if not heard.answers:
+        raise UsageError(f"--baseline {path}: no answer in it{'; ' + heard.bad[0] if heard.bad else ''}")
+    return heard.answers

@@ -1,0 +1,122 @@
+"""Read: lines from any launcher to answers; what stands before an answer may name the node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from gpuwhy.border.plain import one_line
+from gpuwhy.fleet.line import BEGINS, MOST, BadLineError, clean_name, decoded
+from gpuwhy.fleet.names import alias
+from gpuwhy.model.fleet import Answer, Silent
+
+MOST_NOISE = 2000
+_LABELS = (
+    re.compile(r"\[pod/(?P<name>[a-z0-9][a-z0-9.-]{0,252})(?:/[a-z0-9.-]{1,252})?\]\s*"),  # kubectl logs --prefix
+    re.compile(r"\((?:[^()]{0,80}?,\s*)?ip=(?P<name>[0-9a-fA-F.:]{3,45})\)\s*"),  # Ray
+    re.compile(r"(?P<name>[A-Za-z0-9][\w.-]{0,252}) \| [A-Z]{2,12} \| rc=\d+ \| \(stdout\) ?"),  # ansible -o
+    re.compile(r"(?P<name>[A-Za-z0-9][\w.-]{0,252}): ?"),  # pdsh, clush
+)
+_COMPLAINT = re.compile(
+    r"(?:pdsh@[\w.-]+|clush|srun: error|mpirun|ssh: connect to host|ansible)[: ]+(?P<name>[A-Za-z0-9][\w.-]{0,252})"
+    r"(?=: | port )"
+)
+
+
+class Heard(msgspec.Struct):
+    """What came from the nodes: answers, lines that are none, and words of launchers."""
+
+    answers: list[Answer] = []
+    bad: list[str] = []
+    bad_count: int = 0
+    noise: list[str] = []
+    raw: list[bytes] = []  # the answers as they came, where somebody notes when
+
+    def complain(self, where: str, why: str) -> None:
+        """Note a line that cannot be used."""
+        self.bad_count += 1
+        if len(self.bad) < 20:
+            self.bad.append(f"{where}: {why}")
+
+
+def label_of(before: str) -> str:
+    """The node that the words before an answer name; "" for none: a bare number is a rank, not a node."""
+    before = before.lstrip()
+    for shape in _LABELS:
+        found = shape.fullmatch(before)
+        if found and not found["name"].isdigit():
+            return clean_name(found["name"])
+    return ""
+
+
+def take(heard: Heard, line: bytes | None, where: str, received: float = 0.0) -> None:
+    """Add one line of a launcher's output."""
+    if line is None:
+        heard.complain(where, f"longer than {MOST >> 20} MiB")
+        return
+    begins = BEGINS.search(line[:4096])
+    if not begins:
+        text = one_line(line[:400].decode("utf-8", "replace")).strip()
+        if text and len(heard.noise) < MOST_NOISE:
+            heard.noise.append(text)
+        return
+    try:
+        answer = decoded(line[begins.start() :])
+    except BadLineError as error:
+        heard.complain(where, str(error))
+        return
+    label = label_of(line[: begins.start()].decode("utf-8", "replace")) or answer.label
+    changed = {"label": label, **({"received": received} if received else {})}
+    heard.answers.append(msgspec.structs.replace(answer, **changed))
+    if received:
+        heard.raw.append(line[begins.start() :].strip())
+
+
+def kept(heard: Heard) -> Iterator[bytes]:
+    """The answers as lines again, with who and when by the clock here."""
+    for raw, answer in zip(heard.raw, heard.answers, strict=True):
+        more = msgspec.json.encode({"received": answer.received, **({"label": answer.label} if answer.label else {})})
+        yield raw.rstrip(b"}") + b"}" * (len(raw) - len(raw.rstrip(b"}")) - 1) + b"," + more[1:] + b"\n"
+
+
+def of_lines(lines: Iterable[bytes | None], where: str, heard: Heard | None = None) -> Heard:
+    """Everything in a file."""
+    heard = heard or Heard()
+    for number, line in enumerate(lines, 1):
+        if line is None or line.strip():
+            take(heard, line, f"{where}:{number}")
+    return heard
+
+
+def named(answers: Iterable[Answer], names: Iterable[str]) -> Iterator[Answer]:
+    """The answers with the names of those nodes whose aliases are known."""
+    known = {alias(name): name for name in names}
+    for answer in answers:
+        name = known.get(answer.node, "")
+        yield msgspec.structs.replace(answer, label=name) if name and not answer.label else answer
+
+
+def silent(heard: Heard, expected: Iterable[str]) -> list[Silent]:
+    """The nodes that were expected, or that a launcher complains of, and did not answer; with its last word on them."""
+    answered = {one for answer in heard.answers for one in (answer.node, *_spellings(answer.name))}
+    said: dict[str, str] = {}
+    for text in heard.noise:
+        found = _COMPLAINT.match(text)
+        if found and not found["name"].isdigit():
+            said[found["name"]] = text
+    out = []
+    for name in dict.fromkeys([*expected, *said]):
+        if not answered.intersection((name, alias(name), *_spellings(name))):
+            out.append(Silent(clean_name(name), said.get(name) or _mentions(heard.noise, name)))
+    return out
+
+
+def _spellings(name: str) -> tuple[str, str]:
+    return name, name.split(".", 1)[0] if not re.fullmatch(r"[\d.]+", name) else name
+
+
+def _mentions(noise: list[str], name: str) -> str:
+    word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
+    return next((text for text in reversed(noise) if word.search(text)), "")

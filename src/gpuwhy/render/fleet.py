@@ -1,0 +1,115 @@
+"""The fleet for a person: who is odd and why, who said nothing, then the groups of equal nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from gpuwhy.model.fleet import Differs, Fleet, Group, Odd, Value, is_grave
+from gpuwhy.render.terminal import Paper, put
+
+Fold = Callable[[Sequence[str]], str]
+Title = Callable[[str], str]
+MOST_ODD, MOST_ROWS, MOST_SILENT = 20, 6, 20
+_MARK = {"healthy": "✓", "broken": "✗", "degraded": "!", "unknown": "?"}
+_COLOUR = {"healthy": "32", "broken": "31", "degraded": "33", "unknown": "36"}
+
+
+def render(fleet: Fleet, paper: Paper, fold: Fold, title: Title, verbose: bool = False) -> str:
+    """The whole comparison; `fold` writes many names in few signs, `title` names a fact."""
+    lines = [*_head(fleet, paper), ""]
+    for one in fleet.odd[: None if verbose else MOST_ODD]:
+        lines += [*_odd(one, paper, title, verbose), ""]
+    if len(fleet.odd) > MOST_ODD and not verbose:
+        lines += [f"  and {len(fleet.odd) - MOST_ODD} more odd nodes (--verbose lists them)", ""]
+    lines += _silent(fleet, paper, verbose)
+    lines += ["groups of equal nodes", *(row for group in fleet.groups for row in _group(group, paper, fold, verbose))]
+    lines += _notes(fleet, paper, title, verbose)
+    return put(lines, paper)
+
+
+def _head(fleet: Fleet, paper: Paper) -> list[str]:
+    grave = [one for one in fleet.odd if is_grave(one)]
+    mark, colour = ("✗", "1;31") if grave or fleet.silent else ("!", "1;33") if fleet.odd else ("✓", "1;32")
+    if not grave and not fleet.silent and any(group.status == "broken" for group in fleet.groups):
+        mark, colour = "✗", "1;31"
+    return [paper.tint(colour, line) for line in paper.wrap(headline(fleet), f"{mark} ", "  ")]
+
+
+def headline(fleet: Fleet) -> str:
+    """The answer in one sentence."""
+    total = fleet.nodes + len(fleet.silent)
+    nodes = f"{total:,} node{'s' * (total != 1)}"
+    against = f"differ{{}} from {fleet.baseline}" if fleet.baseline else "differ{} from the others"
+    grave = [one for one in fleet.odd if is_grave(one)]
+    said = []
+    if grave:
+        which = grave[0].node if len(grave) == 1 else f"{len(grave):,} of {nodes}"
+        said.append(f"{which} {against.format('s' if len(grave) == 1 else '')} in what can make a job fail")
+    elif fleet.odd:
+        which = fleet.odd[0].node if len(fleet.odd) == 1 else f"{len(fleet.odd):,} of {nodes}"
+        said.append(f"{which} {against.format('s' if len(fleet.odd) == 1 else '')}, in nothing known to fail jobs")
+    if fleet.silent:
+        first = fleet.silent[0].node if len(fleet.silent) == 1 else f"{len(fleet.silent):,} of {nodes}"
+        said.append(f"{first} gave no answer")
+    broken = [group for group in fleet.groups if group.status == "broken"]
+    if not said and broken:
+        said.append(f"{sum(len(group.nodes) for group in broken):,} of {nodes} broken alike: {broken[0].headline}")
+    return "; ".join(said) or f"{nodes}, all equal in what was compared"
+
+
+def _odd(one: Odd, paper: Paper, title: Title, verbose: bool) -> Iterator[str]:
+    yield paper.tint("1", f"odd    {one.node}")
+    rows = one.differs if verbose else one.differs[:MOST_ROWS]
+    for row in rows:
+        yield from paper.wrap(_sentence(row, title), "  ", "    ")
+    if len(rows) < len(one.differs):
+        yield f"  and {len(one.differs) - len(rows)} smaller differences (--verbose)"
+
+
+def _sentence(row: Differs, title: Title) -> str:
+    usual = f"{show(row.others)} on {row.same} of {row.known}" if row.known else show(row.others)
+    why = f" → {'this is' if row.shown else 'can be'} {row.explains}" if row.explains else ""
+    return f"{title(row.fact)}: {show(row.value)}, others {usual}{why}"
+
+
+def show(value: Value) -> str:
+    """A value in words; -1 stands for no limit."""
+    if value == -1:
+        return "unlimited"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "not seen" if value is None else str(value)[:120]
+
+
+def _silent(fleet: Fleet, paper: Paper, verbose: bool) -> Iterator[str]:
+    for one in fleet.silent[: None if verbose else MOST_SILENT]:
+        yield from paper.wrap(f"no answer  {one.node}" + (f": {one.why}" if one.why else ""), "", "    ")
+    if len(fleet.silent) > MOST_SILENT and not verbose:
+        yield f"  and {len(fleet.silent) - MOST_SILENT} more without an answer"
+    if fleet.silent:
+        yield ""
+
+
+def _group(group: Group, paper: Paper, fold: Fold, verbose: bool) -> list[str]:
+    names = fold(group.nodes)
+    names = names if verbose or len(names) <= 60 else f"{names[:57]}…"
+    mark = paper.tint(_COLOUR[group.status], _MARK[group.status])
+    first = f"  {mark} {len(group.nodes):>6,}  {names}"
+    cause = f"; {group.causes[0].id}" if group.causes else ""
+    return [first, *paper.wrap(group.describes + cause, " " * 12, " " * 12)]
+
+
+def _notes(fleet: Fleet, paper: Paper, title: Title, verbose: bool) -> Iterator[str]:
+    if fleet.scattered:
+        names = ", ".join(title(one.fact) for one in fleet.scattered[:8])
+        yield from paper.wrap(f"no common value, so not compared: {names}", "  ", "    ")
+    if fleet.unseen:
+        some = list(fleet.unseen.items())[: None if verbose else 5]
+        words = ", ".join(f"{title(fact)} on {count:,}" for fact, count in some)
+        yield from paper.wrap(f"could not be seen: {words}", "  ", "    ")
+    if fleet.repeated:
+        yield from paper.wrap(f"answered more than once, the last counts: {len(fleet.repeated):,} nodes", "  ", "    ")
+    if len(fleet.versions) > 1:
+        yield from paper.wrap(f"asked by different releases of gpuwhy: {', '.join(fleet.versions)}", "  ", "    ")
+    if fleet.unreadable_count:
+        yield from paper.wrap(f"{fleet.unreadable_count} lines are no answers: {fleet.unreadable[0]}", "  ", "    ")

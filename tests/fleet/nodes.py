@@ -1,0 +1,30 @@
+"""Nodes for tests: answers of recorded hosts, and small changes of them."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from gpuwhy.cli.fleet import node_line
+from gpuwhy.fleet.line import decoded
+from gpuwhy.model.fleet import Answer
+from tests.hosts import hosts
+
+
+@cache
+def line(host: str = "h200-wheels") -> str:
+    run = hosts.run(host)
+    return node_line(run, run.report(), "node-x")
+
+
+def changed(node: str, facts: dict[str, Any] | None = None, host: str = "h200-wheels", **more: Any) -> str:
+    """The line of a recorded host under another name, some facts changed; None takes one away."""
+    value = json.loads(line(host))
+    kept = {**value["facts"], **(facts or {})}
+    value["facts"] = {name: one for name, one in kept.items() if one is not None}
+    return json.dumps({**value, "node": node, **more})
+
+
+def answer(node: str, facts: dict[str, Any] | None = None, host: str = "h200-wheels", **more: Any) -> Answer:
+    return decoded(changed(node, facts, host, **more).encode())

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+
+from tests.fleet.nodes import changed
+from tests.test_architecture import SRC
+
+
+def gpuwhy(*argv, given="", **environ):
+    import os
+
+    done = subprocess.run(
+        [sys.executable, "-m", "gpuwhy", *argv],
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environ},
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture
+def files(tmp_path):
+    for n in range(4):
+        (tmp_path / f"gpu{n}.jsonl").write_text(changed("node-0", {"lib.nccl": "2.1"} if n == 2 else None) + "\n")
+    return tmp_path
+
+
+def names(files):
+    return sorted(map(str, files.glob("gpu*.jsonl")))
+
+
+def test_check_jsonl_is_one_line(tmp_path):
+    code, out, _ = gpuwhy("check", "--jsonl", "--node", "gpu1")
+    assert code in (0, 1, 4)
+    assert out.count("\n") == 1
+    assert json.loads(out)["node"] == "gpu1"
+
+
+def test_the_odd_file_is_named_by_its_name(files):
+    code, out, _ = gpuwhy("fleet", "compare", *names(files))
+    assert code == 1
+    assert out.startswith("✗ gpu2 differs from the others")
+    assert "NCCL: 2.1, others 2.28.9 on 3 of 4 → can be distributed.nccl" in out
+
+
+def test_json_keeps_the_contract(files):
+    code, out, _ = gpuwhy("fleet", "compare", *names(files), "--json", "--nodes", "gpu[0-4]")
+    value = json.loads(out)
+    jsonschema.validate(value, json.loads((SRC.parent.parent / "docs" / "fleet.schema.json").read_text()))
+    assert code == 1
+    assert value["odd"][0]["node"] == "gpu2"
+    assert value["odd"][0]["differs"][0]["explains"] == "distributed.nccl"
+    assert value["silent"] == ["gpu4"]
+    jsonschema.validate(
+        json.loads((files / "gpu1.jsonl").read_text()),
+        json.loads((SRC.parent.parent / "docs" / "node.schema.json").read_text()),
+    )
+
+
+@pytest.mark.parametrize(
+    "form, text",
+    [
+        ("slurm", "gpu[2,4]\n"),
+        ("comma", "gpu4,gpu2\n"),
+        ("lines", "gpu4\ngpu2\n"),
+        ("kubernetes", '{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["gpu4", "gpu2"]}\n'),
+    ],
+)
+def test_the_list_for_the_scheduler(files, form, text):
+    code, out, _ = gpuwhy("fleet", "compare", *names(files), "--exclude", form, "--nodes", "gpu[0-4]")
+    assert (code, out) == (1, text)
+
+
+def test_an_alias_is_never_given_to_a_scheduler():
+    lines = "".join(changed(f"node-{n:012x}", {"lib.nccl": "2.1"} if n == 1 else None) + "\n" for n in range(4))
+    code, out, err = gpuwhy("fleet", "compare", "-", "--exclude", "slurm", given=lines)
+    assert (code, out) == (2, "")
+    assert "--nodes" in err
+
+
+def test_exit_codes(files, tmp_path):
+    assert gpuwhy("fleet", "compare", *names(files)[:2])[0] == 0
+    (tmp_path / "gpu9.jsonl").write_text(changed("x", {"host.kernel": "5.4"}))
+    assert gpuwhy("fleet", "compare", *names(files)[:2], str(tmp_path / "gpu9.jsonl"))[0] == 4
+    assert gpuwhy("fleet", "compare", "-", given="nothing here\n")[0] == 2
+    assert gpuwhy("fleet", "compare", str(tmp_path / "not-there"))[0] == 2

@@ -1,0 +1,80 @@
+"""Launchers, as stand-ins that print what the real ones print around a node's line."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+import pytest
+
+from gpuwhy.cli.fleet import command
+from gpuwhy.fleet.line import decoded
+from gpuwhy.run.launch import Launched
+from tests.fleet.nodes import changed
+from tests.fleet.test_cli import gpuwhy
+
+STAND_IN = """#!{python}
+import sys, time
+for prefix, line, err in {lines!r}:
+    (sys.stderr if err else sys.stdout).write(prefix + line + "\\n")
+    sys.stdout.flush()
+{rest}
+"""
+
+
+@pytest.fixture
+def launcher(tmp_path):
+    def make(name, lines, rest=""):
+        path = tmp_path / name
+        path.write_text(STAND_IN.format(python=sys.executable, lines=lines, rest=rest))
+        path.chmod(0o755)
+        return str(path)
+
+    return make
+
+
+def test_what_is_started_on_each_node():
+    assert command(["srun", "-N4"]) == ["srun", "-N4", "gpuwhy", "check", "--jsonl"]
+    given = ["srun", "-N4", "/opt/x/bin/gpuwhy", "check", "--jsonl", "--node", "a"]
+    assert command(given) == given
+
+
+@pytest.mark.parametrize("shape", ["{}: ", "[pod/{}/check] ", "{} | CHANGED | rc=0 | (stdout) "])
+def test_launchers_that_name_the_node(launcher, shape, tmp_path):
+    lines = [(shape.format(f"gpu{n}"), changed("x", {"lib.nccl": "2.1"} if n == 1 else None), False) for n in range(4)]
+    lines.append(("", "srun: error: gpu5: task 4: Exited with exit code 127", True))
+    kept = tmp_path / "kept.jsonl"
+    code, out, err = gpuwhy("fleet", "collect", "--json", "-o", str(kept), "--", launcher("srun", lines))
+    assert code == 1, err
+    value = json.loads(out)
+    assert [one["node"] for one in value["odd"]] == ["gpu1"]
+    assert value["silent"] == ["gpu5"]
+    again = [decoded(line) for line in kept.read_bytes().splitlines()]
+    assert [one.label for one in again] == ["gpu0", "gpu1", "gpu2", "gpu3"]
+    assert all(abs(one.received - time.time()) < 600 for one in again)
+
+
+def test_a_launcher_that_hangs_is_ended_and_what_came_counts(launcher):
+    lines = [(f"gpu{n}: ", changed("x"), False) for n in range(3)]
+    hangs = launcher("pdsh", lines, "time.sleep(1000)")
+    code, out, err = gpuwhy("fleet", "collect", "--seconds", "4", "--nodes", "gpu[0-3]", "--", hangs)
+    assert code == 1
+    assert "was ended after 4 s" in err
+    assert "gpu3 gave no answer" in out
+
+
+def test_a_launcher_without_answers(launcher):
+    fails = launcher("srun", [("", "srun: error: Unable to allocate resources", True)], "sys.exit(1)")
+    code, _, err = gpuwhy("fleet", "collect", "--", fails)
+    assert code == 2
+    assert "Unable to allocate resources" in err
+    assert gpuwhy("fleet", "collect", "--", "/not/there")[0] == 2
+    assert gpuwhy("fleet", "collect")[0] == 2
+
+
+def test_a_node_that_never_ends_its_line_costs_no_memory():
+    endless = [sys.executable, "-c", "import sys\nwhile True: sys.stdout.write('x' * 65536)"]
+    launched = Launched(endless, 1.0, 1 << 20)
+    assert list(launched.lines()) == []
+    assert launched.out_of_time

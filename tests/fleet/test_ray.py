@@ -1,0 +1,134 @@
+"""A real Ray cluster of many nodes in one machine, each answering as another recorded host; some of them die or stop.
+
+`GPUWHY_RAY_NODES=32 pytest -m real tests/fleet/test_ray.py`, in an environment that has Ray.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.hosts import hosts
+
+pytestmark = pytest.mark.real
+COUNT = int(os.environ.get("GPUWHY_RAY_NODES", "6"))
+SECONDS = str(60 + 12 * COUNT)
+HEALTHY, ODD = "h200-wheels", "h200-other-driver-libraries"
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recordings")
+    for name in (HEALTHY, ODD):
+        options, answers = hosts.answers(name)
+        value = {"schema": "gpuwhy.record/1", "gpuwhy": "0", "options": options, "answers": answers}
+        (folder / f"{name}.json").write_text(json.dumps(value))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cluster(recordings):
+    pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args=_node(recordings, HEALTHY))
+    nodes = [cluster.head_node]
+    for number in range(1, COUNT):
+        nodes.append(cluster.add_node(wait=False, **_node(recordings, ODD if number == 1 else HEALTHY)))
+    cluster.wait_for_nodes(timeout=60 + 10 * COUNT)
+    yield cluster, nodes
+    for node in nodes[1:]:
+        for pid in _raylet(node):
+            _signal(pid, signal.SIGCONT)
+    cluster.shutdown()
+
+
+def _node(recordings, host):
+    return {
+        "num_cpus": 1,
+        "object_store_memory": 80 << 20,
+        "env_vars": {"GPUWHY_FROM": str(recordings / f"{host}.json"), "PYTHONPATH": os.pathsep.join(sys.path)},
+        "include_dashboard": False,
+    }
+
+
+def _raylet(node):
+    return [one.process.pid for one in node.all_processes.get("raylet", [])]
+
+
+def _signal(pid, number):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def fleet(cluster, *more, seconds=SECONDS, address=None, during=None):
+    argv = [
+        sys.executable,
+        "-m",
+        "gpuwhy",
+        "fleet",
+        f"--ray={address or cluster.address}",
+        "--seconds",
+        seconds,
+        "--json",
+    ]
+    child = subprocess.Popen([*argv, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if during:
+        during()
+    out, err = child.communicate(timeout=float(seconds) + 90)
+    assert child.returncode in (0, 1, 4), err
+    return child.returncode, json.loads(out)
+
+
+def answered(value):
+    return sum(len(group["nodes"]) for group in value["groups"])
+
+
+def test_every_node_answers_and_the_odd_one_is_named(cluster):
+    started = time.monotonic()
+    code, value = fleet(cluster[0])
+    print(f"{COUNT} nodes in {time.monotonic() - started:.1f} s")
+    assert (answered(value), value["silent"]) == (COUNT, [])
+    assert code == 1
+    assert [one["differs"][0]["explains"] for one in value["odd"]] == ["driver.library_mismatch"]
+
+
+def test_a_stopped_and_a_killed_node_are_rows_without_an_answer(cluster):
+    nodes = cluster[1]
+    stopped, killed = _raylet(nodes[2]), _raylet(nodes[3])
+
+    def during():
+        time.sleep(3)
+        for pid in stopped:
+            _signal(pid, signal.SIGSTOP)
+        for pid in killed:
+            _signal(pid, signal.SIGKILL)
+
+    seconds = str(30 + 4 * COUNT)
+    started = time.monotonic()
+    for pid in stopped:
+        _signal(pid, signal.SIGSTOP)
+    code, value = fleet(cluster[0], seconds=seconds, during=during)
+    took = time.monotonic() - started
+    assert took < float(seconds) + 60
+    assert code == 1
+    assert answered(value) + len(value["silent"]) == COUNT
+    assert 1 <= len(value["silent"]) <= 2  # the killed one may have answered before it died
+    for pid in stopped:
+        _signal(pid, signal.SIGCONT)
+
+
+def test_no_cluster_is_told_in_a_sentence():
+    pytest.importorskip("ray")
+    argv = [sys.executable, "-m", "gpuwhy", "fleet", "--ray=127.0.0.1:1", "--seconds", "20"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert "--ray 127.0.0.1:1" in done.stderr
+    assert "Traceback" not in done.stderr
