@@ -186,7 +186,7 @@ class _Work:
 
     def _verified(self, made: apply.Made, was: Condition) -> Outcome:
         """The second look, as in a shell where the environment is activated, and what follows from it."""
-        again = self._further(made, self._second_look(made))
+        made, again = self._further(made, self._second_look(made))
         changed, new = _changed(self.run.facts, again.facts)
         self.outcome = replace(
             self.outcome,
@@ -208,17 +208,18 @@ class _Work:
         host = app.inspect_host(dict(self.call.environ), _front(self.call.environ, made.path))
         return app.Run(host, replace(self.run.options, python=made.python), elsewhere=self.run.elsewhere)
 
-    def _further(self, made: apply.Made, again: app.Run) -> app.Run:
+    def _further(self, made: apply.Made, again: app.Run) -> tuple[apply.Made, app.Run]:
         """What only came to light now, mended in the same go; what cannot be begun is left for the report."""
         for _ in range(ROUNDS):
-            steps = [s for s in steps_of(again).steps if s.by == "gpuwhy" and s.sure and not self.about & {*s.causes}]
+            mine = [s for s in steps_of(again).steps if s.by == "gpuwhy" and s.sure]
+            steps = [step for step in mine if _real(step, again) not in self.actions]
             if not steps:
                 break
             self.say(f"that brought to light: {'; '.join(step.text for step in steps)}")
             actions = [_real(step, again) for step in steps]
             one = patient(again.host, again.facts, in_place=True)
             try:
-                apply.in_place(one, actions, self.installer, _settled(one), way_back=False)
+                more = apply.in_place(one, actions, self.installer, _settled(one), way_back=False)
             except apply.BrokenError as error:
                 if not error.untouched:
                     raise
@@ -226,9 +227,11 @@ class _Work:
                 break
             self.actions += actions
             self.about |= {cause for step in steps for cause in step.causes}
-            self.outcome = replace(self.outcome, then=(*self.outcome.then, *(step.text for step in steps)))
+            made = replace(made, path={**made.path, **more.path}, use=(*made.use, *more.use))
+            told = (*self.outcome.then, *(step.text for step in steps))
+            self.outcome = replace(self.outcome, then=told, use=made.use)
             again = self._second_look(made)
-        return again
+        return made, again
 
     def _compared(self, again: app.Run, made: apply.Made, was: Condition) -> tuple[Compared, ...]:
         after = patient(again.host, again.facts, in_place=True)

@@ -11,6 +11,8 @@ from gpuwhy.model.version import at_least, major_minor, numbers
 
 PRELOADS = {"onnxruntime": "onnxruntime.preload_dlls()"}
 """Frameworks that find libraries in their own environment only after this call, or after another import did it."""
+PRELOADS_SINCE = {"onnxruntime": "1.21"}
+"""The first release that has the call (its __init__.py: 1.20.2 has none, 1.21.0 has it)."""
 
 FIRST_JAX = "0.4.26"
 """The extra cuda12 came with 0.4.23; up to 0.4.25 it takes a cuDNN 9, which that jaxlib does not know."""
@@ -106,6 +108,12 @@ def brings_libraries(framework: str, version: str) -> bool:
     """Whether that requirement brings the CUDA libraries as wheels, so that no toolkit is needed."""
     floors = {"tensorflow": "2.14", "torch": "1.13", "jax": FIRST_JAX, "onnxruntime": "1.21", "cupy": "14"}
     return framework in floors and at_least(version, floors[framework])
+
+
+def preload_call(framework: str, version: str) -> str:
+    """The call after which a release finds NVIDIA's wheels beside it; "" where it has none."""
+    has = at_least(version, PRELOADS_SINCE.get(framework, "0"))
+    return PRELOADS.get(framework, "") if has else ""
 
 
 def wheel_of(library: str, cuda_major: int | None) -> str:

@@ -54,7 +54,7 @@ def _told_once(found: list[Contradiction]) -> list[Contradiction]:
 
     def order(one: Contradiction) -> tuple[bool, ...]:
         return (
-            one.how == "wheel",
+            one.how in ("wheel", "late"),
             not one.stops,
             not one.near,
             not one.installed,
@@ -215,7 +215,8 @@ def _unstated(installed: dict[str, Distribution]) -> Iterator[Contradiction]:
                 if there is not None and not pairs.allows(wants, there.version):
                     yield _say(one, name, wants, there.version, "unstated", row.because, row.stops, str(row.source))
                 if there is None and row.always:
-                    yield _say(one, name, wants, "", "unstated", row.because, row.stops, str(row.source))
+                    how = "late" if row.late else "unstated"
+                    yield _say(one, name, wants, "", how, row.because, row.stops, str(row.source))
         for name, wants in PAIRS.get((one.name, one.version), {}).items():
             if name in installed and not pairs.allows(wants, installed[name].version):
                 yield _say(one, name, wants, installed[name].version, "unstated", "", True, "knowledge/caps.py, PAIRS")

@@ -92,7 +92,7 @@ def consistent(case: Case) -> Finding | None:
     fact = case.facts.target.contradictions
     if fact.need() and _unexplained(case):
         return None
-    if any(one.how != "wheel" for one in fact.need() or ()):
+    if any(one.how not in ("wheel", "late") for one in fact.need() or ()):
         return against(
             "what contradicts the framework misses its symbols: framework.extension_abi", saw("compared", fact)
         )
@@ -106,7 +106,8 @@ def _unexplained(case: Case) -> list[Contradiction]:
     mixed = in_name_only(case.facts)
     found = tuple(one for one in found if one.by not in mixed and not (one.by in broken and one.name == "torch"))
     missed = _missed_later(case) if any(one.how == "wheel" for one in found) else frozenset()
-    return [one for one in found if one.how != "wheel" or one.name in missed]
+    found = tuple(one for one in found if one.how != "wheel" or one.name in missed)
+    return [one for one in found if one.how != "late" or (case.facts.run.failed and _linked(case, one))]
 
 
 def _missed_later(case: Case) -> frozenset[str]:
@@ -123,7 +124,7 @@ def told(one: Contradiction) -> str:
     by = f"{one.by} {one.by_version}"
     if one.how == "wheel":
         return f"{by} asks for {one.name}{one.wants}; neither it nor its library is there, and a part of {one.by} fails"
-    if not one.installed and one.how == "unstated":
+    if not one.installed and one.how in ("unstated", "late"):
         return f"{by} needs {one.name}{one.wants} and does not state it ({one.effect}); it is not installed"
     if not one.installed:
         return f"{by} asks for {one.name}{one.wants}, which is not installed{f', {one.effect}' if one.effect else ''}"

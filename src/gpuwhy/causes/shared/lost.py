@@ -6,7 +6,7 @@ from gpuwhy.causes.shared import needs
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.windows import is_torch, on_windows, toolkit, torch_again
 from gpuwhy.knowledge.cudnn_rules import compiled
-from gpuwhy.knowledge.installs import PRELOADS, brings_libraries, gpu_requirement, lost_folder, wheel_of
+from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement, lost_folder, preload_call, wheel_of
 from gpuwhy.model.cause import Case, Fix
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.version import major_minor, numbers
@@ -19,7 +19,7 @@ def pointing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
         return ()
     framework = needs.the(case)
     fix = [needs.export(case, needs.folders_of(case, found))]
-    if call := PRELOADS.get(framework.name):
+    if call := preload_call(framework.name, framework.version):
         fix.insert(0, Fix(f"Call {call} at the start of the program, before the first session", safe=True))
     if row := lost_folder(framework.name, framework.version, found[0].name):
         wanted = gpu_requirement(framework.name, framework.distribution, row.last_good, None)

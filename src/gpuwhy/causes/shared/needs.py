@@ -13,7 +13,7 @@ from typing import Literal
 from gpuwhy.causes.shared.commands import search_first
 from gpuwhy.causes.shared.windows import on_windows, path_first
 from gpuwhy.knowledge.flavours import is_follower
-from gpuwhy.knowledge.installs import PRELOADS, lost_folder
+from gpuwhy.knowledge.installs import PRELOADS, lost_folder, preload_call
 from gpuwhy.knowledge.libraries import is_cudnn as is_cudnn_file
 from gpuwhy.knowledge.libraries import parse, stem
 from gpuwhy.knowledge.sonames import SONAMES, cuda_of
@@ -313,9 +313,16 @@ def say_displaced(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     )
     row = lost_folder(the(case).name, the(case).version, first.name)
     evidence = [*(saw_copy(case, usable(case, n)[0]) for n in needs[:3]), saw_search(first)]
-    if call := PRELOADS.get(the(case).name):
-        return weak(f"{text}, unless the program calls {call} or imports another framework first", *evidence)
+    call = preload_call(the(case).name, the(case).version)
+    if call or (the(case).name in PRELOADS and _may_come_first(case)):
+        calls = f"calls {call} or " if call else ""
+        return weak(f"{text}, unless the program {calls}imports another framework first", *evidence)
     return proof(text, *evidence, *((know(row.text, row.source),) if row else ()))
+
+
+def _may_come_first(case: Case) -> bool:
+    """Whether PyTorch is there, whose import opens the same libraries for everybody."""
+    return any(f.name == "torch" for f in value_or(case.facts.target.frameworks, ()))
 
 
 def folders_of(case: Case, needs: Sequence[NeededLibrary]) -> list[str]:

@@ -1,0 +1,362 @@
+"""What an import really maps against what the loader's model says: one framework release after the other, for real.
+
+    python tools/preload_cases.py FOLDER TABLE.jsonl [torch==2.6.0 …]
+
+Of each release the framework's own wheel is installed (never kept), and in place of NVIDIA's gigabytes stand-ins: tiny
+libraries with the right names, in the wheels' folders, that export what the framework asks for and do nothing. The
+framework is imported in each world of WORLDS under `LD_DEBUG=libs`, which names every file that was initialised;
+`gpuwhy` is asked about the same world; both lists are compared. Rows of TABLE are kept, so that it goes on where it was
+stopped. A library that is opened only later (optional, or a part of cuDNN) may be predicted and not be mapped.
+`PYTHONS` names a folder with one CPython per version.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpuwhy.binary.elf import read_elf
+from gpuwhy.observe.built import CUDA_LIBRARY
+
+PYTHONS = Path(os.environ.get("PYTHONS", str(Path.home() / ".pyenv/versions")))
+SYMBOL = re.compile(r"(?:__cuda|cu[a-z]|nccl|nvrtc|nvJitLink|__nvJitLink|nvtx|nvshmem|curand|nvml)\w*")
+FOLDERS = {
+    "cudart": "cuda_runtime", "cublas": "cublas", "cublasLt": "cublas", "cufft": "cufft", "cufftw": "cufft",
+    "curand": "curand", "cusolver": "cusolver", "cusolverMg": "cusolver", "cusparse": "cusparse", "nvrtc": "cuda_nvrtc",
+    "nvJitLink": "nvjitlink", "cupti": "cuda_cupti", "nvToolsExt": "nvtx", "cufile": "cufile", "nccl": "nccl",
+    "cudnn": "cudnn", "cusparseLt": "cusparselt", "nvshmem_host": "nvshmem",
+}  # fmt: skip
+"""The folder below `nvidia/` that the wheel of a library has, up to CUDA 12."""
+APART = ("cudnn", "nccl", "cusparseLt", "nvshmem_host")
+"""Families that keep a folder of their own where CUDA 13's wheels share `nvidia/cu13`."""
+NEEDS = {
+    "cublas": ("cublasLt",), "cusparse": ("nvJitLink",), "cusolver": ("cublas", "cublasLt", "cusparse", "nvJitLink"),
+}  # fmt: skip
+"""What NVIDIA's libraries need of each other."""
+
+
+class Kind(NamedTuple):
+    """A framework: how it is installed, where its libraries are, and the code that makes it open CUDA."""
+
+    name: str
+    wheels: str
+    beside: str
+    code: str
+    where: str  # glob below site-packages of the files that ask for CUDA libraries
+
+
+KINDS = {
+    "torch": Kind("torch", "torch=={0}", "filelock typing-extensions sympy networkx jinja2 fsspec numpy<2",
+                  "import torch", "torch/lib/*.so torch/_C*.so"),
+    "jax": Kind("jax", "jax=={0} jaxlib=={0} jax-cuda{1}-plugin=={0} jax-cuda{1}-pjrt=={0}",
+                "numpy scipy ml-dtypes opt-einsum", "import jax; jax.devices()",
+                "jax_plugins/*/*.so jax_cuda*_plugin/*.so"),
+    "onnxruntime-gpu": Kind("onnxruntime", "onnxruntime-gpu=={0}",
+                            "numpy<2 coloredlogs flatbuffers protobuf sympy packaging",
+                            "import onnxruntime as o; o.InferenceSession(MODEL, providers=['CUDAExecutionProvider'])",
+                            "onnxruntime/capi/*.so"),
+    "cupy-cuda12x": Kind("cupy", "cupy-cuda12x=={0}", "numpy<2.3 fastrlock cuda-pathfinder",
+                         "import cupy; cupy.cuda.runtime.getDeviceCount()",
+                         "cupy_backends/cuda/libs/*.so cupy/cuda/*.so cupy_backends/cuda/api/*.so"),
+    "tensorflow": Kind("tensorflow", "tensorflow=={0}", "",
+                       "import tensorflow as tf; tf.config.list_physical_devices('GPU')",
+                       "tensorflow/libtensorflow_framework.so.* tensorflow/libtensorflow_cc.so.*"),
+}  # fmt: skip
+
+WORLDS = ("plain", "others first", "cuDNN elsewhere", "runtime elsewhere", "nvJitLink elsewhere", "cuBLAS gone")
+"""Wheels only; a second copy of all in LD_LIBRARY_PATH; one wheel's libraries in that folder only, or nowhere."""
+MOVED = {"cuDNN elsewhere": "cudnn", "runtime elsewhere": "cudart", "nvJitLink elsewhere": "nvJitLink"}
+
+
+def call(*argv: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Run to the end; both outputs as text."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH", "LD_LIBRARY_PATH")}
+    environ = {**kept, **more.pop("environ", {})}
+    return subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=900, env=environ, **more)
+
+
+def _field(number: int, data: bytes) -> bytes:
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+def _model() -> bytes:
+    """An ONNX model of one Identity, which ONNX Runtime wants before it opens its provider."""
+    kind = _field(2, _field(1, b"\x08\x01" + _field(2, _field(1, b"\x08\x01"))))
+    node = _field(1, _field(1, b"x") + _field(2, b"y") + _field(4, b"Identity"))
+    ends = _field(11, _field(1, b"x") + kind) + _field(12, _field(1, b"y") + kind)
+    return b"\x08\x08" + _field(7, node + _field(2, b"g") + ends) + _field(8, b"\x10\x0d")
+
+
+MODEL = _model()
+
+
+# ---------------------------------------------------------------- an environment with stand-ins
+
+
+def environment(folder: Path, kind: Kind, version: str, python: str) -> Path:
+    """The framework alone, without NVIDIA's wheels."""
+    env = folder / "env"
+    shutil.rmtree(env, ignore_errors=True)
+    home = sorted(PYTHONS.glob(f"{python}.*"))[-1]
+    good(call("uv", "venv", "-q", "-p", str(home / "bin/python"), str(env)))
+    major = "13" if python == "3.13" and kind.name == "jax" else "12"
+    words = kind.wheels.format(version, major).split()
+    deps = [] if kind.name == "tensorflow" else ["--no-deps"]
+    good(call("uv", "pip", "install", "-q", "--no-cache", "-p", str(env / "bin/python"), *deps, *words))
+    if kind.beside:
+        good(call("uv", "pip", "install", "-q", "-p", str(env / "bin/python"), *kind.beside.split()))
+    return env
+
+
+def good(done: subprocess.CompletedProcess[str]) -> None:
+    """Raise with the last words of a command that failed."""
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, done.args))[:300]}: {(done.stderr or done.stdout)[-600:]}")
+
+
+def site(env: Path) -> Path:
+    """Its site-packages."""
+    return next((env / "lib").glob("python*")) / "site-packages"
+
+
+def askers(env: Path, kind: Kind) -> list[Path]:
+    """The framework's files that ask for CUDA libraries."""
+    return [path for pattern in kind.where.split() for path in sorted(site(env).glob(pattern))]
+
+
+def wanted(env: Path, kind: Kind) -> tuple[dict[str, str], set[str]]:
+    """Library names by family, and all symbols that these libraries may be asked for, versions included."""
+    names: dict[str, str] = {}
+    symbols: set[str] = set()
+    for path in askers(env, kind):
+        needed = [n for n in elf(path).needed if CUDA_LIBRARY.match(n)]
+        for name in needed:
+            names[re.sub(r"^lib|[-.].*", "", name)] = name
+        if needed or kind.name in ("onnxruntime", "tensorflow"):
+            said = call("nm", "-D", "--undefined-only", str(path)).stdout
+            symbols |= {word for line in said.splitlines() if SYMBOL.match(word := line.split()[-1])}
+    runtime = names.get("cudart", "").rpartition(".so.")[2].split(".")[0]
+    if runtime.isdigit() and int(runtime) >= 12:
+        names["nvJitLink"] = f"libnvJitLink.so.{runtime}"  # cuSPARSE's and cuSOLVER's own need
+    for name in opened(env, kind):
+        names.setdefault(re.sub(r"^lib|[-.].*", "", name), name)
+    return names, symbols
+
+
+def opened(env: Path, kind: Kind) -> list[str]:
+    """The names that gpuwhy says are opened at run time: where a framework links none of them."""
+    told = [o["name"] for o in facts(env, {})["opens"].get(kind.name, ())]
+    return [name for name in told if CUDA_LIBRARY.match(name)]
+
+
+def elf(path: Path) -> Any:
+    """The headers of one file."""
+    with path.open("rb") as file:
+        size = path.stat().st_size
+
+        return read_elf(lambda offset, length: os.pread(file.fileno(), length, offset), size)
+
+
+def places(env: Path, kind: Kind, names: dict[str, str]) -> dict[str, str]:
+    """The folder of each library below site-packages: one of the usual ones that the framework's own files search."""
+    searched = " ".join(f"{one.rpath}:{one.runpath}" for one in (elf(path) for path in askers(env, kind))) + ":"
+    major = names.get("cudart", "").rpartition(".so.")[2].split(".")[0]
+    out = {}
+    for family in names:
+        own = FOLDERS.get(family, family.lower())
+        usual = (f"nvidia/cu{major}/lib", f"nvidia/{own}/lib", f"{own}/lib")
+        usual = usual if int(major or 0) >= 13 and family not in APART else (usual[1], usual[2], usual[0])
+        out[family] = next((one for one in usual if f"/{one}:" in searched or f"/{one} " in searched), usual[0])
+    return out
+
+
+def stand_ins(env: Path, names: dict[str, str], where: dict[str, str], symbols: set[str], second: Path) -> None:
+    """One tiny library for each name, in its wheel's folder, and a second copy of all in one folder."""
+    second.mkdir(parents=True, exist_ok=True)
+    code = second / "all.c"
+    plain = sorted({one.split("@")[0] for one in symbols})
+    lines = [f"long {one}(void) {{ return 0; }}" for one in plain]
+    code.write_text("\n".join(['#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"', *lines, ""]))
+    core = second / "all.o"
+    good(call("gcc", "-w", "-O0", "-fPIC", "-fno-builtin", "-c", str(code), "-o", str(core)))
+    for node in {one.split("@")[-1] for one in symbols if "@" in one}:
+        (second / f"{node}.map").write_text(f"{node} {{ global: *; }};\n")
+    order = sorted(names, key=lambda family: len(NEEDS.get(family, ())))
+    for family in order:
+        place = site(env) / where[family]
+        place.mkdir(parents=True, exist_ok=True)
+        for target in (second, place):
+            link(target / names[family], names, where, family, core, second)
+    for left in (code, core, *second.glob("*.map")):
+        left.unlink()
+
+
+def link(path: Path, names: dict[str, str], where: dict[str, str], family: str, core: Path, second: Path) -> None:
+    """Link one stand-in, with the needs and the RUNPATH that NVIDIA's own have."""
+    others = [one for one in NEEDS.get(family, ()) if one in names]
+    needs = [str(second / names[one]) for one in others]
+    folders = ":".join(dict.fromkeys(f"$ORIGIN/../../{Path(where[one]).parts[-2]}/lib" for one in others))
+    run = [f"-Wl,--enable-new-dtags,-rpath,$ORIGIN:{folders}"] if needs and path.parent != second else []
+    script = second / f"{path.name}.map"
+    run += [f"-Wl,--version-script={script}"] if script.exists() else []
+    good(call("gcc", "-shared", "-nostdlib", "-Wl,--no-as-needed", f"-Wl,-soname,{path.name}", *run, str(core), *needs,
+              "-o", str(path)))  # fmt: skip
+
+
+def driver(folder: Path) -> None:
+    """A stand-in driver with one device, for frameworks that open CUDA only where there is one."""
+    source, made = str(Path(__file__).with_name("lab_driver.c")), str(folder / "libcuda.so.1")
+    good(call("gcc", "-w", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", source, "-o", made, "-ldl"))
+
+
+# ---------------------------------------------------------------- the two answers
+
+
+def mapped(env: Path, kind: Kind, world: dict[str, str], folder: Path) -> tuple[dict[str, str], str]:
+    """CUDA libraries by name, with the file that was initialised; and how the import ended."""
+    for old in folder.glob("ld.*"):
+        old.unlink()
+    code = f"MODEL = {MODEL!r}\n{kind.code}"
+    environ = {**world, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(folder / "ld"), "TF_CPP_MIN_LOG_LEVEL": "0",
+               "FAKECUDA": "driver=13020;devices=1;cc=80"}  # fmt: skip
+    done = call(str(env / "bin/python"), "-c", code, environ=environ)
+    out: dict[str, str] = {}
+    for log in folder.glob("ld.*"):
+        for line in log.read_text(errors="replace").splitlines():
+            if "calling init: " in line and CUDA_LIBRARY.match(Path(line.split("init: ")[1]).name):
+                path = Path(line.split("init: ")[1])
+                out.setdefault(path.name, os.path.realpath(path))
+        log.unlink()
+    last = (done.stderr.strip().splitlines() or [""])[-1]
+    return out, "" if done.returncode == 0 else f"rc {done.returncode} {last[:160]}"
+
+
+_ASK = """
+import json, sys
+from gpuwhy.app import Options, Run, live_host
+from gpuwhy.model.fact import Known, value_or
+run = Run(live_host(), Options(python=sys.argv[1]))
+facts = run.facts
+trees = {t.framework: {"libraries": [[l.name, l.path] for l in t.libraries], "missing": [m.name for m in t.missing]}
+         for t in value_or(facts.loads.trees, ())}
+opens = {f.name: [{"name": o.name, "optional": o.optional} for o in value_or(f.opens, ())]
+         for f in value_or(facts.target.frameworks, ())}
+print(json.dumps({"trees": trees, "opens": opens}))
+"""
+
+
+def facts(env: Path, world: dict[str, str]) -> dict[str, Any]:
+    """What gpuwhy sees of an environment in a world."""
+    done = call(sys.executable, "-c", _ASK, str(env), environ=world)
+    good(done)
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def predicted(env: Path, kind: Kind, world: dict[str, str]) -> tuple[dict[str, str], set[str], list[str]]:
+    """CUDA libraries with the file that would be loaded; those that come late; those that are missed."""
+    told = facts(env, world)
+    tree = told["trees"].get(kind.name, {"libraries": [], "missing": []})
+    late = {o["name"] for o in told["opens"].get(kind.name, ()) if o["optional"]}
+    found = {name: os.path.realpath(path) for name, path in tree["libraries"] if CUDA_LIBRARY.match(name)}
+    return found, late, tree["missing"]
+
+
+def compared(real: dict[str, str], model: dict[str, str], late: set[str]) -> list[str]:
+    """Where the two differ."""
+    out = [f"{n}: {p} is loaded, {model.get(n, 'nothing')} was predicted" for n, p in real.items() if model.get(n) != p]
+    never = [n for n in model if n not in real and n not in late and not n.startswith("libcudnn_")]
+    return [*out, *(f"{name}: predicted, and not loaded" for name in never)]
+
+
+# ---------------------------------------------------------------- the table
+
+
+def worlds(
+    env: Path, names: dict[str, str], where: dict[str, str], second: Path, kind: Kind
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each world, made and then unmade."""
+    needs_driver = str(second.parent / "driver")
+    base = {"LD_LIBRARY_PATH": needs_driver} if kind.name != "torch" else {}
+    both = {"LD_LIBRARY_PATH": ":".join(filter(None, (base.get("LD_LIBRARY_PATH", ""), str(second))))}
+    yield "plain", base
+    yield "others first", both
+    for world, family in (*MOVED.items(), ("cuBLAS gone", "cublas")):
+        if family not in names:
+            continue
+        here = site(env) / where[family] / names[family]
+        aside, only = second.parent / "aside", second.parent / "only"
+        shutil.rmtree(only, ignore_errors=True)
+        only.mkdir()
+        if world in MOVED:
+            shutil.copy(second / names[family], only / names[family])
+        here.rename(aside)
+        yield world, {"LD_LIBRARY_PATH": ":".join(filter(None, (base.get("LD_LIBRARY_PATH", ""), str(only))))}
+        aside.rename(here)
+
+
+def score(folder: Path, release: str, python: str) -> Iterator[dict[str, Any]]:
+    """One row for each world of a release."""
+    package, version = release.split("==")
+    kind = KINDS[package]
+    env = environment(folder, kind, version, python)
+    second = folder / "second"
+    shutil.rmtree(second, ignore_errors=True)
+    (folder / "driver").mkdir(exist_ok=True)
+    driver(folder / "driver")
+    names, symbols = wanted(env, kind)
+    where = places(env, kind, names)
+    stand_ins(env, names, where, symbols, second)
+    for world, environ in worlds(env, names, where, second, kind):
+        real, ended = mapped(env, kind, environ, folder)
+        model, late, missing = predicted(env, kind, environ)
+        lost = [one for one in missing if one not in late and not one.startswith("libcudnn_")]
+        wrong = _as_far(real, model, lost) if lost else compared(real, model, late)
+        if not lost and "cannot open shared object" in ended:
+            wrong.append(f"not predicted: {ended}")
+        yield {"release": release, "python": python, "world": world, "mapped": len(real), "predicted": len(model),
+               "ended": ended, "missing": lost[:4], "wrong": wrong, "date": time.strftime("%Y-%m-%d")}  # fmt: skip
+
+
+def _as_far(real: dict[str, str], model: dict[str, str], lost: list[str]) -> list[str]:
+    """The model says that it fails: what is missing must not be there, and the rest be what was predicted."""
+    out = [f"{n}: predicted as missing, and loaded from {real[n]}" for n in lost if n in real]
+    other = {n: p for n, p in real.items() if n in model and model[n] != p}
+    return [*out, *(f"{n}: {p} is loaded, {model[n]} was predicted" for n, p in other.items())]
+
+
+def main(argv: list[str]) -> None:
+    """Score the releases, each as PACKAGE==VERSION@PYTHON."""
+    folder, table = Path(argv[0]).resolve(), Path(argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = table.read_text().splitlines() if table.exists() else []
+    done = {json.loads(line)["release"] for line in lines}
+    for text in argv[2:]:
+        release, _, python = text.partition("@")
+        if release in done:
+            continue
+        try:
+            rows = list(score(folder, release, python or "3.11"))
+        except (RuntimeError, subprocess.TimeoutExpired, OSError, ValueError, IndexError) as error:
+            rows = [{"release": release, "python": python, "world": "-", "lab": str(error)[-400:]}]
+        with table.open("a") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+        for row in rows:
+            state = row.get("lab") or ("agrees" if not row["wrong"] else f"differs: {row['wrong'][:3]}")
+            print(
+                f"{release:28} {row['world']:20} {row.get('mapped', '-')!s:>3} {state} {row.get('ended', '')}",
+                flush=True,
+            )
+        shutil.rmtree(folder / "env", ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
