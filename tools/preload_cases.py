@@ -220,20 +220,24 @@ def driver(folder: Path) -> None:
 # ---------------------------------------------------------------- the two answers
 
 
-def mapped(env: Path, kind: Kind, world: dict[str, str], folder: Path) -> tuple[dict[str, str], str]:
-    """CUDA libraries by name, with the file that was initialised; and how the import ended."""
+Files = set[tuple[str, str]]
+"""Libraries by name and file: two files of one name can be loaded in one process."""
+
+
+def mapped(env: Path, kind: Kind, world: dict[str, str], folder: Path) -> tuple[Files, str]:
+    """The CUDA libraries that were initialised; and how the import ended."""
     for old in folder.glob("ld.*"):
         old.unlink()
     code = f"MODEL = {MODEL!r}\n{kind.code}"
     environ = {**world, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(folder / "ld"), "TF_CPP_MIN_LOG_LEVEL": "0",
                "FAKECUDA": "driver=13020;devices=1;cc=80"}  # fmt: skip
     done = call(str(env / "bin/python"), "-c", code, environ=environ)
-    out: dict[str, str] = {}
+    out: Files = set()
     for log in folder.glob("ld.*"):
         for line in log.read_text(errors="replace").splitlines():
             if "calling init: " in line and CUDA_LIBRARY.match(Path(line.split("init: ")[1]).name):
                 path = Path(line.split("init: ")[1])
-                out.setdefault(path.name, os.path.realpath(path))
+                out.add((path.name, os.path.realpath(path)))
         log.unlink()
     last = (done.stderr.strip().splitlines() or [""])[-1]
     return out, "" if done.returncode == 0 else f"rc {done.returncode} {last[:160]}"
@@ -245,8 +249,9 @@ from gpuwhy.app import Options, Run, live_host
 from gpuwhy.model.fact import Known, value_or
 run = Run(live_host(), Options(python=sys.argv[1]))
 facts = run.facts
-trees = {t.framework: {"libraries": [[l.name, l.path] for l in t.libraries], "missing": [m.name for m in t.missing]}
-         for t in value_or(facts.loads.trees, ())}
+found = value_or(facts.loads.trees, ())
+trees = {t.framework: {"libraries": [[l.name, l.path, l.via] for l in t.libraries],
+                       "missing": [m.name for m in t.missing]} for t in found}
 opens = {f.name: [{"name": o.name, "optional": o.optional} for o in value_or(f.opens, ())]
          for f in value_or(facts.target.frameworks, ())}
 print(json.dumps({"trees": trees, "opens": opens}))
@@ -261,20 +266,33 @@ def facts(env: Path, world: dict[str, str]) -> dict[str, Any]:
     return told
 
 
-def predicted(env: Path, kind: Kind, world: dict[str, str]) -> tuple[dict[str, str], set[str], list[str]]:
-    """CUDA libraries with the file that would be loaded; those that come late; those that are missed."""
+def predicted(env: Path, kind: Kind, world: dict[str, str]) -> tuple[Files, set[str], list[str]]:
+    """The CUDA libraries that would be loaded; the names of those that come late; those that are missed."""
     told = facts(env, world)
     tree = told["trees"].get(kind.name, {"libraries": [], "missing": []})
     late = {o["name"] for o in told["opens"].get(kind.name, ()) if o["optional"]}
-    found = {name: os.path.realpath(path) for name, path in tree["libraries"] if CUDA_LIBRARY.match(name)}
+    if kind.name == "jax":  # what the plugin opens by itself needs a GPU that answers
+        late |= {name for name, _, via in tree["libraries"] if not via.startswith("preloaded")}
+    found = {(name, os.path.realpath(path)) for name, path, _ in tree["libraries"] if CUDA_LIBRARY.match(name)}
     return found, late, tree["missing"]
 
 
-def compared(real: dict[str, str], model: dict[str, str], late: set[str]) -> list[str]:
+def compared(real: Files, model: Files, late: set[str]) -> list[str]:
     """Where the two differ."""
-    out = [f"{n}: {p} is loaded, {model.get(n, 'nothing')} was predicted" for n, p in real.items() if model.get(n) != p]
-    never = [n for n in model if n not in real and n not in late and not n.startswith("libcudnn_")]
-    return [*out, *(f"{name}: predicted, and not loaded" for name in never)]
+    out = [f"{name}: {path} is loaded, and was not predicted" for name, path in sorted(real - model)]
+    never = [(name, path) for name, path in sorted(model - real) if name not in late and not is_part(name)]
+    return [*out, *(f"{name}: {path} is predicted, and not loaded" for name, path in never)]
+
+
+def is_part(name: str) -> bool:
+    """Whether it is a part of cuDNN, which cuDNN opens at its first use."""
+    return name.startswith("libcudnn_")
+
+
+def as_far(real: Files, model: Files, lost: list[str]) -> list[str]:
+    """The model says that it fails: what is missing must not be there, and the rest be what was predicted."""
+    out = [f"{name}: predicted as missing, and loaded from {path}" for name, path in sorted(real) if name in lost]
+    return [*out, *(f"{name}: {path} is loaded, and was not predicted" for name, path in sorted(real - model))]
 
 
 # ---------------------------------------------------------------- the table
@@ -318,19 +336,12 @@ def score(folder: Path, release: str, python: str) -> Iterator[dict[str, Any]]:
     for world, environ in worlds(env, names, where, second, kind):
         real, ended = mapped(env, kind, environ, folder)
         model, late, missing = predicted(env, kind, environ)
-        lost = [one for one in missing if one not in late and not one.startswith("libcudnn_")]
-        wrong = _as_far(real, model, lost) if lost else compared(real, model, late)
+        lost = [one for one in missing if one not in late and not is_part(one)]
+        wrong = as_far(real, model, lost) if lost else compared(real, model, late)
         if not lost and "cannot open shared object" in ended:
             wrong.append(f"not predicted: {ended}")
         yield {"release": release, "python": python, "world": world, "mapped": len(real), "predicted": len(model),
                "ended": ended, "missing": lost[:4], "wrong": wrong, "date": time.strftime("%Y-%m-%d")}  # fmt: skip
-
-
-def _as_far(real: dict[str, str], model: dict[str, str], lost: list[str]) -> list[str]:
-    """The model says that it fails: what is missing must not be there, and the rest be what was predicted."""
-    out = [f"{n}: predicted as missing, and loaded from {real[n]}" for n in lost if n in real]
-    other = {n: p for n, p in real.items() if n in model and model[n] != p}
-    return [*out, *(f"{n}: {p} is loaded, {model[n]} was predicted" for n, p in other.items())]
 
 
 def main(argv: list[str]) -> None:
