@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from gpuwhy.after import told as after_run
-from gpuwhy.causes.text.asked import TITLES
-from gpuwhy.causes.text.meant import Meant
+from gpuwhy.causes.text.asked import TITLES, Asked
+from gpuwhy.causes.text.meant import Meant, exact, meant
 from gpuwhy.causes.text.rooms import rooms
 from gpuwhy.logs import explain_text
 from gpuwhy.model.fact import Absent, Known, Source
@@ -204,3 +204,10 @@ def test_commands_are_words_of_a_shell():
     for _, row in ROWS:
         for line in row.fix.command.split("\n"):
             shlex.split(line, comments=True)
+
+
+def test_a_remedy_speaks_with_the_fields_of_the_message():
+    case = Asked(behind=(("shadow.renaming", "renaming /a b/torch.py", 0),), fields={"path": "/a b/torch.py"})
+    row = meant("Rename {path}", "mv {path} {path}.old", said="shadow.")
+    (fix,), _ = exact([row], case)
+    assert (fix.text, fix.command) == ("Rename /a b/torch.py", "mv '/a b/torch.py' '/a b/torch.py'.old")

@@ -13,7 +13,7 @@ from . import tool
 new_cause = tool("new_cause")
 
 
-def test_scaffold(tmp_path, capsys):
+def test_scaffold(tmp_path):
     assert new_cause.main(["driver.brand_new", "the driver is brand new", "--root", str(tmp_path)]) == 0
     wrote = sorted(str(f.relative_to(tmp_path)) for f in tmp_path.rglob("*") if f.is_file())
     assert wrote == [
@@ -22,11 +22,39 @@ def test_scaffold(tmp_path, capsys):
         "src/gpuwhy/causes/driver/brand_new.py",
         "src/gpuwhy/causes/driver/brand_new_text.py",
         "tests/causes/driver/brand_new/ruled-out.json",
+        "tests/causes/driver/brand_new/shown-log.json",
         "tests/causes/driver/brand_new/shown.json",
         "tests/causes/driver/brand_new/undetermined.json",
     ]
-    said = capsys.readouterr().out
-    assert '  "driver.brand_new",\n' in said
+
+
+def test_its_line_goes_to_its_sorted_place():
+    text = 'before\nIDS = (\n    "cuda.missing",\n    "driver.stub",\n)\nafter\n'
+    new = new_cause.registered(text, "driver.brand_new")
+    assert new == text.replace('    "driver.stub"', '    "driver.brand_new",\n    "driver.stub"')
+    assert new_cause.registered(new, "driver.brand_new") == new
+
+
+def test_a_told_cause_has_no_sign_and_its_fixtures_are_logs(tmp_path):
+    new_cause.main(["program.brand_new", "the program is brand new", "--told", "--root", str(tmp_path)])
+    scope: dict = {}
+    exec((tmp_path / "src/gpuwhy/causes/program/brand_new.py").read_text(), scope)
+    assert scope["CAUSE"].needs_log
+    assert scope["CAUSE"].signs == ()
+    fixtures = sorted((tmp_path / "tests/causes/program/brand_new").glob("*.json"))
+    assert [(file.stem, bool(facts.log_of(file))) for file in fixtures] == [
+        ("ruled-out", True), ("shown", True), ("undetermined", False)
+    ]  # fmt: skip
+
+
+def test_the_text_half_is_a_room_that_says_so_where_it_is_not_filled(tmp_path):
+    new_cause.main(["driver.brand_new", "the driver is brand new", "--root", str(tmp_path)])
+    written = (tmp_path / "src/gpuwhy/causes/driver/brand_new_text.py").read_text()
+    scope: dict = {}
+    exec(written, scope)
+    room = scope["TEXT"]
+    assert [clue.signature for clue in room.weighed()] == [one.id for one in room.signatures]
+    assert any(words in written for words in new_cause.UNFILLED)
 
 
 def test_scaffolded_cause_works(tmp_path):

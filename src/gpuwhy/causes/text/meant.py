@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from msgspec import structs
 
+from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.text.asked import TITLES, Asked
 from gpuwhy.model.cause import Fix
 
@@ -15,7 +16,8 @@ from gpuwhy.model.cause import Fix
 class Meant(msgspec.Struct, frozen=True):
     """A fix and its case: the messages, the line and the speakers it is for; where none is named it is for all.
 
-    {names} in its text and command are the named groups of `line`, and {cu}, the suffix of NVIDIA's wheels.
+    {names} in its text and command are the named groups of `line`, the fields of the deciding messages (in a command as
+    one word of the shell), and {cu}, the suffix of NVIDIA's wheels.
     """
 
     fix: Fix
@@ -83,6 +85,8 @@ def _places(row: Meant, case: Asked) -> Iterator[tuple[int, Fix]]:
 
 def _filled(fix: Fix, groups: dict[str, str | None], case: Asked) -> Fix:
     text, command = fix.text, fix.command
-    for name, value in {"cu": case.suffix, **groups}.items():
-        text, command = text.replace(f"{{{name}}}", value or ""), command.replace(f"{{{name}}}", value or "")
+    given = {"cu": case.suffix, **{name: value or "" for name, value in groups.items()}}
+    for name, value in {**case.fields, **given}.items():
+        text = text.replace(f"{{{name}}}", value)
+        command = command.replace(f"{{{name}}}", value if name in given else word(value))
     return structs.replace(fix, text=text, command=command)
