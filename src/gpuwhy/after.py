@@ -14,10 +14,9 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Report
 from gpuwhy.reason.watched import (
     INNOCENT,
-    as_seen,
     by_process,
     kernel_lines,
-    last_words,
+    last_symptom,
     stayed_away,
     told_of_failure,
     told_of_silence,
@@ -86,12 +85,11 @@ def aftermath(
 def told(output: str, facts: Facts, logs_of_rank: Sequence[str] = ()) -> Report:
     """What a watched program's output and the facts say together; a rank's own log comes before its launcher's."""
     started, facts = time.monotonic(), by_process(facts)
-    text = "\n".join([*logs_of_rank, output, *_of_first_rank(output), *kernel_lines(facts), *last_words(facts.run)])
+    text = "\n".join([*logs_of_rank, output, *_of_first_rank(output), *kernel_lines(facts)])
     code, signal = value_or(facts.run.exit, None), value_or(facts.run.signal, "")
-    read = logs.read((text.encode("utf-8", "replace"),), exit_code=code, signal=signal)
+    read = logs.read((text.encode("utf-8", "replace"),), exit_code=code, signal=signal, seen=last_symptom(facts.run))
     reading = _as_printed(read, text)
-    report = as_seen(logs.report_on(reading, facts, started=started, where="output"), facts.run, output)
-    return told_of_failure(report, facts)
+    return told_of_failure(logs.report_on(reading, facts, started=started, where="output"), facts)
 
 
 def _as_printed(reading: logs.Reading, text: str) -> logs.Reading:

@@ -21,14 +21,14 @@ from gpuwhy.model.code import Code
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Report
-from gpuwhy.model.symptom import SOURCE, Reading, Symptom
+from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.threshold import LEAST, MOST, SURE, TOLD
-from gpuwhy.reason.explain import Rules, unclued
 from gpuwhy.reason.explain import explain as explain_reading
+from gpuwhy.reason.explain import likely
 from gpuwhy.reason.probed import after_failure, failures
 from gpuwhy.reason.rank import environment, named
 from gpuwhy.reason.report import report
-from gpuwhy.reason.settle import settled
+from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.tally import Index, index, tally
 from gpuwhy.shell.gate import asked_at, placed, still_open
 from gpuwhy.shell.place import Place, place_of
@@ -160,8 +160,6 @@ def _answered(number: int, line: bytes) -> dict[str, Any]:
 
 
 def _one(case: dict[str, Any]) -> dict[str, Any]:
-    reading = read_text(case["log"])
-    scores = settled(tally(_index(), reading), reading)
-    scores = scores if SOURCE in reading.notes else unclued(rules(), reading, scores)
+    scores = likely(rules(), read_text(case["log"]))
     told = [{"id": s.cause, "confidence": round(s.confidence, 3)} for s in scores[:MOST] if s.confidence >= LEAST]
     return {"id": case.get("id"), "causes": told}

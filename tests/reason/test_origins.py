@@ -7,7 +7,7 @@ import pytest
 
 from gpuwhy import logs
 from gpuwhy.model.origin import Label, Origin, Place
-from gpuwhy.reason.explain import explain, unclued
+from gpuwhy.reason.explain import explain, likely
 from gpuwhy.reason.origins import by_origin, traced, vague
 from gpuwhy.reason.tally import tally
 from gpuwhy.render import explained, json
@@ -79,7 +79,7 @@ def test_the_same_holds_in_a_batch() -> None:
     reading = logs.read_text(TEXT)
     scores = tally(logs.rules().clues, reading)
     assert vague(scores)
-    assert unclued(RULES, reading, scores)[0].cause == "env.path"
+    assert likely(RULES, reading)[0].cause == "env.path"
 
 
 def test_a_warning_before_the_end_does_not_decide() -> None:

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from gpuwhy.model.ending import Ending
+from gpuwhy.model.fact import Source
 
 SOURCE, QUESTION = "source code", "a question"
 """The notes of a text that is no output of a program."""
@@ -34,6 +35,7 @@ class Symptom(msgspec.Struct, frozen=True):
     follows: int = -1  # the order of the symptom that explains this one
     times: int = 1  # how often the same was said
     last: int = 0  # the line where it was said last, where that is another
+    seen: Source | None = None  # where it was not printed but observed: by what
     warned: bool = False  # its line calls itself a warning or a note, or is one after which a framework goes on
 
     @property

@@ -58,15 +58,40 @@ def index(clues: Iterable[Clue]) -> Index:
     return out
 
 
-def tally(clues: Index, reading: Reading, extra: Mapping[str, float] | None = None) -> tuple[Score, ...]:
-    """Every cause that something speaks for, best first; `extra` adds log-odds from elsewhere (facts, answers)."""
+class Odds(msgspec.Struct, frozen=True):
+    """Log-odds of each cause: those of the text, with the clues behind them, and what others add to them.
+
+    Each voice (facts, answers, any further opinion) adds its own with `plus`; nobody counts the text twice.
+    """
+
+    points: Mapping[str, Sequence[Point]]
+    whole: Mapping[str, float]
+
+    def plus(self, more: Mapping[str, float]) -> Odds:
+        """The same with one more voice."""
+        added = {cause: self.whole.get(cause, 0.0) + value for cause, value in more.items()}
+        return Odds(self.points, {**self.whole, **added})
+
+    def speaks_for(self) -> frozenset[str]:
+        """The causes that more speaks for than against."""
+        return frozenset(cause for cause, value in self.whole.items() if value > 0)
+
+    def scores(self) -> tuple[Score, ...]:
+        """Every cause that something speaks for, best first, with its share."""
+        share = _softmax(self.whole)
+        scores = [Score(name, odds, share[name], tuple(self.points.get(name, ()))) for name, odds in self.whole.items()]
+        return tuple(sorted(scores, key=lambda s: (-s.odds, s.cause)))
+
+
+def weigh(clues: Index, reading: Reading) -> Odds:
+    """The odds by the text alone."""
     points = _points(clues, reading)
-    odds = {cause: _sum(found) for cause, found in points.items()}
-    for cause, more in (extra or {}).items():
-        odds[cause] = odds.get(cause, 0.0) + more
-    share = _softmax(odds)
-    scores = [Score(cause, odds[cause], share[cause], tuple(points.get(cause, ()))) for cause in odds]
-    return tuple(sorted(scores, key=lambda s: (-s.odds, s.cause)))
+    return Odds(points, {cause: _sum(found) for cause, found in points.items()})
+
+
+def tally(clues: Index, reading: Reading) -> tuple[Score, ...]:
+    """Every cause that a text speaks for, best first."""
+    return weigh(clues, reading).scores()
 
 
 def _points(clues: Index, reading: Reading) -> dict[str, list[Point]]:

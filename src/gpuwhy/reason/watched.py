@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gpuwhy.model.cause import Evidence, Finding, saw
 from gpuwhy.model.expect import gpu_present, on_other_gpu
 from gpuwhy.model.fact import Absent, Known, source_of, value_or
 from gpuwhy.model.facts import Facts, Framework, KernelLine, Run
 from gpuwhy.model.report import Report, Status
-from gpuwhy.model.symptom import Symptom
+from gpuwhy.model.symptom import Role, Symptom
 from gpuwhy.model.threshold import FOUND
 
 INNOCENT = "other.not_gpu"
@@ -28,37 +27,22 @@ FALLS_BACK = (
 )
 """Messages by which a program says itself that it goes on without the GPU."""
 SPEAKERS = {"jax": "jax", "loader": "tensorflow", "ort": "onnxruntime"}
-WORDS = {
-    "SIGSEGV": "Segmentation fault", "SIGABRT": "Aborted", "SIGBUS": "Bus error", "SIGKILL": "Killed",
-    "SIGILL": "Illegal instruction", "SIGFPE": "Floating point exception",
+SIGNALS: dict[str, tuple[str, Role]] = {
+    "SIGSEGV": ("signal.segv", "error"), "SIGABRT": ("signal.abort", "echo"), "SIGBUS": ("signal.bus", "error"),
+    "SIGKILL": ("signal.kill", "error"), "SIGILL": ("python.avx", "error"),
 }  # fmt: skip
-"""What a shell says of such an end; the catalogue of messages knows these words."""
+"""The signatures of such an end, as a shell would tell it."""
 
 
-def last_words(run: Run) -> tuple[str, ...]:
-    """The end in a shell's words; a kill that the kernel's counters deny was somebody's own and says nothing."""
+def last_symptom(run: Run) -> Symptom | None:
+    """The end by a signal as a symptom; a kill that the kernel's counters deny was somebody's own and says nothing."""
     signal = value_or(run.signal, "")
     if signal in value_or(run.sent, ()) or (signal == "SIGKILL" and value_or(run.oom_kills, -1) == 0):
-        return ()
-    return (WORDS[signal],) if signal in WORDS else ()
-
-
-def as_seen(report: Report, run: Run, output: str) -> Report:
-    """The report without quoting those words: where the program did not print them, its end was seen, not told."""
-    words = WORDS.get(value_or(run.signal, ""), "")
-    if not words or words.lower() in output.lower():
-        return report
-    seen = saw(f"ended by {value_or(run.signal, '')}", run.signal)
-    causes = tuple(
-        msgspec.structs.replace(one, because=tuple(_as_seen(f, words, seen) for f in one.because))
-        for one in report.causes
-    )
-    return msgspec.structs.replace(report, causes=causes)
-
-
-def _as_seen(finding: Finding, words: str, seen: Evidence) -> Finding:
-    evidence = tuple(seen if e.kind == "told" and e.text == words else e for e in finding.evidence)
-    return msgspec.structs.replace(finding, evidence=evidence)
+        return None
+    if signal not in SIGNALS:
+        return None
+    signature, role = SIGNALS[signal]
+    return Symptom(signature, 0, f"ended by {signal}", role=role, seen=source_of(run.signal))
 
 
 def kernel_lines(facts: Facts) -> tuple[str, ...]:

@@ -103,12 +103,18 @@ class LogReader:
     """Reads a text as it comes; `reading` is what is understood so far."""
 
     def __init__(
-        self, *, fast: bool = True, until: float = inf, exit_code: int | None = None, signal: str = ""
+        self,
+        *,
+        fast: bool = True,
+        until: float = inf,
+        exit_code: int | None = None,
+        signal: str = "",
+        seen: Symptom | None = None,
     ) -> None:
         self._cutter, self._kept, self._find = Cutter(), _Kept(), scanner(fast)
         self._until, self._late = until, False
         self._first = self._last = self._typed = b""
-        self._exit_code, self._signal = exit_code, signal
+        self._exit_code, self._signal, self._seen = exit_code, signal, seen
 
     def feed(self, chunk: bytes) -> None:
         """Take the next piece."""
@@ -135,6 +141,9 @@ class LogReader:
     def _as_spelt(self) -> Reading:
         for block in self._cutter.flush():
             self._take(block)
+        if self._seen is not None:
+            last = msgspec.structs.replace(self._seen, line=self._cutter.lines + 1)
+            self._kept.add((last.signature, tuple(last.fields.items())), last)
         ending, outlived = self._endings()
         said = with_raised(tuple(self._kept.all()), (ending, *outlived))
         found = aside(attached(said, ending, outlived), ending)
@@ -160,12 +169,14 @@ def read(
     until: float = inf,
     exit_code: int | None = None,
     signal: str = "",
+    seen: Symptom | None = None,
 ) -> Reading:
     """Understand a text given in pieces, as far as one gets until a time on the clock of this thread.
 
-    `exit_code` and `signal` are how the program ended, where that is known.
+    `exit_code` and `signal` are how the program ended, where that is known; `seen` is what an observer adds as the last
+    symptom.
     """
-    reader = LogReader(fast=fast, until=until, exit_code=exit_code, signal=signal)
+    reader = LogReader(fast=fast, until=until, exit_code=exit_code, signal=signal, seen=seen)
     for chunk in chunks:
         reader.feed(chunk)
     return reader.reading()

@@ -1,0 +1,27 @@
+"""Rules: what reasoning on a text needs besides the text itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from gpuwhy.model.cause import Cause, Fix
+from gpuwhy.model.facts import Facts
+from gpuwhy.model.symptom import Likeness, Question, Reading, Symptom
+from gpuwhy.reason.origins import Tracer
+from gpuwhy.reason.tally import Index
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """What explain needs besides the text: clues, causes, remedies and questions."""
+
+    clues: Index
+    causes: Mapping[str, Cause]
+    remedies: Callable[[str, Sequence[Fix], Sequence[Symptom], Reading, Facts | None], tuple[Fix, ...]]
+    question_for: Callable[[str, str], Question | None]
+    questions: Mapping[str, Question]
+    admitted: Callable[[Sequence[Symptom]], frozenset[str]]
+    lexicon: Callable[[], Mapping[str, Likeness]]
+    origin: Tracer = lambda line, around: None
+    claims: Callable[[str], tuple[str, ...]] = lambda _: ()

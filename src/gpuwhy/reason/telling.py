@@ -1,0 +1,202 @@
+"""Telling: how scores become the causes, the open questions and the headline of a report on a text."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from gpuwhy.model.cause import Case, Evidence, Finding, Fix, Weight
+from gpuwhy.model.fact import Source
+from gpuwhy.model.facts import Facts
+from gpuwhy.model.origin import Origin
+from gpuwhy.model.report import Open, RuledOut, Shown, Status, Verdict, certainty
+from gpuwhy.model.symptom import QUESTION, SOURCE, Question, Reading
+from gpuwhy.model.threshold import FOUND, GUESS, MOST, SURE, TOLD
+from gpuwhy.model.version import dotted
+from gpuwhy.reason.rank import ruled_out
+from gpuwhy.reason.rules import Rules
+from gpuwhy.reason.tally import Point, Score
+
+INNOCENT = "other.not_gpu"
+SHORT = 64
+_ORIGIN = re.compile(r"(?:\w )?\S+\.\w+:\d+\] *|\[\w:[^\]]*\] *")
+"""Where in a program's source a line was written: not worth a place in a short quote."""
+
+
+def status_of(scores: Sequence[Score], reading: Reading) -> Status:
+    """Broken where one cause stands out; unknown where several do or an error says too little; else healthy.
+
+    A failure of which the GPU stack is innocent leaves that healthy.
+    """
+    if SOURCE in reading.notes:
+        return "healthy"
+    if scores and scores[0].confidence >= FOUND:
+        return "healthy" if scores[0].cause == INNOCENT else "broken"
+    if any(s.role in ("error", "echo") for s in reading.symptoms) or (scores and scores[0].words):
+        return "unknown"
+    return "healthy"
+
+
+def worth_telling(scores: Sequence[Score], status: Status) -> list[Score]:
+    """The scores to tell: none where nothing failed."""
+    if status == "healthy" and not (scores and scores[0].cause == INNOCENT and scores[0].confidence >= FOUND):
+        return []
+    return [s for s in scores if s.confidence >= TOLD and (s.points or s.words or s.odds > 0)][:MOST]
+
+
+def excluded(verdicts: Sequence[Verdict], shown: Sequence[Shown]) -> tuple[RuledOut, ...]:
+    """What an observation excludes; never what the report tells as a cause."""
+    told = {one.id for one in shown}
+    return tuple(r for r in ruled_out(verdicts, observed=True) if r.id not in told)
+
+
+def shown_as(
+    rules: Rules, score: Score, reading: Reading, verdicts: Sequence[Verdict], where: str, facts: Facts | None
+) -> Shown:
+    """A score as a cause of the report, with its findings and what to do."""
+    cause = rules.causes[score.cause]
+    mine = [v for v in verdicts if v.cause.id == cause.id and v.state in ("shown", "possible")]
+    told = _findings(score, where)
+    fixes = (mine[0].fixes if mine and not cause.needs_log else ()) or _remedies(rules, score, reading, facts)
+    return Shown(
+        id=cause.id,
+        title=cause.title,
+        confidence=round(score.confidence, 2),
+        subject=", ".join(v.subject for v in mine if v.subject),
+        because=(*(f for v in mine[:1] for f in v.findings), *told),
+        explains=_explains(score, reading),
+        fixes=fixes,
+        stops=cause.stops,
+    )
+
+
+def _remedies(rules: Rules, score: Score, reading: Reading, facts: Facts | None) -> tuple[Fix, ...]:
+    behind = [p.symptom for p in score.points if p.counted > 0]
+    own: tuple[Fix, ...] = ()
+    if rules.causes[score.cause].needs_log:
+        own = rules.causes[score.cause].fixes(Case(facts or Facts(), symptoms=reading.symptoms, told=reading.told))
+    return rules.remedies(score.cause, own, behind, reading, facts)
+
+
+def _findings(score: Score, where: str) -> tuple[Finding, ...]:
+    """The strongest clue of each line; the same sentence once. Where no clue speaks, the words."""
+    if score.origin is not None:
+        return (_of_origin(score.origin),)
+    if score.words:
+        said = ", ".join(score.words)
+        evidence = Evidence("told", said, Source("log", where, "its words"))
+        return (Finding("weak", f"words of the text that such failures often have: {said}", (evidence,)),)
+    out: dict[str, Finding] = {}
+    lines: set[int] = set()
+    for point in score.points:
+        finding = _finding(point, where)
+        if point.counted > 0 and point.symptom.line not in lines:
+            lines.add(point.symptom.line)
+            out.setdefault(finding.text, finding)
+    return tuple(out.values())[:4]
+
+
+def _of_origin(origin: Origin) -> Finding:
+    says = origin.label.says if origin.label else "other messages of the same file mostly have this cause"
+    return Finding("weak", says, (Evidence("know", origin.text, Source("know", "message atlas", origin.key)),))
+
+
+def _finding(point: Point, where: str) -> Finding:
+    one = point.symptom
+    weight: Weight = "strong" if point.counted >= 3 else "weak"
+    said = filled(point.clue.text, one.fields)
+    if one.seen is not None:
+        return Finding(weight, said, (Evidence("saw", one.text, one.seen),))
+    source = Source("log", where, f"line {one.line}" + (f", {one.times} times" if one.times > 1 else ""))
+    return Finding(weight, said, (Evidence("told", one.text, source),))
+
+
+def filled(text: str, fields: Mapping[str, str]) -> str:
+    """A sentence with its fields, {name:dotted} for 11040 as 11.4; what the message did not say is an ellipsis."""
+    return text.format_map(_Fields({name: _Field(value) for name, value in fields.items()}))
+
+
+class _Field(str):
+    __slots__ = ()
+
+    def __format__(self, how: str) -> str:
+        return dotted(self) if how == "dotted" else format(str(self), how)
+
+
+class _Fields(dict[str, _Field]):
+    def __missing__(self, key: str) -> _Field:
+        return _Field("…")
+
+
+def _explains(score: Score, reading: Reading) -> tuple[str, ...]:
+    firsts = {p.symptom.order for p in score.points if p.counted > 0}
+    lines = {p.symptom.line for p in score.points}
+    found = (s for s in reading.symptoms if s.follows in firsts and s.line not in lines)
+    return tuple(dict.fromkeys(s.text if s.seen else f"line {s.line} “{_short(s.text)}”" for s in found))[:6]
+
+
+def _short(text: str) -> str:
+    return textwrap.shorten(_ORIGIN.sub("", text, count=1), SHORT, placeholder=" …")
+
+
+def left_open(rules: Rules, scores: Sequence[Score]) -> tuple[Open, ...]:
+    """The causes beside the first that are still likely, and what would decide."""
+    out = []
+    for score in scores[1:MOST]:
+        question = rules.question_for(scores[0].cause, score.cause)
+        if score.confidence >= GUESS and question is not None:
+            out.append(Open(score.cause, question.text, question.command))
+    return tuple(out)
+
+
+def question_after(rules: Rules, scores: Sequence[Score]) -> Question | None:
+    """The one question that would tell the first causes apart, where none is certain."""
+    if not scores or scores[0].confidence >= SURE:
+        return None
+    likely = [s for s in scores[1:3] if s.confidence >= 0.15]
+    return next((q for s in likely if (q := rules.question_for(scores[0].cause, s.cause))), None)
+
+
+def _innocent(shown: Shown, score: Score) -> str:
+    """The failure that is none of the GPU stack, in its own words where it is an exception."""
+    error = next((p.symptom for p in score.points if p.counted > 0), None)
+    what = f"{error.get('name')}: {error.get('what')}" if error and error.get("name") and error.get("what") else ""
+    what = what or (shown.because[0].text if shown.because else shown.title)
+    sure = "Not a GPU problem" if certainty(shown.confidence) != "possible" else "Perhaps not a GPU problem"
+    return f"{sure}: {textwrap.shorten(what, 2 * SHORT, placeholder=' …')}"
+
+
+def _calm(reading: Reading) -> str:
+    """What a text without a failure holds instead."""
+    if any(s.role == "harmless" for s in reading.symptoms):
+        return ": what looks like errors is harmless"
+    if reading.has("told.smi_table"):
+        driver = reading.told.version("driver")
+        return ": a healthy nvidia-smi table" + (f", driver {driver}" if driver else "")
+    return ""
+
+
+def headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], reading: Reading) -> str:
+    """The answer in one line."""
+    if SOURCE in reading.notes:
+        return "This is source code, and holds no failure: run it (`gpuwhy run -- …`), or explain what it printed"
+    if QUESTION in reading.notes and shown:
+        return f"A question, not a log; failures of which people say so are most often {shown[0].id}"
+    if shown and status == "healthy":
+        return _innocent(shown[0], scores[0])
+    if shown and status == "broken":
+        title = shown[0].title
+        if certainty(shown[0].confidence) == "possible":
+            return f"Perhaps: {title}"
+        return title if title.startswith("cuDNN") else title[:1].upper() + title[1:]
+    if status == "healthy":
+        lines = f"{reading.lines} line{'s' * (reading.lines != 1)}"
+        return f"No known failure in {lines}{_calm(reading)}"
+    if shown and scores[0].words:
+        return f"No message that gpuwhy knows: by its words the text is most like {shown[0].id}"
+    if len(shown) > 1:
+        return f"Cannot tell for certain: {shown[0].id} fits best, then {shown[1].id}"
+    if shown:
+        return f"Cannot tell for certain: {shown[0].id} fits best"
+    return "There is an error, but none that gpuwhy knows the cause of"

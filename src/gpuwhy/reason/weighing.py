@@ -1,0 +1,69 @@
+"""Weighing: what this machine's facts and the answers to questions add to the odds of a text, each on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from gpuwhy.model.report import Verdict
+from gpuwhy.model.symptom import Question
+from gpuwhy.model.threshold import FOUND
+from gpuwhy.reason.tally import Odds, Score
+
+FROM_FACTS = {"proof": 5.0, "strong": 4.0, "weak": 1.0, "against": -5.0}
+"""Log-odds that the machine's facts add to a cause that the text speaks for: they can overrule the text."""
+UNTOLD = 0.4
+"""The part of them that counts for a cause which the text says nothing of."""
+ANSWERED = 5.0
+HINTED, BESIDE = 3.5, 0.1
+"""What an answer adds where causes that its question does not ask about have so much of the whole: they stay open."""
+KEPT, BEHIND = 0.2, 0.1
+"""What a clear text's own cause keeps, and how far behind it one stays that only the machine speaks for."""
+
+
+def ties(verdict: Verdict) -> bool:
+    """Whether a sign of it names what the ending names."""
+    return any(f.linked for f in verdict.findings)
+
+
+def from_facts(odds: Odds, verdicts: Sequence[Verdict], spoken: Collection[str]) -> dict[str, float]:
+    """What the verdicts on this machine add; the text's odds are `odds`, its causes `spoken`."""
+    if not verdicts:
+        return {}
+    hidden = {low for v in verdicts if v.state == "shown" for low in v.cause.hides}
+    out: dict[str, float] = {}
+    for verdict in verdicts:
+        more = _of(verdict, hidden, spoken)
+        if more:
+            out[verdict.cause.id] = max(out.get(verdict.cause.id, -99.0), more)
+    told = odds.scores()
+    return {**out, **_held(told, out, spoken)} if told and told[0].confidence >= FOUND else out
+
+
+def _of(verdict: Verdict, hidden: Collection[str], spoken: Collection[str]) -> float:
+    """Log-odds by the strongest finding of one verdict."""
+    weight = max((FROM_FACTS[f.weight] for f in verdict.findings), default=0.0)
+    if verdict.state == "ruled_out" or verdict.cause.id in hidden:
+        weight = min(weight, 0.0)
+    near = verdict.cause.id in spoken or ties(verdict)
+    return weight if near else max(0.0, weight * UNTOLD)
+
+
+def _held(told: Sequence[Score], facts: Mapping[str, float], spoken: Collection[str]) -> dict[str, float]:
+    """Hold what only the machine speaks for behind the cause of a clear text: it may be broken, and not by this."""
+    best = max(told, key=lambda s: s.odds + facts.get(s.cause, 0.0))
+    most = max(best.odds + facts.get(best.cause, 0.0), KEPT)
+    above = [cause for cause, more in facts.items() if cause not in spoken and more > most - BEHIND]
+    return {best.cause: most - best.odds, **dict.fromkeys(above, most - BEHIND)} if above else {}
+
+
+def from_answers(odds: Odds, questions: Mapping[str, Question], answers: Mapping[str, str]) -> dict[str, float]:
+    """What answers add; `odds` are those of text and facts before them."""
+    before = odds.scores() if answers else ()
+    out: dict[str, float] = {}
+    for name, answer in answers.items():
+        question = questions[name]
+        beside = sum(s.confidence for s in before if s.cause not in question.answers.values())
+        for outcome, cause in question.answers.items():
+            more = ANSWERED if beside < BESIDE else HINTED
+            out[cause] = out.get(cause, 0.0) + (more if outcome == answer else -ANSWERED)
+    return out
