@@ -96,7 +96,7 @@ CASES: dict[str, tuple[str, str, list[str], list[str]]] = {
     "numpy": (
         "A module that was compiled using NumPy 1.x cannot be run in\nNumPy 2.0.0 as it may crash. To support both\n",
         "install.inconsistent", ['"numpy<2"'], ["traceback"]),
-    "segv": ("Segmentation fault (core dumped)\n", "framework.bug", ["PYTHONFAULTHANDLER=1"], ["traceback", "torch"]),
+    "segv": ("Segmentation fault (core dumped)\n", "framework.bug", ["-X faulthandler"], ["traceback", "torch"]),
 }  # fmt: skip
 
 
@@ -174,7 +174,7 @@ def test_the_end_of_a_watched_program_is_seen_and_not_quoted():
     evidence = [e for c in report.causes for f in c.because for e in f.evidence]
     assert [(e.kind, e.text, e.source.where) for e in evidence[:1]] == [("saw", "ended by SIGSEGV", "waitid")]
     assert not any("Segmentation" in e.text for e in evidence)
-    assert "PYTHONFAULTHANDLER=1" in report.causes[0].fixes[0].command
+    assert "-X faulthandler" in report.causes[0].fixes[0].command
 
 
 def test_what_it_did_print_is_quoted():

@@ -44,6 +44,8 @@ DRIVERS = re.compile(r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|install nvidia
 
 def foreign(text: str, place: Place) -> str:
     """A word that has no place there; "" where every word has."""
+    if text.startswith(("RUN ", "ENV ")):  # of a Dockerfile, whose inside is Linux wherever it is built
+        return ""
     if place.system == "windows":
         found = OF_LINUX.search(text)
         return found.group() if found else ""

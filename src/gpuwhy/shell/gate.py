@@ -104,7 +104,7 @@ def _speaks(text: str, place: Place) -> bool:
 
 def _elsewhere(fix: Fix, place: Place) -> Fix | None:
     """A Linux family that has no such command: NixOS has a file for drivers, others a package of another name."""
-    if not place.family or place.system == "windows":
+    if not place.family or place.system not in ("linux", "wsl"):
         return None
     if place.family == "nixos" and "ubuntu-drivers" in fix.command:
         return msgspec.structs.replace(fix, text=f"{fix.text}: {NIXOS_DRIVER}", command="")

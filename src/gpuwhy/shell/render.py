@@ -31,10 +31,11 @@ UNIX = re.compile(
 """Words of Linux that have no place in an answer for Windows."""
 DOS = re.compile(r"(?i)\b[a-z]:\\|%\w+%|\.dll\b|\bsetx?\b \"?\w+=|\$env:|winget|taskkill|\bregedit\b|\bwinerror\b")
 """Words of Windows that have no place in an answer for Linux."""
-_LINUX_WHEELS = re.compile(r"and-cuda|jax\[cuda|nvidia-nccl|jax-cuda|\btriton\b")
+_LINUX_WHEELS = re.compile(r"and-cuda|jax\[cuda|nvidia-nccl|jax-cuda|\btriton(?!-windows)\b")
 _NOT_THERE = ("--gpu-reset", "mig", "-pm", "-mig")  # options of nvidia-smi that Windows does not have
 _DRIVERS = re.compile(r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|nvidia-driver|akmod|update-initramfs|nvidia-open")
-_BUILDING = ("python", "python3", "pip", "conda", "uv")
+_BUILDING = re.compile(r"(.*/)?(python[\d.]*|pip|conda|uv)")
+_TORCH = re.compile(r"torch(vision|audio)?([=<>~!].*)?")  # the default index has CPU builds of it for Windows
 _SAFE = re.compile(r"[\w@+=:,./\\~{}-]+")
 
 
@@ -86,6 +87,13 @@ def _home(text: str) -> str:
     return text.replace("%USERPROFILE%", "$env:USERPROFILE")
 
 
+def _with_cuda(words: list[str]) -> list[str]:
+    """PyTorch on Windows: the default index has only its CPU build, so uv takes the one for this driver."""
+    at = words.index("install")
+    python = ["--python", words[0]] if words[1:3] == ["-m", "pip"] and words[0] != "python" else []
+    return ["uv", "pip", "install", *python, *words[at + 1 :], "--torch-backend=auto"]
+
+
 def _run(step: Runs, setting: Callable[[str, str], str], then: str, call: str = "") -> str | None:
     words = [backwards(word) for word in step.words]
     name = re.split(r"[\\/]", words[0])[-1].lower().removesuffix(".exe")
@@ -94,6 +102,8 @@ def _run(step: Runs, setting: Callable[[str, str], str], then: str, call: str = 
         return None
     if name == "nvidia-smi" and any(word in _NOT_THERE for word in words):
         return None
+    if name in ("pip", "python") and "install" in words and any(_TORCH.fullmatch(word) for word in words):
+        words = _with_cuda(words)
     if _LINUX_WHEELS.search(" ".join(words)) and name in ("pip", "python", "uv"):
         return None
     written = " ".join(quoted(word) for word in words)

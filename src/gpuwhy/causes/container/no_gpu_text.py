@@ -98,6 +98,8 @@ TEXT = Text(
     ),
     remedies=(
         meant("Install the NVIDIA container toolkit and tell docker of it", "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker", said="container.no_driver_select container.no_runtime", root=True),
+        meant("Windows: let Docker Desktop use its WSL 2 engine (Settings, General), which alone can hand over a GPU, with NVIDIA's driver installed on Windows; then update WSL", "wsl --update", said="container.no_driver_select container.no_runtime"),
+        meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", "RUN rm -f /usr/lib/x86_64-linux-gnu/libnvidia-*.so* /usr/lib/x86_64-linux-gnu/libcuda.so*", said="container.", line="file exists"),
         meant("Then try the same again", "docker run --rm --gpus all ubuntu nvidia-smi", said="container.no_driver_select container.no_runtime", look=True),
         meant("Ask for no more GPUs than one node has, in the pod's manifest", "resources: {limits: {nvidia.com/gpu: 1}}", said="container.k8s"),
         meant("See what the nodes offer and what is taken; add a node with GPUs, or end the pods that hold them", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),

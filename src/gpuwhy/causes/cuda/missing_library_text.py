@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else
-from gpuwhy.causes.text.conditions import alone, asks, field, line, no, with_
+from gpuwhy.causes.text.conditions import all_of, alone, asks, field, line, no, with_
 from gpuwhy.causes.text.installing import missing_library
 from gpuwhy.causes.text.meant import meant
-from gpuwhy.causes.text.remedies import BITSANDBYTES
+from gpuwhy.causes.text.remedies import BITSANDBYTES, MSVC
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_GPU
 
@@ -51,9 +53,9 @@ TEXT = Text(
         ("windows.dll_needs", 3.0, _MISSING, CUDA_LIBRARY),
         ("windows.third_party", 2.6, _MISSING, asks("cuda")),
         ("windows.load_library", 2.4, "a DLL behind the CUDA provider is not found", field("number", "126")),
-        ("windows.torch_dll", 1.8, "{library} or a DLL that it needs is not found"),
+        ("windows.torch_dll", 1.8, "{library} or a DLL that it needs is not found", no(field("number", "127|182|193|1114"))),
         ("windows.ort_dll", 2.2, "a DLL behind the CUDA provider is not found"),
-        ("windows.dll_load_failed", 2.0, "a DLL behind the module is not found", field("what", r".*(?:modul|módulo|модуль|模|モジュール|모듈)")),
+        ("windows.dll_load_failed", 2.0, "a DLL behind the module is not found", all_of(field("what", r".*(?:modul|módulo|модуль|模|モジュール|모듈)"), no(field("module", "_pywrap_tensorflow")))),
         ("windows.module_missing", 1.4, "a DLL is not found"),
         ("windows.error", 1.4, "a DLL is not found (126)", field("number", "126")),
         ("jax.unable_to_load", 4.2, "JAX cannot load {what}", field("what", r"(?!cudnn)")),
@@ -75,6 +77,9 @@ TEXT = Text(
     ),
     remedies=(
         *BITSANDBYTES,
+        meant("Windows: install triton-windows of the series that belongs to this PyTorch, and delete its cache (.triton in your folder)", "pip install -U triton-windows", said="windows.dll_load_failed", line="cuda_utils|triton"),
+        meant("An extension of PyTorch: import torch before it, which loads the DLLs that it needs; else build it again for this PyTorch", said="windows.dll_load_failed", line="dll load failed: |_ext|_cuda|_C\\b", by="torch", more=True),
+        *(structs.replace(one, more=True) for one in MSVC),
         meant("TensorFlow 2.14 or newer: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),
         meant("ONNX Runtime: install it with its CUDA libraries", 'pip install "onnxruntime-gpu[cuda,cudnn]"', by="onnxruntime", safe=True),
         meant("conda: install the toolkit's libraries of the asked version", "conda install -c conda-forge cudatoolkit", safe=True),

@@ -20,7 +20,7 @@ from gpuwhy.causes.text.conditions import (
     told_cuda_unfit,
     with_,
 )
-from gpuwhy.causes.text.installing import missing_library
+from gpuwhy.causes.text.installing import missing_library, onnxruntime_on_windows
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES
 from gpuwhy.causes.text.room import Text
@@ -40,7 +40,9 @@ def _two_cudas(s: Symptom, r: Reading) -> bool:
 
 def _made(case: Asked) -> Iterator[Fix]:
     needs = case.fields.get("needs", "")
-    if case.library and case.kind in ("cuda", "nvrtc"):
+    if case.windows and case.framework == "onnxruntime":
+        yield from onnxruntime_on_windows(case)
+    elif case.library and case.kind in ("cuda", "nvrtc"):
         yield from missing_library(case)
         yield Fix(f"Or install a release of {case.title} that is built for the CUDA that is there")
     elif numbers(needs) and not case.windows:

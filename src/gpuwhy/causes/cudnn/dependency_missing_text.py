@@ -28,7 +28,7 @@ TEXT = Text(
         ("cudnn.internal_error_compilation_failed", 2.4, "cuDNN could not compile: NVRTC is missing or another"),
     ),
     remedies=(
-        meant("Windows, cuDNN 8: put zlibwapi.dll on PATH, beside cuDNN's DLLs"),
+        meant("Windows, cuDNN 8: put the 64-bit zlibwapi.dll (zlib123dllx64.zip) on PATH, beside cuDNN's DLLs"),
         meant("Linux: install NVRTC and make libnvrtc.so findable", 'pip install "nvidia-cuda-nvrtc-cu12"', safe=True),
     ),
     admitted_by=NO_CUDNN,

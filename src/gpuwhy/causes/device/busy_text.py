@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import xid
+from gpuwhy.causes.text.conditions import on_windows, xid
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU, NO_MEMORY
 from gpuwhy.model.signature import error
@@ -26,7 +27,8 @@ TEXT = Text(
         ("nvidia.mig", 1.8, "MIG instances are not free"),
         ("cuda.mps_max_", 3.0, "MPS has no room for another client"),
         ("nvidia.mps", 1.2, "MPS is in play"),
-        ("cuda.launch_timeout", 1.6, "the display's watchdog ended the kernel (error 702)"),
+        ("cuda.launch_timeout", 3.4, "the display driver's watchdog ended a kernel that took too long (error 702, TDR)", on_windows),
+        ("cuda.launch_timeout", 2.6, "the display's watchdog ended a kernel that took too long (error 702)"),
         ("tf.used_elsewhere", 1.8, "no context could be made on the GPU"),
         ("cuda.device_not_licensed", 2.0),
         ("cuda.mps_rpc_failure", 2.0),
@@ -35,6 +37,7 @@ TEXT = Text(
         ("kernel.xid", 2.6, "Xid {xid}: a command did not finish in time, as where others keep the GPU busy", xid(8)),
     ),
     remedies=(
+        *TDR,
         meant("See which pods hold the GPUs; end them, or wait", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),
         meant("See the compute mode and the holder", "nvidia-smi -q -d COMPUTE,PIDS", safe=True, look=True),
         meant("Allow several programs", "sudo nvidia-smi -c DEFAULT", root=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.text.common import nothing_else, said_of
 from gpuwhy.causes.text.conditions import any_of, with_, xid, xid_of_hardware
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
 from gpuwhy.model.signature import error
@@ -71,6 +72,8 @@ TEXT = Text(
         ("nvml.timeout", 2.0),
     ),
     remedies=(
+        *TDR,
+        meant("Windows: read what the display driver says in the event log (in PowerShell)", "Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20", look=True),
         meant("Read the kernel log", "sudo dmesg | grep -i -e xid -e nvrm", root=True, look=True),
         meant("Reset the GPU, or restart", "sudo nvidia-smi --gpu-reset", root=True),
         meant("Move the card to another slot or machine; check power and cooling"),

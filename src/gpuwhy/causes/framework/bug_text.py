@@ -7,6 +7,7 @@ from gpuwhy.causes.text.conditions import all_of, alone, field, line, no, with_,
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CRASH, FAULTS
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.windows import REDISTRIBUTABLE
 from gpuwhy.model.signature import error
 
 TEXT = Text(
@@ -95,6 +96,8 @@ TEXT = Text(
         ("cuda.host_memory_not_registered", 3.4),
     ),
     remedies=(
+        meant("Windows: take torch 2.4.1 or newer, or 2.3.1: the wheel of 2.4.0 lacks libomp140.x86_64.dll, which its fbgemm.dll needs", "pip install uv\nuv pip install \"torch>=2.4.1\" --torch-backend=auto", said="windows.torch_dll", line="fbgemm", safe=True),
+        meant("Windows: or install the Visual C++ runtime and the C++ build tools, which bring libomp140.x86_64.dll", REDISTRIBUTABLE, said="windows.torch_dll", line="fbgemm|shm|asmjit"),
         meant(CRASH, FAULTS, said="signal.segv", safe=True),
         meant("Then try another release of the package that the last call belongs to", said="signal.segv"),
         meant("Try the newest release", "pip install --upgrade torch", by="torch", safe=True),

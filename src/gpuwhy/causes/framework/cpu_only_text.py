@@ -62,7 +62,7 @@ TEXT = Text(
         ("jax.cpu_build", 1.0, "this jaxlib was built without CUDA", with_("program.")),
         ("jax.falls_back", 2.8, "JAX sees no GPU, as with a jaxlib without CUDA"),
         ("jax.unknown_backend", 2.8, "JAX has no GPU backend"),
-        ("ort.not_available", 3.6, "this ONNX Runtime has no CUDA provider"),
+        ("ort.not_available", 3.6, "this ONNX Runtime has no CUDA provider", no(with_("windows.load_library", "ort.load_shared"))),
         ("bnb.compiled", 3.6, "this bitsandbytes was built without CUDA", no(with_("torch.no_driver"))),
         ("opencv.no_cuda", 4.0, "this build has no CUDA"),
         ("generic.cpu_build", 3.2, "this build has no CUDA"),
@@ -106,6 +106,7 @@ TEXT = Text(
     ),
     remedies=(
         *BITSANDBYTES,
+        meant("Windows, PyTorch: install its build with CUDA: the default index has only the CPU build for Windows; uv asks the driver which CUDA fits", "pip install uv\nuv pip install --reinstall torch --torch-backend=auto", by="torch", safe=True),
         meant("PyTorch: install the CUDA build from its own package index; its start page gives the command", by="torch"),
         meant("JAX: install it with CUDA", 'pip install "jax[cuda12]"', by="jax", safe=True),
         meant("TensorFlow: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),

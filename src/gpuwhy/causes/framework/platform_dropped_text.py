@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, field, native_windows_tf, no, on_macos, on_windows, told_version
+from gpuwhy.causes.text.conditions import (
+    all_of,
+    field,
+    native_windows_tf,
+    no,
+    on_macos,
+    on_windows,
+    told_version,
+    with_,
+)
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import CPU_BUILD, NO_GPU
@@ -27,6 +36,8 @@ TEXT = Text(
             ">= 2.11",
         ),
         error("title.python_version", r"(?:for|on|with|under) python ?3\.\d+[^\n]{0,20}(?:not|un)[ -]?(?:available|supported)|(?:no|missing) (?:wheels?|support|builds?|versions?|packages?) (?:available )?for (?:python ?3\.\d+|macos|windows|arm64|aarch64)|python ?3\.\d+ (?:is )?(?:not|un)[ -]?supported|support (?:for )?python ?3\.\d+", "python 3.", "python3.", "for macos", "for windows", "for arm64", "for aarch64"),
+        error("torch.libuv", r"use_libuv was requested but pytorch was buil[dt] without libuv", "use_libuv was requested"),
+        error("title.version_and_none", r"^(?P<version>2\.\d+\.\d+) \[\]\s*$", "[]"),
         error("torch.compile_windows", r"windows not yet supported for torch\.compile|torch\.compile[^\n]{0,40}not supported on windows", "torch.compile"),
     ),
     clues=(
@@ -51,7 +62,9 @@ TEXT = Text(
         ("title.empty_list", 2.6, "macOS has no CUDA", on_macos),
         ("title.bare_false", 2.6, "macOS has no CUDA", on_macos),
         ("torch.cpu_build", 3.0, "macOS has no CUDA", on_macos),
-        ("triton.missing", 3.0, "Triton does not exist for this system"),
+        ("triton.missing", 3.0, "Triton does not exist for this system", no(with_("windows.load_library", "ort."))),
+        ("torch.libuv", 5.0, "PyTorch for Windows is built without libuv"),
+        ("title.version_and_none", 4.4, "TensorFlow {version} has no GPU support on native Windows", all_of(on_windows, field("version", r"2\.(1[1-9]|2\d)"))),
         ("bnb.compiled", 2.6, "bitsandbytes had no build for Windows", on_windows),
         ("bnb.setup", 3.2, "bitsandbytes looks for a Linux library on Windows", on_windows),
         ("torch.no_nccl", 2.8, "NCCL does not exist for Windows"),
@@ -62,6 +75,9 @@ TEXT = Text(
         ("title.trouble", 0.7, "the GPU is said to fail on Windows", all_of(nothing_else, on_windows)),
     ),
     remedies=(
+        meant("Switch libuv off for the rendezvous of torch.distributed; on Windows the backend is gloo", "export USE_LIBUV=0", said="torch.libuv", safe=True),
+        meant("Use the backend gloo, which Windows has: init_process_group('gloo'); NCCL only with Linux, so with WSL 2", said="torch.no_nccl", safe=True),
+        meant("Windows: install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs", "pip install -U triton-windows", said="triton.missing torch.compile_windows", safe=True),
         meant("TensorFlow on Windows: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10", 'pip install "tensorflow<2.11"', by="tensorflow", safe=True),
         meant("Use a Python that the release has wheels for", "python --version"),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.conditions import all_of, field
+from gpuwhy.causes.text.conditions import all_of, field, no, with_
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -44,7 +44,7 @@ TEXT = Text(
         ("ort.two_packages", 5.0, "two onnxruntime packages are installed over each other"),
         ("tf.partial", 3.8, "tensorflow is an empty shell, as after uninstalling one of two packages"),
         ("ort.partial", 3.8, "onnxruntime is an empty shell, as after uninstalling one of two packages"),
-        ("ort.not_available", 2.7, "the CPU package may have been installed over the GPU one"),
+        ("ort.not_available", 2.7, "the CPU package may have been installed over the GPU one", no(with_("windows.load_library", "ort.load_shared"))),
         ("ort.not_available", 4.0, "both onnxruntime packages are listed", _both_runtimes),
         ("told.package", 2.9, "several tensorflow packages are listed", _both_tensorflows),
         ("told.package", 2.9, "both onnxruntime packages are listed", _both_runtimes),

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+
 from gpuwhy.causes.text.conditions import all_of, asks, field, in_packages, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START, UNRESOLVED
+from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
 
 _PARTS = r"(?:torch|jaxlib|onnxruntime)\.(?!_C\b)\w|tensorflow\.python\.\w"
+
+
+def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """The package whose file could not be loaded, by the path in the message or by who opened it."""
+    lines = "\n".join(s.text for s in symptoms if s.signature.startswith("windows."))
+    found = re.search(r"site-packages[\\/]+(\w+)", lines)
+    owners = [one.owner for one in reversed(reading.ending.stack) if one.owner not in ("", "user", "python")]
+    name = found[1] if found else next(iter(owners), "") if lines else ""
+    if name:
+        text = f"Install {name} again, past the cache: a file of it is damaged, or not the one that it brought"
+        yield Fix(text, f"pip install --force-reinstall --no-cache-dir {name}", safe=True)
+
 
 TEXT = Text(
     "install.corrupted",
@@ -45,6 +62,8 @@ TEXT = Text(
         ("loader.cudnn_symbol", 1.6, "a part of cuDNN is missing from its folder"),
         ("tf.partial", 2.4, "tensorflow is an empty shell: its files are gone"),
         ("ort.partial", 2.2, "onnxruntime is an empty shell: its files are gone"),
+        ("windows.torch_dll", 4.4, "{library}, or a DLL that it needs, is damaged or for a 32-bit program (193)", field("number", "193")),
+        ("windows.torch_dll", 2.9, "{library} in PyTorch's own folder is not what PyTorch brought", field("library", r"cud|cub|cus|cuf|nv")),
         ("windows.torch_dll", 1.6, "{library} cannot be loaded"),
         ("tf.cudnn_handle", 0.9, "cuDNN did not start; a stale ~/.nv cache does that too"),
         ("tf.conv_check", 1.9, "cuDNN failed inside a check; a stale ~/.nv cache does that too"),
@@ -58,7 +77,9 @@ TEXT = Text(
     ),
     remedies=(
         meant("Install the package again, past the cache", "pip install --force-reinstall --no-cache-dir PACKAGE"),
+        meant("Windows: or the Python is a 32-bit one, which loads no 64-bit library: this must say 64; else install the 64-bit Python", "python -c 'import struct; print(8 * struct.calcsize(\"P\"))'", said="windows.", line="193|win32", safe=True, look=True),
         meant("Delete the driver's compute cache", "rm -rf ~/.nv/ComputeCache"),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *UNRESOLVED),
+    named=_named,
 )  # fmt: skip

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import OF_SHM, nothing_else, of_network
-from gpuwhy.causes.text.conditions import all_of, asks, field, no, no_errors, with_
+from gpuwhy.causes.text.conditions import all_of, any_of, asks, field, no, no_errors, with_
 from gpuwhy.causes.text.meant import meant
-from gpuwhy.causes.text.remedies import CRASH, FAULTS
+from gpuwhy.causes.text.remedies import CRASH, FAULTS, MSVC
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -143,7 +143,8 @@ TEXT = Text(
         ("windows.dll_load_failed", 1.6, "a DLL of the system is missing"),
         ("windows.dll_load_failed", 2.6, "a DLL failed to start, as without the Microsoft C++ runtime or AVX", field("init", ".")),
         ("windows.error", 2.0, "a DLL failed to start (1114)", field("number", "1114")),
-        ("windows.torch_dll", 2.0, "{library} needs a DLL of the system"),
+        ("windows.torch_dll", 2.0, "{library} needs a DLL of the system", no(any_of(field("number", "127|182|193"), field("library", r"cud|cub|cus|cuf|nv")))),
+        ("windows.dll_load_failed", 3.6, "this TensorFlow opens CUDA only later: what its module lacks is the Microsoft C++ runtime", field("module", "_pywrap_tensorflow")),
         ("windows.module_missing", 1.2, "a DLL of the system may be missing"),
         ("loader.cannot_open", 3.0, "{library} is not of the GPU stack", asks("other")),
         ("loader.version_missing", 2.8, "the system's {library} is too old", field("version", "glibc|cxxabi|gcc")),
@@ -193,7 +194,7 @@ TEXT = Text(
         ("build.msvc", 2.0, "the Microsoft compiler is not found"),
     ),
     remedies=(
-        meant("Windows: install the Microsoft Visual C++ redistributable", said="windows.msvc windows.dll_load_failed windows.torch_dll windows.error"),
+        *MSVC,
         meant(CRASH, FAULTS, said="signal.segv memory.worker_killed", safe=True),
         meant("Update docker and Compose: the file asks for more than they know", said="container.compose"),
         meant("Read the last line of the traceback: it names the module or file"),

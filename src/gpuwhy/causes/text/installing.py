@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.knowledge.cudnn_rules import compiled
 from gpuwhy.knowledge.installs import PRELOADS, gpu_requirement, wheel_of
-from gpuwhy.knowledge.releases import built_with
+from gpuwhy.knowledge.releases import built_with, find
+from gpuwhy.knowledge.windows import PLATFORM
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.version import at_least, major_minor, numbers
 
@@ -59,15 +60,58 @@ def conda(case: Asked, cuda: str, cudnn: str = "") -> Fix:
 
 
 def _windows_toolkit(case: Asked) -> Iterator[Fix]:
-    yield Fix(f"Install CUDA {case.cuda} with NVIDIA's installer: {case.library} is part of it, then open a new window")
-    versioned = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{case.cuda}\bin"
-    folder = versioned if "." in case.cuda else r"%CUDA_PATH%\bin"
-    yield Fix("If it is installed: put its folder on PATH, in this window", f"set PATH={folder};%PATH%", safe=True)
+    cuda = _cuda_on_windows(case)
+    yield Fix(f"Install CUDA {cuda} with NVIDIA's installer: {case.library} is part of it, then open a new window")
+    versioned = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{cuda}\bin"
+    folder = versioned if "." in cuda else r"%CUDA_PATH%\bin"
+    yield Fix("If it is installed: put its folder on PATH, in this window", f'set "PATH={folder};%PATH%"', safe=True)
+
+
+def _tensorflow_on_windows(case: Asked) -> Iterator[Fix]:
+    """What a release opens, where the text names the release and no DLL."""
+    row = find("tensorflow-gpu", case.version, PLATFORM) or find("tensorflow", case.version, PLATFORM)
+    if row and isinstance(row.cuda, str):
+        cudnn = f" and cuDNN {row.cudnn}" if isinstance(row.cudnn, str) else ""
+        yield Fix(
+            f"Install CUDA {row.cuda}{cudnn}, which TensorFlow {case.version} opens, and put both bin folders on PATH"
+        )
+
+
+def _cuda_on_windows(case: Asked) -> str:
+    """The CUDA of a TensorFlow release where it is told; 11.2 for cusolver64_11, which 11.0 does not have."""
+    row = find("tensorflow-gpu", case.version, PLATFORM) if case.framework == "tensorflow" and case.version else None
+    row = row or (
+        find("tensorflow", case.version, PLATFORM) if case.framework == "tensorflow" and case.version else None
+    )
+    if row and isinstance(row.cuda, str):
+        return row.cuda
+    return "11.2" if case.library.lower() == "cusolver64_11.dll" else case.cuda
+
+
+def onnxruntime_on_windows(case: Asked) -> Iterator[Fix]:
+    """What this ONNX Runtime opens on Windows, and the two ways to bring it."""
+    row = find("onnxruntime-gpu", case.version, PLATFORM) if case.version else None
+    cuda = str(row.cuda) if row and isinstance(row.cuda, str) else "12"
+    major = "8" if (case.version and not at_least(case.version, "1.19")) or cuda.startswith("11") else "9"
+    which = f"ONNX Runtime {case.version}" if case.version else "onnxruntime-gpu 1.19 and newer"
+    yield Fix(
+        f"Install CUDA {cuda} and cuDNN {major}, which {which} opens, and put both bin folders on PATH; then open a new window"
+    )
+    yield Fix(
+        "Or bring them as wheels: from 1.21 on, call onnxruntime.preload_dlls() before the first session",
+        'pip install "onnxruntime-gpu[cuda,cudnn]"',
+        safe=True,
+    )
 
 
 def missing_library(case: Asked) -> Iterator[Fix]:
     """The library that was asked for, from where this framework and system have it."""
+    if case.windows and case.framework == "onnxruntime":
+        yield from onnxruntime_on_windows(case)
+        return
     yield from own(case)
+    if case.windows and case.framework == "tensorflow" and case.version and not case.library:
+        yield from _tensorflow_on_windows(case)
     if not case.library or not case.cuda:
         return
     if case.windows:

@@ -90,7 +90,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "windows.dll_load_failed",
         r"dll load failed(?: while importing (?P<module>[\w.]+))?: ?(?:the specified (?P<what>module|procedure) could not"
-        r" be found|%1 is (?P<invalid>not a valid win32)|a dynamic link library \(dll\) (?P<init>initialization) routine"
+        r" be found|%1[^\n]{0,40}?(?P<invalid>win32)|a dynamic link library \(dll\) (?P<init>initialization) routine"
         r" failed|(?P<what2>le module spécifié|das angegebene modul|no se (?:puede|pudo|ha podido) encontrar el módulo|impossibile trovare il modulo|não foi possível encontrar o módulo|не найден указанный модуль"
         r"|找不到指定的模|指定されたモジュール|지정된 모듈|nie można odnaleźć określonego modułu|belirtilen modül)|(?P<what3>la procédure spécifiée|die angegebene prozedur|impossibile trovare la procedura|не найдена указанная процедура"
         r"|找不到指定的程序|指定されたプロシージャ|지정된 프로시저)|[^\n]*(?P<init2>routine d.initialisation|dll-initialisierungsroutine|rutina de inicialización|routine di inizializzazione|rotina de inicialização"
