@@ -60,7 +60,8 @@ def untried(cause_id: str) -> list[str]:
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda c: c.id)
 def test_the_room_is_furnished(cause):
     page_missing = [] if page(cause.id) else ["no <name>.md"]
-    assert [*half_done(cause.id), *unheard(cause.id), *page_missing, *untried(cause.id)] == []
+    missing = [*half_done(cause.id), *unheard(cause.id), *page_missing, *untried(cause.id)]
+    assert not missing, "\n".join(missing)
     assert cause.layer in LAYERS
     assert cause.signs or cause.needs_log, "neither a fact nor a program's output can show it"
 
