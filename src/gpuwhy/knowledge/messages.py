@@ -57,3 +57,17 @@ NO_IMPORT = (
     "loader.symbol_lookup", "loader.cannot_open", "jax.plugin_abi",
 )  # fmt: skip
 """Something could not be imported, or crashed while it was."""
+GPU_MEMORY = (
+    "memory.torch_oom", "memory.tf_oom", "memory.bfc", "memory.xla_", "memory.tf_grab", "memory.dst_tensor",
+    "memory.rmm", "memory.tensorrt", "memory.oom_words", "memory.kv_cache", "memory.at_start", "ort.arena",
+    "cuda.out_of_memory",
+)  # fmt: skip
+"""Memory of the GPU ran out; by how they begin."""
+STARVED = (
+    "cudnn.not_initialized", "cudnn.alloc_failed", "cudnn.internal_error", "cublas.not_initialized",
+    "cublas.alloc_failed", "cusolver.not_initialized", "cusolver.alloc_failed", "cusparse.alloc_failed",
+    "tf.cudnn_handle", "tf.blas", "tf.conv_algorithm", "tf.dnn_init",
+)  # fmt: skip
+"""A library did not start or failed inside, as where memory is short."""
+UNSEEN = ("title.gpu_unseen", "title.empty", "title.cpu_device", "title.bare", "tf.no_gpu_found")
+"""Somebody says that no GPU is seen; by how they begin."""

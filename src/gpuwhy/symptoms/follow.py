@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gpuwhy.knowledge.messages import UNSEEN
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.symptom import Symptom
 
 NONE = Ending()
-_UNSEEN = ("title.gpu_unseen", "title.empty", "title.cpu_device", "title.bare", "tf.no_gpu_found")
 
 # An earlier message that starts with the key explains later ones that start with one of the values.
 FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
@@ -39,7 +39,7 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
             "tf.ignored_gpu",
             "torch.cpu_build",
         ),
-        (*_UNSEEN, "torch.falls_back"),
+        (*UNSEEN, "torch.falls_back"),
     ),
     (("tf.cudnn_version",), ("cudnn.", "tf.skipping", "loader.tf_skip")),
     (
@@ -74,7 +74,7 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
             "tf.libcuda_absent",
             "tf.cpu_device_only",
             "loader.tf_skip",
-            *_UNSEEN,
+            *UNSEEN,
             "ort.create_failed",
             "ort.not_available",
             "torch.unavailable",
@@ -99,7 +99,7 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
         (
             "jax.",
             "tf.no_kernel_driver",
-            *_UNSEEN,
+            *UNSEEN,
             "torch.unavailable",
             "torch.no_gpus",
             "ort.",

@@ -133,7 +133,6 @@ TEXT = Text(
         ("cusolver.arch_mismatch", 4.0, "cuSOLVER does not support this GPU's architecture"),
         ("nvjitlink.arch_mismatch", 4.0, "the code is for another architecture"),
         ("tf.ignored_gpu", 4.6, "{gpu} has compute capability {has}, this build needs {needs}"),
-        ("tf.ignored_gpu", 3.2, "{gpu} has compute capability {has}, this build needs {needs}", with_("build.configure")),
         ("tf.ignored_cores", 2.0, "TensorFlow leaves out the smaller GPU"),
         ("opencv.arch", 4.6, "OpenCV was built for other GPUs"),
         ("tf.jit_from_ptx", 3.8, "TensorFlow was not built for compute capability {has}"),

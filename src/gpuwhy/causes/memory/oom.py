@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.shared.watched import GIB, GPU_MEMORY, fullest, of, said, wanted
+from gpuwhy.causes.shared.watched import GIB, fullest, of, said, wanted
+from gpuwhy.knowledge.messages import GPU_MEMORY
 from gpuwhy.model.cause import Case, Cause, Finding, saw, strong
 from gpuwhy.model.facts import GpuUse
 from gpuwhy.model.symptom import Symptom

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.shared.watched import GPU_MEMORY, STARVED, of, said, wanted
+from gpuwhy.causes.shared.watched import of, said, wanted
+from gpuwhy.knowledge.messages import GPU_MEMORY, STARVED
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Device, GpuProcess

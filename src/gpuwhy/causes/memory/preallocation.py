@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.shared.watched import STARVED, fullest, of, said
+from gpuwhy.causes.shared.watched import fullest, of, said
+from gpuwhy.knowledge.messages import STARVED
 from gpuwhy.model.cause import Case, Cause, Finding, saw, strong
 from gpuwhy.model.fact import value_or
 

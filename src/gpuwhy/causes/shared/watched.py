@@ -8,16 +8,6 @@ from gpuwhy.model.facts import GpuUse
 from gpuwhy.model.symptom import Symptom
 
 GIB = 1 << 30
-GPU_MEMORY = (
-    "memory.torch_oom", "memory.tf_oom", "memory.bfc", "memory.xla_", "memory.tf_grab", "memory.dst_tensor",
-    "memory.rmm", "memory.tensorrt", "memory.oom_words", "memory.kv_cache", "memory.at_start", "ort.arena",
-    "cuda.out_of_memory",
-)  # fmt: skip
-STARVED = (
-    "cudnn.not_initialized", "cudnn.alloc_failed", "cudnn.internal_error", "cublas.not_initialized",
-    "cublas.alloc_failed", "cusolver.not_initialized", "cusolver.alloc_failed", "cusparse.alloc_failed",
-    "tf.cudnn_handle", "tf.blas", "tf.conv_algorithm", "tf.dnn_init",
-)  # fmt: skip
 
 
 def said(case: Case, *prefixes: str) -> Symptom | None:
