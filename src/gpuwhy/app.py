@@ -27,7 +27,7 @@ from gpuwhy.model.report import Report
 from gpuwhy.observe.as_if import Elsewhere, as_if, like, somewhere
 from gpuwhy.observe.engine import observe
 from gpuwhy.observe.looks import EARLY, LOOKS
-from gpuwhy.observe.scene import Look, Options, Scene
+from gpuwhy.observe.scene import Client, Look, Options, Scene
 from gpuwhy.observe.started import as_started, is_image
 from gpuwhy.reason.report import report
 from gpuwhy.shell.gate import placed
@@ -288,24 +288,18 @@ def facts_of(host: Host, options: Any = None) -> Facts:
     return Run(host, options or Options()).facts
 
 
-_PLANNED = {("driver", "module_version"), ("target", "interpreter"), ("target", "site_packages")} | {
-    ("target", "distributions"), ("surroundings", "wsl"), ("surroundings", "libc"), ("surroundings", "system"),
-}  # fmt: skip
-
-
 def facts_for_plan(host: Host, python: str = "") -> Facts:
     """What a plan needs to know of this machine, and nothing else."""
-    scene = Scene(host, Options(python=host.hide(python), folder="."))
-    observe(scene, [look for look in LOOKS if look.subject == "devices" or look[:2] in _PLANNED])
-    return scene.facts
-
-
-_SEEN = {("driver", "module_version"), ("surroundings", "system")}
+    return _seen_for("plan", host, Options(python=host.hide(python), folder="."))
 
 
 def devices_of(host: Host) -> Devices:
     """The GPUs and their visibility alone, in a fraction of a whole run's time."""
-    scene = Scene(host, Options())
-    wanted = [look for look in LOOKS if look.subject == "devices" or look[:2] in _SEEN]
-    observe(scene, wanted)
-    return scene.facts.devices
+    return _seen_for("devices", host, Options()).devices
+
+
+def _seen_for(client: Client, host: Host, options: Options) -> Facts:
+    """The facts by the looks that declare whom they serve."""
+    scene = Scene(host, options)
+    observe(scene, [look for look in LOOKS if client in look.serves])
+    return scene.facts

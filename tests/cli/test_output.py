@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from gpuwhy.cli.check import write
+from gpuwhy.cli.terminal import write
 
 
 def printed(text: str, encoding: str) -> bytes:

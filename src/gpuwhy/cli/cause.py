@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from gpuwhy.cli import HEALTHY, UsageError
-from gpuwhy.cli.check import paper, write
+from gpuwhy.cli.terminal import paper, write
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

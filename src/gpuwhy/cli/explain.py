@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from gpuwhy.border import reading
 from gpuwhy.cli import FOUND, HEALTHY, UsageError
-from gpuwhy.cli.check import add_target, paper, write
+from gpuwhy.cli.target import add_target
+from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
     from gpuwhy.logs import Facts, Reading, Report
@@ -76,7 +77,7 @@ def go(options: argparse.Namespace) -> int:
 def _replayed(options: argparse.Namespace) -> int:
     """The report on a recorded run again."""
     from gpuwhy.after import told
-    from gpuwhy.cli.check import diagnose
+    from gpuwhy.cli.target import diagnose
 
     run = diagnose(options)
     if not run.output:
@@ -99,7 +100,7 @@ def _report(options: argparse.Namespace, reading: Reading, facts: Facts | None, 
 def _facts(options: argparse.Namespace) -> Facts | None:
     if options.log_only:
         return None
-    from gpuwhy.cli.check import diagnose
+    from gpuwhy.cli.target import diagnose
 
     return diagnose(options).facts
 

@@ -8,7 +8,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, USAGE, UsageError, say
-from gpuwhy.cli.check import add_elsewhere, add_target, diagnose, paper, write
+from gpuwhy.cli.target import add_elsewhere, add_target, diagnose
+from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
     from gpuwhy.app import Run

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gpuwhy.border import reading
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, say
-from gpuwhy.cli.check import paper, write
+from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
     from gpuwhy.app import Report, Run
@@ -261,7 +261,7 @@ def _lines(path: str) -> Iterator[bytes | None]:
 
 def _expected(given: str) -> list[str]:
     """The names of a list, or of a file of names."""
-    from gpuwhy.cli.check import read_bytes
+    from gpuwhy.cli.terminal import read_bytes
     from gpuwhy.fleet.names import TooManyError, expand
 
     text = read_bytes(given).decode("utf-8", "replace") if os.path.isfile(given) or given == "-" else given

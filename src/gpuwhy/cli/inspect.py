@@ -8,7 +8,7 @@ import posixpath
 import re
 
 from gpuwhy.cli import FOUND, HEALTHY, UsageError
-from gpuwhy.cli.check import paper, write
+from gpuwhy.cli.terminal import paper, write
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from gpuwhy._version import __version__
 from gpuwhy.border import reading
 from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
-from gpuwhy.cli.check import paper, write
 from gpuwhy.cli.progress import Progress
+from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
     from gpuwhy.plan.answer import Machine

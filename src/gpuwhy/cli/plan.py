@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpuwhy.border import reading
 from gpuwhy.border.writing import create
 from gpuwhy.cli import FOUND, HEALTHY, UsageError, say
-from gpuwhy.cli.check import paper, read_bytes, write
+from gpuwhy.cli.terminal import paper, read_bytes, write
 
 if TYPE_CHECKING:
     from gpuwhy.plan.answer import Machine, Plan, Proposal, Wish

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from gpuwhy.cli import FOUND, HEALTHY, UsageError, say
-from gpuwhy.cli.check import paper, read_bytes, write
+from gpuwhy.cli.terminal import paper, read_bytes, write
 
 if TYPE_CHECKING:
     from gpuwhy.proving.plan import Plan

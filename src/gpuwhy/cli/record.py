@@ -7,7 +7,7 @@ import sys
 
 from gpuwhy.border.writing import keep
 from gpuwhy.cli import HEALTHY, UsageError, say
-from gpuwhy.cli.check import add_target, diagnose
+from gpuwhy.cli.target import add_target, diagnose
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from gpuwhy.cli import HEALTHY, UsageError
-from gpuwhy.cli.check import paper, write
+from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
     from gpuwhy.knowledge.fitting import Machine

@@ -110,7 +110,7 @@ def _had_framework(ended: Ended) -> bool:
 
 def _print(options: argparse.Namespace, after: Aftermath) -> None:
     """The report in one write, so that several ranks do not mix; each line with the rank where there are several."""
-    from gpuwhy.cli.check import paper, write
+    from gpuwhy.cli.terminal import paper, write
     from gpuwhy.run.ranks import own_rank
 
     if options.json:

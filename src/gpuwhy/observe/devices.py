@@ -191,9 +191,9 @@ def _field(lines: Known[tuple[str, ...]], heading: str, convert: Callable[[str],
 
 
 LOOKS: tuple[Look, ...] = (
-    Look("devices", "nvml_error", nvml.error),
-    Look("devices", "pci", pci),
-    Look("devices", "devices", devices),
-    Look("devices", "visibility", visibility),
-    Look("devices", "order", order),
+    Look("devices", "nvml_error", nvml.error, serves=("plan", "devices")),
+    Look("devices", "pci", pci, serves=("plan", "devices")),
+    Look("devices", "devices", devices, serves=("plan", "devices")),
+    Look("devices", "visibility", visibility, serves=("plan", "devices")),
+    Look("devices", "order", order, serves=("plan", "devices")),
 )

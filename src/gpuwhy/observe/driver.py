@@ -221,7 +221,7 @@ def _is_alive(scene: Scene, pid: str, program: str) -> bool:
 
 
 LOOKS: tuple[Look, ...] = (
-    Look("driver", "module_version", module_version),
+    Look("driver", "module_version", module_version, serves=("plan", "devices")),
     Look("driver", "module_flavour", module_flavour),
     Look("driver", "modules", modules),
     Look("driver", "module_on_disk", module_on_disk),

@@ -32,6 +32,10 @@ class Scene:
         self.note = note  # progress: names a step that may take longer than a second
 
 
+Client = Literal["plan", "devices"]
+"""Who asks for a few looks alone: a plan for this machine, and whoever wants to know its GPUs."""
+
+
 class Look(NamedTuple):
     """One observation: fills `facts.<subject>.<field>`."""
 
@@ -39,3 +43,4 @@ class Look(NamedTuple):
     field: str
     see: Callable[[Scene], Fact[Any]]
     seconds: float = 10.0
+    serves: tuple[Client, ...] = ()

@@ -199,15 +199,15 @@ def _number(text: str, path: str) -> Fact[float]:
 
 
 LOOKS: tuple[Look, ...] = (
-    Look("surroundings", "system", system),
+    Look("surroundings", "system", system, serves=("plan", "devices")),
     Look("surroundings", "distribution", distribution),
     Look("surroundings", "kernel", kernel),
     Look("surroundings", "machine", machine),
-    Look("surroundings", "libc", libc),
+    Look("surroundings", "libc", libc, serves=("plan",)),
     Look("surroundings", "offline", offline),
     Look("surroundings", "container", container.container),
     Look("surroundings", "injected", container.injected),
-    Look("surroundings", "wsl", wsl),
+    Look("surroundings", "wsl", wsl, serves=("plan",)),
     Look("surroundings", "wsl_device", wsl_device),
     Look("surroundings", "vm", vm),
     Look("surroundings", "cgroup_devices", container.cgroup_devices),

@@ -382,9 +382,9 @@ def _kernel(scene: Scene, path: str) -> str:
 
 
 LOOKS: tuple[Look, ...] = (
-    Look("target", "interpreter", interpreter, 15.0),
-    Look("target", "site_packages", site_packages),
-    Look("target", "distributions", distributions),
+    Look("target", "interpreter", interpreter, 15.0, ("plan",)),
+    Look("target", "site_packages", site_packages, serves=("plan",)),
+    Look("target", "distributions", distributions, serves=("plan",)),
     Look("target", "frameworks", frameworks),
     Look("target", "conflicts", conflicts, 60.0),
     Look("target", "damage", damage, 600.0),

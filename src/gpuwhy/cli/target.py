@@ -1,0 +1,96 @@
+"""What a command looks at: the options that choose a machine and an environment, and the run that they ask for."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING, Literal
+
+from gpuwhy.cli import UsageError
+from gpuwhy.cli.terminal import read_bytes
+
+if TYPE_CHECKING:
+    from gpuwhy.app import Elsewhere, Facts, Run
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """The options that choose what is looked at."""
+    parser.add_argument(
+        "--python", default="", metavar="PATH", help="the Python, or environment folder, under diagnosis"
+    )
+    parser.add_argument("--verify", action="store_true", help="hash the installed CUDA libraries against their RECORD")
+    parser.add_argument("--probe", action="store_true", help="try it: each stage from the driver to a convolution")
+    parser.add_argument("--gentle", action="store_true", help="probe, but only read: no memory or context on the GPU")
+
+
+def add_elsewhere(parser: argparse.ArgumentParser) -> None:
+    """The options that describe another machine to judge by."""
+    parser.add_argument("--gpu", action="append", default=[], metavar="G", help="judge as on a machine with this GPU")
+    parser.add_argument("--driver", default="", metavar="V", help="and with this driver: 535, 550.54.15")
+    parser.add_argument("--gpu-memory", type=float, default=0.0, metavar="GIB", help="and so much memory on the GPU")
+    parser.add_argument("--like", default="", metavar="FILE", help="judge as on the machine of a recording")
+
+
+def elsewhere(options: argparse.Namespace) -> Elsewhere | Facts | None:
+    """The machine that --gpu, --driver and --gpu-memory describe, or that --like recorded; None for this one."""
+    if getattr(options, "like", ""):
+        if options.gpu or options.driver or options.gpu_memory:
+            raise UsageError("--like takes GPU and driver from a recording; --gpu, --driver and --gpu-memory tell them")
+        return _recorded_facts(options.like)
+    if not (getattr(options, "gpu", ()) or getattr(options, "driver", "") or getattr(options, "gpu_memory", 0)):
+        return None
+    if options.probe or options.gentle:
+        raise UsageError("--probe tries this machine: it cannot try the one that --gpu and --driver describe")
+    from gpuwhy import app
+    from gpuwhy.plan import machine
+
+    if options.gpu_memory and not options.gpu:
+        raise UsageError("--gpu-memory: of which GPU? Name it with --gpu")
+    try:
+        told = machine.described(options.driver, tuple(options.gpu))
+    except machine.BadMachineError as error:
+        raise UsageError(str(error)) from error
+    return app.Elsewhere(tuple((one.name, one.capability) for one in told.gpus), told.driver, options.gpu_memory)
+
+
+def _recorded_facts(path: str) -> Facts:
+    from gpuwhy import app
+
+    try:
+        host, asked = app.recorded_host(read_bytes(path), path)
+    except app.BadRecordingError as error:
+        raise UsageError(f"--like {error}") from error
+    return app.Run(host, asked).facts
+
+
+def diagnose(options: argparse.Namespace) -> Run:
+    """The run that the options ask for: live, from a recording, or below a folder."""
+    from gpuwhy import app
+    from gpuwhy.cli.progress import Progress
+
+    if getattr(options, "recording", None):
+        if options.python:
+            raise UsageError("--from replays the environment that was recorded; --python cannot choose another")
+        if options.probe or options.gentle:
+            raise UsageError("--from replays what was recorded: record it with --probe")
+        try:
+            host, asked = app.recorded_host(read_bytes(options.recording), options.recording)
+        except app.BadRecordingError as error:
+            raise UsageError(str(error)) from error
+        return app.Run(host, asked, elsewhere=elsewhere(options))
+    if not getattr(options, "root", None):
+        options.python = os.path.expanduser(options.python)
+    probe: Literal["", "gentle", "full"] = "gentle" if options.gentle else "full" if options.probe else ""
+    asked = app.Options(python=options.python, verify=options.verify, folder=".", probe=probe)
+    with Progress() as progress:
+        if getattr(options, "root", None):
+            if probe:
+                raise UsageError("--root is another machine's files: nothing can be probed there")
+            try:
+                host = app.root_host(options.root, getattr(options, "image", ""), progress.note)
+            except app.UnreadableError as error:
+                raise UsageError(f"--root {error}") from error
+            return app.Run(host, asked, progress.note, elsewhere(options))
+        if options.python and not os.path.exists(options.python):
+            raise UsageError(f"--python {options.python}: no such file or folder")
+        return app.Run(app.live_host(), asked, progress.note, elsewhere(options))
