@@ -132,7 +132,7 @@ def _factors(reading: Reading) -> Iterable[tuple[Symptom, float]]:
                 signatures.append(symptom.signature)
             place = signatures.index(symptom.signature) if symptom.signature in signatures else len(signatures)
             yield symptom, max(LEAST, LATER**place)
-        elif symptom.role == "harmless" or troubled:
+        elif symptom.role == "harmless" or (troubled and not (reading.ending.own and symptom.role == "told")):
             yield symptom, 1.0
 
 

@@ -14,6 +14,8 @@ from gpuwhy.symptoms.text import unprefixed, warns
 __all__ = ["ending_of", "owner_of"]
 LATEST = 6
 """How many lines from the end the word of a program that raises nothing may stand."""
+BRIEF = 40
+"""Characters of a line that ends a program in a word."""
 _PYTEST = re.compile(r"E   +(?=[A-Za-z_])")
 _CALL = re.compile(
     r"(?=.*(?:[Ee]rror|ERROR|[Ff]ail|status))(?:.{0,200}?\b(?P<call>(?:cu(?:da|dnn|blas|fft|rand|solver|sparse)?|nccl|nvml|nvrtc)"
@@ -23,12 +25,18 @@ _WELL = re.compile(
     r"^\W{0,4}(?:all )?(?:done|finished|completed?|success\w*|ok|passed|bye|goodbye|saved|exiting normally)\b"
     r"|\b(?:training|run|job|test|evaluation|inference|everything)s? (?:is |has |was )?"
     r"(?:done|finished|completed?|succeeded|passed|ok)\b"
-    r"|\bsuccessfully\b|\bwritten\W*$|\b(?:saved|written) (?:\w+ ){0,4}to\b|\b\d+ passed\b(?!.*failed)",
+    r"|\bBuilt target\b|stopped: `?max_(?:epochs|steps)|\bsuccessfully\b|\bwritten\W*$|\b(?:saved|written) (?:\w+ ){0,4}to\b|\b\d+ passed\b(?!.*failed)",
     re.IGNORECASE,
 )
 _COMPLAINS = re.compile(
     r"\W{0,3}(?P<word>usage|(?:fatal )?error|fatal|critical|abort(?:ed|ing)?|usage error)\b\W", re.IGNORECASE
 )
+_PERROR = re.compile(
+    r"[^\s:]{1,120}: (?:No such file or directory|Permission denied|Is a directory|Not a directory|No space left on device"
+    r"|Address already in use|Connection refused|Broken pipe|Invalid argument)$"
+)
+"""A program's last word in C: the name of what it wanted, and what the system said."""
+_USAGE = re.compile(r"usage: \S", re.IGNORECASE)
 _PEER = re.compile(
     r"closed by peer|reset by peer|broken pipe|remote process exited|peer (?:process )?(?:died|exited|is dead)"
     r"|connection (?:refused|was closed)|other rank|another (?:rank|worker|process) |store.*(?:timeout|timed out)"
@@ -69,12 +77,19 @@ def endings_of(
     outlived = tuple(_numbered(one.ending, numbers) for one in found_blocks if one.logged)
     found = msgspec.structs.replace(_last(_linked(found_blocks), exit_code, signal), logged=logged)
     at, printed = _spoken(lines), re.split(r"[\n\r]", text)
-    if exit_code is None and not signal and at >= found.last and _WELL.search(lines[at]):
+    if exit_code is None and not signal and at >= 0 and _ends_well(found, at, lines[at]):
         return _numbered(Ending(message=lines[at].strip()[:WIDE], well=True, logged=logged), numbers), outlived
     if found.kind in ("none", "exit"):
         found = msgspec.structs.replace(_status(lines, printed, logged) or _silent(found, lines), logged=logged)
     numbered = _numbered(found, numbers)
     return msgspec.structs.replace(numbered, exit_code=exit_code) if exit_code is not None else numbered, outlived
+
+
+def _ends_well(found: Ending, at: int, line: str) -> bool:
+    """Whether the last line says that all went well; it may stand where the lines of a message could."""
+    if at >= found.last:
+        return bool(_WELL.search(line))
+    return bool(found.line) and at >= found.line and len(line) <= BRIEF and bool(_WELL.match(line))
 
 
 def _lines(text: str, first: int) -> tuple[list[int], list[str]]:
@@ -197,6 +212,10 @@ def _spoken(lines: Sequence[str]) -> int:
 def _status(lines: Sequence[str], printed: Sequence[str], logged: Sequence[tuple[int, int]]) -> Ending | None:
     """The failure that a program printed last, where it raised nothing: in words of its own, or a failing call."""
     last = _spoken(lines)
+    if last >= 0 and _PERROR.fullmatch(lines[last].strip()):
+        return Ending("fatal", "perror", lines[last].strip()[:WIDE], line=last + 1, first=last + 1, last=last + 1)
+    used = next((at for at in range(max(0, last - 2), last) if _USAGE.match(printed[at])), -1)
+    last = used if used >= 0 else last
     if last >= 0 and (word := _COMPLAINS.match(printed[last])):
         return Ending("fatal", word["word"], lines[last].strip()[:WIDE], line=last + 1, first=last + 1, last=last + 1)
     spoken = [at for at, line in enumerate(lines) if line.strip()][-LATEST:]

@@ -8,24 +8,38 @@ from gpuwhy.model.symptom import QUESTION, SOURCE
 
 _CODE = re.compile(
     r"^\s*(?:#\s*include\b|import [\w., ]+$|from [\w.]+ import |def \w+\(|class \w+[(:]|@\w|//|/\*|\*/|[})\]];?\s*$"
+    r"|#\s*(?:define|if|ifdef|ifndef|endif|else|pragma)\b|.*\\\s*$"
     r"|(?:if|for|while|try|else|elif|except|with|return|switch|catch)\b.*[:{(;]\s*$|.*[;{]\s*$|#\s*\w"
     r"|\w[\w.<>:*& \[\]]* ?=(?!=) ?\S|[\w.:<>]+\(.*\)[;{]?\s*$|print\(|std::|namespace |using |template ?<|__global__)"
 )
 _BEGINS = re.compile(
-    r"^\s*(?:#\s*include\s*[<\"]|import \w|from [\w.]+ import |(?:int|void) main\(|__global__ |def \w+\()"
+    r"^\s*(?:#\s*(?:include\s*[<\"]|define |pragma |ifdef |ifndef )|import \w|from [\w.]+ import |(?:int|void) main\("
+    r"|__global__ |template ?<|namespace \w|using \w|def \w+\(|cmake_minimum_required|#!/)"
 )
 _RAN = re.compile(
-    r"Traceback \(most recent|^\w*(?:Error|Exception)\b|\] |: (?:fatal )?error\b|core dumped|^\d{4}-\d\d-\d\d|^E\d{4} "
-    r"|^\S+\(\d+\): error|nvidia-smi|^>>>|^In \[|^\$ ",
+    r"Traceback \(most recent|^\w*(?:Error|Exception)\b|^\[?[\w :.,-]{1,60}\] |: (?:fatal )?error\b|core dumped|^\d{4}-\d\d-\d\d|^E\d{4} "
+    r"|^\S+\(\d+\): error|#.{0,60}\b(?:returned|returns|prints|gives|outputs?)\b|nvidia-smi|^>>>|^In \[|^\$ ",
     re.MULTILINE,
 )
 _ASKS = re.compile(r"^\s*(?:why|how|what|which|when|can|does|is|should|where)\b[^\n]{5,300}\?\s*$", re.IGNORECASE)
+_PATCH = re.compile(r"^diff --git |^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
+_SETTLED = re.compile(
+    r"\b(?:is|was|are|were|has been|have been|got) (?:now )?(?:solved|fixed|resolved)\b|\bworks? (?:again|now|fine)\b"
+    r"|\b(?:solved|fixed) (?:it|this|by)\b|\bno longer (?:happens|occurs|appears)\b",
+    re.IGNORECASE,
+)
+"""A letter that tells of a failure of the past."""
+_LETTER = re.compile(r"^(?:subject|from|to|re|hi|hello|dear|hey)\b[^\n]{0,120}$", re.IGNORECASE | re.MULTILINE)
 SHARE, FEWEST = 0.6, 5
 
 
 def genre(text: str) -> str:
     """SOURCE or QUESTION where a text is that and nothing that ran; "" for everything else."""
     if _ASKS.match(text) and len(text) < 400:
+        return QUESTION
+    if _PATCH.search(text) and not _RAN.search(text):
+        return SOURCE
+    if _SETTLED.search(text) and _LETTER.match(text) and not _RAN.search(text):
         return QUESTION
     lines = [line for line in text.splitlines()[:400] if line.strip()]
     if len(lines) < FEWEST or _RAN.search(text):

@@ -82,6 +82,8 @@ def _raised_alone(ending: Ending) -> bool:
     """Whether neither the message nor the place of an exception has to do with the GPU stack."""
     if ending.name in PLAIN:
         return not _HARD.search(ending.message)
+    if _asserted(ending):
+        return True
     if module := _MODULE.search(ending.message):
         return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
     said = _UNSAID.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
@@ -91,6 +93,17 @@ def _raised_alone(ending: Ending) -> bool:
     if frame is None:
         return bool(ending.message)
     return not (_GPU_FILES.search(frame.file) or (frame.owner == USER and _CODE.search(frame.code)))
+
+
+def _asserted(ending: Ending) -> bool:
+    """Whether a condition of the user's own failed: whatever its words say, the program itself wrote them."""
+    frame = ending.frame
+    asserted = frame is not None and frame.owner == USER and frame.code.startswith("assert ")
+    return ending.name == "AssertionError" and asserted and not _CALLS.search(frame.code if frame else "")
+
+
+_CALLS = re.compile(r"is_available|device_count|list_physical_devices|list_logical|get_device|devices\(|cuda\.|gpus?\(")
+"""A condition that asks the GPU stack."""
 
 
 def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:

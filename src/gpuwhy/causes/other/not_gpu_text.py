@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import OF_SHM, nothing_else, of_network
-from gpuwhy.causes.text.conditions import all_of, any_of, asks, field, no, no_errors, with_
+from gpuwhy.causes.text.conditions import all_of, any_of, asks, field, line, no, no_errors, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CRASH, FAULTS, MSVC
 from gpuwhy.causes.text.room import Text
@@ -80,6 +80,22 @@ TEXT = Text(
               covers=("signal.windows",)),
         error("python.openmp", r"omp: error #15|libiomp5md\.dll already initialized|intel mkl fatal error|libmkl_\w+\.so", "omp: error", "libiomp5", "intel mkl fatal", "libmkl_"),
         error("python.command", r"^(?:bash: |sh: |zsh: |/bin/sh: (?:\d+: )?)?(?P<name>(?!nvcc|ptxas|nvidia|cuda|gcc|g\+\+|cmake|make|ninja)[\w.-]+): (?:command )?not found$", ": command not found", ": not found"),
+        error("else.scheduler", r"(?:sbatch|salloc|qsub|bsub): error: (?![^\n]*(?:gres|gpu))|\bcancelled at \d|\bdue to time limit|exceeded (?:its )?time limit|job killed: walltime",
+              "sbatch: error", "salloc: error", "qsub: error", "bsub: error", "cancelled at", "due to time limit", "time limit", "walltime", covers=("peer.died", "signal.abort", "limit.")),
+        error("else.image", r"failed to pull image|errimagepull|imagepullbackoff|manifest (?:for \S{1,200} )?(?:unknown|not found)|pull access denied|unauthorized: authentication required",
+              "failed to pull image", "errimagepull", "imagepullbackoff", "manifest for", "manifest unknown", "pull access denied", "authentication required", covers=("container.generic", "title.trouble")),
+        error("else.container", r"error response from daemon: (?:conflict|no such container|driver failed programming|invalid (?:mount|volume|reference)|mounts denied|get \"?https?:|network \S{1,80} not found|ports are not available|bind for)"
+              r"|port is already allocated|container name [^\n]{1,120} is already in use", "response from daemon", "already allocated", "container name", covers=("container.generic",)),
+        error("else.apt", r"^(?:e: (?:failed to fetch|unable to (?:fetch|lock|acquire)|could not get lock)|err:\d+ http|w: failed to fetch)(?![^\n]*(?:nvidia|cuda|cudnn|nccl|tensorrt|libcu|libnv))",
+              "e: failed to fetch", "e: unable to", "e: could not get lock", "err:", "w: failed to fetch", covers=("python.http", "title.trouble")),
+        error("else.config", r"could not override '[^'\n]{1,200}'|key '[^'\n]{1,200}' is not in struct|missing mandatory value: ", "could not override", "is not in struct", "missing mandatory value"),
+        error("else.opencv", r"opencv\([\d.]+[^)\n]{0,20}\) [^\n]{0,300}error: \((?!-21[678]:)-\d+:", "opencv(", covers=("build.cu_error", "python.")),
+        error("else.model_file", r"gguf_init_from_file: failed to open|failed to open gguf file|error loading model: [^\n]{0,120}failed to (?:open|load model from)", "gguf_init_from_file", "failed to open gguf", "error loading model",
+              covers=("llama.init",)),
+        error("else.feed", r"missing from input feed|invalid feed input name", "missing from input feed", "invalid feed input", covers=("python.",)),
+        error("else.served", r"(?:tensorboard|jupyter|streamlit|gradio|uvicorn|flask|werkzeug|visdom|mlflow|http server)[^\n]{0,120}(?:port|address)[^\n]{0,60}in use", "in use", covers=("peer.port",)),
+        error("else.cpp", r"\.(?:cpp|cc|cxx|h|hpp)[:(]\d+(?:[:,]\d+)?\)?: error: (?![^\n]*(?:cuda|cudnn|cublas|\bnv|thrust|gpu|at::|torch|tensor|c10|tensorflow|__))[^\n]*(?:was not declared|expected [^\n]{1,20} before|expected ';'|does not name a type"
+              r"|no matching function|has no member named|cannot convert|redefinition of|undeclared identifier)", ": error: ", covers=("build.cu_error", "build.packs")),
         error(
             "tf.trt_mismatch",
             r"linked against (?:cudnn|tensorrt|cublas)[^\n]*(?:but loaded|using) ",
@@ -87,6 +103,18 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("else.scheduler", 4.4, "the scheduler refused or ended the job; that is no matter of the GPU"),
+        ("else.image", 4.4, "the image cannot be fetched"),
+        ("else.container", 4.4, "the container's name, ports, network or folders are the matter, not the GPU"),
+        ("else.apt", 4.2, "a system package cannot be fetched"),
+        ("else.config", 4.4, "the program's configuration has no such key"),
+        ("else.opencv", 4.4, "OpenCV got an image or a value that it cannot use, as where a file is not there"),
+        ("else.model_file", 4.4, "the model's file cannot be opened"),
+        ("else.feed", 4.4, "the program names an input that the model does not have"),
+        ("else.served", 4.4, "the port of a web page is taken"),
+        ("else.cpp", 4.2, "a plain mistake in C++"),
+        ("packages.damaged", 4.4, "the files of a package have other hashes than the requirements file says", line("match the hashes")),
+        ("torch.checkpoint", 4.2, "the checkpoint file is damaged or is none", line("checkpoint file is corrupted|central directory|magic number")),
         ("limit.closed", 1.6, "a matter of file rights"),
         ("limit.space", 1.4, "a matter of the disk", no(OF_SHM)),
         ("peer.port", 1.6, "ports or addresses, not the GPU"),
