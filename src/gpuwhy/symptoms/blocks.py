@@ -43,7 +43,8 @@ FATAL = re.compile(
     r"|(?P<assert>\S{1,200}: Assertion [`'].{1,300}' failed\.?.*)"
     r"|(?P<usage>[\w./-]{1,80}: error: (?:the following arguments|unrecognized arguments|argument |invalid choice).*)"
     r"|(?P<fault>Fatal Python error: .*)"
-    r"|(?:[\w./-]{1,60}: )(?:(?:line )?\d+: )?(?P<shell>[^:\s]{1,120}: (?:(?:command )?not found|No such file or directory))$"
+    r"|(?:[\w./-]{1,60}: )(?:(?:line )?\d+: )?"
+    r"(?P<shell>[^:\s]{1,120}: (?:(?:command )?not found|No such file or directory))$"
 )
 _SIGNAL = re.compile(
     r"(?:.{0,160}?(?:\d{1,9}|:) )?(?P<signal>Segmentation fault|Aborted|Bus error|Killed|Illegal instruction"
@@ -52,7 +53,9 @@ _SIGNAL = re.compile(
 LOGGED = re.compile(r"[EWIF]\d{4} \d\d:|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\[[EWI]\d{3,4} |[EWI]\d{4} 00:00")
 """The line of a logger, by its level or time."""
 _LOGGER = re.compile(
-    r"^(?:debug|info|warn(?:ing)?|error|critical|fatal):[\w.]{1,60}:|^[a-z_][\w.]{1,60}:(?:debug|info|warn|error|critical)|exception when calling|exception ignored|configuration error",
+    r"^(?:debug|info|warn(?:ing)?|error|critical|fatal):[\w.]{1,60}:"
+    r"|^[a-z_][\w.]{1,60}:(?:debug|info|warn|error|critical)"
+    r"|exception when calling|exception ignored|configuration error",
     re.IGNORECASE,
 )
 _OUTLIVED = re.compile(r"\bcaught\b|retry|continuing|ignor(?:ed|ing)|exception in (?:thread|callback)", re.IGNORECASE)

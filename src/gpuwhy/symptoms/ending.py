@@ -25,15 +25,16 @@ _WELL = re.compile(
     r"^\W{0,4}(?:all )?(?:done|finished|completed?|success\w*|ok|passed|bye|goodbye|saved|exiting normally)\b"
     r"|\b(?:training|run|job|test|evaluation|inference|everything)s? (?:is |has |was )?"
     r"(?:done|finished|completed?|succeeded|passed|ok)\b"
-    r"|\bBuilt target\b|stopped: `?max_(?:epochs|steps)|\bsuccessfully\b|\bwritten\W*$|\b(?:saved|written) (?:\w+ ){0,4}to\b|\b\d+ passed\b(?!.*failed)",
+    r"|\bBuilt target\b|stopped: `?max_(?:epochs|steps)"
+    r"|\bsuccessfully\b|\bwritten\W*$|\b(?:saved|written) (?:\w+ ){0,4}to\b|\b\d+ passed\b(?!.*failed)",
     re.IGNORECASE,
 )
 _COMPLAINS = re.compile(
     r"\W{0,3}(?P<word>usage|(?:fatal )?error|fatal|critical|abort(?:ed|ing)?|usage error)\b\W", re.IGNORECASE
 )
 _PERROR = re.compile(
-    r"[^\s:]{1,120}: (?:No such file or directory|Permission denied|Is a directory|Not a directory|No space left on device"
-    r"|Address already in use|Connection refused|Broken pipe|Invalid argument)$"
+    r"[^\s:]{1,120}: (?:No such file or directory|Permission denied|Is a directory|Not a directory"
+    r"|No space left on device|Address already in use|Connection refused|Broken pipe|Invalid argument)$"
 )
 """A program's last word in C: the name of what it wanted, and what the system said."""
 _USAGE = re.compile(r"usage: \S", re.IGNORECASE)

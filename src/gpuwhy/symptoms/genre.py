@@ -17,7 +17,8 @@ _BEGINS = re.compile(
     r"|__global__ |template ?<|namespace \w|using \w|def \w+\(|cmake_minimum_required|#!/)"
 )
 _RAN = re.compile(
-    r"Traceback \(most recent|^\w*(?:Error|Exception)\b|^\[?[\w :.,-]{1,60}\] |: (?:fatal )?error\b|core dumped|^\d{4}-\d\d-\d\d|^E\d{4} "
+    r"Traceback \(most recent|^\w*(?:Error|Exception)\b|^\[?[\w :.,-]{1,60}\] |: (?:fatal )?error\b"
+    r"|core dumped|^\d{4}-\d\d-\d\d|^E\d{4} "
     r"|^\S+\(\d+\): error|#.{0,60}\b(?:returned|returns|prints|gives|outputs?)\b|nvidia-smi|^>>>|^In \[|^\$ ",
     re.MULTILINE,
 )

@@ -99,11 +99,17 @@ def _asserted(ending: Ending) -> bool:
     """Whether a condition of the user's own failed: whatever its words say, the program itself wrote them."""
     frame = ending.frame
     asserted = frame is not None and frame.owner == USER and frame.code.startswith("assert ")
-    return ending.name == "AssertionError" and asserted and not _CALLS.search(frame.code if frame else "")
+    asked = f"{frame.code if frame else ''} {ending.message}"
+    return ending.name == "AssertionError" and asserted and not _CALLS.search(asked)
 
 
-_CALLS = re.compile(r"is_available|device_count|list_physical_devices|list_logical|get_device|devices\(|cuda\.|gpus?\(")
-"""A condition that asks the GPU stack."""
+_CALLS = re.compile(
+    r"is_available|device_count|list_physical_devices|list_logical|get_device|devices\(|cuda\.|gpus?\(|backend\("
+    r"|\bno (?:cuda|gpus?)\b|(?:gpu|cuda)\b.{0,20}\b(?:not|required|needed|missing|unavailable)"
+    r"|(?:need|require|expect)\w*.{0,20}\bgpu",
+    re.IGNORECASE,
+)
+"""A condition that asks the GPU stack, or words that miss it."""
 
 
 def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
@@ -139,7 +145,8 @@ def _unlinked(one: Symptom, ending: Ending) -> bool:
     if one.speaker in FRAMES:
         return False
     if one.role in ("error", "echo") and one.quoted(ending):
-        return True
+        wordless = not ending.message and one.line == ending.line - 1
+        return not wordless  # of an exception without words, the line that raised it is what was said
     if not ending.own or one.within(ending):
         return False
     if ending.kind != "exception":  # a last word ends a program less surely than an exception

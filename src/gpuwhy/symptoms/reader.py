@@ -197,7 +197,8 @@ def _respelled(typed: bytes, reading: Reading) -> Reading:
 def read_text(text: str, until: float = inf) -> Reading:
     """Understand a text at hand; where no line says anything, as if it were one line that somebody wrapped."""
     reading = read((text.encode("utf-8", "replace"),), fast=False, until=until)
-    if reading.errors or not 1 < reading.lines < WRAPPED or thread_time() > until:
+    told = reading.errors or reading.ending.stack
+    if told or not 1 < reading.lines < WRAPPED or thread_time() > until:
         return reading
     joined = read(
         (" ".join(unprefixed(one.strip()) for one in text.splitlines()).encode("utf-8", "replace"),),

@@ -19,6 +19,8 @@ TEXT = Text(
               "no candidates could be compiled", "failed to get configs for", covers=("python.", "title.")),
         error("triton.ptxas", r"ptxas(?:error| fatal| stderr)|internal triton ptx codegen error", "ptxaserror", "ptxas fatal",
               "triton ptx codegen"),
+        error("build.toolkit_part", r"(?P<name>(?:[^\s:]{0,200}/)?(?:cicc|cudafe\+\+|fatbinary|nvlink|bin2c))(?:\W{1,3}(?:command )?not found|: no such file or directory)", "cicc", "cudafe++", "fatbinary", "nvlink", "bin2c",
+              covers=("python.command", "build.nvcc_missing", "title.trouble", "title.")),
         error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
     ),
     clues=(
@@ -31,6 +33,7 @@ TEXT = Text(
         ("nvrtc.builtins", 3.8, "{library}, which NVRTC opens, is not found"),
         ("nvrtc.headers", 3.8, "the CUDA header {header} is not found by the run-time compiler"),
         ("cuda.jit_compiler_not_found", 4.4, "the driver's PTX compiler library is not found (error 221)"),
+        ("build.toolkit_part", 4.2, "{name}, a part of the CUDA toolkit, is not there"),
         ("triton.compiler", 3.8, "Triton finds no C compiler"),
         ("triton.ptxas", 1.6, "Triton's ptxas failed"),
         ("triton.libcuda", 2.6, "Triton finds no libcuda.so to link with"),

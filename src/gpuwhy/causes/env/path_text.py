@@ -79,6 +79,7 @@ TEXT = Text(
         ("loader.ldd_missing", 2.2, _OUTSIDE, _ANY),
         ("loader.tf_skip", 2.6, "libraries may be installed outside the folders the loader searches", alone_beside("tf.no_cuda_drivers", "tf.skipping")),
         ("loader.wrong_class", 2.6, "the search leads to a library of another kind first", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
+        ("loader.undefined_symbol", 4.2, "the C++ runtime that was loaded lacks {symbol}: another copy of it is found before the system's", field("version", "(?:gcc|glibcxx|cxxabi|glibc)_")),
         ("loader.undefined_symbol", 1.2, "the search leads to another copy first", field("symbol", r"_*nvjitlink|cu(?:blas|sparse)")),
         ("windows.dll_not_found", 2.3, _OUTSIDE, _ANY),
         ("windows.could_not_find", 2.3, _OUTSIDE, _ANY),

@@ -6,7 +6,15 @@ from gpuwhy.causes.text.conditions import all_of, field, in_packages, no
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_IMPORT, UNRESOLVED
+from gpuwhy.model.ending import USER
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
+
+
+def _installed(s: Symptom, r: Reading) -> bool:
+    """The frame that complains is one of an installed package: no source tree took its place."""
+    return r.ending.owner not in ("", USER)
+
 
 TEXT = Text(
     "env.shadowed",
@@ -22,7 +30,7 @@ TEXT = Text(
     ),
     clues=(
         ("shadow.renaming", 5.6, "{path} has the name of a module that was meant, and is imported instead of it"),
-        ("shadow.source_tree", 4.6, "the source tree in the working folder is imported instead of the installed package"),
+        ("shadow.source_tree", 4.6, "the source tree in the working folder is imported instead of the installed package", no(_installed)),
         ("shadow.not_package", 4.4, "{name} is a single file here, not the package: another file of that name is imported"),
         ("shadow.from_file", 4.6, "{path} is imported as {name}, and is not the installed package"),
         ("shadow.circular", 4.4, "{path} has the name of a module that was meant, and imports itself", all_of(field("path", "."), no(in_packages))),

@@ -45,7 +45,7 @@ TEXT = Text(
         ("loader.mac_symbol", 3.6, "{symbol} is of a newer macOS", field("symbol", "_OBJC|_MPS")),
         ("tf.windows_dropped", 5.2, "TensorFlow has no GPU support on native Windows since 2.11"),
         ("title.python_version", 2.6, "there is said to be no release for this Python or system"),
-        ("packages.no_match", 3.6, "there is no {package} {version} for this Python or system"),
+        ("packages.no_match", 3.6, "there is no {package} {version} for this Python or system", no(with_("python.http"))),
         ("torch.compile_windows", 4.4, "torch.compile does not run on this system"),
         ("packages.virtual_cuda", 1.6, "conda has no such build for this system"),
         ("packages.wrong_platform", 3.8, "the wheel is for another Python or system"),

@@ -10,6 +10,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START, UNRESOLVED
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.ending import USER
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
@@ -40,6 +41,7 @@ TEXT = Text(
               "corrupt", "truncated", "damaged", "checksum", "invalid distribution", "unexpected end of"),
     ),
     clues=(
+        ("shadow.source_tree", 4.2, "the installed package lacks its compiled part", lambda s, r: r.ending.owner not in ("", USER)),
         ("shadow.hollow", 4.0, "{name} has no {what}, which every {name} has: the installed package is there in part only", no(field("by", "user"))),
         ("shadow.hollow", 2.4, "{name} has no {what}, which every {name} has: the installed package may be there in part only"),
         ("packages.node_binding", 2.6, "the compiled part of the package is not there"),

@@ -80,7 +80,7 @@ TEXT = Text(
               covers=("signal.windows",)),
         error("python.openmp", r"omp: error #15|libiomp5md\.dll already initialized|intel mkl fatal error|libmkl_\w+\.so", "omp: error", "libiomp5", "intel mkl fatal", "libmkl_"),
         error("python.command", r"^(?:bash: |sh: |zsh: |/bin/sh: (?:\d+: )?)?(?P<name>(?!nvcc|ptxas|nvidia|cuda|gcc|g\+\+|cmake|make|ninja)[\w.-]+): (?:command )?not found$", ": command not found", ": not found"),
-        error("else.scheduler", r"(?:sbatch|salloc|qsub|bsub): error: (?![^\n]*(?:gres|gpu))|\bcancelled at \d|\bdue to time limit|exceeded (?:its )?time limit|job killed: walltime",
+        error("else.scheduler", r"(?:sbatch|salloc|qsub|bsub): error: (?![^\n]*(?:gres|gpu))|\bcancelled at (?![^\n]{0,80}task failure)\d|\bdue to time limit|exceeded (?:its )?time limit|job killed: walltime",
               "sbatch: error", "salloc: error", "qsub: error", "bsub: error", "cancelled at", "due to time limit", "time limit", "walltime", covers=("peer.died", "signal.abort", "limit.")),
         error("else.image", r"failed to pull image|errimagepull|imagepullbackoff|manifest (?:for \S{1,200} )?(?:unknown|not found)|pull access denied|unauthorized: authentication required",
               "failed to pull image", "errimagepull", "imagepullbackoff", "manifest for", "manifest unknown", "pull access denied", "authentication required", covers=("container.generic", "title.trouble")),

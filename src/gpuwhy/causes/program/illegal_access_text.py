@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import line, no, xid
+from gpuwhy.causes.text.conditions import field, line, no, xid
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CRASH, FAULTS, SYNCHRONOUS
 from gpuwhy.causes.text.room import Text
@@ -32,6 +32,7 @@ TEXT = Text(
         ("cublas.execution_failed", 1.4, "an earlier kernel may have failed"),
         ("cublas.mapping_error", 2.0, "an earlier kernel touched memory that is not its own"),
         ("signal.segv", 1.2, "the program touched memory that is not its own"),
+        ("cuda.invalid_value", 3.0, "{call} was given an address that is not, or no longer, the GPU's (error 1)", field("call", "cu(?:da)?mem(?!pool)|cu(?:da)?free")),
         ("cuda.invalid_value", 1.0, "a wrong argument (error 1)", no(line("cuinit"))),
         ("cuda.prior_launch_failure", 2.4, "an earlier kernel failed"),
         ("tf.stream_failed", 1.0, "an earlier kernel failed"),

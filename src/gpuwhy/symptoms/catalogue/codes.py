@@ -26,6 +26,11 @@ _CONTEXT = (
     r"|cuda failed with error|error \d+|cuda[^\n]{0,40} error|thrust::system_error|cuda_error\w*|cudaerror\w*|cuda error code=\d+"
     r"|triton error \[cuda\]|\(\d+ vs\. 0\))"
 )
+_CALLS = (
+    r"cu(?:init|ctx|device|mem|module|link|launch|stream|event|func|graph|driver|get)\w*"
+    r"|cuda(?:get|set|malloc|free|mem|device|stream|event|launch|host|peek|func|graph|ipc|driver|runtime|init)\w*"
+)
+"""Calls of the driver and of the runtime, by how their names begin."""
 
 _LIBRARIES = ("cudnn", "cublas", "cusolver", "cusparse", "cufft", "curand", "nvrtc", "nvjitlink", "nvml")
 
@@ -46,6 +51,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error("cuda.says", rf"(?P<says>{_either(_LONG)})", *_LONG, table="cuda", covers=("cuda.number", "cuda.says_short", "memory.oom_words")),
     error("cuda.says_short", rf"{_CONTEXT}[^\n]{{0,60}}?[\s:'\"(>-](?P<says>{_either(_SHORT)})\b(?! ?\(-?\d)", *_SHORT, table="cuda",
           covers=("cuda.number", "memory.oom_words")),
+    error("cuda.call_says", rf"\b(?P<call>{_CALLS})\([^\n]{{0,160}}?\)[^\w\n]{{1,6}}(?:failed|error|returned)?[^\w\n]{{0,4}}(?P<says>{_either(_SHORT)})\b", *_SHORT, table="cuda",
+          covers=("cuda.number", "cuda.says_short", "memory.oom_words")),
     error(
         "cuda.number",
         r"(?:cuda(?: runtime| driver| api)? (?:error|failure|status)(?: code)?[ :=(#\[]*(?:error code )?|unknown error \(|curesult\(|"
@@ -58,7 +65,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "cuda.call_number",
-        r"\b(?:cu(?:init|ctx|device|mem|module|link|launch|stream|event|func|graph|driver|get)\w*|cuda(?:get|set|malloc|free|mem|device|stream|event|launch|host|peek|func|graph|ipc|driver|runtime|init)\w*|cudart)"
+        rf"\b(?:{_CALLS}|cudart)"
         r"(?:\([^)\n]{0,60}\))?[^\w\n]{0,4}(?:init |call |api )?(?:err(?:or)?|fail(?:ed|ure)?|returned|returns|status|res(?:ult)?|code|->)(?:[^\w\n-]{0,4}(?:error|err|code|with|res(?:ult)?|status|value|number|curesult|is|was))*"
         r"[^\w\n-]{0,4}(?P<number>[1-9]\d{0,2})\b(?![.\d])",
         "cuinit", "cuctx", "cudevice", "cumem", "cumodule", "culink", "culaunch", "custream", "cuevent", "cufunc", "cugraph", "cudriver", "cuget", "cudaget", "cudaset", "cudamalloc", "cudafree", "cudamem", "cudadevice", "cudastream",

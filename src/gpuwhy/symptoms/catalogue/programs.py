@@ -35,8 +35,8 @@ SIGNATURES: tuple[Signature, ...] = (
         "not aligned", "are incompatible", "shape mismatch", "shapes mismatch", "running_mean", "must have", "spatial targets",
         "number of channels", "depth must be", "each tensor to be equal", "only support fp16", "only supports fp16", "only support bf16", "only supports half",
     ),
-    error("program.shape_words", r"(?:(?<!typ)error: |error\()[^\n]{0,80}(?:torch\.size|\bshapes?\b|\bdimensions?\b|\bsizes?\b)[^\n]{0,80}(?:must|mismatch|expected|\bgot\b|\bsame\b|incompatible|invalid|does not match|doesn't match)"
-          r"|(?:(?<!typ)error: )[^\n]{0,80}(?:must|mismatch|expected|same|incompatible|invalid)[^\n]{0,60}(?:torch\.size|\bshapes?\b|\bdimensions?\b)", "error: ", "error(", covers=("python.exception",)),
+    error("program.shape_words", r"(?:error: |error\()(?![^\n]{0,200}(?:concrete value|key data|ndim))[^\n]{0,80}(?:torch\.size|\bshapes?\b|\bdimensions?\b|\bsizes?\b)[^\n]{0,80}(?:must|mismatch|expected|\bgot\b|\bsame\b|incompatible|invalid|does not match|doesn't match)"
+          r"|(?:error: )(?![^\n]{0,200}(?:concrete value|key data|ndim))[^\n]{0,80}(?:must|mismatch|expected|same|incompatible|invalid)[^\n]{0,60}(?:torch\.size|\bshapes?\b|\bdimensions?\b)", "error: ", "error(", covers=("python.exception",)),
     error(
         "program.devices",
         r"expected all tensors to be on the same device|to have the same device as tensor for|tensors? (?:to be|is|are) on (?:the same|different) (?:device|gpu)"
