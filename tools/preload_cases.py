@@ -27,7 +27,7 @@ from gpuwhy.binary.elf import read_elf
 from gpuwhy.observe.built import CUDA_LIBRARY
 
 PYTHONS = Path(os.environ.get("PYTHONS", str(Path.home() / ".pyenv/versions")))
-SYMBOL = re.compile(r"(?:__cuda|cu[a-z]|nccl|nvrtc|nvJitLink|__nvJitLink|nvtx|nvshmem|curand|nvml)\w*")
+SYMBOL = re.compile(r"(?:__cuda|cu[a-z]|cuFile|nccl|nvrtc|nvJitLink|__nvJitLink|nvtx|nvshmem|curand|nvml)\w*")
 FOLDERS = {
     "cudart": "cuda_runtime", "cublas": "cublas", "cublasLt": "cublas", "cufft": "cufft", "cufftw": "cufft",
     "curand": "curand", "cusolver": "cusolver", "cusolverMg": "cusolver", "cusparse": "cusparse", "nvrtc": "cuda_nvrtc",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.distributions import family_of, put
+from gpuwhy.knowledge.distributions import _PACKAGES, DRIVER, DRIVER_SOURCES, PACKAGE_SOURCES, family_of, put
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Absent, Known, Source, Unknown
 from gpuwhy.model.facts import Devices, Facts, Surroundings
@@ -80,3 +80,8 @@ def test_what_a_family_lacks_is_said_in_words() -> None:
     assert "cuda-compat-12-4" in one.text
     (nix,) = fixes("NixOS 24.05", True, "sudo ubuntu-drivers install")
     assert "videoDrivers" in nix.text
+
+
+def test_every_row_says_where_it_stands() -> None:
+    assert DRIVER_SOURCES.keys() == DRIVER.keys()
+    assert PACKAGE_SOURCES.keys() == _PACKAGES.keys()

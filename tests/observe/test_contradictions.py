@@ -17,8 +17,9 @@ def world(tmp_path: Path) -> World:
     return made
 
 
-def found(world: World) -> list[tuple[str, str, str, str]]:
-    return [(c.by, c.name, c.installed, c.how) for c in world.look().contradictions.need() or ()]
+def found(world: World, late: bool = False) -> list[tuple[str, str, str, str]]:
+    told = [(c.by, c.name, c.installed, c.how) for c in world.look().contradictions.need() or ()]
+    return [one for one in told if late or one[3] != "late"]
 
 
 def library(*words: str) -> bytes:
@@ -155,3 +156,19 @@ def test_a_plugin_without_its_other_half(world: World) -> None:
     world.install("jax-cuda12-plugin", "0.4.38", requires=["jax-cuda12-pjrt==0.4.38"])
     (one,) = world.look().contradictions.need() or ()
     assert (one.by, one.name, one.installed, one.stops) == ("jax-cuda12-plugin", "jax-cuda12-pjrt", "", True)
+
+
+def test_what_only_a_part_needs_is_kept_for_an_ending_there(world: World) -> None:
+    world.install("torch", "2.6.0", requires=["triton==3.2.0"])
+    world.install("triton", "3.2.0")
+    assert found(world, late=True) == [("triton", "setuptools", "", "late")]
+    world.install("setuptools", "75.8.0")
+    assert found(world, late=True) == []
+
+
+def test_what_is_needed_and_not_stated(world: World) -> None:
+    world.install("tensorflow", "2.15.1")
+    world.install("tensorflow-hub", "0.16.1")
+    assert found(world) == [("tensorflow-hub", "setuptools", "", "unstated")]
+    world.install("setuptools", "84.0.0")
+    assert found(world) == [("tensorflow-hub", "setuptools", "84.0.0", "unstated")]

@@ -281,6 +281,15 @@ def test_a_disk_that_fills_up_and_one_that_is_read_only(world):
         closed = world.fix(*call)
         assert closed.returncode == 2
         assert "no copy can be made in" in closed.stderr
+        subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+        small = wheels.environment(disk / "env", world.environ, "nvidia-cudnn-cu12")
+        wheels.damage(small)
+        (disk / "full").write_bytes(bytes(120 << 20))
+        before = wheels.tree(small)
+        inside = world.fix("--python", str(small), "--apply", "--yes", "--in-place")
+        assert inside.returncode == 1, inside.stdout
+        assert "are removed and written anew" in " ".join(inside.stdout.split())
+        assert wheels.tree(small) == before
     finally:
         subprocess.run(["umount", str(disk)], check=False)
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from gpuwhy.knowledge.tables import source
+from gpuwhy.model.fact import Source
+
 Family = Literal["ubuntu", "debian", "fedora", "rhel", "arch", "suse", "nixos"]
 
 _FAMILIES: tuple[tuple[Family, str], ...] = (
@@ -22,17 +25,31 @@ _FAMILIES: tuple[tuple[Family, str], ...] = (
 
 DRIVER: dict[Family, str] = {
     "ubuntu": "sudo ubuntu-drivers install",
-    "debian": "sudo apt install nvidia-driver    # from the component non-free of the sources",
+    "debian": "sudo apt install nvidia-driver    # component non-free; Debian 12 has 535, 13 has 550",
     "fedora": "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda    # from RPM Fusion's nonfree repository",
     "rhel": "sudo dnf module install nvidia-driver:latest-dkms    # NVIDIA's repository; since 10: install nvidia-open",
-    "arch": "sudo pacman -S nvidia-open nvidia-utils    # cards older than Turing need a legacy package",
+    "arch": "sudo pacman -S nvidia-open nvidia-utils    # cards older than Turing: nvidia-580xx-dkms from the AUR",
     "suse": "sudo zypper install nvidia-open-driver-G06-signed-kmp-default nvidia-compute-utils-G06",
     "nixos": "",
 }
 NIXOS_DRIVER = (
-    'in configuration.nix: services.xserver.videoDrivers = [ "nvidia" ]; hardware.graphics.enable = true; '
-    "then sudo nixos-rebuild switch"
+    'in configuration.nix: nixpkgs.config.allowUnfree = true; services.xserver.videoDrivers = [ "nvidia" ]; '
+    "hardware.graphics.enable = true; hardware.nvidia.open = true (false before Turing); then sudo nixos-rebuild switch"
 )
+_USED = "installation scripts of public repositories, November 2026"
+_OPEN = "openSUSE/SLE 15 SP6 and Leap 15.6, 16: nvidia-open-driver-G06-signed-kmp-default, nvidia-compute-utils-G06"
+DRIVER_SOURCES: dict[Family, Source] = {
+    "ubuntu": source(_USED, "ubuntu-drivers-common"),
+    "debian": source("Debian wiki, NvidiaGraphicsDrivers; packages 535.261.03 (12) and 550.163.01 (13) unpacked"),
+    "fedora": source(f"RPM Fusion's howto, as quoted on its list; {_USED}"),
+    "rhel": source(
+        "Rocky Linux documentation, installing_nvidia_gpu_drivers.md", "8 and 9: the module; 10: nvidia-open"
+    ),
+    "arch": source("Arch Linux news, December 2025: NVIDIA 590 drops Pascal, main packages become nvidia-open"),
+    "suse": source("the packages' maintainer at SUSE, notes on the G06 open driver", _OPEN),
+    "nixos": source("NixOS wiki, Nvidia", "services.xserver.videoDrivers, unfree software, hardware.nvidia.open"),
+}
+"""Where each family's way to the driver stands."""
 _INSTALL: dict[Family, str] = {
     "ubuntu": "sudo apt install",
     "debian": "sudo apt install",
@@ -75,6 +92,19 @@ _PACKAGES: dict[str, _Names] = {
         "kernel-devel-$(uname -r)", "kernel-devel-$(uname -r)", "linux-headers", "kernel-default-devel", ""
     ),
 }
+_NVIDIA = "NVIDIA CUDA installation guide for Linux: network repositories of Fedora, RHEL and SLES"
+PACKAGE_SOURCES: dict[str, Source] = {
+    "build-essential": source(_USED, "gcc and make; Arch: the group base-devel"),
+    "ninja-build": source(_USED, "ninja-build of Fedora and RHEL (CRB), else ninja"),
+    "cmake": source(_USED),
+    "python3-dev": source(_USED, "Arch and Nix ship the headers with Python"),
+    "zlib1g": source(_USED, "Fedora 40 and newer: zlib-ng-compat"),
+    "nvidia-container-toolkit": source("NVIDIA container toolkit installation guide", "apt, dnf, zypper; Arch: extra"),
+    "nvidia-cuda-toolkit": source(_NVIDIA, "cuda-toolkit; Arch: cuda in extra; Nix: cudatoolkit"),
+    "libcuda1": source(_USED, "RPM Fusion's, NVIDIA's for RHEL, Arch's, SUSE's G06"),
+    "linux-headers-$(uname -r)": source(_NVIDIA, "the headers of the running kernel"),
+}
+"""Where the names of each row stand."""
 _COMPAT = re.compile(r"cuda-compat-[\d-]+")
 _LIBRARIES = re.compile(r"libnvidia-compute-\d+")
 _APT = re.compile(r"sudo apt(?:-get)? install(?: --only-upgrade)?((?: (?!&&|#)[^\s;&|]+(?: -r\))?)+)")

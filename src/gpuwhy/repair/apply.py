@@ -212,6 +212,7 @@ def in_place(
     patient: Patient, actions: Sequence[Action], installer: Installer, gpu: Names = (), way_back: bool = True
 ) -> Made:
     """The environment itself, once everything to install was found to exist, and after a list for the way back."""
+    _room_to_write(patient, actions)
     present = {one.name for one in patient.distributions}
     folders = [one for action in actions for one in action.folders]
     moving, again = [a for a in actions if not a.again], [a for a in actions if a.again]
@@ -242,6 +243,19 @@ def in_place(
         raise BrokenError(text, tuple(undo), interrupted) from error
     use = tuple(_without_activation(folders))
     return Made(patient.prefix, patient.python, tuple(undo), use, _path(folders), before=pins(patient))
+
+
+def _room_to_write(patient: Patient, actions: Sequence[Action]) -> None:
+    """Files are removed before they are written anew: on a full disk that would be the end of them."""
+    names = {name for action in actions for name in _replaced(action)}
+    wanted = size(one for one in patient.distributions if one.name in names)
+    free = shutil.disk_usage(patient.prefix).free
+    if wanted and free < wanted + ROOM:
+        raise BrokenError(
+            f"{patient.prefix} has {free >> 20} MiB left, and {wanted >> 20} MiB are removed and written anew: make "
+            "room first, or choose another folder for a copy with --into. Nothing was changed",
+            untouched=True,
+        )
 
 
 def take_back(patient: Patient, made: Made, installer: Installer, new: Sequence[str]) -> None:
