@@ -99,6 +99,12 @@ BAD = [
     ("gpus-hidden", "compose.yml", SERVICE + "    image: x\n    gpus: all\n    environment:\n      CUDA_VISIBLE_DEVICES: '-1'\n", 6),
     ("visible-devices", "pod.yaml", POD + "    image: x\n    env:\n    - name: NVIDIA_VISIBLE_DEVICES\n      value: all\n", 9),
     ("no-gpu-request", "compose.yml", "services:\n  worker-gpu:\n    build: .\n", 2),
+    ("torch-replaced", "Dockerfile", "FROM python:3.11\nRUN pip install torch==2.4.1\nRUN pip install einops && \\\n  pip install torchvision\n", 4),
+    ("torch-replaced", "Dockerfile", "FROM pytorch/pytorch:2.3.1-cuda12.1-cudnn8-runtime\nRUN pip install xformers\n", 2),
+    ("line-option", "requirements.txt", "--extra-index-url https://pypi.nvidia.com tensorrt-libs==8.6.1\n", 1),
+    ("conda-pip-mix", "environment.yml", "dependencies:\n- python=3.7\n- cudatoolkit=10.2\n- pip:\n  - tensorflow-gpu==2.1.0\n  - protobuf<3.21\n", 5),
+    ("unstated-limit", "environment.yml", "dependencies:\n- python=3.7\n- numpy=1.16\n- pip:\n  - tensorflow==2.1.0\n", 5),
+    ("borrowed-cuda", "requirements.txt", f"-f {TORCH}/torch_stable.html\ntorch==2.0.1+cu118\nnumpy==1.23.5\nonnxruntime-gpu\n", 4),
     ("windows-cpu-torch", "install.bat", "@echo off\nnvidia-smi\npip install torch torchvision\n", 3),
     ("platform-dropped", "setup.ps1", "pip install tensorflow[and-cuda]==2.15.1\n", 1),
     ("no-gpu-request", "start.sh", "#!/bin/sh\ndocker run -d -p 8000:8000 \\\n  vllm/vllm-openai:latest --model x\n", 3),
@@ -221,6 +227,11 @@ SILENT = [
     ("compose.yml", SERVICE + "    build: {context: ., dockerfile: Dockerfile.gpu}\n    devices: [/dev/kfd, /dev/dri]\n"),
     ("a.ipynb", '{"cells": [{"cell_type": "code", "source": ["!pip install torch==2.1.2 torchvision==0.16.2"]}]}'),
     ("Dockerfile", "FROM some/ros\nRUN pip install torch==1.13.1 torchvision==0.14.1\n"),  # nobody knows its Python
+    ("requirements.txt", "tensorflow==2.4.1\npaddlepaddle==2.4.2\n"),  # Paddle holds protobuf back
+    ("requirements.txt", "tensorflow==1.3.0\ntensorflow-tensorboard==0.1.8\n"),  # right at its time
+    ("requirements.txt", "nvidia-cublas-cu12\nnvidia-cudnn-cu12\nfaster-whisper\nonnxruntime\n"),
+    ("Dockerfile", f"FROM python:3.12\nRUN uv pip install --system torch --extra-index-url {TORCH}/cu121\n"),  # uv looks there first
+    ("Dockerfile", f"FROM python:3.11\nRUN pip install torch==2.4.1+cu121 --index-url {TORCH}/cu121\nRUN pip install torchvision --index-url {TORCH}/cu121\n"),
     ("install.bat", "pip install torch\n"),  # nothing says GPU
     ("start.sh", "docker run --rm --gpus all vllm/vllm-openai:latest\ndocker run -it $IMAGE\ndocker run nginx\n"),
     ("Dockerfile.tmpl", "{{ if eq .Accelerator \"gpu\" }}\nFROM gcr.io/x\n{{ end }}\n"),

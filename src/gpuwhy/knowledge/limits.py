@@ -59,6 +59,15 @@ CAPS_NUMPY = frozenset(
 """Packages some of whose releases limit NumPy: where one of them is pinned, nobody here knows which NumPy comes."""
 
 
+CAPS_PROTOBUF = frozenset(
+    [
+        "paddlepaddle", "paddlepaddle-gpu", "onnx", "mediapipe", "streamlit", "wandb", "mlflow", "google-api-core",
+        "googleapis-common-protos", "grpcio-tools", "tensorflow-metadata", "tensorflow-serving-api", "tfx", "ray",
+        "tensorboardx", "sentencepiece", "opentelemetry-proto", "tf2onnx", "google-cloud-storage", "libprotobuf",
+    ]
+)  # fmt: skip
+"""Packages some of whose releases limit protobuf."""
+
 _SOMETIMES = {"transformers": ("4.41", "4.45"), "accelerate": ("0.29", "0.34"), "opencv-python": ("4.13", "4.13")}
 """Packages of which only the releases [since, until) limit NumPy."""
 

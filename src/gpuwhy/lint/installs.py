@@ -118,7 +118,7 @@ def _take_pip(stage: Environment, command: Command, start: int) -> None:
             place = Place(stage.path, line)
             backend = _option(option, value, files, place) or backend
             if option in requirements.ROLES:
-                indexes.append(Index(value, requirements.ROLES[option], place))
+                indexes.append(Index(value, _role(option, command), place))
         elif word and word != "." and not word.startswith(("#", ">", "2>")) and "$" not in word:
             try:
                 found.append(requirements.requirement(word, Place(stage.path, line)))
@@ -127,7 +127,11 @@ def _take_pip(stage: Environment, command: Command, start: int) -> None:
     stage.other_index = stage.other_index or any(not holds_only(index.url) for index in indexes)
     for pin in found:
         placed = requirements.with_backend(pin, backend) if backend else pin
-        stage.pins.append(msgspec.structs.replace(requirements.with_indexes(placed, tuple(indexes)), arms=command.arms))
+        stage.pins.append(
+            msgspec.structs.replace(
+                requirements.with_indexes(placed, tuple(indexes)), arms=command.arms, step=len(stage.commands)
+            )
+        )
     stage.includes += [
         Include(
             stage.copied.get(posixpath.basename(f.path), f.path),
@@ -140,6 +144,12 @@ def _take_pip(stage: Environment, command: Command, start: int) -> None:
         )
         for f in files
     ]
+
+
+def _role(option: str, command: Command) -> Role:
+    """uv looks into an extra index first, and takes what it finds there."""
+    role = requirements.ROLES[option]
+    return "first" if role == "extra" and command.words and command.words[0].rsplit("/", 1)[-1] == "uv" else role
 
 
 def _from_variables(stage: Environment, command: Command) -> list[Index]:
@@ -156,7 +166,7 @@ def _from_variables(stage: Environment, command: Command) -> list[Index]:
 
 _VARIABLES: dict[str, Role] = {
     "PIP_INDEX_URL": "only", "PIP_EXTRA_INDEX_URL": "extra", "PIP_FIND_LINKS": "links",
-    "UV_INDEX_URL": "only", "UV_DEFAULT_INDEX": "only", "UV_EXTRA_INDEX_URL": "extra", "UV_INDEX": "extra",
+    "UV_INDEX_URL": "only", "UV_DEFAULT_INDEX": "only", "UV_EXTRA_INDEX_URL": "first", "UV_INDEX": "first",
 }  # fmt: skip
 
 

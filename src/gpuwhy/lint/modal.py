@@ -89,7 +89,9 @@ def _step(sheet: Sheet, stage: Environment, call: ast.Call) -> None:
     method, place = _method(call), Place(sheet.path, call.lineno)
     if method in ("pip_install", "uv_pip_install"):
         told = _keywords(call)
-        indexes = tuple(Index(told[key], role, place) for key, role in _ROLES.items() if key in told)
+        uv = method.startswith("uv")
+        roles: dict[str, Role] = {**_ROLES, **({"extra_index_url": "first"} if uv else {})}
+        indexes = tuple(Index(told[key], role, place) for key, role in roles.items() if key in told)
         lines = (requirements.Logical(text.strip(), line) for text, line in _texts(call) if text.strip())
         made = Environment(sheet.path)
         requirements.fill(made, Sheet(sheet.path, ""), lines)

@@ -144,6 +144,9 @@ def _option(environment: Environment, text: str, place: Place, limits: bool) -> 
         only = limits or name in ("-c", "--constraint")
         environment.includes.append(Include(value, place, only))
     elif name in ROLES:
+        value, _, lost = value.partition(" ")
+        if lost.strip() and not lost.lstrip().startswith(("-", "#")):
+            environment.misplaced.append(Problem(place, lost.strip()))
         environment.other_index = environment.other_index or not holds_only(value)
         return [Index(value, ROLES[name], place)]
     elif name not in ("-e", "--editable", *_FLAGS):

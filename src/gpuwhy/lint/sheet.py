@@ -11,8 +11,8 @@ import msgspec
 from gpuwhy.model.lint import Place, Problem
 
 Origin = Literal["pip", "conda"]
-Role = Literal["only", "extra", "links"]
-"""What a named index is to the default one: instead of it, beside it, a page of files."""
+Role = Literal["only", "extra", "first", "links"]
+"""What a named index is to the default one: instead of it, beside it, before it (uv), a page of files."""
 Read = Callable[[str], str | None]
 """The text of another file that a file names; None where there is none."""
 
@@ -48,6 +48,7 @@ class Pin(msgspec.Struct, frozen=True):
     reference: bool = False  # a URL or a path: not from an index
     indexes: tuple[Index, ...] = ()  # beside or instead of the default one
     arms: tuple[tuple[int, int], ...] = ()  # branches of a script that it stands in: (which if, which arm)
+    step: int = 0  # which command installs it, counted from 1; 0 = all at once
 
     @property
     def version(self) -> str:

@@ -68,7 +68,7 @@ def _opens(scope: Scope, pin: Pin) -> Opens | None:
         newest = pin.version or (_ceiling(pin) if pin.name == "ctranslate2" else "")
         found = (borrowers.ctranslate2 if pin.name == "ctranslate2" else borrowers.of_faster_whisper)(newest)
         return Opens(found.cuda, found.cudnn, found.source)
-    if pin.name == "onnxruntime-gpu" and not pin.extras and not pin.indexes and not scope.environment.other_index:
+    if pin.name == "onnxruntime-gpu" and not pin.extras and not scope.environment.other_index:
         row = scope.taken(pin)
         if row and isinstance(row.cuda, str) and isinstance(row.cudnn, str):
             return Opens(str(numbers(row.cuda)[0]), str(numbers(row.cudnn)[0]), evidence_of(row, "cuda"))

@@ -10,7 +10,7 @@ from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.release import Release
-from gpuwhy.model.version import major_minor, numbers
+from gpuwhy.model.version import at_least, major_minor, numbers
 
 RULE = Rule("conda-pip-mix", "warning", "CUDA libraries of conda beside a pip build that brings or wants others")
 
@@ -36,7 +36,13 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _other_major(scope: Scope, pin: Pin, row: Release, toolkit: Pin) -> Iterator[Mistake]:
     told, cuda = toolkit.specifier.lstrip("=").rstrip(".*"), str(row.cuda)
-    if told and numbers(told) and numbers(told)[:1] != numbers(cuda)[:1] and pin.name != "torch":
+    length = 1 if at_least(cuda, "11") else 2  # before 11 every minor release had libraries of its own
+    if (
+        told
+        and len(numbers(told)) >= length
+        and numbers(told)[:length] != numbers(cuda)[:length]
+        and pin.name != "torch"
+    ):
         at = toolkit.place.line
         text = f"{pin.name} {row.version} opens CUDA {cuda}; conda installs {toolkit.name} {told} (line {at})"
         fix = f"write {toolkit.name}={major_minor(cuda)}"

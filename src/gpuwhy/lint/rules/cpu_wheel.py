@@ -30,6 +30,12 @@ _PYTORCH = source(
 )
 
 
+_GPU_USERS = frozenset(
+    ["faster-whisper", "ctranslate2", "llama-cpp-python", "whisperx", "xgboost", "lightgbm", "numba"]
+)
+"""Packages that may be what the GPU is for, where ONNX Runtime is somebody's helper."""
+
+
 def check(scope: Scope) -> Iterator[Mistake]:
     """A build without CUDA, no other framework that could be the one for the GPU, and something that means a GPU."""
     if not scope.environment.runs or scope.environment.forked or (scope.named_otherwise and not scope.named_gpu):
@@ -38,6 +44,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
         why = _without_cuda(pin)
         own = scope.base.framework not in ("", pin.name) or scope.base.family in ("ngc", "framework")
         if not why or pin.optional or own or scope.gpu_framework(pin.name, *_SERVES.get(pin.name, ())):
+            continue
+        if pin.name.startswith("onnxruntime") and _GPU_USERS & scope.names.keys():
             continue
         meant = _meant(scope, pin)
         if meant:

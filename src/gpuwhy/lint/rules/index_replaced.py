@@ -19,7 +19,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     lost: dict[Index, list[Pin]] = {}
     for pin in scope.pins:
         only = next((index for index in pin.indexes if index.role == "only" and holds_only(index.url) == "torch"), None)
-        beside = any(index.role == "extra" for index in pin.indexes)
+        beside = any(index.role in ("extra", "first") for index in pin.indexes)
         if only and not beside and not pin.reference and pin.origin == "pip" and not indexes.is_mirrored(pin.name):
             lost.setdefault(only, []).append(pin)
     for index, pins in lost.items():

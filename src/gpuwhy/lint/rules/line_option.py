@@ -18,5 +18,8 @@ _KNOW = source(
 def check(scope: Scope) -> Iterator[Mistake]:
     """Each such line."""
     for problem in scope.environment.misplaced:
-        text = f"pip does not read {problem.text} after a requirement: the package comes from the default index"
+        if problem.text.startswith("-"):
+            text = f"pip does not read {problem.text} after a requirement: the package comes from the default index"
+        else:
+            text = f"pip does not read {problem.text} after an option: it is not installed"
         yield RULE.mistake(problem.place, text, _KNOW, f"write {problem.text} on a line of its own")

@@ -147,5 +147,6 @@ def _comes(scope: Scope, need: Need) -> bool:
         conda = any(p.origin == "conda" for p in scope.environment.pins)
         return brought and not conda and not any(known_limits.may_limit_numpy(p.name, p.version) for p in held)
     if need.name == "protobuf":
-        return need.pin.name in _REQUIRES["protobuf"] and not any(p.origin == "conda" for p in scope.pins)
+        held = [p for p in scope.environment.pins if p.name in known_limits.CAPS_PROTOBUF]
+        return need.pin.name in _REQUIRES["protobuf"] and not any(is_pinned(p) or p.origin == "conda" for p in held)
     return need.name == "torchvision"

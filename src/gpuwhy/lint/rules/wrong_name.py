@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
 from gpuwhy.model.lint import Edit, Mistake, Rule
+from gpuwhy.model.version import at_least
 
 RULE = Rule("wrong-name", "error", "a name that is not the package that is meant")
 
@@ -21,10 +22,17 @@ _NAMES = {
 _KNOW = source("the package index", "the project of that name")
 
 
+def _was_right(scope: Scope, name: str) -> bool:
+    """TensorFlow 1.3 and 1.4 asked for tensorflow-tensorboard themselves."""
+    found = scope.names.get("tensorflow") or scope.names.get("tensorflow-gpu")
+    row = scope.taken(found) if found and name == "tensorflow-tensorboard" else None
+    return name == "tensorflow-tensorboard" and (row is None or not at_least(row.version, "1.5"))
+
+
 def check(scope: Scope) -> Iterator[Mistake]:
     """What pip is asked for by a wrong name; conda's names are other ones."""
     for pin in scope.pins:
-        if pin.origin == "pip" and not pin.reference and pin.name in _NAMES:
+        if pin.origin == "pip" and not pin.reference and pin.name in _NAMES and not _was_right(scope, pin.name):
             name, why, severity = _NAMES[pin.name]
             edit = Edit(pin.name, name) if pin.name == "pytorch" and not pin.specifier else None
             yield RULE.mistake(pin.place, f"{pin.name}: {why}", _KNOW, f"write {name}", severity, edit)  # type: ignore[arg-type]

@@ -1,0 +1,49 @@
+"""A companion without a version in a later command, which brings another torch than the one that was pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin, holds_only
+from gpuwhy.lint.versions import LINUX, allows, together
+from gpuwhy.model.lint import Mistake, Rule
+
+RULE = Rule(
+    "torch-replaced", "error", "a companion without a version in a later command, which replaces the pinned torch"
+)
+_COMPANIONS = ("torchvision", "torchaudio", "xformers")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """torch pinned by a command or the image, and in a later command a companion whose newest wants another."""
+    if scope.kind not in ("dockerfile", "script", "workflow", "modal", "cog") or scope.environment.other_index:
+        return
+    if "PIP_CONSTRAINT" in scope.environment.variables or any(pin.limits for pin in scope.environment.pins):
+        return
+    torch = next((p for p in scope.pins if p.name == "torch" and p.version and p.step), None)
+    image = scope.base.version if scope.base.family == "pytorch" else ""
+    for pin in scope.pins:
+        if pin.name not in _COMPANIONS or pin.specifier or pin.origin != "pip" or pin.reference or _indexed(pin):
+            continue
+        if torch and torch.step < pin.step and together(torch, pin):
+            yield from _replaced(
+                scope, pin, torch.version.split("+")[0], f"torch=={torch.version} (line {torch.place.line})"
+            )
+        elif image and not torch and pin.name == "xformers":
+            yield from _replaced(scope, pin, image, f"torch {image} of the image")
+
+
+def _indexed(pin: Pin) -> bool:
+    return any(holds_only(index.url) == "torch" for index in pin.indexes)
+
+
+def _replaced(scope: Scope, pin: Pin, version: str, said: str) -> Iterator[Mistake]:
+    row = scope.taken(pin)
+    wanted = row.pairs.get("torch", "") if row and isinstance(row.pairs, dict) and row.platform == LINUX else ""
+    if row and wanted and not allows(wanted, version):
+        text = f"{pin.name} without a version takes {row.version}, which brings torch{wanted} in the place of {said}"
+        both = f"gpuwhy plan torch=={version} {pin.name}"
+        fix = f"install both in one command, or pin {pin.name} to the release for that torch: {both}"
+        yield RULE.mistake(pin.place, text, evidence_of(row, "pairs"), fix)
