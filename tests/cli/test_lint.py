@@ -176,3 +176,132 @@ def test_what_cannot_be_understood_is_named_with_its_line(tmp_path, name, text, 
     done = gpuwhy(tmp_path, name)
     assert done.returncode == 2
     assert done.stdout.decode().startswith(f"{name}:{line}: unreadable: "), done.stdout
+
+
+BROKEN = {
+    "requirements.txt": "# GPU\r\ntorch==2.1.2  # pinned\r\nnumpy>=1.24\r\n",
+    "Dockerfile": "FROM nvidia/cuda:11.4.2-cudnn8-runtime-ubuntu20.04\nENV NVIDIA_DRIVER_CAPABILITIES=video\n",
+    "gpu.Dockerfile": "FROM nvidia/cuda:10.2-base\n",
+}
+
+
+def put(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).write_bytes(text.encode())
+
+
+def test_diff_shows_and_changes_nothing(tmp_path):
+    put(tmp_path, BROKEN)
+    done = gpuwhy(tmp_path, "--diff", ".")
+    assert b"-numpy>=1.24" in done.stdout
+    assert b"+numpy>=1.24,<2" in done.stdout
+    assert b"+FROM nvidia/cuda:11.4.3-cudnn8-runtime-ubuntu20.04" in done.stdout
+    assert {name: (tmp_path / name).read_bytes().decode() for name in BROKEN} == BROKEN
+
+
+def test_fix_writes_what_is_certain_and_judges_again(tmp_path):
+    put(tmp_path, BROKEN)
+    done = gpuwhy(tmp_path, "--fix", "requirements.txt", "Dockerfile")
+    assert done.returncode == 0, done.stdout
+    fixed = (tmp_path / "requirements.txt").read_bytes().decode()
+    assert fixed == "# GPU\r\ntorch==2.1.2  # pinned\r\nnumpy>=1.24,<2\r\n"
+    assert "ENV NVIDIA_DRIVER_CAPABILITIES=compute,video\n" in (tmp_path / "Dockerfile").read_text()
+    assert b"nothing wrong" in done.stdout
+
+
+def test_fix_leaves_what_is_not_certain(tmp_path):
+    put(tmp_path, BROKEN)
+    done = gpuwhy(tmp_path, "--fix", "gpu.Dockerfile")
+    assert done.returncode == 1
+    assert (tmp_path / "gpu.Dockerfile").read_text() == BROKEN["gpu.Dockerfile"]
+
+
+def test_fix_does_not_rewrite_other_encodings(tmp_path):
+    (tmp_path / "requirements.txt").write_bytes("torch==2.1.2\nnumpy\n".encode("utf-16"))
+    done = gpuwhy(tmp_path, "--fix", "requirements.txt")
+    assert done.returncode == 2
+    assert (tmp_path / "requirements.txt").read_bytes().decode("utf-16") == "torch==2.1.2\nnumpy\n"
+
+
+def _object(properties: dict[str, object], *required: str) -> dict[str, object]:
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
+_TEXT = _object({"text": {"type": "string", "minLength": 1}}, "text")
+_PLACE = _object(
+    {
+        "artifactLocation": _object({"uri": {"type": "string", "pattern": r"^[\x21-\x7e]+$"}}, "uri"),
+        "region": _object({"startLine": {"type": "integer", "minimum": 1}}, "startLine"),
+    },
+    "artifactLocation",
+    "region",
+)
+_LOCATIONS = {"type": "array", "items": _object({"physicalLocation": _PLACE}, "physicalLocation")}
+_LEVEL = {"enum": ["none", "note", "warning", "error"]}
+SARIF = _object(
+    {
+        "$schema": {"type": "string", "format": "uri"},
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "items": _object(
+                {
+                    "tool": _object({"driver": _object(
+                        {
+                            "name": {"type": "string"}, "version": {"type": "string"},
+                            "rules": {"type": "array", "uniqueItems": True, "items": _object(
+                                {"id": {"type": "string"}, "shortDescription": _TEXT, "help": _TEXT,
+                                 "defaultConfiguration": _object({"level": _LEVEL}, "level")}, "id")},
+                        }, "name")}, "driver"),
+                    "invocations": {"type": "array", "items": _object(
+                        {"executionSuccessful": {"type": "boolean"},
+                         "toolExecutionNotifications": {"type": "array", "items":
+                            _object({"level": _LEVEL, "message": _TEXT, "locations": _LOCATIONS}, "message")}},
+                        "executionSuccessful")},
+                    "results": {"type": "array", "items": _object(
+                        {"ruleId": {"type": "string"}, "ruleIndex": {"type": "integer", "minimum": 0}, "level": _LEVEL,
+                         "message": _TEXT, "locations": _LOCATIONS,
+                         "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}}},
+                        "message")},
+                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+                },
+                "tool",
+            ),
+        },
+    },
+    "version",
+    "runs",
+)  # fmt: skip
+"""The part of SARIF 2.1.0 that is used; GPUWHY_SARIF_SCHEMA=FILE pytest -m real asks the whole schema."""
+
+
+def _sarif(tmp_path: Path) -> dict[str, object]:
+    put(tmp_path, {**BROKEN, "a b é.Dockerfile": "FROM nvidia/cuda:10.2-base\n", "bad-requirements.txt": "torch ==\n"})
+    return json.loads(gpuwhy(tmp_path, "--sarif", ".").stdout)
+
+
+def test_sarif_has_every_rule_and_keeps_to_its_schema(tmp_path):
+    found = _sarif(tmp_path)
+    jsonschema.validate(found, SARIF)
+    run = found["runs"][0]
+    ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert {result["ruleId"] for result in run["results"]} >= {"image-tag", "unstated-limit"}
+    assert all(ids[result["ruleIndex"]] == result["ruleId"] for result in run["results"])
+    assert run["invocations"][0]["executionSuccessful"] is False
+
+
+@pytest.mark.real
+def test_sarif_keeps_to_the_whole_schema(tmp_path):
+    file = os.environ.get("GPUWHY_SARIF_SCHEMA")
+    if not file:
+        pytest.skip("GPUWHY_SARIF_SCHEMA names no file")
+    jsonschema.validate(_sarif(tmp_path), json.loads(Path(file).read_text(encoding="utf-8")))
+
+
+def test_gitlab_report_has_what_gitlab_asks_for(tmp_path):
+    put(tmp_path, BROKEN)
+    issues = json.loads(gpuwhy(tmp_path, "--gitlab", ".").stdout)
+    assert {issue["severity"] for issue in issues} <= {"info", "minor", "major", "critical", "blocker"}
+    assert len({issue["fingerprint"] for issue in issues}) == len(issues)
+    assert all({"description", "check_name", "fingerprint", "severity", "location"} <= issue.keys() for issue in issues)
+    assert all(issue["location"]["lines"]["begin"] >= 1 for issue in issues)

@@ -99,6 +99,7 @@ BAD = [
     ("gpus-hidden", "compose.yml", SERVICE + "    image: x\n    gpus: all\n    environment:\n      CUDA_VISIBLE_DEVICES: '-1'\n", 6),
     ("visible-devices", "pod.yaml", POD + "    image: x\n    env:\n    - name: NVIDIA_VISIBLE_DEVICES\n      value: all\n", 9),
     ("no-gpu-request", "compose.yml", "services:\n  worker-gpu:\n    build: .\n", 2),
+    ("pair-mismatch", "requirements.txt", "torch==2.6.0\ntorchcodec==0.6.0\n", 2),
     ("torch-replaced", "Dockerfile", "FROM python:3.11\nRUN pip install torch==2.4.1\nRUN pip install einops && \\\n  pip install torchvision\n", 4),
     ("torch-replaced", "Dockerfile", "FROM pytorch/pytorch:2.3.1-cuda12.1-cudnn8-runtime\nRUN pip install xformers\n", 2),
     ("line-option", "requirements.txt", "--extra-index-url https://pypi.nvidia.com tensorrt-libs==8.6.1\n", 1),
@@ -229,6 +230,8 @@ SILENT = [
     ("Dockerfile", "FROM some/ros\nRUN pip install torch==1.13.1 torchvision==0.14.1\n"),  # nobody knows its Python
     ("requirements.txt", "tensorflow==2.4.1\npaddlepaddle==2.4.2\n"),  # Paddle holds protobuf back
     ("requirements.txt", "tensorflow==1.3.0\ntensorflow-tensorboard==0.1.8\n"),  # right at its time
+    ("requirements.txt", "tensorflow-gpu==1.5.0\ntensorflow-tensorboard==1.5.1\n"),
+    ("requirements.txt", "vllm==0.6.3\ntransformers>=4.45\n"),  # not registered yet
     ("requirements.txt", "nvidia-cublas-cu12\nnvidia-cudnn-cu12\nfaster-whisper\nonnxruntime\n"),
     ("Dockerfile", f"FROM python:3.12\nRUN uv pip install --system torch --extra-index-url {TORCH}/cu121\n"),  # uv looks there first
     ("Dockerfile", f"FROM python:3.11\nRUN pip install torch==2.4.1+cu121 --index-url {TORCH}/cu121\nRUN pip install torchvision --index-url {TORCH}/cu121\n"),

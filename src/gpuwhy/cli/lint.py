@@ -8,12 +8,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gpuwhy._version import __version__
-from gpuwhy.border import reading
+from gpuwhy.border import reading, writing
 from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
 from gpuwhy.cli.progress import Progress
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
+    from gpuwhy.model.lint import Lint
     from gpuwhy.plan.answer import Machine
 
 _BYTES = 33_000_000
@@ -53,6 +54,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="the findings as JSON (gpuwhy.lint/1)")
     form.add_argument("--github", action="store_true", help="the findings as annotations of GitHub Actions")
+    form.add_argument("--sarif", action="store_true", help="the findings as SARIF 2.1.0, for code scanning")
+    form.add_argument("--gitlab", action="store_true", help="the findings as GitLab's code quality report")
+    form.add_argument("--diff", action="store_true", help="what --fix would change, and change nothing")
+    form.add_argument("--fix", action="store_true", help="show and write the corrections that are certain")
     parser.set_defaults(go=go)
 
 
@@ -64,7 +69,6 @@ def go(options: argparse.Namespace) -> int:
         raise UsageError("name a file or a folder, or --explain RULE")
     from gpuwhy.lint.linter import lint
     from gpuwhy.plan.machine import BadMachineError
-    from gpuwhy.render import lint as render
 
     try:
         machine = _machine(options)
@@ -74,15 +78,65 @@ def go(options: argparse.Namespace) -> int:
         texts, unread = _collect(options.paths, progress.note)
         progress.note(f"judging {len(texts)} files")
         result = lint(texts, _read, machine, unread)
+    if options.fix or options.diff:
+        result = _fix(result, texts, machine, unread) if options.fix else _show(result, texts)
+    _print(result, options)
+    if result.problems:
+        return USAGE
+    return FOUND if any(options.strict or m.severity == "error" for m in result.mistakes) else HEALTHY
+
+
+def _print(result: Lint, options: argparse.Namespace) -> None:
+    """The findings in the form that was asked for."""
+    from gpuwhy.render import lint as render
+
     if options.json:
         write(render.as_json(result, __version__))
     elif options.github:
         write(render.as_annotations(result), orders=True)
+    elif options.sarif:
+        from gpuwhy.lint.rules import ROOMS
+        from gpuwhy.render.lint_reports import as_sarif
+
+        write(as_sarif(result, (room.rule for room in ROOMS.values()), __version__))
+    elif options.gitlab:
+        from gpuwhy.render.lint_reports import as_gitlab
+
+        write(as_gitlab(result))
     else:
         write(render.as_text(result, paper()))
-    if result.problems:
-        return USAGE
-    return FOUND if any(options.strict or m.severity == "error" for m in result.mistakes) else HEALTHY
+
+
+def _show(result: Lint, texts: dict[str, str]) -> Lint:
+    """The differences that the certain edits make."""
+    _changes(result, texts)
+    return result
+
+
+def _changes(result: Lint, texts: dict[str, str]) -> dict[str, str]:
+    """The corrected texts of the files that were named, each shown as a difference first."""
+    from gpuwhy.lint.edits import corrected, difference
+
+    out: dict[str, str] = {}
+    for file in result.files:
+        before = texts.get(file.path)
+        after, made = corrected(before, file.mistakes) if before is not None else ("", 0)
+        if made and before is not None:
+            write(difference(file.path, before, after))
+            out[file.path] = after
+    return out
+
+
+def _fix(result: Lint, texts: dict[str, str], machine: Machine | None, unread: dict[str, str]) -> Lint:
+    """Write the corrected files, and judge them again; a file that changed meanwhile is left alone."""
+    from gpuwhy.lint.linter import lint
+
+    for path, after in _changes(result, texts).items():
+        if reading.read(path, _BYTES) != texts[path].encode("utf-8", "replace"):
+            raise UsageError(f"{path} changed meanwhile, or is not UTF-8: nothing was written to it")
+        writing.keep(path, after.encode("utf-8"))
+        texts[path] = after
+    return lint(texts, _read, machine, unread)
 
 
 def _explain(rule: str) -> int:

@@ -10,9 +10,10 @@ from gpuwhy.model.version import at_least
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """Releases before `until` ('' = every one) of a package need `requirement`."""
+    """Releases [since, until) of a package need `requirement`; '' = no bound."""
 
     package: str
+    since: str
     until: str
     requirement: str
     because: str
@@ -20,11 +21,11 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 LIMITS: tuple[Limit, ...] = (
-    Limit("vllm", "0.10", "transformers<4.54", "it registers a config that transformers 4.54 brought itself ('aimv2')",
+    Limit("vllm", "0.8.5", "0.10", "transformers<4.54", "it registers 'aimv2', which transformers 4.54 has itself",
           source("vllm-project/vllm-ascend issue 2046, gpustack/gpustack issue 2665", "July and August 2025")),
-    Limit("basicsr", "", "torchvision<0.17", "it imports torchvision.transforms.functional_tensor, which 0.17 removed",
+    Limit("basicsr", "", "", "torchvision<0.17", "it imports a module (functional_tensor) that 0.17 removed",
           source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release")),
-    Limit("realesrgan", "", "torchvision<0.17", "its basicsr imports a module of torchvision that 0.17 removed",
+    Limit("realesrgan", "", "", "torchvision<0.17", "its basicsr imports a module of torchvision that 0.17 removed",
           source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release of basicsr")),
 )  # fmt: skip
 
@@ -82,8 +83,15 @@ def may_limit_numpy(package: str, version: str) -> bool:
 
 def limits(package: str, version: str) -> tuple[Limit, ...]:
     """The limits of a release; '' = the newest."""
-    return tuple(
-        row
-        for row in LIMITS
-        if row.package == package and (not row.until or (version and not at_least(version, row.until)))
-    )
+    return tuple(row for row in LIMITS if row.package == package and _is_within(version, row.since, row.until))
+
+
+def _is_within(version: str, since: str, until: str) -> bool:
+    if not version:
+        return not until
+    return (not since or at_least(version, since)) and (not until or not at_least(version, until))
+
+
+TORCHCODEC = {"0.0": "2.4", "0.1": "2.5", "0.2": "2.6", "0.3": "2.7", "0.4": "2.7", "0.5": "2.7",
+              "0.6": "2.8", "0.7": "2.8", "0.8": "2.9", "0.9": "2.9"}  # fmt: skip
+"""torchcodec → the torch that it is compiled for, which its metadata does not say (table in its README)."""

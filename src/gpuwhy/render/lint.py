@@ -110,6 +110,7 @@ def _dict(mistake: Mistake) -> dict[str, Any]:
         "text": mistake.text,
         "know": know,
         "fix": mistake.fix,
+        "edit": {"old": mistake.edit.old, "new": mistake.edit.new} if mistake.edit else None,
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpuwhy.knowledge import containers
 from gpuwhy.lint.scope import Scope, base_of
 from gpuwhy.lint.sheet import Workload
-from gpuwhy.model.lint import Mistake, Place, Rule
+from gpuwhy.model.lint import Edit, Mistake, Place, Rule
 from gpuwhy.model.plan import Machine
 
 RULE = Rule("driver-capabilities", "error", "NVIDIA_DRIVER_CAPABILITIES without compute: no libcuda in the container")
@@ -26,7 +26,7 @@ def _lacking_compute(value: str, place: Place) -> Iterator[Mistake]:
     if listed and not listed & {"all", "compute", "graphics", "display"} and "$" not in value:
         text = f"NVIDIA_DRIVER_CAPABILITIES={value} lacks compute: the container gets no libcuda.so.1"
         fix = f"write NVIDIA_DRIVER_CAPABILITIES=compute,{value}"
-        yield RULE.mistake(place, text, containers.TOOLKIT, fix)
+        yield RULE.mistake(place, text, containers.TOOLKIT, fix, edit=Edit(value, f"compute,{value}"))
 
 
 def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:

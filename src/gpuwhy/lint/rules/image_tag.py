@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpuwhy.knowledge import containers, image_tags
 from gpuwhy.lint.scope import Scope, base_of
 from gpuwhy.lint.sheet import Image, Workload
-from gpuwhy.model.lint import Mistake, Rule, Severity
+from gpuwhy.model.lint import Edit, Mistake, Rule, Severity
 from gpuwhy.model.plan import Machine
 
 RULE = Rule("image-tag", "error", "an image tag that does not exist")
@@ -36,6 +36,11 @@ def _wrong(image: Image, base: containers.Base) -> Iterator[Mistake]:
     if found:
         ends = "" if found.stale else ", so the pull fails"
         severity: Severity | None = "warning" if found.stale else None
-        yield RULE.mistake(
-            image.place, f"image {image.text}: {found.text}{ends}", found.source, f"write {found.instead}", severity
+        path = image.text.rpartition(":")[0]
+        sure = "…" not in found.instead and " " not in found.instead
+        edit = Edit(image.text, f"{path}:{found.instead}") if sure else None
+        text, fix = (
+            f"image {image.text}: {found.text}{ends}",
+            f"write {path}:{found.instead}" if sure else f"write {found.instead}",
         )
+        yield RULE.mistake(image.place, text, found.source, fix, severity, edit)

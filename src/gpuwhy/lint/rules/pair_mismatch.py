@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from gpuwhy.knowledge import caps
+from gpuwhy.knowledge import caps, limits
 from gpuwhy.knowledge import pairs as known_pairs
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.demands import MANY
@@ -15,6 +15,7 @@ from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, allowed, allows, releases_of, rows, together
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.release import Release
+from gpuwhy.model.version import major_minor
 
 RULE = Rule("pair-mismatch", "error", "a companion package for another release of its framework")
 
@@ -87,6 +88,9 @@ def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
         return ()
     said = known_pairs.stated(pin.name, pin.version)
     found = said.get(other.name) or caps.PAIRS.get((pin.name, pin.version), {}).get(other.name, "")
+    if not found and pin.name == "torchcodec" and other.name == "torch":
+        wanted = limits.TORCHCODEC.get(major_minor(pin.version), "")
+        found = f"=={wanted}.*" if wanted else ""
     if not found and _PLUGIN.fullmatch(pin.name) and other.name == "jaxlib":
         found = f"=={pin.version}"
     return (found,) if isinstance(found, str) and found else tuple(found)

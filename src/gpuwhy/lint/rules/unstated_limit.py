@@ -61,7 +61,12 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _added(scope: Scope, need: Need) -> Edit | None:
     """In a requirements file the limit is a line of its own."""
-    if scope.kind != "requirements" or need.pin.place.path != scope.environment.path or not need.pin.version:
+    if (
+        scope.kind != "requirements"
+        or need.pin.place.path != scope.environment.path
+        or not need.pin.version
+        or need.pin.marker
+    ):
         return None
     written = f"{need.pin.name}{need.pin.specifier}"
     return Edit(written, f"{written}\n{need.requirement}")

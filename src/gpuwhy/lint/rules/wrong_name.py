@@ -23,10 +23,10 @@ _KNOW = source("the package index", "the project of that name")
 
 
 def _was_right(scope: Scope, name: str) -> bool:
-    """TensorFlow 1.3 and 1.4 asked for tensorflow-tensorboard themselves."""
+    """TensorFlow 1.3 to 1.5 asked for tensorflow-tensorboard themselves."""
     found = scope.names.get("tensorflow") or scope.names.get("tensorflow-gpu")
     row = scope.taken(found) if found and name == "tensorflow-tensorboard" else None
-    return name == "tensorflow-tensorboard" and (row is None or not at_least(row.version, "1.5"))
+    return name == "tensorflow-tensorboard" and (row is None or not at_least(row.version, "1.6"))
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
