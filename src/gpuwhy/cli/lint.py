@@ -14,7 +14,7 @@ from gpuwhy.cli.progress import Progress
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
-    from gpuwhy.model.lint import Lint
+    from gpuwhy.lint.linter import Lint
     from gpuwhy.plan.answer import Machine
 
 _BYTES = 33_000_000

@@ -16,6 +16,8 @@ from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet
 from gpuwhy.model.lint import Checked, Lint, Mistake, Place, Problem
 from gpuwhy.model.plan import Machine
 
+__all__ = ["Lint", "lint"]
+
 _CHARACTERS, _DEPTH, _PROBLEMS, _REPEATED = 32_000_000, 20, 5, 20
 _NOWHERE = Place("", 0)
 _IGNORE = re.compile(r"gpuwhy:\s*ignore(-file)?(?:\[([\w\s,-]*)\])?")
