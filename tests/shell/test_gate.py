@@ -135,7 +135,7 @@ def test_every_cause_has_something_to_say_on_windows(cause):
     if cause in ("wsl.setup", "driver.stub", "driver.compat_misuse", "driver.permission", "container.no_gpu"):
         return
     reading = Reading(told=Told(os="windows"))
-    fixes = fitting(remedies(cause, (), (), reading, None), place_of(None, reading))
+    fixes = fitting(remedies(cause, (), reading, None), place_of(None, reading))
     assert fixes
     assert all(fix.text for fix in fixes)
 

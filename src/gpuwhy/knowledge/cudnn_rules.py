@@ -12,6 +12,21 @@ from gpuwhy.model.version import at_least, major_minor, numbers
 
 Needs = Literal["minor or newer", "same minor", "same major"]
 
+CUDA_OF: dict[int, tuple[tuple[int, int], tuple[int, int]]] = {
+    5: ((7, 5), (8, 0)),
+    6: ((7, 5), (8, 0)),
+    7: ((8, 0), (10, 2)),
+    8: ((10, 2), (12, 9)),
+    9: ((11, 8), (13, 9)),
+}
+"""The oldest and the newest CUDA that a major release of cuDNN exists for."""
+
+
+def exists_for(cudnn: int, cuda: int) -> bool:
+    """Whether a major release of cuDNN exists for a major release of CUDA."""
+    low, high = CUDA_OF.get(cudnn, ((0, 0), (0, 0)))
+    return low[0] <= cuda <= high[0]
+
 
 class Rule(msgspec.Struct, frozen=True):
     """How a framework compares the cuDNN it finds with the one it was compiled with, from one release on."""

@@ -18,7 +18,7 @@ class Rules(msgspec.Struct, frozen=True):
 
     clues: Index
     causes: Mapping[str, Cause]
-    remedies: Callable[[str, Sequence[Fix], Sequence[Symptom], Reading, Facts | None], tuple[Fix, ...]]
+    remedies: Callable[[str, Sequence[Symptom], Reading, Facts | None], tuple[Fix, ...]]
     question_for: Callable[[str, str], Question | None]
     questions: Mapping[str, Question]
     admitted: Callable[[Sequence[Symptom]], frozenset[str]]

@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from gpuwhy.model.cause import Case, Evidence, Finding, Fix, Weight
+from gpuwhy.model.cause import Evidence, Finding, Fix, Weight
 from gpuwhy.model.fact import Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
@@ -73,10 +73,7 @@ def shown_as(
 
 def _remedies(rules: Rules, score: Score, reading: Reading, facts: Facts | None) -> tuple[Fix, ...]:
     behind = [p.symptom for p in score.points if p.counted > 0]
-    own: tuple[Fix, ...] = ()
-    if rules.causes[score.cause].needs_log:
-        own = rules.causes[score.cause].fixes(Case(facts or Facts(), symptoms=reading.symptoms, told=reading.told))
-    return rules.remedies(score.cause, own, behind, reading, facts)
+    return rules.remedies(score.cause, behind, reading, facts)
 
 
 def _findings(score: Score, where: str) -> tuple[Finding, ...]:

@@ -13,9 +13,7 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Reading, Symptom
 
 
-def remedies(
-    cause: str, own: Sequence[Fix], symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = None
-) -> tuple[Fix, ...]:
+def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = None) -> tuple[Fix, ...]:
     """The fixes for a cause where only a text is known.
 
     Those for the very messages; else those made for what was asked; else the ones for who speaks and the common ones.
@@ -28,7 +26,7 @@ def remedies(
     if not enough:
         made = tuple(room.made(case))
         very = (*made, *very) if made else (*very, *common(room.remedies, case))
-    fixes = _once(very or own)
+    fixes = _once(very)
     looks = sum(1 for _ in takewhile(lambda fix: fix.role == "look", fixes))
     return (*fixes[:looks], *room.named(symptoms, reading), *fixes[looks:])
 

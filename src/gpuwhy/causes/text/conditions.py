@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from gpuwhy.knowledge import archs, gpus
+from gpuwhy.knowledge.cudnn_rules import CUDA_OF
 from gpuwhy.knowledge.releases import find
 from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.knowledge.xid import meaning
@@ -304,21 +305,11 @@ def native_windows_tf(s: Symptom, r: Reading) -> bool:
     return on_windows(s, r) and any(numbers(v)[:2] >= (2, 11) for v in _told(r, "tensorflow", "tensorflow-gpu"))
 
 
-_CUDNN_FOR = {
-    5: ((7, 5), (8, 0)),
-    6: ((7, 5), (8, 0)),
-    7: ((8, 0), (10, 2)),
-    8: ((10, 2), (12, 9)),
-    9: ((11, 8), (13, 9)),
-}
-"""The oldest and the newest CUDA that a major release of cuDNN exists for."""
-
-
 def told_cudnn_unfit(s: Symptom, r: Reading) -> bool:
     """The text names a cuDNN that does not exist for the CUDA named, or not the one that the TensorFlow named needs."""
     told = [_cudnn_release(v) for v in _told(r, "cudnn")]
     cuda = [numbers(v)[:2] for v in _told(r, "cuda", "nvcc") if len(numbers(v)) > 1]
-    spans = [_CUDNN_FOR[t[0]] for t in told if t[0] in _CUDNN_FOR]
+    spans = [CUDA_OF[t[0]] for t in told if t[0] in CUDA_OF]
     if spans and cuda and not any(low <= c <= high for low, high in spans for c in cuda):
         return True
     built = [numbers(row.cudnn)[:2] for row in _builds(s, r) if isinstance(row.cudnn, str)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.knowledge.cudnn_rules import compiled
+from gpuwhy.knowledge.cudnn_rules import compiled, exists_for
 from gpuwhy.knowledge.installs import PRELOADS, gpu_requirement, wheel_of
 from gpuwhy.knowledge.releases import built_with, find
 from gpuwhy.knowledge.windows import PLATFORM
@@ -19,9 +19,6 @@ PROJECTS = {"tensorflow": "tensorflow", "torch": "torch", "jax": "jax-cuda12-plu
 
 OLD_CUDNN = {7: ("10.1", "7.6"), 6: ("8.0", "6.0"), 5: ("8.0", "5.1")}
 """Majors that no wheel holds: the CUDA they were mostly used with, and the last release."""
-
-_WITH_CUDA = {7: (9, 10), 8: (11, 12), 9: (12, 13)}
-"""The CUDA majors that a cuDNN major is to be had for."""
 
 _CUDNN_FOLDER = '$(python -c "import nvidia.cudnn as n; print(list(n.__path__)[0])")/lib'
 
@@ -124,7 +121,7 @@ def missing_library(case: Asked) -> Iterator[Fix]:
     if not case.brings:
         row = compiled(case.framework, case.version) if case.version else None
         cudnn = "7.6" if case.cuda in ("10.0", "10.1", "10.2") else ""
-        if row and case.cuda_major in _WITH_CUDA.get(numbers(row.cudnn)[0], ()):  # else it asks for another's libraries
+        if row and exists_for(numbers(row.cudnn)[0], case.cuda_major):  # else it asks for another's libraries
             cudnn = major_minor(row.cudnn)
         yield conda(case, case.cuda, cudnn)
 
