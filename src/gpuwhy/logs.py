@@ -32,6 +32,7 @@ from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.tally import Index, index, tally
 from gpuwhy.shell.gate import asked_at, placed, still_open
 from gpuwhy.shell.place import Place, place_of
+from gpuwhy.symptoms.quote import Quote
 from gpuwhy.symptoms.reader import LogReader, read, read_text
 from gpuwhy.symptoms.text import BINARY
 
@@ -39,6 +40,7 @@ __all__ = [
     "BadAnswerError",
     "Facts",
     "LogReader",
+    "Quote",
     "Reading",
     "Report",
     "batch",

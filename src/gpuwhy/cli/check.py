@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms
 from gpuwhy.cli.target import add_elsewhere, add_target, diagnose
 from gpuwhy.cli.terminal import paper, write
 
@@ -30,11 +30,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--node", default="", metavar="NAME", help="what --jsonl calls this machine instead of an alias"
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="every fact with its source, and every verdict")
+    forms.add_forms(parser)
     parser.set_defaults(go=go)
 
 
 def go(options: argparse.Namespace) -> int:
     """Observe, judge, print."""
+    forms.ready(options)
     if options.jsonl and not options.recording:
         options.recording = os.environ.get("GPUWHY_FROM")  # a node that answers as a recorded machine
     run = diagnose(options)
@@ -45,6 +47,8 @@ def go(options: argparse.Namespace) -> int:
         from gpuwhy.cli.fleet import node_line
 
         write(node_line(run, report, options.node))
+        return exit_code(report)
+    if forms.asked(options) and forms.shown(options, report):
         return exit_code(report)
     if options.json:
         from gpuwhy.render.json import render as as_json

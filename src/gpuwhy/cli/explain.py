@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from gpuwhy.border import reading
-from gpuwhy.cli import FOUND, HEALTHY, UsageError
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms
 from gpuwhy.cli.target import add_target
 from gpuwhy.cli.terminal import paper, write
 
@@ -51,11 +51,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--answer", action="append", default=[], metavar="NAME=ANSWER", help="what the test of an earlier report said"
     )
     parser.add_argument("--batch", metavar="FILE", help='JSON lines {"id", "log"} in, {"id", "causes"} out; - is stdin')
+    forms.add_forms(parser)
     parser.set_defaults(go=go)
 
 
 def go(options: argparse.Namespace) -> int:
     """Read, judge, print."""
+    forms.ready(options)
+    if forms.asked(options) and (options.batch or options.follow):
+        raise UsageError("--html and --markdown show one report: they do not go with --batch and --follow")
     if options.batch:
         return _batch(options.batch)
     if options.follow:
@@ -65,12 +69,14 @@ def go(options: argparse.Namespace) -> int:
     from gpuwhy import logs
 
     started = time.monotonic()
+    quote = logs.Quote() if forms.asked(options) else None
     with _opened(options.file) as file:
-        reading = logs.read(_pieces(file, _name(options)))
+        pieces = _pieces(file, _name(options))
+        reading = logs.read(map(quote.feed, pieces) if quote else pieces)
     if not logs.is_text(reading):
         raise UsageError(f"nothing to explain: no text in {_name(options)}")
     report = _report(options, reading, _facts(options), started)
-    _print(report, options)
+    _print(report, options, quote.text() if quote else "")
     return _code(report)
 
 
@@ -83,7 +89,7 @@ def _replayed(options: argparse.Namespace) -> int:
     if not run.output:
         raise UsageError(f"{options.recording} holds no program's output: name a log too")
     report = told(run.output, run.facts)
-    _print(report, options)
+    _print(report, options, run.output)
     return _code(report)
 
 
@@ -131,7 +137,9 @@ def _again(options: argparse.Namespace) -> str:
     return f"… | {line}" if piped else line
 
 
-def _print(report: Report, options: argparse.Namespace) -> None:
+def _print(report: Report, options: argparse.Namespace, log: str = "") -> None:
+    if forms.asked(options) and forms.shown(options, report, log):
+        return
     if options.json:
         from gpuwhy.render.json import render as as_json
 

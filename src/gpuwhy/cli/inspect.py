@@ -7,7 +7,7 @@ import os
 import posixpath
 import re
 
-from gpuwhy.cli import FOUND, HEALTHY, UsageError
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms
 from gpuwhy.cli.terminal import paper, write
 
 
@@ -26,11 +26,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON (gpuwhy.inspect/1)")
     parser.add_argument("-v", "--verbose", action="store_true", help="every library, every place searched")
+    forms.add_forms(parser)
     parser.set_defaults(go=go)
 
 
 def go(options: argparse.Namespace) -> int:
     """Inspect and print."""
+    forms.ready(options)
     from gpuwhy import app
     from gpuwhy.cli.progress import Progress
 
@@ -46,6 +48,8 @@ def go(options: argparse.Namespace) -> int:
             found = app.inspect(host, path, "/" if options.root else os.getcwd(), progress.note, options.probe)
     except app.UnreadableError as error:
         raise UsageError(str(error)) from error
+    if forms.asked(options) and forms.shown(options, found):
+        return HEALTHY if found.sound else FOUND
     if options.json:
         from gpuwhy.render.inspect_json import render as as_json
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gpuwhy._version import __version__
 from gpuwhy.border import reading, writing
-from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError
+from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError, forms
 from gpuwhy.cli.progress import Progress
 from gpuwhy.cli.terminal import paper, write
 
@@ -58,11 +58,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     form.add_argument("--gitlab", action="store_true", help="the findings as GitLab's code quality report")
     form.add_argument("--diff", action="store_true", help="what --fix would change, and change nothing")
     form.add_argument("--fix", action="store_true", help="show and write the corrections that are certain")
+    forms.add_forms(parser)
     parser.set_defaults(go=go)
 
 
 def go(options: argparse.Namespace) -> int:
     """Read, check, print."""
+    forms.ready(options)
     if options.explain:
         return _explain(options.explain)
     if not options.paths:
@@ -90,6 +92,8 @@ def _print(result: Lint, options: argparse.Namespace) -> None:
     """The findings in the form that was asked for."""
     from gpuwhy.render import lint as render
 
+    if forms.asked(options) and forms.shown(options, result):
+        return
     if options.json:
         write(render.as_json(result, __version__))
     elif options.github:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuwhy.border import reading
 from gpuwhy.border.writing import create
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, say
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, say
 from gpuwhy.cli.terminal import paper, read_bytes, write
 
 if TYPE_CHECKING:
@@ -46,11 +46,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--json", action="store_true", help="the plan as JSON (gpuwhy.plan/1)")
     parser.add_argument("-v", "--verbose", action="store_true", help="every release that was passed over, every wheel")
+    forms.add_forms(parser)
     parser.set_defaults(go=go)
 
 
 def go(options: argparse.Namespace) -> int:
     """Understand, resolve, print; the machine is looked at while the rest is loaded."""
+    forms.ready(options)
     looked = _looking(options)
     from gpuwhy.plan.answer import plan
     from gpuwhy.plan.machine import BadMachineError
@@ -63,7 +65,8 @@ def go(options: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
     if options.write:
         _write(made, options.write)
-    write(_text(made, options))
+    if not (forms.asked(options) and forms.shown(options, made)):
+        write(_text(made, options))
     return HEALTHY if made.proposal else FOUND
 
 

@@ -9,7 +9,7 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, say
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, say
 from gpuwhy.cli.terminal import paper, read_bytes, write
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="list the experiments, run nothing")
     parser.add_argument("--json", action="store_true", help="the answer as JSON (gpuwhy.proof/1)")
+    forms.add_forms(parser)
     parser.add_argument("--quiet", action="store_true", help="no line for each run on standard error")
     parser.add_argument("program", nargs=argparse.REMAINDER, metavar="CMD", help="the program and its arguments")
     parser.set_defaults(go=go)
@@ -66,6 +67,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def go(options: argparse.Namespace) -> int:
     """Prove, or replay, or list."""
+    forms.ready(options)
     if options.replay:
         return _replayed(options)
     plan = _plan(options)
@@ -183,6 +185,8 @@ def _replayed(options: argparse.Namespace) -> int:
 def _print(options: argparse.Namespace, proof: Proof) -> None:
     from gpuwhy.render.proof import render, render_json
 
+    if forms.asked(options) and forms.shown(options, proof):
+        return
     write(render_json(proof) if options.json else render(proof, paper()))
 
 

@@ -10,7 +10,7 @@ import traceback
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from gpuwhy.cli import UsageError, say
+from gpuwhy.cli import UsageError, forms, say
 
 if TYPE_CHECKING:
     from gpuwhy.after import Aftermath
@@ -27,6 +27,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--plot", metavar="FILE.svg", help="draw the GPU memory over time")
     parser.add_argument("--why", action="store_true", help="the full reasoning: every cause with its lines")
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1), on standard error")
+    forms.add_forms(parser)
     parser.add_argument("--quiet", action="store_true", help="say nothing of a success that did not use the GPU")
     parser.add_argument("program", nargs=argparse.REMAINDER, metavar="CMD", help="the program and its arguments")
     parser.set_defaults(go=go)
@@ -74,6 +75,7 @@ def _command(options: argparse.Namespace) -> list[str]:
         raise UsageError("run what? gpuwhy run -- python train.py")
     if not sys.platform.startswith("linux"):
         raise UsageError("gpuwhy run works on Linux; elsewhere: CMD 2>&1 | gpuwhy explain")
+    forms.ready(options)
     for path in filter(None, (options.record, options.plot)):
         folder = os.path.dirname(os.path.abspath(path))
         if not os.access(folder, os.W_OK):
@@ -90,7 +92,7 @@ def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
     for text in ended.trouble:
         say(f"gpuwhy: {text}")
     worth = not ended.pipe_closed if ended.failed else not options.quiet and _had_framework(ended)
-    if not (worth or options.record or options.plot):
+    if not (worth or options.record or options.plot or forms.asked(options)):
         return
     from gpuwhy.after import aftermath
     from gpuwhy.cli.progress import Progress
@@ -113,6 +115,11 @@ def _print(options: argparse.Namespace, after: Aftermath) -> None:
     from gpuwhy.cli.terminal import paper, write
     from gpuwhy.run.ranks import own_rank
 
+    if options.markdown:
+        from gpuwhy import showing
+
+        write(showing.markdown(after.report, after.output), sys.stderr)
+        return
     if options.json:
         from gpuwhy.render.json import render as as_json
 
@@ -139,6 +146,10 @@ def _files(options: argparse.Namespace, after: Aftermath, ended: Ended) -> None:
         say(f"gpuwhy: wrote {options.record} ({len(data):,} bytes); read it before you send it")
     if options.plot:
         _plot(options.plot, after)
+    if options.html:
+        from gpuwhy import showing
+
+        forms.keep_page(options.html, showing.html(after.report, after.output))
 
 
 def _plot(path: str, after: Aftermath) -> None:

@@ -77,17 +77,21 @@ def _counts(lint: Lint) -> dict[str, int]:
 
 
 def as_json(lint: Lint, version: str) -> str:
-    """The contract's shape."""
+    """Indented JSON, ending in a newline."""
+    return shared_json(lint_dict(lint, version), paths=True)
+
+
+def lint_dict(lint: Lint, version: str) -> dict[str, Any]:
+    """The findings in plain values, in the contract's shape."""
     counts = _counts(lint)
     status = "unreadable" if counts["unreadable"] else "found" if counts["error"] or counts["warning"] else "clean"
-    whole = {
+    return {
         "schema": SCHEMA,
         "gpuwhy": version,
         "status": status,
         "counts": counts,
         "files": [_file(file) for file in lint.files],
     }
-    return shared_json(whole, paths=True)
 
 
 def _file(file: Checked) -> dict[str, Any]:

@@ -16,11 +16,15 @@ _SHORT = ("uv", "pip")
 _PASSED = 6
 
 
-def as_json(plan: Plan) -> str:
-    """The contract's shape."""
+def plan_dict(plan: Plan) -> dict[str, Any]:
+    """The plan in plain values, in the contract's shape."""
     out: dict[str, Any] = {"schema": SCHEMA, "status": "proposal" if plan.proposal else "conflict"}
-    out |= msgspec.to_builtins(plan)
-    return shared_json(out)
+    return out | msgspec.to_builtins(plan)
+
+
+def as_json(plan: Plan) -> str:
+    """Indented JSON, ending in a newline."""
+    return shared_json(plan_dict(plan))
 
 
 def schema() -> dict[str, Any]:

@@ -1,0 +1,248 @@
+"""The structure of a page: self-contained, closed, without secrets; whatever is in it stays text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuwhy.page import document
+from gpuwhy.page.element import ATTRIBUTES, TAGS, el, escaped
+from gpuwhy.page.page import UndrawableError, page, pages, part
+from tests.page import forms
+from tests.page.injections import STRINGS, planted
+
+EMPTY = {"br", "meta"}
+OWN = {"html", "head", "body", "meta", "title", "style", "script"}
+
+
+class Seen(HTMLParser):
+    """What a parser makes of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.attributes: set[str] = set()
+        self.ids: list[str] = []
+        self.points: list[str] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.wrong: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        if tag not in OWN:
+            self.attributes |= {name for name, _ in attrs}
+        for name, value in attrs:
+            self.ids += [value or ""] if name == "id" else []
+            self.points += [(value or "").lstrip("#")] if name in ("href", "aria-labelledby", "data-shows") else []
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def seen(text: str) -> Seen:
+    parser = Seen()
+    parser.feed(text)
+    parser.close()
+    return parser
+
+
+@cache
+def small() -> dict[str, Any]:
+    return forms.small()
+
+
+@cache
+def lean() -> dict[str, Any]:
+    return {name: (forms.lean(values), log[-300:]) for name, (values, log) in small().items()}
+
+
+NAMES = ("run", "explain", "proof", "plan", "conflict", "inspect", "lint", "fleet", "host")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_form_has_a_closed_page_of_its_own(name):
+    text = page(*small()[name])
+    found = seen(text)
+    assert not found.wrong
+    assert not found.open
+    assert set(found.tags) <= TAGS | OWN
+    assert {a for a in found.attributes if a not in {b.lower() for b in ATTRIBUTES}} == set()
+    assert found.tags["h1"] == found.tags["main"] == found.tags["header"] == 1
+    assert found.tags["script"] == found.tags["style"] == 1
+    assert len(found.ids) == len(set(found.ids)), "an id stands once"
+    assert set(found.points) <= set(found.ids), "what is pointed at is there"
+    assert len(text) < 1_000_000
+    assert not re.search(r"""(?:src|href|action|data)=["']?(?:https?:|//|data:)|@import|url\(""", text)
+
+
+def test_the_policy_admits_this_style_and_this_script_alone():
+    text = page(*small()["host"])
+    policy = document.policy()
+    assert escaped(policy) in text
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert style
+    assert style[1] == document.asset("style.css")
+    assert "</" not in document.asset("style.css")
+    assert "</" not in document.asset("script.js")
+    assert " style=" not in text
+    assert not re.search(r"<[^>]* on\w+=", text.split("<script>")[0])
+
+
+def test_the_picture_comes_first_and_shows_the_broken_joint():
+    values = small()["host"][0]
+    text = page(values)
+    assert text.index("The stack") < text.index('id="why"') < text.index("What the loader picks")
+    assert text.count("breaks here") == 1
+    for layer in values["layers"]:
+        assert escaped(layer["name"]) in text
+        assert escaped(layer["text"]) in text
+    order = [text.index(f">{name}<") for name in ("PyTorch", "Python", "cuDNN", "driver", "GPU")]
+    assert order == sorted(order), "the program on top, the GPU at the bottom"
+
+
+def test_saw_know_and_told_are_words_not_colours_alone():
+    values, log = small()["run"]
+    text = page(values, log)
+    assert "seen on this machine" in text
+    assert "told by the program" in text
+    assert '<span class="bad">' in text
+    assert "broken " in text
+
+
+def test_the_log_marks_what_decides_and_folds_the_rest():
+    values, log = small()["explain"]
+    text = page(values, log)
+    marked = re.findall(r'<li class="decides">.*?</li>', text)
+    assert len(marked) == 1
+    assert "Tried to allocate 2.00 GiB" in marked[0]
+    assert ">304<" in marked[0], "with its number in the log"
+    assert "lines (1 to" in text
+    assert "/home/zed" not in text, "whose folder it is stays out"
+
+
+def test_memory_is_drawn_with_what_was_refused_and_told_in_numbers_too():
+    text = page(*small()["run"])
+    assert "asked for and refused: 2.0 GiB" in text
+    assert 'class="own"' in text
+    assert "the same in numbers" in text
+
+
+def test_the_tree_tells_winners_losers_and_the_search():
+    text = page(*small()["inspect"])
+    for word in ("1 lost", "loses", "where the search went: 2 places", "lies where nobody looks", "/opt/libnccl.so.2"):
+        assert word in text
+
+
+def test_lines_that_were_left_out_keep_the_numbers():
+    from gpuwhy.page.page import lines_of
+
+    lines = lines_of("a\n[… 12 bytes, 1,000 lines left out …]\nb\n")
+    assert [(line.number, line.text) for line in lines] == [(1, "a"), (1002, "b")]
+
+
+def test_secrets_of_a_log_stay_out_and_keep_its_lines():
+    key = "-----BEGIN RSA PRIVATE KEY-----\n" + "QUJD\n" * 3 + "-----END RSA PRIVATE KEY-----\n"
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    log = f"export TOKEN={token}\n{key}RuntimeError: CUDA error: out of memory\n"
+    from gpuwhy.logs import explain_text
+    from gpuwhy.page.markdown import render
+    from gpuwhy.showing import plain_values
+
+    values = plain_values(explain_text(log, None))
+    for text in (page(values, log), render(values, log)):
+        assert token not in text
+        assert "QUJD" not in text
+    assert '<span class="number">7</span>' in page(values, log)
+
+
+def test_several_reports_in_one_file_keep_their_names_apart():
+    rows = [(*small()[name], name) for name in NAMES]
+    found = seen(pages(rows))
+    assert not found.wrong
+    assert len(found.ids) == len(set(found.ids))
+    assert set(found.points) <= set(found.ids)
+    assert found.tags["main"] == 0
+
+
+def test_a_part_for_a_notebook_has_no_script_and_a_style_that_holds_for_nothing_else():
+    text = part(small()["host"][0])
+    found = seen(text)
+    assert found.tags["script"] == found.tags["main"] == 0
+    css = re.sub(r"@media[^{]*\{|/\*.*?\*/", "", document.asset("style.css"))
+    for rule in re.findall(r"([^{}]+)\{", css):
+        assert all(".gpuwhy" in one for one in rule.split(",")), rule
+
+
+def test_every_injection_stays_text():
+    for values, log in planted():
+        found = seen(page(values, log))
+        assert not found.wrong
+        assert set(found.tags) <= TAGS | OWN
+        assert found.tags["script"] == found.tags["style"] == 1
+        assert not [name for name in found.attributes if name.startswith("on") or name in ("style", "src", "srcdoc")]
+    assert len(STRINGS) >= 200
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(NAMES), st.integers(1, 400), json_values)
+def test_a_form_that_lies_about_its_types_still_has_a_closed_page(name, place, value):
+    values, log = lean()[name]
+    found = seen(page(_replaced(values, [place], value), log))
+    assert not found.wrong
+    assert set(found.tags) <= TAGS | OWN
+
+
+def _replaced(value: Any, count: list[int], new: Any) -> Any:
+    """The same values with the n-th of them replaced; the schema stays."""
+    if count[0] == 0:
+        count[0] -= 1
+        return new
+    count[0] -= 1
+    if isinstance(value, dict):
+        return {k: v if k == "schema" else _replaced(v, count, new) for k, v in value.items()} if value else value
+    if isinstance(value, list):
+        return [_replaced(one, count, new) for one in value[:6]]
+    return value
+
+
+def test_what_has_no_page_says_so():
+    with pytest.raises(UndrawableError):
+        page({"schema": "gpuwhy.unheard/1"})
+    with pytest.raises(UndrawableError):
+        page([])
+
+
+BAD: tuple[tuple[str, dict[str, str]], ...] = (
+    ("script", {}), ("iframe", {}), ("a", {"href": "https://x"}), ("a", {"href": "#a:b"}), ("p", {"onclick": "x"}),
+    ("p", {"style": "x"}), ("p", {"id": "a b<"}),
+)  # fmt: skip
+
+
+def test_an_element_takes_no_tag_attribute_or_link_that_is_not_on_the_list():
+    for tag, attributes in BAD:
+        with pytest.raises(ValueError, match=r"of ours|nowhere"):
+            el(tag, **attributes)
+    assert str(el("p", "<b>", class_="x")) == '<p class="x">&lt;b&gt;</p>'
