@@ -108,7 +108,7 @@ PAIRED = re.compile(
 PROMPT = re.compile(r"(?<![\w.@/-])([a-z_][\w.-]{0,31})@([A-Za-z][\w.-]{0,62})(?=:\\?[~/]|:\$|[ ~\w./-]{1,80}\][#$])")
 NODE_NAMED = re.compile(
     r"((?<![\w-])(?:hostname|host_name|nodename|node_name|nodelist|node_list|master_addr|computer_?name|machine_?name|fqdn)[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
-    r"|(?<![\w-])on (?:this )?(?:host|node|machine) [(\"']?|srun: error: |(?<![\w-])task launch for [\d.]{1,20} on node |\*{3} (?:JOB|STEP) [\d.]{1,24} ON )"
+    r"|(?<![\w-])on (?:host|node|machine) [(\"']?|(?<![\w-])on this (?:host|node|machine) [(\"']|srun: error: |(?<![\w-])task launch for [\d.]{1,20} on node |\*{3} (?:JOB|STEP) [\d.]{1,24} ON )"
     r"(?!localhost|and |is |are |the |with |this |that |has |for |to |in |or |not |memory|gpu|only|which|where|was |if |it )([A-Za-z][\w-]{1,62}(?:\[[\d,-]{1,60}\])?(?:\.[\w-]{1,62}){0,6})",
     re.IGNORECASE,
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gpuwhy.page.element import Child, Element, el
-from gpuwhy.page.parts import foot, head, listed, section, sign
+from gpuwhy.page.parts import command, fold, foot, head, listed, section, sign
 from gpuwhy.page.values import Node, short
 
+ABREAST, ROWS = 12, 200
 MARKS = {"healthy": "ok", "broken": "bad", "degraded": "warn", "unknown": "unknown", "silent": "unknown"}
 
 
@@ -16,12 +17,20 @@ def fleet(found: Node) -> list[Child]:
     count = sum(len(_names(one.values.get("nodes"))) for one in groups)
     mark = "bad" if any(one.text("status") == "broken" for one in groups) else "warn" if odd or silent else "ok"
     title = found.text("headline") or f"{count} nodes in {len(groups)} groups, {len(odd)} odd, {len(silent)} silent"
+    why = dict(found.pairs("why_silent"))
+    exclude = found.texts("exclude")
     body: list[Child] = [
         section("Groups", "groups", el("div", *(_group(one) for one in groups), class_="cards")) if groups else None,
-        section("What differs", "odd", _differences(odd)) if odd else None,
-        section("No answer from", "silent", listed(silent)) if silent else None,
+        section("What differs", "odd", *_differences(odd)) if odd else None,
+        section("No answer from", "silent", listed(_silent(one, why) for one in silent)) if silent else None,
+        section("Nodes to leave out", "exclude", command(",".join(exclude))) if exclude else None,
     ]
     return [head(mark, title), el("main", *body), foot("gpuwhy fleet")]
+
+
+def _silent(name: str, why: dict[str, object]) -> str:
+    reason = why.get(name)
+    return f"{name}: {reason}" if isinstance(reason, str) and reason else name
 
 
 def _names(value: object) -> list[str]:
@@ -33,7 +42,7 @@ def _names(value: object) -> list[str]:
 def _group(one: Node) -> Element:
     names = _names(one.values.get("nodes"))
     causes = one.texts("causes") or [row.text("id") for row in one.nodes("causes")]
-    said = one.text("headline")
+    said = " · ".join(filter(None, (one.text("describes"), one.text("headline"))))
     return el(
         "div",
         el("h3", sign(MARKS.get(one.text("status"), "none")), f" {one.text('status')}: {len(names)} nodes"),
@@ -44,21 +53,35 @@ def _group(one: Node) -> Element:
     )
 
 
-def _differences(odd: list[Node]) -> Element:
-    heads = el(
-        "thead", el("tr", *(el("th", word, scope="col") for word in ("node", "fact", "here", "elsewhere", "explains")))
-    )
+def _differences(odd: list[Node]) -> list[Child]:
+    """A table with the odd nodes side by side, and below it what each difference can explain."""
+    shown = odd[:ABREAST]
+    facts = list(dict.fromkeys(row.text("fact") for one in shown for row in one.nodes("differs")))[:ROWS]
+    cells = {(one.text("node"), row.text("fact")): row for one in shown for row in one.nodes("differs")}
+    heads = ["fact", "the others", *(one.text("node") for one in shown)]
     rows = []
-    for one in odd:
-        for row in one.nodes("differs"):
-            rows.append(
-                el(
-                    "tr",
-                    el("td", el("b", one.text("node"))),
-                    el("td", el("code", row.text("fact"))),
-                    el("td", short(row.values.get("value"))),
-                    el("td", short(row.values.get("others"))),
-                    el("td", row.text("explains") or "–"),
-                )
-            )
-    return el("table", heads, el("tbody", *rows[:1000]), class_="wide")
+    for fact in facts:
+        here = [cells.get((one.text("node"), fact)) for one in shown]
+        others = next((short(row.values.get("others"), 80) for row in here if row), "")
+        rows.append(el("tr", el("th", el("code", fact), scope="row"), el("td", others), *(_cell(row) for row in here)))
+    top = el("thead", el("tr", *(el("th", word, scope="col") for word in heads)))
+    more = el("p", f"{len(odd) - len(shown)} more nodes differ", class_="soft") if len(odd) > len(shown) else None
+    return [el("table", top, el("tbody", *rows)), more, *(_odd(one) for one in odd[:200])]
+
+
+def _cell(row: Node | None) -> Element:
+    if row is None:
+        return el("td", "as the others")
+    mark = "bad" if row.text("explains") else "warn"
+    return el("td", sign(mark), " ", short(row.values.get("value"), 80))
+
+
+def _odd(one: Node) -> Element:
+    rows = [
+        [el("code", row.text("fact")), f" is {short(row.values.get('value'), 120)}, elsewhere ",
+         short(row.values.get("others"), 120), [" · can be ", el("code", row.text("explains"))] if row.text("explains") else None]
+        for row in one.nodes("differs")[:40]
+    ]  # fmt: skip
+    causes = [[el("code", row.text("id")), ": ", row.text("title")] for row in one.nodes("causes")]
+    own = [el("p", "Its own report says:"), listed(causes)] if causes else []
+    return fold(f"{one.text('node')}: {len(rows)} differences", listed(rows), *own)
