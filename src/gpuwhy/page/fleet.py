@@ -77,11 +77,13 @@ def _cell(row: Node | None) -> Element:
 
 
 def _odd(one: Node) -> Element:
-    rows = [
-        [el("code", row.text("fact")), f" is {short(row.values.get('value'), 120)}, elsewhere ",
-         short(row.values.get("others"), 120), [" · can be ", el("code", row.text("explains"))] if row.text("explains") else None]
-        for row in one.nodes("differs")[:40]
-    ]  # fmt: skip
+    rows = [_difference(row) for row in one.nodes("differs")[:40]]
     causes = [[el("code", row.text("id")), ": ", row.text("title")] for row in one.nodes("causes")]
     own = [el("p", "Its own report says:"), listed(causes)] if causes else []
     return fold(f"{one.text('node')}: {len(rows)} differences", listed(rows), *own)
+
+
+def _difference(row: Node) -> list[Child]:
+    here, there = (short(row.values.get(name), 120) for name in ("value", "others"))
+    explains = [" · can be ", el("code", row.text("explains"))] if row.text("explains") else None
+    return [el("code", row.text("fact")), f" is {here}, elsewhere {there}", explains]
