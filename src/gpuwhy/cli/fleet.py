@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gpuwhy.border import reading
-from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, say
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms, say
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
         "--exclude", choices=FORMS, help="print only the nodes to keep a job away from, as the scheduler reads them"
     )
     parser.add_argument("--json", action="store_true", help="the comparison as JSON (gpuwhy.fleet/1)")
+    forms.add_forms(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="every odd node, every difference, every name")
 
 
@@ -198,8 +199,16 @@ def exit_code(fleet: Fleet) -> int:
     return PERHAPS if fleet.odd else HEALTHY
 
 
+def _drawn(options: argparse.Namespace, fleet: Fleet) -> bool:
+    from gpuwhy.render.fleet_json import fleet_dict
+
+    return forms.shown(options, fleet_dict(fleet))
+
+
 def show(options: argparse.Namespace, fleet: Fleet) -> None:
     """Print as was asked for."""
+    if forms.asked(options) and _drawn(options, fleet):
+        return
     if options.exclude:
         write(excluded(fleet.bad, options.exclude))
     elif options.json:
