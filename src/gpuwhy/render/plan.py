@@ -19,7 +19,8 @@ _PASSED = 6
 def plan_dict(plan: Plan) -> dict[str, Any]:
     """The plan in plain values, in the contract's shape."""
     out: dict[str, Any] = {"schema": SCHEMA, "status": "proposal" if plan.proposal else "conflict"}
-    return out | msgspec.to_builtins(plan)
+    out |= msgspec.to_builtins(plan)
+    return out
 
 
 def as_json(plan: Plan) -> str:
