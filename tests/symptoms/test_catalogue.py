@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.causes.text.conditions import kind_of
+from gpuwhy.causes.text.libraries import kind_of
 from gpuwhy.causes.text.rooms import clues
 from gpuwhy.knowledge.codes import table
 from gpuwhy.symptoms.catalogue import signatures

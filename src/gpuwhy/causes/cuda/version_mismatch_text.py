@@ -7,23 +7,13 @@ from collections.abc import Iterator
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else, said_of
-from gpuwhy.causes.text.conditions import (
-    all_of,
-    alone,
-    any_of,
-    asks,
-    field,
-    line,
-    only_titles,
-    other_file_told,
-    other_major_told,
-    told_cuda_unfit,
-    with_,
-)
+from gpuwhy.causes.text.conditions import all_of, alone, any_of, asks, field, line, only_titles, with_
 from gpuwhy.causes.text.installing import missing_library, onnxruntime_on_windows
+from gpuwhy.causes.text.libraries import other_file_told, other_major_told
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES
 from gpuwhy.causes.text.room import Text
+from gpuwhy.causes.text.versions import told_cuda_unfit
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU, NO_START, UNRESOLVED
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import echo, error

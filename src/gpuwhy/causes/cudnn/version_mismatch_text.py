@@ -6,21 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import CUDNN_LIBRARY, CUDNN_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else, said_of
-from gpuwhy.causes.text.conditions import (
-    all_of,
-    alone,
-    any_of,
-    field,
-    line,
-    other_file_told,
-    other_major_told,
-    told_cudnn_unfit,
-    wants,
-    with_,
-)
+from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, wants, with_
 from gpuwhy.causes.text.installing import OLD_CUDNN, conda, cudnn, own
+from gpuwhy.causes.text.libraries import other_file_told, other_major_told
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.causes.text.versions import told_cudnn_unfit
 from gpuwhy.knowledge.installs import wheel_of
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU
 from gpuwhy.knowledge.releases import built_with

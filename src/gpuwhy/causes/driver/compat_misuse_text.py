@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import BARE
-from gpuwhy.causes.text.conditions import all_of, drivers_differ, field, in_container
+from gpuwhy.causes.text.conditions import all_of, field, in_container
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.causes.text.versions import drivers_differ
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
 
 TEXT = Text(

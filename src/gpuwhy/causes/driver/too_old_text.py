@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from gpuwhy.causes.shared.builds import BUILDS
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
-from gpuwhy.causes.text.conditions import field, line, no, told_driver_older, with_
+from gpuwhy.causes.text.conditions import field, line, no, with_
 from gpuwhy.causes.text.installing import PROJECTS
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.causes.text.versions import told_driver_older
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
 from gpuwhy.model.cause import Fix

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
-from gpuwhy.causes.text.conditions import all_of, alone, alone_beside, asks, field, no, same_file_told, wants, with_
+from gpuwhy.causes.text.conditions import all_of, alone, alone_beside, asks, field, no, wants, with_
+from gpuwhy.causes.text.libraries import same_file_told
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, line, no, only_titles, told_gpu_newer, with_
+from gpuwhy.causes.text.conditions import all_of, line, no, only_titles, with_
 from gpuwhy.causes.text.installing import PROJECTS
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.causes.text.versions import told_gpu_newer
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_START
 from gpuwhy.model.cause import Fix

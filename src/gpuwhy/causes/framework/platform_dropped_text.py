@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import nothing_else, said_of
-from gpuwhy.causes.text.conditions import (
-    all_of,
-    field,
-    native_windows_tf,
-    no,
-    on_macos,
-    on_windows,
-    told_version,
-    with_,
-)
+from gpuwhy.causes.text.conditions import all_of, field, no, on_macos, on_windows, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.causes.text.versions import native_windows_tf, told_version
 from gpuwhy.knowledge.messages import CPU_BUILD, NO_GPU
 from gpuwhy.model.signature import error
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import FIGURES, nothing_else
-from gpuwhy.causes.text.conditions import all_of, field, free_but_refused, no, own_little, splintered
+from gpuwhy.causes.text.conditions import all_of, field, no
+from gpuwhy.causes.text.figures import free_but_refused, own_little, splintered
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 

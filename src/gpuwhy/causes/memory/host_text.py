@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import FIGURES, OF_SHM, nothing_else
-from gpuwhy.causes.text.conditions import any_of, counting, field, free_but_refused, in_wsl, line, no, with_
+from gpuwhy.causes.text.conditions import any_of, counting, field, in_wsl, line, no, with_
+from gpuwhy.causes.text.figures import free_but_refused
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import SHARED_MEMORY
 from gpuwhy.causes.text.room import Text

@@ -3,20 +3,8 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import FIGURES, OF_MEMORY, nothing_else, said_of
-from gpuwhy.causes.text.conditions import (
-    all_of,
-    capped,
-    counting,
-    field,
-    free_but_refused,
-    has_figures,
-    line,
-    no,
-    others_hold,
-    own_full,
-    splintered,
-    with_,
-)
+from gpuwhy.causes.text.conditions import all_of, counting, field, line, no, with_
+from gpuwhy.causes.text.figures import capped, free_but_refused, has_figures, others_hold, own_full, splintered
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model.signature import error

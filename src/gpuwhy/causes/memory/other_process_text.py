@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.common import FIGURES, GRABS, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, field, free_but_refused, line, no, others_hold, own_little, with_
+from gpuwhy.causes.text.conditions import all_of, field, line, no, with_
+from gpuwhy.causes.text.figures import free_but_refused, others_hold, own_little
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_MEMORY, NO_START

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import GRABS, OF_MEMORY
-from gpuwhy.causes.text.conditions import all_of, alone, held_beside, no, splintered, with_
+from gpuwhy.causes.text.conditions import all_of, alone, no, with_
+from gpuwhy.causes.text.figures import held_beside, splintered
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model.signature import error

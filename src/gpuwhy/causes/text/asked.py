@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gpuwhy.causes.text.conditions import kind_of, wanted_major
+from gpuwhy.causes.text.libraries import kind_of, wanted_major
 from gpuwhy.knowledge.installs import brings_libraries
 from gpuwhy.knowledge.releases import built_with
 from gpuwhy.knowledge.sonames import cuda_of

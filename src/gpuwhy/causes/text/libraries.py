@@ -1,0 +1,94 @@
+"""Conditions on libraries: which family a file name belongs to, which release, and what the text tells of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from gpuwhy.causes.text.versions import versions_told
+from gpuwhy.knowledge.sonames import cuda_of
+from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.model.version import numbers
+
+Kind = Literal["driver", "cudnn", "cuda", "nvrtc", "tensorrt", "nccl", "framework", "other"]
+
+
+_KINDS: tuple[tuple[Kind, str], ...] = (
+    ("driver", r"libcuda\.so|nvcuda|libnvidia-|nvml\.dll|libnvcuvid|libnvidia_"),
+    ("cudnn", r"(?:lib)?cudnn"),
+    ("tensorrt", r"(?:lib)?nv(?:infer|onnxparser|parsers)"),
+    ("nvrtc", r"(?:lib)?nvrtc|(?:lib)?nvvm"),
+    ("nccl", r"libnccl|nccl"),
+    ("cuda", r"(?:lib)?(?:cudart|cublas|cufft|curand|cusolver|cusparse|cupti|nvjitlink|nvtoolsext|nvtx|npp|cufile|nvjpeg|nvshmem|cudadevrt)"),
+    ("framework", r"(?:lib)?(?:torch|c10|caffe2|tensorflow|tfcc|_pywrap_tensorflow|onnxruntime|shm\b)"),
+)  # fmt: skip
+
+
+def kind_of(library: str) -> Kind:
+    """Which family a library's file name belongs to."""
+    name = library.replace("\\", "/").rsplit("/", 1)[-1].lower()
+    return next((kind for kind, pattern in _KINDS if re.match(pattern, name)), "other")
+
+
+_NUMBERED = re.compile(
+    r"(?:lib)?(?P<stem>[a-z]{1,40})\w{0,40}?(?:\.so\.(\d+)(?:\.(\d+))?|64_(\d+)(?:_\d+)?\.dll|\.(\d+)(?:\.(\d+))?\.dylib)",
+    re.IGNORECASE,
+)
+
+
+Span = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def wanted_span(library: str) -> Span | None:
+    """The oldest and the newest release that a file name belongs to: CUDA 10.1 to 11.0 for libcusolver.so.10."""
+    match = _NUMBERED.match(library)
+    if not match:
+        return None
+    stem, so, so_minor, dll, dylib, dylib_minor = match.groups()
+    number, minor = int(so or dll or dylib), so_minor or dylib_minor
+    if dll and number >= 70:  # cudart64_101.dll
+        number, minor = number // 10, str(number % 10)
+    if kind_of(library) == "cudnn":
+        return (number,), (number,)
+    ends = re.findall(r"[\d.]+", cuda_of(f"lib{stem.lower()}.so.{number}" + (f".{minor}" if minor else "")))
+    plain = (number, int(minor)) if minor and number < 11 else (number,)
+    return (numbers(ends[0]), numbers(ends[-1])) if ends else (plain, plain)
+
+
+def _within(told: tuple[int, ...], span: Span) -> bool:
+    low, high = span
+    return low[: len(told)] <= told[: len(low)] and told[: len(high)] <= high[: len(told)]
+
+
+def wanted_major(s: Symptom) -> int:
+    """The major version in the name of the library that was asked for; 0 where the name has none."""
+    match = _NUMBERED.match(s.get("library"))
+    number = int(next((n for n in match.groups()[1:] if n), 0)) if match else 0
+    return number // 10 if number >= 70 else number  # cudart64_101.dll, cudnn64_7.dll
+
+
+def other_major_told(s: Symptom, r: Reading) -> bool:
+    """The text names only other releases than those that the library asked for belongs to."""
+    wanted = wanted_span(s.get("library"))
+    cudnn = kind_of(s.get("library")) == "cudnn"
+    told = [numbers(v)[:2] for v in (versions_told(r, "cudnn") if cudnn else versions_told(r, "cuda", "nvcc"))]
+    if cudnn:
+        told = [(int(str(t[0])[0]) if t[0] > 99 else t[0],) for t in told if t]
+    told = [t for t in told if len(t) > 1] or told  # "CUDA 10.1" says more than "CUDA 11"
+    return wanted is not None and bool(told) and not any(_within(t, wanted) for t in told)
+
+
+def same_file_told(s: Symptom, r: Reading) -> bool:
+    """A listing in the text shows that the very file exists."""
+    return any(f.rsplit("/", 1)[-1].startswith(s.get("library")) for f in r.told.files) and bool(s.get("library"))
+
+
+def other_file_told(s: Symptom, r: Reading) -> bool:
+    """A listing shows the same library under another version."""
+    stem = s.get("library").split(".so")[0]
+    names = [f.rsplit("/", 1)[-1] for f in r.told.files]
+    if kind_of(s.get("library")) == "cudnn":  # its parts change their names, not their number
+        found = {wanted_span(n) for n in names if n.startswith("libcudnn")} - {None}
+        return bool(found) and wanted_span(s.get("library")) not in found
+    same = [n for n in names if n.split(".so")[0] == stem]
+    return bool(stem and same) and not any(n.startswith(s.get("library")) for n in same)
