@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import msgspec
@@ -11,12 +12,14 @@ import pytest
 
 from gpuwhy import fixing, settling
 from gpuwhy.causes import CAUSES
-from gpuwhy.model.repair import Look, Outcome, Steps
+from gpuwhy.model.repair import Action, Look, Outcome, Steps
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.remedy import steps
 from gpuwhy.reason.report import report
 from gpuwhy.render.fix import render, render_json
 from gpuwhy.render.terminal import Paper
+from gpuwhy.repair.apply import BrokenError, Made
+from gpuwhy.repair.patient import Patient
 
 from .causes.facts import HERE, load
 from .hosts import hosts
@@ -121,3 +124,56 @@ def test_nothing_steers_the_terminal():
 ])  # fmt: skip
 def test_when_a_fix_counts_as_one(after, worked):
     assert msgspec.structs.replace(outcome(), after=after).worked is worked
+
+
+def later(monkeypatch, looks: list[tuple[Action, ...]], fails: bool = False):
+    """A repair whose looks, one after the other, call for these actions; and what was carried out."""
+    step = told("driver/too_old/shown-libcuda-unseen.json").steps[0]
+    host = SimpleNamespace(path=lambda path: path)
+    runs = [SimpleNamespace(host=host, facts=None, wants=actions) for actions in looks]
+    done: list[Action] = []
+
+    def in_place(patient, actions, installer, gpu, way_back):
+        if fails:
+            raise BrokenError("no such release", untouched=True)
+        done.extend(actions)
+        return made
+
+    def steps_of(run):
+        found = tuple(msgspec.structs.replace(step, action=one, text=one.install[0]) for one in run.wants)
+        return Steps("broken", "", "", "", "venv", found)
+
+    made = Made("/e", "/e/bin/python", (), (), {})
+    work = object.__new__(fixing._Work)
+    work.actions, work.about, work.installer, work.outcome = [], set(), None, outcome()
+    work.say, work._second_look = (lambda text: None), (lambda made: rest.pop(0))
+    rest = runs[1:]
+    monkeypatch.setattr(fixing, "steps_of", steps_of)
+    monkeypatch.setattr(fixing, "patient", lambda *_, **__: Patient("/e/bin/python", "3.11", "/e", "venv", ()))
+    monkeypatch.setattr(fixing.apply, "in_place", in_place)
+    _, last = work._further(made, runs[0])
+    return done, work.outcome.then, next(n for n, run in enumerate(runs) if run is last)
+
+
+A, B, C = (Action(install=(f"{name}==1",)) for name in "abc")
+
+
+@pytest.mark.parametrize(
+    "looks, carried_out",
+    [
+        ([()], []),
+        ([(A,), ()], [A]),
+        ([(A,), (B,), ()], [A, B]),
+        ([(A,), (A,)], [A]),  # the same again: it did not help, and is not repeated
+        ([(A,), (B,), (C,)], [A, B]),  # there is an end
+    ],
+)
+def test_what_the_second_look_brings_to_light_is_mended_in_the_same_go(monkeypatch, looks, carried_out):
+    done, then, last = later(monkeypatch, looks)
+    assert done == carried_out
+    assert then == tuple(one.install[0] for one in carried_out)
+    assert last == len(carried_out)
+
+
+def test_what_cannot_be_begun_is_left(monkeypatch):
+    assert later(monkeypatch, [(A,), ()], fails=True) == ([], (), 0)
