@@ -98,8 +98,9 @@ def note_on(text: str, *, machine: bool, seconds: float, where: str = "exception
 
 def explained(text: str, *, machine: bool, seconds: float, where: str) -> Report | None:
     """The report on a text, with this machine's facts; None where the text tells of no GPU problem."""
-    from gpuwhy.logs import read_text, report_on
+    from gpuwhy.logs import LogReader, read_text, report_on
 
+    LogReader(fast=False)  # loads the catalogue, before the clock starts
     reading = read_text(text, time.thread_time() + IN_TIME)
     alone = report_on(reading, None, where=where)
     run = _run(seconds) if machine and _tells(alone) else None

@@ -16,11 +16,11 @@ from gpuwhy.model.report import Open, RuledOut, Shown, Verdict
 def rank(verdicts: Iterable[Verdict]) -> tuple[Shown, ...]:
     """The causes to tell, best first; one that another shown cause hides is told as explained by it."""
     told = [v for v in verdicts if v.state in ("shown", "possible")]
-    shown_ids = {v.cause.id for v in told if v.state == "shown"}
-    hidden = {low for v in told if v.state == "shown" for low in v.cause.hides} & {v.cause.id for v in told}
-    kept = [v for v in told if v.cause.id not in hidden or _mutual(v, shown_ids)]
-    kept.sort(key=_order)
-    return tuple(_shown(v, hidden) for v in _merged(kept))
+    shown = [v.cause for v in told if v.state == "shown"]
+    hidden = {low for cause in shown for low in cause.hides}.intersection(v.cause.id for v in told)
+    ids = {cause.id for cause in shown}
+    kept = [v for v in told if v.cause.id not in hidden or _mutual(v, ids)]
+    return tuple(_shown(v, hidden) for v in _merged(sorted(kept, key=_order)))
 
 
 def _mutual(verdict: Verdict, shown_ids: set[str]) -> bool:

@@ -11,7 +11,7 @@ from gpuwhy.model.fact import Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Open, RuledOut, Shown, Status, Verdict, certainty
-from gpuwhy.model.symptom import QUESTION, SOURCE, Question, Reading
+from gpuwhy.model.symptom import QUESTION, SOURCE, Question, Reading, Symptom
 from gpuwhy.model.threshold import FOUND, GUESS, MOST, SURE, TOLD
 from gpuwhy.model.version import dotted
 from gpuwhy.reason.rank import ruled_out
@@ -40,9 +40,11 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
 
 def worth_telling(scores: Sequence[Score], status: Status) -> list[Score]:
     """The scores to tell: none where nothing failed."""
-    if status == "healthy" and not (scores and scores[0].cause == INNOCENT and scores[0].confidence >= FOUND):
+    innocent = bool(scores) and scores[0].cause == INNOCENT and scores[0].confidence >= FOUND
+    if status == "healthy" and not innocent:
         return []
-    return [s for s in scores if s.confidence >= TOLD and (s.points or s.words or s.odds > 0)][:MOST]
+    likely = [s for s in scores if s.confidence >= TOLD]
+    return [s for s in likely if s.points or s.words or s.odds > 0][:MOST]
 
 
 def excluded(verdicts: Sequence[Verdict], shown: Sequence[Shown]) -> tuple[RuledOut, ...]:
@@ -130,7 +132,11 @@ def _explains(score: Score, reading: Reading) -> tuple[str, ...]:
     firsts = {p.symptom.order for p in score.points if p.counted > 0}
     lines = {p.symptom.line for p in score.points}
     found = (s for s in reading.symptoms if s.follows in firsts and s.line not in lines)
-    return tuple(dict.fromkeys(s.text if s.seen else f"line {s.line} “{_short(s.text)}”" for s in found))[:6]
+    return tuple(dict.fromkeys(_cited(one) for one in found))[:6]
+
+
+def _cited(one: Symptom) -> str:
+    return one.text if one.seen else f"line {one.line} “{_short(one.text)}”"
 
 
 def _short(text: str) -> str:

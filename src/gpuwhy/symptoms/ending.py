@@ -181,22 +181,26 @@ def _opened(ending: Ending) -> Ending:
 
 def _last(found: Sequence[Ending], exit_code: int | None, signal: str) -> Ending:
     """The one that ended the program; a launcher's word for another's end gives way to what that one said."""
-    real = [
-        one for one in found if one.name not in LAUNCHERS and not (one.kind == "signal" and signal and not one.stack)
-    ]
+    real = [one for one in found if one.name not in LAUNCHERS]
     if signal:
-        near = real[-1] if real and real[-1].kind in ("fatal", "signal") else None
-        if near is not None:
-            return msgspec.structs.replace(near, kind="signal", type=signal, chain=(*near.chain, near))
-        return Ending("signal", signal, stack=real[-1].stack if real else (), chain=tuple(real[-1:]))
+        return _signalled([one for one in real if one.kind != "signal" or one.stack], signal)
     spoken = [one for one in real if one.kind != "signal"]
-    if spoken:
-        first = [one for one in spoken if one.stack and not _PEER.search(one.message)]
-        last = first[0] if _PEER.search(spoken[-1].message) and first else spoken[-1]
-        return last if exit_code is not None else _among([one for one in spoken if not _PEER.search(one.message)], last)
-    if found:
-        return found[-1]
-    return Ending("exit" if exit_code else "none")
+    if not spoken:
+        return found[-1] if found else Ending("exit" if exit_code else "none")
+    alone = [one for one in spoken if not _PEER.search(one.message)]
+    stacks = [one for one in alone if one.stack]
+    last = stacks[0] if stacks and spoken[-1] not in alone else spoken[-1]
+    return last if exit_code is not None else _among(alone, last)
+
+
+def _signalled(real: Sequence[Ending], signal: str) -> Ending:
+    """The end by a signal that was seen, with what the program said last."""
+    if not real:
+        return Ending("signal", signal)
+    last = real[-1]
+    if last.kind in ("fatal", "signal"):
+        return msgspec.structs.replace(last, kind="signal", type=signal, chain=(*last.chain, last))
+    return Ending("signal", signal, stack=last.stack, chain=(last,))
 
 
 def _among(raised: Sequence[Ending], last: Ending) -> Ending:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from math import inf
 from time import thread_time
+from typing import NamedTuple
 
 import msgspec
 
@@ -208,40 +209,62 @@ def read_text(text: str, until: float = inf) -> Reading:
     return joined if joined.errors else reading
 
 
+class _Match(NamedTuple):
+    """A signature that a line has: its id with the status in it, its fields, and the words to quote."""
+
+    of: Signature
+    name: str
+    fields: dict[str, str]
+    quote: str
+
+    @property
+    def families(self) -> set[str]:
+        """Everything by which another signature may cover it."""
+        return {self.of.id, self.name, f"{self.name.split('.')[0]}."}
+
+
 def _symptoms(hit: Hits, until: float) -> Iterator[Symptom]:
     """What one line says; a signature that another covers is dropped."""
     raw = hit.text.decode("utf-8", "replace").strip()
-    line = unprefixed(raw)
-    matched: list[tuple[Signature, str, dict[str, str], str]] = []
-    numbers = sorted({number for anchor in hit.anchors for number in _index()[1][anchor]})
-    for number in numbers:
-        if thread_time() > until:
-            break
-        one = signatures()[number]
-        match = found_in(_compiled(number), line)
-        if match is None and one.role == "told":  # where a line comes from is told by what stands before it
-            match = found_in(_compiled(number), raw)
-        if match is None:
-            continue
-        fields = {
-            k.rstrip("0123456789") if k[-1:].isdigit() else k: v.strip() for k, v in match.groupdict().items() if v
-        }
-        name = _resolved(one, fields)
-        if name:
-            matched.append((one, name, fields, _quote(line, match)))
+    matched = list(_matches(hit, raw, until))
     if not matched:
         return
     warned, reminder = warns(raw), reminds(raw) or denies(raw)
-    covered = {c for one, _, _, _ in matched for c in one.covers}
-    says_more = any(
-        not one.yields and one.role in ("error", "echo", "harmless") and one.id not in CIRCUMSTANCES
-        for one, _, _, _ in matched
-    )
-    for one, name, fields, quote in matched:
-        if (one.yields and says_more) or (reminder and one.role in ("error", "echo")):
+    covered = {name for one in matched for name in one.of.covers}
+    says_more = any(_says_more(one.of) for one in matched)
+    for one in matched:
+        gives_way = one.of.yields and says_more
+        unsaid = reminder and one.of.role in ("error", "echo")
+        if not gives_way and not unsaid and not one.families & covered:
+            yield Symptom(one.name, hit.line, one.quote, role=one.of.role, fields=one.fields, warned=warned)
+
+
+def _says_more(one: Signature) -> bool:
+    """Whether a signature tells what failed, so that one in general words gives way to it."""
+    return not one.yields and one.role in ("error", "echo", "harmless") and one.id not in CIRCUMSTANCES
+
+
+def _matches(hit: Hits, raw: str, until: float) -> Iterator[_Match]:
+    """The signatures of a line, in the order of the catalogue, as far as one gets in time."""
+    line = unprefixed(raw)
+    for number in sorted({number for anchor in hit.anchors for number in _index()[1][anchor]}):
+        if thread_time() > until:
+            return
+        one, pattern = signatures()[number], _compiled(number)
+        match = found_in(pattern, line)
+        if match is None and one.role == "told":  # where a line comes from is told by what stands before it
+            match = found_in(pattern, raw)
+        if match is None:
             continue
-        if not {one.id, name, f"{name.split('.')[0]}."} & covered:
-            yield Symptom(name, hit.line, quote, role=one.role, fields=fields, warned=warned)
+        fields = {_field(name): value.strip() for name, value in match.groupdict().items() if value}
+        name = _resolved(one, fields)
+        if name:
+            yield _Match(one, name, fields, _quote(line, match))
+
+
+def _field(group: str) -> str:
+    """The field of a group: `path2` is another place for `path`."""
+    return group.rstrip("0123456789")
 
 
 def _quote(line: str, match: re.Match[str]) -> str:

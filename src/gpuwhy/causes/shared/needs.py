@@ -197,25 +197,30 @@ def nothing_lost(case: Case, pick: Pick, *stories: Story) -> Finding | None:
     if reason := irrelevant(case):
         return reason
     needs = required(case, pick)
-    told = [story(case, need) for need in needs]
-    if any(one in stories for one in told):
+    told = [(need, story(case, need)) for need in needs]
+    if any(one in stories for _, one in told):
         return None
-    for need, one in zip(needs, told, strict=True):
+    for need, one in told:
         if one == "unseen":
             need.found.need()
     if not needs:
         the(case).opens.need()
         return against(f"{named(case)} opens no such library", saw("libraries it opens", the(case).opens))
+    if own := sorted(path for path in damaged_files(case) if path.startswith(f"{the(case).path}/")):
+        text = f"{base_name(own[0])} of {named(case)} is damaged: install.corrupted"
+        return against(text, saw("damaged", Source("file", own[0])))
+    for need, one in told:
+        if one != "found":
+            return against(f"{need.name} {_OTHERWISE[one]}", saw_search(need))
+    found = f"the loader finds {_all_of(case, pick, needs)} that {named(case)} opens"
+    return against(found, saw(needs[0].name, needs[0].found))
+
+
+def _all_of(case: Case, pick: Pick, needs: Sequence[NeededLibrary]) -> str:
+    """all 12 libraries besides cuDNN: where only cuDNN is not found, and was not asked about."""
     rest = [n for n in required(case, anything) if not isinstance(n.found, Known)]
     besides = " besides cuDNN" if rest and all(is_cudnn(n) for n in rest) and not pick(rest[0]) else ""
-    what = f"all {len(needs)} libraries{besides}" if len(needs) > 1 else f"the one library{besides} ({needs[0].name})"
-    if own := sorted(path for path in damaged_files(case) if path.startswith(f"{the(case).path}/")):
-        return against(f"{base_name(own[0])} of {named(case)} is damaged: install.corrupted",
-                       saw("damaged", Source("file", own[0])))  # fmt: skip
-    if set(told) != {"found"}:
-        first = next(need for need, one in zip(needs, told, strict=True) if one != "found")
-        return against(f"{first.name} {_OTHERWISE[story(case, first)]}", saw_search(first))
-    return against(f"the loader finds {what} that {named(case)} opens", saw(needs[0].name, needs[0].found))
+    return f"all {len(needs)} libraries{besides}" if len(needs) > 1 else f"the one library{besides} ({needs[0].name})"
 
 
 def listed(needs: Sequence[NeededLibrary]) -> str:
