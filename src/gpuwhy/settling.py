@@ -84,6 +84,7 @@ def _settled(fix: Fix, facts: Facts, found: Settled) -> Chosen:
     wanted = [*found.moves, *others, *(cap.requirement for cap in found.caps if _breaks(cap.requirement, here))]
     if not found.moves:
         return Chosen(fix)  # the plan sees nothing wrong with what is there: the cause knows better
+    wanted += [text for text in _unstated(found.moves) if name_of(text) not in here]
     named = {name_of(text) for text in fix.install}
     also = [text for text in found.moves if name_of(text) not in named and not text.startswith("nvidia-")]
     removing = tuple(name for name in fix.uninstall)
@@ -91,6 +92,14 @@ def _settled(fix: Fix, facts: Facts, found: Settled) -> Chosen:
     made = change(facts, fix.text, *wanted, because_of=because, removing=removing, check=fix.check)
     told = ", ".join(f"{name_of(t)} {here.get(name_of(t), '–')} → {t.partition('==')[2]}" for t in also)
     return Chosen(replace(made, role=fix.role), note=f"moves too, so that all of it fits: {told}" if told else "")
+
+
+def _unstated(moves: Iterable[str]) -> list[str]:
+    """What the releases that come need and do not state: Triton's setuptools."""
+    from gpuwhy.knowledge.caps import caps
+
+    rows = [row for text in moves for row in caps(name_of(text), text.partition("==")[2])]
+    return list(dict.fromkeys(row.requirement for row in rows if row.always))
 
 
 def _in_plan(requirement: str) -> bool:
