@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "prove": {"knowledge", "model"},  # which experiment next, and what the outcomes prove; pure
     "cli": {
         "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint",
-        "fleet", "page", "showing",
+        "fleet", "page", "ranks", "showing",
     },
     "page": {"border"},  # drawn from the plain values of the contracts
     "showing": {"model", "render", "page"},  # an answer in the forms that people look at
@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "causes": {"model", "knowledge"},
     "plan": {"model", "knowledge"},
     "lint": {"model", "knowledge"},
+    "ranks": {"logs", "model"},  # the logs of a job's processes: which failed first
     "fleet": {"host", "model", "border"},  # many nodes: what each says in a line, and who differs
     "reason": {"model"},
     "shell": {"model", "knowledge"},  # the gate for every printed command
@@ -226,8 +227,17 @@ def test_only_the_host_reads_the_world():
     assert shown(wrong) == []
 
 
+NETWORK_ALLOWED = {
+    (
+        "host/children/reach.py",
+        "socket",
+    ): "`fleet probe` alone, when somebody asks whether the rendezvous can be reached",
+}
+
+
 def test_nothing_leaves_the_machine():
-    assert shown([one for one in IMPORTS if one.top in NETWORK]) == []
+    wrong = [one for one in IMPORTS if one.top in NETWORK and (one.file, one.top) not in NETWORK_ALLOWED]
+    assert shown(wrong) == []
 
 
 EXITS = {"print", "input", "exit", "quit", "sys.exit", "os._exit", "sys.stdout.write", "sys.stderr.write", "breakpoint"}

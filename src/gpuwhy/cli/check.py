@@ -10,8 +10,11 @@ from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms
 from gpuwhy.cli.target import add_elsewhere, add_target, diagnose
 from gpuwhy.cli.terminal import paper, write
 
+FORMS = ("slurm", "nhc", "npd", "prometheus", "kubernetes")
+"""Whose reader --health writes for."""
+
 if TYPE_CHECKING:
-    from gpuwhy.app import Report
+    from gpuwhy.app import Report, Run
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -26,6 +29,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_elsewhere(parser)
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
     parser.add_argument("--jsonl", action="store_true", help="one line for `gpuwhy fleet compare` (gpuwhy.node/1)")
+    parser.add_argument("--health", choices=FORMS, help="the node's health as a scheduler reads it; 0 well, 1 not, 2 ?")
+    parser.add_argument("--expect-gpus", type=int, default=0, metavar="N", help="--health: fewer GPUs are not healthy")
     parser.add_argument(
         "--node", default="", metavar="NAME", help="what --jsonl calls this machine instead of an alias"
     )
@@ -48,6 +53,8 @@ def go(options: argparse.Namespace) -> int:
 
         write(node_line(run, report, options.node))
         return exit_code(report)
+    if options.health:
+        return _health(options, run, report)
     if forms.asked(options) and forms.shown(options, report):
         return exit_code(report)
     if options.json:
@@ -60,6 +67,19 @@ def go(options: argparse.Namespace) -> int:
         text = as_text(report, paper(), options.verbose)
     write(text)
     return exit_code(report)
+
+
+def _health(options: argparse.Namespace, run: Run, report: Report) -> int:
+    """For a prolog, a probe, a detector or a collector: their text, their exit code."""
+    import time
+
+    from gpuwhy.render import health
+
+    devices = run.facts.devices.devices
+    gpus = len(devices.value) if hasattr(devices, "value") else None
+    judged = health.judged(report, gpus, options.expect_gpus)
+    write(health.render(report, judged, options.health, gpus, time.time()))
+    return judged.code
 
 
 def exit_code(report: Report) -> int:

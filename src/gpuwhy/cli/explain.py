@@ -52,6 +52,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--batch", metavar="FILE", help='JSON lines {"id", "log"} in, {"id", "causes"} out; - is stdin')
     forms.add_forms(parser)
+    parser.add_argument(
+        "--ranks", nargs="+", metavar="PATH", help="the logs of a job's processes: which one failed first, and why"
+    )
     parser.set_defaults(go=go)
 
 
@@ -60,6 +63,10 @@ def go(options: argparse.Namespace) -> int:
     forms.ready(options)
     if forms.asked(options) and (options.batch or options.follow):
         raise UsageError("--html and --markdown show one report: they do not go with --batch and --follow")
+    if options.ranks:
+        from gpuwhy.cli.explain_ranks import go as explain_ranks
+
+        return explain_ranks(options)
     if options.batch:
         return _batch(options.batch)
     if options.follow:

@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from gpuwhy.fleet.read import Heard
     from gpuwhy.run.launch import Launched
 
+MANIFESTS = (
+    "slurm-prolog",
+    "nhc",
+    "kubernetes-job",
+    "kubernetes-daemonset",
+    "node-problem-detector",
+    "prometheus-timer",
+)
 FORMS = ("slurm", "comma", "lines", "kubernetes")
 _GENERIC = re.compile(r"(nodes?|fleet|all|out|output|answers?|stdin|-|\d+)", re.IGNORECASE)
 
@@ -43,6 +51,19 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     add_asking(collect)
     collect.set_defaults(go=launch)
+    manifest = actions.add_parser("manifest", help="a prolog, a Job, a detector's rule … that asks gpuwhy by itself")
+    manifest.add_argument("name", choices=MANIFESTS, metavar="NAME", help=", ".join(MANIFESTS))
+    manifest.add_argument("--image", default="IMAGE-WITH-GPUWHY", help="the container image, for Kubernetes")
+    manifest.add_argument("--expect-gpus", type=int, default=0, metavar="N", help="how many GPUs each node has")
+    manifest.set_defaults(go=print_manifest)
+
+
+def print_manifest(options: argparse.Namespace) -> int:
+    """Print one file for an administrator to put in place."""
+    from gpuwhy.render.manifests import manifest
+
+    write(manifest(options.name, options.image, options.expect_gpus))
+    return HEALTHY
 
 
 def add_asking(parser: argparse.ArgumentParser) -> None:

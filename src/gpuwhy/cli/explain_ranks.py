@@ -1,0 +1,103 @@
+"""`gpuwhy explain --ranks DIR|FILE…`: which process of a job failed first, and why."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gpuwhy.border import reading
+from gpuwhy.cli import FOUND, HEALTHY, UsageError
+from gpuwhy.cli.terminal import paper, write
+
+if TYPE_CHECKING:
+    from gpuwhy.ranks.gather import Gathered
+
+MOST_FILES = 20_000
+LONGEST = 1 << 20
+"""The longest line that is read."""
+
+
+def go(options: argparse.Namespace) -> int:
+    """Read every log, decide, print."""
+    from gpuwhy.ranks.decide import decide
+
+    job = decide(gathered(options.ranks))
+    if options.json:
+        from gpuwhy.render.ranks import render_json
+
+        write(render_json(job))
+    else:
+        from gpuwhy.render.ranks import render
+
+        write(render(job, paper(), options.why))
+    return FOUND if any(rank.ended in ("failed", "killed", "waited") for rank in job.ranks) else HEALTHY
+
+
+def gathered(given: list[str]) -> Gathered:
+    """Everything below the given files and folders."""
+    import time
+
+    from gpuwhy.ranks.gather import Gathered, labels, last_attempts
+
+    found = dict(_files(given))
+    if not found:
+        raise UsageError(f"no logs in {', '.join(given[:3])}")
+    out = Gathered(time.gmtime().tm_year)
+    logs = []
+    for short in sorted(last_attempts(list(found))):
+        if _is_dump(found[short]):
+            out.dump(short, _read(found[short]))
+        elif not short.endswith("error.json"):
+            logs.append(short)
+    for short, (name, number) in labels(logs).items():
+        out.file(name, number, _lines(found[short]), os.path.getmtime(found[short]))
+    return out
+
+
+def _files(given: list[str]) -> Iterator[tuple[str, str]]:
+    """What the rank is read from, and the path; of a folder all regular files below it, in order."""
+    count = 0
+    for path in given:
+        if not os.path.isdir(path):
+            yield path, path
+            continue
+        for folder, folders, names in os.walk(path):
+            folders.sort()
+            for name in sorted(names):
+                full = os.path.join(folder, name)
+                count += 1
+                if count > MOST_FILES:
+                    raise UsageError(f"{path}: more than {MOST_FILES:,} files; name a folder of one job")
+                if os.path.isfile(full):
+                    yield os.path.relpath(full, path), full
+
+
+def _is_dump(path: str) -> bool:
+    from gpuwhy.ranks.recorder import looks_like_one
+
+    try:
+        with reading.source(path) as file:
+            return looks_like_one(next(reading.pieces(file), b"")[:4096])
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _read(path: str) -> bytes:
+    from gpuwhy.ranks.recorder import MOST
+
+    try:
+        return reading.read(path, MOST)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _lines(path: str) -> Iterator[str]:
+    try:
+        with reading.source(path) as file:
+            for line in reading.lines(file, LONGEST):
+                if line is not None:
+                    yield line.decode("utf-8", "replace")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error

@@ -1,0 +1,138 @@
+"""Gather: files and streams of a job to one log a rank, dumps, driver errors and the launcher's own words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from gpuwhy.model.ranks import Xid
+from gpuwhy.ranks import names, recorder
+from gpuwhy.ranks.launcher import Said
+from gpuwhy.ranks.launcher import read as read_launcher
+from gpuwhy.ranks.log import Log
+
+SNIFFED = 200
+MOST_LOGS, MOST_WORDS, MOST_XIDS = 20_000, 1 << 20, 200
+_ATTEMPT = re.compile(r"^(?P<run>.*?)/?attempt_(?P<n>\d{1,6})/")
+_XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]{4,20})\): (?P<number>\d{1,5})(?P<rest>[^\n]{0,200})")
+_KERNEL = re.compile(
+    r"[A-Z][a-z]{2} {1,2}\d{1,2} [\d:]{8} (?P<host>[\w.-]{1,200}) kernel|\S{19,40} (?P<iso>[\w.-]{1,200}) kernel"
+)
+_WORLD = re.compile(r"world[_ ]?size\W{1,3}(\d{1,6})\b|\d{1,6}/(\d{1,6}) clients joined", re.IGNORECASE)
+
+
+class Gathered:
+    """Everything of one job."""
+
+    def __init__(self, year: int) -> None:
+        self.logs: dict[str, Log] = {}
+        self.dumps: dict[int, recorder.Dump] = {}
+        self.xids: list[Xid] = []
+        self.notes: list[str] = []
+        self.world = 0
+        self._year = year
+        self._words: list[str] = []
+        self._size = 0
+        self._order = 0
+
+    @property
+    def said(self) -> Said:
+        """What the launcher tells."""
+        return read_launcher("\n".join(self._words))
+
+    def log(self, name: str, number: int) -> Log:
+        """One rank's log, made when it first speaks."""
+        if name not in self.logs and len(self.logs) < MOST_LOGS:
+            self.logs[name] = Log(name, number, self._year)
+        return self.logs.get(name) or next(iter(self.logs.values()))
+
+    def dump(self, path: str, data: bytes) -> None:
+        """One file of the flight recorder."""
+        rank = recorder.rank_of(path)
+        try:
+            self.dumps[rank if rank >= 0 else len(self.dumps)] = recorder.read(data)
+        except recorder.BadDumpError as error:
+            self.notes.append(f"{path.rsplit('/', 1)[-1]}: no dump of the flight recorder: {error}")
+
+    def file(self, name: str, number: int, lines: Iterable[str], written: float | None = None) -> None:
+        """A file of one rank, or a stream of several with who says each line before it."""
+        rows = iter(lines)
+        head = [line for line, _ in zip(rows, range(SNIFFED), strict=False)]
+        style = names.style_of(head)
+        own = None if number < 0 else self.log(name, number)
+        if own is not None and written is not None:
+            own.written = max(written, own.written or written)
+        for line in chain(head, rows):
+            self._line(line.rstrip("\r"), style, own)
+
+    def _line(self, line: str, style: str, own: Log | None) -> None:
+        self._order += 1
+        if "Xid" in line:
+            self._xid(line)
+        if self.world == 0 and (found := _WORLD.search(line)):
+            self.world = int(found[1] or found[2])
+        who, rest = names.split(line, style) if style or not own else names.split(line, "torch")
+        log = own or (self._speaker(who) if who else None)
+        if log is None:
+            self._launcher(line)
+            return
+        if own and style in ("torch", "torchrun") and who.isdigit():
+            own.number = int(who)  # its own word: the rank among all nodes
+        if not own and log.order < 0 and re.search(r"Traceback|Error\b|error:|Fatal|fault|abort", rest):
+            log.order = self._order
+        log.feed(rest if who else line)
+
+    def _speaker(self, who: str) -> Log:
+        number = names.number_of(who)
+        return self.log(f"rank {number}" if who.isdigit() else who, number)
+
+    def _launcher(self, line: str) -> None:
+        self._words.append(line[:2000])
+        self._size += len(self._words[-1])
+        while self._size > MOST_WORDS and len(self._words) > 1:
+            self._size -= len(self._words.pop(0))
+
+    def _xid(self, line: str) -> None:
+        found = _XID.search(line)
+        if found and len(self.xids) < MOST_XIDS:
+            host = _KERNEL.match(line)
+            text = f"Xid {found['number']}{found['rest']}".strip()[:200]
+            name = (host["host"] or host["iso"]) if host else ""
+            self.xids.append(Xid(int(found["number"]), name, found["pci"], text))
+
+
+def last_attempts(paths: Sequence[str]) -> list[str]:
+    """Without the files of attempts that torchrun made before the last one of the same run."""
+    last: dict[str, int] = {}
+    for path in paths:
+        if found := _ATTEMPT.match(path):
+            last[found["run"]] = max(last.get(found["run"], 0), int(found["n"]))
+    return [path for path in paths if not (found := _ATTEMPT.match(path)) or int(found["n"]) == last[found["run"]]]
+
+
+def labels(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """Path → (name, rank); the same rank in several folders is told apart by what differs in the path."""
+    numbers = names.of_files(paths)
+    groups = {path: _group(path) for path in paths}
+    several: dict[int, set[str]] = {}
+    for path, number in numbers.items():
+        several.setdefault(number, set()).add(groups[path])
+    alone = all(len(some) == 1 for number, some in several.items() if number >= 0)
+    if len(paths) == 1 or (len(set(numbers.values())) == 1 and len(paths) > 1):
+        return {path: (path.rsplit("/", 1)[-1], numbers[path] if len(paths) > 1 else -1) for path in paths}
+    return {
+        path: (
+            f"rank {number}" if alone and number >= 0 else f"{groups[path]}/rank {number}" if number >= 0 else path,
+            number,
+        )
+        for path, number in numbers.items()
+    }
+
+
+def _group(path: str) -> str:
+    """What is left of a path without the rank and the stream: the node's folder, the run."""
+    found = _ATTEMPT.match(path)
+    if found:
+        return found["run"]
+    return re.sub(r"\d+", "#", re.sub(r"\.(?:out|err|log|txt|stdout|stderr)\b", "", path))

@@ -1,0 +1,178 @@
+"""Log: one rank's lines in one pass and little memory: when it spoke, how far it came, how it ended."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from gpuwhy.logs import LogReader, Reading
+from gpuwhy.model.ranks import Ended
+from gpuwhy.ranks.times import moment, without
+
+MOST_SHARED, MOST_TIMES, LONGEST = 4000, 4000, 200
+_STEP = re.compile(r"\b(?:global[_ ]?step|step|iter(?:ation)?|it|batch|update)\b\W{0,3}(\d{1,12})", re.IGNORECASE)
+_ABSENCE = re.compile(
+    r"connection (?:closed|reset|aborted|broken) by|broken pipe|socket (?:timeout|closed)|remote process (?:exited|exiting)"
+    r"|ncclremoteerror|timed out (?:waiting|after \d+ seconds waiting|initializing)|timed ?out in|collective operation timeout"
+    r"|watchdog caught|pair closure|client socket has|connection refused|failed to connect|recvvalue failed|sendbytes failed"
+    r"|recvbytes failed|failed to recv|wait timeout after|rendezvous(?:timeout|closed|connection)|dist(?:store|network)error"
+    r"|store.{0,40}timed ?out|other ranks?|peers? (?:rank )?\d* ?(?:died|gone|failed)|actordied|actorunavailable"
+    r"|gloo.{0,200}(?:timed out|timeout|closed|reset)",
+    re.IGNORECASE,
+)
+_AT_HOME = re.compile(
+    r"eaddrinuse|address already in use|failed to listen|eaddrnotavail|cannot assign requested address|not known"
+    r"|no address associated|permission denied",
+    re.IGNORECASE,
+)
+"""Network errors that are the rank's own: its port, its address, its names."""
+_LATE = re.compile(r"timed? ?out|timeout|watchdog caught", re.IGNORECASE)
+_STOPPED = re.compile(
+    r"got signal: (?:15|2)\b|received (?:signal )?(?:15|2|sigterm|sigint)\b|signal 15|\bsigterm\b|cancelled (?:at|due)"
+    r"|terminating process|keyboardinterrupt",
+    re.IGNORECASE,
+)
+_PARTED = re.compile(
+    r"doesn't match expected size|collective mismatch|mismatch between collectives|mismatched collective", re.IGNORECASE
+)
+"""Not the reason but its first sign: this rank met another one's different collective."""
+_RUNNING = re.compile(r"Rank (\d{1,6}) is running collective: (?:CollectiveFingerPrint)?\((.{1,300}?)\)(?=[.,\s]|$)")
+_RAISED = re.compile(
+    r"(?:[A-Za-z_][\w.]{0,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Fault|NotMet)\b(?::|$)"
+)
+_PEERS = ("peer.absent", "peer.late", "peer.gone", "peer.unreachable", "nccl.timeout", "nccl.remote_error", "nccl.down")
+
+
+class Log:
+    """What one rank said; fed line by line."""
+
+    def __init__(self, name: str, number: int, year: int) -> None:
+        self.name, self.number = name, number
+        self.shared: dict[str, float] = {}  # what it said and when, to be held against other ranks
+        self.step: int | None = None
+        self.first: float | None = None
+        self.last: float | None = None
+        self.lines = 0
+        self.order = -1  # the place of its first error in a stream of several ranks
+        self.code: int | None = None  # by its launcher: negative = a signal
+        self.written: float | None = None  # when its file was last written
+        self.prints: dict[int, str] = {}  # which collective each rank ran, as PyTorch's debug mode tells
+        self._raised = ""  # the last exception's line, and whether the program spoke again before it
+        self._raised_line = 0
+        self._year = year
+        self._reader = LogReader()
+        self._times: list[tuple[int, float]] = []
+        self._reading: Reading | None = None
+
+    def feed(self, line: str) -> None:
+        """One line, without who said it."""
+        self.lines += 1
+        self._reading = None
+        self._reader.feed(line.encode("utf-8", "replace") + b"\n")
+        time = moment(line, self._year)
+        if time is not None:
+            self._timed(line, time)
+        if _RAISED.match(line):
+            self._raised, self._raised_line = line[:2000], self.lines
+        if "is running collective" in line:
+            self.prints.update({int(rank): text for rank, text in _RUNNING.findall(line[:4000])})
+        found = _STEP.search(line[:400])
+        if found:
+            self.step = int(found[1])
+
+    def _timed(self, line: str, time: float) -> None:
+        self.first = time if self.first is None else self.first
+        self.last = time
+        self._times.append((self.lines, time))
+        if len(self._times) > 2 * MOST_TIMES:
+            del self._times[:MOST_TIMES]
+        text = without(line)[:LONGEST]
+        if len(self.shared) < MOST_SHARED:
+            self.shared.setdefault(text, time)
+
+    @property
+    def reading(self) -> Reading:
+        """What the reader made of it."""
+        if self._reading is None:
+            self._reading = self._reader.reading()
+        return self._reading
+
+    @property
+    def _outlived(self) -> bool:
+        """Whether what reads as its end was only noted down: it spoke on, and raised another exception later."""
+        line = self.reading.ending.line
+        spoke = bisect_right(self._times, (self._raised_line, 0.0)) - bisect_right(self._times, (line, float("inf")))
+        return 0 < line < self._raised_line and spoke > 1
+
+    @property
+    def ending_time(self) -> float | None:
+        """When its last error was said: the time of that line, or of the last one before it that tells any."""
+        line = self._raised_line if self._outlived else self.reading.ending.first or self.reading.ending.line
+        if not line or not self._times:
+            return self.last
+        place = bisect_right(self._times, (line, float("inf"))) - 1
+        return self._times[max(place, 0)][1]
+
+    @property
+    def words(self) -> str:
+        """The last error, or the first line that decides, in one line."""
+        if self._outlived:
+            return self._raised[:300]
+        ending = self.reading.ending
+        if ending.kind not in ("none", "exit"):
+            return str(ending).split("\n", 1)[0][:300]
+        errors = self.reading.errors
+        return errors[-1].text[:300] if errors else ""
+
+    @property
+    def parted(self) -> bool:
+        """Whether it says itself that another rank ran a different collective."""
+        return bool(_PARTED.search(f"{self.reading.ending} {self.words}"))
+
+    @property
+    def place(self) -> tuple[str, int, str]:
+        """Where in the user's code it stood at its end: the file, the line and the call; empty where nobody tells."""
+        for frame in reversed(self.reading.ending.stack):
+            if frame.owner == "user":
+                return frame.base, frame.line, frame.code
+        return "", 0, ""
+
+    def ended(self) -> Ended:
+        """How it ended, by its own words and its launcher's."""
+        if self.code is not None and self.code in (-15, -2):
+            return "stopped"
+        ending = self.reading.ending
+        told = ending.kind not in ("none", "exit") or bool(self.reading.errors)
+        if not told:
+            return "killed" if self.code else "well" if self.code == 0 or self._came_to_its_end() else "silent"
+        text = self.words if self._outlived else f"{ending} {self.words}"
+        if _STOPPED.search(text):
+            return "stopped"
+        return "waited" if self._absence(text) else "failed"
+
+    def _absence(self, text: str) -> bool:
+        """Whether its last error only says that another one is not there, or did something else."""
+        if _AT_HOME.search(text):
+            return False
+        if _ABSENCE.search(text) or _PARTED.search(text):
+            return True
+        if self._outlived:
+            return False
+        ending = self.reading.ending
+        inside = [one for one in self.reading.symptoms if one.within(ending)] or list(self.reading.errors[-1:])
+        return any(one.signature.startswith(_PEERS) for one in inside)
+
+    @property
+    def late(self) -> bool:
+        """Whether it ran into a time limit."""
+        return bool(_LATE.search(self.words if self._outlived else f"{self.reading.ending} {self.words}"))
+
+    def _came_to_its_end(self) -> bool:
+        return self.reading.ending.well or bool(
+            re.search(r"\b(?:done|finished|completed|max steps reached)\b", self.tail)
+        )
+
+    @property
+    def tail(self) -> str:
+        """Its last timed line's words."""
+        return next(reversed(self.shared), "").lower()

@@ -1,0 +1,115 @@
+"""The answer for a job: as JSON (`gpuwhy.ranks/1`, docs/ranks.schema.json) and for a person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from gpuwhy.border.shared import as_json
+from gpuwhy.model.ranks import SCHEMA, Job, Rank
+from gpuwhy.render.explained import render as explained
+from gpuwhy.render.json import report_dict
+from gpuwhy.render.terminal import Paper, put
+
+MOST = 12
+_WORDS = {
+    "failed": "failed",
+    "killed": "killed",
+    "waited": "waited for another",
+    "silent": "just end",
+    "well": "ended well",
+    "stopped": "were told to stop",
+}
+
+
+def job_dict(job: Job) -> dict[str, Any]:
+    """The job in plain values, in the contract's shape."""
+    return {
+        "schema": SCHEMA,
+        "first": [job.ranks[place].name for place in job.first],
+        "why": job.why,
+        "ranks": [_rank(rank) for rank in job.ranks],
+        "behind": [job.ranks[place].name for place in job.behind],
+        "absent": list(job.absent),
+        "mismatches": [
+            {"group": one.group, "collective": one.number, "kind": one.kind, "ranks": list(one.ranks), "text": one.text}
+            for one in job.mismatches
+        ],
+        "xids": [{"xid": one.number, "host": one.host, "pci": one.pci, "text": one.text} for one in job.xids],
+        "notes": list(job.notes),
+        "report": report_dict(job.report) if job.report else None,
+    }
+
+
+def _rank(rank: Rank) -> dict[str, Any]:
+    return {
+        "name": rank.name,
+        "rank": rank.number if rank.number >= 0 else None,
+        "host": rank.host or None,
+        "ended": rank.ended,
+        "text": rank.text,
+        "cause": rank.cause or None,
+        "time": rank.time,
+        "last": rank.last,
+        "clock_ahead": rank.offset,
+        "step": rank.step,
+    }
+
+
+def render_json(job: Job) -> str:
+    """Indented JSON, ending in a newline."""
+    return as_json(job_dict(job))
+
+
+def headline(job: Job) -> str:
+    """The answer in one sentence."""
+    if job.first:
+        names = ", ".join(job.ranks[place].name for place in job.first[:4])
+        more = f" and {len(job.first) - 4} more" if len(job.first) > 4 else ""
+        said = job.ranks[job.first[0]].text
+        return f"{names}{more} failed first" + (f": {said}" if said else "")
+    if not any(rank.ended in ("failed", "killed", "waited") for rank in job.ranks):
+        return f"none of the {len(job.ranks)} ranks tells of a failure"
+    return "which rank failed first cannot be told from these logs"
+
+
+def render(job: Job, paper: Paper, why: bool = False) -> str:
+    """The whole answer as text: who, how that is known, then that rank's own report."""
+    mark = "✗" if job.first else "?" if any(r.ended in ("failed", "killed", "waited") for r in job.ranks) else "✓"
+    colour = {"✗": "1;31", "?": "1;36", "✓": "1;32"}[mark]
+    lines = [paper.tint(colour, line) for line in paper.wrap(headline(job), f"{mark} ", "  ")]
+    lines += list(_evidence(job, paper))
+    text = put(lines, paper)
+    if why:
+        text += "\n" + put([row for rank in job.ranks for row in _row(rank, paper)], paper)
+    return text + ("\n" + explained(job.report, paper, why) if job.report else "")
+
+
+def _evidence(job: Job, paper: Paper) -> Iterator[str]:
+    if job.why:
+        yield from paper.wrap(job.why, "  how    ", "         ")
+    count = Counter(rank.ended for rank in job.ranks)
+    ranks = " · ".join(f"{number} {_WORDS[ended]}" for ended, number in count.items())
+    yield from paper.wrap(f"{len(job.ranks)}: {ranks}", "  ranks  ", "         ")
+    for one in job.mismatches[:MOST]:
+        yield from paper.wrap(f"{one.text} (flight recorder, group {one.group})", "  parted ", "         ")
+    if job.behind:
+        rows = [f"{job.ranks[place].name} at step {job.ranks[place].step}" for place in job.behind[:MOST]]
+        yield from paper.wrap(", ".join(rows), "  behind ", "         ")
+    if job.absent:
+        yield from paper.wrap(f"no log of rank {', '.join(map(str, job.absent[:MOST]))}", "  absent ", "         ")
+    skewed = [rank for rank in job.ranks if rank.offset]
+    if skewed:
+        rows = [f"{rank.name} {rank.offset:+.0f} s" for rank in skewed[:MOST]]
+        yield from paper.wrap(f"set right: {', '.join(rows)}", "  clocks ", "         ")
+    for xid in job.xids[:MOST]:
+        where = f"{xid.host} " if xid.host else ""
+        yield from paper.wrap(f"{where}{xid.pci} {xid.text}", "  Xid    ", "         ")
+    for note in job.notes[:MOST]:
+        yield from paper.wrap(note, "  note   ", "         ")
+
+
+def _row(rank: Rank, paper: Paper) -> list[str]:
+    said = f": {rank.text}" if rank.text else ""
+    return paper.wrap(f"{rank.name} {_WORDS[rank.ended]}{said}", "  ", "    ")

@@ -1,0 +1,308 @@
+"""The rank that failed first, from logs as each launcher leaves them."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+
+import jsonschema
+import pytest
+
+from gpuwhy.cli.explain_ranks import gathered
+from gpuwhy.ranks import recorder
+from gpuwhy.ranks.decide import decide
+from gpuwhy.render.ranks import job_dict, render
+from gpuwhy.render.terminal import Paper
+from tests.fleet.test_cli import gpuwhy
+from tests.test_architecture import SRC
+
+CLOSED = "RuntimeError: [/x/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:23703"
+LATE = (
+    "RuntimeError: [/x/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation to complete"
+)
+OWN = "ValueError: bad sample 17"
+
+
+def log(raised="", steps=4, start=0, line=19, call="dist.all_reduce(t)", done=False):
+    rows = [f"2026-11-15 12:00:{start + n:02d},000 INFO step {n} loss {1 / (n + 1):.3f}" for n in range(steps)]
+    if raised:
+        rows += [
+            "Traceback (most recent call last):",
+            f'  File "/job/train.py", line {line}, in <module>',
+            f"    {call}",
+        ]
+        rows.append(raised)
+    if done:
+        rows.append(f"2026-11-15 12:00:{start + steps:02d},500 INFO done")
+    return "\n".join(rows) + "\n"
+
+
+def job(tmp_path, files):
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text) if isinstance(text, bytes) else path.write_text(text)
+    return decide(gathered([str(tmp_path)]))
+
+
+def first(found):
+    return [found.ranks[place].number for place in found.first]
+
+
+SHAPES = [
+    "train_{}.out",
+    "1763_rank{}.log",
+    "llm-worker-{}.log",
+    "slurm-88-{}.out",
+    "run/attempt_0/{}/stderr.log",
+    "{}.log",
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_file_a_rank(tmp_path, shape):
+    found = job(tmp_path, {shape.format(n): log(OWN if n == 2 else CLOSED) for n in range(4)})
+    assert first(found) == [2]
+    assert [rank.ended for rank in found.ranks] == ["waited", "waited", "failed", "waited"]
+    assert "3 report its absence" in found.why
+    assert found.report is not None
+
+
+PREFIXES = [
+    "[rank{}]: ",
+    "[default{}]:",
+    "[1,{}]<stderr>:",
+    "{}: ",
+    "[pod/llm-worker-{}/pytorch] ",
+    "(train pid={}, ip=10.0.0.1) ",
+]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_one_stream_with_prefixes(tmp_path, prefix):
+    rows = [
+        (n, rank, prefix.format(rank) + line)
+        for rank in range(3)
+        for n, line in enumerate(log(OWN if rank == 1 else CLOSED).splitlines())
+    ]
+    found = job(tmp_path, {"job.log": "\n".join(row for _, _, row in sorted(rows))})
+    assert len(found.ranks) == 3
+    assert found.ranks[found.first[0]].text == OWN
+
+
+def test_a_master_beside_workers(tmp_path):
+    files = {"job-master-0.log": log(CLOSED), "job-worker-0.log": log(OWN), "job-worker-1.log": log(CLOSED)}
+    assert first(job(tmp_path, files)) == [1]
+
+
+def test_two_nodes_with_the_same_local_ranks(tmp_path):
+    files = {
+        f"node{a}/r/attempt_0/{b}/stderr.log": log(OWN if (a, b) == (1, 0) else CLOSED) for a in (0, 1) for b in (0, 1)
+    }
+    found = job(tmp_path, files)
+    assert [found.ranks[place].name for place in found.first] == ["node1/r/rank 0"]
+
+
+def test_only_the_last_attempt_counts(tmp_path):
+    files = {
+        f"r/attempt_{a}/{b}/stderr.log": log(OWN if (a, b) in ((0, 0), (1, 1)) else CLOSED)
+        for a in (0, 1)
+        for b in (0, 1)
+    }
+    assert first(job(tmp_path, files)) == [1]
+
+
+def test_clocks_are_set_right(tmp_path):
+    early = log("KeyError: 'a'", steps=4, start=0)
+    late = log("KeyError: 'b'", steps=6, start=0).replace(" 12:00:", " 11:40:")  # its clock is 20 minutes behind
+    found = job(tmp_path, {"r_0.out": log(CLOSED, 4), "r_1.out": early, "r_2.out": late})
+    assert first(found) == [1]
+    assert found.ranks[2].offset == pytest.approx(-1200, abs=1)
+
+
+def test_an_exception_that_was_only_logged_did_not_end_the_rank(tmp_path):
+    logged = "2026-11-15 11:59:00,000 ERROR cache\nTraceback (most recent call last):\n" + "\n".join(
+        ['  File "/job/train.py", line 3, in cache', "    raise RuntimeError('no cache')", "RuntimeError: no cache", ""]
+    )
+    found = job(tmp_path, {"r_0.out": logged + log(CLOSED), "r_1.out": log(OWN), "r_2.out": log(CLOSED)})
+    assert first(found) == [1]
+
+
+QUIET = {
+    "silent": ({0: log(CLOSED), 1: log(), 2: log(CLOSED)}, [1], "killed, or left"),
+    "hangs": ({0: log(LATE), 1: log(), 2: log(LATE)}, [1], "it hangs"),
+    "ends early": ({0: log(CLOSED), 1: log(CLOSED), 2: log(done=True)}, [2], "ended well"),
+    "another way": (
+        {0: log(LATE), 1: log(LATE, line=25, call="dist.broadcast(t, 0)"), 2: log(LATE)},
+        [1],
+        "dist.broadcast",
+    ),
+    "late comer": ({0: log(LATE), 1: log(LATE), 2: log(CLOSED)}, [2], "after they had gone"),
+    "a port of its own": (
+        {
+            0: log("torch.distributed.DistNetworkError: The server socket has failed to listen: EADDRINUSE"),
+            1: log(LATE),
+            2: log(LATE),
+        },
+        [0],
+        "only rank",
+    ),
+    "nobody": ({0: log(done=True), 1: log(done=True)}, [], ""),
+    "all alike": ({0: log(OWN), 1: log(OWN)}, [0, 1], "same way"),
+}
+
+
+@pytest.mark.parametrize("logs, wanted, why", QUIET.values(), ids=QUIET)
+def test_ranks_without_a_reason_of_their_own(tmp_path, logs, wanted, why):
+    found = job(tmp_path, {f"r_{n}.out": text for n, text in logs.items()})
+    assert first(found) == wanted
+    assert why in found.why
+
+
+TORCHRUN = """
+train.py FAILED
+------------------------------------------------------------
+Failures:
+[1]:
+  time      : 2026-11-15_12:00:09
+  host      : gpu03
+  rank      : 0 (local_rank: 0)
+  exitcode  : -15 (pid: 11)
+  error_file: <N/A>
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-15_12:00:08
+  host      : gpu04
+  rank      : 1 (local_rank: 1)
+  exitcode  : -9 (pid: 12)
+  error_file: <N/A>
+"""
+
+
+def test_torchruns_summary_names_who_was_killed(tmp_path):
+    found = job(tmp_path, {"job.log": TORCHRUN})
+    assert first(found) == [1]
+    assert found.ranks[1].host == "gpu04"
+    assert "SIGKILL" in found.ranks[1].text
+
+
+def test_sruns_words(tmp_path):
+    words = "srun: error: gpu07: task 2: Out Of Memory\nsrun: error: gpu01: tasks 0-1: Terminated\n"
+    found = job(tmp_path, {"slurm.out": words, **{f"job_{n}.out": log(CLOSED if n < 2 else "") for n in range(3)}})
+    assert first(found) == [2]
+
+
+def test_the_debug_mode_of_pytorch(tmp_path):
+    said = (
+        "RuntimeError: Detected mismatch between collectives on ranks. Rank 0 is running collective: "
+        "CollectiveFingerPrint(SequenceNumber=3, OpType=ALLREDUCE, TensorShape=[4]), but Rank 2 is running collective: "
+        "CollectiveFingerPrint(SequenceNumber=3, OpType=ALLREDUCE, TensorShape=[9])."
+    )
+    other = said.replace("Rank 2 is", "Rank 1 is").replace("[9]", "[4]")
+    found = job(tmp_path, {"r_0.out": log(said), "r_1.out": log(other), "r_2.out": log(CLOSED)})
+    assert first(found) == [2]
+
+
+def entry(number, name="nccl:all_reduce", sizes=((4,),), types=("Float",)):
+    return {
+        "collective_seq_id": number, "profiling_name": name, "input_sizes": [list(size) for size in sizes],
+        "input_dtypes": list(types), "process_group": ("0", "default_pg"), "state": "scheduled", "is_p2p": False,
+    }  # fmt: skip
+
+
+def dump(*entries):
+    return pickle.dumps({"version": "2.10", "pg_config": {}, "entries": list(entries)}, protocol=2)
+
+
+PARTED = {
+    "operation": (entry(3, "nccl:broadcast"),),
+    "size": (entry(3, sizes=((9,),)),),
+    "type": (entry(3, types=("Int",)),),
+    "missing": (),
+}
+
+
+@pytest.mark.parametrize(
+    "form", [pickle.dumps, lambda value, protocol: json.dumps(value).encode()], ids=["pickle", "json"]
+)
+@pytest.mark.parametrize("kind", PARTED)
+def test_the_flight_recorder_tells_who_parted(tmp_path, kind, form):
+    files = {f"r_{n}.out": log(LATE) for n in range(3)}
+    usual = [entry(n) for n in range(1, 4)]
+    for n in range(3):
+        mine = [*usual[:2], *PARTED[kind]] if n == 1 else usual
+        files[f"nccl_trace_rank_{n}"] = form({"version": "2.10", "entries": mine}, protocol=2)
+    found = job(tmp_path, files)
+    assert first(found) == [1]
+    assert [one.kind for one in found.mismatches] == [kind]
+
+
+class Evil:
+    def __reduce__(self):
+        import os
+
+        return os.system, ("touch /tmp/gpuwhy-was-owned",)
+
+
+HOSTILE = [
+    pickle.dumps({"version": "1", "entries": [Evil()]}),
+    b"\x80\x02}(version",
+    dump()[:-3],
+    b'{"collective_seq_id": ' + b"[" * 100_000,
+    pickle.dumps({"version": "1", "entries": {"a": 1}}),
+    pickle.dumps({"version": "1", "entries": [{"collective_seq_id": "x"}]}),
+    pickle.dumps({"version": "1", "entries": [{"collective_seq_id": 1, "input_sizes": 7}]}),
+]
+
+
+@pytest.mark.parametrize("data", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_dump_runs_nothing(data):
+    with pytest.raises(recorder.BadDumpError):
+        recorder.read(data)
+
+
+def test_xids_with_their_node(tmp_path):
+    kern = "Nov 15 12:00:07 gpu03 kernel: [123.4] NVRM: Xid (PCI:0000:3b:00): 79, pid=7, GPU has fallen off the bus.\n"
+    found = job(tmp_path, {"kern.log": kern, "r_0.out": log(CLOSED), "r_1.out": log()})
+    assert [(one.number, one.host, one.pci) for one in found.xids] == [(79, "gpu03", "0000:3b:00")]
+    assert "gpu03" in render(found, Paper())
+
+
+def test_stragglers_and_missing_logs(tmp_path):
+    text = "world size 5\n" + log(LATE, steps=6)
+    found = job(
+        tmp_path, {"r_0.out": text, "r_1.out": log(LATE, steps=6), "r_2.out": log("", steps=3), "r_3.out": log(LATE, 6)}
+    )
+    assert [found.ranks[place].number for place in found.behind] == [2]
+    assert found.absent == (4,)
+
+
+def test_rubbish_is_no_crash(tmp_path):
+    files = {
+        "a": b"\xff\xfe\x00" * 500,
+        "b_1.log": b"",
+        "r_2.out": b"\x1b[2J" + b"x" * 3_000_000,
+        "e/error.json": b"{}",
+    }
+    assert render(job(tmp_path, files), Paper())
+
+
+def test_the_command(tmp_path):
+    for n in range(3):
+        (tmp_path / f"r_{n}.out").write_text(log(OWN if n == 1 else CLOSED))
+    code, out, _ = gpuwhy("explain", "--ranks", str(tmp_path))
+    assert code == 1
+    assert out.startswith("✗ rank 1 failed first: ValueError: bad sample 17")
+    code, out, _ = gpuwhy("explain", "--json", "--ranks", *(str(tmp_path / f"r_{n}.out") for n in range(3)))
+    value = json.loads(out)
+    jsonschema.validate(value, json.loads((SRC.parent.parent / "docs" / "ranks.schema.json").read_text()))
+    assert value["first"] == ["rank 1"]
+    assert gpuwhy("explain", "--ranks", str(tmp_path / "not-there"))[0] == 2
+
+
+def test_the_contract_has_every_field(tmp_path):
+    found = job(tmp_path, {"r_0.out": log(OWN), "r_1.out": log(CLOSED)})
+    schema = json.loads((SRC.parent.parent / "docs" / "ranks.schema.json").read_text())
+    assert set(schema["properties"]) == set(job_dict(found))
+    assert io.StringIO(render(found, Paper(), True)).readline().startswith("✗")
