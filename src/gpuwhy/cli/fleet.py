@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gpuwhy.border import reading
-from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms, say
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, fleet_probe, forms, say
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     add_asking(collect)
     collect.set_defaults(go=launch)
+    fleet_probe.add(actions)
     manifest = actions.add_parser("manifest", help="a prolog, a Job, a detector's rule … that asks gpuwhy by itself")
     manifest.add_argument("name", choices=MANIFESTS, metavar="NAME", help=", ".join(MANIFESTS))
     manifest.add_argument("--image", default="IMAGE-WITH-GPUWHY", help="the container image, for Kubernetes")
@@ -196,12 +197,12 @@ def finish(options: argparse.Namespace, heard: Heard, where: str, also: Sequence
     from gpuwhy.fleet.compare import compare
     from gpuwhy.fleet.read import named, silent
 
-    expected = _expected(options.nodes) if options.nodes else []
-    quiet = [*also, *silent(heard, expected)]
+    asked = expected(options.nodes) if options.nodes else []
+    quiet = [*also, *silent(heard, asked)]
     if not heard.answers and not quiet:
         why = f"; {heard.bad[0]}" if heard.bad else "; it should hold what `gpuwhy check --jsonl` prints"
         raise UsageError(f"no node's answer in {where}{why}")
-    answers = named(heard.answers, expected)
+    answers = named(heard.answers, asked)
     fleet = compare(answers, quiet, _baseline(options.baseline), options.baseline or "")
     show(options, _with_bad(fleet, heard))
     return exit_code(fleet)
@@ -289,7 +290,7 @@ def _lines(path: str) -> Iterator[bytes | None]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _expected(given: str) -> list[str]:
+def expected(given: str) -> list[str]:
     """The names of a list, or of a file of names."""
     from gpuwhy.cli.terminal import read_bytes
     from gpuwhy.fleet.names import TooManyError, expand

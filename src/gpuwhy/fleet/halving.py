@@ -57,7 +57,7 @@ class Search:
 
     def culprits(self, nodes: Sequence[str], most: int = 8) -> list[Found]:
         """Nodes and pairs to take out until the rest works."""
-        left, out = list(nodes), []
+        left, out = list(nodes), list[Found]()
         while len(left) > 1 and len(out) < most and not self.good(left):
             found = self._blamed(self._one(left), left)
             out.append(self._told(found))

@@ -1,0 +1,131 @@
+"""`gpuwhy fleet probe`: can the nodes reach each other, and which node or pair stalls a collective?"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, say
+from gpuwhy.cli.terminal import paper, write
+
+if TYPE_CHECKING:
+    from gpuwhy.fleet.halving import Outcome, Search, Tried
+
+_BANDWIDTH = re.compile(r"(?:bandwidth|busbw|algbw)\D{0,20}?(\d{1,6}(?:\.\d{1,6})?)", re.IGNORECASE)
+_RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "JOB_COMPLETION_INDEX")
+
+
+def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the action."""
+    parser = actions.add_parser(
+        "probe",
+        help="can the nodes reach the rendezvous; or which node or pair stalls a collective, by halving",
+        usage="gpuwhy fleet probe --rendezvous HOST:PORT [--listen] | --nodes LIST -- COMMAND with {nodes} and {count}",
+    )
+    parser.add_argument(
+        "--rendezvous", metavar="HOST:PORT", help="on every node: rank 0 listens there, the others connect"
+    )
+    parser.add_argument("--listen", action="store_true", help="this is the node that listens, whatever its rank")
+    parser.add_argument("--nodes", metavar="LIST", help="the nodes to try in groups, gpu[001-016] or a file of names")
+    parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="the limit of one try (60)")
+    parser.add_argument("--tries", type=int, default=200, metavar="N", help="the most tries (200)")
+    parser.add_argument("--json", action="store_true", help="JSON (gpuwhy.reach/1 or gpuwhy.probe/1)")
+    parser.set_defaults(go=go)
+
+
+def go(options: argparse.Namespace) -> int:
+    """One of the two."""
+    if options.rendezvous:
+        return _reach(options)
+    if options.nodes and options.rest:
+        return _halve(options)
+    raise UsageError("probe what? --rendezvous HOST:PORT on each node, or --nodes LIST -- COMMAND {nodes}")
+
+
+def _reach(options: argparse.Namespace) -> int:
+    """This node's side of the rendezvous, in one line."""
+    import msgspec
+
+    from gpuwhy.border.shared import machine_name, shareable
+    from gpuwhy.fleet.names import alias
+    from gpuwhy.run.reaching import reach
+
+    host, _, port = options.rendezvous.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise UsageError(f"--rendezvous {options.rendezvous}: HOST:PORT, as the job has it (MASTER_ADDR:MASTER_PORT)")
+    rank = next((os.environ[name] for name in _RANKS if name in os.environ), "")
+    listens = options.listen or (rank == "0")
+    told = reach("listen" if listens else "reach", host.strip("[]"), int(port), options.seconds)
+    told = {"schema": "gpuwhy.reach/1", "node": alias(machine_name()), "rank": rank or None, **told}
+    if options.json:
+        write(msgspec.json.encode(shareable(told)).decode() + "\n")
+    else:
+        from gpuwhy.render.reach import render
+
+        write(render(told, paper()))
+    return HEALTHY if told.get("ok") else FOUND
+
+
+def _halve(options: argparse.Namespace) -> int:
+    """The search over groups of nodes, each try a command of the user's."""
+    from gpuwhy.cli.fleet import expected
+    from gpuwhy.fleet.halving import Search, TooManyTriesError
+
+    nodes = expected(options.nodes)
+    if not any("{nodes}" in word for word in options.rest):
+        raise UsageError(
+            "the command needs {nodes} where it names its nodes: -- srun -N {count} -w {nodes} python nccl.py"
+        )
+    search = Search(lambda group: _attempt(options, group), options.tries)
+    try:
+        found = search.culprits(nodes)
+    except TooManyTriesError as error:
+        raise UsageError(f"{error}: the failure may come and go") from error
+    _told(options, search, found, nodes)
+    return FOUND if found or search.slow() else HEALTHY
+
+
+def _attempt(options: argparse.Namespace, group: Any) -> Tried:
+    """Run the command for one group; what it does not do in time stalls."""
+    from gpuwhy.fleet.halving import Tried
+    from gpuwhy.fleet.names import fold
+    from gpuwhy.run.launch import Launched
+
+    fields = {"{nodes}": fold(group), "{list}": ",".join(group), "{count}": str(len(group))}
+    argv = [_filled(word, fields) for word in options.rest]
+    begun, last, bandwidth = time.monotonic(), "", None
+    try:
+        launched = Launched(argv, options.seconds, 1 << 20)
+    except OSError as error:
+        raise UsageError(f"cannot start {argv[0]}: {error.strerror}") from error
+    for line in launched.lines():
+        last = (line.data or b"")[:400].decode("utf-8", "replace").strip() or last
+        found = _BANDWIDTH.search(last)
+        bandwidth = float(found[1]) if found else bandwidth
+    outcome: Outcome = "stalls" if launched.out_of_time else "ok" if launched.code == 0 else "fails"
+    if sys.stderr.isatty():
+        say(f"{outcome:6} {fields['{nodes}']}")
+    return Tried(tuple(group), outcome, round(time.monotonic() - begun, 2), bandwidth, "" if outcome == "ok" else last)
+
+
+def _filled(word: str, fields: dict[str, str]) -> str:
+    for name, value in fields.items():
+        word = word.replace(name, value)
+    return word
+
+
+def _told(options: argparse.Namespace, search: Search, found: list[Any], nodes: list[str]) -> None:
+    from gpuwhy.render.reach import probe_dict, render_probe
+
+    value = probe_dict(found, search.slow(), search.tries, len(nodes), shlex.join(options.rest))
+    if options.json:
+        from gpuwhy.border.shared import as_json
+
+        write(as_json(value))
+    else:
+        write(render_probe(value, paper()))

@@ -1,0 +1,77 @@
+"""What `fleet probe` found: this node's way to the rendezvous, and the node or pair that stalls a collective."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gpuwhy.render.terminal import Paper, put
+
+_STAGES = {
+    "resolve": "the name is not found",
+    "connect": "no connection",
+    "answer": "connected, but no answer",
+    "large": "only small packets pass",
+    "listen": "cannot listen",
+    "start": "the probe did not run",
+}
+
+
+def render(told: dict[str, Any], paper: Paper) -> str:
+    """One node's side."""
+    where, ok = told.get("to", "?"), bool(told.get("ok"))
+    if told.get("role") == "listen" and ok:
+        came = told.get("came") or []
+        who = f": {', '.join(sorted(set(map(str, came)))[:12])}" if came else ""
+        return put([paper.tint("1;32", f"✓ listened on {where}; {len(came)} came{who}")], paper)
+    if ok:
+        head = f"✓ {where} answers, in {told.get('ms', '?')} ms, over {told.get('interface') or 'an interface'}"
+    else:
+        head = f"✗ {where}: {_STAGES.get(str(told.get('stage')), 'no')}: {told.get('text', '')}"
+    lines = [paper.tint("1;32" if ok else "1;31", line) for line in paper.wrap(head, "", "  ")]
+    if told.get("address"):
+        lines.append(f"  way    from {told['address']} over {told.get('interface') or '?'}")
+    for name, one in (told.get("steered") or {}).items():
+        lines += paper.wrap(_steered(name, one), "  ", "         ")
+    return put(lines, paper)
+
+
+def _steered(name: str, one: dict[str, Any]) -> str:
+    left = ", ".join(one.get("leaves") or ()) or "no interface at all"
+    bad = not one.get("leaves") or one.get("fits") is False
+    note = "; the way to the rendezvous is not over it → can be distributed.nccl" if bad else ""
+    return f"{name}={one.get('value')} leaves {left}{note}"
+
+
+def probe_dict(
+    found: Sequence[Any], slow: Sequence[Any], tries: Sequence[Any], nodes: int, command: str
+) -> dict[str, Any]:
+    """The search in plain values (`gpuwhy.probe/1`)."""
+    return {
+        "schema": "gpuwhy.probe/1",
+        "nodes": nodes,
+        "command": command,
+        "culprits": [{"nodes": list(one.nodes), "outcome": one.outcome, "text": one.text} for one in found],
+        "slow": [{"nodes": list(one.nodes), "bandwidth": one.bandwidth} for one in slow],
+        "tries": [
+            {"nodes": len(one.nodes), "outcome": one.outcome, "seconds": one.seconds, "bandwidth": one.bandwidth}
+            for one in tries
+        ],
+    }
+
+
+def render_probe(value: dict[str, Any], paper: Paper) -> str:
+    """The search for a person."""
+    lines = []
+    for one in value["culprits"]:
+        names = one["nodes"]
+        what = f"{names[0]} {one['outcome']}" if len(names) == 1 else f"{' and '.join(names)} work, but not together"
+        said = f": {one['text']}" if one["text"] else ""
+        lines += [paper.tint("1;31", line) for line in paper.wrap(f"{what}{said}", "✗ ", "  ")]
+    for one in value["slow"]:
+        lines += paper.wrap(f"{', '.join(one['nodes'])}: {one['bandwidth']:g} GB/s, far below the median", "! ", "  ")
+    if not lines:
+        lines.append(paper.tint("1;32", f"✓ {value['nodes']} nodes work together"))
+    seconds = sum(one["seconds"] for one in value["tries"])
+    lines += paper.wrap(f"{len(value['tries'])} tries, {seconds:.0f} s: {value['command']}", "  ", "  ")
+    return put(lines, paper)
