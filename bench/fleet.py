@@ -1,8 +1,8 @@
 """What comparing many nodes costs: `python bench/fleet.py [GPUWHY] [NODES …]`; 10² … 10⁴ unless told otherwise.
 
-Lines are made from a recorded host (tests/hosts) with noise in what varies, one node in two hundred broken in a known
-way. Prints seconds of CPU, wall time and the largest memory of `gpuwhy fleet compare`, and whether every broken node was
-named. The rival is `dshbak -c` of pdsh, which folds equal output of nodes together, where there is one (or DSHBAK=PATH).
+Lines are made from a recorded host (tests/hosts) with noise in what varies, one node in two hundred broken in a
+known way. Prints CPU and wall seconds and the largest memory of `gpuwhy fleet compare`, and whether every broken node
+was named. The rival is `dshbak -c` of pdsh, which folds equal output together, where there is one (or DSHBAK=PATH).
 """
 
 from __future__ import annotations
@@ -65,9 +65,8 @@ def measured(argv: list[str], given: Path) -> tuple[bytes, float, float, float]:
 def main(gpuwhy: str, counts: list[int]) -> None:
     """One row a size."""
     rival = os.environ.get("DSHBAK") or shutil.which("dshbak")
-    print(
-        f"{'nodes':>8} {'MB':>7} {'CPU s':>7} {'wall s':>7} {'MiB':>7} {'KiB a node':>11}  odd named   {'dshbak -c':>10}"
-    )
+    heads = f"{'nodes':>8} {'MB':>7} {'CPU s':>7} {'wall s':>7} {'MiB':>7} {'KiB a node':>11}"
+    print(f"{heads}  odd named   {'dshbak -c':>10}")
     for count in counts:
         with tempfile.TemporaryDirectory() as folder:
             given, plain = Path(folder) / "nodes.jsonl", Path(folder) / "pdsh.txt"
@@ -89,10 +88,8 @@ def row(gpuwhy: str, count: int, given: Path, wanted: set[str], rival: str | Non
     right = "all" if named == wanted else f"{len(named & wanted)} of {len(wanted)}, {len(named - wanted)} too many"
     beside = f"{measured([rival, '-c'], plain)[1]:9.1f}s" if rival else "-"
     size = given.stat().st_size / 1e6
-    print(
-        f"{count:8,} {size:7.0f} {cpu:7.2f} {wall:7.2f} {memory:7.0f} {memory * 1024 / count:11.1f}  {right:11} {beside:>10}",
-        end="",
-    )
+    numbers = f"{count:8,} {size:7.0f} {cpu:7.2f} {wall:7.2f} {memory:7.0f} {memory * 1024 / count:11.1f}"
+    print(f"{numbers}  {right:11} {beside:>10}", end="")
     limit = LIMITS.get(count)
     print(f"  {'within' if cpu <= limit else 'OVER'} {limit:g} s" if limit else "", flush=True)
 
