@@ -24,13 +24,6 @@ def _takes(row: Release, torch: str) -> bool:
     return meets(torch, _wants(row))
 
 
-def torch_of(package: str, version: str, platform: str = PLATFORM) -> str:
-    """The one torch that a release of a package asks for; '' where it takes several, or no row tells."""
-    wants = next((_wants(row) for row in _rows(package, platform) if row.version == version), "")
-    exact = wants.removeprefix("==")
-    return exact if wants.startswith("==") and "," not in wants and "*" not in wants else ""
-
-
 def _wants(row: Release) -> str:
     pairs = row.pairs if isinstance(row.pairs, dict) else PAIRS.get((row.name, row.version), {})
     return pairs.get("torch", "")

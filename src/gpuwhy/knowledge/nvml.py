@@ -26,8 +26,3 @@ NAMES: dict[int, str] = {
 def name_of(code: int) -> str:
     """The name of a return code; a code that is not in the table stays visible as a number."""
     return NAMES.get(code, f"NVML_ERROR_{code}")
-
-
-def code_of(name: str) -> int | None:
-    """The number of a return code's name."""
-    return next((code for code, known in NAMES.items() if known == name), None)
