@@ -33,6 +33,9 @@ ENDS = {"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"}
 HANG = 10.0
 """Seconds without output that make an interrupted program one that hung."""
 
+CRASHES = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE")
+"""After these the libraries themselves are in doubt."""
+
 
 class Aftermath(NamedTuple):
     """One watched run: the diagnosis of the machine after it, all facts, the report, and what it printed."""
@@ -72,8 +75,11 @@ def aftermath(
     """Look at the machine as it is now, and explain how the program ended."""
     output = merged(ended.rings).decode("utf-8", "replace")
     python = python or python_of(ended) or python_of_command(argv)
-    diagnosis = app.Run(app.live_host(), app.Options(python=python, folder=".", script=script_folder(argv)), note)
-    run = with_surroundings(observed(argv, ended, first_rank(output)), ended, diagnosis.host, output)
+    seen = observed(argv, ended, first_rank(output))
+    crashed = value_or(seen.signal, "") in CRASHES
+    options = app.Options(python=python, folder=".", script=script_folder(argv), crashed=crashed)
+    diagnosis = app.Run(app.live_host(), options, note)
+    run = with_surroundings(seen, ended, diagnosis.host, output)
     facts = msgspec.structs.replace(diagnosis.facts, run=run)
     report = told(output, facts, rank_logs(*folder) if (folder := log_folder(argv, output))[0] else ())
     if stayed_away(facts, report.symptoms):
@@ -85,7 +91,7 @@ def aftermath(
 def told(output: str, facts: Facts, logs_of_rank: Sequence[str] = ()) -> Report:
     """What a watched program's output and the facts say together; a rank's own log comes before its launcher's."""
     started, facts = time.monotonic(), by_process(facts)
-    text = "\n".join([*logs_of_rank, output, *_of_first_rank(output), *kernel_lines(facts)])
+    text = "\n".join([*logs_of_rank, output, *_of_first_rank(output), *kernel_lines(facts, output)])
     code, signal = value_or(facts.run.exit, None), value_or(facts.run.signal, "")
     read = logs.read((text.encode("utf-8", "replace"),), exit_code=code, signal=signal, seen=last_symptom(facts.run))
     reading = _as_printed(read, text)

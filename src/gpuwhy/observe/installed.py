@@ -22,6 +22,7 @@ from gpuwhy.observe.twice import damage_of, left_over
 _LIBRARY = re.compile(r"\.so(\.\d+)*$|\.(dll|pyd)$", re.IGNORECASE)
 _HASH_AT_ONCE = 2 << 20  # bytes: up to this size a hash costs less than a doubt
 _THREADS = 4
+AFTER_A_CRASH = 400 << 20  # bytes
 _FIRST_READ = ("__init__", "version", "_version")
 _BY_OWN_NAME = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "jaxlib", "xformers", "triton", "vllm")
 FOUNDATION = frozenset(
@@ -180,7 +181,7 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
     found += [wrong for dist in among for wrong in _first_read(scene, dist)]
     everything = scene.facts.target.distributions.need() or ()
     found += damage_of(everything, [d for d in everything if gpu_related(d.name)])
-    if scene.options.verify:
+    if scene.options.verify or scene.options.crashed:
         found += _verified(scene, files, {d.path for d in found})
     return known(tuple(found), "package", "RECORD", f"{len(files)} libraries of {len(among)} distributions")
 
@@ -284,6 +285,8 @@ def _verified(scene: Scene, files: Files, known_bad: set[str]) -> list[Damage]:
     from concurrent.futures import ThreadPoolExecutor
 
     wanted = [p for p, owners in files.items() if p not in known_bad and any(c.sha256 for c in owners)]
+    if not scene.options.verify:
+        wanted = _smallest(scene, wanted)
     found = []
     with ThreadPoolExecutor(_THREADS) as pool:
         for done, (path, digest) in enumerate(zip(wanted, pool.map(scene.host.sha256, wanted), strict=True), 1):
@@ -293,3 +296,15 @@ def _verified(scene: Scene, files: Files, known_bad: set[str]) -> list[Damage]:
                 owner = files[path][0].owner
                 found.append(Damage(path, owner, "other hash", f"sha256 {min(right)}", f"sha256 {digest.value}"))
     return found
+
+
+def _smallest(scene: Scene, paths: list[str]) -> list[str]:
+    """The smaller libraries, as many as are read in about a second."""
+    sizes = {p: stat.value.size for p in paths if isinstance(stat := scene.host.stat(p), Known)}
+    out, room = [], AFTER_A_CRASH
+    for path in sorted(sizes, key=lambda p: sizes[p]):
+        room -= sizes[path]
+        if room < 0:
+            break
+        out.append(path)
+    return out

@@ -19,6 +19,7 @@ class Options(msgspec.Struct, frozen=True, omit_defaults=True):
     folder: str = ""  # working folder, for project environments
     script: str = ""  # folder of the script that a watched program ran; "" where it was no script
     verify: bool = False  # hash installed files
+    crashed: bool = False  # a watched program crashed: hash the smaller libraries, as far as a second goes
     probe: Literal["", "gentle", "full"] = ""  # live stages: none, those that only read, all
 
 

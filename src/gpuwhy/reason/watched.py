@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -45,14 +46,28 @@ def last_symptom(run: Run) -> Symptom | None:
     return Symptom(signature, 0, f"ended by {signal}", role=role, seen=source_of(run.signal))
 
 
-def kernel_lines(facts: Facts) -> tuple[str, ...]:
-    """What the kernel said of the GPU while the program ran; a neighbour's crash is none of its business."""
+_CUDA_FAILED = re.compile(
+    r"cuda ?_?error|cudaerror|(?:cublas|cudnn|cusolver|cusparse|cufft)_(?:status_)?\w+|nccl"
+    r"|device-side|illegal (?:memory|instr)|launch (?:failure|failed|timed)|unspecified|uncorrectable"
+    r"|fallen off|\bxid\b|gpu is lost",
+    re.IGNORECASE,
+)
+"""What a program says whose own work on the GPU failed."""
+
+
+def kernel_lines(facts: Facts, output: str = "") -> tuple[str, ...]:
+    """What the kernel said of the GPU while the program ran; a neighbour's crash is none of its business.
+
+    A line that names no process is taken for the program's own only where that crashed or says that the GPU failed it.
+    """
     log, started = facts.surroundings.kernel_log, facts.run.started
     if not isinstance(log, Known) or not isinstance(started, Known):
         return ()
     since = started.value - min(MOST, DRIFT + LATE * started.value)
     found = (line for line in log.value if line.xid is not None and line.seconds >= since)
-    return tuple(line.text for line in found if facts.run.concerns(line) and not on_other_gpu(facts, line))
+    failed = isinstance(facts.run.signal, Known) or bool(_CUDA_FAILED.search(output))
+    mine = (line for line in found if facts.run.concerns(line) and (line.pid or failed))
+    return tuple(line.text for line in mine if not on_other_gpu(facts, line))
 
 
 def by_process(facts: Facts) -> Facts:
@@ -120,10 +135,15 @@ def told_of_silence(by_facts: Report, by_text: Report, facts: Facts) -> Report:
         return _headed(msgspec.structs.replace(by_facts, causes=()), "healthy", text)
     did = f"{program} succeeded without the GPU{asked}" + (f", though {names} is a build for it" if names else "")
     for report in (by_facts, by_text):
-        if report.causes and report.causes[0].confidence >= FOUND and report.causes[0].id != INNOCENT:
+        if report.causes and report.causes[0].confidence >= FOUND and _keeps_away(report.causes[0].id):
             return _headed(report, "degraded", f"{did}: {report.causes[0].because[0].text}")
     why = "nothing here prevents it, so the program did not ask for it"
     return _headed(msgspec.structs.replace(by_facts, causes=()), "healthy", f"{did}; {why}")
+
+
+def _keeps_away(cause: str) -> bool:
+    """Whether a cause can keep a program from the GPU without ending it."""
+    return cause.partition(".")[0] not in ("memory", "program", "distributed", "other")
 
 
 def _headed(report: Report, status: Status, headline: str) -> Report:

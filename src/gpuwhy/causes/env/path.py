@@ -35,9 +35,15 @@ def leads_nowhere(case: Case) -> Finding | None:
     return mild(strong(f"{text}, but compilers, CuPy and ONNX Runtime look there", *gone))
 
 
+def _another_runtime(case: Case) -> bool:
+    """Whether a symbol of the C or C++ runtime is missing: of that library's copies the GPU stack's say nothing."""
+    found = (one for one in case.symptoms if one.signature == "loader.undefined_symbol")
+    return any(one.get("version").upper().startswith(("GCC_", "GLIBCXX_", "CXXABI_", "GLIBC_")) for one in found)
+
+
 def nothing_outside(case: Case) -> Finding | None:
     """What rules it out."""
-    if leads_nowhere(case):
+    if leads_nowhere(case) or _another_runtime(case):
         return None
     return needs.nothing_lost(case, needs.anything, "elsewhere")
 

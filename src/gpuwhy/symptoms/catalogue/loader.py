@@ -157,7 +157,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "loader.no_map",
-        r"(?P<library>[^\s:'\"]{1,300}\.so[\w.]{0,40}): (?:failed to map segment|cannot (?:allocate memory|map)|cannot change memory protections)",
+        r"(?<![^\s:'\"])(?P<library>[^\s:'\"]{1,300}): (?:failed to map segment|cannot (?:allocate memory|map)|cannot change memory protections)",
         "failed to map segment",
         "cannot change memory protections",
         "cannot map zero-fill",
