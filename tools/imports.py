@@ -47,6 +47,12 @@ BINARY = ("numpy", "scipy", "h5py", "grpcio", "protobuf", "pandas", "jaxlib", "m
           "tensorflow-io-gcs-filesystem")  # fmt: skip
 MORE = {"torch": ("numpy",), "onnxruntime": ()}
 ENDS = {"numpy": "<2", "protobuf": "<3.21", "scipy": "<1.13", "setuptools": "<81", "keras": "<3", "ml-dtypes": "<0.5"}
+TWINS = {
+    "tensorflow": "tensorflow-cpu",
+    "tensorflow-gpu": "tensorflow",
+    "jaxlib": "jax[cpu]",
+    "onnxruntime-gpu": "onnxruntime",
+}
 FREE = 9 << 30
 TRIES = 6
 
@@ -77,15 +83,20 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     known = kept(options.out, options.again)
     pythons = {".".join(p.name.split(".")[:2]): p / "bin/python" for p in options.pythons.iterdir()}
-    for framework in options.only.split(","):
-        for case in cases(framework, tuple(pythons)):
-            if case.key in known:
-                continue
+    every = [case for framework in options.only.split(",") for case in cases(framework, tuple(pythons))]
+    for case in sorted(every, key=lambda case: case.side):  # what an installer takes today comes first
+        if case.key not in known and has_room(case, options.scratch):
             row = Trial(case, pythons[case.python], options.scratch).row()
             known[case.key] = row
             save(options.out, known)
             print(*case, row["outcome"], row.get("cure", ""), row.get("error", ""), flush=True)
     return 0
+
+
+def has_room(case: Case, scratch: Path) -> bool:
+    """Whether the disk takes a case; PyTorch's wheels of today unpack to 6 GB."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    return case.framework != "torch" or shutil.disk_usage(scratch).free > FREE + (3 << 30)
 
 
 def kept(path: Path, again: str) -> dict[tuple[str, str, str], dict[str, object]]:
@@ -121,6 +132,7 @@ def newest_patches(framework: str) -> list[Release]:
         "jax": ["jaxlib"],
         "cupy": [n for n in projects() if n.startswith("cupy-cuda")],
         "tensorflow": ["tensorflow", "tensorflow-gpu"],
+        "onnxruntime": ["onnxruntime-gpu"],
     }
     best: dict[str, Release] = {}
     for name in names.get(framework, [framework]):
@@ -138,7 +150,7 @@ def newest_patches(framework: str) -> list[Release]:
 
 def without_cuda(row: Release) -> str:
     """The distribution of the same release without CUDA; the release itself where there is none."""
-    twin = {"tensorflow": "tensorflow-cpu", "tensorflow-gpu": "tensorflow", "jaxlib": "jax"}.get(row.name, row.name)
+    twin = TWINS.get(row.name, row.name)
     known = family(twin)
     exists = known and any(r.version == row.version and r.platform == row.platform for r in known.rows)
     return twin if exists or row.name == "jaxlib" else row.name

@@ -42,6 +42,11 @@ tensorflow-directml tensorflow-directml-plugin tensorflow-macos tensorflow-metal
 tensorflow-text tensorrt-llm tf-keras timm torch-cluster torch-directml torch-geometric torch-scatter torch-sparse
 torch-spline-conv torch-tensorrt torchao torchdata torchmetrics torchrec torchtext transformer-engine
 transformer-engine-cu12 transformer-engine-cu13 transformers triton-windows trl ultralytics unsloth whisperx xgboost
+aphrodite-engine axolotl basicsr chex coqui-tts ctransformers cuda-python deepface demucs dm-haiku equinox exllamav3
+faiss-gpu faiss-gpu-cu11 faiss-gpu-cu12 fairscale flash-linear-attention hqq keras-cv keras-hub kaolin liger-kernel
+llamafactory megatron-core monai natten nerfstudio nnunetv2 numpyro nvidia-modelopt onnx open3d optax optimum-quanto
+paddleocr pyg-lib realesrgan rmm-cu12 sageattention spacy speechbrain taichi tensordict tensorflow-hub tensorflow-io
+tensorflow-recommenders torchrl torchsde torchtune tts warp-lang xfuser
 onnxruntime-directml onnxruntime-rocm onnxruntime-openvino onnxruntime-training rapidocr-onnxruntime
 """
 GUESTS = NAMES.split()

@@ -18,6 +18,12 @@ def load(name: str, shape: type[T]) -> T:
     return msgspec.json.decode(_raw(name), type=shape)
 
 
+def rows(name: str, shape: type[T]) -> tuple[T, ...]:
+    """Read one table of data/ that has a row in each line."""
+    decoder = msgspec.json.Decoder(shape)
+    return tuple(decoder.decode(line) for line in _raw(name).splitlines())
+
+
 @cache
 def _raw(name: str) -> bytes:
     return (resources.files("gpuwhy.knowledge") / "data" / name).read_bytes()

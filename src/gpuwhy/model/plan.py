@@ -27,6 +27,7 @@ class Wish(msgspec.Struct, frozen=True):
     where: str = ""  # requirements.txt:12; "" = the command line
     constraint: bool = False  # limits a package, does not ask for it
     text: str = ""  # as it was written, without hashes
+    build: str = ""  # cu124: the label of a build, or the index of PyTorch's that the file names
 
 
 class Gpu(msgspec.Struct, frozen=True):

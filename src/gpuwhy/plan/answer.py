@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from packaging.specifiers import SpecifierSet
 
+from gpuwhy.knowledge import imports
 from gpuwhy.knowledge.caps import BROKEN, caps
+from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.releases import evidence_of
@@ -15,11 +17,12 @@ from gpuwhy.model.fact import Source
 from gpuwhy.model.plan import Cap, Choice, Line, Machine, Passed, Plan, Proposal, SystemPart, Wish
 from gpuwhy.model.version import major_minor
 from gpuwhy.plan.candidates import fitting_driver, how_it_runs, named_gpu, parsed, specifier
+from gpuwhy.plan.catalogue import Catalogue
 from gpuwhy.plan.conflict import conflict, old_driver
 from gpuwhy.plan.machine import PYTHONS
 from gpuwhy.plan.names import ALIKE, SWAPPED, root
 from gpuwhy.plan.possible import is_other, possible
-from gpuwhy.plan.resolve import Catalogue, Found, Impossible, resolve
+from gpuwhy.plan.resolve import Found, Impossible, resolve
 from gpuwhy.plan.roots import FRAMEWORKS, Candidate, framework_of
 from gpuwhy.plan.ways import ways
 from gpuwhy.plan.wishes import applies
@@ -213,6 +216,7 @@ def _lines(chosen: list[Candidate], machine: Machine) -> list[Line]:
             if how:
                 where = evidence_of(row, "sass") if not one.backend else where
                 out.append(Line("know", f"{row.name} {row.version} runs on {named_gpu(card)} by {how}", where))
+        out.append(Line("know", *imports.told(framework_of(one.root), row.version)))
     return out
 
 
@@ -245,11 +249,28 @@ def _others(wishes: Sequence[Wish], found: Found) -> tuple[tuple[Wish, ...], lis
     notes = [SWAPPED[w.name] for w in wishes if w.name in SWAPPED]
     if any(w.name == "tensorflow-gpu" for w in wishes) and found.chosen["tensorflow"].row.name == "tensorflow":
         notes.append("tensorflow-gpu ended with 2.12; since 2.1 tensorflow is the same build")
+    notes += _rivals(wishes)
     others = [w for w in wishes if is_other(w)]
     series = major_minor(found.chosen["tensorflow"].row.version) if "tensorflow" in found.chosen else ""
     if series:
         others = [_alike(w, series) if w.name in ALIKE and not w.specifier and not w.url else w for w in others]
     return tuple(others), notes
+
+
+def _rivals(wishes: Sequence[Wish]) -> list[str]:
+    """Packages that own the same files and are asked for together; builds without CUDA that a label names."""
+    modules: dict[str, list[str]] = {}
+    for wish in wishes:
+        own = flavour(wish.name)
+        if own and not wish.constraint:
+            modules.setdefault(own.module, []).append(wish.name)
+    out = [
+        f"{' and '.join(dict.fromkeys(names))} own the same files, and break each other: only one of both is installed"
+        for names in modules.values()
+        if len(set(names)) > 1
+    ]
+    labels = [f"{w.name}{w.specifier}+cpu" for w in wishes if w.build == "cpu"]
+    return out + [f"{label} is a build without CUDA: the one with CUDA takes its place" for label in labels]
 
 
 def _alike(wish: Wish, series: str) -> Wish:

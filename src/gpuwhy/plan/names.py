@@ -33,6 +33,16 @@ SWAPPED: dict[str, str] = {
 COMPANIONS = ("torchvision", "torchaudio", "xformers", "flash-attn", "bitsandbytes", "triton", "vllm")
 """Packages with a release for each torch; their rows say which."""
 
+SUBSTITUTES: dict[tuple[str, str], str] = {
+    ("triton", "windows"): "triton-windows",
+    ("faiss-gpu", "linux"): "faiss-gpu-cu12",
+    ("faiss-gpu", "wsl"): "faiss-gpu-cu12",
+}
+"""Another package that does the same on a system, where the one that is asked for does not."""
+
+NO_BACKEND = ("keras", "keras-hub", "keras-cv", "keras-nlp")
+"""Packages that run on a framework and bring none."""
+
 ALIKE = ("tf-keras", "tensorflow-text", "tensorflow-probability")
 """Packages numbered after TensorFlow."""
 
@@ -41,7 +51,7 @@ PLACEHOLDERS: dict[str, str] = {
     **NOT_THERE,
 }
 
-LEFT = frozenset({"keras", "numpy"})
+LEFT = frozenset({"keras", "keras-hub", "keras-cv", "onnx", "numpy"})
 """Guests whose release follows from another's: the installer chooses it, within the limits that are printed."""
 
 NEIGHBOURS = frozenset({

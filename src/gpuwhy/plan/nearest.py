@@ -11,10 +11,10 @@ from gpuwhy.knowledge import archs
 from gpuwhy.model.plan import Gpu, Machine, Proposal, Wish
 from gpuwhy.model.version import major_minor, numbers
 from gpuwhy.plan.candidates import fitting_driver, named_gpu, oldest_glibc, parsed, rows_of, specifier
-from gpuwhy.plan.names import root
+from gpuwhy.plan.names import SUBSTITUTES, root
 from gpuwhy.plan.resolve import Impossible
 
-COSTS = {"version": 1, "python": 2, "gpu": 3, "system": 4, "libc": 4, "driver": 5}
+COSTS = {"name": 1, "version": 1, "python": 2, "gpu": 3, "system": 4, "libc": 4, "driver": 5}
 """What it takes to change a part: a line of a file, a new environment, a container or system, root and a reboot."""
 
 KEPT = 100
@@ -70,10 +70,19 @@ def _steps(core: Sequence[Wish], wishes: Sequence[Wish], machine: Machine) -> It
     machines = list(_machines(machine))
     for parts, changed in machines:
         yield Step(parts, tuple(wishes), changed)
+    named = tuple(_substituted(wish, machine) for wish in wishes)
+    if named != tuple(wishes):
+        yield Step(("name",), named, machine)
+        yield from (Step(("name", *parts), named, changed) for parts, changed in machines)
     for freed in _freed(core):
         loose = tuple(_loosened(wish, freed) for wish in wishes)
         for parts, changed in [((), machine), *machines]:
             yield Step(("version", *parts), loose, changed, freed)
+
+
+def _substituted(wish: Wish, machine: Machine) -> Wish:
+    other = SUBSTITUTES.get((wish.name, machine.system))
+    return Wish(other, where=wish.where, text=other) if other else wish
 
 
 def _freed(core: Sequence[Wish]) -> Iterator[tuple[Wish, ...]]:
@@ -138,6 +147,11 @@ def _told(step: Step, machine: Machine, found: Proposal) -> str:
     names = [f"{c.package} {c.version}" for c in found.choices if (root(c.package) or c.package) in moved]
     said = {
         "python": f"Python {found.python} instead of {machine.python}",
+        "name": ", ".join(
+            f"{new} instead of {old}"
+            for (old, system), new in SUBSTITUTES.items()
+            if system == machine.system and any(c.package == new for c in found.choices)
+        ),
         "version": "another release: " + ", ".join(names),
         "driver": f"driver {_driver(machine, found)} instead of {machine.driver}",
         "system": "WSL 2 instead of native Windows",

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from packaging.specifiers import SpecifierSet
 
-from gpuwhy.knowledge.guests import guests
+from gpuwhy.knowledge.guests import guests, is_guest
+from gpuwhy.knowledge.pairs import known_versions
 from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.model.plan import Wish
-from gpuwhy.plan.candidates import parsed
-from gpuwhy.plan.names import is_planned, root
+from gpuwhy.plan.candidates import parsed, specifier
+from gpuwhy.plan.names import NO_BACKEND, is_planned, root
 from gpuwhy.plan.wishes import WishError, joined
 
 
@@ -23,8 +24,16 @@ def possible(wishes: Sequence[Wish]) -> None:
 
 
 def is_other(wish: Wish) -> bool:
-    """Whether a wish is left to the installer."""
-    return bool(wish.url) or not is_planned(wish.name)
+    """Whether a wish is left to the installer: a URL, a package that is not known, a guest's release that is not."""
+    return bool(wish.url) or not is_planned(wish.name) or _is_unknown_release(wish)
+
+
+def _is_unknown_release(wish: Wish) -> bool:
+    """Whether a guest's pin fits no release that was harvested: withdrawn ones and previews were not."""
+    if not wish.specifier or not is_guest(wish.name) or wish.name in projects():
+        return False
+    spec = specifier(wish.specifier)
+    return not any(spec.contains(guest.version) for guest in guests(wish.name))
 
 
 def _raise_for_nothing(wishes: Sequence[Wish]) -> None:
@@ -32,6 +41,9 @@ def _raise_for_nothing(wishes: Sequence[Wish]) -> None:
     if known:
         at = f"{known.where}: " if known.where else ""
         raise WishError(f"{at}{known.name} comes from a URL, and its build is not known; name a release of it")
+    bare = next((wish.name for wish in wishes if wish.name in NO_BACKEND), "")
+    if bare:
+        raise WishError(f"{bare} brings no framework: name the one it runs on too, tensorflow, torch or jax")
     names = ", ".join(w.name or w.url for w in wishes if not w.constraint) or "nothing"
     raise WishError(f"{names}: no package that uses a GPU is among them (gpuwhy releases lists those it knows)")
 
@@ -60,10 +72,14 @@ def _near(spec: SpecifierSet, versions: list[str]) -> str:
 
 
 def _versions(name: str) -> list[str]:
-    """Every release of a root, on any platform."""
-    sources = {"tensorflow": ("tensorflow", "tensorflow-gpu"), "jax": ("jaxlib",)}
+    """Every release of a root, on any platform; of guests not all are known, withdrawn ones and previews are not."""
+    sources = {
+        "tensorflow": ("tensorflow", "tensorflow-gpu"),
+        "jax": ("jaxlib",),
+        "onnxruntime-gpu": ("onnxruntime-gpu", "onnxruntime"),
+    }
     names = sources.get(name, (name,))
     if name == "cupy":
         names = tuple(p for p in projects() if p.startswith("cupy-cuda"))
     harvested = [row.version for known in map(family, names) if known for row in known.rows]
-    return harvested or [guest.version for guest in guests(name)]
+    return [*harvested, *known_versions("jax")] if name == "jax" else harvested

@@ -10,8 +10,9 @@ from gpuwhy.model.plan import Cap, Machine, Wish
 from gpuwhy.model.version import numbers
 from gpuwhy.plan.answer import caps_of, held
 from gpuwhy.plan.candidates import rows_of, specifier
+from gpuwhy.plan.catalogue import Catalogue, meets
 from gpuwhy.plan.names import root
-from gpuwhy.plan.resolve import Catalogue, Found, Impossible, meets, resolve
+from gpuwhy.plan.resolve import Found, Impossible, resolve
 from gpuwhy.plan.roots import Candidate, candidates
 
 PLACED = ("torchvision", "torchaudio", "xformers", "bitsandbytes", "vllm")

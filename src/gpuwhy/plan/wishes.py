@@ -27,6 +27,9 @@ _SKIPPED = re.compile(
 )
 _FILES = 500
 _SERIES = re.compile(r"^==\d+\.\d+$")
+_LABELLED = ("torch", "torchvision", "torchaudio", "xformers")
+_LABEL = re.compile(r"(?<=\d)\+([a-z]+[\w.]*)")
+_OWN_INDEX = re.compile(r"download\.pytorch\.org/whl/(?:nightly/)?(cu\d{2,3})\b")
 _HASH = re.compile(r"\s--hash[= ]\S+|\s--config-settings?[= ]\S+|\s--global-option[= ]\S+")
 _URL = re.compile(r"(git|hg|svn|bzr)\+|https?:|file:|ftp:|\.{0,2}/|[A-Za-z]:\\|.*\.(whl|zip|tar\.gz)$")
 
@@ -99,7 +102,9 @@ def _line(
     if editable:
         yield _reference(editable[2], where, editable=True)
     elif _SKIPPED.match(line):
-        return
+        named = _OWN_INDEX.search(line)
+        if named:
+            yield Wish("torch", where=where, constraint=True, build=named[1])
     elif line.startswith("-"):
         raise WishError(f"{where}: {line.split()[0]!r} is not an option that requirements files have")
     else:
@@ -122,15 +127,17 @@ def _wish(text: str, where: str, constraint: bool) -> Wish:
         raise WishError(f"{_at(where)}{text!r} is not a requirement: no version after the operator")
     name = canonicalize_name(parsed.name)
     _known(name, parsed.name, where)
+    label = _LABEL.search(str(parsed.specifier)) if name in _LABELLED else None
     return Wish(
         name,
-        str(parsed.specifier),
+        _LABEL.sub("", str(parsed.specifier)) if label else str(parsed.specifier),
         tuple(sorted(parsed.extras)),
         str(parsed.marker or ""),
         parsed.url or "",
         where,
         constraint,
         text,
+        label[1] if label else "",
     )
 
 

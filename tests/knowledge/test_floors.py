@@ -1,0 +1,73 @@
+"""Floors: every row has a source, and says something that holds."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from gpuwhy.knowledge import archs
+from gpuwhy.knowledge.floors import FLOORS, floors
+from gpuwhy.knowledge.guests import guests, is_guest, requires_python, takes_python
+from gpuwhy.knowledge.releases import projects
+from gpuwhy.knowledge.variants import variants
+from gpuwhy.model.version import at_least
+
+
+def test_every_row_says_something_and_whence():
+    for row in FLOORS:
+        says = (row.gpu, row.systems, row.cuda, row.asks, row.adds, row.builds, row.compiler, row.note)
+        assert any(says), row.package
+        assert row.source.where, row.package
+        assert not row.gpu or archs.of(row.gpu), row.package
+        assert not row.until or at_least(row.until, row.since), row.package
+
+
+def test_every_row_is_about_a_package_that_is_planned():
+    known = [*projects(), *(name for name in _guests() if is_guest(name))]
+    lost = [row.package for row in FLOORS if not any(re.fullmatch(row.package, name) for name in known)]
+    assert lost == []
+
+
+def _guests() -> list[str]:
+    from gpuwhy.knowledge.guests import _table
+
+    return list(_table())
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "gpu"),
+    [
+        ("flash-attn", "1.0.9", "7.5"),
+        ("flash-attn", "2.5.8", "8.0"),
+        ("vllm", "0.6.3", "7.0"),
+        ("vllm", "0.32.0", "7.0"),
+    ],
+)
+def test_the_oldest_gpu(package, version, gpu):
+    assert gpu in {row.gpu for row in floors(package, version)}
+
+
+def test_the_series_of_a_row_ends():
+    assert {row.cuda for row in floors("ctranslate2", "3.24.0")} == {"11.2"}
+    assert {row.cuda for row in floors("ctranslate2", "4.5.0")} == {"12.0"}
+
+
+def test_what_the_index_says_of_python():
+    assert takes_python(requires_python("bitsandbytes", "0.50.2"), "3.10")
+    assert not takes_python(requires_python("bitsandbytes", "0.50.2"), "3.9")
+    assert not takes_python(">=3.9,<3.13", "3.13")
+    assert guests("deepspeed")[-1].platforms == ("source",)
+
+
+def test_builds_of_pytorchs_own_index_cannot_have_what_their_cuda_cannot_make():
+    """No list of code names an architecture that its toolkit does not know."""
+    for release in [f"1.{n}.0" for n in range(2, 14)] + [f"2.{n}.0" for n in range(15)]:
+        for machine in ("x86_64", "aarch64"):
+            for variant in variants(release, machine):
+                assert variant.code, f"{release} {variant.cuda}"
+                for code in variant.code:
+                    arch = archs.of(f"{code[3:-1]}.{code[-1]}")
+                    assert arch, code
+                    assert not arch.first_toolkit or at_least(variant.cuda, arch.first_toolkit), f"{release} {variant}"
+                    assert not arch.last_toolkit or at_least(arch.last_toolkit, variant.cuda), f"{release} {variant}"

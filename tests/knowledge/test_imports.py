@@ -1,0 +1,35 @@
+"""The table of imports is in order, and what was seen to fail is covered by a limit that plan prints."""
+
+from __future__ import annotations
+
+from packaging.version import Version
+
+from gpuwhy.knowledge.caps import caps
+from gpuwhy.knowledge.imports import table, told, tried
+from gpuwhy.plan.catalogue import split
+
+
+def test_every_case_is_there_once_and_in_order():
+    keys = [(row.framework, Version(row.version), row.side) for row in table()]
+    assert keys == sorted(set(keys))
+    assert all(row.error for row in table() if row.outcome != "imports")
+
+
+def test_what_fails_today_and_has_a_cure_is_capped():
+    """Every release that fails with what an installer takes, and works with a limit, has one."""
+    lost = []
+    for row in table():
+        if row.side == "newest" and row.cure and "<" in row.cure:
+            limits = {split(cap.requirement)[0] for cap in caps(row.framework, row.version)}
+            if split(row.cure)[0] not in limits:
+                lost.append(f"{row.framework} {row.version}: {row.cure}")
+    assert lost == []
+
+
+def test_what_was_seen_is_told():
+    assert "to work with numpy<2" in told("onnxruntime", "1.16.3")[0]
+    assert "was not tried" in told("onnxruntime", "0.0.1")[0]
+    row = tried("onnxruntime", "1.16.0")
+    assert row is not None
+    assert row.version == "1.16.3"
+    assert "of the series of 1.16.0" in told("onnxruntime", "1.16.0")[0]
