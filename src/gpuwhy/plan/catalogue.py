@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 from packaging.specifiers import SpecifierSet
@@ -80,7 +81,20 @@ class Catalogue:
         follows = one.root in ("torchvision", "torchaudio")
         machine = msgspec.structs.replace(self.machine, gpus=(), driver="") if follows else self.machine
         verdict = judge(row, machine, named, framework_of(one.root) if one.root in FRAMEWORKS else "")
-        return verdict if verdict.kind else self._beside(one) or verdict
+        return verdict if verdict.kind else self._beside(one) or self._framed(one) or verdict
+
+    def _framed(self, one: Candidate) -> Verdict | None:
+        """A companion whose framework has no release here that it takes; found at once, not by trying them all."""
+        for package, spec in one.needs if one.role == "companion" else ():
+            name = root(package)
+            if name not in FRAMEWORKS or package in WITHOUT_CUDA:
+                continue
+            judged = self.of(name)
+            bare = spec.split("+")[0]
+            if not any(not verdict.kind and allows(bare, c.row.version) for c, verdict in judged):
+                gone = {verdict.why for _, verdict in judged if verdict.kind == "platform"}
+                return Verdict("platform", gone.pop()) if len(gone) == 1 else _lacks(package, spec)
+        return None
 
     def _nowhere(self, one: Candidate) -> Verdict:
         """A release without a wheel for the platform; a stated system says it better."""
@@ -133,6 +147,20 @@ class Catalogue:
             Passed(name, tuple(dict.fromkeys(versions)), kind, why)  # type: ignore[arg-type]
             for (name, kind, why), versions in groups.items()
         )
+
+
+def _lacks(package: str, spec: str) -> Verdict:
+    return Verdict("set", f"needs {package}{spec}, of which no release runs here")
+
+
+WITHOUT_CUDA = ("onnxruntime", "tensorflow-cpu")
+"""What a package asks for by these names it uses on the CPU, and means no other build."""
+
+
+@lru_cache(maxsize=1 << 16)
+def allows(spec: str, version: str) -> bool:
+    """Whether a specifier lets a version in, previews included."""
+    return specifier(spec).contains(version, prereleases=True)
 
 
 class _Builds:
@@ -211,6 +239,7 @@ def split(requirement: str) -> tuple[str, str]:
     return requirement[:at], requirement[at:]
 
 
+@lru_cache(maxsize=1 << 14)
 def meets(mine: str, theirs: str) -> bool:
     """Whether some version satisfies both specifiers, tried at every version that either names and beside it."""
     both = SpecifierSet(",".join(filter(None, (mine, theirs))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from packaging.specifiers import SpecifierSet
 
@@ -25,15 +26,15 @@ def possible(wishes: Sequence[Wish]) -> None:
 
 def is_other(wish: Wish) -> bool:
     """Whether a wish is left to the installer: a URL, a package that is not known, a guest's release that is not."""
-    return bool(wish.url) or not is_planned(wish.name) or _is_unknown_release(wish)
+    return bool(wish.url) or not is_planned(wish.name) or _is_unknown_release(wish.name, wish.specifier)
 
 
-def _is_unknown_release(wish: Wish) -> bool:
+@lru_cache(maxsize=1024)
+def _is_unknown_release(name: str, limit: str) -> bool:
     """Whether a guest's pin fits no release that was harvested: withdrawn ones and previews were not."""
-    if not wish.specifier or not is_guest(wish.name) or wish.name in projects():
+    if not limit or not is_guest(name) or name in projects():
         return False
-    spec = specifier(wish.specifier)
-    return not any(spec.contains(guest.version) for guest in guests(wish.name))
+    return not any(specifier(limit).contains(guest.version) for guest in guests(name))
 
 
 def _raise_for_nothing(wishes: Sequence[Wish]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -12,7 +11,7 @@ from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, Res
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.plan import Passed
 from gpuwhy.plan.candidates import allowed_pythons, specifier
-from gpuwhy.plan.catalogue import Catalogue
+from gpuwhy.plan.catalogue import WITHOUT_CUDA, Catalogue, allows
 from gpuwhy.plan.catalogue import meets as meets
 from gpuwhy.plan.catalogue import split as split
 from gpuwhy.plan.names import is_planned, root
@@ -118,14 +117,10 @@ class Provider(AbstractProvider[Need, "Candidate | Value", str]):
 
     def _counts(self, package: str) -> bool:
         """Whether a demand on a package is resolved here; a guest's guest only where the user asks for both."""
-        if package in _BUILDS_WITHOUT_CUDA:
+        if package in WITHOUT_CUDA:
             return False
         placed = (root(package) or package) in FRAMEWORKS or package in projects() or package.startswith(TOOLKIT)
         return placed or (is_planned(package) and package in self.catalogue.asked)
-
-
-_BUILDS_WITHOUT_CUDA = ("onnxruntime", "tensorflow-cpu")
-"""What a package asks for by these names it uses on the CPU, and means no other build."""
 
 
 def resolve(catalogue: Catalogue, python: str, own_index: bool = True) -> Found:
@@ -217,9 +212,4 @@ def _key(one: Candidate | Value) -> tuple[str, str]:
 def _met(need: Need, one: Candidate | Value) -> bool:
     if isinstance(one, Value):
         return need.one_of is None or one.value in need.one_of
-    return _allows(need.spec, one.row.version)
-
-
-@lru_cache(maxsize=1 << 16)
-def _allows(spec: str, version: str) -> bool:
-    return specifier(spec).contains(version, prereleases=True)
+    return allows(need.spec, one.row.version)

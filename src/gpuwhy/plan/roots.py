@@ -13,7 +13,7 @@ from gpuwhy.knowledge import installs, variants
 from gpuwhy.knowledge.caps import PAIRS
 from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.releases import family, projects
-from gpuwhy.model.plan import Machine, Role
+from gpuwhy.model.plan import Machine, Role, System
 from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, major_minor, numbers
 from gpuwhy.plan.candidates import elsewhere, oldest_glibc, parsed, pythons_of, rows_of
@@ -51,6 +51,16 @@ def framework_of(root: str) -> str:
 
 def candidates(root: str, machine: Machine) -> list[Candidate]:
     """Every release of a root on the machine's platform, best first."""
+    return list(_candidates(root, machine.system, machine.machine, machine.driver))
+
+
+@lru_cache(maxsize=512)
+def _candidates(root: str, system: System, cpu: str, driver: str) -> tuple[Candidate, ...]:
+    """What is asked of a machine here is its platform, and whether its driver is known."""
+    return tuple(_made(root, Machine(system, cpu, driver)))
+
+
+def _made(root: str, machine: Machine) -> list[Candidate]:
     makers = {"tensorflow": _tensorflow, "torch": _torch, "jax": _jax, "onnxruntime-gpu": _onnxruntime, "cupy": _cupy}
     if root in makers:
         return list(makers[root](machine))
