@@ -1,4 +1,4 @@
-"""NVIDIA_DRIVER_CAPABILITIES without compute: no libcuda in the container"""
+"""NVIDIA_DRIVER_CAPABILITIES without compute: no libcuda in the container."""
 
 from __future__ import annotations
 
