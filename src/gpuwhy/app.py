@@ -30,7 +30,7 @@ from gpuwhy.observe.looks import EARLY, LOOKS
 from gpuwhy.observe.scene import Client, Look, Options, Scene
 from gpuwhy.observe.started import as_started, is_image
 from gpuwhy.reason.report import report
-from gpuwhy.shell.gate import placed
+from gpuwhy.shell.gate import placed, with_names
 from gpuwhy.shell.place import place_of
 
 if TYPE_CHECKING:
@@ -136,6 +136,16 @@ class Run:
             with_gpu = somewhere(self.facts) if self._lacks_gpu else None
             made = report(asked, self.facts, self.took, self.options.python, with_gpu, self.as_if)
         return msgspec.structs.replace(made, causes=placed(made.causes, place_of(self.facts)))
+
+    def typed(self, report: Report) -> Report:
+        """The report for this machine's own terminal: commands name other people's folders as they are."""
+        if not self.live:
+            return report
+        causes = tuple(
+            msgspec.structs.replace(c, fixes=tuple(with_names(fix, self.host.path) for fix in c.fixes))
+            for c in report.causes
+        )
+        return msgspec.structs.replace(report, causes=causes)
 
     @property
     def _lacks_gpu(self) -> bool:

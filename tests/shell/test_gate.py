@@ -20,7 +20,7 @@ from gpuwhy.model.fact import Absent, Fact, Known, Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Reading, Told
 from gpuwhy.reason.judge import judge
-from gpuwhy.shell.gate import asked_at, fitting
+from gpuwhy.shell.gate import asked_at, fitting, with_names
 from gpuwhy.shell.place import Place, place_of
 from gpuwhy.shell.render import rendered
 from tests.causes.facts import load
@@ -210,3 +210,19 @@ def test_a_text_from_windows_decides_on_a_linux_machine():
     _, facts = fixture(FIXTURES[0])
     assert place_of(facts, Reading(told=Told(os="windows"))).system == "windows"
     assert place_of(facts, Reading()).system == "linux"
+
+
+@pytest.mark.parametrize(
+    "written, said",
+    [
+        ("gpuwhy check --python C:\\Users\\user-ad8b\\env", 'gpuwhy check --python "C:\\Users\\Jo Do\\env"'),
+        (
+            '"C:\\Users\\user-ad8b\\env\\python.exe" -m pip install x',
+            '"C:\\Users\\Jo Do\\env\\python.exe" -m pip install x',
+        ),
+        ("export A=1", "export A=1"),
+    ],
+)
+def test_no_alias_stands_in_a_command_of_this_machine(written, said):
+    fix = with_names(Fix("x", written, check="gpuwhy check"), lambda path: path.replace("user-ad8b", "Jo Do"))
+    assert fix.command == said

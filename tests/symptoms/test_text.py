@@ -168,3 +168,8 @@ def test_a_wrapped_message_is_joined():
 def test_long_lines_are_read_around_what_is_found():
     line = b"q" * (3 * scan.LONG) + ERROR.strip().encode() + b"r" * scan.LONG
     assert WANT in ids(line, fast=False)
+
+
+def test_the_mark_of_utf8_is_no_part_of_the_first_line():
+    (found,) = [s for s in read([("\ufeff" + ERROR).encode()]).symptoms if s.signature == WANT]
+    assert found.text.startswith("RuntimeError")

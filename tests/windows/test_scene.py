@@ -218,7 +218,7 @@ CASES: dict[str, Case] = {
     ),
     "PyTorch without cuSOLVER": Case(
         torch_without_a_library, ("cuda.version_mismatch",), "opens cusolver64_11.dll; only cusolver64_10.dll",
-        "cusolver64_10.dll", "pytorch.org/get-started",
+        "cusolver64_10.dll", "--torch-backend=cu128",
     ),
     "cuDNN without zlib": Case(
         zlib_missing, ("cudnn.dependency_missing",), "loads cuDNN 8.9.4, which opens zlibwapi.dll",

@@ -64,7 +64,7 @@ def go(options: argparse.Namespace) -> int:
     else:
         from gpuwhy.render.terminal import render as as_text
 
-        text = as_text(report, paper(), options.verbose)
+        text = as_text(run.typed(report), paper(), options.verbose)
     write(text)
     return exit_code(report)
 

@@ -140,7 +140,13 @@ def _again(options: argparse.Namespace) -> str:
     words += ["--log-only"] * options.log_only + ["--verify"] * options.verify
     words += ["--python", options.python] if options.python else []
     words += ["--from", options.recording] if options.recording else []
-    line = shlex.join([*words, *(word for one in options.answer for word in ("--answer", one))])
+    words += [word for one in options.answer for word in ("--answer", one)]
+    if os.name != "nt":
+        line = shlex.join(words)
+    else:
+        from gpuwhy.shell.render import quoted
+
+        line = " ".join(map(quoted, words))
     return f"… | {line}" if piped else line
 
 

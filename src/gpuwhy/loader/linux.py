@@ -119,7 +119,7 @@ def _kind(path: str, real: str, size: int) -> Literal["driver", "stub", "compat"
         return "wsl"
     if "/compat/" in both or "/cuda-compat" in both or "/forward-compat" in both:
         return "compat"
-    return "stub" if 0 < size < _STUB_BYTES else "driver"
+    return "stub" if 0 < size < _STUB_BYTES and not _SUFFIX.search(real) else "driver"
 
 
 def _version(host: Host, real: str) -> Fact[str]:

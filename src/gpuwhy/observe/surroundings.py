@@ -15,7 +15,11 @@ _OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
 _TREE_MARKS = (("linux", "/etc/os-release"), ("windows", "/Windows/System32"), ("linux", "/bin"), ("darwin", "/System"))
 _LIBC_FOLDERS = ("/lib64", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib", "/usr/lib64", "/usr/lib")
 _DMI = "/sys/class/dmi/id"
-_COMPILED = ("/bin/sh", "/bin/bash", "/bin/busybox", "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
+_COMPILED = (
+    "/bin/sh", "/bin/bash", "/bin/busybox", "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
+    "/lib/ld-musl-x86_64.so.1", "/lib/ld-musl-aarch64.so.1", "/usr/bin/env", "/usr/local/bin/python3",
+    "/usr/bin/python3",
+)  # fmt: skip
 
 # (in sys_vendor, in product_name, name of the platform); "" fits everything.
 _PLATFORMS = (
@@ -130,6 +134,9 @@ def wsl(scene: Scene) -> Fact[str]:
     """WSL 1 or 2 by the kernel's release; a custom WSL 2 kernel by the variable that only WSL sets, and /dev/dxg."""
     said = scene.host.uname()
     if not isinstance(said, Known):
+        folder = scene.host.stat("/usr/lib/wsl") if isinstance(scene.host.offline(), Known) else said
+        if isinstance(folder, Known):
+            return known("2", "folder", "/usr/lib/wsl", "which WSL alone makes")
         return said if isinstance(said, Unknown) else absent("call", "uname")
     release = said.value.release
     if "microsoft" in release.lower():

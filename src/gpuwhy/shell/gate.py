@@ -6,7 +6,7 @@ A remedy for another system is left out. Where no remedy has words there, the se
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -49,6 +49,21 @@ def still_open(rows: Iterable[Open], place: Place, questions: Iterable[Question]
         how = (asked.command if asked else "") if row.how in here else row.how
         out.append(msgspec.structs.replace(row, how=how))
     return tuple(out)
+
+
+_ALIASED = re.compile(r"(\"?)((?:[A-Za-z]:)?[\\/](?:home|[Uu]sers)[\\/]user-[0-9a-f]{4}[^\s\"']*)")
+
+
+def with_names(fix: Fix, real: Callable[[str], str]) -> Fix:
+    """A fix whose commands name folders as they are, not by the alias that a shared report has."""
+
+    def put(found: re.Match[str]) -> str:
+        slash = "\\" if "\\" in found[2] else "/"
+        path = real(found[2].replace("\\", "/")).replace("/", slash)
+        return f"{found[1]}{path}" if found[1] or " " not in path else f'"{path}"'
+
+    command, check = (_ALIASED.sub(put, text) for text in (fix.command, fix.check))
+    return msgspec.structs.replace(fix, command=command, check=check)
 
 
 def _fixes(cause: Shown, place: Place) -> tuple[Fix, ...]:

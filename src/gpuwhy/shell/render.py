@@ -153,9 +153,7 @@ def for_dockerfile(line: Line) -> list[str] | None:
             out += [f"ENV {name}={value}" for name, value in step.variables]
         elif isinstance(step, Prepends):
             out.append(f"ENV {step.variable}={':'.join(step.folders)}:${step.variable}")
-        elif (
-            isinstance(step, Runs) and not step.root and step.words[0].rpartition("/")[2] in ("python", "pip", "conda")
-        ):
+        elif isinstance(step, Runs) and not step.root and _BUILDING.fullmatch(step.words[0]):
             out.append(f"RUN {line.text.strip()}")
         else:
             return None
@@ -170,10 +168,11 @@ def rendered(text: str, place: Place) -> str | None:
     if place.system == "windows":
         return _together([for_windows(line) for line in lines])
     if place.system == "image":
-        return _together([for_dockerfile(line) for line in lines])
+        made = [for_dockerfile(line) for line in lines]
+        return None if None in made else "\n".join(one for part in made for one in part or ())
     if any(isinstance(step, Script) and step.system == "windows" for line in lines for step in line.steps):
         return _across(text, lines) if place.system == "wsl" else None if place.unix else text
-    if place.system == "wsl" and _DRIVERS.search(text):
+    if place.system == "wsl" and _DRIVERS.search(text) and not re.search(r"\b(purge|remove)\b", text):
         return None
     if place.system in ("linux", "wsl"):
         return put(text, place.family) if place.family else text

@@ -39,6 +39,7 @@ class Decoder:
         """Turn raw bytes into bytes near UTF-8, in pieces that stay small even where gzip hides gigabytes."""
         if not self._started and data:
             self._start(data)
+            data = data.removeprefix(codecs.BOM_UTF8)
         if self._unzip is None:
             yield self._decoded(data)
             return

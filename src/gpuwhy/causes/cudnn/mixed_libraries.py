@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.cudnn.version_mismatch import refused
 from gpuwhy.causes.shared import needs, trees
 from gpuwhy.causes.shared.commands import change
+from gpuwhy.causes.shared.windows import is_torch, on_windows, out_of_the_way, torch_again
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, strong
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import LoadedLibrary, LoadTree
@@ -65,12 +66,24 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     for one in loaded:
         if one.via == "LD_LIBRARY_PATH":
             return trees.let_win(one, "")
+    if is_torch(case.facts, needs.the(case)):
+        return (torch_again(needs.the(case)),)
+    if on_windows(case.facts) and (away := _intruder(loaded)):
+        return (away,)
     wheels = [o.value for one in loaded if isinstance(o := one.owner, Known) and o.value.startswith("nvidia-")]
     if wheels:
         name, version = wheels[0].split(" ")[:2]
         text = "Write the files of one release anew, over all the others"
         return (change(case.facts, text, f"{name}=={version}", because_of=name, again=True),)
     return (Fix("Keep one cuDNN release in the folder that wins, and remove the other's files"),)
+
+
+def _intruder(loaded: list[LoadedLibrary]) -> Fix | None:
+    """Windows: the copy that lies where the search looks before PATH, while the others come along PATH."""
+    if not any(one.via == "PATH" for one in loaded):
+        return None
+    found = (out_of_the_way(one.name, one.path, one.via) for one in loaded)
+    return next((fix for fix in found if fix), None)
 
 
 CAUSE = Cause(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from msgspec import structs
 
 from gpuwhy.causes.shared import needs, trees
@@ -78,7 +80,12 @@ def symbols_unmet(case: Case) -> Finding | None:
 
 def refused(case: Case) -> bool:
     """Whether the framework refuses the cuDNN that wins as a whole: what is wrong with its parts is told by that."""
-    return any(f.weight == "proof" for sign in (wrong_version_wins, symbols_unmet) if (f := sign(case)))
+    for sign in (wrong_version_wins, symbols_unmet):
+        with suppress(Undetermined):  # which cuDNN it was compiled with is not known: then nothing is refused
+            found = sign(case)
+            if found and found.weight == "proof":
+                return True
+    return False
 
 
 def nothing_else(case: Case) -> Finding | None:

@@ -6,7 +6,7 @@ from gpuwhy.causes.shared import trees
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.needs import named, the
 from gpuwhy.causes.shared.windows import on_windows
-from gpuwhy.knowledge.archs import MATRIX, first_toolkit, last_toolkit, runs_on
+from gpuwhy.knowledge.archs import ARCHS, MATRIX, first_toolkit, last_toolkit, runs_on
 from gpuwhy.knowledge.cudnn_rules import DROPPED_SM, oldest_gpu
 from gpuwhy.knowledge.flavours import compiles_at_run_time
 from gpuwhy.knowledge.installs import wheel_of
@@ -28,6 +28,8 @@ def no_code_for_it(case: Case) -> Finding | None:
     gpus = _gpus(case.facts)
     if not gpus:
         return against("this machine has no NVIDIA GPU", saw("no NVIDIA GPU", case.facts.devices.pci))
+    if not (isinstance(framework.sass, Known) and isinstance(framework.ptx, Known)) and (late := _too_new(case, gpus)):
+        return late
     sass, ptx = framework.sass.need() or (), framework.ptx.need() or ()
     if not sass and not ptx:
         raise Undetermined(Unknown(f"no GPU code was found in the files of {named(case)}"))
@@ -41,6 +43,26 @@ def no_code_for_it(case: Case) -> Finding | None:
         return weak(f"{text}, while {len(gpus) - len(unfit)} of {len(gpus)} GPUs can run it", *evidence)
     # XLA compiles most of what JAX runs; only its own few kernels are carried.
     return (strong if framework.name == "jax" else proof)(text, *evidence)
+
+
+def _too_new(case: Case, gpus: list[tuple[str, Fact[str]]]) -> Finding | None:
+    """Where the files do not tell their code: a CUDA that could not compile for any card of this generation."""
+    built = value_or(the(case).built_for_cuda, "")
+    if the(case).name != "torch":  # others carry PTX, which the driver compiles for newer cards
+        return None
+    card, capability = gpus[0]
+    major = value_or(capability, "").split(".")[0]
+    known = [first_toolkit(row.capability) for row in ARCHS if row.capability.split(".")[0] == major]
+    if not major or len(numbers(built)) < 2 or not known or any(first and at_least(built, first) for first in known):
+        return None
+    first = first_toolkit(value_or(capability, "")) or ""
+    return strong(
+        f"{named(case)} is built for CUDA {built}, which has no code for the generation of {card} ({_sm(capability)}); "
+        f"CUDA {first} was the first that does",
+        saw(f"built for CUDA {built}", the(case).built_for_cuda),
+        saw(f"{card}, {_sm(capability)}", capability),
+        know(f"CUDA {first} is the first that compiles for compute capability {value_or(capability, '')}", MATRIX),
+    )
 
 
 def cudnn_has_none(case: Case) -> Finding | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.shared import needs
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.windows import is_torch, on_windows, toolkit, torch_again
+from gpuwhy.causes.shared.winner import in_image
 from gpuwhy.knowledge.cudnn_rules import compiled
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement, lost_folder, preload_call, wheel_of
 from gpuwhy.model.cause import Case, Fix
@@ -64,6 +65,9 @@ def _toolkit(case: Case, built_for: str) -> Fix:
     framework = needs.the(case)
     row = compiled(framework.name, framework.version)
     cudnn = Known(row.cudnn, row.source) if row else framework.built_for_cudnn
+    if built_for and in_image(case.facts):
+        tag = f"cudnn{cudnn.value.split('.')[0]}-runtime" if isinstance(cudnn, Known) else "runtime"
+        return Fix(f"Start from an nvidia/cuda image with CUDA {major_minor(built_for)} whose tag has {tag}")
     if not built_for:
         return Fix("Install the CUDA toolkit that this release was built for")
     also = f" cudnn={major_minor(cudnn.value)}" if isinstance(cudnn, Known) else " cudnn"

@@ -11,6 +11,7 @@ from gpuwhy.model.fact import value_or
 from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.version import at_least, major_minor
 
+UV = "python -m pip install uv"
 _ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX", "PATH")
 
 
@@ -135,8 +136,11 @@ def torch_again(framework: Framework) -> Fix:
     """PyTorch for Windows carries CUDA in torch/lib; the default index has only its CPU build."""
     cuda = value_or(framework.built_for_cuda, "")
     release = framework.version.split("+")[0]
-    text = f"Install PyTorch {release} for CUDA {cuda} again: pytorch.org/get-started prints the command for Windows"
-    return Fix(f"{text} (add --force-reinstall --no-cache-dir)", safe=True)
+    text = f"Install PyTorch {release} for CUDA {cuda} again, past the cache (reinstall)"
+    backend = f"cu{cuda.replace('.', '')}" if cuda else "auto"
+    return Fix(
+        text, f"{UV}\nuv pip install --reinstall --no-cache torch=={release} --torch-backend={backend}", safe=True
+    )
 
 
 def activate(facts: Facts, folders: Sequence[str]) -> tuple[Fix, ...]:

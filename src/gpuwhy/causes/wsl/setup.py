@@ -20,6 +20,8 @@ def way_to_windows(case: Case) -> Finding | None:
     version = around.wsl.need()
     if not version:
         return against("this is not WSL", saw("not a WSL kernel", around.wsl))
+    if isinstance(around.offline, Known):
+        return _exported(case)
     container = around.container.need()
     if container:
         return _toolkit(case, container)
@@ -35,6 +37,12 @@ def way_to_windows(case: Case) -> Finding | None:
             saw("no /dev/dxg", around.wsl_device),
         )
     return _library(case, copies)
+
+
+def _exported(case: Case) -> Finding | None:
+    """Files of a WSL distribution: a Linux driver among them is wrong wherever it runs; the rest is Windows' matter."""
+    winner = next((c for c in case.facts.loads.libcuda.need() or () if c.on_path), None)
+    return _library(case, (winner,)) if winner and winner.kind == "driver" else None
 
 
 def _toolkit(case: Case, container: str) -> Finding:
@@ -101,12 +109,14 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     driver = Fix("Install or update NVIDIA's driver in Windows, never inside WSL", check="nvidia-smi.exe")
     path = f"export LD_LIBRARY_PATH={FOLDER}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
     first = Fix("Put Windows' library first, in this shell", path, safe=True)
-    if around.wsl_device.need() and any(c.kind == "wsl" for c in copies):
+    offline = isinstance(around.offline, Known)
+    if offline or (around.wsl_device.need() and any(c.kind == "wsl" for c in copies)):
         names = " ".join(_driver_packages(case)) or "'libnvidia-compute-*' 'nvidia-driver-*'"
         remove = f"sudo apt remove --purge {names} && sudo ldconfig"
         conf = f"echo {FOLDER} | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig"
         if any(c.kind == "driver" for c in copies):
-            return first, Fix("Remove the Linux driver from WSL", remove, root=True)
+            away = Fix("Remove the Linux driver from WSL", remove, root=True)
+            return (away, driver) if offline else (first, away)
         return first, Fix("Tell the loader about the folder", conf, root=True)
     return update, driver
 

@@ -140,7 +140,17 @@ def _onnxruntime(package: Installed) -> Built:
     opens = needed(package.host, [provider])
     cuda: Fact[str] = known(major_minor(said), "file", info) if numbers(said) else _by_names(opens)
     sass, ptx = gpu_code(package.host, provider)
-    return Built(known(True, "file", provider), cuda, cudnn_pin(package), sass, ptx, opens)
+    pin = cudnn_pin(package)
+    cudnn = pin if isinstance(pin, Known) else _cudnn_by_names(opens)
+    return Built(known(True, "file", provider), cuda, cudnn, sass, ptx, opens)
+
+
+def _cudnn_by_names(opens: Fact[tuple[Opened, ...]]) -> Fact[str]:
+    for opened in value_or(opens, ()):
+        found = re.match(r"(?i)cudnn64_(\d+)\.dll", opened.name)
+        if found:
+            return known(found[1], "file", opened.by, f"imports {opened.name}")
+    return Unknown("no library name tells the cuDNN version")
 
 
 def _by_names(opens: Fact[tuple[Opened, ...]]) -> Fact[str]:
