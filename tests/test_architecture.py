@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "prove": {"knowledge", "model"},  # which experiment next, and what the outcomes prove; pure
     "cli": {
         "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint",
-        "fleet", "page", "ranks", "showing",
+        "fleet", "page", "ranks", "showing", "shell",
     },
     "page": {"border"},  # drawn from the plain values of the contracts
     "showing": {"model", "render", "page"},  # an answer in the forms that people look at

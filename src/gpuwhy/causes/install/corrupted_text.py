@@ -22,6 +22,7 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     lines = "\n".join(s.text for s in symptoms if s.signature.startswith("windows."))
     found = re.search(r"site-packages[\\/]+(\w+)", lines)
     owners = [one.owner for one in reversed(reading.ending.stack) if one.owner not in ("", "user", "python")]
+    owners += re.findall(r"site-packages[\\/]+(\w+)[\\/]", reading.excerpt)[::-1]
     name = found[1] if found else next(iter(owners), "") if lines else ""
     if name:
         text = f"Install {name} again, past the cache: a file of it is damaged, or not the one that it brought"
