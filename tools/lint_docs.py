@@ -24,11 +24,12 @@ and which files it reads.
 """
 MEASURED = """## Measured in the wild
 
-Files of public repositories, drawn at random and read by a person before lint was run on them; paths, commits and
-verdicts are in `tests/lint/wild.jsonl`. *First contact* is what lint said before anything was mended for these files;
-*after* is the state of this page. Set B was drawn from other repositories, and read after the rules were written: its
-first contact is the figure to expect on your files. Recall counts every mistake that the reader found, the
-doubtful ones too.
+Files of public repositories, drawn at random and read before lint was run on them; paths, commits and verdicts are in
+`tests/lint/wild.jsonl`. *First contact* is what lint said when it saw a set for the first time; *after* is the state of
+this page, mended with that set in view. Set A was scored before this work (5 findings in 150 files). B, C and D come from
+other repositories and were read one after the other, each with the rules that the sets before it had led to: their
+first contact is the figure to expect on your files, and it is below what *after* says. Recall counts every mistake that
+the reader found, the doubtful ones too; reader and author are the same, so both figures are generous.
 
 """
 

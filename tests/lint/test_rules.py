@@ -100,6 +100,9 @@ BAD = [
     ("visible-devices", "pod.yaml", POD + "    image: x\n    env:\n    - name: NVIDIA_VISIBLE_DEVICES\n      value: all\n", 9),
     ("no-gpu-request", "compose.yml", "services:\n  worker-gpu:\n    build: .\n", 2),
     ("pair-mismatch", "requirements.txt", "torch==2.6.0\ntorchcodec==0.6.0\n", 2),
+    ("tombstone", "Dockerfile", 'FROM ubuntu:20.04\nRUN PIP="python3 -m pip --no-cache-dir install -U" && \\\n  $PIP numpy && \\\n  $PIP \\\n    tensorflow-gpu\n', 5),
+    ("pair-mismatch", "environment.yml", "dependencies:\n- torchvision=0.4.0\n- pytorch=1.3.0\n", 2),
+    ("unstated-limit", "requirements.txt", "tensorflow-cpu==2.2.0\n", 1),
     ("torch-replaced", "Dockerfile", "FROM python:3.11\nRUN pip install torch==2.4.1\nRUN pip install einops && \\\n  pip install torchvision\n", 4),
     ("torch-replaced", "Dockerfile", "FROM pytorch/pytorch:2.3.1-cuda12.1-cudnn8-runtime\nRUN pip install xformers\n", 2),
     ("line-option", "requirements.txt", "--extra-index-url https://pypi.nvidia.com tensorrt-libs==8.6.1\n", 1),
@@ -230,6 +233,8 @@ SILENT = [
     ("Dockerfile", "FROM some/ros\nRUN pip install torch==1.13.1 torchvision==0.14.1\n"),  # nobody knows its Python
     ("requirements.txt", "tensorflow==2.4.1\npaddlepaddle==2.4.2\n"),  # Paddle holds protobuf back
     ("requirements.txt", "tensorflow==1.3.0\ntensorflow-tensorboard==0.1.8\n"),  # right at its time
+    ("requirements.txt", "# conda create --file\n_libgcc_mutex=0.1=main\ncudatoolkit=10.2.89=hfd86e86_1\npytorch=1.7.1=py3.6_cuda\nscipy=1.5.2=pypi_0\n"),
+    ("environment.yml", "dependencies:\n- torchvision=0.4.2\n- pytorch=1.3\n"),
     ("requirements.txt", "tensorflow-gpu==1.5.0\ntensorflow-tensorboard==1.5.1\n"),
     ("requirements.txt", "vllm==0.6.3\ntransformers>=4.45\n"),  # not registered yet
     ("requirements.txt", "nvidia-cublas-cu12\nnvidia-cudnn-cu12\nfaster-whisper\nonnxruntime\n"),

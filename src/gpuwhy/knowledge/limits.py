@@ -64,7 +64,7 @@ CAPS_PROTOBUF = frozenset(
     [
         "paddlepaddle", "paddlepaddle-gpu", "onnx", "mediapipe", "streamlit", "wandb", "mlflow", "google-api-core",
         "googleapis-common-protos", "grpcio-tools", "tensorflow-metadata", "tensorflow-serving-api", "tfx", "ray",
-        "tensorboardx", "sentencepiece", "opentelemetry-proto", "tf2onnx", "google-cloud-storage", "libprotobuf",
+        "opentelemetry-proto", "tf2onnx", "google-cloud-storage", "libprotobuf",
     ]
 )  # fmt: skip
 """Packages some of whose releases limit protobuf."""

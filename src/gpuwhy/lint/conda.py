@@ -40,6 +40,23 @@ def read(path: str, text: str) -> Sheet:
     return sheet
 
 
+def read_list(path: str, text: str) -> Sheet:
+    """The list that `conda list --export` writes; packages of pip have the build pypi_0."""
+    sheet = Sheet(path, "conda")
+    environment = Environment(path, locked=True, system="linux")
+    for number, line in enumerate(text.split("\n"), 1):
+        name, _, rest = line.strip().partition("=")
+        version, _, build = rest.partition("=")
+        if not name or name.startswith("#") or not version:
+            continue
+        if build.startswith("pypi"):
+            environment.pins.append(Pin(normal(name), Place(path, number), f"=={version}"))
+        else:
+            add(environment, line.strip(), number)
+    sheet.environments.append(environment)
+    return sheet
+
+
 def add(environment: Environment, spec: str, line: int) -> None:
     """A match spec into an environment; `python=3.10` sets its Python."""
     pin = match_spec(spec, Place(environment.path, line))

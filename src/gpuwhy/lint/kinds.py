@@ -41,7 +41,15 @@ def by_name(path: str) -> str:
 
 def recognise(path: str, text: str) -> str:
     """The kind of a file; '' where neither its name nor its beginning says."""
-    return by_name(path) or _by_content(path, text[:_LOOK])
+    found = by_name(path) or _by_content(path, text[:_LOOK])
+    return "conda-list" if found == "requirements" and _is_conda_list(text[:_LOOK]) else found
+
+
+def _is_conda_list(text: str) -> bool:
+    """What `conda list --export` writes: name=version=build."""
+    lines = [line for line in text.splitlines()[:60] if line.strip() and not line.startswith("#")]
+    exported = [line for line in lines if re.fullmatch(r"[\w.-]+=[\w.!+-]+=\w+\s*", line)]
+    return len(exported) > len(lines) / 2
 
 
 def worth_opening(path: str) -> bool:

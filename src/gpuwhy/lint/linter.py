@@ -62,10 +62,10 @@ def _reader(kind: str) -> Callable[[str, str], Sheet] | None:
         from gpuwhy.lint import locks
 
         return locks.read if kind == "lock" else locks.read_pipfile
-    if kind in ("conda", "conda-lock"):
+    if kind in ("conda", "conda-lock", "conda-list"):
         from gpuwhy.lint import conda
 
-        return conda.read if kind == "conda" else conda.read_lock
+        return {"conda": conda.read, "conda-lock": conda.read_lock}.get(kind, conda.read_list)
     return _other_reader(kind)
 
 

@@ -24,18 +24,29 @@ def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command
     lines: list[int] = []
     seen, position = line, 0
     arms = _Arms(line)
+    known = dict(variables)
     for count, token in enumerate(_TOKEN.finditer(text)):
         if count > _WORDS:
             break
         seen += text.count("\n", position, token.start())
         position = token.start()
         if token.lastgroup == "word":
-            words.append(expand(_unquoted(token[0]), variables))
-            lines.append(seen)
+            found = _split(token[0], known) or [expand(_unquoted(token[0]), known)]
+            words += found
+            lines += [seen] * len(found)
         elif token.lastgroup == "join":
-            out += arms.placed(words, _command(words, lines, token[0]), token[0])
+            made = _command(words, lines, token[0])
+            known |= {name: value for one in made if not one.words for name, value in one.assigned}
+            out += arms.placed(words, made, token[0])
             words, lines = [], []
     return out + arms.placed(words, _command(words, lines, ""), "")
+
+
+def _split(word: str, variables: Mapping[str, str]) -> list[str]:
+    """The words of a bare $NAME whose value has several; [] for every other word."""
+    name = re.fullmatch(r"\$\{?(\w+)\}?", word)
+    value = variables.get(name[1], "") if name else ""
+    return value.split() if " " in value and "$" not in value and len(value) < 500 else []
 
 
 class _Arms:

@@ -33,7 +33,8 @@ def _companions(scope: Scope) -> Iterator[Mistake]:
     if scope.environment.forked:
         return
     for pin in scope.environment.pins:
-        found = releases_of(pin) if pin.origin == "pip" and not pin.limits and scope.is_single(pin) else ()
+        conda = pin.origin == "conda" and pin.name in ("torchvision", "torchaudio") and not pin.build
+        found = releases_of(pin) if (pin.origin == "pip" or conda) and not pin.limits and scope.is_single(pin) else ()
         paired = [row for row in found if isinstance(row.pairs, dict) and row.platform in (LINUX, "any")]
         if not paired or len(paired) != len([r for r in found if r.platform != "source"]) or len(paired) > MANY:
             continue
@@ -45,9 +46,9 @@ def _pair(scope: Scope, pin: Pin, paired: list[Release], name: str) -> Iterator[
     for other in scope.environment.pins:
         if (
             not scope.is_single(other)
-            or other.name != name
+            or other.name != ("pytorch" if pin.origin == "conda" and name == "torch" else name)
             or not other.specifier
-            or other.origin != "pip"
+            or other.origin != pin.origin
             or other.reference
             or not together(pin, other)
         ):
@@ -57,9 +58,9 @@ def _pair(scope: Scope, pin: Pin, paired: list[Release], name: str) -> Iterator[
         if not choices or any(allows(range_, row.version) for range_ in wanted for row in choices):
             continue
         row = paired[-1]
-        asked = f"{name}{other.specifier} is asked for (line {other.place.line})"
-        text = f"{pin.name} {row.version} goes with {name}{wanted[-1]}; {asked}"
-        fix = f"write {name}{wanted[-1]}" + _fitting(pin.name, name, choices)
+        asked = f"{other.name}{other.specifier} is asked for (line {other.place.line})"
+        text = f"{pin.name} {row.version} goes with {other.name}{wanted[-1]}; {asked}"
+        fix = f"write {other.name}{wanted[-1]}" + _fitting(pin.name, name, choices)
         yield RULE.mistake(pin.place, text, evidence_of(row, "pairs"), fix)
         return
 

@@ -19,8 +19,8 @@ RULE = Rule("unstated-limit", "error", "a neighbour newer than a release can use
 _NEWER = {"numpy": ("2.0.2", "2.2.6", "2.3.5"), "protobuf": ("4.25.8", "5.29.5", "6.33.0")}
 _OLDER = {"numpy": ("1.16.6", "1.19.5", "1.21.6", "1.24.4", "1.26.4"), "protobuf": ("3.8.0", "3.19.6", "3.20.3")}
 _NEEDS = {"numpy": (3, 9), "protobuf": (3, 7)}
-_REQUIRES = {"numpy": ("tensorflow", "tensorflow-gpu", "onnxruntime", "onnxruntime-gpu"),
-             "protobuf": ("tensorflow", "tensorflow-gpu")}  # fmt: skip
+_TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
+_REQUIRES = {"numpy": (*_TENSORFLOW, "onnxruntime", "onnxruntime-gpu"), "protobuf": _TENSORFLOW}
 
 
 class Need(NamedTuple):
@@ -88,7 +88,7 @@ def _needs(scope: Scope) -> Iterator[Need]:
 
 
 def _framework(name: str) -> str:
-    return {"tensorflow-gpu": "tensorflow"}.get(name, name)
+    return {"tensorflow-gpu": "tensorflow", "tensorflow-cpu": "tensorflow"}.get(name, name)
 
 
 def _can_meet(scope: Scope, need: Need) -> bool:
