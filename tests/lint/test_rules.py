@@ -235,6 +235,8 @@ SILENT = [
     ("requirements.txt", "tensorflow==1.3.0\ntensorflow-tensorboard==0.1.8\n"),  # right at its time
     ("requirements.txt", "# conda create --file\n_libgcc_mutex=0.1=main\ncudatoolkit=10.2.89=hfd86e86_1\npytorch=1.7.1=py3.6_cuda\nscipy=1.5.2=pypi_0\n"),
     ("environment.yml", "dependencies:\n- torchvision=0.4.2\n- pytorch=1.3\n"),
+    ("install.sh", "gpu() {\n  pip install onnxruntime-gpu==1.20.2\n}\n\ncpu() {\n  pip install onnxruntime==1.20.1\n}\n$1\n"),
+    ("Dockerfile", "# FROM nvidia/cuda\n\n# RUN pip install torch\n"),
     ("requirements.txt", "tensorflow-gpu==1.5.0\ntensorflow-tensorboard==1.5.1\n"),
     ("requirements.txt", "vllm==0.6.3\ntransformers>=4.45\n"),  # not registered yet
     ("requirements.txt", "nvidia-cublas-cu12\nnvidia-cudnn-cu12\nfaster-whisper\nonnxruntime\n"),
@@ -317,3 +319,15 @@ def test_a_readme_that_names_the_index_counts():
 @pytest.mark.parametrize("name", ["requirements_cpu.txt", "requirements-tpu.txt", "readthedocs_requirements.txt"])
 def test_files_named_for_something_else_meet_no_driver(name):
     assert rules(name, "torch==2.5.1\n", described(driver="470")) == []
+
+
+@pytest.mark.parametrize("limit, silent", [("==1.26.2", True), (">=2.2.6", False), ("", False)])
+def test_the_project_that_a_dockerfile_installs_may_hold_numpy_back(limit, silent):
+    text = "FROM python:3.10\nRUN pip install torch==2.0.0 torchvision==0.15.1\nRUN pip install -e .[dev]\n"
+    beside = {"pyproject.toml": f'[project]\ndependencies = [\n  "numpy{limit}",\n]\n'}
+    assert (found(check({"docker/gpu/Dockerfile": text}, beside=beside)) == []) is silent
+
+
+def test_onnxruntime_alone_in_an_image_is_told_once():
+    text = "FROM nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04\nRUN pip install onnxruntime-gpu==1.20.2\n"
+    assert rules("Dockerfile", text) == [("base-image", 1)]

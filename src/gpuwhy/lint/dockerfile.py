@@ -64,12 +64,19 @@ def read(path: str, text: str) -> Sheet:
         _Stages(sheet).fill(instructions(text))
     except BadDockerfileError as error:
         template = is_template(text)
-        if template or re.search(r"^\s*\{%", text, re.M):
+        if _is_commented_out(text):
+            sheet.notes.append(Problem(Place(path, 1), "commented out as a whole: there is nothing to check"))
+        elif template or re.search(r"^\s*\{%", text, re.M):
             sheet.environments.clear()
             sheet.notes.append(Problem(Place(path, template or error.line), "a template, not checked: render it first"))
         else:
             sheet.problems.append(Problem(Place(path, error.line), str(error)))
     return sheet
+
+
+def _is_commented_out(text: str) -> bool:
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    return all(line.startswith("#") for line in lines) and any(re.match(r"#\s*FROM\s+\S", line) for line in lines)
 
 
 def instructions(text: str) -> Iterator[Instruction]:

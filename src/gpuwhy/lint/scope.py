@@ -9,8 +9,8 @@ from functools import cached_property
 
 from gpuwhy.knowledge import containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
-from gpuwhy.lint.sheet import Environment, Pin, Read, Workload
-from gpuwhy.lint.versions import LINUX, allowed, on_linux, parsed, releases_of
+from gpuwhy.lint.sheet import Command, Environment, Pin, Read, Workload
+from gpuwhy.lint.versions import LINUX, allowed, allows, on_linux, parsed, releases_of
 from gpuwhy.model.plan import Machine
 from gpuwhy.model.release import Release
 
@@ -62,6 +62,25 @@ class Scope:
         texts = (self.read(path) for path in paths if path != self.environment.path)
         named = re.compile(r"(^|[\s\"'])" + re.escape(name) + r"\b", re.MULTILINE)
         return any(text is not None and named.search(text) for text in texts)
+
+    def project_limits(self, name: str, *beyond: str) -> bool:
+        """Whether the project that a Dockerfile installs keeps a package from all of some versions."""
+        if self.kind != "dockerfile" or not any(
+            re.search(r"install .*(^|\s)(-e\s+)?\.", c.text) for c in self._commands
+        ):
+            return False
+        folder = posixpath.dirname(self.environment.path)
+        for _ in range(3):
+            text = self.read(posixpath.join(folder, "pyproject.toml")) or self.read(posixpath.join(folder, "setup.py"))
+            found = re.search(rf"[\"']{re.escape(name)}\s*([<>=!~][^\"';]*)?[\"';]", text) if text else None
+            if text:
+                return bool(found and found[1]) and not any(allows(found[1].strip(), one) for one in beyond)  # type: ignore[index]
+            folder = posixpath.dirname(folder)
+        return False
+
+    @property
+    def _commands(self) -> list[Command]:
+        return self.environment.commands
 
     @cached_property
     def named_gpu(self) -> bool:

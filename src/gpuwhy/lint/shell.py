@@ -13,7 +13,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_WORDS = 20_000
+_WORDS, _BODY = 20_000, -1
 _WRAPPERS = frozenset({"sudo", "then", "do", "else", "time", "env", "exec", "command", "nice", "!", "if"})
 
 
@@ -55,6 +55,7 @@ class _Arms:
     def __init__(self, line: int) -> None:
         self.open: list[tuple[int, int]] = []
         self.next = line * 1000  # another number for each fork of a file
+        self.bodies = 0
 
     def placed(self, words: list[str], found: list[Command], then: str) -> list[Command]:
         """A command with its branches; its words may open or close one."""
@@ -69,6 +70,11 @@ class _Arms:
         arms = tuple(self.open) if first not in ("if", "elif", "case") else tuple(self.open[:-1])
         if then == ";;" and self.open:
             self._other_arm()
+        elif then == "{":  # the body of a function: nobody knows which of them are called
+            self.bodies += 1
+            self.open.append((_BODY, self.bodies))
+        elif then == "}" and self.open and self.open[-1][0] == _BODY:
+            self.open.pop()
         return [Command(c.words, c.lines, c.assigned, c.then, arms) for c in found] if arms else found
 
     def _other_arm(self) -> None:

@@ -39,6 +39,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
         opens = _opens(scope, pin)
         if opens is None or (pin.name != "onnxruntime-gpu" and not _gpu_meant(scope, lender)):
             continue
+        if pin.name == "onnxruntime-gpu" and lender is None:
+            continue  # alone it is base-image's
         lends = _image(scope) or (_torch(scope, lender) if lender and together(pin, lender) else None)
         wrong = _difference(opens, lends[0], lends[1]) if lends else ""
         if wrong and lends:

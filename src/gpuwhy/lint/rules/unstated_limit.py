@@ -140,6 +140,7 @@ def _comes(scope: Scope, need: Need) -> bool:
     if (
         not is_pinned(need.pin)
         or scope.beside(need.name)
+        or scope.project_limits(need.name, *_NEWER.get(need.name, ()))
         or scope.kind == "notebook"  # its machine has a NumPy already
         or (scope.kind in ("dockerfile", "modal") and not scope.environment.pythons)
         or scope.environment.includes_unknown
