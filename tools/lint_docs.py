@@ -28,8 +28,9 @@ Files of public repositories, drawn at random and read before lint was run on th
 `tests/lint/wild.jsonl`. *First contact* is what lint said when it saw a set for the first time; *after* is the state of
 this page, mended with that set in view. Set A was scored before this work; one of its labels was withdrawn later (pip
 finds a release that fits). B, C and D come from other repositories and were read one after the other, each with the
-rules that the sets before it had led to: their first contact is the figure to expect on your files, and it is below what *after* says. Recall counts every mistake that
-the reader found, the doubtful ones too; reader and author are the same, so both figures are generous.
+rules that the sets before it had led to: their first contact is the figure to expect on
+your files, and it is below what *after* says. Recall counts every mistake that the reader found, the doubtful ones
+too; reader and author are the same, so both figures are generous.
 
 """
 
@@ -113,11 +114,11 @@ def wanted(root: Path) -> str:
     """docs/lint.md as it should be."""
     rows = wild(root)
     every = everywhere(root)
+    count, files, repositories = sum(every["fired"].values()), every["files"], every.get("repositories", 0)
     wide = (
-        f"\nIn all {every['files']} GPU files that were collected ({every.get('repositories', 0)} repositories) lint finds "
-        f"{sum(every['fired'].values())} mistakes.\nEach of these lines was read afterwards; what was false was mended, so "
-        "that is no independent figure.\nA rule that fired fewer than three times there is marked: its precision is not "
-        "known.\n"
+        f"\nIn all {files} GPU files that were collected ({repositories} repositories) lint finds {count} mistakes.\n"
+        "Each of these lines was read afterwards; what was false was mended, so that is no independent figure.\n"
+        "A rule that fired fewer than three times there is marked: its precision is not known.\n"
     )
     parts = [HEAD, MEASURED + summary(rows) + wide if rows else "", "## Rules\n\n" + by_rule(root, rows)]
     for page in pages(root).values():
