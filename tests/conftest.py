@@ -17,7 +17,7 @@ settings.load_profile("gpuwhy")
 
 LIMIT = float(os.environ.get("GPUWHY_TEST_LIMIT", "240"))
 """Seconds for one stage of one test; no quiet machine needs a tenth of it."""
-LONG = ("real", "network", "wine", "attack")
+LONG = ("real", "network", "wine", "attack", "browser")
 """Markers of tests that install or attack: eight times as long."""
 
 

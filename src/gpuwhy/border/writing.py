@@ -7,6 +7,7 @@ import errno
 import os
 import secrets
 import stat
+from typing import BinaryIO
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _NOW = os.O_WRONLY
@@ -27,6 +28,11 @@ def create(path: str, data: bytes) -> None:
         raise
     finally:
         os.close(fd)
+
+
+def begin(path: str) -> BinaryIO:
+    """A new file of one's own, open to be written piece by piece; raises FileExistsError where anything is."""
+    return os.fdopen(os.open(path, _NEW, 0o600), "wb", buffering=0)
 
 
 def keep(path: str, data: bytes) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gpuwhy.inside.suspects import target
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from traceback import TracebackException
 
     from gpuwhy.app import Run
@@ -28,16 +29,19 @@ _SOURCE = re.compile(r'^( *File ".*\n)(?: {4}.*\n)+', re.MULTILINE)
 _seen: tuple[float, Run] | None = None
 
 
-def annotate(error: Exception, *, machine: bool = True, seconds: float = 5.0) -> str:
+def annotate(
+    error: Exception, *, machine: bool = True, seconds: float = 5.0, told: Callable[[Report], None] | None = None
+) -> str:
     """Add the diagnosis of a GPU error to it as a note and return the note; "" and untouched where there is none.
 
+    `told` gets the whole report behind it.
     Nothing escapes, not even Ctrl-C while we look: the error that is on its way must arrive.
     """
     try:
         carrier = target(error)
         if carrier is None or noted(carrier):
             return ""
-        note = note_on(_text(error), machine=machine, seconds=seconds)
+        note = note_on(_text(error), machine=machine, seconds=seconds, told=told)
         if note:
             _add(carrier, note)
     except BaseException:
@@ -85,11 +89,20 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"
 
 
-def note_on(text: str, *, machine: bool, seconds: float, where: str = "exception") -> str:
+def note_on(
+    text: str,
+    *,
+    machine: bool,
+    seconds: float,
+    where: str = "exception",
+    told: Callable[[Report], None] | None = None,
+) -> str:
     """The note on a text; "" where it tells of no GPU problem."""
     report = explained(text, machine=machine, seconds=seconds, where=where)
     if report is None:
         return ""
+    if told is not None:
+        told(report)
     from gpuwhy.inside.own import own_view
     from gpuwhy.render.note import render
 
@@ -103,7 +116,7 @@ def explained(text: str, *, machine: bool, seconds: float, where: str) -> Report
     LogReader(fast=False)  # loads the catalogue, before the clock starts
     reading = read_text(text, time.thread_time() + IN_TIME)
     alone = report_on(reading, None, where=where)
-    run = _run(seconds) if machine and _tells(alone) else None
+    run = look(seconds) if machine and _tells(alone) else None
     if run is None:
         return alone if _tells(alone) else None
     whole = report_on(reading, run.facts, where=where)
@@ -128,7 +141,7 @@ def _contradicted(alone: Report, whole: Report, run: Run) -> Report:
     return replace(whole, headline=headline, causes=())
 
 
-def _run(seconds: float) -> Run | None:
+def look(seconds: float) -> Run | None:
     """A look at this machine and this Python; None where it takes too long or fails."""
     global _seen
     if _seen is not None and time.monotonic() - _seen[0] < FRESH:

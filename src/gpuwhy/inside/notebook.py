@@ -1,11 +1,17 @@
-"""The notebook magic: `%%gpuwhy` explains a failing cell, `%gpuwhy on` every one."""
+"""The notebook magic: `%%gpuwhy` explains a failing cell, `%gpuwhy on` every one; the next kernel tells of a death."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpuwhy.inside.diagnosis import annotate
+from gpuwhy.inside.kernels import Note, connection_of
+from gpuwhy.inside.poison import poison
+
+if TYPE_CHECKING:
+    from gpuwhy.model.report import Report
 
 NAME = "gpuwhy"
 _HELP = "%gpuwhy on: explain every failing cell; %gpuwhy off: only those that begin with %%gpuwhy"
@@ -18,6 +24,9 @@ class Magic:
         self.shell = shell
         self.always = False
         self._before: tuple[Any, Any] | None = None
+        self._lost: tuple[int, str] | None = None  # the cell after which CUDA answers nothing any more, and its words
+        connection = connection_of(shell)
+        self.note = Note(connection) if connection else None
 
     def line(self, text: str) -> None:
         """`%gpuwhy on`, `off`, and `cell`, which `%%gpuwhy` becomes."""
@@ -50,10 +59,58 @@ class Magic:
 
     def show(self, shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> Any:
         """Explain an exception, then show it as the shell does."""
-        note = annotate(error)
+        told: list[Report] = []
+        note = annotate(error, told=told.append)
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         if note and sys.version_info < (3, 11):
             print(note, file=sys.stderr)
+        for report in told[:1]:
+            self._display(report, plain="")
+        words = poison(error)
+        self._lost = (int(getattr(shell, "execution_count", 0)), words) if words else self._lost
+
+    def begin(self) -> None:
+        """Tell of the kernel that died before this one, and leave a note for the one after."""
+        if self.note is None:
+            return
+        died = self.note.earlier()
+        self.note.start()
+        if died is not None:
+            from gpuwhy.inside.deaths import of_kernel
+
+            report = of_kernel(died)
+            self._display(report, plain=f"gpuwhy: {report.headline}")
+
+    def before(self, *_: Any) -> None:
+        """Before each cell: note it, and say once that the GPU is lost."""
+        if self.note is not None:
+            self.note.cell(int(getattr(self.shell, "execution_count", 0)) or 1)
+        if self._lost is not None:
+            from gpuwhy.inside.deaths import of_context
+
+            report, self._lost = of_context(*self._lost), None
+            self._display(report, plain=f"gpuwhy: {report.headline}")
+
+    def after(self, *_: Any) -> None:
+        """After each cell."""
+        if self.note is not None:
+            self.note.cell(0)
+
+    def end(self) -> None:
+        """Take the note away."""
+        if self.note is not None:
+            self.note.stop()
+
+    def _display(self, report: Report, plain: str) -> None:
+        """As a page's part in a notebook, as a line elsewhere; whatever goes wrong, the cell goes on."""
+        with contextlib.suppress(Exception):
+            if hasattr(self.shell, "kernel"):
+                from gpuwhy.showing import part
+
+                data = {"text/html": part(report), "text/plain": plain or f"gpuwhy: {report.headline}"}
+                self.shell.display_pub.publish(data)
+            elif plain:
+                print(plain, file=sys.stderr)
 
 
 def transform(lines: list[str]) -> list[str]:
@@ -75,6 +132,10 @@ def load(shell: Any) -> None:
     shell.register_magic_function(magic.cell, "cell", NAME)
     shell.input_transformers_cleanup.append(transform)
     shell.events.register("post_run_cell", magic.rest)
+    shell.events.register("pre_run_cell", magic.before)
+    shell.events.register("post_run_cell", magic.after)
+    with contextlib.suppress(Exception):  # a notebook without it is better than one that does not start
+        magic.begin()
 
 
 def unload(shell: Any) -> None:
@@ -86,5 +147,8 @@ def unload(shell: Any) -> None:
     magic.rest()
     shell.input_transformers_cleanup.remove(transform)
     shell.events.unregister("post_run_cell", magic.rest)
+    shell.events.unregister("pre_run_cell", magic.before)
+    shell.events.unregister("post_run_cell", magic.after)
+    magic.end()
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop(NAME, None)

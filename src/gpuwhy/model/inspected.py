@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from gpuwhy.model.facts import UnmetSymbol
+from gpuwhy.model.rich import Rich
 
 SCHEMA = "gpuwhy.inspect/1"
 
@@ -185,7 +186,7 @@ class Probed(msgspec.Struct, frozen=True):
     skipped: str = ""  # why it was not asked
 
 
-class Inspected(msgspec.Struct, frozen=True):
+class Inspected(msgspec.Struct, Rich, frozen=True):
     """The whole answer."""
 
     path: str

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from gpuwhy.model.fact import Source
+from gpuwhy.model.rich import Rich
 
 Severity = Literal["error", "warning"]
 
@@ -75,7 +76,7 @@ class Checked(msgspec.Struct, frozen=True):
     ignored: int = 0  # mistakes silenced by a comment
 
 
-class Lint(msgspec.Struct, frozen=True):
+class Lint(msgspec.Struct, Rich, frozen=True):
     """Everything that was asked for."""
 
     files: tuple[Checked, ...]

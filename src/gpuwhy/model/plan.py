@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from gpuwhy.model.fact import Source
+from gpuwhy.model.rich import Rich
 
 System = Literal["linux", "windows", "wsl"]
 Role = Literal["framework", "companion", "library", "other"]
@@ -147,7 +148,7 @@ class Conflict(msgspec.Struct, frozen=True):
     migration: tuple[str, ...] = ()  # what changes in the code
 
 
-class Plan(msgspec.Struct, frozen=True):
+class Plan(msgspec.Struct, Rich, frozen=True):
     """The answer: exactly one of `proposal` and `conflict`."""
 
     wishes: tuple[Wish, ...]

@@ -8,6 +8,7 @@ import msgspec
 
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.report import RuledOut, Shown
+from gpuwhy.model.rich import Rich
 
 SCHEMA = "gpuwhy.proof/1"
 
@@ -75,7 +76,7 @@ class Arms(msgspec.Struct, frozen=True):
     chance: float = 1.0  # the most that these outcomes could be due to chance
 
 
-class Proof(msgspec.Struct, frozen=True):
+class Proof(msgspec.Struct, Rich, frozen=True):
     """The answer of `gpuwhy prove`."""
 
     status: Status

@@ -9,6 +9,7 @@ import msgspec
 from gpuwhy.model.cause import Cause, Finding, Fix
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.origin import Origin
+from gpuwhy.model.rich import Rich
 from gpuwhy.model.symptom import Question, Symptom
 from gpuwhy.model.threshold import CERTAIN, FOUND, LIKELY
 
@@ -89,7 +90,7 @@ class Noticed(msgspec.Struct, frozen=True):
     text: str
 
 
-class Report(msgspec.Struct, frozen=True):
+class Report(msgspec.Struct, Rich, frozen=True):
     """The answer. Its JSON form (`render/json.py`) is the contract `gpuwhy.report/1`."""
 
     status: Status

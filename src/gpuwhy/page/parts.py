@@ -115,7 +115,7 @@ def _sentence(text: str) -> str:
 
 def head(mark: str, headline: str, *more: Child) -> Element:
     """The answer, first of all."""
-    return el("header", el("h1", sign(mark), el("span", headline or "gpuwhy")), *more)
+    return el("header", el("h1", sign(mark), el("span", headline or "gpuwhy"), class_="answer"), *more)
 
 
 def foot(text: str) -> Element:
