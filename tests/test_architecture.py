@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "page": {"border"},  # drawn from the plain values of the contracts
     "showing": {"model", "render", "page"},  # an answer in the forms that people look at
     "guard": {"inside"},
-    "inside": {"app", "border", "logs", "render", "model", "showing"},  # in the user's own process; app and logs only once there is an error
+    "inside": {"app", "border", "logs", "render", "model", "showing"},  # app and logs only once there is an error
     "pytest_plugin": {"inside"},
     "model": set(),
     "binary": set(),
