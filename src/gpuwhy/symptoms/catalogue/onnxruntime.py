@@ -33,7 +33,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "ort.arena",
-        r"bfcarena[:\w]*\W{1,3}failed to allocate memory for requested buffer of size (?P<wanted>\d+)",
+        r"(?:bfcarena[:\w]{0,60}\W{1,3}|status message: )?failed to allocate memory for requested buffer of size (?P<wanted>\d+)",
         "failed to allocate memory for requested buffer",
     ),
     context("ort.here", r"onnxruntime", "onnxruntime"),
