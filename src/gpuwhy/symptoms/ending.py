@@ -90,7 +90,7 @@ def _ends_well(found: Ending, at: int, line: str) -> bool:
     """Whether the last line says that all went well; it may stand where the lines of a message could."""
     if at >= found.last:
         return bool(_WELL.search(line))
-    return bool(found.line) and at >= found.line and len(line) <= BRIEF and bool(_WELL.match(line))
+    return bool(found.stack) and at >= found.line and len(line) <= BRIEF and bool(_WELL.match(line))
 
 
 def _lines(text: str, first: int) -> tuple[list[int], list[str]]:
