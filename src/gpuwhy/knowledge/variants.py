@@ -14,7 +14,6 @@ from gpuwhy.model.version import at_least, major_minor, numbers
 
 MATRIX = source("PyTorch's RELEASE.md, release compatibility matrix", "rows 1.12 to 2.14, state of September 2026")
 PREVIOUS = source("PyTorch's page of previous versions", "releases 1.2 to 1.11, state of November 2026")
-SUPPORT = source("PyTorch's RELEASE.md, CUDA support matrix", "releases 2.12, 2.13 and 2.14")
 SCRIPTS = source(
     "pytorch/builder, manywheel/build_cuda.sh", "TORCH_CUDA_ARCH_LIST as of each release; in pytorch since 2.6"
 )
@@ -100,8 +99,15 @@ def variants(version: str, machine: str = "x86_64") -> tuple[Variant, ...]:
     release = major_minor(version)
     if machine == "aarch64":
         return tuple(Variant(cuda, _named(code), ARM) for cuda, code in reversed(_ON_ARM.get(release, {}).items()))
-    where = MATRIX if at_least(version, "1.12") else PREVIOUS
+    where = listed_in(version, machine)
     return tuple(Variant(cuda, _code(cuda, version), where) for cuda in reversed(_BUILDS.get(release, ())))
+
+
+def listed_in(version: str, machine: str = "x86_64") -> Source:
+    """Where it is said that a build of a release exists."""
+    if machine == "aarch64":
+        return ARM
+    return MATRIX if at_least(version, "1.12") else PREVIOUS
 
 
 def _code(cuda: str, version: str) -> tuple[str, ...]:

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from packaging.specifiers import SpecifierSet
 
-from gpuwhy.knowledge import imports
+from gpuwhy.knowledge import imports, variants
 from gpuwhy.knowledge.caps import BROKEN, caps
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.releases import evidence_of
-from gpuwhy.model.fact import Source
 from gpuwhy.model.plan import Cap, Choice, Line, Machine, Passed, Plan, Proposal, SystemPart, Wish
 from gpuwhy.model.version import major_minor
 from gpuwhy.plan.candidates import fitting_driver, how_it_runs, named_gpu, parsed, specifier
@@ -209,12 +208,12 @@ def _lines(chosen: list[Candidate], machine: Machine) -> list[Line]:
             continue
         driver = fitting_driver(row.cuda, machine.system)
         need = f", which needs driver {driver} or newer" if driver else ""
-        where = evidence_of(row, "cuda") if not one.backend else Source("know", "PyTorch's RELEASE.md")
+        where = evidence_of(row, "cuda") if not one.backend else variants.listed_in(row.version, machine.machine)
         out.append(Line("know", f"{row.name} {row.version} is built for CUDA {row.cuda}{need}", where))
         for card in machine.gpus:
             how = how_it_runs(row, card.capability)
             if how:
-                where = evidence_of(row, "sass") if not one.backend else where
+                where = evidence_of(row, "sass") if not one.backend else variants.SCRIPTS
                 out.append(Line("know", f"{row.name} {row.version} runs on {named_gpu(card)} by {how}", where))
         out.append(Line("know", *imports.told(framework_of(one.root), row.version)))
     return out
@@ -292,7 +291,7 @@ def _not_together(chosen: list[Candidate], catalogue: Catalogue) -> list[Passed]
     """Newer releases that work on the machine, but not beside the others."""
     out = []
     for one in chosen:
-        if one.root not in FRAMEWORKS:
+        if one.root not in FRAMEWORKS or one.root in catalogue.near:
             continue
         spec = SpecifierSet(catalogue.limits.get(one.root, ""))
         newer = [

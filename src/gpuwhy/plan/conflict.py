@@ -41,7 +41,12 @@ def conflict(wishes: Sequence[Wish], machine: Machine, found: Impossible, attemp
     core = [] if old_driver(machine) else smallest(wishes, machine, attempt)
     inner = attempt(core, machine) if core else found
     blame = inner if isinstance(inner, Impossible) else found
-    text = _text(core, machine, blame) + _series(core, machine, blame, attempt) + _apart(core, machine, attempt)
+    text = (
+        _cards(core, machine, attempt)
+        + _text(core, machine, blame)
+        + _series(core, machine, blame, attempt)
+        + _apart(core, machine, attempt)
+    )
     given_up, found_near = nearest(core, wishes, machine, attempt, "driver" if old_driver(machine) else "")
     moves: tuple[str, ...] = ()
     if found_near is not None:
@@ -80,6 +85,18 @@ def _text(core: Sequence[Wish], machine: Machine, blame: Impossible) -> str:
     return f"{names[0] if names else 'this'} cannot be installed here: {_clash(blame)}"
 
 
+def _cards(core: Sequence[Wish], machine: Machine, attempt: Attempt) -> str:
+    """That every GPU could be served, but not all together, where that is so."""
+    if len({card.capability for card in machine.gpus}) < 2 or old_driver(machine):
+        return ""
+    alone = [attempt(core, msgspec.structs.replace(machine, gpus=(card,))) for card in machine.gpus]
+    if not all(isinstance(found, Proposal) for found in alone):
+        return ""
+    cards = " and ".join(named_gpu(card) for card in machine.gpus)
+    names = " and ".join(dict.fromkeys(wish.name for wish in core if not wish.constraint))
+    return f"no release of {names} serves {cards} together, each alone is served: "
+
+
 def _all_passed(name: str, core: Sequence[Wish], blame: Impossible) -> bool:
     return (
         any(by == "asked" and package == name for by, package, _ in blame.causes)
@@ -92,6 +109,7 @@ def _sentence(groups: list[Passed], machine: Machine) -> str:
     """The reason that stops most releases; where one stops the newest alone, both are said."""
     if not groups:
         return "no release that is known for this platform meets what is asked"
+    groups = [p for p in groups if p.kind not in _ASIDE] or groups
     first = max(groups, key=lambda p: len(p.versions))
     if first.kind == "platform":
         return first.why

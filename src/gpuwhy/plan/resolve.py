@@ -73,10 +73,17 @@ class Provider(AbstractProvider[Need, "Candidate | Value", str]):
 
     def get_preference(self, identifier: str, *_: Any, **__: Any) -> tuple[int, int, str]:
         """Pins and frameworks first, then CUDA, which rule most out; the rest in its order; Python follows them all."""
-        if identifier == PYTHON:
-            return (4, 0, "")
-        rank = 0 if identifier in FRAMEWORKS or identifier in self.pinned else 1 if identifier == CUDA else 2
-        return (rank, self.order.get(identifier, len(self.order)), identifier)
+        return (self._rank(identifier), self.order.get(identifier, len(self.order)), identifier)
+
+    def _rank(self, identifier: str) -> int:
+        """How much a package rules out: what rules out most is chosen first, so that little has to be undone."""
+        if identifier in FRAMEWORKS or identifier in self.pinned:
+            return 0
+        if identifier in (CUDA, PYTHON):
+            return 1 if identifier == CUDA else 5
+        if identifier in self.order:
+            return 2 if identifier in projects() else 3
+        return 4
 
     def find_matches(
         self,
