@@ -143,6 +143,11 @@ def test_memory_is_drawn_with_what_was_refused_and_told_in_numbers_too():
     assert "the same in numbers" in text
 
 
+def test_without_samples_the_message_itself_is_drawn():
+    text = page(*small()["explain"])
+    assert "79.0 GiB of 80.0 GiB was held, 1.0 GiB was free, 2.0 GiB was asked for" in text
+
+
 def test_the_tree_tells_winners_losers_and_the_search():
     text = page(*small()["inspect"])
     for word in ("1 lost", "loses", "where the search went: 2 places", "lies where nobody looks", "/opt/libnccl.so.2"):

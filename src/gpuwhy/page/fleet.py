@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.page.element import Child, Element, el
-from gpuwhy.page.parts import command, fold, foot, head, listed, section, sign
+from gpuwhy.page.parts import command, fold, foot, head, listed, many, section, sign
 from gpuwhy.page.values import Node, short
 
 ABREAST, ROWS = 12, 200
@@ -16,7 +16,10 @@ def fleet(found: Node) -> list[Child]:
     groups = found.nodes("groups")
     count = sum(len(_names(one.values.get("nodes"))) for one in groups)
     mark = "bad" if any(one.text("status") == "broken" for one in groups) else "warn" if odd or silent else "ok"
-    title = found.text("headline") or f"{count} nodes in {len(groups)} groups, {len(odd)} odd, {len(silent)} silent"
+    title = (
+        found.text("headline")
+        or f"{many(count, 'node')} in {many(len(groups), 'group')}, {len(odd)} odd, {len(silent)} silent"
+    )
     why = dict(found.pairs("why_silent"))
     exclude = found.texts("exclude")
     body: list[Child] = [
@@ -45,7 +48,7 @@ def _group(one: Node) -> Element:
     said = " · ".join(filter(None, (one.text("describes"), one.text("headline"))))
     return el(
         "div",
-        el("h3", sign(MARKS.get(one.text("status"), "none")), f" {one.text('status')}: {len(names)} nodes"),
+        el("h3", sign(MARKS.get(one.text("status"), "none")), f" {one.text('status')}: {many(len(names), 'node')}"),
         el("p", said) if said else None,
         el("p", ", ".join(names[:200])),
         listed(causes) if causes else None,
@@ -80,7 +83,7 @@ def _odd(one: Node) -> Element:
     rows = [_difference(row) for row in one.nodes("differs")[:40]]
     causes = [[el("code", row.text("id")), ": ", row.text("title")] for row in one.nodes("causes")]
     own = [el("p", "Its own report says:"), listed(causes)] if causes else []
-    return fold(f"{one.text('node')}: {len(rows)} differences", listed(rows), *own)
+    return fold(f"{one.text('node')}: {many(len(rows), 'difference')}", listed(rows), *own)
 
 
 def _difference(row: Node) -> list[Child]:

@@ -27,6 +27,8 @@ def section_of(report: Node) -> Element | None:
     charts: list[Child] = [
         _figure(use, _asked(report, use)) for use in nodes(facts.fact("run", "gpus")) if use.number("total")
     ]
+    charts = charts or [_told(report)]
+    charts = [one for one in charts if one is not None]
     host = Node(facts.fact("run", "host"))
     charts += [_host(host)] if host else []
     holders = _holders(facts) if charts or _about_memory(report) else None
@@ -45,6 +47,37 @@ def _asked(report: Node, use: Node) -> float:
         if fields.text("wanted") and device in ("", use.text("index")):
             return size(fields.text("wanted"))
     return 0.0
+
+
+def _told(report: Node) -> Element | None:
+    """Without samples: what the message itself says of the GPU's memory when an allocation failed."""
+    for one in report.nodes("symptoms"):
+        fields = one.node("fields")
+        total, free, asked = (size(fields.text(name)) for name in ("total", "free", "wanted"))
+        if total and asked and fields.text("free"):
+            return _bar(total, max(0.0, total - free), asked)
+    return None
+
+
+def _bar(total: float, held: float, asked: float) -> Element:
+    wide, top = WIDE - 2 * RIGHT, max(total, held + asked)
+    here, limit = RIGHT + held / top * wide, RIGHT + total / top * wide
+    free = f"{gib(total - held)} was free"
+    said = f"The message says: {gib(held)} of {gib(total)} was held, {free}, {gib(asked)} was asked for."
+    drawn = el(
+        "svg",
+        el("title", said),
+        el("rect", x=RIGHT, y=8, width=max(1.0, here - RIGHT), height=22, class_="own"),
+        el("rect", x=here, y=8, width=max(4.0, asked / top * wide), height=22, class_="asked"),
+        el("path", d=f"M{limit:.1f} 2V36", class_="limit"),
+        _label(RIGHT, 50, f"held {gib(held)}"),
+        _label(WIDE - RIGHT, 50, f"asked for and refused: {gib(asked)}", "end"),
+        viewBox=f"0 0 {WIDE} 56",
+        class_="chart",
+        role="img",
+        aria_label=said,
+    )
+    return el("figure", el("figcaption", said), drawn)
 
 
 def size(text: str) -> float:

@@ -94,23 +94,29 @@ def fixes(rows: Sequence[Node]) -> list[Child]:
     """Remedies in their order, each with what it costs, its command and how to check."""
     if not rows:
         return []
-    return [el("h3", "What to do"), el("ol", *(_fix(one) for one in rows), class_="fixes")]
+    checks = list(dict.fromkeys(filter(None, (one.text("check") for one in rows))))
+    then = [el("code", check) if place else ["Then check: ", el("code", check)] for place, check in enumerate(checks)]
+    after = el("p", *(part for one in then for part in (one, " ")), class_="soft") if then else None
+    return [el("h3", "What to do"), el("ol", *(_fix(one) for one in rows), class_="fixes"), after]
 
 
 def _fix(one: Node) -> Element:
     tags = [("needs root", "root"), ("needs a reboot", "reboot"), ("can be undone", "safe")]
-    check = one.text("check")
     return el(
         "li",
         one.text("text"),
         [el("span", word, class_="tag") for word, name in tags if one.flag(name)],
         command(one.text("command")),
-        el("p", "Then check: ", el("code", check), class_="soft") if check else None,
     )
 
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def many(count: int, word: str) -> str:
+    """A number of things."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def head(mark: str, headline: str, *more: Child) -> Element:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gpuwhy.page import loads, memory, timeline
 from gpuwhy.page.element import Child, Element, el
 from gpuwhy.page.log import Line, quoted
-from gpuwhy.page.parts import cause, certainty, command, fold, foot, head, listed, section, sign
+from gpuwhy.page.parts import cause, certainty, command, fold, foot, head, listed, many, section, sign
 from gpuwhy.page.stack import drawing
 from gpuwhy.page.values import Node, short
 
@@ -114,20 +114,16 @@ def _decided(report: Node) -> list[Child]:
     parts: list[Child] = []
     if out:
         rows = [[el("code", one.text("id")), ": ", one.text("because")] for one in out]
-        parts.append(fold(f"Ruled out: {_many(len(out))}", listed(rows)))
+        parts.append(fold(f"Ruled out: {many(len(out), 'cause')}", listed(rows)))
     if still:
         rows = [[el("code", one.text("id")), ": ", one.text("missing"), _how(one)] for one in still]
-        parts.append(fold(f"Could not tell: {_many(len(still))}", listed(rows)))
+        parts.append(fold(f"Could not tell: {many(len(still), 'cause')}", listed(rows)))
     if crashed:
         rows = [[el("code", one.text("id")), ": ", one.text("error")] for one in crashed]
         parts.append(fold("gpuwhy failed to judge; please report it", listed(rows)))
     if report.texts("unseen"):
         parts.append(fold("What could not be seen", listed(report.texts("unseen"))))
     return [section("What it is not, and what is open", "decided", *parts)] if parts else []
-
-
-def _many(count: int) -> str:
-    return f"{count} {'cause' if count == 1 else 'causes'}"
 
 
 def _how(one: Node) -> list[Child]:
@@ -151,7 +147,7 @@ def _facts(report: Node) -> Element | None:
     return section(
         "Everything that was observed",
         "facts",
-        fold(f"{len(rows)} facts", el("table", heads, el("tbody", *cells), class_="wide")),
+        fold(many(len(rows), "fact"), el("table", heads, el("tbody", *cells), class_="wide")),
     )
 
 

@@ -30,6 +30,7 @@ class Layer:
         self.place = place
         self.name, self.text, self.note = row.text("name"), row.text("text"), row.text("note")
         self.mark = row.text("mark")
+        self.cause = row.text("cause") or self.note  # what marks it
         self.id = f"layer-{place}"
 
     @property
@@ -54,7 +55,8 @@ def _program(report: Node) -> dict[str, str] | None:
     if ending:
         said = ": ".join(filter(None, (ending.text("type"), ending.text("message").split("\n")[0][:300])))
         code = f"exit code {ending.text('exit_code')}" if ending.text("exit_code") else ending.text("kind")
-        return {"name": "program", "text": str(name), "mark": "bad", "note": said or code}
+        first = next((one.text("id") for one in report.nodes("causes")), "")
+        return {"name": "program", "text": str(name), "mark": "bad", "note": said or code, "cause": first}
     if report.node("facts").fact("run", "program"):
         return {"name": "program", "text": str(name), "mark": "ok", "note": ""}
     return None
@@ -99,7 +101,7 @@ def _breaks(boxes: Sequence[Layer]) -> dict[str, list[str]]:
     by_note: dict[str, Layer] = {}
     for box in boxes:
         if box.mark == "bad" and (box.level != "program" or not by_note):
-            by_note[box.note or box.name] = box
+            by_note[box.cause or box.name] = box
     present = [name for name in LEVELS if any(box.level == name for box in boxes)]
     out: dict[str, list[str]] = {}
     for note, box in by_note.items():
@@ -145,7 +147,7 @@ def _out(row: Node) -> list[Child]:
 
 
 def _speaks(cause: Node, box: Layer) -> bool:
-    if box.note and box.note == cause.text("id"):
+    if box.cause and box.cause == cause.text("id"):
         return True
     version = box.text.split(" ")[0]
     return box.mark in ("bad", "warn") and f"{box.name} {version}" in cause.text("subject").split(", ")
