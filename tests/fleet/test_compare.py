@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.fleet.compare import compare
-from gpuwhy.fleet.read import Heard, named, of_lines, silent
+from gpuwhy.fleet.read import Heard, name, of_lines, silent
 from gpuwhy.model.fleet import is_grave
 from tests.fleet.nodes import answer, changed
 
@@ -154,6 +154,8 @@ def test_who_said_nothing_is_named_with_the_launchers_word():
 def test_names_are_found_again_by_who_knows_them():
     from gpuwhy.fleet.names import alias
 
-    answers = [answer(alias("gpu7"))]
-    assert [one.name for one in named(answers, ["gpu6", "gpu7"])] == ["gpu7"]
-    assert not silent(Heard(answers=answers), ["gpu7"])
+    heard = Heard()
+    heard.add(answer(alias("gpu7")))
+    assert not silent(heard, ["gpu7"])
+    name(heard.answers, ["gpu6", "gpu7"])
+    assert [one.name for one in heard.answers] == ["gpu7"]

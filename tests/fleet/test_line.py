@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.fleet.compare import compare
+from gpuwhy.fleet.compare import compare, compare_heard
 from gpuwhy.fleet.line import BadLineError, decoded, encoded
 from gpuwhy.fleet.read import Heard, label_of, of_lines
 from gpuwhy.render.fleet import render
@@ -91,7 +91,7 @@ def test_any_values_compare_and_print(facts, name):
     heard = Heard()
     value = {"schema": "gpuwhy.node/1", "node": name, "facts": facts, "whole": ["env"]}
     of_lines([json.dumps(value).encode(), nodes.changed("b").encode(), nodes.changed("c").encode()], "x", heard)
-    render(compare(heard.answers), Paper(), ",".join, str)
+    render(compare_heard(heard), Paper(), ",".join, str)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ def test_this_machine(free_port):
     told = json.loads(out)
     assert (code, told["ok"], told["stage"], told["interface"]) == (0, True, "large", "lo"), err
     assert told["node"].startswith("node-")
+    listener.kill()
     listener.wait(20)
 
 

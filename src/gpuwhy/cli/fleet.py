@@ -16,7 +16,7 @@ from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
     from gpuwhy.app import Report, Run
-    from gpuwhy.fleet.compare import Answer, Fleet, Silent
+    from gpuwhy.fleet.compare import Fleet, Silent
     from gpuwhy.fleet.read import Heard
     from gpuwhy.run.launch import Launched
 
@@ -194,24 +194,18 @@ def _ray_child(options: argparse.Namespace) -> int:
 
 def finish(options: argparse.Namespace, heard: Heard, where: str, also: Sequence[Silent] = ()) -> int:
     """Compare what was heard, print it, and say by the exit code what came of it."""
-    from gpuwhy.fleet.compare import compare
-    from gpuwhy.fleet.read import named, silent
+    from gpuwhy.fleet.compare import compare_heard
+    from gpuwhy.fleet.read import name, silent
 
     asked = expected(options.nodes) if options.nodes else []
     quiet = [*also, *silent(heard, asked)]
     if not heard.answers and not quiet:
         why = f"; {heard.bad[0]}" if heard.bad else "; it should hold what `gpuwhy check --jsonl` prints"
         raise UsageError(f"no node's answer in {where}{why}")
-    answers = named(heard.answers, asked)
-    fleet = compare(answers, quiet, _baseline(options.baseline), options.baseline or "")
-    show(options, _with_bad(fleet, heard))
+    name(heard.answers, asked)
+    fleet = compare_heard(heard, quiet, _baseline(options.baseline), options.baseline or "")
+    show(options, fleet)
     return exit_code(fleet)
-
-
-def _with_bad(fleet: Fleet, heard: Heard) -> Fleet:
-    import msgspec
-
-    return msgspec.structs.replace(fleet, unreadable=tuple(heard.bad), unreadable_count=heard.bad_count)
 
 
 def exit_code(fleet: Fleet) -> int:
@@ -262,15 +256,13 @@ def excluded(names: Iterable[str], form: str) -> str:
 
 def _hear(path: str, heard: Heard) -> None:
     """One file; where it holds one answer and no name, the file's own name is the node's."""
-    import msgspec
-
     from gpuwhy.fleet.read import of_lines
 
     before = len(heard.answers)
     of_lines(_lines(path), path, heard)
     stem = os.path.basename(path).split(".jsonl")[0].removesuffix(".json").removesuffix(".out").removesuffix(".log")
     if len(heard.answers) == before + 1 and not heard.answers[-1].label and not _GENERIC.fullmatch(stem):
-        heard.answers[-1] = msgspec.structs.replace(heard.answers[-1], label=_clean(stem))
+        heard.answers[-1].label = _clean(stem)
 
 
 def _clean(name: str) -> str:
@@ -302,12 +294,12 @@ def expected(given: str) -> list[str]:
         raise UsageError(f"--nodes: {error}") from error
 
 
-def _baseline(path: str | None) -> list[Answer]:
+def _baseline(path: str | None) -> Heard | None:
     from gpuwhy.fleet.read import of_lines
 
     if not path:
-        return []
+        return None
     heard = of_lines(_lines(path), path)
     if not heard.answers:
         raise UsageError(f"--baseline {path}: no answer in it{'; ' + heard.bad[0] if heard.bad else ''}")
-    return heard.answers
+    return heard

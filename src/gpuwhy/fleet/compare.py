@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
 
 from gpuwhy.fleet.kinds import KINDS, kind_of
 from gpuwhy.fleet.norms import NONE, Norm, common, value_of
 from gpuwhy.fleet.pool import Node, Pool
+from gpuwhy.fleet.read import Heard
 from gpuwhy.model.fleet import (
     Answer,
     Differs,
@@ -21,10 +24,12 @@ from gpuwhy.model.fleet import (
     is_grave,
 )
 
-__all__ = ["Answer", "Fleet", "Silent", "compare", "describes"]
+__all__ = ["Answer", "Fleet", "Silent", "compare", "compare_heard", "describes"]
 
 OWN_KIND = 0.2
 """The share of nodes from which another kind of GPU is a kind of node of its own, not an oddity."""
+SURE = 0.5
+"""The confidence from which a cause of a node's own report counts."""
 FEW = 5
 """With fewer nodes than this, every difference is told."""
 _WEIGHTLESS = frozenset(kind.name for kind in KINDS if kind.weight == 0)
@@ -37,14 +42,26 @@ def compare(
     baseline_name: str = "",
 ) -> Fleet:
     """The whole comparison; with a baseline, every node is held against it instead of against the others."""
-    pool = Pool()
+    heard, against = Heard(), Heard()
     for answer in answers:
-        pool.add(answer)
-    pool.settle_clocks()
-    against = Pool()
+        heard.add(answer)
     for answer in baseline:
         against.add(answer)
-    return _fleet(pool, silent, against, baseline_name)
+    return compare_heard(heard, silent, against, baseline_name)
+
+
+def compare_heard(
+    heard: Heard, silent: Sequence[Silent] = (), baseline: Heard | None = None, baseline_name: str = ""
+) -> Fleet:
+    """The same of what was read, which is held in little memory."""
+    pools = heard.pool, baseline.pool if baseline else Pool()
+    for pool, nodes in zip(pools, (heard.answers, baseline.answers if baseline else ()), strict=True):
+        for node in nodes:
+            pool.add(node)
+    heard.pool.settle_clocks()
+    fleet = _fleet(heard.pool, silent, pools[1], baseline_name)
+    bad = {"unreadable": tuple(heard.bad), "unreadable_count": heard.bad_count}
+    return msgspec.structs.replace(fleet, versions=tuple(sorted(heard.versions)), **bad)
 
 
 def _fleet(pool: Pool, silent: Sequence[Silent], against: Pool, baseline_name: str) -> Fleet:
@@ -67,19 +84,34 @@ def _fleet(pool: Pool, silent: Sequence[Silent], against: Pool, baseline_name: s
         unseen=_unseen(pool),
         repeated={node.name: node.times for node in pool.nodes.values() if node.times > 1},
         baseline=baseline_name,
-        versions=tuple(sorted(pool.versions)),
     )
 
 
 def _found(nodes: Sequence[Node], norm: Norm) -> list[tuple[Node, tuple[Differs, ...]]]:
-    """Each node with its differences, worked out once for nodes that say the same."""
+    """Each node with its differences; those of what it shares with others are worked out once."""
+    shared: dict[object, dict[str, Differs]] = {}
     known: dict[object, tuple[Differs, ...]] = {}
     out = []
     for node in nodes:
-        key = (id(node.facts), id(node.causes), node.whole)
-        if key not in known:
-            known[key] = _differences(node, norm)
-        out.append((node, known[key]))
+        new = frozenset(one.id for one in node.causes if one.confidence >= SURE) - norm.causes
+        key = (id(node.base), node.whole, new)
+        if key not in shared:
+            shared[key] = _rows(norm.usual, node.base, node.whole, new, norm)
+        if (key, node.own) not in known:
+            known[key, node.own] = _differences(node, shared[key], new, norm)
+        out.append((node, known[key, node.own]))
+    return out
+
+
+def _rows(
+    facts: Iterable[str], values: Mapping[str, Value], whole: tuple[str, ...], new: frozenset[str], norm: Norm
+) -> dict[str, Differs]:
+    """The differences among some facts."""
+    out = {}
+    for fact in facts:
+        value = value_of(fact, values.get(fact), whole)
+        if fact in norm.usual and value is not None and not norm.same(fact, value):
+            out[fact] = _differs(fact, value, norm.usual[fact], new, norm)
     return out
 
 
@@ -98,25 +130,25 @@ def _cohorts(nodes: list[Node], one: bool) -> list[list[Node]]:
 
 def _gpu_kind(node: Node) -> str:
     """The models of its GPUs, whatever their number; "" where there is none or nobody could look."""
-    names = node.facts.get("gpu.names")
+    names = node.get("gpu.names")
     if not isinstance(names, str) or names == NONE:
         return ""
     return ", ".join(sorted({part.partition(" × ")[2] or part for part in names.split(", ")}))
 
 
-def _differences(node: Node, norm: Norm) -> tuple[Differs, ...]:
-    causes = {one.id for one in node.causes if one.confidence >= 0.5}
-    new = causes - norm.causes
-    out = [] if not new else [Differs("causes", _ids(new), _ids(norm.causes) or NONE, sorted(new)[0], 3, True)]
-    for fact, usual in norm.usual.items():
-        value = value_of(node, fact)
-        if value is not None and not norm.same(fact, value):
-            out.append(_differs(fact, value, usual, new, norm))
-    out.sort(key=lambda one: (not one.shown, -one.weight, not one.explains, _order(one.fact), one.fact))
-    return tuple(out) if any(one.weight for one in out) else ()
+def _differences(node: Node, shared: Mapping[str, Differs], new: frozenset[str], norm: Norm) -> tuple[Differs, ...]:
+    own = dict(node.own)
+    rows = [one for fact, one in shared.items() if fact not in own]
+    rows += _rows(own, own, node.whole, new, norm).values()
+    if new:
+        rows.append(Differs("causes", _ids(new), _ids(norm.causes) or NONE, sorted(new)[0], 3, True))
+    rows.sort(
+        key=lambda one: (one.fact != "causes", not one.shown, -one.weight, not one.explains, _order(one.fact), one.fact)
+    )
+    return tuple(rows) if any(one.weight for one in rows) else ()
 
 
-def _differs(fact: str, value: Value, usual: Value, new: set[str], norm: Norm) -> Differs:
+def _differs(fact: str, value: Value, usual: Value, new: frozenset[str], norm: Norm) -> Differs:
     kind = kind_of(fact)
     shown = next((cause for cause in kind.causes if cause in new), "")
     harmful = norm.harmful(fact, value)
@@ -167,10 +199,6 @@ def describes(facts: Mapping[str, Value]) -> str:
 
 def _unseen(pool: Pool) -> dict[str, int]:
     """Facts of weight that most nodes told and some could not."""
-    have: Counter[str] = Counter()
-    for facts, times in pool.vectors.values():
-        for fact in facts:
-            have[fact] += times
     total = len(pool.nodes)
     exact = {kind.name for kind in KINDS if kind.weight and not kind.name.endswith((".", "_"))}
-    return {fact: total - n for fact, n in sorted(have.items()) if fact in exact and total / 2 <= n < total}
+    return {fact: total - n for fact, n in sorted(pool.told().items()) if fact in exact and total / 2 <= n < total}

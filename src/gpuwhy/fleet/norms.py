@@ -20,12 +20,9 @@ _GOOD_NONE = ("gpu.xids", "gpu.throttle", "missing.")
 """Facts of which "none" is what one wishes for."""
 
 
-def value_of(node: Node, fact: str) -> Value:
+def value_of(fact: str, value: Value, whole: tuple[str, ...]) -> Value:
     """A node's value; "none" where it saw all facts of that family, and this is not among them."""
-    value = node.facts.get(fact)
-    if value is None and fact.split(".", 1)[0] in node.whole:
-        return NONE
-    return value
+    return NONE if value is None and fact.split(".", 1)[0] in whole else value
 
 
 class Norm(msgspec.Struct):
@@ -114,21 +111,27 @@ def common(nodes: Sequence[Node], everything: bool) -> Norm:
 
 
 def _tallies(nodes: Sequence[Node]) -> dict[str, _Tally]:
-    """Counted over distinct sets of facts, each as often as nodes have it."""
-    distinct: dict[tuple[int, tuple[str, ...]], list[int]] = {}
-    first: dict[tuple[int, tuple[str, ...]], Node] = {}
+    """Counted over the bases, each as often as nodes have it; then what each node has otherwise."""
+    bases: dict[int, tuple[dict[str, Value], list[int]]] = {}
     for node in nodes:
-        key = (id(node.facts), node.whole)
-        first.setdefault(key, node)
-        counted = distinct.setdefault(key, [0, 0])
+        counted = bases.setdefault(id(node.base), (node.base, [0, 0]))[1]
         counted[0] += 1
         counted[1] += node.status == "healthy"
     tallies: dict[str, _Tally] = defaultdict(lambda: _Tally({}, {}))
-    for key, (times, well) in distinct.items():
-        for fact, value in first[key].facts.items():
+    for base, (times, well) in bases.values():
+        for fact, value in base.items():
             _count(tallies[fact], value, times, well)
-    _count_absent(tallies, [(first[key], counted) for key, counted in distinct.items()])
-    return tallies
+    for node in nodes:
+        well = int(node.status == "healthy")
+        for fact, value in node.own:
+            if fact in node.base:
+                _count(tallies[fact], node.base[fact], -1, -well)
+            if value is not None:
+                _count(tallies[fact], value, 1, well)
+    for tally in tallies.values():
+        tally.all = {value: times for value, times in tally.all.items() if times > 0}
+    _count_absent(tallies, nodes)
+    return {fact: tally for fact, tally in tallies.items() if tally.all}
 
 
 def _count(tally: _Tally, value: Value, times: int, well: int) -> None:
@@ -136,13 +139,13 @@ def _count(tally: _Tally, value: Value, times: int, well: int) -> None:
     tally.well[value] = tally.well.get(value, 0) + well
 
 
-def _count_absent(tallies: dict[str, _Tally], distinct: list[tuple[Node, list[int]]]) -> None:
+def _count_absent(tallies: dict[str, _Tally], nodes: Sequence[Node]) -> None:
     """Who saw all of a family and has not this fact has "none" of it."""
     seen: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for node, (times, well) in distinct:
+    for node in nodes:
         for family in node.whole:
-            seen[family][0] += times
-            seen[family][1] += well
+            seen[family][0] += 1
+            seen[family][1] += node.status == "healthy"
     for fact, tally in tallies.items():
         times, well = seen[fact.split(".", 1)[0]]
         lacking = times - sum(tally.all.values())

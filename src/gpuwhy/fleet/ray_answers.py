@@ -45,7 +45,7 @@ class Cluster:
         if len(self.heard.answers) == before:
             self.nodes[label] = "what it said is no answer"
             return
-        self.heard.answers[-1] = msgspec.structs.replace(self.heard.answers[-1], label=label)
+        self.heard.answers[-1].label = label
 
     def _words(self, data: bytes) -> None:
         text = one_line(data[:400].decode("utf-8", "replace")).strip()

@@ -10,6 +10,7 @@ import msgspec
 from gpuwhy.border.plain import one_line
 from gpuwhy.fleet.line import BEGINS, MOST, BadLineError, clean_name, decoded
 from gpuwhy.fleet.names import alias
+from gpuwhy.fleet.pool import Node, Pool
 from gpuwhy.model.fleet import Answer, Silent
 
 MOST_NOISE = 2000
@@ -25,14 +26,23 @@ _COMPLAINT = re.compile(
 )
 
 
-class Heard(msgspec.Struct):
+class Heard:
     """What came from the nodes: answers, lines that are none, and words of launchers."""
 
-    answers: list[Answer] = []
-    bad: list[str] = []
-    bad_count: int = 0
-    noise: list[str] = []
-    raw: list[bytes] = []  # the answers as they came, where somebody notes when
+    def __init__(self) -> None:
+        self.pool = Pool()
+        self.answers: list[Node] = []
+        self.versions: set[str] = set()  # gpuwhy's own, of the nodes
+        self.bad: list[str] = []
+        self.bad_count = 0
+        self.noise: list[str] = []
+        self.raw: list[bytes] = []  # the answers as they came, where somebody notes when
+
+    def add(self, answer: Answer) -> Node:
+        """One answer, in little memory."""
+        self.versions.add(answer.gpuwhy)
+        self.answers.append(self.pool.made(answer))
+        return self.answers[-1]
 
     def complain(self, where: str, why: str) -> None:
         """Note a line that cannot be used."""
@@ -67,9 +77,9 @@ def take(heard: Heard, line: bytes | None, where: str, received: float = 0.0) ->
     except BadLineError as error:
         heard.complain(where, str(error))
         return
-    label = label_of(line[: begins.start()].decode("utf-8", "replace")) or answer.label
-    changed = {"label": label, **({"received": received} if received else {})}
-    heard.answers.append(msgspec.structs.replace(answer, **changed))
+    node = heard.add(answer)
+    node.label = label_of(line[: begins.start()].decode("utf-8", "replace")) or answer.label
+    node.received = received or answer.received
     if received:
         heard.raw.append(line[begins.start() :].strip())
 
@@ -83,19 +93,18 @@ def kept(heard: Heard) -> Iterator[bytes]:
 
 def of_lines(lines: Iterable[bytes | None], where: str, heard: Heard | None = None) -> Heard:
     """Everything in a file."""
-    heard = heard or Heard()
+    heard = Heard() if heard is None else heard
     for number, line in enumerate(lines, 1):
         if line is None or line.strip():
             take(heard, line, f"{where}:{number}")
     return heard
 
 
-def named(answers: Iterable[Answer], names: Iterable[str]) -> Iterator[Answer]:
-    """The answers with the names of those nodes whose aliases are known."""
-    known = {alias(name): name for name in names}
+def name(answers: Iterable[Node], names: Iterable[str]) -> None:
+    """Give those nodes their names whose aliases are known."""
+    known = {alias(one): one for one in names}
     for answer in answers:
-        name = known.get(answer.node, "")
-        yield msgspec.structs.replace(answer, label=name) if name and not answer.label else answer
+        answer.label = answer.label or known.get(answer.node, "")
 
 
 def silent(heard: Heard, expected: Iterable[str]) -> list[Silent]:
