@@ -144,9 +144,12 @@ def test_who_said_nothing_is_named_with_the_launchers_word():
         b"pdsh@head: gpu3: ssh exited with exit code 255",
         b"srun: error: gpu5: task 4: Exited with exit code 127",
     ]
+    lines.append(b"gpu6: bash: line 1: gpuwhy: command not found")
+    lines.append(b"warning: gpu9: is not one of ours")
     heard = of_lines(lines, "x", Heard())
     quiet = {one.node: one.why for one in silent(heard, ["gpu1", "gpu2", "gpu3", "gpu4"])}
-    assert set(quiet) == {"gpu2", "gpu3", "gpu4", "gpu5"}
+    assert set(quiet) == {"gpu2", "gpu3", "gpu4", "gpu5", "gpu6"}
+    assert "command not found" in quiet["gpu6"]
     assert "timed out" in quiet["gpu2"]
     assert quiet["gpu4"] == ""
 

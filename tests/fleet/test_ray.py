@@ -132,3 +132,39 @@ def test_no_cluster_is_told_in_a_sentence():
     assert done.returncode == 2
     assert "--ray 127.0.0.1:1" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_through_a_client(tmp_path):
+    """`ray://`: from a machine that is no node of the cluster."""
+    pytest.importorskip("ray")
+    tool = os.path.join(os.path.dirname(sys.executable), "ray")
+    ports = [str(20000 + os.getpid() % 20000 + n) for n in range(2)]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    start = [tool, "start", "--head", f"--port={ports[0]}", f"--ray-client-server-port={ports[1]}", "--num-cpus=1"]
+    more = ["--include-dashboard=false", "--object-store-memory=80000000", f"--temp-dir={tmp_path}"]
+    head = subprocess.Popen(
+        [*start, *more, "--block"], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+    )
+    try:
+        time.sleep(1)
+        until = time.monotonic() + 120
+        while True:
+            argv = [
+                sys.executable,
+                "-m",
+                "gpuwhy",
+                "fleet",
+                f"--ray=ray://127.0.0.1:{ports[1]}",
+                "--seconds",
+                "90",
+                "--json",
+            ]
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=150)
+            if done.returncode != 2 or time.monotonic() > until:
+                break
+            time.sleep(2)
+        assert done.returncode in (0, 1, 4), done.stderr
+        assert answered(json.loads(done.stdout)) == 1
+    finally:
+        head.terminate()
+        head.wait(60)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from gpuwhy.fleet.kinds import KINDS, kind_of
+from gpuwhy.fleet.kinds import KINDS, kind_of, title
 from gpuwhy.fleet.norms import NONE, Norm, common, value_of
 from gpuwhy.fleet.pool import Node, Pool
 from gpuwhy.fleet.read import Heard
@@ -32,6 +32,7 @@ SURE = 0.5
 """The confidence from which a cause of a node's own report counts."""
 FEW = 5
 """With fewer nodes than this, every difference is told."""
+_FRAMEWORKS = ("torch", "tensorflow", "jax")
 _WEIGHTLESS = frozenset(kind.name for kind in KINDS if kind.weight == 0)
 
 
@@ -170,20 +171,21 @@ def _ids(causes: Iterable[str]) -> str:
 
 def _groups(found: Sequence[tuple[Node, tuple[Differs, ...]]], norm: Norm) -> list[Group]:
     """Nodes with the same differences are equal in everything that counts."""
-    by_key: dict[object, list[Node]] = defaultdict(list)
+    by_key: dict[object, list[tuple[Node, tuple[Differs, ...]]]] = defaultdict(list)
     for node, differs in found:
         key = tuple((one.fact, norm.rounded(one.fact, one.value)) for one in differs if one.fact not in _WEIGHTLESS)
-        by_key[node.status, tuple(c.id for c in node.causes), key].append(node)
-    return [_group(nodes) for nodes in by_key.values()]
+        by_key[node.status, tuple(c.id for c in node.causes), key].append((node, differs))
+    return [_group([node for node, _ in some], some[0][1]) for some in by_key.values()]
 
 
-def _group(nodes: list[Node]) -> Group:
+def _group(nodes: list[Node], differs: tuple[Differs, ...]) -> Group:
     first = nodes[0]
+    otherwise = ", ".join(f"{title(one.fact)} {one.value}"[:80] for one in differs[:4] if one.fact != "causes")
     return Group(
         nodes=tuple(sorted(node.name for node in nodes)),
         status=first.status,
         headline=first.headline,
-        describes=describes(first.facts),
+        describes=f"otherwise: {otherwise}" if differs else describes(first.facts),
         causes=first.causes,
     )
 
@@ -193,7 +195,9 @@ def describes(facts: Mapping[str, Value]) -> str:
     parts = [str(facts.get("gpu.names") or "GPUs not seen").replace(NONE, "no GPU")]
     if facts.get("driver.version") not in (None, NONE):
         parts.append(f"driver {facts['driver.version']}")
-    parts += [f"{n.split('.', 1)[1]} {v}" for n, v in sorted(facts.items()) if n.startswith("framework.")][:3]
+    for name in _FRAMEWORKS:
+        value = facts.get(f"framework.{name}")
+        parts += [f"{name} {value}"] if value else []
     return ", ".join(parts)
 
 

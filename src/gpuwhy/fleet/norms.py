@@ -16,8 +16,8 @@ from gpuwhy.model.version import numbers
 
 __all__ = ["NONE", "Norm", "common", "value_of"]
 
-_GOOD_NONE = ("gpu.xids", "gpu.throttle", "missing.")
-"""Facts of which "none" is what one wishes for."""
+_GOOD_NONE = ("gpu.xids", "gpu.throttle", "missing.", "gpu.names")
+"""Facts of which "none" does no harm: it is what one wishes for, or another fact (the number of GPUs) says it."""
 
 
 def value_of(fact: str, value: Value, whole: tuple[str, ...]) -> Value:

@@ -25,6 +25,8 @@ _COMPLAINT = re.compile(
     r"(?=: | port )"
 )
 
+_SPEAKS = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]{0,252}): ")
+
 
 class Heard:
     """What came from the nodes: answers, lines that are none, and words of launchers."""
@@ -110,16 +112,27 @@ def name(answers: Iterable[Node], names: Iterable[str]) -> None:
 def silent(heard: Heard, expected: Iterable[str]) -> list[Silent]:
     """The nodes that were expected, or that a launcher complains of, and did not answer; with its last word on them."""
     answered = {one for answer in heard.answers for one in (answer.node, *_spellings(answer.name))}
-    said: dict[str, str] = {}
-    for text in heard.noise:
-        found = _COMPLAINT.match(text)
-        if found and not found["name"].isdigit():
-            said[found["name"]] = text
+    said = _complaints(heard)
     out = []
     for name in dict.fromkeys([*expected, *said]):
         if not answered.intersection((name, alias(name), *_spellings(name))):
             out.append(Silent(clean_name(name), said.get(name) or _mentions(heard.noise, name)))
     return out
+
+
+def _complaints(heard: Heard) -> dict[str, str]:
+    """Node → the last word on it: a launcher's, or its own where it is named as those that answered are."""
+    shapes = {_shape(answer.label) for answer in heard.answers if answer.label}
+    said: dict[str, str] = {}
+    for text in heard.noise:
+        found = _COMPLAINT.match(text) or _SPEAKS.match(text)
+        if found and not found["name"].isdigit() and (found.re is _COMPLAINT or _shape(found["name"]) in shapes):
+            said[found["name"]] = text
+    return said
+
+
+def _shape(name: str) -> str:
+    return re.sub(r"\d+", "#", name)
 
 
 def _spellings(name: str) -> tuple[str, str]:

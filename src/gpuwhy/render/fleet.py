@@ -17,10 +17,12 @@ _COLOUR = {"healthy": "32", "broken": "31", "degraded": "33", "unknown": "36"}
 def render(fleet: Fleet, paper: Paper, fold: Fold, title: Title, verbose: bool = False) -> str:
     """The whole comparison; `fold` writes many names in few signs, `title` names a fact."""
     lines = [*_head(fleet, paper), ""]
-    for one in fleet.odd[: None if verbose else MOST_ODD]:
-        lines += [*_odd(one, paper, title, verbose), ""]
-    if len(fleet.odd) > MOST_ODD and not verbose:
-        lines += [f"  and {len(fleet.odd) - MOST_ODD} more odd nodes (--verbose lists them)", ""]
+    alike = _alike(fleet.odd)
+    for same in alike[: None if verbose else MOST_ODD]:
+        lines += [*_odd(same, paper, fold, title, verbose), ""]
+    if len(alike) > MOST_ODD and not verbose:
+        left = sum(len(same) for same in alike[MOST_ODD:])
+        lines += [f"  and {left:,} more odd nodes (--verbose lists them)", ""]
     lines += _silent(fleet, paper, verbose)
     lines += ["groups of equal nodes", *(row for group in fleet.groups for row in _group(group, paper, fold, verbose))]
     lines += _notes(fleet, paper, title, verbose)
@@ -57,8 +59,18 @@ def headline(fleet: Fleet) -> str:
     return "; ".join(said) or f"{nodes}, all equal in what was compared"
 
 
-def _odd(one: Odd, paper: Paper, title: Title, verbose: bool) -> Iterator[str]:
-    yield paper.tint("1", f"odd    {one.node}")
+def _alike(odd: Sequence[Odd]) -> list[list[Odd]]:
+    """Odd nodes with the same differences together, in their order."""
+    out: dict[object, list[Odd]] = {}
+    for one in odd:
+        out.setdefault(one.differs, []).append(one)
+    return list(out.values())
+
+
+def _odd(same: Sequence[Odd], paper: Paper, fold: Fold, title: Title, verbose: bool) -> Iterator[str]:
+    one, names = same[0], fold([node.node for node in same])
+    count = f" ({len(same):,} nodes)" if len(same) > 1 else ""
+    yield paper.tint("1", f"odd    {names if verbose or len(names) <= 60 else names[:57] + '…'}{count}")
     rows = one.differs if verbose else one.differs[:MOST_ROWS]
     for row in rows:
         yield from paper.wrap(_sentence(row, title), "  ", "    ")
@@ -78,7 +90,7 @@ def show(value: Value) -> str:
         return "unlimited"
     if isinstance(value, float):
         return f"{value:g}"
-    return "not seen" if value is None else str(value)[:120]
+    return "not seen" if value is None else str(value)[:120] or "(empty)"
 
 
 def _silent(fleet: Fleet, paper: Paper, verbose: bool) -> Iterator[str]:
@@ -112,4 +124,7 @@ def _notes(fleet: Fleet, paper: Paper, title: Title, verbose: bool) -> Iterator[
     if len(fleet.versions) > 1:
         yield from paper.wrap(f"asked by different releases of gpuwhy: {', '.join(fleet.versions)}", "  ", "    ")
     if fleet.unreadable_count:
-        yield from paper.wrap(f"{fleet.unreadable_count} lines are no answers: {fleet.unreadable[0]}", "  ", "    ")
+        lines = (
+            "1 line is no answer" if fleet.unreadable_count == 1 else f"{fleet.unreadable_count:,} lines are no answers"
+        )
+        yield from paper.wrap(f"{lines}: {fleet.unreadable[0]}", "  ", "    ")

@@ -67,8 +67,10 @@ def headline(job: Job) -> str:
     if job.first:
         names = ", ".join(job.ranks[place].name for place in job.first[:4])
         more = f" and {len(job.first) - 4} more" if len(job.first) > 4 else ""
-        said = job.ranks[job.first[0]].text
-        return f"{names}{more} failed first" + (f": {said}" if said else "")
+        head = job.ranks[job.first[0]]
+        if head.ended not in ("failed", "killed"):
+            return f"{names}{more} {'is' if len(job.first) == 1 else 'are'} what the others waited for"
+        return f"{names}{more} failed first" + (f": {head.text}" if head.text else "")
     if not any(rank.ended in ("failed", "killed", "waited") for rank in job.ranks):
         return f"none of the {len(job.ranks)} ranks tells of a failure"
     return "which rank failed first cannot be told from these logs"
@@ -83,7 +85,8 @@ def render(job: Job, paper: Paper, why: bool = False) -> str:
     text = put(lines, paper)
     if why:
         text += "\n" + put([row for rank in job.ranks for row in _row(rank, paper)], paper)
-    return text + ("\n" + explained(job.report, paper, why) if job.report else "")
+    own = job.first and job.ranks[job.first[0]].ended == "failed"
+    return text + ("\n" + explained(job.report, paper, why) if job.report and (own or why) else "")
 
 
 def _evidence(job: Job, paper: Paper) -> Iterator[str]:
