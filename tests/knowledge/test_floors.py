@@ -16,7 +16,7 @@ from gpuwhy.model.version import at_least
 
 def test_every_row_says_something_and_whence():
     for row in FLOORS:
-        says = (row.gpu, row.systems, row.cuda, row.asks, row.adds, row.builds, row.compiler, row.note)
+        says = (row.gpu, row.systems, row.cuda, row.asks, row.adds, row.builds, row.compiler, row.note, row.variables)
         assert any(says), row.package
         assert row.source.where, row.package
         assert not row.gpu or archs.of(row.gpu), row.package

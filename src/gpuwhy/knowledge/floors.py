@@ -28,6 +28,7 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True):
     adds: tuple[str, ...] = ()  # requirements to name beside it
     builds: tuple[str, ...] = ()  # it is compiled against the installed torch: these must be there before
     compiler: str = ""  # nvcc is needed, and when
+    variables: tuple[tuple[str, str], ...] = ()  # to set before it is installed
     note: str = ""
     source: Source
 
@@ -110,9 +111,13 @@ FLOORS: tuple[Floor, ...] = (
     Floor(package="autoawq", asks={"torch": "<=2.6.0"}, gpu="7.5", adds=("transformers<=4.51.3",),
           note="autoawq has ended; llm-compressor is what it names instead",
           source=_told("AutoAWQ's README", "last tested with torch 2.6.0 and transformers 4.51.3; Turing and newer")),
+    Floor(package="llama-cpp-python", since="0.2.80", variables=(("CMAKE_ARGS", "-DGGML_CUDA=on"),),
+          source=_told("llama-cpp-python's README")),
+    Floor(package="llama-cpp-python", until="0.2.80", variables=(("CMAKE_ARGS", "-DLLAMA_CUBLAS=on"),),
+          source=_told("llama-cpp-python's README")),
     Floor(package="llama-cpp-python", compiler=_AT_INSTALL,
-          note='llama-cpp-python is built without CUDA unless asked: CMAKE_ARGS="-DGGML_CUDA=on" pip install '
-               "--no-cache-dir llama-cpp-python (older than 0.2.80: -DLLAMA_CUBLAS=on)",
+          note="llama-cpp-python is built without CUDA unless CMAKE_ARGS asks for it; a wheel in pip's cache keeps the "
+               "old build: --no-cache-dir --force-reinstall",
           source=_told("llama-cpp-python's README")),
     Floor(package="openai-whisper", asks={"torch": ""}, source=_told("openai-whisper's pyproject.toml")),
     Floor(package=r"transformers|diffusers", asks={"torch": ""}, source=_told("their extra torch")),

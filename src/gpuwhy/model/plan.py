@@ -81,6 +81,7 @@ class Choice(msgspec.Struct, frozen=True):
     build: bool = False  # has no wheel: is compiled where it is installed
     cured: bool = False  # broken as published, and works with the set's `environment`
     needs_first: tuple[str, ...] = ()  # packages that must be there before it is compiled
+    variables: tuple[tuple[str, str], ...] = ()  # to set before it is installed
     lines: tuple[Line, ...] = ()
 
 

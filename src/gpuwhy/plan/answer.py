@@ -120,6 +120,7 @@ def _choice(one: Candidate, machine: Machine, asked: bool) -> Choice:
         _is_compiled(one),
         BROKEN.find(row.name, row.version) is not None,
         needs_first=tuple(dict.fromkeys(name for floor in floors(row.name, row.version) for name in floor.builds)),
+        variables=tuple(pair for floor in floors(row.name, row.version) for pair in floor.variables),
     )
 
 

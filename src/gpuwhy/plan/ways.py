@@ -73,6 +73,7 @@ def _uv(plan: Proposal, machine: Machine) -> Way:
     lines = [
         f"uv venv --python {plan.python} .venv",
         ".venv\\Scripts\\activate" if windows else ". .venv/bin/activate",
+        *_before(plan, windows),
         f"uv pip install {_own(plan)}{quoted(requirements(plan))}{_editable(plan)}",
     ]
     lines += [f"uv pip install --no-build-isolation {name}" for name in _builds(plan)]
@@ -86,9 +87,16 @@ def _pip(plan: Proposal, machine: Machine) -> Way:
     lines = [start, ".venv\\Scripts\\activate" if windows else ". .venv/bin/activate"]
     if plan.python in ("3.6", "3.7"):
         lines.append('python -m pip install "pip>=21.3"')
+    lines += _before(plan, windows)
     lines.append(f"python -m pip install {own}{quoted(requirements(plan))}{_editable(plan)}")
     lines += [f"python -m pip install --no-build-isolation {name}" for name in _builds(plan)]
     return Way("pip", "pip", "\n".join([*lines, *_variables(plan, windows)]))
+
+
+def _before(plan: Proposal, windows: bool) -> list[str]:
+    """Variables that decide what is built, set before it is."""
+    pairs = dict.fromkeys(pair for choice in plan.choices for pair in choice.variables)
+    return [f"set {name}={value}" if windows else f'export {name}="{value}"' for name, value in pairs]
 
 
 def _variables(plan: Proposal, windows: bool) -> Iterator[str]:
