@@ -15,6 +15,7 @@ from gpuwhy.app import Run
 from gpuwhy.host.recording import RecordingHost
 from gpuwhy.model.fact import Known, Unknown
 from gpuwhy.observe.scene import Options
+from tests.binary.made_pe import I386, pe
 from tests.windows import trees
 from tests.windows.scene import CUDNN, PYTHON, World, again, tensorflow
 
@@ -42,6 +43,27 @@ def newer_cudnn(world: World) -> None:
 
 def cudnn_off_path(world: World) -> None:
     world.path.remove(f"{CUDNN}/bin")
+
+
+def written(form: str) -> Callable[[World], None]:
+    """The entry of cuDNN on PATH written in another way."""
+
+    def change(world: World) -> None:
+        place = world.path.index(f"{CUDNN}/bin")
+        world.path[place] = form.format(f"{CUDNN}/bin")
+
+    return change
+
+
+def cudnn_32_bit(world: World) -> None:
+    world.remove(f"{CUDNN}/bin/cudnn64_7.dll")
+    world.disk.put(f"{CUDNN}/bin/cudnn64_7.dll", pe(machine=I386))
+
+
+def cudnn_in_downloads(world: World) -> None:
+    cudnn_off_path(world)
+    world.remove(f"{CUDNN}/bin/cudnn64_7.dll")
+    world.disk.put("C:/cudnn-10.1/cuda/bin/cudnn64_7.dll", pe())
 
 
 def no_cudnn(world: World) -> None:
@@ -161,6 +183,16 @@ CASES: dict[str, Case] = {
     "c cuDNN not on PATH": Case(
         cudnn_off_path, ("env.path",), "C:/tools/cuda/bin holds it", "cudnn64_7.dll 7.6.5",
         r'set "PATH=C:\tools\cuda\bin;%PATH%"',
+    ),
+    "c blank after it": Case(written("{} "), ("env.path",), evidence="has a blank after it", fix="set \"PATH="),
+    "c blank before it": Case(written(" {}"), ("env.path",), evidence="has a blank before it", fix="set \"PATH="),
+    "c quotes": Case(written('"{}"'), ("env.path",), evidence="has quotes in it", fix="mend that entry"),
+    "c not replaced": Case(written("%CUDNN%/bin"), ("env.path",), evidence="%CUDNN% literally", fix="set \"PATH="),
+    "c left where it was unpacked": Case(
+        cudnn_in_downloads, ("env.path",), "C:/cudnn-10.1/cuda/bin holds it", fix="set \"PATH="
+    ),
+    "c 32 bit": Case(
+        cudnn_32_bit, ("install.corrupted",), "32 bit", fix="cudnn-10.1-windows10-x64-v7.6.5.32.zip",
     ),
     "c2 no cuDNN": Case(
         no_cudnn, ("cudnn.missing",), "cudnn64_7.dll; it is nowhere on this machine", "9 folders searched",
