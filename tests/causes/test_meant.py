@@ -16,7 +16,9 @@ from gpuwhy.logs import explain_text
 from gpuwhy.model.fact import Absent, Known, Source
 from gpuwhy.model.facts import Facts, Run
 from gpuwhy.model.report import Report
+from gpuwhy.model.signature import Signature
 from gpuwhy.plan.machine import gpu
+from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.text import unprefixed
 
 ROWS = [(cause, row) for cause, room in rooms().items() for row in room.remedies]
@@ -150,10 +152,15 @@ def test_no_command_stands_twice():
             assert len(commands) == len(set(commands)), cause.id
 
 
+def _fields(signature: Signature) -> set[str]:
+    return {name.rstrip("0123456789") for name in re.compile(signature.pattern).groupindex}
+
+
 @pytest.mark.parametrize("cause, row", ROWS, ids=lambda one: one.fix.text[:40] if isinstance(one, Meant) else one)
 def test_rows_are_filled_from_what_they_match(cause, row):
     wanted = set(re.findall(r"\{([a-z]+)\}", f"{row.fix.text} {row.fix.command}"))
-    assert wanted <= {"cu", *re.compile(row.line).groupindex}
+    carried = [_fields(one) for one in signatures() if row.said and one.id.startswith(row.said)]
+    assert wanted <= {"cu", *re.compile(row.line).groupindex, *(set.intersection(*carried) if carried else ())}
     assert row.said or not row.line, "a line alone would match every message"
     assert set(row.by) <= {*TITLES, "bitsandbytes", "vllm", "slurm"}
 

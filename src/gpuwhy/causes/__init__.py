@@ -40,6 +40,7 @@ IDS = (
     "framework.extension_abi",
     "framework.gpu_unsupported",
     "framework.platform_dropped",
+    "install.cache",
     "install.conflict",
     "install.corrupted",
     "install.inconsistent",

@@ -125,8 +125,8 @@ def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
     return kept if told or ending.kind == "exit" else (*kept, _itself(ending, len(kept)))
 
 
-FRAMES = ("shadow",)
-"""Speakers whose messages are the frames themselves: which file was imported."""
+FRAMES = ("shadow", "waits")
+"""Speakers whose messages are the frames themselves: which file was imported, what was waited for."""
 _KNOWN = ("python.protobuf", "python.numpy_abi", "python.numba_numpy", "python.glibc", "python.avx", "python.openmp")
 """Python's own words for a reason that is known: they say more than that the program raised something."""
 

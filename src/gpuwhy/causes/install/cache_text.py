@@ -1,0 +1,43 @@
+"""install.cache in texts: its messages and their weights, and what to do about them."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.text.conditions import alone
+from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import error, vague
+
+TEXT = Text(
+    "install.cache",
+    signatures=(
+        error("cache.extension", r"(?P<folder>[^\s:'\"]{0,200}torch_extensions/[^\s:'\"]{1,200})/[^\s:/'\"]{1,80}\.so: undefined symbol: (?P<symbol>\w{1,200})",
+              "torch_extensions/", covers=("loader.", "python.")),
+        error("cache.kernel", r"(?P<folder>[^\s:'\"]{0,200}(?:torchinductor_[^\s:/'\"]{1,60}|\.triton/cache))/[^\s:'\"]{1,200}\.so: undefined symbol: (?P<symbol>\w{1,200})",
+              "torchinductor_", ".triton/cache", covers=("loader.", "python.", "triton.")),
+        error("waits.build", r"torch/utils/file_baton\.py\"?, line \d+,? in wait\b", "file_baton.py"),
+        vague("cache.lock", r"lock file exists in build directory: '(?P<lock>[^'\n]{1,300})'", "lock file exists in build directory"),
+        error("cache.bytecode", r"bad magic number in '(?P<name>[\w.]{1,120})'", "bad magic number in '", covers=("python.", "ending.")),
+        error("cache.cmake", r"the current cmakecache\.txt directory (?P<build>[^\n]{1,300}?)/cmakecache\.txt is different than the directory (?P<was>[^\n]{1,300}?) where",
+              "the current cmakecache.txt directory", covers=("build.",)),
+    ),
+    clues=(
+        ("cache.extension", 5.0, "{folder} was built for another PyTorch: {symbol} is not in this one"),
+        ("cache.kernel", 3.6, "{folder} holds what another Triton or driver built: it asks for {symbol}"),
+        ("waits.build", 4.4, "PyTorch waits for the lock of a build, which one that was killed leaves behind"),
+        ("cache.lock", 2.6, "{lock} is there, as when a build was killed", alone),
+        ("cache.bytecode", 4.6, "the compiled file of {name} is of another Python, and no source stands beside it"),
+        ("cache.cmake", 5.0, "{build} was configured as {was}"),
+    ),
+    remedies=(
+        meant("Build the extension anew beside the old one", "export TORCH_EXTENSIONS_DIR=/tmp/torch_extensions_new", said="cache.extension", safe=True),
+        meant("Where that helps, delete the old build", "rm -rf {folder}", said="cache.extension"),
+        meant("Compile the kernels anew, beside the old ones", "export TRITON_CACHE_DIR=/tmp/triton_new TORCHINDUCTOR_CACHE_DIR=/tmp/inductor_new", said="cache.kernel", safe=True),
+        meant("Where that helps, delete the old ones", "rm -rf {folder}", said="cache.kernel"),
+        meant("Where no other process builds at the moment, delete the lock", "rm {lock}", said="cache.lock"),
+        meant("See which locks there are; where no process builds at the moment, delete them", "find ~/.cache/torch_extensions -name lock", said="waits.build", safe=True),
+        meant("Find the compiled files whose source is gone, and delete them", "find . -name '*.pyc' -not -path '*/__pycache__/*'", said="cache.bytecode", safe=True),
+        meant("Where a program comes without its source, start it by the Python that it was compiled with", said="cache.bytecode"),
+        meant("Delete the build folder and configure again", "rm -rf {build}", said="cache.cmake"),
+        meant("Delete the cache that the message names, and run the program again; it is filled anew"),
+    ),
+)  # fmt: skip
