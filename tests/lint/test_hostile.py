@@ -12,7 +12,8 @@ from tests.lint.support import check
 
 NAMES = (
     "requirements.txt", "pyproject.toml", "uv.lock", "Pipfile.lock", "conda-lock.yml", "environment.yml", "Dockerfile",
-    "compose.yml", "devcontainer.json", "pod.yaml",
+    "compose.yml", "devcontainer.json", "pod.yaml", "install.sh", "setup.ps1", "setup.py", "setup.cfg", "a.ipynb", "cog.yaml",
+    ".github/workflows/ci.yml",
 )  # fmt: skip
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{chr(98 + n)}: &{chr(98 + n)} [{','.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(20)
@@ -42,6 +43,11 @@ HOSTILE = {
     "surrogates": "torch==2.5.1 \udcff\n",
     "separators": "a\u2028b\u0085c\x0bd\x0c\n",
     "comments": "/*" * 50_000,
+    "ifs": "if a; then\n" * 20_000,
+    "bodies": "f() {\n" * 20_000,
+    "python depth": "import modal\nx = " + "(" * 5_000 + ")" * 5_000,
+    "python chain": "import modal\nmodal.Image" + ".debian_slim()" * 5_000,
+    "notebook": '{"cells": [{"cell_type": "code", "source": ["' + "!pip install x; " * 20_000 + '"]}]}',
     "empty": "",
     "spaces": " " * 100_000,
 }

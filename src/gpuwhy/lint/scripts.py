@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 
 from gpuwhy.lint import installs, shell
@@ -50,8 +51,8 @@ def _plain(path: str, text: str) -> str:
 def _constants(text: str) -> dict[str, str]:
     """Variables that are set once, to a plain value."""
     found = _ONCE.findall(text)
-    names = [name for name, _ in found]
-    return {name: value for name, value in found if names.count(name) == 1}
+    counts = Counter(name for name, _ in found)
+    return {name: value for name, value in found if counts[name] == 1}
 
 
 def fill(sheet: Sheet, text: str, line: int, variables: Mapping[str, str]) -> None:

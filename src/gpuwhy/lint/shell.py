@@ -31,7 +31,7 @@ def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command
         seen += text.count("\n", position, token.start())
         position = token.start()
         if token.lastgroup == "word":
-            found = _split(token[0], known) or [expand(_unquoted(token[0]), known)]
+            found = (_split(token[0], known) if token[0][0] == "$" else []) or [expand(_unquoted(token[0]), known)]
             words += found
             lines += [seen] * len(found)
         elif token.lastgroup == "join":
