@@ -10,7 +10,7 @@ from gpuwhy.page.parts import fold, listed, section
 from gpuwhy.page.values import Node, nodes
 
 GIB = 1 << 30
-WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM = 760, 240, 76, 24, 30, 30
+WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM = 760, 230, 110, 24, 20, 30
 POINTS = 400
 _SIZE = re.compile(r"([\d.]+) ?([KMGT]?)", re.IGNORECASE)
 _UNIT = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -114,6 +114,7 @@ def _figure(use: Node, asked: float) -> Element:
     return el(
         "figure",
         el("figcaption", said),
+        _legend(asked) if curve else None,
         _chart(use, curve, asked) if curve else None,
         fold("the same in numbers", el("table", heads, el("tbody", *rows))) if rows else None,
     )
@@ -142,23 +143,28 @@ def _chart(use: Node, curve: list[Node], asked: float) -> Element:
         _label(LEFT - 6, base + 4, "0", "end"),
         _label(LEFT, base + 18, "0 s"),
         _label(LEFT + wide, base + 18, f"{end:.1f} s", "end"),
-        el("rect", x=LEFT, y=6, width=12, height=12, class_="own"),
-        _label(LEFT + 17, 16, "this program"),
-        el("rect", x=LEFT + 120, y=6, width=12, height=12, class_="others"),
-        _label(LEFT + 137, 16, "other processes"),
     ]
     if asked:
         held = curve[-1].number("own") + curve[-1].number("others")
         low, tall = base - min(1.0, held / top) * high, max(4.0, asked / top * high)
         parts += [
             el("rect", x=LEFT + wide - 46.0, y=low - tall, width=46.0, height=tall, class_="asked"),
-            el("rect", x=LEFT + 260, y=7, width=11, height=11, class_="asked"),
-            _label(LEFT + 277, 16, f"asked for and refused: {gib(asked)}"),
         ]
     name = f"GPU {use.text('index')}: memory over {end:.1f} seconds"
     return el(
         "svg", el("title", name), *parts, viewBox=f"0 0 {WIDE} {HIGH}", class_="chart", role="img", aria_label=name
     )
+
+
+def _legend(asked: float) -> Element:
+    rows = [("own", "this program"), ("others", "other processes")]
+    rows += [("asked", f"asked for and refused: {gib(asked)}")] if asked else []
+    return el("p", *(el("span", _swatch(name), f" {text} ", class_="key") for name, text in rows))
+
+
+def _swatch(name: str) -> Element:
+    inside = el("rect", x=1, y=1, width=12, height=12, class_=name)
+    return el("svg", inside, viewBox="0 0 14 14", class_="chart swatch", aria_hidden="true")
 
 
 def _label(x: float, y: float, text: str, anchor: str = "start") -> Element:

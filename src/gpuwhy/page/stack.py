@@ -51,7 +51,7 @@ def layers(report: Node) -> list[Layer]:
 
 def _program(report: Node) -> dict[str, str] | None:
     ending = report.node("ending")
-    name = report.node("facts").fact("run", "program") or "program"
+    name = report.node("facts").fact("run", "program") or ""
     if ending:
         said = ": ".join(filter(None, (ending.text("type"), ending.text("message").split("\n")[0][:300])))
         code = f"exit code {ending.text('exit_code')}" if ending.text("exit_code") else ending.text("kind")
@@ -100,8 +100,12 @@ def _breaks(boxes: Sequence[Layer]) -> dict[str, list[str]]:
     """By the level above it: what breaks at a joint. A cause that marks several layers breaks under the highest."""
     by_note: dict[str, Layer] = {}
     for box in boxes:
-        if box.mark == "bad" and (box.level != "program" or not by_note):
+        if box.mark == "bad" and box.level != "program":
             by_note[box.cause or box.name] = box
+    for box in boxes:
+        if box.mark == "bad" and box.level == "program" and not by_note:
+            same = [one for one in boxes if one.cause == box.cause and one.mark == "warn"]
+            by_note[box.cause or box.name] = (same or [box])[-1]
     present = [name for name in LEVELS if any(box.level == name for box in boxes)]
     out: dict[str, list[str]] = {}
     for note, box in by_note.items():

@@ -108,7 +108,14 @@ def _trial(place: int, start: float, length: float, one: Node) -> Child:
     text = f"{OUTCOMES[outcome][1]}: {one.text('change')}"[:70]
     return [
         el("rect", x=x, y=y, width=width, height=14, class_=f"bar-{outcome}"),
-        el("text", text, x=x + width + 5 if after else x - 5, y=y + 12, text_anchor="start" if after else "end"),
+        el(
+            "text",
+            text,
+            class_="label",
+            x=x + width + 5 if after else x - 5,
+            y=y + 12,
+            text_anchor="start" if after else "end",
+        ),
     ]
 
 
@@ -129,6 +136,6 @@ def _row(one: Node) -> Element:
         "tr",
         el("td", sign(mark), " ", word),
         el("td", one.text("change"), note, told),
-        el("td", f"{one.number('n'):g}"),
+        el("td", f"{one.number('n'):g} ×"),
         el("td", seconds(one.number("seconds"))),
     )
