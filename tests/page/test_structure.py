@@ -154,6 +154,18 @@ def test_the_tree_tells_winners_losers_and_the_search():
         assert word in text
 
 
+def test_a_report_tells_the_copies_that_lose_too():
+    values = {"schema": "gpuwhy.report/1", "facts": {"loads": {
+        "trees": {"state": "known", "value": [{"framework": "torch", "libraries": [
+            {"name": "libcudnn.so.9", "path": "/v/libcudnn.so.9", "via": "RPATH", "needed_by": "/v/t.so"}]}]},
+        "needs": {"state": "known", "value": [{"framework": "torch", "name": "libcudnn.so.9",
+                                               "elsewhere": ["/usr/lib/libcudnn.so.9"], "found": {"state": "known"}}]},
+    }}}  # fmt: skip
+    text = page(values)
+    assert "1 lost" in text
+    assert "/usr/lib/libcudnn.so.9" in text
+
+
 def test_lines_that_were_left_out_keep_the_numbers():
     from gpuwhy.page.page import lines_of
 

@@ -23,7 +23,8 @@ def of_report(report: Node) -> Element | None:
     for tree in trees:
         name = tree.text("framework")
         missing = [*tree.nodes("missing"), *(_absent(need) for need in needs if _lacks(need, name))]
-        parts.append(_tree(name, tree.nodes("libraries"), _once(missing), tree.nodes("unmet")))
+        libraries = [_with_lost(one, needs, name) for one in tree.nodes("libraries")]
+        parts.append(_tree(name, libraries, _once(missing), tree.nodes("unmet")))
     parts = [one for one in parts if one is not None]
     return section("What the loader picks", "loads", *parts) if parts else None
 
@@ -43,6 +44,14 @@ def of_inspection(found: Node) -> list[Child]:
         )
         for one in trees
     ]
+
+
+def _with_lost(one: Node, needs: Sequence[Node], framework: str) -> Node:
+    """A library of a report's tree with the copies of it that are not taken."""
+    mine = [need for need in needs if need.text("framework") == framework and need.text("name") == one.text("name")]
+    lost = [{"path": path, "via": "not where the search goes"} for need in mine[:1] for path in need.texts("elsewhere")]
+    lost += [{"path": path, "via": "of another version"} for need in mine[:1] for path in need.texts("other_versions")]
+    return Node({**one.values, "lost": lost}) if lost else one
 
 
 def _lacks(need: Node, framework: str) -> bool:
