@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from functools import cache
 from math import inf
@@ -25,11 +25,15 @@ from gpuwhy.symptoms.link import aside, judged
 from gpuwhy.symptoms.raised import with_raised
 from gpuwhy.symptoms.scan import Hits, Scanner
 from gpuwhy.symptoms.text import Block, Cutter, denies, reminds, respelled, unprefixed, warns
+from gpuwhy.symptoms.thin import Thin
 from gpuwhy.symptoms.told import told_by
 
 LATE = "the time to read it ended before the text did"
+SAMPLED = "a large log in which every line is another message: its beginning and end were read whole, the rest in part"
 HEAD, TAIL = 300, 200
 """How many different symptoms of the beginning and of the end are kept."""
+ALIKE = 16
+"""Of so many of a kind at the end none gives way to another kind."""
 CIRCUMSTANCES = ("title.regression", "title.batch_one", "title.newer_gpu", "title.sleep")
 """Titles that say when something fails, not what: a failure told in general words beside them counts."""
 QUOTE, BEFORE = 400, 80
@@ -78,6 +82,7 @@ class _Kept:
         self.head: OrderedDict[object, Symptom] = OrderedDict()
         self.tail: OrderedDict[object, Symptom] = OrderedDict()
         self.left_out = 0
+        self._alike: Counter[str] = Counter()
 
     def add(self, key: object, one: Symptom) -> None:
         for part in (self.head, self.tail):
@@ -91,9 +96,22 @@ class _Kept:
             self.head[key] = one
             return
         self.tail[key] = one
+        self._alike[one.signature] += 1
         if len(self.tail) > TAIL:
-            self.tail.popitem(last=False)
-            self.left_out += 1
+            self._drop()
+
+    def _drop(self) -> None:
+        """Leave out the first of those of which there are many, so that one of its kind stays."""
+        crowd = (key for key, one in self.tail.items() if self._alike[one.signature] > ALIKE)
+        gone = self.tail.pop(next(crowd, next(iter(self.tail))))
+        self._alike[gone.signature] -= 1
+        self.left_out += 1
+
+    def again(self, key: object, times: int, last: int) -> None:
+        """Something known, said again in lines that were not read one by one."""
+        for part in (self.head, self.tail):
+            if key in part:
+                part[key] = msgspec.structs.replace(part[key], times=part[key].times + times, last=last)
 
     def all(self) -> Iterator[Symptom]:
         for number, one in enumerate((*self.head.values(), *self.tail.values())):
@@ -112,7 +130,8 @@ class LogReader:
         signal: str = "",
         seen: Symptom | None = None,
     ) -> None:
-        self._cutter, self._kept, self._find = Cutter(), _Kept(), scanner(fast)
+        self._cutter, self._kept = Cutter(), _Kept()
+        self._thin = Thin(scanner(fast), self._kept.again)
         self._until, self._late = until, False
         self._first = self._last = self._typed = b""
         self._exit_code, self._signal, self._seen = exit_code, signal, seen
@@ -127,10 +146,15 @@ class LogReader:
         room = EDGE - len(self._first)
         self._first += block.data[:room]
         self._last = (self._last + block.data[max(room, len(block.data) - END) :])[-END:]
-        for hit in () if self._late else self._find.hits(block.data, block.first):
-            for one in _symptoms(hit, self._until):
-                self._kept.add((one.signature, tuple(one.fields.items())), one)
-            if thread_time() > self._until:
+        self._read(() if self._late else self._thin.hits(block))
+
+    def _read(self, hits: Iterable[Hits]) -> None:
+        for hit in hits:
+            said = [((one.signature, tuple(one.fields.items())), one) for one in _symptoms(hit, self._until)]
+            for key, one in said:
+                self._kept.add(key, one)
+            self._thin.learned(hit, [key for key, _ in said])
+            if self._until < inf and thread_time() > self._until:
                 self._late = True
                 return
 
@@ -142,13 +166,18 @@ class LogReader:
     def _as_spelt(self) -> Reading:
         for block in self._cutter.flush():
             self._take(block)
+        self._read(() if self._late else self._thin.rest())
         if self._seen is not None:
             last = msgspec.structs.replace(self._seen, line=self._cutter.lines + 1)
             self._kept.add((last.signature, tuple(last.fields.items())), last)
         ending, outlived = self._endings()
         said = with_raised(tuple(self._kept.all()), (ending, *outlived))
         found = aside(attached(said, ending, outlived), ending)
-        notes = (*self._cutter.decoder.notes, *((LATE,) if self._late else ()))
+        notes = (
+            *self._cutter.decoder.notes,
+            *((LATE,) if self._late else ()),
+            *((SAMPLED,) if self._thin.sampled else ()),
+        )
         excerpt = (self._first + self._last[-EDGE:]).decode("utf-8", "replace")
         kind = genre(excerpt)
         notes = (*notes, kind) if kind else notes
@@ -248,7 +277,7 @@ def _matches(hit: Hits, raw: str, until: float) -> Iterator[_Match]:
     """The signatures of a line, in the order of the catalogue, as far as one gets in time."""
     line = unprefixed(raw)
     for number in sorted({number for anchor in hit.anchors for number in _index()[1][anchor]}):
-        if thread_time() > until:
+        if until < inf and thread_time() > until:
             return
         one, pattern = signatures()[number], _compiled(number)
         match = found_in(pattern, line)

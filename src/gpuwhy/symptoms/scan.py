@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache, cached_property
 from typing import Any
 
@@ -31,13 +31,13 @@ class Scanner:
 
     def __init__(self, anchors: tuple[str, ...], weak: frozenset[str] = frozenset(), *, fast: bool = True) -> None:
         self.anchors = tuple(a.encode() for a in anchors)
-        self._weak = frozenset(n for n, a in enumerate(anchors) if a in weak)
+        self.weak = frozenset(n for n, a in enumerate(anchors) if a in weak)
         self._allowed = fast
 
     @property
     def _engine(self) -> Any:
         """Compiled when the first large block comes."""
-        return _hyperscan(self.anchors, self._weak) if self._allowed else None
+        return _hyperscan(self.anchors, self.weak) if self._allowed else None
 
     @cached_property
     def _sieve(self) -> Sieve:
@@ -48,23 +48,23 @@ class Scanner:
         """Which engine does the work."""
         return "hyperscan" if self._engine is not None else "python"
 
-    def hits(self, block: bytes, first: int) -> Iterator[Hits]:
-        """The lines with anchors, in order; of a long line the windows with anchors."""
+    def hits(self, block: bytes, first: int, common: Set[int] = frozenset()) -> Iterator[Hits]:
+        """The lines with anchors, in order; of a long line the windows with anchors. Of `common` the first alone."""
         line, counted = first, 0
-        for start, text, anchors in _lines(block, sorted(self._found(block))):
+        for start, text, anchors in _lines(block, sorted(self._found(block, common))):
             line += block.count(b"\n", counted, start)
             counted = start
             yield Hits(line, text, anchors)
 
-    def _found(self, block: bytes) -> Iterable[tuple[int, int]]:
+    def _found(self, block: bytes, common: Set[int]) -> Iterable[tuple[int, int]]:
         """The places of anchors, and which."""
         if len(block) <= LONG:
-            return self._places(block, range(len(self.anchors)), frozenset())
+            return self._places(block, range(len(self.anchors)), common)
         if self._engine is not None:
-            return self._fast(block)
-        return self._places(block, self._sieve.may_hold(block), self._weak)
+            return self._fast(block, common)
+        return self._places(block, self._sieve.may_hold(block, common), self.weak | common)
 
-    def _places(self, block: bytes, numbers: Sequence[int], once: frozenset[int]) -> Iterator[tuple[int, int]]:
+    def _places(self, block: bytes, numbers: Sequence[int], once: Set[int]) -> Iterator[tuple[int, int]]:
         low = block.lower() if numbers else b""
         for number in numbers:
             anchor = self.anchors[number]
@@ -73,14 +73,17 @@ class Scanner:
                 yield at, number
                 at = low.find(anchor, at + 1) if number not in once else -1
 
-    def _fast(self, block: bytes) -> list[tuple[int, int]]:
+    def _fast(self, block: bytes, common: Set[int]) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
-        lengths = [len(a) for a in self.anchors]
+        lengths, seen = [len(a) for a in self.anchors], set[int]()
 
-        def seen(number: int, start: int, end: int, flags: int, context: Any) -> None:
-            found.append((end - lengths[number], number))
+        def met(number: int, start: int, end: int, flags: int, context: Any) -> None:
+            if number not in seen:
+                found.append((end - lengths[number], number))
+            if number in common:
+                seen.add(number)
 
-        self._engine.scan(block, match_event_handler=seen)
+        self._engine.scan(block, match_event_handler=met)
         return found
 
 

@@ -7,7 +7,7 @@ not looked at again. Of the others the words are taken, each once: a literal is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 REMEMBERED = 1 << 23
 """How many bytes of lines without literals are kept."""
@@ -45,16 +45,16 @@ class Sieve:
         self._dull: set[bytes] = set()
         self._size = 0
 
-    def may_hold(self, block: bytes) -> list[int]:
-        """The numbers of the literals that the block holds if digits count for nothing."""
+    def may_hold(self, block: bytes, common: Set[int] = frozenset()) -> list[int]:
+        """The numbers of the literals that the block holds if digits count for nothing; of `common` those it may."""
         lines = set(block.translate(_FOLD).split(b"\n")) - self._dull
         if not lines:
             return []
         text = b"\n".join(lines)
         candidates = self._candidates(text)
-        there = {folded for folded in {one.folded for one in candidates} if folded in text}
-        found = [one for one in candidates if one.folded in there]
-        if len(text) * 2 < len(block):
+        there = {f for f in {one.folded for one in candidates if one.number not in common} if f in text}
+        found = [one for one in candidates if one.number in common or one.folded in there]
+        if len(text) * 2 < len(block) and not common:
             self._remember(lines, there)
         return [one.number for one in found]
 

@@ -1,0 +1,143 @@
+"""Thin: which lines of a large log full of known words are read, so that it is read as fast as another.
+
+The beginning and the end are read whole. Between them a literal that many lines have held already no longer makes every
+line worth reading: one line of each block does, and of those first the ones whose form (digits made equal) is new. A
+literal that is rare is read wherever it stands; where tens of megabytes of lines all differ, in a part of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from gpuwhy.symptoms.scan import Hits, Scanner
+from gpuwhy.symptoms.text import Block
+
+WHOLE = 1 << 18
+"""How many bytes of the beginning are read whole."""
+END = 1 << 17
+"""How many bytes of the end are."""
+OFTEN, SELDOM = 64, 8
+"""How many lines with a literal are read before it counts as common, while few lines were read and after many."""
+MANY = 3000
+SPARE = 48
+"""How many lines with nothing but common literals are read in a block."""
+PATIENCE, PART = 1 << 24, 8
+"""How many bytes of new forms are searched for rare literals, and which part of those that come after them."""
+REMEMBERED = 1 << 23
+"""How many bytes of forms are kept."""
+LONGEST = 1 << 12
+
+_SAME = bytes.maketrans(b"123456789", b"000000000")
+Again = Callable[[object, int, int], None]
+"""A key said again: how often, and in which line last."""
+
+
+class Thin:
+    """Hands out the lines to read, and learns from what they said."""
+
+    def __init__(self, scanner: Scanner, again: Again) -> None:
+        self._scanner, self._again = scanner, again
+        self._read = [0] * len(scanner.anchors)
+        self._common: set[int] = set()
+        self._bytes = self._lines = self._size = self._turn = self._strange = 0
+        self._forms: dict[bytes, tuple[object, ...]] = {}
+        self._held = Block(b"", 0)
+        self.sampled = False
+
+    def hits(self, block: Block) -> Iterator[Hits]:
+        """The lines of a block to read; the last of them may be held back until more comes."""
+        whole = max(0, WHOLE - self._bytes)
+        self._bytes += len(block.data)
+        first, rest = _cut(block, whole)
+        yield from self._whole(first)
+        if not self._common:
+            yield from self._whole(rest)
+        elif rest.data:
+            yield from self._middle(rest)
+
+    def rest(self) -> Iterator[Hits]:
+        """What was held back: the end, whole."""
+        held, self._held = self._held, Block(b"", 0)
+        yield from self._whole(held)
+
+    def learned(self, hit: Hits, keys: Sequence[tuple[str, tuple[tuple[str, str], ...]]]) -> None:
+        """What a line said: once all its literals are common, lines that differ in digits alone say the same."""
+        self._lines += 1
+        for number in hit.anchors:
+            self._read[number] += 1
+            if self._read[number] >= (OFTEN if self._lines < MANY else SELDOM):
+                self._common.add(number)
+        if hit.anchors <= self._common and len(hit.text) <= LONGEST:
+            self._remember(hit.text.translate(_SAME), tuple(key for key in keys if not _numbered(key, hit.text)))
+
+    def _remember(self, form: bytes, keys: tuple[object, ...]) -> None:
+        if self._size > REMEMBERED:
+            self._forms.clear()
+            self._size = 0
+        self._size += len(form)
+        self._forms[form] = keys
+
+    def _whole(self, block: Block) -> Iterator[Hits]:
+        return self._scanner.hits(block.data, block.first) if block.data else iter(())
+
+    def _middle(self, block: Block) -> Iterator[Hits]:
+        """Read what is surely not the end; hold the rest."""
+        held = Block(self._held.data + block.data, self._held.first if self._held.data else block.first)
+        body, self._held = _cut(held, len(held.data) - END) if len(held.data) > 2 * END else (Block(b"", 0), held)
+        lines = body.data.split(b"\n")
+        new = self._searched(self._unknown(lines, body.first), lines)
+        hits = list(self._scanner.hits(b"\n".join([lines[at] for at in new]), 0, self._common)) if new else []
+        for hit in self._chosen(hits):
+            hit.line = body.first + new[hit.line]
+            yield hit
+
+    def _searched(self, new: list[int], lines: list[bytes]) -> list[int]:
+        """The places that are searched: all, until the log has shown that it goes on being new."""
+        self._strange += sum(len(lines[at]) for at in new)
+        if self._strange < PATIENCE or len(new) < len(lines) // PART:
+            return new
+        self.sampled = True
+        size = len(new) // PART + 1
+        start = self._turn % PART * size
+        return new[start : start + size]
+
+    def _unknown(self, lines: list[bytes], first: int) -> list[int]:
+        """The places of lines of forms that are not known; the others are counted."""
+        known = [self._forms.get(form) for form in b"\n".join(lines).translate(_SAME).split(b"\n")]
+        said: dict[tuple[object, ...], list[int]] = {}
+        for at, keys in enumerate(known):
+            if keys:
+                said.setdefault(keys, []).append(at)
+        for keys, places in said.items():
+            for key in keys:
+                self._again(key, len(places), first + places[-1])
+        return [at for at, keys in enumerate(known) if keys is None]
+
+    def _chosen(self, hits: list[Hits]) -> Iterator[Hits]:
+        """All lines with a rare literal, some of the others, with everything they hold."""
+        dull = self._common | self._scanner.weak
+        spare = sum(hit.anchors <= dull for hit in hits)
+        step, self._turn, count = spare // SPARE + 1, self._turn + 1, 0
+        for hit in hits:
+            if hit.anchors <= dull:
+                count += 1
+                if (count + self._turn) % step:
+                    continue
+            low = hit.text.lower()
+            hit.anchors |= {number for number in dull if self._scanner.anchors[number] in low}
+            yield hit
+
+
+def _numbered(key: tuple[str, tuple[tuple[str, str], ...]], line: bytes) -> bool:
+    """Whether a field has digits of the line, so that a line with other digits says another thing."""
+    text = line.decode("utf-8", "replace")
+    return any(value in text and any(map(str.isdigit, value)) for _, value in key[1])
+
+
+def _cut(block: Block, at: int) -> tuple[Block, Block]:
+    """A block in two at the end of a line near a place."""
+    if at >= len(block.data):
+        return block, Block(b"", 0)
+    end = block.data.rfind(b"\n", 0, at) + 1
+    before = block.data[:end]
+    return Block(before, block.first), Block(block.data[end:], block.first + before.count(b"\n"))
