@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from tests.fleet.nodes import changed
+from tests.hosts import hosts
 from tests.test_architecture import SRC
 
 
@@ -41,6 +42,16 @@ def test_check_jsonl_is_one_line(tmp_path):
     assert code in (0, 1, 4)
     assert out.count("\n") == 1
     assert json.loads(out)["node"] == "gpu1"
+
+
+def test_a_launcher_that_ends_all_when_one_fails_can_be_spared(tmp_path):
+    options, answers = hosts.answers("h200-no-module")
+    value = {"schema": "gpuwhy.record/1", "gpuwhy": "0", "options": options, "answers": answers}
+    (tmp_path / "broken.json").write_text(json.dumps(value))
+    given = {"GPUWHY_FROM": str(tmp_path / "broken.json")}
+    assert gpuwhy("check", "--jsonl", **given)[0] == 1
+    code, out, _ = gpuwhy("check", "--jsonl", "--exit-zero", **given)
+    assert (code, json.loads(out)["report"]["status"]) == (0, "broken")
 
 
 def test_the_odd_file_is_named_by_its_name(files):

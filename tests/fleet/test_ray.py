@@ -8,9 +8,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -134,14 +137,16 @@ def test_no_cluster_is_told_in_a_sentence():
     assert "Traceback" not in done.stderr
 
 
-def test_through_a_client(tmp_path):
+def test_through_a_client():
     """`ray://`: from a machine that is no node of the cluster."""
     pytest.importorskip("ray")
     tool = os.path.join(os.path.dirname(sys.executable), "ray")
     ports = [str(20000 + os.getpid() % 20000 + n) for n in range(2)]
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # of this one cluster, for both sides
+    environ = {**os.environ, **own, "PYTHONPATH": os.pathsep.join(sys.path)}
+    folder = tempfile.mkdtemp(prefix="gw", dir="/tmp")  # short: sockets lie below it
     start = [tool, "start", "--head", f"--port={ports[0]}", f"--ray-client-server-port={ports[1]}", "--num-cpus=1"]
-    more = ["--include-dashboard=false", "--object-store-memory=80000000", f"--temp-dir={tmp_path}"]
+    more = ["--include-dashboard=false", "--object-store-memory=80000000", f"--temp-dir={folder}"]
     head = subprocess.Popen(
         [*start, *more, "--block"], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
     )
@@ -159,7 +164,7 @@ def test_through_a_client(tmp_path):
                 "90",
                 "--json",
             ]
-            done = subprocess.run(argv, capture_output=True, text=True, timeout=150)
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=150, env=environ)
             if done.returncode != 2 or time.monotonic() > until:
                 break
             time.sleep(2)
@@ -168,3 +173,4 @@ def test_through_a_client(tmp_path):
     finally:
         head.terminate()
         head.wait(60)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -29,6 +29,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_elsewhere(parser)
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
     parser.add_argument("--jsonl", action="store_true", help="one line for `gpuwhy fleet compare` (gpuwhy.node/1)")
+    parser.add_argument(
+        "--exit-zero", action="store_true", help="--jsonl: 0 whatever was found; some launchers end all"
+    )
     parser.add_argument("--health", choices=FORMS, help="the node's health as a scheduler reads it; 0 well, 1 not, 2 ?")
     parser.add_argument("--expect-gpus", type=int, default=0, metavar="N", help="--health: fewer GPUs are not healthy")
     parser.add_argument(
@@ -52,7 +55,7 @@ def go(options: argparse.Namespace) -> int:
         from gpuwhy.cli.fleet import node_line
 
         write(node_line(run, report, options.node))
-        return exit_code(report)
+        return HEALTHY if options.exit_zero else exit_code(report)
     if options.health:
         return _health(options, run, report)
     if forms.asked(options) and forms.shown(options, report):

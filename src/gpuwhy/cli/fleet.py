@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gpuwhy.fleet.read import Heard
     from gpuwhy.run.launch import Launched
 
+ASK = ("gpuwhy", "check", "--jsonl", "--exit-zero")
+"""What a launcher starts on each node; mpirun ends all ranks when one ends with another code than 0."""
 MANIFESTS = (
     "slurm-prolog",
     "nhc",
@@ -135,7 +137,7 @@ def command(rest: list[str]) -> list[str]:
     """The launcher with what it has to start on each node; somebody who names gpuwhy knows better."""
     if not rest:
         raise UsageError("collect with what? gpuwhy fleet collect -- srun -N4 --ntasks-per-node=1")
-    return rest if any("gpuwhy" in word for word in rest) else [*rest, "gpuwhy", "check", "--jsonl"]
+    return rest if any("gpuwhy" in word for word in rest) else [*rest, *ASK]
 
 
 def _started(argv: list[str], seconds: float, most: int) -> Launched:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 NAMES = ("slurm-prolog", "nhc", "kubernetes-job", "kubernetes-daemonset", "node-problem-detector", "prometheus-timer")
-_HOSTS = ("gpuwhy", "check", "--jsonl", "--node", "$(NODE_NAME)")
+_HOSTS = ("gpuwhy", "check", "--jsonl", "--exit-zero", "--node", "$(NODE_NAME)")
 
 
 def manifest(name: str, image: str = "IMAGE-WITH-GPUWHY", gpus: int = 0) -> str:
