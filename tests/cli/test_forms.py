@@ -65,6 +65,9 @@ def test_several_files_become_one_page_and_what_is_none_is_refused(tmp_path):
         (tmp_path / f"{name}.json").write_text(json.dumps(values))
     done = gpuwhy("report", "plan.json", "proof.json", "fleet.json", "--html", "all.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    kept = gpuwhy("report", str(forms.RECORD), "--html", "kept.html", cwd=tmp_path)
+    assert kept.returncode == 0, kept.stderr
+    assert "without CUDA_VISIBLE_DEVICES it runs (3 of 3)" in (tmp_path / "kept.html").read_text()
     assert "3 reports" in (tmp_path / "all.html").read_text()
     for text in ("no JSON", "[]", '{"schema": "other/1"}', '{"schema": "gpuwhy.record/1"}', "[" * 100_000):
         (tmp_path / "bad.json").write_text(text)

@@ -58,6 +58,17 @@ def proof() -> Any:
     )
 
 
+RECORD = Path(__file__).parent / "data" / "proof.json"
+"""A real proof: a program that fails where CUDA_VISIBLE_DEVICES is 7, as `gpuwhy prove --record` kept it."""
+
+
+def proven() -> Any:
+    from gpuwhy.proving.answer import proof_of
+    from gpuwhy.proving.record import replay
+
+    return plain_values(proof_of(replay(RECORD.read_bytes())))
+
+
 def planned(*words: str, driver: str = "550.54.15", gpu: str = "A100", python: str = "3.12") -> Any:
     return plain_values(plan(from_words(words), described(driver, (gpu,), python)))
 

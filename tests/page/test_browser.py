@@ -24,6 +24,8 @@ HOSTS = (
     "h200-probe-memory-held", "h200-probe-nccl-interface", "h200-probe-shm-full", "h200-probe-visible-7",
     "h200-wsl", "h200", "laptop-cpu-only",
 )  # fmt: skip
+AXE = "axe.run(document, {resultTypes: ['violations'], rules: {'target-size': {enabled: true}}})"
+"""Every rule that is on, and WCAG 2.2's size of targets, which is not."""
 RUNS = ("fragmentation-held-unused", "host-killed", "other-process-in-container", "xid-meanwhile", "limit-files")
 PLANS = {"plan-tf": ("tensorflow",), "plan-set": ("torch", "jax", "numpy<2"), "plan-old": ("tensorflow==1.15",)}
 
@@ -32,6 +34,7 @@ def reports() -> dict[str, str]:
     """The pages, by name: recorded machines, faults of an H200, watched runs, a proof, plans and the others."""
     out = {name: drawn(forms.host(name)) for name in HOSTS}
     out |= {f"run-{name}": drawn(*forms.watched(name)) for name in RUNS}
+    out["proven"] = drawn(forms.proven())
     out |= {name: drawn(forms.planned(*words)) for name, words in PLANS.items()}
     out |= {f"small-{name}": drawn(*one) for name, one in forms.small().items() if name != "host"}
     return out
@@ -107,7 +110,7 @@ def test_25_reports_without_error_request_violation_or_scrolling(chromium, pages
         wide = page.evaluate("document.documentElement.scrollWidth")
         wrong += [f"{name}, opened: {wide} pixels wide"] if wide > width else []
         page.evaluate(checker)
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        found = page.evaluate(AXE)
         for one in found["violations"]:
             wrong.append(
                 f"{name}: {one['id']} {[n['target'] for n in one['nodes'][:2]]} {one['nodes'][0]['failureSummary']}"
@@ -116,7 +119,7 @@ def test_25_reports_without_error_request_violation_or_scrolling(chromium, pages
         tab.noted.clear()
     assert not wrong, "\n".join(wrong)
     page.evaluate("document.querySelector('main').append(document.createElement('button'))")
-    again = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    again = page.evaluate(AXE)
     assert [one["id"] for one in again["violations"]] == ["button-name"], "axe would have seen it"
 
 
@@ -182,6 +185,19 @@ def test_pointing_at_a_layer_shows_its_evidence_and_leaving_brings_back_the_chos
     assert page.evaluate(shown) == before
     assert "broken" in page.inner_text("a.layer.bad")
     assert page.locator(".joint.bad").count() >= 1
+
+
+def test_a_name_from_right_to_left_moves_nothing_else(chromium, tmp_path):
+    row = {"id": "\u05d0\u05d1\u05d2/\u05d3\u05d4\u05d5", "because": "123 \u05d0 is fine"}
+    tab = Tab(chromium, tmp_path)
+    page = tab.show(drawn({"schema": "gpuwhy.report/1", "headline": "x", "ruled_out": [row]}))
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    places = page.evaluate(
+        "() => { const li = document.querySelector('section[aria-labelledby=decided] li');"
+        " const range = document.createRange(); range.selectNode(li.lastChild);"
+        " return [li.querySelector('code').getBoundingClientRect().right, range.getBoundingClientRect().left]; }"
+    )
+    assert places[0] <= places[1] + 1, "what follows the name stands after it"
 
 
 def test_without_javascript_everything_can_be_read(chromium, pages, tmp_path):

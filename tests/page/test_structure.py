@@ -166,6 +166,12 @@ def test_a_report_tells_the_copies_that_lose_too():
     assert "/usr/lib/libcudnn.so.9" in text
 
 
+def test_long_lists_and_long_logs_stay_below_a_megabyte():
+    rows = [{"id": f"a.{n}", "because": "it is not that, by what was seen " * 3} for n in range(20_000)]
+    values = {"schema": "gpuwhy.report/1", "headline": "x", "ruled_out": rows}
+    assert len(page(values, "a line of a log that goes on and on\n" * 40_000)) < 1_000_000
+
+
 def test_lines_that_were_left_out_keep_the_numbers():
     from gpuwhy.page.page import lines_of
 

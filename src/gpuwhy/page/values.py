@@ -6,6 +6,8 @@ from typing import Any
 
 MOST = 20_000
 """The longest text of one value that is shown."""
+ROWS = 2_000
+"""The most of one list."""
 
 
 class Node:
@@ -58,7 +60,7 @@ class Node:
 
     def _list(self, name: str) -> list[Any]:
         value = self.values.get(name)
-        return value if isinstance(value, list) else []
+        return value[:ROWS] if isinstance(value, list) else []
 
 
 def said(value: Any) -> str:
@@ -71,7 +73,7 @@ def said(value: Any) -> str:
 
 def nodes(value: Any) -> list[Node]:
     """The objects of a list."""
-    return [Node(one) for one in value if isinstance(one, dict)] if isinstance(value, (list, tuple)) else []
+    return [Node(one) for one in value[:ROWS] if isinstance(one, dict)] if isinstance(value, (list, tuple)) else []
 
 
 def short(value: Any, most: int = 300) -> str:
