@@ -1,7 +1,7 @@
 """Write docs/causes from the pages that live beside the causes; `--check` says whether they are up to date.
 
-Where only texts show a cause, the Fix section of its page quotes the remedies of its room: the list there is written by
-this script, up to the sentence that begins "Then run the program again"; what follows that is the page's own.
+The Fix section of a page quotes its room: what `fixes` says on the fixtures that facts show, then the remedies for
+texts, up to the sentence that says how to check. What stands before and after that is the page's own, without commands.
 
 python tools/docs.py            writes docs/causes/<id>.md and docs/causes/README.md
 python tools/docs.py --check    exits 1 and names the files that differ
@@ -12,13 +12,21 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.text.meant import Meant
 from gpuwhy.causes.text.rooms import rooms
+from gpuwhy.model.cause import Fix
+from gpuwhy.reason.judge import judge
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.causes.facts import load, log_of  # noqa: E402
+
 INDEX_HEAD = """# Causes
 
 One page per cause. `gpuwhy cause ID` prints the same page in the terminal.
@@ -28,33 +36,82 @@ These pages are generated from `src/gpuwhy/causes/` by `python tools/docs.py`: e
 
 
 AGAIN = "Then run the program again; if it fails differently: `gpuwhy explain LOG`."
+BY_FACTS = "What `gpuwhy check` advises, by what it finds (on the machines of the tests):"
+BY_TEXTS = "What `gpuwhy explain` advises, whatever the message:"
+CHECKED = "Check with `gpuwhy check`."
 TOLD = [cause.id for cause in CAUSES if cause.needs_log]
 
 
 def quoted(cause_id: str, page: str) -> str:
-    """A page whose Fix section quotes the remedies of its room, where no fact shows the cause."""
-    if cause_id not in TOLD:
+    """A page whose Fix section quotes its room: between the page's own words, what facts and texts have it say."""
+    head, found, rest = page.partition("## Fix\n")
+    if not found:
         return page
-    head, _, rest = page.partition("## Fix\n\n")
-    fix, _, tail = rest.partition("\n## ")
-    return f"{head}## Fix\n\n{remedies(rooms()[cause_id].remedies)}\n\n{AGAIN}{fix.partition(AGAIN)[2]}\n## {tail}"
+    own, _, tail = rest.partition("\n## ")
+    before, after = own_words(own)
+    parts = [before, *by_facts(cause_id), remedies(rooms()[cause_id].remedies, given(cause_id))]
+    parts += [AGAIN if cause_id in TOLD else CHECKED, after]
+    fix = "\n\n".join(one for one in parts if one)
+    return f"{head}## Fix\n\n{fix}\n\n## {tail}"
 
 
-def remedies(rows: tuple[Meant, ...]) -> str:
-    """What to do in any case, numbered; then what there is for single messages."""
-    always = [line(row) for row in rows if not row.said and not row.line]
+def own_words(fix: str) -> tuple[str, str]:
+    """What a page itself says before and after what is written here."""
+    end = next((one for one in (CHECKED, AGAIN) if one in fix), "")
+    made, _, after = fix.partition(end) if end else (fix, "", "")
+    begin = next((one for one in (BY_FACTS, BY_TEXTS) if one in made), "")
+    before = made.partition(begin)[0] if begin else made
+    return before.strip(), after.strip()
+
+
+def by_facts(cause_id: str) -> Iterator[str]:
+    """The fixes on the machines of the tests, each below the sentence that says what was found there."""
+    by_finding: dict[str, list[str]] = {}
+    for found, fixes in shown(cause_id):
+        told = [text for texts in by_finding.values() for text in texts]
+        new = [text for fix in fixes if (text := one_line(fix.text, fix.command)) not in told]
+        by_finding.setdefault(found, []).extend(new)
+    if by_finding:
+        yield BY_FACTS
+    for found, texts in by_finding.items():
+        if texts:
+            yield "\n".join([f"- {found}", *(f"  {place}. {text}" for place, text in enumerate(texts, 1))])
+
+
+@cache
+def shown(cause_id: str) -> list[tuple[str, tuple[Fix, ...]]]:
+    """For every fixture that facts alone show: what was found, and the fixes."""
+    cause = next(one for one in CAUSES if one.id == cause_id)
+    files = sorted((ROOT / "tests" / "causes").joinpath(*cause_id.split(".")).glob("shown*.json"))
+    verdicts = [v for file in files if not log_of(file) for v in judge((cause,), load(file)[1])]
+    return [(v.findings[0].text, v.fixes) for v in verdicts if v.state == "shown" and v.findings]
+
+
+def given(cause_id: str) -> set[str]:
+    """The commands that facts have it print."""
+    return {fix.command for _, fixes in shown(cause_id) for fix in fixes if fix.command}
+
+
+def remedies(rows: tuple[Meant, ...], stands: set[str]) -> str:
+    """What texts have it say: to do in any case, numbered; then what there is for single messages."""
+    rows = tuple(row for row in rows if row.fix.command not in stands)
+    always = dict.fromkeys(line(row) for row in rows if not row.said and not row.line)
     single = dict.fromkeys(line(row) for row in rows if row.said or row.line)
-    out = "\n".join(f"{place}. {text}" for place, text in enumerate(always, 1))
-    return out + (
-        "\n\nBy the message that was printed:\n\n" + "\n".join(f"- {one}" for one in single) if single else ""
-    )
+    parts = [BY_TEXTS, "\n".join(f"{place}. {text}" for place, text in enumerate(always, 1))] if always else []
+    parts += ["By the message that was printed:", "\n".join(f"- {one}" for one in single)] if single else []
+    return "\n\n".join(parts)
 
 
 def line(row: Meant) -> str:
     """A remedy as one line of a list."""
-    commands = [one.partition("    #")[0] for one in row.fix.command.splitlines()]
-    text = row.fix.text + (f": `{'`, `'.join(commands)}`" if commands else "")
+    text = one_line(row.fix.text, row.fix.command)
     return re.sub(r"\{(\w+)\}", lambda name: name[1].upper(), text.replace("{cu}", "-cu12"))
+
+
+def one_line(text: str, command: str) -> str:
+    """What to do and how, as Markdown; what a command says for itself behind its # is left out."""
+    commands = [one.partition("    #")[0] for one in command.splitlines()]
+    return text + (f": `{'`, `'.join(commands)}`" if commands else "")
 
 
 def pages(root: Path) -> dict[str, str]:
@@ -85,9 +142,9 @@ def index(by_id: dict[str, str]) -> str:
 
 
 def wanted(root: Path) -> dict[Path, str]:
-    """Every file of docs/causes, and every page that quotes remedies, with the text it should have."""
+    """Every file of docs/causes, and every page beside a cause, with the text it should have."""
     folder, source, by_id = root / "docs" / "causes", root / "src" / "gpuwhy" / "causes", pages(root)
-    beside = {source / f"{name.replace('.', '/')}.md": text for name, text in by_id.items() if name in TOLD}
+    beside = {source / f"{name.replace('.', '/')}.md": text for name, text in by_id.items()}
     made = {folder / f"{name}.md": text for name, text in by_id.items()}
     return {folder / "README.md": index(by_id), **made, **beside}
 

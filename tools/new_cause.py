@@ -89,7 +89,7 @@ ASKED = {
     "What you see": "the literal messages that real programs print, one a line",
     "Why it happens": "how a machine gets into this state",
     "How gpuwhy tells": "which observations decide, and where they come from",
-    "Fix": "numbered, the most reversible first; end with how to check",
+    "Fix": "what to know first, in words, or nothing: the commands below it are quoted from the room by tools/docs.py",
     "When it is not this": "the neighbouring causes, and what tells them apart",
     "Sources": "where this is documented, or where it was seen",
 }

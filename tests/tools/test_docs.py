@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gpuwhy.causes import CAUSES
+from gpuwhy.causes.pages import page
+from gpuwhy.model.cause import Fix
 
 from . import tool
 
@@ -60,3 +64,33 @@ def test_check_names_what_differs(root, capsys):
     assert (written / "driver.missing.md").read_text() == "edited by hand", "--check changes nothing"
     docs.write(root)
     assert docs.differences(root) == []
+
+
+def own_words(cause_id):
+    """What a page says under Fix by itself, on one line."""
+    page = (ROOT / "src" / "gpuwhy" / "causes" / f"{cause_id.replace('.', '/')}.md").read_text(encoding="utf-8")
+    return " ".join(" ".join(docs.own_words(page.partition("## Fix\n")[2].partition("\n## ")[0])).split())
+
+
+@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.id)
+def test_a_page_has_no_command_of_its_own(cause):
+    """Commands stand in the room alone: what a page says by itself cannot contradict them."""
+    spans = re.findall(r"`([^`]+)`", own_words(cause.id))
+    assert [one for one in spans if " " in one and not one.startswith("gpuwhy ")] == []
+
+
+@pytest.mark.parametrize("cause_id", ["driver.stub", "program.fork"])
+def test_another_command_in_the_room_is_a_difference(cause_id, monkeypatch):
+    shown, rows = docs.shown(cause_id), docs.rooms()[cause_id].remedies
+    other = [(found, (Fix("Do this", "another --command"), *fixes)) for found, fixes in shown]
+    monkeypatch.setattr(docs, "shown", lambda name: other if name == cause_id else [])
+    written = docs.quoted(cause_id, page(cause_id) or "")
+    assert ("another --command" in written) == bool(shown)
+    changed = msgspec.structs.replace(rows[0], fix=Fix("Do that", "yet another"))
+    assert "- Do that: `yet another`" in docs.remedies((msgspec.structs.replace(changed, said=("x",)),), set())
+
+
+def test_quoting_twice_changes_nothing():
+    for cause in CAUSES:
+        text = page(cause.id) or ""
+        assert docs.quoted(cause.id, text) == text

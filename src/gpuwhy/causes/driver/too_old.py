@@ -182,11 +182,14 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 
 def _wanted(case: Case, cuda: str) -> str:
-    """The oldest driver that does for the framework and for every card."""
+    """The oldest driver that does for the framework (or else the image, which asks for CUDA too) and for every card."""
     system = value_or(case.facts.surroundings.system, "linux")
     known = floor(cuda, system)
+    asked = first_wish(value_or(case.facts.environment.value(VARIABLE), "")) if not cuda and _wish(case) else ""
+    image = floor(asked, system) if asked else None
     firsts = [str(first) for _, capability in _cards(case) if (first := _first_branch(capability, system))]
-    return max(filter(None, (known.driver if known else "", *firsts)), key=numbers, default="")
+    wanted = (known.driver if known else "", image.native if image else "", *firsts)
+    return max(filter(None, wanted), key=numbers, default="")
 
 
 def _on_windows(case: Case, one: Framework, cuda: str, speaks: str) -> tuple[Fix, ...]:
