@@ -143,6 +143,13 @@ def test_memory_is_drawn_with_what_was_refused_and_told_in_numbers_too():
     assert "the same in numbers" in text
 
 
+def test_host_memory_over_time():
+    curve = [{"seconds": t, "own": t << 30, "left": (8 - t) << 30} for t in range(5)]
+    use = {"peak": 4 << 30, "curve": curve}
+    values = {"schema": "gpuwhy.report/1", "facts": {"run": {"host": {"state": "known", "value": use}}}}
+    assert "The host: memory over 4.0 seconds" in page(values)
+
+
 def test_without_samples_the_message_itself_is_drawn():
     text = page(*small()["explain"])
     assert "79.0 GiB of 80.0 GiB was held, 1.0 GiB was free, 2.0 GiB was asked for" in text

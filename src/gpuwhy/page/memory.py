@@ -115,12 +115,12 @@ def _figure(use: Node, asked: float) -> Element:
         "figure",
         el("figcaption", said),
         _legend(asked) if curve else None,
-        _chart(use, curve, asked) if curve else None,
+        _chart(use, curve, asked, f"GPU {use.text('index')}") if curve else None,
         fold("the same in numbers", el("table", heads, el("tbody", *rows))) if rows else None,
     )
 
 
-def _chart(use: Node, curve: list[Node], asked: float) -> Element:
+def _chart(use: Node, curve: list[Node], asked: float, name: str) -> Element:
     total, wide, high = use.number("total"), WIDE - LEFT - RIGHT, HIGH - TOP - BOTTOM
     end = max((one.number("seconds") for one in curve), default=0.0) or 1.0
     top = max(total, use.number("own") + use.number("others_then") + asked)
@@ -150,7 +150,7 @@ def _chart(use: Node, curve: list[Node], asked: float) -> Element:
         parts += [
             el("rect", x=LEFT + wide - 46.0, y=low - tall, width=46.0, height=tall, class_="asked"),
         ]
-    name = f"GPU {use.text('index')}: memory over {end:.1f} seconds"
+    name = f"{name}: memory over {end:.1f} seconds"
     return el(
         "svg", el("title", name), *parts, viewBox=f"0 0 {WIDE} {HIGH}", class_="chart", role="img", aria_label=name
     )
@@ -171,6 +171,17 @@ def _label(x: float, y: float, text: str, anchor: str = "start") -> Element:
     return el("text", text, x=float(x), y=float(y), text_anchor=anchor)
 
 
+def _host_chart(host: Node) -> list[Child]:
+    """The program's own, and what others held: the rest of what the machine could give in all."""
+    seen = [one for one in host.nodes("curve") if one.number("left") >= 0]
+    total = max((one.number("own") + one.number("left") for one in seen), default=0.0)
+    if len(seen) < 2 or not total:
+        return []
+    moments = [(one.number("seconds"), one.number("own"), one.number("left")) for one in seen]
+    curve = [Node({"seconds": t, "own": own, "others": max(0.0, total - own - left)}) for t, own, left in moments]
+    return [_legend(0.0), _chart(Node({"total": total}), curve, 0.0, "The host")]
+
+
 def _host(host: Node) -> Element:
     rows = [f"the program and what it started held at most {gib(host.number('peak'))} of the host's memory"]
     for name, text in (
@@ -181,7 +192,7 @@ def _host(host: Node) -> Element:
         value = host.fact(name)
         if isinstance(value, (int, float)):
             rows.append(f"{text} {gib(value)}")
-    return el("div", el("h3", "Host memory"), listed(rows))
+    return el("div", el("h3", "Host memory"), *_host_chart(host), listed(rows))
 
 
 def _holders(facts: Node) -> Element | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known
-from gpuwhy.model.facts import GpuUse, HostUse, Moment, Run
+from gpuwhy.model.facts import GpuUse, HostMoment, HostUse, Moment, Run
 from gpuwhy.run.child import Ended
 from gpuwhy.run.sampler import Samples, thinned
 from gpuwhy.run.target import wanted_gpu
@@ -113,9 +113,18 @@ def _host(ended: Ended) -> Fact[HostUse]:
             least_available=Known(min(left), _SAMPLER) if left else unseen,
             limit=Known(limits[-1][0], _SAMPLER) if limits else none,
             held=Known(max(held for _, held in limits), _SAMPLER) if limits else none,
+            curve=_curve(points, ended.began),
         ),
         _SAMPLER,
     )
+
+
+def _curve(points: Sequence[dict[str, Any]], began: float) -> tuple[HostMoment, ...]:
+    while len(points) > POINTS:
+        points = thinned(list(points))
+    left = [-1 if point.get("available") is None else point["available"] for point in points]
+    times = [round(point["t"] - began, 2) for point in points]
+    return tuple(HostMoment(t, point["rss"], rest) for t, point, rest in zip(times, points, left, strict=True))
 
 
 def _kills(samples: Samples) -> Fact[int]:
