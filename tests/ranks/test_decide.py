@@ -204,6 +204,31 @@ def test_the_debug_mode_of_pytorch(tmp_path):
     assert first(found) == [2]
 
 
+def watchdog(rank, number, operation="ALLREDUCE", elements=4096, begun=None):
+    begun = number if begun is None else begun
+    return (
+        f"[rank{rank}]:[E1115 12:10:00.123456 ProcessGroupNCCL.cpp:632] [Rank {rank}] Watchdog caught collective operation timeout: "
+        f"WorkNCCL(SeqNum={number}, OpType={operation}, NumelIn={elements}, NumelOut={elements}, Timeout(ms)=600000) ran for "
+        f"600012 milliseconds before timing out.\n"
+        f"[rank{rank}]:[E1115 12:10:00.123999 ProcessGroupNCCL.cpp:2268] [PG ID 0 PG GUID 0(default_pg) Rank {rank}] failure detected "
+        f"by watchdog at work sequence id: {number} PG status: last enqueued work: {begun}, last completed work: {number - 1}\n"
+    )
+
+
+WATCHED = {
+    "behind": ({0: watchdog(0, 12, begun=14), 1: watchdog(1, 11, begun=11), 2: watchdog(2, 12, begun=14)}, [1]),
+    "another one": ({0: watchdog(0, 12), 1: watchdog(1, 12), 2: watchdog(2, 12, "BROADCAST")}, [2]),
+    "another size": ({0: watchdog(0, 12, elements=8), 1: watchdog(1, 12), 2: watchdog(2, 12)}, [0]),
+    "the silent one": ({0: watchdog(0, 12), 1: "", 2: watchdog(2, 12)}, [1]),
+    "all alike": ({0: watchdog(0, 12), 1: watchdog(1, 12), 2: watchdog(2, 12)}, []),
+}
+
+
+@pytest.mark.parametrize("logs, wanted", WATCHED.values(), ids=WATCHED)
+def test_the_watchdog_of_nccl(tmp_path, logs, wanted):
+    assert first(job(tmp_path, {f"r_{n}.out": log() + text for n, text in logs.items()})) == wanted
+
+
 def entry(number, name="nccl:all_reduce", sizes=((4,),), types=("Float",)):
     return {
         "collective_seq_id": number, "profiling_name": name, "input_sizes": [list(size) for size in sizes],

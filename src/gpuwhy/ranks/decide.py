@@ -103,6 +103,7 @@ def _first(
         lambda: _killed(ranks, said),
         lambda: _by_recorder(ranks, parted),
         lambda: _by_print(ranks, logs),
+        lambda: _by_watchdog(logs),
         lambda: _early(ranks),
         lambda: _elsewhere(ranks, logs),
         lambda: _silent(ranks),
@@ -183,6 +184,21 @@ def _by_print(ranks: list[Rank], logs: list[Log]) -> Found:
     odd = _minority(prints)
     places = [place for place, rank in enumerate(ranks) if rank.number in odd]
     return places, f"it ran another collective than most: {prints[ranks[places[0]].number][:160]}" if places else ""
+
+
+def _by_watchdog(logs: list[Log]) -> Found:
+    """By NCCL's watchdog: who had begun fewer collectives than the others, or another one under the same number."""
+    begun = {place: log.enqueued for place, log in enumerate(logs) if log.enqueued is not None}
+    most = max(begun.values(), default=0)
+    behind = [place for place, number in begun.items() if number < most]
+    if behind and len(behind) * 2 < len(begun):
+        return behind, f"it had begun {begun[behind[0]]} collectives, the others {most}: they waited for it"
+    for number in sorted({number for log in logs for number in log.works}):
+        ran = {place: log.works[number] for place, log in enumerate(logs) if number in log.works}
+        odd = sorted(_minority(ran)) if len(ran) > 2 else []
+        if odd:
+            return odd, f"as collective {number} it ran {ran[odd[0]]}, the others something else"
+    return _NOBODY
 
 
 def _minority(values: Mapping[int, object]) -> set[int]:

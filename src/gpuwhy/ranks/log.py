@@ -37,6 +37,8 @@ _PARTED = re.compile(
 )
 """Not the reason but its first sign: this rank met another one's different collective."""
 _RUNNING = re.compile(r"Rank (\d{1,6}) is running collective: (?:CollectiveFingerPrint)?\((.{1,300}?)\)(?=[.,\s]|$)")
+_ENQUEUED = re.compile(r"last enqueued (?:NCCL )?work: ?(\d{1,12})", re.IGNORECASE)
+_WORK = re.compile(r"SeqNum=(\d{1,12}), ?OpType=(\w{1,40})(?:, ?NumelIn=(\d{1,15}))?")
 _RAISED = re.compile(
     r"(?:[A-Za-z_][\w.]{0,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Fault|NotMet)\b(?::|$)"
 )
@@ -57,6 +59,8 @@ class Log:
         self.code: int | None = None  # by its launcher: negative = a signal
         self.written: float | None = None  # when its file was last written
         self.prints: dict[int, str] = {}  # which collective each rank ran, as PyTorch's debug mode tells
+        self.enqueued: int | None = None  # the last collective it began, as NCCL's watchdog tells
+        self.works: dict[int, str] = {}  # by its number, which one ran out of time
         self._raised = ""  # the last exception's line, and whether the program spoke again before it
         self._raised_line = 0
         self._year = year
@@ -76,9 +80,18 @@ class Log:
             self._raised, self._raised_line = line[:2000], self.lines
         if "is running collective" in line:
             self.prints.update({int(rank): text for rank, text in _RUNNING.findall(line[:4000])})
+        if "enqueued" in line or "SeqNum" in line:
+            self._watchdog(line[:4000])
         found = _STEP.search(line[:400])
         if found:
             self.step = int(found[1])
+
+    def _watchdog(self, line: str) -> None:
+        """What NCCL's watchdog says of this rank's place in the order of collectives."""
+        if found := _ENQUEUED.search(line):
+            self.enqueued = int(found[1])
+        if found := _WORK.search(line):
+            self.works[int(found[1])] = f"{found[2]}" + (f" of {found[3]} elements" if found[3] else "")
 
     def _timed(self, line: str, time: float) -> None:
         self.first = time if self.first is None else self.first
