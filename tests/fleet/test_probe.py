@@ -10,7 +10,10 @@ import time
 
 import pytest
 
+from gpuwhy.fleet.reach import take, together
 from gpuwhy.host.children import reach
+from gpuwhy.render.reach import render_reached
+from gpuwhy.render.terminal import Paper
 from tests.fleet.test_cli import gpuwhy
 
 SCRIPT = reach.__file__
@@ -190,6 +193,53 @@ def test_a_command_that_stalls_is_ended():
     )
     assert code == 1
     assert "b stalls" in out
+
+
+STARTS = """#!/bin/sh
+shift
+for rank in 0 1 2; do RANK=$rank {python} -m "$@" & done
+RANK=3 NCCL_SOCKET_IFNAME=nothing0 {python} -m "$@" &
+wait
+"""
+
+
+def test_all_nodes_together_by_a_launcher(tmp_path, free_port):
+    launcher = tmp_path / "srun"
+    launcher.write_text(STARTS.format(python=sys.executable))
+    launcher.chmod(0o755)
+    argv = [
+        "fleet",
+        "collect",
+        "--probe",
+        f"127.0.0.1:{free_port}",
+        "--seconds",
+        "10",
+        "--json",
+        "--",
+        str(launcher),
+        "-N4",
+    ]
+    code, out, err = gpuwhy(*argv)
+    value = json.loads(out)
+    assert code == 1, err
+    assert [one["ok"] for one in value["listened"]] == [True]
+    assert (len(value["reached"]), value["failed"]) == (3, [])
+    assert [(one["variable"], one["leaves"]) for one in value["steered"]] == [("NCCL_SOCKET_IFNAME", [])]
+
+
+@pytest.mark.parametrize(
+    "line", [b"", None, b'{"schema":"gpuwhy.reach/1"}', b'{"schema":"gpuwhy.reach/1","node":"a","came":7}']
+)
+def test_a_line_that_is_none(line):
+    assert take(line) is None
+
+
+def test_what_nodes_say_is_made_plain():
+    said = b'gpu3: {"schema":"gpuwhy.reach/1","node":"a","stage":"connect","text":"\\u001b[2J\\n::error::x"}'
+    value = together([take(said)], "h:1")
+    text = render_reached(value, Paper())
+    assert "gpu3: no connection" in text
+    assert "\x1b" not in text
 
 
 def test_usage():

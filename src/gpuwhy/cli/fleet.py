@@ -52,6 +52,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         usage="gpuwhy fleet collect [options] -- LAUNCHER [ARG ...]",
     )
     add_asking(collect)
+    collect.add_argument("--probe", metavar="HOST:PORT", help="try the way to this rendezvous instead, without a GPU")
     collect.set_defaults(go=launch)
     fleet_probe.add(actions)
     manifest = actions.add_parser("manifest", help="a prolog, a Job, a detector's rule … that asks gpuwhy by itself")
@@ -116,6 +117,8 @@ def go(options: argparse.Namespace) -> int:
 
 def launch(options: argparse.Namespace) -> int:
     """Have a launcher ask, and compare what comes."""
+    if options.probe:
+        return fleet_probe.collected(options)
     from gpuwhy.fleet.line import MOST
     from gpuwhy.fleet.read import Heard, take
 

@@ -30,6 +30,7 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--rendezvous", metavar="HOST:PORT", help="on every node: rank 0 listens there, the others connect"
     )
+    parser.add_argument("--exit-zero", action="store_true", help="0 whatever came of it; some launchers end all")
     parser.add_argument("--listen", action="store_true", help="this is the node that listens, whatever its rank")
     parser.add_argument("--nodes", metavar="LIST", help="the nodes to try in groups, gpu[001-016] or a file of names")
     parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="the limit of one try (60)")
@@ -68,7 +69,37 @@ def _reach(options: argparse.Namespace) -> int:
         from gpuwhy.render.reach import render
 
         write(render(told, paper()))
-    return HEALTHY if told.get("ok") else FOUND
+    return HEALTHY if told.get("ok") or options.exit_zero else FOUND
+
+
+def collected(options: argparse.Namespace) -> int:
+    """A launcher has every node try the way to the rendezvous; all answers together."""
+    from gpuwhy.fleet.reach import MOST, take, together
+    from gpuwhy.run.launch import Launched
+
+    if not options.rest:
+        raise UsageError("collect with what? gpuwhy fleet collect --probe HOST:PORT -- srun -N4 --ntasks-per-node=1")
+    tried = max(5.0, options.seconds / 2)
+    more = ["fleet", "probe", "--rendezvous", options.probe, "--json", "--exit-zero", "--seconds", f"{tried:g}"]
+    argv = options.rest if any("gpuwhy" in word for word in options.rest) else [*options.rest, "gpuwhy", *more]
+    try:
+        launched = Launched(argv, options.seconds + 30, MOST)
+    except OSError as error:
+        raise UsageError(f"cannot start {argv[0]}: {error.strerror}") from error
+    found = [answer for line in launched.lines() if (answer := take(line.data))]
+    if not found:
+        raise UsageError(f"{shlex.join(argv)[:200]}: no node answered (exit code {launched.code})")
+    value = together(found, options.probe)
+    _shown(options, value)
+    good = value["listened"] and not value["failed"] and all(one["ok"] for one in value["listened"])
+    return HEALTHY if good and not value["steered"] else FOUND
+
+
+def _shown(options: argparse.Namespace, value: dict[str, Any]) -> None:
+    from gpuwhy.border.shared import as_json
+    from gpuwhy.render.reach import render_reached
+
+    write(as_json(value) if options.json else render_reached(value, paper()))
 
 
 def _halve(options: argparse.Namespace) -> int:

@@ -75,3 +75,28 @@ def render_probe(value: dict[str, Any], paper: Paper) -> str:
     seconds = sum(one["seconds"] for one in value["tries"])
     lines += paper.wrap(f"{len(value['tries'])} tries, {seconds:.0f} s: {value['command']}", "  ", "  ")
     return put(lines, paper)
+
+
+def render_reached(value: dict[str, Any], paper: Paper) -> str:
+    """All nodes' ways to the rendezvous, those that fail first."""
+    total = len(value["reached"]) + len(value["failed"])
+    where, failed = value["to"], value["failed"]
+    listened = [one for one in value["listened"] if one["ok"]]
+    if not listened:
+        head = f"✗ nobody listened on {where}: no rank 0 among the answers, or it could not"
+    elif failed:
+        head = f"✗ {len(failed):,} of {total:,} nodes cannot reach {where}"
+    else:
+        head = f"✓ {total:,} node{'s' * (total != 1)} reach {where}"
+    lines = [paper.tint("1;31" if head.startswith("✗") else "1;32", line) for line in paper.wrap(head, "", "  ")]
+    for one in value["listened"]:
+        if not one["ok"]:
+            lines += paper.wrap(f"{one['node']}: {one['text']}", "  ", "    ")
+    for one in failed[:50]:
+        lines += paper.wrap(f"{one['node']}: {_STAGES.get(one['stage'], 'no')}: {one['text']}", "  ", "    ")
+    for one in value["steered"][:50]:
+        left = ", ".join(one["leaves"]) or "no interface at all"
+        lines += paper.wrap(
+            f"{one['node']}: {one['variable']}={one['value']} leaves {left} → can be distributed.nccl", "  ", "    "
+        )
+    return put(lines, paper)
