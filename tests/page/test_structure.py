@@ -116,6 +116,21 @@ def test_the_picture_comes_first_and_shows_the_broken_joint():
     assert order == sorted(order), "the program on top, the GPU at the bottom"
 
 
+def test_a_log_alone_has_a_picture_of_what_it_tells():
+    from gpuwhy.logs import explain_text
+    from gpuwhy.showing import plain_values
+
+    log = (
+        "Driver Version: 470.82.01    CUDA Version: 11.4\ntorch==2.4.0\n"
+        "RuntimeError: The NVIDIA driver on your system is too old (found version 11040).\n"
+    )
+    text = page(plain_values(explain_text(log)), log)
+    assert "told, not seen" in text or "driver.too_old" in text
+    assert "470.82.01" in text.split('id="why"')[0]
+    assert "breaks here: driver: driver.too_old" in text
+    assert 'id="stack"' not in page({"schema": "gpuwhy.report/1", "headline": "nothing"})
+
+
 def test_saw_know_and_told_are_words_not_colours_alone():
     values, log = small()["run"]
     text = page(values, log)

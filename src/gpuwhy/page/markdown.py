@@ -109,7 +109,9 @@ def _report(report: Node, log: Sequence[Line], project: str) -> Iterator[str]:
 def _environment(report: Node, project: str) -> Iterator[str]:
     """The stack as a table, the framework that the issue is about first."""
     facts = report.node("facts")
-    rows = [(box.name, box.text, GLYPH.get(box.mark, "–"), box.note) for box in layers(report)]
+    seen = bool(report.nodes("layers"))
+    boxes = [box for box in layers(report) if seen or box.mark != "none"]  # a log alone tells of few layers
+    rows = [(box.name, box.text, GLYPH.get(box.mark, "–"), box.note) for box in boxes]
     titles = [title for title in _titles(facts, project) if title]
     rows.sort(key=lambda row: row[0] not in titles)
     system = [short(facts.fact("surroundings", name), 120) for name in ("distribution", "kernel", "machine", "libc")]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gpuwhy.page.element import Child, Element, el
 from gpuwhy.page.parts import evidence, listed, sign
+from gpuwhy.page.told import told_layers
 from gpuwhy.page.values import Node
 
 LEVELS = ("GPU", "driver", "CUDA", "Python", "framework", "program")
@@ -44,7 +45,7 @@ class Layer:
 
 def layers(report: Node) -> list[Layer]:
     """The layers of a report, the program on top where one ran."""
-    rows = report.nodes("layers")
+    rows = report.nodes("layers") or [Node(row) for row in told_layers(report)]
     program = _program(report)
     return [Layer(place, row) for place, row in enumerate([*rows, *([Node(program)] if program else [])])]
 
