@@ -128,6 +128,9 @@ def test_a_log_alone_has_a_picture_of_what_it_tells():
     assert "told, not seen" in text or "driver.too_old" in text
     assert "470.82.01" in text.split('id="why"')[0]
     assert "breaks here: driver: driver.too_old" in text
+    joint = text.index("breaks here")
+    assert text.index(">cuDNN<") < joint < text.index(">driver<"), "what stands on the driver is not served"
+    assert ">11.4<" not in text, "the newest CUDA that the driver runs is no installed one"
     assert 'id="stack"' not in page({"schema": "gpuwhy.report/1", "headline": "nothing"})
 
 

@@ -20,6 +20,8 @@ ABOUT = {
     "program": ("program", "other", "distributed"),
 }
 """The causes, by the beginning of their ids, that speak of a layer."""
+UPWARD = frozenset({"driver.too_old", "driver.stub", "driver.compat_misuse"})
+"""Causes of the driver that the GPU below it has no part in."""
 WHOLE, BROKEN = "M12 0v24", "M12 0v7M7 9l10 6M7 15l10-6M12 17v7"
 MOST = 12
 
@@ -110,11 +112,16 @@ def _breaks(boxes: Sequence[Layer]) -> dict[str, list[str]]:
     present = [name for name in LEVELS if any(box.level == name for box in boxes)]
     out: dict[str, list[str]] = {}
     for note, box in by_note.items():
-        place = max(1, present.index(box.level))
+        place = max(1, present.index(box.level) + _upward(box))
         out.setdefault(present[min(place, len(present) - 1)], []).append(
             f"{box.name}: {note}" if note != box.name else note
         )
     return out
+
+
+def _upward(box: Layer) -> bool:
+    """Whether a layer fails what stands on it, not what it stands on."""
+    return box.level == "CUDA" or box.cause in UPWARD
 
 
 def _joint(broken: Sequence[str]) -> Element:

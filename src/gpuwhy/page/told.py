@@ -53,6 +53,8 @@ def _tells(symptom: Node) -> tuple[str, str]:
     fields = symptom.node("fields")
     if symptom.text("id") == "told.package":
         return TITLES.get(fields.text("name").lower(), ""), fields.text("version")
+    if symptom.text("id") == "told.cuda" and "driver version" in symptom.text("text").lower():
+        return "", ""  # nvidia-smi names the newest CUDA that the driver runs, not an installed one
     name, field = TELLS.get(symptom.text("id"), ("", ""))
     return name, fields.text(field)
 
