@@ -15,6 +15,8 @@ from typing import Any
 from gpuwhy.host.children import ray_node
 
 CLIENT = "ray://"
+_IN_ORDER = (1, 3, 4)
+"""Ray's NodeDeathInfo: EXPECTED_TERMINATION, AUTOSCALER_DRAIN_PREEMPTED, AUTOSCALER_DRAIN_IDLE."""
 
 
 class NoRayError(Exception):
@@ -66,7 +68,7 @@ def _nodes(ray: Any) -> dict[str, tuple[str, str]]:
 
 def _lost(row: dict[str, Any]) -> bool:
     """Whether a dead node is missed: one that was taken down in order is not."""
-    return row.get("DeathReason") not in (None, 1, 3)  # 1 EXPECTED_TERMINATION, 3 AUTOSCALER_DRAIN_PREEMPTED or idle
+    return row.get("DeathReason") not in (None, *_IN_ORDER)
 
 
 def _start(ray: Any, node: str, seconds: float) -> Any:
