@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -124,3 +125,14 @@ def test_nothing_is_loaded_into_us(tmp_path):
         done = subprocess.run(argv, capture_output=True, env=environ, cwd=tmp_path, timeout=100)
         assert b"gpu_unsupported" in done.stdout, done.stderr
         assert b"HIJACKED" not in done.stderr or command[0] == sys.executable
+
+
+def test_a_full_folder_for_temporary_files_ends_in_seconds(tmp_path):
+    mounted = f'mount -t tmpfs -o size=64k none "{tmp_path}" && head -c 65536 /dev/zero >"{tmp_path}/fill"'
+    inside = ["unshare", "-rm", "sh", "-c", f'{mounted}; cd / && exec "$@"', "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*inside, "true"], capture_output=True).returncode:
+        pytest.skip("no file system of our own here")
+    argv = [*inside, sys.executable, "-m", "gpuwhy", "check", "--probe"]
+    done = subprocess.run(argv, capture_output=True, timeout=100, env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert done.returncode in (0, 1), done.stderr
+    assert b"Traceback" not in done.stderr

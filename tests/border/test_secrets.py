@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from fuzz.secrets import HARMLESS, Planter
 
-from gpuwhy.border.alias import Alias
+from gpuwhy.border.alias import Alias, logins
 from gpuwhy.border.secrets import MARK, Redactor
 from gpuwhy.host.narrow import narrowed
+
+from ..repair.wheels import LIBRARY
 
 HOSTS = Path(__file__).parents[1] / "hosts"
 
@@ -206,3 +208,32 @@ FIRST_CONTACT = (
 def test_what_was_missed_at_first(text, secret):
     """46 cases made after the expressions: 27 were hidden at first contact, 45 are now."""
     assert secret not in Alias().hide(text.format(secret))
+
+
+@pytest.mark.parametrize("root", ["/scratch", "/data", "/mnt/nfs/users2", "/gpfs/proj/x"])
+def test_every_login_name_is_hidden_in_any_folder_and_comes_back(root):
+    alias = Alias("/root", "ada", also=("ada", "zaphod", "root", "bo"))
+    for name in ("ada", "zaphod"):
+        path = f"{root}/{name}/env/lib/libcudart.so.12"
+        shown = alias.hide(path)
+        assert name not in shown
+        assert alias.path(shown) == path
+        assert alias.hide(f"{root}/{name}-models/x") == f"{root}/{name}-models/x"
+    assert alias.hide(f"{root}/bo/root") == f"{root}/bo/root"
+
+
+def test_a_person_behind_sudo_is_a_login_too():
+    assert {"ada", "zaphod"} <= set(logins({"USER": "ada", "SUDO_USER": "zaphod"}))
+
+
+def test_lint_and_inspect_keep_no_home_folder(tmp_path):
+    home = tmp_path / "zaphod"
+    home.mkdir()
+    (home / "requirements.txt").write_text("torch==2.1.0+cu121\ntensorflow-gpu==2.4\n")
+    (home / "libx.so").write_bytes(LIBRARY)
+    environ = {**os.environ, "HOME": str(home), "USER": "zaphod"}
+    for command, file in (("lint", "requirements.txt"), ("inspect", "libx.so")):
+        argv = [sys.executable, "-m", "gpuwhy", command, "--json", str(home / file)]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, env=environ)
+        assert f"~/{file}" in done.stdout, done.stderr
+        assert "zaphod" not in done.stdout

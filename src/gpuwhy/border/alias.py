@@ -8,8 +8,11 @@ not UTF-8 is written `\\udcXX`, so that every answer is text that JSON and a ter
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import re
+from collections.abc import Iterable, Mapping
 
 from gpuwhy.border.secrets import Redactor
 
@@ -43,10 +46,20 @@ _KEPT = re.compile(r"(?:(?<=^)|(?<=[\s:=]))(\\*)\\~(?=/|$)")
 """A `~` of the machine's own, as it writes it and as we keep it: with one backslash more."""
 
 
+def logins(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The names under which the person at this machine may be known, the variable's first."""
+    named = [environ.get(name) or "" for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER")]
+    with contextlib.suppress(ImportError, AttributeError, KeyError):  # Windows; an id without a name
+        import pwd
+
+        named.append(pwd.getpwuid(os.getuid()).pw_name)
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
 class Alias:
     """Both directions of the mapping for one machine."""
 
-    def __init__(self, home: str = "", user: str = "", host: str = "") -> None:
+    def __init__(self, home: str = "", user: str = "", host: str = "", also: Iterable[str] = ()) -> None:
         self.redactor = Redactor(host)
         windows = _DRIVE.match(home)
         home = home.replace("\\", "/") if windows else home
@@ -57,6 +70,8 @@ class Alias:
         self._home = re.compile(r"(?<![\w./-])" + re.escape(self.home) + r"(?![\w.-])") if self.home else None
         slash = r"(?<=[/\\])" if windows else r"(?<=/)"
         self._user = re.compile(slash + re.escape(self.user) + r"(?![\w.-])") if self.user else None
+        names = [re.escape(n) for n in map(printable, also) if len(n) > 2 and n not in _GENERIC and n != self.user]
+        self._also = re.compile(f"({slash})({'|'.join(names)})" + r"(?![\w.-])") if names else None
         self._windows = windows is not None
         if windows:  # either slash, doubled where a program quotes it, in any case
             parts = r"[\\/]+".join(re.escape(part) for part in self.home.split("/"))
@@ -75,6 +90,8 @@ class Alias:
             text = self._home.sub("~", text)
         if self._user and self.user in text:
             text = self._user.sub("$USER", text)
+        if self._also:
+            text = self._also.sub(self._other, text)
         if ":" in text and ("sers" in text or "SERS" in text):
             text = _OTHER_WINDOWS.sub(self._other, text)
         if "/home/" in text or "/Users/" in text or "/users/" in text:

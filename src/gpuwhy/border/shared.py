@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gpuwhy.border.alias import Alias, printable
+from gpuwhy.border.alias import Alias, logins, printable
 from gpuwhy.border.plain import json_plain
 from gpuwhy.border.secrets import Redactor, of_values
 
@@ -28,7 +28,8 @@ def shareable(value: Any, *, paths: bool = False) -> Any:
     redactor = Redactor(machine_name())
     environ = os.environ
     home = environ.get("USERPROFILE" if os.name == "nt" else "HOME") or ""
-    alias = Alias(home, environ.get("USER") or environ.get("LOGNAME") or environ.get("USERNAME") or "")
+    names = logins(environ)
+    alias = Alias(home, next(iter(names), ""), also=(*names, home.rstrip("/").rpartition("/")[2]))
 
     def hide(text: str) -> str:
         text = printable(text)

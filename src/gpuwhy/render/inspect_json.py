@@ -41,7 +41,7 @@ def inspected_dict(found: Inspected) -> dict[str, Any]:
 
 def render(found: Inspected) -> str:
     """Indented JSON, ending in a newline."""
-    return as_json(inspected_dict(found), paths=True)
+    return as_json(inspected_dict(found))
 
 
 def _tree(tree: Tree) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def _counts(lint: Lint) -> dict[str, int]:
 
 def as_json(lint: Lint, version: str) -> str:
     """Indented JSON, ending in a newline."""
-    return shared_json(lint_dict(lint, version), paths=True)
+    return shared_json(lint_dict(lint, version))
 
 
 def lint_dict(lint: Lint, version: str) -> dict[str, Any]:
