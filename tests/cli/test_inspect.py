@@ -47,7 +47,7 @@ def test_json_fits_the_schema_and_the_exit_code_tells(home, name, code):
     assert [error.message for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(found)] == []
     assert set(found) >= PROMISED
     assert done.returncode == code, done.stdout
-    assert found["path"] == str(home / name)
+    assert found["path"] == f"~/{name}"
 
 
 @pytest.mark.parametrize("below", ["venv", "venv/lib/python3.12/site-packages"])
@@ -78,11 +78,11 @@ def test_json_paths_are_real_and_in_load_order_with_the_c_library(home):
 
 def test_what_is_missing_has_the_search(home):
     found = json.loads(run(home, str(home / "libbad.so"), "--json").stdout)
-    assert [one["path"] for one in found["libraries"]] == [str(home / "libgood.so")]
+    assert [one["path"] for one in found["libraries"]] == ["~/libgood.so"]
     (gone,) = found["missing"]
     assert set(gone) >= MISSING
     assert gone["searched"][0] == {
-        "where": str(home / "libnowhere.so.7"),
+        "where": "~/libnowhere.so.7",
         "why": f"RUNPATH of {home}/libbad.so",
         "outcome": "not there",
     }
@@ -110,7 +110,7 @@ def test_a_relative_path_and_another_root(home):
     here = os.getcwd()
     os.chdir(home)
     try:
-        assert json.loads(run(home, "libgood.so", "--json").stdout)["path"] == str(home / "libgood.so")
+        assert json.loads(run(home, "libgood.so", "--json").stdout)["path"] == "~/libgood.so"
     finally:
         os.chdir(here)
     found = json.loads(run(home, "libbad.so", "--root", str(home), "--json").stdout)
