@@ -25,13 +25,13 @@ line = b"[2026-01-01 00:00:00,000] epoch 3 step 12345 loss 0.1234 lr 1.00e-04 gr
 piece = line * (1048576 // len(line))
 for _ in range(int(sys.argv[1])):
     sys.stdout.buffer.write(piece)
-sys.stdout.flush()
-sys.exit("RuntimeError: CUDA error: no kernel image is available for execution on the device")
+print("RuntimeError: CUDA error: no kernel image is available for execution on the device", flush=True)
+sys.exit(1)
 """
 
 
 def measured(argv: list[str], stdin: int | None = None) -> tuple[int, float, float, list[float]]:
-    """Exit code, seconds, peak MiB of the process itself, and its resident MiB by the half second."""
+    """Exit code, seconds, peak MiB of the process itself, and its resident MiB by the tenth of a second."""
     start, sizes = time.monotonic(), list[float]()
     with subprocess.Popen(argv, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         peak = 0.0
@@ -39,7 +39,7 @@ def measured(argv: list[str], stdin: int | None = None) -> tuple[int, float, flo
             size, most = _resident(child.pid)
             sizes.append(size)
             peak = max(peak, most)
-            time.sleep(0.5)
+            time.sleep(0.1)
     return child.returncode, time.monotonic() - start, peak, sizes
 
 
