@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "gpuwhy"
-PROSE = frozenset({"reason", "why", "health", "because", "headline", "says"})
+PROSE = frozenset({"reason", "why", "health", "because", "headline", "says", "note"})
 """Fields that hold sentences."""
 OLD_RECORDINGS = SRC / "host" / "recorded.py"  # the one place that reads what older releases wrote
 ASKS = ("startswith", "endswith", "find", "index", "count")
@@ -19,7 +19,7 @@ PATTERNS = ("match", "search", "fullmatch", "findall", "finditer")
 def prose(node: ast.expr) -> bool:
     """Whether an expression is such a sentence, or a part or a variant of one."""
     if isinstance(node, ast.Attribute):
-        return node.attr in PROSE or (node.attr == "value" and prose(node.value))
+        return node.attr in PROSE or (node.attr in ("value", "text") and prose(node.value))
     if isinstance(node, ast.Name):
         return node.id == "reason"
     if isinstance(node, ast.Subscript):
@@ -31,8 +31,22 @@ def prose(node: ast.expr) -> bool:
     return False
 
 
+def named(tree: ast.AST) -> frozenset[str]:
+    """The names that stand for one finding after the other: for f in cause.because."""
+    loops = (one for one in ast.walk(tree) if isinstance(one, ast.comprehension | ast.For))
+    return frozenset(
+        one.target.id
+        for one in loops
+        if isinstance(one.target, ast.Name) and isinstance(one.iter, ast.Attribute) and one.iter.attr == "because"
+    )
+
+
 def decisions(tree: ast.AST) -> Iterator[int]:
     """The lines that compare a sentence with words."""
+    for part in ast.walk(tree):  # a name counts within the expression that binds it
+        if isinstance(part, ast.GeneratorExp | ast.ListComp | ast.SetComp) and (names := named(part)):
+            texts = (one for one in ast.walk(part.elt) if isinstance(one, ast.Compare))
+            yield from (one.lineno for one in texts if _asks_text(one, names))
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             left, right = node.left, node.comparators[0]
@@ -44,6 +58,13 @@ def decisions(tree: ast.AST) -> Iterator[int]:
             asked = node.func.attr in ASKS and prose(node.func.value)
             if asked or (node.func.attr in PATTERNS and any(prose(one) for one in node.args)):
                 yield node.lineno
+
+
+def _asks_text(node: ast.Compare, names: frozenset[str]) -> bool:
+    """Whether words are looked for in the text of one of these."""
+    found = node.comparators[0]
+    of = isinstance(found, ast.Attribute) and found.attr == "text" and isinstance(found.value, ast.Name)
+    return isinstance(node.ops[0], ast.In | ast.NotIn) and of and found.value.id in names
 
 
 MODULES = [file for file in sorted(SRC.rglob("*.py")) if file != OLD_RECORDINGS]
@@ -64,6 +85,9 @@ def test_no_decision_is_read_out_of_a_sentence(file):
         'missing.why == "not found"',
         're.search("x", one.because)',
         'u.reason.lower().endswith("x")',
+        '"cannot share" in step.note',
+        'cause.because[0].text.startswith("proven: ")',
+        'any("cudnn" in f.text for f in c.because)',
     ],
 )
 def test_the_check_sees_them(code):

@@ -38,6 +38,7 @@ These pages are generated from `src/gpuwhy/causes/` by `python tools/docs.py`: e
 AGAIN = "Then run the program again; if it fails differently: `gpuwhy explain LOG`."
 BY_FACTS = "What `gpuwhy check` advises, by what it finds (on the machines of the tests):"
 BY_TEXTS = "What `gpuwhy explain` advises, whatever the message:"
+_LONG = re.compile(r"\b_Z\w{20,}")  # a name that no line holds
 CHECKED = "Check with `gpuwhy check`."
 TOLD = [cause.id for cause in CAUSES if cause.needs_log]
 
@@ -75,7 +76,8 @@ def by_facts(cause_id: str) -> Iterator[str]:
         yield BY_FACTS
     for found, texts in by_finding.items():
         if texts:
-            yield "\n".join([f"- {found}", *(f"  {place}. {text}" for place, text in enumerate(texts, 1))])
+            said = _LONG.sub(r"`\g<0>`", found)
+            yield "\n".join([f"- {said}", *(f"  {place}. {text}" for place, text in enumerate(texts, 1))])
 
 
 @cache

@@ -97,7 +97,7 @@ def prepare(run: app.Run, found: Steps, call: Call, only: Sequence[str] = ()) ->
     if not run.live:
         raise RefusedError("the host is not this running machine: its fix can be read here and carried out there")
     mine = [step for step in found.steps if step.by == "gpuwhy" and (step.sure or only)]
-    apart = next((step.note for step in found.steps if "cannot share one environment" in step.note), "")
+    apart = next((step.note for step in found.steps if step.apart), "")
     if not mine and apart:
         raise RefusedError(f"{apart}. Nothing was changed; gpuwhy fix without --apply prints the commands")
     if not mine:

@@ -125,7 +125,8 @@ def _apart(fix: Fix, facts: Facts, clash: Clash) -> Chosen:
     lines.append(f"uv pip install --python {word(folder)}/bin/python {' '.join(_quoted(clash.alone))}")
     shares = "; or ".join(" and ".join(each) for each in clash.shares)
     note = f"{clash.text}. Releases that do share: {shares}" if shares else f"{clash.text}. No releases share here"
-    return Chosen(Fix(text, "\n".join(lines), check=f"gpuwhy check --python {word(folder)}"), clash.text, note)
+    own = Fix(text, "\n".join(lines), check=f"gpuwhy check --python {word(folder)}")
+    return Chosen(own, clash.text, note, apart=True)
 
 
 def _quoted(wanted: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from gpuwhy.host.base import Host
 from gpuwhy.loader.glibc import World
 from gpuwhy.loader.process import Loaded, Process
 from gpuwhy.model.fact import Known
-from gpuwhy.model.facts import Facts, Framework
+from gpuwhy.model.facts import Facts, Framework, by_preload
 
 CUDNN_PARTS = {
     "9": ("graph", "engines_precompiled", "engines_runtime_compiled", "heuristic", "ops", "cnn", "adv"),
@@ -65,7 +65,7 @@ def _torch(process: Process, facts: Facts, framework: Framework) -> None:
     for folder, stem in pairs:
         path = _wheel_library(process, facts, framework, folder, stem)
         if path:
-            process.dlopen(path, main, f"preloaded by {framework.path}/__init__.py")
+            process.dlopen(path, main, by_preload(f"{framework.path}/__init__.py"))
         elif needed and not failed:
             break  # torch gives up quietly at the first that it does not find
     if failed:
@@ -138,7 +138,7 @@ def _jax(process: Process, facts: Facts, framework: Framework) -> None:
                 for name in _QUOTED.findall(match.group(2)) if match else ():
                     path = f"{site}/nvidia/{match.group(1)}/lib/{name}" if match else ""
                     if isinstance(host.stat(path), Known):
-                        process.dlopen(path, main, f"preloaded by {folder}/__init__.py")
+                        process.dlopen(path, main, by_preload(f"{folder}/__init__.py"))
             process.dlopen(f"{folder}/xla_cuda_plugin.so", main)
 
 

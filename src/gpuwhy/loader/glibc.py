@@ -17,7 +17,7 @@ from gpuwhy.host.base import Entry, Host
 from gpuwhy.loader.hwcaps import SUBFOLDERS, best_entry, cpu_of, subfolders
 from gpuwhy.loader.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
-from gpuwhy.model.facts import Fate
+from gpuwhy.model.facts import Fate, by_rpath, by_runpath
 
 _NODEFLIB = 0x800
 _LIB64 = frozenset({"x86_64", "aarch64", "ppc64", "riscv64"})
@@ -125,7 +125,7 @@ def _rpath(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, 
     if asker and not asker.elf.ignores_rpath:
         for link in _chain(asker, world.main):
             if not link.elf.ignores_rpath:
-                yield from _split(world, link.elf.rpath, link, f"RPATH of {link.path}")
+                yield from _split(world, link.elf.rpath, link, by_rpath(link.path))
 
 
 def _variable(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
@@ -137,7 +137,7 @@ def _variable(world: World, name: str, asker: Asker | None) -> Iterator[tuple[st
 def _runpath(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
     """DT_RUNPATH of the asker alone."""
     if asker:
-        yield from _split(world, asker.elf.runpath, asker, f"RUNPATH of {asker.path}")
+        yield from _split(world, asker.elf.runpath, asker, by_runpath(asker.path))
 
 
 def _cache(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,8 @@ from gpuwhy.model.report import RuledOut, Shown
 from gpuwhy.model.rich import Rich
 
 SCHEMA = "gpuwhy.proof/1"
+RERUN = "rerun"
+"""The source of what reruns of the program show."""
 
 Outcome = Literal["passes", "same", "other", "unclear"]
 """passes: a success as it was defined. same: it failed as before. other: it failed otherwise, or ran without the GPU

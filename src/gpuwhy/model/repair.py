@@ -49,6 +49,7 @@ class Step(msgspec.Struct, frozen=True):
     action: Action | None = None
     alternatives: tuple[str, ...] = ()  # of the same cause, in words
     note: str = ""
+    apart: bool = False  # no one environment holds it beside what is there: the note names the pair
 
 
 class Steps(msgspec.Struct, frozen=True):
@@ -101,6 +102,7 @@ class Compared(msgspec.Struct, frozen=True):
     before: str
     after: str
     verdict: Verdict
+    module: str = ""  # of an import
 
 
 class Outcome(msgspec.Struct, frozen=True):

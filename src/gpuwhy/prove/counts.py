@@ -32,6 +32,7 @@ class Once(NamedTuple):
     seconds: float
     purpose: str
     note: str = ""
+    outlived: bool = False  # a success only because it still ran when its time was over
 
     @property
     def key(self) -> frozenset[str]:

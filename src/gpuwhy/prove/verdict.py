@@ -9,7 +9,7 @@ import msgspec
 
 from gpuwhy.model.cause import Evidence, Finding, Fix
 from gpuwhy.model.fact import Source
-from gpuwhy.model.proof import Arms, Outcome, Trial, Tweak
+from gpuwhy.model.proof import RERUN, Arms, Outcome, Trial, Tweak
 from gpuwhy.model.report import RuledOut, Shown
 from gpuwhy.prove.counts import Once
 
@@ -49,7 +49,7 @@ def shown(
     """The proven causes first, with the change as their first fix; the others as far as they are still open."""
     before = {one.id: one for one in reversed(list(known))}
     text = ("proven: " if proven else "") + sentence(tweaks, arms)
-    evidence = tuple(Evidence("saw", one.text, Source("command", "rerun", one.id)) for one in tweaks)
+    evidence = tuple(Evidence("saw", one.text, Source("command", RERUN, one.id)) for one in tweaks)
     because = Finding("proof" if proven else "strong", text, evidence)
     fixes = tuple(Fix(_capital(one.text), one.command, safe=True, check="gpuwhy prove -- CMD") for one in tweaks)
     first = tuple(_first(cause, before.pop(cause, None), because, fixes, titles, proven) for cause in proven_)

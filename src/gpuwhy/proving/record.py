@@ -31,6 +31,7 @@ class RecordedRun(msgspec.Struct, frozen=True):
     purpose: str
     note: str
     output: str
+    outlived: bool = False
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -61,6 +62,7 @@ def record_of(session: Session) -> bytes:
             "seconds": once.seconds,
             "purpose": once.purpose,
             "note": once.note,
+            "outlived": once.outlived,
             "output": ran.output,
         }
 
@@ -102,7 +104,9 @@ class Replay(Session):
         if found is None:
             raise SpentError
         self._waiting.remove(found)
-        once = Once(tuple(tweaks), found.outcome, found.ending, found.seconds, found.purpose, found.note)
+        once = Once(
+            tuple(tweaks), found.outcome, found.ending, found.seconds, found.purpose, found.note, found.outlived
+        )
         self.runs.append(once)
         self.rans.append(Ran(0, 0, found.seconds, found.output))
         return once

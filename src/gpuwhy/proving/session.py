@@ -172,7 +172,8 @@ class Session:
         if ran.left:
             note = f"left {', '.join(ran.left[:3])} running: ended"
             judged = judged._replace(note=f"{judged.note}; {note}" if judged.note else note)
-        once = Once(tuple(tweaks), judged.outcome, judged.ending, ran.seconds, purpose, judged.note)
+        outlived = ran.stopped == "time" and judged.outcome == "passes"
+        once = Once(tuple(tweaks), judged.outcome, judged.ending, ran.seconds, purpose, judged.note, outlived)
         self.runs.append(once)
         self.rans.append(ran if not tweaks else ran._replace(rings=(), output=ran.output[-4000:]))
         self.say(
@@ -237,7 +238,7 @@ class Session:
                 return
             if self._too_soon():
                 self.patience *= 4.0
-                self.runs = [_undecided(one) if "still running" in one.note else one for one in self.runs]
+                self.runs = [_undecided(one) if one.outlived else one for one in self.runs]
                 continue
             doubtful = {one.id for one in self.found}
             self.found = ()
@@ -247,7 +248,7 @@ class Session:
     def _too_soon(self) -> bool:
         """Whether the change was taken for a success only because a run was not waited for long enough."""
         key = frozenset(one.id for one in self.found)
-        return any("still running" in one.note for one in self.runs if one.key == key)
+        return any(one.outlived for one in self.runs if one.key == key)
 
     def hunted(self, tweaks: Sequence[Tweak]) -> None:
         """The smallest change among these, confirmed."""

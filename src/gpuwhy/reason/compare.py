@@ -37,7 +37,7 @@ def _imports(
         was, now = before[module], after.get(module, "it is gone")
         verdict = _verdict(was, now)
         aside = verdict == "left" and meant is not None and module not in meant
-        yield Compared(f"import {module}", was or "works", now or "works", "same" if aside else verdict)
+        yield Compared(f"import {module}", was or "works", now or "works", "same" if aside else verdict, module)
 
 
 def _verdict(was: str, now: str) -> Verdict:

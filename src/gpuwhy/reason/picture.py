@@ -51,7 +51,12 @@ def _broken_files(facts: Facts, shown: Sequence[Shown], cudnn: bool) -> list[Sho
     homes = (*(f"{one.path}/" for one in found), *(o.by for one in found for o in value_or(one.opens, ())))
     whole = [c for c in shown if c.id in ("install.corrupted", "install.conflict") and not c.subject]
     shared = [c for c in whole if not all(path.startswith(homes) for path in _files_of(c) or ("",))]
-    return [c for c in shared if any("cudnn" in f.text for f in c.because) == cudnn]
+    return [c for c in shared if any("cudnn" in place for place in _places_of(c)) == cudnn]
+
+
+def _places_of(cause: Shown) -> set[str]:
+    """The files, folders and packages that a cause shows as its evidence, and what they open."""
+    return {text for f in cause.because for e in f.evidence for text in (e.source.where, e.source.detail)}
 
 
 def _files_of(cause: Shown) -> set[str]:
@@ -186,6 +191,11 @@ def _not_seen(one: Framework, facts: Facts) -> str:
     return next((n.name for n in needs if isinstance(n.found, Unknown)), "")
 
 
+def _contradicted(one: Framework, facts: Facts) -> bool:
+    """Whether its release and that of another package do not go together."""
+    return any(one.distribution in (c.by, c.name) for c in value_or(facts.target.contradictions, ()))
+
+
 def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
     parts = [one.version]
     if isinstance(one.gpu_build, Known) and not one.gpu_build.value:
@@ -196,11 +206,10 @@ def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
         parts.append(f"cuDNN {one.built_for_cudnn.value}")
     mark, note = _mark(shown, ("framework", "install", "cuda", "cudnn", "env"), f"{one.title} {one.version}")
     if not note:
-        mine = [c for c in shown if c.because and c.because[0].text.startswith(f"{one.title} {one.version} ")]
+        mine = [c for c in shown if any(path.startswith(f"{one.path}/") for path in _files_of(c))]
         mark, note = _mark(mine, ("other", "framework"), otherwise=mark)
     if not note:
-        about = re.compile(rf"(?<![\w-]){re.escape(one.distribution)}(?![\w-])")
-        odd = [c for c in shown if c.id == "install.inconsistent" and any(about.search(f.text) for f in c.because)]
+        odd = [c for c in shown if c.id == "install.inconsistent" and _contradicted(one, facts)]
         mark, note = _mark(odd, ("install",), otherwise=mark)
     if not note:
         mark, note = _mark(_harmed(one, shown, facts), ("install",), otherwise=mark)

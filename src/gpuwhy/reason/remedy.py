@@ -21,6 +21,7 @@ class Chosen(msgspec.Struct, frozen=True):
     why: str = ""
     note: str = ""
     backend: str = ""
+    apart: bool = False  # no one environment holds it beside what is there
 
 
 Planned = Callable[[Fix], Chosen]
@@ -71,6 +72,7 @@ def _step(number: int, cause: Shown, fix: Fix, planned: Planned) -> Step:
         action=action,
         alternatives=tuple(other.text for other in cause.fixes if other is not fix and other.role == "remedy"),
         note=plan.note,
+        apart=plan.apart,
     )
 
 

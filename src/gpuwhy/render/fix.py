@@ -121,9 +121,9 @@ def _compared(outcome: Outcome, paper: Paper) -> Iterator[str]:
         text = f"{_SIGNS[one.verdict]}: {one.what}: {one.before} → {one.after}"
         yield from paper.wrap(text, "  ", "          ")
     same = [c for c in outcome.compared if c.verdict == "same"]
-    for one in (c for c in same if c.what.startswith("import ") and c.after != "works"):
+    for one in (c for c in same if c.module and c.after != "works"):
         yield from paper.wrap(f"– as before, not of this fix: {one.what}: {one.after}", "  ", "          ")
-    names = [c.what.removeprefix("import ") for c in same if c.what.startswith("import ") and c.after == "works"]
+    names = [c.module for c in same if c.module and c.after == "works"]
     if names:
         yield from paper.wrap(f"✓ imported before and after: {', '.join(names)}", "  ", "          ")
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gpuwhy.border.shared import as_json as shared_json
+from gpuwhy.model.cause import Finding
 from gpuwhy.model.ending import Ending
-from gpuwhy.model.proof import SCHEMA, Change, Outcome, Proof, Trial, Tweak
-from gpuwhy.model.report import certainty
+from gpuwhy.model.proof import RERUN, SCHEMA, Change, Outcome, Proof, Trial, Tweak
+from gpuwhy.model.report import Shown, certainty
 from gpuwhy.render.json import cause_dict
 from gpuwhy.render.terminal import Paper, put
 
@@ -31,9 +32,15 @@ def render(proof: Proof, paper: Paper) -> str:
     return put(lines, paper)
 
 
+def _by_reruns(cause: Shown) -> bool:
+    """Whether runs of the program, with and without a change, are the proof."""
+    first = cause.because[0] if cause.because else Finding("weak", "")
+    return first.weight == "proof" and any(one.source.where == RERUN for one in first.evidence)
+
+
 def _causes(proof: Proof, paper: Paper) -> Iterator[str]:
     for number, cause in enumerate(proof.causes[:3]):
-        proven = proof.status == "proven" and cause.because[:1] and cause.because[0].text.startswith("proven: ")
+        proven = proof.status == "proven" and _by_reruns(cause)
         sure = "proven" if proven else certainty(cause.confidence)
         head = "cause  " if number == 0 or proven else "open   "
         yield from paper.wrap(f"{cause.id} · {sure}: {cause.title}", head, "       ")

@@ -13,7 +13,7 @@ from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, saw
 from gpuwhy.model.expect import LINKED, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
-from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree
+from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree, way
 from gpuwhy.model.version import numbers
 
 _SHIM = re.compile(r"libcudnn\.so\.\d+$|cudnn64_\d+\.dll$", re.IGNORECASE)
@@ -68,12 +68,12 @@ def reporter(tree: LoadTree) -> LoadedLibrary | None:
 
 def how(one: LoadedLibrary) -> str:
     """How the loader came to a file, in few words."""
-    found = re.match(r"(RPATH|RUNPATH) of (.*)", one.via)
-    if found:
-        return f"the {found[1]} of {base_name(found[2])}"
-    if one.via.startswith("preloaded by "):
-        return "preloading in " + "/".join(one.via.split("/")[-2:])
-    return {"ld.so.cache": "the loader's cache", "default folder": "a default folder"}.get(one.via, one.via)
+    via = way(one.via)
+    if via.rule == "preload":
+        return "preloading in " + "/".join(via.of.split("/")[-2:])
+    if via.of:
+        return f"the {via.rule} of {base_name(via.of)}"
+    return {"ld.so.cache": "the loader's cache", "default folder": "a default folder"}.get(via.rule, via.rule)
 
 
 def saw_loaded(one: LoadedLibrary) -> Evidence:
@@ -109,6 +109,6 @@ def let_win(winner: LoadedLibrary, folder: str) -> tuple[Fix, ...]:
     if winner.via == "PATH":  # the DLL search of Windows
         away = Fix(f"Take {shown(folder_of(winner.path))} off PATH, or move it behind the right one")
         return (path_first("Put the right copy's folder first, in this window", (folder,)) if folder else away,)
-    if not folder or (winner.via not in ("ld.so.cache", "default folder") and not winner.via.startswith("RUNPATH")):
+    if not folder or way(winner.via).rule not in ("ld.so.cache", "default folder", "RUNPATH"):
         return ()
     return (search_first("Put the right copy's folder first, in this shell", (folder,)),)

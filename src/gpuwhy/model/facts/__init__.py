@@ -22,6 +22,11 @@ from gpuwhy.model.facts.loads import (
     MissingLibrary,
     NeededLibrary,
     UnmetSymbol,
+    Via,
+    by_preload,
+    by_rpath,
+    by_runpath,
+    way,
 )
 from gpuwhy.model.facts.probe import Call, FrameworkRun, Probe, Rate, Stage
 from gpuwhy.model.facts.record import Record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gpuwhy.model.fact import NOT_OBSERVED, Fact
 from gpuwhy.model.facts.record import Record
@@ -53,6 +53,36 @@ class NeededLibrary(Record, frozen=True, omit_defaults=True):
     elsewhere: tuple[str, ...]  # copies of that name outside the search
     other_versions: tuple[str, ...]  # copies of the same library with another SONAME
     refused: str = ""  # the file at which the search ends
+
+
+def by_rpath(path: str) -> str:
+    """How a file was found: by the DT_RPATH of another."""
+    return f"RPATH of {path}"
+
+
+def by_runpath(path: str) -> str:
+    """By the DT_RUNPATH of another."""
+    return f"RUNPATH of {path}"
+
+
+def by_preload(path: str) -> str:
+    """By a program that loads it before it is asked for."""
+    return f"preloaded by {path}"
+
+
+class Via(NamedTuple):
+    """How a file was found, taken apart: by which rule, and of which file where the rule is one of a file."""
+
+    rule: str
+    of: str = ""
+
+
+def way(via: str) -> Via:
+    """The reverse of `by_rpath` and its kin; any other way is a rule by itself."""
+    for rule, made in (("RPATH", by_rpath), ("RUNPATH", by_runpath), ("preload", by_preload)):
+        if via.startswith(made("")):
+            return Via(rule, via.removeprefix(made("")))
+    return Via(via)
 
 
 class LoadedLibrary(Record, frozen=True):
