@@ -140,13 +140,21 @@ def _logged(one: Symptom, ending: Ending) -> bool:
     return any(first - 1 <= one.line <= last for first, last in ending.logged)
 
 
+def _wordless(ending: Ending, line: int) -> bool:
+    """Whether a line shows what raised an exception that has no words, or whose words were cut off."""
+    return not ending.message and (line == ending.line - 1 or (not ending.type and line >= ending.last - SHOWN))
+
+
+SHOWN = 8
+"""Lines around the one that raised, as notebooks show them."""
+
+
 def _unlinked(one: Symptom, ending: Ending) -> bool:
     """Whether a line is source text in a traceback, or came before an ending that it does not lead to."""
     if one.speaker in FRAMES:
         return False
     if one.role in ("error", "echo") and one.quoted(ending):
-        wordless = not ending.message and one.line == ending.line - 1
-        return not wordless  # of an exception without words, the line that raised it is what was said
+        return not _wordless(ending, one.line)
     if not ending.own or one.within(ending):
         return False
     if ending.kind != "exception":  # a last word ends a program less surely than an exception
