@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from gpuwhy.model.symptom import MISSPELT, QUESTION, SOURCE, Reading
+from gpuwhy.model.threshold import FOUND
 from gpuwhy.reason.tally import Score
 
 UNSPELT = 0.69
@@ -15,6 +16,8 @@ UNSUPPORTED = 0.9
 """The most that answers alone make of a cause which neither the text nor the machine speaks for."""
 ONE_CLUE = 0.89
 """The most that a single line of a text makes of a cause, however clear its words are."""
+FULL = 0.75
+"""From this share on, texts held back were right nearly always: 24 of 24 at 0.7 to 0.8, 30 of 32 at 0.5 to 0.7."""
 SURVIVED = 0.45
 """The most that is made of failures which the program outlived: it went on, or ended well."""
 
@@ -40,7 +43,21 @@ def settled(
             return UNSPELT
         return UNSUPPORTED if not lines else ONE_CLUE if len(lines) + answered == 1 else 1.0
 
-    return tuple(msgspec.structs.replace(s, confidence=min(s.confidence, most(s))) for s in scores)
+    first = max((s.confidence for s in scores), default=0.0)
+    free = 1 - sum(s.confidence for s in scores)
+
+    def share(score: Score) -> float:
+        return _measured(first, free) if score.confidence == first else score.confidence
+
+    return tuple(msgspec.structs.replace(s, confidence=min(share(s), most(s))) for s in scores)
+
+
+def _measured(share: float, free: float) -> float:
+    """A share between an even chance and ONE_CLUE as texts held back bear it out: more, of what no cause has."""
+    if not FOUND <= share <= ONE_CLUE:
+        return share
+    more = (share - FOUND) * (ONE_CLUE - FOUND) / (FULL - FOUND) + FOUND - share
+    return min(ONE_CLUE, share + min(more, max(0.0, free)))
 
 
 def survived(reading: Reading) -> bool:

@@ -183,7 +183,10 @@ def _calm(reading: Reading) -> str:
 def headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], reading: Reading) -> str:
     """The answer in one line."""
     if SOURCE in reading.notes:
-        return "This is source code, and holds no failure: run it (`gpuwhy run -- …`), or explain what it printed"
+        return (
+            "This is source code or a text about it, and holds no failure: "
+            "run it (`gpuwhy run -- …`), or explain what it printed"
+        )
     if QUESTION in reading.notes and shown:
         return f"A question, not a log; failures of which people say so are most often {shown[0].id}"
     if shown and status == "healthy":

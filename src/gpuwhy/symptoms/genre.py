@@ -30,6 +30,13 @@ _SETTLED = re.compile(
     re.IGNORECASE,
 )
 """A letter that tells of a failure of the past."""
+_HISTORY = re.compile(
+    r"^#{1,4} (?:added|changed|fixed|removed|deprecated|security|bug fixes|features)\b", re.IGNORECASE | re.MULTILINE
+)
+"""The headings of a list of changes."""
+_WONDERS = re.compile(
+    r"\b(?:would|should|which|will i|do i need|is it worth|can i|does the)\b[^\n]{0,200}\?", re.IGNORECASE
+)
 _LETTER = re.compile(r"^(?:subject|from|to|re|hi|hello|dear|hey)\b[^\n]{0,120}$", re.IGNORECASE | re.MULTILINE)
 SHARE, FEWEST = 0.6, 5
 
@@ -37,6 +44,10 @@ SHARE, FEWEST = 0.6, 5
 def genre(text: str) -> str:
     """SOURCE or QUESTION where a text is that and nothing that ran; "" for everything else."""
     if _ASKS.match(text) and len(text) < 400:
+        return QUESTION
+    if _HISTORY.search(text) and not _RAN.search(text):
+        return SOURCE
+    if _LETTER.match(text.split(",", 1)[0]) and _WONDERS.search(text) and not _RAN.search(text):
         return QUESTION
     if _PATCH.search(text) and not _RAN.search(text):
         return SOURCE

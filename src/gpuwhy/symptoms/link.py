@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Sequence
 
@@ -82,7 +83,7 @@ def _raised_alone(ending: Ending) -> bool:
     """Whether neither the message nor the place of an exception has to do with the GPU stack."""
     if ending.name in PLAIN:
         return not _HARD.search(ending.message)
-    if _asserted(ending):
+    if _asserted(ending) or _own_class(ending):
         return True
     if module := _MODULE.search(ending.message):
         return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
@@ -93,6 +94,21 @@ def _raised_alone(ending: Ending) -> bool:
     if frame is None:
         return bool(ending.message)
     return not (_GPU_FILES.search(frame.file) or (frame.owner == USER and _CODE.search(frame.code)))
+
+
+def _own_class(ending: Ending) -> bool:
+    """Whether the user's code raised an exception of its own making, and its words do not miss the GPU."""
+    frame = ending.frame
+    if frame is None or frame.owner != USER or ending.name != ending.type or hasattr(builtins, ending.name):
+        return False
+    return frame.code.startswith(f"raise {ending.name}(") and not (
+        _CALLS.search(ending.message) or _BROKE.search(ending.message)
+    )
+
+
+_BROKE = re.compile(
+    r"cuda error|out of memory|cudnn|driver|\.so\b|\bfailed\b|not (?:found|available|supported)", re.IGNORECASE
+)
 
 
 def _asserted(ending: Ending) -> bool:
