@@ -132,11 +132,14 @@ def report_on_probe(facts: Facts, took: float, again: str = "") -> Report:
 
 def behind(code: Code) -> Code:
     """A status with the causes that `explain` tells where nothing but that status is said."""
+    if code.api == "windows" and code.causes:  # a plain error, which most programs report of something else
+        return code
     name = signature(code) if code.api != "windows" else ""
-    if not name:
+    if not name and code.api != "windows":
         return code
     said = Symptom(name, 1, "", fields={"xid": str(code.numbers[0].code)} if code.api == "xid" else {})
-    scores = tally(_index(), Reading(symptoms=(said,)))
+    reading = Reading(symptoms=(said,)) if name else read_text(f"exit code 0x{code.numbers[0].code:X}\n")
+    scores = tally(_index(), reading)
     return structs.replace(code, causes=tuple(s.cause for s in scores if s.confidence >= TOLD)[:MOST])
 
 

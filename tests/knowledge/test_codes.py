@@ -109,6 +109,18 @@ def test_causes_of_windows_codes_exist():
     assert named_ones <= {cause.id for cause in CAUSES}
 
 
+WINDOWS = [code for code in codes.everything() if code.api == "windows" and code.numbers[0].code > 0xFFFF]
+
+
+@pytest.mark.parametrize("code", WINDOWS, ids=lambda code: code.names[0])
+def test_explain_and_code_agree_on_how_windows_ends_a_process(code):
+    """In each spelling: 0xC0000017, 3221225495 where it is unsigned, -1073741801."""
+    told = behind(code).causes
+    assert told
+    report = explain_text(f"Process finished with exit code 0x{code.numbers[0].code:X}\n")
+    assert report.causes[0].id == told[0]
+
+
 def test_xids_lead_to_hardware_only_where_it_failed_for_good():
     rows = [behind(code) for code in codes.everything() if code.api == "xid"]
     assert {code.numbers[0].code for code in rows if "device.hardware" in code.causes} >= {48, 62, 79, 95, 119}

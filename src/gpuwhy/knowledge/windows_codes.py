@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.model.code import Code, Number
@@ -14,6 +15,7 @@ _WRAP = 1 << 32
 
 _LOST = ("cuda.missing_library", "cudnn.missing", "env.path", "install.corrupted")
 
+# the causes of a plain error; those of a status are computed from the clues (`logs.behind`)
 _ROWS: tuple[tuple[int, str, str, tuple[str, ...]], ...] = (
     (2, "ERROR_FILE_NOT_FOUND", "the file itself is not there", ("env.path", "install.corrupted")),
     (3, "ERROR_PATH_NOT_FOUND", "a folder of the path is not there", ("env.path",)),
@@ -52,35 +54,47 @@ _ROWS: tuple[tuple[int, str, str, tuple[str, ...]], ...] = (
     (4551, "ERROR_SYSTEM_INTEGRITY_POLICY_VIOLATION", "a policy (Smart App Control, App Control) blocks the file", ()),
     (14001, "ERROR_SXS_CANT_GEN_ACTCTX", "an old Visual C++ runtime (side by side) is missing", ("other.not_gpu",)),
     (0xC0000005, "STATUS_ACCESS_VIOLATION", "the process touched memory that is not its own: a crash in native code",
-     ("cuda.mixed_libraries", "cudnn.version_mismatch", "framework.bug", "program.illegal_access")),
-    (0xC0000017, "STATUS_NO_MEMORY", "no memory left: RAM and paging file together", ("memory.host",)),
+     ()),
+    (0xC0000017, "STATUS_NO_MEMORY", "no memory left: RAM and paging file together", ()),
     (0xC000001D, "STATUS_ILLEGAL_INSTRUCTION",
      "the processor does not know an instruction: the build wants AVX or newer, and has no code for this processor",
-     ("framework.platform_dropped", "other.not_gpu")),
+     ()),
     (0xC000007B, "STATUS_INVALID_IMAGE_FORMAT", "a 32-bit or damaged DLL where a 64-bit one is needed (as error 193)",
-     ("install.corrupted",)),
-    (0xC0000094, "STATUS_INTEGER_DIVIDE_BY_ZERO", "a division by zero in native code", ("framework.bug",)),
-    (0xC00000FD, "STATUS_STACK_OVERFLOW", "the stack is used up", ("framework.bug",)),
-    (0xC000012D, "STATUS_COMMITMENT_LIMIT", "the paging file is too small (as error 1455)", ("memory.host",)),
+     ()),
+    (0xC0000094, "STATUS_INTEGER_DIVIDE_BY_ZERO", "a division by zero in native code", ()),
+    (0xC00000FD, "STATUS_STACK_OVERFLOW", "the stack is used up", ()),
+    (0xC000012D, "STATUS_COMMITMENT_LIMIT", "the paging file is too small (as error 1455)", ()),
     (0xC0000135, "STATUS_DLL_NOT_FOUND", "the program could not start: a DLL that it is linked with is not found "
-     "(as error 126)", ("cuda.missing_library", "env.path", "other.not_gpu")),
+     "(as error 126)", ()),
     (0xC0000139, "STATUS_ENTRYPOINT_NOT_FOUND", "the program could not start: a DLL of another version was found "
-     "(as error 127)", ("cuda.version_mismatch", "cuda.mixed_libraries")),
-    (0xC000013A, "STATUS_CONTROL_C_EXIT", "ended by Ctrl-C or by closing the window", ("other.not_gpu",)),
-    (0xC0000142, "STATUS_DLL_INIT_FAILED", "the program could not start: a DLL's start failed (as error 1114)",
-     ("other.not_gpu", "memory.host")),
-    (0xC0000374, "STATUS_HEAP_CORRUPTION", "native code wrote past its memory: two copies of a runtime, or a bug",
-     ("cuda.mixed_libraries", "framework.extension_abi", "framework.bug")),
+     "(as error 127)", ()),
+    (0xC000013A, "STATUS_CONTROL_C_EXIT", "ended by Ctrl-C or by closing the window", ()),
+    (0xC0000142, "STATUS_DLL_INIT_FAILED", "the program could not start: a DLL's start failed (as error 1114)", ()),
+    (0xC0000374, "STATUS_HEAP_CORRUPTION", "native code wrote past its memory: two copies of a runtime, or a bug", ()),
     (0xC0000409, "STATUS_STACK_BUFFER_OVERRUN", "native code ended the process at once: abort(), std::terminate or a "
-     "failed check, the message is above; cuDNN 8 ends so without zlibwapi.dll or a sub-library",
-     ("cudnn.dependency_missing", "cudnn.mixed_libraries", "cuda.mixed_libraries", "framework.bug")),
+     "failed check, the message is above; cuDNN 8 ends so without zlibwapi.dll or a sub-library", ()),
     (0xC06D007E, "VcppException(ERROR_SEVERITY_ERROR, ERROR_MOD_NOT_FOUND)",
-     "a DLL that is loaded at its first use is not found (as error 126)", _LOST),
+     "a DLL that is loaded at its first use is not found (as error 126)", ()),
     (0xC06D007F, "VcppException(ERROR_SEVERITY_ERROR, ERROR_PROC_NOT_FOUND)",
-     "a DLL that is loaded at its first use is of another version (as error 127)",
-     ("cuda.version_mismatch", "cuda.mixed_libraries")),
-    (0xE06D7363, "Microsoft C++ exception", "a C++ exception that nobody caught; see above", ("framework.bug",)),
+     "a DLL that is loaded at its first use is of another version (as error 127)", ()),
+    (0xE06D7363, "Microsoft C++ exception", "a C++ exception that nobody caught; see above", ()),
 )  # fmt: skip
+
+
+READ_ELSEWHERE = (0xC0000005, 0xC000001D, 0xC0000409)
+"""Statuses that the log reader knows by messages of their own (`signal.`, `python.avx`)."""
+
+
+def slug(name: str) -> str:
+    """What the log reader calls a status: STATUS_NO_MEMORY → no_memory."""
+    return "_".join(re.findall(r"[a-z0-9]+", name.split(", ")[-1].removeprefix("STATUS_").lower()))
+
+
+def statuses() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What a process ends with, by its slug, and how programs write its number."""
+    for number, name, _, _ in _ROWS:
+        if number > 0xFFFF and number not in READ_ELSEWHERE:
+            yield slug(name), (f"0x{number:x}", str(number), str(number - _WRAP))
 
 
 def codes() -> Iterator[Code]:
@@ -95,9 +109,3 @@ def codes() -> Iterator[Code]:
 def numbers_of(error: int) -> tuple[Number, ...]:
     """A plain error, and the same as an HRESULT (0x8007007E)."""
     return Number(error, "WinError, LoadLibrary"), Number(0x80070000 | error, f"0x{0x80070000 | error:X}, an HRESULT")
-
-
-def causes_of(number: int) -> tuple[str, ...]:
-    """What usually stands behind an error or a status, with or without its sign."""
-    plain = number + _WRAP if number < 0 else number
-    return next((causes for code, _, _, causes in _ROWS if code == plain), ())

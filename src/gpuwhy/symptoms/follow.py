@@ -137,6 +137,7 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
             "signal.segv",
             "signal.kernel_died",
             "signal.windows",
+            "ntstatus.",
             "torch.elastic",
             "tf.native_runtime",
             "nccl.timeout",

@@ -20,6 +20,8 @@ _TF = with_("tf.", "harmless.", "loader.tf_skip", "loader.tf_dso")
 TEXT = Text(
     "cuda.missing_library",
     clues=(
+        ("ntstatus.dll_not_found", 2.4, "a DLL that the program is linked with is not found (0xC0000135)"),
+        ("ntstatus.error_mod_not_found", 2.4, "a DLL is not found at its first use (0xC06D007E)"),
         ("jax.falls_back", 1.5, "JAX sees no GPU, as where the libraries of its CUDA part are not found"),
         ("windows.jni", 2.8, "a DLL that {library} needs is not found"),
         ("windows.self_check", 3.0, "TensorFlow wants CUDA {version}, and it is not found", field("what", "cuda")),

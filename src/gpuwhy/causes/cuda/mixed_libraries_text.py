@@ -11,6 +11,9 @@ from gpuwhy.knowledge.messages import NO_CUDNN, NO_START, UNRESOLVED
 TEXT = Text(
     "cuda.mixed_libraries",
     clues=(
+        ("ntstatus.heap_corruption", 2.2, "native code writes past its memory (0xC0000374), as with two copies of a runtime"),
+        ("ntstatus.entrypoint_not_found", 2.2, "a DLL of another version wins (0xC0000139)"),
+        ("ntstatus.error_proc_not_found", 2.2, "a DLL of another version wins (0xC06D007F)"),
         ("title.second_copy", 2.6, "a second copy of the libraries is named", no(line("cudnn"))),
         ("title.second_copy", 1.6, "a second copy of the libraries is named"),
         ("jax.unable_to_load", 3.4, "cuSPARSE needs the nvJitLink of its own CUDA, and another may be found first", field("what", "cusparse")),

@@ -66,6 +66,8 @@ TEXT = Text(
               "mismatch", "incompatib", "wrong cuda", "different cuda", "cuda version"),
     ),
     clues=(
+        ("ntstatus.entrypoint_not_found", 2.6, "a DLL of another version is found (0xC0000139)"),
+        ("ntstatus.error_proc_not_found", 2.6, "a DLL that is loaded at its first use is of another version (0xC06D007F)"),
         ("loader.tensorrt", 3.2, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),
         ("told.tf", 2.2, "this TensorFlow was built for another CUDA than the one named", all_of(only_titles, told_cuda_unfit)),
         ("windows.jni", 2.6, "a DLL that {library} needs is of another version"),

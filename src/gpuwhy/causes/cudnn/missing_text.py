@@ -32,6 +32,7 @@ TEXT = Text(
               r"|no cudnn|cudnn is required|cudnn (?:is )?unavailable|\.cudnn unavailable", "cudnn", covers=("packages.partial", "python.attribute", "python.module")),
     ),
     clues=(
+        ("ntstatus.error_mod_not_found", 1.8, "a DLL is not found at its first use (0xC06D007E)"),
         ("windows.jni", 2.0, "a DLL that {library} needs is not found, cuDNN's perhaps"),
         ("windows.self_check", 3.2, "TensorFlow wants cuDNN {version}, and it is not found", field("what", "cudnn")),
         ("title.library", 2.4, "{library} is named beside an error", CUDNN_TITLED),

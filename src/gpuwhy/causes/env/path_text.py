@@ -52,6 +52,8 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "env.path",
     clues=(
+        ("ntstatus.dll_not_found", 2.0, "a DLL that the program is linked with is not found (0xC0000135), as where PATH does not lead to it"),
+        ("ntstatus.error_mod_not_found", 2.0, "a DLL is not found at its first use (0xC06D007E), as where PATH does not lead to it"),
         ("windows.jni", 2.2, "PATH may not lead to what {library} needs"),
         ("windows.self_check", 2.6, "PATH may not lead to {what} {version}"),
         ("title.library", 1.6, _OUTSIDE, all_of(_ANY, no(with_("loader.", "windows.")))),

@@ -19,6 +19,10 @@ TEXT = Text(
               "regression", "have this ", "have the same ", "only appear", "only happen", "only occur", "starting ", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
     ),
     clues=(
+        ("ntstatus.heap_corruption", 2.0, "native code writes past its memory (0xC0000374)"),
+        ("ntstatus.integer_divide_by_zero", 2.8, "native code divides by zero (0xC0000094)"),
+        ("ntstatus.stack_overflow", 2.6, "the stack is used up (0xC00000FD)"),
+        ("ntstatus.microsoft_c_exception", 2.6, "nobody catches a C++ exception (0xE06D7363)"),
         ("torch.no_plans", 3.4, "cuDNN has no plan for the graph, as in releases with a known bug"),
         ("torch.plan_failed", 1.0, "a plan of cuDNN failed, and another was taken"),
         ("torch.dynamo", 2.4, "PyTorch's compiler failed inside"),

@@ -35,6 +35,7 @@ TEXT = Text(
         error("loader.symbol_lookup", r"symbol lookup error: (?P<object>[^\s:]+)", "symbol lookup error"),
     ),
     clues=(
+        ("ntstatus.heap_corruption", 1.8, "native code writes past its memory (0xC0000374), as when built for another release"),
         ("tf.addons", 3.2, "the add-on was built for another TensorFlow"),
         ("tf.op_library", 3.0, "{library} is not there for this TensorFlow"),
         ("torch.xformers_unbuilt", 3.8, "the compiled part of xFormers was not loaded: it was built for another PyTorch"),

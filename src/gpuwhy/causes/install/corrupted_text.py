@@ -42,6 +42,8 @@ TEXT = Text(
               "corrupt", "truncated", "damaged", "checksum", "invalid distribution", "unexpected end of"),
     ),
     clues=(
+        ("ntstatus.invalid_image_format", 3.4, "a DLL is damaged or of 32 bits (0xC000007B)"),
+        ("ntstatus.error_mod_not_found", 1.4, "a DLL is not found at its first use (0xC06D007E)"),
         ("shadow.source_tree", 4.2, "the installed package lacks its compiled part", lambda s, r: r.ending.owner not in ("", USER)),
         ("shadow.hollow", 4.0, "{name} has no {what}, which every {name} has: the installed package is there in part only", no(field("by", "user"))),
         ("shadow.hollow", 2.4, "{name} has no {what}, which every {name} has: the installed package may be there in part only"),

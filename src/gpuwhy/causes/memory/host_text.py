@@ -23,6 +23,9 @@ TEXT = Text(
         error("title.killed", r"\b(?:gett?(?:s|ing)?|got|was|is|be|being|been|ends? with|process(?:es)?|training|trainer|script|python)(?: \w+)? killed\b(?! by signal)", "killed"),
     ),
     clues=(
+        ("ntstatus.no_memory", 3.4, "Windows ends it for want of memory (0xC0000017)"),
+        ("ntstatus.commitment_limit", 4.2, "Windows promises no more memory than RAM and paging file have (0xC000012D)"),
+        ("ntstatus.dll_init_failed", 2.0, "a DLL does not start (0xC0000142), as where memory is short"),
         ("memory.compiler_killed", 3.4, "the compiler was killed for memory"),
         ("cuda.out_of_memory", 3.8, "pinned host memory could not be had", any_of(line(r"cudahost|pinned"), with_("memory.pin_here"))),
         ("memory.system_ram", 4.4, "{wanted} of host memory is needed, {free} is there"),

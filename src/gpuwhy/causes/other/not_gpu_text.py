@@ -120,6 +120,9 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("ntstatus.dll_not_found", 1.6, "a DLL that the program is linked with is not found (0xC0000135): often the Visual C++ runtime"),
+        ("ntstatus.control_c_exit", 4.0, "somebody ended it: Ctrl-C, or the window was closed (0xC000013A)"),
+        ("ntstatus.dll_init_failed", 2.6, "a DLL does not start (0xC0000142): often the Visual C++ runtime"),
         ("else.scheduler", 4.4, "the scheduler refused or ended the job; that is no matter of the GPU"),
         ("else.image", 4.4, "the image cannot be fetched"),
         ("else.container", 4.4, "the container's name, ports, network or folders are the matter, not the GPU"),

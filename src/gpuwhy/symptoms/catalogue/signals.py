@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from gpuwhy.model.signature import Signature, echo, error
+from gpuwhy.knowledge.windows_codes import statuses
+from gpuwhy.model.signature import Signature, echo, error, vague
 
 SIGNATURES: tuple[Signature, ...] = (
+    *(vague(f"ntstatus.{name}", rf"(?<![\w-])(?:{'|'.join(written)})\b", *written) for name, written in statuses()),
     error("signal.segv", r"segmentation fault|sigsegv|\bsegfault|signal 11\b|exit(?:ed with)? ?code:? ?-?(?:11|139)\b|access violation|0xc0000005",
           "segmentation fault", "sigsegv", "segfault", "signal 11", "exit code 139", "exit code -11", "exitcode -11", "exitcode: -11", "access violation",
           "0xc0000005", "exited with code 139", "code: 139"),
@@ -12,8 +14,8 @@ SIGNATURES: tuple[Signature, ...] = (
           "exit code -7"),
     echo("signal.abort", r"aborted \(core dumped\)|\baborted\b|sigabrt|signal 6\b|terminate called|core dumped|exit(?:ed with)? ?code:? ?-?(?:6|134)\b",
          "aborted", "sigabrt", "signal 6", "terminate called", "core dumped", "exit code 134", "exit code -6"),
-    error("signal.windows", r"0xc0000409|-1073740791|0xc0000374|-1073740940|0xc000001d|-1073741795|0xc0000135|-1073741515",
-          "0xc0000409", "-1073740791", "0xc0000374", "-1073740940", "0xc000001d", "-1073741795", "0xc0000135", "-1073741515"),
+    error("signal.windows", r"0xc0000409|-1073740791|0xc000001d|-1073741795",
+          "0xc0000409", "-1073740791", "0xc000001d", "-1073741795"),
     error("signal.kernel_died", r"kernel (?:appears to have )?died|kernel restarting|kernel (?:crashed|keeps dying)|the kernel [^\n]*died", "kernel appears to have died",
           "kernel died", "kernel restarting", "kernel crashed", "keeps dying"),
 )  # fmt: skip
