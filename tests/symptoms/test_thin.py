@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
+from gpuwhy.symptoms import thin as thin_module
 from gpuwhy.symptoms.reader import SAMPLED, LogReader, read, scanner
 from gpuwhy.symptoms.text import Block
 from gpuwhy.symptoms.thin import WHOLE, Thin
@@ -80,3 +83,15 @@ def test_few_lines_are_read_of_many() -> None:
         taken.append(len(hits))
     assert taken[0] > 1000
     assert max(taken[1:]) < 100
+
+
+def test_a_log_that_only_begins_full_is_searched_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thin_module, "PATIENCE", 1 << 17)
+    rng = random.Random(3)
+    start = b"".join(memory(number % 9000 + 10) for number in range(3000))
+    noise = b"".join(b"".join([b"step ", bytes(rng.choices(b"qwertyuiop", k=40)), b"\n"]) for _ in range(9000))
+    rare = b"NVRM: Xid (PCI:0000:3b:00): 79, pid=123, GPU has fallen off the bus.\n"
+    pieces = [start, *[noise] * 4, rare, noise]
+    reading = read(pieces, fast=False)
+    assert SAMPLED not in reading.notes
+    assert "kernel.xid" in found(reading)

@@ -45,6 +45,10 @@ class Sieve:
         self._dull: set[bytes] = set()
         self._size = 0
 
+    def dull(self, line: bytes) -> bool:
+        """Whether a line, in lower case and with every digit 0, is known to hold nothing."""
+        return line in self._dull
+
     def may_hold(self, block: bytes, common: Set[int] = frozenset()) -> list[int]:
         """The numbers of the literals that the block holds if digits count for nothing; of `common` those it may."""
         lines = set(block.translate(_FOLD).split(b"\n")) - self._dull
@@ -54,8 +58,8 @@ class Sieve:
         candidates = self._candidates(text)
         there = {f for f in {one.folded for one in candidates if one.number not in common} if f in text}
         found = [one for one in candidates if one.number in common or one.folded in there]
-        if len(text) * 2 < len(block) and not common:
-            self._remember(lines, there)
+        if len(text) * 2 < len(block):
+            self._remember(lines, {one.folded for one in found})
         return [one.number for one in found]
 
     def _candidates(self, text: bytes) -> list[_Literal]:

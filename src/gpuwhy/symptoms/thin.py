@@ -2,7 +2,7 @@
 
 The beginning and the end are read whole. Between them a literal that many lines have held already no longer makes every
 line worth reading: one line of each block does, and of those first the ones whose form (digits made equal) is new. A
-literal that is rare is read wherever it stands; where tens of megabytes of lines all differ, in a part of them.
+literal that is rare is read wherever it stands; after megabytes of such lines that all differ, in a part of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ REMEMBERED = 1 << 23
 """How many bytes of forms are kept."""
 LONGEST = 1 << 12
 
-_SAME = bytes.maketrans(b"123456789", b"000000000")
+PROBED = 64
+"""How many lines of a block tell whether it is full of common literals."""
+
+_UPPER = bytes(range(0x41, 0x5B))
+_SAME = bytes.maketrans(b"123456789" + _UPPER, b"000000000" + _UPPER.lower())
 Again = Callable[[object, int, int], None]
 """A key said again: how often, and in which line last."""
 
@@ -92,18 +96,26 @@ class Thin:
             yield hit
 
     def _searched(self, new: list[int], lines: list[bytes]) -> list[int]:
-        """The places that are searched: all, until the log has shown that it goes on being new."""
+        """The places that are searched: all, until the log has shown that it goes on being new and full."""
+        if len(new) < len(lines) // PART or not self._full([lines[at] for at in new[:: len(new) // PROBED + 1]]):
+            return new
         self._strange += sum(len(lines[at]) for at in new)
-        if self._strange < PATIENCE or len(new) < len(lines) // PART:
+        if self._strange < PATIENCE:
             return new
         self.sampled = True
         size = len(new) // PART + 1
         start = self._turn % PART * size
         return new[start : start + size]
 
+    def _full(self, some: list[bytes]) -> bool:
+        """Whether at least half of some lines hold a common literal."""
+        common = [self._scanner.anchors[number] for number in self._common]
+        return sum(any(one in line for one in common) for line in map(bytes.lower, some)) * 2 >= len(some)
+
     def _unknown(self, lines: list[bytes], first: int) -> list[int]:
         """The places of lines of forms that are not known; the others are counted."""
-        known = [self._forms.get(form) for form in b"\n".join(lines).translate(_SAME).split(b"\n")]
+        forms = b"\n".join(lines).translate(_SAME).split(b"\n")
+        known = [self._forms.get(form) for form in forms]
         said: dict[tuple[object, ...], list[int]] = {}
         for at, keys in enumerate(known):
             if keys:
@@ -111,7 +123,7 @@ class Thin:
         for keys, places in said.items():
             for key in keys:
                 self._again(key, len(places), first + places[-1])
-        return [at for at, keys in enumerate(known) if keys is None]
+        return [at for at, keys in enumerate(known) if keys is None and not self._scanner.dull(forms[at])]
 
     def _chosen(self, hits: list[Hits]) -> Iterator[Hits]:
         """All lines with a rare literal, some of the others, with everything they hold."""
