@@ -123,9 +123,9 @@ def test_no_gpu_says_why(here, monkeypatch):
     here()
     report = SimpleNamespace(
         causes=(
-            SimpleNamespace(id="x", stops=False, confidence=0.9, because=(), title=""),
+            SimpleNamespace(id="x", stops=False, found=True, confidence=0.9, because=(), title=""),
             SimpleNamespace(
-                id="driver.missing", stops=True, confidence=0.9, because=(SimpleNamespace(text="no driver"),), title=""
+                id="driver.missing", stops=True, found=True, because=(SimpleNamespace(text="no driver"),), title=""
             ),
         )
     )

@@ -203,6 +203,7 @@ def test_jax_without_and_with_plugin(world: World) -> None:
     assert isinstance(plain, Known)
     assert plain.value is False
     assert "no jax-cuda plugin" in plain.source.detail
+    world.file(f"{SITE}/jax_plugins/xla_cuda12/xla_cuda_plugin.so", b"")
     world.install("jax-cuda12-plugin", "0.12.0", {}, ["nvidia-cudnn-cu12<10.0,>=9.10.2.21; extra == 'with-cuda'"])
     found = only(world)
     assert (found.built_for_cuda.need(), found.built_for_cudnn.need()) == ("12", "9.10.2")

@@ -16,6 +16,8 @@ def symbols_missing(case: Case) -> Finding | None:
     """Import of the package ends in an undefined symbol, whatever the GPU."""
     found = case.facts.loads.extensions.need() or ()
     broken = _broken(case)
+    if broken and _damaged(case):
+        return None
     if not broken:
         many = f"all {len(found)} compiled libraries built on PyTorch find" if found else "no compiled library misses"
         return against(f"{many} their symbols in it", saw("symbol tables compared", case.facts.loads.extensions))
@@ -29,6 +31,13 @@ def symbols_missing(case: Case) -> Finding | None:
         *(saw(f"misses {b.count}, first {b.symbols[0]}", Source("file", b.path)) for b in broken[:3]),
         *(saw(f"{b.distribution} asks for torch {value_or(b.wants, '')}", b.wants) for b in broken[:2] if _pinned(b)),
         *((saw(f"installed: torch {torch.version}", Source("folder", torch.path)),) if torch else ()),
+    )
+
+
+def _damaged(case: Case) -> bool:
+    """Whether libraries of torch itself are gone or damaged: what others miss in it is then no matter of releases."""
+    return any(
+        one.owner.startswith("torch ") and one.path.endswith(".so") for one in value_or(case.facts.target.damage, ())
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, asks, field, line, no
+from gpuwhy.causes.text.conditions import all_of, asks, field, line, no, with_
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -47,7 +47,7 @@ TEXT = Text(
         ("loader.undefined_symbol", 4.8, "{symbol} is a function of another TensorFlow", field("symbol", r"_Z\w*(?:10tensorflow|4absl|3tsl|3xla|6tflite|6google8protobuf|4mlir|5Eigen)|TF_|TFE_")),
         ("loader.undefined_symbol", 3.2, "{symbol} is missing: the extension was built for another release", all_of(field("symbol", r"_Z"), no(line("cudnn|nvrtc|cublas")))),
         ("loader.undefined_symbol", 2.4, "{symbol} is missing in what the extension was built for", field("object", r"(?!.*libtorch).*(?:cpython|_cuda|_C\b|ops).*\.so")),
-        ("loader.cannot_open", 3.6, "{library} is of the release that the extension was built for", asks("framework")),
+        ("loader.cannot_open", 3.6, "{library} is of the release that the extension was built for", all_of(asks("framework"), no(with_("torch.own_import")))),
         ("loader.asked", 3.0, "{library} is of the release that the extension was built for", asks("framework")),
         ("torch.extension_versions", 4.2, "the extension was built for another PyTorch"),
         ("torch.different_cuda", 3.6, "PyTorch and {what} were compiled with different CUDA versions"),

@@ -10,7 +10,7 @@ from gpuwhy.model.signature import error, vague
 TEXT = Text(
     "install.cache",
     signatures=(
-        error("cache.extension", r"(?P<folder>[^\s:'\"]{0,200}torch_extensions/[^\s:'\"]{1,200})/[^\s:/'\"]{1,80}\.so: undefined symbol: (?P<symbol>\w{1,200})",
+        error("cache.extension", r"(?<![^\s:'\"])(?P<folder>[^\s:'\"]{0,200}torch_extensions/[^\s:'\"]{1,200})/[^\s:/'\"]{1,80}\.so: undefined symbol: (?P<symbol>\w{1,200})",
               "torch_extensions/", covers=("loader.", "python.")),
         error("cache.kernel", r"(?P<folder>[^\s:'\"]{0,200}(?:torchinductor_[^\s:/'\"]{1,60}|\.triton/cache))/[^\s:'\"]{1,200}\.so: undefined symbol: (?P<symbol>\w{1,200})",
               "torchinductor_", ".triton/cache", covers=("loader.", "python.", "triton.")),

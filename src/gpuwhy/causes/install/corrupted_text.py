@@ -74,6 +74,7 @@ TEXT = Text(
         ("tf.conv_check", 1.9, "cuDNN failed inside a check; a stale ~/.nv cache does that too"),
         ("cuda.invalid_image", 1.2, "the GPU code is damaged"),
         ("cuda.software_validity_not_established", 2.4, "an integrity check failed (error 103)"),
+        ("loader.cannot_open", 4.2, "{library} is a part of torch itself, and torch does not find it", all_of(asks("framework"), with_("torch.own_import"))),
         ("loader.cannot_open", 2.5, "pip installs {library} with torch: here its file is gone, or cannot be read", all_of(asks("cuda", "cudnn", "nccl", "nvrtc"), with_("torch.own_import"))),
         ("python.module", 0.8, "a module is not there"),
         ("python.module", 3.3, "{name} is a part of its package, and its file is not there", all_of(field("name", _PARTS), no(line("is not a package")))),
