@@ -12,6 +12,9 @@ FOLLOW = ("torchvision", "torchaudio", "xformers", "vllm")
 """Packages whose releases belong to one torch each."""
 
 
+GONE = ("missing", "empty", "truncated", "unreadable", "dangling link")
+
+
 def symbols_missing(case: Case) -> Finding | None:
     """Import of the package ends in an undefined symbol, whatever the GPU."""
     found = case.facts.loads.extensions.need() or ()
@@ -36,9 +39,7 @@ def symbols_missing(case: Case) -> Finding | None:
 
 def _damaged(case: Case) -> bool:
     """Whether libraries of torch itself are gone or damaged: what others miss in it is then no matter of releases."""
-    return any(
-        one.owner.startswith("torch ") and one.path.endswith(".so") for one in value_or(case.facts.target.damage, ())
-    )
+    return any(one.owner.startswith("torch ") and one.what in GONE for one in value_or(case.facts.target.damage, ()))
 
 
 def _broken(case: Case) -> list[Extension]:
