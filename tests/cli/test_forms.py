@@ -75,3 +75,12 @@ def test_several_files_become_one_page_and_what_is_none_is_refused(tmp_path):
         assert refused.returncode == 2, refused.stderr
         assert "Traceback" not in refused.stderr
     assert gpuwhy("report", "--for", "cobol", cwd=tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize("form", ["report", "plan", "inspect", "lint", "fleet", "proof"])
+def test_a_form_without_its_answer_is_refused(form, tmp_path):
+    (tmp_path / "empty.json").write_text(json.dumps({"schema": f"gpuwhy.{form}/1"}))
+    done = gpuwhy("report", "empty.json", "--html", "e.html", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "holds no answer" in done.stderr
+    assert not (tmp_path / "e.html").exists()

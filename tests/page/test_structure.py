@@ -294,3 +294,23 @@ def test_an_element_takes_no_tag_attribute_or_link_that_is_not_on_the_list():
         with pytest.raises(ValueError, match=r"of ours|nowhere"):
             el(tag, **attributes)
     assert str(el("p", "<b>", class_="x")) == '<p class="x">&lt;b&gt;</p>'
+
+
+@pytest.mark.parametrize("form", ["report", "plan", "inspect", "lint", "fleet", "proof"])
+def test_an_answer_that_holds_nothing_is_not_fine(form):
+    text = page({"schema": f"gpuwhy.{form}/1"})
+    head = text[text.index("<header") : text.index("</header>")]
+    assert "not known" in head
+    assert "fine" not in head
+
+
+def test_a_group_whose_state_is_unknown_is_not_fine():
+    text = page({"schema": "gpuwhy.fleet/1", "groups": [{"nodes": ["a"], "status": "unknown"}]})
+    assert "fine" not in text[text.index("<header") : text.index("</header>")]
+
+
+def test_libraries_that_lack_what_is_asked_of_them_are_not_everything():
+    values = {"schema": "gpuwhy.inspect/1", "path": "/v/a.so", "missing": [], "unmet": ["f of libx.so"]}
+    text = page(values)
+    assert "everything it needs is found" not in text
+    assert "broken" in text[text.index("<header") : text.index("</header>")]

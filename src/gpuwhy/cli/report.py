@@ -17,6 +17,16 @@ PROJECTS = {
 }  # fmt: skip
 """The names of projects, and the framework that each is."""
 
+HOLDS = {
+    "gpuwhy.report/1": ("status",),
+    "gpuwhy.plan/1": ("proposal", "conflict"),
+    "gpuwhy.inspect/1": ("path",),
+    "gpuwhy.lint/1": ("files",),
+    "gpuwhy.fleet/1": ("groups",),
+    "gpuwhy.proof/1": ("status",),
+}
+"""What an answer of each form cannot be without."""
+
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
@@ -92,6 +102,11 @@ def _given(path: str) -> tuple[Any, str, str]:
 
     if not isinstance(values, dict) or values.get("schema") not in SCHEMAS:
         raise UsageError(f"{path}: there is no page for {schema or 'a file without a schema'}")
+    wanted = HOLDS.get(values["schema"], ())
+    if wanted and not any(name in values for name in wanted):
+        raise UsageError(
+            f"{path} says that it is {values['schema']}, and holds no answer: {' or '.join(wanted)} is missing"
+        )
     return values, "", os.path.basename(path)
 
 

@@ -55,10 +55,8 @@ def _ending(ending: Node) -> str:
 
 def inspection(found: Node) -> list[Child]:
     """What a file needs and would get."""
-    bad = sum(len(one.nodes("missing")) for one in [found, *found.nodes("frameworks")])
-    text = (
-        f"{found.text('path')}: {_count(bad)} missing" if bad else f"{found.text('path')}: everything it needs is found"
-    )
+    mark, said = _whole(found)
+    text = f"{found.text('path') or 'a file without a name'}: {said}"
     gpu = found.node("gpu")
     rows: list[tuple[str, str]] = [
         ("kind", found.text("kind")),
@@ -79,7 +77,20 @@ def inspection(found: Node) -> list[Child]:
         _bundle(found.node("bundle")),
         section("Notes", "notes", listed(notes)) if notes else None,
     ]
-    return [head("bad" if bad else "ok", text), el("main", *body), foot("gpuwhy inspect")]
+    return [head(mark, text), el("main", *body), foot("gpuwhy inspect")]
+
+
+def _whole(found: Node) -> tuple[str, str]:
+    """Whether all that a file needs is found; not known where the answer does not list what that is."""
+    parts = [found, *found.nodes("frameworks")]
+    missing = sum(len(one.nodes("missing")) for one in parts)
+    if missing:
+        return "bad", f"{_count(missing)} missing"
+    if any(one.values.get(name) for one in parts for name in ("unmet", "unmet_versions")):
+        return "bad", "it is given libraries that lack what it asks of them"
+    if not any("missing" in one.values for one in parts):
+        return "unknown", "what it needs is not told"
+    return "ok", "everything it needs is found"
 
 
 def _count(number: int) -> str:
@@ -109,11 +120,13 @@ def plan(found: Node) -> list[Child]:
     conflict = found.node("conflict")
     chosen = found.node("proposal") or conflict.node("nearest")
     unsure = bool(chosen.texts("unsure"))
-    mark = "bad" if conflict else "warn" if unsure else "ok"
+    mark = "bad" if conflict else "warn" if unsure else "ok" if chosen.nodes("choices") else "unknown"
     named = ", ".join(f"{one.text('package')} {one.text('version')}" for one in chosen.nodes("choices"))
     title = (
         conflict.text("text")
         if conflict
+        else "No plan is told"
+        if mark == "unknown"
         else f"{named} on Python {chosen.text('python')}" + (" may work, which is not known" if unsure else "")
     )
     body: list[Child] = []
@@ -237,14 +250,17 @@ def lint(found: Node) -> list[Child]:
     """Mistakes by file, each with what is known and the fix."""
     counts = found.node("counts")
     errors, warnings, unread = (int(counts.number(name)) for name in ("error", "warning", "unreadable"))
-    mark = "bad" if errors or unread else "warn" if warnings else "ok"
+    files = found.nodes("files")
+    calm = "ok" if files and counts else "unknown"
+    mark = "bad" if errors or unread else "warn" if warnings else calm
     said = [
         f"{n} {word}{'' if n == 1 else 's'}"
         for n, word in ((errors, "error"), (warnings, "warning"), (unread, "unreadable file"))
         if n
     ]
-    files = found.nodes("files")
-    title = (", ".join(said) or "Nothing wrong") + f" in {len(files)} {'file' if len(files) == 1 else 'files'}"
+    title = (
+        ", ".join(said) or ("Nothing wrong" if calm == "ok" else "Nothing was looked at")
+    ) + f" in {len(files)} {'file' if len(files) == 1 else 'files'}"
     body = [
         _file(place, one)
         for place, one in enumerate(files)

@@ -10,12 +10,21 @@ ABREAST, ROWS = 12, 200
 MARKS = {"healthy": "ok", "broken": "bad", "degraded": "warn", "unknown": "unknown", "silent": "unknown"}
 
 
+def _mark(states: set[str], differing: bool) -> str:
+    """The worst of the groups; a fleet is fine only where every group is known to be."""
+    if "broken" in states:
+        return "bad"
+    if differing or "degraded" in states:
+        return "warn"
+    return "ok" if states == {"healthy"} else "unknown"
+
+
 def fleet(found: Node) -> list[Child]:
     """The groups, the odd ones with their difference, the silent ones."""
     odd, silent = found.nodes("odd"), _names(found.values.get("silent"))
     groups = found.nodes("groups")
     count = sum(len(_names(one.values.get("nodes"))) for one in groups)
-    mark = "bad" if any(one.text("status") == "broken" for one in groups) else "warn" if odd or silent else "ok"
+    mark = _mark({one.text("status") for one in groups}, bool(odd or silent))
     title = (
         found.text("headline")
         or f"{many(count, 'node')} in {many(len(groups), 'group')}, {len(odd)} odd, {len(silent)} silent"

@@ -1,4 +1,4 @@
-"""Rules: one room each, code and page side by side; a new one is a line here."""
+"""Rules: one room each, code and page side by side; a new one is named twice here."""
 
 from __future__ import annotations
 
