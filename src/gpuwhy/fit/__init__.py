@@ -1,0 +1,1 @@
+"""Will it fit? A model's headers, what its use takes of a GPU's memory, and the smallest change by which it fits."""
