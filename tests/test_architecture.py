@@ -58,7 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "render": {"model", "border"},
     "run": {"host", "model", "border"},
     "repair": {"host", "model"},  # the only part that changes anything
-    "fit": set(),  # a model's headers, and what its use takes of a GPU
+    "fit": {"binary", "border"},  # a model's headers, and what its use takes of a GPU
 }  # fmt: skip
 
 THIRD_PARTY = {"msgspec", "packaging", "resolvelib", "yaml", "tomli"}

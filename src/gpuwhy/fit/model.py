@@ -32,7 +32,7 @@ class Tensor:
     name: str
     dtype: str  # f32 f16 bf16 f64 i8 u8 i16 i32 i64 bool f8_e4m3 f8_e5m2 f4 q4_0 q4_k … ("?" where it is not known)
     shape: tuple[int, ...]
-    bytes: int  # in the file, block sizes of quantised formats included
+    bytes: int  # in the file, block sizes of quantised formats included; 0 where it shares another's storage
 
     @property
     def elements(self) -> int:
@@ -104,6 +104,9 @@ class Model:
     parts: tuple[Part, ...] = ()  # their tensors are in `tensors` too, as part.name
     dtype: str | None = None  # as config.json says it: what the weights are loaded as
     how: How = How.SAW  # KNOW where the tensors were computed from config.json
+    total: int | None = None  # bytes as an index tells them, also where its files are not here
+    beside: tuple[Tensor, ...] = ()  # in the same files, but not the model: an optimizer's state
+    base: str | None = None  # of an adapter: the model that it changes, as it names it
 
     @property
     def bytes(self) -> int:
@@ -112,5 +115,5 @@ class Model:
 
     @property
     def parameters(self) -> int:
-        """How many numbers the tensors hold."""
-        return sum(tensor.elements for tensor in self.tensors)
+        """How many numbers the tensors hold, shared ones once."""
+        return sum(tensor.elements for tensor in self.tensors if tensor.bytes)

@@ -1,0 +1,140 @@
+"""One file: its format by its first bytes, and the model in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gpuwhy.fit.model import Architecture, Model, Tensor, Unreadable
+from gpuwhy.fit.names import architecture_from
+from gpuwhy.fit.readers import gguf, gguf_architecture, onnx, safetensors, torch
+from gpuwhy.fit.source import Source, Store, inside
+
+
+def read(store: Store, name: str) -> Model:
+    """A file of a store; raises Unreadable."""
+    if name.endswith(".index.json"):
+        return indexed(store, name)
+    source = store.open(name)
+    if not source.size:
+        raise Unreadable("it is empty")
+    for fits, reader in _READERS:
+        if fits(source):
+            return reader(store, name, source)
+    raise Unreadable(_foreign(source.some(0, 16), name))
+
+
+def _foreign(head: bytes, name: str) -> str:
+    if head.startswith(b"version https://git"):
+        return "it is a pointer of Git LFS, not the file itself: git lfs pull fetches it"
+    if name.endswith(".msgpack"):
+        return (
+            "it is a file of Flax (msgpack), which is not read: safetensors, GGUF, ONNX, PyTorch, Keras, TensorFlow are"
+        )
+    return "it is of no format that is read: safetensors, GGUF, ONNX, PyTorch, Keras, HDF5, TensorFlow, config.json"
+
+
+def _safetensors(store: Store, name: str, source: Source) -> Model:
+    tensors = safetensors.read(source)
+    return Model(name, "safetensors", tuple(tensors), architecture_from(tensors))
+
+
+def indexed(store: Store, name: str) -> Model:
+    """An index of safetensors or of torch's files, with what it names."""
+    index = safetensors.read_index(store.open(name))
+    pickled = any(file.endswith(".bin") for file in index.files)
+    got = safetensors.read_sharded(store, index, of=_torch_tensors if pickled else safetensors.read)
+    kind = "torch" if pickled else "safetensors"
+    return Model(
+        name,
+        "torch" if kind == "torch" else "safetensors",
+        tuple(got.tensors),
+        architecture_from(got.tensors),
+        unknown=tuple(got.unknown),
+        files=len(index.files),
+        total=index.total,
+    )
+
+
+def _torch_tensors(source: Source) -> list[Tensor]:
+    return _torch_contents(source).tensors
+
+
+def _torch_contents(source: Source) -> torch.Contents:
+    if torch.is_zip(source):
+        return torch.read_zip(source, torch.members(source))
+    return torch.read_legacy(source)
+
+
+def _gguf(store: Store, name: str, source: Source) -> Model:
+    first = gguf.read(source)
+    tensors, unknown = list(first.tensors), []
+    all_names = gguf.siblings(name)
+    meta: dict[str, Any] = first.meta
+    for other in all_names:
+        if other == name:
+            continue
+        if store.size(other) is None:
+            unknown.append(f"{other} is not here: its tensors are not counted")
+            continue
+        part = gguf.read(store.open(other))
+        meta = part.meta | meta
+        tensors += part.tensors
+    architecture = gguf_architecture.architecture_of(meta, tensors)
+    unknown += gguf_architecture.uneven(meta)
+    return Model(name, "gguf", tuple(tensors), architecture, unknown=tuple(unknown), files=len(all_names))
+
+
+def _zip(store: Store, name: str, source: Source) -> Model:
+    inside = torch.members(source)
+    return _torch_model(name, torch.read_zip(source, inside))
+
+
+def _legacy(store: Store, name: str, source: Source) -> Model:
+    return _torch_model(name, torch.read_legacy(source))
+
+
+def _torch_model(name: str, contents: torch.Contents) -> Model:
+    own = tuple(one for one in contents.tensors if not torch.is_optimizers(one.name))
+    beside = tuple(one for one in contents.tensors if torch.is_optimizers(one.name))
+    return (
+        Model(name, "torch", own, architecture_from(own), unknown=tuple(contents.unknown), beside=beside if own else ())
+        if own
+        else Model(name, "torch", beside, None, unknown=tuple(contents.unknown))
+    )
+
+
+def _onnx(store: Store, name: str, source: Source) -> Model:
+    contents = onnx.read(source)
+    unknown = []
+    for file, room in contents.outside.items():
+        size = store.size(_beside(name, file))
+        if size is None:
+            unknown.append(f"{file[:80]}, where its weights lie, is not here: they are counted by their shapes")
+        elif size < room:
+            unknown.append(
+                f"{file[:80]} has {size:,} bytes and {room:,} are needed: it is cut short or still downloading"
+            )
+    architecture: Architecture | None = onnx.architecture_of(contents)
+    return Model(
+        name, "onnx", tuple(contents.tensors), architecture, unknown=tuple(unknown), files=1 + len(contents.outside)
+    )
+
+
+def _beside(name: str, file: str) -> str:
+    folder = name.rpartition("/")[0]
+    return inside(f"{folder}/{file}" if folder else file)
+
+
+def _is_onnx(source: Source) -> bool:
+    """A model's first field is its version of the format, or its graph."""
+    return source.some(0, 1) in (b"\x08", b"\x12", b"\x3a", b"\x42")
+
+
+_READERS: tuple[tuple[Callable[[Source], bool], Callable[[Store, str, Source], Model]], ...] = (
+    (lambda source: source.some(0, 4) == gguf.MAGIC, _gguf),
+    (torch.is_zip, _zip),
+    (lambda source: source.some(0, len(torch.MAGIC)) == torch.MAGIC, _legacy),
+    (safetensors.is_one, _safetensors),
+    (_is_onnx, _onnx),
+)
