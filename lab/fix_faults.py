@@ -178,7 +178,10 @@ class Lab(NamedTuple):
 
     def gpuwhy(self, *argv: str, **more: str) -> tuple[int, dict[str, Any], str]:
         """Exit code, JSON and what was said besides."""
-        done = call(sys.executable, "-m", "gpuwhy", *argv, seconds=400, PYTHONPATH=str(self.carry), **more)
+        start = f"import sys; sys.path.append({str(self.carry)!r}); from gpuwhy.__main__ import main; main()"
+        done = call(
+            sys.executable, "-I", "-c", start, *argv, seconds=400, **more
+        )  # PYTHONPATH would be a fault of its own
         try:
             return done.returncode, json.loads(done.stdout), done.stderr
         except json.JSONDecodeError:
