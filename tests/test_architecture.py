@@ -239,6 +239,7 @@ NETWORK_ALLOWED = {
         "host/children/reach.py",
         "socket",
     ): "`fleet probe` alone, when somebody asks whether the rendezvous can be reached",
+    ("host/children/ray_node.py", "socket"): "`fleet --ray --probe` alone: a free port for the group's rendezvous",
 }
 
 

@@ -101,6 +101,15 @@ def fleet() -> Any:
     }
 
 
+def ranked() -> Any:
+    row = {"host": "n1", "text": "CUDA out of memory", "time": 12.5, "step": 11, "cause": "memory.oom"}
+    rows = [{"name": "rank 0", "rank": 0, "ended": "waited"}, {"name": "rank 1", "rank": 1, "ended": "failed", **row}]
+    parted = [{"text": "rank 0 is at all_reduce 12, rank 1 at 11"}]
+    told, _ = explained()
+    return {"schema": "gpuwhy.ranks/1", "first": ["rank 1"], "why": "the only one with a reason of its own",
+            "ranks": rows, "mismatches": parted, "absent": [2], "report": told}  # fmt: skip
+
+
 def small() -> dict[str, Any]:
     """One of each form, without a machine: name → values and log."""
     watched_run, log = watched("fragmentation-held-unused")
@@ -114,6 +123,7 @@ def small() -> dict[str, Any]:
         "inspect": (inspected(), ""),
         "lint": (linted(), ""),
         "fleet": (fleet(), ""),
+        "ranks": (ranked(), ""),
         "host": (host("h200-probe-cudnn-gone"), ""),
     }
 

@@ -70,7 +70,7 @@ def lean() -> dict[str, Any]:
     return {name: (forms.lean(values), log[-300:]) for name, (values, log) in small().items()}
 
 
-NAMES = ("run", "explain", "proof", "plan", "conflict", "inspect", "lint", "fleet", "host")
+NAMES = ("run", "explain", "proof", "plan", "conflict", "inspect", "lint", "fleet", "ranks", "host")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -296,7 +296,7 @@ def test_an_element_takes_no_tag_attribute_or_link_that_is_not_on_the_list():
     assert str(el("p", "<b>", class_="x")) == '<p class="x">&lt;b&gt;</p>'
 
 
-@pytest.mark.parametrize("form", ["report", "plan", "inspect", "lint", "fleet", "proof"])
+@pytest.mark.parametrize("form", ["report", "plan", "inspect", "lint", "fleet", "ranks", "proof"])
 def test_an_answer_that_holds_nothing_is_not_fine(form):
     text = page({"schema": f"gpuwhy.{form}/1"})
     head = text[text.index("<header") : text.index("</header>")]
@@ -307,6 +307,13 @@ def test_an_answer_that_holds_nothing_is_not_fine(form):
 def test_a_group_whose_state_is_unknown_is_not_fine():
     text = page({"schema": "gpuwhy.fleet/1", "groups": [{"nodes": ["a"], "status": "unknown"}]})
     assert "fine" not in text[text.index("<header") : text.index("</header>")]
+
+
+def test_a_job_names_who_failed_first_and_counts_from_there():
+    text = page(*small()["ranks"])
+    assert "rank 1 failed first: CUDA out of memory" in text[text.index("<header") : text.index("</header>")]
+    assert text.index(">rank 1<") < text.index(">rank 0<"), "the first failure stands on top"
+    assert "all_reduce 12" in text
 
 
 def test_libraries_that_lack_what_is_asked_of_them_are_not_everything():

@@ -63,8 +63,8 @@ def go(options: argparse.Namespace) -> int:
     forms.ready(options)
     if forms.asked(options) and (options.batch or options.follow):
         raise UsageError("--html and --markdown show one report: they do not go with --batch and --follow")
-    if options.ranks and (forms.asked(options) or options.batch or options.follow or options.file):
-        raise UsageError("--ranks takes all its logs itself, and prints text or --json")
+    if options.ranks and (options.batch or options.follow or options.file):
+        raise UsageError("--ranks takes all its logs itself: no FILE, --batch or --follow beside it")
     if options.ranks:
         from gpuwhy.cli.explain_ranks import go as explain_ranks
 

@@ -39,6 +39,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("fleet", help="which node differs from the others, and does that explain a failure?")
     parser.add_argument("--ray", nargs="?", const="", metavar="ADDRESS", help="ask every node of a Ray cluster")
     parser.add_argument("--ray-child", metavar="ADDRESS", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--probe", action="store_true", help="with --ray: which node or pair stalls an all-reduce (needs torch there)"
+    )
     add_asking(parser)
     parser.set_defaults(go=ray)
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
@@ -171,6 +174,8 @@ def ray(options: argparse.Namespace) -> int:
         return _ray_child(options)
     if options.ray is None:
         raise UsageError("fleet what? compare FILE…, collect -- LAUNCHER…, or --ray [ADDRESS]; see gpuwhy fleet --help")
+    if options.probe:
+        return fleet_probe.over_ray(options)
     from gpuwhy.fleet.line import MOST
     from gpuwhy.fleet.ray_answers import Cluster
 
@@ -187,9 +192,11 @@ def ray(options: argparse.Namespace) -> int:
 
 def _ray_child(options: argparse.Namespace) -> int:
     from gpuwhy.fleet.ray_cluster import NoRayError, ask
+    from gpuwhy.fleet.ray_probe import MOST_TRIES, probe
 
+    asking = (options.ray_child, options.seconds)
     try:
-        for line in ask(options.ray_child, options.seconds):
+        for line in probe(*asking, MOST_TRIES) if options.probe else ask(*asking):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
     except NoRayError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shlex
 import sys
 import time
@@ -16,7 +15,6 @@ from gpuwhy.cli.terminal import paper, write
 if TYPE_CHECKING:
     from gpuwhy.fleet.halving import Outcome, Search, Tried
 
-_BANDWIDTH = re.compile(r"(?:bandwidth|busbw|algbw)\D{0,20}?(\d{1,6}(?:\.\d{1,6})?)", re.IGNORECASE)
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "JOB_COMPLETION_INDEX")
 
 
@@ -33,10 +31,32 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--exit-zero", action="store_true", help="0 whatever came of it; some launchers end all")
     parser.add_argument("--listen", action="store_true", help="this is the node that listens, whatever its rank")
     parser.add_argument("--nodes", metavar="LIST", help="the nodes to try in groups, gpu[001-016] or a file of names")
+    parser.add_argument(
+        "--collective", action="store_true", help="add gpuwhy's own all-reduce to the launcher: gpuwhy fleet collective"
+    )
     parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="the limit of one try (60)")
     parser.add_argument("--tries", type=int, default=200, metavar="N", help="the most tries (200)")
     parser.add_argument("--json", action="store_true", help="JSON (gpuwhy.reach/1 or gpuwhy.probe/1)")
     parser.set_defaults(go=go)
+    own = actions.add_parser("collective", help="one rank of an all-reduce and a ring, by the job's own torch")
+    own.add_argument("--mib", type=int, default=64, metavar="N", help="how much is reduced (64)")
+    own.add_argument("--python", default="", metavar="PATH", help="the Python that has torch; else the first on PATH")
+    own.set_defaults(go=collective)
+
+
+def collective(options: argparse.Namespace) -> int:
+    """Become the rank: the launcher's signals and limits hold for it as for the job."""
+    import shutil
+
+    from gpuwhy.run.reaching import COLLECTIVE
+
+    python = options.python or shutil.which("python") or shutil.which("python3") or sys.executable
+    if os.path.isdir(python):
+        python = os.path.join(python, "bin", "python")
+    try:
+        os.execv(python, [python, COLLECTIVE, str(options.mib)])
+    except OSError as error:
+        raise UsageError(f"cannot start {python}: {error.strerror}") from error
 
 
 def go(options: argparse.Namespace) -> int:
@@ -108,6 +128,8 @@ def _halve(options: argparse.Namespace) -> int:
     from gpuwhy.fleet.halving import Search, TooManyTriesError
 
     nodes = expected(options.nodes)
+    if options.collective:
+        options.rest = [*options.rest, "gpuwhy", "fleet", "collective"]
     if not any("{nodes}" in word for word in options.rest):
         raise UsageError(
             "the command needs {nodes} where it names its nodes: -- srun -N {count} -w {nodes} python nccl.py"
@@ -123,7 +145,7 @@ def _halve(options: argparse.Namespace) -> int:
 
 def _attempt(options: argparse.Namespace, group: Any) -> Tried:
     """Run the command for one group; what it does not do in time stalls."""
-    from gpuwhy.fleet.halving import Tried
+    from gpuwhy.fleet.halving import Tried, bandwidth_in
     from gpuwhy.fleet.names import fold
     from gpuwhy.run.launch import Launched
 
@@ -136,8 +158,7 @@ def _attempt(options: argparse.Namespace, group: Any) -> Tried:
         raise UsageError(f"cannot start {argv[0]}: {error.strerror}") from error
     for line in launched.lines():
         last = (line.data or b"")[:400].decode("utf-8", "replace").strip() or last
-        found = _BANDWIDTH.search(last)
-        bandwidth = float(found[1]) if found else bandwidth
+        bandwidth = bandwidth_in(last) or bandwidth
     outcome: Outcome = "stalls" if launched.out_of_time else "ok" if launched.code == 0 else "fails"
     if sys.stderr.isatty():
         say(f"{outcome:6} {fields['{nodes}']}")
@@ -150,13 +171,34 @@ def _filled(word: str, fields: dict[str, str]) -> str:
     return word
 
 
+def over_ray(options: argparse.Namespace) -> int:
+    """The same search on a Ray cluster, whose tasks are the ranks."""
+    from gpuwhy.fleet.ray_answers import Cluster, Probed
+    from gpuwhy.run.launch import Launched
+
+    each = min(options.seconds, 60.0)
+    argv = [sys.executable, "-m", "gpuwhy", "fleet", f"--ray-child={options.ray}", f"--seconds={each:g}", "--probe"]
+    cluster, probed = Cluster(), Probed()
+    for line in Launched(argv, 200 * each, 8 << 20).lines():
+        if not probed.take(line.data):
+            cluster.take(line.data, line.time)
+    if not probed.done:
+        raise UsageError(f"--ray {options.ray or 'auto'}: {cluster.why or 'the search did not end'}")
+    from gpuwhy.render.reach import probe_dict
+
+    gone = [label for label, why in cluster.nodes.items() if why]
+    _probe_shown(options, probe_dict(probed.found, probed.slow, probed.tried, len(cluster.nodes), "Ray", gone))
+    return FOUND if probed.found or probed.slow or gone else HEALTHY
+
+
 def _told(options: argparse.Namespace, search: Search, found: list[Any], nodes: list[str]) -> None:
-    from gpuwhy.render.reach import probe_dict, render_probe
+    from gpuwhy.render.reach import probe_dict
 
-    value = probe_dict(found, search.slow(), search.tries, len(nodes), shlex.join(options.rest))
-    if options.json:
-        from gpuwhy.border.shared import as_json
+    _probe_shown(options, probe_dict(found, search.slow(), search.tries, len(nodes), shlex.join(options.rest)))
 
-        write(as_json(value))
-    else:
-        write(render_probe(value, paper()))
+
+def _probe_shown(options: argparse.Namespace, value: dict[str, Any]) -> None:
+    from gpuwhy.border.shared import as_json
+    from gpuwhy.render.reach import render_probe
+
+    write(as_json(value) if options.json else render_probe(value, paper()))

@@ -6,6 +6,7 @@ are both found with about 2·log2(n) tries each; all pairs would be n²/2.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Literal
@@ -14,6 +15,7 @@ import msgspec
 
 Outcome = Literal["ok", "stalls", "fails"]
 Try = Callable[[Sequence[str]], "Tried"]
+_BANDWIDTH = re.compile(r"(?:bandwidth|busbw|algbw)\D{0,20}?(\d{1,6}(?:\.\d{1,6})?)", re.IGNORECASE)
 SLOW = 0.7
 """The share of the median bandwidth below which a group is slow."""
 
@@ -58,6 +60,8 @@ class Search:
     def culprits(self, nodes: Sequence[str], most: int = 8) -> list[Found]:
         """Nodes and pairs to take out until the rest works."""
         left, out = list(nodes), list[Found]()
+        if len(left) == 1 and not self.good(left):
+            return [self._told((left[0],))]
         while len(left) > 1 and len(out) < most and not self.good(left):
             found = self._blamed(self._one(left), left)
             out.append(self._told(found))
@@ -116,6 +120,12 @@ class Search:
             middle = median(one.bandwidth or 0.0 for one in same)
             out += [one for one in same if len(same) > 2 and (one.bandwidth or 0.0) < SLOW * middle]
         return out
+
+
+def bandwidth_in(text: str) -> float | None:
+    """What a collective told of its bandwidth, in GB/s."""
+    found = _BANDWIDTH.search(text)
+    return float(found[1]) if found else None
 
 
 class TooManyTriesError(Exception):

@@ -26,17 +26,18 @@ class NoRayError(Exception):
 def ask(address: str, seconds: float) -> Iterator[str]:
     """The answers as they come; what has not come when the time is up is left to the reader to miss."""
     until = time.monotonic() + seconds
-    ray = _connected(address)
-    nodes = _nodes(ray)
+    ray = connected(address)
+    nodes = nodes_of(ray)
     yield json.dumps({"nodes": {label: why for label, (_, why) in nodes.items()}})
     asked = {_start(ray, node, seconds): label for label, (node, why) in nodes.items() if not why}
     try:
         yield from _answers(ray, asked, until)
     finally:
-        _tidy(ray, list(asked))
+        cancel(ray, list(asked))
 
 
-def _connected(address: str) -> Any:
+def connected(address: str) -> Any:
+    """Ray, joined to a cluster; NoRayError says why not."""
     try:
         import ray
     except ImportError as error:
@@ -52,7 +53,7 @@ def _connected(address: str) -> Any:
     return ray
 
 
-def _nodes(ray: Any) -> dict[str, tuple[str, str]]:
+def nodes_of(ray: Any) -> dict[str, tuple[str, str]]:
     """Label → (Ray's id, why it cannot be asked); several nodes of one name get their ids behind it."""
     rows = [row for row in ray.nodes() if row.get("Alive") or _lost(row)]
     names = [row.get("NodeManagerHostname") or row.get("NodeName") or row.get("NodeManagerAddress") for row in rows]
@@ -71,18 +72,22 @@ def _lost(row: dict[str, Any]) -> bool:
     return row.get("DeathReason") not in (None, *_IN_ORDER)
 
 
-def _start(ray: Any, node: str, seconds: float) -> Any:
+def pinned(ray: Any, node: str, function: Any) -> Any:
+    """A function as a task without resources on one node."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+    strategy = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+    return ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=strategy)(function)
+
+
+def _start(ray: Any, node: str, seconds: float) -> Any:
     def answer(source: str, seconds: float) -> Any:
         """On the node, whose gpuwhy may be another release: what it does there travels along."""
         scope: dict[str, Any] = {}
         exec(source, scope)
         return scope["answer"](seconds)
 
-    pinned = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
-    task = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=pinned)(answer)
-    return task.remote(inspect.getsource(ray_node), seconds)
+    return pinned(ray, node, answer).remote(inspect.getsource(ray_node), seconds)
 
 
 def _answers(ray: Any, asked: dict[Any, str], until: float) -> Iterator[str]:
@@ -102,7 +107,7 @@ def _said(ray: Any, ref: Any) -> dict[str, str]:
     return {"why": line[1:] or "it said nothing"} if line.startswith("!") else {"line": line}
 
 
-def _tidy(ray: Any, refs: list[Any]) -> None:
+def cancel(ray: Any, refs: list[Any]) -> None:
     """Take back what still runs; the process ends after this, and Ray ends what it started."""
     _, running = ray.wait(refs, num_returns=len(refs), timeout=0) if refs else ([], [])
     for ref in running:

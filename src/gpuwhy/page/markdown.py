@@ -195,9 +195,8 @@ def _loads(report: Node, project: str) -> list[str]:
 def _other(found: Node, log: Sequence[Line], project: str) -> Iterator[str]:
     """A proof, a plan, an inspection, a lint."""
     kind = found.text("schema").removeprefix("gpuwhy.").partition("/")[0]
-    yield from {"proof": _proof, "plan": _plan, "lint": _lint, "inspect": _inspect, "fleet": _fleet}.get(kind, _plain)(
-        found
-    )
+    drawn = {"proof": _proof, "plan": _plan, "lint": _lint, "inspect": _inspect, "fleet": _fleet, "ranks": _ranks}
+    yield from drawn.get(kind, _plain)(found)
 
 
 def _proof(found: Node) -> Iterator[str]:
@@ -268,6 +267,19 @@ def _inspect(found: Node) -> Iterator[str]:
         for one in tree.nodes("libraries")
     ]
     yield from folded("What the loader picks", block(rows[:100]) if rows else [])
+
+
+def _ranks(found: Node) -> Iterator[str]:
+    first, rows = found.texts("first"), found.nodes("ranks")
+    who = f"{', '.join(first[:4])} failed first" if first else "which rank failed first is not told"
+    yield from (f"**{said(who)}**", "", said(found.text("why")), "")
+    yield from ("| rank | host | ended | |", "| --- | --- | --- | --- |")
+    for row in sorted(rows, key=lambda row: row.text("name") not in first)[:40]:
+        cells = [said(row.text(name), 160) for name in ("name", "host", "ended", "text")]
+        yield f"| {' | '.join(cells)} |"
+    yield from (f"- {said(row.text('text'))}" for row in found.nodes("mismatches")[:10])
+    for one in found.node("report").nodes("causes")[:1]:
+        yield from ("", *_cause(one))
 
 
 def _fleet(found: Node) -> Iterator[str]:

@@ -44,7 +44,12 @@ def _steered(name: str, one: dict[str, Any]) -> str:
 
 
 def probe_dict(
-    found: Sequence[Any], slow: Sequence[Any], tries: Sequence[Any], nodes: int, command: str
+    found: Sequence[Any],
+    slow: Sequence[Any],
+    tries: Sequence[Any],
+    nodes: int,
+    command: str,
+    silent: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The search in plain values (`gpuwhy.probe/1`)."""
     return {
@@ -53,6 +58,7 @@ def probe_dict(
         "command": command,
         "culprits": [{"nodes": list(one.nodes), "outcome": one.outcome, "text": one.text} for one in found],
         "slow": [{"nodes": list(one.nodes), "bandwidth": one.bandwidth} for one in slow],
+        "silent": list(silent),
         "tries": [
             {"nodes": len(one.nodes), "outcome": one.outcome, "seconds": one.seconds, "bandwidth": one.bandwidth}
             for one in tries
@@ -70,8 +76,14 @@ def render_probe(value: dict[str, Any], paper: Paper) -> str:
         lines += [paper.tint("1;31", line) for line in paper.wrap(f"{what}{said}", "✗ ", "  ")]
     for one in value["slow"]:
         lines += paper.wrap(f"{', '.join(one['nodes'])}: {one['bandwidth']:g} GB/s, far below the median", "! ", "  ")
+    for name in value["silent"]:
+        lines += paper.wrap(f"{name} could not be asked", "? ", "  ")
     if not lines:
-        lines.append(paper.tint("1;32", f"✓ {value['nodes']} nodes work together"))
+        many = "1 node works" if value["nodes"] == 1 else f"{value['nodes']} nodes work together"
+        lines.append(paper.tint("1;32", f"✓ {many}"))
+    rates = [one["bandwidth"] for one in value["tries"] if one["bandwidth"]]
+    if rates:
+        lines += paper.wrap(f"bandwidth {min(rates):g} to {max(rates):g} GB/s", "  ", "  ")
     seconds = sum(one["seconds"] for one in value["tries"])
     lines += paper.wrap(f"{len(value['tries'])} tries, {seconds:.0f} s: {value['command']}", "  ", "  ")
     return put(lines, paper)

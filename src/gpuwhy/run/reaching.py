@@ -9,7 +9,10 @@ from typing import Any
 
 from gpuwhy.border.child import Limits, collect
 
-CHILD = os.path.join(os.path.dirname(os.path.dirname(__file__)), "host", "children", "reach.py")
+_CHILDREN = os.path.join(os.path.dirname(os.path.dirname(__file__)), "host", "children")
+CHILD = os.path.join(_CHILDREN, "reach.py")
+COLLECTIVE = os.path.join(_CHILDREN, "collective.py")
+"""Runs with the job's Python, not ours."""
 
 
 def reach(role: str, host: str, port: int, seconds: float) -> dict[str, Any]:
