@@ -32,8 +32,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "prove": {"knowledge", "model"},  # which experiment next, and what the outcomes prove; pure
     "cli": {
         "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint",
-        "fleet", "page", "ranks", "showing", "shell",
+        "fleet", "page", "ranks", "showing", "shell", "mcp",
     },
+    "mcp": {"border", "model", "schemas"},  # asks the commands themselves, in processes of their own
+    "schemas": set(),
     "page": {"border"},  # drawn from the plain values of the contracts
     "showing": {"model", "render", "page"},  # an answer in the forms that people look at
     "guard": {"inside"},

@@ -1,4 +1,4 @@
-"""Write docs/causes from the pages that live beside the causes; `--check` says whether they are up to date.
+"""Write docs/causes from the pages that live beside the causes, and the shipped schemas; `--check` says what is stale.
 
 The Fix section of a page quotes its room: what `fixes` says on the fixtures that facts show, then the remedies for
 texts, up to the sentence that says how to check. What stands before and after that is the page's own, without commands.
@@ -148,7 +148,13 @@ def wanted(root: Path) -> dict[Path, str]:
     folder, source, by_id = root / "docs" / "causes", root / "src" / "gpuwhy" / "causes", pages(root)
     beside = {source / f"{name.replace('.', '/')}.md": text for name, text in by_id.items()}
     made = {folder / f"{name}.md": text for name, text in by_id.items()}
-    return {folder / "README.md": index(by_id), **made, **beside}
+    return {folder / "README.md": index(by_id), **made, **beside, **schemas(root)}
+
+
+def schemas(root: Path) -> dict[Path, str]:
+    """The JSON Schemas as they ship in the package: copies of those in docs/."""
+    inside = root / "src" / "gpuwhy" / "schemas"
+    return {inside / file.name: file.read_text(encoding="utf-8") for file in (root / "docs").glob("*.schema.json")}
 
 
 def differences(root: Path) -> list[str]:
@@ -171,6 +177,7 @@ def write(root: Path) -> None:
         if file not in files:
             file.unlink()
     for file, text in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
 

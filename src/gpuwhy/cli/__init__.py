@@ -28,6 +28,7 @@ COMMANDS = (
     "prove",
     "fleet",
     "report",
+    "mcp",
 )
 
 
@@ -135,10 +136,41 @@ def _run(argv: list[str]) -> int:
     parser = _Parser(prog="gpuwhy", description="Why does my GPU stack fail, and what do I do about it?")
     parser.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    from gpuwhy.cli import cause, check, explain, fix, fleet, inspect, lint, plan, prove, record, releases, report, run
+    from gpuwhy.cli import (
+        cause,
+        check,
+        explain,
+        fix,
+        fleet,
+        inspect,
+        lint,
+        mcp,
+        plan,
+        prove,
+        record,
+        releases,
+        report,
+        run,
+    )
     from gpuwhy.cli import code as codes
 
-    for module in (check, explain, run, record, cause, inspect, releases, codes, plan, fix, lint, prove, fleet, report):
+    for module in (
+        check,
+        explain,
+        run,
+        record,
+        cause,
+        inspect,
+        releases,
+        codes,
+        plan,
+        fix,
+        lint,
+        prove,
+        fleet,
+        report,
+        mcp,
+    ):
         module.add(commands)
     argv, rest = run.split(argv)
     try:

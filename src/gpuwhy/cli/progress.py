@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
 
+from gpuwhy.border.asking import NOTE, NOTES
 from gpuwhy.border.plain import one_line
 
 
@@ -18,12 +20,17 @@ class Progress:
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._show, daemon=True)
         self._shown = False
+        self._told = bool(os.environ.get(NOTES))  # a program reads our steps, line by line
 
     def note(self, text: str) -> None:
         """Say which step runs now."""
         self._text = one_line(text)[:200]
+        if self._told:
+            print(f"{NOTE}{self._text}", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Progress:
+        if self._told:
+            self.note(self._text)
         if sys.stderr.isatty():
             self._thread.start()
         return self

@@ -1,0 +1,128 @@
+"""The official SDK's client against `gpuwhy mcp`, in every way that it can connect; and the configuration of a host."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+mcp = pytest.importorskip("mcp")
+anyio = pytest.importorskip("anyio")
+pytestmark = pytest.mark.doors
+
+MODES = ("legacy", "auto", "2026-07-28")
+ASKED = (
+    ("check", {}),
+    ("explain", {"text": "E: CUDNN_STATUS_NOT_INITIALIZED token=hf_" + "a1B2" * 9, "log_only": True}),
+    ("plan", {"requirements": ["torch"], "driver": "550", "gpu": ["sm_90"], "python": "3.12"}),
+    ("plan", {"requirements": ["tensorflow==1.15"], "driver": "550", "gpu": ["sm_90"]}),
+    ("releases", {"name": "torch"}),
+    ("releases", {"name": "tensorflow", "version": "2.6.0"}),
+    ("code", {"code": "719"}),
+    ("code", {"code": "1"}),
+    ("lint", {"paths": ["requirements.txt"]}),
+    ("inspect", {"path": "/bin/sh"}),
+    ("cause", {"id": "cudnn.missing"}),
+    ("cause", {}),
+)
+CHARACTERS_A_TOKEN = 3
+"""Fewer than any tokeniser needs for such texts, so that 1,200 tokens are never passed."""
+
+
+def server(folder: Path, *options: str) -> mcp.StdioServerParameters:
+    return mcp.StdioServerParameters(
+        command=sys.executable, args=["-m", "gpuwhy", "mcp", *options], cwd=str(folder), env=dict(os.environ)
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_tool_answers_and_the_client_accepts_its_schema(tmp_path, mode):
+    """The client itself validates each structured answer by the tool's output schema."""
+    (tmp_path / "requirements.txt").write_text("torch==2.5.1\ntorchvision==0.19.0\n")
+
+    async def talk() -> None:
+        async with mcp.Client(server(tmp_path), mode=mode) as client:
+            tools = {tool.name for tool in (await client.list_tools()).tools}
+            assert tools >= {name for name, _ in ASKED}
+            for name, arguments in ASKED:
+                if name == "lint":
+                    arguments = {**arguments, "folder": str(tmp_path)}
+                found = await client.call_tool(name, arguments)
+                assert not found.is_error, (name, found.content[0].text)
+                assert found.structured_content["schema"].startswith("gpuwhy.")
+                assert len(found.content[0].text) <= 1200 * CHARACTERS_A_TOKEN, name
+                assert "a1B2a1B2" not in json.dumps(found.structured_content) + found.content[0].text
+
+    anyio.run(talk)
+
+
+def test_resources_progress_and_cancellation(tmp_path):
+    slow = tmp_path / "env" / "bin" / "python"
+    slow.parent.mkdir(parents=True)
+    (tmp_path / "env" / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.0\n")
+    slow.write_text("#!/bin/sh\nexec sleep 300\n")
+    slow.chmod(0o755)
+
+    async def talk() -> None:
+        async with mcp.Client(server(tmp_path)) as client:
+            listed = (await client.list_resources()).resources
+            read = await client.read_resource(str(listed[-1].uri))
+            assert read.contents[0].text.startswith("# ")
+            steps: list[str] = []
+
+            async def note(progress, total, message) -> None:
+                steps.append(message)
+
+            await client.call_tool("inspect", {"path": sys.prefix}, progress_callback=note)
+            assert steps
+            with anyio.move_on_after(2.0) as scope:
+                await client.call_tool("check", {"python": str(slow)})
+            if scope.cancelled_caught:
+                assert not (await client.call_tool("code", {"code": "719"})).is_error
+
+    anyio.run(talk)
+    assert _asleep(str(slow)) == []
+
+
+def _asleep(name: str) -> list[str]:
+    found = []
+    for one in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = one.read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if name in line and "pytest" not in line:
+            found.append(line)
+    return found
+
+
+@pytest.mark.skipif(
+    not os.environ.get("GPUWHY_HOST_SCHEMA"), reason="GPUWHY_HOST_SCHEMA=settings.schema.json of a host"
+)
+def test_the_documented_configuration_is_one_of_a_host():
+    """The example of docs/commands/mcp.md against the schema that Gemini CLI publishes for its settings."""
+    jsonschema = pytest.importorskip("jsonschema")
+    page = (Path(__file__).parents[2] / "docs" / "commands" / "mcp.md").read_text(encoding="utf-8")
+    example = json.loads(page.split("```json\n")[1].split("```")[0])
+    schema = json.loads(Path(os.environ["GPUWHY_HOST_SCHEMA"]).read_text(encoding="utf-8"))
+    jsonschema.validate(example, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"mcpServers": {"gpuwhy": {"command": 3}}}, schema)
+
+
+def test_a_program_runs_only_where_that_is_allowed(tmp_path):
+    async def talk() -> None:
+        async with mcp.Client(server(tmp_path)) as client:
+            with pytest.raises(mcp.MCPError, match="--allow-run"):
+                await client.call_tool("run", {"command_line": ["true"]})
+        async with mcp.Client(server(tmp_path, "--allow-run")) as client:
+            program = "import sys; print('RuntimeError: CUDA out of memory', file=sys.stderr); sys.exit(3)"
+            found = await client.call_tool("run", {"command_line": [sys.executable, "-c", program]})
+            assert not found.is_error, found.content[0].text
+            assert "ended with code 3" in found.content[0].text
+            assert found.structured_content["causes"][0]["id"].startswith("memory.")
+
+    anyio.run(talk)

@@ -1,0 +1,226 @@
+"""The MCP server without processes: the protocol, hostile lines, short forms within budget and contract."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import jsonschema
+import pytest
+
+from gpuwhy.border import asking
+from gpuwhy.mcp import protocol, short
+from gpuwhy.mcp.arguments import Command
+from gpuwhy.mcp.server import Server
+from gpuwhy.mcp.tools import TOOLS, described, understood
+from gpuwhy.mcp.words import words
+from tests.hosts.hosts import NAMES, run
+
+STATELESS = {"_meta": {protocol.VERSION_KEY: "2026-07-28"}}
+
+
+class Talk:
+    """A session whose commands are answered from a table instead of by processes."""
+
+    def __init__(self, monkeypatch, answers=(), **options) -> None:
+        self.said: list[dict] = []
+        self.asked: list[Command] = []
+        self.answers = dict(answers)
+        monkeypatch.setattr(asking, "Asking", self._asking)
+        self.server = Server(lambda line: self.said.append(json.loads(line)), **options)
+
+    def _asking(self, argv, stdin=b"", folder="", kept=False):
+        self.asked.append(Command(argv, stdin.decode(), folder))
+        out = self.answers.get(argv[0], b"")
+
+        class Ready:
+            def go(self, seconds, note):
+                note("a step")
+                return asking.Asked(0, out if isinstance(out, bytes) else json.dumps(out).encode(), "gpuwhy: no")
+
+            def end(self, why=""):
+                pass
+
+        return Ready()
+
+    def ask(self, method, params=None, number=1):
+        before = len(self.said)
+        line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}}
+        thread = self.server.take(json.dumps(line).encode() + b"\n")
+        if thread:
+            thread.join(10)
+        return self.said[before:][-1]
+
+    def call(self, name, **arguments):
+        return self.ask("tools/call", {"name": name, "arguments": arguments})
+
+
+@pytest.fixture
+def talk(monkeypatch):
+    return lambda answers=(), **options: Talk(monkeypatch, answers, **options)
+
+
+def test_the_handshake_agrees_on_a_version_and_later_ones_need_none(talk):
+    one = talk()
+    known = one.ask("initialize", {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {}})["result"]
+    assert (known["protocolVersion"], known["serverInfo"]["name"]) == ("2025-03-26", "gpuwhy")
+    assert one.ask("initialize", {"protocolVersion": "1999-01-01"})["result"]["protocolVersion"] == "2025-11-25"
+    found = one.ask("server/discover", STATELESS)["result"]
+    assert found["supportedVersions"] == ["2026-07-28"]
+    assert found["resultType"] == "complete"
+    assert found["_meta"][protocol.SERVER_KEY]["name"] == "gpuwhy"
+    refused = one.ask("tools/list", {"_meta": {protocol.VERSION_KEY: "2031-01-01"}})["error"]
+    assert (refused["code"], refused["data"]["supported"]) == (-32022, ["2026-07-28"])
+    assert one.ask("ping")["result"] == {}
+
+
+def test_tools_say_what_they_may_do_and_runs_are_offered_only_where_allowed(talk):
+    tools = {one["name"]: one for one in talk().ask("tools/list")["result"]["tools"]}
+    assert set(tools) == {"check", "explain", "plan", "releases", "code", "lint", "inspect", "cause", "more"}
+    assert all(one["annotations"]["readOnlyHint"] for one in tools.values())
+    assert all(one["outputSchema"]["type"] == "object" for name, one in tools.items() if name != "more")
+    more = talk(allow_run=True).ask("tools/list")["result"]["tools"]
+    assert [one["name"] for one in more if not one["annotations"]["readOnlyHint"]] == ["run", "prove"]
+    assert "--allow-run" in talk().call("run", command_line=["true"])["error"]["message"]
+    assert "--allow-run" in talk().call("check", probe="full")["result"]["content"][0]["text"]
+    for tool in TOOLS:
+        jsonschema.Draft202012Validator.check_schema(described(tool)["inputSchema"])
+
+
+@pytest.mark.parametrize(
+    "line, code",
+    [
+        (b"{not json\n", -32700),
+        (b"[" * 100_000 + b"\n", -32700),
+        (b"[]\n", -32600),
+        (b"17\n", -32600),
+        (b'{"id": true, "method": "ping"}\n', -32600),
+        (b'{"id": 1, "method": "ping", "params": []}\n', -32600),
+        (b'{"id": 1}\n', -32600),
+        (None, -32600),
+    ],
+)
+def test_a_line_that_is_no_request_gets_an_error_and_the_session_goes_on(talk, line, code):
+    one = talk()
+    assert one.server.take(line) is None
+    assert one.said[-1]["error"]["code"] == code
+    assert one.ask("ping")["result"] == {}
+
+
+def test_answers_notifications_and_empty_lines_get_none(talk):
+    one = talk()
+    for line in (b"\n", b'{"id": 1, "result": {}}\n', b'{"method": "notifications/x"}\n'):
+        one.server.take(line)
+    cancelled = b'{"method": "notifications/cancelled", "params": {"requestId": %s}}\n'
+    for number in (b"9", b'"x"', b"null", b"1.5"):
+        one.server.take(cancelled % number)
+    assert one.said == []
+
+
+def test_lines_are_bounded_and_a_long_one_is_passed_over():
+    data = b"x" * 50 + b"\n" + b"ok\n" + b"y" * 30
+    assert list(protocol.lines(io.BytesIO(data), 20)) == [None, b"ok\n", None]
+
+
+@pytest.mark.parametrize(
+    "name, arguments, says",
+    [
+        ("code", {}, "code"),
+        ("code", {"code": 3}, "str"),
+        ("code", {"code": "1", "extra": 1}, "extra"),
+        ("explain", {}, "either text or file"),
+        ("explain", {"text": "a", "file": "b"}, "either text or file"),
+        ("explain", {"text": "x" * ((8 << 20) + 1)}, "length"),
+        ("inspect", {"path": ""}, "length"),
+        ("releases", {"works_with": ["--platform"]}, "matching"),
+        ("check", {"probe": "hard"}, "hard"),
+        ("more", {"answer": "a9"}, "none"),
+    ],
+)
+def test_what_the_model_asks_wrongly_it_is_told_as_a_result(talk, name, arguments, says):
+    found = talk().call(name, **arguments)["result"]
+    assert found["isError"]
+    assert says in found["content"][0]["text"]
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.name != "more"])
+def test_a_value_never_becomes_an_option(tool):
+    """Every text that a client gives stands behind -- or in --name=value."""
+    evil = "--html=/tmp/x"
+    fields = described(tool)["inputSchema"]["properties"]
+    lists = {name for name, one in fields.items() if one.get("type") == "array"}
+    texts = {name for name, one in fields.items() if one.get("type") == "string" and "enum" not in one}
+    texts -= {"text"} if tool.name == "explain" else set()
+    given = dict.fromkeys(texts, evil) | {name: [evil] for name in lists - {"works_with"}}
+    argv = understood(tool, given).command("/r").argv
+    rest = argv[: argv.index("--")] if "--" in argv else argv
+    assert evil not in rest
+    assert any(evil in one for one in argv)
+
+
+def test_the_command_decides_the_answer_is_short_and_the_rest_can_be_read(talk):
+    report = run("h200-bare").report()
+    from gpuwhy.render.json import render
+
+    whole = json.loads(render(report))
+    one = talk({"check": whole})
+    found = one.ask("tools/call", {"name": "check", "arguments": {"folder": "/", "python": "/x"}})["result"]
+    assert one.asked[-1] == Command(["check", "--json", "--python=/x"], "", "/")
+    brief, text = found["structuredContent"], found["content"][0]["text"]
+    assert text.startswith(f"{whole['status']}: {whole['headline']}")
+    assert (len(text) <= short.TEXT, brief["facts"]) == (True, {})
+    name = brief["more"]["answer"]
+    assert json.loads(one.call("more", answer=name, part="facts.driver.module_version")["result"]["content"][0]["text"])
+    first = one.call("more", answer=name, part="facts")["result"]["content"][0]["text"]
+    assert len(first) <= short.TEXT + 100
+    assert "goes on)" in first.splitlines()[-1]
+    assert "there is schema" in one.call("more", answer=name, part="nothing")["result"]["content"][0]["text"]
+    read = one.ask("resources/read", {"uri": f"gpuwhy://answer/{name}"})["result"]["contents"][0]["text"]
+    assert json.loads(read) == whole
+
+
+def test_progress_goes_to_whom_asked_for_it(talk):
+    one = talk({"code": {"schema": "gpuwhy.code/1", "asked": "1", "matches": []}})
+    one.ask("tools/call", {"name": "code", "arguments": {"code": "1"}, "_meta": {"progressToken": "t"}})
+    assert one.said[0]["params"] == {"progressToken": "t", "progress": 1, "message": "a step"}
+    one.call("code", code="1")
+    assert len(one.said) == 3
+
+
+def test_a_command_that_fails_tells_its_complaint_without_secrets(talk, monkeypatch):
+    one = talk({"code": b"no json"})
+    found = one.call("code", code="719")["result"]
+    assert (found["isError"], found["content"][0]["text"]) == (True, "no")
+
+
+def test_causes_are_resources(talk):
+    one = talk(
+        {"cause": {"schema": "gpuwhy.cause/1", "causes": [{"id": "cudnn.missing", "title": "t"}], "page": "# p"}}
+    )
+    listed = one.ask("resources/list")["result"]["resources"]
+    assert listed[0]["uri"] == "gpuwhy://cause/cudnn.missing"
+    assert one.ask("resources/read", {"uri": listed[0]["uri"]})["result"]["contents"][0]["text"] == "# p"
+    assert one.asked[-1].argv == ["cause", "--json", "--", "cudnn.missing"]
+    assert one.ask("resources/read", {"uri": "file:///etc/passwd"})["error"]["code"] == -32002
+    assert one.ask("no/such")["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize("name", NAMES[::30])
+def test_short_reports_keep_the_contract_and_the_budget(name):
+    from gpuwhy.render.json import render
+
+    whole = json.loads(render(run(name).report()))
+    brief = short.short(whole)
+    schema = next(described(tool)["outputSchema"] for tool in TOOLS if tool.name == "check")
+    jsonschema.validate(brief, schema)
+    assert short.size(brief) <= short.VALUES
+    assert short.cut_lines(words(whole), short.TEXT)[1] is False
+    assert [one["id"] for one in brief["causes"]][:1] == [one["id"] for one in whole["causes"]][:1]
+
+
+def test_kept_answers_make_room_for_new_ones():
+    kept = short.Kept()
+    names = [kept.keep({"n": n}) for n in range(short.KEPT + 3)]
+    assert kept.names() == names[3:]
+    assert kept.get(names[0]) is None
+    assert kept.get(names[-1]) == {"n": short.KEPT + 2}
