@@ -191,7 +191,30 @@ class Disk:
         return places.join(self.folder, inside(name)) if name else self.folder
 
 
-MOST_JSON = 48 << 20
+class Below:
+    """A folder of a store, as a store."""
+
+    def __init__(self, store: Store, folder: str) -> None:
+        self._store, self._folder = store, folder.rstrip("/")
+
+    def _name(self, name: str) -> str:
+        return f"{self._folder}/{name}" if name else self._folder
+
+    def names(self, folder: str = "") -> tuple[str, ...]:
+        """What lies in it, or in a folder of it."""
+        return self._store.names(self._name(folder))
+
+    def kind(self, name: str) -> str:
+        """What is there."""
+        return self._store.kind(self._name(name))
+
+    def size(self, name: str) -> int | None:
+        """A file's bytes."""
+        return self._store.size(self._name(name))
+
+    def open(self, name: str) -> Source:
+        """A file."""
+        return self._store.open(self._name(name))
 
 
 def json(data: bytes, what: str) -> dict[str, Any]:

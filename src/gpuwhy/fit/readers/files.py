@@ -7,14 +7,16 @@ from typing import Any
 
 from gpuwhy.fit.model import Architecture, Model, Tensor, Unreadable
 from gpuwhy.fit.names import architecture_from
-from gpuwhy.fit.readers import gguf, gguf_architecture, onnx, safetensors, torch
+from gpuwhy.fit.readers import configured, gguf, gguf_architecture, onnx, safetensors, torch
 from gpuwhy.fit.source import Source, Store, inside
 
 
 def read(store: Store, name: str) -> Model:
     """A file of a store; raises Unreadable."""
     if name.endswith(".index.json"):
-        return indexed(store, name)
+        return configured.beside(indexed(store, name), store)
+    if name.endswith(".json"):
+        return configured.read(store, name)
     source = store.open(name)
     if not source.size:
         raise Unreadable("it is empty")
@@ -36,7 +38,7 @@ def _foreign(head: bytes, name: str) -> str:
 
 def _safetensors(store: Store, name: str, source: Source) -> Model:
     tensors = safetensors.read(source)
-    return Model(name, "safetensors", tuple(tensors), architecture_from(tensors))
+    return configured.beside(Model(name, "safetensors", tuple(tensors), architecture_from(tensors)), store)
 
 
 def indexed(store: Store, name: str) -> Model:
@@ -119,6 +121,11 @@ def _onnx(store: Store, name: str, source: Source) -> Model:
     return Model(
         name, "onnx", tuple(contents.tensors), architecture, unknown=tuple(unknown), files=1 + len(contents.outside)
     )
+
+
+def saved_model(store: Store) -> Model:
+    """A SavedModel of TensorFlow."""
+    raise Unreadable("not read yet")
 
 
 def _beside(name: str, file: str) -> str:

@@ -1,16 +1,126 @@
-"""A folder: which of its files are the model."""
+"""A folder: which of its files are the model, and the parts of a pipeline of diffusers."""
 
 from __future__ import annotations
 
-from gpuwhy.fit.model import Model, Unreadable
-from gpuwhy.fit.readers import files
-from gpuwhy.fit.source import Store
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gpuwhy.fit.model import Format, Model, Part, Tensor, Unreadable
+from gpuwhy.fit.names import architecture_from
+from gpuwhy.fit.readers import configured, files
+from gpuwhy.fit.source import Below, Store, json_file
+
+_MOST_PARTS = 64
+_INDEXES = (
+    "model.safetensors.index.json", "diffusion_pytorch_model.safetensors.index.json",
+    "adapter_model.safetensors.index.json",
+    "pytorch_model.bin.index.json", "diffusion_pytorch_model.bin.index.json",
+)  # fmt: skip
+_SINGLE = (
+    "model.safetensors", "diffusion_pytorch_model.safetensors", "adapter_model.safetensors", "pytorch_model.bin",
+    "diffusion_pytorch_model.bin", "adapter_model.bin", "model.onnx", "tf_model.h5", "model.keras",
+)  # fmt: skip
+_KINDS = (".safetensors", ".gguf", ".onnx", ".keras", ".h5", ".hdf5", ".index", ".bin", ".pt", ".pth", ".ckpt")
+_PARTS_OF = re.compile(r"(.*)-\d{5}-of-\d{5}(\.[a-z]+)")
+_NO_MODEL = re.compile(r"(optimizer|scheduler|scaler|rng_state|training_args|random_states).*")
 
 
 def read(store: Store) -> Model:
     """The model of a folder; raises Unreadable."""
     names = store.names()
-    for name in names:
-        if name.endswith(".index.json"):
-            return files.indexed(store, name)
-    raise Unreadable("there is no model in this folder")
+    if "model_index.json" in names:
+        return _pipeline(store)
+    if "saved_model.pb" in names:
+        return files.saved_model(store)
+    weights = _weights(store, names)
+    if "adapter_config.json" in names and weights is not None:
+        return configured.adapter(weights, store)
+    if weights is not None:
+        return weights if weights.format in ("gguf", "onnx", "keras") else configured.beside(weights, store)
+    if "config.json" in names:
+        return configured.read(store, "config.json")
+    raise Unreadable(_nothing(names))
+
+
+def _nothing(names: tuple[str, ...]) -> str:
+    if "flax_model.msgpack" in names:
+        return "it holds a model of Flax only (msgpack), which is not read"
+    return (
+        "there is no model in this folder: no safetensors, GGUF, ONNX, PyTorch, Keras, TensorFlow file, no config.json"
+    )
+
+
+def _weights(store: Store, names: tuple[str, ...]) -> Model | None:
+    """The files with weights, the usual names first."""
+    for index in (*(one for one in _INDEXES if one in names), *(one for one in names if one.endswith(".index.json"))):
+        return files.indexed(store, index)
+    for name in _SINGLE:
+        if name in names:
+            return files.read(store, name)
+    for kind in _KINDS:
+        found = [one for one in names if one.endswith(kind) and not _NO_MODEL.match(one)]
+        if found:
+            return _of_kind(store, kind, found)
+    return files.read(store, "onnx/model.onnx") if store.kind("onnx/model.onnx") == "file" else None
+
+
+def _of_kind(store: Store, kind: str, found: list[str]) -> Model:
+    """One file, or the parts of one model; several models are too many to choose from."""
+    plain = [one for one in found if not re.search(r"\.(fp16|bf16|ema|non_ema)\.", one)] or found
+    heads = {_PARTS_OF.sub(r"\1\2", one) for one in plain}
+    if len(heads) > 1 and kind != ".safetensors":
+        raise Unreadable(f"there are several models in this folder: name one of them ({', '.join(sorted(plain)[:4])})")
+    if len(plain) == 1 or kind == ".gguf":
+        return files.read(store, sorted(plain)[0])
+    if kind not in (".safetensors", ".bin"):
+        raise Unreadable(f"there are several models in this folder: name one of them ({', '.join(sorted(plain)[:4])})")
+    return _together([files.read(store, one) for one in plain])
+
+
+def _together(models: Sequence[Model]) -> Model:
+    """Files that hold one model without an index."""
+    tensors = tuple({one.name: one for model in models for one in model.tensors}.values())
+    said = tuple(sentence for model in models for sentence in model.unknown)
+    if len({one.name for one in tensors}) < sum(len(model.tensors) for model in models):
+        said += ("several files hold tensors of the same names: each name is counted once",)
+    return replace(models[0], tensors=tensors, architecture=architecture_from(tensors), unknown=said, files=len(models))
+
+
+def _pipeline(store: Store) -> Model:
+    """The parts of a pipeline, each a folder of its own."""
+    index = json_file(store, "model_index.json")
+    parts: list[Part] = []
+    unknown: list[str] = []
+    for name, value in list(index.items())[:_MOST_PARTS]:
+        if name.startswith("_") or not isinstance(value, list) or len(value) != 2 or value[1] is None:
+            continue
+        if store.kind(name) != "folder":
+            unknown.append(f"{name} is not here and not counted")
+        elif _has_model(store.names(name)):
+            _add(Below(store, name), name, parts, unknown)
+    if not parts:
+        raise Unreadable("model_index.json names parts, and none of them is here")
+    tensors = tuple(_named(part, one) for part in parts for one in part.model.tensors)
+    total = sum(part.model.files for part in parts)
+    kinds = {part.model.format for part in parts}
+    form: Format = "config" if kinds == {"config"} else next(iter(sorted(kinds - {"config"})))
+    main = next((part.model for part in parts if part.name in ("unet", "transformer", "prior")), parts[0].model)
+    said = (*unknown, *(f"{part.name}: {sentence}" for part in parts for sentence in part.model.unknown))
+    return replace(main, format=form, tensors=tensors, parts=tuple(parts), unknown=said, files=total)
+
+
+def _named(part: Part, tensor: Tensor) -> Tensor:
+    return Tensor(f"{part.name}.{tensor.name}", tensor.dtype, tensor.shape, tensor.bytes)
+
+
+def _has_model(names: tuple[str, ...]) -> bool:
+    """Not a tokenizer's folder, nor a scheduler's."""
+    return "config.json" in names or any(one.endswith((".safetensors", ".bin", ".onnx")) for one in names)
+
+
+def _add(store: Store, name: str, parts: list[Part], unknown: list[str]) -> None:
+    try:
+        parts.append(Part(name, read(store)))
+    except Unreadable as error:
+        unknown.append(f"{name} could not be read ({error}) and is not counted")
