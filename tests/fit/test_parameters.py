@@ -1,4 +1,4 @@
-"""Tensors computed from config.json, judged by what transformers makes of the same on the meta device (make_parameters.py)."""
+"""Tensors computed from config.json, judged by what transformers makes of it (make_parameters.py)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def config(folder: Path, **values: object) -> str:
 
 
 LLAMA = {
-    "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "num_hidden_layers": 32, "vocab_size": 32000,
+    "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "num_hidden_layers": 32,
+    "vocab_size": 32000,
     "intermediate_size": 11008, "num_attention_heads": 32, "torch_dtype": "float16",
 }  # fmt: skip
 
