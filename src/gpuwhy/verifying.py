@@ -65,7 +65,7 @@ def condition(
 def _layers(report: Report) -> list[Layer]:
     """The rows of the picture; what only a GPU would bring to light, once nothing else is wrong, marks none of them."""
     later = {one.id for one in report.causes if one.with_gpu}
-    return [msgspec.structs.replace(row, mark="ok", note="") if row.note in later else row for row in report.layers]
+    return [Layer(row.name, row.text, "ok") if row.cause in later else row for row in report.layers]
 
 
 def _lacking(one: Contradiction) -> Contradiction:

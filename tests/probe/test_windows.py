@@ -11,6 +11,7 @@ from gpuwhy.model.fact import NOT_OBSERVED, Known, Source
 from gpuwhy.model.facts import Facts, Libraries, LibraryCopy, LoadedLibrary, Loads, LoadTree
 from gpuwhy.probe import native
 from gpuwhy.probe.libraries import stack
+from gpuwhy.probe.lines import read
 from gpuwhy.reason.probed import _signal
 
 HERE = Source("file", "x")
@@ -67,14 +68,15 @@ def test_a_child_that_ends_before_any_stage_says_why():
 
 
 @pytest.mark.parametrize(
-    "why, said",
+    "end, said",
     [
-        ("cuInit: died by signal 11 (SIGSEGV)", "Segmentation fault (core dumped) SIGSEGV"),
-        ("cuInit: ended the process with code 1", "cuInit: ended the process with code 1"),
+        ("probe died by signal 11", "Segmentation fault (core dumped) SIGSEGV"),
+        ("probe ended with code 1", "cuInit: ended the process with code 1"),
     ],
 )
-def test_a_code_is_no_signal(why, said):
-    assert _signal(why) == said
+def test_a_code_is_no_signal(end, said):
+    (stage,) = read([{"stage": "init", "device": None}, {"calling": "cuInit"}, {"ended": end}]).stages
+    assert _signal(stage) == said
 
 
 def test_without_a_framework_what_lies_on_path_is_tested():

@@ -200,7 +200,7 @@ class LiveHost(Host):
         tail = f": {self.alias.hide(end.err.strip().splitlines()[-1])}" if end.err.strip() else ""
         if said:
             return Known((*said, {"ended": f"{name} {end.words}{tail}"}), source)
-        return Unknown(f"{name}: {end.words}{tail}")
+        return Unknown(f"{name}: {end.words}{tail}", kind="ended")
 
     def _shown(self, line: str) -> dict[str, Any]:
         try:

@@ -47,9 +47,10 @@ _FILE_KINDS: Kinds = (
     ("ermission denied", "denied"), ("symbolic links", "loop"), ("too long", "long"), ("not ELF", "foreign"),
     ("not PE", "foreign"), ("cut short", "cut"), ("past the end", "cut"),
 )  # fmt: skip
+_ENDS = ("died by signal", "ran out of time", "ended with code", "took more than")
 _KINDS: dict[str, Kinds] = {
     **dict.fromkeys(("stat", "list", "elf", "pe"), _FILE_KINDS),
-    "python": (("cannot be asked", "offline"),),
+    "python": (("cannot be asked", "offline"), *((words, "ended") for words in _ENDS)),
 }
 """What a reason's words mean in recordings from before Unknown had a kind: the one place that reads them."""
 

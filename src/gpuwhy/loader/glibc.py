@@ -17,7 +17,7 @@ from gpuwhy.host.base import Entry, Host
 from gpuwhy.loader.hwcaps import SUBFOLDERS, best_entry, cpu_of, subfolders
 from gpuwhy.loader.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
-from gpuwhy.model.facts import Fate, by_rpath, by_runpath
+from gpuwhy.model.facts import Fate, Rule, by_rpath, by_runpath
 
 _NODEFLIB = 0x800
 _LIB64 = frozenset({"x86_64", "aarch64", "ppc64", "riscv64"})
@@ -62,7 +62,7 @@ def search(world: World, name: str, asker: Asker | None) -> Located:
     """Find `name` as glibc would for a NEEDED entry or dlopen of `asker` (None: a program without RPATHs)."""
     if "/" in name:
         path = from_folder(world, expand(world, name, asker))
-        return ended(name, (Tried(path, "path given", look_at(world, path)),))
+        return ended(name, (Tried(path, Rule.GIVEN.value, look_at(world, path)),))
     seen: list[Tried] = []
     closed = ""  # the tag or variable whose further folders are not looked at
     for path, why in candidates(world, name, asker):
@@ -131,7 +131,7 @@ def _rpath(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, 
 def _variable(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
     """LD_LIBRARY_PATH as it was at the start: there $ORIGIN is the program's folder."""
     if not world.secure:
-        yield from _split(world, world.library_path.replace(";", ":"), world.main, "LD_LIBRARY_PATH")
+        yield from _split(world, world.library_path.replace(";", ":"), world.main, Rule.LD_LIBRARY_PATH.value)
 
 
 def _runpath(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
@@ -149,14 +149,14 @@ def _cache(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, 
     chosen = best_entry(world.host, world.glibc, entries)
     below = tuple(f"{folder}/" for folder in default_folders(world))
     if chosen and not (_no_default(world, asker) and chosen.path.startswith(below)):
-        yield chosen.path, "ld.so.cache"
+        yield chosen.path, Rule.CACHE.value
 
 
 def _defaults(world: World, name: str, asker: Asker | None) -> Iterator[tuple[str, str]]:
     """The folders built into the loader, unless the asker was linked with -z nodefaultlib."""
     if not _no_default(world, asker):
         for folder in default_folders(world):
-            yield folder, "default folder"
+            yield folder, Rule.DEFAULT.value
 
 
 _FOLDERS: tuple[Callable[[World, str, Asker | None], Iterator[tuple[str, str]]], ...] = (_rpath, _variable, _runpath)

@@ -11,7 +11,7 @@ from gpuwhy.loader.frameworks import run as run
 from gpuwhy.loader.glibc import World, candidates, glibc_version, look_at
 from gpuwhy.loader.outcome import FOUND, Missing
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known
-from gpuwhy.model.facts import OFF_PATH, DriverLibrary, Facts, Fate, LibraryCopy
+from gpuwhy.model.facts import DriverLibrary, Facts, Fate, LibraryCopy, Rule
 
 SEARCH = "loader search"
 LIBCUDA, LIBNVML = "libcuda.so.1", "libnvidia-ml.so.1"
@@ -80,11 +80,11 @@ def _aside(facts: Facts, name: str) -> Iterator[tuple[str, str]]:
     """Places where copies lie that no loader finds by itself: WSL, compat packages, toolkit stubs."""
     plain = name.removesuffix(".1")
     for folder in _ASIDE:
-        yield f"{folder}/{name}", OFF_PATH
+        yield f"{folder}/{name}", Rule.OFF_PATH.value
     toolkits = facts.toolkits.toolkits
     for toolkit in toolkits.value if isinstance(toolkits, Known) else ():
-        yield f"{toolkit.path}/compat/{name}", OFF_PATH
-        yield f"{toolkit.path}/lib64/stubs/{plain}", OFF_PATH
+        yield f"{toolkit.path}/compat/{name}", Rule.OFF_PATH.value
+        yield f"{toolkit.path}/lib64/stubs/{plain}", Rule.OFF_PATH.value
 
 
 def _copy(world: World, name: str, path: str, via: str) -> DriverLibrary | None:

@@ -13,7 +13,7 @@ import msgspec
 from gpuwhy.loader.glibc import Asker, World, search
 from gpuwhy.loader.outcome import Library, Located, Missing, missing
 from gpuwhy.model.fact import Known, Source
-from gpuwhy.model.facts import Fate
+from gpuwhy.model.facts import Fate, Rule
 
 _PRELOAD_FILE = "/etc/ld.so.preload"
 INTERPRETERS = {  # of the plain program that opens a library
@@ -90,7 +90,7 @@ class Process:
         text = self.world.host.read(_PRELOAD_FILE)
         plain = re.sub(r"#.*", "", text.value) if isinstance(text, Known) else ""
         gaps = len(self.missing)
-        asked = [(n, "LD_PRELOAD") for n in named] + [(n, _PRELOAD_FILE) for n in re.split(r"[\s:]+", plain)]
+        asked = [(n, Rule.LD_PRELOAD.value) for n in named] + [(n, _PRELOAD_FILE) for n in re.split(r"[\s:]+", plain)]
         found = [one for name, via in asked if name and (one := self._find(name, main, via))]
         self.ignored, self.missing[gaps:] = self.missing[gaps:], []
         return found

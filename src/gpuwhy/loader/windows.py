@@ -19,7 +19,7 @@ from gpuwhy.host.base import Host
 from gpuwhy.host.windows import DLLS
 from gpuwhy.loader.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended
 from gpuwhy.model.fact import Absent, Known, Source, Unknown
-from gpuwhy.model.facts import Fate
+from gpuwhy.model.facts import Fate, Rule
 
 _API_SET = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
 _LISTED = re.compile(DLLS)
@@ -128,29 +128,29 @@ def folders(world: WindowsWorld, call: Call, own: str = "") -> Iterator[tuple[st
         yield from _listed(world, call, own)
         return
     if call.own and own:
-        yield own, "folder of the library"
+        yield own, Rule.LIBRARY.value
     else:
-        yield world.application, "folder of the program"
+        yield world.application, Rule.PROGRAM.value
     if world.packaged:
-        yield world.system, "System32"
+        yield world.system, Rule.SYSTEM32.value
         return
     if not world.safe and world.folder:
-        yield world.folder, "current folder"
-    yield world.system, "System32"
-    yield f"{world.windows}/System", "System"
-    yield world.windows, "Windows folder"
+        yield world.folder, Rule.CURRENT.value
+    yield world.system, Rule.SYSTEM32.value
+    yield f"{world.windows}/System", Rule.SYSTEM.value
+    yield world.windows, Rule.WINDOWS.value
     if world.safe and world.folder:
-        yield world.folder, "current folder"
+        yield world.folder, Rule.CURRENT.value
     for folder in world.path:
-        yield folder, "PATH"
+        yield folder, Rule.PATH.value
 
 
 def _listed(world: WindowsWorld, call: Call, own: str) -> Iterator[tuple[str, str]]:
     if call.own and own:
-        yield own, "folder of the library"
-    yield world.application, "folder of the program"
+        yield own, Rule.LIBRARY.value
+    yield world.application, Rule.PROGRAM.value
     yield from world.added
-    yield world.system, "System32"
+    yield world.system, Rule.SYSTEM32.value
 
 
 def search(world: WindowsWorld, name: str, places: tuple[tuple[str, str], ...]) -> Located:
@@ -158,7 +158,7 @@ def search(world: WindowsWorld, name: str, places: tuple[tuple[str, str], ...]) 
     name = with_extension(name.replace("\\", "/"))
     if "/" in name:
         path = tidy(name)
-        return ended(name, (Tried(path, "path given", look_at(world, path)),))
+        return ended(name, (Tried(path, Rule.GIVEN.value, look_at(world, path)),))
     seen: list[Tried] = []
     for folder, why in places:
         path = _spelled(world.host, folder, name)

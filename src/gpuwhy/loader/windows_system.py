@@ -10,7 +10,7 @@ from gpuwhy.loader.outcome import FOUND, Missing
 from gpuwhy.loader.windows import PLAIN, WindowsWorld, folders, look_at, search, split_path, tidy
 from gpuwhy.loader.windows_frameworks import run as run
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known
-from gpuwhy.model.facts import OFF_PATH, DriverLibrary, Facts, Fate, LibraryCopy
+from gpuwhy.model.facts import DriverLibrary, Facts, Fate, LibraryCopy, Rule
 
 SEARCH = "DLL search"
 LIBCUDA, LIBNVML = "nvcuda.dll", "nvml.dll"
@@ -83,7 +83,7 @@ def base_program(host: Host, path: str) -> str:
 
 def driver_copies(world: WindowsWorld, facts: Facts, name: str) -> Iterator[DriverLibrary]:
     """The copies of a driver library in the order of the search, then the one of older drivers."""
-    aside = ("C:/Program Files/NVIDIA Corporation/NVSMI", OFF_PATH)
+    aside = ("C:/Program Files/NVIDIA Corporation/NVSMI", Rule.OFF_PATH.value)
     for folder, via in (*folders(world, PLAIN), aside):
         one = _copy(world, name, folder, via)
         if one:

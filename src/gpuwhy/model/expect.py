@@ -7,9 +7,6 @@ from gpuwhy.model.facts import Facts, KernelLine
 
 GPU_PACKAGES = ("tensorflow-gpu", "onnxruntime-gpu", "paddlepaddle-gpu", "cupy-cuda", "jax-cuda", "mxnet-cu", "nvidia-")
 
-BROUGHT = "the container runtime"
-"""How a library of the host's driver is found in a container that was started with a GPU."""
-
 LINKED = frozenset({"torch"})
 """Frameworks that link their CUDA libraries: importing them fails without one, GPU or not (torch 1.4 to 2.15)."""
 

@@ -81,6 +81,7 @@ class Layer(msgspec.Struct, frozen=True):
     text: str
     mark: Mark
     note: str = ""
+    cause: str = ""  # the cause that marks it; the note names it
 
 
 class Noticed(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown
-from gpuwhy.model.facts import KernelLine
+from gpuwhy.model.facts import KernelEvent, KernelLine
 from gpuwhy.observe.scene import Scene
 
 _STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d{1,12}\.\d+)\](?:\[\s*[TC]\d+\])?\s?")
@@ -51,7 +51,14 @@ def read_line(raw: str, before: KernelLine) -> KernelLine:
     pci = address(xid[1]) if xid else address(text)
     if not pci and not stamp:
         pci = before.pci
-    return KernelLine(seconds, _scrubbed(text)[:300], int(xid[2]) if xid else None, pci, _process(text, bool(xid)))
+    number = int(xid[2]) if xid else None
+    return KernelLine(seconds, _scrubbed(text)[:300], number, pci, _process(text, bool(xid)), _event(text))
+
+
+def _event(text: str) -> KernelEvent:
+    if _KILLED.search(text):
+        return "killed"
+    return "fallen" if "fallen off the bus" in text else ""
 
 
 def _process(text: str, xid: bool) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from gpuwhy.host.base import Entry
 from gpuwhy.knowledge.modules import STACK_MODULES, STANDARD_MODULES
 from gpuwhy.model.fact import Absent, Fact, Known, absent, known, value_or
-from gpuwhy.model.facts import Interpreter, Shadow
+from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Interpreter, Shadow
 from gpuwhy.model.version import major_minor
 from gpuwhy.observe.built import normal
 from gpuwhy.observe.scene import Scene
@@ -57,14 +57,14 @@ def _places(scene: Scene, python: Interpreter, sites: list[str]) -> Iterator[tup
     environ = value_or(scene.host.environ(), {})
     if not environ.get("PYTHONSAFEPATH") and scene.options.script != NO_FOLDER:
         if scene.options.script:
-            yield value_or(scene.host.real(scene.options.script), scene.options.script), "the script's folder"
+            yield value_or(scene.host.real(scene.options.script), scene.options.script), SCRIPT_FOLDER
         elif scene.options.folder and isinstance(scene.host.offline(), Absent):
-            yield value_or(scene.host.real(scene.options.folder), scene.options.folder), "the working folder"
+            yield value_or(scene.host.real(scene.options.folder), scene.options.folder), WORKING_FOLDER
     yield from ((folder, "PYTHONPATH") for folder in _pythonpath(scene))
     for site in sites:
         yield from _inserted(scene, site)
     if python.kind == "conda":
-        yield from ((site, "the user's site-packages") for site in _user_sites(scene, python))
+        yield from ((site, USER_SITE) for site in _user_sites(scene, python))
 
 
 def _pythonpath(scene: Scene) -> list[str]:

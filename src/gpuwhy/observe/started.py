@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.model.expect import BROUGHT
 from gpuwhy.model.fact import Fact, Known, Source, value_or
-from gpuwhy.model.facts import DeviceNode, DriverLibrary, Facts, Injected, Visibility
+from gpuwhy.model.facts import DeviceNode, DriverLibrary, Facts, Injected, Rule, Visibility
 from gpuwhy.observe.as_if import Elsewhere, as_if
 from gpuwhy.observe.visibility import VARIABLE, read, reads_nothing
 
@@ -19,7 +18,7 @@ NOTHING = ("void", "none")
 _ALWAYS = ("compute", "graphics", "display", "all")
 """The capabilities that bring libcuda."""
 _NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia0")
-_BEFORE = ("LD_LIBRARY_PATH", "LD_PRELOAD")
+_BEFORE = (Rule.LD_LIBRARY_PATH, Rule.LD_PRELOAD)
 
 
 def is_image(facts: Facts) -> bool:
@@ -75,12 +74,13 @@ _Copies = Fact[tuple[DriverLibrary, ...]]
 def _beside(facts: Facts, name: str, own: _Copies, theirs: _Copies, brought: bool) -> _Copies:
     """The image's copies that are searched first, the host's, and then the rest of the image's."""
     mine = value_or(own, ())
-    before = [one for one in mine if one.found_via.startswith(_BEFORE)]
+    before = [one for one in mine if one.rule in _BEFORE]
     rest = [one for one in mine if one not in before]
     folder = "/usr/lib64" if _red_hat(facts) else f"/usr/lib/{value_or(facts.surroundings.machine, 'x86_64')}-linux-gnu"
     path = f"{folder}/{name}"
+    found = Rule.BROUGHT.value
     placed = [
-        msgspec.structs.replace(one, name=name, path=path, real=path, found_via=BROUGHT) for one in value_or(theirs, ())
+        msgspec.structs.replace(one, name=name, path=path, real=path, found_via=found) for one in value_or(theirs, ())
     ]
     return Known((*before, *(placed if brought else ()), *rest), STARTED)
 

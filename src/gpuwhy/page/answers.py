@@ -14,7 +14,7 @@ def proof(found: Node) -> list[Child]:
     """What was proven, the smallest change, the experiments in time."""
     change, counts = found.node("change"), found.node("counts")
     proven = found.text("status") == "proven"
-    causes = [cause(one, "proven" if proven and _proven(one) else "") for one in found.nodes("causes")[:5]]
+    causes = [cause(one, "proven" if one.flag("proven") else "") for one in found.nodes("causes")[:5]]
     smallest = (
         section(
             "The smallest change that makes it run",
@@ -42,11 +42,6 @@ def proof(found: Node) -> list[Child]:
     mark = PROOF.get(found.text("status"), "unknown")
     runs = f"{found.number('runs'):g} runs in {timeline.seconds(found.number('seconds'))}"
     return [head(mark, found.text("headline"), el("p", runs, class_="soft")), el("main", *body), foot("gpuwhy prove")]
-
-
-def _proven(one: Node) -> bool:
-    because = one.nodes("because")
-    return bool(because) and because[0].text("text").startswith("proven: ")
 
 
 def _ending(ending: Node) -> str:

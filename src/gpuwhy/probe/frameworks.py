@@ -12,8 +12,6 @@ from gpuwhy.probe.lines import Line
 from gpuwhy.probe.stages import FRAMEWORK_STAGES
 
 _GENTLE = "only reads were asked for (--gentle)"
-_ENDS = ("died by signal", "ran out of time", "ended with code", "took more than")
-"""How a child that was started can end without having printed a line: its Python did not get as far as the import."""
 
 
 def run(
@@ -26,7 +24,8 @@ def run(
     if isinstance(answer, Known):
         return read(framework.name, answer.value, gentle)
     why = answer.reason if isinstance(answer, Unknown) else f"{python}: not there"
-    begun: Sequence[Line] = ({"ended": why},) if any(end in why for end in _ENDS) else ()
+    ended = isinstance(answer, Unknown) and answer.kind == "ended"  # its Python did not get as far as the import
+    begun: Sequence[Line] = ({"ended": why},) if ended else ()
     return read(framework.name, begun, gentle, why)
 
 

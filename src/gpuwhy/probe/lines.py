@@ -161,7 +161,8 @@ class _Reader:
         how = more or (
             f"ended the process with code {code}" if code else f"died by signal {signal}" if signal else "died"
         )
-        self._break("crashed", f"{how}{f' ({known})' if known else ''}{f': {words}' if words else ''}")
+        told = f"{how}{f' ({known})' if known else ''}{f': {words}' if words else ''}"
+        self._break("crashed", told, int(signal or 0))
 
     def _begin(self, name: str, device: int | None) -> None:
         self._name, self._device, self._library, self._calling = name, device, "", ""
@@ -179,17 +180,17 @@ class _Reader:
         answer = " ".join(filter(None, [str(call.code) if call.code is not None else "", call.status]))
         return _text(f"{call.name} gave {answer or 'an error'}{f': {call.text}' if call.text else ''}")
 
-    def _break(self, outcome: Outcome, how: str) -> None:
+    def _break(self, outcome: Outcome, how: str, signal: int = 0) -> None:
         self.broke = True
         name = self._calling
         if name:
             self._calls = self._calls[: MAX_CALLS - 1]
             self._add(Call(name, False, text=_text(how)))
-        self._end(outcome, f"{name}: {how}" if name else how)
+        self._end(outcome, f"{name}: {how}" if name else how, signal=signal)
 
-    def _end(self, outcome: Outcome, why: str, ms: float = 0.0) -> None:
+    def _end(self, outcome: Outcome, why: str, ms: float = 0.0, signal: int = 0) -> None:
         taken = ms or round(sum(call.ms for call in self._calls), 3)
-        made = Stage(self._name, outcome, tuple(self._calls), taken, self._device, _text(why), self._library)
+        made = Stage(self._name, outcome, tuple(self._calls), taken, self._device, _text(why), self._library, signal)
         if len(self.stages) < MAX_STAGES:
             self.stages.append(made)
         self._begin(UNNAMED, None)

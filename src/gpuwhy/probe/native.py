@@ -198,22 +198,20 @@ class _Walk:
         if step.group != "device" and device is not None and any(_hung(stage, device) for stage in self.done):
             return f"left out: GPU {device} hung before"
         for need in AFTER.get(step.name, ()):
-            if lack := self._lack(need, device):
-                return f"needs {WORDS[need]}, {lack}"
+            if blamed := self._blamed(need, device):
+                name, went = blamed
+                return f"needs {WORDS[need]}, {'which' if name == need else f'but {WORDS[name]}'} {went}"
         return None
 
-    def _lack(self, need: str, device: int | None) -> str:
-        """How a stage went that did not pass, or the one below it that is to blame; "" when it passed."""
+    def _blamed(self, need: str, device: int | None) -> tuple[str, str] | None:
+        """A stage that did not pass, or the one below it that is to blame, and how that went."""
         ends = {stage.outcome for stage in self._of(need, device)}
         if "passed" in ends:
-            return ""
+            return None
         if broken := [end for end in BROKEN if end in ends]:
-            return f"which {broken[0]}"
-        below = [(name, self._lack(name, device)) for name in AFTER.get(need, ())]
-        for name, lack in below:
-            if lack:
-                return lack if lack.startswith("but ") else f"but {WORDS[name]} {lack.removeprefix('which ')}"
-        return "which was left out"
+            return need, broken[0]
+        below = (self._blamed(name, device) for name in AFTER.get(need, ()))
+        return next((found for found in below if found), (need, "was left out"))
 
 
 def _key(stage: Stage) -> str:

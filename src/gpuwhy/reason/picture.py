@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from gpuwhy.model.expect import LINKED, gpu_present
 from gpuwhy.model.fact import NOT_OBSERVED, Absent, Fact, Known, Unknown, value_or
-from gpuwhy.model.facts import Device, Facts, Framework, LibraryCopy
+from gpuwhy.model.facts import Device, Facts, Framework, LibraryCopy, NeededLibrary
 from gpuwhy.model.report import Layer, Mark, Shown
 from gpuwhy.model.version import numbers
 
@@ -25,6 +26,18 @@ def picture(facts: Facts, shown: Sequence[Shown]) -> tuple[Layer, ...]:
     return tuple(rows)
 
 
+class Marked(NamedTuple):
+    """The mark of a row: by a cause, or with a note where no cause says it."""
+
+    mark: Mark = "ok"
+    cause: str = ""
+    note: str = ""
+
+    def row(self, name: str, text: str) -> Layer:
+        """A row of the picture so marked."""
+        return Layer(name, text, self.mark, self.note or self.cause, self.cause)
+
+
 def _python(facts: Facts) -> list[Layer]:
     """Which environment was looked at, and who chose it."""
     found = facts.target.interpreter
@@ -35,23 +48,37 @@ def _python(facts: Facts) -> list[Layer]:
     return [Layer("Python", f"{one.version} · {place}", "bad" if one.gone else "ok", one.gone or f"by {one.chosen_by}")]
 
 
-def _mark(
-    shown: Sequence[Shown], layers: tuple[str, ...], subject: str = "", otherwise: Mark = "ok"
-) -> tuple[Mark, str]:
+def _mark(shown: Sequence[Shown], layers: tuple[str, ...], subject: str = "", otherwise: Mark = "ok") -> Marked:
+    """By the first cause that was found in one of some layers, of a subject where one is named."""
     for cause in shown:
         fits = cause.id.split(".")[0] in layers and (not subject or subject in cause.subject.split(", "))
         if fits and cause.found:
-            return ("bad" if cause.stops else "warn"), cause.id
-    return otherwise, ""
+            return Marked("bad" if cause.stops else "warn", cause.id)
+    return Marked(otherwise)
 
 
 def _broken_files(facts: Facts, shown: Sequence[Shown], cudnn: bool) -> list[Shown]:
     """Damaged or doubly owned files that are no framework's own, told apart by whether they are cuDNN's."""
-    found = value_or(facts.target.frameworks, ())
-    homes = (*(f"{one.path}/" for one in found), *(o.by for one in found for o in value_or(one.opens, ())))
     whole = [c for c in shown if c.id in ("install.corrupted", "install.conflict") and not c.subject]
-    shared = [c for c in whole if not all(path.startswith(homes) for path in _files_of(c) or ("",))]
-    return [c for c in shared if any("cudnn" in place for place in _places_of(c)) == cudnn]
+    homes = _homes(facts)
+    return [c for c in whole if not _lies_in(c, homes) and _is_cudnn(c) == cudnn]
+
+
+def _homes(facts: Facts) -> tuple[str, ...]:
+    """The folders of the frameworks, and their files that open CUDA libraries."""
+    found = value_or(facts.target.frameworks, ())
+    folders = [f"{one.path}/" for one in found]
+    return (*folders, *(opened.by for one in found for opened in value_or(one.opens, ())))
+
+
+def _lies_in(cause: Shown, homes: tuple[str, ...]) -> bool:
+    """Whether every file that a cause shows lies in one of some folders."""
+    files = _files_of(cause)
+    return bool(files) and all(path.startswith(homes) for path in files)
+
+
+def _is_cudnn(cause: Shown) -> bool:
+    return any("cudnn" in place for place in _places_of(cause))
 
 
 def _places_of(cause: Shown) -> set[str]:
@@ -64,18 +91,21 @@ def _files_of(cause: Shown) -> set[str]:
     return {e.source.where for f in cause.because for e in f.evidence if e.source.kind == "file"}
 
 
+def _needs_of(one: Framework, facts: Facts) -> list[NeededLibrary]:
+    """What a framework cannot do without."""
+    return [n for n in value_or(facts.loads.needs, ()) if n.framework == one.name and not n.optional]
+
+
 def _harmed(one: Framework, shown: Sequence[Shown], facts: Facts) -> list[Shown]:
     """Damage of a framework's own files, or of a library that it cannot load without; unused without a GPU, if lazy."""
     idle = isinstance(gpu_present(facts), Absent) and one.name not in LINKED
-    needs = [] if idle else [n for n in value_or(facts.loads.needs, ()) if n.framework == one.name and not n.optional]
-    lost = {n.name for n in needs if not isinstance(n.found, Known)}
-    askers = {o.by for o in value_or(one.opens, ()) if not o.optional}
-    damage = [c for c in shown if c.id == "install.corrupted"]
-    return [
-        c
-        for c in damage
-        if any(p.startswith(f"{one.path}/") or p in askers or p.rpartition("/")[2] in lost for p in _files_of(c))
-    ]
+    lost = set() if idle else {n.name for n in _needs_of(one, facts) if not isinstance(n.found, Known)}
+    askers = {opened.by for opened in value_or(one.opens, ()) if not opened.optional}
+
+    def harms(path: str) -> bool:
+        return path.startswith(f"{one.path}/") or path in askers or path.rpartition("/")[2] in lost
+
+    return [c for c in shown if c.id == "install.corrupted" and any(map(harms, _files_of(c)))]
 
 
 def _gpus(facts: Facts, shown: Sequence[Shown]) -> list[Layer]:
@@ -85,8 +115,8 @@ def _gpus(facts: Facts, shown: Sequence[Shown]) -> list[Layer]:
     bus = facts.devices.pci
     if isinstance(bus, Known) and bus.value:
         names = ", ".join(str(value_or(d.name, f"NVIDIA device {d.device_id}")) for d in bus.value)
-        mark, note = _mark(shown, ("device",), otherwise="unknown")
-        return [Layer("GPU", f"{names} (seen on the PCI bus only)", mark, note)]
+        mark = _mark(shown, ("device",), otherwise="unknown")
+        return [mark.row("GPU", f"{names} (seen on the PCI bus only)")]
     if isinstance(facts.surroundings.offline, Known):
         return [Layer("GPU", f"not in {_place(facts)}", "unknown")]
     if isinstance(bus, Unknown):
@@ -100,28 +130,28 @@ def _gpu(one: Device, shown: Sequence[Shown]) -> Layer:
         parts.append("sm_" + one.capability.value.replace(".", ""))
     if isinstance(one.memory_free, Known) and isinstance(one.memory_total, Known):
         parts.append(f"{one.memory_free.value / GIB:.1f} of {one.memory_total.value / GIB:.1f} GiB free")
-    mark, note = _mark(shown, ("device", "memory"), f"GPU {one.index}")
-    if mark == "ok":
-        mark, note = _mark([c for c in shown if not c.subject], ("device",))
-    name = "GPU" if one.index == 0 else f"GPU {one.index}"
-    return Layer(name, " · ".join(parts), mark, note)
+    mark = _mark(shown, ("device", "memory"), f"GPU {one.index}")
+    if mark.mark == "ok":
+        mark = _mark([c for c in shown if not c.subject], ("device",))
+    return mark.row("GPU" if one.index == 0 else f"GPU {one.index}", " · ".join(parts))
 
 
 def _driver(facts: Facts, shown: Sequence[Shown]) -> Layer:
     version = facts.driver.module_version
-    cuda = facts.driver.driver_cuda
-    if isinstance(version, Known):
-        text = version.value + (f" · CUDA {cuda.value}" if isinstance(cuda, Known) else "")
-    elif isinstance(facts.surroundings.wsl, Known):
-        text = " ".join(filter(None, ("Windows' driver", value_or(facts.driver.behind_wsl, ""))))
-        text += f" · CUDA {cuda.value}" if isinstance(cuda, Known) else ""
-    elif isinstance(facts.surroundings.offline, Known):
-        text = f"not in {_place(facts)}{_asked_of_host(facts)}"
-    else:
-        text = "not loaded" if isinstance(version, Absent) else f"could not look: {version.reason}"
     fallback: Mark = "ok" if isinstance(version, Known) else "none" if isinstance(version, Absent) else "unknown"
-    mark, note = _mark(shown, ("driver", "container", "wsl"), otherwise=fallback)
-    return Layer("driver", text, mark, note)
+    return _mark(shown, ("driver", "container", "wsl"), otherwise=fallback).row("driver", _driver_told(facts))
+
+
+def _driver_told(facts: Facts) -> str:
+    version, speaks = facts.driver.module_version, facts.driver.driver_cuda
+    cuda = f" · CUDA {speaks.value}" if isinstance(speaks, Known) else ""
+    if isinstance(version, Known):
+        return version.value + cuda
+    if isinstance(facts.surroundings.wsl, Known):
+        return " ".join(filter(None, ("Windows' driver", value_or(facts.driver.behind_wsl, "")))) + cuda
+    if isinstance(facts.surroundings.offline, Known):
+        return f"not in {_place(facts)}{_asked_of_host(facts)}"
+    return "not loaded" if isinstance(version, Absent) else f"could not look: {version.reason}"
 
 
 def _place(facts: Facts) -> str:
@@ -155,69 +185,70 @@ def _described(copies: list[LibraryCopy]) -> str:
 
 def _cuda(facts: Facts, shown: Sequence[Shown]) -> Layer:
     copies = _copies(facts, "cudart")
-    mark, note = _mark(shown, ("cuda",), otherwise="ok" if copies else "none")
-    if not note:
-        mark, note = _mark(_broken_files(facts, shown, cudnn=False), ("install",), otherwise=mark)
-    return Layer("CUDA", _described(copies) if copies else "no runtime library found", mark, note)
+    mark = _mark(shown, ("cuda",), otherwise="ok" if copies else "none")
+    if not mark.cause:
+        mark = _mark(_broken_files(facts, shown, cudnn=False), ("install",), otherwise=mark.mark)
+    return mark.row("CUDA", _described(copies) if copies else "no runtime library found")
 
 
 def _cudnn(facts: Facts, shown: Sequence[Shown]) -> Layer:
     copies = [c for c in _copies(facts, "cudnn") if c.name.startswith(("libcudnn.so", "cudnn64"))]
-    mark, note = _mark(shown, ("cudnn",), otherwise="ok" if copies else "none")
-    if not note:
-        mark, note = _mark(_broken_files(facts, shown, cudnn=True), ("install",), otherwise=mark)
-    return Layer("cuDNN", _described(copies) if copies else "not found", mark, note)
+    mark = _mark(shown, ("cudnn",), otherwise="ok" if copies else "none")
+    if not mark.cause:
+        mark = _mark(_broken_files(facts, shown, cudnn=True), ("install",), otherwise=mark.mark)
+    return mark.row("cuDNN", _described(copies) if copies else "not found")
 
 
-def _would_miss(one: Framework, facts: Facts) -> str:
+def _would_miss(one: Framework, facts: Facts) -> Marked:
     """On a machine without a GPU: what a framework that links its libraries does not find."""
-    needs = facts.loads.needs
-    names = [
-        need.name
-        for need in (needs.value if isinstance(needs, Known) else ())
-        if need.framework == one.name and not need.optional and isinstance(need.found, Absent)
-    ]
+    names = [need.name for need in _needs_of(one, facts) if isinstance(need.found, Absent)]
     if not names or one.name not in LINKED or not isinstance(gpu_present(facts), Absent):
-        return ""
+        return Marked()
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return f"it cannot load without {names[0]}{more}"
+    return Marked("none", note=f"it cannot load without {names[0]}{more}")
 
 
-def _not_seen(one: Framework, facts: Facts) -> str:
+def _not_seen(one: Framework, facts: Facts) -> Marked:
     """In a folder or an image: the first library that would have to come from elsewhere."""
-    if not isinstance(facts.surroundings.offline, Known):
-        return ""
-    needs = [n for n in value_or(facts.loads.needs, ()) if n.framework == one.name and not n.optional]
-    return next((n.name for n in needs if isinstance(n.found, Unknown)), "")
+    offline = isinstance(facts.surroundings.offline, Known)
+    names = [need.name for need in _needs_of(one, facts) if offline and isinstance(need.found, Unknown)]
+    return Marked("unknown", note=f"{names[0]} is in no folder that files tell of") if names else Marked()
 
 
-def _contradicted(one: Framework, facts: Facts) -> bool:
-    """Whether its release and that of another package do not go together."""
-    return any(one.distribution in (c.by, c.name) for c in value_or(facts.target.contradictions, ()))
+def _own_files(one: Framework, shown: Sequence[Shown]) -> list[Shown]:
+    """What was found in a framework's folder."""
+    return [c for c in shown if any(path.startswith(f"{one.path}/") for path in _files_of(c))]
+
+
+def _contradicted(one: Framework, shown: Sequence[Shown], facts: Facts) -> list[Shown]:
+    """That releases do not go together, where its own is one of them."""
+    pairs = [(c.by, c.name) for c in value_or(facts.target.contradictions, ())]
+    mine = any(one.distribution in pair for pair in pairs)
+    return [c for c in shown if mine and c.id == "install.inconsistent"]
 
 
 def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
-    parts = [one.version]
+    """A framework, marked by the first of these that speaks."""
+    marks = (
+        _mark(shown, ("framework", "install", "cuda", "cudnn", "env"), f"{one.title} {one.version}"),
+        _mark(_own_files(one, shown), ("other", "framework")),
+        _mark(_contradicted(one, shown, facts), ("install",)),
+        _mark(_harmed(one, shown, facts), ("install",)),
+        _would_miss(one, facts),
+        _not_seen(one, facts),
+    )
+    mark = next((mark for mark in marks if mark.cause or mark.note), Marked())
+    return mark.row(one.title, " · ".join(_built(one)))
+
+
+def _built(one: Framework) -> Iterator[str]:
+    yield one.version
     if isinstance(one.gpu_build, Known) and not one.gpu_build.value:
-        parts.append("CPU build")
+        yield "CPU build"
     elif isinstance(one.built_for_cuda, Known):
-        parts.append(f"built for CUDA {one.built_for_cuda.value}")
+        yield f"built for CUDA {one.built_for_cuda.value}"
     if isinstance(one.built_for_cudnn, Known):
-        parts.append(f"cuDNN {one.built_for_cudnn.value}")
-    mark, note = _mark(shown, ("framework", "install", "cuda", "cudnn", "env"), f"{one.title} {one.version}")
-    if not note:
-        mine = [c for c in shown if any(path.startswith(f"{one.path}/") for path in _files_of(c))]
-        mark, note = _mark(mine, ("other", "framework"), otherwise=mark)
-    if not note:
-        odd = [c for c in shown if c.id == "install.inconsistent" and _contradicted(one, facts)]
-        mark, note = _mark(odd, ("install",), otherwise=mark)
-    if not note:
-        mark, note = _mark(_harmed(one, shown, facts), ("install",), otherwise=mark)
-    if not note and (miss := _would_miss(one, facts)):
-        mark, note = "none", miss
-    if not note and (unseen_one := _not_seen(one, facts)):
-        mark, note = "unknown", f"{unseen_one} is in no folder that files tell of"
-    return Layer(one.title, " · ".join(parts), mark, note)
+        yield f"cuDNN {one.built_for_cudnn.value}"
 
 
 def unseen(facts: Facts) -> tuple[str, ...]:

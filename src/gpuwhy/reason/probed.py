@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -149,7 +148,7 @@ def told(facts: Facts, who: str = "") -> str:
 def _line(stage: Stage) -> str:
     call = stage.failing
     if stage.outcome == "crashed":
-        return f"{call.name if call else stage.name}: {_signal(stage.why)}"
+        return f"{call.name if call else stage.name}: {_signal(stage)}"
     if call is None:
         return stage.why
     return f"{call.name} failed: {_answer(call)}"
@@ -160,18 +159,16 @@ def _answer(call: Call) -> str:
     return f"{call.status}{code}: {call.text}" if call.status or code else call.text
 
 
-def _signal(why: str) -> str:
-    """`died by signal 7` as a shell says it."""
-    found = re.search(r"by signal (\d+)", why)
-    if not found:
-        return why
-    number = int(found[1])
-    spoken = {4: "Illegal instruction", 6: "Aborted", 7: "Bus error", 9: "Killed", 11: "Segmentation fault"}
+_SPOKEN = {4: "Illegal instruction", 6: "Aborted", 7: "Bus error", 9: "Killed", 11: "Segmentation fault"}
+
+
+def _signal(stage: Stage) -> str:
+    """A crash by a signal as a shell says it."""
     try:
-        name = signal.Signals(number).name
+        name = signal.Signals(stage.signal).name
     except ValueError:
-        return why
-    return f"{spoken.get(number, name)} (core dumped) {name}"
+        return stage.why
+    return f"{_SPOKEN.get(stage.signal, name)} (core dumped) {name}"
 
 
 def after_failure(by_facts: Report, read: Sequence[tuple[Failure, Report]], again: str) -> Report:

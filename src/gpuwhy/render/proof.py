@@ -32,15 +32,16 @@ def render(proof: Proof, paper: Paper) -> str:
     return put(lines, paper)
 
 
-def _by_reruns(cause: Shown) -> bool:
+def _proven(proof: Proof, cause: Shown) -> bool:
     """Whether runs of the program, with and without a change, are the proof."""
     first = cause.because[0] if cause.because else Finding("weak", "")
-    return first.weight == "proof" and any(one.source.where == RERUN for one in first.evidence)
+    by_reruns = any(one.source.where == RERUN for one in first.evidence)
+    return by_reruns and first.weight == "proof" and proof.status == "proven"
 
 
 def _causes(proof: Proof, paper: Paper) -> Iterator[str]:
     for number, cause in enumerate(proof.causes[:3]):
-        proven = proof.status == "proven" and _by_reruns(cause)
+        proven = _proven(proof, cause)
         sure = "proven" if proven else certainty(cause.confidence)
         head = "cause  " if number == 0 or proven else "open   "
         yield from paper.wrap(f"{cause.id} · {sure}: {cause.title}", head, "       ")
@@ -104,7 +105,7 @@ def proof_dict(proof: Proof) -> dict[str, Any]:
         "schema": SCHEMA,
         "status": proof.status,
         "headline": proof.headline,
-        "causes": [cause_dict(one) for one in proof.causes],
+        "causes": [{**cause_dict(one), "proven": _proven(proof, one)} for one in proof.causes],
         "ruled_out": [{"id": one.id, "because": one.because} for one in proof.ruled_out],
         "change": _change_dict(proof.change) if proof.change else None,
         "runs": proof.runs,

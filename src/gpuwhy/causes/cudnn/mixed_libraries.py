@@ -8,7 +8,7 @@ from gpuwhy.causes.shared.commands import change
 from gpuwhy.causes.shared.windows import is_torch, on_windows, out_of_the_way, torch_again
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, strong
 from gpuwhy.model.fact import Known
-from gpuwhy.model.facts import LoadedLibrary, LoadTree
+from gpuwhy.model.facts import LoadedLibrary, LoadTree, Rule
 
 
 def parts_differ(case: Case) -> Finding | None:
@@ -64,7 +64,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     shim = trees.shim(tree)
     loaded = [*([shim] if shim else []), *trees.parts(tree)]
     for one in loaded:
-        if one.via == "LD_LIBRARY_PATH":
+        if one.rule is Rule.LD_LIBRARY_PATH:
             return trees.let_win(one, "")
     if is_torch(case.facts, needs.the(case)):
         return (torch_again(needs.the(case)),)
@@ -80,9 +80,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 def _intruder(loaded: list[LoadedLibrary]) -> Fix | None:
     """Windows: the copy that lies where the search looks before PATH, while the others come along PATH."""
-    if not any(one.via == "PATH" for one in loaded):
+    if not any(one.rule is Rule.PATH for one in loaded):
         return None
-    found = (out_of_the_way(one.name, one.path, one.via) for one in loaded)
+    found = (out_of_the_way(one) for one in loaded)
     return next((fix for fix in found if fix), None)
 
 

@@ -147,7 +147,7 @@ def _on_windows(case: Case) -> tuple[Fix, ...]:
     one = None if isinstance(tree, Finding) else trees.reporter(tree)
     if one is None or needs.lost(case, needs.is_cudnn, "other version") or is_torch(case.facts, needs.the(case)):
         return ()
-    away, right = out_of_the_way(one.name, one.path, one.via), _right_copies(case, one)
+    away, right = out_of_the_way(one), _right_copies(case, one)
     if away and right:
         return (away,)
     if right:

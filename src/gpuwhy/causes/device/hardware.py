@@ -65,7 +65,7 @@ def xid(case: Case) -> Finding | None:
 
 def _fault(line: KernelLine) -> bool:
     row = meaning(line.xid) if line.xid is not None else None
-    return (row is not None and row.hardware) or "fallen off the bus" in line.text
+    return (row is not None and row.hardware) or line.event == "fallen"
 
 
 def _settled(case: Case, line: KernelLine) -> bool:

@@ -17,7 +17,7 @@ from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Unknown, value_or
-from gpuwhy.model.facts import DriverLibrary
+from gpuwhy.model.facts import DriverLibrary, Rule
 from gpuwhy.model.version import numbers
 
 SEEN = source("an H200 of 2026-11-15", "tests/hosts/h200-compat-first.json")
@@ -105,9 +105,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     folder = folder_of(first)
     package = next((p.name for p in value_or(case.facts.driver.compat_packages, ())), "cuda-compat-12-4")
     out = []
-    if copies and copies[0].found_via == "LD_LIBRARY_PATH" and in_image(case.facts):
+    if copies and copies[0].rule is Rule.LD_LIBRARY_PATH and in_image(case.facts):
         return (off_the_path_of_an_image(case.facts, folder),)
-    if copies and copies[0].found_via == "LD_LIBRARY_PATH":
+    if copies and copies[0].rule is Rule.LD_LIBRARY_PATH:
         out.append(off_the_path(folder))
     out.append(Fix("Remove the package", f"sudo apt remove {package} && sudo ldconfig", root=True))
     if isinstance(case.facts.surroundings.container, Known):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from gpuwhy.causes.shared.probed import answered
 from gpuwhy.causes.shared.winner import in_image, no_driver, winner
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, saw, strong
-from gpuwhy.model.expect import BROUGHT
 from gpuwhy.model.fact import Known, value_or
-from gpuwhy.model.facts import DriverLibrary
+from gpuwhy.model.facts import DriverLibrary, Rule
 from gpuwhy.model.version import numbers
 
 
@@ -40,7 +39,7 @@ def baked_in(case: Case) -> Finding | None:
     around, copies = case.facts.surroundings, case.facts.loads.libcuda
     if value_or(around.container, "") != "image" or not isinstance(around.offline, Known):
         return None
-    own = [one for one in copies.need() or () if one.kind == "driver" and one.found_via != BROUGHT]
+    own = [one for one in copies.need() or () if one.kind == "driver" and one.rule is not Rule.BROUGHT]
     if not own:
         return against("the image carries no driver library of its own", saw("no libcuda of a driver", copies))
     version, told = value_or(own[0].version, "of unknown version"), value_or(case.facts.driver.module_version, "")

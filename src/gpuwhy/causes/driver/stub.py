@@ -16,7 +16,7 @@ from gpuwhy.causes.shared.winner import (
 )
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Fact, Known, value_or
-from gpuwhy.model.facts import DriverLibrary
+from gpuwhy.model.facts import DriverLibrary, Rule
 
 
 def stub_wins(case: Case) -> Finding | None:
@@ -67,9 +67,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     stub = next(iter(_stubs(case)), None) or (as_driver_library(theirs[1], "stub") if theirs else None)
     folder = folder_of(stub.path) if stub else "/usr/local/cuda/lib64/stubs"
     out = []
-    if stub and stub.found_via == "LD_LIBRARY_PATH" and in_image(case.facts):
+    if stub and stub.rule is Rule.LD_LIBRARY_PATH and in_image(case.facts):
         return (off_the_path_of_an_image(case.facts, folder),)
-    if stub and stub.found_via == "LD_LIBRARY_PATH":
+    if stub and stub.rule is Rule.LD_LIBRARY_PATH:
         out.append(off_the_path(folder))
     else:
         out.append(Fix(f"Take {folder} out of the file that this names, then rebuild the loader's cache",

@@ -28,11 +28,12 @@ def leads_nowhere(case: Case) -> Finding | None:
     """Windows: CUDA_PATH names a folder that is gone, although the libraries are found by PATH."""
     if not on_windows(case.facts) or needs.irrelevant(case) or needs.required_lost(case, needs.anything):
         return None
-    gone = [e for e in needs.saw_variables(case) if e.text.startswith("CUDA_PATH: ") and "not exist" in e.text]
+    variables = value_or(case.facts.environment.variables, ())
+    gone = [one for one in variables if one.name == "CUDA_PATH" and one.gone]
     if not gone:
         return None
     text = f"CUDA_PATH names a folder that does not exist: {needs.the(case).title} looks along PATH"
-    return mild(strong(f"{text}, but compilers, CuPy and ONNX Runtime look there", *gone))
+    return mild(strong(f"{text}, but compilers, CuPy and ONNX Runtime look there", *needs.saw_problems(gone[0])))
 
 
 def _another_runtime(case: Case) -> bool:

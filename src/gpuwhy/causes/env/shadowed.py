@@ -7,10 +7,9 @@ from gpuwhy.causes.shared.linked import named
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, linked, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Source
-from gpuwhy.model.facts import Shadow
+from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Shadow
 
-OWN_FOLDERS = ("the script's folder", "the working folder")
-USER_SITE = "the user's site-packages"
+OWN_FOLDERS = (SCRIPT_FOLDER, WORKING_FOLDER)
 
 
 def stands_in(case: Case) -> Finding | None:
@@ -64,7 +63,7 @@ def told(one: Shadow) -> str:
 
 def _certain(case: Case, one: Shadow) -> bool:
     """A watched program's own script folder, or packages of another Python; else the program may start elsewhere."""
-    return one.via == "the script's folder" or bool(one.other_python) or case.facts.run.failed
+    return one.via == SCRIPT_FOLDER or bool(one.other_python) or case.facts.run.failed
 
 
 def _evidence(one: Shadow) -> tuple[Evidence, ...]:

@@ -39,7 +39,8 @@ def symbols_missing(case: Case) -> Finding | None:
 
 def _damaged(case: Case) -> bool:
     """Whether libraries of torch itself are gone or damaged: what others miss in it is then no matter of releases."""
-    return any(one.owner.startswith("torch ") and one.what in GONE for one in value_or(case.facts.target.damage, ()))
+    gone = [one for one in value_or(case.facts.target.damage, ()) if one.what in GONE]
+    return any(one.owner.split(" ")[0] == "torch" for one in gone)
 
 
 def _broken(case: Case) -> list[Extension]:

@@ -70,7 +70,7 @@ def killer(case: Case) -> Finding | None:
 
 def _recent(line: KernelLine, uptime: float, since: float) -> bool:
     recent = -5 <= uptime - line.seconds <= RECENT and line.seconds >= since - 5
-    return line.text.startswith("Out of memory: killed") and recent
+    return line.event == "killed" and recent
 
 
 def killed_for_memory(case: Case) -> Finding | None:

@@ -20,7 +20,7 @@ from gpuwhy.knowledge.sonames import SONAMES, cuda_of
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, know, proof, saw, weak
 from gpuwhy.model.expect import LINKED, gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Fate, Framework, LibraryCopy, MissingLibrary, NeededLibrary
+from gpuwhy.model.facts import Fate, Framework, LibraryCopy, MissingLibrary, NeededLibrary, Variable
 
 Story = Literal["found", "broken", "unseen", "displaced", "elsewhere", "other version", "nowhere"]
 Pick = Callable[[NeededLibrary], bool]
@@ -250,13 +250,17 @@ def saw_copy(case: Case, path: str) -> Evidence:
 
 def saw_variables(case: Case, outside: bool = False) -> list[Evidence]:
     """What is wrong with the variables that should have led to a library; on Linux only where a copy is `outside`."""
-    windows = on_windows(case.facts)
-    return [
-        saw(f"{one.name}: {problem}", Source("env", one.name))
-        for one in value_or(case.facts.environment.variables, ())
-        if (one.name.startswith(_ON_WINDOWS) if windows else outside and one.name in STEERS_THE_LOADER)
-        for problem in one.problems[:2]
-    ]
+    variables = value_or(case.facts.environment.variables, ())
+    if on_windows(case.facts):
+        read = [one for one in variables if one.name.startswith(_ON_WINDOWS)]
+    else:
+        read = [one for one in variables if outside and one.name in STEERS_THE_LOADER]
+    return [evidence for one in read for evidence in saw_problems(one)]
+
+
+def saw_problems(one: Variable) -> list[Evidence]:
+    """What is wrong with a variable."""
+    return [saw(f"{one.name}: {problem}", Source("env", one.name)) for problem in one.problems[:2]]
 
 
 def required_lost(case: Case, pick: Pick) -> bool:

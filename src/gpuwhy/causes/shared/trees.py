@@ -13,7 +13,7 @@ from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, saw
 from gpuwhy.model.expect import LINKED, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
-from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree, way
+from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree, Rule, way
 from gpuwhy.model.version import numbers
 
 _SHIM = re.compile(r"libcudnn\.so\.\d+$|cudnn64_\d+\.dll$", re.IGNORECASE)
@@ -69,11 +69,11 @@ def reporter(tree: LoadTree) -> LoadedLibrary | None:
 def how(one: LoadedLibrary) -> str:
     """How the loader came to a file, in few words."""
     via = way(one.via)
-    if via.rule == "preload":
+    if via.rule is Rule.PRELOADED:
         return "preloading in " + "/".join(via.of.split("/")[-2:])
     if via.of:
-        return f"the {via.rule} of {base_name(via.of)}"
-    return {"ld.so.cache": "the loader's cache", "default folder": "a default folder"}.get(via.rule, via.rule)
+        return f"the {via.rule.value} of {base_name(via.of)}"
+    return {Rule.CACHE: "the loader's cache", Rule.DEFAULT: "a default folder"}.get(via.rule, one.via)
 
 
 def saw_loaded(one: LoadedLibrary) -> Evidence:
@@ -104,11 +104,11 @@ def healthy(copies: Iterable[LibraryCopy]) -> list[LibraryCopy]:
 
 def let_win(winner: LoadedLibrary, folder: str) -> tuple[Fix, ...]:
     """Take the winner's folder out of the search, or put the right folder before it."""
-    if winner.via == "LD_LIBRARY_PATH":
+    if winner.rule is Rule.LD_LIBRARY_PATH:
         return (off_the_path(folder_of(winner.path)),)
-    if winner.via == "PATH":  # the DLL search of Windows
+    if winner.rule is Rule.PATH:  # the DLL search of Windows
         away = Fix(f"Take {shown(folder_of(winner.path))} off PATH, or move it behind the right one")
         return (path_first("Put the right copy's folder first, in this window", (folder,)) if folder else away,)
-    if not folder or way(winner.via).rule not in ("ld.so.cache", "default folder", "RUNPATH"):
+    if not folder or winner.rule not in (Rule.CACHE, Rule.DEFAULT, Rule.RUNPATH):
         return ()
     return (search_first("Put the right copy's folder first, in this shell", (folder,)),)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gpuwhy.knowledge.windows import ZLIB_DLL, Installer, installer
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import value_or
-from gpuwhy.model.facts import Facts, Framework
+from gpuwhy.model.facts import Facts, Framework, LoadedLibrary, Rule
 from gpuwhy.model.version import at_least, major_minor
 
 UV = "python -m pip install uv"
@@ -87,20 +87,21 @@ def needs_zlib(row: Installer, major: str) -> bool:
 
 
 _FIRST = {
-    "folder of the program": "beside the program", "System32": "in System32", "System": "in System",
-    "Windows folder": "in the Windows folder", "current folder": "in the current folder",
-    "folder of the library": "beside the framework's own library",
+    Rule.PROGRAM: "beside the program", Rule.SYSTEM32: "in System32", Rule.SYSTEM: "in System",
+    Rule.WINDOWS: "in the Windows folder", Rule.CURRENT: "in the current folder",
+    Rule.LIBRARY: "beside the framework's own library",
 }  # fmt: skip
 """Where the search looks before PATH, in words."""
 
 
-def out_of_the_way(name: str, path: str, via: str) -> Fix | None:
+def out_of_the_way(one: LoadedLibrary) -> Fix | None:
     """Delete a copy that lies where the search looks before PATH; None for one that PATH leads to."""
-    if via not in _FIRST:
+    if one.rule not in _FIRST:
         return None
-    text = f"Delete that {name}, or move it away: it lies {_FIRST[via]}, where it is found before any copy on PATH"
-    command = f'del "{shown(path)}"'
-    return Fix(text, command, root=via.startswith(("System", "Windows")))
+    lies = f"it lies {_FIRST[one.rule]}, where it is found before any copy on PATH"
+    command = f'del "{shown(one.path)}"'
+    root = one.rule in (Rule.SYSTEM32, Rule.SYSTEM, Rule.WINDOWS)
+    return Fix(f"Delete that {one.name}, or move it away: {lies}", command, root=root)
 
 
 def in_store_python(facts: Facts) -> bool:

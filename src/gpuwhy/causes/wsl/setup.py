@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.expect import gpu_claimed
 from gpuwhy.model.fact import Known, Source, source_of, value_or
-from gpuwhy.model.facts import OFF_PATH, DriverLibrary
+from gpuwhy.model.facts import DriverLibrary, Rule
 from gpuwhy.model.version import at_least
 
 FOLDER = "/usr/lib/wsl/lib"
@@ -78,7 +78,7 @@ def _library(case: Case, copies: tuple[DriverLibrary, ...]) -> Finding:
         return strong(text, saw("no libcuda.so.1 of Windows", seen))
     if winner is None:
         text = f"libcuda.so.1 is in {FOLDER}, but the loader does not look there"
-        return proof(text, saw(f"{windows.path}, {OFF_PATH}", seen))
+        return proof(text, saw(f"{windows.path}, {Rule.OFF_PATH.value}", seen))
     return against(f"libcuda comes from {winner.path}", saw(winner.path, seen))
 
 

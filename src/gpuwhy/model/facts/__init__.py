@@ -12,7 +12,6 @@ from gpuwhy.model.facts.driver import DeviceNode, Driver, Package
 from gpuwhy.model.facts.environment import Environment, Fault, Variable
 from gpuwhy.model.facts.libraries import Flaw, Libraries, LibraryCopy
 from gpuwhy.model.facts.loads import (
-    OFF_PATH,
     DriverLibrary,
     Extension,
     Fate,
@@ -21,6 +20,7 @@ from gpuwhy.model.facts.loads import (
     LoadTree,
     MissingLibrary,
     NeededLibrary,
+    Rule,
     UnmetSymbol,
     Via,
     by_preload,
@@ -31,8 +31,11 @@ from gpuwhy.model.facts.loads import (
 from gpuwhy.model.facts.probe import Call, FrameworkRun, Probe, Rate, Stage
 from gpuwhy.model.facts.record import Record
 from gpuwhy.model.facts.run import GpuUse, HostMoment, HostUse, Limit, Moment, Place, Run
-from gpuwhy.model.facts.surroundings import Injected, KernelLine, Memory, Space, Surroundings, Tasks
+from gpuwhy.model.facts.surroundings import Injected, KernelEvent, KernelLine, Memory, Space, Surroundings, Tasks
 from gpuwhy.model.facts.target import (
+    SCRIPT_FOLDER,
+    USER_SITE,
+    WORKING_FOLDER,
     Conflict,
     Contradiction,
     Damage,

@@ -28,6 +28,7 @@ class Variable(Record, frozen=True):
     problems: tuple[str, ...]
     notes: tuple[str, ...] = ()  # worth knowing, nothing wrong: "TensorFlow on Linux does not read it"
     faults: tuple[Fault, ...] = ()  # what its readers, as installed here, do not take as it was meant
+    gone: bool = False  # it must name a folder, and that does not exist
 
 
 class Environment(Record, frozen=True):

@@ -19,7 +19,27 @@ class Fate(Enum):
     STOPS = "stops the search"
 
 
-OFF_PATH = "not on the search path"
+class Rule(Enum):
+    """By which rule a loader comes to a file; the value is the word for people."""
+
+    RPATH = "RPATH"
+    RUNPATH = "RUNPATH"
+    PRELOADED = "preloaded"  # by a program that loads it before it is asked for
+    LD_PRELOAD = "LD_PRELOAD"
+    LD_LIBRARY_PATH = "LD_LIBRARY_PATH"
+    CACHE = "ld.so.cache"
+    DEFAULT = "default folder"
+    GIVEN = "path given"
+    OFF_PATH = "not on the search path"
+    BROUGHT = "the container runtime"  # a library of the host's driver, in a container that was started with a GPU
+    PROGRAM = "folder of the program"  # from here on: the DLL search of Windows
+    LIBRARY = "folder of the library"
+    CURRENT = "current folder"
+    SYSTEM32 = "System32"
+    SYSTEM = "System"
+    WINDOWS = "Windows folder"
+    PATH = "PATH"
+    NAMED = ""  # whatever else a program names
 
 
 class DriverLibrary(Record, frozen=True, omit_defaults=True):
@@ -28,7 +48,7 @@ class DriverLibrary(Record, frozen=True, omit_defaults=True):
     name: str  # libcuda.so.1
     path: str  # as the loader would open it
     real: str  # after following links
-    found_via: str  # "LD_LIBRARY_PATH", "ld.so.cache", "default folder", "wsl folder", "not on the search path"
+    found_via: str  # the word of a Rule
     kind: Literal["driver", "stub", "compat", "wsl"]
     version: Fact[str]  # driver_version of this file: 580.159.04
     health: Fact[str]  # "ok", or what is wrong with the file
@@ -37,7 +57,12 @@ class DriverLibrary(Record, frozen=True, omit_defaults=True):
     @property
     def on_path(self) -> bool:
         """Whether the loader finds it by itself."""
-        return self.found_via != OFF_PATH
+        return self.rule is not Rule.OFF_PATH
+
+    @property
+    def rule(self) -> Rule:
+        """By which rule it is found."""
+        return way(self.found_via).rule
 
 
 class NeededLibrary(Record, frozen=True, omit_defaults=True):
@@ -57,32 +82,36 @@ class NeededLibrary(Record, frozen=True, omit_defaults=True):
 
 def by_rpath(path: str) -> str:
     """How a file was found: by the DT_RPATH of another."""
-    return f"RPATH of {path}"
+    return f"{Rule.RPATH.value} of {path}"
 
 
 def by_runpath(path: str) -> str:
     """By the DT_RUNPATH of another."""
-    return f"RUNPATH of {path}"
+    return f"{Rule.RUNPATH.value} of {path}"
 
 
 def by_preload(path: str) -> str:
     """By a program that loads it before it is asked for."""
-    return f"preloaded by {path}"
+    return f"{Rule.PRELOADED.value} by {path}"
 
 
 class Via(NamedTuple):
     """How a file was found, taken apart: by which rule, and of which file where the rule is one of a file."""
 
-    rule: str
+    rule: Rule
     of: str = ""
 
 
+_OF_A_FILE = {Rule.RPATH: by_rpath, Rule.RUNPATH: by_runpath, Rule.PRELOADED: by_preload}
+_WORDS = {rule.value: rule for rule in Rule}
+
+
 def way(via: str) -> Via:
-    """The reverse of `by_rpath` and its kin; any other way is a rule by itself."""
-    for rule, made in (("RPATH", by_rpath), ("RUNPATH", by_runpath), ("preload", by_preload)):
+    """The one reader of what `by_rpath` and its kin write; any other way is the word of a rule."""
+    for rule, made in _OF_A_FILE.items():
         if via.startswith(made("")):
             return Via(rule, via.removeprefix(made("")))
-    return Via(via)
+    return Via(_WORDS.get(via, Rule.NAMED))
 
 
 class LoadedLibrary(Record, frozen=True):
@@ -94,6 +123,11 @@ class LoadedLibrary(Record, frozen=True):
     needed_by: str
     version: Fact[str]
     owner: Fact[str]
+
+    @property
+    def rule(self) -> Rule:
+        """By which rule it is found."""
+        return way(self.via).rule
 
 
 class MissingLibrary(Record, frozen=True, omit_defaults=True):

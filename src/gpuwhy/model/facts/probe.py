@@ -29,6 +29,7 @@ class Stage(Record, frozen=True):
     device: int | None = None  # as CUDA numbers them here
     why: str = ""  # failed: in one sentence; crashed: the signal; skipped: why
     library: str = ""  # the file that is really mapped
+    signal: int = 0  # by which it crashed
 
     @property
     def failing(self) -> Call | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from gpuwhy.model.fact import NOT_OBSERVED, Fact
 from gpuwhy.model.facts.record import Record
 
@@ -30,6 +32,10 @@ class Tasks(Record, frozen=True):
     used: int
 
 
+KernelEvent = Literal["", "killed", "fallen"]
+"""What a line without an Xid tells: a process was killed because memory ran out; a GPU has fallen off the bus."""
+
+
 class KernelLine(Record, frozen=True):
     """A kernel log line about the GPU."""
 
@@ -38,6 +44,7 @@ class KernelLine(Record, frozen=True):
     xid: int | None
     pci: str
     pid: int = 0  # the process it speaks of, by the kernel's own number; 0 where it names none
+    event: KernelEvent = ""
 
     @property
     def killed(self) -> bool:

@@ -100,13 +100,17 @@ class Damage(Record, frozen=True):
     actual: str
 
 
+SCRIPT_FOLDER, WORKING_FOLDER = "the script's folder", "the working folder"
+USER_SITE = "the user's site-packages"
+
+
 class Shadow(Record, frozen=True):
     """A file or folder that Python imports instead of the module that was meant."""
 
     module: str  # torch
     path: str  # what is imported
     instead: str  # the folder that holds what was meant, or "Python's own library"
-    via: str  # "the script's folder", "the working folder", "PYTHONPATH", "the user's site-packages", a .pth file
+    via: str  # SCRIPT_FOLDER, WORKING_FOLDER, "PYTHONPATH", USER_SITE, or a .pth file
     version: str = ""  # of what is imported, where it is an installed package
     meant: str = ""  # of what was meant
     other_python: str = ""  # the Python that the folder's packages were installed for, where that is another

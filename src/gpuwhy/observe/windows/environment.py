@@ -20,6 +20,7 @@ from gpuwhy.observe.windows.toolkits import NAMED, nvcc_of, version_of
 _CUDA = re.compile(r"cuda|cudnn|nvidia|tensorrt", re.IGNORECASE)
 _UNREPLACED = re.compile(r"%[^%;]+%|\$env:\w+|\$\{?\w+", re.IGNORECASE)
 _PLACES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMDATA", "LOCALAPPDATA")  # read to find others, steer nothing
+_CUDNN = ("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT")
 _CHECKED_ELSEWHERE = re.compile(r"(LD_|CUDA_|CUDNN_)")
 EDITOR, PROMPT = 2047, 8191
 """Characters that the old dialog for variables and `setx` keep at most, and that a command line of cmd.exe may have."""
@@ -38,16 +39,24 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
         elif name not in _PLACES and not name.startswith(FOREIGN):
             found = variable(scene, name, value, installed, _checks(name))
             notes = tuple(note.replace("TensorFlow on Linux", "TensorFlow on Windows") for note in found.notes)
-            out.append(msgspec.structs.replace(found, notes=notes))
+            out.append(msgspec.structs.replace(found, notes=notes, gone=_gone(scene, name, value)))
     return Known(tuple(out), seen.source)
 
 
 def _checks(name: str) -> dict[str, Callable[[Scene, str], Problems]]:
     if NAMED.match(name):
         return {name: _toolkit}
-    if name in ("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"):
+    if name in _CUDNN:
         return {name: _folder}
     return {} if _CHECKED_ELSEWHERE.match(name) else CHECKS
+
+
+def _gone(scene: Scene, name: str, value: str) -> bool:
+    """Whether a variable that must name one folder names one that is not there."""
+    if not NAMED.match(name) and name not in _CUDNN:
+        return False
+    one = is_whole(tidy(value)) and '"' not in value and ";" not in value.rstrip("; ")
+    return one and isinstance(scene.host.stat(tidy(value)), Absent)
 
 
 def _folder(scene: Scene, value: str) -> Problems:
