@@ -22,9 +22,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "after": {"app", "logs", "model", "reason", "run"},  # what follows a watched run
     "logs": {"model", "symptoms", "causes", "reason", "knowledge", "shell"},  # explain without the machine
-    "fixing": {"app", "settling", "verifying", "model", "reason", "repair"},  # what follows a diagnosis
-    "settling": {"causes", "knowledge", "model", "plan", "reason"},  # exact releases for a fix
-    "verifying": {"app", "knowledge", "model", "repair"},  # the condition of an environment before and after a repair
+    "fixing": {"app", "settling", "model", "reason", "repair"},  # what follows a diagnosis
+    "settling": {"causes", "model", "plan", "reason"},  # exact releases for a fix
     "border": set(),
     "proving": {
         "after", "app", "causes", "host", "logs", "model", "prove", "repair", "run", "symptoms",
@@ -59,7 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "probe": {"host", "model"},
     "render": {"model", "border"},
     "run": {"host", "model", "border"},
-    "repair": {"host", "model"},  # the only part that changes anything
+    "repair": {"host", "knowledge", "model"},  # the only part that changes anything
     "fit": {"binary", "border"},  # a model's headers, and what its use takes of a GPU
 }  # fmt: skip
 

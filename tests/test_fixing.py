@@ -13,6 +13,7 @@ import pytest
 from gpuwhy import fixing, settling
 from gpuwhy.causes import CAUSES
 from gpuwhy.model.repair import Action, Look, Outcome, Steps
+from gpuwhy.plan import mending
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.remedy import steps
 from gpuwhy.reason.report import report
@@ -54,7 +55,7 @@ def test_the_release_that_works_there_is_chosen(fixture, wanted):
 def test_a_plan_that_changes_nothing_is_not_taken(monkeypatch):
     """What the cause says stays, where the plan cannot see the reason."""
     facts = load(HERE / "driver/too_old/shown-wsl.json")[1]
-    monkeypatch.setattr(settling, "_as_driver", lambda machine, _: machine)
+    monkeypatch.setattr(mending, "floor", lambda _: None)
     (fix, *_) = next(v for v in judge([c for c in CAUSES if c.id == "driver.too_old"], facts) if v.fixes).fixes
     assert settling.planned(fix, facts).fix == fix
 

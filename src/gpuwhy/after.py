@@ -13,28 +13,22 @@ from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Report
 from gpuwhy.reason.watched import (
-    INNOCENT,
     by_process,
+    crashed,
     kernel_lines,
     last_symptom,
     stayed_away,
     told_of_failure,
     told_of_silence,
+    worth_telling,
 )
 from gpuwhy.run.around import with_surroundings
 from gpuwhy.run.child import Ended
 from gpuwhy.run.observed import observed, python_of
 from gpuwhy.run.ranks import error_file, error_text, first_rank, log_folder, rank_logs
-from gpuwhy.run.ring import merged, real_line
+from gpuwhy.run.ring import as_printed, merged
 from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.target import python_of_command, script_folder
-
-ENDS = {"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"}
-HANG = 10.0
-"""Seconds without output that make an interrupted program one that hung."""
-
-CRASHES = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE")
-"""After these the libraries themselves are in doubt."""
 
 
 class Aftermath(NamedTuple):
@@ -47,18 +41,8 @@ class Aftermath(NamedTuple):
 
     @property
     def worth_telling(self) -> bool:
-        """Whether it failed, or succeeded without the GPU that it was built for.
-
-        An end that somebody asked for is told only where a cause was found, or where the program hung.
-        """
-        run = self.facts.run
-        if not run.failed:
-            return stayed_away(self.facts, self.report.symptoms)
-        sent: tuple[str, ...] = value_or(run.sent, ())
-        if not ENDS & set(sent):
-            return True
-        found = any(c.found and c.id != INNOCENT for c in self.report.causes)
-        return found or value_or(run.silent, value_or(run.seconds, 0.0)) >= HANG
+        """Whether it failed, or succeeded without the GPU that it was built for."""
+        return worth_telling(self.facts, self.report)
 
     def recording(self, ended: Ended) -> bytes:
         """Everything for a bug report: the machine's answers, the run's facts, its output and samples."""
@@ -76,8 +60,7 @@ def aftermath(
     output = merged(ended.rings).decode("utf-8", "replace")
     python = python or python_of(ended) or python_of_command(argv)
     seen = observed(argv, ended, first_rank(output))
-    crashed = value_or(seen.signal, "") in CRASHES
-    options = app.Options(python=python, folder=".", script=script_folder(argv), crashed=crashed)
+    options = app.Options(python=python, folder=".", script=script_folder(argv), crashed=crashed(seen))
     diagnosis = app.Run(app.live_host(), options, note)
     run = with_surroundings(seen, ended, diagnosis.host, output)
     facts = msgspec.structs.replace(diagnosis.facts, run=run)
@@ -94,19 +77,7 @@ def told(output: str, facts: Facts, logs_of_rank: Sequence[str] = ()) -> Report:
     text = "\n".join([*logs_of_rank, output, *_of_first_rank(output), *kernel_lines(facts, output)])
     code, signal = value_or(facts.run.exit, None), value_or(facts.run.signal, "")
     read = logs.read((text.encode("utf-8", "replace"),), exit_code=code, signal=signal, seen=last_symptom(facts.run))
-    reading = _as_printed(read, text)
-    return told_of_failure(logs.report_on(reading, facts, started=started, where="output"), facts)
-
-
-def _as_printed(reading: logs.Reading, text: str) -> logs.Reading:
-    """The reading with the line numbers of the whole output, of which `text` keeps the beginning and the end."""
-    real = real_line(text)
-    symptoms = tuple(
-        msgspec.structs.replace(one, line=real(one.line), last=real(one.last) if one.last else 0)
-        for one in reading.symptoms
-    )
-    ending = msgspec.structs.replace(reading.ending, line=real(reading.ending.line) if reading.ending.line else 0)
-    return msgspec.structs.replace(reading, symptoms=symptoms, lines=real(reading.lines), ending=ending)
+    return told_of_failure(logs.report_on(as_printed(read, text), facts, started=started, where="output"), facts)
 
 
 def _of_first_rank(output: str) -> list[str]:

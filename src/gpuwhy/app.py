@@ -19,16 +19,16 @@ from gpuwhy.host.recording import RecordingHost
 from gpuwhy.host.windows_root import root_of
 from gpuwhy.loader import loads
 from gpuwhy.loader.extensions import extensions
-from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Absent, Known, Unknown, value_or
+from gpuwhy.model.expect import lacks_gpu
+from gpuwhy.model.fact import Absent, Known, Unknown
 from gpuwhy.model.facts import Devices, Facts
 from gpuwhy.model.facts import Run as WatchedRun
 from gpuwhy.model.report import Report
-from gpuwhy.observe.as_if import Elsewhere, as_if, like, somewhere
+from gpuwhy.observe.as_if import Elsewhere, named_machine, somewhere
 from gpuwhy.observe.engine import observe
 from gpuwhy.observe.looks import EARLY, LOOKS
 from gpuwhy.observe.scene import Client, Look, Options, Scene
-from gpuwhy.observe.started import as_started, is_image
+from gpuwhy.observe.started import as_started, is_image, moved
 from gpuwhy.reason.report import report
 from gpuwhy.shell.gate import placed, with_names
 from gpuwhy.shell.place import place_of
@@ -101,7 +101,7 @@ class Run:
         if isinstance(host, RecordingHost):
             _ask_early(host)
         self.hung = observe(scene, _patient(host, (*LOOKS, *RESOLVE, *_probe(options))))
-        self.facts: Facts = _moved(_with_run(scene.facts, host), elsewhere)
+        self.facts: Facts = moved(_with_run(scene.facts, host), elsewhere)
         self.elsewhere = elsewhere
         self.as_if = "" if elsewhere is None else named_machine(elsewhere)
         self.took = time.monotonic() - start
@@ -133,7 +133,7 @@ class Run:
             begun = as_started(self.facts)
             made = report(asked, begun, self.took, self.options.python, seen=self.facts)
         else:
-            with_gpu = somewhere(self.facts) if self._lacks_gpu else None
+            with_gpu = somewhere(self.facts) if lacks_gpu(self.facts) else None
             made = report(asked, self.facts, self.took, self.options.python, with_gpu, self.as_if)
         return msgspec.structs.replace(made, causes=placed(made.causes, place_of(self.facts)))
 
@@ -147,14 +147,6 @@ class Run:
         )
         return msgspec.structs.replace(report, causes=causes)
 
-    @property
-    def _lacks_gpu(self) -> bool:
-        """Whether there is no GPU to judge by: none in this machine, or only files of another."""
-        present = gpu_present(self.facts)
-        return isinstance(present, Absent) or (
-            isinstance(present, Unknown) and isinstance(self.facts.surroundings.offline, Known)
-        )
-
     def recording(self, **more: Any) -> bytes:
         """Everything the host answered, as a file; `more` are further fields of it."""
         assert isinstance(self.host, RecordingHost)
@@ -164,24 +156,6 @@ class Run:
     def output(self) -> str:
         """What the watched program printed, where a recording holds that."""
         return str(self.host.recording.run.get("output", "")) if isinstance(self.host, RecordedHost) else ""
-
-
-def _moved(facts: Facts, elsewhere: Elsewhere | Facts | None) -> Facts:
-    """The facts as on another machine, where one was told or recorded."""
-    if elsewhere is None:
-        return facts
-    if isinstance(elsewhere, Facts):
-        return like(facts, elsewhere)
-    return (as_started if is_image(facts) else as_if)(facts, elsewhere)
-
-
-def named_machine(elsewhere: Elsewhere | Facts) -> str:
-    """The machine in a few words."""
-    if isinstance(elsewhere, Elsewhere):
-        return str(elsewhere)
-    names = [one.name for one in value_or(elsewhere.devices.devices, ())]
-    version = value_or(elsewhere.driver.module_version, "")
-    return ", ".join(filter(None, (", ".join(dict.fromkeys(names)), version and f"driver {version}"))) or "that machine"
 
 
 def _with_run(facts: Facts, host: Host) -> Facts:

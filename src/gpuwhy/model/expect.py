@@ -32,6 +32,13 @@ def gpu_present(facts: Facts) -> Fact[str]:
     return bus
 
 
+def lacks_gpu(facts: Facts) -> bool:
+    """Whether there is no GPU to judge by: none in this machine, or only files of another."""
+    present = gpu_present(facts)
+    files = isinstance(facts.surroundings.offline, Known)
+    return isinstance(present, Absent) or (isinstance(present, Unknown) and files)
+
+
 def on_other_gpu(facts: Facts, line: KernelLine) -> bool:
     """Whether a kernel log line speaks of a GPU of this machine that the watched program held nothing on."""
     used = {use.index for use in value_or(facts.run.gpus, ()) if use.own}

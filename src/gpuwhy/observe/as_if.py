@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from gpuwhy.knowledge.drivers import cuda_of_driver, in_branch
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Device, Devices, Driver, DriverLibrary, Facts, PciDevice
 
 T = TypeVar("T")
@@ -55,6 +55,15 @@ def like(facts: Facts, other: Facts) -> Facts:
     )
     loads = msgspec.structs.replace(moved.loads, libnvml=other.loads.libnvml)
     return msgspec.structs.replace(moved, surroundings=around, loads=loads)
+
+
+def named_machine(elsewhere: Elsewhere | Facts) -> str:
+    """The machine in a few words."""
+    if isinstance(elsewhere, Elsewhere):
+        return str(elsewhere)
+    names = [one.name for one in value_or(elsewhere.devices.devices, ())]
+    version = value_or(elsewhere.driver.module_version, "")
+    return ", ".join(filter(None, (", ".join(dict.fromkeys(names)), version and f"driver {version}"))) or "that machine"
 
 
 def somewhere(facts: Facts) -> Facts:

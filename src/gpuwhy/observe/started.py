@@ -10,7 +10,7 @@ import msgspec
 
 from gpuwhy.model.fact import Fact, Known, Source, value_or
 from gpuwhy.model.facts import DeviceNode, DriverLibrary, Facts, Injected, Rule, Visibility
-from gpuwhy.observe.as_if import Elsewhere, as_if
+from gpuwhy.observe.as_if import Elsewhere, as_if, like
 from gpuwhy.observe.visibility import VARIABLE, read, reads_nothing
 
 STARTED = Source("none", "as started", "with --gpus all")
@@ -52,6 +52,15 @@ def as_started(facts: Facts, machine: Elsewhere | None = None) -> Facts:
             moved.devices, visibility=_visible(moved, variables.get(VARIABLE), bool(machine and machine.gpus))
         ),
     )
+
+
+def moved(facts: Facts, elsewhere: Elsewhere | Facts | None) -> Facts:
+    """The facts as on another machine, where one was told or recorded."""
+    if elsewhere is None:
+        return facts
+    if isinstance(elsewhere, Facts):
+        return like(facts, elsewhere)
+    return (as_started if is_image(facts) else as_if)(facts, elsewhere)
 
 
 def _brings(asked: str, names: tuple[str, ...]) -> bool:

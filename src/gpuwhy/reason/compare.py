@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from gpuwhy.model.repair import Compared, Condition, Contradiction, Verdict
-from gpuwhy.model.report import Layer
+from gpuwhy.model.repair import Compared, Condition, Contradiction, Look, Verdict
+from gpuwhy.model.report import Layer, Report
 
 _RANK = {"ok": 0, "none": 1, "unknown": 1, "warn": 2, "bad": 3}
 _SURROUNDINGS = ("GPU", "driver", "Python")
@@ -125,3 +125,24 @@ def _rank(one: Layer) -> int:
 
 def _told(one: Layer) -> str:
     return f"{one.text} · {one.note}" if one.note else one.text
+
+
+def look(report: Report, about: Collection[str]) -> Look:
+    """A diagnosis in short; what only a GPU would bring to light counts where the steps are about it."""
+    seen = [c for c in report.causes if not c.with_gpu or c.id in about]
+    names = (f"{c.id} ({c.subject})" if c.subject else c.id for c in seen)
+    later = bool(report.causes) and all(c.with_gpu for c in report.causes)  # nothing is wrong here, without a GPU
+    return Look("unknown" if later else report.status, report.headline, tuple(names))
+
+
+def changed(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, ...]:
+    """Releases that differ, in words."""
+    differ = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    return tuple(f"{name} {old.get(name, '–')} → {new.get(name, '–')}" for name in differ)
+
+
+def told_worse(worse: Sequence[Compared]) -> str:
+    """Why a fix failed: the first thing that got worse, and how many more."""
+    first, others = worse[0], len(worse) - 1
+    text = f"the fix failed: {first.what}, before: {first.before}; with it: {first.after}"
+    return f"{text}, and {others} more got worse" if others else text

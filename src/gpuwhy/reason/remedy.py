@@ -112,3 +112,20 @@ def requirements(step: Step) -> Iterator[tuple[str, str]]:
     """Name and requirement of everything that a step installs."""
     for text in step.action.install if step.action else ():
         yield name_of(text), text
+
+
+def doable(found: Sequence[Step], only: Sequence[str] = ()) -> list[Step]:
+    """The steps that gpuwhy carries out: those of causes that were found, or that are named."""
+    return [step for step in found if step.by == "gpuwhy" and (step.sure or only)]
+
+
+def why_none(found: Sequence[Step]) -> str:
+    """Why there is nothing to carry out."""
+    apart = next((step.note for step in found if step.apart), "")
+    if apart:
+        return f"{apart}. Nothing was changed; gpuwhy fix without --apply prints the commands"
+    perhaps = next((step.causes[0] for step in found if step.by == "gpuwhy"), "")
+    text = "there is no step that gpuwhy can carry out in the environment"
+    if not perhaps:
+        return text
+    return f"{text}; {perhaps} is only possible: gpuwhy fix {perhaps} --apply carries it out all the same"

@@ -35,6 +35,33 @@ SIGNALS: dict[str, tuple[str, Role]] = {
 """The signatures of such an end, as a shell would tell it."""
 
 
+ENDS = {"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"}
+HANG = 10.0
+"""Seconds without output that make an interrupted program one that hung."""
+CRASHES = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE")
+"""After these the libraries themselves are in doubt."""
+
+
+def crashed(run: Run) -> bool:
+    """Whether a program ended in a way that puts the libraries themselves in doubt."""
+    return value_or(run.signal, "") in CRASHES
+
+
+def worth_telling(facts: Facts, report: Report) -> bool:
+    """Whether a program failed, or succeeded without the GPU that it was built for.
+
+    An end that somebody asked for is told only where a cause was found, or where the program hung.
+    """
+    run = facts.run
+    if not run.failed:
+        return stayed_away(facts, report.symptoms)
+    sent: tuple[str, ...] = value_or(run.sent, ())
+    if not ENDS & set(sent):
+        return True
+    found = any(c.found and c.id != INNOCENT for c in report.causes)
+    return found or value_or(run.silent, value_or(run.seconds, 0.0)) >= HANG
+
+
 def last_symptom(run: Run) -> Symptom | None:
     """The end by a signal as a symptom; a kill that the kernel's counters deny was somebody's own and says nothing."""
     signal = value_or(run.signal, "")

@@ -57,6 +57,15 @@ def change(
     )
 
 
+def of_own_index(command: str, backend: str) -> str:
+    """An installation by uv, which finds PyTorch's own index by the name of the build."""
+    *before, last = command.split("\n")
+    words = last.partition(" install ")[2]
+    python = last.split(" -m pip")[0] if " -m pip" in last else ""
+    target = f" --python {python}" if python else ""
+    return "\n".join([*before, f"uv pip install{target} --torch-backend={backend} {words}"])
+
+
 def search_first(text: str, folders: Sequence[str]) -> Fix:
     """A fix that puts folders in front of the loader's search, in this shell."""
     path = ":".join(word(folder) for folder in folders)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gpuwhy.model.fact import NOT_OBSERVED, Fact
+from gpuwhy.model.fact import NOT_OBSERVED, Fact, Known
 from gpuwhy.model.facts.record import Record
 
 
@@ -129,3 +129,11 @@ class Target(Record, frozen=True):
     contradictions: Fact[tuple[Contradiction, ...]] = NOT_OBSERVED  # among the GPU packages and their neighbours
     shadows: Fact[tuple[Shadow, ...]] = NOT_OBSERVED  # what stands in for modules of the stack
     kernels: Fact[tuple[str, ...]] = NOT_OBSERVED  # Jupyter kernels: "name: interpreter"
+
+    @property
+    def releases(self) -> dict[str, str]:
+        """What is installed in the environment itself, not what it borrows; {} where that was not seen."""
+        if not isinstance(self.distributions, Known) or not isinstance(self.interpreter, Known):
+            return {}
+        prefix = self.interpreter.value.prefix.rstrip("/") + "/"
+        return {d.name: d.version for d in reversed(self.distributions.value) if d.location.startswith(prefix)}

@@ -1,16 +1,14 @@
-"""Wires the verification of a repair: the condition of an environment, measured in the same way before and after."""
+"""Condition: an environment before or after a repair, measured in the same way, for the two to be compared."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from gpuwhy import app
 from gpuwhy.knowledge.flavours import is_follower
 from gpuwhy.knowledge.releases import projects
-from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Absent, Known, value_or
+from gpuwhy.model.fact import Absent, value_or
 from gpuwhy.model.facts import Distribution, Facts
 from gpuwhy.model.repair import Action, Condition, Contradiction, name_of
 from gpuwhy.model.report import Layer, Report
@@ -19,13 +17,6 @@ from gpuwhy.repair.patient import Patient
 
 MOST = 16
 """Modules that are imported; frameworks first, then what is built on them."""
-
-
-def probing(run: app.Run) -> app.Run:
-    """The same run with the stages of a probe, where there is a GPU to try them on and they were not asked for."""
-    if run.options.probe or run.as_if or not isinstance(gpu_present(run.facts), Known):
-        return run
-    return app.Run(app.live_host(), msgspec.structs.replace(run.options, probe="gentle"))
 
 
 def gpu_packages(facts: Facts, patient: Patient) -> list[Distribution]:
@@ -88,11 +79,11 @@ def removed(facts: Facts, patient: Patient, actions: Sequence[Action], now: Coll
     """Modules and frameworks that go on purpose: nothing that stays brings them."""
     back = {name_of(text) for action in actions for text in action.install}
     gone = {name for action in actions for name in action.uninstall} - back - set(now)
-    stay = {m for one in patient.distributions if one.name not in gone for m in metadata.modules(one)}
-    out = {m for one in patient.distributions if one.name in gone for m in metadata.modules(one)} - stay
-    titles = [one.title for one in value_or(facts.target.frameworks, ()) if one.distribution in gone]
-    return out | {title for title in titles if _module(facts, title) in out}
+    stay = _modules(one for one in patient.distributions if one.name not in gone)
+    out = _modules(one for one in patient.distributions if one.name in gone) - stay
+    frameworks = [one for one in value_or(facts.target.frameworks, ()) if one.distribution in gone]
+    return out | {one.title for one in frameworks if one.name in out}
 
 
-def _module(facts: Facts, title: str) -> str:
-    return next((one.name for one in value_or(facts.target.frameworks, ()) if one.title == title), "")
+def _modules(distributions: Iterable[Distribution]) -> set[str]:
+    return {module for one in distributions for module in metadata.modules(one)}
