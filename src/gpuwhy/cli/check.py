@@ -39,6 +39,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="every fact with its source, and every verdict")
     forms.add_forms(parser)
+    forms.add_ci(parser)
     parser.set_defaults(go=go)
 
 
@@ -58,7 +59,7 @@ def go(options: argparse.Namespace) -> int:
         return HEALTHY if options.exit_zero else exit_code(report)
     if options.health:
         return _health(options, run, report)
-    if forms.asked(options) and forms.shown(options, report):
+    if forms.told_ci(options, report) or (forms.asked(options) and forms.shown(options, report)):
         return exit_code(report)
     if options.json:
         from gpuwhy.render.json import render as as_json

@@ -52,6 +52,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--batch", metavar="FILE", help='JSON lines {"id", "log"} in, {"id", "causes"} out; - is stdin')
     forms.add_forms(parser)
+    forms.add_ci(parser)
     parser.add_argument(
         "--ranks", nargs="+", metavar="PATH", help="the logs of a job's processes: which one failed first, and why"
     )
@@ -153,7 +154,7 @@ def _again(options: argparse.Namespace) -> str:
 
 
 def _print(report: Report, options: argparse.Namespace, log: str = "") -> None:
-    if forms.asked(options) and forms.shown(options, report, log):
+    if forms.told_ci(options, report) or (forms.asked(options) and forms.shown(options, report, log)):
         return
     if options.json:
         from gpuwhy.render.json import render as as_json

@@ -14,16 +14,38 @@ def add_forms(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", action="store_true", help="print Markdown for an issue: folded, without secrets")
 
 
+def add_ci(parser: argparse.ArgumentParser) -> None:
+    """Declare what machines that run tests read."""
+    parser.add_argument("--junit", default="", metavar="FILE", help="write JUnit's XML too: a test case for each cause")
+    parser.add_argument("--github", action="store_true", help="print annotations of GitHub Actions instead")
+
+
+def told_ci(options: argparse.Namespace, answer: object) -> bool:
+    """Write the XML and print the annotations, as asked for; whether the annotations stand for the usual text."""
+    if not (options.junit or options.github):
+        return False
+    from gpuwhy import showing
+    from gpuwhy.cli.terminal import write
+    from gpuwhy.render import ci
+
+    values = showing.plain_values(answer)
+    if options.junit:
+        keep_page(options.junit, ci.as_junit(values))
+    if options.github:
+        write(ci.as_annotations(values), orders=True)
+    return bool(options.github)
+
+
 def ready(options: argparse.Namespace) -> None:
     """Refuse a page that could not be written, before the work begins."""
-    path = options.html
-    if options.markdown and getattr(options, "json", False):
-        raise UsageError("--json or --markdown: one of them can be printed")
-    if not path:
-        return
-    folder = os.path.dirname(os.path.abspath(path))
-    if os.path.isdir(path) or not os.access(folder, os.W_OK):
-        raise UsageError(f"--html {path}: {folder} is not a folder that can be written to")
+    printed = [name for name in ("json", "markdown", "github") if getattr(options, name, False)]
+    if len(printed) > 1:
+        raise UsageError(f"--{' or --'.join(printed)}: one of them can be printed")
+    for name in ("html", "junit"):
+        path = getattr(options, name, "")
+        folder = os.path.dirname(os.path.abspath(path))
+        if path and (os.path.isdir(path) or not os.access(folder, os.W_OK)):
+            raise UsageError(f"--{name} {path}: {folder} is not a folder that can be written to")
 
 
 def shown(options: argparse.Namespace, answer: object, log: str = "") -> bool:

@@ -60,6 +60,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--dry-run", action="store_true", help="list the experiments, run nothing")
     parser.add_argument("--json", action="store_true", help="the answer as JSON (gpuwhy.proof/1)")
     forms.add_forms(parser)
+    forms.add_ci(parser)
     parser.add_argument("--quiet", action="store_true", help="no line for each run on standard error")
     parser.add_argument("program", nargs=argparse.REMAINDER, metavar="CMD", help="the program and its arguments")
     parser.set_defaults(go=go)
@@ -185,7 +186,7 @@ def _replayed(options: argparse.Namespace) -> int:
 def _print(options: argparse.Namespace, proof: Proof) -> None:
     from gpuwhy.render.proof import render, render_json
 
-    if forms.asked(options) and forms.shown(options, proof):
+    if forms.told_ci(options, proof) or (forms.asked(options) and forms.shown(options, proof)):
         return
     write(render_json(proof) if options.json else render(proof, paper()))
 
