@@ -48,6 +48,18 @@ BAD = [
     ("pair-mismatch", "requirements.txt", "torch==2.6.0\ntransformers==4.46.3\ntokenizers==0.15.2\n", 2),
     ("pair-mismatch", "requirements.txt", "torch==2.3.1+cu121\ntorchvision==0.20.1\n", 2),
     ("yanked", "requirements.txt", "jaxlib==0.4.32\n", 1),
+    ("torch-at-build", "requirements.txt", "torch==2.6.0\nflash-attn==2.7.4.post1\n", 2),
+    ("torch-at-build", "Dockerfile", "FROM python:3.12\nRUN pip install torch\nRUN pip install torch-scatter\n", 3),
+    ("torch-at-build", "run.sh", "uv pip install torch\nuv pip install flash-attn\n", 2),
+    ("no-such-build", "requirements.txt", f"--extra-index-url {TORCH}/cu121\ntorch==2.6.0+cu121\n", 2),
+    ("no-such-build", "cog.yaml", f"build:\n  python_packages:\n  - torch==1.13.0 --extra-index-url {TORCH}/cu113\n", 3),
+    ("wrong-name", "requirements.txt", "torch\ndetectron2==0.6\n", 2),
+    ("wrong-name", "requirements.txt", "torch\nwhisper\n", 2),
+    ("no-such-extra", "requirements.txt", "ctranslate2[cuda]\n", 1),
+    ("unstated-limit", "requirements.txt", "torch==1.3.1\ntorchvision==0.4.2\n", 2),
+    ("unstated-limit", "requirements.txt", "tensorflow\ntensorflow_addons\n", 1),
+    ("same-files", "requirements.txt", "torch\njax[cuda12]\n", 2),
+    ("index-outrun", "requirements.txt", f"--extra-index-url {TORCH}/cu118\ndemucs\n", 2),
     ("yanked", "requirements.txt", "nvidia-cudnn-cu12==9.25.0.15\n", 1),
     ("no-such-release", "requirements.txt", "torch==2.5.2\n", 1),
     ("no-such-release", "requirements.txt", "tensorflow==2.16.0\n", 1),
@@ -189,6 +201,10 @@ SILENT = [
     ("requirements.txt", "-f https://download.pytorch.org/whl/torch_stable.html\ntorch==2.5.1+cu121\nnvidia-cudnn-cu12==8.9.2.26\n"),  # another build: its demands are not known
     ("requirements.txt", "onnxruntime; python_version < '3.10'\nonnxruntime-gpu; python_version >= '3.10'\n"),
     ("requirements.txt", "tensorflow==2.21.0\n"),  # nobody says GPU
+    ("requirements.txt", "-f https://data.pyg.org/whl/torch-2.5.0+cu124.html\ntorch==2.5.1\ntorch-scatter\npyg-lib\n"),
+    ("requirements.txt", "torch==2.6.0\n# pip install --no-build-isolation\nflash-attn\n"),
+    ("install.sh", "if [ $C = 12 ]; then pip install nvidia-nccl-cu12; fi\nif [ $C = 13 ]; then pip install nvidia-cufft-cu13; fi\n"),
+    ("cog.yaml", f"build:\n  python_packages:\n  - torch==1.12.1+cu113 --extra-index-url {TORCH}/cu113\n  - numpy<2\n"),
     ("requirements.txt", "tensorflow-gpu<2.12\nnumpy<2\n"),
     ("requirements.txt", "tensorflow-gpu~=2.8.0\nnumpy<1.24\n"),
     ("requirements.txt", "torch==2.16.0.dev20261101\n"),
@@ -201,7 +217,7 @@ SILENT = [
     ("constraints.txt", "onnxruntime==1.20.1\nonnxruntime-gpu==1.20.2\n"),  # limits install nothing
     ("Dockerfile", "FROM nvidia/cuda:${V}-base\nRUN pip install tensorflow==2.8.0 numpy==1.23.5\n"),  # only the build knows
     ("Dockerfile", "FROM nvidia/cuda:11.8.0-base-ubuntu22.04\nRUN apt-get install -y cuda-libraries-11-8 libcudnn8\nRUN pip install tensorflow==2.13.1\n"),
-    ("Dockerfile", CUDA12 + "RUN apt-get install -y cuda-nvcc-12-4 && pip install torch==2.5.1 flash-attn\n"),
+    ("Dockerfile", CUDA12 + "RUN apt-get install -y cuda-nvcc-12-4 && pip install torch==2.5.1 && pip install flash-attn --no-build-isolation\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS b\nENV LD_LIBRARY_PATH=/usr/local/cuda/lib64/stubs\nFROM ubuntu:22.04\n"),
     ("Dockerfile", "FROM python:3.11\nRUN pip install onnxruntime-gpu==1.20.2 torch==2.5.1\n"),
     ("Dockerfile", 'FROM python:3.11\nRUN pip install "onnxruntime-gpu[cuda,cudnn]==1.21.0"\n'),

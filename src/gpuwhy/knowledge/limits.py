@@ -27,6 +27,12 @@ LIMITS: tuple[Limit, ...] = (
           source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release")),
     Limit("realesrgan", "", "", "torchvision<0.17", "its basicsr imports a module of torchvision that 0.17 removed",
           source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release of basicsr")),
+    Limit("torchvision", "", "0.5", "pillow<7", "it imports PILLOW_VERSION, which Pillow 7 removed",
+          source("the files and the metadata of 0.4.2 and 0.5.0", "0.4.2 asks for pillow>=4.1.1")),
+    Limit("tensorboard", "", "2.9", "protobuf<3.21", "its generated code does not load under protobuf 4 and newer",
+          source("installed and imported, November 2026", "1.15.0, 2.1.0, 2.4.1 and 2.8.0 fail with protobuf 4 and 5")),
+    Limit("tensorflow-addons", "", "", "tensorflow<2.16", "it imports parts of Keras 2, and 2.16 brings Keras 3",
+          source("installed and imported, November 2026", "0.23.0, the last one, fails with TensorFlow 2.16.2")),
 )  # fmt: skip
 
 BRINGS_NUMPY = frozenset(

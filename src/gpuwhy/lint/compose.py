@@ -38,6 +38,8 @@ def _service(path: str, name: str, line: int, service: Map, whole: bool) -> Work
         work.built = f"{build}/Dockerfile"
     elif isinstance(build, Map):
         work.built = f"{build.text('context') or '.'}/{build.text('dockerfile') or 'Dockerfile'}"
+        work.arguments = {v.name: v.value for v in variables(path, build.at("args")).values()}
+        work.target = shell.expand(build.text("target"), {})
     work.partial = not whole or "extends" in service or not (work.image or work.built)
     work.variables = variables(path, service.at("environment"))
     work.exempt = service.text("privileged") == "true" or _mounts_devices(service)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from gpuwhy.knowledge.flavours import library_wheel
-from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.knowledge.guests import guests
+from gpuwhy.knowledge.releases import evidence_of, has_python
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
@@ -44,7 +45,33 @@ def demands(scope: Scope, pin: Pin) -> list[Demand]:
     ]
 
 
+def newest(scope: Scope, pin: Pin) -> list[Demand]:
+    """The demands of the newest release of a framework that nothing else in its environment holds back."""
+    held = any(_holds(other, pin.name) for other in scope.environment.pins if other.name != pin.name)
+    if held or pin.origin != "pip" or pin.variant or pin.reference or pin.indexes or scope.environment.other_index:
+        return []
+    found = _wheels(pin)
+    fitting = [row for row in found if all(has_python(row, p) for p in scope.environment.pythons)]
+    row = fitting[-1] if fitting else None
+    return [Demand(pin, _title(pin, row), row, row.requires)] if row and isinstance(row.requires, dict) else []
+
+
+def _holds(pin: Pin, framework: str) -> bool:
+    """Whether a package is pinned, or the newest of it limits a framework."""
+    if framework == "torch" and pin.name in ("torchvision", "torchaudio", "xformers", "torchtext", "vllm"):
+        return pin.name not in ("torchvision", "torchaudio") or bool(pin.specifier.strip("0123456789.>="))
+    rows_ = guests(pin.name)
+    asked = (rows_[-1].asks or {}).get(framework, "") if rows_ else ""
+    return bool(asked) and (bool(pin.specifier) or any(sign in asked for sign in ("<", "==", "~=")))
+
+
 def _demanding(pin: Pin) -> tuple[Release, ...]:
+    """The rows whose demands hold for a pin; () where they are too many to speak of all."""
+    found = _wheels(pin)
+    return found if len(found) <= MANY else ()
+
+
+def _wheels(pin: Pin) -> tuple[Release, ...]:
     """The rows whose demands hold for a pin, with its extras."""
     if pin.name in TENSORFLOW:
         found = allowed(pin.name, pin.specifier) if "and-cuda" in pin.extras else ()
@@ -53,8 +80,7 @@ def _demanding(pin: Pin) -> tuple[Release, ...]:
         found = allowed(f"jax-{extra[:6]}-plugin", pin.specifier) if extra else ()
     else:
         found = releases_of(pin) if pin.name == "torch" else ()
-    wheels = tuple(row for row in found if row.platform == LINUX)
-    return wheels if len(wheels) <= MANY else ()
+    return tuple(row for row in found if row.platform == LINUX)
 
 
 def _title(pin: Pin, row: Release) -> str:

@@ -45,7 +45,20 @@ def _container(path: str, text: str, data: dict[str, Any]) -> Workload:
     work.shared_memory = any(a.startswith(("--shm-size", "--ipc")) for a in arguments)
     work.exempt = "--privileged" in arguments or data.get("privileged") is True
     work.partial = "dockerComposeFile" in data or work.image is None
+    _built(work, data)
     return work
+
+
+def _built(work: Workload, data: dict[str, Any]) -> None:
+    """The Dockerfile that is built, named beside devcontainer.json."""
+    build = data.get("build")
+    told = build if isinstance(build, dict) else {}
+    file = told.get("dockerfile") or told.get("dockerFile") or data.get("dockerFile")
+    arguments = told.get("args")
+    if isinstance(file, str):
+        work.built = file
+        work.target = str(told.get("target", ""))
+        work.arguments = {str(k): str(v) for k, v in arguments.items()} if isinstance(arguments, dict) else {}
 
 
 def _line(text: str, key: str) -> int:

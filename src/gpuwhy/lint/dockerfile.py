@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from gpuwhy.knowledge import containers
@@ -57,11 +57,11 @@ class BadDockerfileError(ValueError):
         self.line = line
 
 
-def read(path: str, text: str) -> Sheet:
-    """A Dockerfile or Containerfile."""
+def read(path: str, text: str, arguments: Mapping[str, str] | None = None, target: str = "") -> Sheet:
+    """A Dockerfile or Containerfile; `arguments` and `target` are those of the build, where a file tells them."""
     sheet = Sheet(path, "dockerfile")
     try:
-        _Stages(sheet).fill(instructions(text))
+        _Stages(sheet, arguments or {}, target).fill(instructions(text))
     except BadDockerfileError as error:
         template = is_template(text)
         if _is_commented_out(text):
@@ -157,8 +157,10 @@ def _code(line: str) -> str:
 class _Stages:
     """The stages of a Dockerfile as environments."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: Sheet, given: Mapping[str, str], target: str) -> None:
         self.sheet = sheet
+        self.given = given
+        self.target = target.lower()
         self.arguments: dict[str, str] = {}  # before the first FROM
         self.names: dict[str, Environment] = {}
         self.parents: dict[int, Environment] = {}
@@ -209,7 +211,9 @@ class _Stages:
         for word in shell.commands("x " + one.text, one.line, {})[0].words[1:] if one.text.strip() else ():
             name, equals, value = word.partition("=")
             target = self.known if self.sheet.environments else self.arguments
-            if equals:
+            if name in self.given:
+                target[name] = self.given[name]
+            elif equals:
                 target[name] = shell.expand(value, {**self.arguments, **target})
             elif name in self.arguments:
                 target[name] = self.arguments[name]
@@ -249,7 +253,7 @@ class _Stages:
 
     def _finish(self) -> None:
         """The last stage and those it starts from are what runs; every stage knows its Python."""
-        stage: Environment | None = self.stage
+        stage: Environment | None = self.names.get(self.target, self.stage)
         while stage is not None:
             stage.runs = True
             stage = self.parents.get(id(stage))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.lint import requirements, scripts
-from gpuwhy.lint.sheet import Environment, Image, Include, Sheet
+from gpuwhy.lint.sheet import Environment, Image, Include, Index, Sheet
 from gpuwhy.lint.yamls import BadYamlError, Map, Node, Seq, Text, documents
 from gpuwhy.model.lint import Place, Problem
 
@@ -95,6 +95,7 @@ def read_cog(path: str, text: str) -> Sheet:
         stage.pythons, stage.python_from = (version[0],), f"cog.yaml asks for Python {version[0]}"
     lines = (requirements.Logical(t.strip(), t.line) for t in build.seq("python_packages") if isinstance(t, Text))
     requirements.fill(stage, sheet, iter([line for line in lines if line.text]))
+    _cog_options(stage)
     file = build.at("python_requirements")
     if isinstance(file, Text) and file:
         stage.includes.append(Include(str(file), Place(path, file.line), must=False))
@@ -102,6 +103,14 @@ def read_cog(path: str, text: str) -> Sheet:
     for entry in build.seq("run"):
         _script(sheet, entry.at("command") if isinstance(entry, Map) else entry)
     return sheet
+
+
+def _cog_options(stage: Environment) -> None:
+    """Cog itself reads an index option behind a package (replicate/cog, pkg/requirements), and uses it for all."""
+    found = [(problem.text.replace("=", " ").split(), problem.place) for problem in stage.misplaced]
+    indexes = [Index(w[1], requirements.ROLES[w[0]], p) for w, p in found if w[0] in requirements.ROLES and len(w) > 1]
+    stage.pins = [requirements.with_indexes(pin, tuple(indexes)) for pin in stage.pins]
+    stage.misplaced.clear()
 
 
 def _top(path: str, text: str, kind: str) -> tuple[Sheet, Map]:

@@ -29,7 +29,7 @@ def lint(
     """Every text that was asked for, in order; `read` gives files they name, `unread` says why others have none."""
     sheets = {path: _sheet(path, text) for path, text in texts.items()}
     found: dict[str, list[Mistake]] = {path: [] for path in texts}
-    for sheet in sheets.values():
+    for sheet in (*sheets.values(), *_built(sheets, read)):
         _join(sheet, read)
         for mistake in _apply(sheet, sheets, read, described):
             found.setdefault(mistake.place.path, []).append(mistake)
@@ -37,6 +37,25 @@ def lint(
     checked = [_checked(path, sheets.get(path), {**texts, **others}[path], found[path]) for path in found]
     missing = [_missing(path, why) for path, why in (unread or {}).items()]
     return Lint((*checked, *missing))
+
+
+def _built(sheets: Mapping[str, Sheet], read: Read) -> list[Sheet]:
+    """The Dockerfiles that services and development containers are built from, as those builds see them."""
+    out: dict[tuple[object, ...], Sheet] = {}
+    for sheet in sheets.values():
+        for work in sheet.workloads:
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(sheet.path), work.built)) if work.built else ""
+            text = read(path) if path and "$" not in path and "://" not in work.built else None
+            if text is None:
+                continue
+            from gpuwhy.lint import dockerfile
+
+            made = dockerfile.read(path, text, work.arguments, work.target)
+            said = f"{work.name} of {posixpath.basename(sheet.path)} asks for a GPU" if work.request else ""
+            for environment in made.environments:
+                environment.gpu = said if environment.runs else ""
+            out[path, tuple(sorted(work.arguments.items())), work.target, bool(said)] = made
+    return list(out.values())
 
 
 def _missing(path: str, why: str) -> Checked:

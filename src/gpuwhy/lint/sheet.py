@@ -147,6 +147,8 @@ class Workload(msgspec.Struct):
     place: Place
     image: Image | None = None
     built: str = ""  # the Dockerfile it is built from
+    arguments: dict[str, str] = {}  # of that build
+    target: str = ""  # the stage that is built
     variables: dict[str, Variable] = {}
     request: Place | None = None  # where GPUs are asked for
     partial: bool = False  # completed elsewhere (an override, extends, a patch): what is missing is not missed

@@ -93,11 +93,13 @@ def where(marker: str) -> frozenset[int]:
 
 
 def together(*pins: Pin) -> bool:
-    """Whether some system and Python takes all of these pins, and no branch of a script keeps them apart."""
-    arms: dict[int, int] = {}
-    for pin in pins:
-        if any(arms.setdefault(fork, arm) != arm for fork, arm in pin.arms):
-            return False
+    """Whether some system and Python takes all of these pins, and no branch of a script may keep them apart.
+
+    Two branches of different `if`s may hang on the same variable: whether they meet is not known, and not said.
+    """
+    deepest = max((pin.arms for pin in pins), key=len)
+    if any(pin.arms != deepest[: len(pin.arms)] for pin in pins):
+        return False
     return bool(frozenset.intersection(*(where(pin.marker) for pin in pins)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import indexes
+from gpuwhy.knowledge.guests import guests
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Index, Pin, holds_only
 from gpuwhy.lint.versions import allows
@@ -24,14 +25,40 @@ def check(scope: Scope) -> Iterator[Mistake]:
         if len(extra) != 1 or any(i.role == "only" for i in pin.indexes) or scope.base.framework == "torch":
             continue
         yield from _outrun(scope, pin, extra[0])
+    yield from _brought(scope)
 
 
-def _outrun(scope: Scope, pin: Pin, index: Index) -> Iterator[Mistake]:
+def _brought(scope: Scope) -> Iterator[Mistake]:
+    """torch that no line names: a package asks for it, and any release will do."""
+    if any(pin.name in ("torch", "pytorch") for pin in scope.environment.pins) or scope.base.framework == "torch":
+        return
+    for pin in scope.pins:
+        extra = [i for i in _indexes(scope) if i.role in ("extra", "links") and holds_only(i.url) == "torch"]
+        if pin.origin != "pip" or len(extra) != 1 or not _asks_freely(pin) or any(p.limits for p in scope.pins):
+            continue
+        torch = Pin("torch", pin.place)
+        for mistake in _outrun(scope, torch, extra[0], f"torch, which {pin.name} asks for,"):
+            yield mistake
+            return
+
+
+def _indexes(scope: Scope) -> list[Index]:
+    return list(dict.fromkeys(index for pin in scope.environment.pins for index in pin.indexes))
+
+
+def _asks_freely(pin: Pin) -> bool:
+    """Whether a package demands torch, and its newest release sets no upper limit."""
+    found = guests(pin.name)
+    asked = (found[-1].asks or {}).get("torch") if found and not is_pinned(pin) else None
+    return asked is not None and not any(sign in asked for sign in ("<", "==", "~="))
+
+
+def _outrun(scope: Scope, pin: Pin, index: Index, who: str = "torch without a version") -> Iterator[Mistake]:
     last, row = indexes.ends(index.backend), scope.taken(pin)
     if not last or row is None or at_least(last, major_minor(row.version)) or _satisfied(scope, last):
         return
     text = (
-        f"torch without a version takes {row.version} of the default index, {_cuda(row)}; "
+        f"{who} takes {row.version} of the default index, {_cuda(row)}; "
         f"{index.backend} ended with {last} and is not used"
     )
     wanted = f"=={last}.*" if len(numbers(last)) == 2 else f"=={last}"

@@ -12,15 +12,18 @@ from gpuwhy.model.version import at_least
 
 RULE = Rule("no-such-extra", "error", "an extra that the release does not have: pip goes on without it")
 
-_KNOW = source(
-    "Provides-Extra in the metadata of the wheels", "and-cuda since tensorflow 2.14; cuda12 and cuda13 of jax"
-)
-_UNKNOWN = {"torch": ("cuda", "gpu", "cuda12", "cu121", "cu118", "cu124"), "jax": ("gpu", "cuda10", "cuda110"),
-            "tensorflow": ("gpu", "cuda", "with-cuda")}  # fmt: skip
+_KNOW = source("Provides-Extra in the metadata of the wheels", "asked of the newest releases by uv in November 2026")
+_GPU = ("cuda", "gpu", "cuda11", "cuda12")
+_PLAIN = ("ctranslate2", "faster-whisper", "vllm", "onnxruntime", "xformers", "bitsandbytes", "torchvision",
+          "torchaudio", "llama-cpp-python", "transformers", "diffusers", "keras", "whisperx", "ultralytics",
+          "xgboost", "lightgbm", "sentence-transformers")  # fmt: skip
+_UNKNOWN = {"torch": (*_GPU, "cu121", "cu118", "cu124"), "jax": ("gpu", "cuda10", "cuda110"),
+            "tensorflow": ("gpu", "cuda", "with-cuda"), **dict.fromkeys(_PLAIN, _GPU)}  # fmt: skip
 _INSTEAD = {
     "torch": "torch (its wheels on Linux bring CUDA)",
     "jax": '"jax[cuda12]"',
     "tensorflow": '"tensorflow[and-cuda]"',
+    "onnxruntime": "onnxruntime-gpu",
 }
 
 
@@ -31,7 +34,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
         if wrong:
             text = f"{pin.name}{pin.specifier} has no extra {wrong}: pip warns and installs without its CUDA libraries"
             fix = "write tensorflow without it and take CUDA from the system, or tensorflow 2.14 and newer"
-            yield RULE.mistake(pin.place, text, _KNOW, fix if wrong == "and-cuda" else f"write {_INSTEAD[pin.name]}")
+            plain = f"write {_INSTEAD.get(pin.name, pin.name)}"
+            yield RULE.mistake(pin.place, text, _KNOW, fix if wrong == "and-cuda" else plain)
 
 
 def _wrong(scope: Scope, pin: Pin) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.tables import source
-from gpuwhy.lint.demands import Demand, demands, evidence, shared_file, ships, wheels_of_two_majors
+from gpuwhy.lint.demands import Demand, demands, evidence, newest, shared_file, ships, wheels_of_two_majors
 from gpuwhy.lint.scope import Scope, is_source_only
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import together
@@ -87,7 +87,7 @@ def _implied(scope: Scope) -> Iterator[Mistake]:
     """Two frameworks whose own requirements bring one library in two majors into the same folder."""
     if scope.environment.forked or scope.environment.locked:
         return
-    asking = [(pin, found) for pin in scope.pins if (found := demands(scope, pin)) and not library_wheel(pin.name)]
+    asking = [(pin, found) for pin in scope.pins if (found := _asked(scope, pin)) and not library_wheel(pin.name)]
     for (_, first), (_, second) in itertools.combinations(asking, 2):
         one, other = first[-1], second[-1]
         for left, right in itertools.product(one.ranges, other.ranges):
@@ -101,6 +101,12 @@ def _implied(scope: Scope) -> Iterator[Mistake]:
                 fix = f"use one environment for each, or releases for one CUDA major: {both}"
                 yield RULE.mistake(other.pin.place, text, evidence(other), fix, "warning")
                 break
+
+
+def _asked(scope: Scope, pin: Pin) -> list[Demand]:
+    """The demands of the releases that a pin allows; of the newest where nothing holds it back."""
+    found = demands(scope, pin)
+    return found if found or pin.specifier.strip("0123456789.>=") else newest(scope, pin)
 
 
 def _as(demand: Demand, name: str) -> Pin:

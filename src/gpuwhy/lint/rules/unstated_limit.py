@@ -135,6 +135,11 @@ def _forces(pin: Pin, need: Need) -> bool:
     return bool(tries) and not any(allows(f"{pin.specifier},{need.limit}".strip(","), version) for version in tries)
 
 
+def _tensorflow_says(scope: Scope, need: Need) -> bool:
+    """TensorFlow beside an old TensorBoard has the same need, or forbids the newer protobuf itself."""
+    return need.pin.name == "tensorboard" and any(name in scope.names for name in _TENSORFLOW)
+
+
 def _comes(scope: Scope, need: Need) -> bool:
     """Whether the neighbour is installed without being named, and nothing that is pinned may hold it back."""
     if (
@@ -154,5 +159,8 @@ def _comes(scope: Scope, need: Need) -> bool:
         return brought and not conda and not any(known_limits.may_limit_numpy(p.name, p.version) for p in held)
     if need.name == "protobuf":
         held = [p for p in scope.environment.pins if p.name in known_limits.CAPS_PROTOBUF]
-        return need.pin.name in _REQUIRES["protobuf"] and not any(is_pinned(p) or p.origin == "conda" for p in held)
-    return need.name == "torchvision"
+        brought = need.pin.name in (*_REQUIRES["protobuf"], "tensorboard")
+        return (
+            brought and not _tensorflow_says(scope, need) and not any(is_pinned(p) or p.origin == "conda" for p in held)
+        )
+    return need.name in ("torchvision", "pillow")

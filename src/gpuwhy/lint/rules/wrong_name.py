@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuwhy.knowledge.absent import ABSENT, KNOW, OTHERS
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.model.lint import Edit, Mistake, Rule
 from gpuwhy.model.version import at_least
 
@@ -36,3 +38,24 @@ def check(scope: Scope) -> Iterator[Mistake]:
             name, why, severity = _NAMES[pin.name]
             edit = Edit(pin.name, name) if pin.name == "pytorch" and not pin.specifier else None
             yield RULE.mistake(pin.place, f"{pin.name}: {why}", _KNOW, f"write {name}", severity, edit)  # type: ignore[arg-type]
+        elif pin.origin == "pip" and not pin.reference and not _from_elsewhere(scope, pin):
+            yield from _absent(scope, pin)
+
+
+def _from_elsewhere(scope: Scope, pin: Pin) -> bool:
+    """Whether another index or page of files may have it, or the image holds it already."""
+    other = any(holds_only(index.url) not in ("torch", "mirror") for index in pin.indexes)
+    return other or scope.environment.other_index or scope.environment.locked or scope.base.family == "ngc"
+
+
+def _absent(scope: Scope, pin: Pin) -> Iterator[Mistake]:
+    if pin.name in ABSENT:
+        text = f"{pin.name}: the package index has no such package, so the installation fails"
+        yield RULE.mistake(pin.place, text, KNOW, f"take {ABSENT[pin.name]}")
+    elif pin.name in OTHERS and _speaks_of_torch(scope):
+        text = f"{pin.name}: on the package index that is another project, not the one that runs on a GPU"
+        yield RULE.mistake(pin.place, text, KNOW, f"take {OTHERS[pin.name]}", "warning")
+
+
+def _speaks_of_torch(scope: Scope) -> bool:
+    return any(pin.name.startswith(("torch", "transformers", "tensorflow", "pytorch")) for pin in scope.pins)

@@ -1,0 +1,51 @@
+"""A build that PyTorch's index does not have: a release for a CUDA that it was never built for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import variants
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Index, Pin, holds_only
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.version import at_least
+
+RULE = Rule("no-such-build", "error", "a CUDA build of torch that was never made")
+_SURE = "1.13"  # older releases have builds that the matrix does not list
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """torch==2.6.0+cu121; torch==1.13.0 with the index cu113."""
+    for pin in scope.environment.pins:
+        version = pin.version.split("+")[0]
+        if pin.name != "torch" or pin.origin != "pip" or pin.reference or not at_least(version or "0", _SURE):
+            continue
+        built = [variant.backend for variant in variants.variants(version)]
+        if not built or scope.environment.machine == "aarch64" or scope.environment.other_index:
+            continue
+        yield from _labelled(pin, version, built) if pin.local else _indexed(pin, version, built)
+
+
+def _labelled(pin: Pin, version: str, built: list[str]) -> Iterator[Mistake]:
+    if pin.local.startswith("cu") and pin.local not in built:
+        text = f"torch {version} was not built for {pin.local}: pip finds no torch=={pin.version}"
+        yield RULE.mistake(pin.place, text, variants.listed_in(version), _fix(version, built))
+
+
+def _indexed(pin: Pin, version: str, built: list[str]) -> Iterator[Mistake]:
+    named = [i for i in pin.indexes if holds_only(i.url) == "torch" and not _is_trial(i)]
+    if len(named) != 1 or not named[0].backend.startswith("cu") or named[0].backend in built:
+        return
+    index = named[0]
+    alone = index.role == "only"
+    ends = "pip finds none" if alone else "the build of the default index is taken, for another CUDA"
+    text = f"PyTorch's index {index.backend} has no torch {version}: {ends}"
+    yield RULE.mistake(pin.place, text, variants.listed_in(version), _fix(version, built), None if alone else "warning")
+
+
+def _is_trial(index: Index) -> bool:
+    return "nightly" in index.url or "/test" in index.url or "/lts" in index.url
+
+
+def _fix(version: str, built: list[str]) -> str:
+    return f"torch {version} was built for {', '.join(reversed(built))}: take one of these"

@@ -1,0 +1,74 @@
+"""A package that is compiled while it is installed and needs torch for that, before torch is there."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.source_builds import KNOW, NEED_TORCH
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Command, Pin
+from gpuwhy.lint.versions import together
+from gpuwhy.model.lint import Mistake, Rule, Severity
+from gpuwhy.model.version import at_least
+
+RULE = Rule("torch-at-build", "error", "a package that needs torch while it is built, before torch is there")
+_KINDS = ("requirements", "dockerfile", "script", "cog", "conda", "workflow", "modal", "skypilot")
+_TOLD = re.compile(r"no[-_]build[-_]isolation|extra-build-dependencies|match-runtime")
+_BESIDE = ("README.md", "readme.md", "README.rst", "INSTALL.md", "install.sh", "setup.sh", "Makefile", "Dockerfile")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """Such a package in one step with torch, or built apart from an installed torch."""
+    stage = scope.environment
+    if scope.kind not in _KINDS or stage.locked or stage.forked or stage.other_index or scope.base.framework == "torch":
+        return
+    for pin in scope.pins:
+        if pin.name not in NEED_TORCH or pin.origin != "pip" or pin.reference or _has_wheels(pin) or pin.optional:
+            continue
+        torch = next((p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin)), None)
+        why = _why(scope, pin, torch) if torch and torch.origin == "pip" else ""
+        if why and not _told(scope):
+            text = f"{pin.name} has no wheel, and its setup.py imports torch: {why}"
+            severity: Severity | None = "warning" if scope.kind == "requirements" else None
+            yield RULE.mistake(pin.place, text, KNOW, _fix(pin), severity)
+            return
+
+
+def _has_wheels(pin: Pin) -> bool:
+    """Whether a page of files is named that may have it built."""
+    return any(index.role == "links" for index in pin.indexes)
+
+
+def _why(scope: Scope, pin: Pin, torch: Pin) -> str:
+    if pin.step == torch.step:
+        return f"it is built before the torch of line {torch.place.line} is installed"
+    if torch.step > pin.step:
+        return f"torch comes only on line {torch.place.line}"
+    command = scope.environment.commands[pin.step - 1] if 0 < pin.step <= len(scope.environment.commands) else None
+    isolated = command is not None and "--no-build-isolation" not in command.words and _is_isolating(scope, command)
+    return "a build of its own sees no torch without --no-build-isolation" if isolated else ""
+
+
+def _is_isolating(scope: Scope, command: Command) -> bool:
+    """uv always; pip for these packages where Python brings no setuptools, since 3.12."""
+    uv = command.words[:1] == ("uv",)
+    pythons = scope.environment.pythons
+    return uv or (bool(pythons) and all(at_least(python, "3.12") for python in pythons))
+
+
+def _told(scope: Scope) -> bool:
+    """Whether this file or one beside it tells the way that works."""
+    if "PIP_NO_BUILD_ISOLATION" in scope.environment.variables:
+        return True
+    folder = posixpath.dirname(scope.environment.path)
+    above = posixpath.dirname(folder)
+    paths = [scope.environment.path, *(posixpath.join(f, name) for f in {folder, above} for name in _BESIDE)]
+    return any(_TOLD.search(scope.read(path) or "") for path in paths if scope.kind != "dockerfile" or path == paths[0])
+
+
+def _fix(pin: Pin) -> str:
+    if pin.name.startswith("torch-"):
+        return f"add -f https://data.pyg.org/whl/torch-VERSION+cuXXX.html, where {pin.name} has wheels for each torch"
+    return f"install torch first, then: pip install {pin.name}{pin.specifier} --no-build-isolation"
