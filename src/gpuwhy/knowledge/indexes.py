@@ -19,6 +19,10 @@ OLD_ENDS = {
     "cu110": "1.7.1",
     "cu111": "1.10.2",
     "cu115": "1.11.0",
+    "rocm5.1.1": "1.12",
+    "rocm5.2": "1.13",
+    "rocm5.4.2": "2.0",
+    "rocm5.6": "2.1",
 }
 """The last torch of indexes that are older than the matrix."""
 

@@ -23,6 +23,9 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (r".+\.ipynb", "notebook"),
 )
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in _NAMES)
+_HELM = re.compile(
+    r"(.*/)?(Chart|values([._-].*)?|.*[._-]values)\.ya?ml|(.*/)?templates/.*\.(tpl|ya?ml)", re.IGNORECASE
+)
 _LOOK = 20_000
 
 
@@ -41,7 +44,7 @@ def by_name(path: str) -> str:
 
 def recognise(path: str, text: str) -> str:
     """The kind of a file; '' where neither its name nor its beginning says."""
-    found = by_name(path) or _by_content(path, text[:_LOOK])
+    found = by_name(path) or _by_content(path, text[:_LOOK]) or ("helm" if _HELM.fullmatch(path) else "")
     return "conda-list" if found == "requirements" and _is_conda_list(text[:_LOOK]) else found
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.lint import compose
+from gpuwhy.lint import compose, helm
 from gpuwhy.lint.kinds import is_template
-from gpuwhy.lint.sheet import Image, Sheet, Variable, Workload
+from gpuwhy.lint.sheet import Image, Read, Sheet, Variable, Workload
 from gpuwhy.lint.yamls import BadYamlError, Map, Node, Seq, Text, documents
 from gpuwhy.model.lint import Place, Problem
 
@@ -33,6 +33,54 @@ def read(path: str, text: str) -> Sheet:
             for pod, holder in _pods(document):
                 _pod(sheet, pod, holder, document.text("kind"))
     return sheet
+
+
+def read_chart(path: str, text: str, read_other: Read) -> Sheet:
+    """A template of a chart, filled with the chart's own defaults; a note where they are not there or not enough."""
+    chart = helm.chart_of(path, read_other)
+    if chart is None:
+        return read(path, text)
+    template = helm.Template(text, chart)
+    lines = template.render()
+    sheet = Sheet(path, "kubernetes")
+    try:
+        found = documents("\n".join(line.text for line in lines))
+    except BadYamlError:
+        sheet.notes.append(Problem(Place(path, is_template(text)), "a template, not checked: render it first (helm …)"))
+        return sheet
+    for document in found:
+        if isinstance(document, Map):
+            _renumber(document, [line.line for line in lines])
+            for pod, holder in _pods(document):
+                _pod(sheet, pod, holder, document.text("kind"))
+    for work in sheet.workloads:
+        _doubted(work, template.doubt or bool(re.search(r"\.Values[\w.]*resources", text, re.IGNORECASE)))
+    if template.doubt:
+        sheet.notes.append(Problem(Place(path, 1), "a template, checked with its chart's defaults as far as they go"))
+    return sheet
+
+
+def _doubted(work: Workload, doubt: bool) -> None:
+    """What values may add is not missed; an image that they name in part is not judged."""
+    work.partial = work.partial or doubt
+    if work.image and helm.UNKNOWN in work.image.text:
+        work.image, work.partial = None, True
+
+
+def _renumber(top: Node, lines: list[int]) -> None:
+    """The lines of a rendered text, turned into those of its template."""
+    seen: set[int] = set()
+    waiting: list[Node] = [top]
+    while waiting and len(seen) < _WALK:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        node.line = lines[node.line - 1] if 0 < node.line <= len(lines) else 0
+        if isinstance(node, Map):
+            waiting += [*node.values(), *(key for key in node if isinstance(key, Text))]
+        elif isinstance(node, Seq):
+            waiting += node
 
 
 def _pods(document: Map) -> Iterator[tuple[Map, Map]]:

@@ -27,7 +27,7 @@ def lint(
     texts: Mapping[str, str], read: Read, described: Machine | None = None, unread: Mapping[str, str] | None = None
 ) -> Lint:
     """Every text that was asked for, in order; `read` gives files they name, `unread` says why others have none."""
-    sheets = {path: _sheet(path, text) for path, text in texts.items()}
+    sheets = {path: _sheet(path, text, read) for path, text in texts.items()}
     found: dict[str, list[Mistake]] = {path: [] for path in texts}
     for sheet in (*sheets.values(), *_built(sheets, read)):
         _join(sheet, read)
@@ -62,10 +62,16 @@ def _missing(path: str, why: str) -> Checked:
     return Checked(path, "", problems=(Problem(Place(path, 0), f"cannot be read: {why}"),))
 
 
-def _sheet(path: str, text: str) -> Sheet:
+def _sheet(path: str, text: str, read: Read) -> Sheet:
     kind = kinds.recognise(path, text)
     if len(text) > _CHARACTERS:
         return Sheet(path, kind, problems=[Problem(Place(path, 0), f"{len(text)} characters, more than {_CHARACTERS}")])
+    if kind == "kubernetes" and kinds.is_template(text):
+        from gpuwhy.lint import kubernetes
+
+        return kubernetes.read_chart(path, text, read)
+    if kind == "helm":
+        return Sheet(path, kind, notes=[Problem(Place(path, 1), "part of a chart: its templates are checked with it")])
     reader = _reader(kind)
     if reader is None:
         text = "no kind of file that lint knows, by name or content (docs/commands/lint.md lists them)"

@@ -146,12 +146,15 @@ class _Reader:
                     and entry.get("group", extra) == extra
                 ):
                     build = indexes.get(str(entry.get("index", "")), "") or backend_of(str(entry.get("url", "")))
+                    build = build or ("elsewhere" if entry.keys() & {"git", "path", "url", "workspace"} else "")
                     out.setdefault(normal(name), []).append((build, str(entry.get("marker", ""))))
         return out
 
     def _sourced(self, pin: Pin, sources: dict[str, list[tuple[str, str]]]) -> Pin:
         """A pin with the build of its source; with a marker the build is that of some systems only, so unsaid."""
         found = sources.get(pin.name, [])
+        if any(build == "elsewhere" for build, _ in found):
+            return msgspec.structs.replace(pin, reference=True)
         if len(found) == 1 and found[0][0] and not found[0][1]:
             return msgspec.structs.replace(pin, backend=found[0][0])
         return msgspec.structs.replace(pin, backend="mixed") if found else pin

@@ -34,7 +34,7 @@ def _labelled(pin: Pin, version: str, built: list[str]) -> Iterator[Mistake]:
 
 def _indexed(pin: Pin, version: str, built: list[str]) -> Iterator[Mistake]:
     named = [i for i in pin.indexes if holds_only(i.url) == "torch" and not _is_trial(i)]
-    if len(named) != 1 or not named[0].backend.startswith("cu") or named[0].backend in built:
+    if len({index.url for index in named}) != 1 or not named[0].backend.startswith("cu") or named[0].backend in built:
         return
     index = named[0]
     alone = index.role == "only"

@@ -35,6 +35,11 @@ class Need(NamedTuple):
     pythons: tuple[str, ...]
 
     @property
+    def title(self) -> str:
+        """The package that needs it, with its release where that is known."""
+        return f"{self.pin.name} {self.version}".strip()
+
+    @property
     def requirement(self) -> str:
         """As it is written."""
         return self.name + self.limit
@@ -53,7 +58,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
             yield from _written(need, others)
         elif need.requirement not in told and _comes(scope, need):
             told.add(need.requirement)
-            text = f"{need.pin.name} {need.version} needs {need.requirement}, and nothing here says so: {need.because}"
+            text = f"{need.title} needs {need.requirement}, and nothing here says so: {need.because}"
             yield RULE.mistake(
                 need.pin.place, text, need.source, f'add "{need.requirement}"', "warning", _added(scope, need)
             )
@@ -109,7 +114,7 @@ def _written(need: Need, others: list[Pin]) -> Iterator[Mistake]:
     asked = f"{need.name}{other.specifier}" if other.specifier else f"{need.name} without a limit"
     forced = _forces(other, need)
     does = "is asked for" if forced else "lets newer ones in"
-    text = f"{need.pin.name} {need.version} needs {need.requirement}; {asked} {does}: {need.because}"
+    text = f"{need.title} needs {need.requirement}; {asked} {does}: {need.because}"
     edit = Edit(f"{other.name}{other.specifier}", _joined(other, need)) if not other.version and not forced else None
     yield RULE.mistake(other.place, text, need.source, f'write "{_joined(other, need) if edit else need.requirement}"',
                        "error" if forced else "warning", edit)  # fmt: skip
