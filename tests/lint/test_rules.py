@@ -201,6 +201,7 @@ SILENT = [
     ("requirements.txt", "-f https://download.pytorch.org/whl/torch_stable.html\ntorch==2.5.1+cu121\nnvidia-cudnn-cu12==8.9.2.26\n"),  # another build: its demands are not known
     ("requirements.txt", "onnxruntime; python_version < '3.10'\nonnxruntime-gpu; python_version >= '3.10'\n"),
     ("requirements.txt", "tensorflow==2.21.0\n"),  # nobody says GPU
+    ("install.sh", "git clone https://example.org/detectron2\npip install torch\npip install -e detectron2\n"),  # a folder
     ("requirements.txt", "-f https://data.pyg.org/whl/torch-2.5.0+cu124.html\ntorch==2.5.1\ntorch-scatter\npyg-lib\n"),
     ("requirements.txt", "torch==2.6.0\n# pip install --no-build-isolation\nflash-attn\n"),
     ("install.sh", "if [ $C = 12 ]; then pip install nvidia-nccl-cu12; fi\nif [ $C = 13 ]; then pip install nvidia-cufft-cu13; fi\n"),

@@ -13,6 +13,8 @@ from gpuwhy.model.lint import Place
 
 _VALUED = frozenset(
     [
+        "-e",
+        "--editable",
         "-r",
         "--requirement",
         "-c",
