@@ -19,19 +19,23 @@ def cases(folder: Path) -> dict[str, list]:
     return json.loads((folder / "expected.json").read_text())
 
 
-def rows(path: Path) -> list:
+def rows(path: Path, expected: list) -> list:
+    """Bytes only where the library tells them: not those of texts."""
     model = read(str(path))
-    return sorted([one.name, one.dtype, list(one.shape), one.bytes] for one in model.tensors + model.beside)
+    silent = {name for name, *_, size in expected if size is None}
+    found = model.tensors + model.beside
+    return sorted([one.name, one.dtype, list(one.shape), None if one.name in silent else one.bytes] for one in found)
 
 
 @pytest.mark.parametrize("path", cases(HERE))
 def test_tensors_are_those_of_the_reference_library(path):
-    assert rows(HERE / path) == sorted(cases(HERE)[path])
+    expected = cases(HERE)[path]
+    assert rows(HERE / path, expected) == sorted(expected)
 
 
 @pytest.mark.real
 def test_larger_ones_too():
     assert LARGE, "GPUWHY_FIT=FOLDER names what make.py made"
     folder = Path(LARGE)
-    wrong = [path for path, expected in cases(folder).items() if rows(folder / path) != sorted(expected)]
+    wrong = [path for path, expected in cases(folder).items() if rows(folder / path, expected) != sorted(expected)]
     assert wrong == []

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from gpuwhy.fit.model import Architecture, Model, Tensor, Unreadable
+from gpuwhy.binary.zipdir import Member
+from gpuwhy.fit.model import Architecture, Format, Model, Tensor, Unreadable
 from gpuwhy.fit.names import architecture_from
-from gpuwhy.fit.readers import configured, gguf, gguf_architecture, onnx, safetensors, torch
+from gpuwhy.fit.readers import (
+    configured,
+    gguf,
+    gguf_architecture,
+    hdf5,
+    keras,
+    onnx,
+    safetensors,
+    sstable,
+    tensorflow,
+    torch,
+)
 from gpuwhy.fit.source import Source, Store, inside
 
 
@@ -89,11 +102,88 @@ def _gguf(store: Store, name: str, source: Source) -> Model:
 
 def _zip(store: Store, name: str, source: Source) -> Model:
     inside = torch.members(source)
-    return _torch_model(name, torch.read_zip(source, inside))
+    if keras.WEIGHTS in inside:
+        return _keras(name, source, inside)
+    return _beside_config(_torch_model(name, torch.read_zip(source, inside)), store)
+
+
+def _keras(name: str, source: Source, inside: dict[str, Member]) -> Model:
+    contents = hdf5.read(torch.member(source, inside[keras.WEIGHTS]))
+    config = b""
+    if keras.CONFIG in inside:
+        one = torch.member(source, inside[keras.CONFIG])
+        config = one.at(0, one.size, keras.CONFIG)
+    return _of_layers(name, "keras", contents, config)
+
+
+def _hdf5(store: Store, name: str, source: Source) -> Model:
+    contents = hdf5.read(source)
+    return _of_layers(name, "hdf5", contents, contents.config)
+
+
+def _of_layers(name: str, form: Format, contents: hdf5.Contents, config: bytes) -> Model:
+    own = tuple(one for one in contents.tensors if not keras.is_optimizers(one.name))
+    beside = tuple(one for one in contents.tensors if keras.is_optimizers(one.name))
+    told = keras.architecture_of(config) or architecture_from(own)
+    return Model(name, form, own, told, unknown=tuple(contents.unknown), beside=beside)
+
+
+def _checkpoint(store: Store, name: str, source: Source) -> Model:
+    bundle = tensorflow.read_index(source)
+    own = tuple(one for one in bundle.tensors if not tensorflow.is_optimizers(one.name))
+    beside = tuple(one for one in bundle.tensors if tensorflow.is_optimizers(one.name))
+    unknown = tuple(_shards(store, name.removesuffix(".index"), bundle))
+    told = architecture_from(own)
+    return Model(name, "tf-checkpoint", own, told, unknown=unknown, files=1 + bundle.files, beside=beside)
+
+
+def _shards(store: Store, prefix: str, bundle: tensorflow.Bundle) -> Iterator[str]:
+    for number, room in sorted(bundle.shards.items())[:1000]:
+        file = f"{prefix}.data-{number:05}-of-{bundle.files:05}"
+        size = store.size(file)
+        if size is None:
+            yield f"{file}, where the values lie, is not here: they are counted as the index tells them"
+        elif size < room:
+            yield f"{file} has {size:,} bytes and {room:,} are needed: it is cut short or still downloading"
+
+
+def saved_model(store: Store) -> Model:
+    """A SavedModel of TensorFlow: its variables and the constants of its graph."""
+    graph = tensorflow.read_graph(store.open("saved_model.pb"), True)
+    large = _large(graph)
+    if store.size("variables/variables.index") is None:
+        return Model("saved_model.pb", "savedmodel", large, None)
+    index = _checkpoint(store, "variables/variables.index", store.open("variables/variables.index"))
+    kept = replace(index, format="savedmodel", tensors=(*index.tensors, *large), files=index.files + 1)
+    return replace(kept, architecture=_of_operations(graph))
+
+
+def _of_operations(graph: tensorflow.Graph) -> Architecture | None:
+    convolutions = any(name.startswith(("Conv", "DepthwiseConv")) for name in graph.operations)
+    return Architecture("cnn", "SavedModel") if convolutions else None
+
+
+_SMALL = 4096
+
+
+def _large(graph: tensorflow.Graph) -> tuple[Tensor, ...]:
+    """Constants that are weights: shapes and scalars of the graph are smaller."""
+    return tuple({one.name: one for one in graph.constants if one.bytes >= _SMALL}.values())
+
+
+def _frozen(store: Store, name: str, source: Source) -> Model:
+    if name.rpartition("/")[2] == "saved_model.pb":
+        return saved_model(store)
+    graph = tensorflow.read_graph(source, False)
+    return Model(name, "savedmodel", _large(graph), _of_operations(graph))
 
 
 def _legacy(store: Store, name: str, source: Source) -> Model:
-    return _torch_model(name, torch.read_legacy(source))
+    return _beside_config(_torch_model(name, torch.read_legacy(source)), store)
+
+
+def _beside_config(model: Model, store: Store) -> Model:
+    return configured.beside(model, store) if model.path.endswith(".bin") else model
 
 
 def _torch_model(name: str, contents: torch.Contents) -> Model:
@@ -123,11 +213,6 @@ def _onnx(store: Store, name: str, source: Source) -> Model:
     )
 
 
-def saved_model(store: Store) -> Model:
-    """A SavedModel of TensorFlow."""
-    raise Unreadable("not read yet")
-
-
 def _beside(name: str, file: str) -> str:
     folder = name.rpartition("/")[0]
     return inside(f"{folder}/{file}" if folder else file)
@@ -142,6 +227,9 @@ _READERS: tuple[tuple[Callable[[Source], bool], Callable[[Store, str, Source], M
     (lambda source: source.some(0, 4) == gguf.MAGIC, _gguf),
     (torch.is_zip, _zip),
     (lambda source: source.some(0, len(torch.MAGIC)) == torch.MAGIC, _legacy),
+    (lambda source: hdf5.start_of(source) is not None, _hdf5),
+    (sstable.is_one, _checkpoint),
     (safetensors.is_one, _safetensors),
+    (lambda source: source.name.endswith(".pb"), _frozen),
     (_is_onnx, _onnx),
 )
