@@ -45,6 +45,7 @@ __all__ = [
     "Report",
     "Run",
     "UnreadableError",
+    "active_environment",
     "check",
     "devices_of",
     "explain",
@@ -275,6 +276,12 @@ def facts_of(host: Host, options: Any = None) -> Facts:
 def facts_for_plan(host: Host, python: str = "") -> Facts:
     """What a plan needs to know of this machine, and nothing else."""
     return _seen_for("plan", host, Options(python=host.hide(python), folder="."))
+
+
+def active_environment(host: Host) -> str:
+    """The folder of the Python environment that a check would look at; "" where there is none."""
+    found = facts_for_plan(host).target.interpreter
+    return found.value.prefix if isinstance(found, Known) else ""
 
 
 def devices_of(host: Host) -> Devices:

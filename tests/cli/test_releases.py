@@ -21,11 +21,28 @@ def test_names():
     assert "tensorflow-gpu" in shown().splitlines()
 
 
-def test_a_table_newest_first():
+def test_a_table_newest_last():
     lines = shown("torch", "--platform", "linux-x86_64").splitlines()
     assert lines[0].split()[:4] == ["version", "platform", "CUDA", "cuDNN"]
-    versions = [line.split()[0] for line in lines[1:-1]]
-    assert versions.index("2.5.1") < versions.index("2.5.0") < versions.index("1.0.0")
+    versions = [line.split()[0] for line in lines[1:-2]]
+    assert versions.index("1.0.0") < versions.index("2.5.0") < versions.index("2.5.1")
+    assert lines[-2] == lines[0], "a long table has its head below too"
+
+
+def test_what_people_write_is_understood():
+    for argv, said in [
+        (("tensorflow-gpu", "1.15"), "tensorflow-gpu 1.15 is read as 1.15.5, the newest 1.15.x; there is also 1.15.0"),
+        (("tensorflow", "1.15"), "the build with CUDA is tensorflow-gpu 1.15.5"),
+        (("torch==2.5",), "torch 2.5 is read as 2.5.0"),
+        (("pytorch", "2.6"), "torch 2.6.0 · linux-x86_64"),
+        (("cudnn", "8.9"), "nvidia-cudnn-cu12  8.9.7.29"),
+        (("torch>=2.0,<2.2",), "torch: 4 rows"),
+        (("tensorflow", "--works-with", "cuda=10.1", "cudnn=7.6.5"), "2.3.4 "),
+    ]:
+        text = " ".join(shown(*argv, "--platform", "linux-x86_64").split())
+        assert " ".join(said.split()) in text, (argv, text[-400:])
+    fits = shown("tensorflow", "--works-with", "cuda=10.1", "cudnn=7.6.5", "--platform", "linux-x86_64")
+    assert not {"1.15.0", "2.4.0"} & {line.split()[0] for line in fits.splitlines()}
 
 
 def test_a_table_for_a_machine():

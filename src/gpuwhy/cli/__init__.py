@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import sys
@@ -13,23 +12,6 @@ from gpuwhy.border.child import end_all
 from gpuwhy.border.plain import one_line
 
 HEALTHY, FOUND, USAGE, FAILED, PERHAPS = 0, 1, 2, 3, 4
-COMMANDS = (
-    "check",
-    "explain",
-    "run",
-    "record",
-    "cause",
-    "inspect",
-    "releases",
-    "code",
-    "plan",
-    "fix",
-    "lint",
-    "prove",
-    "fleet",
-    "report",
-    "mcp",
-)
 
 
 def say(text: str) -> None:
@@ -113,68 +95,19 @@ def _failed(error: Exception) -> int:
     return FAILED
 
 
-def _no_command(name: str) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(name, COMMANDS, 1)
-    return f"there is no command {name!r}" + (f"; did you mean {near[0]!r}?" if near else "; see gpuwhy --help")
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong as everything else of ours does."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise UsageError with the usage in one line."""
-        raise UsageError(f"{message}; see {self.prog} --help")
-
-
 def _run(argv: list[str]) -> int:
-    if argv and argv[0] not in COMMANDS and not argv[0].startswith("-"):
-        raise UsageError(_no_command(argv[0]))
-    if not argv or argv[0] not in (*COMMANDS, "-h", "--help", "-V", "--version"):
-        argv = ["check", *argv]
-    parser = _Parser(prog="gpuwhy", description="Why does my GPU stack fail, and what do I do about it?")
-    parser.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    from gpuwhy.cli import (
-        cause,
-        check,
-        explain,
-        fix,
-        fleet,
-        inspect,
-        lint,
-        mcp,
-        plan,
-        prove,
-        record,
-        releases,
-        report,
-        run,
-    )
-    from gpuwhy.cli import code as codes
+    """Only the module of the command that was asked for is imported."""
+    from gpuwhy.cli import parser
 
-    for module in (
-        check,
-        explain,
-        run,
-        record,
-        cause,
-        inspect,
-        releases,
-        codes,
-        plan,
-        fix,
-        lint,
-        prove,
-        fleet,
-        report,
-        mcp,
-    ):
-        module.add(commands)
-    argv, rest = run.split(argv)
+    if argv and argv[0] not in parser.COMMANDS and not argv[0].startswith("-"):
+        raise UsageError(parser.no_command(argv))
+    if not argv or argv[0] not in (*parser.COMMANDS, "-h", "--help", "-V", "--version"):
+        argv = ["check", *argv]
+    from gpuwhy.cli.rest import split
+
+    argv, rest = split(argv)
     try:
-        options = parser.parse_args(argv)
+        options = parser.parsed(argv)
     except SystemExit as stop:
         return USAGE if stop.code else HEALTHY
     options.rest = rest

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from gpuwhy.border import reading
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms
 from gpuwhy.cli.target import add_target
 from gpuwhy.cli.terminal import paper, write
 
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 LINE = 64 << 20
 """The longest line of --batch."""
 PAUSE = 0.5
-_WORDS = re.compile(r": |\n|\S +\S+ +\S")
-_ERROR_WORD = re.compile(
-    r"error|exception|fail|cannot|can't|could not|not found|fault|abort|killed|out of memory", re.IGNORECASE
-)
+_WORDS = re.compile(r": |\n|\S\s+\S")
 _FILE_NAME = re.compile(r"\.(log|txt|out|err|gz|jsonl?|md)$", re.IGNORECASE)
 
 
@@ -34,7 +31,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("explain", help="why did this log, traceback or error happen?")
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="the log, or an error's text; standard input when it is - or missing"
+        "words",
+        nargs="*",
+        metavar="FILE",
+        help="the log, or an error's own words; standard input when it is - or missing",
     )
     add_target(parser)
     parser.add_argument(
@@ -62,6 +62,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def go(options: argparse.Namespace) -> int:
     """Read, judge, print."""
     forms.ready(options)
+    options.file = _one(options.words)
     if forms.asked(options) and (options.batch or options.follow):
         raise UsageError("--html and --markdown show one report: they do not go with --batch and --follow")
     if options.ranks and (options.batch or options.follow or options.file):
@@ -122,18 +123,33 @@ def _facts(options: argparse.Namespace) -> Facts | None:
 
 
 def _code(report: Report) -> int:
-    return HEALTHY if report.status == "healthy" and not report.causes else FOUND
+    """1: a cause was found, or an error that nothing explains. 4: causes that are only possible. 0: no failure."""
+    if report.status == "healthy" and not report.causes:
+        return HEALTHY
+    return FOUND if any(c.found for c in report.causes) or not report.causes else PERHAPS
 
 
 def _name(options: argparse.Namespace) -> str:
     return "standard input" if options.file in (None, "-") else str(options.file)
 
 
+def _one(words: list[str]) -> str | None:
+    """The file, or the words of an error put together where nobody quoted them."""
+    files = [word for word in words if os.path.exists(word)]
+    if len(words) > 1 and len(files) == len(words):
+        raise UsageError("explain reads one log; for the logs of several processes: gpuwhy explain --ranks FILE FILE …")
+    return " ".join(words) if words else None
+
+
 def _pasted(path: str | None) -> bool:
-    """Whether the text itself was given where a file's name is expected: an error in words, and no such file."""
-    if path is None or os.path.exists(path) or _FILE_NAME.search(path):
+    """Whether the text itself was given where a file's name is expected: words or a known name, and no such file."""
+    if path in (None, "-") or os.path.exists(path) or _FILE_NAME.search(path):
         return False
-    return bool(_WORDS.search(path) and _ERROR_WORD.search(path))
+    if _WORDS.search(path):
+        return not (os.sep in path.split()[0] and os.path.isdir(os.path.dirname(path)))
+    from gpuwhy import logs
+
+    return os.sep not in path and bool(logs.read((path.encode("utf-8", "replace"),)).symptoms)
 
 
 def _again(options: argparse.Namespace) -> str:
@@ -177,7 +193,7 @@ def _opened(path: str | None) -> BinaryIO:
     try:
         return reading.source(path)
     except OSError as error:
-        hint = "; an error's text can be piped: echo 'TEXT' | gpuwhy explain" if not os.path.exists(path) else ""
+        hint = '; what does it say? gpuwhy explain "the error\'s own words"' if not os.path.exists(path) else ""
         raise UsageError(f"cannot read {path}: {error.strerror}{hint}") from error
 
 
@@ -242,7 +258,7 @@ def _answers(options: argparse.Namespace, file: BinaryIO, facts: Facts | None, e
         pieces = list(map(reader.feed, _pieces(file, _name(options))))
         if pieces:
             report = _report(options, reader.reading(), facts, time.monotonic())
-            if _code(report) == FOUND:
+            if _code(report) != HEALTHY:
                 yield report
         if ends or _begun_anew(options.file, file):
             return

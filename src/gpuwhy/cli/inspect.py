@@ -14,7 +14,10 @@ from gpuwhy.cli.terminal import paper, write
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("inspect", help="what does this binary, wheel or environment need, and get?")
-    parser.add_argument("path", metavar="PATH", help="a shared library, a program, a wheel, a folder, an environment")
+    parser.add_argument(
+        "path", nargs="?", default="", metavar="PATH",
+        help="a shared library, a program, a wheel, a folder, an environment (default: the active one)",
+    )  # fmt: skip
     parser.add_argument(
         "--env", action="append", default=[], metavar="NAME=VALUE", help="as if this variable were set; repeatable"
     )
@@ -38,6 +41,7 @@ def go(options: argparse.Namespace) -> int:
 
     if options.root and options.probe:
         raise UsageError("--probe asks this machine's loader; it does not go with --root")
+    options.path = options.path or _active(options)
     path = below(options.path) if options.root else os.path.abspath(os.path.expanduser(options.path))
     try:
         host = app.inspect_host(dict(os.environ), given(options.env), options.root or "", options.json)
@@ -59,6 +63,19 @@ def go(options: argparse.Namespace) -> int:
 
         write(as_text(found, paper(), options.verbose))
     return HEALTHY if found.sound else FOUND
+
+
+def _active(options: argparse.Namespace) -> str:
+    """The environment that `gpuwhy check` would look at."""
+    if options.root:
+        raise UsageError("inspect what? With --root a PATH in it is needed")
+    from gpuwhy import app
+
+    host = app.inspect_host(dict(os.environ), given(options.env), plain=True)
+    prefix = app.active_environment(host)
+    if not prefix:
+        raise UsageError("inspect what? No Python environment is active here; name a PATH")
+    return prefix
 
 
 def below(path: str) -> str:

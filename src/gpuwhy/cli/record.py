@@ -14,7 +14,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("record", help="keep what this machine answers, for `gpuwhy check --from FILE`")
     add_target(parser)
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
+    parser.add_argument("file", nargs="?", default="", metavar="FILE", help="where to write; .gz is compressed")
+    parser.add_argument("-o", "--output", default="", metavar="FILE", help="the same")
     parser.add_argument(
         "--root", metavar="PATH", help="record another machine's files: a folder, an OCI layout or an archive"
     )
@@ -23,17 +24,30 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def go(options: argparse.Namespace) -> int:
     """Observe and write."""
+    place = _place(options)
     data = diagnose(options).recording()
-    if options.output == "-":
+    if place == "-":
         sys.stdout.buffer.write(data)
         return HEALTHY
-    if options.output.endswith(".gz"):
+    if place.endswith(".gz"):
         import gzip
 
         data = gzip.compress(data, mtime=0)
     try:
-        keep(options.output, data)
+        keep(place, data)
     except OSError as error:
-        raise UsageError(f"cannot write {options.output}: {error.strerror}") from error
-    say(f"wrote {options.output} ({len(data):,} bytes); read it before you send it")
+        raise UsageError(f"cannot write {place}: {error.strerror}") from error
+    say(f"wrote {place} ({len(data):,} bytes); read it before you send it")
     return HEALTHY
+
+
+def _place(options: argparse.Namespace) -> str:
+    """The file; standard output unless that is a terminal, where thousands of lines of JSON help nobody."""
+    if options.file and options.output and options.file != options.output:
+        raise UsageError(f"record where? Both {options.file} and {options.output} are named")
+    place: str = options.file or options.output
+    if place:
+        return place
+    if sys.stdout.isatty():
+        raise UsageError("record where? gpuwhy record machine.json.gz (- prints it on the terminal)")
+    return "-"

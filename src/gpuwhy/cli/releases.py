@@ -12,7 +12,9 @@ from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
     from gpuwhy.knowledge.fitting import Machine
-    from gpuwhy.knowledge.releases import Releases
+    from gpuwhy.knowledge.naming import Asked
+    from gpuwhy.knowledge.releases import Release, Releases
+    from gpuwhy.model.release import Verdict
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,25 +25,32 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         nargs="?",
         default="",
         metavar="NAME",
-        help="for example tensorflow, nvidia-cudnn-cu12; without one, every project",
+        help="for example tensorflow, torch==2.6, cudnn; without one, every project",
     )
-    parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="one release, with its evidence")
-    parser.add_argument("--platform", default="", metavar="P", help="linux-x86_64, linux-aarch64, windows-x86_64 …")
+    parser.add_argument(
+        "version",
+        nargs="?",
+        default="",
+        metavar="VERSION",
+        help="one release, with its evidence; 1.15 is the newest 1.15.x",
+    )
+    parser.add_argument(
+        "--platform", default="", metavar="P", help="linux-x86_64, windows-x86_64 …, all (default: this one)"
+    )
     parser.add_argument(
         "--works-with",
         nargs="+",
         default=[],
         metavar="KEY=VALUE",
-        help="only what fits: driver=535 gpu=sm_89 python=3.10; without NAME, the newest of each project",
+        help="only what fits: driver=535 gpu=sm_89 python=3.10 cuda=10.1 cudnn=7.6.5; without NAME, the newest of each",
     )
     parser.add_argument("--json", action="store_true", help="the rows as JSON (gpuwhy.releases/1)")
-    parser.set_defaults(go=go)
+    parser.set_defaults(go=go, every=False)
 
 
 def go(options: argparse.Namespace) -> int:
     """Look up, filter, print."""
-    from gpuwhy.knowledge import fitting, releases
-    from gpuwhy.render.releases import as_json, page, table
+    from gpuwhy.knowledge import fitting, naming
 
     try:
         machine = fitting.machine(options.works_with)
@@ -49,25 +58,110 @@ def go(options: argparse.Namespace) -> int:
         raise UsageError(f"--works-with {error}") from error
     if options.works_with and not options.platform and sys.platform == "win32":
         options.platform = "windows-x86_64"
+    if options.platform == "all":
+        options.platform = ""
+        options.every = True
     if not options.name:
         return _projects(options, machine)
-    known = releases.family(options.name)
+    wanted = naming.asked(options.name, options.version)
+    if wanted is None:
+        raise UsageError(f"{options.name!r} is no package's name; for example torch, or torch==2.6")
+    names = naming.meant(wanted.name)
+    if len(names) > 1:
+        return _several(options, wanted, names, machine)
+    return _family(options, wanted, names[0] if names else wanted.name, machine)
+
+
+def _family(options: argparse.Namespace, wanted: Asked, name: str, machine: Machine) -> int:
+    """The table of one project, or the pages of the releases that were named."""
+    from gpuwhy.knowledge import fitting, releases
+    from gpuwhy.render.releases import as_json, page, table
+
+    known = releases.family(name)
     if known is None:
-        raise UsageError(f"nothing is known of {options.name!r}{_near(options.name, list(releases.projects()))}")
-    rows = [r for r in known.rows if options.platform in ("", r.platform) and options.version in ("", r.version)]
-    if not rows:
-        raise UsageError(_nothing(known, options))
+        raise UsageError(f"nothing is known of {wanted.name!r}{_near(wanted.name, list(releases.projects()))}")
+    rows, line = _rows(known, wanted, options)
     judged = [(row, fitting.fits(row, machine)) for row in rows]
     kept = [(row, verdict) for row, verdict in judged if verdict.fits != "no"]
+    shown, others = (kept, []) if options.platform or options.every or options.json else _here_first(kept)
     if options.json:
         write(as_json(known.describe(row) for row, _ in kept))
-    elif options.version:
-        write(page((known.describe(row) for row, _ in kept), paper()))
+    elif wanted.spec and len({row.version for row in rows}) == 1:
+        write(page((known.describe(row) for row, _ in shown), paper()))
     else:
-        write(table(known.name, kept, known.header.newest, paper()))
+        write(table(known.name, shown, known.header.newest, paper()))
     if not kept and not options.json:
         row, verdict = judged[-1]
         write(f"none fits; {row.version} on {row.platform}: {verdict.why}\n")
+    for text in filter(None, (_elsewhere(others), _with_cuda(shown), line and f"{known.name} {line}")):
+        if not options.json:
+            write("\n".join(paper().wrap(text, "", "  ")) + "\n")
+    return HEALTHY
+
+
+def _rows(known: Releases, wanted: Asked, options: argparse.Namespace) -> tuple[list[Release], str]:
+    """The rows of the releases that are meant, on the platform that is asked for; and what had to be chosen."""
+    from gpuwhy.knowledge import naming
+
+    versions = list(dict.fromkeys(row.version for row in known.rows))
+    chosen, line = naming.chosen(wanted.spec, versions)
+    rows = [r for r in known.rows if options.platform in ("", r.platform) and r.version in set(chosen)]
+    if not rows:
+        raise UsageError(_nothing(known, wanted.spec, bool(chosen), options))
+    return rows, line
+
+
+def _here_first(kept: list[tuple[Release, Verdict]]) -> tuple[list[tuple[Release, Verdict]], list[Release]]:
+    """Only the rows of this platform, where there are any; the others are named."""
+    mine = [one for one in kept if one[0].platform in (_here(), "any")]
+    return (mine, [row for row, _ in kept if row.platform not in (_here(), "any")]) if mine else (kept, [])
+
+
+def _with_cuda(shown: list[tuple[Release, Verdict]]) -> str:
+    """Where the same release has its CUDA build under another name."""
+    from gpuwhy.knowledge import releases
+
+    row = shown[-1][0] if shown else None
+    other = releases.find(f"{row.name}-gpu", row.version, row.platform) if row and row.cuda is None else None
+    return (
+        f"the build with CUDA is {other.name} {other.version}: gpuwhy releases {other.name} {other.version}"
+        if other
+        else ""
+    )
+
+
+def _here() -> str:
+    """This platform as the rows name it."""
+    import platform
+
+    system = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
+    machine = {"amd64": "x86_64", "arm64": "arm64" if system == "macos" else "aarch64"}
+    return f"{system}-{machine.get(platform.machine().lower(), platform.machine().lower())}"
+
+
+def _elsewhere(others: list[Release]) -> str:
+    platforms = sorted({row.platform for row in others})
+    return f"also for {', '.join(platforms)}: --platform all, or the name of one" if platforms else ""
+
+
+def _several(options: argparse.Namespace, wanted: Asked, names: list[str], machine: Machine) -> int:
+    """A library that is published once for each CUDA: the newest fitting release of each of its projects."""
+    from gpuwhy.knowledge import fitting, naming, releases
+    from gpuwhy.render.releases import as_json, projects
+
+    found = []
+    platform = options.platform or ("" if options.every or options.json else _here())
+    for known in filter(None, map(releases.family, names)):
+        chosen, _ = naming.chosen(wanted.spec, list(dict.fromkeys(row.version for row in known.rows)))
+        kept = known.only(set(chosen))
+        found += [(known, *one) for one in [fitting.newest(kept, machine, platform)] if one]
+    if not found:
+        raise UsageError(f"{wanted.name} {wanted.spec} is not known in {', '.join(names[:6])}".replace("  ", " "))
+    if options.json:
+        write(as_json(known.describe(row) for known, row, _ in found))
+        return HEALTHY
+    write(projects([(row, verdict) for _, row, verdict in found], len(names), paper()))
+    write(f"{wanted.name} has several packages; gpuwhy releases {found[-1][0].name} lists one of them\n")
     return HEALTHY
 
 
@@ -96,9 +190,12 @@ def _near(word: str, choices: list[str]) -> str:
     return f"; did you mean {', '.join(close)}?" if close else ""
 
 
-def _nothing(known: Releases, options: argparse.Namespace) -> str:
+def _nothing(known: Releases, spec: str, exists: bool, options: argparse.Namespace) -> str:
     versions = list(dict.fromkeys(row.version for row in known.rows))
-    platforms = sorted({row.platform for row in known.rows if options.version in ("", row.version)})
-    if options.version and options.version not in versions:
-        return f"{known.name} {options.version} is not known{_near(options.version, versions)}"
+    if not exists:
+        bare = spec.lstrip("=<>~!")
+        return f"{known.name} {spec} is not known{_near(bare, versions)}"
+    platforms = sorted(
+        {row.platform for row in known.rows if spec in ("", row.version)} or {r.platform for r in known.rows}
+    )
     return f"{known.name} is not known for {options.platform}; there is {', '.join(platforms)}"

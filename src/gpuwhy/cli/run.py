@@ -26,19 +26,14 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--record", metavar="FILE", help="keep output, samples and the machine's answers, for a report")
     parser.add_argument("--plot", metavar="FILE.svg", help="draw the GPU memory over time")
     parser.add_argument("--why", action="store_true", help="the full reasoning: every cause with its lines")
-    parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1), on standard error")
+    parser.add_argument(
+        "--json", nargs="?", default="", const="-", metavar="FILE",
+        help="the report as JSON (gpuwhy.report/1): into FILE, or without one on standard error",
+    )  # fmt: skip
     forms.add_forms(parser)
     parser.add_argument("--quiet", action="store_true", help="say nothing of a success that did not use the GPU")
     parser.add_argument("program", nargs=argparse.REMAINDER, metavar="CMD", help="the program and its arguments")
     parser.set_defaults(go=go)
-
-
-def split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """What is ours, and what follows the first `--` of a `run`, a `prove` or a `fleet`."""
-    if argv[:1] not in (["run"], ["prove"], ["fleet"]) or "--" not in argv:
-        return argv, []
-    place = argv.index("--")
-    return argv[:place], argv[place + 1 :]
 
 
 def go(options: argparse.Namespace) -> int:
@@ -69,6 +64,8 @@ def go(options: argparse.Namespace) -> int:
 
 
 def _command(options: argparse.Namespace) -> list[str]:
+    if options.json not in ("", "-") and not options.rest and not options.json.endswith(".json"):
+        options.program, options.json = [options.json, *options.program], "-"  # `run --json CMD`: no file, the program
     argv: list[str] = [*options.program, "--", *options.rest] if options.program and options.rest else options.rest
     argv = argv or options.program
     if not argv:
@@ -76,7 +73,7 @@ def _command(options: argparse.Namespace) -> list[str]:
     if not sys.platform.startswith("linux"):
         raise UsageError("gpuwhy run works on Linux; elsewhere: CMD 2>&1 | gpuwhy explain")
     forms.ready(options)
-    for path in filter(None, (options.record, options.plot)):
+    for path in filter(None, (options.record, options.plot, options.json.rstrip("-"))):
         folder = os.path.dirname(os.path.abspath(path))
         if not os.access(folder, os.W_OK):
             raise UsageError(f"cannot write {path}: {folder} is not a folder that can be written to")
@@ -92,7 +89,7 @@ def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
     for text in ended.trouble:
         say(f"gpuwhy: {text}")
     worth = not ended.pipe_closed if ended.failed else not options.quiet and _had_framework(ended)
-    if not (worth or options.record or options.plot or forms.asked(options)):
+    if not (worth or options.record or options.plot or options.json.rstrip("-") or forms.asked(options)):
         return
     from gpuwhy.after import aftermath
     from gpuwhy.cli.progress import Progress
@@ -120,7 +117,7 @@ def _print(options: argparse.Namespace, after: Aftermath) -> None:
 
         write(showing.markdown(after.report, after.output), sys.stderr)
         return
-    if options.json:
+    if options.json == "-":
         from gpuwhy.render.json import render as as_json
 
         write(as_json(after.report), sys.stderr)
@@ -144,6 +141,11 @@ def _files(options: argparse.Namespace, after: Aftermath, ended: Ended) -> None:
             data = gzip.compress(data, mtime=0)
         keep(options.record, data)
         say(f"gpuwhy: wrote {options.record} ({len(data):,} bytes); read it before you send it")
+    if options.json.rstrip("-"):
+        from gpuwhy.render.json import render as as_json
+
+        keep(options.json, as_json(after.report).encode())
+        say(f"gpuwhy: wrote {options.json}")
     if options.plot:
         _plot(options.plot, after)
     if options.html:

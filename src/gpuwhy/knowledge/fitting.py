@@ -21,6 +21,8 @@ class Machine(msgspec.Struct, frozen=True):
     driver: str = ""  # 535 (the newest of that branch) or 535.183.01
     gpu: str = ""  # sm_89, 8.9
     python: str = ""
+    cuda: str = ""  # the CUDA libraries there are: 10.1, 12
+    cudnn: str = ""  # the cuDNN there is: 7.6.5, 8
 
 
 class BadMachineError(ValueError):
@@ -28,14 +30,17 @@ class BadMachineError(ValueError):
 
 
 def machine(words: list[str]) -> Machine:
-    """Read `driver=535 gpu=sm_89 python=3.10`; raises BadMachineError."""
-    shapes = {"driver": r"\d+(\.\d+)*", "gpu": r"(sm_)?\d+\.?\d[af]?", "python": r"\d+\.\d+t?"}
+    """Read `driver=535 gpu=sm_89 python=3.10 cuda=10.1 cudnn=7.6.5`; raises BadMachineError."""
+    number = r"\d+(\.\d+)*"
+    shapes = {"driver": number, "gpu": r"(sm_)?\d+\.?\d[af]?", "python": r"\d+\.\d+t?", "cuda": number, "cudnn": number}
     found: dict[str, str] = {}
     for word in words:
         key, _, value = word.partition("=")
         if key not in shapes or not re.fullmatch(shapes[key], value):
             hint = "" if "=" in word else "; a package's name stands before --works-with"
-            raise BadMachineError(f"{word!r}: expected driver=535, gpu=sm_89 or python=3.10{hint}")
+            raise BadMachineError(
+                f"{word!r}: expected driver=535, gpu=sm_89, python=3.10, cuda=10.1 or cudnn=7.6.5{hint}"
+            )
         found[key] = value
     if "gpu" in found:
         digits = re.sub(r"\D", "", found["gpu"])
@@ -45,7 +50,7 @@ def machine(words: list[str]) -> Machine:
 
 def fits(release: Release, machine: Machine) -> Verdict:
     """Whether every part of a machine fits; the first that does not is the reason."""
-    verdicts = [_python(release, machine), _driver(release, machine), _gpu(release, machine)]
+    verdicts = [one(release, machine) for one in (_python, _cuda, _cudnn, _driver, _gpu)]
     for wanted in ("no", "unknown"):
         for verdict in verdicts:
             if verdict.fits == wanted:
@@ -70,6 +75,35 @@ def newest(known: Releases, machine: Machine, platform: str = "") -> tuple[Relea
 def _python(release: Release, machine: Machine) -> Verdict:
     if machine.python and not has_python(release, machine.python):
         return Verdict("no", f"no wheel for Python {machine.python}")
+    return Verdict("yes")
+
+
+def _cuda(release: Release, machine: Machine) -> Verdict:
+    """Up to CUDA 10 the very release; from 11 on the same major serves, an older minor than the build's perhaps."""
+    if not machine.cuda:
+        return Verdict("yes")
+    if not isinstance(release.cuda, str):
+        return (
+            Verdict("no", "built without CUDA") if release.cuda is None else Verdict("unknown", "its CUDA is not known")
+        )
+    built, given = numbers(release.cuda), numbers(machine.cuda)
+    same = min(len(built), len(given), 2)
+    if built[:1] != given[:1] or (built[0] < 11 and built[:same] != given[:same]):
+        return Verdict("no", f"built for CUDA {release.cuda}")
+    older = len(given) > 1 and len(built) > 1 and given[:2] < built[:2]
+    return Verdict("unknown", f"built for CUDA {release.cuda}, which is newer") if older else Verdict("yes")
+
+
+def _cudnn(release: Release, machine: Machine) -> Verdict:
+    """The same major, and not older than the build's."""
+    if not machine.cudnn:
+        return Verdict("yes")
+    if not isinstance(release.cudnn, str):
+        none = release.cudnn is None
+        return Verdict("no", "built without cuDNN") if none else Verdict("unknown", "its cuDNN is not known")
+    built, given = numbers(release.cudnn), numbers(machine.cudnn)
+    if built[:1] != given[:1] or given[: len(built)] < built[: len(given)]:
+        return Verdict("no", f"built with cuDNN {release.cudnn}")
     return Verdict("yes")
 
 

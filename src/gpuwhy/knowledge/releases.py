@@ -39,6 +39,10 @@ class Releases(msgspec.Struct, frozen=True):
     header: Header
     rows: tuple[Release, ...]
 
+    def only(self, versions: set[str]) -> Releases:
+        """The same project with these releases alone."""
+        return msgspec.structs.replace(self, rows=tuple(row for row in self.rows if row.version in versions))
+
     def describe(self, release: Release) -> Described:
         """A row with its evidence spelled out."""
         evidence = {}

@@ -66,7 +66,9 @@ def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
         found.append((conda, "CONDA_PREFIX"))
     found += _project(scene, environ.get("UV_PROJECT_ENVIRONMENT", ""))
     found += _on_path(scene, environ.get("PATH", ""))
-    yield from sorted(found, key=lambda one: _is_ours(scene, one[0]))
+    ours = [one for one in found if _is_ours(scene, one[0])]
+    yield from (one for one in found if one not in ours)
+    yield from ((path, f"{by}: gpuwhy's own, no other was found; name yours with --python PATH") for path, by in ours)
     if not environ or isinstance(scene.facts.surroundings.offline, Known):
         yield from ((p, "usual place") for p in _ROOT_ENVIRONMENTS if _is_environment(scene, p))
         yield from ((p, "usual place") for p in ("/usr/local/bin/python3", "/usr/bin/python3") if _exists(scene, p))
@@ -99,7 +101,8 @@ def _on_path(scene: Scene, path: str) -> Iterator[tuple[str, str]]:
                 break
 
 
-_FRAMEWORKS = r"(torch|tensorflow|jax|jaxlib|onnxruntime|cupy|paddle|mxnet|numba|nvidia)$"
+FRAMEWORK_FOLDERS = r"(torch|tensorflow|jax|jaxlib|onnxruntime|cupy|paddle|mxnet|numba|nvidia)$"
+"""Folders of site-packages that make an environment one for GPU work."""
 
 
 def _is_ours(scene: Scene, place: str) -> bool:
@@ -108,7 +111,7 @@ def _is_ours(scene: Scene, place: str) -> bool:
     for entry in value_or(scene.host.list(f"{prefix}/lib", r"python\d"), ()):
         site = f"{prefix}/lib/{entry.name}/site-packages"
         if value_or(scene.host.list(site, r"gpuwhy-.*\.dist-info$"), ()):
-            return not value_or(scene.host.list(site, _FRAMEWORKS), ())
+            return not value_or(scene.host.list(site, FRAMEWORK_FOLDERS), ())
     return False
 
 

@@ -180,6 +180,10 @@ def _calm(reading: Reading) -> str:
     return ""
 
 
+_NAME = re.compile(r"[a-z]*[A-Z_.\d:/-]|python\b|pip\b|conda\b|nvcc\b|ptxas\b")
+"""What begins with a name that is written as it is: cuDNN, libcudnn.so.8, nvcc."""
+
+
 def headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], reading: Reading) -> str:
     """The answer in one line."""
     if SOURCE in reading.notes:
@@ -192,17 +196,17 @@ def headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], re
     if shown and status == "healthy":
         return _innocent(shown[0], scores[0])
     if shown and status == "broken":
-        title = shown[0].title
+        said = shown[0].because[0].text if shown[0].because else shown[0].title
         if certainty(shown[0].confidence) == "possible":
-            return f"Perhaps: {title}"
-        return title if title.startswith("cuDNN") else title[:1].upper() + title[1:]
+            return f"Perhaps: {said}"
+        return said if _NAME.match(said) else said[:1].upper() + said[1:]
     if status == "healthy":
         lines = f"{reading.lines} line{'s' * (reading.lines != 1)}"
         return f"No known failure in {lines}{_calm(reading)}"
     if shown and scores[0].words:
         return f"No message that gpuwhy knows: by its words the text is most like {shown[0].id}"
     if len(shown) > 1:
-        return f"Cannot tell for certain: {shown[0].id} fits best, then {shown[1].id}"
+        return f"Not certain. Perhaps {shown[0].title}; or {shown[1].title}"
     if shown:
-        return f"Cannot tell for certain: {shown[0].id} fits best"
+        return f"Not certain. Perhaps {shown[0].title}"
     return "There is an error, but none that gpuwhy knows the cause of"

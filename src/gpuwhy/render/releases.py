@@ -13,6 +13,8 @@ from gpuwhy.model.release import FIELDS, Described, Release, Verdict
 from gpuwhy.render.terminal import Paper
 
 SCHEMA = "gpuwhy.releases/1"
+LONG = 20
+"""Rows of a table that has its head below too, where the eye is."""
 
 
 def as_json(rows: Iterable[Described]) -> str:
@@ -33,11 +35,12 @@ def _dict(row: Described) -> dict[str, Any]:
 
 
 def table(name: str, rows: Sequence[tuple[Release, Verdict]], newest: str, paper: Paper) -> str:
-    """Newest release first; the columns that matter for choosing one, the date where there is room for it."""
+    """Newest release last, beside the prompt; the columns that matter, the date where there is room."""
     head = ("version", "platform", "CUDA", "cuDNN", "Python", "GPU code")
-    lines = [head, *(_cells(release, verdict) for release, verdict in reversed(rows))]
+    lines = [head, *(_cells(release, verdict) for release, verdict in rows)]
     dated = [(*line[:-1], date, line[-1]) for line, date in zip(lines, _dates(rows), strict=True)]
-    text = [*_grid(dated if _width(dated) <= paper.width else lines, paper), *_uncertain(rows, paper)]
+    grid = list(_grid(dated if _width(dated) <= paper.width else lines, paper))
+    text = [*grid, *(grid[:1] if len(rows) > LONG else ()), *_uncertain(rows, paper)]
     text += paper.wrap(f"{name}: {len(rows)} rows, read from files published up to {newest}", "", "")
     return "\n".join(text) + "\n"
 
@@ -54,7 +57,7 @@ def projects(rows: Sequence[tuple[Release, Verdict]], known: int, paper: Paper) 
 
 
 def _dates(rows: Sequence[tuple[Release, Verdict]]) -> list[str]:
-    return ["published", *(release.uploaded for release, _ in reversed(rows))]
+    return ["published", *(release.uploaded for release, _ in rows)]
 
 
 def _uncertain(rows: Sequence[tuple[Release, Verdict]], paper: Paper) -> list[str]:

@@ -10,7 +10,7 @@ from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, value
 from gpuwhy.model.facts import Interpreter
 from gpuwhy.model.version import major_minor
 from gpuwhy.observe.scene import Scene
-from gpuwhy.observe.target import conda_version, config_of, kernels_in
+from gpuwhy.observe.target import FRAMEWORK_FOLDERS, conda_version, config_of, kernels_in
 from gpuwhy.observe.windows.paths import environ, exists, folders, is_whole, path_folders, tidy
 
 _STORE = re.compile(r"(?i)/WindowsApps/")
@@ -45,6 +45,25 @@ def _whole(scene: Scene, path: str) -> str:
 
 def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
     host, variables = scene.host, environ(scene.host)
+    named = list(_named(scene))
+    ours = [one for one in named if _is_ours(host, one[0])]
+    yield from (one for one in named if one not in ours)
+    if not variables:
+        yield from ((path, "usual place") for path in _usual(host))
+    yield from ((path, f"{by}: gpuwhy's own, no other was found; name yours with --python PATH") for path, by in ours)
+
+
+def _is_ours(host: Host, place: str) -> bool:
+    """An environment that was made for gpuwhy: it holds gpuwhy and no framework."""
+    prefix = place if _is_environment(host, place) else place.rpartition("/")[0].rpartition("/")[0]
+    site = f"{prefix}/Lib/site-packages"
+    held = value_or(host.list(site, r"(?i)gpuwhy-.*\.dist-info$"), ())
+    return bool(held) and not value_or(host.list(site, FRAMEWORK_FOLDERS), ())
+
+
+def _named(scene: Scene) -> Iterator[tuple[str, str]]:
+    """What variables, the project and PATH name, in that order."""
+    host, variables = scene.host, environ(scene.host)
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         folder = tidy(variables.get(name, ""))
         if is_whole(folder) and _is_environment(host, folder):
@@ -54,8 +73,6 @@ def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
         stat = host.stat(f"{folder}/python.exe")
         if isinstance(stat, Known) and stat.value.size:  # the Store's aliases are empty files
             yield f"{folder}/python.exe", "PATH"
-    if not variables:
-        yield from ((path, "usual place") for path in _usual(host))
 
 
 def _project(scene: Scene) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,81 @@
+"""Naming: which published projects and releases people mean by `cudnn`, `pytorch`, `torch==2.6` or `1.15`."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from gpuwhy.knowledge.releases import projects
+from gpuwhy.model.version import numbers
+
+_ASKED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*?)\s*(\[[^\]]*\])?\s*(?P<spec>(===?|[<>~!]=?)\s*\S.*)?$")
+_TRIAL = re.compile(r"\d(a|b|rc|\.dev)\d")
+_CALLED = {
+    "pytorch": "torch", "tf": "tensorflow", "tf-gpu": "tensorflow-gpu", "ort": "onnxruntime",
+    "ort-gpu": "onnxruntime-gpu", "onnx": "onnxruntime", "onnx-runtime": "onnxruntime",
+    "flashattention": "flash-attn", "flash-attention": "flash-attn",
+    "cudatoolkit": "cuda-toolkit", "paddle": "paddlepaddle-gpu", "paddlepaddle": "paddlepaddle-gpu", "trt": "tensorrt",
+    "cuda": "cuda-toolkit", "cudart": "cuda-runtime", "nvrtc": "cuda-nvrtc", "nvcc": "cuda-nvcc", "cupti": "cuda-cupti",
+}  # fmt: skip
+_PARTS = {"jax": r"jaxlib|jax-cuda\d+-plugin"}
+
+
+class Asked(NamedTuple):
+    """A requirement as people write it: the name, and what its version must be."""
+
+    name: str
+    spec: str  # "", "==2.6", ">=2.4,<2.6"
+
+
+def asked(text: str, version: str = "") -> Asked | None:
+    """Read `torch`, `torch==2.6`, `torch 2.6`, `torch[extra]>=2.4`; None where it is no requirement."""
+    found = _ASKED.fullmatch(text.strip())
+    if found is None:
+        return None
+    spec = (found["spec"] or "").replace(" ", "")
+    return Asked(re.sub(r"[-_.]+", "-", found["name"]).lower(), spec or version.strip())
+
+
+def meant(name: str) -> list[str]:
+    """The projects that a name stands for: one, or all that hold it for some CUDA."""
+    known = sorted(projects())
+    for word in dict.fromkeys((name, _CALLED.get(name, name))):
+        if word in known:
+            return [word]
+        shape = re.compile(_PARTS.get(word, rf"(nvidia-)?{re.escape(word)}(-cu\d+|-cuda\w+)?"))
+        if found := [one for one in known if shape.fullmatch(one)]:
+            return found
+    return []
+
+
+def chosen(spec: str, versions: list[str]) -> tuple[list[str], str]:
+    """The releases that a version or a range means, of those known in order; and a line where that had to be chosen."""
+    bare = spec.removeprefix("===").removeprefix("==").removeprefix("v")
+    if not spec or bare in versions:
+        return ([bare] if spec else versions), ""
+    if re.match(r"[<>~!]|.*[*,]", spec):
+        return _in_range(spec, versions), ""
+    same = [one for one in versions if _padded(one) == _padded(bare) and not _TRIAL.search(one)]
+    begun = [one for one in versions if one.startswith((f"{bare}.", f"{bare}+"))]
+    final = same if spec.startswith("==") and same else [one for one in begun if not _TRIAL.search(one)] or begun
+    if not final:
+        return [], ""
+    others = [one for one in begun if one != final[-1]]
+    also = f"; there is also {', '.join(others[-8:])}" if others else ""
+    return [final[-1]], f"{bare} is read as {final[-1]}{f', the newest {bare}.x' if begun else ''}{also}"
+
+
+def _padded(version: str) -> tuple[int, ...]:
+    parts = numbers(version)
+    return (*parts, *(0,) * (4 - len(parts)))
+
+
+def _in_range(spec: str, versions: list[str]) -> list[str]:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.version import InvalidVersion
+
+    try:
+        allowed = SpecifierSet(spec)
+        return [one for one in versions if allowed.contains(one, prereleases=True)]
+    except (InvalidSpecifier, InvalidVersion):
+        return []
