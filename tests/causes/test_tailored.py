@@ -112,7 +112,7 @@ def test_quotes():
     quoted = [e.source.detail for f in report.causes[0].because for e in f.evidence]
     assert len(quoted) == len(set(quoted))
     assert report.causes[0].explains == ("line 2 “Skipping registering GPU devices...”",)
-    assert report.headline.startswith("Cannot tell for certain: cuda.missing_library fits best")  # a note: it goes on
+    assert report.headline.startswith("Not certain. Perhaps a CUDA library")  # a note: it goes on
 
 
 def test_a_text_that_shows_the_attempt_overrules_the_missing_gpu():

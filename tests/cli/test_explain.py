@@ -114,10 +114,31 @@ def test_an_error_given_as_words():
 
 
 def test_words_that_may_be_a_file_are_a_file():
-    for name in ("my cuda error run.log", "/nowhere/out of memory.txt", "some words"):
+    for name in ("my cuda error run.log", "/nowhere/out of memory.txt", "train", "logs/train"):
         done = gpuwhy(name, "--log-only")
         assert done.returncode == 2
-        assert f"cannot read {name}: No such file or directory; an error's text can be piped: echo" in done.stderr
+        assert f"cannot read {name}: No such file or directory; what does it say? gpuwhy explain" in done.stderr
+
+
+def test_words_are_explained_with_and_without_quotes():
+    for words in (
+        ["CUDA out of memory"],
+        "RuntimeError: CUDA error: out of memory".split(),
+        ["CUDNN_STATUS_ALLOC_FAILED"],
+    ):
+        done = gpuwhy(*words, "--log-only")
+        assert done.returncode in (1, 4)
+        assert "memory" in done.stdout.splitlines()[0]
+
+
+def test_a_cause_that_is_only_possible_has_its_own_exit_code():
+    assert gpuwhy("CUDNN_STATUS_INTERNAL_ERROR", "--log-only").returncode == 4
+    assert (
+        gpuwhy(
+            "--log-only", text="RuntimeError: CUDA error: no kernel image is available for execution on the device\n"
+        ).returncode
+        == 1
+    )
 
 
 def test_a_plain_python_error_is_no_fault_of_the_gpu_stack():

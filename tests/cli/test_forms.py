@@ -29,7 +29,7 @@ def test_explain_writes_a_page_beside_its_text(tmp_path):
 
 def test_markdown_stands_for_the_text(tmp_path):
     done = gpuwhy("explain", "-", "--log-only", "--markdown", cwd=tmp_path, given=forms.LOG)
-    assert done.stdout.startswith("**The work needs more GPU memory")
+    assert done.stdout.startswith("**2.00 GiB more was asked for than the GPU had left**")
     assert "<details>" in done.stdout
     assert gpuwhy("explain", "-", "--markdown", "--json", cwd=tmp_path, given="x").returncode == 2
 

@@ -36,7 +36,7 @@ def test_what_people_write_is_understood():
         (("torch==2.5",), "torch 2.5 is read as 2.5.0"),
         (("pytorch", "2.6"), "torch 2.6.0 · linux-x86_64"),
         (("cudnn", "8.9"), "nvidia-cudnn-cu12  8.9.7.29"),
-        (("torch>=2.0,<2.2",), "torch: 4 rows"),
+        (("torch>=2.0,<2.2",), "torch: 5 rows"),
         (("tensorflow", "--works-with", "cuda=10.1", "cudnn=7.6.5"), "2.3.4 "),
     ]:
         text = " ".join(shown(*argv, "--platform", "linux-x86_64").split())

@@ -79,9 +79,8 @@ def test_a_gpu_error_carries_its_diagnosis(error, cause):
 
 def test_the_note_says_title_cause_evidence_fix_and_check():
     note = note_of(raised(lambda: quick(lambda: _raise(TorchOOM(TORCH_OOM)))()))
-    assert [line[:10].strip() for line in note.splitlines()[1:] if line[:10].strip()][:5] == [
-        "cause", "because", "told", "fix", "check",
-    ]  # fmt: skip
+    words = [line[:10].strip() for line in note.splitlines()[1:] if line[:10].strip()]
+    assert words[words.index("cause") :][:5] == ["cause", "because", "told", "fix", "check"]
     assert "2.00 GiB" in note
 
 

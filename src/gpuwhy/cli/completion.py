@@ -94,7 +94,7 @@ def _names(command: str) -> tuple[str, ...]:
     if command == "help":
         return parser.COMMANDS
     if command in ("cause", "fix"):
-        from gpuwhy.causes import CAUSES
+        from gpuwhy.app import CAUSES
 
         return tuple(one.id for one in CAUSES)
     if command in ("releases", "plan"):

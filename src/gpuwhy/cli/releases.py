@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,9 @@ from gpuwhy.cli import HEALTHY, UsageError
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
-    from gpuwhy.knowledge.fitting import Machine
+    from gpuwhy.knowledge.fitting import Machine, Verdict
     from gpuwhy.knowledge.naming import Asked
     from gpuwhy.knowledge.releases import Release, Releases
-    from gpuwhy.model.release import Verdict
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -132,11 +132,10 @@ def _with_cuda(shown: list[tuple[Release, Verdict]]) -> str:
 
 def _here() -> str:
     """This platform as the rows name it."""
-    import platform
-
     system = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
-    machine = {"amd64": "x86_64", "arm64": "arm64" if system == "macos" else "aarch64"}
-    return f"{system}-{machine.get(platform.machine().lower(), platform.machine().lower())}"
+    name = os.uname().machine if hasattr(os, "uname") else os.environ.get("PROCESSOR_ARCHITECTURE", "AMD64")
+    known = {"amd64": "x86_64", "arm64": "arm64" if system == "macos" else "aarch64"}
+    return f"{system}-{known.get(name.lower(), name.lower())}"
 
 
 def _elsewhere(others: list[Release]) -> str:

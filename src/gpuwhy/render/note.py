@@ -18,7 +18,7 @@ def render(report: Report, own: Sequence[str] = ()) -> str:
     first, *more = paper.wrap(report.headline, _NAME, "  ")
     lines = [first.removeprefix(_NAME), *more, *([] if report.causes else ["  check   gpuwhy check"])]
     for cause in report.causes[:1]:
-        lines += _cause(cause, paper)
+        lines += _cause(cause, report.headline, paper)
     for cause in report.causes[1:2]:
         if certainty(report.causes[0].confidence) != "certain":
             lines += paper.wrap(f"{cause.id} · {certainty(cause.confidence)}", "  or      ", "          ")
@@ -27,11 +27,12 @@ def render(report: Report, own: Sequence[str] = ()) -> str:
     return plain("\n".join(lines), paper)
 
 
-def _cause(cause: Shown, paper: Paper) -> Iterator[str]:
+def _cause(cause: Shown, headline: str, paper: Paper) -> Iterator[str]:
     about = f" · {cause.subject}" if cause.subject else ""
     yield from paper.wrap(f"{cause.id} · {certainty(cause.confidence)}{about}", "  cause   ", "          ")
     for finding in cause.because[:1]:
-        yield from paper.wrap(finding.text, "  because ", "          ")
+        said = cause.title if finding.text.casefold() in headline.casefold() else finding.text
+        yield from paper.wrap(said, "  because ", "          ")
         for evidence in finding.evidence[:1]:
             yield from paper.wrap(f"{evidence.text}  [{evidence.source}]", f"  {evidence.kind:<7} ", "          ")
     for fix in cause.fixes[:1]:
