@@ -83,7 +83,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 CODES: dict[str, dict[int, str]] = {
     "run": {},
-    "mcp": {0: "the client has gone", 2: "bad usage, or the extra gpuwhy[mcp] is not installed"},
+    "mcp": {0: "the client has gone", 2: "bad usage"},
     "prove": {**USUAL, 0: "the program does not fail", 1: "it fails; the answer says what was proven"},
     "fix": {**USUAL, 0: "nothing to fix, or it is fixed", 1: "there is something to fix, or the fix did not help",
             5: "the fix made something else worse, and was undone or is told"},
