@@ -123,7 +123,7 @@ def test_words_that_may_be_a_file_are_a_file():
 def test_words_are_explained_with_and_without_quotes():
     for words in (
         ["CUDA out of memory"],
-        "RuntimeError: CUDA error: out of memory".split(),
+        ["RuntimeError:", "CUDA", "error:", "out", "of", "memory"],
         ["CUDNN_STATUS_ALLOC_FAILED"],
     ):
         done = gpuwhy(*words, "--log-only")
