@@ -6,15 +6,15 @@ import argparse
 import difflib
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpuwhy.cli import HEALTHY, UsageError
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
-    from gpuwhy.knowledge.fitting import Machine, Verdict
+    from gpuwhy.knowledge.fitting import Judged, Machine
     from gpuwhy.knowledge.naming import Asked
-    from gpuwhy.knowledge.releases import Release, Releases
+    from gpuwhy.knowledge.releases import Releases
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -99,7 +99,7 @@ def _family(options: argparse.Namespace, wanted: Asked, name: str, machine: Mach
     return HEALTHY
 
 
-def _rows(known: Releases, wanted: Asked, options: argparse.Namespace) -> tuple[list[Release], str]:
+def _rows(known: Releases, wanted: Asked, options: argparse.Namespace) -> tuple[list[Any], str]:
     """The rows of the releases that are meant, on the platform that is asked for; and what had to be chosen."""
     from gpuwhy.knowledge import naming
 
@@ -111,13 +111,13 @@ def _rows(known: Releases, wanted: Asked, options: argparse.Namespace) -> tuple[
     return rows, line
 
 
-def _here_first(kept: list[tuple[Release, Verdict]]) -> tuple[list[tuple[Release, Verdict]], list[Release]]:
+def _here_first(kept: list[Judged]) -> tuple[list[Judged], list[Any]]:
     """Only the rows of this platform, where there are any; the others are named."""
     mine = [one for one in kept if one[0].platform in (_here(), "any")]
     return (mine, [row for row, _ in kept if row.platform not in (_here(), "any")]) if mine else (kept, [])
 
 
-def _with_cuda(shown: list[tuple[Release, Verdict]]) -> str:
+def _with_cuda(shown: list[Judged]) -> str:
     """Where the same release has its CUDA build under another name."""
     from gpuwhy.knowledge import releases
 
@@ -138,7 +138,7 @@ def _here() -> str:
     return f"{system}-{known.get(name.lower(), name.lower())}"
 
 
-def _elsewhere(others: list[Release]) -> str:
+def _elsewhere(others: list[Any]) -> str:
     platforms = sorted({row.platform for row in others})
     return f"also for {', '.join(platforms)}: --platform all, or the name of one" if platforms else ""
 

@@ -12,6 +12,8 @@ from gpuwhy.knowledge.releases import Releases, has_python
 from gpuwhy.model.release import Release, Verdict
 from gpuwhy.model.version import at_least, numbers
 
+Judged = tuple[Release, Verdict]
+"""A row, and whether it fits."""
 _TRIAL = re.compile(r"\d(a|b|rc|\.dev)\d")
 
 
