@@ -27,7 +27,7 @@ WANTED = {
     "gpuwhy explain --log-o": "--log-only",
     "gpuwhy cause cudnn.mis": "cudnn.missing",
     "gpuwhy releases tensorflow-g": "tensorflow-gpu",
-    "gpuwhy fleet colle": "collect",
+    "gpuwhy fleet comp": "compare",
     "gpuwhy check --health slu": "slurm",
     "gpuwhy completion powe": "powershell",
     "gpuwhy explain some.l": "some.log",
