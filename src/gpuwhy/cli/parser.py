@@ -117,10 +117,11 @@ def _surplus(parser: argparse.ArgumentParser, command: str, words: list[str]) ->
         return f"{command} takes no {word!r}; " + (f"did you mean gpuwhy explain {word}?" if log else see)
     name = word.partition("=")[0]
     known = [string for action in options_of(mine) for string in action.option_strings]
-    near = difflib.get_close_matches(name, known, 1, 0.6) or [o for o in known if _alike(o, name)]
+    owners = [c for c, _, one in commands_of(program()) if any(name in a.option_strings for a in options_of(one))]
+    near = difflib.get_close_matches(name, known, 1, 0.85 if owners else 0.6)
+    near = near or [o for o in known if not owners and _alike(o, name)]
     if near:
         return f"{command} has no option {name}; did you mean {near[0]}?"
-    owners = [c for c, _, one in commands_of(program()) if any(name in a.option_strings for a in options_of(one))]
     if owners:
         return f"{command} has no option {name} (gpuwhy {owners[0]} has); {see}"
     return f"{command} has no option {name}; {see}"
