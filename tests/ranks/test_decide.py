@@ -12,6 +12,7 @@ import pytest
 from gpuwhy.cli.explain_ranks import gathered
 from gpuwhy.ranks import recorder
 from gpuwhy.ranks.decide import decide
+from gpuwhy.ranks.gather import Gathered
 from gpuwhy.render.ranks import job_dict, render
 from gpuwhy.render.terminal import Paper
 from tests.fleet.test_cli import gpuwhy
@@ -331,3 +332,49 @@ def test_the_contract_has_every_field(tmp_path):
     schema = json.loads((SRC.parent.parent / "docs" / "ranks.schema.json").read_text())
     assert set(schema["properties"]) == set(job_dict(found))
     assert io.StringIO(render(found, Paper(), True)).readline().startswith("✗")
+
+
+RAY_ERROR = """RayTaskError({kind}) \x1b[36mray::Worker.train()\x1b[39m (pid={pid}, ip=10.0.0.{pid}, actor_id=1c, repr=<W>)
+  File "job.py", line 16, in train
+    step()
+{kind}: {text}"""
+RAY_DEATH = """ActorDiedError The actor died unexpectedly before finishing this task.
+\tclass_name: Worker
+\tpid: {pid}
+\tip: 10.0.0.3
+The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: End of file."""
+
+
+def ray_stream(*parts):
+    said = [f"\x1b[36m(Worker pid={pid})\x1b[0m [rank {pid - 7}] step 3" for pid in (7, 8, 9)]
+    return decided("\n".join(["2026-11-15 18:20:01,648 INFO worker.py:2038 -- Started", *said, *parts]).splitlines())
+
+
+def decided(lines):
+    gathered = Gathered(2026)
+    gathered.file("job.log", -1, lines)
+    return decide(gathered)
+
+
+def test_an_error_that_ray_prints_belongs_to_the_actor_whose_pid_it_names():
+    waits = RAY_ERROR.format(kind="RuntimeError", pid=7, text="Connection closed by peer [10.0.0.9]:29926")
+    raises = RAY_ERROR.format(kind="KeyError", pid=9, text="'labels'")
+    late = "\x1b[36m(Worker pid=9)\x1b[0m UserWarning: Failed to initialize NumPy: No module named 'numpy'"
+    job = ray_stream(waits, raises, late)
+    assert [job.ranks[place].name for place in job.first] == ["rank 2 (Worker pid=9)"]
+    assert job.ranks[job.first[0]].text == "KeyError: 'labels'", "what Ray prints late is not the end"
+    assert [rank.ended for rank in job.ranks] == ["waited", "silent", "failed"]
+
+
+def test_an_actor_that_died_without_a_word_is_named_by_ray():
+    waits = RAY_ERROR.format(kind="RuntimeError", pid=7, text="Connection closed by peer [10.0.0.9]:29926")
+    job = ray_stream(waits, RAY_DEATH.format(pid=8))
+    assert [(job.ranks[place].name, job.ranks[place].ended) for place in job.first] == [
+        ("rank 1 (Worker pid=8)", "killed")
+    ]
+
+
+def test_a_log_that_names_no_rank_is_read_as_one_process_and_never_ticked():
+    job = decided(["Traceback (most recent call last):", '  File "t.py", line 1, in <module>', "KeyError: 'x'"])
+    assert [rank.ended for rank in job.ranks] == ["failed"]
+    assert "no rank is named" in job.notes[0]

@@ -28,6 +28,7 @@ LEAD, WRITTEN = 0.05, 0.3
 
 def decide(gathered: Gathered) -> Job:
     """The whole answer."""
+    gathered.whole()
     said = gathered.said
     _launched(gathered, said)
     logs = sorted(gathered.logs.values(), key=lambda log: (log.number < 0, log.number, log.name))
@@ -70,8 +71,8 @@ def _rank(log: Log, offset: float, report: Report | None, said: Said) -> Rank:
     ended = log.ended()
     time = log.ending_time
     text = log.words
-    if not text and log.code:
-        text = f"{_LAUNCHER}{named(log.code)}"
+    if not text and (log.code or log.gone):
+        text = f"{_LAUNCHER}{log.gone or named(log.code or 0)}"
     return Rank(
         name=log.name,
         number=log.number,
@@ -155,13 +156,18 @@ def _own(ranks: list[Rank], logs: list[Log], said: Said) -> Found:
     if all(logs[place].order >= 0 for place in own) and len({logs[place].order for place in own}) == len(own):
         own.sort(key=lambda place: logs[place].order)
         return own[:1], f"the first in the stream of {len(own)} ranks with a reason of their own"
-    by_launcher = [place for place in own if ranks[place].number == said.root]
+    by_launcher = [place for place in own if _root(ranks[place], said)]
     return by_launcher or own, "the launcher saw it fail first" if by_launcher else "these failed at the same time"
+
+
+def _root(rank: Rank, said: Said) -> bool:
+    """Whether a launcher saw this rank fail first; a process without a number is nobody's."""
+    return rank.number >= 0 and rank.number == said.root
 
 
 def _killed(ranks: list[Rank], said: Said) -> Found:
     killed = [place for place, rank in enumerate(ranks) if rank.ended == "killed"]
-    first = [place for place in killed if ranks[place].number == said.root]
+    first = [place for place in killed if _root(ranks[place], said)]
     if not killed:
         return _NOBODY
     others = _others(ranks, killed)
@@ -271,7 +277,7 @@ def _late_comer(ranks: list[Rank]) -> Found:
 
 
 def _by_launcher(ranks: list[Rank], said: Said) -> Found:
-    places = [place for place, rank in enumerate(ranks) if rank.number == said.root and rank.ended != "stopped"]
+    places = [place for place, rank in enumerate(ranks) if _root(rank, said) and rank.ended != "stopped"]
     return places, "the launcher saw it fail first; its own log only reports an absence" if places else ""
 
 

@@ -11,6 +11,7 @@ from gpuwhy.ranks import names, recorder
 from gpuwhy.ranks.launcher import Said
 from gpuwhy.ranks.launcher import read as read_launcher
 from gpuwhy.ranks.log import Log
+from gpuwhy.ranks.ray_driver import Driver
 
 SNIFFED = 200
 MOST_LOGS, MOST_WORDS, MOST_XIDS = 20_000, 1 << 20, 200
@@ -19,6 +20,8 @@ _XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]{4,20})\): (?P<num
 _KERNEL = re.compile(
     r"[A-Z][a-z]{2} {1,2}\d{1,2} [\d:]{8} (?P<host>[\w.-]{1,200}) kernel|\S{19,40} (?P<iso>[\w.-]{1,200}) kernel"
 )
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
+_SPEAKER_PID = re.compile(r"pid=(\d{1,9})")
 _WORLD = re.compile(r"world[_ ]?size\W{1,3}(\d{1,6})\b|\d{1,6}/(\d{1,6}) clients joined", re.IGNORECASE)
 
 
@@ -35,6 +38,7 @@ class Gathered:
         self._words: list[str] = []
         self._size = 0
         self._order = 0
+        self._driver = Driver()
 
     @property
     def said(self) -> Said:
@@ -57,7 +61,7 @@ class Gathered:
 
     def file(self, name: str, number: int, lines: Iterable[str], written: float | None = None) -> None:
         """A file of one rank, or a stream of several with who says each line before it."""
-        rows = iter(lines)
+        rows = (_COLOUR.sub("", line) if "\x1b" in line else line for line in lines)
         head = [line for line, _ in zip(rows, range(SNIFFED), strict=False)]
         style = names.style_of(head)
         own = None if number < 0 else self.log(name, number)
@@ -75,15 +79,49 @@ class Gathered:
         who, rest = names.split(line, style) if style or not own else names.split(line, "torch")
         log = own or (self._speaker(who) if who else None)
         if log is None:
-            self._launcher(line)
+            self._unsigned(line, style)
             return
+        if style == "ray":
+            self._actor(log, who, rest)
+            if log.over:
+                return  # Ray prints some lines late
         if own and style in ("torch", "torchrun") and who.isdigit():
             own.number = int(who)  # its own word: the rank among all nodes
         if not own and log.order < 0 and re.search(r"Traceback|Error\b|error:|Fatal|fault|abort", rest):
             log.order = self._order
         log.feed(rest if who else line)
 
+    def _unsigned(self, line: str, style: str) -> None:
+        """A line that nobody stands before: the launcher's, or one that Ray prints for an actor."""
+        self._launcher(line)
+        pid, lines, died = self._driver.take(line)
+        if not pid:
+            return
+        log = self._speaker(f"pid={pid}")
+        log.gone, log.over = died or log.gone, True
+        for one in lines:
+            log.feed(one)
+
+    def _actor(self, log: Log, who: str, rest: str) -> None:
+        """An actor of Ray by its pid; its rank is known once it tells it."""
+        self._driver.spoken()
+        log.name = who if log.number < 0 else log.name
+        number = names.split(rest, "torch")[0]
+        if log.number < 0 and number.isdigit():
+            log.number, log.name = int(number), f"rank {number} ({who})"
+
+    def whole(self) -> None:
+        """Where no rank is named anywhere: what was printed is read as one process."""
+        if self.logs or not self._words:
+            return
+        log = self.log("the log", -1)
+        for line in self._words:
+            log.feed(line)
+        self.notes.append("no rank is named in what was given: it is read as one process")
+
     def _speaker(self, who: str) -> Log:
+        if found := _SPEAKER_PID.search(who):
+            return self.log(found[0], -1)
         number = names.number_of(who)
         return self.log(f"rank {number}" if who.isdigit() else who, number)
 

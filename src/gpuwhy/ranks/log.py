@@ -57,6 +57,8 @@ class Log:
         self.lines = 0
         self.order = -1  # the place of its first error in a stream of several ranks
         self.code: int | None = None  # by its launcher: negative = a signal
+        self.gone = ""  # how Ray says that its process died
+        self.over = False  # Ray has told its error or its death
         self.written: float | None = None  # when its file was last written
         self.prints: dict[int, str] = {}  # which collective each rank ran, as PyTorch's debug mode tells
         self.enqueued: int | None = None  # the last collective it began, as NCCL's watchdog tells
@@ -132,10 +134,17 @@ class Log:
         if self._outlived:
             return self._raised[:300]
         ending = self.reading.ending
+        if self._died:
+            return ""
         if ending.kind not in ("none", "exit"):
             return str(ending).split("\n", 1)[0][:300]
         errors = self.reading.errors
         return errors[-1].text[:300] if errors else ""
+
+    @property
+    def _died(self) -> bool:
+        """Whether Ray says that its process died, and it told no reason itself: a warning is none."""
+        return bool(self.gone) and self.reading.ending.kind in ("none", "exit")
 
     @property
     def parted(self) -> bool:
@@ -155,6 +164,8 @@ class Log:
         if self.code is not None and self.code in (-15, -2):
             return "stopped"
         ending = self.reading.ending
+        if self._died:
+            return "killed"
         told = ending.kind not in ("none", "exit") or bool(self.reading.errors)
         if not told:
             return "killed" if self.code else "well" if self.code == 0 or self._came_to_its_end() else "silent"

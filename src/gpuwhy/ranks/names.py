@@ -18,7 +18,7 @@ _IN_PATH = (
 )
 _MASTER = re.compile(r"(?:^|[^a-z])(?:master|launcher|chief|head)[-_.]?0?(?!\d)", re.IGNORECASE)
 PREFIXES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("torch", re.compile(r"\[(?:rank|Rank |RANK )(\d{1,6})\]:? ?")),
+    ("torch", re.compile(r"\[(?:rank|Rank|RANK) ?(\d{1,6})\]:? ?")),
     ("torchrun", re.compile(r"\[(?:default|trainer|worker|[a-z_]{1,20}?)(\d{1,6})\]: ?")),
     ("mpi", re.compile(r"\[(?:[\w.@-]{1,60}@)?\d{1,6},(\d{1,6})\]<std(?:out|err)>: ?")),
     ("pod", re.compile(r"\[pod/(?P<pod>[a-z0-9.-]{1,250}?)/[a-z0-9.-]{1,80}\] ?")),
@@ -28,7 +28,6 @@ PREFIXES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _ALWAYS = ("torch", "torchrun", "mpi", "pod", "ray")
 """Prefixes that nothing else looks like; the others count where most lines have one."""
-_RAY_RANK = re.compile(r"\b(?:rank|world_rank)[=: ]{1,2}(\d{1,6})\b")
 
 
 def in_path(path: str) -> int:

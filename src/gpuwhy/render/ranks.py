@@ -72,13 +72,19 @@ def headline(job: Job) -> str:
             return f"{names}{more} {'is' if len(job.first) == 1 else 'are'} what the others waited for"
         return f"{names}{more} failed first" + (f": {head.text}" if head.text else "")
     if not any(rank.ended in ("failed", "killed", "waited") for rank in job.ranks):
-        return f"none of the {len(job.ranks)} ranks tells of a failure"
+        return f"none of the {len(job.ranks)} ranks tells of a failure" if job.ranks else "no rank's log was found"
     return "which rank failed first cannot be told from these logs"
 
 
 def render(job: Job, paper: Paper, why: bool = False) -> str:
     """The whole answer as text: who, how that is known, then that rank's own report."""
-    mark = "✗" if job.first else "?" if any(r.ended in ("failed", "killed", "waited") for r in job.ranks) else "✓"
+    mark = (
+        "✗"
+        if job.first
+        else "?"
+        if not job.ranks or any(r.ended in ("failed", "killed", "waited") for r in job.ranks)
+        else "✓"
+    )
     colour = {"✗": "1;31", "?": "1;36", "✓": "1;32"}[mark]
     lines = [paper.tint(colour, line) for line in paper.wrap(headline(job), f"{mark} ", "  ")]
     lines += list(_evidence(job, paper))
