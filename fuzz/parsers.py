@@ -1,4 +1,4 @@
-"""Mutated inputs for every parser: `python -m fuzz.parsers [COUNT] [SEED]`, 20,000 over all of them unless told otherwise.
+"""Mutated inputs for every parser: `python -m fuzz.parsers [COUNT [SEED [NAME]]]`, 20,000 over all of them.
 
 Each parser may refuse an input in its own words and nothing else, within ten seconds. Prints, for each parser, how many
 inputs it got, how many crashed it or held it, and the slowest; exits with 1 where there is any.
@@ -227,6 +227,107 @@ def linted() -> Iterator[Target]:
         yield Target(f"lint {name}", [seed], lambda data, name=name: check(name, data))
 
 
+MODELS = Path(__file__).parent.parent / "tests" / "fit" / "readers" / "files"
+CONFIG = b"""{"model_type": "deepseek_v3", "architectures": ["DeepseekV3ForCausalLM"], "hidden_size": 96, "vocab_size": 131,
+"num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "intermediate_size": 80, "n_routed_experts": 6,
+"moe_intermediate_size": 24, "kv_lora_rank": 12, "q_lora_rank": 28, "qk_rope_head_dim": 8, "qk_nope_head_dim": 12,
+"v_head_dim": 10, "first_k_dense_replace": 1, "n_shared_experts": 2, "layer_types": ["full_attention"], "sliding_window": 7,
+"text_config": {"model_type": "llama"}, "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128}}"""
+PIPELINE = b"""{"_class_name": "P", "unet": ["diffusers", "UNet2DConditionModel"], "text_encoder": ["transformers", "CLIPTextModel"]}"""
+
+
+class Memory:
+    """A folder of files that are bytes; every other file of it is whole."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        from gpuwhy.fit.source import Budget
+
+        self.files, self.budget = files, Budget(256 << 20, 60)
+
+    def names(self, folder: str = "") -> tuple[str, ...]:
+        """What lies in a folder."""
+        begin = f"{folder}/" if folder else ""
+        return tuple(sorted({name[len(begin) :].partition("/")[0] for name in self.files if name.startswith(begin)}))
+
+    def kind(self, name: str) -> str:
+        """What is there."""
+        return "file" if name in self.files else "folder" if self.names(name) else ""
+
+    def size(self, name: str) -> int | None:
+        """A file's bytes."""
+        return len(self.files[name]) if name in self.files else None
+
+    def open(self, name: str) -> object:
+        """A file."""
+        from gpuwhy.fit.model import Unreadable
+        from gpuwhy.fit.source import Source
+
+        if name not in self.files:
+            raise Unreadable(f"there is no file {name[:80]}")
+        return Source(over(self.files[name]), len(self.files[name]), self.budget, name)
+
+
+def models() -> Iterator[Target]:
+    """Every format of models: one file damaged, those beside it whole."""
+    from gpuwhy.fit.model import Unreadable
+    from gpuwhy.fit.reading import read_from
+
+    def check(files: dict[str, bytes], name: str, data: bytes, folder: bool) -> None:
+        store = Memory({**files, name: data})
+        try:
+            model = read_from(store, "" if folder else name)  # type: ignore[arg-type]
+        except Unreadable as error:
+            assert 0 < len(str(error)) < 300
+            return
+        assert len(model.tensors) < 1_000_000
+        assert model.bytes >= 0 and model.parameters >= 0
+        assert all(isinstance(one, str) and len(one) < 300 for one in model.unknown)
+
+    def below(folder: str) -> dict[str, bytes]:
+        root = MODELS / folder
+        return {file.relative_to(root).as_posix(): file.read_bytes() for file in root.rglob("*") if file.is_file()}
+
+    def one(label: str, name: str, files: dict[str, bytes] | None = None, folder: bool = False, *more: bytes) -> Target:
+        held = files or {}
+        first = held.get(name) or (MODELS / name).read_bytes()
+        return Target(f"model {label}", [first, *more], lambda d: check(held, name, d, folder), (Unreadable,))
+
+    single = (
+        ("safetensors", "types.safetensors"), ("gguf", "types.gguf"), ("gguf split", "split-00001-of-00003.gguf"), ("onnx", "types.onnx"),
+        ("torch", "types.pt"), ("torch older", "legacy.pt"), ("torch module", "module.pt"), ("torch script", "script.pt"),
+        ("keras", "half.keras"), ("hdf5 old", "user-block.h5"), ("hdf5 new", "new.h5"), ("hdf5 keras", "cnn.h5"), ("checkpoint", "training.index"),
+    )  # fmt: skip
+    yield from (one(label, name) for label, name in single)
+    shards = below("sharded")
+    yield one("index", "model.safetensors.index.json", shards, True)
+    yield one("shard", next(name for name in shards if name.endswith(".safetensors")), shards, True)
+    yield one("savedmodel", "saved_model.pb", below("module"), True)
+    yield one("onnx outside", "net.onnx", below("outside"), True)
+    cases = [line.encode() for line in (MODELS.parent.parent / "parameters.jsonl").read_text().splitlines()[::9]]
+    yield one(
+        "config",
+        "config.json",
+        {"config.json": CONFIG},
+        True,
+        *(json.dumps(json.loads(line)[1]).encode() for line in cases),
+    )
+    yield one("pipeline", "model_index.json", {"model_index.json": PIPELINE, "unet/config.json": CONFIG}, True)
+    pickles = (_pickle(MODELS / name) for name in ("types.pt", "module.pt", "training.pt", "quantised.pt"))
+    yield Target("model pickle", list(pickles), _read_pickle, (Unreadable,))
+
+
+def _pickle(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as archive:
+        return archive.read(next(name for name in archive.namelist() if name.endswith("data.pkl")))
+
+
+def _read_pickle(data: bytes) -> None:
+    from gpuwhy.fit.readers.torch import read_pickle
+    from gpuwhy.fit.source import Budget, Source
+
+    read_pickle(Source(over(data), len(data), Budget(256 << 20, 60)))
+
+
 def attacked(target: Target, count: int, seed: int) -> Result:
     """Give a parser so many inputs."""
     chooser, crashes, hangs, slowest = random.Random(f"{seed} {target.name}"), [], 0, 0.0
@@ -258,12 +359,12 @@ def _held(*_: object) -> None:
 
 def targets() -> list[Target]:
     """All of them."""
-    return [*binaries(), *texts(), *linted()]
+    return [*binaries(), *texts(), *linted(), *models()]
 
 
-def main(count: int = COUNT, seed: int = 1) -> int:
+def main(count: int = COUNT, seed: int = 1, only: str = "") -> int:
     """Attack, print, and say by the exit code whether anything gave way."""
-    everyone = targets()
+    everyone = [target for target in targets() if target.name.startswith(only)]
     bad = total = 0
     for target in everyone:
         result = attacked(target, -(-count // len(everyone)), seed)
@@ -281,4 +382,4 @@ def main(count: int = COUNT, seed: int = 1) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    sys.exit(main(*map(int, sys.argv[1:3]), *sys.argv[3:4]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from gpuwhy.fit import dtypes
@@ -12,9 +13,9 @@ from gpuwhy.fit.config import EXPERTS, HIDDEN, INNER, KV_HEADS, LAYERS, POSITION
 from gpuwhy.fit.encoders import T5_ENCODER
 from gpuwhy.fit.families import Family, families, tied_of
 from gpuwhy.fit.model import Tensor
-from gpuwhy.fit.source import MOST_TENSORS
 
 _MOST_LAYERS = 10_000
+_MOST_ROWS = 100_000
 _HEADS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForPreTraining")
 _CLASSES = ("ForSequenceClassification", "ForImageClassification", "ForTokenClassification", "ForQuestionAnswering")
 
@@ -46,10 +47,10 @@ def computed(config: Config, dtype: str = "f32") -> Computed:
             [], [f"the architecture {config.kind or config.name or 'of this file'} is not known: nothing is counted"]
         )
     try:
-        rows = list(_tensors(family, config))
+        rows = list(islice(_tensors(family, config), _MOST_ROWS + 1))
     except _MissingError as error:
         return Computed([], [f"config.json does not say {error}: nothing is counted"])
-    if len(rows) > MOST_TENSORS:
+    if len(rows) > _MOST_ROWS:
         return Computed([], ["config.json means more tensors than any real model has: nothing is counted"])
     return Computed([_tensor(name, shape, dtype) for name, shape in rows], list(_unknown(family, config)))
 

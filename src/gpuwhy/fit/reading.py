@@ -10,6 +10,8 @@ from gpuwhy.fit.model import Model, Unreadable
 from gpuwhy.fit.readers import files, folder
 from gpuwhy.fit.source import Disk, Store
 
+_MOST_SAID, _LONGEST = 40, 280
+
 
 def read(path: str) -> Model:
     """A model as its files tell it, headers only; raises Unreadable with one sentence."""
@@ -31,6 +33,14 @@ def read_from(store: Store, name: str = "") -> Model:
     """The same of a store: one file of it, or all of it."""
     reader: Callable[[], Model] = (lambda: files.read(store, name)) if name else (lambda: folder.read(store))
     try:
-        return reader()
+        model = reader()
+    except Unreadable as error:
+        raise Unreadable(_cut(str(error))) from None
     except RecursionError:
         raise Unreadable("it is nested deeper than any real model") from None
+    return replace(model, unknown=tuple(map(_cut, model.unknown[:_MOST_SAID])))
+
+
+def _cut(sentence: str) -> str:
+    """A sentence of a length that people read, whatever names are in it."""
+    return sentence if len(sentence) <= _LONGEST else sentence[: _LONGEST - 1] + "…"

@@ -9,13 +9,14 @@ from typing import Any, Protocol
 
 import msgspec
 
+from gpuwhy.binary import MalformedError
 from gpuwhy.border import places
 from gpuwhy.fit.model import Unreadable
 
-MOST_BYTES = 1 << 30
+MOST_BYTES = 512 << 20
 """Of headers, over all files of a model."""
 MOST_AT_ONCE = 48 << 20
-SECONDS = 30.0
+SECONDS = 20.0
 MOST_TENSORS = 1_000_000
 MOST_DIMENSIONS = 32
 MOST_NAME = 4096
@@ -33,7 +34,7 @@ class Budget:
         """Take so many bytes from it; raises Unreadable where nothing is left."""
         self._left -= count
         if self._left < 0:
-            raise Unreadable("its headers are larger than 1 GiB, which no real model's are")
+            raise Unreadable("its headers are larger than 512 MiB, which no real model's are")
         if time.monotonic() > self._until:
             raise Unreadable(f"its headers take longer than {SECONDS:g} s to read")
 
@@ -66,6 +67,8 @@ class Source:
             return self._pread(offset, count) if count else b""
         except OSError as error:
             raise Unreadable(f"{self.name or 'the file'} cannot be read: {error.strerror or error}") from None
+        except MalformedError as error:
+            raise Unreadable(f"{self.name[:80]} cannot be read: {error.what}") from None
 
     def number(self, offset: int, form: str) -> int:
         """A number in the notation of struct."""
@@ -176,9 +179,9 @@ class Disk:
         try:
             opened = places.Opened(self._path(name))
         except FileNotFoundError:
-            raise Unreadable(f"there is no file {name}") from None
+            raise Unreadable(f"there is no file {name[:120]}") from None
         except (OSError, ValueError) as error:
-            raise Unreadable(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+            raise Unreadable(f"{name[:120]} cannot be read: {getattr(error, 'strerror', None) or error}") from None
         self._open.append(opened)
         return Source(opened.pread, opened.size, self.budget, name)
 

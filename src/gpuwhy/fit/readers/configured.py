@@ -7,8 +7,6 @@ from dataclasses import replace
 from gpuwhy.fit.config import Config, architecture_of, quantisation_of
 from gpuwhy.fit.diffusers import unet_of
 from gpuwhy.fit.model import Architecture, How, Model, Unreadable
-from gpuwhy.fit.parameters import computed
-from gpuwhy.fit.quantised import quantised
 from gpuwhy.fit.source import Store, json_file
 
 
@@ -37,12 +35,22 @@ def beside(model: Model, store: Store) -> Model:
     """A model with what the configuration beside its weights tells."""
     config = config_of(store)
     if config is None:
-        return model
+        return named(model)
     return replace(model, architecture=told_by(config), quantisation=quantisation_of(config), dtype=config.dtype)
+
+
+def named(model: Model) -> Model:
+    """A model with what the names of its tensors tell."""
+    from gpuwhy.fit.names import architecture_from
+
+    return replace(model, architecture=architecture_from(model.tensors))
 
 
 def read(store: Store, name: str) -> Model:
     """A model of which only the configuration is here; raises Unreadable."""
+    from gpuwhy.fit.parameters import computed
+    from gpuwhy.fit.quantised import quantised
+
     config = Config(json_file(store, name))
     if not is_config(config):
         raise Unreadable(f"{name} is JSON, but no configuration of a model: it names no model_type")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpuwhy.fit.model import Format, Model, Part, Tensor, Unreadable
-from gpuwhy.fit.names import architecture_from
 from gpuwhy.fit.readers import configured, files
 from gpuwhy.fit.source import Below, Store, json_file
 
@@ -84,7 +83,7 @@ def _together(models: Sequence[Model]) -> Model:
     said = tuple(sentence for model in models for sentence in model.unknown)
     if len({one.name for one in tensors}) < sum(len(model.tensors) for model in models):
         said += ("several files hold tensors of the same names: each name is counted once",)
-    return replace(models[0], tensors=tensors, architecture=architecture_from(tensors), unknown=said, files=len(models))
+    return configured.named(replace(models[0], tensors=tensors, unknown=said, files=len(models)))
 
 
 def _pipeline(store: Store) -> Model:

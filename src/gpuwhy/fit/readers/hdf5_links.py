@@ -37,7 +37,7 @@ class Links:
 
     def __init__(self, source: Source, base: int, sizes: Sizes) -> None:
         self._source, self._base, self._sizes = source, base, sizes
-        self._left = 4 * MOST_TENSORS
+        self._left = 2 * MOST_TENSORS
 
     def _spend(self, count: int = 1) -> None:
         self._left -= count

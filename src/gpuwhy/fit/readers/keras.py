@@ -22,7 +22,7 @@ def architecture_of(data: bytes) -> Architecture | None:
     except Unreadable:
         return None
     layers = list(_layers(config, 0))
-    stages = tuple(stage for layer in layers if (stage := _stage(layer)))
+    stages = tuple(_stages(layers))
     attention = [layer for layer in layers if layer.get("class_name") in _ATTENTION]
     shape = next((found for layer in layers if (found := _input(layer))), [])
     heads = _config(attention[0]).get("num_heads") if attention else None
@@ -35,6 +35,17 @@ def architecture_of(data: bytes) -> Architecture | None:
         channels=_count(shape[-1]) if len(shape) == 4 else None,
         stages=stages,
     )
+
+
+def _stages(layers: list[dict[str, Any]]) -> Iterator[Stage]:
+    """Layers with weights, each fed by the one before where its own input is not told."""
+    width = 0
+    for layer in layers:
+        shape = _input(layer)
+        width = (_count(shape[-1]) or 0) if shape else width
+        if stage := _stage(layer, width):
+            yield stage
+            width = stage.outputs
 
 
 def _kind(stages: tuple[Stage, ...], attention: bool) -> Kind:
@@ -74,12 +85,12 @@ def _input(layer: dict[str, Any]) -> list[Any]:
     return shape if isinstance(shape, list) else []
 
 
-def _stage(layer: dict[str, Any]) -> Stage | None:
+def _stage(layer: dict[str, Any], before: int) -> Stage | None:
     """A layer with weights; None for another."""
     kind, config = str(layer.get("class_name", "")), _config(layer)
     built = layer.get("build_config")
     shape = built.get("input_shape") if isinstance(built, dict) else None
-    inputs = (_count(shape[-1]) if isinstance(shape, list) and shape else None) or 0
+    inputs = (_count(shape[-1]) if isinstance(shape, list) and shape else None) or before
     name = str(config.get("name", ""))[:200]
     kernel, stride = _largest(config.get("kernel_size")), _largest(config.get("strides"))
     if kind == "Dense":

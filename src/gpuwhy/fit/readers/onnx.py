@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gpuwhy.fit import dtypes
-from gpuwhy.fit.model import Architecture, Stage, Tensor, Unreadable
+from gpuwhy.fit.model import Architecture, Model, Stage, Tensor, Unreadable
 from gpuwhy.fit.readers.protobuf import BYTES, VARINT, Field, Wire
-from gpuwhy.fit.source import MOST_NAME, MOST_TENSORS, Source, shape_of
+from gpuwhy.fit.source import MOST_NAME, MOST_TENSORS, Source, Store, inside, shape_of
 
 _TYPES = {
     1: "f32", 2: "u8", 3: "i8", 4: "u16", 5: "i16", 6: "i32", 7: "i64", 8: "?", 9: "bool", 10: "f16", 11: "f64",
@@ -269,3 +269,26 @@ def _stages(nodes: list[Node], weights: dict[str, tuple[int, ...]]) -> Iterator[
             yield Stage("transposed", shape[0], shape[1], max(shape[2:], default=1), max(node.strides, default=1), name)
         else:
             yield Stage("conv", shape[1], shape[0], max(shape[2:], default=1), max(node.strides, default=1), name)
+
+
+def model(store: Store, name: str, source: Source) -> Model:
+    """A file, with those beside it that hold its weights."""
+    contents = read(source)
+    unknown = []
+    for file, room in contents.outside.items():
+        size = store.size(_beside(name, file))
+        if size is None:
+            unknown.append(f"{file[:80]}, where its weights lie, is not here: they are counted by their shapes")
+        elif size < room:
+            unknown.append(
+                f"{file[:80]} has {size:,} bytes and {room:,} are needed: it is cut short or still downloading"
+            )
+    architecture = architecture_of(contents)
+    return Model(
+        name, "onnx", tuple(contents.tensors), architecture, unknown=tuple(unknown), files=1 + len(contents.outside)
+    )
+
+
+def _beside(name: str, file: str) -> str:
+    folder = name.rpartition("/")[0]
+    return inside(f"{folder}/{file}" if folder else file)

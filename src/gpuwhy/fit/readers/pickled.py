@@ -10,7 +10,7 @@ from gpuwhy.fit.model import Unreadable
 from gpuwhy.fit.readers.pickled_names import allowed
 from gpuwhy.fit.source import Cursor
 
-MOST_OPCODES = 30_000_000
+MOST_OPCODES = 10_000_000
 _MOST_TEXT = 1 << 24
 _MOST_HELD = 8_000_000
 """Values in all containers together."""
@@ -90,7 +90,7 @@ class Machine:
 
     def _push(self, value: Any) -> None:
         self._stack.append(value)
-        if len(self._stack) > 1_000_000:
+        if len(self._stack) > 100_000:
             raise Unreadable("its pickle is nested deeper than any real model's")
 
     def _marked(self) -> list[Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import msgspec
 
 from gpuwhy.fit import dtypes
+from gpuwhy.fit.forms import forms_of
 from gpuwhy.fit.model import Tensor, Unreadable
 from gpuwhy.fit.source import MOST_TENSORS, Source, Store, inside, shape_of
 
@@ -110,55 +110,57 @@ class Read(NamedTuple):
     opened: int
 
 
-_DIGITS = re.compile(r"(?<=\.)\d+(?=\.|$)")
-
-
-def form_of(name: str) -> str:
-    """A tensor's name without the numbers of its layer and its expert."""
-    return _DIGITS.sub("#", name)
-
-
 def read_sharded(store: Store, index: Index, folder: str = "", of: Reader = read) -> Read:
     """The tensors of all files; as many are opened as tell the rest by likeness, with the total as proof."""
     there = [file for file in index.files if store.size(folder + file) is not None]
-    shards = _Shards(store, folder, of)
+    shards = _Shards(store, folder, of, index)
     for file in there:
-        if not all(form_of(name) in shards.forms for name in index.files[file]):
+        if not shards.known_forms(file):
             shards.open(file)
-    tensors = shards.likened(index)
+    tensors = shards.likened(list(index.files))
     if sum(one.bytes for one in tensors) != index.total:  # no proof: every file has to tell itself
         for file in there:
             shards.open(file)
-        tensors = shards.likened(index, there)
+        tensors = shards.likened(there)
     return Read(tensors, list(_told(index, there, tensors)), len(shards.opened))
 
 
 class _Shards:
     """The files of an index, as far as they were opened."""
 
-    def __init__(self, store: Store, folder: str, of: Reader) -> None:
-        self._store, self._folder, self._of = store, folder, of
-        self.known: dict[str, Tensor] = {}
-        self.forms: dict[str, Tensor] = {}
+    def __init__(self, store: Store, folder: str, of: Reader, index: Index) -> None:
+        self._store, self._folder, self._of, self._index = store, folder, of, index
+        self._forms_in = {file: forms_of(names) for file, names in index.files.items()}
+        self._known: dict[str, Tensor] = {}
+        self._forms: dict[str, Tensor] = {}
         self.opened: set[str] = set()
+
+    def known_forms(self, file: str) -> bool:
+        """Whether something like each of its tensors was seen."""
+        return self._forms.keys() >= set(self._forms_in[file])
 
     def open(self, file: str) -> None:
         """Take the header of one of them."""
         if file in self.opened:
             return
         self.opened.add(file)
-        for one in self._of(self._store.open(self._folder + file)):
-            self.known[one.name] = one
-            self.forms.setdefault(form_of(one.name), one)
+        found = self._of(self._store.open(self._folder + file))
+        self._known.update((one.name, one) for one in found)
+        for form, one in zip(forms_of([one.name for one in found]), found, strict=True):
+            self._forms.setdefault(form, one)
 
-    def likened(self, index: Index, there: list[str] | None = None) -> list[Tensor]:
+    def likened(self, files: list[str]) -> list[Tensor]:
         """The tensors that the index names: as their file told them, or like another of their form."""
         out = []
-        for file in index.files if there is None else there:
-            for name in index.files[file]:
-                like = self.known.get(name) or (self.forms.get(form_of(name)) if file not in self.opened else None)
+        known, forms = self._known, self._forms
+        for file in files:
+            if file in self.opened:
+                out += [known[name] for name in self._index.files[file] if name in known]
+                continue
+            for name, form in zip(self._index.files[file], self._forms_in[file], strict=True):
+                like = forms.get(form)
                 if like is not None:
-                    out.append(like if like.name == name else Tensor(name, like.dtype, like.shape, like.bytes))
+                    out.append(Tensor(name, like.dtype, like.shape, like.bytes))
         return out
 
 
@@ -167,7 +169,7 @@ def _told(index: Index, there: list[str], tensors: list[Tensor]) -> Iterator[str
     missing = [file for file in index.files if file not in set(there)]
     named = sum(len(names) for names in index.files.values())
     if missing:
-        files = f"{len(missing)} of {len(index.files)} files of the index are not here ({', '.join(missing[:2])}"
+        files = f"{len(missing)} of {len(index.files)} files of the index are not here ({', '.join(one[:80] for one in missing[:2])}"
         files += " …)" if len(missing) > 2 else ")"
         proof = "the rest is counted like its neighbours, and the index's total agrees"
         yield f"{files}: {proof if total == index.total else f'{named - len(tensors):,} tensors are not counted'}"

@@ -76,11 +76,8 @@ def read_zip(source: Source, inside: dict[str, Member]) -> Contents:
     name = next((name for name in inside if name.endswith("data.pkl")), None)
     if name is None:
         raise Unreadable("it is a zip archive without data.pkl: no file of torch.save")
-    try:
-        machine = Machine(Cursor(member(source, inside[name])))
-        contents = _contents(machine)
-    except MalformedError as error:
-        raise Unreadable(f"{name[:80]} in its zip archive cannot be read: {error.what}") from None
+    machine = Machine(Cursor(member(source, inside[name])))
+    contents = _contents(machine)
     _check(contents, {key.removeprefix(f"{name[:-8]}data/"): one.size for key, one in inside.items()})
     return _shared(contents, machine)
 
@@ -98,6 +95,12 @@ def read_legacy(source: Source) -> Contents:
             f"its storages need {room:,} bytes and {source.size - cursor.place:,} are there: it is cut short"
         )
     return _shared(contents, machine)
+
+
+def read_pickle(source: Source) -> list[Tensor]:
+    """The tensors of the pickle alone, whatever holds their storages."""
+    machine = Machine(Cursor(source))
+    return _shared(_contents(machine), machine).tensors
 
 
 def _contents(machine: Machine) -> list[_Found]:

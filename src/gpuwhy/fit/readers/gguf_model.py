@@ -1,11 +1,13 @@
-"""GGUF's metadata as an architecture."""
+"""GGUF's metadata as an architecture, and the model of one file or of its parts."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gpuwhy.fit.model import Architecture, Kind, Tensor
+from gpuwhy.fit.model import Architecture, Kind, Model, Tensor
+from gpuwhy.fit.readers import gguf
 from gpuwhy.fit.readers.gguf import Counted
+from gpuwhy.fit.source import Source, Store
 
 _ENCODERS = (
     "bert", "nomic-bert", "nomic-bert-moe", "modern-bert", "neo-bert", "jina-bert-v2", "jina-bert-v3", "eurobert",
@@ -94,3 +96,23 @@ def uneven(meta: dict[str, Any]) -> list[str]:
         if isinstance(value, list) and len(set(map(str, value))) > 1:
             out.append(f"the layers differ in their {words}: the largest is taken for all")
     return out
+
+
+def model(store: Store, name: str, source: Source) -> Model:
+    """A file, with those that it was split into."""
+    first = gguf.read(source)
+    tensors, unknown = list(first.tensors), []
+    all_names = gguf.siblings(name)
+    meta: dict[str, Any] = first.meta
+    for other in all_names:
+        if other == name:
+            continue
+        if store.size(other) is None:
+            unknown.append(f"{other} is not here: its tensors are not counted")
+            continue
+        part = gguf.read(store.open(other))
+        meta = part.meta | meta
+        tensors += part.tensors
+    architecture = architecture_of(meta, tensors)
+    unknown += uneven(meta)
+    return Model(name, "gguf", tuple(tensors), architecture, unknown=tuple(unknown), files=len(all_names))
