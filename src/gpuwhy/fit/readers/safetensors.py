@@ -166,11 +166,13 @@ class _Shards:
 
 def _told(index: Index, there: list[str], tensors: list[Tensor]) -> Iterator[str]:
     total = sum(one.bytes for one in tensors)
-    missing = [file for file in index.files if file not in set(there)]
+    missing = list(index.files.keys() - set(there))
     named = sum(len(names) for names in index.files.values())
     if missing:
-        files = f"{len(missing)} of {len(index.files)} files of the index are not here ({', '.join(one[:80] for one in missing[:2])}"
-        files += " …)" if len(missing) > 2 else ")"
+        first = min(missing)[:80]
+        files = (
+            f"{len(missing)} of {len(index.files)} files of the index are not here ({first}{' …' * (len(missing) > 1)})"
+        )
         proof = "the rest is counted like its neighbours, and the index's total agrees"
         yield f"{files}: {proof if total == index.total else f'{named - len(tensors):,} tensors are not counted'}"
     elif named > len(tensors):
