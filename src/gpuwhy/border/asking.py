@@ -35,7 +35,11 @@ class Asked(NamedTuple):
 
 def ourselves(argv: Sequence[str]) -> list[str]:
     """The command line that starts this very gpuwhy again, isolated from the working folder and PYTHONPATH."""
-    start = f"import sys; sys.path.append({os.path.dirname(_HERE)!r}); from gpuwhy.__main__ import main; main()"
+    root = os.path.dirname(_HERE)
+    place = (
+        "insert(0, " if os.path.isfile(os.path.join(root, ".pyz")) else "append("
+    )  # a folder of ours alone comes first
+    start = f"import sys; sys.path.{place}{root!r}); from gpuwhy.__main__ import main; main()"
     return [sys.executable, "-I", "-c", start, *argv]
 
 

@@ -10,12 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from importlib import resources
 
 import msgspec
 
 from gpuwhy.knowledge import shingles
 from gpuwhy.knowledge.atlas_file import Atlas
+from gpuwhy.knowledge.shipped import shipped
 from gpuwhy.model.origin import Label, Origin, Place
 
 MOST_WORDS = 240
@@ -40,13 +40,13 @@ _STARTS = re.compile(r"(?:^|: |\] |\) |> |- |\s\s)(?=\S)")
 @cache
 def atlas() -> Atlas:
     """The file, opened once."""
-    return Atlas((resources.files("gpuwhy.knowledge") / "data" / "atlas.bin").read_bytes())
+    return Atlas(shipped("atlas.bin"))
 
 
 @cache
 def labels() -> dict[str, tuple[Label, ...]]:
     """Labels by template key; a text that two programs print in different places has one for each."""
-    raw = (resources.files("gpuwhy.knowledge") / "data" / "atlas_labels.jsonl").read_bytes()
+    raw = shipped("atlas_labels.jsonl")
     out: dict[str, tuple[Label, ...]] = {}
     for label in msgspec.json.Decoder(Label).decode_lines(raw):
         for key in label.keys:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from importlib import resources
 
 import msgspec
 
+from gpuwhy.knowledge.shipped import shipped
 from gpuwhy.model.fact import Source
 from gpuwhy.model.release import Confidence, Described, Evidence, Release
 
@@ -127,4 +127,4 @@ def built_with(framework: str, cudnn: str) -> tuple[Release, ...]:
 
 @cache
 def _raw(name: str) -> bytes:
-    return (resources.files("gpuwhy.knowledge") / "data" / _FOLDER / name).read_bytes()
+    return shipped(_FOLDER, name)

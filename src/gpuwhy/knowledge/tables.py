@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 from typing import TypeVar
 
 import msgspec
 
+from gpuwhy.knowledge.shipped import shipped
 from gpuwhy.model.fact import Source
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ def rows(name: str, shape: type[T]) -> tuple[T, ...]:
 
 @cache
 def _raw(name: str) -> bytes:
-    return (resources.files("gpuwhy.knowledge") / "data" / name).read_bytes()
+    return shipped(name)
 
 
 def source(where: str, detail: str = "") -> Source:
