@@ -74,6 +74,7 @@ WORLD_ALLOWED = {
     ("cli", "os"): "the terminal, and the files the user names",
     ("__main__", "os"): "to start again in isolated mode",
     ("cli", "shutil"): "the terminal's width",
+    ("cli", "platform"): "`--version --verbose`",
     ("inside", "os"): "its own process: variables that frameworks read, its number; a script's path; its own notes",
     ("inside", "ctypes"): "libraries that its own process has already loaded",
 }

@@ -99,6 +99,11 @@ def _run(argv: list[str]) -> int:
     """Only the module of the command that was asked for is imported."""
     from gpuwhy.cli import parser
 
+    if argv[:1] in (["--version"], ["-V"], ["-Vv"]) and argv not in (["--version"], ["-V"]):
+        from gpuwhy.cli import version
+
+        if argv in version.ASKED:
+            return version.go()
     if argv and argv[0] not in parser.COMMANDS and not argv[0].startswith("-"):
         raise UsageError(parser.no_command(argv))
     if not argv or argv[0] not in (*parser.COMMANDS, "-h", "--help", "-V", "--version"):

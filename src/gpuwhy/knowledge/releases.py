@@ -60,6 +60,12 @@ def projects() -> dict[str, str]:
     return msgspec.json.decode(_raw("index.json"), type=dict[str, str])
 
 
+def headers() -> tuple[Header, ...]:
+    """The first line of every family file: what it holds, and up to when."""
+    raw = (_raw(f"{file}.jsonl").split(b"\n", 1)[0] for file in sorted(set(projects().values())))
+    return tuple(msgspec.json.decode(line, type=Header) for line in raw)
+
+
 @lru_cache(maxsize=16)
 def family(name: str) -> Releases | None:
     """Everything known of a project (`tensorflow-gpu`, `nvidia-cudnn-cu12`); None where nothing is."""
