@@ -56,26 +56,37 @@ def logins(environ: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, named)))
 
 
+def _tells(name: str) -> bool:
+    """Whether a user's name says who it is."""
+    return len(name) > 2 and name not in _GENERIC
+
+
+def _home(home: str, windows: bool) -> re.Pattern[str] | None:
+    """The home folder in a text; on Windows with either slash, doubled where a program quotes it, in any case."""
+    if not home:
+        return None
+    if not windows:
+        return re.compile(r"(?<![\w./-])" + re.escape(home) + r"(?![\w.-])")
+    parts = r"[\\/]+".join(re.escape(part) for part in home.split("/"))
+    return re.compile(r"(?<![\w./\\-])" + parts + r"(?![\w.-])", re.IGNORECASE)
+
+
 class Alias:
     """Both directions of the mapping for one machine."""
 
     def __init__(self, home: str = "", user: str = "", host: str = "", also: Iterable[str] = ()) -> None:
         self.redactor = Redactor(host)
-        windows = _DRIVE.match(home)
-        home = home.replace("\\", "/") if windows else home
-        self.home = printable(home.rstrip("/")) if windows or home.startswith("/") else ""
+        self._windows = _DRIVE.match(home) is not None
+        home = home.replace("\\", "/") if self._windows else home
+        self.home = printable(home.rstrip("/")) if self._windows or home.startswith("/") else ""
         user = printable(user) or self.home.rpartition("/")[2]
-        self.user = user if len(user) > 2 and user not in _GENERIC else ""
+        self.user = user if _tells(user) else ""
         self._others: dict[str, str] = {}
-        self._home = re.compile(r"(?<![\w./-])" + re.escape(self.home) + r"(?![\w.-])") if self.home else None
-        slash = r"(?<=[/\\])" if windows else r"(?<=/)"
+        slash = r"(?<=[/\\])" if self._windows else r"(?<=/)"
+        self._home = _home(self.home, self._windows)
         self._user = re.compile(slash + re.escape(self.user) + r"(?![\w.-])") if self.user else None
-        names = [re.escape(n) for n in map(printable, also) if len(n) > 2 and n not in _GENERIC and n != self.user]
+        names = [re.escape(name) for name in map(printable, also) if _tells(name) and name != self.user]
         self._also = re.compile(f"({slash})({'|'.join(names)})" + r"(?![\w.-])") if names else None
-        self._windows = windows is not None
-        if windows:  # either slash, doubled where a program quotes it, in any case
-            parts = r"[\\/]+".join(re.escape(part) for part in self.home.split("/"))
-            self._home = re.compile(r"(?<![\w./\\-])" + parts + r"(?![\w.-])", re.IGNORECASE)
 
     def hide(self, text: str) -> str:
         """Alias the paths inside a text that came from the machine."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from gpuwhy.fleet.halving import Found, Outcome, Search, TooManyTriesError, Tried, bandwidth_in, pairs
+from gpuwhy.fleet.halving import Found, Search, TooManyTriesError, Tried, bandwidth_in, pairs
 from gpuwhy.fleet.ray_cluster import NoRayError, cancel, connected, nodes_of, pinned
 from gpuwhy.host.children import collective, ray_node
 
@@ -114,9 +114,12 @@ def _judged(group: tuple[str, ...], ends: list[End], seconds: float) -> Tried:
     """A rank that fails by itself says more than those that waited for it."""
     failed = [(label, words) for label, (code, words) in zip(group, ends, strict=True) if code]
     late = [(label, words) for label, (code, words) in zip(group, ends, strict=True) if code is None]
-    outcome: Outcome = "fails" if failed else "stalls" if late else "ok"
-    label, words = next(iter(failed or late), ("", ""))
-    last = next((line for line in reversed(words.strip().splitlines()) if line.strip()), "")
-    text = f"{label}: {last}"[:300] if len(group) > 1 and label else last[:300] if label else ""
-    measured = outcome == "ok" and len(group) > 1
-    return Tried(group, outcome, seconds, bandwidth_in(ends[0][1]) if measured else None, text)
+    if failed or late:
+        label, words = (failed or late)[0]
+        text = f"{label}: {_last(words)}" if len(group) > 1 else _last(words)
+        return Tried(group, "fails" if failed else "stalls", seconds, None, text[:300])
+    return Tried(group, "ok", seconds, bandwidth_in(ends[0][1]) if len(group) > 1 else None, "")
+
+
+def _last(words: str) -> str:
+    return next((line for line in reversed(words.strip().splitlines()) if line.strip()), "")

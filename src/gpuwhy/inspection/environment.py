@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gpuwhy.host.base import Host
 from gpuwhy.inspection import windows
@@ -41,21 +41,26 @@ def inspect_environment(host: Host, path: str, facts: Facts) -> Fact[Inspected]:
         return frameworks if isinstance(frameworks, Unknown) else Unknown(f"{path}: no Python environment")
     if not isinstance(runner, Known):
         return runner if isinstance(runner, Unknown) else Unknown(f"{path}: no loader")
-    trees = [_framework(runner.value, one) for one in frameworks.value if value_or(one.opens, ())]
-    others = [
-        f"{one.title} {one.version} opens no CUDA libraries" for one in frameworks.value if not value_or(one.opens, ())
-    ]
+    opening = [one for one in frameworks.value if value_or(one.opens, ())]
+    trees = [_framework(runner.value, one) for one in opening]
     answer = Inspected(
         path=path,
         kind="environment",
-        needed=tuple(dict.fromkeys(o.name for one in frameworks.value for o in value_or(one.opens, ()))),
+        needed=tuple(dict.fromkeys(opened.name for one in opening for opened in value_or(one.opens, ()))),
         gpu=union([tree.gpu for tree in trees]),
         tree=_merged([tree.tree for tree in trees]),
         frameworks=tuple(trees),
         variables=windows.variables(host) if is_windows(facts) else variables(host),
-        notes=tuple(others if frameworks.value else ["no framework that gpuwhy knows is installed there"]),
+        notes=tuple(_notes(frameworks.value)),
     )
     return known(answer, "folder", path)
+
+
+def _notes(frameworks: Sequence[Framework]) -> list[str]:
+    if not frameworks:
+        return ["no framework that gpuwhy knows is installed there"]
+    idle = [one for one in frameworks if not value_or(one.opens, ())]
+    return [f"{one.title} {one.version} opens no CUDA libraries" for one in idle]
 
 
 def _runner(host: Host, facts: Facts) -> Fact[Runner]:

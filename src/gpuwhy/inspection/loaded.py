@@ -39,17 +39,22 @@ def _unfit(host: Host, found: Inspected, header: Header, loader: str) -> str:
     """Why the loader is not asked; nothing where it can be."""
     if not isinstance(host.elf(found.path), Known):
         return "it is a Windows file"
-    uname, stat = host.uname(), host.stat(found.path)
+    uname = host.uname()
     here = uname.value.machine if isinstance(uname, Known) else ""
-    if here and (here, header.machine) != ("x86_64", "i386") and here != header.machine:
+    if here not in ("", header.machine) and (here, header.machine) != ("x86_64", "i386"):
         return f"it is for {header.machine}, this machine is {here}: its loader does not run here"
     if "ld-musl" in loader or any("musl" in name for name in found.needed):
         return "it is built for musl, whose loader is not asked"
     if found.kind == "program" and not header.interpreter:
         return "it is statically linked: no loader has a part in it"
-    if found.kind == "program" and isinstance(stat, Known) and "s" in stat.value.mode[1:7].lower():
+    if found.kind == "program" and _has_others_rights(host, found.path):
         return "it is setuid or setgid: asked by us, the loader would not do what it does for the program"
     return "" if loader else f"no loader is known for {header.machine}"
+
+
+def _has_others_rights(host: Host, path: str) -> bool:
+    stat = host.stat(path)
+    return isinstance(stat, Known) and "s" in stat.value.mode[1:7].lower()
 
 
 def _compared(host: Host, tree: Tree, loader: str, lines: Sequence[Mapping[str, Any]]) -> Probed:
@@ -60,13 +65,18 @@ def _compared(host: Host, tree: Tree, loader: str, lines: Sequence[Mapping[str, 
     listed = tuple(_listed(line) for line in lines if isinstance(line.get("name"), str))
     said = _said(ends[-1])
     stopped = ends[-1]["code"] != 0 and not listed
-    out = [*_found_otherwise(host, tree, listed), *([] if stopped else _not_listed(host, tree, listed))]
-    if said and tree.sound:
-        out.append(f"the loader says: {said}")
-    if not out and not stopped:
-        out += _order(host, tree, listed)
+    out = list(_differences(host, tree, listed, said if tree.sound else "", stopped))
     more = [f"and {len(out) - _MOST} more"] if len(out) > _MOST else []
     return Probed(loader, listed, (*out[:_MOST], *more), said=said)
+
+
+def _differences(host: Host, tree: Tree, listed: tuple[Listed, ...], said: str, stopped: bool) -> Iterator[str]:
+    """Where the loader and our search disagree; the order is compared where nothing else differs."""
+    out = [*_found_otherwise(host, tree, listed), *([] if stopped else _not_listed(host, tree, listed))]
+    out += [f"the loader says: {said}"] if said else []
+    yield from out
+    if not out and not stopped:
+        yield from _order(host, tree, listed)
 
 
 def _listed(line: Mapping[str, Any]) -> Listed:

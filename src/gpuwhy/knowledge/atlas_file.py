@@ -12,6 +12,7 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 MAGIC = b"gpuwhy-atlas-1\n\0"
@@ -102,34 +103,48 @@ class Atlas:
 def pack(rows: Sequence[Row], releases: Mapping[str, Sequence[str]]) -> bytes:
     """The file's bytes."""
     posts = sorted((one, number) for number, row in enumerate(rows) for one in set(row.kept))
-    starts = [0] * (_BUCKETS + 1)
-    for one, _ in posts:
-        starts[(one >> 16) + 1] += 1
-    for n in range(_BUCKETS):
-        starts[n + 1] += starts[n]
     places = [place for row in rows for place in row.places]
-    firsts = [0]
-    for row in rows:
-        firsts.append(firsts[-1] + len(row.places))
-    packages, kinds = {n: i for i, n in enumerate(releases)}, _numbered(["", *(p.kind for p in places)], 255)
+    kinds = _numbered(["", *(p.kind for p in places)], 255)
     names = _numbered(["", *(p.module for p in places), *(p.function for p in places)], 65_535)
-    values = (
-        starts, [one & 0xFFFF for one, _ in posts], [n & 0xFFFF for _, n in posts], [n >> 16 for _, n in posts],
-        [r.key for r in rows], [r.had for r in rows],
-        [len(set(r.kept)) | (128 if r.short else 0) for r in rows],
-        firsts,
-        [packages[p.package] for p in places], [names.get(p.module, 0) for p in places],
-        [names.get(p.function, 0) for p in places], [kinds.get(p.kind, 0) for p in places],
-        [p.releases for p in places],
-    )  # fmt: skip
+    values = (*_of_posts(posts), *_of_rows(rows), *_of_places(places, list(releases), names, kinds))
     about = {
-        "releases": {n: list(v) for n, v in releases.items()},
+        "releases": {name: list(versions) for name, versions in releases.items()},
         "kinds": list(kinds),
         "lengths": list(map(len, values)),
     }
     head = json.dumps(about, separators=(",", ":")).encode()
     body = b"".join(array(kind, some).tobytes() for kind, some in zip(_ARRAYS, values, strict=True))
     return MAGIC + struct.pack("<I", len(head)) + head + body + zlib.compress("\n".join(names).encode(), 9)
+
+
+def _of_posts(posts: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
+    """Where each bucket starts, the rest of each number, and its row in two halves."""
+    starts = [0] * (_BUCKETS + 1)
+    for one, _ in posts:
+        starts[(one >> 16) + 1] += 1
+    yield list(accumulate(starts))
+    yield [one & 0xFFFF for one, _ in posts]
+    yield [number & 0xFFFF for _, number in posts]
+    yield [number >> 16 for _, number in posts]
+
+
+def _of_rows(rows: Sequence[Row]) -> Iterator[list[int]]:
+    """Key, how many words there were, how many are kept, and the first place of each row."""
+    yield [row.key for row in rows]
+    yield [row.had for row in rows]
+    yield [len(set(row.kept)) | (128 if row.short else 0) for row in rows]
+    yield [0, *accumulate(len(row.places) for row in rows)]
+
+
+def _of_places(
+    places: Sequence[Place], packages: list[str], names: Mapping[str, int], kinds: Mapping[str, int]
+) -> Iterator[list[int]]:
+    numbers = {name: number for number, name in enumerate(packages)}
+    yield [numbers[place.package] for place in places]
+    yield [names.get(place.module, 0) for place in places]
+    yield [names.get(place.function, 0) for place in places]
+    yield [kinds.get(place.kind, 0) for place in places]
+    yield [place.releases for place in places]
 
 
 def _numbered(names: Sequence[str], most: int) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -110,15 +111,9 @@ def read(text: str) -> Base:
         return Base(name)
     path, tag = _split(name)
     short = "/".join(path.split("/")[-2:])
+    if short in _READERS:
+        return _READERS[short](name, tag)
     last = short.split("/")[-1]
-    if short in ("nvidia/cuda", "nvidia/cuda-arm64", "nvidia/cuda-ppc64le"):
-        return _cuda(name, tag)
-    if short == "pytorch/pytorch":
-        return _pytorch(name, tag)
-    if short == "tensorflow/tensorflow":
-        return _tensorflow(name, tag)
-    if short == "tensorflow/serving":
-        return Base(name, "framework", framework="tensorflow", gpu=("gpu" in tag) if tag else False)
     if short.startswith("nvidia/") and last in _NGC and path.startswith("nvcr.io"):
         return Base(name, "ngc", framework={"pytorch": "torch"}.get(last, last), gpu=True)
     if _GPU_IMAGES.search(path):
@@ -128,6 +123,10 @@ def read(text: str) -> Base:
     if last == "uv" and (found := re.search(r"python(3\.\d+)", tag)):
         return Base(name, "python", python=found[1], musl="alpine" in tag)
     return _distro(name, short, last, tag)
+
+
+def _serving(name: str, tag: str) -> Base:
+    return Base(name, "framework", framework="tensorflow", gpu=("gpu" in tag) if tag else False)
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -174,3 +173,12 @@ def _distro(name: str, short: str, last: str, tag: str) -> Base:
         key = last + (release if last == "ubuntu" else release.split(".")[0])
         return Base(name, "distro", distro_python=_DISTROS.get(key, ""))
     return Base(name)
+
+
+_READERS: dict[str, Callable[[str, str], Base]] = {
+    **dict.fromkeys(("nvidia/cuda", "nvidia/cuda-arm64", "nvidia/cuda-ppc64le"), _cuda),
+    "pytorch/pytorch": _pytorch,
+    "tensorflow/tensorflow": _tensorflow,
+    "tensorflow/serving": _serving,
+}
+"""By the last two parts of an image's name."""

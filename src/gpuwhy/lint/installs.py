@@ -84,24 +84,27 @@ def take(stage: Environment, sheet: Sheet, command: Command) -> None:
 def _pip(command: Command) -> tuple[tuple[str, ...], int]:
     """The words after `install` of a pip or `uv pip` command, and where they begin."""
     words = command.words
-    if not words:
-        return (), 0
-    name = words[0].rsplit("/", 1)[-1]
-    at = -1
-    if re.fullmatch(r"pip[\d.]*|\$\{?PIP\d?\}?", name):
-        at = 1
-    elif (re.fullmatch(r"python[\d.]*|\$\{?PYTHON\w*\}?", name) and "pip" in words[1:5]) or (
-        name == "uv" and "pip" in words[1:3]
-    ):
-        at = words.index("pip") + 1
-    elif (name == "uv" and "add" in words[1:2]) or (name == "poetry" and "add" in words[1:2]):
+    name = words[0].rsplit("/", 1)[-1] if words else ""
+    if name in ("uv", "poetry") and "add" in words[1:2]:
         return words[2:] or ("",), 2
-    elif re.fullmatch(r"(conda|mamba|micromamba)", name) and "run" in words[1:2] and "pip" in words:
-        at = words.index("pip") + 1
+    at = _after_pip(name, words)
     if at < 0 or "install" not in words[at:]:
         return (), 0
     start = at + words[at:].index("install") + 1
     return words[start:] or ("",), start
+
+
+def _after_pip(name: str, words: tuple[str, ...]) -> int:
+    """Where the words of a call of pip begin, by whom it is called; -1 where it is none."""
+    if re.fullmatch(r"pip[\d.]*|\$\{?PIP\d?\}?", name):
+        return 1
+    if re.fullmatch(r"python[\d.]*|\$\{?PYTHON\w*\}?", name):
+        called = "pip" in words[1:5]
+    elif name == "uv":
+        called = "pip" in words[1:3]
+    else:
+        called = name in ("conda", "mamba", "micromamba") and "run" in words[1:2] and "pip" in words
+    return words.index("pip") + 1 if called else -1
 
 
 def _take_pip(stage: Environment, command: Command, start: int) -> None:

@@ -69,25 +69,29 @@ def _by_content(path: str, text: str) -> str:
     if path.endswith(".py"):
         return "modal" if re.search(r"^\s*(import modal|from modal import)\b", text, re.M) else ""
     if path.endswith((".yaml", ".yml", ".tpl", "")):
-        if re.search(r"^apiVersion:\s*\S", text, re.M) and re.search(r"^kind:\s*\S", text, re.M):
-            return "kubernetes"
-        if re.search(r"^services:\s*$", text, re.M) and re.search(r"^ +(image|build):", text, re.M):
-            return "compose"
-        if re.search(r"^resources:\s*$", text, re.M) and re.search(r"^(setup|run):", text, re.M):
-            return "skypilot"
-        if re.search(r"^dependencies:\s*$", text, re.M) and re.search(r"^(channels|name):", text, re.M):
-            return "conda"
-    if path.endswith(".txt") or "." not in posixpath.basename(path):
+        for kind, first, second in _KEYS:
+            if re.search(first, text, re.M) and re.search(second, text, re.M):
+                return kind
+    plain = path.endswith(".txt")
+    if plain or "." not in posixpath.basename(path):
         if re.match(r"(\s*#.*\n|\s*\n|ARG\s.*\n)*FROM\s+\S+", text):
             return "dockerfile"
-        lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-        if (
-            path.endswith(".txt")
-            and lines
-            and all(re.match(r"[\w.\[\],-]+\s*(==|>=|~=|<|$)|-", line) for line in lines)
-        ):
-            return "requirements"
+        return "requirements" if plain and _lists_requirements(text) else ""
     return ""
+
+
+_KEYS = (
+    ("kubernetes", r"^apiVersion:\s*\S", r"^kind:\s*\S"),
+    ("compose", r"^services:\s*$", r"^ +(image|build):"),
+    ("skypilot", r"^resources:\s*$", r"^(setup|run):"),
+    ("conda", r"^dependencies:\s*$", r"^(channels|name):"),
+)
+"""Kinds of YAML, each by two keys that only it has together."""
+
+
+def _lists_requirements(text: str) -> bool:
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return bool(lines) and all(re.match(r"[\w.\[\],-]+\s*(==|>=|~=|<|$)|-", line) for line in lines)
 
 
 def is_template(text: str) -> int:

@@ -159,19 +159,22 @@ def requirement(text: str, place: Place) -> Pin:
     text = _AFTER.sub("", text).strip() if " -" in text else text
     if len(text) > 5000:
         raise BadRequirementError(f"a requirement of {len(text)} characters")
-    if "/" in text or "@" in text or text.startswith(".") or text.endswith((".whl", ".zip", ".gz")):
-        reference = _URL.match(text)
-        if reference:
-            return _reference(reference, place)
+    reference = _URL.match(text) if _may_be_reference(text) else None
+    if reference:
+        return _reference(reference, place)
     found = _REQUIREMENT.fullmatch(" ".join(text.split()))
     if not found:
         raise BadRequirementError(f"{_short(text)!r} is no requirement{_why(text)}")
-    name, extras, specifier, marker = found.groups()
-    words = tuple(normal(e.strip()) for e in (extras or "").split(",") if e.strip())
-    wanted = re.sub(r"\s", "", specifier or "")
+    name, extras, specifier, marker = (part or "" for part in found.groups())
+    words = tuple(normal(extra.strip()) for extra in extras.split(",") if extra.strip())
+    wanted = re.sub(r"\s", "", specifier)
     if wanted and not _is_specifier(wanted):
         raise BadRequirementError(f"{_short(text)!r} is no requirement: {_short(wanted)!r} names no version")
-    return Pin(normal(name), place, wanted, words, (marker or "").strip())
+    return Pin(normal(name), place, wanted, words, marker.strip())
+
+
+def _may_be_reference(text: str) -> bool:
+    return "/" in text or "@" in text or text.startswith(".") or text.endswith((".whl", ".zip", ".gz"))
 
 
 def _is_specifier(text: str) -> bool:

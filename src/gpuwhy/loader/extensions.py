@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from gpuwhy.host.base import Host
 from gpuwhy.loader.systems import is_windows
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Distribution, Extension, Facts, Framework
 
 TORCH_SYMBOLS = r"_ZNK?(3c10|2at|5torch|4c10d)"
@@ -59,24 +60,36 @@ def extensions(host: Host, facts: Facts) -> Fact[tuple[Extension, ...]]:
 def _of(host: Host, package: Distribution, torch: Framework, windows: bool) -> list[Extension]:
     providers = [f"{torch.path}/lib/{name}" for name in (_TORCH_DLLS if windows else _TORCH_LIBRARIES)]
     providers = [path for path in providers if isinstance(host.stat(path), Known)]
-    record = host.lines(f"{package.location}/RECORD", ".pyd," if windows else ".so,")
-    site = package.location.rpartition("/")[0]
     out = []
-    for line in (record.value if isinstance(record, Known) else ())[:_MOST]:
-        name = line.split(",", 1)[0]
-        if name.startswith(("/", "..")) or "/../" in name:
-            continue
-        path = f"{site}/{name}"
-        if not any(need.startswith(("libtorch", "libc10", "torch", "c10")) for need in _needs(host, path, windows)):
-            continue
-        lacking = host.unmet(path, "" if windows else TORCH_SYMBOLS, *providers)
-        if isinstance(lacking, Known) and not lacking.value and not windows:
-            stable = host.unmet(path, STABLE_SYMBOLS, *providers)
-            lacking = stable if isinstance(stable, Known) else lacking
-        if isinstance(lacking, Known):
-            wants = _wanted(host, package) if lacking.value else Unknown("nothing is missing, so it was not asked")
-            out.append(Extension(package.name, package.version, path, lacking.value[:3], len(lacking.value), wants))
+    for path in _compiled(host, package, windows):
+        lacking = _lacking(host, path, providers, windows) if _on_torch(host, path, windows) else None
+        if lacking is not None:
+            wants = _wanted(host, package) if lacking else Unknown("nothing is missing, so it was not asked")
+            out.append(Extension(package.name, package.version, path, lacking[:3], len(lacking), wants))
     return out
+
+
+def _compiled(host: Host, package: Distribution, windows: bool) -> Iterator[str]:
+    """The extension modules of a package, inside its site-packages."""
+    record = value_or(host.lines(f"{package.location}/RECORD", ".pyd," if windows else ".so,"), ())
+    site = package.location.rpartition("/")[0]
+    for line in record[:_MOST]:
+        name = line.split(",", 1)[0]
+        if not name.startswith(("/", "..")) and "/../" not in name:
+            yield f"{site}/{name}"
+
+
+def _on_torch(host: Host, path: str, windows: bool) -> bool:
+    return any(need.startswith(("libtorch", "libc10", "torch", "c10")) for need in _needs(host, path, windows))
+
+
+def _lacking(host: Host, path: str, providers: list[str], windows: bool) -> tuple[str, ...] | None:
+    """The symbols that torch's libraries do not define; None where that cannot be told."""
+    lacking = host.unmet(path, "" if windows else TORCH_SYMBOLS, *providers)
+    if isinstance(lacking, Known) and not lacking.value and not windows:
+        stable = host.unmet(path, STABLE_SYMBOLS, *providers)
+        lacking = stable if isinstance(stable, Known) else lacking
+    return lacking.value if isinstance(lacking, Known) else None
 
 
 def _needs(host: Host, path: str, windows: bool) -> tuple[str, ...]:

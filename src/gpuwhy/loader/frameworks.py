@@ -13,7 +13,7 @@ from collections.abc import Callable
 from gpuwhy.host.base import Host
 from gpuwhy.loader.glibc import World
 from gpuwhy.loader.process import Loaded, Process
-from gpuwhy.model.fact import Known
+from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts, Framework, by_preload
 
 CUDNN_PARTS = {
@@ -82,20 +82,19 @@ def _torch_preloads(process: Process, framework: Framework, failed: bool) -> tup
     runtime is a wheel's (2.9: wherever it comes from). 2.10 and newer: all; since 2.14 a missing one is passed over.
     """
     file, host = f"{framework.path}/__init__.py", process.world.host
-    text = host.lines(file, '"lib', "_preload_cuda_deps(")
-    lines = text.value if isinstance(text, Known) else ()
+    lines = value_or(host.lines(file, '"lib', "_preload_cuda_deps("), ())
     named = [((m[1], m[2]), "required=False" in line) for line in lines if (m := _TORCH_CALL.search(line))]
-    listed = [(m[1], m[2]) for line in lines if "_preload_cuda_" not in line and (m := _TORCH_PAIR.search(line))]
-    optional = [pair for pair, may_miss in named if may_miss]
     at_once = [pair for pair, may_miss in named if not may_miss]
-    whole = [line for line in lines if _TORCH_ALL.search(line)]
+    listed = [(m[1], m[2]) for line in lines if "_preload_cuda_" not in line and (m := _TORCH_PAIR.search(line))]
+    every = [*listed, *(pair for pair, may_miss in named if may_miss)]
     if failed:
-        return [*listed, *optional], True
+        return every, True
     if not _torch_goes_on(process, file):
         return [], True
-    if at_once:
+    whole = next((line for line in lines if _TORCH_ALL.search(line)), "")
+    if at_once or not whole:
         return at_once, True
-    return ([*listed, *optional], "required=False" not in whole[0]) if whole else ([], True)
+    return every, "required=False" not in whole
 
 
 def _torch_goes_on(process: Process, file: str) -> bool:

@@ -8,7 +8,7 @@ from gpuwhy.host.base import Host
 from gpuwhy.loader.outcome import NOT_THERE, Library, Missing, Tried
 from gpuwhy.loader.systems import Process, System, system_of
 from gpuwhy.loader.unmet import unmet_symbols
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why, known
 from gpuwhy.model.facts import (
     DriverLibrary,
     Facts,
@@ -131,27 +131,14 @@ def needs(host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
 def _needed(
     facts: Facts, framework: Framework, opened: Opened, trees: dict[str, LoadTree], sees_variables: bool
 ) -> NeededLibrary:
-    system, tree = system_of(facts), trees[framework.name]
-    wanted, copies = system.fold(opened.name), _copies(facts)
-    same = [copy for copy in copies if system.fold(copy.name) == wanted]
+    system, tree, copies = system_of(facts), trees[framework.name], _copies(facts)
+    wanted = system.fold(opened.name)
     missing = next((one for one in tree.missing if system.fold(one.name) == wanted), None)
-    loaded = _mapped(system, tree, wanted)
-    wheel = _by_pathfinder(framework, same)
-    torch = _mapped(system, trees.get("torch"), wanted) if framework.name.replace("-", "_") in _AFTER_TORCH else None
-    doubt = system.doubt(sees_variables, missing is not None)
-    search = Source("call", system.SEARCH, opened.name)
-    found: Fact[str]
-    found, via = Absent(search), ""
-    if loaded:
-        found, via = known(loaded.path, "file", loaded.path, loaded.via), loaded.via
-    elif wheel:
-        found, via = known(wheel, "file", wheel), "the framework's own search through the nvidia wheels"
-    elif missing and missing.fate is not Fate.NOT_THERE:
-        found = Unknown(f"{opened.name}: {missing.why}", kind="refused" if missing.fate in system.REFUSES else "")
-    elif torch:
-        found, via = Known(torch.path, search), "already loaded by PyTorch"
-    elif doubt and not _all_unfit(system, copies, opened.name):
-        found = Unknown(f"{opened.name}: {doubt}")
+    found, via = _search(facts, framework, opened, trees, missing)
+    if isinstance(found, Absent) and not via:
+        doubt = system.doubt(sees_variables, missing is not None)
+        if doubt and not _all_unfit(system, copies, opened.name):
+            found = Unknown(f"{opened.name}: {doubt}")
     lost = isinstance(found, Absent)
     return NeededLibrary(
         framework=framework.name,
@@ -161,10 +148,30 @@ def _needed(
         found=found,
         found_via=via,
         searched=missing.searched if lost and missing else (),
-        elsewhere=tuple(copy.path for copy in same) if lost else (),
+        elsewhere=tuple(copy.path for copy in copies if system.fold(copy.name) == wanted) if lost else (),
         other_versions=_others(system, copies, opened.name) if lost else (),
         refused=missing.refused if missing and isinstance(found, Unknown) else "",
     )
+
+
+def _search(
+    facts: Facts, framework: Framework, opened: Opened, trees: dict[str, LoadTree], missing: MissingLibrary | None
+) -> tuple[Fact[str], str]:
+    """Where a library is found, and how: in the process, by the framework itself, or because PyTorch came first."""
+    system, search = system_of(facts), Source("call", system_of(facts).SEARCH, opened.name)
+    wanted = system.fold(opened.name)
+    if loaded := _mapped(system, trees[framework.name], wanted):
+        return known(loaded.path, "file", loaded.path, loaded.via), loaded.via
+    same = [copy for copy in _copies(facts) if system.fold(copy.name) == wanted]
+    if wheel := _by_pathfinder(framework, same):
+        return known(wheel, "file", wheel), "the framework's own search through the nvidia wheels"
+    if missing and missing.fate is not Fate.NOT_THERE:
+        kind: Why = "refused" if missing.fate in system.REFUSES else ""
+        return Unknown(f"{opened.name}: {missing.why}", kind=kind), ""
+    follows = framework.name.replace("-", "_") in _AFTER_TORCH
+    if follows and (torch := _mapped(system, trees.get("torch"), wanted)):
+        return Known(torch.path, search), "already loaded by PyTorch"
+    return Absent(search), ""
 
 
 def _all_unfit(system: System, copies: tuple[LibraryCopy, ...], name: str) -> bool:

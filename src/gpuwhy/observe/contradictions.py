@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from gpuwhy.knowledge import pairs
-from gpuwhy.knowledge.caps import CAPS, PAIRS
+from gpuwhy.knowledge.caps import CAPS, PAIRS, CapRow
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Contradiction, Distribution
@@ -160,17 +161,27 @@ def _unmet(
         return
     there = [installed[n] for n in sorted(pairs.providers(name), key=lambda n: n != name) if n in installed]
     plain = [wish for wish, extra in ranges if not extra]
-    if not there:
-        if plain and _counts_as_missing(by, name):
-            yield _say(by, name, plain[0], "", "stated", *_plugin_effect(installed, by.name, name))
-        return
-    ranges = [(wish, extra) for wish, extra in ranges if not extra] or ranges
-    if any(pairs.allows(wish, one.version) for wish, _ in ranges for one in there):
+    if there:
+        yield from _other_release(installed, by, name, there, plain, [wish for wish, _ in ranges])
+    elif plain and _counts_as_missing(by, name):
+        yield _say(by, name, plain[0], "", "stated", *_plugin_effect(installed, by.name, name))
+
+
+def _other_release(
+    installed: dict[str, Distribution],
+    by: Distribution,
+    name: str,
+    there: list[Distribution],
+    plain: list[str],
+    wishes: list[str],
+) -> Iterator[Contradiction]:
+    """What is there is of a release that no line allows; lines of extras count where there is no other."""
+    asked = plain or wishes
+    if any(pairs.allows(wish, one.version) for wish, one in product(asked, there)):
         return
     refusal = pairs.refusal(by.name, name)
     effect, stops = (refusal.effect, refusal.stops) if refusal else _plugin_effect(installed, by.name, name)
-    how = "stated" if plain else "extra"
-    yield _say(by, name, (plain or [ranges[0][0]])[0], there[0].version, how, effect, stops)
+    yield _say(by, name, asked[0], there[0].version, "stated" if plain else "extra", effect, stops)
 
 
 def _wheel_not_there(
@@ -210,16 +221,21 @@ def _unstated(installed: dict[str, Distribution]) -> Iterator[Contradiction]:
     for one in installed.values():
         for row in CAPS:
             if one.name in pairs.providers(row.framework) and _in(one.version, row.since, row.until):
-                name, wants = re.split(r"(?=[<>=!~])", row.requirement, maxsplit=1)
-                there = next((installed[n] for n in pairs.providers(name) if n in installed), None)
-                if there is not None and not pairs.allows(wants, there.version):
-                    yield _say(one, name, wants, there.version, "unstated", row.because, row.stops, str(row.source))
-                if there is None and row.always:
-                    how = "late" if row.late else "unstated"
-                    yield _say(one, name, wants, "", how, row.because, row.stops, str(row.source))
+                yield from _capped(installed, one, row)
         for name, wants in PAIRS.get((one.name, one.version), {}).items():
             if name in installed and not pairs.allows(wants, installed[name].version):
                 yield _say(one, name, wants, installed[name].version, "unstated", "", True, "knowledge/caps.py, PAIRS")
+
+
+def _capped(installed: dict[str, Distribution], one: Distribution, row: CapRow) -> Iterator[Contradiction]:
+    """A limit that the installed release is outside of, or that names something which is always needed."""
+    name, wants = re.split(r"(?=[<>=!~])", row.requirement, maxsplit=1)
+    there = next((installed[n] for n in pairs.providers(name) if n in installed), None)
+    why = (row.because, row.stops, str(row.source))
+    if there is not None and not pairs.allows(wants, there.version):
+        yield _say(one, name, wants, there.version, "unstated", *why)
+    if there is None and row.always:
+        yield _say(one, name, wants, "", "late" if row.late else "unstated", *why)
 
 
 def _in(version: str, since: str, until: str) -> bool:

@@ -57,14 +57,21 @@ def _torch(package: Installed) -> Built:
         rocm = said.get("hip", "None")
         return without_gpu(Source("file", file, "cuda = None" if rocm == "None" else f"hip = {rocm}: a ROCm build"))
     source = Source("file", file, "cuda")
-    folder = f"{package.path}/lib"
-    names = [e.name for e in value_or(package.host.list(folder, r"lib(torch|c10|caffe2)\w*\.so$"), ())]
-    main = next((n for n in _TORCH_CUDA if n in names), _TORCH_CUDA[0])
-    lazy = [n for n in names if n in _TORCH_LAZY]
-    eager = [main, *(n for n in names if n != main and n not in _TORCH_LAZY and n != "libc10.so")]
-    opens = needed(package.host, [f"{folder}/{n}" for n in eager], [f"{folder}/{n}" for n in lazy])
-    sass, ptx = gpu_code(package.host, f"{folder}/{main}")
+    main, opens = _torch_libraries(package)
+    sass, ptx = gpu_code(package.host, main)
     return Built(Known(True, source), Known(major_minor(said["cuda"]), source), cudnn_pin(package), sass, ptx, opens)
+
+
+def _torch_libraries(package: Installed) -> tuple[str, Fact[tuple[Opened, ...]]]:
+    """The library with the GPU code, and what all of them need: at once, or when first used."""
+    folder = f"{package.path}/lib"
+    names = [entry.name for entry in value_or(package.host.list(folder, r"lib(torch|c10|caffe2)\w*\.so$"), ())]
+    main = next((name for name in _TORCH_CUDA if name in names), _TORCH_CUDA[0])
+    lazy = [name for name in names if name in _TORCH_LAZY]
+    eager = [main, *(name for name in names if name not in (main, "libc10.so", *lazy))]
+    return f"{folder}/{main}", needed(
+        package.host, [f"{folder}/{name}" for name in eager], [f"{folder}/{name}" for name in lazy]
+    )
 
 
 _TORCH_CUDA = ("libtorch_cuda.so", "libtorch_cuda_cu.so", "libtorch.so", "libcaffe2_gpu.so")  # newest layout first

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from gpuwhy.host.base import Stat
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Conflict, Damage, Distribution
@@ -217,34 +218,44 @@ def _first_read(scene: Scene, dist: Distribution) -> list[Damage]:
 
 def _wrong(scene: Scene, path: str, owners: list[Claim], machines: dict[str, str]) -> Damage | None:
     """What is wrong with one library; what is read of it on the way goes to `machines`."""
-    sizes = sorted({c.size for c in owners if c.size >= 0})
+    sizes = sorted({claim.size for claim in owners if claim.size >= 0})
     form = "PE" if _on_windows(scene) else "ELF"
-    expected = " or ".join(f"{size} bytes" for size in sizes) or f"{'an' if form == 'ELF' else 'a'} {form} library"
-
-    def say(what: str, actual: str) -> Damage:
-        return Damage(path, owners[0].owner, what, expected, actual)
-
     stat = scene.host.stat(path)
+    wrong = _no_file(scene, path, stat, form)
+    if not wrong and isinstance(stat, Known):
+        wrong = _contents(scene, path, owners, sizes, stat.value.size, machines)
+    if not wrong:
+        return None
+    expected = " or ".join(f"{size} bytes" for size in sizes) or f"{'an' if form == 'ELF' else 'a'} {form} library"
+    return Damage(path, owners[0].owner, wrong[0], expected, wrong[1])
+
+
+def _no_file(scene: Scene, path: str, stat: Fact[Stat], form: str) -> tuple[str, str] | None:
+    """What is wrong where there is no plain file: the kind, and what is there."""
     if isinstance(stat, Unknown):
-        return say("unreadable", stat.reason.removeprefix(f"{path}: "))
+        return "unreadable", stat.reason.removeprefix(f"{path}: ")
     if isinstance(stat, Absent):
         link = scene.host.link(path)
-        return say("dangling link", f"points to {link.value}") if isinstance(link, Known) else say("missing", "no file")
-    size = stat.value.size
-    if stat.value.kind != "file":
-        return say(f"not {form}", f"a {stat.value.kind}")
+        return ("dangling link", f"points to {link.value}") if isinstance(link, Known) else ("missing", "no file")
+    return (f"not {form}", f"a {stat.value.kind}") if stat.value.kind != "file" else None
+
+
+def _contents(
+    scene: Scene, path: str, owners: list[Claim], sizes: list[int], size: int, machines: dict[str, str]
+) -> tuple[str, str] | None:
+    """What is wrong with a file by its size and its headers."""
     if size == 0:
-        return say("empty", "0 bytes") if sizes != [0] else None
+        return ("empty", "0 bytes") if sizes != [0] else None
     same = size in sizes
     if same and not _worth_reading(path, owners):
         return None
     read = _headers(scene, path)
     if not isinstance(read, Known):
-        return say(*_unread(read, path, form)) if isinstance(read, Unknown) else None
+        return _unread(read, path, "PE" if _on_windows(scene) else "ELF") if isinstance(read, Unknown) else None
     machines[path] = read.value.machine
     if read.value.extent > size:
-        return say("truncated", f"{size} bytes, its headers say {read.value.extent}")
-    return say("other size", f"{size} bytes") if sizes and not same else None
+        return "truncated", f"{size} bytes, its headers say {read.value.extent}"
+    return ("other size", f"{size} bytes") if sizes and not same else None
 
 
 def _worth_reading(path: str, owners: list[Claim]) -> bool:

@@ -134,18 +134,22 @@ class Owners:
 def candidate_wheels(distributions: Sequence[Distribution], family: Family, inside: str) -> list[Distribution]:
     """The installed distributions that write to `inside`, a path below site-packages, by the nvidia wheels' naming."""
     top = inside.partition("/")[0]
-    if top not in ("nvidia", "tensorrt_libs", "tensorrt"):
-        owner = re.sub(r"[-_.]+", "-", top.removesuffix(".libs")).lower()
-        return [d for d in distributions if d.name == owner]
-    toolkit = _CU_FOLDER.match(inside)
-    if toolkit:
-        suffixed = [d for d in distributions if d.name in {f"{base}-cu{toolkit[1]}" for base in family.wheels}]
-        return [d for d in distributions if d.name in family.wheels] or suffixed
+    if toolkit := _CU_FOLDER.match(inside):
+        suffixed = {f"{base}-cu{toolkit[1]}" for base in family.wheels}
+        plain = [one for one in distributions if one.name in family.wheels]
+        return plain or [one for one in distributions if one.name in suffixed]
+    pattern = re.compile(_OWNERS[top] if top in _OWNERS else _named_after(top, family))
+    return [one for one in distributions if pattern.match(one.name)]
+
+
+_OWNERS = {"tensorrt_libs": r"tensorrt(-cu\d+)?-libs$", "tensorrt": r"tensorrt$"}
+
+
+def _named_after(top: str, family: Family) -> str:
+    """The names of the wheels that write to a top folder: NVIDIA's share one."""
     if top == "nvidia":
-        pattern = re.compile("|".join(rf"{re.escape(base)}-cu\d+$" for base in family.wheels))
-    else:
-        pattern = re.compile(r"tensorrt(-cu\d+)?-libs$" if top == "tensorrt_libs" else r"tensorrt$")
-    return [d for d in distributions if pattern.match(d.name)]
+        return "|".join(rf"{re.escape(base)}-cu\d+$" for base in family.wheels)
+    return re.escape(re.sub(r"[-_.]+", "-", top.removesuffix(".libs")).lower()) + "$"
 
 
 def defined_version(lines: Sequence[str], macros: Sequence[str]) -> str:

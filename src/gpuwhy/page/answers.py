@@ -243,25 +243,26 @@ def _passed(rows: list[Node]) -> Element | None:
 
 def lint(found: Node) -> list[Child]:
     """Mistakes by file, each with what is known and the fix."""
-    counts = found.node("counts")
+    counts, files = found.node("counts"), found.nodes("files")
     errors, warnings, unread = (int(counts.number(name)) for name in ("error", "warning", "unreadable"))
-    files = found.nodes("files")
     calm = "ok" if files and counts else "unknown"
     mark = "bad" if errors or unread else "warn" if warnings else calm
-    said = [
-        f"{n} {word}{'' if n == 1 else 's'}"
-        for n, word in ((errors, "error"), (warnings, "warning"), (unread, "unreadable file"))
-        if n
-    ]
-    title = (
-        ", ".join(said) or ("Nothing wrong" if calm == "ok" else "Nothing was looked at")
-    ) + f" in {len(files)} {'file' if len(files) == 1 else 'files'}"
-    body = [
-        _file(place, one)
-        for place, one in enumerate(files)
-        if one.nodes("mistakes") or one.nodes("problems") or one.nodes("notes")
-    ]
+    said = [_counted(n, word) for n, word in zip((errors, warnings, unread), _COUNTED, strict=True) if n]
+    nothing = "Nothing wrong" if calm == "ok" else "Nothing was looked at"
+    title = f"{', '.join(said) or nothing} in {_counted(len(files), 'file')}"
+    body = [_file(place, one) for place, one in enumerate(files) if _says_something(one)]
     return [head(mark, title), el("main", *body), foot(f"gpuwhy lint {found.text('gpuwhy')}".rstrip())]
+
+
+_COUNTED = ("error", "warning", "unreadable file")
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _says_something(file: Node) -> bool:
+    return any(file.nodes(name) for name in ("mistakes", "problems", "notes"))
 
 
 def _file(place: int, one: Node) -> Element:

@@ -146,20 +146,19 @@ def _cause(one: Node) -> Iterator[str]:
 
 def _log(report: Node, log: Sequence[Line]) -> list[str]:
     """The end of it, and before that the first line that decides with what stands around."""
+    symptoms = report.nodes("symptoms")
     if not log:
-        rows = [f"{one.number('line'):g}: {one.text('text')}" for one in report.nodes("symptoms")[:20]]
-        return block(rows) if rows else []
-    decides = [
-        int(one.number("line"))
-        for one in report.nodes("symptoms")
-        if one.text("role") == "error" and one.values.get("follows") is None
-    ]
+        return block([f"{one.number('line'):g}: {one.text('text')}" for one in symptoms[:20]]) if symptoms else []
     last = log[-LOG // 2 :]
-    early = [
-        line for line in log if decides and abs(line.number - decides[0]) <= LOG // 4 and line.number < last[0].number
-    ]
+    early = [line for line in _around(symptoms, log) if line.number < last[0].number]
     gap = ["…"] if early and early[-1].number + 1 < last[0].number else []
     return block([*(line.text for line in early), *gap, *(line.text for line in last)])
+
+
+def _around(symptoms: Sequence[Node], log: Sequence[Line]) -> list[Line]:
+    """The lines around the first error that follows from no other."""
+    errors = [one for one in symptoms if one.text("role") == "error" and one.values.get("follows") is None]
+    return [line for line in log if errors and abs(line.number - int(errors[0].number("line"))) <= LOG // 4]
 
 
 def _packages(report: Node, project: str) -> list[str]:

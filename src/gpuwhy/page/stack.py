@@ -70,20 +70,23 @@ def drawing(report: Node, panels: bool = True) -> Element | None:
     boxes = layers(report)
     if len(boxes) < 2:
         return None
-    first = next(
-        (box for box in boxes if box.mark == "bad"), next((box for box in boxes if box.mark != "ok"), boxes[0])
-    )
-    breaks = _breaks(boxes)
+    first, breaks = _first(boxes), _breaks(boxes)
     rows: list[Child] = []
     present = [name for name in LEVELS if any(box.level == name for box in boxes)]
     for name in reversed(present):
-        here = [box for box in boxes if box.level == name]
-        rows.append(el("li", el("ul", *(el("li", _box(box, box is first, panels)) for box in here), class_="peers")))
+        here = [el("li", _box(box, box is first, panels)) for box in boxes if box.level == name]
+        rows.append(el("li", el("ul", *here, class_="peers")))
         if name != present[0]:
             rows.append(el("li", _joint(breaks.get(name, []))))
     stack = el("ol", *rows, class_="stack", aria_label="The stack, the program on top and the GPU at the bottom")
     whys = el("div", *(_why(box, report) for box in boxes)) if panels else None
     return el("div", stack, whys, class_="scene")
+
+
+def _first(boxes: Sequence[Layer]) -> Layer:
+    """The layer that is shown first: the lowest that is bad, else the lowest that is not well."""
+    bad = [box for box in boxes if box.mark == "bad"]
+    return (bad or [box for box in boxes if box.mark != "ok"] or boxes)[0]
 
 
 def _box(box: Layer, first: bool, link: bool) -> Element:
@@ -101,21 +104,25 @@ def _box(box: Layer, first: bool, link: bool) -> Element:
 
 def _breaks(boxes: Sequence[Layer]) -> dict[str, list[str]]:
     """By the level above it: what breaks at a joint. A cause that marks several layers breaks under the highest."""
-    by_note: dict[str, Layer] = {}
-    for box in boxes:
-        if box.mark == "bad" and box.level != "program":
-            by_note[box.cause or box.name] = box
-    for box in boxes:
-        if box.mark == "bad" and box.level == "program" and not by_note:
-            same = [one for one in boxes if one.cause == box.cause and one.mark == "warn"]
-            by_note[box.cause or box.name] = (same or [box])[-1]
     present = [name for name in LEVELS if any(box.level == name for box in boxes)]
     out: dict[str, list[str]] = {}
-    for note, box in by_note.items():
+    for note, box in _broken(boxes).items():
         place = max(1, present.index(box.level) + _upward(box))
-        out.setdefault(present[min(place, len(present) - 1)], []).append(
-            f"{box.name}: {note}" if note != box.name else note
-        )
+        level = present[min(place, len(present) - 1)]
+        out.setdefault(level, []).append(f"{box.name}: {note}" if note != box.name else note)
+    return out
+
+
+def _broken(boxes: Sequence[Layer]) -> dict[str, Layer]:
+    """The bad layers by their cause; where only the program is bad, the layer that the same cause warns of."""
+    bad = [box for box in boxes if box.mark == "bad"]
+    below = {box.cause or box.name: box for box in bad if box.level != "program"}
+    if below:
+        return below
+    out: dict[str, Layer] = {}
+    for box in bad[:1]:
+        warned = [one for one in boxes if one.cause == box.cause and one.mark == "warn"]
+        out[box.cause or box.name] = (warned or [box])[-1]
     return out
 
 

@@ -149,20 +149,16 @@ class _Reader:
 
     def ended(self, line: Line) -> None:
         """The child died or hung: the call named last did it, if any call is under way."""
-        found = _ENDED.search(str(line["ended"])[: 10 * MAX_TEXT])
-        signal, late, code, more, words = found.groups() if found else (None,) * 5
         if not self._open and not self._calling and not self._calls:
             return  # after its last stage, or before it did anything
+        found = _ENDED.search(str(line["ended"])[: 10 * MAX_TEXT])
+        signal, late, code, more, words = found.groups() if found else (None,) * 5
         if late:
             self._break("hung", "no answer in time")
             return
-        known = SIGNALS.get(int(signal or 0)) or EXCEPTIONS.get(int(code or 0))
         words = self._said or words
-        how = more or (
-            f"ended the process with code {code}" if code else f"died by signal {signal}" if signal else "died"
-        )
-        told = f"{how}{f' ({known})' if known else ''}{f': {words}' if words else ''}"
-        self._break("crashed", told, int(signal or 0))
+        told = more or _crash(signal or "", code or "")
+        self._break("crashed", f"{told}: {words}" if words else told, int(signal or 0))
 
     def _begin(self, name: str, device: int | None) -> None:
         self._name, self._device, self._library, self._calling = name, device, "", ""
@@ -195,6 +191,13 @@ class _Reader:
             self.stages.append(made)
         self._begin(UNNAMED, None)
         self._open = False
+
+
+def _crash(signal: str, code: str) -> str:
+    """How a process crashed, in words."""
+    known = SIGNALS.get(int(signal or 0)) or EXCEPTIONS.get(int(code or 0))
+    how = f"ended the process with code {code}" if code else f"died by signal {signal}" if signal else "died"
+    return f"{how} ({known})" if known else how
 
 
 _KINDS: Mapping[str, Callable[[_Reader, Line], None]] = {

@@ -137,17 +137,19 @@ class _Walk:
 
     def _ask(self, group: str, steps: Sequence[Step], arguments: Sequence[str]) -> Told:
         answer = self._host.call("probe", group, *arguments)
-        if isinstance(answer, Known):
-            told = read(answer.value)
-            ended = next((str(line["ended"]) for line in answer.value if "ended" in line), "")
-            if ended and not told.stages:
-                return Told(tuple(Stage(name, "skipped", why=ended) for name in self._due(steps)))
-            reached = {stage.name for stage in (*self.done, *told.stages)}
-            next_one = next((step.name for step in steps if step.name not in reached), steps[-1].name)
-            known = {step.name for step in steps}
-            kept = (replace(stage, name=next_one) if stage.name == UNNAMED else stage for stage in told.stages)
-            return told._replace(stages=tuple(stage for stage in kept if stage.name in known))
-        why = answer.reason if isinstance(answer, Unknown) else "the probe is not there"
+        if not isinstance(answer, Known):
+            return self._none(steps, answer.reason if isinstance(answer, Unknown) else "the probe is not there")
+        told = read(answer.value)
+        ended = next((str(line["ended"]) for line in answer.value if "ended" in line), "")
+        if ended and not told.stages:
+            return self._none(steps, ended)
+        reached = {stage.name for stage in (*self.done, *told.stages)}
+        names = [step.name for step in steps]
+        next_one = next((name for name in names if name not in reached), names[-1])
+        kept = (replace(stage, name=next_one) if stage.name == UNNAMED else stage for stage in told.stages)
+        return told._replace(stages=tuple(stage for stage in kept if stage.name in names))
+
+    def _none(self, steps: Sequence[Step], why: str) -> Told:
         return Told(tuple(Stage(name, "skipped", why=why) for name in self._due(steps)))
 
     def _due(self, steps: Sequence[Step]) -> list[str]:

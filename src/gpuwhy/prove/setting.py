@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from gpuwhy.model.proof import Change, Tweak
+from gpuwhy.model.proof import Change, Kind, Tweak
 from gpuwhy.prove.variables import unset, without
 
 
@@ -25,18 +25,20 @@ def applied(environ: Mapping[str, str], tweaks: Iterable[Tweak]) -> Setting:
     out = dict(environ)
     for name, entries in _dropped(chosen).items():
         left = without(name, out.get(name, ""), frozenset(entries))
-        out = {**out, name: left} if left is not None else {k: v for k, v in out.items() if k != name}
-    for one in chosen:
-        if one.kind == "unset":
-            out.pop(one.name, None)
+        if left is None:
+            out.pop(name, None)
+        else:
+            out[name] = left
+    for one in _of(chosen, "unset"):
+        out.pop(one.name, None)
     for one in chosen:
         out.update(one.sets)
     return Setting(
         out,
-        {one.name: one.limit for one in chosen if one.kind == "limit"},
-        tuple(one.value for one in chosen if one.kind == "hide"),
-        any(one.kind == "folder" for one in chosen),
-        tuple(one for one in chosen if one.kind == "package"),
+        {one.name: one.limit for one in _of(chosen, "limit")},
+        tuple(one.value for one in _of(chosen, "hide")),
+        bool(_of(chosen, "folder")),
+        tuple(_of(chosen, "package")),
     )
 
 
@@ -68,17 +70,20 @@ def _limit(one: Tweak) -> str:
 def change_of(tweaks: Iterable[Tweak], environ: Mapping[str, str]) -> Change:
     """The tweaks as one change: a list of which nothing is left is a variable that is unset."""
     chosen = list(tweaks)
-    dropped = _dropped(chosen)
     whole = in_words(chosen, environ)
-    empty = [one.name for one in whole if one.kind == "unset"]
+    sets = [pair for one in chosen for pair in one.sets.items()]
     return Change(
         text=" and ".join(one.text for one in whole),
-        unset=tuple(dict.fromkeys([*empty])),
-        set={name: value.replace("{fresh}", "A_FRESH_FOLDER") for one in chosen for name, value in one.sets.items()},
-        drop={name: tuple(gone) for name, gone in dropped.items()},
-        limits={one.name: _limit(one) for one in chosen if one.kind == "limit"},
-        packages={one.name: one.value for one in chosen if one.kind == "package"},
-        hide=tuple(one.value for one in chosen if one.kind == "hide"),
-        folder="another" if any(one.kind == "folder" for one in chosen) else "",
-        command="; ".join(dict.fromkeys(one.command for one in whole if one.command)),
+        unset=tuple(dict.fromkeys(one.name for one in _of(whole, "unset"))),
+        set={name: value.replace("{fresh}", "A_FRESH_FOLDER") for name, value in sets},
+        drop={name: tuple(gone) for name, gone in _dropped(chosen).items()},
+        limits={one.name: _limit(one) for one in _of(chosen, "limit")},
+        packages={one.name: one.value for one in _of(chosen, "package")},
+        hide=tuple(one.value for one in _of(chosen, "hide")),
+        folder="another" if _of(chosen, "folder") else "",
+        command="; ".join(filter(None, dict.fromkeys(one.command for one in whole))),
     )
+
+
+def _of(tweaks: Iterable[Tweak], kind: Kind) -> list[Tweak]:
+    return [one for one in tweaks if one.kind == kind]

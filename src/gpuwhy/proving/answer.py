@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 import msgspec
 
@@ -72,14 +73,14 @@ def _causes(session: Session, now: Arms) -> tuple[tuple[Shown, ...], tuple[Ruled
     known = session.known
     if session.base is None:
         return (), ()
-    ids = [one.id for one in known]
-    out = refuted(session.runs, [one for one in session.tweaks if one not in session.found], ids)
-    if session.found and now.passed:
-        guilty = causes_of(session.found, session.causes)
-        known = tuple(one for one in known if one.id in guilty or one.id not in {row.id for row in out})
-        causes = shown(guilty, _words(session), now, _TITLES, known, session.proven)
-        return causes, tuple(row for row in out if row.id not in guilty)
-    return tuple(one for one in known if one.id not in {row.id for row in out}), out
+    out = refuted(session.runs, [one for one in session.tweaks if one not in session.found], [one.id for one in known])
+    gone = {row.id for row in out}
+    if not session.found or not now.passed:
+        return tuple(one for one in known if one.id not in gone), out
+    guilty = causes_of(session.found, session.causes)
+    left = [one for one in known if one.id in guilty or one.id not in gone]
+    causes = shown(guilty, _words(session), now, _TITLES, left, session.proven)
+    return causes, tuple(row for row in out if row.id not in guilty)
 
 
 def _headline(session: Session, status: Status, now: Arms) -> str:
@@ -119,36 +120,45 @@ def _healed(session: Session) -> bool:
 
 
 def _notes(session: Session, status: Status) -> list[str]:
-    out = []
+    return [*_of_the_budget(session, status), *_of_the_runs(session), *_of_the_failure(session, status)]
+
+
+def _of_the_budget(session: Session, status: Status) -> Iterator[str]:
     if session.interrupted:
-        out.append("interrupted: this is what was known by then")
+        yield "interrupted: this is what was known by then"
     elif session.spent and status != "proven":
-        out.append(
-            f"the budget of {session.budget:.0f} s or {session.plan.runs} runs is spent: --budget and --runs allow more"
-        )
+        spent = f"the budget of {session.budget:.0f} s or {session.plan.runs} runs is spent"
+        yield f"{spent}: --budget and --runs allow more"
+
+
+def _of_the_runs(session: Session) -> Iterator[str]:
     for one in session.turns:
         ending = next((run.ending for run in session.runs if one.id in run.key and run.outcome == "other"), None)
         if ending:
-            out.append(f"{one.text} it fails otherwise: {ending}")
+            yield f"{one.text} it fails otherwise: {ending}"
     if _healed(session):
-        out.append(
+        yield (
             "it failed at first and then ran as it is, every time: something changed meanwhile, "
             "or a run left something behind (a cache, a file) that heals it"
         )
     if len(session.bases) > 1:
         ways = "; ".join(str(one).split("\n")[0][:80] for one in session.bases[:4])
-        out.append(f"it fails in {len(session.bases)} ways, all taken for the same failure: {ways}")
+        yield f"it fails in {len(session.bases)} ways, all taken for the same failure: {ways}"
+
+
+def _of_the_failure(session: Session, status: Status) -> Iterator[str]:
     base = session.base
-    if base and base.name == "EOFError":
-        out.append("it asks for input, and there is none: gpuwhy prove -- CMD < FILE gives every run the same")
-    if base and base.type == "SIGKILL" and session.after and value_or(session.after.facts.run.oom_kills, 0):
-        out.append("the kernel killed it because memory ran out; in every run it was asked to take this program first")
-    if base and base.kind == "timeout" and not session.plan.timeout:
-        out.append(
-            f"it was taken to hang after {session.plan.quiet:.0f} s without output or work; --timeout N says when else"
-        )
-    if session.base is None and status == "open":
-        out.append(
-            "--timeout N: from then on it hangs; --seconds N: still running then is a success; --ok REGEX: this is one"
-        )
-    return out
+    if base is None:
+        if status == "open":
+            yield (
+                "--timeout N: from then on it hangs; --seconds N: still running then is a success; "
+                "--ok REGEX: this is one"
+            )
+        return
+    if base.name == "EOFError":
+        yield "it asks for input, and there is none: gpuwhy prove -- CMD < FILE gives every run the same"
+    if base.type == "SIGKILL" and session.after and value_or(session.after.facts.run.oom_kills, 0):
+        yield "the kernel killed it because memory ran out; in every run it was asked to take this program first"
+    if base.kind == "timeout" and not session.plan.timeout:
+        hangs = f"it was taken to hang after {session.plan.quiet:.0f} s without output or work"
+        yield f"{hangs}; --timeout N says when else"

@@ -9,6 +9,7 @@ import shutil
 import time
 from collections.abc import Collection, Mapping, Sequence
 from itertools import count
+from typing import NamedTuple
 
 import msgspec
 
@@ -102,11 +103,11 @@ def _copied(patient: Patient, actions: Sequence[Action], installer: Installer, m
     installer.venv(patient.python, folder, patient.system_site)
     replaced = {name for action in actions for name in _replaced(action)}
     kept = pins(patient, replaced, public="torch" in replaced)
-    again = [action for action in actions if action.again]
-    exact = _locked(patient, [a for a in actions if not a.again], again, kept, installer, folder, gpu)
-    rest = {**exact, **{name: text for name, text in kept.items() if name not in exact}} if exact else kept
+    moving, again = [one for one in actions if not one.again], [one for one in actions if one.again]
+    exact = _locked(patient, moving, again, kept, installer, folder, gpu)
+    rest = {**exact, **{name: text for name, text in kept.items() if name not in exact}}
     _frozen(patient, rest, installer, folder, backend([*rest.values(), *_labels(actions if exact else ())]))
-    for action in actions if not exact else again:
+    for action in again if exact else actions:
         installer.carry_out(python, action, (), beside=kept)
     folders = [_moved(one, patient.prefix, folder) for action in actions for one in action.folders]
     if folders:
@@ -213,28 +214,14 @@ def in_place(
 ) -> Made:
     """The environment itself, once everything to install was found to exist, and after a list for the way back."""
     _room_to_write(patient, actions)
-    present = {one.name for one in patient.distributions}
     folders = [one for action in actions for one in action.folders]
-    moving, again = [a for a in actions if not a.again], [a for a in actions if a.again]
-    gone = {name for action in actions for name in action.uninstall}
-    replaced = {name for action in moving for name in _replaced(action)}
-    kept = pins(patient, {*replaced, *gone}, public="torch" in replaced)
-    try:
-        exact = _locked(patient, moving, (), kept, installer, patient.prefix, gpu)
-        for action in actions if not exact else again:
-            installer.rehearse(patient.python, action)
-    except (FailedError, OSError) as error:
-        raise BrokenError(
-            f"{_said(error)}. That was a rehearsal: {patient.prefix} is as it was", untouched=True
-        ) from error
+    work = _rehearsed(patient, actions, installer, gpu)
     undo = [_undo(installer, patient, _written(patient))] if way_back else []
-    changed = {name: text for name, text in exact.items() if kept.get(name) != text and not is_reference(text)}
-    whole = Action(tuple(changed.values()), tuple(gone), backend=backend([*exact.values(), *_labels(moving)]))
-    beside = {} if exact else kept
+    present = {one.name for one in patient.distributions}
     try:
         with interruptible():
-            for action in actions if not exact else (whole, *again):
-                installer.carry_out(patient.python, action, present, exactly=action is whole, beside=beside)
+            for action in work.actions:
+                installer.carry_out(patient.python, action, present, exactly=action is work.whole, beside=work.beside)
             if folders:
                 undo.append(hook.undo(hook.write(patient.prefix, patient.kind, folders)))
     except (FailedError, OSError, KeyboardInterrupt) as error:
@@ -243,6 +230,33 @@ def in_place(
         raise BrokenError(text, tuple(undo), interrupted) from error
     use = tuple(_without_activation(folders))
     return Made(patient.prefix, patient.python, tuple(undo), use, _path(folders), before=pins(patient))
+
+
+class _Rehearsed(NamedTuple):
+    """What is to be carried out in place, found to exist: all that moves as one where the installer told how."""
+
+    actions: Sequence[Action]
+    whole: Action | None
+    beside: Mapping[str, str]  # what the installer may not move
+
+
+def _rehearsed(patient: Patient, actions: Sequence[Action], installer: Installer, gpu: Names) -> _Rehearsed:
+    moving, again = [one for one in actions if not one.again], [one for one in actions if one.again]
+    gone = {name for action in actions for name in action.uninstall}
+    replaced = {name for action in moving for name in _replaced(action)}
+    kept = pins(patient, {*replaced, *gone}, public="torch" in replaced)
+    try:
+        exact = _locked(patient, moving, (), kept, installer, patient.prefix, gpu)
+        for action in again if exact else actions:
+            installer.rehearse(patient.python, action)
+    except (FailedError, OSError) as error:
+        text = f"{_said(error)}. That was a rehearsal: {patient.prefix} is as it was"
+        raise BrokenError(text, untouched=True) from error
+    if not exact:
+        return _Rehearsed(actions, None, kept)
+    changed = [text for name, text in exact.items() if kept.get(name) != text and not is_reference(text)]
+    whole = Action(tuple(changed), tuple(gone), backend=backend([*exact.values(), *_labels(moving)]))
+    return _Rehearsed((whole, *again), whole, {})
 
 
 def _room_to_write(patient: Patient, actions: Sequence[Action]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -37,9 +38,9 @@ def reason(said: str) -> Reason:
     """What the last words of an installer mean."""
     text = " ".join(_ESCAPES.sub("", said).split())
     low = text.lower()
-    if any(words in low for words in _DISK):
+    if _holds(low, _DISK):
         return Reason("disk", "the disk is full: make room, or choose another folder with --into")
-    if any(words in low for words in _NETWORK):
+    if _holds(low, _NETWORK):
         return Reason(
             "network", "the package index cannot be reached: look at the network, the proxy and the index's address"
         )
@@ -48,8 +49,15 @@ def reason(said: str) -> Reason:
         which = lacks[1].rstrip(".,")
         text = f"the package index does not have {which or 'a release that is asked for'} for this Python"
         return Reason("lacks", text, which)
-    if any(words in low for words in _READ_ONLY):
+    if _holds(low, _READ_ONLY):
         return Reason("closed", "a folder cannot be written to: choose another with --into")
-    if "no solution found" in low or "resolutionimpossible" in low or "conflicting dependencies" in low:
+    if _holds(low, _CONTRADICT):
         return Reason("contradiction", "the releases that are asked for contradict each other's metadata")
     return Reason()
+
+
+_CONTRADICT = ("no solution found", "resolutionimpossible", "conflicting dependencies")
+
+
+def _holds(text: str, words: Iterable[str]) -> bool:
+    return any(one in text for one in words)

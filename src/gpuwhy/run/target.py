@@ -42,21 +42,28 @@ def _first_line(path: str) -> list[str]:
 
 def script_folder(argv: Sequence[str]) -> str:
     """The folder that Python searches first: a script's; "" = the working folder; "-" = none."""
-    words = list(argv[1:])
-    if os.path.basename(argv[0]).startswith("python"):
-        while words and words[0].startswith("-") and words[0] not in ("-", "--"):
-            option = words.pop(0)
-            if option[1] != "-" and set(option) & set("IP"):
-                return "-"
-            if option[1] in "cm" or "c" in option[1:].lstrip("BbdEiOqRsSuvx")[:1]:
-                return ""
-            if option in ("-W", "-X", "--check-hash-based-pycs") and words:
-                words.pop(0)
-        words = words[:1]
+    python, words = os.path.basename(argv[0]).startswith("python"), list(argv[1:])
+    if python:
+        words, folder = _after_options(words)
+        if folder is not None:
+            return folder
     script = next((word for word in words if word.endswith((".py", ".pyc")) and os.path.isfile(word)), "")
     if script:
         return os.path.dirname(os.path.realpath(script))
-    return "" if os.path.basename(argv[0]).startswith("python") else "-"
+    return "" if python else "-"
+
+
+def _after_options(words: list[str]) -> tuple[list[str], str | None]:
+    """The first word that is no option of Python's; and the folder, where an option decides it."""
+    while words and words[0].startswith("-") and words[0] not in ("-", "--"):
+        option = words.pop(0)
+        if option[1] != "-" and set(option) & set("IP"):
+            return [], "-"
+        if option[1] in "cm" or "c" in option[1:].lstrip("BbdEiOqRsSuvx")[:1]:
+            return [], ""
+        if option in ("-W", "-X", "--check-hash-based-pycs") and words:
+            words.pop(0)
+    return words[:1], None
 
 
 _ASKS = re.compile(

@@ -131,14 +131,14 @@ def _step(words: list[str]) -> Step | None:
         return _filtered(words)
     if any(word in _BEYOND or "`" in word for word in words):
         return None
-    if words[0] == "export":
-        pairs = [_ASSIGNED.fullmatch(word) for word in words[1:]]
-        return Sets(tuple((p[1], p[2]) for p in pairs if p)) if all(pairs) and not _expands(words) else None
-    if words[0] == "unset":
-        return None if _expands(words) else Clears(tuple(words[1:]))
     if words[0] == "echo" and len(words) == 2 and (name := re.fullmatch(r"(?:\w+=)?\$\{?(\w+)\}?", words[1])):
         return Shows(name[1])
-    return None if _expands(words) else _run(words)
+    if _expands(words):
+        return None
+    if words[0] == "export":
+        pairs = [_ASSIGNED.fullmatch(word) for word in words[1:]]
+        return Sets(tuple((pair[1], pair[2]) for pair in pairs if pair)) if all(pairs) else None
+    return Clears(tuple(words[1:])) if words[0] == "unset" else _run(words)
 
 
 def _expands(words: list[str]) -> bool:

@@ -6,7 +6,7 @@ None is the answer for a step that a shell has no words for: such a command is n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gpuwhy.knowledge.distributions import put
 from gpuwhy.shell.notation import Clears, Code, Line, Prepends, Runs, Script, Sets, Shows, Step, read
@@ -97,26 +97,33 @@ def _with_cuda(words: list[str]) -> list[str]:
 def _run(step: Runs, setting: Callable[[str, str], str], then: str, call: str = "") -> str | None:
     words = [backwards(word) for word in step.words]
     name = re.split(r"[\\/]", words[0])[-1].lower().removesuffix(".exe")
-    own = bool(re.match(r"(?i)[a-z]:\\|%USERPROFILE%|\.?[\w.-]+\\", words[0]))
-    if name not in PORTABLE and not own:
-        return None
-    if name == "nvidia-smi" and any(word in _NOT_THERE for word in words):
+    if not _runs_there(name, words):
         return None
     if name in ("pip", "python") and "install" in words and any(_TORCH.fullmatch(word) for word in words):
         words = _with_cuda(words)
-    if _LINUX_WHEELS.search(" ".join(words)) and name in ("pip", "python", "uv"):
-        return None
     written = " ".join(quoted(word) for word in words)
     if written.startswith('"'):
         written = f"{call}{written}"
-    keeps = ""
-    if step.keeps:
-        keeps = (
-            f" | Select-String {','.join(quoted(k) for k in step.keeps)}"
-            if call
-            else " | findstr /i " + " ".join(f'/c:"{one.lstrip("^")}"' for one in step.keeps)
-        )
-    return then.join([*(setting(*pair) for pair in step.variables), written + keeps])
+    return then.join([*(setting(*pair) for pair in step.variables), written + _filter(step.keeps, bool(call))])
+
+
+def _runs_there(name: str, words: Sequence[str]) -> bool:
+    """Whether Windows has such a program, with such arguments."""
+    own = re.match(r"(?i)[a-z]:\\|%USERPROFILE%|\.?[\w.-]+\\", words[0])
+    if name not in PORTABLE and not own:
+        return False
+    if name == "nvidia-smi":
+        return not any(word in _NOT_THERE for word in words)
+    return name not in ("pip", "python", "uv") or not _LINUX_WHEELS.search(" ".join(words))
+
+
+def _filter(keeps: Sequence[str], powershell: bool) -> str:
+    """What keeps the lines that hold some words."""
+    if not keeps:
+        return ""
+    if powershell:
+        return f" | Select-String {','.join(quoted(one) for one in keeps)}"
+    return " | findstr /i " + " ".join(f'/c:"{one.lstrip("^")}"' for one in keeps)
 
 
 def _words(step: Step) -> tuple[str, ...]:
@@ -168,15 +175,24 @@ def rendered(text: str, place: Place) -> str | None:
     if place.system == "windows":
         return _together([for_windows(line) for line in lines])
     if place.system == "image":
-        made = [for_dockerfile(line) for line in lines]
-        return None if None in made else "\n".join(one for part in made for one in part or ())
-    if any(isinstance(step, Script) and step.system == "windows" for line in lines for step in line.steps):
+        return _in_image(lines)
+    if _is_windows_script(lines):
         return _across(text, lines) if place.system == "wsl" else None if place.unix else text
     if place.system == "wsl" and _DRIVERS.search(text) and not re.search(r"\b(purge|remove)\b", text):
         return None
     if place.system in ("linux", "wsl"):
         return put(text, place.family) if place.family else text
     return text if place.system == "macos" else _both(text, lines)
+
+
+def _in_image(lines: Sequence[Line]) -> str | None:
+    made = [for_dockerfile(line) for line in lines]
+    return None if None in made else "\n".join(one for part in made for one in part or ())
+
+
+def _is_windows_script(lines: Sequence[Line]) -> bool:
+    scripts = [step for line in lines for step in line.steps if isinstance(step, Script)]
+    return any(step.system == "windows" for step in scripts)
 
 
 def _across(text: str, lines: tuple[Line, ...]) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import structs
 
 from gpuwhy.causes.cudnn.version_mismatch import refused
@@ -82,23 +84,37 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if gone[0].name == ZLIB_DLL and shim:
         beside = windows_path(shim.path.rpartition("/")[0])
         return (Fix(f"Put {ZLIB_DLL} (64 bit; the cuDNN guide links zlib123dllx64.zip) into {beside}"),)
-    major = numbers(value_or(needs.the(case).built_for_cuda, ""))[0:1]
-    if _foreign(case, gone[0]) and shim:
-        wheel = wheel_of(shim.name, major[0])
-        text = f"Install the cuDNN made for CUDA {major[0]}"
-        made = change(case.facts, text, wheel, because_of=needs.the(case).distribution)
-        return (*trees.let_win(shim, ""), made)
-    there = [copy for m in gone for copy in trees.healthy(_copies(case, m))[:1]]
-    folders = list(dict.fromkeys(c.path.rpartition("/")[0] for c in there))
-    out = [structs.replace(needs.export(case, folders), role="part")] if there else []
-    lost = [m.name for m in gone if m.name not in {c.name for c in there}]
-    wheels = [wheel for name in lost if (wheel := wheel_of(name, major[0] if major else None))]
+    major = next(iter(numbers(value_or(needs.the(case).built_for_cuda, ""))), None)
+    if shim and major is not None and _foreign(case, gone[0]):
+        return (*trees.let_win(shim, ""), _made_for(case, shim, major))
+    there = [copy for one in gone for copy in trees.healthy(_copies(case, one))[:1]]
+    names = {copy.name for copy in there}
+    lost = [one.name for one in gone if one.name not in names]
+    parts = (*_led_to(case, there), *_brought(case, lost, major))
+    return parts or (Fix(f"Install {gone[0].name}, and have the loader find it"),)
+
+
+def _made_for(case: Case, shim: LoadedLibrary, major: int) -> Fix:
+    wheel = wheel_of(shim.name, major)
+    text = f"Install the cuDNN made for CUDA {major}"
+    return change(case.facts, text, wheel, because_of=needs.the(case).distribution)
+
+
+def _led_to(case: Case, there: list[LibraryCopy]) -> Iterator[Fix]:
+    """Copies that lie outside the search."""
+    if there:
+        folders = list(dict.fromkeys(copy.path.rpartition("/")[0] for copy in there))
+        yield structs.replace(needs.export(case, folders), role="part")
+
+
+def _brought(case: Case, lost: list[str], major: int | None) -> Iterator[Fix]:
+    """What holds the libraries that are nowhere."""
+    wheels = list(filter(None, (wheel_of(name, major) for name in lost)))
     if wheels:
         of, text = needs.the(case).distribution, "Install the wheels that hold them"
-        out.append(change(case.facts, text, *dict.fromkeys(wheels), because_of=of, role="part"))
+        yield change(case.facts, text, *dict.fromkeys(wheels), because_of=of, role="part")
     if "libz.so.1" in lost:
-        out.append(Fix("Install zlib from the system's packages", "sudo apt install zlib1g", root=True, role="part"))
-    return tuple(out) or (Fix(f"Install {gone[0].name}, and have the loader find it"),)
+        yield Fix("Install zlib from the system's packages", "sudo apt install zlib1g", root=True, role="part")
 
 
 CAUSE = Cause(

@@ -17,7 +17,7 @@ from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Unknown, value_or
-from gpuwhy.model.facts import DriverLibrary, Rule
+from gpuwhy.model.facts import DriverLibrary, Facts, Rule
 from gpuwhy.model.version import numbers
 
 SEEN = source("an H200 of 2026-11-15", "tests/hosts/h200-compat-first.json")
@@ -27,13 +27,9 @@ RULES = source("NVIDIA CUDA compatibility guide", "forward compatibility")
 def compat_library_wins(case: Case) -> Finding | None:
     """Forward compatibility is for data-center GPUs under a kernel module older than the library."""
     facts = case.facts
-    one = winner(facts.loads.libcuda)
-    if (one is None or one.kind != "compat") and (theirs := in_trees(facts, "compat")):
-        known = [c for c in value_or(facts.loads.libcuda, ()) if c.path == theirs[1].path]
-        one = known[0] if known else as_driver_library(theirs[1], "compat")
-    if one is None or one.kind != "compat":
-        text = f"libcuda comes from {one.path}, not from cuda-compat" if one else "the loader finds no libcuda at all"
-        return against(text, saw(f"libcuda: {one.path if one else 'none'}", facts.loads.libcuda))
+    one = _compat(facts)
+    if one is None:
+        return _another_wins(facts)
     objection = no_driver(facts)
     if objection:
         return objection
@@ -45,6 +41,24 @@ def compat_library_wins(case: Case) -> Finding | None:
     if numbers(version) < numbers(module):
         return _older(case, one, version, module)
     return _newer(case, one, version, module)
+
+
+def _compat(facts: Facts) -> DriverLibrary | None:
+    """The cuda-compat libcuda that the loader takes, for every program or for a framework's process."""
+    one = winner(facts.loads.libcuda)
+    if one and one.kind == "compat":
+        return one
+    theirs = in_trees(facts, "compat")
+    if not theirs:
+        return None
+    known = [copy for copy in value_or(facts.loads.libcuda, ()) if copy.path == theirs[1].path]
+    return known[0] if known else as_driver_library(theirs[1], "compat")
+
+
+def _another_wins(facts: Facts) -> Finding:
+    one = winner(facts.loads.libcuda)
+    text = f"libcuda comes from {one.path}, not from cuda-compat" if one else "the loader finds no libcuda at all"
+    return against(text, saw(f"libcuda: {one.path if one else 'none'}", facts.loads.libcuda))
 
 
 def _forced(case: Case, one: DriverLibrary) -> Finding:

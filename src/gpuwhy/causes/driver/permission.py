@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.shared.nodes import astray
 from gpuwhy.causes.shared.starting import with_nodes
@@ -106,37 +106,44 @@ def _unknown_error(case: Case) -> tuple[Evidence, ...]:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Containers are started again with the nodes; hosts get the nodes made or their mode opened."""
-    facts = case.facts
-    seen: Sequence[DeviceNode] = facts.driver.nodes.value if isinstance(facts.driver.nodes, Known) else ()
+    container = case.facts.surroundings.container
+    seen: tuple[DeviceNode, ...] = value_or(case.facts.driver.nodes, ())
     nodes = _needed(case, seen)
     wrong = [node for node in nodes if astray(case, node)]
-    bad = [
-        node for node in nodes if not node.present or node in wrong or value_or(node.opened, "") in (*DENIED, NO_DEVICE)
-    ]
-    if isinstance(facts.surroundings.container, Known):
-        if wrong:
-            return _anew(facts.surroundings.container.value)
-        denied = next((value_or(node.opened, "") for node in bad if node.present), "")
-        return with_nodes(facts.surroundings.container.value, denied, tuple(node.path for node in bad))
-    out = []
+    bad = [node for node in nodes if node in wrong or _shut(node)]
+    if not isinstance(container, Known):
+        return (*_made(bad, wrong), *_opened(bad))
+    if wrong:
+        return _anew(container.value)
+    denied = next((value_or(node.opened, "") for node in bad if node.present), "")
+    return with_nodes(container.value, denied, tuple(node.path for node in bad))
+
+
+def _shut(node: DeviceNode) -> bool:
+    return not node.present or value_or(node.opened, "") in (*DENIED, NO_DEVICE)
+
+
+def _made(bad: Sequence[DeviceNode], wrong: Sequence[DeviceNode]) -> Iterator[Fix]:
+    """Nodes that are not there, or that something else stands in the place of."""
     files = [node.path for node in bad if node in wrong or value_or(node.opened, "") == NO_DEVICE]
     if files:
         text = "Remove what stands in the place of the node, then make it"
-        out.append(Fix(text, f"sudo rm {' '.join(files)}", root=True, role="part"))
-    if files or any(not node.present for node in bad):
-        out.append(Fix("Make the nodes", "sudo nvidia-modprobe -u -c0", root=True, role="part"))
-    if any(value_or(node.opened, "") == "EACCES" for node in bad):
-        out.append(Fix("Join the groups that own the nodes, then log in again", "sudo usermod -aG video,render $USER",
-                       root=True, check="ls -l /dev/nvidia*; id", role="part",
-                       undo="sudo gpasswd -d $USER video; sudo gpasswd -d $USER render"))  # fmt: skip
-        out.append(
-            Fix("Or open them until the next boot", "sudo chmod a+rw " + " ".join(n.path for n in bad), root=True)
-        )
-    if any(value_or(node.opened, "") == "EPERM" for node in bad):
-        out.append(
-            Fix("Ask the scheduler for a GPU, or allow the nodes in the service's DeviceAllow= rules", root=True)
-        )
-    return tuple(out)
+        yield Fix(text, f"sudo rm {' '.join(files)}", root=True, role="part")
+    if files or not all(node.present for node in bad):
+        yield Fix("Make the nodes", "sudo nvidia-modprobe -u -c0", root=True, role="part")
+
+
+def _opened(bad: Sequence[DeviceNode]) -> Iterator[Fix]:
+    """Nodes that are there and closed to this user."""
+    answers = {value_or(node.opened, "") for node in bad}
+    if "EACCES" in answers:
+        yield Fix("Join the groups that own the nodes, then log in again", "sudo usermod -aG video,render $USER",
+                  root=True, check="ls -l /dev/nvidia*; id", role="part",
+                  undo="sudo gpasswd -d $USER video; sudo gpasswd -d $USER render")  # fmt: skip
+        paths = " ".join(node.path for node in bad)
+        yield Fix("Or open them until the next boot", f"sudo chmod a+rw {paths}", root=True)
+    if "EPERM" in answers:
+        yield Fix("Ask the scheduler for a GPU, or allow the nodes in the service's DeviceAllow= rules", root=True)
 
 
 def _anew(where: str) -> tuple[Fix, ...]:

@@ -14,7 +14,7 @@ from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, s
 from gpuwhy.model.cause import linked as tied
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known, value_or
-from gpuwhy.model.facts import Limit
+from gpuwhy.model.facts import Limit, Place
 
 GB = 1_000_000_000
 ADDRESSES = 32 * GB
@@ -143,18 +143,23 @@ def closed(case: Case) -> Finding | None:
     if one is None:
         return None
     for place in linked(case):
-        why = "mounted read-only" if place.read_only else "not to be written by this user" if not place.writable else ""
-        if one.signature == "limit.no_exec" and not place.programs:
-            why = "mounted noexec"
-        if not why and place.role == "temporary" and not place.exists:
-            why = "not there, although TMPDIR names it"
+        why = _why_closed(place, programs=one.signature == "limit.no_exec")
         if why:
             text = f"{place.path if place.exists else place.nearest}, {place.role}, is {why}"
-            named = one.signature != "limit.closed" or bool(
-                one.get("path")
-            )  # "Permission denied" alone may be anything's
+            named = one.signature != "limit.closed" or one.get("path")  # "Permission denied" alone may be anything's
             return (proof if named else weak)(text, saw(f"{place.nearest}: {why}", case.facts.run.places))
     return None
+
+
+def _why_closed(place: Place, programs: bool) -> str:
+    """Why nothing can be written to a place, or no program started from it; "" where nothing speaks against it."""
+    if programs and not place.programs:
+        return "mounted noexec"
+    if place.read_only:
+        return "mounted read-only"
+    if not place.writable:
+        return "not to be written by this user"
+    return "not there, although TMPDIR names it" if place.role == "temporary" and not place.exists else ""
 
 
 def unlimited(case: Case) -> Finding | None:

@@ -31,15 +31,20 @@ def concerns(case: Case, *kinds: str) -> Iterator[tuple[Variable, Fault]]:
     name = case.framework.name if case.framework else ""
     if _elsewhere(case, name):
         return
+    no_gpu = isinstance(gpu_present(case.facts), Absent)
     for variable in case.facts.environment.variables.need() or ():
         of_the_gpu = variable.name.startswith(OF_THE_GPU)
         if of_the_gpu and _without_cuda(case):
             continue
+        idle = MILD if of_the_gpu and no_gpu else ()
         for fault in variable.faults:
-            if fault.kind not in kinds or not (name in fault.frameworks if fault.frameworks else _speaks_for_all(case)):
-                continue
-            if not (of_the_gpu and fault.kind in MILD and isinstance(gpu_present(case.facts), Absent)):
+            if fault.kind in kinds and fault.kind not in idle and _meets(case, name, fault):
                 yield variable, fault
+
+
+def _meets(case: Case, name: str, fault: Fault) -> bool:
+    """Whether a fault is one of this framework's, or of whatever uses CUDA here."""
+    return name in fault.frameworks if fault.frameworks else _speaks_for_all(case)
 
 
 def _speaks_for_all(case: Case) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gpuwhy.causes.shared.commands import change, install
 from gpuwhy.knowledge.companions import going_with
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw
 from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Extension, Framework
 
@@ -19,22 +21,28 @@ def symbols_missing(case: Case) -> Finding | None:
     """Import of the package ends in an undefined symbol, whatever the GPU."""
     found = case.facts.loads.extensions.need() or ()
     broken = _broken(case)
-    if broken and _damaged(case):
-        return None
     if not broken:
         many = f"all {len(found)} compiled libraries built on PyTorch find" if found else "no compiled library misses"
         return against(f"{many} their symbols in it", saw("symbol tables compared", case.facts.loads.extensions))
+    if _damaged(case):
+        return None
     first, torch = broken[0], _framework(case, "torch")
     more = f" and {first.count - 1} more" if first.count > 1 else ""
     version = f"PyTorch {torch.version}" if torch else "the installed PyTorch"
-    others = [one for one in dict.fromkeys(b.distribution for b in broken) if one != first.distribution]
+    others = [name for name in dict.fromkeys(one.distribution for one in broken) if name != first.distribution]
     also = f"; {', '.join(others)} likewise" if others else ""
-    return proof(
-        f"{first.distribution} {first.version} needs {first.symbols[0]}{more}, which {version} does not define{also}",
-        *(saw(f"misses {b.count}, first {b.symbols[0]}", Source("file", b.path)) for b in broken[:3]),
-        *(saw(f"{b.distribution} asks for torch {value_or(b.wants, '')}", b.wants) for b in broken[:2] if _pinned(b)),
-        *((saw(f"installed: torch {torch.version}", Source("folder", torch.path)),) if torch else ()),
-    )
+    text = f"{first.distribution} {first.version} needs {first.symbols[0]}{more}, which {version} does not define{also}"
+    return proof(text, *_evidence(broken, torch))
+
+
+def _evidence(broken: list[Extension], torch: Framework | None) -> Iterator[Evidence]:
+    for one in broken[:3]:
+        yield saw(f"misses {one.count}, first {one.symbols[0]}", Source("file", one.path))
+    for one in broken[:2]:
+        if _pinned(one):
+            yield saw(f"{one.distribution} asks for torch {value_or(one.wants, '')}", one.wants)
+    if torch:
+        yield saw(f"installed: torch {torch.version}", Source("folder", torch.path))
 
 
 def _damaged(case: Case) -> bool:

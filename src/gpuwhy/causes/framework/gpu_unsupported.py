@@ -28,8 +28,13 @@ def no_code_for_it(case: Case) -> Finding | None:
     gpus = _gpus(case.facts)
     if not gpus:
         return against("this machine has no NVIDIA GPU", saw("no NVIDIA GPU", case.facts.devices.pci))
-    if not (isinstance(framework.sass, Known) and isinstance(framework.ptx, Known)) and (late := _too_new(case, gpus)):
-        return late
+    unread = not isinstance(framework.sass, Known) or not isinstance(framework.ptx, Known)
+    return (_too_new(case, gpus) if unread else None) or _by_code(case, gpus)
+
+
+def _by_code(case: Case, gpus: list[tuple[str, Fact[str]]]) -> Finding | None:
+    """By the machine code and the PTX that its files carry."""
+    framework = the(case)
     sass, ptx = framework.sass.need() or (), framework.ptx.need() or ()
     if not sass and not ptx:
         raise Undetermined(Unknown(f"no GPU code was found in the files of {named(case)}"))

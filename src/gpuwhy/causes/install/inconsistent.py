@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.linked import named, names_of
 from gpuwhy.causes.shared.rivals import in_name_only
@@ -72,15 +74,16 @@ def _likewise(first: Contradiction, others: list[Contradiction]) -> str:
 def _besides(first: Contradiction, others: list[Contradiction]) -> str:
     """What else does not fit: the next pair, and a count; all of JAX's parts are one story."""
     rest = [c for c in others if c.name != first.name and not (_of_jax(first) and _of_jax(c))]
-    lacking, fits_not = [c for c in rest if not c.installed], [c for c in rest if c.installed]
-    out = f"; {told(fits_not[0])}" if fits_not else ""
-    more = len(fits_not) - 1
-    out += f", and {more} more" if more > 0 else ""
-    if lacking and first.installed:
-        out += f"; {lacking[0].name} {f'and {len(lacking) - 1} more are' if len(lacking) > 1 else 'is'} not installed"
-    elif lacking:
-        out += f", and {len(lacking)} more"
-    return out
+    unfit, lacking = [c for c in rest if c.installed], [c for c in rest if not c.installed]
+    out = f"; {told(unfit[0])}" if unfit else ""
+    if len(unfit) > 1:
+        out += f", and {len(unfit) - 1} more"
+    if not lacking:
+        return out
+    if not first.installed:
+        return f"{out}, and {len(lacking)} more"
+    more = f"and {len(lacking) - 1} more are" if len(lacking) > 1 else "is"
+    return f"{out}; {lacking[0].name} {more} not installed"
 
 
 def _of_jax(one: Contradiction) -> bool:
@@ -104,10 +107,16 @@ def _unexplained(case: Case) -> list[Contradiction]:
     found = case.facts.target.contradictions.need() or ()
     broken = {one.distribution for one in value_or(case.facts.loads.extensions, ()) if one.count}
     mixed = in_name_only(case.facts)
-    found = tuple(one for one in found if one.by not in mixed and not (one.by in broken and one.name == "torch"))
-    missed = _missed_later(case) if any(one.how == "wheel" for one in found) else frozenset()
-    found = tuple(one for one in found if one.how != "wheel" or one.name in missed)
-    return [one for one in found if one.how != "late" or (case.facts.run.failed and _linked(case, one))]
+    left = [one for one in found if one.by not in mixed and not (one.name == "torch" and one.by in broken)]
+    missed = _missed_later(case) if any(one.how == "wheel" for one in left) else frozenset()
+    return [one for one in left if _counts(case, one, missed)]
+
+
+def _counts(case: Case, one: Contradiction, missed: Collection[str]) -> bool:
+    """A wheel that is not there counts where its library is missed, a late import where the program met it."""
+    if one.how == "wheel":
+        return one.name in missed
+    return one.how != "late" or (case.facts.run.failed and _linked(case, one))
 
 
 def _missed_later(case: Case) -> frozenset[str]:

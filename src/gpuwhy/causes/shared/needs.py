@@ -144,21 +144,25 @@ def copy_at(case: Case, path: str) -> LibraryCopy | None:
 
 def irrelevant(case: Case) -> Finding | None:
     """Why a missing library would not matter: a build without CUDA, or no GPU and nothing that is linked."""
-    build = the(case).gpu_build
+    build, present = the(case).gpu_build, gpu_present(case.facts)
     if isinstance(build, Absent) or (isinstance(build, Known) and not build.value):
         return against(f"{named(case)} is a build without CUDA", saw("CPU build", build))
     if is_follower(the(case).name) and any(f.name == "torch" for f in value_or(case.facts.target.frameworks, ())):
         return against(f"{the(case).title} is imported after PyTorch, which has opened its CUDA libraries by then",
                        saw(named(case), Source("folder", the(case).path)))  # fmt: skip
-    askers = {n.needed_by for n in value_or(case.facts.loads.needs, ()) if n.framework == the(case).name}
-    lost = sorted(askers & damaged_files(case))
-    if lost and len(lost) == len(askers):
+    if lost := _damaged_askers(case):
         return against(f"{base_name(lost[0])}, which would open it, is damaged itself: install.corrupted",
                        saw("damaged", Source("file", lost[0])))  # fmt: skip
-    present = gpu_present(case.facts)
     if isinstance(present, Absent) and the(case).name not in LINKED and not tried(case):
         return against("this machine has no NVIDIA GPU, so it is never opened", saw("no GPU on the PCI bus", present))
     return None
+
+
+def _damaged_askers(case: Case) -> list[str]:
+    """The files that open libraries, where every one of them is damaged."""
+    askers = {need.needed_by for need in value_or(case.facts.loads.needs, ()) if need.framework == the(case).name}
+    lost = sorted(askers & damaged_files(case))
+    return lost if len(lost) == len(askers) else []
 
 
 def tried(case: Case) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpuwhy.knowledge.releases import family
 from gpuwhy.model.cause import Fix
@@ -25,10 +25,13 @@ def matching(reading: Reading, windows: bool) -> Iterator[Fix]:
         wanted = "--upgrade bitsandbytes" if having[-1] == newest else f'"bitsandbytes=={having[-1]}"'
         text = f"Install bitsandbytes {having[-1]}, the newest release with a library for CUDA {cuda}"
         yield Fix(text, f"pip install {wanted}", safe=True)
-        return
-    near = [one for one in builds[newest] if numbers(one)[0] == numbers(cuda)[0] and at_least(cuda, one)]
+    else:
+        yield from _nearest(cuda, newest, builds[newest], "set" if windows else "export")
+
+
+def _nearest(cuda: str, newest: str, has: Sequence[str], set_: str) -> Iterator[Fix]:
+    near = [one for one in has if numbers(one)[0] == numbers(cuda)[0] and at_least(cuda, one)]
     if near:
-        set_ = "set" if windows else "export"
         text = f"No release has a library for CUDA {cuda}: install {newest}, and let it take the one for {near[-1]}"
         command = f"pip install --upgrade bitsandbytes\n{set_} BNB_CUDA_VERSION={near[-1].replace('.', '')}"
         yield Fix(text, command, safe=True)

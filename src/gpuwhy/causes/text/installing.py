@@ -27,21 +27,24 @@ def own(case: Asked) -> Iterator[Fix]:
     """The framework's own requirement, where it brings the libraries."""
     if not case.brings:
         return
-    major = case.cuda_major or None
-    compiled_so = [one.version for one in built_with(case.framework, case.fields.get("built", ""))]
-    version = case.version or max(compiled_so, key=numbers, default="")
-    wanted = gpu_requirement(case.framework, case.framework, version, major) if version else ""
-    if case.framework == "cupy":
-        wanted = f"cupy-cuda{major}x{'[ctk]' if major > 11 else ''}" if major else ""
-    wanted = wanted or _LATEST.get(case.framework, "")
-    if case.framework == "jax" and not wanted:
-        wanted = f"jax[cuda{13 if major == 13 else 12}]"
-    if wanted:
+    if wanted := _own_requirement(case):
         again = "--force-reinstall " if case.framework == "torch" else ""
         text = f"Install {case.title} with the CUDA libraries that it was built for"
         yield Fix(text, f'pip install {again}"{wanted}"', safe=True)
     if call := PRELOADS.get(case.framework):
         yield Fix(f"Call {call} at the start of the program, before the first session: it loads them", safe=True)
+
+
+def _own_requirement(case: Asked) -> str:
+    major = case.cuda_major or None
+    if case.framework == "cupy":
+        wanted = f"cupy-cuda{major}x{'[ctk]' if major > 11 else ''}" if major else ""
+    else:
+        compiled_so = [one.version for one in built_with(case.framework, case.fields.get("built", ""))]
+        version = case.version or max(compiled_so, key=numbers, default="")
+        wanted = gpu_requirement(case.framework, case.framework, version, major) if version else ""
+    wanted = wanted or _LATEST.get(case.framework, "")
+    return wanted or (f"jax[cuda{13 if major == 13 else 12}]" if case.framework == "jax" else "")
 
 
 def conda(case: Asked, cuda: str, cudnn: str = "") -> Fix:
@@ -113,17 +116,24 @@ def missing_library(case: Asked) -> Iterator[Fix]:
         return
     if case.windows:
         yield from _windows_toolkit(case)
-    wheel = wheel_of(case.library, case.cuda_major)
-    if wheel and case.framework != "tensorflow" and not case.brings:  # an old TensorFlow looks into no wheel's folder
-        yield Fix(
-            "Install the wheel that holds it, then check where it is looked for", f'pip install "{wheel}"', safe=True
-        )
     if not case.brings:
-        row = compiled(case.framework, case.version) if case.version else None
-        cudnn = "7.6" if case.cuda in ("10.0", "10.1", "10.2") else ""
-        if row and exists_for(numbers(row.cudnn)[0], case.cuda_major):  # else it asks for another's libraries
-            cudnn = major_minor(row.cudnn)
-        yield conda(case, case.cuda, cudnn)
+        yield from _wheel_that_holds_it(case)
+        yield conda(case, case.cuda, _cudnn_beside(case))
+
+
+def _wheel_that_holds_it(case: Asked) -> Iterator[Fix]:
+    wheel = wheel_of(case.library, case.cuda_major)
+    if wheel and case.framework != "tensorflow":  # an old one looks into no wheel's folder
+        text = "Install the wheel that holds it, then check where it is looked for"
+        yield Fix(text, f'pip install "{wheel}"', safe=True)
+
+
+def _cudnn_beside(case: Asked) -> str:
+    """The cuDNN that goes with the CUDA that was asked for."""
+    row = compiled(case.framework, case.version) if case.version else None
+    if row and exists_for(numbers(row.cudnn)[0], case.cuda_major):  # else it asks for another's libraries
+        return major_minor(row.cudnn)
+    return "7.6" if case.cuda in ("10.0", "10.1", "10.2") else ""
 
 
 def cudnn(case: Asked, major: int) -> Iterator[Fix]:

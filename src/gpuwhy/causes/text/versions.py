@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from itertools import product
 
 from gpuwhy.knowledge import archs, gpus
 from gpuwhy.knowledge.cudnn_rules import CUDA_OF
@@ -50,9 +52,19 @@ def told_driver_older(s: Symptom, r: Reading) -> bool:
     most = [numbers(v)[:2] for v in r.told.versions.get("driver_cuda", ())]
     rows = [*_builds(s, r), *(find("torch", v, "linux-x86_64") for v in versions_told(r, "torch") if "+" not in v)]
     built = [numbers(row.cuda)[:2] for row in rows if row is not None and isinstance(row.cuda, str)]
-    tags = [tag.group(1) for v in versions_told(r, "torch") if (tag := re.search(r"\+cu(\d{2,3})$", v))]
-    built += [(int(tag[:-1]), int(tag[-1])) for tag in tags]
-    return bool(most and built) and all(m[:1] < b[:1] if b[0] > 10 else m < b for m in most for b in built)
+    built += _labels(r)
+    return bool(most and built) and all(_too_old_for(m, b) for m, b in product(most, built))
+
+
+def _labels(r: Reading) -> list[tuple[int, ...]]:
+    """The CUDA of PyTorch's own builds, by their labels: +cu121."""
+    tags = [tag[1] for v in versions_told(r, "torch") if (tag := re.search(r"\+cu(\d{2,3})$", v))]
+    return [(int(tag[:-1]), int(tag[-1])) for tag in tags]
+
+
+def _too_old_for(driver: tuple[int, ...], built: tuple[int, ...]) -> bool:
+    """Since CUDA 11 a driver runs every release of its major."""
+    return driver[:1] < built[:1] if built[0] > 10 else driver < built
 
 
 def native_windows_tf(s: Symptom, r: Reading) -> bool:
@@ -65,12 +77,20 @@ def native_windows_tf(s: Symptom, r: Reading) -> bool:
 def told_cudnn_unfit(s: Symptom, r: Reading) -> bool:
     """The text names a cuDNN that does not exist for the CUDA named, or not the one that the TensorFlow named needs."""
     told = [_cudnn_release(v) for v in versions_told(r, "cudnn")]
-    cuda = [numbers(v)[:2] for v in versions_told(r, "cuda", "nvcc") if len(numbers(v)) > 1]
-    spans = [CUDA_OF[t[0]] for t in told if t[0] in CUDA_OF]
-    if spans and cuda and not any(low <= c <= high for low, high in spans for c in cuda):
+    spans = [CUDA_OF[release[0]] for release in told if release[0] in CUDA_OF]
+    cuda = _cuda_told(r)
+    if spans and cuda and not _any_within(spans, cuda):
         return True
     built = [numbers(row.cudnn)[:2] for row in _builds(s, r) if isinstance(row.cudnn, str)]
-    return bool(told and built) and not any(_serves(t, b) for t in told for b in built)
+    return bool(told and built) and not any(_serves(t, b) for t, b in product(told, built))
+
+
+def _cuda_told(r: Reading) -> list[tuple[int, ...]]:
+    return [numbers(v)[:2] for v in versions_told(r, "cuda", "nvcc") if len(numbers(v)) > 1]
+
+
+def _any_within(spans: Iterable[tuple[tuple[int, ...], tuple[int, ...]]], cuda: Sequence[tuple[int, ...]]) -> bool:
+    return any(low <= one <= high for (low, high), one in product(spans, cuda))
 
 
 def _serves(told: tuple[int, ...], built: tuple[int, ...]) -> bool:
@@ -88,16 +108,16 @@ def _cudnn_release(version: str) -> tuple[int, ...]:
 
 def told_gpu_newer(s: Symptom, r: Reading) -> bool:
     """The GPU that is named is newer than the CUDA that is named, or than the one that TensorFlow was built for."""
-    rows = [gpus.by_name(_GLUED.sub(" ", name)) for name in r.told.gpus]
-    first = [
-        archs.first_toolkit("8.6" if row.capability == "8.9" else row.capability)  # Ada runs Ampere's code
-        for row in rows
-        if row is not None and row.capability
-    ]
-    needs = [numbers(f)[:2] for f in first if f]
-    cuda = [numbers(v)[:2] for v in versions_told(r, "cuda", "nvcc") if len(numbers(v)) > 1]
+    rows = [row for name in r.told.gpus if (row := gpus.by_name(_GLUED.sub(" ", name)))]
+    first = [_first_toolkit(row.capability) for row in rows if row.capability]
+    needs = [numbers(version)[:2] for version in first if version]
+    cuda = _cuda_told(r)
     cuda += [numbers(row.cuda)[:2] for row in _builds(s, r) if isinstance(row.cuda, str)]
-    return bool(needs and cuda) and all(c < n for c in cuda for n in needs)
+    return bool(needs and cuda) and max(cuda) < min(needs)
+
+
+def _first_toolkit(capability: str) -> str | None:
+    return archs.first_toolkit("8.6" if capability == "8.9" else capability)  # Ada runs Ampere's code
 
 
 _GLUED = re.compile(r"(?<=tx)(?=\d)|(?<=\d)(?=ti\b|super\b)", re.IGNORECASE)  # RTX3070ti

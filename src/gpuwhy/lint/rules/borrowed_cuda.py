@@ -36,19 +36,21 @@ def check(scope: Scope) -> Iterator[Mistake]:
         return
     lender = next((pin for pin in scope.pins if pin.name == "torch" and pin.origin == "pip"), None)
     for pin in scope.pins:
-        opens = _opens(scope, pin)
-        if opens is None or (pin.name != "onnxruntime-gpu" and not _gpu_meant(scope, lender)):
-            continue
-        if pin.name == "onnxruntime-gpu" and lender is None:
-            continue  # alone it is base-image's
+        opens = _opens(scope, pin) if _counts(scope, pin, lender) else None
         lends = _image(scope) or (_torch(scope, lender) if lender and together(pin, lender) else None)
-        wrong = _difference(opens, lends[0], lends[1]) if lends else ""
-        if wrong and lends:
-            said = f"{pin.name}{' ' + pin.version if pin.version else ' (the newest)'}"
+        wrong = _difference(opens, lends[0], lends[1]) if opens and lends else ""
+        if wrong and opens and lends:
+            said = f"{pin.name} {pin.version}" if pin.version else f"{pin.name} (the newest)"
+            exact = pin.version and (lender is None or is_pinned(lender))
+            severity: Severity = "error" if exact else "warning"
             text = f"{said} opens {wrong}; {lends[2]}"
-            exact = "error" if pin.version and (lender is None or is_pinned(lender)) else "warning"
-            yield RULE.mistake(pin.place, text, opens.source, _fix(pin, lends[0]), exact)  # type: ignore[arg-type]
+            yield RULE.mistake(pin.place, text, opens.source, _fix(pin, lends[0]), severity)
             return
+
+
+def _counts(scope: Scope, pin: Pin, lender: Pin | None) -> bool:
+    """Whether a GPU is meant; ONNX Runtime for GPUs means one, and alone it is base-image's."""
+    return lender is not None if pin.name == "onnxruntime-gpu" else _gpu_meant(scope, lender)
 
 
 def _gpu_meant(scope: Scope, lender: Pin | None) -> bool:
@@ -63,18 +65,20 @@ def _brings_its_own(scope: Scope) -> bool:
 def _opens(scope: Scope, pin: Pin) -> Opens | None:
     if pin.origin != "pip" or pin.reference or pin.limits:
         return None
-    if pin.name in ("faster-whisper", "ctranslate2"):
-        own = next((p for p in scope.pins if p.name == "ctranslate2"), None)
-        if pin.name == "faster-whisper" and own:
-            return None
-        newest = pin.version or (_ceiling(pin) if pin.name == "ctranslate2" else "")
-        found = (borrowers.ctranslate2 if pin.name == "ctranslate2" else borrowers.of_faster_whisper)(newest)
-        return Opens(found.cuda, found.cudnn, found.source)
+    if pin.name == "ctranslate2":
+        return _borrower(borrowers.ctranslate2(pin.version or _ceiling(pin)))
+    if pin.name == "faster-whisper":
+        own = any(other.name == "ctranslate2" for other in scope.pins)
+        return None if own else _borrower(borrowers.of_faster_whisper(pin.version))
     if pin.name == "onnxruntime-gpu" and not pin.extras and not scope.environment.other_index:
         row = scope.taken(pin)
         if row and isinstance(row.cuda, str) and isinstance(row.cudnn, str):
             return Opens(str(numbers(row.cuda)[0]), str(numbers(row.cudnn)[0]), evidence_of(row, "cuda"))
     return None
+
+
+def _borrower(found: borrowers.Borrower) -> Opens:
+    return Opens(found.cuda, found.cudnn, found.source)
 
 
 def _ceiling(pin: Pin) -> str:

@@ -18,22 +18,26 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """Releases with a known flaw, where it hurts: TensorFlow's are flaws of the GPU part alone."""
     for pin in scope.pins:
         row = scope.taken(pin) if pin.name in TENSORFLOW and pin.origin == "pip" and not pin.variant else None
-        if row is None or not _gpu_wanted(scope, pin):
+        flaw = _flaw(scope, pin, row.version) if row and _gpu_wanted(scope, pin) else None
+        if row is None or flaw is None:
             continue
-        flaw = caps.BROKEN.find(pin.name, row.version)
-        pythons = scope.environment.pythons
-        if flaw is None and len(pythons) == 1 and pythons[0] in caps.BROKEN.pythons(pin.name, row.version):
-            flaw = next(r for r in caps.BROKEN.rows if (r.package, r.version) == (pin.name, row.version))
-        extra_only = flaw is not None and "and-cuda" in flaw.text
-        if flaw is None or (extra_only and "and-cuda" not in pin.extras) or _cured(scope, flaw.cure):
-            continue
-        exact = "error" if pin.version else "warning"
-        taken = "" if pin.version else f" (which {pin.name}{pin.specifier} takes)"
         fix = f'write "{_good(pin, row.version, flaw)}"'
         if flaw.cure:
             fix += f", or add its folder: LD_LIBRARY_PATH=…/site-packages/nvidia/{flaw.cure}/lib"
-        text = f"{pin.name} {row.version}{taken}: {flaw.text}"
-        yield RULE.mistake(pin.place, text, flaw.source, fix, exact)  # type: ignore[arg-type]
+        taken = "" if pin.version else f" (which {pin.name}{pin.specifier} takes)"
+        severity: Severity = "error" if pin.version else "warning"
+        yield RULE.mistake(pin.place, f"{pin.name} {row.version}{taken}: {flaw.text}", flaw.source, fix, severity)
+
+
+def _flaw(scope: Scope, pin: Pin, version: str) -> caps.Flaw | None:
+    """What is wrong with a release here: for every Python, or for the one that is named; None where it is cured."""
+    flaw, pythons = caps.BROKEN.find(pin.name, version), scope.environment.pythons
+    if flaw is None and len(pythons) == 1 and pythons[0] in caps.BROKEN.pythons(pin.name, version):
+        flaw = next(row for row in caps.BROKEN.rows if (row.package, row.version) == (pin.name, version))
+    if flaw is None or _cured(scope, flaw.cure):
+        return None
+    extra_only = "and-cuda" in flaw.text
+    return None if extra_only and "and-cuda" not in pin.extras else flaw
 
 
 def _gpu_wanted(scope: Scope, pin: Pin) -> bool:

@@ -19,18 +19,17 @@ def check(scope: Scope) -> Iterator[Mistake]:
     base = scope.base
     if base.family not in ("ngc", "pytorch", "tensorflow") or not base.framework:
         return
+    keeps = " (pip install --constraint keeps the image's build)" if base.family == "ngc" else ""
     for pin in scope.environment.pins:
-        if pin.name != base.framework or pin.limits or pin.origin != "pip":
-            continue
-        if base.version and allows(pin.specifier.split("+")[0], base.version) and not pin.local:
-            continue
-        if base.family != "ngc" and not base.version:
-            continue
-        if base.family == "ngc" and not pin.specifier:
-            continue
-        own = f"{base.framework} {base.version}" if base.version else f"a {base.framework} of its own"
-        text = f"image {base.name} holds {own}, and {pin.name}{pin.specifier} is installed over it"
-        fix = f"remove {pin.name} from what is installed, or start from a plain image" + (
-            " (pip install --constraint keeps the image's build)" if base.family == "ngc" else ""
-        )
-        yield RULE.mistake(pin.place, text, _OVER, fix)
+        if pin.name == base.framework and not pin.limits and pin.origin == "pip" and _replaces(pin, base):
+            own = f"{base.framework} {base.version}" if base.version else f"a {base.framework} of its own"
+            text = f"image {base.name} holds {own}, and {pin.name}{pin.specifier} is installed over it"
+            fix = f"remove {pin.name} from what is installed, or start from a plain image{keeps}"
+            yield RULE.mistake(pin.place, text, _OVER, fix)
+
+
+def _replaces(pin: Pin, base: Base) -> bool:
+    """Whether a pin asks for another build than the image's; of NVIDIA's images every release is another build."""
+    if base.version and allows(pin.specifier.split("+")[0], base.version) and not pin.local:
+        return False
+    return bool(pin.specifier if base.family == "ngc" else base.version)

@@ -19,16 +19,19 @@ def check(scope: Scope) -> Iterator[Mistake]:
     stage = scope.environment
     if stage.other_index or stage.told_elsewhere or stage.locked or scope.base.family in ("ngc", "pytorch"):
         return
-    for pin in stage.pins:
-        if pin.name not in PYTORCH or not pin.local or pin.origin != "pip" or pin.reference or pin.limits:
-            continue
-        if pin.indexes or pin.backend or not pin.local.startswith(("cu", "cpu", "rocm")):
-            continue
-        url = f"https://download.pytorch.org/whl/{pin.local}"
-        text = f"{pin.name}=={pin.version} is on PyTorch's index alone, and nothing here names it"
-        first = scope.kind == "requirements"
-        fix = f"add the line --extra-index-url {url}" if first else f"install with --extra-index-url {url}"
-        written = f"{pin.name}{pin.specifier}"
-        edit = Edit(written, f"--extra-index-url {url}\n{written}") if first else None
-        yield RULE.mistake(pin.place, text, _KNOW, fix, edit=edit)
+    pin = next((pin for pin in stage.pins if _of_own_index(pin) and not pin.indexes and not pin.backend), None)
+    if pin is None:
         return
+    url = f"https://download.pytorch.org/whl/{pin.local}"
+    text = f"{pin.name}=={pin.version} is on PyTorch's index alone, and nothing here names it"
+    fix, edit = f"install with --extra-index-url {url}", None
+    if scope.kind == "requirements":
+        written = f"{pin.name}{pin.specifier}"
+        fix, edit = f"add the line --extra-index-url {url}", Edit(written, f"--extra-index-url {url}\n{written}")
+    yield RULE.mistake(pin.place, text, _KNOW, fix, edit=edit)
+
+
+def _of_own_index(pin: Pin) -> bool:
+    """Whether a pin asks for a build that only PyTorch's own index has."""
+    plain = pin.origin == "pip" and not pin.reference and not pin.limits
+    return plain and pin.name in PYTORCH and pin.local.startswith(("cu", "cpu", "rocm"))

@@ -18,22 +18,19 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """A number between the oldest and the newest release that nobody published."""
     for pin in scope.environment.pins:
         name = pin.name
-        if name not in JUDGED or name == "jax" or not pin.version or not from_index(scope, pin):
-            continue
-        asked, known = parsed(pin.version), rows(name)
-        if (
-            not known
-            or asked is None
-            or asked.is_prerelease
-            or asked.local
-            or any(allows(pin.specifier, r.version) for r in known)
-        ):
-            continue
-        oldest, newest = parsed(known[0].version), parsed(known[-1].version)
-        if oldest and newest and oldest < asked < newest:
-            near = next_release(name, pin.version)
-            header = family(name)
-            seen = header.header.newest if header else ""
-            know = source("files of the package index", f"read up to {seen}")
+        judged = name in JUDGED and name != "jax" and pin.version and from_index(scope, pin)
+        if judged and _is_gap(pin):
+            known = family(name)
+            know = source("files of the package index", f"read up to {known.header.newest if known else ''}")
             text = f"{name} {pin.version} is not on the package index"
-            yield RULE.mistake(pin.place, text, know, f"write {name}=={near}")
+            yield RULE.mistake(pin.place, text, know, f"write {name}=={next_release(name, pin.version)}")
+
+
+def _is_gap(pin: Pin) -> bool:
+    """Whether the release lies between those that are known, and is none of them."""
+    asked, known = parsed(pin.version), rows(pin.name)
+    if not known or asked is None or asked.is_prerelease or asked.local:
+        return False
+    oldest, newest = parsed(known[0].version), parsed(known[-1].version)
+    within = oldest is not None and newest is not None and oldest < asked < newest
+    return within and not any(allows(pin.specifier, row.version) for row in known)

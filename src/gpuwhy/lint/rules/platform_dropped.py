@@ -23,20 +23,23 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 
 def _no_cuda_there(scope: Scope, pin: Pin, framework: str) -> Iterator[Mistake]:
-    wants = "and-cuda" in pin.extras or any(e.startswith("cuda") for e in pin.extras) or bool(scope.gpu_meant)
-    places = where(pin.marker) if pin.marker else None
-    windows = (
-        scope.environment.system == "windows" or scope.base.windows or (places is not None and places <= ON_WINDOWS)
-    )
-    arm = scope.environment.system == "linux" and scope.environment.machine == "aarch64"
-    if not wants or not (windows or arm) or (framework == "torch"):
+    there = _without_cuda(scope, pin)
+    wants = scope.gpu_meant or any(extra == "and-cuda" or extra.startswith("cuda") for extra in pin.extras)
+    if not wants or not there or framework == "torch":
         return
-    system, machine = ("windows", "x86_64") if windows else ("linux", "aarch64")
+    system, machine = there
     found = allowed(rows_name(pin), pin.specifier, f"{system}-{machine}")
     oldest = found[0].version if found else "0"
     row = platforms.dropped(framework, oldest, system, machine, "")
     if row and (found or framework == "jax"):
         said = f"{pin.name} {oldest}" if pin.version else f"{pin.name}{pin.specifier}"
-        text = f"{row.text}; {said} is asked for there"
         last = f", or {pin.name}=={row.last}" if row.last else ""
-        yield RULE.mistake(pin.place, text, row.source, f"{row.instead}{last}")
+        yield RULE.mistake(pin.place, f"{row.text}; {said} is asked for there", row.source, f"{row.instead}{last}")
+
+
+def _without_cuda(scope: Scope, pin: Pin) -> tuple[str, str] | None:
+    """The system and machine of an environment, where some frameworks have no build for the GPU there."""
+    environment, places = scope.environment, where(pin.marker) if pin.marker else None
+    if environment.system == "windows" or scope.base.windows or (places is not None and places <= ON_WINDOWS):
+        return "windows", "x86_64"
+    return ("linux", "aarch64") if (environment.system, environment.machine) == ("linux", "aarch64") else None

@@ -18,15 +18,12 @@ RULE = Rule("python-no-wheel", "error", "a release without a wheel for the Pytho
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """No wheel of any allowed release for the Python that the file itself names."""
-    pythons = scope.environment.pythons
-    if not pythons:
-        return
     for pin in scope.environment.pins:
         if pin.name not in JUDGED or not from_index(scope, pin) or pin.limits:
             continue
-        used = [p for p in pythons if _applies(pin, p)]
-        found = [r for r in allowed(rows_name(pin), pin.specifier) if r.platform in (LINUX, "any")]
-        if not used or not found or any(has_python(row, p) for row in found for p in used):
+        used = [python for python in scope.environment.pythons if _applies(pin, python)]
+        found = [row for row in allowed(rows_name(pin), pin.specifier) if row.platform in (LINUX, "any")]
+        if not used or not found or any(has_python(row, python) for row, python in product(found, used)):
             continue
         row = found[-1]
         named = f"Python {span(tuple(used))}" + (" …" if len(used) > 1 else "")

@@ -18,21 +18,25 @@ _COMPANIONS = ("torchvision", "torchaudio", "xformers")
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """torch pinned by a command or the image, and in a later command a companion whose newest wants another."""
-    if scope.kind not in ("dockerfile", "script", "workflow", "modal", "cog") or scope.environment.other_index:
+    stage = scope.environment
+    if scope.kind not in ("dockerfile", "script", "workflow", "modal", "cog") or stage.other_index:
         return
-    if "PIP_CONSTRAINT" in scope.environment.variables or any(pin.limits for pin in scope.environment.pins):
+    if "PIP_CONSTRAINT" in stage.variables or any(pin.limits for pin in stage.pins):
         return
-    torch = next((p for p in scope.pins if p.name == "torch" and p.version and p.step), None)
+    torch = next((pin for pin in scope.pins if pin.name == "torch" and pin.version and pin.step), None)
     image = scope.base.version if scope.base.family == "pytorch" else ""
-    for pin in scope.pins:
-        if pin.name not in _COMPANIONS or pin.specifier or pin.origin != "pip" or pin.reference or _indexed(pin):
-            continue
+    for pin in filter(_takes_the_newest, scope.pins):
         if torch and torch.step < pin.step and together(torch, pin):
-            yield from _replaced(
-                scope, pin, torch.version.split("+")[0], f"torch=={torch.version} (line {torch.place.line})"
-            )
+            named = f"torch=={torch.version} (line {torch.place.line})"
+            yield from _replaced(scope, pin, torch.version.split("+")[0], named)
         elif image and not torch and pin.name == "xformers":
             yield from _replaced(scope, pin, image, f"torch {image} of the image")
+
+
+def _takes_the_newest(pin: Pin) -> bool:
+    """Whether a companion of torch is asked for without a release."""
+    free = not pin.specifier and not pin.reference and not _indexed(pin)
+    return pin.name in _COMPANIONS and pin.origin == "pip" and free
 
 
 def _indexed(pin: Pin) -> bool:

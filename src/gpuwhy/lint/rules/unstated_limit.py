@@ -147,25 +147,32 @@ def _tensorflow_says(scope: Scope, need: Need) -> bool:
 
 def _comes(scope: Scope, need: Need) -> bool:
     """Whether the neighbour is installed without being named, and nothing that is pinned may hold it back."""
-    if (
-        not is_pinned(need.pin)
-        or scope.beside(need.name)
-        or scope.project_limits(need.name, *_NEWER.get(need.name, ()))
+    if not is_pinned(need.pin) or scope.beside(need.name) or _may_be_there(scope, need.name):
+        return False
+    if need.name == "numpy":
+        return _numpy_comes(scope, need.pin)
+    if need.name == "protobuf":
+        held = [pin for pin in scope.environment.pins if pin.name in known_limits.CAPS_PROTOBUF]
+        free = not any(is_pinned(pin) or pin.origin == "conda" for pin in held)
+        brought = need.pin.name in (*_REQUIRES["protobuf"], "tensorboard")
+        return brought and free and not _tensorflow_says(scope, need)
+    return need.name in ("torchvision", "pillow")
+
+
+def _may_be_there(scope: Scope, name: str) -> bool:
+    """Whether something else may bring the neighbour, or limit it: a project, a notebook's machine, the image."""
+    return (
+        scope.project_limits(name, *_NEWER.get(name, ()))
         or scope.kind == "notebook"  # its machine has a NumPy already
         or (scope.kind in ("dockerfile", "modal") and not scope.environment.pythons)
         or scope.environment.includes_unknown
         or scope.base.family in ("ngc", "pytorch", "tensorflow", "framework")
-    ):
+    )
+
+
+def _numpy_comes(scope: Scope, pin: Pin) -> bool:
+    brought = pin.name in _REQUIRES["numpy"] or any(p.name in known_limits.BRINGS_NUMPY for p in scope.pins)
+    if not brought or any(other.origin == "conda" for other in scope.environment.pins):
         return False
-    if need.name == "numpy":
-        brought = need.pin.name in _REQUIRES["numpy"] or any(p.name in known_limits.BRINGS_NUMPY for p in scope.pins)
-        held = [p for p in scope.environment.pins if p.name != need.pin.name and is_pinned(p)]
-        conda = any(p.origin == "conda" for p in scope.environment.pins)
-        return brought and not conda and not any(known_limits.may_limit_numpy(p.name, p.version) for p in held)
-    if need.name == "protobuf":
-        held = [p for p in scope.environment.pins if p.name in known_limits.CAPS_PROTOBUF]
-        brought = need.pin.name in (*_REQUIRES["protobuf"], "tensorboard")
-        return (
-            brought and not _tensorflow_says(scope, need) and not any(is_pinned(p) or p.origin == "conda" for p in held)
-        )
-    return need.name in ("torchvision", "pillow")
+    held = [other for other in scope.environment.pins if other.name != pin.name and is_pinned(other)]
+    return not any(known_limits.may_limit_numpy(other.name, other.version) for other in held)
