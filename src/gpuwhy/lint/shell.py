@@ -60,6 +60,13 @@ class _Arms:
     def placed(self, words: list[str], found: list[Command], then: str) -> list[Command]:
         """A command with its branches; its words may open or close one."""
         first = words[0] if words else ""
+        self._begin(first)
+        arms = tuple(self.open) if first not in ("if", "elif", "case") else tuple(self.open[:-1])
+        self._end(then)
+        return [Command(c.words, c.lines, c.assigned, c.then, arms) for c in found] if arms else found
+
+    def _begin(self, first: str) -> None:
+        """What the first word of a command opens or closes."""
         if first in ("fi", "esac") and self.open:
             self.open.pop()
         elif first in ("else", "elif") and self.open:
@@ -67,7 +74,9 @@ class _Arms:
         elif first in ("if", "case"):
             self.next += 1
             self.open.append((self.next, 0))
-        arms = tuple(self.open) if first not in ("if", "elif", "case") else tuple(self.open[:-1])
+
+    def _end(self, then: str) -> None:
+        """What stands behind a command."""
         if then == ";;" and self.open:
             self._other_arm()
         elif then == "{":  # the body of a function: nobody knows which of them are called
@@ -75,7 +84,6 @@ class _Arms:
             self.open.append((_BODY, self.bodies))
         elif then == "}" and self.open and self.open[-1][0] == _BODY:
             self.open.pop()
-        return [Command(c.words, c.lines, c.assigned, c.then, arms) for c in found] if arms else found
 
     def _other_arm(self) -> None:
         fork, arm = self.open[-1]

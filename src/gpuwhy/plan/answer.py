@@ -72,26 +72,18 @@ def _tried(
 
 
 def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, found: Found) -> Proposal:
-    asked = {root(w.name) or w.name for w in wishes if not w.constraint}
-    order = {name: n for n, name in enumerate(dict.fromkeys(root(w.name) or w.name for w in wishes))}
-    chosen = sorted(found.chosen.values(), key=lambda one: order.get(one.root, len(order)))
-    limited = {root(w.name) or w.name for w in wishes if w.specifier}
-    choices = tuple(
-        _choice(_pinned(one, limited), machine, one.root in asked) for one in chosen if one.role != "library"
-    )
-    kept = {one.root: why for one in chosen if one.role == "library" and (why := held(one, chosen, catalogue))}
-    libraries = tuple(
-        _choice(one, machine, one.root in asked or one.root in kept)
-        for one in sorted(chosen, key=lambda c: c.root)
-        if one.role == "library" and "[" not in one.root
-    )
+    asked = {root(wish.name) or wish.name for wish in wishes if not wish.constraint}
+    limited = {root(wish.name) or wish.name for wish in wishes if wish.specifier}
+    chosen = _as_asked(wishes, found)
+    frameworks = [one for one in chosen if one.role != "library"]
+    libraries = sorted((one for one in chosen if one.role == "library"), key=lambda one: one.root)
+    kept = {one.root: why for one in chosen if one in libraries and (why := held(one, chosen, catalogue))}
     others, notes = _others(wishes, found)
-    common = frozenset.intersection(*(one.pythons for one in chosen)) if chosen else frozenset()
     out = Proposal(
         found.python,
-        tuple(sorted((p for p in common if not p.endswith("t")), key=parsed)),
-        choices,
-        libraries,
+        _pythons(chosen),
+        tuple(_choice(_pinned(one, limited), machine, one.root in asked) for one in frameworks),
+        tuple(_choice(one, machine, one.root in (*asked, *kept)) for one in libraries if "[" not in one.root),
         others,
         caps_of(chosen),
         _system(chosen, machine),
@@ -102,6 +94,19 @@ def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, fo
         unsure=tuple(f"{found.chosen[name].row.name}: {why}" for name, why in found.unsure.items()),
     )
     return msgspec.structs.replace(out, ways=ways(out, machine))
+
+
+def _as_asked(wishes: Sequence[Wish], found: Found) -> list[Candidate]:
+    """What was chosen, in the order in which it was asked for."""
+    names = dict.fromkeys(root(wish.name) or wish.name for wish in wishes)
+    order = {name: number for number, name in enumerate(names)}
+    return sorted(found.chosen.values(), key=lambda one: order.get(one.root, len(order)))
+
+
+def _pythons(chosen: Sequence[Candidate]) -> tuple[str, ...]:
+    """The Pythons that all of them have wheels for, without the free-threaded ones."""
+    common = frozenset.intersection(*(one.pythons for one in chosen)) if chosen else frozenset[str]()
+    return tuple(sorted((python for python in common if not python.endswith("t")), key=parsed))
 
 
 def _choice(one: Candidate, machine: Machine, asked: bool) -> Choice:

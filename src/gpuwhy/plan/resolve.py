@@ -186,26 +186,27 @@ def _any_set(catalogue: Catalogue, python: str, fixed: dict[str, str]) -> Found:
     try:
         result = Resolver(provider, BaseReporter()).resolve(needs, max_rounds=_ROUNDS)
     except ResolutionImpossible as error:
-        causes = tuple(
-            (
-                cause.requirement.by,
-                cause.requirement.name,
-                cause.requirement.spec or ", ".join(sorted(cause.requirement.one_of or ())),
-            )
-            for cause in list(error.causes)[:_TOLD]
-        )
+        causes = tuple(_told(cause.requirement) for cause in list(error.causes)[:_TOLD])
         raise Impossible(catalogue.passed(), causes) from error
     except ResolutionTooDeep as error:
         raise Impossible(catalogue.passed(), ()) from error
     chosen = {name: one for name, one in result.mapping.items() if isinstance(one, Candidate)}
     value = result.mapping[PYTHON]
-    unsure = {
-        one.root: verdict.unsure
-        for name in chosen
-        for one, verdict in catalogue.of(name)
-        if verdict.unsure and one is chosen[name]
-    }
-    return Found(value.value if isinstance(value, Value) else "", chosen, catalogue.passed(), unsure)
+    python = value.value if isinstance(value, Value) else ""
+    return Found(python, chosen, catalogue.passed(), dict(_unsure(catalogue, chosen)))
+
+
+def _told(need: Need) -> tuple[str, str, str]:
+    """Who asks, for what, and which of it."""
+    return need.by, need.name, need.spec or ", ".join(sorted(need.one_of or ()))
+
+
+def _unsure(catalogue: Catalogue, chosen: Mapping[str, Candidate]) -> Iterator[tuple[str, str]]:
+    """What could not be decided of what was chosen."""
+    for name, mine in chosen.items():
+        for one, verdict in catalogue.of(name):
+            if verdict.unsure and one is mine:
+                yield one.root, verdict.unsure
 
 
 def _is_other(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -144,19 +144,24 @@ def _settled(found: Found, env: Environment, plain: frozenset[str], catalogue: C
     """A library that is not there at all is left to the requirement of the framework that brings it."""
     have, chosen = env.machine.installed, {n: one for n, one in found.chosen.items() if "[" not in n}
     parts = {name: _parts(one, env.machine, plain) for name, one in chosen.items()}
-    moving = [name for name, own in parts.items() if any(have.get(p) != _pinned(text) for p, text in own.items())]
-    moving.sort(key=lambda name: chosen[name].role == "library")
-    bringing = [n for n, one in chosen.items() if one.role != "library" and (n in moving or n in env.asked)]
+    missing = {name: [t for p, t in own.items() if have.get(p) != _pinned(t)] for name, own in parts.items()}
+    moving = [name for name, texts in missing.items() if texts]
+    bringing = [name for name, one in chosen.items() if one.role != "library" and (name in moving or name in env.asked)]
     moves: list[str] = []
-    for name in moving:
-        one = chosen[name]
-        bringer = next((n for n in bringing if name in _brought(n, found.chosen)), "")
-        if one.role != "library" or name in have or not bringer or held(one, list(found.chosen.values()), catalogue):
-            moves += [text for package, text in parts[name].items() if have.get(package) != _pinned(text)]
-        else:
-            moves.append(chosen[bringer].requirement)
+    for name in sorted(moving, key=lambda name: chosen[name].role == "library"):
+        bringer = "" if name in have else _bringer(name, found, bringing, catalogue)
+        moves += [chosen[bringer].requirement] if bringer else missing[name]
     placed = frozenset(package for own in parts.values() for package in own)
     return Settled(tuple(dict.fromkeys(moves)), placed, caps_of(list(chosen.values())))
+
+
+def _bringer(name: str, found: Found, bringing: Iterable[str], catalogue: Catalogue) -> str:
+    """The framework that brings a library by itself; "" where there is none, or where it must be held."""
+    one = found.chosen[name]
+    bringer = next((other for other in bringing if name in _brought(other, found.chosen)), "")
+    if one.role != "library" or not bringer or held(one, list(found.chosen.values()), catalogue):
+        return ""
+    return bringer
 
 
 def _brought(name: str, chosen: Mapping[str, Candidate]) -> set[str]:
@@ -211,20 +216,22 @@ def _named(one: Candidate) -> str:
 
 def _with_ways_out(clash: Clash, wishes: Sequence[Wish], machine: Machine, plain: frozenset[str]) -> Clash:
     """An environment for the first alone; and sets in which the releases of both are free."""
-    roots = [root(name) or name for name in (clash.one.split(" ")[0], clash.other.split(" ")[0])]
+    one, other = (root(name) or name for name in (clash.one.split(" ")[0], clash.other.split(" ")[0]))
     named = [(root(w.name) or w.name, w) for w in wishes if not w.name.startswith("nvidia-")]
     bare = msgspec.structs.replace(machine, installed={})
-    mine = [w for n, w in named if n != roots[1] and not (roots[1] == "torch" and n in PLACED)]
-    alone = _found(Catalogue(bare, mine, True, plain))
-    tries = [
-        [msgspec.structs.replace(w, specifier="") if n in (*free, *PLACED) else w for n, w in named]
-        for free in (roots[1:], roots[:1], roots)
-    ]
-    found = [_found(Catalogue(bare, each, False, plain)) for each in tries]
-    shares = [_both(one, roots) for one in found if one and not _falls_back(one, machine, roots)]
+    goes = (other, *PLACED) if other == "torch" else (other,)
+    alone = _found(Catalogue(bare, [wish for name, wish in named if name not in goes], True, plain))
+    found = [_found(Catalogue(bare, _freed(named, free), False, plain)) for free in ((other,), (one,), (one, other))]
+    roots = [one, other]
+    shares = [_both(each, roots) for each in found if each and not _falls_back(each, machine, roots)]
     return msgspec.structs.replace(
         clash, alone=_both(alone, roots) if alone else (), shares=tuple(dict.fromkeys(shares))
     )
+
+
+def _freed(named: Sequence[tuple[str, Wish]], free: tuple[str, ...]) -> list[Wish]:
+    """The wishes, with any release of some and of their companions."""
+    return [msgspec.structs.replace(w, specifier="") if name in (*free, *PLACED) else w for name, w in named]
 
 
 def _both(found: Found, roots: Sequence[str]) -> tuple[str, ...]:

@@ -176,24 +176,30 @@ def after_failure(by_facts: Report, read: Sequence[tuple[Failure, Report]], agai
     read = sorted(read, key=lambda one: -max((c.confidence for c in one[1].causes), default=0.0))
     (who, stage, _), first = read[0]
     where = f"{who} fails at its {stage.name}" if who else f"{_where(stage)} fails"
-    likely = first.causes[:1]
-    sure = bool(likely) and likely[0].confidence >= FOUND and first.status == "broken"
-    why = f": {likely[0].title}" if sure else ": " + (stage.why or _first_words(stage.calls) or stage.outcome)
+    likely = first.causes[0] if first.causes else None
+    sure = likely is not None and likely.confidence >= FOUND and first.status == "broken"
+    why = likely.title if likely and sure else stage.why or _first_words(stage.calls) or stage.outcome
+    causes = _causes(by_facts, read, who, again)
+    return msgspec.structs.replace(
+        first,
+        status="broken",
+        headline=f"{where}: {why}",
+        causes=tuple(causes.values()),
+        ruled_out=tuple(row for row in first.ruled_out or by_facts.ruled_out if row.id not in causes),
+        unseen=by_facts.unseen,
+        layers=by_facts.layers if not sure else first.layers,
+    )
+
+
+def _causes(by_facts: Report, read: Sequence[tuple[Failure, Report]], who: str, again: str) -> dict[str, Shown]:
+    """All that the first to fail tells, the likeliest of what others do, and what the facts show."""
     causes: dict[str, Shown] = {}
     for failure, report in read:
         for cause in report.causes if failure.who == who else report.causes[:1]:
             causes.setdefault(cause.id, _checked(cause, failure.who, again))
     for cause in by_facts.causes:
         causes.setdefault(cause.id, cause)
-    return msgspec.structs.replace(
-        first,
-        status="broken",
-        headline=where + why,
-        causes=tuple(causes.values()),
-        ruled_out=tuple(row for row in first.ruled_out or by_facts.ruled_out if row.id not in causes),
-        unseen=by_facts.unseen,
-        layers=by_facts.layers if not sure else first.layers,
-    )
+    return causes
 
 
 def _checked(cause: Shown, who: str, again: str) -> Shown:

@@ -37,19 +37,20 @@ def report(
     shown = named(rank(verdicts), again)
     if seen is not None:
         facts, shown = seen, tuple(c for c in shown if not _wanted_so(c, seen))
+    condition = _condition(as_if, shown if seen is not None else ())
     status, headline = _status(shown, facts), ""
     if with_gpu is not None and not any(c.stops and c.found for c in shown):
         later = _with_gpu(causes, with_gpu, shown, again)
         if later and not any(c.found for c in shown):
             status, headline = "degraded", f"With a GPU: {_effect(later[0], _by_id(causes, later[0].id))}"
-        shown = (*(c for c in shown if c.id not in {one.id for one in later} or c.found), *later)
-    headline = headline or _headline(status, shown, verdicts, facts)
+        shown = _together(shown, later)
+    ids = {c.id for c in shown}
     return Report(
         status=status,
-        headline=_condition(as_if, shown if seen is not None else ()) + headline,
+        headline=condition + (headline or _headline(status, shown, verdicts, facts)),
         as_if=as_if,
         causes=shown,
-        ruled_out=tuple(row for row in ruled_out(verdicts) if row.id not in {c.id for c in shown}),
+        ruled_out=tuple(row for row in ruled_out(verdicts) if row.id not in ids),
         undetermined=still_open(verdicts),
         crashed=crashed(verdicts),
         layers=picture(facts, shown),
@@ -59,6 +60,12 @@ def report(
         took=round(took, 3),
         stairs=staircase(facts),
     )
+
+
+def _together(shown: Sequence[Shown], later: Sequence[Shown]) -> tuple[Shown, ...]:
+    """What shows here, and behind it what would on a machine with a GPU: said once."""
+    ids = {one.id for one in later}
+    return (*(c for c in shown if c.found or c.id not in ids), *later)
 
 
 def _condition(as_if: str, started: Sequence[Shown]) -> str:

@@ -41,22 +41,23 @@ def headline(fleet: Fleet) -> str:
     """The answer in one sentence."""
     total = fleet.nodes + len(fleet.silent)
     nodes = f"{total:,} node{'s' * (total != 1)}"
-    against = f"differ{{}} from {fleet.baseline}" if fleet.baseline else "differ{} from the others"
-    grave = [one for one in fleet.odd if is_grave(one)]
     said = []
-    if grave:
-        which = grave[0].node if len(grave) == 1 else f"{len(grave):,} of {nodes}"
-        said.append(f"{which} {against.format('s' if len(grave) == 1 else '')} in what can make a job fail")
-    elif fleet.odd:
-        which = fleet.odd[0].node if len(fleet.odd) == 1 else f"{len(fleet.odd):,} of {nodes}"
-        said.append(f"{which} {against.format('s' if len(fleet.odd) == 1 else '')}, in nothing known to fail jobs")
+    if fleet.odd:
+        grave = [one for one in fleet.odd if is_grave(one)]
+        odd = [one.node for one in grave or fleet.odd]
+        differs = f"differ{'s' * (len(odd) == 1)} from {fleet.baseline or 'the others'}"
+        what = " in what can make a job fail" if grave else ", in nothing known to fail jobs"
+        said.append(f"{_which(odd, nodes)} {differs}{what}")
     if fleet.silent:
-        first = fleet.silent[0].node if len(fleet.silent) == 1 else f"{len(fleet.silent):,} of {nodes}"
-        said.append(f"{first} gave no answer")
+        said.append(f"{_which([one.node for one in fleet.silent], nodes)} gave no answer")
     broken = [group for group in fleet.groups if group.status == "broken"]
     if not said and broken:
         said.append(f"{sum(len(group.nodes) for group in broken):,} of {nodes} broken alike: {broken[0].headline}")
     return "; ".join(said) or f"{nodes}, all equal in what was compared"
+
+
+def _which(names: Sequence[str], nodes: str) -> str:
+    return names[0] if len(names) == 1 else f"{len(names):,} of {nodes}"
 
 
 def _alike(odd: Sequence[Odd]) -> list[list[Odd]]:

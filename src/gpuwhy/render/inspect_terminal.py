@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpuwhy.model.inspected import (
     Asked,
@@ -78,23 +78,27 @@ def _probe(probe: Probed, paper: Paper) -> Iterator[str]:
 
 def _heading(found: Inspected, paper: Paper) -> list[str]:
     trees = [one.tree for one in found.frameworks] or [found.tree]
-    missing = list(dict.fromkeys(one.name for tree in trees for one in tree.missing))
-    unfit = [*found.tree.unmet, *found.tree.unmet_versions]
-    problems = []
-    if missing:
-        problems.append(f"{_few(missing)} not found")
-    if unfit:
-        problems.append(f"{len(unfit)} of its libraries {'does' if len(unfit) == 1 else 'do'} not fit")
-    if found.probe and found.probe.differences:
-        problems.append("the loader does not do what was predicted")
-    if found.bundle and not found.bundle.sound:
-        problems.append("could not all be read" if found.bundle.problems else "this machine's glibc is too old for it")
     unsure = list(dict.fromkeys(name for tree in trees for name in tree.unsure))
+    problems = list(_problems(found, trees))
     if unsure:
         problems.append(f"{_few(unsure)} could be on PATH alone, which is not known (--env PATH=…)")
     verdict = "; ".join(problems) or _fine(found)
     glyph = "✗" if not found.sound else "✓" if found.searched and not unsure else "?"
     return paper.wrap(f"{found.path}, {_WORDS[found.kind]}: {verdict}", f"{glyph} ", "  ")
+
+
+def _problems(found: Inspected, trees: Sequence[Tree]) -> Iterator[str]:
+    """What is wrong, in short."""
+    missing = list(dict.fromkeys(one.name for tree in trees for one in tree.missing))
+    unfit = len(found.tree.unmet) + len(found.tree.unmet_versions)
+    if missing:
+        yield f"{_few(missing)} not found"
+    if unfit:
+        yield f"{unfit} of its libraries {'does' if unfit == 1 else 'do'} not fit"
+    if found.probe and found.probe.differences:
+        yield "the loader does not do what was predicted"
+    if found.bundle and not found.bundle.sound:
+        yield "could not all be read" if found.bundle.problems else "this machine's glibc is too old for it"
 
 
 def _few(names: list[str]) -> str:
@@ -222,28 +226,37 @@ def _bundle(bundle: Bundle, gpu: Gpu, paper: Paper, verbose: bool, searched: boo
     yield from _row(paper, "tags", ", ".join(bundle.tags))
     yield from _gpu(gpu, paper)
     if bundle.glibc:
-        wrong = ", which is not enough" if newer(bundle.glibc, bundle.promised) else ""
-        tag = f"; its tag says {bundle.promised}{wrong}" if bundle.promised else ""
-        here = f"; here is {bundle.here}" if bundle.here else ""
-        yield from _row(paper, "asks for", f"glibc {bundle.glibc} or newer ({bundle.glibc_by}){tag}{here}")
+        yield from _row(paper, "asks for", _glibc(bundle))
     for line in bundle.requires:
         yield from _row(paper, "brings", line)
     for kind, words in _BROUGHT_BY.items():
         asked = [one for one in bundle.asks if one.kind == kind]
         if asked:
             yield f"  asks of {words}"
-            for one in asked:
-                yield from _asked(one, paper, searched)
+            yield from (line for one in asked for line in _asked(one, paper, searched))
+    yield from _parts(bundle, paper, verbose)
+    for problem in bundle.problems:
+        yield from paper.wrap(problem, "  ✗ ", "    ")
+
+
+def _glibc(bundle: Bundle) -> str:
+    wrong = ", which is not enough" if newer(bundle.glibc, bundle.promised) else ""
+    tag = f"; its tag says {bundle.promised}{wrong}" if bundle.promised else ""
+    here = f"; here is {bundle.here}" if bundle.here else ""
+    return f"glibc {bundle.glibc} or newer ({bundle.glibc_by}){tag}{here}"
+
+
+def _parts(bundle: Bundle, paper: Paper, verbose: bool) -> Iterator[str]:
+    """The libraries in it, the largest first."""
     yield f"  holds {_libraries(len(bundle.parts))}"
     largest = sorted(bundle.parts, key=lambda part: -part.size)
-    for part in largest if verbose else largest[:10]:
+    shown = largest if verbose else largest[:10]
+    for part in shown:
         version = f" {part.version}" if part.version else ""
         yield f"    {part.name}{version} ({part.size / 1e6:,.1f} MB)"
         yield from (f"    {line}" for line in _gpu(part.gpu, paper))
-    if len(largest) > 10 and not verbose:
+    if len(largest) > len(shown):
         yield f"    and {len(largest) - 10} smaller (--verbose)"
-    for problem in bundle.problems:
-        yield from paper.wrap(problem, "  ✗ ", "    ")
 
 
 def _asked(one: Asked, paper: Paper, searched: bool) -> Iterator[str]:

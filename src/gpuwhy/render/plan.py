@@ -49,34 +49,43 @@ def render(plan: Plan, paper: Paper, all_ways: bool = False, verbose: bool = Fal
 
 def _proposal(plan: Proposal, paper: Paper, all_ways: bool, verbose: bool, glyph: str) -> Iterator[str]:
     named = ", ".join(_name(c) for c in plan.choices or [c for c in plan.libraries if c.asked])
-    doubt = " may work, which is not known" if plan.unsure else ""
-    colour = "1;33" if plan.unsure else "1;32"
+    doubt, colour = (" may work, which is not known", "1;33") if plan.unsure else ("", "1;32")
     yield from paper.wrap(f"{named} on Python {plan.python}{doubt}", paper.tint(colour, f"{glyph} "), "  ")
     yield ""
-    ways = [way for way in plan.ways if all_ways or way.kind in _SHORT or way.kind in ("apt", "windows")]
+    ways = [way for way in plan.ways if all_ways or way.kind in (*_SHORT, "apt", "windows")]
     for way in ways:
         yield from _way(way, paper)
     yield from _needs(plan, paper)
-    yield from (line for each in plan.lines for line in _line(each, paper))
-    for cap in plan.caps:
-        yield from _line(Line("know", f"{cap.requirement}: {cap.because}", cap.source), paper)
+    yield from _evidence(plan, paper)
+    yield from _besides(plan, paper, verbose)
+    yield from _passed(plan.passed, paper, verbose)
+    if not all_ways:
+        more = ", ".join(way.title for way in plan.ways if way not in ways)
+        yield from paper.wrap(f"{more} (--all shows, --write FOLDER writes them)", "  more     ", "           ")
+
+
+def _evidence(plan: Proposal, paper: Paper) -> Iterator[str]:
+    """What is known, what is not, and what to note."""
+    limits = [Line("know", f"{cap.requirement}: {cap.because}", cap.source) for cap in plan.caps]
+    for line in (*plan.lines, *limits):
+        yield from _line(line, paper)
     for why in plan.unsure:
         yield from paper.wrap(why, "  unknown  ", "           ")
     for note in plan.notes:
         yield from paper.wrap(note, "  note     ", "           ")
+
+
+def _besides(plan: Proposal, paper: Paper, verbose: bool) -> Iterator[str]:
+    """What was not planned, the wheels of the set, and the other Pythons."""
     if plan.others:
         names = ", ".join(wish.name or wish.url for wish in plan.others)
         yield from paper.wrap(f"{names}: not known here, left to the installer", "  others   ", "           ")
     if verbose:
         pins = ", ".join(f"{c.package} {c.version}" for c in plan.libraries)
         yield from paper.wrap(pins or "none", "  wheels   ", "           ")
-    also = [p for p in plan.pythons if p != plan.python]
+    also = [python for python in plan.pythons if python != plan.python]
     if also:
         yield f"  also on  Python {', '.join(also)}"
-    yield from _passed(plan.passed, paper, verbose)
-    if not all_ways:
-        more = ", ".join(way.title for way in plan.ways if way not in ways)
-        yield from paper.wrap(f"{more} (--all shows, --write FOLDER writes them)", "  more     ", "           ")
 
 
 def _name(choice: Choice) -> str:

@@ -169,16 +169,18 @@ def attached(
     reasons = [one for one in outlived if any(f.owner.startswith("jax_plugins") for f in one.stack)]
     out: list[Symptom] = []
     for one in symptoms:
+        first = [earlier for earlier in out if earlier.follows < 0]
         cause = -1
         if one.role in ("error", "echo"):
-            cause = next((e.order for e in out if e.follows < 0 and _linked(e, one, ending) and _explains(e, one)), -1)
+            cause = next((e.order for e in first if _linked(e, one, ending) and _explains(e, one)), -1)
         if cause < 0 and one.signature.startswith(FALLBACKS):
-            said = (
-                e.order for e in out if e.role == "error" and e.follows < 0 and any(r.holds(e.line) for r in reasons)
-            )
-            cause = next(said, -1)
+            cause = next((e.order for e in first if e.role == "error" and _holds(reasons, e.line)), -1)
         out.append(msgspec.structs.replace(one, follows=cause) if cause >= 0 else one)
     return _outranked(_lost(_mended(out)))
+
+
+def _holds(endings: Sequence[Ending], line: int) -> bool:
+    return any(one.holds(line) for one in endings)
 
 
 _AROUND = "limit.moved_cache"

@@ -45,17 +45,21 @@ def genre(text: str) -> str:
     """SOURCE or QUESTION where a text is that and nothing that ran; "" for everything else."""
     if _ASKS.match(text) and len(text) < 400:
         return QUESTION
-    if _HISTORY.search(text) and not _RAN.search(text):
-        return SOURCE
-    if _LETTER.match(text.split(",", 1)[0]) and _WONDERS.search(text) and not _RAN.search(text):
-        return QUESTION
-    if _PATCH.search(text) and not _RAN.search(text):
-        return SOURCE
-    if _SETTLED.search(text) and _LETTER.match(text) and not _RAN.search(text):
-        return QUESTION
-    lines = [line for line in text.splitlines()[:400] if line.strip()]
-    if len(lines) < FEWEST or _RAN.search(text):
+    if _RAN.search(text):
         return ""
-    if not _BEGINS.match(lines[0]) and not _BEGINS.match(lines[1]):
-        return ""
-    return SOURCE if sum(bool(_CODE.match(line)) for line in lines) >= SHARE * len(lines) else ""
+    if _HISTORY.search(text):
+        return SOURCE
+    if _LETTER.match(text.split(",", 1)[0]) and _WONDERS.search(text):
+        return QUESTION
+    if _PATCH.search(text):
+        return SOURCE
+    if _SETTLED.search(text) and _LETTER.match(text):
+        return QUESTION
+    return SOURCE if _is_code([line for line in text.splitlines()[:400] if line.strip()]) else ""
+
+
+def _is_code(lines: list[str]) -> bool:
+    """Whether it begins as a program does, and most of its lines are code."""
+    if len(lines) < FEWEST or not any(_BEGINS.match(line) for line in lines[:2]):
+        return False
+    return sum(bool(_CODE.match(line)) for line in lines) >= SHARE * len(lines)

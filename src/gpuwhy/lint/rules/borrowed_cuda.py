@@ -13,7 +13,7 @@ from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import together
 from gpuwhy.model.fact import Source
-from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.lint import Mistake, Rule, Severity
 from gpuwhy.model.version import numbers
 
 RULE = Rule("borrowed-cuda", "error", "a package that opens another CUDA or cuDNN than the framework beside it brings")
@@ -77,7 +77,7 @@ def _opens(scope: Scope, pin: Pin) -> Opens | None:
     return None
 
 
-def _borrower(found: borrowers.Borrower) -> Opens:
+def _borrower(found: borrowers.Borrowed) -> Opens:
     return Opens(found.cuda, found.cudnn, found.source)
 
 

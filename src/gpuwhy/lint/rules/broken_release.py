@@ -9,7 +9,7 @@ from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, allowed, parsed
-from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.lint import Mistake, Rule, Severity
 
 RULE = Rule("broken-release", "error", "a release that does not work as it was published")
 

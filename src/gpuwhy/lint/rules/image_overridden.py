@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuwhy.knowledge.containers import Base
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allows
 from gpuwhy.model.lint import Mistake, Rule
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import PYTORCH
+from gpuwhy.lint.sheet import PYTORCH, Pin
 from gpuwhy.model.lint import Edit, Mistake, Rule
 
 RULE = Rule("local-version", "error", "a +cu121 or +cpu build, and nothing names PyTorch's index")

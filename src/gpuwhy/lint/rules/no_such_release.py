@@ -8,6 +8,7 @@ from gpuwhy.knowledge.releases import family
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.index import JUDGED, from_index, next_release
 from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allows, parsed, rows
 from gpuwhy.model.lint import Mistake, Rule
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from gpuwhy.knowledge.releases import has_python
 from gpuwhy.lint.index import JUDGED, from_index, rows_name
