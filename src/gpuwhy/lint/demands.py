@@ -90,7 +90,7 @@ def _title(pin: Pin, row: Release) -> str:
 
 def clash(one: Demand, other: Demand) -> str:
     """The wheel of which no release suits both; '' where there is none."""
-    for name in one.ranges.keys() & other.ranges.keys():
+    for name in (name for name in one.ranges if name in other.ranges):  # in one order, whatever the run
         if not _meet(name, one.ranges[name], other.ranges[name]):
             return name
     return ""
