@@ -68,3 +68,11 @@ def test_a_development_container_follows_its_dockerfile():
     dockerfile = "FROM python:3.12\nRUN pip install torch --index-url https://download.pytorch.org/whl/cpu\n"
     result = check({".devcontainer/devcontainer.json": text}, beside={"Dockerfile": dockerfile})
     assert found(result) == [("cpu-wheel", "Dockerfile", 2)]
+
+
+def test_a_service_that_names_its_gpus_by_a_variable_alone():
+    compose = "services:\n  s:\n    build: .\n    environment: [NVIDIA_VISIBLE_DEVICES=all]\n"
+    dockerfile = "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\n"
+    assert found(check({"compose.yaml": compose}, beside={"Dockerfile": dockerfile})) == [
+        ("no-gpu-request", "compose.yaml", 4)
+    ]

@@ -48,6 +48,9 @@ BAD = [
     ("pair-mismatch", "requirements.txt", "torch==2.6.0\ntransformers==4.46.3\ntokenizers==0.15.2\n", 2),
     ("pair-mismatch", "requirements.txt", "torch==2.3.1+cu121\ntorchvision==0.20.1\n", 2),
     ("yanked", "requirements.txt", "jaxlib==0.4.32\n", 1),
+    ("no-such-build", "requirements.txt", "torch==1.3.0.dev20191010+cpu\n", 1),
+    ("no-cuda-extra", "environment.yml", "dependencies:\n- python=3.12\n- pip:\n  - tensorflow==2.16.1\n  - nvidia-cudnn-cu12==8.9.7.29\n", 4),
+    ("cpu-wheel", "Dockerfile", CUDA12 + "RUN pip install llama-cpp-python\n", 2),
     ("torch-at-build", "requirements.txt", "torch==2.6.0\nflash-attn==2.7.4.post1\n", 2),
     ("torch-at-build", "Dockerfile", "FROM python:3.12\nRUN pip install torch\nRUN pip install torch-scatter\n", 3),
     ("torch-at-build", "run.sh", "uv pip install torch\nuv pip install flash-attn\n", 2),
@@ -201,6 +204,8 @@ SILENT = [
     ("requirements.txt", "-f https://download.pytorch.org/whl/torch_stable.html\ntorch==2.5.1+cu121\nnvidia-cudnn-cu12==8.9.2.26\n"),  # another build: its demands are not known
     ("requirements.txt", "onnxruntime; python_version < '3.10'\nonnxruntime-gpu; python_version >= '3.10'\n"),
     ("requirements.txt", "tensorflow==2.21.0\n"),  # nobody says GPU
+    ("requirements.txt", "-f https://download.pytorch.org/whl/torch_stable.html\ntorch==1.10.0+cu113\ntorchvision==0.11.0+cu113\nnumpy<2\n"),
+    ("job.yaml", POD + "    resources: {limits: {nvidia.com/gpu: 1, memory: ${SIZE}}}\n    image: x\n"),
     ("install.sh", "git clone https://example.org/detectron2\npip install torch\npip install -e detectron2\n"),  # a folder
     ("requirements.txt", "-f https://data.pyg.org/whl/torch-2.5.0+cu124.html\ntorch==2.5.1\ntorch-scatter\npyg-lib\n"),
     ("requirements.txt", "torch==2.6.0\n# pip install --no-build-isolation\nflash-attn\n"),

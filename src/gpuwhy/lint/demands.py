@@ -13,7 +13,7 @@ from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of, has_python
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import TENSORFLOW, Scope
-from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import LINUX, allowed, allows, releases_of, rows, specifier, together
 from gpuwhy.model.fact import Source
 from gpuwhy.model.lint import Place
@@ -47,22 +47,24 @@ def demands(scope: Scope, pin: Pin) -> list[Demand]:
 
 def newest(scope: Scope, pin: Pin) -> list[Demand]:
     """The demands of the newest release of a framework that nothing else in its environment holds back."""
-    held = any(_holds(other, pin.name) for other in scope.environment.pins if other.name != pin.name)
-    if held or pin.origin != "pip" or pin.variant or pin.reference or pin.indexes or scope.environment.other_index:
+    other = any(holds_only(index.url) in ("", "torch") for index in pin.indexes)
+    if pin.origin != "pip" or pin.variant or pin.reference or other or scope.environment.other_index:
         return []
     found = _wheels(pin)
     fitting = [row for row in found if all(has_python(row, p) for p in scope.environment.pythons)]
     row = fitting[-1] if fitting else None
-    return [Demand(pin, _title(pin, row), row, row.requires)] if row and isinstance(row.requires, dict) else []
+    if row is None or any(_holds(p, pin.name, row.version) for p in scope.environment.pins if p.name != pin.name):
+        return []
+    return [Demand(pin, _title(pin, row), row, row.requires)] if isinstance(row.requires, dict) else []
 
 
-def _holds(pin: Pin, framework: str) -> bool:
-    """Whether a package is pinned, or the newest of it limits a framework."""
+def _holds(pin: Pin, framework: str, version: str) -> bool:
+    """Whether a package that asks for a framework is pinned, or the newest of it keeps that from a version."""
     if framework == "torch" and pin.name in ("torchvision", "torchaudio", "xformers", "torchtext", "vllm"):
         return pin.name not in ("torchvision", "torchaudio") or bool(pin.specifier.strip("0123456789.>="))
     rows_ = guests(pin.name)
     asked = (rows_[-1].asks or {}).get(framework, "") if rows_ else ""
-    return bool(asked) and (bool(pin.specifier) or any(sign in asked for sign in ("<", "==", "~=")))
+    return bool(asked) and (bool(pin.specifier) or not allows(asked, version))
 
 
 def _demanding(pin: Pin) -> tuple[Release, ...]:

@@ -54,6 +54,7 @@ def _built(sheets: Mapping[str, Sheet], read: Read) -> list[Sheet]:
             said = f"{work.name} of {posixpath.basename(sheet.path)} asks for a GPU" if work.request else ""
             for environment in made.environments:
                 environment.gpu = said if environment.runs else ""
+                work.built_on = environment.image.text if environment.runs and environment.image else work.built_on
             out[path, tuple(sorted(work.arguments.items())), work.target, bool(said)] = made
     return list(out.values())
 

@@ -149,6 +149,7 @@ class Workload(msgspec.Struct):
     built: str = ""  # the Dockerfile it is built from
     arguments: dict[str, str] = {}  # of that build
     target: str = ""  # the stage that is built
+    built_on: str = ""  # the image that this stage starts from
     variables: dict[str, Variable] = {}
     request: Place | None = None  # where GPUs are asked for
     partial: bool = False  # completed elsewhere (an override, extends, a patch): what is missing is not missed

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Union
 
 import yaml
 
 _DEPTH, _NODES, _DOCUMENTS = 100, 300_000, 2_000
+_VARIABLE = re.compile(r"\$\{\w+[^}\n]*\}")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -67,7 +69,16 @@ Node = Union[Text, Seq, Map]
 
 
 def documents(text: str) -> list[Node]:
-    """Every document of a text; raises BadYamlError."""
+    """Every document of a text, where `${NAME}` may stand for a value; raises BadYamlError."""
+    try:
+        return _documents(text)
+    except BadYamlError:
+        if not _VARIABLE.search(text):
+            raise
+    return _documents(_VARIABLE.sub("$X", text))
+
+
+def _documents(text: str) -> list[Node]:
     try:
         return _build(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:

@@ -40,6 +40,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """A build without CUDA, no other framework that could be the one for the GPU, and something that means a GPU."""
     if not scope.environment.runs or scope.environment.forked or (scope.named_otherwise and not scope.named_gpu):
         return
+    yield from _plain_llama(scope)
     for pin in scope.pins:
         why = _without_cuda(pin)
         own = scope.base.framework not in ("", pin.name) or scope.base.family in ("ngc", "framework")
@@ -54,6 +55,21 @@ def check(scope: Scope) -> Iterator[Mistake]:
             helper = pin.name.startswith(("onnxruntime", "ort-"))  # often somebody's helper
             severity: Severity | None = "warning" if helper else None
             yield RULE.mistake(pin.place, f"{why}, and {meant}", know, _instead(pin), severity)
+
+
+def _plain_llama(scope: Scope) -> Iterator[Mistake]:
+    """llama-cpp-python from the default index, which has its source alone: without CMAKE_ARGS that is for the CPU."""
+    pin = scope.names.get("llama-cpp-python")
+    told = [*scope.environment.variables, *(name for c in scope.environment.commands for name, _ in c.assigned)]
+    if pin is None or pin.reference or pin.indexes or scope.environment.other_index or not scope.gpu_meant:
+        return
+    if not {"CMAKE_ARGS", "FORCE_CMAKE", "LLAMA_CUBLAS"} & set(told) and scope.kind in ("dockerfile", "modal", "cog"):
+        text = f"llama-cpp-python is compiled without CUDA unless CMAKE_ARGS says so, and {scope.gpu_meant}"
+        fix = 'set CMAKE_ARGS="-DGGML_CUDA=on" for it, in an image with nvcc'
+        yield RULE.mistake(pin.place, text, _LLAMA, fix, "warning")
+
+
+_LLAMA = source("llama-cpp-python, README", "CUDA: CMAKE_ARGS=-DGGML_CUDA=on, or the project's index of built wheels")
 
 
 def _meant(scope: Scope, pin: Pin) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.knowledge import containers
 from gpuwhy.lint.requests import ASK, HIDDEN, KNOW
 from gpuwhy.lint.scope import base_of
 from gpuwhy.lint.sheet import Workload
@@ -24,9 +25,12 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     if work.kind == "compose" and work.built and _is_named_gpu(work):
         text = f"{work.name} is built for a GPU, by its name or its Dockerfile's, and asks for none"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
+    visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
+    if visible and visible.value not in HIDDEN and work.built and containers.read(work.built_on).gpu:
+        text = f"{work.name} is built on {work.built_on} and names its GPUs by a variable, and asks for none"
+        yield RULE.mistake(visible.place, text, KNOW[work.kind], ASK[work.kind], "warning")
     if work.image is None or not base.gpu:
         return
-    visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
     by_runtime = work.runtime_class or visible is not None
     if visible and visible.value in HIDDEN:
         return

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import variants
+from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Index, Pin, holds_only
+from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.version import at_least
 
 RULE = Rule("no-such-build", "error", "a CUDA build of torch that was never made")
+_KEPT = "202512"  # a year before these rows
+_NIGHTLY = source("pytorch/test-infra, s3_management", "the index of nightly builds keeps the newest of each package")
 _SURE = "1.13"  # older releases have builds that the matrix does not list
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
-    """torch==2.6.0+cu121; torch==1.13.0 with the index cu113."""
+    """torch==2.6.0+cu121; torch==1.13.0 with the index cu113; a nightly of years ago."""
+    yield from _nightlies(scope)
     for pin in scope.environment.pins:
         version = pin.version.split("+")[0]
         if pin.name != "torch" or pin.origin != "pip" or pin.reference or not at_least(version or "0", _SURE):
@@ -24,6 +29,15 @@ def check(scope: Scope) -> Iterator[Mistake]:
         if not built or scope.environment.machine == "aarch64" or scope.environment.other_index:
             continue
         yield from _labelled(pin, version, built) if pin.local else _indexed(pin, version, built)
+
+
+def _nightlies(scope: Scope) -> Iterator[Mistake]:
+    for pin in scope.environment.pins:
+        made = re.search(r"\.dev(20\d\d)(\d\d)\d\d", pin.version)
+        if made and pin.name in PYTORCH and pin.origin == "pip" and made[1] + made[2] < _KEPT:
+            text = f"{pin.name} {pin.version} is a nightly build of {made[1]}: PyTorch deletes them after some months"
+            yield RULE.mistake(pin.place, text, _NIGHTLY, "take a release")
+            return
 
 
 def _labelled(pin: Pin, version: str, built: list[str]) -> Iterator[Mistake]:

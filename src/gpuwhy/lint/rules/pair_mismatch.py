@@ -54,7 +54,7 @@ def _pair(scope: Scope, pin: Pin, paired: list[Release], name: str) -> Iterator[
         ):
             continue
         choices = allowed(name, other.specifier.split("+")[0] if other.version else other.specifier)
-        wanted = [row.pairs.get(name, "") for row in paired if isinstance(row.pairs, dict)]
+        wanted = [row.pairs.get(name, "").split("+")[0] for row in paired if isinstance(row.pairs, dict)]
         if not choices or any(allows(range_, row.version) for range_ in wanted for row in choices):
             continue
         row = paired[-1]

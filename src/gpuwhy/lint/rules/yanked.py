@@ -16,7 +16,8 @@ RULE = Rule("yanked", "warning", "a release that its makers withdrew")
 def check(scope: Scope) -> Iterator[Mistake]:
     """Yanked, or no longer on the index."""
     for pin in scope.environment.pins:
-        found = releases_of(pin) if pin.version and pin.origin == "pip" else ()
+        elsewhere = pin.local or pin.backend  # the marks are those of the default index
+        found = releases_of(pin) if pin.version and pin.origin == "pip" and not elsewhere else ()
         if not found or not (all(r.yanked for r in found) or all(r.gone for r in found)):
             continue
         gone = all(row.gone for row in found)
