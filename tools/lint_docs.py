@@ -33,7 +33,7 @@ before anything was mended, F after what E had shown was mended. Their first con
 your files (E and F together: 20 of 26 findings true, 17 of 39 mistakes found), and it is below what *after* says. What a
 set showed to be false was mended by its class: builds of PyTorch's index judged by the marks of the default one, options
 that Cog reads itself, two `if`s that may hang on one variable, manifests with `${NAME}`. An unreadable file counts as a
-finding, a file of no kind that lint knows does not. Recall counts every mistake that the reader found, the doubtful ones
+finding, a file of no kind that lint knows does not. Recall counts every mistake that the reader found, doubtful ones
 too; reader and author are the same, so both figures are generous.
 
 """
