@@ -28,12 +28,12 @@ Files of public repositories, drawn at random and read before lint was run on th
 `tests/lint/wild.jsonl`. *First contact* is what lint said when it saw a set for the first time; *after* is the state of
 this page, mended with that set in view. Set A was scored before this work; one of its labels was withdrawn later (pip
 finds a release that fits). B, C and D come from other repositories and were read one after the other, each with the
-rules that the sets before it had led to. E and F are from 101 repositories that no earlier set had; E was read and scored
-before anything was mended, F after what E had shown was mended. Their first contact is the figure to expect on
-your files (E and F together: 20 of 26 findings true, 17 of 39 mistakes found), and it is below what *after* says. What a
-set showed to be false was mended by its class: builds of PyTorch's index judged by the marks of the default one, options
-that Cog reads itself, two `if`s that may hang on one variable, manifests with `${NAME}`. An unreadable file counts as a
-finding, a file of no kind that lint knows does not. Recall counts every mistake that the reader found, doubtful ones
+rules that the sets before it had led to. E and F are from 101 repositories that no earlier set had; E was read and
+scored before anything was mended, F after what E had shown was mended. Their first contact is the figure to expect on
+your files (E and F together: 20 of 26 findings true, 17 of 39 mistakes found), not that of *after*. What a set
+showed to be false was mended by its class: builds of PyTorch's index judged by the marks of the default one, options
+that Cog reads itself, two `if`s that may hang on one variable, manifests with `${NAME}`. An unreadable file counts as
+a finding, a file of no kind that lint knows does not. Recall counts every mistake that the reader found, doubtful ones
 too; reader and author are the same, so both figures are generous.
 
 """
