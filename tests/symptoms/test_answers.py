@@ -29,7 +29,7 @@ def test_batch_speaks_json_lines():
         shares = [c["confidence"] for c in one["causes"]]
         assert shares == sorted(shares, reverse=True)
         assert len(shares) <= 5
-        assert sum(shares) <= 1.001
+        assert sum(shares) <= 1 + 0.0005 * len(shares) + 1e-9  # each is rounded
 
 
 def test_the_first_error_decides():

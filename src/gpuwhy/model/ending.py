@@ -45,6 +45,8 @@ class Ending(msgspec.Struct, frozen=True):
     exit_code: int | None = None
     well: bool = False  # the program ended well, by its code or by its last words
     logged: tuple[tuple[int, int], ...] = ()  # lines of exceptions that a logger wrote down: the program went on
+    ignored: tuple[tuple[int, int], ...] = ()  # lines of exceptions that Python says to have ignored
+    near: bool = False  # its words or its place have to do with the GPU stack
     own: bool = False  # a reason of its own: neither its words nor its place leave room for what came before
 
     @property
@@ -61,6 +63,11 @@ class Ending(msgspec.Struct, frozen=True):
     def name(self) -> str:
         """The type without its modules."""
         return self.type.rsplit(".", 1)[-1]
+
+    @property
+    def relayed(self) -> bool:
+        """Whether only a launcher's word is known: that what it started ended."""
+        return self.kind == "exit" and bool(self.type)
 
     def holds(self, line: int) -> bool:
         """Whether a line of the text is of the message of this ending or of one that it was raised from."""

@@ -50,7 +50,7 @@ def traced(origin: Tracer, reading: Reading) -> Origin | None:
 def _last_words(reading: Reading) -> str:
     """The message that ended the program, where it raised one: what was printed before has no link to it."""
     ending = reading.ending
-    return f"{ending.type}: {ending.message}" if ending.kind == "exception" and ending.own else reading.excerpt
+    return f"{ending.type}: {ending.message}" if ending.own else reading.excerpt
 
 
 def _there(origin: Origin, reading: Reading) -> bool:

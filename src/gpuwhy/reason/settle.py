@@ -9,6 +9,7 @@ import msgspec
 from gpuwhy.model.symptom import MISSPELT, QUESTION, SOURCE, Reading
 from gpuwhy.model.threshold import FOUND
 from gpuwhy.reason.tally import Score
+from gpuwhy.reason.words import complains
 
 UNSPELT = 0.69
 """The most that is made of a text which says something only once its spelling is set right."""
@@ -18,6 +19,7 @@ ONE_CLUE = 0.89
 """The most that a single line of a text makes of a cause, however clear its words are."""
 FULL = 0.75
 """From this share on, texts held back were right nearly always: 24 of 24 at 0.7 to 0.8, 30 of 32 at 0.5 to 0.7."""
+SHORT = 200
 SURVIVED = 0.45
 """The most that is made of failures which the program outlived: it went on, or ended well."""
 
@@ -37,7 +39,7 @@ def settled(
         lines = {p.symptom.line for p in score.points if p.counted > 0}
         if SOURCE in reading.notes:
             return 0.0
-        if outlived or QUESTION in reading.notes:
+        if outlived or QUESTION in reading.notes or _passed(score, reading):
             return SURVIVED
         if MISSPELT in reading.notes:
             return UNSPELT
@@ -60,9 +62,31 @@ def _measured(share: float, free: float) -> float:
     return min(ONE_CLUE, share + min(more, max(0.0, free)))
 
 
+VALUES = ("title.bare_false", "title.empty_devices", "title.empty_list", "title.cpu_device")
+"""What a program prints that asks for the GPU: it may be content without."""
+
+
+def _passed(score: Score, reading: Reading) -> bool:
+    """Whether only notes speak for a cause, after which the program went on to an end that is no matter of the GPU."""
+    ending, said = reading.ending, [p.symptom for p in score.points if p.counted > 0]
+    if not said or not all(s.warned or s.speaker == "title" for s in said):
+        return False
+    if ending.kind != "none":
+        return not ending.near
+    ends = [s for s in reading.errors if not s.warned and s.speaker != "title"]
+    return any(s.line > said[0].line for s in ends) or (
+        all(s.warned or s.signature in VALUES for s in said) and _complains_below(max(s.line for s in said), reading)
+    )
+
+
+def _complains_below(line: int, reading: Reading) -> bool:
+    """Whether a short text tells of a failure below a line."""
+    return reading.lines < SHORT and complains("\n".join(reading.excerpt.splitlines()[line:]))
+
+
 def survived(reading: Reading) -> bool:
     """Whether the program outlived everything that went wrong in it, as far as the text tells."""
-    if reading.ending.kind != "none":
+    if reading.ending.kind != "none" and not reading.ending.relayed:
         return False
     if reading.ending.well:
         return bool(reading.errors)

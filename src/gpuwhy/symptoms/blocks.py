@@ -32,7 +32,9 @@ _RAISED = re.compile(
     r"|Expired|Unavailable|Fault|Traceback|Iteration|Warning|Abort|Busy|Exhausted|NotFound|Status)\d{0,2}|NVMLError_\w{1,40}"
     r"|subprocess\.\w+|queue\.(?:Empty|Full)|Exception)(?:\(\w[\w.]{0,60}\))?(?P<rest>: (?P<message>.*)|:?$)"
 )
-_ANY_TYPE = re.compile(r"(?P<type>(?:[A-Za-z_]\w{0,80}\.){0,12}[A-Za-z_]\w{1,80})(?P<rest>: (?P<message>.*)|:?$)")
+_ANY_TYPE = re.compile(
+    r"(?P<type>(?=[\w.]*[A-Z.])(?:[A-Za-z_]\w{0,80}\.){0,12}[A-Za-z_]\w{1,80})(?P<rest>: (?P<message>.*)|:?$)"
+)
 _CHAIN = re.compile(r"(?P<cause>The above exception was the direct cause of)|During handling of the above exception")
 _THREW = re.compile(r"terminate called (?:after throwing an instance of '(?P<type>[^']{1,200})'|without an active)")
 _WHAT = re.compile(r"\s*what\(\): {1,3}(?P<message>.*)")
@@ -42,6 +44,8 @@ FATAL = re.compile(
     r"|(?:\S{1,80}: )?(?P<symbol>symbol lookup error|error while loading shared libraries): (?P<what>.*)"
     r"|(?P<assert>\S{1,200}: Assertion [`'].{1,300}' failed\.?.*)"
     r"|(?P<usage>[\w./-]{1,80}: error: (?:the following arguments|unrecognized arguments|argument |invalid choice).*)"
+    r"|(?P<panic>panic: .*|thread '[^'\n]{1,80}' panicked at .*|Exception in thread \"[^\"\n]{1,80}\" .*"
+    r"|Unhandled exception\. .*|Uncaught \w*Error: .*)"
     r"|(?P<fault>Fatal Python error: .*)"
     r"|(?:[\w./-]{1,60}: )(?:(?:line )?\d+: )?"
     r"(?P<shell>[^:\s]{1,120}: (?:(?:command )?not found|No such file or directory))$"
@@ -52,12 +56,24 @@ _SIGNAL = re.compile(
 )
 LOGGED = re.compile(r"[EWIF]\d{4} \d\d:|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\[[EWI]\d{3,4} |[EWI]\d{4} 00:00")
 """The line of a logger, by its level or time."""
+LAUNCHED = re.compile(
+    r"srun: (?:error: \S+ task|terminating|job step aborted)|slurmstepd: error|make(?:\[\d+\])?: \*\*\*|\W*wandb: "
+    r"|ERROR conda\.cli\.main_run"
+    r"|##\[error\]|\S+ exited with code \d|exit(?:ed)? (?:status|code):? \d|command terminated with (?:non-zero )?exit"
+    r"|(?:error: )?process completed with exit code|post job cleanup|error executing job with overrides"
+    r"|set the environment variable hydra_full_error|npm err!|error: recipe |(?:real|user|sys)\s+\d+m[\d.]+s"
+    r"|error: (?:command|job|task) [^\n]{0,80}(?:failed|exited)|ninja: build stopped|\S+: error: \S+ exited with"
+    r"|conda\.cli|error: process [^\n]{0,60}exited|the command [^\n]{1,120}returned a non-zero code",
+    re.IGNORECASE,
+)
+"""What a launcher says below the program that it started: that it ended, not why."""
 _LOGGER = re.compile(
     r"^(?:debug|info|warn(?:ing)?|error|critical|fatal):[\w.]{1,60}:"
     r"|^[a-z_][\w.]{1,60}:(?:debug|info|warn|error|critical)"
     r"|exception when calling|exception ignored|configuration error",
     re.IGNORECASE,
 )
+_IGNORED = re.compile(r"^exception ignored (?:in|on|while)", re.IGNORECASE)
 _OUTLIVED = re.compile(r"\bcaught\b|retry|continuing|ignor(?:ed|ing)|exception in (?:thread|callback)", re.IGNORECASE)
 """A program's own word that something did not end it: of the traceback below, or of what came before it."""
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x[0-9a-f]+")
@@ -80,13 +96,14 @@ class Block(msgspec.Struct):
 
     ending: Ending
     tie: str = ""  # "cause", "handling" or "inner": how it is tied to the block before it
+    ignored: bool = False  # Python says that it ignored it: raised where objects are freed
     logged: bool = False  # a logger wrote it: the program goes on
     perhaps: bool = False  # a line of the program's own above it may say so: it does where the program went on
 
 
 def blocks(lines: Sequence[str]) -> Iterator[Block]:
     """Everything in the text that may have ended a program, in order."""
-    at, tie = 0, ""
+    at, tie, logged = 0, "", False
     while at < len(lines):
         line = lines[at]
         if chained := _CHAIN.search(line):
@@ -98,7 +115,9 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
             continue
         ending, after = taken
         inner = _HEADER.search(line) is not None and "Original" in line
-        yield Block(ending, tie or ("inner" if inner else ""), _below(_LOGGER, lines, at), _below(_OUTLIVED, lines, at))
+        tie = tie or ("inner" if inner else "")
+        logged = (logged and bool(tie)) or _below(_LOGGER, lines, at)  # what it was raised from is of the same record
+        yield Block(ending, tie, _below(_IGNORED, lines, at), logged, _below(_OUTLIVED, lines, at))
         at, tie = max(after, at + 1), ""
 
 
@@ -188,6 +207,7 @@ def _ends_message(line: str) -> bool:
         or _THREW.match(line.strip())
         or _SIGNAL.match(line.strip())
         or LOGGED.match(line)
+        or LAUNCHED.match(line)
         or (not line.startswith((" ", "\t")) and _RAISED.match(line))
     )
 
@@ -210,8 +230,11 @@ def _fatal(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending,
         return Ending(
             "signal" if name else "fatal", name or "Fatal Python error", fault, stack, at + 1, at + 1, after
         ), after
+    if groups["panic"]:
+        text, after = _message(lines, at, groups["panic"])
+        return Ending("fatal", "panic", text, line=at + 1, first=at + 1, last=after), after
     said = next(groups[k] for k in ("message", "what", "assert", "usage", "shell") if groups[k] is not None)
-    name = groups["symbol"] or ("usage" if groups["usage"] else groups["where"] or "")
+    name = groups["symbol"] or next((k for k in ("usage", "assert") if groups[k]), groups["where"] or "")
     return Ending("fatal", name, said[:WIDE], line=at + 1, first=at + 1, last=at + 1), at + 1
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gpuwhy.model.ending import Ending
-from gpuwhy.symptoms.blocks import FATAL, LOGGED, WIDE, Block, blocks, owner_of
+from gpuwhy.symptoms.blocks import FATAL, LAUNCHED, LOGGED, WIDE, Block, blocks, owner_of
 from gpuwhy.symptoms.text import unprefixed, warns
 
 __all__ = ["ending_of", "owner_of"]
@@ -37,6 +37,8 @@ _PERROR = re.compile(
     r"|No space left on device|Address already in use|Connection refused|Broken pipe|Invalid argument)$"
 )
 """A program's last word in C: the name of what it wanted, and what the system said."""
+_TOLD = re.compile(r"(?:[^\s:]{1,160}:(?:\d+:){0,2} ){1,2}(?:fatal )?error: \S", re.IGNORECASE)
+"""A compiler or another program that tells its own error, by its name or the place."""
 _USAGE = re.compile(r"usage: \S", re.IGNORECASE)
 _PEER = re.compile(
     r"closed by peer|reset by peer|broken pipe|remote process exited|peer (?:process )?(?:died|exited|is dead)"
@@ -76,12 +78,16 @@ def endings_of(
     _outlived(found_blocks, lines)
     logged = tuple((one.ending.first, one.ending.last) for one in found_blocks if one.logged)
     outlived = tuple(_numbered(one.ending, numbers) for one in found_blocks if one.logged)
-    found = msgspec.structs.replace(_last(_linked(found_blocks), exit_code, signal), logged=logged)
+    ignored = tuple((one.ending.first - 1, one.ending.last) for one in found_blocks if one.ignored)
+    found = msgspec.structs.replace(_last(_linked(found_blocks), exit_code, signal), logged=logged, ignored=ignored)
     at, printed = _spoken(lines), re.split(r"[\n\r]", text)
     if exit_code is None and not signal and at >= 0 and _ends_well(found, at, lines[at]):
-        return _numbered(Ending(message=lines[at].strip()[:WIDE], well=True, logged=logged), numbers), outlived
-    if found.kind in ("none", "exit"):
-        found = msgspec.structs.replace(_status(lines, printed, logged) or _silent(found, lines), logged=logged)
+        return _numbered(
+            Ending(message=lines[at].strip()[:WIDE], well=True, logged=logged, ignored=ignored), numbers
+        ), outlived
+    if found.kind in ("none", "exit") and not found.relayed:
+        status = _status(lines, printed, logged) or _silent(found, lines)
+        found = msgspec.structs.replace(status, logged=logged, ignored=ignored)
     numbered = _numbered(found, numbers)
     return msgspec.structs.replace(numbered, exit_code=exit_code) if exit_code is not None else numbered, outlived
 
@@ -134,11 +140,12 @@ def _linked(blocks: Sequence[Block]) -> list[Ending]:
         ending = _opened(block.ending)
         if block.logged:
             continue
-        if not out or not block.tie:
+        tie = block.tie or ("inner" if out and _hands_over(out[-1], ending) else "")
+        if not out or not tie:
             out.append(ending)
-        elif block.tie == "cause":
+        elif tie == "cause":
             out[-1] = _caused(out[-1], ending)
-        elif block.tie == "inner":
+        elif tie == "inner":
             out[-1] = msgspec.structs.replace(
                 ending,
                 first=out[-1].first,
@@ -150,6 +157,11 @@ def _linked(blocks: Sequence[Block]) -> list[Ending]:
                 ending, chain=(*out[-1].chain, msgspec.structs.replace(out[-1], chain=()))
             )
     return out
+
+
+def _hands_over(outer: Ending, inner: Ending) -> bool:
+    """Whether an exception ends with the announcement of another one, whose traceback stands below it."""
+    return outer.message.endswith("error:") and bool(inner.stack) and inner.first - outer.last <= 2
 
 
 def _caused(inner: Ending, outer: Ending) -> Ending:
@@ -186,11 +198,16 @@ def _last(found: Sequence[Ending], exit_code: int | None, signal: str) -> Ending
         return _signalled([one for one in real if one.kind != "signal" or one.stack], signal)
     spoken = [one for one in real if one.kind != "signal"]
     if not spoken:
-        return found[-1] if found else Ending("exit" if exit_code else "none")
+        return _relayed(found[-1]) if found else Ending("exit" if exit_code else "none")
     alone = [one for one in spoken if not _PEER.search(one.message)]
     stacks = [one for one in alone if one.stack]
     last = stacks[0] if stacks and spoken[-1] not in alone else spoken[-1]
     return last if exit_code is not None else _among(alone, last)
+
+
+def _relayed(last: Ending) -> Ending:
+    """A signal as it is; of a launcher's exception only that what it started ended."""
+    return msgspec.structs.replace(last, kind="exit") if last.kind == "exception" else last
 
 
 def _signalled(real: Sequence[Ending], signal: str) -> Ending:
@@ -211,7 +228,12 @@ def _among(raised: Sequence[Ending], last: Ending) -> Ending:
 
 def _spoken(lines: Sequence[str]) -> int:
     """The place of the last line that the program printed itself; -1 where there is none."""
-    return next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip() and not LOGGED.match(lines[at])), -1)
+    return next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip() and not _passing(lines[at])), -1)
+
+
+def _passing(line: str) -> bool:
+    """Whether a line is a logger's or a launcher's."""
+    return bool(LOGGED.match(line) or LAUNCHED.match(line))
 
 
 def _status(lines: Sequence[str], printed: Sequence[str], logged: Sequence[tuple[int, int]]) -> Ending | None:
@@ -219,11 +241,14 @@ def _status(lines: Sequence[str], printed: Sequence[str], logged: Sequence[tuple
     last = _spoken(lines)
     if last >= 0 and _PERROR.fullmatch(lines[last].strip()):
         return Ending("fatal", "perror", lines[last].strip()[:WIDE], line=last + 1, first=last + 1, last=last + 1)
-    used = next((at for at in range(max(0, last - 2), last) if _USAGE.match(printed[at])), -1)
+    used = next((at for at in range(max(0, last - LATEST), last) if _USAGE.match(printed[at])), -1)
     last = used if used >= 0 else last
     if last >= 0 and (word := _COMPLAINS.match(printed[last])):
         return Ending("fatal", word["word"], lines[last].strip()[:WIDE], line=last + 1, first=last + 1, last=last + 1)
     spoken = [at for at, line in enumerate(lines) if line.strip()][-LATEST:]
+    for at in reversed(spoken):
+        if _TOLD.match(lines[at].strip()):
+            return Ending("fatal", "error", lines[at].strip()[:WIDE], line=at + 1, first=at + 1, last=at + 1)
     spoken = [at for at in spoken if not any(first <= at + 1 <= end for first, end in logged)]
     for at in reversed(spoken):
         if not warns(lines[at]) and (call := _CALL.search(lines[at])):
@@ -254,4 +279,5 @@ def _numbered(ending: Ending, numbers: Sequence[int]) -> Ending:
         last=number(ending.last),
         chain=tuple(_numbered(one, numbers) for one in ending.chain),
         logged=tuple((number(first), number(last)) for first, last in ending.logged),
+        ignored=tuple((number(first), number(last)) for first, last in ending.ignored),
     )

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gpuwhy.model.ending import USER, Ending
+from gpuwhy.model.ending import PYTHON, USER, Ending
 from gpuwhy.model.symptom import Symptom
 
 FIRST = 500
 """What a message has to do with is said at its beginning; advice follows."""
+WORDY = 6
+"""Characters of a message of C++ that says something."""
 ENDINGS = ("ending.own", "ending.usage", "ending.inside")
 """Symptoms that no signature finds: an ending that speaks for itself, by wrong arguments, or inside a framework."""
 PLAIN = frozenset(
@@ -54,6 +56,7 @@ _OPAQUE = re.compile(
     r"failed to load|unknown error|internal error|terminated|died|exited|worker",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\w+")
 _MODULE = re.compile(r"no module named ['\"]?(?P<name>[\w.]+)", re.IGNORECASE)
 _GPU_FILES = re.compile(
     r"xla_bridge|cuda_|[\\/]cuda[\\/]|cupy_?backends|triton[\\/](?:runtime|backends)|cpp_extension|self_check|"
@@ -66,15 +69,35 @@ _UNSAID = re.compile(r"\{\{(?![^}\n]*GPU:)[^}\n]*\}\}|\[Op:[^\]\n]*\]|/?(?:job:\
 
 
 def judged(ending: Ending) -> Ending:
-    """The ending, marked where it has a reason of its own."""
-    return msgspec.structs.replace(ending, own=_own(ending))
+    """The ending, marked where it has a reason of its own, and where it has to do with the GPU stack."""
+    return msgspec.structs.replace(ending, own=_own(ending), near=any(map(_near, (ending, *ending.chain))))
+
+
+def _near(ending: Ending) -> bool:
+    """Whether the words of an ending, the code that raised it or the library it happened in are of the GPU stack."""
+    said = _UNSAID.sub("", ending.message[:FIRST])
+    if _HARD.search(said) or (_STACK.search(said) and not _LOADS.search(said)) or ending.name in STATUSES:
+        return not ending.relayed
+    frame = ending.frame
+    return frame is not None and (
+        frame.owner in FRAMEWORKS or bool(_GPU_FILES.search(frame.file) or _CODE.search(frame.code))
+    )
+
+
+_LOADS = re.compile(r"cannot open shared object|undefined symbol|dll load", re.IGNORECASE)
+"""A library that is none of the GPU stack's where no word of it is said."""
 
 
 def _own(ending: Ending) -> bool:
+    if ending.relayed:
+        return False
     if ending.kind == "exception":
         return _raised_alone(ending) and all(_raised_alone(one) for one in ending.chain if one.kind == "exception")
     if ending.kind == "fatal" and (ending.type == "usage" or "not found" in ending.message):
         return not _HARD.search(ending.message)
+    if ending.kind == "fatal" and (ending.type in ("panic", "assert") or ending.type.startswith("std::")):
+        said = ending.message.strip()
+        return len(said) >= WORDY and not _STACK.search(said) and not _OPAQUE.search(said.split("\n", 1)[0])
     spoken = ending.kind == "exit" or (ending.kind == "fatal" and ending.type.isalpha() and ending.type != "terminate")
     return spoken and bool(ending.message) and not _STACK.search(ending.message)
 
@@ -88,12 +111,25 @@ def _raised_alone(ending: Ending) -> bool:
     if module := _MODULE.search(ending.message):
         return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
     said = _UNSAID.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
+    if _elsewhere(ending) and not _STACK.search(said):
+        return True
     if ending.name in STATUSES or not ending.name or not said.strip() or _STACK.search(said) or _OPAQUE.search(said):
         return False
     frame = ending.frame
     if frame is None:
         return bool(ending.message)
     return not (_GPU_FILES.search(frame.file) or (frame.owner == USER and _CODE.search(frame.code)))
+
+
+def _elsewhere(ending: Ending) -> bool:
+    """Whether a whole traceback is shown in which no framework has a part, nor the user's code asks for one."""
+    return bool(ending.type and ending.stack) and not any(
+        frame.owner in FRAMEWORKS
+        or _GPU_FILES.search(frame.file)
+        or _CODE.search(frame.code)
+        or not FRAMEWORKS.isdisjoint(_WORD.findall(frame.code) if "import" in frame.code else ())
+        for frame in ending.stack
+    )
 
 
 def _own_class(ending: Ending) -> bool:
@@ -169,13 +205,37 @@ def _unlinked(one: Symptom, ending: Ending) -> bool:
     """Whether a line is source text in a traceback, or came before an ending that it does not lead to."""
     if one.speaker in FRAMES:
         return False
+    if one.speaker in ("python", "title") and any(first <= one.line <= last for first, last in ending.ignored):
+        return True
     if one.role in ("error", "echo") and one.quoted(ending):
         return not _wordless(ending, one.line)
+    if ending.relayed and one.speaker == "title" and one.within(ending):
+        return True
+    if ending.own and one.within(ending):
+        return one.speaker in _OTHERS and _plainly(ending, one)
     if not ending.own or one.within(ending):
         return False
     if ending.kind != "exception":  # a last word ends a program less surely than an exception
         return one.role == "context" or (one.role in ("error", "echo") and one.warned)
     return one.role == "context" or (one.role in ("error", "echo") and (one.speaker != "title" or bool(ending.stack)))
+
+
+_OTHERS = ("cuda", "peer", "container", "nvidia", "program", "packages")
+"""Speakers whose general words ("file not found", "broken pipe") are anybody's where no framework has a part."""
+
+
+def _plainly(ending: Ending, one: Symptom) -> bool:
+    """Whether an ending is the user's or another runtime's, by its frames or its kind."""
+    if ending.kind != "exception":
+        return ending.type == "panic"
+    if one.speaker == "peer":
+        return ending.frame is not None and ending.frame.code.startswith("raise ") and ending.owner == USER
+    native = ending.frame is not None and ending.frame.owner == USER and not _SAID_BY_PYTHON.search(ending.message)
+    return _elsewhere(ending) and not native and all(frame.owner in (USER, PYTHON) for frame in ending.stack)
+
+
+_SAID_BY_PYTHON = re.compile(r"^\[Errno |for axis \d|^File |HTTP Error|list index|not a zip", re.IGNORECASE)
+"""What Python's own library or NumPy says; compiled code of a framework raises in the user's frame, too."""
 
 
 def _itself(ending: Ending, order: int) -> Symptom:

@@ -18,6 +18,7 @@ from gpuwhy.model.signature import Signature
 from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
 from gpuwhy.symptoms.bounded import bounded, found_in
 from gpuwhy.symptoms.catalogue import signatures
+from gpuwhy.symptoms.dress import rejoined
 from gpuwhy.symptoms.ending import endings_of
 from gpuwhy.symptoms.follow import attached
 from gpuwhy.symptoms.genre import genre
@@ -134,6 +135,7 @@ class LogReader:
         self._thin = Thin(scanner(fast), self._kept.again)
         self._until, self._late = until, False
         self._first = self._last = self._typed = b""
+        self._newlines = 0
         self._exit_code, self._signal, self._seen = exit_code, signal, seen
 
     def feed(self, chunk: bytes) -> None:
@@ -144,6 +146,7 @@ class LogReader:
 
     def _take(self, block: Block) -> None:
         room = EDGE - len(self._first)
+        self._newlines += block.data.count(b"\n")
         self._first += block.data[:room]
         self._last = (self._last + block.data[max(room, len(block.data) - END) :])[-END:]
         self._read(() if self._late else self._thin.hits(block))
@@ -160,8 +163,20 @@ class LogReader:
 
     def reading(self) -> Reading:
         """Everything so far, the unfinished last line included; a short text that says nothing, as it was meant."""
-        reading = self._as_spelt()
+        reading = self._made_whole(self._as_spelt())
         return reading if reading.errors or len(self._typed) > TYPED else _respelled(self._typed, reading)
+
+    def _made_whole(self, reading: Reading) -> Reading:
+        """The reading with broken lines made whole, where that says everything that the text says as it is."""
+        if len(self._last) >= END or self._late:
+            return reading
+        for whole in rejoined((self._first + self._last).decode("utf-8", "replace")):
+            again = LogReader(fast=False, exit_code=self._exit_code, signal=self._signal, seen=self._seen)
+            again.feed(whole.text.encode("utf-8", "replace"))
+            found = again._as_spelt()
+            if whole.sure or (reading.lines < WRAPPED and _says_all(found, reading)):
+                return msgspec.structs.replace(found, notes=(*self._cutter.decoder.notes, *found.notes))
+        return reading
 
     def _as_spelt(self) -> Reading:
         for block in self._cutter.flush():
@@ -186,7 +201,7 @@ class LogReader:
     def _endings(self) -> tuple[Ending, tuple[Ending, ...]]:
         """How the program ended, and what it outlived, from the end of the text: all of it where that is short."""
         tail = self._last if len(self._last) == END else self._first + self._last
-        first = self._cutter.lines - tail.count(b"\n") + tail.endswith(b"\n")
+        first = 1 + self._newlines - tail.count(b"\n")
         text = tail.decode("utf-8", "replace")
         ending, outlived = endings_of(text, self._exit_code, self._signal, max(1, first))
         return judged(ending), outlived
@@ -210,6 +225,21 @@ def read(
     for chunk in chunks:
         reader.feed(chunk)
     return reader.reading()
+
+
+def _says_all(one: Reading, other: Reading) -> bool:
+    """Whether a reading has every message of another, or one that tells more, and as much of its ending."""
+    return (
+        all(_told_in(one, symptom) for symptom in other.errors if symptom.speaker != "title")
+        and (one.ending.kind == other.ending.kind or other.ending.kind == "none")
+        and len(one.ending.stack) >= len(other.ending.stack)
+        and len(one.ending.message) >= len(other.ending.message)
+    )
+
+
+def _told_in(reading: Reading, symptom: Symptom) -> bool:
+    began = symptom.text[:BEFORE].strip()
+    return any(s.signature == symptom.signature or (s.role == "error" and began in s.text) for s in reading.symptoms)
 
 
 def _respelled(typed: bytes, reading: Reading) -> Reading:

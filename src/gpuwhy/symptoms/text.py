@@ -9,9 +9,13 @@ from collections.abc import Iterator
 
 import msgspec
 
+from gpuwhy.symptoms.dress import mark_of, unmarked
+
 BLOCK = 1 << 20
 """Larger blocks are slower: the allocator hands their memory back each time, and fetching it again costs more."""
 BINARY = "binary data"
+LOOK = 1 << 12
+"""How many bytes of a block are looked at for lines."""
 OVERLAP = 1 << 12
 """A line longer than a block is cut; the pieces overlap so that a message on the cut is seen."""
 
@@ -113,6 +117,8 @@ class Cutter:
         self._held: list[bytes] = []
         self._size = 0
         self._line = 1
+        self._mark: re.Pattern[bytes] | None = None
+        self._looked = False
 
     def feed(self, chunk: bytes) -> Iterator[Block]:
         """The blocks that are complete with this piece."""
@@ -146,7 +152,13 @@ class Cutter:
     def _block(self, text: bytes) -> Block:
         first = self._line
         self._line += text.count(b"\n")
-        return Block(plain(text), first)
+        return Block(self._undressed(plain(text)), first)
+
+    def _undressed(self, data: bytes) -> bytes:
+        """The block without what stands before each line; the first that has some lines tells whether anything does."""
+        if not self._looked and data.count(b"\n", 0, LOOK) > 0:
+            self._mark, self._looked = mark_of(data), True
+        return unmarked(data, self._mark) if self._mark else data
 
     def _text(self) -> bytes:
         return self._held[0] if len(self._held) == 1 else b"".join(self._held)
@@ -160,19 +172,38 @@ class Cutter:
         return self._line - 1 + bool(self._size)
 
 
-_JSON = re.compile(rb'^\{"[^\n]*\\n[^\n]*$', re.MULTILINE)
+_QUOTED = re.compile(rb"""^(?:\{"|b?["'])[^\n]*\\n[^\n]*$""", re.MULTILINE)
 _ESCAPED = re.compile(rb"(?<!\\)\\(?:r\\)?n")
+_ESCAPES = re.compile(rb"""\\([\\"'/t])""")
+_SPACES = re.compile(b"\xc2\xa0|\xe2\x80\xaf")
+_WEB = re.compile(
+    rb"</?(?:br|p|pre|code|details|summary|span|div|li|td|tr|samp|kbd|b|i|strong|em)(?: [^<>\n]{0,80})?/?>"
+)
+_AMP = re.compile(rb"&(#39|#x27|apos|quot|gt|lt|amp|nbsp|#10|#xA|#13);", re.IGNORECASE)
+_CHARACTERS = {b"quot": b'"', b"gt": b">", b"lt": b"<", b"amp": b"&", b"nbsp": b" ", b"#10": b"\r", b"#xa": b"\r"}
 
 
 def plain(data: bytes) -> bytes:
-    """Without colours and cursor movements; what a JSON log keeps in one line, as lines of it."""
+    """Without colours, cursor movements and the marks of a web page; what is kept in one line, as lines of it.
+
+    A carriage return starts a line and leaves the count of lines as it is.
+    """
     if b"\x1b" in data:
         data = _ANSI.sub(b"", data)
-    if (
-        b"\\" in data and b"\\n" in data and b'{"' in data
-    ):  # a carriage return starts a line and leaves the count of lines as it is
-        data = _JSON.sub(lambda found: _ESCAPED.sub(b"\r", found[0]).replace(b'\\"', b'"'), data)
+    if b"\xc2\xa0" in data or b"\xe2\x80\xaf" in data:
+        data = _SPACES.sub(b" ", data)
+    if b"\\n" in data:
+        data = _QUOTED.sub(_unescaped, data)
+    if b"<br" in data or b"</p" in data or b"</code>" in data:
+        data = _WEB.sub(b"", data)
+    if b"&quot;" in data or b"&#" in data or b"&lt;" in data or b"&gt;" in data:
+        data = _AMP.sub(lambda found: _CHARACTERS.get(found[1].lower(), b"'"), data)
     return data
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    """A line in which a text is quoted, as the lines of it."""
+    return _ESCAPES.sub(lambda one: b"\t" if one[1] == b"t" else one[1], _ESCAPED.sub(b"\r", found[0]))
 
 
 _PREFIX = re.compile(
@@ -210,7 +241,7 @@ _OF_NOW = re.compile(r"\w(?:Error|Exception)\b|\berror \d|tried to allocate|_(?:
 _GOES_ON = re.compile(
     r"failed call to cuinit|could not load dynamic library|cannot dlopen some|skipping registering gpu|"
     r"gpu will not be used|fall(?:ing|s) back|no gpu/tpu found|unable to initialize backend|will not be used|"
-    r"using (?:numpy|(?:the )?cpu)|gpu disabled|^\W*\[?'(?:Azure|CPU)ExecutionProvider'",
+    r"(?<!compiled )using (?:numpy|(?:the )?cpu)|gpu disabled|^\W*\[?'(?:Azure|CPU)ExecutionProvider'",
     re.IGNORECASE,
 )
 

@@ -73,6 +73,12 @@ def _without_cuda(s: Symptom, r: Reading) -> bool:
     return not _CUDA.search(r.excerpt)
 
 
+def _foreign(s: Symptom, r: Reading) -> bool:
+    """Another runtime's own words: no word of CUDA, and nothing that says more than that it ended."""
+    return _without_cuda(s, r) and all(o.speaker in _SAY_LITTLE for o in r.errors)
+
+
+_SAY_LITTLE = ("else", "peer", "title", "python", "signal", "ending", "program")
 _CALM = -0.15
 
 TEXT = Text(
@@ -130,7 +136,7 @@ TEXT = Text(
         ("else.config", 4.4, "the program's configuration has no such key"),
         ("else.opencv", 4.4, "OpenCV got an image or a value that it cannot use, as where a file is not there"),
         ("else.model_file", 4.4, "the model's file cannot be opened"),
-        ("else.foreign", 4.4, "another program's own error; the GPU stack has no part in it", _without_cuda),
+        ("else.foreign", 4.4, "another program's own error; the GPU stack has no part in it", _foreign),
         ("else.option", 4.4, "the program was called with options that it does not take"),
         ("else.make", 4.4, "a file that the build names is not there"),
         ("else.data", 4.4, "a data file is not what it should be"),

@@ -49,10 +49,11 @@ TEXT = Text(
               r"|undefined symbols for architecture", "undefined reference", "unresolved external", "lnk2019", "lnk2001", "undefined symbols for"),
         error("build.nvcc_error", r"nvcc (?:error|fatal) ?:? (?P<what>[^\n]*)|nvlink (?:error|fatal) *:|cudafe\+\+' died|ptxas error|catastrophic error",
               "nvcc error", "nvcc fatal", "nvlink error", "nvlink fatal", "cudafe", "ptxas error", "catastrophic error"),
-        echo("build.failed", r"ninja: build stopped|error compiling objects|failed building wheel|ld returned \d+ exit status|collect2: error|make: \*\*\*"
+        echo("build.failed", r"ninja: build stopped|error compiling objects|failed building wheel|ld returned \d+ exit status|collect2: error"
+             r"|make(?:\[\d+\])?: \*\*\* \[[^\]\n]{0,200}(?:\.(?:o|so|a|cu|c|cc|cpp|ptx|ko)\b|cmakefiles|build|all\b|install|\blib|modules|makefile2|cuda)"
              r"|error: command '?[^\n]*(?:gcc|nvcc|g\+\+|cl|cmake|ninja)[^\n]*failed|configuring incomplete|cmake error at|subprocess-exited-with-error"
              r"|build (?:did not complete|failed)|error building extension",
-             "build stopped", "compiling objects", "building wheel", "exit status", "collect2", "make: ***", "error: command", "configuring incomplete",
+             "build stopped", "compiling objects", "building wheel", "exit status", "collect2", ": *** [", "error: command", "configuring incomplete",
              "cmake error", "subprocess-exited", "build did not complete", "build failed", "building extension"),
         error("build.configure", r"tf_cuda_compute_capabilities|tf_unofficial_setting|torch_cuda_arch_list|tf_need_cuda", "tf_cuda_compute_capabilities",
               "tf_unofficial_setting", "tf_need_cuda"),

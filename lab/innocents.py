@@ -1,0 +1,105 @@
+"""Innocent endings after harmless notes, composed at random: how often is the GPU stack accused?
+
+    python -m lab.innocents NOTES.jsonl ENDINGS.jsonl [--seed 1] [--n 3000] [-v]
+
+Both files hold JSON lines with "name" and "log", written by lab/innocent_harvest.py from real programs that ended badly
+for a reason of their own, or ended well, on a machine without a GPU. A composition is one or two notes, what a training
+prints, an ending, and perhaps a launcher's words or a prefix before each line (lab/restating.py).
+An accusation is a cause other than other.not_gpu, or a fair neighbour of the ending, at 0.5 or more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpuwhy.logs import batch
+from lab.restating import LAUNCHED, PREFIXES
+
+FOUND = 0.5
+TAILS = ("torchrun", "accelerate", "srun-exit", "conda-run", "wandb", "semaphores", "hydra", "ci", "docker-exit")
+MARKS = ("kubernetes", "journald", "srun", "rank", "ray", "logging", "actions", "airflow", "clock-bracket", "quoted")
+
+
+class Composed(NamedTuple):
+    """A text, what it is made of, and the causes that may be named for its ending."""
+
+    name: str
+    log: str
+    fair: tuple[str, ...]
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file that hold a text."""
+    found = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    return [row for row in found if row["log"].strip()]
+
+
+def chatter(draw: random.Random) -> str:
+    """What a training prints between its notes and its end."""
+    shape = draw.choice(
+        ("step {n} loss {x:.4f}", "Epoch {n}/10 - loss: {x:.4f} - acc: 0.8123", "[{n}/400] lr 1e-4 loss {x:.3f}", "")
+    )
+    if not shape:
+        return ""
+    return "\n".join(shape.format(n=n, x=draw.random()) for n in range(1, draw.randrange(2, 8))) + "\n"
+
+
+def composed(
+    notes: list[dict[str, Any]], endings: list[dict[str, Any]], draw: random.Random, number: int
+) -> Iterator[Composed]:
+    """So many texts; every ending comes about equally often."""
+    order: list[dict[str, Any]] = []
+    for _ in range(number):
+        order = order or draw.sample(endings, len(endings))
+        ending, used = order.pop(), draw.sample(notes, draw.choice((0, 1, 1, 1, 2)))
+        before = "".join(note["log"].rstrip() + "\n" for note in used)
+        text = before + chatter(draw) + ending["log"].rstrip() + "\n"
+        change = draw.choice(("", "", "", *(f"launcher {n}" for n in TAILS[:3]), "prefix"))
+        if change == "prefix":
+            change = draw.choice(MARKS)
+            text = PREFIXES[change](text.rstrip("\n"), draw)
+        elif change:
+            change = draw.choice(TAILS)
+            text = LAUNCHED[change](text, draw)
+        name = "+".join([*(n["name"] for n in used), ending["name"], *([change] if change else [])])
+        yield Composed(name, text, tuple(ending.get("fair", ())))
+
+
+def accused(text: Composed) -> tuple[str, float] | None:
+    """The cause that is named wrongly, and how surely."""
+    told = next(iter(batch([json.dumps({"id": 1, "log": text.log}).encode()])))["causes"]
+    if not told or told[0]["confidence"] < FOUND or told[0]["id"] in ("other.not_gpu", *text.fair):
+        return None
+    return told[0]["id"], told[0]["confidence"]
+
+
+def main() -> int:
+    """Compose, ask, count."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("notes", type=Path)
+    parser.add_argument("endings", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--n", type=int, default=3000)
+    parser.add_argument("-v", "--verbose", action="store_true")
+    args = parser.parse_args()
+    by: Counter[str] = Counter()
+    number = 0
+    for text in composed(rows(args.notes), rows(args.endings), random.Random(args.seed), args.n):
+        found, number = accused(text), number + 1
+        if found:
+            by[found[0]] += 1
+            if args.verbose:
+                print(f"  {found[0]} {found[1]:.2f} {text.name}")
+    print(f"{number} compositions, accused {by.total()}: {dict(by.most_common())}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""Dress: what stands before every line of a text, or breaks its lines, and is not what the program printed.
+
+A launcher, a logger, a mail or a listing puts the same mark before each line; a terminal or a mail program breaks long
+lines. The mark is found by what lines have in common, not by a list of programs. Lines keep their numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+SAMPLE, MOST = 1 << 15, 200
+"""How many bytes and lines of the beginning tell what stands before each line."""
+FEW = 3
+"""Lines that show a mark which is more than some signs."""
+LONGEST = 120
+"""Of a mark, in bytes."""
+NARROW, WIDE = 60, 140
+"""Widths at which lines are broken."""
+Broken = Callable[[str, str], bool]
+"""Whether a line goes on in the next."""
+_DIGITS = re.compile(rb"\d+")
+_BEGINS = re.compile(rb"[ \t]|Traceback \(most recent|$")
+"""What a line behind a mark begins with where the mark is none of the program's own: it is indented, or empty."""
+_ENDS = re.compile(rb"[^\w.(\[{\"'`/<&-]$")
+_SIGNS = re.compile(rb"[>#|/*%;:. \t0-]{1,8}")
+_NAME = re.compile(rb"\S{2,40}[:|\]] ?")
+_OWN = re.compile(
+    rb"(?:error|exception|warning|fatal): ?$|failed|bash:|ld:|nvcc|gcc|collect2|\.cu|\.c|\.h\b", re.IGNORECASE
+)
+"""Names that programs put before their own messages."""
+_WORDS = re.compile(rb"\bat\b|\bFile \"|Error: |frame #|\b(?:in|with|from) ")
+_NEW = re.compile(
+    r"\s{2}\s*\S|Traceback |[\w.]*\w(?:Error|Exception): |\d{4}-\d\d-\d\d[ T]\d|\[?rank ?\d|[EWIF]\d{4} \d|\w+\.cu:\d"
+)
+"""How a line begins that is no rest of one that a terminal cut."""
+MOSTLY, MORE = 0.6, 1.5
+SIGNS = 6
+"""Different signs that a line has at least which is no rule."""
+USUAL = (72, 76, 78, 79, 80, 100, 120, 132)
+_RECORD = re.compile(
+    r"\s|Traceback |File \"|[\w.]*\w(?:Error|Exception|Warning)\b[:(]|\d{4}-\d\d|\[[\w ]|\d\d:\d\d|[EWIF]\d{4} "
+    r"|[-=#*+]{2}|\$ |>>>|(?:INFO|DEBUG|WARN|ERROR)|During handling|The above|[\w./-]+:\d+: "
+)
+"""How a line begins that is no rest of the one before it."""
+
+
+def mark_of(data: bytes) -> re.Pattern[bytes] | None:
+    """What stands before each line of a text; None where nothing does, or it may be the program's own."""
+    lines = [line.rstrip(b"\r") for line in data[:SAMPLE].split(b"\n")[:MOST]]
+    lines = [line for line in lines if line.strip()]
+    if len(lines) < 2:
+        return None
+    forms = [_DIGITS.sub(b"0", line[:LONGEST]) for line in lines]
+    common = _common([form for form in forms if not _bare(form, forms)])
+    while common and not _ENDS.search(common):
+        common = common[:-1]
+    if not common.strip() or _WORDS.search(common) or (len(lines) < FEW and not _SIGNS.fullmatch(common)):
+        return None
+    mark = re.compile(rb"^" + _pattern(common), re.MULTILINE)
+    behind = [line[found.end() :] for line in lines if (found := mark.match(line))]
+    indented = sum(bool(_BEGINS.match(line)) for line in behind[1:])
+    return mark if indented >= 1 + (len(behind) > 20) or _foreign(common, behind) else None
+
+
+def _foreign(mark: bytes, behind: Sequence[bytes]) -> bool:
+    """Whether a mark without any indented line behind it is still none of the program's own: signs, or one name."""
+    if _SIGNS.fullmatch(mark):
+        return True
+    firsts = {line.split(b" ", 1)[0] for line in behind}
+    return bool(_NAME.fullmatch(mark)) and not _OWN.search(mark) and len(firsts) >= min(3, len(behind))
+
+
+def _common(forms: Sequence[bytes]) -> bytes:
+    """The bytes that all begin with."""
+    first, last = min(forms, default=b""), max(forms, default=b"")
+    return first[
+        : next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+    ]
+
+
+def _bare(form: bytes, forms: Sequence[bytes]) -> bool:
+    """Whether a line is only a mark, without the space that others have behind it."""
+    return len(form) < LONGEST and all(other.startswith(form) for other in forms[:20])
+
+
+def _pattern(form: bytes) -> bytes:
+    """A form as an expression: digits of any number, spaces that may have been cut off at its end."""
+    body = form.rstrip()
+    spaces = re.escape(form[len(body) :])
+    parts = re.split(rb"(0| +)", body)
+    made = b"".join(rb"\d+" if p == b"0" else rb" *" if p.isspace() else re.escape(p) for p in parts)
+    return rb"\ *" * form.startswith(b" ") + made.removeprefix(rb" *") + (rb"(?:" + spaces + rb")?" if spaces else b"")
+
+
+def unmarked(data: bytes, mark: re.Pattern[bytes]) -> bytes:
+    """The text without what stands before each line."""
+    return mark.sub(b"", data)
+
+
+class Rejoined(NamedTuple):
+    """A text with its lines made whole, in how many places, and whether its shape leaves no doubt of that."""
+
+    text: str
+    places: int
+    sure: bool
+
+
+def rejoined(text: str) -> Iterator[Rejoined]:
+    """The text with its lines made whole, as a terminal and as a mail program break them; nothing where none is."""
+    lines = text.split("\n")
+    cut, filled = _cut(lines), _filled(lines)
+    if cut and cut.sure and filled and filled.places > MORE * cut.places:
+        cut = None  # between words, so that few of the lines are full
+    made = [one for one in (filled, cut) if one is not None]
+    yield from sorted(made, key=lambda one: (not one.sure, (one is cut) != one.sure))
+
+
+def _cut(lines: Sequence[str]) -> Rejoined | None:
+    """Lines that were cut at a width, whatever stood there."""
+    width = max(map(len, lines), default=0)
+    if not NARROW <= width <= WIDE:
+        return None
+    full = {line for line in lines if len(line) == width and len(set(line)) > SIGNS}
+    made = _joined(lines, lambda one, after: one in full and bool(after), "") if full else None
+    if made is None:
+        return None
+    rests = [after for one, after in pairwise(lines) if one in full and after]
+    goes_on = sum(not _NEW.match(rest) for rest in rests)
+    parted = any(one[-1].isalnum() and after[0].isalnum() for one, after in pairwise(lines) if one in full and after)
+    if not parted:
+        return None
+    return Rejoined(made, len(rests), (len(rests) > 1 or width in USUAL) and goes_on >= MOSTLY * len(rests))
+
+
+def _filled(lines: Sequence[str]) -> Rejoined | None:
+    """Lines that were broken between words because the next word had no room."""
+    width = max((len(line) for line in lines if 0 < line.strip().find(" ") < NARROW), default=0)
+    if not NARROW <= width <= WIDE:
+        return None
+
+    def broken(one: str, after: str) -> bool:
+        word = after.split(" ", 1)[0]
+        return bool(word) and not _RECORD.match(after) and len(one) <= width < len(one.rstrip()) + 1 + len(word)
+
+    made = _joined(lines, broken, " ")
+    if made is None:
+        return None
+    long = [(one, after) for one, after in pairwise(lines) if len(one) > width / 2 and after and not after[0].isspace()]
+    parted = sum(broken(one, after) for one, after in long)
+    if parted > 1 and parted >= MOSTLY * len(long):
+        return Rejoined(made, parted, True)
+    doubtful = _joined(lines, lambda one, after: broken(one, after) and not after[0].isupper(), " ")
+    return Rejoined(doubtful, parted, False) if doubtful else None
+
+
+def _joined(lines: Sequence[str], broken: Broken, by: str) -> str | None:
+    """The lines, those that were broken in one; empty ones after it keep the numbers of the rest."""
+    out: list[str] = []
+    debt, last = 0, ""
+    for line in lines:
+        if out and last and broken(last, line):
+            out[-1] += line if out[-1].endswith(" ") else by + line
+            debt += 1
+        else:
+            out.extend([""] * debt)
+            out.append(line)
+            debt = 0
+        last = line
+    return "\n".join([*out, *[""] * debt]) if out.count("") + debt > lines.count("") else None

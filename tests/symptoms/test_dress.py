@@ -1,0 +1,66 @@
+"""Marks before each line and broken lines: found by their shape, and only where they are none of the program's own."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from lab.restated import first, same
+from lab.restating import KINDS, PREFIXES, STYLES
+
+from gpuwhy.symptoms.dress import mark_of, rejoined
+from gpuwhy.symptoms.reader import read_text
+
+TRACE = """Traceback (most recent call last):
+  File "/home/mara/proj/train.py", line 12, in <module>
+    model.cuda()
+RuntimeError: CUDA error: no kernel image is available for execution on the device"""
+NOTES = """2026-11-15 06:39:27.024547: I tensorflow/core/util/util.cc:169] oneDNN custom operations are on.
+2026-11-15 06:39:27.036153: W tensorflow/stream_executor/dso_loader.cc:64] Could not load dynamic library 'libcudart.so'
+2026-11-15 06:39:27.036264: I tensorflow/stream_executor/cuda/cudart_stub.cc:29] Ignore above cudart dlerror"""
+LOGS = [
+    row["log"]
+    for row in map(json.loads, (Path(__file__).parent / "captured/h200.jsonl").read_text(encoding="utf-8").splitlines())
+]
+
+
+@pytest.mark.parametrize("name", ["basic-config", "foreman", "comment", "pdsh", "cloud", "numbered-bar"])
+def test_a_mark_is_found_and_lines_keep_their_numbers(name):
+    text = PREFIXES[name](TRACE, random.Random(1))
+    mark = mark_of(text.encode())
+    assert mark is not None
+    assert mark.sub(b"", text.encode()).decode() == TRACE
+    assert read_text(text).ending.line == 4
+
+
+@pytest.mark.parametrize("text", [TRACE, NOTES, "RuntimeError: a\nRuntimeError: b\nRuntimeError: c", "one line"])
+def test_what_a_program_prints_itself_is_no_mark(text):
+    assert mark_of(text.encode()) is None
+
+
+def test_broken_lines_are_made_whole_and_the_rest_keeps_its_number():
+    text = STYLES["wrap-80"](NOTES + "\n" + TRACE, random.Random(1))
+    whole = next(iter(rejoined(text)))
+    assert whole.sure
+    assert [line for line in whole.text.split("\n") if line] == (NOTES + "\n" + TRACE).split("\n")
+    assert whole.text.count("\n") == text.count("\n")
+    assert not [one for one in rejoined(NOTES + "\n" + TRACE) if one.sure]
+
+
+def test_answers_survive_harmless_changes():
+    draw = random.Random(14)
+    kept = n = 0
+    for changes in KINDS.values():
+        for name, change in changes.items():
+            text = draw.choice(LOGS)
+            changed = change(text, draw)
+            before = first(text)
+            if changed != text and before[0]:
+                n += 1
+                stays = same(before, first(changed))
+                kept += stays
+                assert stays or name in ("torchrun", "accelerate", "exc-only", "java"), (name, changed)
+    assert n > 60
+    assert kept / n > 0.97
