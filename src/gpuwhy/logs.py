@@ -132,15 +132,26 @@ def report_on_probe(facts: Facts, took: float, again: str = "") -> Report:
 
 def behind(code: Code) -> Code:
     """A status with the causes that `explain` tells where nothing but that status is said."""
-    if code.api == "windows" and code.causes:  # a plain error, which most programs report of something else
+    number = code.numbers[0].code if code.numbers else 0
+    if code.api == "windows":
+        reading = _of_windows(number)
+    elif name := signature(code):
+        reading = _saying(name, {"xid": str(number)} if code.api == "xid" else {})
+    else:
         return code
-    name = signature(code) if code.api != "windows" else ""
-    if not name and code.api != "windows":
-        return code
-    said = Symptom(name, 1, "", fields={"xid": str(code.numbers[0].code)} if code.api == "xid" else {})
-    reading = Reading(symptoms=(said,)) if name else read_text(f"exit code 0x{code.numbers[0].code:X}\n")
     scores = tally(_index(), reading)
     return structs.replace(code, causes=tuple(s.cause for s in scores if s.confidence >= TOLD)[:MOST])
+
+
+def _of_windows(number: int) -> Reading:
+    """A status as a program ends with it; a plain error as LoadLibrary reports it: most others mean another thing."""
+    if number > 0xFFFF:
+        return read_text(f"exit code 0x{number:X}\n")
+    return _saying("windows.load_library", {"number": str(number)})
+
+
+def _saying(signature: str, fields: dict[str, str]) -> Reading:
+    return Reading(symptoms=(Symptom(signature, 1, "", fields=fields),))
 
 
 def batch(lines: Iterable[bytes | None]) -> Iterator[dict[str, Any]]:

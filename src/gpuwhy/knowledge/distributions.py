@@ -32,6 +32,8 @@ DRIVER: dict[Family, str] = {
     "suse": "sudo zypper install nvidia-open-driver-G06-signed-kmp-default nvidia-compute-utils-G06",
     "nixos": "",
 }
+NEWEST_DRIVER = DRIVER["ubuntu"]
+"""The command in fixes and remedies; `put` says it in the words of each family."""
 NIXOS_DRIVER = (
     'in configuration.nix: nixpkgs.config.allowUnfree = true; services.xserver.videoDrivers = [ "nvidia" ]; '
     "hardware.graphics.enable = true; hardware.nvidia.open = true (false before Turing); then sudo nixos-rebuild switch"

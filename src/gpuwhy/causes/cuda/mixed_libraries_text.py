@@ -38,7 +38,8 @@ TEXT = Text(
         ("jax.found_version", 1.9, "another {what} than JAX's own was loaded"),
         ("windows.procedure_missing", 2.0, "a DLL of another version was loaded"),
         ("windows.dll_load_failed", 2.0, "a DLL of another version was loaded", field("what", "procedure")),
-        ("windows.load_library", 2.0, "a DLL of another version was loaded", field("number", "127")),
+        *((said, weight, "another copy of a DLL may be in the process ({number})", field("number", r"(?:127|182|998|1114)$"))
+          for said, weight in (("windows.load_library", 2.0), ("windows.error", 0.8))),
         ("signal.segv", 1.1, "a crash, as of mixed libraries"),
         ("nccl.version", 1.8, "two versions of NCCL meet"),
         ("told.path_conflict", 2.4, "LD_LIBRARY_PATH leads to another copy first"),

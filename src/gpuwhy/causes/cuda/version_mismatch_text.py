@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, alone, any_of, asks, field, line, only_titles, with_
+from gpuwhy.causes.text.conditions import (
+    all_of,
+    alone,
+    any_of,
+    asks,
+    field,
+    line,
+    no,
+    of_the_system,
+    only_titles,
+    with_,
+)
 from gpuwhy.causes.text.installing import missing_library, onnxruntime_on_windows
 from gpuwhy.causes.text.libraries import other_file_told, other_major_told
 from gpuwhy.causes.text.meant import meant
@@ -108,9 +119,10 @@ TEXT = Text(
         ("windows.tf_needs", 2.4, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
         ("windows.dll_needs", 2.4, "{library} belongs to a CUDA that may not be the installed one", CUDA_LIBRARY),
         ("windows.third_party", 2.4, "{library} belongs to a CUDA that may not be the installed one"),
-        ("windows.load_library", 2.2, "the DLLs that are found may be of another CUDA"),
+        ("windows.load_library", 2.2, "the DLLs that are found may be of another CUDA", no(of_the_system)),
         ("windows.load_library", 3.4, "this ONNX Runtime was built for another CUDA than the one named", told_cuda_unfit),
-        ("windows.load_library", 3.0, "a DLL lacks a function that is asked for", field("number", "127")),
+        ("windows.load_library", 3.0, "a DLL lacks a function that is asked for", field("number", r"(?:127|182)$")),
+        ("windows.error", 1.6, "a DLL lacks a function that is asked for ({number})", field("number", r"(?:127|182)$")),
         ("windows.dll_load_failed", 2.4, "a DLL lacks a function that is asked for", field("what", "procedure")),
         ("windows.procedure_missing", 2.2, "a DLL lacks a function that is asked for"),
         ("torch.cuda_mismatch", 5.0, "the toolkit is CUDA {has}, PyTorch was compiled with {needs}"),

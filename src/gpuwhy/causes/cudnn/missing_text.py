@@ -62,7 +62,7 @@ TEXT = Text(
         ("windows.tf_needs", 3.4, _MISSING, CUDNN_LIBRARY),
         ("windows.dll_needs", 3.4, _MISSING, CUDNN_LIBRARY),
         ("windows.third_party", 2.8, _MISSING, CUDNN_LIBRARY),
-        ("windows.load_library", 2.0, "a DLL behind the CUDA provider is not found, cuDNN's most often", field("number", "126")),
+        ("windows.load_library", 2.0, "a DLL behind the CUDA provider is not found, cuDNN's most often", field("number", r"(?:126|1157)$")),
         ("ct2.not_found", 3.2, _MISSING, CUDNN_LIBRARY),
         ("cupy.load_failed", 3.2, _MISSING, CUDNN_LIBRARY),
         ("jax.unable_to_load", 4.2, "JAX cannot load cuDNN", field("what", "cudnn")),

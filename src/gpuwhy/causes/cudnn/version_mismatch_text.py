@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import CUDNN_LIBRARY, CUDNN_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, wants, with_
+from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, of_the_system, wants, with_
 from gpuwhy.causes.text.installing import OLD_CUDNN, conda, cudnn, own
 from gpuwhy.causes.text.libraries import other_file_told, other_major_told
 from gpuwhy.causes.text.meant import meant
@@ -122,7 +122,8 @@ TEXT = Text(
         ("windows.could_not_find", 2.4, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
         ("windows.dll_needs", 2.6, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
         ("windows.load_library", 3.6, "this ONNX Runtime needs another cuDNN than the one named", told_cudnn_unfit),
-        ("windows.load_library", 1.6, "the cuDNN that is found may be of another version"),
+        ("windows.load_library", 1.6, "the cuDNN that is found may be of another version", no(of_the_system)),
+        ("windows.error", 0.8, "cuDNN's DLL may be of another version ({number})", field("number", "127$")),
         ("tf.pywrap", 2.0, "TensorFlow's own library did not load: cuDNN is of another version"),
         ("windows.third_party", 2.6, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
         ("loader.cudnn_windows", 1.9, "{library} belongs to a cuDNN that may not be the installed one"),

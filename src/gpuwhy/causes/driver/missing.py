@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.shared.windows import on_windows
+from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
@@ -132,9 +133,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         out.append(Fix("Give the card back to the host: remove its ids from the vfio-pci options, then restart",
                        "grep -rn vfio-pci /etc/modprobe.d /proc/cmdline", root=True, reboot=True))  # fmt: skip
     if not isinstance(driver.module_on_disk, Known):
-        out.append(Fix("Install the distribution's driver package",
-                       "sudo ubuntu-drivers install    # Debian: sudo apt install nvidia-driver",
-                       root=True, reboot=True))  # fmt: skip
+        out.append(Fix("Install the distribution's driver package", NEWEST_DRIVER, root=True, reboot=True))
     return tuple(out)
 
 

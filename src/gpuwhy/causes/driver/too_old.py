@@ -7,6 +7,7 @@ from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.archs import first_driver_branch as _first_branch
+from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.drivers import PACKAGED, Floor, cuda_of_driver, floor, runs
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.requirements import RULES, VARIABLE, first_wish, met
@@ -177,8 +178,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         out.append(Fix("Install the forward-compatibility package (data-center GPUs only) and put its folder first",
                        f"sudo apt install cuda-compat-{version}; export LD_LIBRARY_PATH=/usr/local/cuda-"
                        f"{major_minor(cuda)}/compat:$LD_LIBRARY_PATH", root=True))  # fmt: skip
-    command = "sudo ubuntu-drivers install    # other systems: the distribution's newest driver package"
-    return (*out, Fix(f"Install driver{at}", command, root=True, reboot=True))
+    return (*out, Fix(f"Install driver{at}", NEWEST_DRIVER, root=True, reboot=True))
 
 
 def _wanted(case: Case, cuda: str) -> str:

@@ -13,6 +13,7 @@ from gpuwhy.causes.text.installing import PROJECTS
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_driver_older
+from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
 from gpuwhy.model.cause import Fix
@@ -33,7 +34,7 @@ def _made(case: Asked) -> Iterator[Fix]:
     if case.windows:
         yield Fix(f"Install a newer driver from NVIDIA{least}, then restart", reboot=True)
     else:
-        yield Fix(f"Install a newer driver{least}", "sudo ubuntu-drivers install", root=True, reboot=True)
+        yield Fix(f"Install a newer driver{least}", NEWEST_DRIVER, root=True, reboot=True)
     found = dotted(case.fields.get("found", ""))
     if numbers(found):
         yield from _older_build(case, found)
@@ -60,7 +61,7 @@ def _old_for_image(case: Asked, cuda: str) -> Iterator[Fix]:
     """The image states the CUDA that the driver must speak by itself."""
     row = floor(cuda)
     least = f" to {row.native} or newer, which speaks CUDA {cuda}" if row and row.native else ""
-    yield Fix(f"Update the host's driver{least}", "sudo ubuntu-drivers install", root=True, reboot=True)
+    yield Fix(f"Update the host's driver{least}", NEWEST_DRIVER, root=True, reboot=True)
     yield Fix(
         f"Or use an image of a CUDA older than {cuda}: at most the one that nvidia-smi on the host names", "nvidia-smi"
     )
@@ -134,7 +135,7 @@ TEXT = Text(
         ("nvml.argument_version_mismatch", 2.0),
     ),
     remedies=(
-        meant("Install a newer driver", "sudo ubuntu-drivers install", root=True, reboot=True),
+        meant("Install a newer driver", NEWEST_DRIVER, root=True, reboot=True),
         meant("Or install a build of the framework for an older CUDA (CUDA 11 runs on driver 450 and newer)"),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *BROKEN_OFF),

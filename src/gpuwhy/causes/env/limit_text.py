@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import OF_SHM
-from gpuwhy.causes.text.conditions import counting, no
+from gpuwhy.causes.text.conditions import counting, field, no
 from gpuwhy.causes.text.fragments import LIMIT_COVERS, PATH, WHERE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -69,6 +69,7 @@ TEXT = Text(
         error("limit.no_exec", r"failed to map segment from shared object\W{1,2}(?P<why>operation not permitted|permission denied)", "failed to map segment", covers=("loader.cannot_open", "loader.no_map")),
     ),
     clues=(
+        ("windows.load_library", 3.4, "the path of a DLL is too long (206)", field("number", "206")),
         ("limit.files", 5.0, "the process may open no more files (ulimit -n)"),
         ("limit.processes", 4.6, "no more threads or processes could be started (ulimit -u, or the control group's limit)"),
         ("limit.process_count", 3.0, "the limit of processes is {soft}, at most {hard}"),

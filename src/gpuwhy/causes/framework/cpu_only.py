@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from gpuwhy.causes.framework.platform_dropped import no_build_here
-from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.commands import change, python_of, torch_with_cuda
 from gpuwhy.causes.shared.needs import named, the
 from gpuwhy.causes.shared.rivals import flavours, module, names
-from gpuwhy.causes.shared.windows import UV
 from gpuwhy.knowledge.flavours import MAIN, flavour, is_follower
 from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, weak
@@ -135,7 +134,7 @@ def _torch(case: Case, wanted: str) -> tuple[Fix, ...]:
     """The default index has CUDA builds for Linux only; elsewhere PyTorch's own index has them."""
     choose = Fix(
         "Install its build with CUDA: uv asks the driver which one fits (or choose it on pytorch.org/get-started)",
-        f"{UV}\nuv pip install --reinstall torch=={the(case).version.split('+')[0]} --torch-backend=auto",
+        torch_with_cuda(the(case).version.split("+")[0]),
         safe=True,
     )
     if value_or(case.facts.surroundings.system, "") != "linux":

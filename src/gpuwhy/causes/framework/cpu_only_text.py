@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.shared.commands import torch_with_cuda
 from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import NOT_FOUND, SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, field, no, no_errors, on_windows, with_
@@ -106,7 +107,7 @@ TEXT = Text(
     ),
     remedies=(
         *BITSANDBYTES,
-        meant("Windows, PyTorch: install its build with CUDA: the default index has only the CPU build for Windows; uv asks the driver which CUDA fits", "pip install uv\nuv pip install --reinstall torch --torch-backend=auto", by="torch", safe=True),
+        meant("Windows, PyTorch: install its build with CUDA: the default index has only the CPU build for Windows; uv asks the driver which CUDA fits", torch_with_cuda(), by="torch", safe=True),
         meant("PyTorch: install the CUDA build from its own package index; its start page gives the command", by="torch"),
         meant("JAX: install it with CUDA", 'pip install "jax[cuda12]"', by="jax", safe=True),
         meant("TensorFlow: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),

@@ -23,6 +23,8 @@ TEXT = Text(
         error("title.killed", r"\b(?:gett?(?:s|ing)?|got|was|is|be|being|been|ends? with|process(?:es)?|training|trainer|script|python)(?: \w+)? killed\b(?! by signal)", "killed"),
     ),
     clues=(
+        ("windows.load_library", 3.4, "Windows has no memory left for a DLL ({number})", field("number", r"(?:8|14|1450|1455)$")),
+        ("windows.load_library", 1.8, "a DLL's start may have failed for memory (1114)", field("number", "1114")),
         ("ntstatus.no_memory", 3.4, "Windows ends it for want of memory (0xC0000017)"),
         ("ntstatus.commitment_limit", 4.2, "Windows promises no more memory than RAM and paging file have (0xC000012D)"),
         ("ntstatus.dll_init_failed", 2.0, "a DLL does not start (0xC0000142), as where memory is short"),

@@ -126,6 +126,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("windows.load_library", 2.8, "a DLL's start failed, as with an old Visual C++ runtime ({number})", field("number", r"(?:1114|14001)$")),
         ("ntstatus.dll_not_found", 1.6, "a DLL that the program is linked with is not found (0xC0000135): often the Visual C++ runtime"),
         ("ntstatus.control_c_exit", 4.0, "somebody ended it: Ctrl-C, or the window was closed (0xC000013A)"),
         ("ntstatus.dll_init_failed", 2.6, "a DLL does not start (0xC0000142): often the Visual C++ runtime"),

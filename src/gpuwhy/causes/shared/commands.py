@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import structs
 
-from gpuwhy.causes.shared.windows import active, on_windows
+from gpuwhy.causes.shared.windows import UV, active, on_windows
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Facts
@@ -55,6 +55,11 @@ def change(
         again=again,
         upgrade=upgrade,
     )
+
+
+def torch_with_cuda(version: str = "") -> str:
+    """PyTorch's build with CUDA from its own index: uv asks the driver which one fits."""
+    return f"{UV}\nuv pip install --reinstall torch{f'=={version}' if version else ''} --torch-backend=auto"
 
 
 def of_own_index(command: str, backend: str) -> str:

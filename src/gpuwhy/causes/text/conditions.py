@@ -25,6 +25,10 @@ def field(name: str, pattern: str) -> Condition:
     return lambda s, r: bool(wanted.match(s.get(name)))
 
 
+of_the_system: Condition = field("number", r"(?:2|3|5|8|14|87|193|206|225|998|1114|1450|1455|4551|14001)$")
+"""A number of LoadLibrary that says nothing of a library's release: no file, no memory, a policy, a crash."""
+
+
 def line(pattern: str) -> Condition:
     """The quoted line holds an expression."""
     wanted = re.compile(pattern, re.IGNORECASE)
