@@ -1,0 +1,192 @@
+"""Answer: what every GPU holds, whether it fits, and what would make it fit."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from gpuwhy.fit.account import peak
+from gpuwhy.fit.bits import shown
+from gpuwhy.fit.model import Model
+from gpuwhy.fit.shape import SCORED
+from gpuwhy.fit.view import IMAGE, View, image_of, tokens_of, views
+from gpuwhy.model.fit import About, Card, Fit, How, Part, Share, Status, Use
+
+MOST_SHARES = 16
+OUTSIDE = ("framework", "fragmentation", "communication")
+
+
+class BadUseError(ValueError):
+    """A use that makes no sense for the model or the GPUs; the text says why."""
+
+
+def fit(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = True) -> Fit:
+    """Whether this use of the model fits into these cards."""
+    use, cards = settled(model, use, cards)
+    shares = shares_of(model, use, cards)
+    fullest = shares[0]
+    unknown = _unknown(model, use)
+    status = "unknown" if unknown and fullest.status != "does_not_fit" and _blind(model, use) else fullest.status
+    found = Fit(
+        status=status,
+        headline="",
+        model=about(model),
+        use=use,
+        bytes=fullest.bytes,
+        least=fullest.least,
+        most=fullest.most,
+        room=fullest.card.room,
+        margin=fullest.card.room - fullest.bytes,
+        shares=tuple(shares),
+        unknown=unknown,
+        notes=_notes(model, use),
+    )
+    if changes and status in ("does_not_fit", "only_just"):
+        from gpuwhy.fit.changes import smallest
+
+        found = msgspec.structs.replace(found, changes=smallest(model, use, cards))
+    return msgspec.structs.replace(found, headline=headline(found))
+
+
+def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple[Card, ...]]:
+    """The use with what the model and the cards decide; as many cards as it takes."""
+    if not model.tensors:
+        raise BadUseError(f"{model.path}: no tensors could be read, so nothing can be counted")
+    ranks = use.tp * use.pp * use.gpus
+    if ranks == 1 and len(cards) > 1:
+        use = msgspec.structs.replace(use, **({"pp": len(cards)} if use.task == "inference" else {"gpus": len(cards)}))
+        ranks = len(cards)
+    if len(cards) == 1:
+        cards = cards * ranks
+    if len(cards) < ranks:
+        raise BadUseError(
+            f"the split asks for {ranks} GPUs ({use.tp} × {use.pp} × {use.gpus}), and {len(cards)} are there"
+        )
+    tokens, image = tokens_of(model, use), image_of(model, use)
+    pictures = _kind(model) in ("cnn", "unet", "vit")
+    framework = use.framework or ("llama.cpp" if model.format == "gguf" else "torch")
+    changed: dict[str, object] = {
+        "tokens": 0 if pictures else tokens,
+        "image": image if pictures else 0,
+        "framework": framework,
+    }
+    if not use.attention:
+        name = model.architecture.name if model.architecture else ""
+        changed["attention"] = "eager" if SCORED.search(name) and framework == "torch" else "fused"
+    if use.amp and not use.dtype:
+        changed["dtype"] = "f32"
+    return msgspec.structs.replace(use, **changed), cards[:ranks]
+
+
+def shares_of(model: Model, use: Use, cards: tuple[Card, ...]) -> list[Share]:
+    """What each GPU holds, the one with the least left first."""
+    per = use.tp * use.gpus
+    rooms = tuple(card.room for card in cards[::per])
+    out: list[Share] = []
+    for stage, view in enumerate(views(model, use, rooms)):
+        out += _stage(view, use, cards[stage * per : (stage + 1) * per], stage * per)
+    return sorted(out, key=lambda share: share.card.room - share.bytes)[:MOST_SHARES]
+
+
+def _stage(view: View, use: Use, cards: tuple[Card, ...], first: int) -> list[Share]:
+    parts = tuple(peak(view, use))
+    known: dict[tuple[int, int], Share] = {}
+    out = []
+    for place, card in enumerate(cards):
+        key = (card.room, card.total)
+        known.setdefault(key, share(first + place, card, parts))
+        out.append(msgspec.structs.replace(known[key], gpu=first + place, card=card))
+    return out
+
+
+def share(gpu: int, card: Card, parts: tuple[Part, ...]) -> Share:
+    """The sum of the parts beside what the card has; errors of parts add up as independent ones do."""
+    size = sum(one.bytes for one in parts)
+    less = math.sqrt(sum((one.bytes - one.least) ** 2 for one in parts))
+    more = math.sqrt(sum((one.most - one.bytes) ** 2 for one in parts))
+    least, most = int(size - less), int(size + more)
+    held = sum(one.bytes for one in parts if one.name not in OUTSIDE)
+    return Share(gpu, card, parts, size, least, most, status_of(size, most, card.room), held)
+
+
+def status_of(size: int, most: int, room: int) -> Status:
+    """Fits even where the estimate is too low, fits by the estimate, or does not."""
+    return "fits" if most <= room else "only_just" if size <= room else "does_not_fit"
+
+
+def about(model: Model) -> About:
+    """The model in a few values."""
+    arch = model.architecture
+    how: How = "know" if model.how.value == "know" else "saw"
+    return About(
+        model.path,
+        model.format,
+        arch.name if arch else "",
+        arch.kind if arch else "unknown",
+        model.parameters,
+        model.bytes,
+        model.files,
+        how,
+        model.quantisation or "",
+    )
+
+
+def headline(found: Fit) -> str:
+    """The first line."""
+    worst = found.shares[0]
+    name = found.model.name or found.model.path.rstrip("/").rpartition("/")[2]
+    what = {"inference": "inference", "train": "training", "lora": "LoRA training"}[found.use.task]
+    spread = shown((found.most - found.least) / 2)
+    where = worst.card.name if len(found.shares) == 1 else f"{_all(found)} (GPU {worst.gpu} is the fullest)"
+    taken = f"{shown(found.bytes)} of {shown(found.room)}"
+    if found.status == "does_not_fit":
+        sure = "" if found.least > found.room else "probably "
+        much = f"{shown(-found.margin)} too much (± {spread})"
+        return f"{name}: {what} {sure}does not fit into {where}: about {taken}, {much}"
+    words = {"fits": "fits into", "only_just": "only just fits into", "unknown": "may fit into"}[found.status]
+    return f"{name}: {what} {words} {where}: about {taken}, {shown(found.margin)} to spare (± {spread})"
+
+
+def _all(found: Fit) -> str:
+    ranks = found.use.tp * found.use.pp * found.use.gpus
+    names = dict.fromkeys(share.card.name for share in found.shares)
+    return f"{ranks} GPUs, {' and '.join(names)}"
+
+
+def _kind(model: Model) -> str:
+    return model.architecture.kind if model.architecture else "unknown"
+
+
+def _blind(model: Model, use: Use) -> bool:
+    """Whether the activations could not be counted at all."""
+    view = views(model, msgspec.structs.replace(use, tp=1, pp=1, gpus=1), ())[0]
+    return view.shape is None and view.net is None
+
+
+def _unknown(model: Model, use: Use) -> tuple[str, ...]:
+    out = list(model.unknown)
+    if _blind(model, use):
+        out.append(
+            "the layers are not known, so activations are not counted: weights and the framework's own memory are"
+        )
+    return tuple(out)
+
+
+def _notes(model: Model, use: Use) -> tuple[str, ...]:
+    """What was taken for granted."""
+    arch, out = model.architecture, []
+    view = views(model, msgspec.structs.replace(use, tp=1, pp=1, gpus=1), ())[0]
+    if view.net is not None and not view.net.sure:
+        out.append(
+            "the strides of the convolutions are not in the files: the image is taken to halve where channels double"
+        )
+    if use.image == IMAGE and (arch is None or arch.image != IMAGE):
+        out.append(f"pictures of {IMAGE} × {IMAGE}: --image says otherwise")
+    if view.shape is not None and not view.shape.known:
+        out.append("the files leave out a part of the architecture; it was taken from the tensors' shapes")
+    if use.attention == "fused" and view.shape is not None:
+        out.append("attention by a fused kernel (SDPA, flash); --attention eager counts the whole matrix of scores")
+    if use.task == "inference" and use.logits == "last" and view.shape is not None and view.shape.causal:
+        out.append("logits of the last token only, as generate() asks for; --logits all for a plain forward pass")
+    return tuple(out)

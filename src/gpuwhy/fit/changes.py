@@ -1,0 +1,285 @@
+"""Changes: the smallest by which it fits, found by trying them in the account, one at a time and then two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from gpuwhy.fit.account import _width
+from gpuwhy.fit.bits import shown
+from gpuwhy.fit.model import Model
+from gpuwhy.fit.view import whole
+from gpuwhy.knowledge.gpu_memory import SIZES
+from gpuwhy.model.fit import Card, Change, Share, Use
+
+MOST_GPUS = 64
+WANTED = 3
+
+
+@dataclass(frozen=True)
+class Move:
+    """One thing that could be otherwise, how much it hurts, and in which words."""
+
+    kind: str
+    text: str
+    options: str
+    cost: str
+    weight: float
+    use: dict[str, Any] = field(default_factory=dict)
+    ranks: bool = False  # changes how many GPUs there are
+
+
+def smallest(model: Model, use: Use, cards: tuple[Card, ...], wanted: int = WANTED) -> tuple[Change, ...]:
+    """The cheapest changes that make it fit, of different kinds; pairs where no single one does."""
+    tries = _Tries(model, cards)
+    found = list(_single(tries, use))
+    if len(found) < wanted:
+        found += _paired(tries, use, {change.kind for _, change in found})
+    if len(found) < wanted:
+        found += _other_card(model, use, cards)
+    best: dict[str, tuple[float, Change]] = {}
+    for weight, change in sorted(found, key=lambda row: row[0]):
+        best.setdefault(change.kind, (weight, change))
+    return tuple(change for _, change in sorted(best.values(), key=lambda row: row[0])[:wanted])
+
+
+class _Tries:
+    """The account asked again and again, each question once."""
+
+    def __init__(self, model: Model, cards: tuple[Card, ...]) -> None:
+        self.model, self.cards = model, cards
+        self.known: dict[Use, Share | None] = {}
+
+    def fullest(self, use: Use) -> Share | None:
+        """The GPU with the least left; None where the use makes no sense."""
+        from gpuwhy.fit.answer import shares_of
+
+        if use not in self.known:
+            ranks = use.tp * use.pp * use.gpus
+            cards = self.cards if len(self.cards) >= ranks else self.cards[:1] * ranks
+            self.known[use] = shares_of(self.model, use, cards[:ranks])[0]
+        return self.known[use]
+
+    def fits(self, use: Use) -> bool:
+        """Whether it fits, safely."""
+        share = self.fullest(use)
+        return share is not None and share.status == "fits"
+
+
+def _single(tries: _Tries, use: Use) -> Iterator[tuple[float, Change]]:
+    for move in moves(tries, use):
+        changed = msgspec.structs.replace(use, **move.use)
+        if tries.fits(changed):
+            yield move.weight, _change(tries, changed, (move,))
+
+
+def _paired(tries: _Tries, use: Use, seen: set[str]) -> Iterator[tuple[float, Change]]:
+    """Two at once: each second move is looked for after the first is made."""
+    firsts = [move for move in moves(tries, use, searching=False) if move.kind not in seen and not move.ranks]
+    for first in firsts:
+        middle = msgspec.structs.replace(use, **first.use)
+        for second in moves(tries, middle):
+            if second.kind == first.kind or second.kind in seen:
+                continue
+            changed = msgspec.structs.replace(middle, **second.use)
+            if tries.fits(changed):
+                yield first.weight + second.weight, _change(tries, changed, (first, second))
+
+
+def _change(tries: _Tries, use: Use, made: tuple[Move, ...]) -> Change:
+    share = tries.fullest(use)
+    assert share is not None
+    return Change(
+        kind=" + ".join(move.kind for move in made),
+        text=" and ".join(move.text for move in made),
+        options=" ".join(move.options for move in made),
+        cost="; ".join(move.cost for move in made),
+        bytes=share.bytes,
+        room=share.card.room,
+        status=share.status,
+    )
+
+
+def moves(tries: _Tries, use: Use, searching: bool = True) -> Iterator[Move]:
+    """Everything that could be otherwise in this use; `searching` includes those that are found by bisection."""
+    yield from _kinder(tries, use)
+    yield from _narrower(tries, use)
+    if searching:
+        yield from _fewer(tries, use)
+        yield from _split(tries, use)
+    yield from _elsewhere(use)
+
+
+def _kinder(tries: _Tries, use: Use) -> Iterator[Move]:
+    """What costs time or nothing."""
+    if use.attention == "eager":
+        yield Move(
+            "attention", "use fused attention (SDPA or flash)", "--attention fused", "none", 0.5, {"attention": "fused"}
+        )
+    if use.logits == "all" and use.task == "inference":
+        yield Move(
+            "logits",
+            "compute the last token's logits only",
+            "--logits last",
+            "scores of the prompt",
+            1.5,
+            {"logits": "last"},
+        )
+    if use.task == "inference":
+        return
+    if not use.checkpointing:
+        cost = "about a third more time for each step"
+        yield Move("checkpointing", "checkpoint the activations", "--checkpointing", cost, 1.0, {"checkpointing": True})
+    if use.optimizer in ("adam", "adamw", "adamw-fused"):
+        cost = "none that is usually seen in the loss; needs bitsandbytes or torchao"
+        yield Move(
+            "optimizer",
+            "keep the optimizer's state in 8 bits",
+            "--optimizer adamw8bit",
+            cost,
+            1.2,
+            {"optimizer": "adamw8bit"},
+        )
+        cost = "other learning rates; slower to converge for some models"
+        yield Move("optimizer", "use Adafactor", "--optimizer adafactor", cost, 2.5, {"optimizer": "adafactor"})
+    if use.task == "train":
+        cost = "only adapters are trained"
+        yield Move("lora", "train adapters (LoRA) instead of all weights", "--train lora", cost, 3.5, {"task": "lora"})
+
+
+def _narrower(tries: _Tries, use: Use) -> Iterator[Move]:
+    """Narrower numbers."""
+    view = whole(tries.model, use)
+    now = use.dtype or view.weights.dtype
+    if now in ("f32", "f64") and not use.amp:
+        cost = "less precise numbers" if use.task == "inference" else "less precise sums; small updates may be lost"
+        yield Move(
+            "dtype",
+            "use bf16 weights",
+            "--dtype bf16",
+            cost,
+            1.5 if use.task == "inference" else 2.2,
+            {"dtype": "bf16"},
+        )
+    if use.task == "train" and now == "f32" and not use.amp:
+        cost = "none that is usually seen in the loss"
+        yield Move("amp", "compute in bf16 by autocast", "--amp", cost, 1.1, {"amp": True, "dtype": "f32"})
+    if now in ("f32", "f16", "bf16") and not use.quantise and use.task != "train" and not use.amp:
+        yield Move(
+            "quantise",
+            "load the weights in 8 bits",
+            "--quantise 8bit",
+            "a little quality, and speed",
+            2.0,
+            {"quantise": "8bit"},
+        )
+        yield Move(
+            "quantise",
+            "load the weights in 4 bits",
+            "--quantise 4bit",
+            "some quality, and speed",
+            2.6,
+            {"quantise": "4bit"},
+        )
+    if use.task == "inference" and view.shape and view.shape.causal and not use.kv_dtype and _width(view, use).low >= 2:
+        yield Move(
+            "kv cache", "keep the KV cache in fp8", "--kv-dtype fp8", "a little quality", 1.6, {"kv_dtype": "f8_e4m3"}
+        )
+
+
+def _fewer(tries: _Tries, use: Use) -> Iterator[Move]:
+    """Less at a time: the largest batch, the most tokens, the largest picture that fits."""
+    best = _largest(1, use.batch - 1, lambda n: tries.fits(msgspec.structs.replace(use, batch=n)))
+    if best:
+        cost = (
+            f"{use.batch / best:.1f} times as many steps" if use.task == "inference" else _accumulate(use.batch, best)
+        )
+        yield Move(
+            "batch",
+            f"a batch of {best}",
+            f"--batch {best}",
+            cost,
+            1.0 + math.log2(use.batch / best) / 2,
+            {"batch": best},
+        )
+    for name, step, what in (("tokens", 64, "tokens"), ("image", 32, "pixels a side")):
+        now = getattr(use, name)
+        fits = _at(tries, use, name, step)
+        best = _largest(1, max(0, (now - 1) // step), fits) if now else 0
+        if best and best * step < now:
+            cost = f"{now - best * step} {what} less"
+            weight = 2.0 + math.log2(now / (best * step))
+            yield Move(name, f"{best * step} {what}", f"--{name} {best * step}", cost, weight, {name: best * step})
+
+
+def _at(tries: _Tries, use: Use, name: str, step: int) -> Callable[[int], bool]:
+    return lambda n: tries.fits(msgspec.structs.replace(use, **{name: n * step}))
+
+
+def _accumulate(now: int, best: int) -> str:
+    return f"accumulate {-(-now // best)} steps for the same batch; a little more time"
+
+
+def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """The largest number that fits, by bisection; 0 where none does."""
+    if high < low or not fits(low):
+        return 0
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def _split(tries: _Tries, use: Use) -> Iterator[Move]:
+    """More GPUs of the same kind, as few as it takes."""
+    if len({card.room for card in tries.cards}) > 1:
+        return
+    powers = [n for n in (2, 4, 8, 16, 32, 64) if n > use.tp * use.pp * use.gpus]
+    if use.task == "inference" and use.pp == 1:
+        for count in powers:
+            if tries.fits(msgspec.structs.replace(use, tp=count)):
+                text, cost = f"split it over {count} GPUs (tensor parallel)", f"{count} GPUs of this kind"
+                yield Move("split", text, f"--tp {count}", cost, 3.0 + math.log2(count), {"tp": count}, True)
+                return
+    if use.task != "inference" and use.tp * use.pp == 1:
+        for count in powers:
+            if tries.fits(msgspec.structs.replace(use, gpus=count, zero=3)):
+                text, cost = f"share it by FSDP over {count} GPUs", f"{count} GPUs of this kind"
+                moved = {"gpus": count, "zero": 3}
+                yield Move("split", text, f"--fsdp {count}", cost, 3.0 + math.log2(count), moved, True)
+                return
+
+
+def _elsewhere(use: Use) -> Iterator[Move]:
+    """On the host's side of the bus."""
+    if use.task != "inference" and "optimizer" not in use.offload:
+        cost = "each step waits for the host; needs its memory"
+        moved = {"offload": (*use.offload, "optimizer")}
+        yield Move("offload", "keep the optimizer on the host", "--offload optimizer", cost, 4.0, moved)
+    if "weights" not in use.offload:
+        cost = "every pass reads all weights over PCIe: many times slower"
+        moved = {"offload": (*use.offload, "weights")}
+        yield Move("offload", "keep the weights on the host", "--offload weights", cost, 6.0, moved)
+
+
+def _other_card(model: Model, use: Use, cards: tuple[Card, ...]) -> Iterator[tuple[float, Change]]:
+    """The smallest common card that takes it as it is."""
+    from gpuwhy.fit.answer import shares_of
+    from gpuwhy.fit.cards import described
+
+    common = ("rtx 3060", "rtx 4090", "rtx 5090", "l40s", "a100 80", "h100", "h200", "b200")
+    sizes = dict(SIZES)
+    for name in sorted(common, key=lambda one: sizes[one]):
+        word = {"a100 80": "A100-80GB"}.get(name, name.upper())
+        card = described((word,))[0]
+        if card.room <= cards[0].room:
+            continue
+        full = shares_of(model, use, (card,) * len(cards))[0]
+        if full.status == "fits":
+            text, cost = f"use a {word} ({shown(card.total)})", "another GPU"
+            yield 5.0, Change("gpu", text, f'--gpu "{word}"', cost, full.bytes, card.room, full.status)
+            return

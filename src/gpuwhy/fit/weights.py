@@ -1,0 +1,97 @@
+"""Weights as they lie on the GPU: as the files have them, in another type, or quantised while they are loaded."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from gpuwhy.fit.bits import INT8, NF4, computed_in, width
+from gpuwhy.fit.model import Model, Tensor
+
+FLOATS = ("f32", "f16", "bf16", "f64")
+_BUFFER = re.compile(r"running_(mean|var)|num_batches|inv_freq|position_ids|rotary|attn\.(bias|masked_bias)$|moving_")
+_EMBEDDING = re.compile(r"embed|wte|wpe|lm_head|output\.weight|token_embd|shared\.weight|classifier|score|head\.weight")
+_LAYER = re.compile(r"(?:^|\.|/|_)(?:layers?|blocks?|blk|h|block|decoder|encoder)[._/](\d+)(?=\D)")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The weights of one GPU, before any sharing by ZeRO."""
+
+    bytes: int
+    parameters: int  # that can be trained
+    matrices: int  # elements of those that are multiplied with activations
+    rows: int  # sum of both sides of every matrix: what LoRA and Adafactor grow with
+    table: int  # elements of embedding and output
+    largest: int  # bytes of the largest tensor
+    layer: int  # bytes of the largest layer
+    dtype: str  # what most of it is
+    stored: bool = True  # as in the files, not converted
+
+
+def trained(tensor: Tensor) -> bool:
+    """Whether an optimizer would move it."""
+    return tensor.dtype in FLOATS and not _BUFFER.search(tensor.name)
+
+
+def loaded(model: Model, dtype: str = "", quantise: str = "") -> Loaded:
+    """All weights of a model on one GPU."""
+    return of_tensors(model.tensors, dtype or _default(model), quantise, bool(dtype or quantise))
+
+
+def _default(model: Model) -> str:
+    """What the weights are loaded as where nobody says: config.json's type where the tensors are computed from it."""
+    return (model.dtype or "") if model.how.value != "saw" else ""
+
+
+def of_tensors(tensors: tuple[Tensor, ...], dtype: str, quantise: str, converted: bool) -> Loaded:
+    """The weights that these tensors become."""
+    sizes = [_size(tensor, dtype, quantise) for tensor in tensors]
+    kinds: Counter[str] = Counter()
+    layers: Counter[str] = Counter()
+    for tensor, size in zip(tensors, sizes, strict=True):
+        kinds[dtype if dtype and tensor.dtype in FLOATS else tensor.dtype] += size
+        found = layer_of(tensor.name)
+        if found is not None:
+            layers[str(found)] += size
+    floats = [tensor for tensor in tensors if trained(tensor)]
+    matrices = [tensor for tensor in floats if len(tensor.shape) >= 2 and not _EMBEDDING.search(tensor.name)]
+    return Loaded(
+        bytes=sum(sizes),
+        parameters=sum(tensor.elements for tensor in floats),
+        matrices=sum(tensor.elements for tensor in matrices),
+        rows=sum(_sides(tensor) for tensor in matrices),
+        table=sum(tensor.elements for tensor in floats if _EMBEDDING.search(tensor.name)),
+        largest=max(sizes, default=0),
+        layer=max(layers.values(), default=max(sizes, default=0)),
+        dtype=kinds.most_common(1)[0][0] if kinds else dtype or "f32",
+        stored=not converted,
+    )
+
+
+def _sides(tensor: Tensor) -> int:
+    return tensor.shape[0] + tensor.elements // max(1, tensor.shape[0])
+
+
+def _size(tensor: Tensor, dtype: str, quantise: str) -> int:
+    """Bytes of one tensor on the GPU: allocators give whole 512 bytes."""
+    size = float(tensor.bytes)
+    if tensor.dtype in FLOATS and quantise and len(tensor.shape) == 2 and not _EMBEDDING.search(tensor.name):
+        size = tensor.elements * (NF4 if quantise == "4bit" else INT8) / 8
+    elif tensor.dtype in FLOATS and dtype:
+        size = tensor.elements * width(dtype)
+    elif tensor.dtype in FLOATS and quantise:
+        size = tensor.elements * min(2.0, width(tensor.dtype))
+    return -(-int(size) // 512) * 512
+
+
+def layer_of(name: str) -> int | None:
+    """The number of the layer that a tensor belongs to."""
+    found = _LAYER.search(name)
+    return int(found[1]) if found else None
+
+
+def acts(dtype: str) -> int:
+    """Bytes of an activation beside weights of this type."""
+    return computed_in(dtype)

@@ -1,0 +1,121 @@
+"""Fit: what a use of a model takes of each GPU, whether that fits, and the smallest changes by which it does."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from gpuwhy.model.rich import Rich
+
+How = Literal["saw", "know", "told", "assumed"]
+Status = Literal["fits", "only_just", "does_not_fit", "unknown"]
+Name = Literal[
+    "weights", "gradients", "optimizer", "master weights", "weight copies", "activations", "kv cache", "logits",
+    "attention", "workspace", "communication", "fragmentation", "framework",
+]  # fmt: skip
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One part of the memory at the moment when most of it is held, with its bounds and how the number was got."""
+
+    name: Name
+    bytes: int
+    least: int
+    most: int
+    how: How
+    text: str  # what it is made of, with the numbers
+    source: str = ""  # where a measured or known row comes from
+
+
+class Card(msgspec.Struct, frozen=True):
+    """One GPU, or a slice of one, and how much of it can be had."""
+
+    name: str
+    total: int  # bytes; 0 = not known
+    room: int  # what a program can have of it now
+    how: How
+    text: str
+
+
+class Share(msgspec.Struct, frozen=True):
+    """What one GPU holds."""
+
+    gpu: int
+    card: Card
+    parts: tuple[Part, ...]
+    bytes: int
+    least: int
+    most: int
+    status: Status
+    allocator: int  # of `bytes`: what the framework's own counter shows at its peak
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One change by which it fits, and what it costs."""
+
+    kind: str  # batch, tokens, checkpointing, optimizer, dtype, quantise, attention, lora, split, offload, gpu
+    text: str
+    options: str  # to add to the command
+    cost: str
+    bytes: int  # what the fullest GPU then holds
+    room: int
+    status: Status
+
+
+class Use(msgspec.Struct, frozen=True):
+    """How the model is used, every default filled in."""
+
+    task: Literal["inference", "train", "lora"] = "inference"
+    batch: int = 1
+    tokens: int = 0
+    image: int = 0
+    dtype: str = ""  # of the weights on the GPU; "" = as the files have them
+    amp: bool = False  # weights in f32, computed in bf16 by autocast
+    quantise: Literal["", "8bit", "4bit"] = ""
+    kv_dtype: str = ""  # "" = as the activations
+    kv_block: int = 0  # tokens of a page; 0 = not paged
+    optimizer: str = "adamw"
+    checkpointing: bool = False
+    attention: Literal["", "fused", "eager"] = ""  # "" = as the architecture is usually computed
+    logits: Literal["last", "all"] = "last"
+    framework: str = ""  # "" = torch, for GGUF llama.cpp
+    rank: int = 16  # of LoRA
+    tp: int = 1
+    pp: int = 1
+    gpus: int = 1  # that share by ZeRO or FSDP
+    zero: int = 0  # 3 = FSDP
+    offload: tuple[str, ...] = ()  # optimizer, weights, cache
+
+
+class About(msgspec.Struct, frozen=True):
+    """The model as it was read."""
+
+    path: str
+    format: str
+    name: str
+    kind: str
+    parameters: int
+    bytes: int
+    files: int
+    how: How
+    quantisation: str = ""
+
+
+class Fit(msgspec.Struct, Rich, frozen=True):
+    """The answer."""
+
+    status: Status
+    headline: str
+    model: About
+    use: Use
+    bytes: int  # what the fullest GPU holds at the peak
+    least: int
+    most: int
+    room: int
+    margin: int  # room − bytes
+    shares: tuple[Share, ...]  # one for each GPU, the fullest first
+    changes: tuple[Change, ...] = ()
+    unknown: tuple[str, ...] = ()  # what is not counted
+    notes: tuple[str, ...] = ()  # what was assumed of the use
+    command: str = ""  # the same question again, as a command without the changes
