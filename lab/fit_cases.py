@@ -54,7 +54,7 @@ MLA = {
     "first_k_dense_replace": 99, "n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_experts": 1,
     "moe_intermediate_size": 512, "n_group": 1, "topk_group": 1,
 }  # fmt: skip
-GPT2 = {"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "vocab_size": 50257, "n_positions": 2048}
+GPT2 = {"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "vocab_size": 50257, "n_positions": 4200}
 BERT = {
     "architectures": ["BertForMaskedLM"],
     "model_type": "bert",
@@ -83,8 +83,8 @@ MODELS = [
                                              num_local_experts=16, num_experts_per_tok=4)),
     Made("mla-500m", "plain", "decoder", kin("DeepseekV3ForCausalLM", "deepseek_v3", 1024, 14, 16, 16, 4096, 64000, **MLA)),
     Made("mla-1b", "plain", "decoder", kin("DeepseekV3ForCausalLM", "deepseek_v3", 2048, 14, 16, 16, 6144, 32000, **MLA)),
-    Made("gpt-350m", "plain", "gpt", {**GPT2, "n_embd": 1024, "n_layer": 24, "n_head": 16}),
-    Made("gpt-770m", "plain", "gpt", {**GPT2, "n_embd": 1280, "n_layer": 36, "n_head": 20}),
+    Made("gpt-350m", "plain", "gpt", {**GPT2, "activation_function": "gelu_pytorch_tanh", "n_embd": 1024, "n_layer": 24, "n_head": 16}),
+    Made("gpt-770m", "plain", "gpt", {**GPT2, "activation_function": "gelu_pytorch_tanh", "n_embd": 1280, "n_layer": 36, "n_head": 20}),
     Made("encoder-own", "plain", "encoder", _bert(1024, 16, 16, vocab_size=30522), described=False),
     Made("vit-own", "plain", "vit", _bert(1024, 16, 16, patch_size=16, image_size=224), 224, described=False),
     Made("resnet50", "plain", "resnet", {"layer_type": "bottleneck", "depths": [3, 4, 6, 3]}, 224, described=False),
@@ -116,7 +116,7 @@ MODELS = [
     Made("jax-mha", "jax", "decoder", llama(1024, 16, 16, 16, 2816, 32000)),
     Made("jax-gqa", "jax", "decoder", llama(1536, 14, 24, 8, 4096, 64000)),
     Made("jax-flash", "jax", "decoder", llama(1024, 16, 16, 16, 2816, 32000, _attention="cudnn")),
-    Made("jax-encoder", "jax", "encoder", {**BERT, **_bert(1024, 16, 16, gated=False, causal=False, num_labels=30522)}),
+    Made("jax-encoder", "jax", "encoder", {**BERT, **_bert(1024, 16, 16, gated=False, causal=False, num_labels=30522), "architectures": ["BertForSequenceClassification"]}),
     Made("jax-vit", "jax", "vit", {**VIT, **_bert(1024, 16, 16, patch_size=16, gated=False, vocab_size=0)}, 224),
     Made("jax-cnn", "jax", "conv", {"widths": [64, 128, 256, 512], "depths": [3, 3, 4, 3]}, 224, described=False),
 ]  # fmt: skip
@@ -160,7 +160,10 @@ def _modes(made: Made, place: int) -> list[tuple[str, list[tuple[int, int]]]]:
     short = made.by == "jax" or "eager" in made.name
     long = 1024 if short else 4096
     first, second = trains[place % len(trains)], trains[(place + 2) % len(trains)]
-    runs = [("run-bf16", [(1, long), (8, 1024)]), ("run-f32" if place % 2 else "run-all-bf16", [(4, 1024)])]
+    runs = [
+        ("run-bf16", [(1, long), (8, 1024)]),
+        ("run-f32" if place % 2 or made.by == "jax" else "run-all-bf16", [(4, 1024)]),
+    ]
     return [*runs, (first, [(2, 512), (4, 1024)]), (second, [(4, 512), (2, 1024)])]
 
 

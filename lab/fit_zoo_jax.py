@@ -78,7 +78,7 @@ def layer(p: Parameters, at: str, x: Any, c: dict[str, Any], causal: bool) -> An
     y = norm(x, p[f"{at}post_attention_layernorm.weight"])
     up = y @ p[f"{at}mlp.up_proj.weight"]
     up = jax.nn.silu(y @ p[f"{at}mlp.gate_proj.weight"]) * up if c.get("gated", True) else jax.nn.gelu(up)
-    return x + up @ p[f"{at}mlp.down_proj.weight"]
+    return x + up @ p[f"{at}mlp.down_proj.weight"], (k, v)
 
 
 def transformer(p: Parameters, given: Any, c: dict[str, Any], remat: bool, last: bool) -> Any:
@@ -91,16 +91,19 @@ def transformer(p: Parameters, given: Any, c: dict[str, Any], remat: bool, last:
         x = patches @ p["patch_embedding.weight"]
     else:
         x = p["model.embed_tokens.weight"][given]
+    cache: list[Any] = []
     for n in range(c["num_hidden_layers"]):
         own = {name: value for name, value in p.items() if name.startswith(f"model.layers.{n}.")}
 
         def one(own: Parameters, x: Any, at: str = f"model.layers.{n}.") -> Any:
             return layer(own, at, x, c, causal)
 
-        x = (jax.checkpoint(one) if remat else one)(own, x)
+        x, pair = (jax.checkpoint(one) if remat else one)(own, x)
+        cache.append(pair)
     x = norm(x, p["model.norm.weight"])
     x = x[:, -1] if last else x if causal else x.mean(1)
-    return x @ p["lm_head.weight"]
+    out = x @ p["lm_head.weight"]
+    return (out, cache) if last and causal else out
 
 
 def convolutions(p: Parameters, given: Any, c: dict[str, Any]) -> Any:

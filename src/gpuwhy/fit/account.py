@@ -113,8 +113,8 @@ def _forward(view: View, use: Use) -> list[tuple[str, list[Part]]]:
     fused = use.attention == "fused"
     layers = act.forward(s, w, view.tokens, fused) * many
     out = [("layers", [part("activations", layers, (0.3, 0.3), "know", _of_layer(view, use))])]
-    rows = many if use.logits == "all" else use.batch
-    if s.vocab and view.last and s.causal:
+    rows = many if use.logits == "all" or s.masked else use.batch
+    if s.vocab and view.last and (s.causal or s.masked):
         held = s.hidden * w.stream * many
         logits = part("logits", rows * s.vocab * w.low, (0.05, 1.0), "know", f"{rows} rows of {s.vocab} words")
         out.append(("logits", [logits, part("activations", held, (0.2, 1.0), "know", "the last layer's output")]))
@@ -173,7 +173,9 @@ def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
     how = "checkpoints of each layer" if use.checkpointing else f"everything {s.all_layers} layers keep"
     parts = [part("activations", kept * many, (0.25, 0.2), "know", f"{how}, {use.batch} × {view.tokens} tokens")]
     behind = [part("activations", back * many, (0.5, 0.5), "know", "one layer in the backward pass")]
-    turn = act.loss(s.vocab, w, use.framework == "jax") * many if s.vocab and s.causal and view.last else 0.0
+    turn = (
+        act.loss(s.vocab, w, use.framework == "jax") * many if s.vocab and view.last and (s.causal or s.masked) else 0.0
+    )
     loss = [
         part("logits", turn, (0.4, 0.15), "know", f"{many} rows of {s.vocab} words, with log-softmax and gradients")
     ]
@@ -186,7 +188,7 @@ def _kept_pictures(view: View, use: Use, w: act.Width) -> tuple[list[Part], list
         return kept, [], []
     if use.checkpointing:
         kept = [part("activations", kept[0].bytes * 0.35, (0.4, 0.6), "assumed", "checkpoints of each block")]
-    back = view.net.held * use.batch * w.low
+    back = view.net.turned * use.batch * w.low
     return kept, [part("activations", back, (0.5, 0.5), "assumed", "one layer in the backward pass")], []
 
 

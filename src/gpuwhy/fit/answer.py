@@ -8,6 +8,7 @@ import msgspec
 
 from gpuwhy.fit.account import peak
 from gpuwhy.fit.bits import shown
+from gpuwhy.fit.guess import described
 from gpuwhy.fit.model import Model
 from gpuwhy.fit.shape import SCORED
 from gpuwhy.fit.view import IMAGE, View, image_of, tokens_of, views
@@ -23,6 +24,7 @@ class BadUseError(ValueError):
 
 def fit(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = True) -> Fit:
     """Whether this use of the model fits into these cards."""
+    model = described(model)
     use, cards = settled(model, use, cards)
     shares = shares_of(model, use, cards)
     fullest = shares[0]

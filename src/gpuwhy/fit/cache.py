@@ -11,7 +11,8 @@ def cached(shape: Shape, batch: int, tokens: int, size: float, block: int = 0) -
     seen = _paged(tokens, block)
     near = _paged(min(tokens, shape.window), block) if shape.window else seen
     whole = _whole(shape, layers) if shape.window else layers
-    return int(batch * size * row(shape) * (whole * seen + (layers - whole) * near))
+    crossed = layers * seen if shape.decoder_layers else 0  # what the decoder keeps of the encoder's tokens
+    return int(batch * size * row(shape) * (whole * seen + (layers - whole) * near + crossed))
 
 
 def row(shape: Shape) -> int:

@@ -9,7 +9,7 @@ from gpuwhy.fit.bits import shown
 from gpuwhy.knowledge import gpu_memory, gpus
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Device, Devices
-from gpuwhy.model.fit import Card
+from gpuwhy.model.fit import Card, How
 
 _COUNT = re.compile(r"^\s*(\d{1,4})\s*[x×*]\s*(?=\D)", re.IGNORECASE)
 _SEVERAL = {"a100": "40 or 80 GB: 40 is taken, write A100-80GB for the other", "v100": "16 or 32 GB: 16 is taken"}
@@ -57,7 +57,7 @@ def _known(text: str) -> Card:
         raise BadCardError(_unknown(text, row is not None))
     name = row.name.removeprefix("NVIDIA ") if row else text.strip()
     note = next((f"; it has {told}" for word, told in _SEVERAL.items() if _bare(text, word)), "")
-    how = "assumed" if note else "know"
+    how: How = "assumed" if note else "know"
     return Card(name, size_, size_ - kept(size_), how, f"{shown(size_)}, less what the driver keeps{note}")
 
 

@@ -133,6 +133,7 @@ def architecture_of(config: Config) -> Architecture:
         image=vision.count("image_size", "sample_size"),
         patch=vision.count("patch_size"),
         channels=vision.count("num_channels", "in_channels"),
+        activation=main.text("hidden_act", "activation_function", "hidden_activation", "activation") or None,
         how=How.SAW,
     )
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gpuwhy.fit.model import Model, Stage, Tensor
+from gpuwhy.fit.model import Model, Stage
+from gpuwhy.fit.strides import guessed
 
-_NUMBER = re.compile(r"(\d+)")
-_BESIDE = re.compile(r"downsample|shortcut|skip|identity|proj(ection)?\.", re.I)
-_UP = re.compile(r"\bup|upsampl|transpos|deconv", re.I)
-_DOWN = re.compile(r"downsamplers?\.", re.I)
-_HALVES = re.compile(r"downsamplers?\.\d|down(sample)?_?conv", re.I)
+_BESIDE = re.compile(r"downsample|shortcut|skip|identity|projection", re.I)
+_NORM = re.compile(r"norm|bn\d|running_mean|\.gamma$")
+POOLED = 3.0
+"""A pool keeps its output, and where each maximum came from in eight bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Layer:
 
     before: int
     behind: int
-    beside: bool  # a shortcut that runs beside the main path
+    kept: float  # of them, by training
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +29,22 @@ class Network:
 
     layers: tuple[Layer, ...]
     sure: bool
-    normed: bool
     skips: int = 0  # elements that a U-Net carries across
-    branches: int = 1  # tensors kept of each layer's output by training
 
     @property
-    def kept(self) -> int:
+    def kept(self) -> float:
         """Elements that training keeps of one picture."""
-        return sum(self.branches * one.behind for one in self.layers) + (self.layers[0].before if self.layers else 0)
+        return (self.layers[0].before if self.layers else 0) + sum(one.kept for one in self.layers)
 
     @property
     def held(self) -> int:
-        """The most elements that are held at once when nothing is kept."""
-        most = max((one.before + max(one.before + one.behind, 2 * one.behind) for one in self.layers), default=0)
-        return most + self.skips
+        """The most elements that are held at once when nothing is kept: a layer's input, its output and a shortcut."""
+        return self.skips + max((one.before + 2 * one.behind for one in self.layers), default=0)
+
+    @property
+    def turned(self) -> int:
+        """The most elements that the backward pass holds besides what was kept."""
+        return max((one.before + 2 * one.behind for one in self.layers), default=0)
 
 
 def network(model: Model, image: int) -> Network | None:
@@ -51,69 +53,49 @@ def network(model: Model, image: int) -> Network | None:
     stages = arch.stages if arch else ()
     sure = bool(stages) and any(stage.stride > 1 for stage in stages)
     unet = bool(arch and arch.kind == "unet")
-    if not sure:
-        stages = guessed(model.tensors, unet)
-    layers, skips = _walk(stages, image, unet)
-    if not layers:
-        return None
-    normed = any(len(t.shape) == 1 and re.search(r"norm|bn|running_mean", t.name) for t in model.tensors)
-    group = unet and not any("running_mean" in t.name for t in model.tensors)
-    return Network(tuple(layers), sure, normed, skips if unet else 0, 1 + normed + (group and normed))
+    named = any("downsamplers." in tensor.name for tensor in model.tensors)
+    if not sure or named:
+        stages, unet = guessed(model.tensors)
+    layers, skips = _walk(stages, image, *_copies(model, unet))
+    return Network(tuple(layers), sure or named, skips if unet else 0) if layers else None
 
 
-def natural(name: str) -> list[tuple[int, int | str]]:
-    """A key by which layer10 comes behind layer9."""
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in _NUMBER.split(name)]
+def _copies(model: Model, unet: bool) -> tuple[int, int]:
+    """How often training keeps a layer's input, and its output.
+
+    A norm keeps its input, an activation its output, which is the next layer's input; where the norm comes first, as in
+    networks of diffusion, a layer's input is kept before the norm, behind it, and behind the activation.
+    """
+    normed = any(len(t.shape) == 1 and _NORM.search(t.name) for t in model.tensors)
+    batch = any("running_mean" in t.name for t in model.tensors)
+    return (3, 0) if normed and unet and not batch else (0, 1 + normed)
 
 
-def guessed(tensors: tuple[Tensor, ...], unet: bool) -> tuple[Stage, ...]:
-    """Stages from the tensors' names and shapes: where channels grow to the double the image is taken to halve."""
-    convolutions = [t for t in tensors if len(t.shape) == 4 and t.shape[2] == t.shape[3]]
-    out: list[Stage] = []
-    widest = 0
-    for place, tensor in enumerate(sorted(convolutions, key=lambda t: _path_order(t.name))):
-        outputs, inputs, kernel = tensor.shape[0], tensor.shape[1], tensor.shape[2]
-        if _UP.search(tensor.name) and kernel in (2, 4):
-            out.append(Stage("transposed", outputs, inputs, kernel, 2, tensor.name))
-            continue
-        stride = _stride(tensor.name, inputs, outputs, kernel, place, widest, unet)
-        widest = max(widest, outputs)
-        out.append(Stage("conv", inputs, outputs, kernel, stride, tensor.name))
-    return tuple(out)
-
-
-def _path_order(name: str) -> tuple[int, list[tuple[int, int | str]]]:
-    """Stems first, then what goes down, the middle, what goes up, the head."""
-    low = name.lower()
-    words = ((0, r"conv_in|stem|^conv1|embedder"), (2, r"\bdown|enc|layer|stage"), (3, r"mid|bottle"), (4, r"\bup|dec"))
-    rank = next((rank for rank, word in reversed(words) if re.search(word, low)), 1)
-    return (5 if re.search(r"conv_out|head|final|^out", low) else rank), natural(name)
-
-
-def _stride(name: str, inputs: int, outputs: int, kernel: int, place: int, widest: int, unet: bool) -> int:
-    if _HALVES.search(name):
-        return 2
-    if place == 0:
-        return 4 if kernel == 7 else 1
-    grows = outputs >= 2 * inputs or _BESIDE.search(name)
-    return 2 if not unet and grows and outputs > widest and widest else 1
-
-
-def _walk(stages: tuple[Stage, ...], image: int, unet: bool) -> tuple[list[Layer], int]:
+def _walk(stages: tuple[Stage, ...], image: int, before_: int, behind_: int) -> tuple[list[Layer], int]:
     """Follow the image through the stages; shortcuts end at the size that the main path has reached."""
     layers: list[Layer] = []
-    size, skips, floor = image, 0, image
+    size, skips = image, 0
+    last = 0  # channels that came last
     for stage in stages:
         if stage.kind in ("linear", "norm"):
             continue
-        beside = bool(_BESIDE.search(stage.name)) and not _DOWN.search(stage.name)
+        beside = stage.kernel == 1 and bool(_BESIDE.search(stage.name))
         before = size
         if stage.kind in ("transposed", "up"):
             size *= max(1, stage.stride)
         elif not beside:
             size = max(1, -(-size // max(1, stage.stride)))
-        if size < floor:
-            skips, floor = skips + stage.inputs * before * before, size
-        if stage.kind != "pool":
-            layers.append(Layer(stage.inputs * before * before, stage.outputs * size * size, beside))
+        skips += last * before * before if size < before else 0
+        a, b = stage.inputs * before * before, stage.outputs * size * size
+        joined = a if last and stage.inputs > last and not beside else 0
+        own = before_ * a + behind_ * b + (joined if behind_ else 0)
+        layers.append(Layer(a, b, _kept(stage, b, beside, own)))
+        last = stage.outputs
     return layers, skips
+
+
+def _kept(stage: Stage, b: int, beside: bool, own: float) -> float:
+    """What enlarges an image is kept where it is joined with what came across."""
+    if stage.kind in ("transposed", "up"):
+        return 0.0
+    return POOLED * b if stage.kind == "pool" else float(b) if beside else own

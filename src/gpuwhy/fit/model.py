@@ -78,6 +78,7 @@ class Architecture:
     patch: int | None = None
     channels: int | None = None
     stages: tuple[Stage, ...] = ()
+    activation: str | None = None  # as config.json calls it: silu, gelu_new
     decoder_layers: int | None = None  # of an encoder-decoder; `layers` are the encoder's
     how: How = How.SAW
 

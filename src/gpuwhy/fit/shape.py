@@ -44,6 +44,7 @@ class Shape:
     parts: int = 3  # matrices that read the attention's input, each with a copy of its own under autocast
     wide_norm: bool = False  # multiplies in f32, as Gemma does
     curved: int = 0  # tensors more that an activation keeps which is written out step by step
+    masked: bool = False  # an encoder that gives logits of every word
     causal: bool = True
     known: bool = True  # whether all of it was read, none of it guessed
 
@@ -87,7 +88,8 @@ def shape_of(model: Model) -> Shape | None:
         norms=_norms(model.tensors, arch, query, value) / arch.layers if model.tensors else 0.0,
         parts=1 if any(_FUSED.search(t.name) for t in model.tensors) else 3,
         wide_norm="gemma" in arch.name.lower(),
-        curved=5 if "gpt2" in arch.name.lower() else 0,
+        curved=_curved(arch),
+        masked="MaskedLM" in arch.name or "PreTraining" in arch.name,
         causal=arch.kind in ("decoder", "encoder-decoder"),
         known=bool(arch.heads and arch.intermediate and (arch.vocab or arch.kind == "vit")),
     )
@@ -107,6 +109,12 @@ def _rms(model: Model, arch: Architecture) -> bool:
     if norms:
         return not any(_NORM_BIAS.search(name) for name in norms)
     return bool(RMS.search(arch.name))
+
+
+def _curved(arch: Architecture) -> int:
+    """transformers writes GPT-2's activation out: five tensors more than a fused one keeps."""
+    told = arch.activation or ("gelu_new" if "gpt2" in arch.name.lower() else "")
+    return 5 if told in ("gelu_new", "gelu_fast") else 0
 
 
 def _norms(tensors: tuple[Tensor, ...], arch: Architecture, query: int, value: int) -> float:

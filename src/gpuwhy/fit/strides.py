@@ -1,0 +1,117 @@
+"""Strides that no file tells, guessed from how people name and number the layers of a network of convolutions."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from gpuwhy.fit.model import Stage, Tensor
+
+_NUMBER = re.compile(r"(\d+)")
+_STAGE = re.compile(
+    r"(?:^|\.)(?:layer|layers|stage|stages|block_group|downs?|enc(?:oder)?s?|down_blocks|levels?)[._]?(\d+)\."
+)
+_UP = re.compile(r"(?:^|\.|_)(?:ups?|upsampl\w*|up_?conv\w*|up_blocks|dec(?:oder)?s?|deconv\w*)(?:[._]|\d|$)", re.I)
+_SAME = re.compile(r"downsample|shortcut|skip|identity|projection", re.I)
+_HALVES = re.compile(r"downsamplers?\.\d+\.(?:conv|op)|\.op\.weight$", re.I)
+_DOUBLES = re.compile(r"upsamplers?\.\d+\.conv", re.I)
+_STEM = re.compile(r"^(?:\w+\.)?(?:conv_?in|stem|conv1|embedder|first)", re.I)
+_END = re.compile(r"conv_out|out_conv|outc|final|head", re.I)
+
+
+def guessed(tensors: tuple[Tensor, ...]) -> tuple[tuple[Stage, ...], bool]:
+    """Stages from names and shapes, and whether it is a U-Net.
+
+    The image halves where a new stage begins, where a numbered sequence leaves room for a pool, and else where channels
+    double; it doubles at transposed convolutions and upsamplers.
+    """
+    found = [(t, *_sides(t)) for t in tensors if len(t.shape) == 4]
+    rows = [(t, a, b, k) for t, a, b, k in found if k]
+    rows.sort(key=lambda row: _order(row[0].name))
+    unet = any(_part(t.name) == 4 for t, *_ in rows)
+    gap = _gap([t.name for t, *_ in rows])
+    out: list[Stage] = []
+    before, due = "", False
+    for tensor, inputs, outputs, kernel in rows:
+        name, up = tensor.name, _part(tensor.name) == 4
+        if (up and kernel in (2, 4)) or _DOUBLES.search(name):
+            shape = (outputs, inputs) if kernel in (2, 4) else (inputs, outputs)
+            out.append(Stage("transposed", *shape, kernel, 2, name))
+        else:
+            due = due or (not up and _begins(before, name, gap, out, inputs, outputs, kernel))
+            out += _convolved(
+                name, inputs, outputs, kernel, due, first=not out, pools=unet or _numbers(name) is not None
+            )
+            due = due and kernel == 1
+        before = name
+    return tuple(out), unet
+
+
+def _convolved(name: str, inputs: int, outputs: int, kernel: int, due: bool, first: bool, pools: bool) -> list[Stage]:
+    """A convolution that halves the image where that is due, by a pool before it or by its own stride."""
+    if first and kernel == 7:
+        return [Stage("conv", inputs, outputs, 7, 2, name), Stage("pool", outputs, outputs, 2, 2, f"{name} pool")]
+    if first and kernel in (4, 8, 14, 16, 32):
+        return [Stage("conv", inputs, outputs, kernel, kernel, name)]
+    if due and kernel > 1 and pools and not _HALVES.search(name):
+        return [Stage("pool", inputs, inputs, 2, 2, f"{name} pool"), Stage("conv", inputs, outputs, kernel, 1, name)]
+    return [Stage("conv", inputs, outputs, kernel, 2 if due and kernel > 1 else 1, name)]
+
+
+def _sides(tensor: Tensor) -> tuple[int, int, int]:
+    """Inputs, outputs and kernel: (out, in, k, k) as torch has them, (k, k, in, out) as JAX and Keras."""
+    a, b, c, d = tensor.shape
+    if c == d and c <= 11:
+        return b, a, c
+    if a == b and a <= 11:
+        return c, d, a
+    return (b, a, c) if c == d else (0, 0, 0)
+
+
+def _part(name: str) -> int:
+    """Stem, way down, middle, way up, end."""
+    if _END.search(name):
+        return 5
+    if _UP.search(name):
+        return 4
+    if re.search(r"mid|bottle", name, re.I):
+        return 3
+    return 0 if _STEM.search(name) else 2
+
+
+def _order(name: str) -> tuple[int, list[tuple[int, int, str]]]:
+    """Layer 10 behind layer 9; on the way up numbers go before words, as ups.0 goes with up_convs.0."""
+    part = _part(name)
+    pieces = [(1, int(p), "") if p.isdigit() else (0, 0, p) for p in _NUMBER.split(name)]
+    if part == 4:
+        numbers = [p for p in pieces if p[0] == 1]
+        late = 1 if "upsampl" in name else 0
+        return part, [*numbers[:1], (0, late, ""), (0, len(numbers), ""), *pieces]
+    return part, pieces
+
+
+def _numbers(name: str) -> tuple[str, int] | None:
+    """The sequence that a layer stands in, and its number there."""
+    found = re.fullmatch(r"(.*?)(\d+)\.(?:weight|kernel)", name)
+    return (found[1], int(found[2])) if found else None
+
+
+def _gap(names: list[str]) -> int:
+    """How far layers of one sequence are apart where nothing is between them but their own norm and activation."""
+    both = [(a, b) for a, b in pairwise(map(_numbers, names)) if a and b and a[0] == b[0]]
+    return min((b[1] - a[1] for a, b in both if b[1] > a[1]), default=0)
+
+
+def _begins(before: str, name: str, gap: int, out: list[Stage], inputs: int, outputs: int, kernel: int) -> bool:
+    """Whether the image halves here."""
+    if _HALVES.search(name):
+        return True
+    if not before or _SAME.search(name) or any(_HALVES.search(stage.name) for stage in out):
+        return False
+    one, two = _STAGE.search(before), _STAGE.search(name)
+    if two:
+        return bool(one) and one is not None and int(two[1]) > int(one[1])
+    a, b = _numbers(before), _numbers(name)
+    if a and b and a[0] == b[0] and gap:
+        return b[1] - a[1] > gap
+    return outputs >= 2 * inputs and kernel > 1 and len(out) > 1
