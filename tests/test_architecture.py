@@ -59,7 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "render": {"model", "border"},
     "run": {"host", "model", "border"},
     "repair": {"host", "knowledge", "model"},  # the only part that changes anything
-    "fit": {"binary", "border", "knowledge", "model"},  # headers, what a use takes of a GPU, the changes by which it fits
+    "fit": {"binary", "border", "knowledge", "model"},  # headers, what a use takes, what would fit
 }  # fmt: skip
 
 THIRD_PARTY = {"msgspec", "packaging", "resolvelib", "yaml", "tomli"}
