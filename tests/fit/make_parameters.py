@@ -23,15 +23,16 @@ CLASSES = {
     "mpt": "MptForCausalLM", "stablelm": "StableLmForCausalLM", "starcoder2": "Starcoder2ForCausalLM",
     "olmo": "OlmoForCausalLM", "olmo2": "Olmo2ForCausalLM", "cohere": "CohereForCausalLM", "granite": "GraniteForCausalLM",
     "gpt_bigcode": "GPTBigCodeForCausalLM", "smollm3": "SmolLM3ForCausalLM", "glm": "GlmForCausalLM", "glm4": "Glm4ForCausalLM",
-    "nemotron": "NemotronForCausalLM", "codegen": "CodeGenForCausalLM",
+    "nemotron": "NemotronForCausalLM", "ministral3": "Ministral3ForCausalLM", "arcee": "ArceeForCausalLM", "seed_oss": "SeedOssForCausalLM",
+    "exaone4": "Exaone4ForCausalLM", "cohere2": "Cohere2ForCausalLM", "persimmon": "PersimmonForCausalLM", "mamba": "MambaForCausalLM", "olmo3": "Olmo3ForCausalLM", "codegen": "CodeGenForCausalLM",
     "mixtral": "MixtralForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM", "qwen3_moe": "Qwen3MoeForCausalLM",
     "deepseek_v2": "DeepseekV2ForCausalLM", "deepseek_v3": "DeepseekV3ForCausalLM", "olmoe": "OlmoeForCausalLM",
     "gpt_oss": "GptOssForCausalLM", "phimoe": "PhimoeForCausalLM", "glm4_moe": "Glm4MoeForCausalLM",
     "bert": "BertForMaskedLM", "roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaModel", "distilbert": "DistilBertForMaskedLM",
     "deberta": "DebertaModel", "deberta-v2": "DebertaV2ForMaskedLM", "electra": "ElectraModel", "albert": "AlbertModel",
-    "mpnet": "MPNetModel", "modernbert": "ModernBertForMaskedLM",
+    "mpnet": "MPNetModel", "ernie": "ErnieForMaskedLM", "modernbert": "ModernBertForMaskedLM",
     "t5": "T5ForConditionalGeneration", "mt5": "MT5ForConditionalGeneration", "bart": "BartForConditionalGeneration",
-    "mbart": "MBartForConditionalGeneration", "pegasus": "PegasusForConditionalGeneration", "whisper": "WhisperForConditionalGeneration",
+    "mbart": "MBartForConditionalGeneration", "pegasus": "PegasusForConditionalGeneration", "marian": "MarianMTModel", "umt5": "UMT5ForConditionalGeneration", "whisper": "WhisperForConditionalGeneration",
     "vit": "ViTForImageClassification", "deit": "DeiTModel", "dinov2": "Dinov2Model", "clip": "CLIPModel", "siglip": "SiglipModel",
     "clip_text_model": "CLIPTextModel", "clip_vision_model": "CLIPVisionModel",
 }  # fmt: skip
@@ -41,6 +42,7 @@ OTHERS = {
     "llama-classes": ("llama", "LlamaForSequenceClassification"), "t5-encoder": ("t5", "T5EncoderModel"),
     "distilbert-classes": ("distilbert", "DistilBertForSequenceClassification"), "vit-base": ("vit", "ViTModel"),
     "bert-tokens": ("bert", "BertForTokenClassification"), "bert-answers": ("bert", "BertForQuestionAnswering"),
+    "clip-text": ("clip_text_model", "CLIPTextModelWithProjection"), "clip-vision": ("clip_vision_model", "CLIPVisionModelWithProjection"),
     "gpt2-base": ("gpt2", "GPT2Model"), "bart-base": ("bart", "BartModel"),
 }  # fmt: skip
 SMALL = {

@@ -8,7 +8,7 @@ from typing import Any
 from gpuwhy.fit import dtypes
 from gpuwhy.fit.model import Architecture, How
 
-HIDDEN = ("hidden_size", "n_embd", "d_model", "dim", "model_dim")
+HIDDEN = ("hidden_size", "n_embd", "n_embed", "d_model", "dim", "model_dim")
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "num_decoder_layers")
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
 KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num")
@@ -23,6 +23,17 @@ class Config:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = values
+        self._defaults: Mapping[str, int] = {}
+        self.taken: list[str] = []
+        """The fields that it does not have, and whose defaults were taken."""
+
+    def filled(self) -> Config:
+        """The same, where a size that it does not tell is its class's own."""
+        from gpuwhy.fit.defaults import DEFAULTS
+
+        out = Config(self.values)
+        out._defaults = DEFAULTS.get(self.kind, {})
+        return out
 
     def count(self, *keys: str) -> int | None:
         """The first of these fields that holds a count."""
@@ -30,6 +41,13 @@ class Config:
             value = self.values.get(key)
             if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST:
                 return value
+        return self._default(keys)
+
+    def _default(self, keys: tuple[str, ...]) -> int | None:
+        for key in keys:
+            if key in self._defaults and self.values.get(key, _MOST) == _MOST:  # null means null
+                self.taken += [key] if key not in self.taken else []
+                return self._defaults[key]
         return None
 
     def flag(self, key: str, default: bool = False) -> bool:
@@ -105,11 +123,11 @@ def architecture_of(config: Config) -> Architecture:
     """What the fields tell; what they do not tell is None."""
     from gpuwhy.fit.families import kind_of, tied_of
 
-    main = body(config)
+    main = body(config).filled()
     heads = main.heads
     experts = main.count(*EXPERTS)
     window, every = window_of(main)
-    vision = config.part("vision_config") or config
+    vision = (config.part("vision_config") or config).filled()
     return Architecture(
         kind=kind_of(config),
         name=config.name or config.kind,

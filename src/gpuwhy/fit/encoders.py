@@ -213,7 +213,15 @@ _SIGLIP_VISION = (
     "head.attention.out_proj H,H b if pooling\nhead.layernorm H b if pooling\nhead.mlp.fc1 I,H b if pooling\nhead.mlp.fc2 H,I b if pooling"
 )
 
+_PROJECTED: dict[str, Value] = {
+    "projected": lambda c: c.name.endswith("WithProjection"), "J": size("projection_dim"),
+}  # fmt: skip
 ENCODERS = {
+    "ernie": Family(
+        _BERT.format("ernie", "H", "ernie.embeddings.task_type_embeddings J,H if tasks", _SELF), "ernie", "encoder", True,
+        _CLS.format("H"), _CLASSES,
+        {**_TYPES, "pooler": _pooled("ForSequenceClassification", "ForPreTraining"), "tasks": key("use_task_id"), "J": size("task_type_vocab_size")},
+    ),
     "bert": Family(
         _BERT.format("bert", "H", "", _SELF), "bert", "encoder", True, _CLS.format("H"), _CLASSES,
         {**_TYPES, "pooler": _pooled("ForSequenceClassification", "ForPreTraining", "ForMultipleChoice", "ForNextSentencePrediction")},
@@ -302,8 +310,10 @@ ENCODERS = {
          "F": lambda c: (c.count("mlp_ratio") or 4) * (c.count("hidden_size") or 0),
          "J": lambda c: (int((c.count("mlp_ratio") or 4) * (c.count("hidden_size") or 0) * 2 / 3) + 7) // 8 * 8},
     ),
-    "clip_text_model": Family(_CLIP_TEXT, "", "encoder", True, "", "", {"projected": lambda c: c.name.endswith("WithProjection")}),
-    "clip_vision_model": Family(_CLIP_VISION, "", "vit", True, "", "", _PATCHES),
+    "clip_text_model": Family(_CLIP_TEXT + "\ntext_projection J,H if projected", "", "encoder", True, "", "", _PROJECTED),
+    "clip_vision_model": Family(
+        _CLIP_VISION + "\nvisual_projection J,H if projected", "", "vit", True, "", "", {**_PATCHES, **_PROJECTED}
+    ),
     "siglip_text_model": Family(_CLIP_TEXT + "\nhead J,H b", "", "encoder", True, "", "", {"J": size("projection_size", "hidden_size")}),
     "siglip_vision_model": Family(_SIGLIP_VISION, "", "vit", True, "", "", {**_PATCHES, "pooling": key("vision_use_head", True)}),
 }  # fmt: skip

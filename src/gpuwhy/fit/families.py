@@ -151,6 +151,10 @@ DECODERS = {
         qb=key("use_bias", True), ob=key("use_bias", True), mb=key("use_bias", True), nb=EVER,
     ),
     "olmo": decoder(QKVO, GATED, last="", qb=key("attention_bias"), ob=key("attention_bias")),
+    "olmo3": decoder(
+        QKVO, " self_attn.q_norm Q\n self_attn.k_norm K", GATED,
+        " post_attention_layernorm H\n post_feedforward_layernorm H", qb=key("attention_bias"), ob=key("attention_bias"),
+    ),
     "olmo2": decoder(
         QKVO, " self_attn.q_norm Q\n self_attn.k_norm K", GATED,
         " post_attention_layernorm H\n post_feedforward_layernorm H", qb=key("attention_bias"), ob=key("attention_bias"),
@@ -160,6 +164,38 @@ DECODERS = {
         qb=key("attention_bias"), ob=key("attention_bias"), qk=key("use_qk_norm"),
     ),
     "granite": _LLAMA,
+    "ministral": decoder(QKVO, GATED, NORMS),
+    "ministral3": decoder(QKVO, GATED, NORMS),
+    "qwen2_vl_text": decoder(QKVO, GATED, NORMS, qb=EVER),
+    "qwen2_5_vl_text": decoder(QKVO, GATED, NORMS, qb=EVER),
+    "qwen3_vl_text": decoder(QKVO, QK_NORMS, GATED, NORMS, qb=key("attention_bias"), ob=key("attention_bias")),
+    "arcee": decoder(
+        QKVO, " mlp.up_proj I,H b?mb\n mlp.down_proj H,I b?mb", NORMS, qb=key("attention_bias"), ob=key("attention_bias"),
+        mb=key("mlp_bias"),
+    ),
+    "seed_oss": decoder(
+        QKVO, GATED, NORMS, qb=key("attention_bias", True), ob=key("attention_out_bias"), mb=key("mlp_bias")
+    ),
+    "exaone4": decoder(QKVO, QK_NORMS, GATED, " post_attention_layernorm H\n post_feedforward_layernorm H"),
+    "cohere2": decoder(
+        QKVO, GATED, " input_layernorm H", tied=True, qb=key("attention_bias"), ob=key("attention_bias")
+    ),
+    "persimmon": decoder(
+        " self_attn.query_key_value 3*H,H b\n self_attn.dense H,H b\n mlp.dense_h_to_4h I,H b\n mlp.dense_4h_to_h H,I b",
+        " self_attn.q_layernorm D b if qk\n self_attn.k_layernorm D b if qk", NORMS, last="model.final_layernorm H b",
+        nb=EVER, qk=key("qk_layernorm", True),
+    ),
+    "mamba": Family(
+        "backbone.embeddings V,H\nbackbone.layers.[L].\n norm H\n mixer.A_log F,X raw\n mixer.D F raw\n"
+        " mixer.conv1d F,1,Y b?cb\n mixer.in_proj 2*F,H b?ub\n mixer.x_proj Z+2*X,F\n mixer.dt_proj F,Z b\n"
+        " mixer.out_proj H,F b?ub\nbackbone.norm_f H",
+        "backbone", tied=True,
+        own={
+            "F": lambda c: c.count("intermediate_size") or (c.count("expand") or 2) * (c.count("hidden_size") or 0),
+            "X": size("state_size"), "Y": size("conv_kernel"), "cb": key("use_conv_bias", True), "ub": key("use_bias"),
+            "Z": lambda c: c.count("time_step_rank") or -(-(c.count("hidden_size") or 0) // 16),
+        },
+    ),
     "nemotron": decoder(
         QKVO, " mlp.up_proj I,H b?mb\n mlp.down_proj H,I b?mb", NORMS, qb=key("attention_bias"), ob=key("attention_bias"),
         mb=key("mlp_bias"), nb=EVER,

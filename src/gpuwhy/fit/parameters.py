@@ -16,7 +16,7 @@ from gpuwhy.fit.model import Tensor
 
 _MOST_LAYERS = 10_000
 _MOST_ROWS = 100_000
-_HEADS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForPreTraining")
+_HEADS = ("ForCausalLM", "LMHeadModel", "MTModel", "ForConditionalGeneration", "ForMaskedLM", "ForPreTraining")
 _CLASSES = ("ForSequenceClassification", "ForImageClassification", "ForTokenClassification", "ForQuestionAnswering")
 
 
@@ -46,6 +46,7 @@ def computed(config: Config, dtype: str = "f32") -> Computed:
         return Computed(
             [], [f"the architecture {config.kind or config.name or 'of this file'} is not known: nothing is counted"]
         )
+    config = config.filled()
     try:
         rows = list(islice(_tensors(family, config), _MOST_ROWS + 1))
     except _MissingError as error:
@@ -63,6 +64,11 @@ def _unknown(family: Family, config: Config) -> Iterator[str]:
     name = config.name
     if name and not name.endswith((*_HEADS, *_CLASSES, "Model", "WithProjection")):
         yield f"the head of {name} is not known and not counted"
+    if config.taken:
+        more = " …" if len(config.taken) > 4 else ""
+        yield f"config.json does not say {', '.join(config.taken[:4])}{more}: the defaults of transformers are counted"
+    if config.flag("tie_encoder_decoder"):
+        yield "its encoder and decoder share their weights (tie_encoder_decoder): they are counted as if they did not"
     if config.count("num_nextn_predict_layers"):
         yield "layers that predict further tokens (num_nextn_predict_layers) are not counted"
 
@@ -76,16 +82,21 @@ def _several(config: Config, dtype: str) -> Computed:
         if inner is None:
             continue
         kind = inner.kind or _assumed(config.kind, part)
-        got = computed(
-            Config({**inner.values, "model_type": kind, "architectures": _classes(config, inner, part)}), dtype
-        )
+        values = {**inner.values, "model_type": kind, "architectures": _classes(config, inner, part)}
+        told = config.values.get("tie_word_embeddings")
+        got = computed(Config({**values, "tie_word_embeddings": told} if isinstance(told, bool) else values), dtype)
         tensors += [Tensor(prefix + one.name, one.dtype, one.shape, one.bytes) for one in got.tensors]
         unknown += [f"{part}: {sentence}" for sentence in got.unknown]
     joined = list(_joined(config))
     tensors += [_tensor(name, shape, dtype) for name, shape in joined]
     if not joined and tensors:
         unknown.append(f"what joins texts and images in {config.name or config.kind} is not known and not counted")
+    others = [key for key in config.values if key.endswith("_config") and key not in _COUNTED_PARTS]
+    unknown += [f"{key[:60]}: this part is not known and not counted" for key in others if config.part(key)]
     return Computed(tensors, unknown)
+
+
+_COUNTED_PARTS = ("text_config", "vision_config", "quantization_config", "compression_config", "generation_config")
 
 
 def _classes(config: Config, inner: Config, part: str) -> list[str]:
@@ -99,7 +110,15 @@ def _assumed(kind: str, part: str) -> str:
     known = {"clip": "clip", "siglip": "siglip"}.get(kind)
     if known:
         return f"{known}_{part.removesuffix('_config')}_model"
-    return "llama" if part == "text_config" else "clip_vision_model"
+    return _GUESSED.get((kind, part), "")
+
+
+_GUESSED = {
+    ("llava", "text_config"): "llama", ("llava", "vision_config"): "clip_vision_model",
+    ("gemma3", "text_config"): "gemma3_text", ("gemma3", "vision_config"): "siglip_vision_model",
+    ("paligemma", "text_config"): "gemma", ("paligemma", "vision_config"): "siglip_vision_model",
+}  # fmt: skip
+"""What a part is, where it does not name its type."""
 
 
 def _joined(config: Config) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -107,20 +126,37 @@ def _joined(config: Config) -> Iterator[tuple[str, tuple[int, ...]]]:
     width = config.count("projection_dim")
     if config.kind == "clip" and text and vision and width:
         yield "logit_scale", ()
-        yield "text_projection.weight", (width, text.count(*HIDDEN) or 0)
-        yield "visual_projection.weight", (width, vision.count(*HIDDEN) or 0)
+        yield "text_projection.weight", (width, _wide(text, "clip_text_model"))
+        yield "visual_projection.weight", (width, _wide(vision, "clip_vision_model"))
     elif config.kind == "siglip":
         yield "logit_scale", (1,)
         yield "logit_bias", (1,)
-    elif config.kind == "llava" and text and vision:
-        inner, outer = vision.count(*HIDDEN) or 0, text.count(*HIDDEN) or 0
-        for name, source in (("linear_1", inner), ("linear_2", outer)):
-            yield f"multi_modal_projector.{name}.weight", (outer, source)
-            yield f"multi_modal_projector.{name}.bias", (outer,)
+    elif text and vision:
+        yield from _projector(config, _wide(vision, "clip_vision_model"), _wide(text, "llama"))
+
+
+def _projector(config: Config, seen: int, said: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """What brings images of that width to texts of that width."""
+    name = "multi_modal_projector"
+    if config.kind == "llava":
+        for layer, source in (("linear_1", seen), ("linear_2", said)):
+            yield f"{name}.{layer}.weight", (said, source)
+            yield f"{name}.{layer}.bias", (said,)
+    elif config.kind == "gemma3":
+        yield f"{name}.mm_input_projection_weight", (seen, said)
+        yield f"{name}.mm_soft_emb_norm.weight", (seen,)
+    elif config.kind == "paligemma":
+        width = config.count("projection_dim") or said
+        yield f"{name}.linear.weight", (width, seen)
+        yield f"{name}.linear.bias", (width,)
+
+
+def _wide(config: Config, kind: str) -> int:
+    return Config({"model_type": kind, **config.values}).filled().count(*HIDDEN) or 0
 
 
 def _tensors(family: Family, config: Config) -> Iterator[tuple[str, tuple[int, ...]]]:
-    bare = config.name.endswith("Model") and not config.name.endswith("LMHeadModel")
+    bare = config.name.endswith("Model") and not config.name.endswith(_HEADS)
     rows = T5_ENCODER if config.name.endswith("EncoderModel") and family.kind == "encoder-decoder" else family.rows
     sizes = _Sizes(family, config)
     drop = f"{family.base}." if bare and family.base else ""

@@ -10,6 +10,8 @@ from gpuwhy.fit.source import Source, Store
 
 _TORCH = bytes.fromhex("80028a0a6cfc9c46f9206aa85019")
 """The first pickle of torch's older form: a number of ten bytes."""
+_TORCH_TEXT = b"L119547037146038"
+"""The same number as protocol 0 writes it, its beginning."""
 _TABLE = bytes.fromhex("57fb808b247547db")
 """The last bytes of a checkpoint's index."""
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -118,7 +120,7 @@ def _is_hdf5(source: Source) -> bool:
 
 _READERS: tuple[tuple[Callable[[Source], bool], Callable[[Store, str, Source], Model]], ...] = (
     (_begins(b"GGUF"), _gguf),
-    (_begins(b"PK\x03\x04", _TORCH), _torch),
+    (_begins(b"PK\x03\x04", _TORCH, _TORCH_TEXT), _torch),
     (safetensors.is_one, _safetensors),
     (lambda source: source.some(max(source.size - 8, 0), 8) == _TABLE, _checkpoint),
     (_is_hdf5, _hdf5),

@@ -121,6 +121,8 @@ class Machine:
         return self._cursor.take(length)
 
     def _call(self, function: Any, args: Any) -> Made:
+        if isinstance(function, Kept) and isinstance(function.id, tuple) and function.id[:1] == ("module",):
+            function = function.id[1]  # older files keep a class with its source beside it
         if not isinstance(function, Global):
             raise Unreadable(
                 "its pickle would call what it has made itself: torch writes no such thing; do not load it"

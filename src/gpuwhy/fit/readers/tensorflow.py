@@ -36,6 +36,9 @@ def read_index(source: Source) -> Bundle:
     count = 1
     for key, value in sstable.items(source):
         if not key:
+            first = next(_wire(value).fields(0, len(value)), None)
+            if first is not None and first.number == 1 and first.wire == BYTES:
+                return Bundle(list(_slices(value)), {}, 0)
             count = _header(value)
             continue
         if b"\0" in key[:1]:  # the slices of a divided variable: its own entry has the whole shape
@@ -53,6 +56,30 @@ def _wire(data: bytes) -> Wire:
 
 def _header(data: bytes) -> int:
     return next((one.value for one in _wire(data).fields(0, len(data)) if one.number == 1 and one.wire == VARINT), 1)
+
+
+def _slices(data: bytes) -> Iterator[Tensor]:
+    """The tensors of a checkpoint of version 1, which lists them all in one entry."""
+    wire = _wire(data)
+    for meta in wire.fields(0, len(data)):
+        if meta.number != 1 or meta.wire != BYTES:
+            continue
+        for one in wire.within(meta):
+            if one.number == 1 and one.wire == BYTES:
+                yield _slice(wire, one)
+
+
+def _slice(wire: Wire, message: Field) -> Tensor:
+    name, dims, kind = "", [], 0
+    for one in wire.within(message):
+        if one.number == 1 and one.wire == BYTES:
+            name = wire.text(one)[:MOST_NAME]
+        elif one.number == 2 and one.wire == BYTES:
+            dims = _dims(wire, one)
+        elif one.number == 3 and one.wire == VARINT:
+            kind = one.value
+    shape, dtype = shape_of(dims, name), _TYPES.get(kind, "?")
+    return Tensor(name, dtype, shape, dtypes.size_of(dtype, shape) or 0)
 
 
 def _entry(name: str, data: bytes) -> tuple[Tensor | None, int, int]:
@@ -92,7 +119,7 @@ _OPTIMIZER = re.compile(
 
 def is_optimizers(name: str) -> bool:
     """Whether a variable's name says that it belongs to training, or to the checkpoint itself."""
-    return bool(_OPTIMIZER.search(name))
+    return bool(_OPTIMIZER.search(name)) and "_trainable_variables/" not in name  # there Keras keeps the model's own
 
 
 class Graph(NamedTuple):

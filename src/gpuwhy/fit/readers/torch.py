@@ -32,6 +32,8 @@ _SILENT = (
     "__torch__.",
 )
 _DEEPEST = 200
+_FLAT = "._flat_weights."
+"""Where a recurrent layer of a script holds its weights once more."""
 
 
 class Contents(NamedTuple):
@@ -78,7 +80,8 @@ def read_zip(source: Source, inside: dict[str, Member]) -> Contents:
         raise Unreadable("it is a zip archive without data.pkl: no file of torch.save")
     machine = Machine(Cursor(member(source, inside[name])))
     contents = _contents(machine)
-    _check(contents, {key.removeprefix(f"{name[:-8]}data/"): one.size for key, one in inside.items()})
+    folders = (f"{name[:-8]}data/", f"{name[:-8]}tensors/")  # torch 1.4 has the second
+    _check(contents, {key.rpartition("/")[2]: one.size for key, one in inside.items() if key.startswith(folders)})
     return _shared(contents, machine)
 
 
@@ -198,8 +201,10 @@ def _from_type(args: Any, name: str, depth: int) -> list[_Found]:
 
 
 def _sparse(parts: Any, name: str, depth: int) -> list[_Found]:
-    words = ("indices", "values") if isinstance(parts, tuple) and len(parts) < 5 else ("crow", "col", "values")
-    rows = [one for one in parts if isinstance(one, Made)] if isinstance(parts, tuple) else []
+    rows = (
+        [one for one in parts if isinstance(one, Made) and one.name != "torch.Size"] if isinstance(parts, tuple) else []
+    )
+    words = ("indices", "values") if len(rows) < 3 else ("crow", "col", "values")
     return [
         row for word, one in zip(words, rows, strict=False) for row in _rebuilt(one, _joined(name, word), depth + 1)
     ]
@@ -237,12 +242,16 @@ def _shared(found: list[_Found], machine: Machine) -> Contents:
     left: dict[Any, int] = {one.storage: one.room * _width(one.dtype) for one in found if one.storage is not None}
     sizes: dict[int, int] = {}
     whole = {number: dtypes.size_of(one.dtype, one.shape) or 0 for number, one in enumerate(found)}
-    for number in sorted(whole, key=lambda number: -whole[number]):
+    for number in sorted(whole, key=lambda number: (_FLAT in found[number].name, -whole[number])):
         storage = found[number].storage
         sizes[number] = whole[number] if storage is None else min(whole[number], left[storage])
         if storage is not None:
             left[storage] -= sizes[number]
-    tensors = [Tensor(one.name, one.dtype, one.shape, sizes[number]) for number, one in enumerate(found)]
+    tensors = [
+        Tensor(one.name, one.dtype, one.shape, sizes[number])
+        for number, one in enumerate(found)
+        if sizes[number] or not whole[number] or _FLAT not in one.name
+    ]
     return Contents(tensors, _unknown(machine, sum(left.values())))
 
 
