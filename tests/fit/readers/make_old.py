@@ -62,7 +62,7 @@ def of_tensorflow(out, expected):
     ]
     expected["tf1.index"] = rows
     expected["tf1-v1.ckpt"] = rows
-    expected["tf1-saved"] = rows + [["table", "f32", [40, 40], 6400]]
+    expected["tf1-saved"] = [*rows, ["table", "f32", [40, 40], 6400]]
     expected["frozen.pb"] = [["table", "f32", [40, 40], 6400]]
 
 

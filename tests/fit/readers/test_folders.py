@@ -1,4 +1,4 @@
-"""Folders: indexes with and without their files, configurations beside weights, pipelines, adapters, what GGUF's keys mean."""
+"""Folders: indexes with and without their files, configurations beside weights, pipelines, adapters; GGUF's keys."""
 
 from __future__ import annotations
 
@@ -138,9 +138,11 @@ def gguf(path: Path, name: str, **values: int | list[int]) -> str:
          {"kind": "decoder", "layers": 4, "kv_heads": 2, "head_dim": 8, "experts": None}),
         ("llama", {"expert_count": 8, "expert_used_count": 2, "feed_forward_length": 96},
          {"experts": 8, "experts_used": 2, "expert_intermediate": 96}),
-        ("gemma2", {"attention__sliding_window": 4096, "attention__key_length": 256}, {"window": 4096, "window_every": 2, "head_dim": 256}),
+        ("gemma2", {"attention__sliding_window": 4096, "attention__key_length": 256},
+         {"window": 4096, "window_every": 2, "head_dim": 256}),
         ("gemma3", {"attention__sliding_window": 512}, {"window": 512, "window_every": 6}),
-        ("deepseek2", {"attention__kv_lora_rank": 512, "rope__dimension_count": 64, "expert_feed_forward_length": 9, "expert_count": 4},
+        ("deepseek2", {"attention__kv_lora_rank": 512, "rope__dimension_count": 64, "expert_feed_forward_length": 9,
+                       "expert_count": 4},
          {"kv_rank": 512, "rope_dim": 64, "expert_intermediate": 9}),
         ("deci", {"attention__head_count_kv": [4, 0, 8]}, {"kv_heads": 8}),
         ("bert", {"block_count": 2}, {"kind": "encoder"}),
