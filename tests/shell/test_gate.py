@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -23,6 +24,7 @@ from gpuwhy.reason.judge import judge
 from gpuwhy.shell.gate import asked_at, fitting, with_names
 from gpuwhy.shell.place import Place, place_of
 from gpuwhy.shell.render import rendered
+from gpuwhy.symptoms.reader import read_text
 from tests.causes.facts import load
 
 HERE = Source("call", "test")
@@ -36,7 +38,7 @@ OF_LINUX = re.compile(
     r"\bsudo\b|\bexport\b|\bunset\b|(?<![\w:\\])/(usr|etc|dev|proc|sys|var|tmp|opt|home)\b|\bls\b|\bgrep\b|\bfind /"
     r"|\bdmesg\b|\bmodprobe\b|\brmmod\b|\bsystemctl\b|(?<!-)\bulimit\b|\bapt\b|\bldconfig\b|LD_LIBRARY_PATH|\.so\b|NVRM"
     r"|kernel module|\bkill \d|and-cuda|jax\[cuda|\bsed\b|\bchmod\b|\bwhich nv|\bdf -h|\$\(|\$[A-Z_]+\b|2>/dev/null"
-    r"|\brm -r"
+    r"|\brm -r|-c '"
 )
 OF_WINDOWS = re.compile(r"(?i)\b[a-z]:\\|%\w+%|\$env:|\bset \"|setx|taskkill|winget|\bfindstr\b|\bregedit\b")
 DRIVERS = re.compile(r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|install nvidia-driver|akmod")
@@ -125,8 +127,76 @@ def test_texts_of_every_cause_on_every_system(cause, system):
             else (("libcudnn.so.8", "cudnn", 8, "11.2"), ("libcudart.so.11.0", "cuda", 11, "11.0"), ("", "", 0, ""))
         )
     ]
+    tools = [
+        frozenset(one.split()) for one in ("container given", "compose", "kubernetes", "dotnet", "numba lightning")
+    ]
+    asked += [msgspec.structs.replace(asked[-1], tools=one) for one in tools]
     made = tuple(fix for one in asked for fix in room.made(one))
     assert not complaints((*rows, *made), place)
+
+
+SYMPTOMS = Path(__file__).parent.parent / "symptoms"
+
+
+@cache
+def told() -> tuple[tuple[str, Reading], ...]:
+    """Texts as they were read, each with a cause that it has, or that has remedies for its very message."""
+    rows = [json.loads(line) for line in (SYMPTOMS / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
+    out = [(row["cause"], read_text(row["log"])) for row in rows]
+    for name, lines in json.loads((SYMPTOMS / "examples.json").read_text(encoding="utf-8"))["is"].items():
+        having = [id for id, room in rooms().items() if any(name.startswith(r.said) for r in room.remedies if r.said)]
+        out += [(id, read_text(line)) for line in lines[:1] for id in having]
+    return tuple(out)
+
+
+@pytest.mark.parametrize("system", ["windows", "wsl", ""])
+def test_what_a_text_names_itself_passes_too(system):
+    """Remedies that are filled from a text (`named`, `rather`, rows with fields), as if it came from each system."""
+    wrong, place = [], Place(system)
+    for cause, reading in told():
+        there = msgspec.structs.replace(reading, told=msgspec.structs.replace(reading.told, os=system))
+        fixes = remedies(cause, there.symptoms, there, None)
+        wrong += [f"{cause}: {one}" for one in complaints(fixes, place)]
+        first = fitting(fixes, place)[:1]
+        wrong += [f"{cause}: {fix.text}" for fix in first if fix.text.startswith(("Or ", "And ", "Then "))]
+    assert not wrong
+
+
+def at_place(fix: Fix, place: Place) -> Fix:
+    return fitting((fix,), place)[0]
+
+
+def test_a_driver_is_the_hosts_in_a_container_and_windows_own_there_and_under_wsl():
+    driver = Fix("Install the driver that the distribution offers", "sudo ubuntu-drivers install", root=True)
+    assert at_place(driver, Place("linux", container=True)).text.startswith("On the host: install")
+    assert at_place(driver, Place("linux")).command == driver.command
+    for system in ("windows", "wsl"):
+        there = at_place(driver, Place(system))
+        assert "NVIDIA's for Windows" in there.text
+        assert (there.command, there.root) == ("", False)
+
+
+def test_the_first_of_a_list_is_no_alternative():
+    fixes = (Fix("See it", "dmesg"), Fix("Or install it", "pip install x"))
+    assert fitting(fixes, WINDOWS)[0].text == "Install it"
+    assert [fix.text for fix in fitting(fixes, LINUX)] == ["See it", "Or install it"]
+
+
+def test_a_variable_is_taken_away_for_good_on_windows():
+    assert "then open a new window" in at_place(Fix("Forget it", "unset A"), WINDOWS).text
+    assert at_place(Fix("Forget it", "unset A"), LINUX).text == "Forget it"
+
+
+def test_a_text_from_linux_may_be_from_wsl():
+    fix = Fix("WSL: update it", "wsl --update")
+    assert fitting((fix,), Place("linux")) == ()
+    assert at_place(fix, Place("linux", perhaps_wsl=True)).text == "WSL: update it"
+    assert place_of(None, Reading(told=Told(os="linux"))).perhaps_wsl
+
+
+def test_uv_is_brought_where_a_command_needs_it():
+    said = rendered("pip install --force-reinstall torch", WINDOWS)
+    assert said == "pip install uv\nuv pip install --force-reinstall torch --torch-backend=auto"
 
 
 @pytest.mark.parametrize("cause", [cause.id for cause in CAUSES])

@@ -21,6 +21,10 @@ ZLIB_DLL = "zlibwapi.dll"
 RUNTIME_DLLS = ("msvcp140", "vcruntime140", "concrt140", "vcomp140", "msvcr1", "msvcp1")
 """How the files of the Visual C++ runtime are called."""
 REDISTRIBUTABLE = "winget install --exact --id Microsoft.VCRedist.2015+.x64"
+BUILD_TOOLS = (
+    "winget install --exact --id Microsoft.VisualStudio.2022.BuildTools --override "
+    '"--passive --wait --add Microsoft.VisualStudio.Workload.VCTools --includeRecommended"'
+)
 
 
 class Installer(msgspec.Struct, frozen=True):

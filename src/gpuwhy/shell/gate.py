@@ -14,12 +14,17 @@ from gpuwhy.knowledge.distributions import NIXOS_DRIVER
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.report import Open, Shown
 from gpuwhy.model.symptom import Question
+from gpuwhy.shell.notation import Clears, read
 from gpuwhy.shell.place import Place
 from gpuwhy.shell.render import DOS, UNIX, rendered
 
 _LABEL = re.compile(r"(Windows|Linux|WSL|macOS)(?: \d+)?(?:, [^:]{1,40})?: ")
 _SYSTEMS = {"windows": "Windows", "linux": "Linux", "wsl": "WSL", "macos": "macOS"}
 _DRIVER = re.compile(r"ubuntu-drivers|modprobe nvidia|dkms|nvidia-driver|akmod|mokutil|libnvidia-compute|libcuda1")
+_OF_WSL = re.compile(r"WSL: |Under Windows or WSL")
+_OF_HOST = re.compile(
+    r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|\breboot\b|nvidia-driver|fix-broken|fabricmanager|ulimit memlock"
+)
 NO_GPU = Fix(
     "This machine has no NVIDIA GPU: let the program use the CPU, or run it on a machine that has one", safe=True
 )
@@ -76,38 +81,69 @@ def fitting(fixes: Sequence[Fix], place: Place) -> tuple[Fix, ...]:
     """The fixes that a place has words for, its own first; the plain sentences of the others where none has."""
     kept = [one for fix in fixes if (one := at(fix, place))]
     if kept or not fixes:
-        return tuple(sorted(kept, key=lambda fix: not _is_own(fix, place)))
+        kept.sort(key=lambda fix: not _is_own(fix, place))
+        return (_first(kept[0]), *kept[1:])
     said = [
         msgspec.structs.replace(fix, command="", check="gpuwhy check", undo="")
         for fix in fixes
-        if _speaks(fix.text, place)
+        if _meant_for(fix, place)
     ]
     return tuple(said[:2])
 
 
+def _first(fix: Fix) -> Fix:
+    """A fix as the first of a list: what it was the alternative to has no words here."""
+    text = re.sub(r"^(?:Or|And|Then)(?: also)?,? (?=\w)", "", fix.text)
+    return msgspec.structs.replace(fix, text=text[:1].upper() + text[1:])
+
+
 def at(fix: Fix, place: Place) -> Fix | None:
     """One fix at a place; None where it is for another system, or where its command has no words there."""
-    label = _LABEL.match(fix.text)
-    if label and place.system and label[1] != _SYSTEMS.get(place.system) and not _covers(label[1], place):
-        return None
-    if not _speaks(fix.text, place):
+    if not _meant_for(fix, place):
         return None
     command, check, undo = (rendered(one, place) for one in (fix.command, fix.check, fix.undo))
     if command is None:
         return _elsewhere(fix, place)
     if check is None or undo is None:
         check, undo = check or "gpuwhy check", undo or ""
-    text = fix.text[label.end() :] if label and place.system else fix.text
+    label = _LABEL.match(fix.text)
+    own = label and place.system and (label[1] == _SYSTEMS.get(place.system) or label[1] == "Linux")
+    text = fix.text[label.end() :] if label and own else fix.text
+    text = _for_good(_on_host(text, command, place), fix.command, place)
     return msgspec.structs.replace(fix, text=text[:1].upper() + text[1:], command=command, check=check, undo=undo)
 
 
+def _on_host(text: str, command: str, place: Place) -> str:
+    """A container has no driver of its own: what changes it is typed on the host."""
+    if not place.container or re.search(r"\bhost\b|\bnode\b", text) or not _OF_HOST.search(command):
+        return text
+    return f"On the host: {text[:1].lower()}{text[1:]}"
+
+
+def _for_good(text: str, command: str, place: Place) -> str:
+    """Where a window is told to forget a variable, the next one would have it again."""
+    clears = any(isinstance(step, Clears) for line in read(command) for step in line.steps)
+    if place.system != "windows" or not clears:
+        return text
+    return f"{text}; for good: delete it under Windows' environment variables, then open a new window"
+
+
 def _covers(label: str, place: Place) -> bool:
-    """Whether a label's system is the ground of a place: WSL and images are Linux too."""
-    return label == "Linux" and place.system in ("wsl", "image")
+    """Whether a label's system is the ground of a place: WSL and images are Linux, and a text's Linux may be WSL."""
+    return (label == "Linux" and place.system in ("wsl", "image")) or (label == "WSL" and place.perhaps_wsl)
 
 
 def _is_own(fix: Fix, place: Place) -> bool:
+    if place.perhaps_wsl:
+        return not _OF_WSL.match(fix.text)
     return place.system != "windows" or fix.role == "part" or bool(re.search(r"Windows|\bWSL\b|[A-Z]:\\", fix.text))
+
+
+def _meant_for(fix: Fix, place: Place) -> bool:
+    """Whether its sentence is for a place, by its label and by its words."""
+    label = _LABEL.match(fix.text)
+    other = label and place.system and label[1] != _SYSTEMS.get(place.system) and not _covers(label[1], place)
+    return not other and _speaks(fix.text, place)
 
 
 def _speaks(text: str, place: Place) -> bool:
@@ -118,7 +154,13 @@ def _speaks(text: str, place: Place) -> bool:
 
 
 def _elsewhere(fix: Fix, place: Place) -> Fix | None:
-    """A Linux family that has no such command: NixOS has a file for drivers, others a package of another name."""
+    """Where there is no such command: the driver is Windows' own there and under WSL, NixOS has a file for it, and
+    other families of Linux have a package of another name."""
+    if place.system in ("windows", "wsl") and "ubuntu-drivers" in fix.command:
+        text = re.sub(r",? ?(?:that|which) the distribution offers", "", fix.text)
+        never = ", never one inside WSL" if place.system == "wsl" else ""
+        text = f"{text}: NVIDIA's for Windows (nvidia.com/drivers){never}"
+        return msgspec.structs.replace(fix, text=text, command="", root=False)
     if not place.family or place.system not in ("linux", "wsl"):
         return None
     if place.family == "nixos" and "ubuntu-drivers" in fix.command:

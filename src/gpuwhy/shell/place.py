@@ -22,6 +22,8 @@ class Place(msgspec.Struct, frozen=True):
     system: System = ""
     family: Family | None = None  # of the Linux distribution, where it is known
     no_gpu: bool = False  # this machine has no NVIDIA GPU
+    container: bool = False  # the program ran in a container: its driver is the host's
+    perhaps_wsl: bool = False  # a text from Linux, which WSL is too
 
     @property
     def unix(self) -> bool:
@@ -32,13 +34,20 @@ class Place(msgspec.Struct, frozen=True):
 def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
     """The machine's own; a text from another system decides for itself."""
     told = system_told(reading) if reading else ""
+    inside = reading is not None and _of_container(reading)
     if facts is None:
-        return Place(told)
+        return Place(told, container=inside, perhaps_wsl=told == "linux")
     own = system_of(facts)
     if told and own and told != own and not {told, own} <= {"linux", "wsl", "image"}:
-        return Place(told)
-    none = isinstance(gpu_present(facts), Absent) and not isinstance(facts.surroundings.container, Known)
-    return Place(own or told, family_of(value_or(facts.surroundings.distribution, "")), none)
+        return Place(told, container=inside)
+    here = isinstance(facts.surroundings.container, Known)
+    none = isinstance(gpu_present(facts), Absent) and not here
+    return Place(own or told, family_of(value_or(facts.surroundings.distribution, "")), none, here or inside)
+
+
+def _of_container(reading: Reading) -> bool:
+    """Whether a text is of a container, or of the tools that start one."""
+    return reading.told.container or any(one.signature.startswith("container.") for one in reading.symptoms)
 
 
 def system_of(facts: Facts) -> System:

@@ -36,6 +36,7 @@ _NOT_THERE = ("--gpu-reset", "mig", "-pm", "-mig")  # options of nvidia-smi that
 _DRIVERS = re.compile(r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|nvidia-driver|akmod|update-initramfs|nvidia-open")
 _BUILDING = re.compile(r"(.*/)?(python[\d.]*|pip|conda|uv)")
 _TORCH = re.compile(r"torch(vision|audio)?([=<>~!].*)?")  # the default index has CPU builds of it for Windows
+_GET_UV = "pip install uv"
 _SAFE = re.compile(r"[\w@+=:,./\\~{}-]+")
 
 
@@ -173,11 +174,13 @@ def rendered(text: str, place: Place) -> str | None:
     if not lines:
         return ""
     if place.system == "windows":
-        return _together([for_windows(line) for line in lines])
+        return _with_uv(_together([for_windows(line) for line in lines]))
     if place.system == "image":
         return _in_image(lines)
     if _is_windows_script(lines):
-        return _across(text, lines) if place.system == "wsl" else None if place.unix else text
+        if place.system == "wsl" or place.perhaps_wsl:
+            return _across(text, lines)
+        return None if place.unix else text
     if place.system == "wsl" and _DRIVERS.search(text) and not re.search(r"\b(purge|remove)\b", text):
         return None
     if place.system in ("linux", "wsl"):
@@ -193,6 +196,13 @@ def _in_image(lines: Sequence[Line]) -> str | None:
 def _is_windows_script(lines: Sequence[Line]) -> bool:
     scripts = [step for line in lines for step in line.steps if isinstance(step, Script)]
     return any(step.system == "windows" for step in scripts)
+
+
+def _with_uv(text: str | None) -> str | None:
+    """A command of uv, for somebody who may not have it."""
+    if text and text.split()[0] == "uv":
+        return f"{_GET_UV}\n{text}"
+    return text
 
 
 def _across(text: str, lines: tuple[Line, ...]) -> str | None:

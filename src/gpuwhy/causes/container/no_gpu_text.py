@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, alone, asks, in_container, line, no, wants, with_
+from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
@@ -26,6 +26,7 @@ TEXT = Text(
               "response from daemon", "failed to create shim", "failed to create task"),
     ),
     clues=(
+        ("loader.cudarc", 2.2, "libcuda is brought into a container by the NVIDIA runtime", field("library", "^(?:nv)?cuda$")),
         ("numba.versions", 1.5, "in a container it would mean that no GPU was handed over"),
         ("title.root_only", 1.6, "another user has no access to the GPU in the container", in_container),
         ("container.plugin", 4.4, "the device plug-in was started without the NVIDIA runtime"),
@@ -104,9 +105,14 @@ TEXT = Text(
         meant("Ask for no more GPUs than one node has, in the pod's manifest", "resources: {limits: {nvidia.com/gpu: 1}}", said="container.k8s"),
         meant("See what the nodes offer and what is taken; add a node with GPUs, or end the pods that hold them", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),
         meant("Where no node offers any: install NVIDIA's device plug-in, or the GPU operator, in the cluster", "kubectl get pods --all-namespaces | grep -i nvidia", said="container.k8s"),
-        meant("Start the container with the GPU", "docker run --gpus all IMAGE"),
+        meant("See whether nvidia-smi works on the host; where it does, docker runs in a machine of its own (Docker Desktop, a snap): use the host's own docker engine", "docker context use default && docker run --rm --gpus all ubuntu nvidia-smi", said="container.load_ml"),
+        meant("Under Windows or WSL: update to Windows 10 21H2 or 11, install NVIDIA's driver on Windows (never inside WSL), let Docker Desktop use its WSL 2 engine, and update WSL", "wsl --update", said="container.load_ml"),
+        meant("The GPU is handed over, its driver is not: ask for the driver's parts that compute", "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE", by="given", unless="compose kubernetes"),
+        meant("Compose: reserve the GPU in the service, and ask for the driver's parts that compute", "deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}\nenvironment: [NVIDIA_VISIBLE_DEVICES=all, \"NVIDIA_DRIVER_CAPABILITIES=compute,utility\"]", by="compose"),
+        meant("Kubernetes: ask for a GPU in the pod's manifest", "resources: {limits: {nvidia.com/gpu: 1}}", by="kubernetes"),
+        meant("Start the container with the GPU", "docker run --gpus all IMAGE", unless="given compose kubernetes"),
         meant("Install the NVIDIA container toolkit and tell docker of it", "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker", root=True),
-        meant("Compose: reserve the device under deploy.resources.reservations.devices with capabilities: [gpu]"),
+        meant("Compose: reserve the device under deploy.resources.reservations.devices with capabilities: [gpu]", unless="compose kubernetes"),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

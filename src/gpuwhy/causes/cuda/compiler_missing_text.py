@@ -6,6 +6,7 @@ from gpuwhy.causes.text.conditions import all_of, asks, field, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.windows import BUILD_TOOLS
 from gpuwhy.model.signature import error
 
 _XLA = "tf.libdevice tf.ptxas jax.no_candidates"
@@ -62,14 +63,19 @@ TEXT = Text(
         meant("Tell the linker where libcuda.so is", "export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH", said="triton.libcuda build.cannot_find_l", safe=True),
         meant("Or renew the loader's list, in which Triton looks for it", "sudo ldconfig", said="triton.libcuda build.cannot_find_l", root=True),
         *CUDA_HOME,
-        meant("Install nvcc's parts, which XLA compiles with", "pip install nvidia-cuda-nvcc{cu}", said=_XLA, safe=True),
-        meant("Or name the toolkit, where one is installed", "export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda", said=_XLA, safe=True),
+        meant("Windows, in cmd: name the toolkit, by its short name without blanks: XLA reads its flags up to a blank", r'for %I in ("%CUDA_PATH%") do set "XLA_FLAGS=--xla_gpu_cuda_data_dir=%~sI"', said=_XLA, safe=True),
+        meant("Windows: or copy its folder nvvm beside the program, into the folder that it is started from", r'xcopy /e /i "%CUDA_PATH%\nvvm" nvvm', said=_XLA, safe=True),
+        meant("Linux: install nvcc's parts, which XLA compiles with", "pip install nvidia-cuda-nvcc{cu}", said=_XLA, safe=True),
+        meant("Linux: or name the toolkit, where one is installed", "export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda", said=_XLA, safe=True),
         meant("Or with conda", "conda install -c nvidia cuda-nvcc", said=_XLA, safe=True),
-        meant("Install the compiler at run time, with what it opens", "pip install nvidia-cuda-nvrtc{cu} nvidia-cuda-nvcc{cu}", said=_NVRTC, safe=True),
-        meant("Or with conda", "conda install -c nvidia cuda-nvcc cuda-nvrtc", said=_NVRTC, safe=True),
+        meant("With conda, which is where Numba looks first; for CUDA 11 and older the package is cudatoolkit", "conda install -c nvidia cuda-nvcc cuda-nvrtc", said="numba. windows.", by="numba", safe=True),
+        meant("Windows: or install the CUDA toolkit with NVIDIA's installer, and name it", r'set "CUDA_HOME=%CUDA_PATH%"', said="numba. windows.", by="numba", safe=True),
+        meant("Linux: or name the toolkit, where one is installed", "export CUDA_HOME=/usr/local/cuda", said="numba.", by="numba", safe=True),
+        meant("Install the compiler at run time, with what it opens", "pip install nvidia-cuda-nvrtc{cu} nvidia-cuda-nvcc{cu}", said=_NVRTC, unless="numba", safe=True),
+        meant("Or with conda", "conda install -c nvidia cuda-nvcc cuda-nvrtc", said=_NVRTC, unless="numba", safe=True),
         meant("Install the library of the driver's own version, which the driver's packages bring", "sudo ubuntu-drivers install", said="cuda.jit_compiler_not_found", root=True, reboot=True),
         meant("In a container: let the runtime bring it in", "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE", said="cuda.jit_compiler_not_found"),
-        meant("Windows: install Visual Studio's C++ build tools, and use their x64 Native Tools prompt", said="build.msvc"),
+        meant("Windows: install Visual Studio's C++ build tools, and use their x64 Native Tools prompt", BUILD_TOOLS, said="build.msvc"),
         meant("Install a C compiler and build tools", "sudo apt install build-essential ninja-build", said="build.missing_tool", root=True),
         meant("Install nvcc's parts with pip", "pip install nvidia-cuda-nvcc{cu} nvidia-cuda-nvrtc{cu}", safe=True),
         meant("Or with conda", "conda install -c nvidia cuda-nvcc cuda-nvrtc", safe=True),

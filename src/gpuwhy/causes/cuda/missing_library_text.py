@@ -9,13 +9,17 @@ from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, S
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, line, no, with_
 from gpuwhy.causes.text.installing import missing_library
 from gpuwhy.causes.text.meant import meant
-from gpuwhy.causes.text.remedies import BITSANDBYTES, MSVC
+from gpuwhy.causes.text.remedies import BITSANDBYTES, MSVC, NOT_ALONG_PATH
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_GPU
 
 _MISSING = "{library} is asked for, and the loader does not find it"
 
 _TF = with_("tf.", "harmless.", "loader.tf_skip", "loader.tf_dso")
+
+_NEEDS_CUDA = r"^(?!.*error loading)|(?:_gpu|cuda|cu\w+64_\d+)\w*\.dll"
+
+_PLAIN_DLL = r"error loading (?!.*(?:_gpu|cuda|cu\w+64_\d+)\w*\.dll)"
 
 TEXT = Text(
     "cuda.missing_library",
@@ -55,6 +59,9 @@ TEXT = Text(
         ("windows.dll_needs", 3.0, _MISSING, CUDA_LIBRARY),
         ("windows.third_party", 2.6, _MISSING, asks("cuda")),
         ("windows.load_library", 2.4, "a DLL behind the CUDA provider is not found", field("number", r"(?:126|1157)$")),
+        ("loader.cudarc", 4.2, "{library} is asked for, and the loader does not find it", no(field("library", "^(?:nv)?cuda$"))),
+        ("windows.ctypes_dll", 2.6, "{library}, or a CUDA DLL that it needs, is not found", field("library", r"llama|ggml|whisper|cuda|gpu|ctranslate|mxnet|onnxruntime|nv")),
+        ("windows.torch_dll", 3.2, "{library} needs CUDA's DLLs, and one of them is not found", all_of(field("library", r".*(?:_gpu|cuda)"), no(field("number", "127|182|193|1114")))),
         ("windows.torch_dll", 1.8, "{library} or a DLL that it needs is not found", no(field("number", "127|182|193|1114"))),
         ("windows.ort_dll", 2.2, "a DLL behind the CUDA provider is not found"),
         ("windows.dll_load_failed", 2.0, "a DLL behind the module is not found", all_of(field("what", r".*(?:modul|módulo|модуль|模|モジュール|모듈)"), no(field("module", "_pywrap_tensorflow")))),
@@ -81,7 +88,11 @@ TEXT = Text(
         *BITSANDBYTES,
         meant("Windows: install triton-windows of the series that belongs to this PyTorch, and delete its cache (.triton in your folder)", "pip install -U triton-windows", said="windows.dll_load_failed", line="cuda_utils|triton"),
         meant("An extension of PyTorch: import torch before it, which loads the DLLs that it needs; else build it again for this PyTorch", said="windows.dll_load_failed", line="dll load failed: |_ext|_cuda|_C\\b", by="torch", more=True),
-        *(structs.replace(one, more=True) for one in MSVC),
+        *NOT_ALONG_PATH,
+        meant("Windows: install the CUDA that this PyTorch was built for with NVIDIA's installer, or a PyTorch whose wheel brings it, in the folder that the message names", said="windows.torch_dll", line=r"(?:_gpu|cuda)\w*\.dll"),
+        meant("Or install PyTorch again, in its build with CUDA", "pip install --force-reinstall torch", said="windows.torch_dll", line=r"(?:_gpu|cuda)\w*\.dll", safe=True),
+        *(structs.replace(one, more=True, line=one.line or _NEEDS_CUDA) for one in MSVC),
+        *(structs.replace(one, line=one.line or _PLAIN_DLL) for one in MSVC),
         meant("TensorFlow 2.14 or newer: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),
         meant("ONNX Runtime: install it with its CUDA libraries", 'pip install "onnxruntime-gpu[cuda,cudnn]"', by="onnxruntime", safe=True),
         meant("conda: install the toolkit's libraries of the asked version", "conda install -c conda-forge cudatoolkit", safe=True),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import CUDNN_LIBRARY, CUDNN_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, of_the_system, wants, with_
-from gpuwhy.causes.text.installing import OLD_CUDNN, conda, cudnn, own
+from gpuwhy.causes.text.installing import OLD_CUDNN, conda, cudnn, onnxruntime_on_windows, own
 from gpuwhy.causes.text.libraries import other_file_told, other_major_told
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -25,6 +25,9 @@ _OTHER = "{library} is asked for, and another version of cuDNN is what the text 
 
 def _made(case: Asked) -> Iterator[Fix]:
     built = case.fields.get("built", "")
+    if case.windows and case.framework == "onnxruntime":
+        yield from onnxruntime_on_windows(case)
+        return
     yield from own(case)
     if case.kind == "cudnn" and case.major:
         yield from cudnn(case, case.major)

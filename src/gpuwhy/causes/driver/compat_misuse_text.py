@@ -14,7 +14,7 @@ TEXT = Text(
     clues=(
         ("cuda.compat_not_supported_on_device", 4.4, "a cuda-compat libcuda was used on a card that does not allow it (error 804)"),
         ("cuda.system_driver_mismatch", 2.6, "another libcuda than the kernel module's was used (error 803)", BARE),
-        ("cuda.system_driver_mismatch", 3.4, "another libcuda than the kernel module's was used in a container (error 803)", in_container),
+        ("cuda.system_driver_mismatch", 4.4, "another libcuda than the kernel module's was used in a container (error 803)", in_container),
         ("tf.dso_mismatch", 1.8, "the libcuda that was loaded is not the kernel module's", BARE),
         ("tf.dso_mismatch", 3.0, "the libcuda that was loaded is not the kernel module's", in_container),
         ("told.compat_path", 2.6, "a cuda-compat folder is in play"),
@@ -23,7 +23,9 @@ TEXT = Text(
         ("title.804", 1.6, "803 is the number of a mismatched libcuda", field("digit", "3")),
     ),
     remedies=(
-        meant("Take the cuda-compat folder out of the search", "unset LD_LIBRARY_PATH", safe=True),
+        meant("Let the container find the host's libcuda first: it comes from the runtime, the image's own from /usr/local/cuda/compat; do not set LD_LIBRARY_PATH in the image", "docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE", by="container"),
+        meant("Or take the compat libraries out of the image", "RUN rm -rf /usr/local/cuda*/compat /etc/ld.so.conf.d/*compat*.conf && ldconfig", by="container"),
+        meant("Take the cuda-compat folder out of the search", "unset LD_LIBRARY_PATH", safe=True, unless="container"),
         meant("Remove the package where the card does not allow it (GeForce)", "sudo apt remove 'cuda-compat-*'", root=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER),

@@ -39,6 +39,8 @@ TEXT = Text(
     ),
     remedies=(
         meant("Restart, so that the kernel loads the module of the installed version", "sudo reboot", root=True, reboot=True),
+        meant("Outside a container: restart, so that the kernel loads the module of the installed version", "sudo reboot", said="cuda.system_driver_mismatch", root=True, reboot=True, unless="container"),
+        meant("In a container: its own libcuda, of /usr/local/cuda/compat, may be found before the host's; leave it out", "docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE", said="cuda.system_driver_mismatch"),
         meant("Or reload the modules, with no program on the GPU", "sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia && sudo modprobe nvidia", root=True),
         meant("If it stays: finish a broken upgrade", "sudo apt install --fix-broken", root=True),
     ),

@@ -46,6 +46,11 @@ TEXT = Text(
         ("title.trouble", 0.1, SAID_TO_FAIL, nothing_else),
     ),
     remedies=(
+        meant("Start the container again: it lost the device when systemd was reloaded on the host", "docker restart CONTAINER", said="nvidia.nvml_unknown", unless="kubernetes"),
+        meant("For good: hand the device files over by name; or, on the host, set \"exec-opts\": [\"native.cgroupdriver=cgroupfs\"] in docker's daemon.json; or use CDI of a newer container toolkit", "docker run --gpus all --device=/dev/nvidia0 --device=/dev/nvidiactl --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE", said="nvidia.nvml_unknown", unless="kubernetes"),
+        meant("Kubernetes: start the pod again; it lost the device when systemd was reloaded on the node", "kubectl delete pod POD", said="nvidia.nvml_unknown", by="kubernetes"),
+        meant("For good, on the node: let runc find the devices under /dev/char", "sudo nvidia-ctk system create-dev-char-symlinks --create-all", said="nvidia.nvml_unknown", root=True),
+        meant("Outside a container: see who may open the device files", "ls -l /dev/nvidia*", said="nvidia.nvml_unknown", safe=True, unless="kubernetes docker container"),
         meant("See who may open the device files", "ls -l /dev/nvidia*", safe=True, look=True),
         meant("Create them and load the uvm module", "sudo nvidia-modprobe -u -c=0", root=True),
         meant("Join the group that owns them", "sudo usermod -aG video $USER", root=True),

@@ -36,6 +36,8 @@ def _made(case: Asked) -> Iterator[Fix]:
     else:
         yield Fix(f"Install a newer driver{least}", NEWEST_DRIVER, root=True, reboot=True)
     found = dotted(case.fields.get("found", ""))
+    if "container" in case.tools and numbers(found):
+        yield Fix(f"Or use an image for CUDA {found} or older, which this driver runs")
     if numbers(found):
         yield from _older_build(case, found)
         return
@@ -59,7 +61,7 @@ def _older_build(case: Asked, speaks: str) -> Iterator[Fix]:
 
 def _old_for_image(case: Asked, cuda: str) -> Iterator[Fix]:
     """The image states the CUDA that the driver must speak by itself."""
-    row = floor(cuda)
+    row = floor(cuda, "windows" if case.windows else "linux")
     least = f" to {row.native} or newer, which speaks CUDA {cuda}" if row and row.native else ""
     yield Fix(f"Update the host's driver{least}", NEWEST_DRIVER, root=True, reboot=True)
     yield Fix(

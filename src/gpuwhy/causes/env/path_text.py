@@ -9,12 +9,14 @@ from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
 from gpuwhy.causes.text.conditions import all_of, alone, alone_beside, asks, field, no, wants, with_
 from gpuwhy.causes.text.libraries import same_file_told
 from gpuwhy.causes.text.meant import meant
-from gpuwhy.causes.text.remedies import CUDA_HOME
+from gpuwhy.causes.text.remedies import CUDA_HOME, NOT_ALONG_PATH
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.messages import NO_GPU
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.symptom import Reading, Symptom
+
+_GPU_DLL = field("library", r"llama|ggml|whisper|cuda|gpu|ctranslate|mxnet|onnxruntime|nv")
 
 _ANY = asks("cuda", "cudnn", "nvrtc", "nccl", "tensorrt")
 
@@ -52,6 +54,9 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "env.path",
     clues=(
+        ("loader.cudarc", 2.4, "the folder of {library} may not be searched"),
+        ("windows.ctypes_dll", 3.4, "{library} is there with its package, and Python does not find the CUDA DLLs that it needs: from 3.8 on it does not look along PATH", _GPU_DLL),
+        ("windows.ctypes_dll", 1.4, "{library}, or a DLL that it needs, lies outside the folders that Python searches"),
         ("ntstatus.dll_not_found", 2.0, "a DLL that the program is linked with is not found (0xC0000135), as where PATH does not lead to it"),
         ("ntstatus.error_mod_not_found", 2.0, "a DLL is not found at its first use (0xC06D007E), as where PATH does not lead to it"),
         ("windows.jni", 2.2, "PATH may not lead to what {library} needs"),
@@ -133,6 +138,8 @@ TEXT = Text(
         ("cuda.file_not_found", 2.0),
     ),
     remedies=(
+        *NOT_ALONG_PATH,
+        meant("WSL: put its own libcuda on the search path", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", said="loader.cudarc", safe=True, more=True),
         *CUDA_HOME,
         meant("Put the library's folder on the search path", "export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH", safe=True),
         meant("Or tell the loader for good", "echo /usr/local/cuda/lib64 | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig", root=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.shared.commands import torch_with_cuda
 from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import NOT_FOUND, SAID_TO_FAIL, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, alone, field, no, no_errors, on_windows, with_
+from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, no, no_errors, on_windows, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES
 from gpuwhy.causes.text.room import Text
@@ -64,7 +64,7 @@ TEXT = Text(
         ("jax.falls_back", 2.8, "JAX sees no GPU, as with a jaxlib without CUDA"),
         ("jax.unknown_backend", 2.8, "JAX has no GPU backend"),
         ("ort.not_available", 3.6, "this ONNX Runtime has no CUDA provider", no(with_("windows.load_library", "ort.load_shared"))),
-        ("bnb.compiled", 3.6, "this bitsandbytes was built without CUDA", no(with_("torch.no_driver"))),
+        ("bnb.compiled", 3.6, "this bitsandbytes was built without CUDA", no(any_of(with_("torch.no_driver"), all_of(on_windows, with_("bnb.setup"))))),
         ("opencv.no_cuda", 4.0, "this build has no CUDA"),
         ("generic.cpu_build", 3.2, "this build has no CUDA"),
         ("torch.backend_missing", 2.8, "the library has no CUDA code"),
@@ -110,7 +110,8 @@ TEXT = Text(
         meant("Windows, PyTorch: install its build with CUDA: the default index has only the CPU build for Windows; uv asks the driver which CUDA fits", torch_with_cuda(), by="torch", safe=True),
         meant("PyTorch: install the CUDA build from its own package index; its start page gives the command", by="torch"),
         meant("JAX: install it with CUDA", 'pip install "jax[cuda12]"', by="jax", safe=True),
-        meant("TensorFlow: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),
+        meant("Windows, TensorFlow: there is no GPU build from 2.11 on: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1", 'pip install "tensorflow<2.11" "numpy<2"', by="tensorflow", safe=True),
+        meant("Linux, TensorFlow: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),
         meant("ONNX Runtime: only the GPU package", "pip uninstall -y onnxruntime && pip install onnxruntime-gpu", by="onnxruntime", safe=True),
     ),
     admitted_by=NO_GPU,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.text.bitsandbytes import for_windows
 from gpuwhy.causes.text.common import nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, field, no, on_macos, on_windows, with_
 from gpuwhy.causes.text.meant import meant
@@ -15,7 +16,7 @@ _BEFORE_211 = told_version("tensorflow", r"1\.|2\.(?:\d|10)(?:\.|$)")
 TEXT = Text(
     "framework.platform_dropped",
     signatures=(
-        error("triton.missing", r"cannot find a working triton installation|no module named '?triton|triton is not (?:available|installed)",
+        error("triton.missing", r"cannot find a working triton installation|no module named '?triton(?!\. ?[a-z])|triton is not (?:available|installed)",
               "working triton", "named 'triton", "named triton", "triton is not available", "triton not available",
               covers=("python.module",)),
         error(
@@ -68,10 +69,15 @@ TEXT = Text(
     ),
     remedies=(
         meant("Switch libuv off for the rendezvous of torch.distributed; on Windows the backend is gloo", "export USE_LIBUV=0", said="torch.libuv", safe=True),
-        meant("Use the backend gloo, which Windows has: init_process_group('gloo'); NCCL only with Linux, so with WSL 2", said="torch.no_nccl", safe=True),
+        meant("Lightning: let it use gloo, which Windows has; or one GPU (devices=1), which needs no backend", "export PL_TORCH_DISTRIBUTED_BACKEND=gloo", said="torch.no_nccl", by="lightning", safe=True),
+        meant("Use the backend gloo, which Windows has: init_process_group('gloo'), or the setting \"backend\" of the program's configuration; one GPU needs none; NCCL only with Linux, so with WSL 2", said="torch.no_nccl", safe=True),
         meant("Windows: install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs", "pip install -U triton-windows", said="triton.missing torch.compile_windows", safe=True),
+        meant("Windows: leave triton out (no torch.compile), or install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs", "pip install -U triton-windows", said="packages.no_match", line=r"\btriton\b", safe=True),
+        meant("TensorFlow on Windows: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10", 'pip install "tensorflow<2.11"', said="packages.no_match packages.gpu_removed", line="tensorflow", safe=True),
+        meant("See which releases there are, for which Pythons and systems", "gpuwhy releases {wanted}", said="packages.no_match", line=r"(?:found for|requirement) (?P<wanted>[\w.-]*\w)", safe=True, look=True),
         meant("TensorFlow on Windows: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10", 'pip install "tensorflow<2.11"', by="tensorflow", safe=True),
         meant("Use a Python that the release has wheels for", "python --version"),
     ),
     admitted_by=(*NO_GPU, *CPU_BUILD),
+    rather=for_windows,
 )  # fmt: skip

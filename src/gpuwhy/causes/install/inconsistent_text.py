@@ -39,8 +39,10 @@ TEXT = Text(
         error("pairs.scipy", r"module 'scipy[\w.]{0,60}' has no attribute '(?P<what>\w{1,60})'|cannot import name '(?P<what2>\w{1,60})' from 'scipy\.", "'scipy", covers=PAIR_COVERS),
         error("pairs.tf_numpy", r"unable to convert function return value to a python type! the signature was", "unable to convert function return", covers=PAIR_COVERS),
         error("pairs.between", r"cannot import name '(?P<what>\w{1,80})' from '(?P<name>[\w.]{1,120})' \((?P<path>[^)\n]{0,200}[/\\](?:site|dist)-packages[/\\][^)\n]{1,200})\)", "cannot import name '", covers=("python.import_name", "python.exception")),
+        error("triton.part", r"no module named '?triton\. ?(?P<name>[a-z]\w*)", "named 'triton.", "named triton.", covers=("triton.missing", "python.module")),
     ),
     clues=(
+        ("triton.part", 4.4, "the Triton that is installed lacks a part that this PyTorch wants: they are of different times"),
         ("pairs.jaxlib", 5.4, "jaxlib {installed} is installed, and this jax goes with {wanted}"),
         ("pairs.plugin", 5.4, "{name} {installed} is installed, and jaxlib {wanted} takes a plug-in of its own release only"),
         ("pairs.jax_part", 4.4, "parts of JAX are of different releases"),
@@ -62,6 +64,8 @@ TEXT = Text(
         ("torch.namespace", 1.4, "the operators of {name} were not loaded: it may be of another release"),
     ),
     remedies=(
+        meant("Linux: install a PyTorch and a Triton that belong together: the newest of both", "pip install -U torch triton", said="triton.part", safe=True),
+        meant("Windows: install a PyTorch and a Triton that belong together: the newest of both, in that environment", "pip install -U torch triton-windows", said="triton.part", safe=True),
         meant("Install NumPy 1, which the module was compiled against; or a release of the module for NumPy 2", 'pip install "numpy<2"', said="python.numpy_abi python.numba_numpy", safe=True),
         meant("Install an older protobuf, which the generated code was made for; or a newer release of the package", 'pip install "protobuf<4"', said="python.protobuf", safe=True),
         meant("Keras 2 for a program or package that was written for it", "pip install tf-keras && export TF_USE_LEGACY_KERAS=1", said="pairs.keras python.keras", safe=True),

@@ -202,7 +202,7 @@ TEXT = Text(
         ("windows.dll_load_failed", 1.6, "a DLL of the system is missing"),
         ("windows.dll_load_failed", 2.6, "a DLL failed to start, as without the Microsoft C++ runtime or AVX", field("init", ".")),
         ("windows.error", 2.0, "a DLL failed to start (1114)", field("number", "1114")),
-        ("windows.torch_dll", 2.0, "{library} needs a DLL of the system", no(any_of(field("number", "127|182|193"), field("library", r"cud|cub|cus|cuf|nv")))),
+        ("windows.torch_dll", 2.0, "{library} needs a DLL of the system", no(any_of(field("number", "127|182|193"), field("library", r"cud|cub|cus|cuf|nv|.*(?:_gpu|cuda)")))),
         ("windows.dll_load_failed", 3.6, "this TensorFlow opens CUDA only later: what its module lacks is the Microsoft C++ runtime", field("module", "_pywrap_tensorflow")),
         ("windows.module_missing", 1.2, "a DLL of the system may be missing"),
         ("loader.cannot_open", 3.0, "{library} is not of the GPU stack", asks("other")),

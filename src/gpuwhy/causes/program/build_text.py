@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.common import nothing_else, said_of
@@ -9,6 +10,7 @@ from gpuwhy.causes.text.conditions import all_of, field, line, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.windows import BUILD_TOOLS
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import echo, error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -21,8 +23,35 @@ _ISOLATED = all_of(
 _GCC = r"gcc versions? (?:later|greater|newer) than (?P<gcc>4\.\d|\d+)"
 
 
+_LIBRARY = re.compile(
+    r"\b(?:__imp_)?(cublasLt|cublas|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvml|nvjpeg|npp|cuda|cu)(?=[A-Z_])\w*"
+)
+_PLAIN = {"cuda": "cudart", "cu": "cuda", "nvml": "nvidia-ml", "npp": "nppc"}
+
+
+def _unlinked(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """The library that holds the function which the linker misses, named to it."""
+    found = [m[1] for s in symptoms if s.signature == "build.undefined_reference" for m in _LIBRARY.finditer(s.text)]
+    names = [_PLAIN.get(one, one) for one in dict.fromkeys(found)]
+    if not names:
+        return
+    listed = ", ".join(f"'{one}'" for one in names)
+    windows = reading.told.os == "windows"
+    files = " ".join(f"{one}.lib" for one in names) if windows else " ".join(f"-l{one}" for one in names)
+    where = (
+        r"library_dirs=[os.path.join(CUDA_HOME, 'lib', 'x64')]" if windows else "library_dirs=[CUDA_HOME + '/lib64']"
+    )
+    yield Fix(
+        f"Link {files}, which holds it: in the extension's setup.py, add to CUDAExtension(…)",
+        f"CUDAExtension(…, libraries=[{listed}], {where})    # from torch.utils.cpp_extension import CUDA_HOME",
+        safe=True,
+        check="gpuwhy explain LOG",
+    )
+
+
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
-    """Build where the module is installed, not in pip's own environment."""
+    """The library to link; and to build where the module is installed, not in pip's own environment."""
+    yield from _unlinked(symptoms, reading)
     module = next((s.get("name") for s in symptoms if s.signature == "python.module"), "")
     if module and reading.has("build.isolated"):
         package = next((s.get("package") for s in reading.all("build.package")), "PACKAGE")
@@ -118,12 +147,13 @@ TEXT = Text(
         meant("Ask for a newer C++", "export CXXFLAGS=-std=c++17 NVCC_APPEND_FLAGS=-std=c++17", said="build.standard", safe=True),
         meant("Compile for the GPU's own architecture", "export TORCH_CUDA_ARCH_LIST=8.6", said="build.ptx_target build.configure", safe=True),
         meant("Install the build tools", "sudo apt install build-essential ninja-build cmake", said="build.missing_tool", root=True),
-        meant("Windows: build in the x64 Native Tools prompt of Visual Studio", said="build.msvc"),
+        meant("Windows: install Visual Studio's C++ build tools, where they are not there, and build in their x64 Native Tools prompt: it puts cl.exe on PATH", BUILD_TOOLS, said="build.msvc", more=True),
+        meant("Windows: install Visual Studio's C++ build tools, where they are not there, and build in their x64 Native Tools prompt: it puts cl.exe on PATH", BUILD_TOOLS, said="build.nvcc_error", line=r"cl\.exe"),
         meant("Compile with fewer jobs at once: the compiler was killed for memory", "export MAX_JOBS=2", said="memory.compiler_killed", safe=True),
         meant("Build the extension under the installed PyTorch", "pip install --no-build-isolation --no-cache-dir --force-reinstall EXTENSION", said="build.ext_module ext.not_installed", safe=True),
         *CUDA_HOME,
         meant("Name the toolkit", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", safe=True),
-        meant("Name the architecture", "export TORCH_CUDA_ARCH_LIST=8.6", by="torch", safe=True),
+        meant("Name the architecture", "export TORCH_CUDA_ARCH_LIST=8.6", by="torch", safe=True, unless="linker"),
         meant("Windows: build in the x64 Native Tools prompt of Visual Studio"),
     ),
     named=_named,

@@ -20,7 +20,7 @@ TITLES = {"tensorflow": "TensorFlow", "torch": "PyTorch", "jax": "JAX", "onnxrun
 _WORDS = (
     ("onnxruntime", "onnxruntime"),
     ("jax", r"\bjax(?:lib)?\b"),
-    ("tensorflow", r"tensorflow|stream_executor|dso_loader"),
+    ("tensorflow", r"tensorflow|stream_executor|dso_loader|physical_device:"),
     ("torch", r"torch\b|\bc10\b"),
     ("cupy", r"\bcupy"),
 )
@@ -38,9 +38,14 @@ _XLA = (
 """Messages that TensorFlow and JAX share."""
 _TOOLS = {
     "bitsandbytes": r"bitsandbytes", "vllm": r"\bvllm\b", "triton": r"\btriton[/.]", "slurm": r"slurm|\bStepId=",
-    "kubernetes": r"kubelet|kubernetes|nvidia\.com/gpu|\bpods?\b", "podman": r"\bpodman\b",
+    "kubernetes": r"kubelet|kubectl|kubernetes|nvidia\.com/gpu|\bpods?\b", "podman": r"\bpodman\b",
+    "compose": r"docker[- ]compose|compose\.ya?ml|^Attaching to |\[\+\] Running", "lightning": r"lightning",
+    "docker": r"\bdocker(?:\.exe)? (?:container )?run\b|^docker: ", "numba": r"\bnumba\b|nvvmsupporterror", "cupy": r"\bcupy\b",
+    "dotnet": r"Microsoft\.ML|nuget|\bnet\d\.0", "llama": r"llama_cpp",
 }  # fmt: skip
 """Who else speaks, by words of the deciding lines or of the text's beginning and end."""
+SPEAKERS = frozenset((*TITLES, *_TOOLS, "container", "given", "linker"))
+"""Whom a remedy may be for; the last three by other signs than words."""
 _PACKAGES = {"onnxruntime": ("onnxruntime-gpu", "onnxruntime"), "jax": ("jax", "jaxlib"), "tensorflow": ("tensorflow", "tensorflow-gpu")}  # fmt: skip
 _DLL = re.compile(r"(?:lib)?(\w+?)64_(\d+)(?:_\d+)?\.dll$", re.IGNORECASE)
 _RUNTIME = re.compile(r"libcudart\.so\.(\d+\.\d+)|cudart64_(\d{2,3})\.dll|\bcu(\d{2})(\d)\b", re.IGNORECASE)
@@ -135,7 +140,14 @@ def _behind(symptoms: Sequence[Symptom]) -> tuple[tuple[str, str, int], ...]:
 
 def _tools(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
     text = "\n".join((*(one.text for one in symptoms), reading.excerpt))
-    return frozenset(name for name, words in _TOOLS.items() if re.search(words, text, re.IGNORECASE))
+    found = {name for name, words in _TOOLS.items() if re.search(words, text, re.IGNORECASE | re.MULTILINE)}
+    if reading.told.container:
+        found.add("container")
+    if reading.has("container.gpus_flag"):
+        found.add("given")  # the GPU was handed over already
+    if any(one.signature == "build.undefined_reference" for one in symptoms):
+        found.add("linker")
+    return frozenset(found)
 
 
 def _built_here(facts: Facts | None) -> str:

@@ -37,6 +37,14 @@ def _nearest(cuda: str, newest: str, has: Sequence[str], set_: str) -> Iterator[
         yield Fix(text, command, safe=True)
 
 
+def for_windows(reading: Reading, windows: bool) -> Iterator[Fix]:
+    """The first release that has libraries for Windows."""
+    builds = _builds("windows-x86_64") if windows and reading.has("bnb.") else {}
+    if builds:
+        text = f"Install bitsandbytes {next(iter(builds))} or newer: older releases have libraries for Linux only"
+        yield Fix(text, f'pip install --upgrade "bitsandbytes>={next(iter(builds))}"', safe=True)
+
+
 def _builds(platform: str) -> dict[str, list[str]]:
     """Release → the CUDA versions it has a library for, oldest release first."""
     known = family("bitsandbytes")

@@ -23,12 +23,14 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     very, enough = exact(room.remedies, case)
     rather = tuple(room.rather(reading, case.windows))
     very = (*rather, *(fix for fix in very if not rather or fix.role == "look"))
-    if not enough:
+    if not enough and not rather:
         made = tuple(room.made(case))
         very = (*made, *very) if made else (*very, *common(room.remedies, case))
     fixes = _once(very)
     looks = sum(1 for _ in takewhile(lambda fix: fix.role == "look", fixes))
-    return (*fixes[:looks], *room.named(symptoms, reading), *fixes[looks:])
+    named = tuple(room.named(symptoms, reading))
+    rest = (fix for fix in fixes[looks:] if not named or not fix.command.endswith(" PACKAGE"))
+    return (*fixes[:looks], *named, *rest)
 
 
 def _once(fixes: Sequence[Fix]) -> tuple[Fix, ...]:

@@ -65,6 +65,15 @@ def _windows_toolkit(case: Asked) -> Iterator[Fix]:
     versioned = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{cuda}\bin"
     folder = versioned if "." in cuda else r"%CUDA_PATH%\bin"
     yield Fix("If it is installed: put its folder on PATH, in this window", f'set "PATH={folder};%PATH%"', safe=True)
+    if case.framework != "tensorflow":
+        yield add_dll_directory(folder)
+
+
+def add_dll_directory(folder: str = r"%CUDA_PATH%\bin") -> Fix:
+    """For what Python itself loads: from 3.8 on it does not look along PATH."""
+    inner = "os.path.join(os.environ['CUDA_PATH'], 'bin')" if "%" in folder else f"r'{folder}'"
+    text = "Or let Python 3.8 and newer, which does not look along PATH for what it loads itself, look there: before the import"
+    return Fix(text, f"os.add_dll_directory({inner})", safe=True)
 
 
 def _tensorflow_on_windows(case: Asked) -> Iterator[Fix]:
@@ -97,6 +106,12 @@ def onnxruntime_on_windows(case: Asked) -> Iterator[Fix]:
     yield Fix(
         f"Install CUDA {cuda} and cuDNN {major}, which {which} opens, and put both bin folders on PATH; then open a new window"
     )
+    if "dotnet" in case.tools:
+        return
+    if major == "9":
+        yield Fix("Or install PyTorch 2.4 or newer, whose Windows wheel brings cuDNN 9 and CUDA, and import torch before onnxruntime",
+                  'pip install "torch>=2.4"', safe=True)  # fmt: skip
+        yield Fix("Or take the ONNX Runtime that opens CUDA 11.8 and cuDNN 8", 'pip install "onnxruntime-gpu==1.18.*"', safe=True)  # fmt: skip
     yield Fix(
         "Or bring them as wheels: from 1.21 on, call onnxruntime.preload_dlls() before the first session",
         'pip install "onnxruntime-gpu[cuda,cudnn]"',

@@ -25,6 +25,7 @@ class Meant(msgspec.Struct, frozen=True):
     line: str = ""  # what such a line holds
     by: tuple[str, ...] = ()  # the framework or tool that speaks
     more: bool = False  # what is made for the case, or common, follows it
+    unless: tuple[str, ...] = ()  # the tools where it is not the way
 
 
 def meant(
@@ -34,6 +35,7 @@ def meant(
     said: str = "",
     line: str = "",
     by: str = "",
+    unless: str = "",
     safe: bool = False,
     root: bool = False,
     reboot: bool = False,
@@ -41,9 +43,9 @@ def meant(
     more: bool = False,
     check: str = "gpuwhy check",
 ) -> Meant:
-    """A row of a table; `said` and `by` are words."""
+    """A row of a table; `said`, `by` and `unless` are words."""
     fix = Fix(text, command, safe, root, reboot, check, role="look" if look else "remedy")
-    return Meant(fix, tuple(said.split()), line, tuple(by.split()), more)
+    return Meant(fix, tuple(said.split()), line, tuple(by.split()), more, tuple(unless.split()))
 
 
 def of_output(rows: Iterable[Meant]) -> tuple[Meant, ...]:
@@ -53,26 +55,34 @@ def of_output(rows: Iterable[Meant]) -> tuple[Meant, ...]:
 
 def exact(rows: Sequence[Meant], case: Asked) -> tuple[tuple[Fix, ...], bool]:
     """The fixes for the very messages, strongest first; and whether they are all: one is for the first line itself."""
-    found: list[tuple[int, Fix, bool]] = []
+    found: list[tuple[int, bool, Fix, bool]] = []
     for row in rows:
         if (row.said or row.line) and _speaks(row, case):
             place, fix = next(_places(row, case), (-1, row.fix))
-            found += [(place, fix, row.more)] if place >= 0 else []
-    found.sort(key=lambda one: one[0])
-    return tuple(fix for _, fix, _ in found), any(not place and not more for place, _, more in found)
+            found += [(place, not _of_tool(row, case), fix, row.more)] if place >= 0 else []
+    found.sort(key=lambda one: one[:2])
+    return tuple(fix for _, _, fix, _ in found), any(not place and not more for place, _, _, more in found)
 
 
 def common(rows: Sequence[Meant], case: Asked) -> tuple[Fix, ...]:
     """The fixes for who speaks and for all; where that is nothing, whatever is not for somebody else."""
     free = [row for row in rows if not row.said and not row.line and _speaks(row, case)]
+    free.sort(key=lambda row: not _of_tool(row, case))
     return tuple(_filled(row.fix, {}, case) for row in free or [row for row in rows if not row.line])
 
 
 def _speaks(row: Meant, case: Asked) -> bool:
     """Where no framework is known, those of every framework may be meant; a tool must have spoken."""
+    if case.tools.intersection(row.unless):
+        return False
     if not row.by or any(name in case.speakers for name in row.by):
         return True
     return not case.framework and all(name in TITLES for name in row.by)
+
+
+def _of_tool(row: Meant, case: Asked) -> bool:
+    """Whether it is for the very tool that speaks: such a row goes before those for everybody."""
+    return bool(case.tools.intersection(row.by))
 
 
 def _places(row: Meant, case: Asked) -> Iterator[tuple[int, Fix]]:

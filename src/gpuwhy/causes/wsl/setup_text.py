@@ -16,6 +16,8 @@ TEXT = Text(
               covers=("container.cli", "container.generic")),
     ),
     clues=(
+        ("loader.cudarc", 4.6, "libcuda lies in /usr/lib/wsl/lib, outside the search", all_of(in_wsl, field("library", "^(?:nv)?cuda$"))),
+        ("loader.cudarc", 2.7, "under WSL libcuda lies in /usr/lib/wsl/lib, outside the search", field("library", "^(?:nv)?cuda$")),
         ("cuda.not_found", 3.4, "libcuda does not find the Windows driver behind it (error 500)", all_of(in_wsl, line("cuinit"))),
         ("numba.versions", 1.4, "under WSL another libcuda may be found first"),
         ("container.cli", 3.8, "the container toolkit fails under WSL: {what}", in_wsl),

@@ -18,6 +18,12 @@ SIGNATURES: tuple[Signature, ...] = (
         covers=(*_CANNOT, "loader.tf_dso"),
     ),
     error(
+        "loader.cudarc",
+        r"unable to (?:find|dynamically load)[^\n]{0,60}names:? \[\"(?P<library>\w+)\"",
+        "unable to find cuda lib", "unable to dynamically load",
+        covers=("else.foreign", "title."),
+    ),
+    error(
         "loader.tf_dso",
         r"(?:could not|couldn't) (?:load dynamic|open cuda) library '?(?P<library>[\w.+-]+\.(?:so(?:\.\d+)*|dll|dylib))'?",
         "load dynamic library",

@@ -18,8 +18,8 @@ SIGNATURES: tuple[Signature, ...] = (
         "socket.h:", "socket.cc:", "ibvwrap", "transport/net", "bootstrap.c",
     ),
     error("nccl.gloo", r"gloo/transport/\w+/\w+\.cc:\d+\][^\n]*(?:connection|timed out|refused|reset|closed)", "gloo/transport"),
-    error("nccl.shm", r"error while creating shared memory segment|nccl[^\n]*/dev/shm", "shared memory segment", "/dev/shm/nccl",
-          covers=("memory.shm",)),
+    error("nccl.shm", r"error while creating shared memory segment|nccl[^\n]*/dev/shm|\bshm\w*\.(?:h|cc):\d+ nccl warn", "shared memory segment", "/dev/shm/nccl", "nccl warn",
+          covers=("memory.shm", "limit.space", "nccl.warn")),
     error("nccl.duplicate_gpu", r"duplicate gpu detected", "duplicate gpu detected"),
     error("nccl.version", r"nccl[^\n]*(?:version mismatch|incompatible version|mismatched version|requires nccl)", "nccl"),
     error(

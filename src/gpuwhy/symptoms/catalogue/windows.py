@@ -54,10 +54,16 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "windows.torch_dll",
-        r"winerror (?P<number>\d+)\].*error loading [\"'](?P<path>[^\"'\n]*?(?P<library>[\w.-]+\.dll))[\"']",
+        r"(?:winerror (?P<number>\d+)\].*|could not be found\. )error loading [\"'](?P<path>[^\"'\n]*?(?P<library>[\w.-]+\.dll))[\"']",
         "error loading \"",
         "error loading '",
-        covers=("windows.error",),
+        covers=("windows.error", "windows.module_missing"),
+    ),
+    error(
+        "windows.ctypes_dll",
+        r"could not find module ['\"](?P<path>[^'\"\n]*?(?P<library>[\w.-]+\.(?:dll|pyd)))['\"] \(or one of its dependencies\)",
+        "or one of its dependencies)",
+        covers=("python.file",),
     ),
     error(
         "windows.ort_dll",
