@@ -62,6 +62,12 @@ _GPU_FILES = re.compile(
     r"xla_bridge|cuda_|[\\/]cuda[\\/]|cupy_?backends|triton[\\/](?:runtime|backends)|cpp_extension|self_check|"
     r"pywrap_tensorflow|[\\/]distributed[\\/]"
 )
+_BUILDER = re.compile(r"Command '\[?'?[^'\n]{0,80}\b(?:ninja|nvcc|cmake|make|gcc|g\+\+|cl|bazel)\b")
+"""A compiler or a build tool that was started: what it said decides."""
+_PIP = re.compile(
+    r"(?i)failed (?:building|to build)|could not build wheels|subprocess-exited-with-error|command '\S+' failed"
+)
+"""pip's word that a build failed: what that one said decides."""
 _READ = re.compile(r"(?:environ|env)[\w.]*[\[(]\s*['\"]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"]")
 """Where a line of source reads an environment variable by its name."""
 _UNSAID = re.compile(r"\{\{(?![^}\n]*GPU:)[^}\n]*\}\}|\[Op:[^\]\n]*\]|/?(?:job:\S*/)?device:CPU:\d+|\[\[[^\]\n]*\]\]")
@@ -95,6 +101,8 @@ def _own(ending: Ending) -> bool:
         return _raised_alone(ending) and all(_raised_alone(one) for one in ending.chain if one.kind == "exception")
     if ending.kind == "fatal" and (ending.type == "usage" or "not found" in ending.message):
         return not _HARD.search(ending.message)
+    if _PIP.search(ending.message):
+        return False
     if ending.kind == "fatal" and (ending.type in ("panic", "assert") or ending.type.startswith("std::")):
         said = ending.message.strip()
         return len(said) >= WORDY and not _STACK.search(said) and not _OPAQUE.search(said.split("\n", 1)[0])
@@ -106,6 +114,8 @@ def _raised_alone(ending: Ending) -> bool:
     """Whether neither the message nor the place of an exception has to do with the GPU stack."""
     if ending.name in PLAIN:
         return not _HARD.search(ending.message)
+    if ending.name == "CalledProcessError" and _BUILDER.search(ending.message):
+        return False
     if _asserted(ending) or _own_class(ending):
         return True
     if module := _MODULE.search(ending.message):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import all_of, asks, field, with_
+from gpuwhy.causes.text.builds import of_tool
+from gpuwhy.causes.text.conditions import all_of, asks, field, no, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
@@ -38,7 +39,8 @@ TEXT = Text(
         ("triton.compiler", 3.8, "Triton finds no C compiler"),
         ("triton.ptxas", 1.6, "Triton's ptxas failed"),
         ("triton.libcuda", 2.6, "Triton finds no libcuda.so to link with"),
-        ("build.cannot_find_l", 3.0, "the linker finds no libcuda.so for the code made at run time", field("library", r"cuda$")),
+        ("build.cannot_find_l", 2.0, "the linker finds no libcuda.so for the code made at run time", field("library", r"cuda$")),
+        ("build.cannot_find_l", 3.0, "the linker finds no libcuda.so for the code made at run time", all_of(field("library", r"cuda$"), no(with_("build.failed")))),
         ("build.cannot_find_l", 3.8, "the linker finds no libcuda.so for Triton", all_of(field("library", r"cuda$"), with_("triton.here"))),
         ("build.nvcc_missing", 3.2, "nvcc is not found"),
         ("build.plugin", 2.4, "the program's own CUDA kernels did not compile, as without nvcc or a C++ compiler"),
@@ -83,4 +85,5 @@ TEXT = Text(
         meant("Install a C compiler", "sudo apt install build-essential", root=True),
         meant("Windows: install the CUDA toolkit, and set CUDA_PATH to it"),
     ),
+    rather=of_tool,
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.builds import of_tool
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
 from gpuwhy.causes.text.conditions import all_of, alone, alone_beside, asks, field, no, wants, with_
 from gpuwhy.causes.text.libraries import same_file_told
@@ -148,4 +149,5 @@ TEXT = Text(
     ),
     admitted_by=NO_GPU,
     made=_made,
+    rather=of_tool,
 )  # fmt: skip

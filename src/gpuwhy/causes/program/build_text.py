@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gpuwhy.causes.text.builds import fixes
 from gpuwhy.causes.text.common import nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, field, line, with_
 from gpuwhy.causes.text.meant import meant
@@ -86,6 +87,15 @@ TEXT = Text(
              "cmake error", "subprocess-exited", "build did not complete", "build failed", "building extension"),
         error("build.configure", r"tf_cuda_compute_capabilities|tf_unofficial_setting|torch_cuda_arch_list|tf_need_cuda", "tf_cuda_compute_capabilities",
               "tf_unofficial_setting", "tf_need_cuda"),
+        error("build.device_link", r"ptxas (?:fatal|error) *: unresolved extern (?:function|variable) '(?P<symbol>[^']+)|nvlink error *: undefined reference to '(?P<symbol2>[^']+)",
+              "unresolved extern", "nvlink error", covers=("build.nvcc_error", "build.undefined_reference", "nvrtc.")),
+        error("build.feature", r"(?:feature|instruction|modifier) '(?P<what>[^']+)' requires \.target (?P<arch>sm_\w+) or higher", "requires .target", covers=("build.nvcc_error",)),
+        error("build.host_syntax", r"'?__(?:global|device|host)__'? (?:does not name a type|was not declared|undeclared)|expected primary-expression before '[<>]' token", "__global__", "__device__", "__host__", "primary-expression before", covers=("build.cu_error", "else.", "python.")),
+        error("build.host_call", r"calling a __host__ (?:__device__ )?function(?:\(\"(?P<symbol>[^\"]{1,120}))?[^\n]{0,200} from a __(?:global|device)__ function", "calling a __host__", covers=("build.cu_error", "else.")),
+        error("build.arch_list", r"arch_list\[-1\] \+= '\+ptx'|unknown cuda arch \((?P<arch>[^)]*)\) or gpu not supported", "arch_list[-1]", "unknown cuda arch", covers=("python.",)),
+        error("build.cmake_old", r"cmake (?P<needs>[\d.]+) or higher is required\. +you are running version (?P<has>[\d.]+)", "or higher is required", covers=("build.failed",)),
+        error("build.cmake_target", r"links to:|target [\w:\"]+ links to target \"?(?P<target>cuda::\w+)|the link interface of target[^\n]*contains|^\s+(?P<target2>cuda::\w+)$", "cuda::", covers=("build.failed",)),
+        error("build.clang", r"cannot find (?:cuda installation|libdevice)[^\n]*--cuda-path", "--cuda-path"),
         error("tf.no_factory", r"no session factory registered", "no session factory registered"),
     ),
     clues=(
@@ -121,6 +131,15 @@ TEXT = Text(
         ("build.cuda_home", 2.3, "CUDA_HOME names no toolkit"),
         ("build.nvcc_missing", 2.2, "nvcc is not found"),
         ("build.failed", 2.4, "a build failed"),
+        ("build.device_link", 4.8, "device code of another file is called, and each file was compiled alone: {symbol}"),
+        ("build.feature", 4.6, "the code uses {what}, which needs {arch} or newer, and is compiled for an older GPU"),
+        ("build.host_syntax", 4.6, "CUDA code was given to the C++ compiler instead of nvcc"),
+        ("build.host_call", 4.8, "a kernel calls a function that exists for the CPU only: {symbol}"),
+        ("build.arch_list", 5.4, "the build does not know for which GPU to compile: TORCH_CUDA_ARCH_LIST is not set and there is no GPU to ask"),
+        ("torch.no_runtime", 5.4, "the build asks the GPU for which architecture to compile, and there is none: TORCH_CUDA_ARCH_LIST is not set", with_("build.arch_list")),
+        ("build.cmake_old", 4.6, "the project needs CMake {needs}, and {has} is installed"),
+        ("build.cmake_target", 4.0, "CMake's CUDA toolkit lacks {target}"),
+        ("build.clang", 4.4, "clang does not find the CUDA toolkit"),
         ("python.module", 5.2, "the build imports {name}, and pip builds in an environment of its own that has none", _ISOLATED),
         ("build.damaged", 2.6, "the linker refuses {library}"),
         ("kernel.dkms", 1.8, "a module build failed"),
@@ -137,6 +156,19 @@ TEXT = Text(
         ("curand.version_mismatch", 2.2),
     ),
     remedies=(
+        meant("Compile so that files may call each other's device code", "nvcc -rdc=true *.cu -o PROGRAM", said="build.device_link", safe=True),
+        meant("Name every file or library that defines {symbol} on that command line", said="build.device_link"),
+        meant("CMake: set_target_properties(TARGET PROPERTIES CUDA_SEPARABLE_COMPILATION ON)", said="build.device_link"),
+        meant("Compile for {arch} or newer, if the GPU is one", "nvcc -arch={arch} FILE.cu", said="build.feature", safe=True),
+        meant("Or leave {what} out for older GPUs: #if __CUDA_ARCH__ >= 900", said="build.feature"),
+        meant("Compile it with nvcc: name the file .cu, or say that it is CUDA", "nvcc -x cu -c FILE.cpp", said="build.host_syntax", safe=True),
+        meant("CMake: set_source_files_properties(FILE.cpp PROPERTIES LANGUAGE CUDA), with CUDA among the languages of project()", said="build.host_syntax"),
+        meant("Mark the function __device__ if it is yours, or use one that CUDA has: std:: classes and streams do not run in a kernel (cuda::std:: has many of them)", said="build.host_call"),
+        meant("For constexpr functions", "nvcc --expt-relaxed-constexpr FILE.cu", said="build.host_call", safe=True),
+        meant("Name the GPU for which to compile, as a number", "export TORCH_CUDA_ARCH_LIST=8.6", said="build.arch_list torch.no_runtime", safe=True),
+        meant("Install a newer CMake beside the system's", "pip install --upgrade cmake", said="build.cmake_old", safe=True),
+        meant("Install the part of the CUDA toolkit that has it (cuBLAS, cuFFT and others are packages of their own)", "sudo apt install nvidia-cuda-toolkit", said="build.cmake_target", root=True),
+        meant("Tell clang where the toolkit is", "clang++ --cuda-path=/usr/local/cuda --cuda-gpu-arch=sm_86 FILE.cu -L/usr/local/cuda/lib64 -lcudart", said="build.clang", safe=True),
         meant("Use the newest host compiler that this nvcc accepts", "sudo apt install g++-{gcc}\nexport NVCC_PREPEND_FLAGS='-ccbin g++-{gcc}'    # or nvcc -ccbin g++-{gcc}", said="build.host_compiler", line=_GCC, root=True),
         meant("Or, without root, conda's", "conda install -c conda-forge gxx={gcc}\nexport NVCC_PREPEND_FLAGS=\"-ccbin $CONDA_PREFIX/bin/g++\"", said="build.host_compiler", line=_GCC, safe=True),
         meant("Or install a newer CUDA toolkit, which accepts newer compilers", said="build.host_compiler"),
@@ -156,5 +188,6 @@ TEXT = Text(
         meant("Name the architecture", "export TORCH_CUDA_ARCH_LIST=8.6", by="torch", safe=True, unless="linker"),
         meant("Windows: build in the x64 Native Tools prompt of Visual Studio"),
     ),
+    rather=fixes,
     named=_named,
 )  # fmt: skip

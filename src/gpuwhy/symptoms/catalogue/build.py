@@ -26,10 +26,10 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|cmake_cuda_architectures must be|cuda_architectures is empty|failed to compile a simple cuda|cuda compiler[^\n]*(?:is not able|broken)|compiler for language cuda|no cuda toolset found|requires the language dialect \"?cuda",
           "cmake_cuda_compiler", "compiler identification is unknown", "default cuda", "cmake_cuda_architectures", "cuda_architectures", "cuda compiler", "language cuda",
           "cuda toolset", "language dialect", "compile a simple cuda"),
-    error("build.cmake_find", r"could not find (?:a )?package (?:configuration file )?[^\n]{0,30}(?P<what>cudnn|cudatoolkit|cuda|tensorrt|nccl|cublas)"
+    error("build.cmake_find", r"could not find (?:a )?package (?:configuration file )?[^\n]{0,30}(?P<what>cudnn|cudatoolkit|cuda|tensorrt|nccl|cublas|torch)"
           r"|could not find (?P<what2>cudatoolkit|cuda|cudnn|nccl)(?! drivers)\b|cuda_toolkit_root_dir not found|\(missing: [^\n)]*(?P<what3>cuda|cudnn|nccl)"
-          r"|failed to find cuda|but the target was not found|cuda_cudart_library[^\n]*notfound|cuda_cublas\w*library|cudnn_[^\n]*notfound",
-          "could not find", "cuda_toolkit_root_dir", "but the target was not found", "(missing:", "notfound", "cuda_cublas", "failed to find cuda"),
+          r"|specify cuda_toolkit_root_dir|cannot find the cuda libraries|failed to find cuda|but the target was not found|cuda_cudart_library[^\n]*notfound|cuda_cublas\w*library|cudnn_[^\n]*notfound",
+          "could not find", "cuda_toolkit_root_dir", "but the target was not found", "(missing:", "notfound", "cuda_cublas", "failed to find cuda", "cannot find the cuda"),
     error("build.bazel", r"cuda configuration error|auto-configuration error|find_cuda_config\.py|cuda_configure\.bzl|could not find any (?P<what>\w+\.\w+)[^\n]* matching version"
           r"|cannot find cuda library|inconsistent cuda toolkit|error in configuring|invalid path to cuda|(?:repository|package) '?@?local_config_cuda"
           r"|undeclared inclusion\(s\) in rule|missing dependency declarations|(?:compilation|linking) of rule '[^'\n]*' failed|target //\S+ failed to build",

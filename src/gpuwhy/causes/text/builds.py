@@ -1,0 +1,336 @@
+"""Builds: what a failing build misses, and how that is given to the build system that speaks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.symptom import Reading, Symptom
+
+_SYSTEMS = (
+    ("tensorflow", r"find_cuda_config|cuda_configure\.bzl|local_config_cuda|TF_CUDA|matching version '"),
+    ("bazel", r"bazel-out|Target //|Build did NOT complete|\.bzl\b|bazel build"),
+    ("torch", r"torch[\\/]utils[\\/]cpp_extension|Error compiling objects for extension|TORCH_CUDA_ARCH_LIST"),
+    ("pip", r"subprocess-exited-with-error|Building wheel for|error: command '|running build_ext|scikit[-_]build"),
+    ("cmake", r"CMake Error|CMakeLists\.txt|CMakeFiles[\\/]"),
+    ("msvc", r"\b(?:LNK|C|MSB)\d{4}\b|\.vcxproj|cl\.exe|Visual Studio"),
+    ("meson", r"meson\.build"),
+    ("cargo", r"custom build command|cargo:"),
+    ("make", r"^g?make(?:\[\d+\])?: "),
+)
+_GENERAL = ("build.cmake_compiler", "build.cmake_find", "build.nvcc_missing", "build.bazel")
+"""What a tool says of a failure that a compiler explains better."""
+_DIR = "/usr/local/cuda"
+
+
+class Part(NamedTuple):
+    """A part of CUDA that a build can miss: how its symbols, headers and libraries are called, and what holds it."""
+
+    title: str
+    symbols: str
+    headers: str
+    library: str  # what follows -l
+    target: str  # CMake's imported target; "" where CMake has none
+    wheel: str  # without -cu12; "" where no wheel has the header
+    apt: str  # NVIDIA's Debian package; "" where it comes with the toolkit
+
+
+PARTS = (
+    Part("cuDNN", r"cudnn", r"cudnn\w*\.h", "cudnn", "", "nvidia-cudnn", "cudnn9-cuda-12"),
+    Part("cuBLAS", r"cublas", r"cublas\w*\.h", "cublas", "CUDA::cublas", "nvidia-cublas", ""),
+    Part("cuFFT", r"cufft", r"cufft\w*\.h", "cufft", "CUDA::cufft", "nvidia-cufft", ""),
+    Part("cuRAND", r"curand", r"curand\w*\.h", "curand", "CUDA::curand", "nvidia-curand", ""),
+    Part("cuSOLVER", r"cusolver", r"cusolver\w*\.h", "cusolver", "CUDA::cusolver", "nvidia-cusolver", ""),
+    Part("cuSPARSE", r"cusparse", r"cusparse\w*\.h", "cusparse", "CUDA::cusparse", "nvidia-cusparse", ""),
+    Part("NCCL", r"nccl|pnccl", r"nccl\w*\.h", "nccl", "", "nvidia-nccl", "libnccl-dev"),
+    Part("NVRTC", r"nvrtc", r"nvrtc\.h", "nvrtc", "CUDA::nvrtc", "nvidia-cuda-nvrtc", ""),
+    Part("NVML", r"nvml", r"nvml\.h", "nvidia-ml", "CUDA::nvml", "nvidia-nvml-dev", ""),
+    Part("NVTX", r"nvtx", r"nvToolsExt\w*\.h|nvtx3?/\S+", "nvToolsExt", "CUDA::nvtx3", "nvidia-nvtx", ""),
+    Part("TensorRT", r"createInfer|nvinfer", r"NvInfer\w*\.h|NvOnnx\w*\.h", "nvinfer", "", "", "libnvinfer-dev"),
+    Part("the CUDA runtime", r"cuda[A-Z]|__cuda", r"cuda\w*\.h(?:pp)?|device_\w+\.h|vector_types\.h|driver_types\.h|"
+         r"cooperative_groups\.h|builtin_types\.h|host_defines\.h|crt/\S+|thrust/\S+|cub/\S+", "cudart", "CUDA::cudart", "", ""),
+    Part("the CUDA driver", r"cu[A-Z]", r"-", "cuda", "CUDA::cuda_driver", "", ""),
+)  # fmt: skip
+
+
+def system(text: str) -> str:
+    """The build system that speaks; "" for a compiler alone."""
+    return next((name for name, shape in _SYSTEMS if re.search(shape, text, re.MULTILINE)), "")
+
+
+def by_symbol(name: str) -> Part | None:
+    """The part that defines a symbol."""
+    return next((part for part in PARTS if re.match(part.symbols, name)), None)
+
+
+def by_header(name: str) -> Part | None:
+    """The part that brings a header."""
+    return next((part for part in PARTS if re.fullmatch(part.headers, name, re.IGNORECASE)), None)
+
+
+def by_library(name: str) -> Part | None:
+    """The part of a library's name as the linker is given it."""
+    bare = re.sub(r"\.lib$|_static$", "", name, flags=re.IGNORECASE).lower()
+    exact = next((part for part in PARTS if part.library.lower() in (bare, f"lib{bare}")), None)
+    return exact or next((part for part in PARTS if part.symbols.isalpha() and bare.startswith(part.symbols)), None)
+
+
+def fixes(reading: Reading, windows: bool) -> Iterator[Fix]:
+    """The remedies for what the text says is missing, in the words of its build system; nothing where that is unclear."""
+    text = reading.excerpt
+    where = "msvc" if windows and system(text) in ("", "make") else system(text)
+    said = [one for one in reading.symptoms if one.role in ("error", "echo", "aside")]
+    for symptom in sorted(said, key=lambda one: one.signature in _GENERAL):
+        made = tuple(_for(symptom, where, text))
+        if made:
+            yield from made
+            return
+
+
+def of_tool(reading: Reading, windows: bool) -> Iterator[Fix]:
+    """The same where a build tool speaks, for the causes that lie behind a missing compiler or path."""
+    if system(reading.excerpt):
+        yield from fixes(reading, windows)
+
+
+def _for(symptom: Symptom, where: str, text: str) -> Iterator[Fix]:
+    kind = symptom.signature
+    if kind in ("build.header", "build.other_header"):
+        part = by_header(symptom.get("header").rpartition("/")[2]) or by_header(symptom.get("header"))
+        if part:
+            yield from _header(part, where)
+    elif kind == "build.cannot_find_l":
+        part = by_library(symptom.get("library"))
+        if part:
+            yield from _library(part, where)
+    elif kind == "build.undefined_reference":
+        yield from _undefined(symptom, where)
+    elif kind == "build.nvcc_arch":
+        yield from _arch(symptom.get("arch"), where)
+    elif kind == "build.host_compiler":
+        yield from _host(text, where)
+    elif kind == "build.cmake_find":
+        yield from _cmake_find(text)
+    elif kind in ("build.cmake_compiler", "build.nvcc_missing"):
+        yield from _compiler(where, text)
+    elif kind == "build.bazel" and where in ("tensorflow", "bazel"):
+        yield from _tensorflow(symptom)
+
+
+def _fix(text: str, command: str = "", root: bool = False) -> Fix:
+    return Fix(text, command, safe=not root, root=root, check="gpuwhy explain LOG")
+
+
+def _get(part: Part) -> Iterator[Fix]:
+    """Where the part itself comes from."""
+    if part.wheel:
+        folder = part.wheel.removeprefix("nvidia-").replace("-", "_")
+        python = f"python -c 'import nvidia.{folder} as m; print(list(m.__path__)[0])'"
+        yield _fix(
+            f"Install {part.title} with its headers, for CUDA 12 (for 13: -cu13), and let gcc and nvcc search there",
+            f"pip install {part.wheel}-cu12\nexport CPATH=$({python})/include${{CPATH:+:$CPATH}}\n"
+            f"export LIBRARY_PATH=$({python})/lib${{LIBRARY_PATH:+:$LIBRARY_PATH}}",
+        )
+    if part.apt:
+        yield _fix(
+            f"Or, with NVIDIA's package repository: {part.title} for the system", f"sudo apt install {part.apt}", True
+        )
+    elif part.wheel:
+        yield _fix(
+            f"Or install the whole CUDA toolkit, which has {part.title}", "sudo apt install nvidia-cuda-toolkit", True
+        )
+
+
+def _header(part: Part, where: str) -> Iterator[Fix]:
+    yield from _told(part, where, header=True)
+    if part.wheel or part.apt:
+        yield from _get(part)
+
+
+def _library(part: Part, where: str) -> Iterator[Fix]:
+    if part.library == "cuda":
+        yield _fix(
+            "Link against the toolkit's stub: the real libcuda comes with the driver, on the machine that runs the program. "
+            "Never put the stubs folder into LD_LIBRARY_PATH",
+            f"export LIBRARY_PATH={_DIR}/lib64/stubs${{LIBRARY_PATH:+:$LIBRARY_PATH}}",
+        )
+        if where == "cmake":
+            yield _fix(
+                "CMakeLists.txt: find_package(CUDAToolkit REQUIRED), target_link_libraries(TARGET PRIVATE CUDA::cuda_driver)"
+            )
+        return
+    if part.wheel in ("nvidia-cudnn", "nvidia-nccl") or not part.target:
+        yield from _get(part)
+    yield from _told(part, where)
+
+
+def _told(part: Part, where: str, header: bool = False) -> Iterator[Fix]:
+    """How the build system is told where the part is."""
+    if where == "cmake":
+        target = part.target or f"{_DIR}/lib64/lib{part.library}.so"
+        more = "" if part.target else f", and target_include_directories(TARGET PRIVATE {_DIR}/include)"
+        yield _fix(
+            f"CMakeLists.txt: find_package(CUDAToolkit REQUIRED), target_link_libraries(TARGET PRIVATE {target}){more}"
+        )
+    elif where in ("bazel", "tensorflow"):
+        yield _fix(
+            f"Tell Bazel where {part.title} is; in BUILD the same are copts and linkopts",
+            f"bazel build --copt=-I{_DIR}/include --linkopt=-L{_DIR}/lib64 --linkopt=-l{part.library} //TARGET",
+        )
+    elif where == "msvc":
+        yield _fix(
+            f"Visual Studio: add %CUDA_PATH%\\include to the include folders, %CUDA_PATH%\\lib\\x64 to the library folders and "
+            f"{part.library}.lib to the linker's input; cuDNN's files are copied there first, or named as folders of their own"
+        )
+    elif where in ("pip", "torch"):
+        yield _fix(
+            "Tell pip's compiler where CUDA is, and build again (-I, as for -I/usr/local/cuda/include)",
+            f"export CUDA_HOME={_DIR} CPATH={_DIR}/include LIBRARY_PATH={_DIR}/lib64\npip install --no-build-isolation -v .",
+        )
+    elif where == "make":
+        yield _fix(
+            "Tell make where CUDA is",
+            f"make CPPFLAGS=-I{_DIR}/include LDFLAGS=-L{_DIR}/lib64 LDLIBS=-l{part.library}\n"
+            f"export CPATH={_DIR}/include LIBRARY_PATH={_DIR}/lib64    # where the Makefile takes no flags",
+        )
+    elif header:
+        yield _fix(
+            "Tell the compiler where CUDA's headers are (nvcc knows it by itself)", f"g++ -I{_DIR}/include -c FILE.cpp"
+        )
+    else:
+        yield _fix("Tell the linker the folder and the library, behind the files that need it",
+                   f"g++ FILE.o -o PROGRAM -L{_DIR}/lib64 -l{part.library}")  # fmt: skip
+
+
+def _undefined(symptom: Symptom, where: str) -> Iterator[Fix]:
+    name = symptom.get("symbol") or next(iter(re.findall(r"external symbol \"?_*(\w+)", symptom.text)), "")
+    if "__cudaRegisterLinkedBinary" in name or "__fatbinwrap" in name:
+        yield _fix("Link the device code too: let nvcc do the last link", "nvcc -rdc=true *.o -o PROGRAM")
+        yield _fix("Or make the device link yourself, and give its result to g++",
+                   f"nvcc -dlink *.o -o device.o\ng++ *.o device.o -L{_DIR}/lib64 -lcudadevrt -lcudart -o PROGRAM")  # fmt: skip
+        yield _fix("CMake: set_target_properties(TARGET PROPERTIES CUDA_SEPARABLE_COMPILATION ON)")
+        return
+    if "cxx11" in name or "cxx11" in symptom.text:
+        yield _fix("Compile everything with the same C++ ABI: a library of the old one needs it everywhere",
+                   "export CXXFLAGS=-D_GLIBCXX_USE_CXX11_ABI=0")  # fmt: skip
+        yield _fix("See which one PyTorch has", "python -c 'import torch; print(torch.compiled_with_cxx11_abi())'")
+        return
+    part = by_symbol(name)
+    if part is None:
+        return
+    if part.library == "cuda" and where in ("", "make"):
+        yield _fix("Link with the driver's library, behind the files that need it; where it is not installed, by the stub",
+                   f"g++ FILE.o -o PROGRAM -L{_DIR}/lib64/stubs -lcuda")  # fmt: skip
+        return
+    yield from _told(part, where)
+    if part.wheel in ("nvidia-cudnn", "nvidia-nccl"):
+        yield from _get(part)
+
+
+def _arch(arch: str, where: str) -> Iterator[Fix]:
+    number = re.sub(r"\D", "", arch) or "0"
+    new = int(number) >= 100
+    text = f"Leave {arch} out: this nvcc does not know it, and lists those that it knows"
+    if where == "cmake":
+        found = _fix(text, "nvcc --list-gpu-arch\ncmake -B build -DCMAKE_CUDA_ARCHITECTURES=86")
+    elif where in ("torch", "pip"):
+        found = _fix(text, "nvcc --list-gpu-arch\nexport TORCH_CUDA_ARCH_LIST=8.6")
+    else:
+        found = _fix(text, "nvcc --list-gpu-arch\nnvcc -arch=sm_86 FILE.cu")
+    newer = _fix(f"Or, where the GPU itself is {arch}: install a {'newer' if new else 'CUDA toolkit that still has it, an older or a newer'} "
+                 f"{'CUDA toolkit' if new else 'one (CUDA 11 has sm_35, CUDA 12 has sm_50 to sm_70)'}")  # fmt: skip
+    yield from (newer, found) if new else (found, newer)
+
+
+def _host(text: str, where: str) -> Iterator[Fix]:
+    found = re.search(r"gcc versions? (?:later|greater|newer) than (4\.\d|\d+)", text)
+    if found and where == "cmake":
+        gcc = found[1]
+        yield _fix(
+            "Give CMake the newest host compiler that this nvcc accepts, in a fresh build folder",
+            f"sudo apt install g++-{gcc}\ncmake -B build -DCMAKE_CUDA_HOST_COMPILER=/usr/bin/g++-{gcc}", True,
+        )  # fmt: skip
+
+
+def _cmake_find(text: str) -> Iterator[Fix]:
+    target = re.search(r"CUDA::(\w+)", text)
+    if target and "target was not found" in text:
+        yield _fix(f"Install the part of the CUDA toolkit that has {target[1]}, headers included, and run CMake in a fresh folder",
+                   "sudo apt install nvidia-cuda-toolkit", True)  # fmt: skip
+        return
+    missing = re.search(r"Could NOT find (\w+)[^()]{0,80}\(missing:\s*([^)]+)\)", text)
+    if re.search(r"(?i)could not find[^\n]*\n?[^\n]*torch|FindTorch", text):
+        yield _fix("Tell CMake where PyTorch is",
+                   "cmake -B build -DCMAKE_PREFIX_PATH=$(python -c 'import torch; print(torch.utils.cmake_prefix_path)')")  # fmt: skip
+    elif part := _wanted(text):
+        names = [word for word in (missing[2].split() if missing else ()) if re.fullmatch(r"\w+", word)]
+        given = (
+            " ".join(f"-D{name}={_value(name, part)}" for name in names[:4]) or f"-D{_package(text, part)}_ROOT={_DIR}"
+        )
+        yield _fix(f"Tell CMake where {part.title} is, once it is installed", f"cmake -B build {given}")
+        yield from _get(part)
+    else:
+        old = "FindCUDA.cmake" in text or "CUDA_TOOLKIT_ROOT_DIR" in text
+        option = f"-DCUDA_TOOLKIT_ROOT_DIR={_DIR}" if old else f"-DCUDAToolkit_ROOT={_DIR}"
+        yield _fix("Tell CMake where the CUDA toolkit is, in a fresh build folder", f"cmake -B build {option}")
+        yield _toolkit()
+
+
+def _wanted(text: str) -> Part | None:
+    """The part, other than the toolkit itself, whose package CMake does not find."""
+    found = re.search(r"(?i)(?:could not find[^()\n]{0,60}|Find|provided by\s+\")(cudnn|nccl|tensorrt)\b", text)
+    return next((part for part in PARTS if found and part.title.lower() == found[1].lower()), None)
+
+
+def _package(text: str, part: Part) -> str:
+    """How CMake calls the package."""
+    found = re.search(r'provided by\s+"(\w+)"', text)
+    return found[1] if found else part.title.upper()
+
+
+def _value(name: str, part: Part) -> str:
+    if re.search(r"(?i)include", name):
+        return f"{_DIR}/include"
+    return f"{_DIR}/lib64/lib{part.library}.so" if re.search(r"(?i)librar", name) else _DIR
+
+
+def _toolkit() -> Fix:
+    return _fix("Or install the CUDA toolkit, which has nvcc", "sudo apt install nvidia-cuda-toolkit", True)
+
+
+def _compiler(where: str, text: str) -> Iterator[Fix]:
+    if "toolset found" in text:
+        yield _fix("Visual Studio: install the CUDA toolkit again with its Visual Studio integration, after Visual Studio; or use "
+                   "CMake's Ninja generator in the x64 Native Tools prompt", "cmake -B build -G Ninja")  # fmt: skip
+        return
+    if "non-empty" in text and "CMAKE_CUDA_ARCHITECTURES" in text:
+        yield _fix(
+            "Name the GPU's architecture, in a fresh build folder", "cmake -B build -DCMAKE_CUDA_ARCHITECTURES=86"
+        )
+        return
+    if where == "cmake" or "CMAKE_CUDA_COMPILER" in text or "CUDAToolkit_ROOT" in text:
+        old = "FindCUDA.cmake" in text or "CUDA_TOOLKIT_ROOT_DIR" in text
+        root = f"-DCUDA_TOOLKIT_ROOT_DIR={_DIR}" if old else f"-DCUDAToolkit_ROOT={_DIR}"
+        given = f"-DCMAKE_CUDA_COMPILER={_DIR}/bin/nvcc {root}"
+        if where in ("pip", "torch"):
+            yield _fix("Tell the CMake that pip starts where nvcc is",
+                       f'export CUDACXX={_DIR}/bin/nvcc CMAKE_ARGS="{given}"\npip install --no-cache-dir -v PACKAGE')  # fmt: skip
+        else:
+            yield _fix("Tell CMake where nvcc is, in a fresh build folder", f"cmake -B build {given}")
+    else:
+        yield _fix("Put nvcc on PATH, where the toolkit is installed", f"export CUDA_HOME={_DIR} PATH={_DIR}/bin:$PATH")
+    yield _toolkit()
+
+
+def _tensorflow(symptom: Symptom) -> Iterator[Fix]:
+    if "crosstool" in symptom.text:
+        yield _fix("Run TensorFlow's configure with CUDA, then build with its settings",
+                   "TF_NEED_CUDA=1 ./configure\nbazel build --config=cuda //tensorflow/tools/pip_package:wheel")  # fmt: skip
+        return
+    yield _fix("Tell configure every folder to search: CUDA's, cuDNN's and the system's",
+               f"export TF_CUDA_PATHS={_DIR},/usr,/usr/lib/x86_64-linux-gnu CUDNN_INSTALL_PATH=/usr\n./configure")  # fmt: skip
+    yield _fix("From TensorFlow 2.18 on Bazel fetches CUDA and cuDNN itself: name the versions",
+               "bazel build --config=cuda_wheel --repo_env=HERMETIC_CUDA_VERSION=12.5.1 "
+               "--repo_env=HERMETIC_CUDNN_VERSION=9.3.0 //tensorflow/tools/pip_package:wheel")  # fmt: skip
