@@ -64,10 +64,11 @@ _GPU_FILES = re.compile(
 )
 _BUILDER = re.compile(r"Command '\[?'?[^'\n]{0,80}\b(?:ninja|nvcc|cmake|make|gcc|g\+\+|cl|bazel)\b")
 """A compiler or a build tool that was started: what it said decides."""
-_PIP = re.compile(
+_BUILT = re.compile(
     r"(?i)failed (?:building|to build)|could not build wheels|subprocess-exited-with-error|command '\S+' failed"
+    r"|\bld returned \d|\*\*\* \[|build stopped|compilation terminated|configuring incomplete"
 )
-"""pip's word that a build failed: what that one said decides."""
+"""The word of pip, make, ninja or the linker's driver that a build failed: what was said before it decides."""
 _READ = re.compile(r"(?:environ|env)[\w.]*[\[(]\s*['\"]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"]")
 """Where a line of source reads an environment variable by its name."""
 _UNSAID = re.compile(r"\{\{(?![^}\n]*GPU:)[^}\n]*\}\}|\[Op:[^\]\n]*\]|/?(?:job:\S*/)?device:CPU:\d+|\[\[[^\]\n]*\]\]")
@@ -101,7 +102,7 @@ def _own(ending: Ending) -> bool:
         return _raised_alone(ending) and all(_raised_alone(one) for one in ending.chain if one.kind == "exception")
     if ending.kind == "fatal" and (ending.type == "usage" or "not found" in ending.message):
         return not _HARD.search(ending.message)
-    if _PIP.search(ending.message):
+    if _BUILT.search(ending.message):
         return False
     if ending.kind == "fatal" and (ending.type in ("panic", "assert") or ending.type.startswith("std::")):
         said = ending.message.strip()

@@ -84,7 +84,7 @@ TEXT = Text(
              r"|error: command '?[^\n]*(?:gcc|nvcc|g\+\+|cl|cmake|ninja)[^\n]*failed|configuring incomplete|cmake error at|subprocess-exited-with-error"
              r"|build (?:did not complete|failed)|error building extension",
              "build stopped", "compiling objects", "building wheel", "exit status", "collect2", ": *** [", "error: command", "configuring incomplete",
-             "cmake error", "subprocess-exited", "build did not complete", "build failed", "building extension"),
+             "cmake error", "subprocess-exited", "build did not complete", "build failed", "building extension", covers=("windows.error",)),
         error("build.configure", r"tf_cuda_compute_capabilities|tf_unofficial_setting|torch_cuda_arch_list|tf_need_cuda", "tf_cuda_compute_capabilities",
               "tf_unofficial_setting", "tf_need_cuda"),
         error("build.device_link", r"ptxas (?:fatal|error) *: unresolved extern (?:function|variable) '(?P<symbol>[^']+)|nvlink error *: undefined reference to '(?P<symbol2>[^']+)",

@@ -11,7 +11,7 @@ SIGNATURES: tuple[Signature, ...] = (
           covers=("build.nvcc_error",)),
     error("build.ptx_isa", r"(?:modifier|feature|instruction)[^\n]{0,60} requires ptx isa \.version (?P<needs>[\d.]+)", "requires ptx isa",
           covers=("build.nvcc_error",)),
-    error("build.nvcc_missing", r"nvcc[`'\"]?:? (?:command )?not found|'?nvcc(?:\.exe)?'? is not recognized|no such file or directory:? '?[^'\n]*nvcc"
+    error("build.nvcc_missing", r"nvcc[`'\"]?:? (?:(?:command )?not found|no such file or directory)|'?nvcc(?:\.exe)?'? is not recognized|no such file or directory:? '?[^'\n]*nvcc"
           r"|(?:could not|cannot|failed to|unable to|can't) (?:find|locate|run|execute)[^\n]{0,30}nvcc|nvcc (?:was |could )?not (?:be )?found"
           r"|command 'nvcc' not found|nvcc'? failed: no such file|no nvcc|ptxas: (?:command )?not found|no such file or directory: '?ptxas",
           "nvcc", "ptxas"),
