@@ -37,7 +37,7 @@ USES = {
     "onnxruntime": "import onnxruntime as o, numpy as n; o.get_available_providers(); "
     "hasattr(o, 'OrtValue') and o.OrtValue.ortvalue_from_numpy(n.ones(2, 'f')).numpy()",
     "jax": "import jax, jax.numpy as n, jax.scipy.linalg; n.ones(2).sum()",
-    "tensorflow": "import tensorflow as t; t.constant([1.0]); t.keras.layers.Dense; "
+    "tensorflow": "import tensorflow as t; t.constant([1.0]); hasattr(t, 'keras') and t.keras.layers.Dense; "
     "(t.__version__ < '2' or t.constant([1.0]).numpy())",
     "torch": "import torch; torch.ones(2).numpy().sum(); torch.from_numpy(__import__('numpy').ones(2))",
     "cupy": "import cupy; cupy.ndarray",
@@ -54,6 +54,7 @@ TWINS = {
     "onnxruntime-gpu": "onnxruntime",
 }
 SLOW = "no end after"
+DRIVER = "libcuda.so.1: cannot open"  # old releases cannot be imported without a driver
 FREE = 9 << 30
 TRIES = 6
 
@@ -203,7 +204,7 @@ class Trial:
         beside = self.beside()
         if not failed:
             return {"outcome": "imports", "beside": beside}
-        if failed.startswith(SLOW):  # of the machine, not of the release
+        if failed.startswith(SLOW) or DRIVER in failed:  # of the machine, not of the release
             return {"outcome": "not installed", "error": failed}
         return {"outcome": "fails", "error": failed, "beside": beside, **self.cure(failed, beside)}
 

@@ -9,6 +9,7 @@ import argparse
 import re
 import shlex
 import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,6 +62,7 @@ def demands(path: Path = KEPT) -> list[Demand]:
     return out
 
 
+@lru_cache(maxsize=8)
 def answer(words: tuple[str, ...]) -> Answer:
     """What `gpuwhy plan` says to these words, for a machine that is described."""
     parser = argparse.ArgumentParser(exit_on_error=False)

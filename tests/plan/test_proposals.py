@@ -152,4 +152,6 @@ def test_a_build_of_another_index_is_pinned_so_that_no_other_is_taken():
     for name in ("requirements.txt", "pyproject.toml", "Dockerfile"):
         assert "torch==2.7.1+cu118" in texts[name]
     assert "--torch-backend=cu118 -c constraints.txt" in texts["Dockerfile"]
-    assert "torch" not in texts["environment.yml"]
+    for name in ("requirements.txt", "environment.yml"):
+        assert "--extra-index-url https://download.pytorch.org/whl/cu118" in texts[name]
+    assert 'torch = { index = "pytorch" }' in texts["pyproject.toml"]

@@ -87,7 +87,7 @@ def last_driver_branch(capability: str) -> str | None:
     return (row.last_driver or None) if row else None
 
 
-LAUNCH = 10
+LAUNCH = 5
 """A card may be driven by a branch a little older than that of the first toolkit which compiles for it."""
 
 

@@ -109,6 +109,15 @@ CAPS: tuple[CapRow, ...] = (
         )
     ),
     CapRow(
+        "torchvision",
+        "0.2.1",
+        "0.5",
+        "pillow<7",
+        "it imports PILLOW_VERSION, which Pillow 7 removed",
+        _tried("the files and the metadata of 0.2.0 to 0.5.0: 0.4.2 asks for pillow>=4.1.1"),
+        always=True,
+    ),
+    CapRow(
         "torchtext",
         "0.18",
         "0.19",

@@ -87,8 +87,11 @@ FLOORS: tuple[Floor, ...] = (
     Floor(package=r"transformer-engine(-cu\d+)?", gpu="8.0", systems=_LINUX, asks={"torch": ">=2.1"},
           note="transformer-engine[pytorch] is compiled when it is installed: --no-build-isolation, nvcc and cuDNN",
           source=_told("Transformer Engine's installation guide", "Linux; Ampere and newer, FP8 on Ada and Hopper")),
-    Floor(package="deepspeed", asks={"torch": ">=2.0"}, compiler=_AT_USE,
-          source=_told("DeepSpeed's installation guide", "extensions are compiled just in time")),
+    Floor(package="deepspeed", asks={"torch": ""}, compiler=_AT_USE,
+          source=source("deepspeed.ai/tutorials/advanced-install",
+                        "not tied to specific PyTorch or CUDA versions; extensions are compiled just in time")),
+    Floor(package="deepspeed", since="0.16", asks={"torch": ">=2.0"},
+          source=_told("its release dates", "of the time of torch 2.5 and newer, which its tests use")),
     Floor(package=_PYG, builds=_BUILD, compiler=_AT_INSTALL, asks={"torch": ">=1.12"},
           note="wheels for each torch and CUDA: pip install … -f https://data.pyg.org/whl/torch-VERSION+cuXXX.html",
           source=_told("PyG's installation guide")),
@@ -140,8 +143,13 @@ FLOORS: tuple[Floor, ...] = (
     Floor(package="paddlepaddle-gpu", note="newer releases (3.x) are on Paddle's own index: "
           "https://www.paddlepaddle.org.cn/packages/stable/cu126/ (--extra-index-url)",
           source=_told("PaddlePaddle's installation guide", "2.6.2 is the last on the package index")),
-    Floor(package=f"{_RAPIDS}-cu1[123]", systems=_LINUX, gpu="7.0",
-          source=_told("RAPIDS installation guide", "compute capability 7.0 and newer since 24.02; WSL 2 on Windows")),
+    Floor(package=f"{_RAPIDS}-cu1[123]", systems=_LINUX,
+          source=source("docs.rapids.ai/platform-support", "Linux with glibc 2.28; Windows by WSL 2")),
+    Floor(package=f"{_RAPIDS}-cu1[123]", until="24.2", gpu="6.0",
+          note="the releases before 24.2 on the package index are stubs: add --extra-index-url https://pypi.nvidia.com",
+          source=source("docs.rapids.ai/notices/rsn0034", "23.12 is the last release for Pascal")),
+    Floor(package=f"{_RAPIDS}-cu1[123]", since="24.2", gpu="7.0",
+          source=source("docs.rapids.ai/notices/rsn0034", "24.02 needs compute capability 7.0")),
     Floor(package=f"{_RAPIDS}-cu13", gpu="7.5", source=_told("CUDA 13 release notes", "7.5 and newer")),
     *(
         Floor(package=f"(.+-cu{n}|nvidia-dali-cuda{n}0)", cuda=f"{n}.0", source=_told("its own name"))
@@ -183,9 +191,10 @@ NOT_THERE: dict[str, str] = {
 
 BESIDE_THE_INDEX: dict[str, tuple[str, Source]] = {
     "jax": (
-        "jaxlib for CUDA 11 (driver 450 and newer) ended with 0.4.25, on a list of its own, not on the index: pip "
-        'install "jax[cuda11_pip]==0.4.25" -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html',
-        _told("JAX's change log", "0.4.26 dropped CUDA 11"),
+        "JAX's CUDA builds before 0.4.22, and all for CUDA 11 (driver 450 and newer, up to 0.4.25), are on a list "
+        'of their own, not on the index: pip install "jax[cuda11_pip]==0.4.25" (or cuda12_pip; 0.4.13 for Python 3.8) '
+        "-f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html",
+        _told("JAX's change log", "0.4.26 dropped CUDA 11; 0.4.14 dropped Python 3.8"),
     ),
 }
 """Builds that the package index does not have, told where nothing of it works."""

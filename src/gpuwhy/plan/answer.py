@@ -90,7 +90,7 @@ def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, fo
         _environment(chosen, found.python),
         (*_newer(found), *_not_together(chosen, catalogue)),
         (*machine.lines, *_lines(chosen, machine), *(Line("know", _kept(found.chosen[n], w)) for n, w in kept.items())),
-        (*notes, *_notes(chosen, machine, found)),
+        (*notes, *_notes(chosen, machine, found), *_on_own_index(chosen, catalogue)),
         unsure=tuple(f"{found.chosen[name].row.name}: {why}" for name, why in found.unsure.items()),
     )
     return msgspec.structs.replace(out, ways=ways(out, machine))
@@ -230,6 +230,23 @@ def _notes(chosen: list[Candidate], machine: Machine, found: Found) -> list[str]
     if machine.python and found.python != machine.python:
         out.append(f"Python {machine.python} has no wheels of this set: Python {found.python} is needed")
     return out
+
+
+def _on_own_index(chosen: list[Candidate], catalogue: Catalogue) -> list[str]:
+    """A newer torch whose build for this machine is on PyTorch's own index, where the older default one was taken."""
+    torch = next((one for one in chosen if one.root == "torch" and not one.backend), None)
+    if torch is None or catalogue.limits.get("torch") or catalogue.near:
+        return []
+    newer = [
+        one
+        for one, verdict in catalogue.of("torch")
+        if one.backend and not (verdict.kind or verdict.unsure) and parsed(one.row.version) > parsed(torch.row.version)
+    ]
+    if not newer or any(one.root in FRAMEWORKS and one is not torch for one in chosen):
+        return []
+    best = max(newer, key=lambda one: parsed(one.row.version))
+    said = f"torch {best.row.version} for CUDA {best.row.cuda} runs here too, from PyTorch's own index"
+    return [f'{said}: gpuwhy plan "torch=={best.row.version}"']
 
 
 def _own_notes(one: Candidate) -> list[str]:

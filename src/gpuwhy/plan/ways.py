@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge.images import Parts, parts, tensorflow_image
 from gpuwhy.knowledge.variants import OLD_LIST, in_old_list, index_of
-from gpuwhy.model.plan import Machine, Proposal, SystemPart, Way
+from gpuwhy.model.plan import Choice, Machine, Proposal, SystemPart, Way
 
+_MIRRORED = ("torch", "torchvision", "torchaudio")
 _REPOSITORY = "from NVIDIA's repository for Ubuntu, which must be set up first (see the CUDA installation guide)"
 
 
@@ -105,11 +106,17 @@ def _variables(plan: Proposal, windows: bool) -> Iterator[str]:
 
 
 def _requirements(plan: Proposal) -> Way:
-    head = f"# for Python {plan.python}; use: uv pip install {_own(plan)}-r requirements.txt -c constraints.txt"
-    lines = [head, *(f"{name}{_cured(plan, name)}" for name in requirements(plan))]
+    head = f"# for Python {plan.python}; use: {_tool(plan)} -r requirements.txt -c constraints.txt"
+    index = [_address(plan)] if backend(plan) else []
+    lines = [head, *index, *(f"{name}{_cured(plan, name)}" for name in requirements(plan))]
     lines += [w.text for w in plan.others if w.text.startswith("-e ")]
     lines += [f"# then: uv pip install --no-build-isolation {name}" for name in _builds(plan)]
     return Way("requirements", "requirements file", "\n".join(lines) + "\n", "requirements.txt")
+
+
+def _tool(plan: Proposal) -> str:
+    """What reads a requirements file as it is meant; uv takes a package from the first index that has it."""
+    return "pip install" if backend(plan) else "uv pip install"
 
 
 def _cured(plan: Proposal, name: str) -> str:
@@ -120,27 +127,43 @@ def _cured(plan: Proposal, name: str) -> str:
 
 
 def _constraints(plan: Proposal) -> Way:
-    exact = [f"{c.package}=={c.version}" for c in (*plan.choices, *plan.libraries)]
+    exact = [f"{c.package}=={c.version}{_label(c)}" for c in (*plan.choices, *plan.libraries)]
     limits = [cap.requirement for cap in plan.caps] + [w.text for w in plan.others if w.constraint]
     head = f"# for Python {plan.python}; use: pip install -c constraints.txt …"
     return Way("constraints", "constraints file", "\n".join([head, *sorted(exact), *limits]) + "\n", "constraints.txt")
+
+
+def _label(choice: Choice) -> str:
+    """The label of a build that PyTorch's own index has, where the requirement carries it."""
+    return f"+{choice.backend}" if choice.backend and choice.requirement.endswith(f"+{choice.backend}") else ""
 
 
 def _pyproject(plan: Proposal) -> Way:
     major, minor = plan.python.rstrip("t").split(".")
     wanted = [name for name in [*requirements(plan), *_builds(plan)] if "://" not in name]
     names = "".join(f'  "{name}",{_cured(plan, name)}\n' for name in wanted)
-    head = "# use: uv pip install -r pyproject.toml (uv sync does not read torch-backend)\n" if backend(plan) else ""
     text = (
-        f'{head}[project]\nname = "my-project"\nversion = "0.1.0"\nrequires-python = "=={major}.{minor}.*"\n'
+        f'[project]\nname = "my-project"\nversion = "0.1.0"\nrequires-python = "=={major}.{minor}.*"\n'
         f"dependencies = [\n{names}]\n"
     )
-    if backend(plan) and not _is_old(plan):
-        text += f'\n[tool.uv.pip]\ntorch-backend = "{backend(plan)}"\n'
+    if _builds(plan) or _is_old(plan):
+        text += "\n[tool.uv]\n"
     if _builds(plan):
         compiled = ", ".join(f'"{c.package}"' for c in plan.choices if c.build)
-        text += f"\n[tool.uv]\nno-build-isolation-package = [{compiled}]\n"
+        text += f"no-build-isolation-package = [{compiled}]\n"
+    text += _uv_index(plan)
     return Way("pyproject", "pyproject.toml", text, "pyproject.toml")
+
+
+def _uv_index(plan: Proposal) -> str:
+    """Where uv finds the builds of PyTorch's own index: for these packages alone."""
+    if not backend(plan):
+        return ""
+    if _is_old(plan):
+        return f'find-links = ["{OLD_LIST}"]\n'
+    index = f'\n[[tool.uv.index]]\nname = "pytorch"\nurl = "{index_of(backend(plan))}"\nexplicit = true\n'
+    sources = "".join(f'{c.package} = {{ index = "pytorch" }}\n' for c in plan.choices if c.package in _MIRRORED)
+    return f"{index}\n[tool.uv.sources]\n{sources}"
 
 
 def _system(plan: Proposal) -> Parts | None:
@@ -157,15 +180,14 @@ def _conda(plan: Proposal, machine: Machine) -> Iterator[Way]:
     if plan.system and any(p.name == "CUDA" for p in plan.system) and not (row and row.conda):
         return
     extra = [f"  - {word}\n" for word in row.conda.split()] if row else []
-    own = backend(plan)
-    inner = "".join(f'      - "{name}"{_cured(plan, name)}\n' for name in requirements(plan))
-    tools = f"  - pip\n{''.join(extra)}  - pip:\n{inner}" if not own else f"  - uv\n{''.join(extra)}"
+    index = f"      - {_address(plan)}\n" if backend(plan) else ""
+    inner = index + "".join(f'      - "{name}"{_cured(plan, name)}\n' for name in requirements(plan))
+    tools = f"  - pip\n{''.join(extra)}  - pip:\n{inner}"
     text = f"name: gpu\nchannels:\n  - conda-forge\ndependencies:\n  - python={plan.python}\n{tools}"
     note = "conda env create -f environment.yml (or mamba)"
     if row and machine.system != "windows":
         note += "; then: conda env config vars set LD_LIBRARY_PATH=$CONDA_PREFIX/lib"
-    if own:
-        note += f"; conda activate gpu; uv pip install {_own(plan)}{quoted(requirements(plan))}"
+    note += "".join(f"; then: conda run -n gpu pip install --no-build-isolation {name}" for name in _builds(plan))
     yield Way("conda", "conda or mamba", text, "environment.yml", note)
 
 
