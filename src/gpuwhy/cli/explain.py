@@ -63,10 +63,7 @@ def go(options: argparse.Namespace) -> int:
     """Read, judge, print."""
     forms.ready(options)
     options.file = _one(options.words)
-    if forms.asked(options) and (options.batch or options.follow):
-        raise UsageError("--html and --markdown show one report: they do not go with --batch and --follow")
-    if options.ranks and (options.batch or options.follow or options.file):
-        raise UsageError("--ranks takes all its logs itself: no FILE, --batch or --follow beside it")
+    _sensible(options)
     if options.ranks:
         from gpuwhy.cli.explain_ranks import go as explain_ranks
 
@@ -75,8 +72,18 @@ def go(options: argparse.Namespace) -> int:
         return _batch(options.batch)
     if options.follow:
         return _follow(options)
-    if options.recording and not options.file:
-        return _replayed(options)
+    return _replayed(options) if options.recording and not options.file else _explained(options)
+
+
+def _sensible(options: argparse.Namespace) -> None:
+    if forms.asked(options) and (options.batch or options.follow):
+        raise UsageError("--html and --markdown show one report: they do not go with --batch and --follow")
+    if options.ranks and (options.batch or options.follow or options.file):
+        raise UsageError("--ranks takes all its logs itself: no FILE, --batch or --follow beside it")
+
+
+def _explained(options: argparse.Namespace) -> int:
+    """One text."""
     from gpuwhy import logs
 
     started = time.monotonic()

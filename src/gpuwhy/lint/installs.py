@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 
 import msgspec
 
@@ -108,47 +110,36 @@ def _after_pip(name: str, words: tuple[str, ...]) -> int:
 
 
 def _take_pip(stage: Environment, command: Command, start: int) -> None:
-    backend, found = "", []
     indexes = _from_variables(stage, command)
+    backend, found = "", []
     files: list[Include] = []
-    number = start
-    while number < len(command.words):
-        word, line = command.words[number], command.lines[number]
-        number += 1
-        if word.startswith("-"):
-            option, equals, value = word.partition("=")
-            if not equals and option in _VALUED and number < len(command.words):
-                value = command.words[number]
-                number += 1
-            place = Place(stage.path, line)
-            backend = _option(option, value, files, place) or backend
-            if option in requirements.ROLES:
-                indexes.append(Index(value, _role(option, command), place))
-        elif word and word != "." and not word.startswith(("#", ">", "2>")) and "$" not in word:
-            try:
-                found.append(requirements.requirement(word, Place(stage.path, line)))
-            except requirements.BadRequirementError:
-                continue
+    for word, value, place in _arguments(stage, command, start):
+        if not word.startswith("-"):
+            with suppress(requirements.BadRequirementError):
+                found.append(requirements.requirement(word, place))
+            continue
+        backend = _option(word, value, files, place) or backend
+        if word in requirements.ROLES:
+            indexes.append(Index(value, _role(word, command), place))
     stage.other_index = stage.other_index or any(not holds_only(index.url) for index in indexes)
     for pin in found:
-        placed = requirements.with_backend(pin, backend) if backend else pin
-        stage.pins.append(
-            msgspec.structs.replace(
-                requirements.with_indexes(placed, tuple(indexes)), arms=command.arms, step=len(stage.commands)
-            )
-        )
-    stage.includes += [
-        Include(
-            stage.copied.get(posixpath.basename(f.path), f.path),
-            f.place,
-            f.limits,
-            backend,
-            f.must,
-            tuple(indexes),
-            command.arms,
-        )
-        for f in files
-    ]
+        placed = requirements.with_indexes(requirements.with_backend(pin, backend) if backend else pin, tuple(indexes))
+        stage.pins.append(msgspec.structs.replace(placed, arms=command.arms, step=len(stage.commands)))
+    for one in files:
+        path = stage.copied.get(posixpath.basename(one.path), one.path)
+        stage.includes.append(Include(path, one.place, one.limits, backend, one.must, tuple(indexes), command.arms))
+
+
+def _arguments(stage: Environment, command: Command, start: int) -> Iterator[tuple[str, str, Place]]:
+    """Each option with its value, and each requirement, with its line."""
+    words = iter(list(zip(command.words, command.lines, strict=False))[start:])
+    for word, line in words:
+        place = Place(stage.path, line)
+        if word.startswith("-"):
+            option, equals, value = word.partition("=")
+            yield option, next(words, ("", 0))[0] if not equals and option in _VALUED else value, place
+        elif word and word != "." and not word.startswith(("#", ">", "2>")) and "$" not in word:
+            yield word, "", place
 
 
 def _role(option: str, command: Command) -> Role:

@@ -90,27 +90,31 @@ class _Reader:
 
     def _poetry(self) -> tuple[list[Pin], dict[str, list[Pin]]]:
         poetry = _table(self.data, "tool", "poetry")
-        section = "tool.poetry.dependencies"
         base: list[Pin] = []
         optional: dict[str, list[Pin]] = {}
-        for name, value in _table(poetry, "dependencies").items():
-            for entry in value if isinstance(value, list) else [value]:
-                pin = self._poetry_pin(name, entry, section)
-                if pin and isinstance(entry, dict) and entry.get("optional"):
-                    optional.setdefault(normal(name), []).append(pin)
-                elif pin:
-                    base.append(pin)
+        for name, entry, pin in self._poetry_pins(poetry, "tool.poetry.dependencies"):
+            if isinstance(entry, dict) and entry.get("optional"):
+                optional.setdefault(normal(name), []).append(pin)
+            else:
+                base.append(pin)
         extras = {
             extra: [pin for name in names if isinstance(name, str) for pin in optional.get(normal(name), [])]
             for extra, names in _table(poetry, "extras").items()
             if isinstance(names, list)
         }
         for group, table in _table(poetry, "group").items():
-            for name, value in _table({"g": table}, "g", "dependencies").items():
-                for entry in value if isinstance(value, list) else [value]:
-                    pin = self._poetry_pin(name, entry, f"tool.poetry.group.{group}.dependencies")
-                    extras.setdefault(f"group {group}", []).extend([pin] if pin else [])
+            inner = table if isinstance(table, dict) else {}
+            found = self._poetry_pins(inner, f"tool.poetry.group.{group}.dependencies")
+            extras.setdefault(f"group {group}", []).extend(pin for _, _, pin in found)
         return base, extras
+
+    def _poetry_pins(self, table: dict[str, Any], section: str) -> Iterator[tuple[str, Any, Pin]]:
+        """Name, entry and pin of every dependency of a table; one name may have several entries."""
+        for name, value in _table(table, "dependencies").items():
+            for entry in value if isinstance(value, list) else [value]:
+                pin = self._poetry_pin(name, entry, section)
+                if pin:
+                    yield name, entry, pin
 
     def _poetry_pin(self, name: str, entry: object, section: str) -> Pin | None:
         table = entry if isinstance(entry, dict) else {"version": entry}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpuwhy.knowledge import archs, gpus
 from gpuwhy.knowledge.drivers import cuda_of_driver
-from gpuwhy.model.fact import Known, Source
+from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.plan import Gpu, Line, Machine, System
 from gpuwhy.model.version import numbers
 
@@ -38,62 +38,63 @@ def described(
     glibc: str = "",
 ) -> Machine:
     """The machine of a description; raises BadMachineError."""
-    told = [Line("told", text) for text in _told(driver, names, python, system, machine)]
     libc = _libc(glibc) if glibc else ""
-    told += [Line("told", libc)] if libc else []
+    told = [Line("told", text) for text in (*_told(driver, names, python, system, machine), *filter(None, (libc,)))]
     name: System = _system(system or "linux")
     cards = tuple(gpu(name) for name in names)
     arm = next((card for card in cards if _ON_ARM.search(card.name.lower())), None)
     cpu = _machine(machine or ("aarch64" if arm else "x86_64"))
     driver = _driver(driver) if driver else ""
     python = _python(python) if python else ""
-    assumed = [] if system else [Line("assumed", "Linux, because no --os is given")]
-    if arm and not machine:
-        assumed.append(Line("assumed", f"aarch64, which {arm.name} has"))
-    if not driver:
-        assumed.append(Line("assumed", "a driver that is new enough: --driver says which one (nvidia-smi shows it)"))
-    if not cards:
-        assumed.append(Line("assumed", "a GPU that every release has code for: --gpu says which one"))
-    return Machine(name, cpu, driver, cards, python, bool(python), _keep(keep), lines=(*told, *assumed), libc=libc)
+    assumed = (
+        (not system, "Linux, because no --os is given"),
+        (arm and not machine, f"aarch64, which {arm.name if arm else ''} has"),
+        (not driver, "a driver that is new enough: --driver says which one (nvidia-smi shows it)"),
+        (not cards, "a GPU that every release has code for: --gpu says which one"),
+    )
+    told += [Line("assumed", text) for so, text in assumed if so]
+    return Machine(name, cpu, driver, cards, python, bool(python), _keep(keep), lines=tuple(told), libc=libc)
 
 
 def seen(facts: Facts, python: str = "", keep: tuple[str, ...] = ()) -> Machine:
     """The machine that was observed; what could not be seen is assumed, and said."""
     lines: list[Line] = []
-    driver = _value(facts.driver.module_version)
     cards = _cards(facts, lines)
-    if driver:
-        lines.append(Line("saw", f"driver {driver}", _source(facts.driver.module_version)))
-    else:
-        lines.append(
-            Line("assumed", "a driver that is new enough: none is loaded here; --driver says which one to plan for")
-        )
-    interpreter = facts.target.interpreter
-    here = ".".join(str(n) for n in numbers(interpreter.value.version)[:2]) if isinstance(interpreter, Known) else ""
-    if here and not python:
-        lines.append(Line("saw", f"Python {here}", interpreter.source if isinstance(interpreter, Known) else None))
-    elif python:
+    interpreter, libc = value_or(facts.target.interpreter, None), facts.surroundings.libc
+    here = ".".join(str(n) for n in numbers(interpreter.version)[:2]) if interpreter else ""
+    lines += _driver_line(facts)
+    if python:
         lines.append(Line("told", f"Python {python}"))
-    wsl = isinstance(facts.surroundings.wsl, Known)
-    libc = facts.surroundings.libc
+    elif here:
+        lines.append(Line("saw", f"Python {here}", _source(facts.target.interpreter)))
     if isinstance(libc, Known):
         lines.append(Line("saw", libc.value, libc.source))
-    cpu = interpreter.value.machine if isinstance(interpreter, Known) else "x86_64"
-    installed = facts.target.distributions
-    packages = {d.name: d.version for d in installed.value} if isinstance(installed, Known) else {}
-    system: System = "windows" if _value(facts.surroundings.system) == "windows" else "wsl" if wsl else "linux"
+    cpu = interpreter.machine if interpreter else "x86_64"
     return Machine(
-        system,
+        _system_of(facts),
         _MACHINES.get(cpu, cpu or "x86_64"),
-        driver,
+        _value(facts.driver.module_version),
         cards,
         _python(python) if python else here,
         bool(python) or "python" in keep,
         _keep(keep),
-        packages,
+        {one.name: one.version for one in value_or(facts.target.distributions, ())},
         tuple(lines),
         _value(libc),
     )
+
+
+def _driver_line(facts: Facts) -> list[Line]:
+    driver = _value(facts.driver.module_version)
+    if driver:
+        return [Line("saw", f"driver {driver}", _source(facts.driver.module_version))]
+    return [Line("assumed", "a driver that is new enough: none is loaded here; --driver says which one to plan for")]
+
+
+def _system_of(facts: Facts) -> System:
+    if _value(facts.surroundings.system) == "windows":
+        return "windows"
+    return "wsl" if isinstance(facts.surroundings.wsl, Known) else "linux"
 
 
 def gpu(text: str) -> Gpu:

@@ -144,15 +144,23 @@ def _settled(found: Found, env: Environment, plain: frozenset[str], catalogue: C
     """A library that is not there at all is left to the requirement of the framework that brings it."""
     have, chosen = env.machine.installed, {n: one for n, one in found.chosen.items() if "[" not in n}
     parts = {name: _parts(one, env.machine, plain) for name, one in chosen.items()}
-    missing = {name: [t for p, t in own.items() if have.get(p) != _pinned(t)] for name, own in parts.items()}
-    moving = [name for name, texts in missing.items() if texts]
-    bringing = [name for name, one in chosen.items() if one.role != "library" and (name in moving or name in env.asked)]
+    missing = {
+        name: [text for package, text in own.items() if have.get(package) != _pinned(text)]
+        for name, own in parts.items()
+    }
+    moving = sorted(filter(missing.get, missing), key=lambda name: chosen[name].role == "library")
+    bringing = [name for name, one in chosen.items() if one.role != "library" and name in (*moving, *env.asked)]
     moves: list[str] = []
-    for name in sorted(moving, key=lambda name: chosen[name].role == "library"):
+    for name in moving:
         bringer = "" if name in have else _bringer(name, found, bringing, catalogue)
         moves += [chosen[bringer].requirement] if bringer else missing[name]
     placed = frozenset(package for own in parts.values() for package in own)
     return Settled(tuple(dict.fromkeys(moves)), placed, caps_of(list(chosen.values())))
+
+
+def _missing(parts: Mapping[str, str], have: Mapping[str, str]) -> list[str]:
+    """The requirements that what is installed does not meet."""
+    return [text for package, text in parts.items() if have.get(package) != _pinned(text)]
 
 
 def _bringer(name: str, found: Found, bringing: Iterable[str], catalogue: Catalogue) -> str:

@@ -138,26 +138,32 @@ def _own(ranks: list[Rank], logs: list[Log], said: Said) -> Found:
     own = [place for place, rank in enumerate(ranks) if rank.ended == "failed"]
     if not own:
         return _NOBODY
-    others = _others(ranks, own)
     if len(own) == 1:
+        others = _others(ranks, own)
         return own, "the only rank with a reason of its own" + (f"; {others}" if others else "")
-    if len(own) == len(ranks) and len({ranks[place].text for place in own}) == 1:
+    if len(own) == len(ranks) and len({rank.text for rank in ranks}) == 1:
         return own, "every rank failed in the same way"
-    if all(ranks[place].time is not None for place in own):
-        own.sort(key=lambda place: ranks[place].time or 0.0)
-        lead = (ranks[own[1]].time or 0.0) - (ranks[own[0]].time or 0.0)
-        if lead > LEAD:
-            return own[:1], f"the earliest of {len(own)} ranks with a reason of their own, by {lead:.1f} s"
-    if all(logs[place].written is not None for place in own):
-        own.sort(key=lambda place: logs[place].written or 0.0)
-        lead = (logs[own[1]].written or 0.0) - (logs[own[0]].written or 0.0)
-        if lead > WRITTEN:
-            return own[:1], f"of {len(own)} ranks with a reason of their own its file ended first, by {lead:.1f} s"
-    if all(logs[place].order >= 0 for place in own) and len({logs[place].order for place in own}) == len(own):
-        own.sort(key=lambda place: logs[place].order)
-        return own[:1], f"the first in the stream of {len(own)} ranks with a reason of their own"
+    by = f"{len(own)} ranks with a reason of their own"
+    own, lead = _in_time(own, [rank.time for rank in ranks])
+    if lead > LEAD:
+        return own[:1], f"the earliest of {by}, by {lead:.1f} s"
+    own, lead = _in_time(own, [log.written for log in logs])
+    if lead > WRITTEN:
+        return own[:1], f"of {by} its file ended first, by {lead:.1f} s"
+    orders = [logs[place].order for place in own]
+    if min(orders) >= 0 and len(set(orders)) == len(own):
+        return [min(own, key=lambda place: logs[place].order)], f"the first in the stream of {by}"
     by_launcher = [place for place in own if _root(ranks[place], said)]
     return by_launcher or own, "the launcher saw it fail first" if by_launcher else "these failed at the same time"
+
+
+def _in_time(places: list[int], times: Sequence[float | None]) -> tuple[list[int], float]:
+    """The places by their times, and by how many seconds the first leads; as they are where a time is not known."""
+    known = {place: time for place in places if (time := times[place]) is not None}
+    if len(known) < len(places):
+        return places, 0.0
+    ordered = sorted(places, key=lambda place: known[place])
+    return ordered, known[ordered[1]] - known[ordered[0]]
 
 
 def _root(rank: Rank, said: Said) -> bool:
@@ -269,11 +275,24 @@ def _late_comer(ranks: list[Rank]) -> Found:
     closed = [place for place, rank in enumerate(ranks) if rank.ended == "waited" and not rank.late]
     if not late or not closed or len(closed) * 2 > len(ranks):
         return _NOBODY
-    gave_up = min((rank.time for rank in late if rank.time is not None), default=None)
-    after = [place for place in closed if gave_up is None or (ranks[place].time or gave_up) >= gave_up - 1.0]
-    behind = min((rank.step for rank in ranks if rank.step is not None), default=None)
-    after = [p for p in after if behind is None or ranks[p].step in (None, behind)] or after
+    after = _slowest(ranks, _after(ranks, closed, late))
     return after, "the others ran out of time waiting, and it came after they had gone" if after else ""
+
+
+def _after(ranks: list[Rank], closed: list[int], late: list[Rank]) -> list[int]:
+    """Those of them that did not end before the first gave up."""
+    times = [rank.time for rank in late if rank.time is not None]
+    if not times:
+        return closed
+    return [place for place in closed if (ranks[place].time or min(times)) >= min(times) - 1.0]
+
+
+def _slowest(ranks: list[Rank], places: list[int]) -> list[int]:
+    """Those of them that are not beyond the earliest step; all where none is."""
+    steps = [rank.step for rank in ranks if rank.step is not None]
+    if not steps:
+        return places
+    return [place for place in places if ranks[place].step in (None, min(steps))] or places
 
 
 def _by_launcher(ranks: list[Rank], said: Said) -> Found:

@@ -25,6 +25,9 @@ _SPEAKER_PID = re.compile(r"pid=(\d{1,9})")
 _WORLD = re.compile(r"world[_ ]?size\W{1,3}(\d{1,6})\b|\d{1,6}/(\d{1,6}) clients joined", re.IGNORECASE)
 
 
+_FAILS = re.compile(r"Traceback|Error\b|error:|Fatal|fault|abort")
+
+
 class Gathered:
     """Everything of one job."""
 
@@ -76,7 +79,7 @@ class Gathered:
             self._xid(line)
         if self.world == 0 and (found := _WORLD.search(line)):
             self.world = int(found[1] or found[2])
-        who, rest = names.split(line, style) if style or not own else names.split(line, "torch")
+        who, rest = names.split(line, style or ("torch" if own else ""))
         log = own or (self._speaker(who) if who else None)
         if log is None:
             self._unsigned(line, style)
@@ -85,10 +88,10 @@ class Gathered:
             self._actor(log, who, rest)
             if log.over:
                 return  # Ray prints some lines late
-        if own and style in ("torch", "torchrun") and who.isdigit():
+        if own is None:
+            log.order = self._order if log.order < 0 and _FAILS.search(rest) else log.order
+        elif style in ("torch", "torchrun") and who.isdigit():
             own.number = int(who)  # its own word: the rank among all nodes
-        if not own and log.order < 0 and re.search(r"Traceback|Error\b|error:|Fatal|fault|abort", rest):
-            log.order = self._order
         log.feed(rest if who else line)
 
     def _unsigned(self, line: str, style: str) -> None:

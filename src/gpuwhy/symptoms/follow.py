@@ -169,14 +169,18 @@ def attached(
     reasons = [one for one in outlived if any(f.owner.startswith("jax_plugins") for f in one.stack)]
     out: list[Symptom] = []
     for one in symptoms:
-        first = [earlier for earlier in out if earlier.follows < 0]
-        cause = -1
-        if one.role in ("error", "echo"):
-            cause = next((e.order for e in first if _linked(e, one, ending) and _explains(e, one)), -1)
-        if cause < 0 and one.signature.startswith(FALLBACKS):
-            cause = next((e.order for e in first if e.role == "error" and _holds(reasons, e.line)), -1)
+        cause = _cause(one, [earlier for earlier in out if earlier.follows < 0], ending, reasons)
         out.append(msgspec.structs.replace(one, follows=cause) if cause >= 0 else one)
     return _outranked(_lost(_mended(out)))
+
+
+def _cause(one: Symptom, first: Sequence[Symptom], ending: Ending, reasons: Sequence[Ending]) -> int:
+    """Which of the symptoms before it explains it; -1 where none does."""
+    explains = (e.order for e in first if _linked(e, one, ending) and _explains(e, one))
+    cause = next(explains, -1) if one.role in ("error", "echo") else -1
+    if cause < 0 and one.signature.startswith(FALLBACKS):
+        return next((e.order for e in first if e.role == "error" and _holds(reasons, e.line)), -1)
+    return cause
 
 
 def _holds(endings: Sequence[Ending], line: int) -> bool:

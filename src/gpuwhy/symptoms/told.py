@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from gpuwhy.model.symptom import Symptom, Told
@@ -30,28 +30,40 @@ _NAMES = {
 
 def told_by(symptoms: Iterable[Symptom]) -> Told:
     """Put the told lines together."""
-    versions: dict[str, list[str]] = {}
-    gpus: list[str] = []
-    files: list[str] = []
-    seen: set[str] = set()
+    symptoms = list(symptoms)
+    versions: dict[str, dict[str, None]] = {}
     for one in symptoms:
-        seen.add(one.signature)
-        name = one.get("name").lower() if one.signature == "told.package" else _NAMES.get(one.signature, "")
-        if one.signature == "told.cuda" and "driver version" in one.text.lower():
-            continue  # nvidia-smi names the newest CUDA that the driver runs, not an installed one
-        if name and one.get("version"):
-            versions.setdefault(_alias(name), []).append(one.get("version"))
-        if opened := _RUNTIME.search(one.get("library")) if one.signature == "harmless.loaded_ok" else None:
-            versions.setdefault("cuda", []).append(".".join(part for part in opened.groups() if part))
-        if one.signature == "told.smi" and one.get("cuda"):
-            versions.setdefault("driver_cuda", []).append(one.get("cuda"))
-        if one.signature in ("told.gpu", "told.gpu_found") and one.get("gpu"):
-            gpus.append(one.get("gpu"))
-        if one.signature in ("told.file", "told.listed", "loader.resolved") and one.get("path"):
-            files += [one.get("path"), *(_LIBRARY.findall(one.text) if one.signature == "told.listed" else ())]
-    unique = {name: tuple(dict.fromkeys(found)) for name, found in versions.items()}
-    container = bool(seen & {"told.container", "container.run", "container.generic"})
-    return Told(unique, tuple(dict.fromkeys(gpus)), tuple(dict.fromkeys(files)), _system(seen), container)
+        for name, version in _versions(one):
+            versions.setdefault(name, {})[version] = None
+    gpus = [one.get("gpu") for one in symptoms if one.signature in ("told.gpu", "told.gpu_found")]
+    files = [path for one in symptoms for path in _files(one)]
+    seen = {one.signature for one in symptoms}
+    return Told(
+        {name: tuple(found) for name, found in versions.items()},
+        tuple(filter(None, dict.fromkeys(gpus))),
+        tuple(dict.fromkeys(files)),
+        _system(seen),
+        bool(seen & {"told.container", "container.run", "container.generic"}),
+    )
+
+
+def _versions(one: Symptom) -> Iterator[tuple[str, str]]:
+    """The releases that a line tells, by what they are of."""
+    if one.signature == "told.cuda" and "driver version" in one.text.lower():
+        return  # nvidia-smi names the newest CUDA that the driver runs, not an installed one
+    name = one.get("name").lower() if one.signature == "told.package" else _NAMES.get(one.signature, "")
+    if name and one.get("version"):
+        yield _alias(name), one.get("version")
+    if one.signature == "harmless.loaded_ok" and (opened := _RUNTIME.search(one.get("library"))):
+        yield "cuda", ".".join(part for part in opened.groups() if part)
+    if one.signature == "told.smi" and one.get("cuda"):
+        yield "driver_cuda", one.get("cuda")
+
+
+def _files(one: Symptom) -> Iterator[str]:
+    if one.signature in ("told.file", "told.listed", "loader.resolved") and one.get("path"):
+        yield one.get("path")
+        yield from _LIBRARY.findall(one.text) if one.signature == "told.listed" else ()
 
 
 def _alias(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from gpuwhy.knowledge import borrowers
@@ -35,17 +36,22 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if not scope.environment.runs or scope.environment.locked or _brings_its_own(scope):
         return
     lender = next((pin for pin in scope.pins if pin.name == "torch" and pin.origin == "pip"), None)
-    for pin in scope.pins:
-        opens = _opens(scope, pin) if _counts(scope, pin, lender) else None
-        lends = _image(scope) or (_torch(scope, lender) if lender and together(pin, lender) else None)
-        wrong = _difference(opens, lends[0], lends[1]) if opens and lends else ""
-        if wrong and opens and lends:
-            said = f"{pin.name} {pin.version}" if pin.version else f"{pin.name} (the newest)"
-            exact = pin.version and (lender is None or is_pinned(lender))
-            severity: Severity = "error" if exact else "warning"
-            text = f"{said} opens {wrong}; {lends[2]}"
-            yield RULE.mistake(pin.place, text, opens.source, _fix(pin, lends[0]), severity)
-            return
+    borrowing = (pin for pin in scope.pins if _counts(scope, pin, lender))
+    found = (mistake for pin in borrowing if (mistake := _mistake(scope, pin, lender)))
+    yield from islice(found, 1)
+
+
+def _mistake(scope: Scope, pin: Pin, lender: Pin | None) -> Mistake | None:
+    """What one of them opens and does not get."""
+    opens = _opens(scope, pin)
+    lends = _image(scope) or (_torch(scope, lender) if lender and together(pin, lender) else None)
+    wrong = _difference(opens, lends[0], lends[1]) if opens and lends else ""
+    if not wrong or not opens or not lends:
+        return None
+    said = f"{pin.name} {pin.version}" if pin.version else f"{pin.name} (the newest)"
+    exact = pin.version and (lender is None or is_pinned(lender))
+    severity: Severity = "error" if exact else "warning"
+    return RULE.mistake(pin.place, f"{said} opens {wrong}; {lends[2]}", opens.source, _fix(pin, lends[0]), severity)
 
 
 def _counts(scope: Scope, pin: Pin, lender: Pin | None) -> bool:

@@ -18,19 +18,24 @@ _COMPANIONS = ("torchvision", "torchaudio", "xformers")
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """torch pinned by a command or the image, and in a later command a companion whose newest wants another."""
-    stage = scope.environment
-    if scope.kind not in ("dockerfile", "script", "workflow", "modal", "cog") or stage.other_index:
-        return
-    if "PIP_CONSTRAINT" in stage.variables or any(pin.limits for pin in stage.pins):
+    if not _takes_any(scope):
         return
     torch = next((pin for pin in scope.pins if pin.name == "torch" and pin.version and pin.step), None)
-    image = scope.base.version if scope.base.family == "pytorch" else ""
+    image = scope.base.version if scope.base.family == "pytorch" and not torch else ""
     for pin in filter(_takes_the_newest, scope.pins):
         if torch and torch.step < pin.step and together(torch, pin):
             named = f"torch=={torch.version} (line {torch.place.line})"
             yield from _replaced(scope, pin, torch.version.split("+")[0], named)
-        elif image and not torch and pin.name == "xformers":
+        elif image and pin.name == "xformers":
             yield from _replaced(scope, pin, image, f"torch {image} of the image")
+
+
+def _takes_any(scope: Scope) -> bool:
+    """Whether commands follow each other, and nothing holds a later one back."""
+    stage = scope.environment
+    limited = "PIP_CONSTRAINT" in stage.variables or any(pin.limits for pin in stage.pins)
+    one_by_one = scope.kind in ("dockerfile", "script", "workflow", "modal", "cog")
+    return one_by_one and not stage.other_index and not limited
 
 
 def _takes_the_newest(pin: Pin) -> bool:
