@@ -33,6 +33,8 @@ class Target(NamedTuple):
     seeds: list[bytes]
     parse: Callable[[bytes], object]
     refuses: tuple[type[BaseException], ...] = ()
+    in_place: bool = False
+    """Half of the damage keeps every offset: it gets past the first header."""
 
 
 class Result(NamedTuple):
@@ -81,6 +83,17 @@ def mutated(seed: bytes, chooser: random.Random) -> bytes:
         else:
             data[at:at] = bytes(chooser.randrange(256) for _ in range(chooser.choice([1, 8, 60])))
     return bytes(data[: 1 << 18])
+
+
+def overwritten(seed: bytes, chooser: random.Random) -> bytes:
+    """A seed of the same length with a few bytes or numbers changed."""
+    data = bytearray(seed[: 1 << 18])
+    for _ in range(chooser.choice([1, 2, 4, 8])):
+        at, size = chooser.randrange(max(len(data), 1)), chooser.choice([1, 1, 2, 4, 8])
+        odd = chooser.choice((*ODD, chooser.randrange(256), len(data), at, max(at - 8, 0)))
+        if at + size <= len(data):
+            data[at : at + size] = (odd & (1 << 8 * size) - 1).to_bytes(size, "little")
+    return bytes(data)
 
 
 def over(data: bytes) -> Callable[[int, int], bytes]:
@@ -290,7 +303,7 @@ def models() -> Iterator[Target]:
     def one(label: str, name: str, files: dict[str, bytes] | None = None, folder: bool = False, *more: bytes) -> Target:
         held = files or {}
         first = held.get(name) or (MODELS / name).read_bytes()
-        return Target(f"model {label}", [first, *more], lambda d: check(held, name, d, folder), (Unreadable,))
+        return Target(f"model {label}", [first, *more], lambda d: check(held, name, d, folder), (Unreadable,), True)
 
     single = (
         ("safetensors", "types.safetensors"), ("gguf", "types.gguf"), ("gguf split", "split-00001-of-00003.gguf"), ("onnx", "types.onnx"),
@@ -313,7 +326,7 @@ def models() -> Iterator[Target]:
     )
     yield one("pipeline", "model_index.json", {"model_index.json": PIPELINE, "unet/config.json": CONFIG}, True)
     pickles = (_pickle(MODELS / name) for name in ("types.pt", "module.pt", "training.pt", "quantised.pt"))
-    yield Target("model pickle", list(pickles), _read_pickle, (Unreadable,))
+    yield Target("model pickle", list(pickles), _read_pickle, (Unreadable,), True)
 
 
 def _pickle(path: Path) -> bytes:
@@ -333,7 +346,8 @@ def attacked(target: Target, count: int, seed: int) -> Result:
     chooser, crashes, hangs, slowest = random.Random(f"{seed} {target.name}"), [], 0, 0.0
     before = signal.signal(signal.SIGALRM, _held)
     for _ in range(count):
-        data = mutated(chooser.choice(target.seeds), chooser)
+        damage = overwritten if target.in_place and chooser.random() < 0.5 else mutated
+        data = damage(chooser.choice(target.seeds), chooser)
         start = time.thread_time()
         signal.setitimer(signal.ITIMER_REAL, SECONDS * 10)
         try:

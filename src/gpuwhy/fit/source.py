@@ -155,6 +155,7 @@ class Disk:
         self.folder = folder
         self.budget = Budget()
         self._open: list[places.Opened] = []
+        self._sizes: dict[str, dict[str, int] | None] = {}
 
     def names(self, folder: str = "") -> tuple[str, ...]:
         """What lies in it, or in a folder of it."""
@@ -171,8 +172,12 @@ class Disk:
             return ""
 
     def size(self, name: str) -> int | None:
-        """A file's bytes."""
-        return places.size(self._path(name))
+        """A file's bytes; a folder is asked once for all of its files."""
+        folder, _, last = inside(name).rpartition("/")
+        if folder not in self._sizes:
+            self._sizes[folder] = places.sizes(self._path(folder))
+        held = self._sizes[folder]
+        return places.size(self._path(name)) if held is None else held.get(last)
 
     def open(self, name: str) -> Source:
         """A file."""
