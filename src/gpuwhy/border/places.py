@@ -60,7 +60,7 @@ def size(path: str) -> int | None:
 
 
 def sizes(path: str, most: int = MOST_NAMES) -> dict[str, int] | None:
-    """The bytes of every regular file in a folder, asked for at once; None where it cannot be listed or has too many."""
+    """The bytes of every regular file in a folder, asked at once; None where it cannot be listed or has too many."""
     try:
         return reading.within(reading.SECONDS, lambda: _sizes(path, most), path)
     except (OSError, ValueError):
