@@ -155,3 +155,20 @@ def test_a_folder_with_nothing_in_it(home):
     done = run(home, str(home / "empty"))
     assert done.returncode == 2
     assert "neither a Python environment nor a folder with shared libraries" in done.stderr.decode()
+
+
+def test_what_a_program_opens_by_name_is_told(tmp_path):
+    """The name is in its bytes, not among what it needs."""
+    from shutil import copy
+
+    prog = tmp_path / "prog"
+    copy("/bin/true", prog)
+    with prog.open("ab") as file:
+        file.write(b"\0libcudart.so.10.0\0libcudnn.so.%d\0libcudnn.so.7\0")
+    done = subprocess.run(
+        [sys.executable, "-m", "gpuwhy", "inspect", str(prog), "--json"], capture_output=True, timeout=60
+    )
+    said = json.loads(done.stdout)
+    assert said["opens"] == [{"name": "libcudart.so.10.0", "path": ""}, {"name": "libcudnn.so.7", "path": ""}]
+    jsonschema.validate(said, SCHEMA)
+    assert done.returncode == 0, "what it needs is there"

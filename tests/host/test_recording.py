@@ -37,6 +37,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         ("elf", f"{folder}/text"),
         ("gpu_code", os.path.realpath(sys.executable), 4),
         ("cuda_version", os.path.realpath(sys.executable)),
+        ("matching", os.path.realpath(sys.executable), r"libpython3\.\d+\.so"),
         ("holds", os.path.realpath(sys.executable), "ELF", "no such words in there"),
         ("unmet", os.path.realpath(sys.executable), "__libc"),
         ("pe", f"{folder}/libx.so"),

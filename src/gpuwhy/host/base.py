@@ -111,6 +111,7 @@ _VALUES: Mapping[str, Any] = {
     "gpu_code": GpuCode,
     "cuda_version": str,
     "holds": tuple[str, ...],
+    "matching": tuple[str, ...],
     "unmet": tuple[str, ...],
     "versions": Versions,
     "wheel": Wheel,
@@ -201,6 +202,10 @@ class Host:
     def holds(self, path: str, *texts: str) -> Fact[tuple[str, ...]]:
         """Those of some plain strings that the bytes of a file hold (of its first 64 MB)."""
         return self.ask("holds", path, *texts)
+
+    def matching(self, path: str, match: str) -> Fact[tuple[str, ...]]:
+        """The strings of at most 100 bytes in a file that match a pattern, each once (of its first 2 GB)."""
+        return self.ask("matching", path, match)
 
     def unmet(self, path: str, match: str, *providers: str) -> Fact[tuple[str, ...]]:
         """The symbols matching a pattern that a file needs (weak ones aside) and no provider file defines.

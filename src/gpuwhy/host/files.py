@@ -37,6 +37,8 @@ from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why
 T = TypeVar("T")
 
 MAX_READ = 4 << 20
+MAX_SCAN, MAX_FOUND = 2 << 30, 1000
+"""How much of a file is searched for strings, and how many are kept."""
 MAX_LINES_FILE = 64 << 20
 MAX_NAMES = 200_000
 DPKG_STATUS, DPKG_INFO = "/var/lib/dpkg/status", "/var/lib/dpkg/info"
@@ -286,6 +288,23 @@ class Files:
                     break
                 end = window[-max((len(text.encode()) for text in texts), default=1) :]
             return tuple(text for text in texts if text in found)
+
+        return self._answer(path, look)
+
+    def matching(self, path: str, match: str) -> Fact[tuple[str, ...]]:
+        """See Host.matching."""
+
+        def look(p: str) -> tuple[str, ...]:
+            found: dict[str, None] = {}
+            search, end, got = re.compile(match.encode()), b"", 0
+            for part in self._parts(p):
+                window, got = end + part, got + len(part)
+                for one in search.finditer(window):
+                    found[one[0].decode("ascii", "replace")] = None
+                if got > MAX_SCAN or len(found) > MAX_FOUND:
+                    break
+                end = window[-100:]
+            return tuple(sorted(found))
 
         return self._answer(path, look)
 

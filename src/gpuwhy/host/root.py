@@ -11,7 +11,21 @@ from gpuwhy.host.files import Files
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 
 FILES = frozenset(
-    {"read", "lines", "list", "stat", "elf", "gpu_code", "cuda_version", "holds", "unmet", "ldcache", "sha256", "dpkg"}
+    {
+        "read",
+        "lines",
+        "list",
+        "stat",
+        "elf",
+        "gpu_code",
+        "cuda_version",
+        "holds",
+        "matching",
+        "unmet",
+        "ldcache",
+        "sha256",
+        "dpkg",
+    }
     | {"versions", "wheel", "pe"}
 )
 MAX_LINKS = 40

@@ -12,11 +12,17 @@ from gpuwhy.loader.glibc import World
 from gpuwhy.loader.linux import concerns_gpu
 from gpuwhy.loader.process import Process
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
-from gpuwhy.model.inspected import Gpu, Header, Inspected, Tree, VersionsNeeded
+from gpuwhy.model.inspected import Gpu, Header, Inspected, MayOpen, Tree, VersionsNeeded
 
 ALL_CONTAINERS = 200_000
 _STEERING = ("LD_LIBRARY_PATH", "LD_PRELOAD")
 _NO_VERSIONS = Versions((), (), "")
+_NAMED = (
+    r"lib(?:cuda|cudart|cudnn|cublas|cufft|curand|cusolver|cusparse|cutensor|nccl|nvrtc|nvinfer|nvidia-ml|nvjitlink|nvptxcompiler|cupti|nvjpeg|npp)"
+    r"[A-Za-z_]{0,30}\.so(?:\.\d{1,3}){0,3}(?![\w.%])"
+)
+_CATALOGUE = 40
+"""A file that names more has a list of libraries, which is no plan to open them."""
 _GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)$")
 _RECENT = (2, 37)
 
@@ -36,12 +42,14 @@ def inspect_file(host: Host, path: str, folder: str) -> Fact[Inspected]:
     start = value_or(host.real(path), path) if program else path  # the kernel resolves links before $ORIGIN is taken
     versions = value_or(host.versions(path), _NO_VERSIONS)
     world = world_for(host, elf.value.machine, folder)
+    tree, opens = load(world, start, elf.value), may_open(world, start, elf.value)
     answer = Inspected(
         path=path,
         kind="program" if program else "library",
         needed=elf.value.needed,
         gpu=gpu_of(host, path),
-        tree=load(world, start, elf.value),
+        tree=tree,
+        opens=opens,
         header=_header(host, path, elf.value, versions),
         variables=variables(host),
         notes=tuple(_notes(host, path, elf.value, stat.value.size, stat.value.mode)),
@@ -95,6 +103,20 @@ def load(world: World, path: str, elf: Elf) -> Tree:
     process = Process(world)
     process.start(path)
     return tree_of(process)
+
+
+def may_open(world: World, path: str, elf: Elf) -> tuple[MayOpen, ...]:
+    """The CUDA libraries that a file names and does not need, and what dlopen would find for each."""
+    named = [one for one in value_or(world.host.matching(path, _NAMED), ()) if one not in (*elf.needed, elf.soname)]
+    if is_musl(elf) or len(named) > _CATALOGUE:
+        return ()
+    out = []
+    for name in sorted(named, key=lambda one: (not concerns_gpu(one), one)):
+        process = Process(world)
+        process.start(path)
+        found = process.dlopen(name, None)
+        out.append(MayOpen(name, found.path if found is not None and not process.closed(found) else ""))
+    return tuple(out)
 
 
 def gpu_of(host: Host, path: str, containers: int = ALL_CONTAINERS) -> Gpu:

@@ -186,6 +186,13 @@ class Probed(msgspec.Struct, frozen=True):
     skipped: str = ""  # why it was not asked
 
 
+class MayOpen(msgspec.Struct, frozen=True):
+    """A CUDA library whose name stands in a file that does not need it: it may be opened while the program runs."""
+
+    name: str
+    path: str = ""  # what the loader would find; "" where nothing
+
+
 class Inspected(msgspec.Struct, Rich, frozen=True):
     """The whole answer."""
 
@@ -200,6 +207,7 @@ class Inspected(msgspec.Struct, Rich, frozen=True):
     variables: tuple[str, ...] = ()  # "LD_LIBRARY_PATH=…": what the search took from the environment
     notes: tuple[str, ...] = ()
     probe: Probed | None = None  # --probe
+    opens: tuple[MayOpen, ...] = ()  # by name, while it runs
     searched: bool = True  # False: a Windows file where no Windows is; what it would get was not looked for
 
     @property

@@ -22,6 +22,8 @@ def inspected_dict(found: Inspected) -> dict[str, Any]:
         "variables": dict(text.split("=", 1) for text in found.variables),
         "notes": list(found.notes),
     }
+    if found.opens:
+        out["opens"] = [msgspec.to_builtins(one) for one in found.opens]
     if found.header:
         header = msgspec.to_builtins(found.header)
         if not found.header.delayed:

@@ -83,7 +83,8 @@ def _heading(found: Inspected, paper: Paper) -> list[str]:
     if unsure:
         problems.append(f"{_few(unsure)} could be on PATH alone, which is not known (--env PATH=…)")
     verdict = "; ".join(problems) or _fine(found)
-    glyph = "✗" if not found.sound else "✓" if found.searched and not unsure else "?"
+    open_ = any(not one.path for one in found.opens)
+    glyph = "✗" if not found.sound else "✓" if found.searched and not unsure and not open_ else "?"
     return paper.wrap(f"{found.path}, {_WORDS[found.kind]}: {verdict}", f"{glyph} ", "  ")
 
 
@@ -112,7 +113,9 @@ def _fine(found: Inspected) -> str:
         return f"{_libraries(many)}, which need{'s' * (many == 1)} {count} other{'s' * (count != 1)}"
     if not found.searched:
         return f"for Windows, needs {len(found.needed)} librar{'y' if len(found.needed) == 1 else 'ies'}"
-    return "everything it needs is found" if found.tree.libraries or found.frameworks else "nothing to load"
+    fine = "everything it needs is found" if found.tree.libraries or found.frameworks else "nothing to load"
+    gone = [one.name for one in found.opens if not one.path]
+    return f"{fine}; it names {_few(gone)}, which it may open while it runs, not found" if gone else fine
 
 
 def _libraries(count: int) -> str:
@@ -133,6 +136,7 @@ def _header(found: Inspected, header: Header, paper: Paper) -> list[str]:
         *_gpu(found.gpu, paper),
         *_row(paper, "needs", ", ".join(_needed(found.needed)) or "no library"),
         *_row(paper, "later", ", ".join(header.delayed)),
+        *_row(paper, "may open", ", ".join(f"{one.name} ({one.path or 'not found'})" for one in found.opens)),
         *_row(paper, "asks for", ", ".join(filter(None, (asked, *newest)))),
         *_row(paper, "RPATH", _path(header.rpath)),
         *_row(paper, "RUNPATH", _path(header.runpath)),
