@@ -21,6 +21,7 @@ from gpuwhy.loader.windows import (
     split_path,
     tidy,
 )
+from gpuwhy.loader.windows_added import added_at_start
 from gpuwhy.loader.windows_process import WindowsProcess
 from gpuwhy.model.fact import NOT_OBSERVED, Absent, Known, Unknown, known
 from gpuwhy.model.facts import Facts, Framework, Interpreter, LibraryCopy, Loads, Opened, Surroundings, Target
@@ -369,3 +370,26 @@ def test_a_machine_without_the_driver(tmp_path):
     host = trees.windows(tmp_path, driver="").host(PATH="x")
     assert loads.libcuda(host, WINDOWS).need() == ()
     assert loads.libnvml(host, WINDOWS).need() == ()
+
+
+@pytest.mark.parametrize(
+    "line, folder",
+    [
+        (r'os.add_dll_directory(r"C:\cuda\bin")', "C:/cuda/bin"),
+        (r"import os; os.add_dll_directory('C:\\\\cuda\\\\bin')", "C:/cuda/bin"),
+        ("os.add_dll_directory(os.path.join(os.environ['CUDA_PATH'], 'bin'))", "C:/toolkit/bin"),
+        ('os.add_dll_directory(os.path.join(os.environ.get("CUDA_PATH"), "bin"))', "C:/toolkit/bin"),
+        ('# os.add_dll_directory("C:/cuda/bin")', ""), ("os.add_dll_directory(folder)", ""),
+    ],
+)  # fmt: skip
+def test_folders_that_python_adds_when_it_starts(disk, line, folder):
+    """They are seen by what Python loads itself, and not by a plain LoadLibrary."""
+    disk.put(f"{SITE}/sitecustomize.py", f"import os\n{line}\n")
+    found = list(added_at_start(disk.host(PATH="x"), (SITE,), {"CUDA_PATH": "C:/toolkit"}))
+    assert found == ([(folder, f"added by {SITE}/sitecustomize.py")] if folder else [])
+
+
+def test_no_program_is_handed_more_than_the_longest_path():
+    pad = ";".join(f"C:/{'x' * 250}{n}" for n in range(150))
+    assert "C:/last" not in split_path(f"{pad};C:/last")
+    assert "C:/last" in split_path(f"C:/last;{pad}")

@@ -38,7 +38,7 @@ OF_LINUX = re.compile(
     r"\bsudo\b|\bexport\b|\bunset\b|(?<![\w:\\])/(usr|etc|dev|proc|sys|var|tmp|opt|home)\b|\bls\b|\bgrep\b|\bfind /"
     r"|\bdmesg\b|\bmodprobe\b|\brmmod\b|\bsystemctl\b|(?<!-)\bulimit\b|\bapt\b|\bldconfig\b|LD_LIBRARY_PATH|\.so\b|NVRM"
     r"|kernel module|\bkill \d|and-cuda|jax\[cuda|\bsed\b|\bchmod\b|\bwhich nv|\bdf -h|\$\(|\$[A-Z_]+\b|2>/dev/null"
-    r"|\brm -r|-c '"
+    r"|\brm -r|-c '|(?<!r)'[A-Za-z]:[\\\\/]"
 )
 OF_WINDOWS = re.compile(r"(?i)\b[a-z]:\\|%\w+%|\$env:|\bset \"|setx|taskkill|winget|\bfindstr\b|\bregedit\b")
 DRIVERS = re.compile(r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|install nvidia-driver|akmod")

@@ -101,6 +101,8 @@ class World:
         root = self.bin.rpartition("/")[0]
         self.variables = {"CUDA_PATH": root, "CUDA_PATH_V10_1": root, "SystemRoot": "C:/Windows"}
         self.python = ""
+        self.lies: dict[str, bytes] = {}  # files of the driver that are not what they should be
+        self.registry: dict[str, dict[str, str]] = {}
 
     def remove(self, path: str) -> None:
         """Delete a file or a whole folder."""
@@ -113,8 +115,9 @@ class World:
         environ = {**said, "PATH": ";".join(self.path).replace("/", "\\")}
         if self.driver:
             for name in ("nvcuda.dll", "nvml.dll"):
-                self.disk.put(f"{trees.SYSTEM}/{name}", trees.driver_dll(self.driver))
-        return Machine(self.disk, environ, running(self.driver, self.cuda, self.capability))
+                self.disk.put(f"{trees.SYSTEM}/{name}", self.lies.get(name) or trees.driver_dll(self.driver))
+        keys = {("registry", key): RegistryKey(values, ()) for key, values in self.registry.items()}
+        return Machine(self.disk, environ, {**running(self.driver, self.cuda, self.capability), **keys})
 
     def run(self) -> Run:
         """A diagnosis, recorded."""

@@ -173,6 +173,52 @@ def zlib_missing(world: World) -> None:
     world.driver, world.cuda = "461.33", 11020
 
 
+def driver_of_32_bit(world: World) -> None:
+    """NVML answers, and the only nvcuda.dll is one that a 64-bit program passes over."""
+    world.lies["nvcuda.dll"] = pe(machine=I386)
+
+
+def renamed_cudart(world: World) -> None:
+    world.remove(f"{world.bin}/cudart64_101.dll")
+    world.disk.real(f"{world.bin}/cudart64_101.dll", "cudart64_110.dll")
+
+
+def path_too_long(world: World) -> None:
+    world.path[-1:] = [*(f"C:/pad/{'x' * 200}{n}" for n in range(165)), world.path[-1]]
+
+
+def only_app_paths(world: World) -> None:
+    """The folder is added for a python.exe that the Start menu starts."""
+    cudnn_off_path(world)
+    world.registry["HKLM/SOFTWARE/Microsoft/Windows/CurrentVersion/App Paths/python.exe"] = {
+        "Path": r"C:\tools\cuda\bin"
+    }
+
+
+def python_without_its_dll(world: World) -> None:
+    world.remove(f"{PYTHON}/python38.dll")
+
+
+def added_for_what_python_loads(world: World) -> None:
+    """os.add_dll_directory does not reach a plain LoadLibrary, which is how TensorFlow opens cuDNN."""
+    cudnn_off_path(world)
+    world.disk.put(f"{world.site}/sitecustomize.py", r'import os; os.add_dll_directory(r"C:\tools\cuda\bin")')
+
+
+def folder_like_a_dll(world: World) -> None:
+    world.disk.at("C:/aa/cudart64_101.dll").mkdir(parents=True)
+    world.path.insert(0, "C:/aa")
+
+
+def web_page_for_a_dll(world: World) -> None:
+    world.disk.put(f"{world.bin}/cublas64_10.dll", b"<html>404</html>" * 50)
+
+
+def cudnn_8_renamed(world: World) -> None:
+    no_cudnn(world)
+    world.disk.real(f"{CUDNN}/bin/cudnn64_7.dll", "cudnn64_8.dll")
+
+
 CASES: dict[str, Case] = {
     "a healthy": Case(healthy, (), status="healthy"),
     "b cuDNN 8 for 7": Case(
@@ -194,6 +240,23 @@ CASES: dict[str, Case] = {
     "c 32 bit": Case(
         cudnn_32_bit, ("install.corrupted",), "32 bit", fix="cudnn-10.1-windows10-x64-v7.6.5.32.zip",
     ),
+    "c only App Paths": Case(
+        only_app_paths, ("env.path",), evidence="App Paths adds C:/tools/cuda/bin", fix="set \"PATH="
+    ),
+    "c PATH too long": Case(
+        path_too_long, ("env.path",), evidence="no program is handed more than 32767", fix="Make PATH shorter"
+    ),
+    "c added for Python alone": Case(added_for_what_python_loads, ("env.path",), fix="set \"PATH="),
+    "c cuDNN 8 renamed": Case(cudnn_8_renamed, ("cudnn.version_mismatch",), "8.9.4 is loaded"),
+    "d cudart renamed": Case(
+        renamed_cudart, ("cuda.version_mismatch",), "the file of that name is 11.8.89: it was renamed", fix='del "C:\\',
+    ),
+    "d a web page": Case(web_page_for_a_dll, ("install.corrupted",), "not PE"),
+    "d a folder": Case(folder_like_a_dll, ("install.corrupted",), "it is a folder"),
+    "f nvcuda.dll of 32 bit": Case(
+        driver_of_32_bit, ("install.corrupted",), "nvcuda.dll is what programs get, and the file is no good"
+    ),
+    "i no python38.dll": Case(python_without_its_dll, ("other.not_gpu",), "python38.dll", fix="again over this one"),
     "c2 no cuDNN": Case(
         no_cudnn, ("cudnn.missing",), "cudnn64_7.dll; it is nowhere on this machine", "9 folders searched",
         "Unpack cudnn-10.1",

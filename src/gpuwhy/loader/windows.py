@@ -24,6 +24,8 @@ from gpuwhy.model.facts import Fate, Rule
 _API_SET = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
 _LISTED = re.compile(DLLS)
 _MOST_FOLDERS = 1000  # of PATH
+LONGEST = 32767
+"""Characters of a variable that a program can be handed (Microsoft: Environment Variables)."""
 _FOLDER = re.compile(r'([A-Za-z]:/|//|~(?:/|$)|\$USER)[^"<>|*?\x00-\x1f]*')
 
 KNOWN = frozenset(
@@ -96,10 +98,10 @@ def split_path(text: str) -> tuple[str, ...]:
 
     Blanks at its ends, quotes and %NAME% are part of a name as the search takes it: Windows cuts blanks off the end of
     a whole path only (Microsoft: File path formats, trimming), and no folder has quotes in its name. A relative entry
-    depends on where a program is started.
+    depends on where a program is started, and no program is handed more than LONGEST characters.
     """
     out: dict[str, str] = {}
-    for element in text.split(";"):
+    for element in text[:LONGEST].split(";"):
         folder = tidy(element)
         if folder and element == element.strip() and _FOLDER.fullmatch(folder):
             out.setdefault(folder.casefold(), folder)

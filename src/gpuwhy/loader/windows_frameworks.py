@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 from gpuwhy.host.base import Host
 from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, Call, WindowsWorld, tidy
+from gpuwhy.loader.windows_added import added_at_start
 from gpuwhy.loader.windows_process import WindowsProcess
-from gpuwhy.model.fact import Known
+from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts, Framework
 
 CUDNN_PARTS = {
@@ -57,6 +58,9 @@ def run(world: WindowsWorld, facts: Facts, framework: Framework) -> WindowsProce
     """A Python process that has imported a framework and opened its CUDA libraries."""
     start = Start(world, facts)
     start.process.load(f"{world.application}/python.exe", via="the program")
+    sites = value_or(facts.target.site_packages, ())
+    for folder, who in added_at_start(start.host, (*sites, f"{start.prefix}/Lib"), start.environ):
+        start.process.add_folder(folder, who)
     _WAYS.get(framework.name, _plain)(start, framework)
     _open_listed(start, framework)
     _cudnn_parts(start.process)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import msgspec
+
 from gpuwhy.host.base import Host
 from gpuwhy.loader.outcome import FOUND, Missing
 from gpuwhy.loader.windows import PLAIN, WindowsWorld, folders, look_at, search, split_path, tidy
 from gpuwhy.loader.windows_frameworks import run as run
-from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import DriverLibrary, Facts, Fate, LibraryCopy, Rule
 
 SEARCH = "DLL search"
+OK = "ok"
 LIBCUDA, LIBNVML = "nvcuda.dll", "nvml.dll"
 REFUSES: tuple[Fate, ...] = (
     Fate.STOPS,
@@ -84,10 +87,10 @@ def base_program(host: Host, path: str) -> str:
 def driver_copies(world: WindowsWorld, facts: Facts, name: str) -> Iterator[DriverLibrary]:
     """The copies of a driver library in the order of the search, then the one of older drivers."""
     aside = ("C:/Program Files/NVIDIA Corporation/NVSMI", Rule.OFF_PATH.value)
-    for folder, via in (*folders(world, PLAIN), aside):
-        one = _copy(world, name, folder, via)
-        if one:
-            yield one
+    found = [one for folder, via in (*folders(world, PLAIN), aside) if (one := _copy(world, name, folder, via))]
+    taken = any(one.on_path and value_or(one.health, "") == OK for one in found)
+    for one in found:  # a 32-bit copy is passed over: where no other follows, it is all that a program gets
+        yield one if taken or not one.on_path else msgspec.structs.replace(one, broken=True)
 
 
 def _copy(world: WindowsWorld, name: str, folder: str, via: str) -> DriverLibrary | None:
@@ -104,7 +107,7 @@ def _copy(world: WindowsWorld, name: str, folder: str, via: str) -> DriverLibrar
         found_via=via,
         kind="driver",
         version=driver_version(world.host, path),
-        health=known("ok" if outcome == FOUND else str(outcome), "file", path),
+        health=known(OK if outcome == FOUND else str(outcome), "file", path),
         broken=outcome.fate is Fate.STOPS,
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
@@ -10,13 +11,13 @@ from gpuwhy.causes.shared import needs, trees
 from gpuwhy.causes.shared.clash import clashes, say_unmet
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.lost import installing
-from gpuwhy.causes.shared.windows import is_torch, torch_again
+from gpuwhy.causes.shared.windows import is_torch, shown, torch_again
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
 from gpuwhy.knowledge.sonames import cuda_of
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, saw
-from gpuwhy.model.fact import Source, value_or
-from gpuwhy.model.facts import Unfit, UnmetSymbol
-from gpuwhy.model.version import numbers
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, proof, saw
+from gpuwhy.model.fact import Known, Source, value_or
+from gpuwhy.model.facts import LibraryCopy, NeededLibrary, Unfit, UnmetSymbol
+from gpuwhy.model.version import major_minor, numbers
 
 
 def another_version(case: Case) -> Finding | None:
@@ -48,12 +49,42 @@ def _saw_unfit(one: Unfit) -> Evidence:
                Source("file", one.file))  # fmt: skip
 
 
+_NUMBERED = re.compile(r"(?i)(?:cudart|cublas|cublasLt|nvrtc)64_(\d+)(?:_\d+)?\.dll$")
+"""DLLs whose own release has the major number of their CUDA."""
+
+
+def renamed(case: Case) -> Finding | None:
+    """Windows: a DLL under the name that is asked for, whose resources say that it is of another CUDA."""
+    for need, copy in _renamed(case):
+        version = value_or(copy.version, "")
+        return proof(
+            f"{needs.named(case)} opens {need.name}, and the file of that name is {version}: it was renamed, and lacks "
+            "functions or has others",
+            saw(f"{need.name} {version}", Source("file", copy.path)),
+        )
+    return None
+
+
+def _renamed(case: Case) -> Iterator[tuple[NeededLibrary, LibraryCopy]]:
+    for need in needs.required(case, needs.is_cuda):
+        asked = _NUMBERED.match(need.name)
+        copy = needs.copy_at(case, need.found.value) if asked and isinstance(need.found, Known) else None
+        has = numbers(value_or(copy.version, ""))[:1] if copy else ()
+        if asked and copy and has and has[0] != _major(int(asked[1])):
+            yield need, copy
+
+
+def _major(number: int) -> int:
+    """10 of cudart64_101 and cublas64_10, 11 of cudart64_110, 12 of cudart64_12."""
+    return number // 10 if number >= 70 else number
+
+
 def all_fit(case: Case) -> Finding | None:
     """What rules it out."""
     tree = trees.of(case)
     if isinstance(tree, Finding):
         return tree
-    if needs.outdated(case, needs.is_cuda) or clashes(case, other_copy=False):
+    if needs.outdated(case, needs.is_cuda) or clashes(case, other_copy=False) or any(_renamed(case)):
         return None
     return needs.nothing_lost(case, needs.is_cuda, "other version") if not _only_few(case) else None
 
@@ -65,6 +96,10 @@ def _only_few(case: Case) -> bool:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """The libraries that this release was built for, or the release for the libraries that are there."""
     framework, out = needs.the(case), list(installing(case, needs.is_cuda))
+    for need, copy in _renamed(case):
+        built = major_minor(value_or(framework.built_for_cuda, ""))
+        text = f"Delete it, and install CUDA {built} with NVIDIA's installer, which has the real {need.name}"
+        out.append(Fix(f"{text}; then open a new window", f'del "{shown(copy.path)}"'))
     exact = [f"{one.name}{one.wants}" for one in _unfit(case, clashes(case, other_copy=False))]
     if exact:
         text = f"Install the version that {framework.distribution} {framework.version} asks for"
@@ -91,7 +126,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="cuda.version_mismatch",
     title="the CUDA libraries are of another version than the framework was built for",
-    signs=(another_version, too_old_for_its_users, all_fit),
+    signs=(another_version, renamed, too_old_for_its_users, all_fit),
     fixes=fixes,
     scope="framework",
     effect="{subject} will not see the GPU",

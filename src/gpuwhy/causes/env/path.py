@@ -58,6 +58,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
             return (_right_root(case),)
         if in_store_python(case.facts):
             return instead_of_store(case.facts, folders)
+        if _too_long(case):
+            return (SHORTER,)
         return (*activate(case.facts, folders), needs.export(case, folders), *_mended(case), path_for_good(folders))
     fix = [needs.export(case, folders)]
     if isinstance(interpreter, Known) and interpreter.value.kind == "conda":
@@ -70,6 +72,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         undo = "sudo rm /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig"
         fix.append(Fix("For good: add the folder to the loader's cache", command, root=True, undo=undo))
     return tuple(fix)
+
+
+SHORTER = Fix(
+    "Make PATH shorter (Edit the system environment variables, Path: remove what is not there, and entries that are "
+    "there twice), so that every folder of it is handed to programs, and open a new window"
+)
+
+
+def _too_long(case: Case) -> bool:
+    """Whether PATH has more characters than a program can be handed: then nothing can be put before it either."""
+    return any(one.name == "PATH" and one.too_long for one in value_or(case.facts.environment.variables, ()))
 
 
 def _mended(case: Case) -> tuple[Fix, ...]:

@@ -12,6 +12,7 @@ from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, 
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
 from gpuwhy.model.facts import MissingLibrary
+from gpuwhy.model.version import major_minor
 
 _PYTHON = re.compile(r"(?i)python(3)(\d+)\.dll$")
 
@@ -88,7 +89,8 @@ def _wanted_python(case: Case) -> tuple[MissingLibrary, str] | None:
     """The python38.dll that a file of the framework misses, and that Python's version."""
     for tree in value_or(case.facts.loads.trees, ()):
         for missing in tree.missing if tree.framework == the(case).name else ():
-            if found := _PYTHON.match(missing.name):
+            found = _PYTHON.match(missing.name)
+            if found and f"{found[1]}.{found[2]}" != major_minor(python_of(case.facts)):
                 return missing, f"{found[1]}.{found[2]}"
     return None
 

@@ -130,7 +130,8 @@ def driver_library(case: Case) -> Finding | None:
         for one in _first_broken(value_or(copies, ())):
             state = value_or(one.health, "")
             return proof(
-                f"the driver's {one.name} is what programs get, and the file is {state}", saw(state, one.health)
+                f"the driver's {one.name} is what programs get, and the file is no good: {state}",
+                saw(state, one.health),
             )
     return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.shared.commands import word
+from gpuwhy.causes.shared.commands import python_of, word
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, is_runtime
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
@@ -14,6 +14,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Where no program has spoken: the runtime or the Python that is gone."""
     if not case.symptoms and _missing_runtime(case):
         return (REDISTRIBUTE,)
+    if not case.symptoms and _missing_python(case):
+        return (Fix(f"Install Python {python_of(case.facts)} again over this one: its installer offers to repair it"),)
     python = case.facts.target.interpreter
     if not case.symptoms and isinstance(python, Known) and python.value.gone:
         return (_made_again(python.value),)
@@ -72,6 +74,23 @@ def without_runtime(case: Case) -> Finding | None:
     )
 
 
+def without_python_dll(case: Case) -> Finding | None:
+    """Windows: python.exe without the DLL of its own release, in which all of Python is."""
+    found = _missing_python(case)
+    if found is None:
+        return None
+    return proof(
+        f"{found.name}, in which all of Python is, is not beside its python.exe: no program starts, GPU or not",
+        saw(f"asks for {found.name}, {len(found.searched)} folders searched", Source("file", found.needed_by)),
+    )
+
+
+def _missing_python(case: Case) -> MissingLibrary | None:
+    trees = value_or(case.facts.loads.trees, ()) if on_windows(case.facts) else ()
+    own = f"python{''.join(python_of(case.facts).split('.')[:2])}.dll"
+    return next((m for tree in trees for m in tree.missing if m.name.lower() == own), None)
+
+
 def without_python(case: Case) -> Finding | None:
     """An environment whose Python is gone: nothing in it runs, whatever its packages are."""
     found, offline = case.facts.target.interpreter, case.facts.surroundings.offline
@@ -100,7 +119,7 @@ REDISTRIBUTE = Fix(
 CAUSE = Cause(
     id="other.not_gpu",
     title="the GPU stack is not at fault",
-    signs=(nothing_of_it, without_runtime, without_python),
+    signs=(nothing_of_it, without_runtime, without_python_dll, without_python),
     fixes=fixes,
     effect="The GPU stack is not at fault",
     needs_log=True,

@@ -29,6 +29,7 @@ class Variable(Record, frozen=True):
     notes: tuple[str, ...] = ()  # worth knowing, nothing wrong: "TensorFlow on Linux does not read it"
     faults: tuple[Fault, ...] = ()  # what its readers, as installed here, do not take as it was meant
     gone: bool = False  # it must name a folder, and that does not exist
+    too_long: bool = False  # it has more characters than a program can be handed
 
 
 class Environment(Record, frozen=True):

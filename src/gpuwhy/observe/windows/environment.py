@@ -22,8 +22,10 @@ _UNREPLACED = re.compile(r"%[^%;]+%|\$env:\w+|\$\{?\w+", re.IGNORECASE)
 _PLACES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMDATA", "LOCALAPPDATA")  # read to find others, steer nothing
 _CUDNN = ("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT")
 _CHECKED_ELSEWHERE = re.compile(r"(LD_|CUDA_|CUDNN_)")
-EDITOR, PROMPT = 2047, 8191
-"""Characters that the old dialog for variables and `setx` keep at most, and that a command line of cmd.exe may have."""
+EDITOR, PROMPT, LONGEST = 2047, 8191, 32767
+"""Characters that the old dialog for variables and `setx` keep at most, that a command line of cmd.exe may have, and
+that a variable may have at all."""
+_APP_PATHS = "HKLM/SOFTWARE/Microsoft/Windows/CurrentVersion/App Paths/python.exe"
 
 
 def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
@@ -95,13 +97,32 @@ def _path(scene: Scene, value: str) -> list[Variable]:
     entries = [entry for entry in value.split(";") if _CUDA.search(entry)]
     folders = list(dict.fromkeys(tidy(expanded(entry, known)) for entry in entries))
     problems = [*(p for e in dict.fromkeys(entries) for p in _entry(scene, e, known)), *_cut(scene, value)]
-    problems += [*_length(value), *older_first(scene, folders)]
+    problems += [*_length(value), *older_first(scene, folders), *_app_paths(scene, folders)]
     return (
-        [Variable("PATH", ";".join(folders)[:4096], "the DLL search", tuple(problems))] if entries or problems else []
+        [Variable("PATH", ";".join(folders)[:4096], "the DLL search", tuple(problems), too_long=len(value) > LONGEST)]
+        if entries or problems
+        else []
     )
 
 
+def _app_paths(scene: Scene, folders: list[str]) -> list[str]:
+    """Folders that only ShellExecute puts on PATH (the Start menu, Explorer, `start`), never a command prompt."""
+    key = scene.host.registry(_APP_PATHS)
+    added = key.value.values.get("Path", "") if isinstance(key, Known) else ""
+    there = {one.casefold() for one in folders}
+    own = [tidy(one) for one in added.split(";") if _CUDA.search(one)]
+    return [
+        f"App Paths adds {one} for a python.exe that is started from the Start menu or Explorer, not from a prompt"
+        for one in own
+        if one.casefold() not in there
+    ]
+
+
 def _length(value: str) -> list[str]:
+    if len(value) > LONGEST:
+        lost = [tidy(one) for one in value[LONGEST:].split(";") if _CUDA.search(one)]
+        which = f": {', '.join(lost[:3])} is lost" if lost else ""
+        return [f"it has {len(value)} characters; no program is handed more than {LONGEST}{which}"]
     if len(value) > PROMPT:
         return [f"it has {len(value)} characters; a command prompt drops what goes beyond {PROMPT}"]
     if len(value) in (1024, EDITOR, EDITOR + 1):
