@@ -23,6 +23,14 @@ ASKED = (
     ("check", {}, ["check", "--json"]),
 )
 
+THEIRS = (
+    ("env_check", {}),
+    ("env_check_component", {"component": "cudnn"}),
+    ("cuda_info", {}),
+    ("cudnn_info", {}),
+    ("python_compat_check", {}),
+)
+
 
 class Session:
     """One server, spoken to line by line."""
@@ -101,6 +109,26 @@ def listed(argv: list[str]) -> tuple[int, int]:
     return len(tools), len(json.dumps(tools))
 
 
+def answered(argv: list[str], asked: tuple[tuple[str, dict], ...]) -> None:
+    """The same questions to one server: how long, and how many characters an agent reads."""
+    session = Session(argv)
+    session.open()
+    names = {tool["name"] for tool in session.ask("tools/list", {})["tools"]}
+    for name, arguments in asked:
+        if name not in names:
+            continue
+        took = []
+        for _ in range(3):
+            begun = time.perf_counter()
+            found = session.ask("tools/call", {"name": name, "arguments": arguments})
+            took.append(time.perf_counter() - begun)
+        text = "".join(part.get("text", "") for part in found["content"])
+        more = len(json.dumps(found.get("structuredContent") or {}))
+        wrong = ", an error" if found.get("isError") else ""
+        print(f"  {name:<22} {1000 * min(took):6.0f} ms, {len(text):,} characters of text, {more:,} structured{wrong}")
+    session.close()
+
+
 def main(argv: list[str]) -> int:
     """Measure and print."""
     ours, theirs = [argv[0], "mcp"], argv[1:2]
@@ -113,6 +141,9 @@ def main(argv: list[str]) -> int:
     if theirs:
         print(f"ratio: {rows[1][1][1] / rows[0][1][1]:.1f} in CPU, {rows[1][1][0] / rows[0][1][0]:.1f} on the clock")
     overhead(argv[0])
+    if theirs:
+        print("env-doctor answers:")
+        answered(theirs, THEIRS)
     return 0
 
 

@@ -106,6 +106,7 @@ def test_one_comment_is_made_then_changed_then_left_alone(github, tmp_path):
     assert "no pull request" in comment(github, tmp_path, "x", event={}).stdout
 
 
+@pytest.mark.doors
 def test_the_script_lints_and_hands_over_code_summary_and_sarif(tmp_path):
     (tmp_path / "requirements.txt").write_text("torch==2.5.1\ntorchvision==0.19.0\n")
     gpuwhy = tmp_path / "gpuwhy"

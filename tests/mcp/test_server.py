@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 
 import jsonschema
 import pytest
@@ -216,6 +217,22 @@ def test_short_reports_keep_the_contract_and_the_budget(name):
     assert short.size(brief) <= short.VALUES
     assert short.cut_lines(words(whole), short.TEXT)[1] is False
     assert [one["id"] for one in brief["causes"]][:1] == [one["id"] for one in whole["causes"]][:1]
+
+
+def test_a_flood_of_requests_is_refused_not_kept(talk, monkeypatch):
+    one = talk({"code": {"schema": "gpuwhy.code/1", "asked": "1", "matches": []}})
+    gate = threading.Event()
+    monkeypatch.setattr(one.server, "_called", lambda params, call: gate.wait(10) and {})
+    line = '{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {}}\n'
+    threads = [one.server.take((line % number).encode()) for number in range(70)]
+    one.server.take((line % 3).encode())
+    assert [thread is None for thread in threads] == [False] * 64 + [True] * 6
+    assert "under way" in one.said[0]["error"]["message"]
+    assert "being answered" in one.said[-1]["error"]["message"]
+    gate.set()
+    for thread in filter(None, threads):
+        thread.join(10)
+    assert one.ask("tools/call", number=5)["result"] == {}
 
 
 def test_kept_answers_make_room_for_new_ones():

@@ -21,6 +21,8 @@ from gpuwhy.mcp.words import words
 
 AT_ONCE = 4
 """Commands that run at the same time; further ones wait."""
+WAITING = 64
+"""Requests that may be under way; beyond that the client is told to wait itself."""
 INSTRUCTIONS = (
     "gpuwhy says why a GPU stack fails and what to do. A program failed: call explain with its whole output (log_only "
     "if it ran elsewhere). Nothing ran yet, or the GPU is not seen: check. Choosing versions: plan. Answers are short; "
@@ -136,10 +138,13 @@ class Server:
         call = Call(message, self._send)
         assert message.id is not None
         with self._lock:
-            if message.id in self._calls:
-                self._send(protocol.refusal(message.id, RefusedError(protocol.REQUEST, "this id is being answered")))
-                return None
-            self._calls[message.id] = call
+            twice, many = message.id in self._calls, len(self._calls) >= WAITING
+            if not (twice or many):
+                self._calls[message.id] = call
+        if twice or many:
+            text = "this id is being answered" if twice else f"{WAITING} requests are under way: wait for one of them"
+            self._send(protocol.refusal(message.id, RefusedError(protocol.REQUEST, text)))
+            return None
         thread = threading.Thread(target=self._reply, args=(message, call), daemon=True)
         thread.start()
         return thread
