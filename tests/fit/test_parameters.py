@@ -1,4 +1,4 @@
-"""Tensors computed from config.json, judged by what transformers makes of it (make_parameters.py)."""
+"""Tensors computed from config.json, judged by transformers and diffusers (make_parameters.py, make_diffusers.py)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from gpuwhy.fit.config import Config
 from gpuwhy.fit.model import How
 from gpuwhy.fit.parameters import computed
 
-CASES = [json.loads(line) for line in (Path(__file__).parent / "parameters.jsonl").read_text().splitlines()]
+HERE = Path(__file__).parent
+CASES = [
+    json.loads(line)
+    for made in ("parameters.jsonl", "diffusers.jsonl")
+    for line in (HERE / made).read_text().splitlines()
+]
 OTHER_NAMES = {
     "gpt_neox": "its output is embed_out in the published files, lm_head in transformers 5",
     "clip-text": "text_model. before the names", "clip-vision": "vision_model. before the names",
@@ -101,7 +106,11 @@ def test_quantised_weights_take_what_their_blocks_take(tmp_path):
         ({**LLAMA, "architectures": ["LlamaForSomethingNew"]}, "the head of LlamaForSomethingNew is not known"),
         ({**LLAMA, "quantization_config": {"quant_method": "brandnew"}}, "how much brandnew saves is not known"),
         ({**LLAMA, "num_hidden_layers": 9_999_999}, "a count of layers"),
+        ({"_class_name": "UNet2DConditionModel", "block_out_channels": [32], "cross_attention_dim": 8,
+          "down_block_types": ["K"]}, "how the block K is built"),
+        ({"_class_name": "UNet2DConditionModel", "block_out_channels": [2**40]}, "block_out_channels"),
+        ({"_class_name": "AutoencoderKL"}, "block_out_channels"),
     ],
-)
+)  # fmt: skip
 def test_what_is_not_known_is_said(tmp_path, values, said):
     assert any(said in sentence for sentence in read(config(tmp_path, **values)).unknown)

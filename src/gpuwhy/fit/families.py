@@ -330,14 +330,15 @@ def _falcon_heads(config: Config) -> int:
 
 def families() -> dict[str, Family]:
     """Every architecture by its model type."""
+    from gpuwhy.fit.diffusion import DIFFUSION
     from gpuwhy.fit.encoders import ENCODERS
 
-    return {**DECODERS, **GPTS, **ENCODERS}
+    return {**DECODERS, **GPTS, **ENCODERS, **DIFFUSION}
 
 
 def kind_of(config: Config) -> Kind:
     """Of which kind a configuration is."""
-    known = families().get(config.kind)
+    known = families().get(config.kind or config.name)
     if known is not None:
         encoder = known.kind == "encoder-decoder" and config.name.endswith("EncoderModel")
         return "encoder" if encoder else known.kind

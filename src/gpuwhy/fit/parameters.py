@@ -13,6 +13,7 @@ from gpuwhy.fit.config import EXPERTS, HIDDEN, INNER, KV_HEADS, LAYERS, POSITION
 from gpuwhy.fit.encoders import T5_ENCODER
 from gpuwhy.fit.families import Family, families, tied_of
 from gpuwhy.fit.model import Tensor
+from gpuwhy.fit.unets import BUILT, UnknownBlockError
 
 _MOST_LAYERS = 10_000
 _MOST_ROWS = 100_000
@@ -41,7 +42,9 @@ def computed(config: Config, dtype: str = "f32") -> Computed:
     """The tensors of a configuration; an empty list and the reason where its architecture is not known."""
     if config.part("text_config", "vision_config") and config.kind not in families():
         return _several(config, dtype)
-    family = families().get(config.kind)
+    if config.name in BUILT:
+        return _built(config, dtype)
+    family = families().get(config.kind or config.name)
     if family is None:
         return Computed(
             [], [f"the architecture {config.kind or config.name or 'of this file'} is not known: nothing is counted"]
@@ -54,6 +57,15 @@ def computed(config: Config, dtype: str = "f32") -> Computed:
     if len(rows) > _MOST_ROWS:
         return Computed([], ["config.json means more tensors than any real model has: nothing is counted"])
     return Computed([_tensor(name, shape, dtype) for name, shape in rows], list(_unknown(family, config)))
+
+
+def _built(config: Config, dtype: str) -> Computed:
+    """The tensors of a class that is built from blocks."""
+    try:
+        rows = list(islice(BUILT[config.name](config), _MOST_ROWS))
+    except UnknownBlockError as error:
+        return Computed([], [f"config.json does not say {error}: nothing of {config.name} is counted"])
+    return Computed([_tensor(name, shape, dtype) for name, shape in rows], [])
 
 
 def _tensor(name: str, shape: tuple[int, ...], dtype: str) -> Tensor:
@@ -279,6 +291,10 @@ class _Sizes:
         """Whether a layer is of that kind."""
         if kind in ("first", "rest"):
             return (number == 0) == (kind == "first")
+        if kind in ("end", "inner"):
+            return (number == self.of("L") - 1) == (kind == "end")
+        if kind in ("dual", "single"):
+            return (number in self._config.list("dual_attention_layers")) == (kind == "dual")
         if kind in ("sparse", "dense"):
             return self._sparse(number) == (kind == "sparse")
         return True
