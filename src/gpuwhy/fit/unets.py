@@ -1,4 +1,4 @@
-"""The tensors of diffusers' U-Nets and autoencoders, which are built from blocks; judged by diffusers on the meta device."""
+"""The tensors of diffusers' U-Nets and autoencoders, which are built from blocks; judged by diffusers itself."""
 
 from __future__ import annotations
 
