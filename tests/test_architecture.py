@@ -14,7 +14,7 @@ SRC = Path(__file__).parent.parent / "src" / "gpuwhy"
 
 # folder (or top-level module) → the folders of gpuwhy it may import, besides itself and `_version`
 MAY_IMPORT: dict[str, set[str]] = {
-    "__init__": {"app", "guard", "inside"},  # lazily: test_package.py proves that `import gpuwhy` loads nothing
+    "__init__": {"app", "fit", "guard", "inside"},  # lazily: test_package.py proves that `import gpuwhy` loads nothing
     "__main__": {"cli"},
     "_version": set(),
     "app": {
@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "prove": {"knowledge", "model"},  # which experiment next, and what the outcomes prove; pure
     "cli": {
         "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint",
-        "fleet", "page", "ranks", "showing", "shell", "mcp",
+        "fitting", "fleet", "page", "ranks", "showing", "shell", "mcp",
     },
     "mcp": {"border", "model", "schemas"},  # asks the commands themselves, in processes of their own
     "schemas": set(),
@@ -59,6 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "render": {"model", "border"},
     "run": {"host", "model", "border"},
     "repair": {"host", "knowledge", "model"},  # the only part that changes anything
+    "fitting": {"app", "fit", "model"},  # a model, the GPUs, the account
     "fit": {"binary", "border", "knowledge", "model"},  # headers, what a use takes, what would fit
 }  # fmt: skip
 
@@ -146,8 +147,8 @@ def test_every_folder_has_its_line_in_the_table():
     assert folders <= set(MAY_IMPORT), "a new folder gets its line in the design and here"
 
 
-UPWARD = {("model/rich.py", "showing")}
-"""A notebook asks the answer itself how it looks; loaded when it asks."""
+UPWARD = {("model/rich.py", "showing"), ("fit/__init__.py", "fitting")}
+"""A notebook asks the answer itself how it looks; `gpuwhy.fit` is called; loaded then."""
 
 
 def test_folders_import_only_what_the_table_allows():

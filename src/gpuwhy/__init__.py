@@ -8,12 +8,14 @@ from gpuwhy._version import __version__
 
 if TYPE_CHECKING:
     from gpuwhy.app import check, explain
+    from gpuwhy.fit import Fitting
     from gpuwhy.guard import Guarding
     from gpuwhy.inside.batch import Fitted, NoBatchFitsError, fit_batch
     from gpuwhy.inside.expectation import Dims, MismatchError, expect, expects
     from gpuwhy.inside.growth import memory_growth
     from gpuwhy.inside.selection import SelectionError, select_gpu
 
+    fit: Fitting
     guard: Guarding
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "expect",
     "expects",
     "explain",
+    "fit",
     "fit_batch",
     "guard",
     "memory_growth",
@@ -46,8 +49,8 @@ def __getattr__(name: str) -> Any:
     """Import the public names where they are used: `import gpuwhy` itself loads nothing."""
     from importlib import import_module
 
-    if name == "guard":  # the module itself, which can be called
-        return import_module("gpuwhy.guard")
+    if name in ("guard", "fit"):  # modules that can be called
+        return import_module(f"gpuwhy.{name}")
     for home, names in _HOMES.items():
         if name in names:
             value = globals()[name] = getattr(import_module(home), name)

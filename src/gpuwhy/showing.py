@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuwhy.model.fit import Fit
 from gpuwhy.model.inspected import Inspected
 from gpuwhy.model.lint import Lint
 from gpuwhy.model.plan import Plan
@@ -29,6 +30,10 @@ def values_of(answer: object) -> dict[str, Any]:
         from gpuwhy.render.plan import plan_dict
 
         return plan_dict(answer)
+    if isinstance(answer, Fit):
+        from gpuwhy.render.fit import fit_dict
+
+        return fit_dict(answer)
     assert isinstance(answer, Lint)
     from gpuwhy._version import __version__
     from gpuwhy.render.lint import lint_dict

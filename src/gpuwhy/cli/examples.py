@@ -41,6 +41,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("gpuwhy plan tensorflow", "which release runs here, and how to install it"),
         ('gpuwhy plan "torch>=2.4" flash-attn --gpu "RTX 3090" --driver 535', "for another machine"),
     ),
+    "fit": (
+        ("gpuwhy fit ./Llama-3.1-8B --tokens 8192", "inference, into this machine's GPU as it is now"),
+        ('gpuwhy fit model.gguf --gpu "RTX 4090"', "into another one"),
+        ("gpuwhy fit config.json --train --batch 8 --tokens 2048 --gpu H100", "training, before the download"),
+        ("gpuwhy fit ./model --train lora --quantise 4bit --gpu-memory 16GB", "QLoRA"),
+        ("gpuwhy fit ./model --train --fsdp 8 --gpu A100-80GB", "shared by eight"),
+    ),
     "lint": (
         ("gpuwhy lint requirements.txt Dockerfile", "before it is built"),
         ("gpuwhy lint .", "every file of a project"),
@@ -88,6 +95,9 @@ CODES: dict[str, dict[int, str]] = {
     "fix": {**USUAL, 0: "nothing to fix, or it is fixed", 1: "there is something to fix, or the fix did not help",
             5: "the fix made something else worse, and was undone or is told"},
     "plan": {0: "a proposal", 1: "nothing works: the conflict and the nearest plan are printed", 2: "bad usage"},
+    "fit": {0: "it fits", 1: "it does not; changes that make it fit are printed",
+            2: "bad usage, or a model that cannot be read", 3: "gpuwhy itself failed",
+            4: "it only just fits, or a part could not be counted"},
     "lint": {0: "no error", 1: "a mistake of severity error (with --strict any)",
              2: "a file that cannot be read or understood"},
     "releases": _PRINTED, "code": _PRINTED, "cause": _PRINTED, "help": _PRINTED, "completion": _PRINTED,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
+
 from gpuwhy.fit import activations as act
 from gpuwhy.fit import base, cache, training
 from gpuwhy.fit.bits import computed_in, counted, shown, width
@@ -34,9 +36,22 @@ def part(name: Name, size: float, spread: tuple[float, float], how: How, text: s
     return Part(name, int(size), int(size * (1 - spread[0])), int(size * (1 + spread[1])), how, text, source)
 
 
+def scaled(phase: Phase, scale: float) -> Phase:
+    """What moves as a measurement says it does."""
+    if scale == 1.0:
+        return phase
+    parts = (_times(one, scale) if one.name in ("activations", "logits", "attention") else one for one in phase.parts)
+    return Phase(phase.name, tuple(parts))
+
+
+def _times(one: Part, scale: float) -> Part:
+    sizes = {name: int(getattr(one, name) * scale) for name in ("bytes", "least", "most")}
+    return msgspec.structs.replace(one, **sizes, text=f"{one.text}; × {scale:.2f} by what was measured")
+
+
 def peak(view: View, use: Use) -> list[Part]:
     """The parts at the fullest moment, the largest first, the framework last; empty ones left out."""
-    fullest = max(phases(view, use), key=lambda phase: phase.bytes)
+    fullest = max((scaled(phase, use.scale) for phase in phases(view, use)), key=lambda phase: phase.bytes)
     parts = [one for one in fullest.parts if one.bytes]
     parts += [_loose(parts, use), *_framework(view, use)]
     return sorted((p for p in parts if p.bytes), key=lambda p: (p.name == "framework", -p.bytes))

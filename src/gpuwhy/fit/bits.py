@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.fit.dtypes import BITS, named
 
 COMPUTED = {"f32": 4, "f16": 2, "bf16": 2, "f64": 8}
@@ -31,6 +33,17 @@ def word(text: str) -> str:
 def computed_in(dtype: str) -> int:
     """Bytes of an activation where the weights are of this type; quantised ones compute in 16 bits."""
     return COMPUTED.get(dtype, 2)
+
+
+def size(text: str | int) -> int:
+    """Bytes of 24GB (10⁹), 24GiB or 24G (2³⁰) or a number; raises ValueError."""
+    if isinstance(text, int):
+        return text
+    found = re.fullmatch(r"([\d.]+)\s*([kmgt]?)(i?)(b?)", text.strip().lower())
+    if found is None or found[1].count(".") > 1 or not found[1].strip("."):
+        raise ValueError(f"{text} is no size: write 24GB, 24GiB or a number of bytes")
+    base = 1000 if found[4] and found[2] and not found[3] else 1024
+    return int(float(found[1]) * base ** " kmgt".index(found[2] or " "))
 
 
 def shown(count: float) -> str:

@@ -43,7 +43,7 @@ def smallest(model: Model, use: Use, cards: tuple[Card, ...], wanted: int = WANT
         found += _other_card(model, use, cards)
     best: dict[str, tuple[float, Change]] = {}
     for weight, change in sorted(found, key=lambda row: row[0]):
-        best.setdefault(change.kind, (weight, change))
+        best.setdefault(" + ".join(sorted(change.kind.split(" + "))), (weight, change))
     return tuple(change for _, change in sorted(best.values(), key=lambda row: row[0])[:wanted])
 
 

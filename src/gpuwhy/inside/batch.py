@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from gpuwhy.inside.memory_errors import out_of_memory, requested
 from gpuwhy.inside.recovery import clean, forget, settle
@@ -62,7 +63,7 @@ class NoBatchFitsError(MemoryError):
 
 def fit_batch(
     step: Callable[[int], Any],
-    start: int = 1,
+    start: SupportsIndex = 1,
     *,
     least: int = 1,
     most: int = 1 << 16,
@@ -71,11 +72,12 @@ def fit_batch(
 ) -> Fitted:
     """Find the largest batch size for which `step(size)` does not run out of memory.
 
-    Sizes are doubled from `start` (halved where it does not fit), then the gap is bisected. Only out-of-memory errors
-    mean "does not fit"; any other exception passes through. Between tries memory is cleaned up, and `reset` is called
-    where it is given: for what the step leaves in the program's own objects, such as gradients. `confirm` runs the
-    answer once more, because a size that fitted once may not fit again.
+    Sizes are doubled from `start` (halved where it does not fit), then the gap is bisected; `start` may be the answer
+    of `gpuwhy.fit`. Only out-of-memory errors mean "does not fit"; any other exception passes through. Between tries
+    memory is cleaned up, and `reset` is called where it is given: for what the step leaves in the program's own
+    objects, such as gradients. `confirm` runs the answer once more, because a size that fitted once may not fit again.
     """
+    start = index(start)
     if not 1 <= least <= start <= most:
         raise ValueError(f"fit_batch needs 1 <= least <= start <= most; got {least}, {start} and {most}")
     search = _Search(step, reset)

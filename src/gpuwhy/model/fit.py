@@ -86,6 +86,7 @@ class Use(msgspec.Struct, frozen=True):
     gpus: int = 1  # that share by ZeRO or FSDP
     zero: int = 0  # 3 = FSDP
     offload: tuple[str, ...] = ()  # optimizer, weights, cache
+    scale: float = 1.0  # of what moves, where a measurement corrects the count
 
 
 class About(msgspec.Struct, frozen=True):
@@ -118,4 +119,8 @@ class Fit(msgspec.Struct, Rich, frozen=True):
     changes: tuple[Change, ...] = ()
     unknown: tuple[str, ...] = ()  # what is not counted
     notes: tuple[str, ...] = ()  # what was assumed of the use
-    command: str = ""  # the same question again, as a command without the changes
+    largest: int = 0  # the largest batch that the account lets in; 0 = none, or not asked
+
+    def __index__(self) -> int:
+        """The batch to begin with, for `fit_batch(step, start=…)`."""
+        return max(1, self.largest)

@@ -195,6 +195,7 @@ def _other(found: Node, log: Sequence[Line], project: str) -> Iterator[str]:
     """A proof, a plan, an inspection, a lint."""
     kind = found.text("schema").removeprefix("gpuwhy.").partition("/")[0]
     drawn = {"proof": _proof, "plan": _plan, "lint": _lint, "inspect": _inspect, "fleet": _fleet, "ranks": _ranks}
+    drawn["fit"] = _fit
     yield from drawn.get(kind, _plain)(found)
 
 
@@ -243,6 +244,17 @@ def _plan(found: Node) -> Iterator[str]:
         for one in chosen.nodes("passed")[:30]
     ]
     yield from folded("Passed over", rows)
+
+
+def _fit(found: Node) -> Iterator[str]:
+    yield from (f"**{said(found.text('headline'))}**", "", "| part | GiB | how | |", "| --- | --- | --- | --- |")
+    for one in next(iter(found.nodes("shares")), Node({})).nodes("parts"):
+        size = f"{one.number('bytes') / (1 << 30):.2f}"
+        yield f"| {said(one.text('name'))} | {size} | {said(one.text('how'))} | {said(one.text('text'), 200)} |"
+    yield ""
+    for one in found.nodes("changes"):
+        yield f"- {said(one.text('text'))} ({code(one.text('options'))}): {said(one.text('cost'))}"
+    yield from (f"- not counted: {said(one)}" for one in found.texts("unknown"))
 
 
 def _lint(found: Node) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpuwhy.border.shapes import PRIVATE
 from gpuwhy.border.shared import shareable
-from gpuwhy.page import answers, document, fleet, ranks, report
+from gpuwhy.page import answers, document, fit, fleet, ranks, report
 from gpuwhy.page.element import Child, el, nested
 from gpuwhy.page.log import Line, numbered
 from gpuwhy.page.parts import foot, head
@@ -20,6 +20,7 @@ DRAWN: dict[str, Callable[[Node], list[Child]]] = {
     "gpuwhy.inspect/1": answers.inspection,
     "gpuwhy.plan/1": answers.plan,
     "gpuwhy.lint/1": answers.lint,
+    "gpuwhy.fit/1": fit.fit,
     "gpuwhy.fleet/1": fleet.fleet,
     "gpuwhy.ranks/1": ranks.ranks,
 }
