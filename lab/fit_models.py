@@ -134,7 +134,13 @@ def predict(folder: Path, file: Path) -> None:
                 found = fit(model, Use(**use_of(case)), (told("card", 1 << 40),), changes=False)
                 share = found.shares[0]
                 parts = {f"{n}:{one.name}": one.bytes for n, one in enumerate(share.parts)}
-                row |= {"bytes": share.bytes, "least": share.least, "most": share.most, "allocator": share.allocator}
+                row |= {
+                    "bytes": share.bytes,
+                    "least": share.least,
+                    "most": share.most,
+                    "allocator": share.allocator,
+                    "needs": share.needs,
+                }
                 row |= {"parts": parts, "status": found.status}
             except Exception as error:
                 row["error"] = f"{type(error).__name__}: {error}"

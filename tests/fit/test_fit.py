@@ -91,14 +91,14 @@ def test_llama_7b_in_figures_that_everybody_knows():
     found = into(SEVEN, tokens=4096)
     assert part(found, "weights") == pytest.approx(13.48e9, rel=0.001)  # 6.74 billion in bf16
     assert part(found, "kv cache") == 2 * GIB  # half a MiB for each token
-    assert part(found, "framework") == 676 << 20  # as measured
+    assert part(found, "framework") == 686 << 20  # as measured
     assert found.status == "fits"
     assert found.shares[0].bytes == sum(one.bytes for one in found.shares[0].parts)
     trained = into(SEVEN, task="train", batch=1, tokens=512, optimizer="adamw")
     assert (part(trained, "optimizer"), trained.status) == (pytest.approx(26.95e9, rel=0.001), "fits")
 
 
-SAVED = [  # measured on a CPU with autograd's hooks, bytes for a token in a layer: transformers' Llama, and Qwen3's heads
+SAVED = [  # measured on a CPU with autograd's hooks, bytes for a token in a layer of transformers' Llama
     ({"hidden": 2048, "inner": 5632, "heads": 32, "kv": 8}, 2.0, False, 88200),
     ({"hidden": 2048, "inner": 5632, "heads": 32, "kv": 8}, 4.0, False, 159880),
     ({"hidden": 2048, "inner": 5632, "heads": 32, "kv": 8}, 4.0, True, 108680),
@@ -176,8 +176,15 @@ def test_cards_as_people_write_them(word, gib):
     assert len(found) == (2 if word.startswith("2x") else 1)
 
 
-@pytest.mark.parametrize("words, memory, say", [(("sm_89",), (), "--gpu-memory"), (("RTX 4091",), (), "no such GPU"),
-                                                (("RTX 4090",), (5,), "no size"), (("T4",), (8 * GIB, 9 * GIB), "one for each")])  # fmt: skip
+NONSENSE = [
+    (("sm_89",), (), "--gpu-memory"),
+    (("RTX 4091",), (), "no such GPU"),
+    (("RTX 4090",), (5,), "no size"),
+    (("T4",), (8 * GIB, 9 * GIB), "one for each"),
+]
+
+
+@pytest.mark.parametrize("words, memory, say", NONSENSE)
 def test_cards_that_make_no_sense(words, memory, say):
     with pytest.raises(cards.BadCardError, match=say):
         cards.described(words, memory)
@@ -219,10 +226,8 @@ def test_what_has_no_layers_that_are_known_is_said_to_be_unknown():
     found = into(model)
     assert found.status == "unknown"
     assert "not counted" in found.unknown[0]
-    own = (
-        Tensor("layers.0.self_attn.in_proj_weight", "f32", (3072, 1024), 1),
-        Tensor("layers.0.linear1.weight", "f32", (4096, 1024), 1),
-    )
+    rows = (("layers.0.self_attn.in_proj_weight", (3072, 1024)), ("layers.0.linear1.weight", (4096, 1024)))
+    own = tuple(Tensor(name, "f32", shape, 1) for name, shape in rows)
     arch = described(Model("x", "safetensors", own)).architecture
     assert (arch.kind, arch.layers, arch.hidden, arch.intermediate) == ("encoder", 1, 1024, 4096)
 
@@ -241,8 +246,8 @@ def test_forms_and_contract():
 
 
 def test_the_command_and_the_api_agree(tmp_path, capsys):
-    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 256, "num_hidden_layers": 2,
-              "num_attention_heads": 4, "intermediate_size": 512, "vocab_size": 1000, "torch_dtype": "bfloat16"}  # fmt: skip
+    sizes = {"hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 512}
+    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": 1000, **sizes}
     (tmp_path / "config.json").write_text(json.dumps(config))
     options = parsed(["fit", str(tmp_path), "--gpu-memory", "8GB", "--json"])
     assert options.go(options) == 0
@@ -250,18 +255,14 @@ def test_the_command_and_the_api_agree(tmp_path, capsys):
     found = gpuwhy.fit(str(tmp_path), gpu_memory="8GB")
     assert (told["status"], told["bytes"]) == (found.status, found.bytes)
     assert found.model.how == "know"
-    with pytest.raises(FitError, match="no model|cannot|not"):
+    with pytest.raises(FitError, match="nothing"):
         gpuwhy.fit(str(tmp_path / "nothing"), gpu="T4")
     with pytest.raises(FitError, match="no such option"):
         gpuwhy.fit(str(tmp_path), gpu="T4", bach=3)
 
 
 def test_words():
-    assert (bits.word("bfloat16"), bits.word("fp8"), bits.size("24GB"), bits.size("2G")) == (
-        "bf16",
-        "f8_e4m3",
-        24 * 10**9,
-        2 * GIB,
-    )
+    assert (bits.word("bfloat16"), bits.word("fp8")) == ("bf16", "f8_e4m3")
+    assert (bits.size("24GB"), bits.size("2G")) == (24 * 10**9, 2 * GIB)
     with pytest.raises(FitError, match="no type"):
         used("", {"dtype": "q17"})

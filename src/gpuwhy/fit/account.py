@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 
 from gpuwhy.fit import activations as act
-from gpuwhy.fit import base, cache, training
-from gpuwhy.fit.bits import computed_in, counted, shown, width
+from gpuwhy.fit import base, cache, loose, training
+from gpuwhy.fit.bits import computed_in, counted, width
+from gpuwhy.fit.phase import Phase, part
 from gpuwhy.fit.view import View
-from gpuwhy.model.fit import How, Name, Part, Use
+from gpuwhy.model.fit import How, Part, Use
 
-KERNELS = 20 << 20
-"""The allocator's smallest step for large tensors: what rounding may cost beside the share below."""
-LOOSE = {"inference": 0.02, "train": 0.04, "lora": 0.05}
-"""Share of what is allocated and freed all the time that the allocator keeps above it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """A moment of a step, and what is held then."""
-
-    name: str
-    parts: tuple[Part, ...]
-
-    @property
-    def bytes(self) -> int:
-        """All of it."""
-        return sum(part.bytes for part in self.parts)
-
-
-def part(name: Name, size: float, spread: tuple[float, float], how: How, text: str, source: str = "") -> Part:
-    """A part with its bounds as shares of it."""
-    return Part(name, int(size), int(size * (1 - spread[0])), int(size * (1 + spread[1])), how, text, source)
+XLA_SCORES = 2.5
+"""Bytes more of a score that XLA keeps in f32."""
 
 
 def scaled(phase: Phase, scale: float) -> Phase:
@@ -51,9 +30,9 @@ def _times(one: Part, scale: float) -> Part:
 
 def peak(view: View, use: Use) -> list[Part]:
     """The parts at the fullest moment, the largest first, the framework last; empty ones left out."""
-    fullest = max((scaled(phase, use.scale) for phase in phases(view, use)), key=lambda phase: phase.bytes)
-    parts = [one for one in fullest.parts if one.bytes]
-    parts += [_loose(parts, use), *_framework(view, use)]
+    every = sorted((scaled(phase, use.scale) for phase in phases(view, use)), key=lambda phase: -phase.bytes)
+    parts = [one for one in every[0].parts if one.bytes]
+    parts += [loose.fragments(view, use, every), *_framework(view, use)]
     return sorted((p for p in parts if p.bytes), key=lambda p: (p.name == "framework", -p.bytes))
 
 
@@ -125,7 +104,7 @@ def _forward(view: View, use: Use) -> list[tuple[str, list[Part]]]:
     if view.shape is None:
         return [("layers", _pictures(view, use, w))]
     s = view.shape
-    fused = use.attention == "fused"
+    fused = act.spared(s, w, use.attention == "fused", use.framework)
     layers = act.forward(s, w, view.tokens, fused) * many
     out = [("layers", [part("activations", layers, (0.3, 0.3), "know", _of_layer(view, use))])]
     rows = many if use.logits == "all" or s.masked else use.batch
@@ -181,8 +160,11 @@ def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
     w, many = _width(view, use), use.batch * view.tokens
     if view.shape is None:
         return _kept_pictures(view, use, w)
-    s, fused = view.shape, use.attention == "fused"
+    s = view.shape
+    fused = act.spared(s, w, use.attention == "fused", use.framework)
     kept, back = act.kept(s, w, view.tokens, fused, use.checkpointing)
+    if use.framework == "jax" and not fused and w.low == 4 and not use.checkpointing:
+        kept += XLA_SCORES * s.all_layers * s.heads * view.tokens
     if use.task == "lora":
         kept -= 0 if use.checkpointing else s.all_layers * w.low * (s.inner + s.hidden)
     how = "checkpoints of each layer" if use.checkpointing else f"everything {s.all_layers} layers keep"
@@ -203,8 +185,10 @@ def _kept_pictures(view: View, use: Use, w: act.Width) -> tuple[list[Part], list
         return kept, [], []
     if use.checkpointing:
         kept = [part("activations", kept[0].bytes * 0.35, (0.4, 0.6), "assumed", "checkpoints of each block")]
-    back = view.net.turned * use.batch * w.low
-    return kept, [part("activations", back, (0.5, 0.5), "assumed", "one layer in the backward pass")], []
+        back = view.net.held * use.batch * w.low
+    else:
+        back = (view.net.turned - view.net.kept) * use.batch * w.low
+    return kept, [part("activations", back, (0.5, 0.5), "know", "gradients around one layer in the backward pass")], []
 
 
 def _copies(view: View, use: Use) -> list[Part]:
@@ -265,19 +249,9 @@ def _step(view: View, use: Use) -> list[Part]:
 # ---------------------------------------------------------------- around it
 
 
-def _loose(parts: list[Part], use: Use) -> Part:
-    moving = sum(p.bytes for p in parts if p.name not in ("weights", "optimizer", "communication"))
-    share = LOOSE[use.task] if use.framework == "torch" else 0.0
-    size = KERNELS + share * moving
-    most = 0.06 * moving / max(1.0, size)
-    return part(
-        "fragmentation", size, (1.0, 0.5 + most), "assumed", f"the allocator's rounding and {shown(moving)} in motion"
-    )
-
-
 def _framework(view: View, use: Use) -> list[Part]:
     row, trains = base.of(use.framework), use.task != "inference"
-    size = base.outside(row, trains, view.net is not None)
+    size = base.outside(row, trains, view.net is not None, bool(view.net and view.net.unet))
     assumed = row.assumed or row.framework != use.framework
     name = f"{row.framework} {row.release} on {row.gpu}, {row.date}" if not assumed else "by its kin, not measured"
     how: How = "assumed" if assumed else "know"

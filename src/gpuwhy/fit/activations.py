@@ -47,6 +47,11 @@ def scores(shape: Shape, w: Width, tokens: int) -> float:
     return shape.heads * tokens * (4.0 + (w.low if w.low < 4 else 0.0))
 
 
+def spared(shape: Shape, w: Width, fused: bool, framework: str) -> bool:
+    """Whether the scores are never whole: torch has no fused kernel for grouped heads in f32, seen with 2.11."""
+    return fused and not (framework == "torch" and w.low == 4 and shape.value < shape.query and not shape.kv_rank)
+
+
 def feed_forward(shape: Shape, w: Width) -> float:
     """Both branches, the activation and their product; or the two sides of the activation."""
     routed = shape.experts_used * shape.hidden * w.low * 2
@@ -79,7 +84,7 @@ def forward(shape: Shape, w: Width, tokens: int, fused: bool) -> float:
     """What one layer takes while nothing is kept: the larger of its two halves."""
     inner = w.low * shape.inner * (3 if shape.gated else 2) + shape.experts_used * shape.hidden * w.low * 2
     attend = w.low * (4 * shape.query + 2 * shape.value)
-    pairs = 0.0 if fused else shape.heads * tokens * (2 * w.low + 4.0)
+    pairs = 0.0 if fused else shape.heads * tokens * (2 * w.low + 4.0 if w.low < 4 else 8.5)
     return 2 * shape.hidden * w.stream + max(inner, attend + pairs, 8.0 * shape.hidden if shape.rms else 0.0)
 
 

@@ -9,6 +9,7 @@ import msgspec
 from gpuwhy.fit.account import peak
 from gpuwhy.fit.bits import shown
 from gpuwhy.fit.guess import described
+from gpuwhy.fit.loose import GIVEN
 from gpuwhy.fit.model import Model
 from gpuwhy.fit.shape import SCORED
 from gpuwhy.fit.view import IMAGE, View, image_of, tokens_of, views
@@ -39,7 +40,7 @@ def fit(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = True
         least=fullest.least,
         most=fullest.most,
         room=fullest.card.room,
-        margin=fullest.card.room - fullest.bytes,
+        margin=fullest.card.room - fullest.needs,
         shares=tuple(shares),
         unknown=unknown,
         notes=_notes(model, use),
@@ -88,7 +89,7 @@ def shares_of(model: Model, use: Use, cards: tuple[Card, ...]) -> list[Share]:
     out: list[Share] = []
     for stage, view in enumerate(views(model, use, rooms)):
         out += _stage(view, use, cards[stage * per : (stage + 1) * per], stage * per)
-    return sorted(out, key=lambda share: share.card.room - share.bytes)[:MOST_SHARES]
+    return sorted(out, key=lambda share: share.card.room - share.needs)[:MOST_SHARES]
 
 
 def _stage(view: View, use: Use, cards: tuple[Card, ...], first: int) -> list[Share]:
@@ -109,7 +110,10 @@ def share(gpu: int, card: Card, parts: tuple[Part, ...]) -> Share:
     more = math.sqrt(sum((one.most - one.bytes) ** 2 for one in parts))
     least, most = int(size - less), int(size + more)
     held = sum(one.bytes for one in parts if one.name not in OUTSIDE)
-    return Share(gpu, card, parts, size, least, most, status_of(size, most, card.room), held)
+    given = int(GIVEN * sum(one.bytes for one in parts if one.name == "fragmentation"))
+    return Share(
+        gpu, card, parts, size, least, most, status_of(size - given, most - given, card.room), held, size - given
+    )
 
 
 def status_of(size: int, most: int, room: int) -> Status:

@@ -47,6 +47,8 @@ def of(framework: str) -> Base:
     return msgspec.structs.replace(next(row for row in table().rows if row.framework == "torch"), assumed=True)
 
 
-def outside(row: Base, training: bool, convolutions: bool) -> int:
-    """Bytes outside the allocator at the peak."""
+def outside(row: Base, training: bool, convolutions: bool, alone: bool = False) -> int:
+    """Bytes outside the allocator at the peak; convolutions alone need no cuBLAS."""
+    if alone:
+        return row.context + row.convolution
     return row.context + row.matmul + (row.convolution if convolutions else 0) + (row.training if training else 0)

@@ -10,6 +10,8 @@ from gpuwhy.fit.strides import guessed
 
 _BESIDE = re.compile(r"downsample|shortcut|skip|identity|projection", re.I)
 _NORM = re.compile(r"norm|bn\d|running_mean|\.gamma$")
+WORKSPACE = 0.6
+"""cuDNN's workspace for a convolution of three, as a share of its output; seen on an H200 between 0.3 and 1.9."""
 POOLED = 3.0
 """A pool keeps its output, and where each maximum came from in eight bytes."""
 
@@ -21,6 +23,7 @@ class Layer:
     before: int
     behind: int
     kept: float  # of them, by training
+    held: float  # while it is computed, its workspace included
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class Network:
     layers: tuple[Layer, ...]
     sure: bool
     skips: int = 0  # elements that a U-Net carries across
+    unet: bool = False
 
     @property
     def kept(self) -> float:
@@ -37,14 +41,18 @@ class Network:
         return (self.layers[0].before if self.layers else 0) + sum(one.kept for one in self.layers)
 
     @property
-    def held(self) -> int:
-        """The most elements that are held at once when nothing is kept: a layer's input, its output and a shortcut."""
-        return self.skips + max((one.before + 2 * one.behind for one in self.layers), default=0)
+    def held(self) -> float:
+        """The most elements that are held at once when nothing is kept, a shortcut included."""
+        return self.skips + max((one.held for one in self.layers), default=0.0)
 
     @property
-    def turned(self) -> int:
-        """The most elements that the backward pass holds besides what was kept."""
-        return max((one.before + 2 * one.behind for one in self.layers), default=0)
+    def turned(self) -> float:
+        """The most elements of the backward pass: what is still kept before a layer, and the gradients around it."""
+        most, kept = 0.0, float(self.layers[0].before if self.layers else 0)
+        for one in self.layers:
+            kept += one.kept
+            most = max(most, kept + one.before + one.behind)
+        return most
 
 
 def network(model: Model, image: int) -> Network | None:
@@ -57,7 +65,7 @@ def network(model: Model, image: int) -> Network | None:
     if not sure or named:
         stages, unet = guessed(model.tensors)
     layers, skips = _walk(stages, image, *_copies(model, unet))
-    return Network(tuple(layers), sure or named, skips if unet else 0) if layers else None
+    return Network(tuple(layers), sure or named, skips if unet else 0, unet) if layers else None
 
 
 def _copies(model: Model, unet: bool) -> tuple[int, int]:
@@ -89,7 +97,7 @@ def _walk(stages: tuple[Stage, ...], image: int, before_: int, behind_: int) -> 
         a, b = stage.inputs * before * before, stage.outputs * size * size
         joined = a if last and stage.inputs > last and not beside else 0
         own = before_ * a + behind_ * b + (joined if behind_ else 0)
-        layers.append(Layer(a, b, _kept(stage, b, beside, own)))
+        layers.append(Layer(a, b, _kept(stage, b, beside, own), _held(stage, a, b, bool(before_))))
         last = stage.outputs
     return layers, skips
 
@@ -99,3 +107,9 @@ def _kept(stage: Stage, b: int, beside: bool, own: float) -> float:
     if stage.kind in ("transposed", "up"):
         return 0.0
     return POOLED * b if stage.kind == "pool" else float(b) if beside else own
+
+
+def _held(stage: Stage, a: int, b: int, normed_first: bool) -> float:
+    """Input, output and one more; with a norm before it three of the input. cuDNN takes room for kernels of three."""
+    space = WORKSPACE * b if stage.kernel == 3 and stage.kind == "conv" else 0.0
+    return (3.0 * a + b if normed_first else a + 2.0 * b) + space

@@ -41,7 +41,7 @@ def corrected(model: Model, use: Use, cards: tuple[Card, ...], tried: Tried) -> 
     scale = use.scale
     for size, fits in ((good, True), (bad, False)):
         share = shares_of(model, msgspec.structs.replace(use, batch=size, scale=scale), cards)[0] if size else None
-        if share is not None and (share.bytes <= share.card.room) is not fits:
+        if share is not None and (share.needs <= share.card.room) is not fits:
             scale *= _factor(share)
     return msgspec.structs.replace(use, scale=max(0.05, min(20.0, scale)))
 
@@ -49,7 +49,7 @@ def corrected(model: Model, use: Use, cards: tuple[Card, ...], tried: Tried) -> 
 def _factor(share: Share) -> float:
     """By how much the moving parts must differ for the whole to meet what there is."""
     moving = sum(part.bytes for part in share.parts if part.name in MOVING)
-    rest = share.bytes - moving
+    rest = share.needs - moving
     return max(0.05, (share.card.room - rest) / moving) if moving else 1.0
 
 
@@ -60,7 +60,7 @@ def largest(model: Model, use: Use, cards: tuple[Card, ...]) -> int:
 
     def fits(batch: int) -> bool:
         share = shares_of(model, msgspec.structs.replace(use, batch=batch), cards)[0]
-        return share.bytes <= share.card.room
+        return share.needs <= share.card.room
 
     low, high = 0, 1
     while high <= MOST and fits(high):

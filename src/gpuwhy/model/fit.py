@@ -49,6 +49,7 @@ class Share(msgspec.Struct, frozen=True):
     most: int
     status: Status
     allocator: int  # of `bytes`: what the framework's own counter shows at its peak
+    needs: int  # the least with which it runs: less than `bytes`, where an allocator gives back what lies fallow
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -114,7 +115,7 @@ class Fit(msgspec.Struct, Rich, frozen=True):
     least: int
     most: int
     room: int
-    margin: int  # room − bytes
+    margin: int  # room less the least with which it runs
     shares: tuple[Share, ...]  # one for each GPU, the fullest first
     changes: tuple[Change, ...] = ()
     unknown: tuple[str, ...] = ()  # what is not counted
