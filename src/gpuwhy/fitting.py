@@ -17,6 +17,8 @@ from gpuwhy.model.fit import Card, Fit, Use
 if TYPE_CHECKING:
     from gpuwhy.fit.measured import Tried
 
+__all__ = ["Fit", "FitError", "fit"]
+
 TASKS = {"": "inference", "full": "train", "lora": "lora"}
 NO_GPU = 'no GPU is seen here: say which one, as in --gpu "RTX 4090" or --gpu-memory 24GB'
 

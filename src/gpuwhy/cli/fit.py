@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
-    from gpuwhy.fitting import Fit
+    from gpuwhy.fitting import Fit as Fit
 
 FRAMEWORKS = ("torch", "jax", "cupy", "tensorflow", "llama.cpp", "vllm")
 OPTIMIZERS = ("sgd", "momentum", "adam", "adamw", "adamw-fused", "adamw8bit", "lion", "adafactor", "muon")
@@ -93,8 +93,8 @@ def go(options: argparse.Namespace) -> int:
     return CODES[found.status]
 
 
-def _use(options: argparse.Namespace) -> dict[str, object]:
-    out: dict[str, object] = {name: getattr(options, name) for name in _SAME}
+def _use(options: argparse.Namespace) -> dict[str, Any]:
+    out: dict[str, Any] = {name: getattr(options, name) for name in _SAME}
     out |= {"rank": options.lora_rank, "offload": tuple(options.offload)}
     if options.fsdp:
         out |= {"zero": 3, "gpus": options.fsdp}

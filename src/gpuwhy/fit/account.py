@@ -11,6 +11,8 @@ from gpuwhy.fit.phase import Phase, part
 from gpuwhy.fit.view import View
 from gpuwhy.model.fit import How, Part, Use
 
+XLA_TRIES = 6.0
+"""Outputs of the widest convolution that XLA's trials take, seen with JAX 0.11 on one network."""
 XLA_SCORES = 2.5
 """Bytes more of a score that XLA keeps in f32."""
 
@@ -102,7 +104,7 @@ def _shared(view: View, use: Use) -> list[Part]:
 def _forward(view: View, use: Use) -> list[tuple[str, list[Part]]]:
     w, many = _width(view, use), use.batch * view.tokens
     if view.shape is None:
-        return [("layers", _pictures(view, use, w))]
+        return [("layers", [*_pictures(view, use, w), *_tuned(view, use, w)])]
     s = view.shape
     fused = act.spared(s, w, use.attention == "fused", use.framework)
     layers = act.forward(s, w, view.tokens, fused) * many
@@ -188,7 +190,16 @@ def _kept_pictures(view: View, use: Use, w: act.Width) -> tuple[list[Part], list
         back = view.net.held * use.batch * w.low
     else:
         back = (view.net.turned - view.net.kept) * use.batch * w.low
-    return kept, [part("activations", back, (0.5, 0.5), "know", "gradients around one layer in the backward pass")], []
+    around = part("activations", back, (0.5, 0.5), "know", "gradients around one layer in the backward pass")
+    return kept, [around, *_tuned(view, use, w)], []
+
+
+def _tuned(view: View, use: Use, w: act.Width) -> list[Part]:
+    """XLA tries the ways to convolve when it compiles, with copies and scratch for each."""
+    if view.net is None or use.framework != "jax":
+        return []
+    size = XLA_TRIES * view.net.widest * use.batch * w.low
+    return [part("workspace", size, (0.7, 0.7), "assumed", "XLA's trials of ways to convolve")]
 
 
 def _copies(view: View, use: Use) -> list[Part]:

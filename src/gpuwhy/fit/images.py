@@ -34,6 +34,7 @@ class Network:
     sure: bool
     skips: int = 0  # elements that a U-Net carries across
     unet: bool = False
+    joined: bool = False  # has shortcuts
 
     @property
     def kept(self) -> float:
@@ -43,7 +44,16 @@ class Network:
     @property
     def held(self) -> float:
         """The most elements that are held at once when nothing is kept, a shortcut included."""
-        return self.skips + max((one.held for one in self.layers), default=0.0)
+        return self.skips + max((one.held + self._beside(one) for one in self.layers), default=0.0)
+
+    @property
+    def widest(self) -> int:
+        """The largest output of a layer."""
+        return max((one.behind for one in self.layers), default=0)
+
+    def _beside(self, one: Layer) -> float:
+        """What a shortcut holds meanwhile: as much as a layer that widens gives."""
+        return float(one.behind) if self.joined and not self.unet and one.behind > one.before else 0.0
 
     @property
     def turned(self) -> float:
@@ -65,7 +75,8 @@ def network(model: Model, image: int) -> Network | None:
     if not sure or named:
         stages, unet = guessed(model.tensors)
     layers, skips = _walk(stages, image, *_copies(model, unet))
-    return Network(tuple(layers), sure or named, skips if unet else 0, unet) if layers else None
+    joined = any(_BESIDE.search(stage.name) for stage in stages)
+    return Network(tuple(layers), sure or named, skips if unet else 0, unet, joined) if layers else None
 
 
 def _copies(model: Model, unet: bool) -> tuple[int, int]:

@@ -12,8 +12,8 @@ RMS = re.compile(
 )
 """Architectures whose norm has no mean; transformers computes it in f32, step by step."""
 GATED = re.compile(r"gate_proj|gate_up|ffn_gate|\bw1\b.*|swiglu|\.w3\.|wi_1|linear_v")
-SCORED = re.compile(r"gemma-?_?2|gpt-?_?oss", re.I)
-"""Architectures that transformers computes without a fused kernel: their scores are capped or have sinks."""
+SCORED = re.compile(r"t5|gpt-?_?oss", re.I)
+"""Architectures that transformers computes without a fused kernel: their scores are biased or have sinks."""
 _FUSED = re.compile(r"c_attn|qkv|query_key_value|in_proj_weight|Wqkv|attn_qkv")
 _LAYERED = re.compile(r"\d+\.")
 _NORM_WEIGHT = re.compile(r"(norm|ln_?\d|layernorm)[\w.]*\.(weight|gamma|scale)$", re.I)
