@@ -41,6 +41,19 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [row for row in found if row["log"].strip()]
 
 
+CAUGHT = (
+    "[auto-batch] batch size {n} failed: CUDA out of memory. Tried to allocate 78.12 GiB. GPU 0 has a total capacity of 79.15 GiB "
+    "of which 61.16 GiB is free.; halving",
+    "batch {n}: RuntimeError('CUDA error: out of memory'), trying the next smaller one",
+    "warm-up with compile failed (torch._inductor.exc.InductorError: CppCompileError), going on in eager mode",
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 0 has a total capacity of 23.68 GiB.",
+    "flash-attn not usable (No module named 'flash_attn'), using sdpa",
+    "Trial {n} failed because of the following error: OutOfMemoryError('CUDA out of memory. Tried to allocate 2.25 GiB.').",
+    "skipping candidate {n}: cuDNN error: CUDNN_STATUS_NOT_SUPPORTED",
+)
+"""GPU errors that a program met, told in its own words and went on from."""
+
+
 def chatter(draw: random.Random) -> str:
     """What a training prints between its notes and its end."""
     shape = draw.choice(
@@ -48,7 +61,8 @@ def chatter(draw: random.Random) -> str:
     )
     if not shape:
         return ""
-    return "\n".join(shape.format(n=n, x=draw.random()) for n in range(1, draw.randrange(2, 8))) + "\n"
+    caught = "".join(draw.choice(CAUGHT).format(n=n) + "\n" for n in range(draw.choice((0, 0, 0, 1, 3))))
+    return caught + "\n".join(shape.format(n=n, x=draw.random()) for n in range(1, draw.randrange(3, 8))) + "\n"
 
 
 def composed(

@@ -46,6 +46,9 @@ class Ending(msgspec.Struct, frozen=True):
     well: bool = False  # the program ended well, by its code or by its last words
     logged: tuple[tuple[int, int], ...] = ()  # lines of exceptions that a logger wrote down: the program went on
     ignored: tuple[tuple[int, int], ...] = ()  # lines of exceptions that Python says to have ignored
+    busy: int = (
+        0  # the last line but one that tells of work going on: what failed above it, and was only printed, was outlived
+    )
     near: bool = False  # its words or its place have to do with the GPU stack
     own: bool = False  # a reason of its own: neither its words nor its place leave room for what came before
 

@@ -50,7 +50,8 @@ def traced(origin: Tracer, reading: Reading) -> Origin | None:
 def _last_words(reading: Reading) -> str:
     """The message that ended the program, where it raised one: what was printed before has no link to it."""
     ending = reading.ending
-    return f"{ending.type}: {ending.message}" if ending.own else reading.excerpt
+    alone = ending.own or (ending.kind == "exception" and ending.busy > 0)
+    return f"{ending.type}: {ending.message}" if alone else reading.excerpt
 
 
 def _there(origin: Origin, reading: Reading) -> bool:

@@ -9,7 +9,6 @@ import msgspec
 from gpuwhy.model.symptom import MISSPELT, QUESTION, SOURCE, Reading
 from gpuwhy.model.threshold import FOUND
 from gpuwhy.reason.tally import Score
-from gpuwhy.reason.words import complains
 
 UNSPELT = 0.69
 """The most that is made of a text which says something only once its spelling is set right."""
@@ -74,14 +73,13 @@ def _passed(score: Score, reading: Reading) -> bool:
     if ending.kind != "none":
         return not ending.near
     ends = [s for s in reading.errors if not s.warned and s.speaker != "title"]
-    return any(s.line > said[0].line for s in ends) or (
-        all(s.warned or s.signature in VALUES for s in said) and _complains_below(max(s.line for s in said), reading)
-    )
+    values = all(s.warned or s.signature in VALUES for s in said)
+    return any(s.line > said[0].line for s in ends) or (values and _goes_on(max(s.line for s in said), reading))
 
 
-def _complains_below(line: int, reading: Reading) -> bool:
-    """Whether a short text tells of a failure below a line."""
-    return reading.lines < SHORT and complains("\n".join(reading.excerpt.splitlines()[line:]))
+def _goes_on(line: int, reading: Reading) -> bool:
+    """Whether a short text has more to tell below a line."""
+    return reading.lines < SHORT and any(one.strip() for one in reading.excerpt.splitlines()[line:])
 
 
 def survived(reading: Reading) -> bool:

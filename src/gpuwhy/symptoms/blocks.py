@@ -44,7 +44,7 @@ FATAL = re.compile(
     r"|(?:\S{1,80}: )?(?P<symbol>symbol lookup error|error while loading shared libraries): (?P<what>.*)"
     r"|(?P<assert>\S{1,200}: Assertion [`'].{1,300}' failed\.?.*)"
     r"|(?P<usage>[\w./-]{1,80}: error: (?:the following arguments|unrecognized arguments|argument |invalid choice).*)"
-    r"|(?P<panic>panic: .*|thread '[^'\n]{1,80}' panicked at .*|Exception in thread \"[^\"\n]{1,80}\" .*"
+    r"|(?P<panic>panic: .*|thread '[^'\n]{1,80}'(?: \(\d+\))? panicked at .*|Exception in thread \"[^\"\n]{1,80}\" .*"
     r"|Unhandled exception\. .*|Uncaught \w*Error: .*)"
     r"|(?P<fault>Fatal Python error: .*)"
     r"|(?:[\w./-]{1,60}: )(?:(?:line )?\d+: )?"

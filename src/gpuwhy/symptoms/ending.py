@@ -12,6 +12,8 @@ from gpuwhy.symptoms.blocks import FATAL, LAUNCHED, LOGGED, WIDE, Block, blocks,
 from gpuwhy.symptoms.text import unprefixed, warns
 
 __all__ = ["ending_of", "owner_of"]
+WORDY = 300
+"""Characters of a line that tells of work."""
 LATEST = 6
 """How many lines from the end the word of a program that raises nothing may stand."""
 BRIEF = 40
@@ -37,7 +39,18 @@ _PERROR = re.compile(
     r"|No space left on device|Address already in use|Connection refused|Broken pipe|Invalid argument)$"
 )
 """A program's last word in C: the name of what it wanted, and what the system said."""
-_TOLD = re.compile(r"(?:[^\s:]{1,160}:(?:\d+:){0,2} ){1,2}(?:fatal )?error: \S", re.IGNORECASE)
+_WORKS = re.compile(
+    r"\b(?:epoch|step|iter(?:ation)?|batch|trial|round|fold|rank)s?\b.{0,12}\d.{0,80}"
+    r"(?:\bloss\b|\bacc|it/s|s/it|\bfits?\b|finished|done|ok\b|\d%)"
+    r"|\bloss\b.{0,6}\d|\d(?:it/s|s/it)\b|\d%\||\b(?:test|val|train|best)[ _/]\w{2,20}\b[^\w\n]{0,4}\d"
+    r"|\bfinished trials\b"
+    r"|\b(?:saved|wrote|written) \S.{0,60}(?:\.\w{1,6}|to )",
+    re.IGNORECASE,
+)
+"""What a program prints while it works."""
+_TOLD = re.compile(
+    r"(?:[^\s:]{1,160}:(?:\d+:){0,2} ){1,2}(?:fatal )?error: (?!ld returned|linker command|command )\S", re.IGNORECASE
+)
 """A compiler or another program that tells its own error, by its name or the place."""
 _USAGE = re.compile(r"usage: \S", re.IGNORECASE)
 _PEER = re.compile(
@@ -75,19 +88,22 @@ def endings_of(
         return Ending(exit_code=0, well=True), ()
     numbers, lines = _lines(text, first_line)
     found_blocks = [one for one in blocks(lines) if exit_code is not None or not _left_behind(one.ending, lines)]
-    _outlived(found_blocks, lines)
+    busy = _busy(lines)
+    _outlived(found_blocks, lines, busy)
     logged = tuple((one.ending.first, one.ending.last) for one in found_blocks if one.logged)
     outlived = tuple(_numbered(one.ending, numbers) for one in found_blocks if one.logged)
     ignored = tuple((one.ending.first - 1, one.ending.last) for one in found_blocks if one.ignored)
-    found = msgspec.structs.replace(_last(_linked(found_blocks), exit_code, signal), logged=logged, ignored=ignored)
+    found = msgspec.structs.replace(
+        _last(_linked(found_blocks), exit_code, signal), logged=logged, ignored=ignored, busy=busy
+    )
     at, printed = _spoken(lines), re.split(r"[\n\r]", text)
     if exit_code is None and not signal and at >= 0 and _ends_well(found, at, lines[at]):
         return _numbered(
             Ending(message=lines[at].strip()[:WIDE], well=True, logged=logged, ignored=ignored), numbers
         ), outlived
     if found.kind in ("none", "exit") and not found.relayed:
-        status = _status(lines, printed, logged) or _silent(found, lines)
-        found = msgspec.structs.replace(status, logged=logged, ignored=ignored)
+        status = _status(lines, printed, logged, busy) or _silent(found, lines)
+        found = msgspec.structs.replace(status, logged=logged, ignored=ignored, busy=busy)
     numbered = _numbered(found, numbers)
     return msgspec.structs.replace(numbered, exit_code=exit_code) if exit_code is not None else numbered, outlived
 
@@ -120,17 +136,27 @@ def _bare(line: str) -> str:
 
 def _left_behind(ending: Ending, lines: Sequence[str]) -> bool:
     """Whether so much was printed after a program's last word that it was none."""
-    if ending.kind != "fatal" or ending.type == "terminate" or "::" in ending.type:
+    if ending.kind != "fatal" or ending.type in ("terminate", "panic") or "::" in ending.type:
         return False
     after = [line for line in lines[ending.last : ending.last + 4 * LATEST] if line.strip() and not LOGGED.match(line)]
     return len(after) >= LATEST
 
 
-def _outlived(blocks: Sequence[Block], lines: Sequence[str]) -> None:
-    """Mark the exceptions that the program says to have outlived, and after which it printed more."""
+def _outlived(blocks: Sequence[Block], lines: Sequence[str], busy: int) -> None:
+    """Mark the exceptions that the program says to have outlived, or only printed, and after which it printed more.
+
+    A traceback alone tells nothing: it may stand before what was printed earlier and written later.
+    """
     for block in blocks:
-        if block.perhaps and any(line.strip() for line in lines[block.ending.last :]):
-            block.logged = True
+        raised = block.ending.kind == "exception" and not block.ending.stack and not block.tie
+        said = block.perhaps and any(line.strip() for line in lines[block.ending.last :])
+        block.logged = block.logged or said or (raised and block.ending.line < busy)
+
+
+def _busy(lines: Sequence[str]) -> int:
+    """The last place but one at which the text tells of work; 0 where there are not two."""
+    found = [at + 1 for at, line in enumerate(lines) if len(line) < WORDY and _WORKS.search(line)]
+    return found[-2] if len(found) > 1 else 0
 
 
 def _linked(blocks: Sequence[Block]) -> list[Ending]:
@@ -236,7 +262,9 @@ def _passing(line: str) -> bool:
     return bool(LOGGED.match(line) or LAUNCHED.match(line))
 
 
-def _status(lines: Sequence[str], printed: Sequence[str], logged: Sequence[tuple[int, int]]) -> Ending | None:
+def _status(
+    lines: Sequence[str], printed: Sequence[str], logged: Sequence[tuple[int, int]], busy: int
+) -> Ending | None:
     """The failure that a program printed last, where it raised nothing: in words of its own, or a failing call."""
     last = _spoken(lines)
     if last >= 0 and _PERROR.fullmatch(lines[last].strip()):
@@ -244,12 +272,14 @@ def _status(lines: Sequence[str], printed: Sequence[str], logged: Sequence[tuple
     used = next((at for at in range(max(0, last - LATEST), last) if _USAGE.match(printed[at])), -1)
     last = used if used >= 0 else last
     if last >= 0 and (word := _COMPLAINS.match(printed[last])):
-        return Ending("fatal", word["word"], lines[last].strip()[:WIDE], line=last + 1, first=last + 1, last=last + 1)
+        return Ending(
+            "fatal", word["word"].lower(), lines[last].strip()[:WIDE], line=last + 1, first=last + 1, last=last + 1
+        )
     spoken = [at for at, line in enumerate(lines) if line.strip()][-LATEST:]
     for at in reversed(spoken):
         if _TOLD.match(lines[at].strip()):
             return Ending("fatal", "error", lines[at].strip()[:WIDE], line=at + 1, first=at + 1, last=at + 1)
-    spoken = [at for at in spoken if not any(first <= at + 1 <= end for first, end in logged)]
+    spoken = [at for at in spoken if at + 1 >= busy and not any(first <= at + 1 <= end for first, end in logged)]
     for at in reversed(spoken):
         if not warns(lines[at]) and (call := _CALL.search(lines[at])):
             return Ending(
@@ -277,6 +307,7 @@ def _numbered(ending: Ending, numbers: Sequence[int]) -> Ending:
         line=number(ending.line),
         first=number(ending.first),
         last=number(ending.last),
+        busy=number(ending.busy),
         chain=tuple(_numbered(one, numbers) for one in ending.chain),
         logged=tuple((number(first), number(last)) for first, last in ending.logged),
         ignored=tuple((number(first), number(last)) for first, last in ending.ignored),

@@ -48,7 +48,7 @@ _STACK = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(
-    r"cuda|gpu|cudnn|device|\.to\(|nvml|nccl|accelerator|memory_growth|init_process_group|jit\(|compile\(",
+    r"cuda|gpu|cudnn|device|\.to\(|nvml|nccl|accelerator|memory_growth|init_process_group|jit\(|(?:torch|jax|model|tf)\.compile\(",
     re.IGNORECASE,
 )
 _OPAQUE = re.compile(
@@ -82,9 +82,11 @@ def judged(ending: Ending) -> Ending:
 
 def _near(ending: Ending) -> bool:
     """Whether the words of an ending, the code that raised it or the library it happened in are of the GPU stack."""
+    if ending.relayed or ending.type.startswith("numpy."):
+        return False
     said = _UNSAID.sub("", ending.message[:FIRST])
     if _HARD.search(said) or (_STACK.search(said) and not _LOADS.search(said)) or ending.name in STATUSES:
-        return not ending.relayed
+        return True
     frame = ending.frame
     return frame is not None and (
         frame.owner in FRAMEWORKS or bool(_GPU_FILES.search(frame.file) or _CODE.search(frame.code))
@@ -161,7 +163,7 @@ _BROKE = re.compile(
 def _asserted(ending: Ending) -> bool:
     """Whether a condition of the user's own failed: whatever its words say, the program itself wrote them."""
     frame = ending.frame
-    asserted = frame is not None and frame.owner == USER and frame.code.startswith("assert ")
+    asserted = frame is not None and frame.owner == USER and re.search(r"(?:^|: )assert\b", frame.code) is not None
     asked = f"{frame.code if frame else ''} {ending.message}"
     return ending.name == "AssertionError" and asserted and not _CALLS.search(asked)
 
@@ -180,12 +182,22 @@ def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
 
     A code without a word says nothing, not even that it is no matter of the GPU.
     """
-    noted = (msgspec.structs.replace(one, warned=True) if _logged(one, ending) else one for one in symptoms)
+    noted = (
+        msgspec.structs.replace(one, warned=True) if _logged(one, ending) or _outlived(one, ending) else one
+        for one in symptoms
+    )
     kept = tuple(msgspec.structs.replace(one, role="aside") if _unlinked(one, ending) else one for one in noted)
+    kept = tuple(_freed(one, kept) for one in kept)
     if not ending.own:
         return kept
     told = any(s.role == "error" and _speaks(s) and (s.within(ending) or s.speaker in FRAMES) for s in kept)
     return kept if told or ending.kind == "exit" else (*kept, _itself(ending, len(kept)))
+
+
+def _freed(one: Symptom, kept: Sequence[Symptom]) -> Symptom:
+    """A symptom that follows one which was outlived follows nothing."""
+    before = next((s for s in kept if s.order == one.follows), one)
+    return msgspec.structs.replace(one, follows=-1) if before.role == "aside" and one.role != "aside" else one
 
 
 FRAMES = ("shadow", "waits")
@@ -201,6 +213,11 @@ def _speaks(one: Symptom) -> bool:
 def _logged(one: Symptom, ending: Ending) -> bool:
     """Whether it stands in an exception that a logger wrote down, or in the line above it that says so."""
     return any(first - 1 <= one.line <= last for first, last in ending.logged)
+
+
+def _outlived(one: Symptom, ending: Ending) -> bool:
+    """Whether a program printed it and worked on: it is of no exception that was raised."""
+    return one.role in ("error", "echo") and max(one.line, one.last) < ending.busy and not one.within(ending)
 
 
 def _wordless(ending: Ending, line: int) -> bool:
@@ -220,6 +237,8 @@ def _unlinked(one: Symptom, ending: Ending) -> bool:
         return True
     if one.role in ("error", "echo") and one.quoted(ending):
         return not _wordless(ending, one.line)
+    if _outlived(one, ending) and (ending.kind == "exception" or one.speaker == "title"):
+        return True
     if ending.relayed and one.speaker == "title" and one.within(ending):
         return True
     if ending.own and one.within(ending):

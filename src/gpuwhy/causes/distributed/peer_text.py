@@ -48,7 +48,6 @@ TEXT = Text(
         ("peer.gone", 2.4, "a connection was lost", no(of_network)),
         ("peer.late", 4.4, "another process of the job did not come to the same point in time"),
         ("peer.died", 4.2, "a process of the job died"),
-        ("peer.exited", 0.5, "the launcher says that a process of the job ended, not why"),
         ("nccl.remote_error", 4.2, "another rank failed or vanished"),
         ("nccl.timeout", 2.2, "a collective operation did not end, as when a rank is missing"),
         ("nccl.unhandled_system", 2.0, "a system call of NCCL failed, as when a rank has gone"),

@@ -104,10 +104,11 @@ TEXT = Text(
               "e: failed to fetch", "e: unable to", "e: could not get lock", "err:", "w: failed to fetch", covers=("python.http", "title.trouble")),
         error("else.config", r"could not override '[^'\n]{1,200}'|key '[^'\n]{1,200}' is not in struct|missing mandatory value: ", "could not override", "is not in struct", "missing mandatory value"),
         error("else.opencv", r"opencv\([\d.]+[^)\n]{0,20}\) [^\n]{0,300}error: \((?!-21[678]:)-\d+:", "opencv(", covers=("build.cu_error", "python.")),
-        error("else.foreign", r"^thread '[^'\n]{1,80}' panicked at|^panic: (?![^\n]*(?:cuda|gpu|nvml))|^goroutine \d+ \[running\]|exception in thread \"[^\"\n]{1,60}\" java\.|^npm err!|^error: cannot find module|code: 'eaddrinuse'|^\s+at \S+ \(node:"
+        error("else.foreign", r"^thread '[^'\n]{1,80}'(?: \(\d+\))? panicked at|^panic: (?![^\n]*(?:cuda|gpu|nvml))|^goroutine \d+ \[running\]|exception in thread \"[^\"\n]{1,60}\" java\.|^npm err!|^error: cannot find module|code: 'eaddrinuse'|^\s+at \S+ \(node:"
               r"|^error\[e\d{4}\]: |^fatal: (?:not a git|pathspec|repository|could not read)|error: pathspec '|psql: error|kex_exchange|permission denied \(publickey|could not resolve host(?:name)?\b",
-              "' panicked at", "panic: ", "goroutine ", "exception in thread \"", "npm err!", "cannot find module", "code: 'eaddrinuse", "(node:", "error[e", "fatal: ", "pathspec '", "psql: error", "kex_exchange", "denied (publickey", "could not resolve host",
+              " panicked at", "panic: ", "goroutine ", "exception in thread \"", "npm err!", "cannot find module", "code: 'eaddrinuse", "(node:", "error[e", "fatal: ", "pathspec '", "psql: error", "kex_exchange", "denied (publickey", "could not resolve host",
               covers=("program.index", "peer.port", "peer.gone")),
+        error("else.remote", r"^(?:ssh|scp|sftp): |kex_exchange_identification|\bport 22: |^rsync(?: error)?: |^lost connection$", "ssh: ", "scp: ", "sftp: ", "kex_exchange", "port 22: ", "rsync", "lost connection", covers=("peer.", "python.", "title.", "else.foreign")),
         error("else.option", r"^error: (?:no such (?:option|command)|invalid value for|missing (?:option|argument|command)|got unexpected|unrecognized arguments|unknown option)|: error: (?:argument |unrecognized arguments|the following arguments|invalid choice)",
               "error: no such", "error: invalid value", "error: missing", "error: got unexpected", "unrecognized arguments", "error: unknown option", "error: argument", "the following arguments", "invalid choice", covers=("title.", "setting.")),
         error("else.make", r"no rule to make target '(?![^'\n]*(?:cuda|cudnn|nccl))|cannot find source file:|no sources given to target", "no rule to make target", "cannot find source file", "no sources given", covers=("build.",)),
@@ -138,6 +139,7 @@ TEXT = Text(
         ("else.opencv", 4.4, "OpenCV got an image or a value that it cannot use, as where a file is not there"),
         ("else.model_file", 4.4, "the model's file cannot be opened"),
         ("else.foreign", 4.4, "another program's own error; the GPU stack has no part in it", _foreign),
+        ("else.remote", 4.6, "the way to another machine (ssh), not a process of the job"),
         ("else.option", 4.4, "the program was called with options that it does not take"),
         ("else.make", 4.4, "a file that the build names is not there"),
         ("else.data", 4.4, "a data file is not what it should be"),
