@@ -242,6 +242,7 @@ NETWORK_ALLOWED = {
         "host/children/reach.py",
         "socket",
     ): "`fleet probe` alone, when somebody asks whether the rendezvous can be reached",
+    ("host/children/fetch.py", "urllib"): "`releases --update` alone, for the address that the user names",
     ("host/children/ray_node.py", "socket"): "`fleet --ray --probe` alone: a free port for the group's rendezvous",
 }
 

@@ -17,6 +17,7 @@ from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
 from gpuwhy.host.recording import RecordingHost
 from gpuwhy.host.windows_root import root_of
+from gpuwhy.knowledge.releases import newest
 from gpuwhy.loader import loads
 from gpuwhy.loader.extensions import extensions
 from gpuwhy.model.expect import lacks_gpu
@@ -136,7 +137,8 @@ class Run:
         else:
             with_gpu = somewhere(self.facts) if lacks_gpu(self.facts) else None
             made = report(asked, self.facts, self.took, self.options.python, with_gpu, self.as_if)
-        return msgspec.structs.replace(made, causes=placed(made.causes, place_of(self.facts)))
+        causes = placed(made.causes, place_of(self.facts))
+        return msgspec.structs.replace(made, causes=causes, knows_until=newest())
 
     def typed(self, report: Report) -> Report:
         """The report for this machine's own terminal: commands name other people's folders as they are."""

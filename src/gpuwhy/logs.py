@@ -17,6 +17,7 @@ from gpuwhy.causes.text.rooms import admitted, clues
 from gpuwhy.causes.text.words import lexicon
 from gpuwhy.knowledge.claims import refuted
 from gpuwhy.knowledge.codes import signature
+from gpuwhy.knowledge.releases import newest
 from gpuwhy.model.code import Code
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
@@ -95,6 +96,7 @@ def _at(told: Report, place: Place, again: str) -> Report:
         causes=placed(named(told.causes, again), place),
         question=asked_at(told.question, place),
         undetermined=still_open(told.undetermined, place, QUESTIONS),
+        knows_until=newest(),
     )
 
 

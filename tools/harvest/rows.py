@@ -69,6 +69,8 @@ def write_index(folder: Path) -> None:
         found.update({one["name"]: path.stem for one in load(path)[1]})
     text = json.dumps(dict(sorted(found.items())), indent=0, ensure_ascii=False)
     (folder / "index.json").write_text(text + "\n", encoding="utf-8")
+    newest = max((load(path)[0].get("newest", "") for path in folder.glob("*.jsonl")), default="")
+    (folder / "newest.json").write_text(json.dumps({"newest": newest}) + "\n", encoding="utf-8")
 
 
 def seed(path: Path, family: Family, journal: Journal) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms
 from gpuwhy.cli.target import add_elsewhere, add_target, diagnose
 from gpuwhy.cli.terminal import paper, write
+from gpuwhy.cli.update import stale
 
 FORMS = ("slurm", "nhc", "npd", "prometheus", "kubernetes")
 """Whose reader --health writes for."""
@@ -70,6 +71,8 @@ def go(options: argparse.Namespace) -> int:
 
         text = as_text(run.typed(report), paper(), options.verbose)
     write(text)
+    if not options.json:
+        stale(report.knows_until)
     return exit_code(report)
 
 

@@ -111,4 +111,5 @@ class Report(msgspec.Struct, Rich, frozen=True):
     noticed: tuple[Noticed, ...] = ()  # explain, run: what is true, and not why the program ended
     ending: Ending = Ending()  # explain, run: how the program ended
     question: Question | None = None  # explain: the one test that separates the likeliest causes
+    knows_until: str = ""  # the newest published file behind what gpuwhy knows of releases: 2026-11-04
     origin: Origin | None = None  # explain: the program that printed a complaint which no signature knows

@@ -26,6 +26,7 @@ def report_dict(report: Report) -> dict[str, Any]:
         "unseen": list(report.unseen),
         "facts": report.facts,
         "gpuwhy": report.gpuwhy,
+        **({"knowledge": report.knows_until} if report.knows_until else {}),
         "took": report.took,
         **({"as_if": report.as_if} if report.as_if else {}),
         **({"probe": [_layer(row) for row in report.stairs]} if report.stairs else {}),

@@ -49,7 +49,8 @@ def render(report: Report, paper: Paper, verbose: bool = False) -> str:
         lines += ["", "  probe", *_rows(report.stairs, paper)]
     lines += _unseen(report, paper, verbose)
     if verbose:
-        lines += ["", *_decided(report, paper), "", *_facts(report, paper)]
+        known = [f"knows releases published up to {report.knows_until}", ""] if report.knows_until else []
+        lines += ["", *known, *_decided(report, paper), "", *_facts(report, paper)]
     return put(lines, paper)
 
 
