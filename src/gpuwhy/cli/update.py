@@ -36,9 +36,7 @@ def stale(newest: str) -> None:
         return
     days = int((time.time() - made) / 86400)
     if days > OLD:
-        say(
-            f"gpuwhy: what it knows of releases ends on {newest}, {days} days ago; gpuwhy releases --update takes newer"
-        )
+        say(f"gpuwhy: what it knows of releases ends on {newest}, {days} days ago (gpuwhy releases --update)")
 
 
 def use() -> None:
