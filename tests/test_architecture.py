@@ -18,7 +18,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"cli"},
     "_version": set(),
     "app": {
-        "model", "host", "observe", "loader", "causes", "reason", "probe", "inspection", "logs", "shell",
+        "knowledge", "model", "host", "observe", "loader", "causes", "reason", "probe", "inspection", "logs", "shell",
     },
     "after": {"app", "logs", "model", "reason", "run"},  # what follows a watched run
     "logs": {"model", "symptoms", "causes", "reason", "knowledge", "shell"},  # explain without the machine
