@@ -315,6 +315,7 @@ def models() -> Iterator[Target]:
     yield one("index", "model.safetensors.index.json", shards, True)
     yield one("shard", next(name for name in shards if name.endswith(".safetensors")), shards, True)
     yield one("savedmodel", "saved_model.pb", below("module"), True)
+    yield one("distributed", ".metadata", below("distributed"), True)
     yield one("onnx outside", "net.onnx", below("outside"), True)
     cases = [line.encode() for line in (MODELS.parent.parent / "parameters.jsonl").read_text().splitlines()[::9]]
     yield one(

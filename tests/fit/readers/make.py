@@ -282,7 +282,27 @@ def torch(out: Path, expected: dict) -> None:
     expected["quantised.pt"] = [["q", "i8", [3, 3], 9], ["s.indices", "i64", [2, 4], 64], ["s.values", "f32", [4], 16]]
 
 
-PARTS = {"safetensors": safetensors, "gguf": gguf, "onnx": onnx, "torch": torch}
+def distributed(out: Path, expected: dict) -> None:
+    """A checkpoint of torch.distributed, as FSDP saves it."""
+    import torch
+    from torch.distributed import checkpoint
+
+    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Linear(8, 2).to(torch.bfloat16))
+    optimizer = torch.optim.AdamW(net[0].parameters())
+    net[0](torch.zeros(1, 4)).sum().backward()
+    optimizer.step()
+    checkpoint.save(
+        {"model": net.state_dict(), "optimizer": optimizer.state_dict(), "step": 3}, checkpoint_id=out / "distributed"
+    )
+    known = checkpoint.FileSystemReader(out / "distributed").read_metadata().state_dict_metadata
+    expected["distributed"] = [
+        row(name, torch.empty(one.size, dtype=one.properties.dtype))
+        for name, one in known.items()
+        if hasattr(one, "size")
+    ]
+
+
+PARTS = {"distributed": distributed, "safetensors": safetensors, "gguf": gguf, "onnx": onnx, "torch": torch}
 
 
 def main(out: str, *parts: str) -> None:

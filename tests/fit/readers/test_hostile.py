@@ -87,6 +87,11 @@ def test_damaged_and_clever_pickles(tmp_path, data, said):
     assert said in refused(archive(tmp_path, data))
 
 
+def test_metadata_that_would_run_code_is_refused(tmp_path):
+    (tmp_path / ".metadata").write_bytes(pickle.dumps(Calls(os.system, "true"), 4))
+    assert "do not load it" in refused(tmp_path)
+
+
 def test_values_that_hold_themselves_end(tmp_path):
     held: list[object] = []
     held.append(held)

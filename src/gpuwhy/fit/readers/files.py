@@ -66,6 +66,13 @@ def saved_model(store: Store) -> Model:
     return tensorflow_model.saved_model(store)
 
 
+def distributed(store: Store) -> Model:
+    """A checkpoint of torch.distributed."""
+    from gpuwhy.fit.readers import distributed as reader
+
+    return reader.model(store)
+
+
 def _torch_tensors(source: Source) -> list[Tensor]:
     from gpuwhy.fit.readers import torch_model
 

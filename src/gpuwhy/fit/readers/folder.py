@@ -22,6 +22,7 @@ _SINGLE = (
 )  # fmt: skip
 _KINDS = (".safetensors", ".gguf", ".onnx", ".keras", ".h5", ".hdf5", ".index", ".bin", ".pt", ".pth", ".ckpt")
 _PARTS_OF = re.compile(r"(.*)-\d{5}-of-\d{5}(\.[a-z]+)")
+_CONSOLIDATED = re.compile(r"consolidated\.\d+\.pth")
 _NO_MODEL = re.compile(r"(optimizer|scheduler|scaler|rng_state|training_args|random_states).*")
 
 
@@ -32,6 +33,8 @@ def read(store: Store) -> Model:
         return _pipeline(store)
     if "saved_model.pb" in names:
         return files.saved_model(store)
+    if ".metadata" in names:
+        return files.distributed(store)
     weights = _weights(store, names)
     if "adapter_config.json" in names and weights is not None:
         return configured.adapter(weights, store)
@@ -67,6 +70,8 @@ def _weights(store: Store, names: tuple[str, ...]) -> Model | None:
 def _of_kind(store: Store, kind: str, found: list[str]) -> Model:
     """One file, or the parts of one model; several models are too many to choose from."""
     plain = [one for one in found if not re.search(r"\.(fp16|bf16|ema|non_ema)\.", one)] or found
+    if all(_CONSOLIDATED.fullmatch(one) for one in plain):
+        return _beside_each_other([files.read(store, one) for one in plain])
     heads = {_PARTS_OF.sub(r"\1\2", one) for one in plain}
     if len(heads) > 1 and kind != ".safetensors":
         raise Unreadable(f"there are several models in this folder: name one of them ({', '.join(sorted(plain)[:4])})")
@@ -84,6 +89,16 @@ def _together(models: Sequence[Model]) -> Model:
     if len({one.name for one in tensors}) < sum(len(model.tensors) for model in models):
         said += ("several files hold tensors of the same names: each name is counted once",)
     return configured.named(replace(models[0], tensors=tensors, unknown=said, files=len(models)))
+
+
+def _beside_each_other(models: Sequence[Model]) -> Model:
+    """Files that each hold a slice of every tensor: all are counted."""
+    tensors = tuple(
+        Tensor(f"{one.name}@{number}", one.dtype, one.shape, one.bytes)
+        for number, model in enumerate(models)
+        for one in model.tensors
+    )
+    return replace(models[0], tensors=tensors if len(models) > 1 else models[0].tensors, files=len(models))
 
 
 def _pipeline(store: Store) -> Model:

@@ -58,4 +58,4 @@ def allowed(name: str) -> bool:
     if name in ALLOWED:
         return True
     root, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
-    return root not in _OWN and last[:1].isupper()
+    return root not in _OWN and last.lstrip("_")[:1].isupper()
