@@ -36,6 +36,12 @@ def test_counts_are_those_of_transformers():
     assert wrong == {}
 
 
+def test_published_models_have_their_published_counts():
+    for line in (HERE / "published.jsonl").read_text().splitlines():
+        label, config, count = json.loads(line)
+        assert (label, sum(one.elements for one in computed(Config(config)).tensors)) == (label, count)
+
+
 KNOWN_DIFFERENCES = ("marian wild 3",)
 """A decoder with a vocabulary of its own."""
 

@@ -121,7 +121,8 @@ def header(values: object) -> bytes:
 @pytest.mark.parametrize(
     "data, said",
     [
-        (header({"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}), "still downloading"),
+        (header({"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}), "cut short"),
+        (header({n: {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]} for n in "ab"}) + b"x", "upon each other"),
         (header({"a": {"dtype": "F32", "shape": [2**40, 2**40], "data_offsets": [0, 0]}}), "more elements"),
         (header({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 0]}}), "no count"),
         (header({"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 4]}}) + bytes(4), "needs 12 bytes"),

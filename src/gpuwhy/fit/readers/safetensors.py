@@ -41,7 +41,10 @@ def read(source: Source) -> list[Tensor]:
         raise Unreadable(f"its header claims {length:,} bytes: this is no safetensors file, or a damaged one")
     data = source.at(8, length, "its header")
     room = source.size - 8 - length
-    return [_tensor(name, entry, room) for name, entry in _entries(data).items()]
+    entries = _entries(data)
+    if sum(max(entry.data_offsets[1] - entry.data_offsets[0], 0) for entry in entries.values()) > room:
+        raise Unreadable("its tensors need more bytes than it has: it is cut short, or they lie upon each other")
+    return [_tensor(name, entry, room) for name, entry in entries.items()]
 
 
 def _entries(data: bytes) -> dict[str, _Entry]:
