@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
 import pytest
 
+from tests import started
+
 
 def gpuwhy(*argv: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "gpuwhy", "code", *argv], capture_output=True, timeout=60)
+    return started.gpuwhy(["code", *argv], text=False)
 
 
 def shown(*argv: str) -> str:

@@ -14,15 +14,14 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.logs import explain_text
+from tests import started
 
 ERROR = "RuntimeError: CUDA error: no kernel image is available for execution on the device\n"
 SCHEMA = Path(__file__).parents[2] / "docs" / "report.schema.json"
 
 
 def gpuwhy(*argv: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gpuwhy", "explain", *argv], input=text, capture_output=True, text=True, timeout=60
-    )
+    return started.gpuwhy(["explain", *argv], given=text)
 
 
 def test_a_log_on_standard_input():

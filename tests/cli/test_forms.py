@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
+from tests import started
 from tests.page import forms
 
 
 def gpuwhy(*argv: str, cwd, given: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gpuwhy", *argv]
-    return subprocess.run(command, cwd=cwd, input=given, capture_output=True, text=True, timeout=120)
+    return started.gpuwhy(argv, cwd=cwd, given=given, timeout=120)
 
 
 def test_explain_writes_a_page_beside_its_text(tmp_path):

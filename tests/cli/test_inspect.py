@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.cli.test_program import gpuwhy
+from tests import started
 from tests.inspection.worlds import elf, wheel
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "inspect.schema.json").read_text(encoding="utf-8"))
@@ -35,7 +35,8 @@ def home(tmp_path) -> Path:
 
 
 def run(home: Path, *argv: str):
-    return gpuwhy("inspect", *argv, HOME=str(home), USER="zaphod", LD_LIBRARY_PATH="")
+    environ = {**os.environ, "HOME": str(home), "USER": "zaphod", "LD_LIBRARY_PATH": ""}
+    return started.gpuwhy(["inspect", *argv], env=environ, text=False)
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,14 @@ import jsonschema
 import pytest
 
 from gpuwhy.lint.kinds import by_name
+from tests import started
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "lint.schema.json").read_text(encoding="utf-8"))
 
 
 def gpuwhy(where: Path, *argv: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "gpuwhy", "lint", *argv], capture_output=True, timeout=60, cwd=where)
+    return started.gpuwhy(["lint", *argv], text=False, cwd=where)
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.render.plan import schema
+from tests import started
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
 def gpuwhy(*argv: str, given: str = "") -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "gpuwhy", "plan", *argv]
-    return subprocess.run(command, input=given, capture_output=True, text=True, timeout=60)
+    return started.gpuwhy(["plan", *argv], given=given)
 
 
 def test_the_answer_comes_first():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
+
+from tests import started
 
 
 def gpuwhy(*argv: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "gpuwhy", "releases", *argv], capture_output=True, timeout=60)
+    return started.gpuwhy(["releases", *argv], text=False)
 
 
 def shown(*argv: str) -> str:

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import jsonschema
 import pytest
 
+from tests import started
 from tests.fleet.nodes import changed
 from tests.hosts import hosts
 from tests.test_architecture import SRC
@@ -15,14 +14,7 @@ from tests.test_architecture import SRC
 def gpuwhy(*argv, given="", **environ):
     import os
 
-    done = subprocess.run(
-        [sys.executable, "-m", "gpuwhy", *argv],
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, **environ},
-    )
+    done = started.gpuwhy(argv, given=given, env={**os.environ, **environ})
     return done.returncode, done.stdout, done.stderr
 
 

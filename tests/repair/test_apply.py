@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import started
+
 from . import wheels
 
 pytestmark = pytest.mark.skipif(not wheels.UV, reason="no uv")
@@ -28,9 +30,7 @@ class World:
         self.environ = wheels.variables(folder, self.links)
 
     def fix(self, *argv: str, **more: str) -> subprocess.CompletedProcess:
-        argv = (sys.executable, "-m", "gpuwhy", "fix", *argv)
-        environ = {**self.environ, **more}
-        return subprocess.run(argv, capture_output=True, text=True, env=environ, timeout=120, stdin=subprocess.DEVNULL)
+        return started.gpuwhy(["fix", *argv], env={**self.environ, **more}, timeout=120)
 
     def damaged(self, name: str = "env") -> Path:
         env = wheels.environment(self.folder / name, self.environ, "nvidia-cudnn-cu12", "tiny==1.0")

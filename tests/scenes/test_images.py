@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
-import sys
 import tarfile
 
 import msgspec
@@ -14,6 +12,7 @@ import pytest
 
 from gpuwhy.app import Options, Run, recorded_host, root_host
 from gpuwhy.model.fact import Known, Unknown
+from tests import started
 from tests.host.images import entry, layer, oci, saved
 from tests.observe.envs import World, shared_object
 
@@ -116,7 +115,7 @@ def test_a_recording_of_an_image_replays(world, tmp_path):
 
 
 def gpuwhy(*argv):
-    done = subprocess.run([sys.executable, "-m", "gpuwhy", *map(str, argv)], capture_output=True, timeout=60, text=True)
+    done = started.gpuwhy([*map(str, argv)])
     return done.returncode, done.stdout, done.stderr
 
 
