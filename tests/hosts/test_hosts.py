@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+import msgspec
 import pytest
 
-from gpuwhy.render.json import render
+from gpuwhy.render.json import report_dict
 
 from .hosts import NAMES, described, run
 
@@ -16,21 +17,24 @@ KINDS = {"bare", "container", "cpu-only", "conda", "wheels", "wsl", "mig", "this
 
 @pytest.mark.parametrize("name", NAMES)
 def test_host(name):
+    """The verdict that the machine's own truth supports; and replayed once more, the same bytes."""
     one = described(name)
     assert len(one["why"]) > 15
     assert one["truth"]
     report = run(name).report()
     shown = [c.id for c in report.causes if c.confidence >= 0.5]
     assert sorted(set(shown)) == sorted(one["expect"]), [f.text for c in report.causes for f in c.because]
+    assert report.causes == () or one["expect"], "a healthy host shows no cause at all"
     assert report.crashed == ()
     assert [c.id for c in report.causes[:1]] == one.get("first", [c.id for c in report.causes[:1]])
     assert report.status == ("healthy" if not one["expect"] else report.status)
     assert report.status != "unknown" or one["expect"]
+    assert as_bytes(run(name).report()) == as_bytes(report)
 
 
-@pytest.mark.parametrize("name", HEALTHY)
-def test_healthy_hosts_show_no_cause_at_all(name):
-    assert run(name).report().causes == ()
+def as_bytes(report):
+    """The report as its contract has it, before secrets are looked for; without the time that it took."""
+    return msgspec.json.encode({**report_dict(report), "took": 0})
 
 
 def test_there_are_enough_kinds():
@@ -46,11 +50,3 @@ def test_a_recording_holds_nothing_private(name):
     assert not re.search(r"GPU-[0-9a-f]{9}|MIG-[0-9a-f]{9}", text), "UUIDs are shortened"
     assert not re.search(r"(TOKEN|SECRET|PASSWORD)\w*'", text)
     assert HERE
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_replaying_twice_gives_the_same_bytes(name):
-    def text():
-        return re.sub(r'"took": [\d.]+', "", render(run(name).report()))
-
-    assert text() == text()
