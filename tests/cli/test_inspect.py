@@ -166,7 +166,7 @@ def test_what_a_program_opens_by_name_is_told(tmp_path):
     copy("/bin/true", prog)
     with prog.open("ab") as file:
         file.write(b"\0libcudart.so.10.0\0libcudnn.so.%d\0libcudnn.so.7\0")
-    done = gpuwhy("inspect", str(prog), "--json")
+    done = started.gpuwhy(["inspect", str(prog), "--json"])
     said = json.loads(done.stdout)
     assert said["opens"] == [{"name": "libcudart.so.10.0", "path": ""}, {"name": "libcudnn.so.7", "path": ""}]
     jsonschema.validate(said, SCHEMA)
