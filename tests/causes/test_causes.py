@@ -90,7 +90,9 @@ def test_registry_is_sorted_and_unique():
 
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda c: c.id)
 def test_cause_is_well_formed(cause):
-    assert cause.title[:1].islower() or cause.title.startswith(("NVIDIA", "CUDA", "WSL", "GPU", "TensorFlow", "cuDNN"))
+    assert cause.title[:1].islower() or cause.title.startswith(
+        ("NVIDIA", "CUDA", "WSL", "GPU", "TensorFlow", "cuDNN", "NCCL", "Python")
+    )
     assert not cause.title.endswith(".")
     assert set(cause.hides) <= {other.id for other in CAUSES} - {cause.id}
 

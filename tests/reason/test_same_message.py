@@ -97,7 +97,7 @@ def test_a_fault_that_does_not_explain_a_clear_text_comes_after_its_own_cause(fi
     report = explain_text("RuntimeError: CUDA error: no kernel image is available for execution on the device", facts)
     assert [c.id for c in report.causes[:2]] == ["framework.gpu_unsupported", ".".join(fixture.split("/")[:2])]
     assert report.status == "unknown"
-    assert report.headline.startswith("Not certain. Perhaps the framework has no code for this GPU")
+    assert report.headline.startswith("Not certain. Perhaps this version of the framework does not support this GPU")
 
 
 def test_what_a_shown_cause_hides_is_not_told_beside_it():

@@ -1,4 +1,4 @@
-"""`gpuwhy cause ID`: the page of one cause, in the terminal; without an ID, the list."""
+"""`gpuwhy cause ID`: what a cause means, and how to fix it, in the terminal; without an ID, the list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SCHEMA = "gpuwhy.cause/1"
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("cause", help="the page of one cause")
+    parser = commands.add_parser("cause", help="what a cause means, and how to fix it")
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="for example cudnn.missing")
     parser.add_argument("--json", action="store_true", help="the page, or the list, as JSON (gpuwhy.cause/1)")
     parser.set_defaults(go=go)

@@ -26,18 +26,22 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--root", metavar="PATH", help="diagnose another machine's files: a folder, an OCI layout or an archive"
     )
-    parser.add_argument("--image", default="", metavar="NAME", help="which image or platform of --root's several")
+    parser.add_argument(
+        "--image", default="", metavar="NAME", help="which image or platform, where --root holds several"
+    )
     add_elsewhere(parser)
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
     parser.add_argument("--jsonl", action="store_true", help="one line for `gpuwhy fleet compare` (gpuwhy.node/1)")
     parser.add_argument(
-        "--exit-zero", action="store_true", help="--jsonl: 0 whatever was found; some launchers end all"
+        "--exit-zero", action="store_true", help="with --jsonl: always end with 0 (or some launchers stop the job)"
     )
-    parser.add_argument("--health", choices=FORMS, help="the node's health as a scheduler reads it; 0 well, 1 not, 2 ?")
-    parser.add_argument("--expect-gpus", type=int, default=0, metavar="N", help="--health: fewer GPUs are not healthy")
     parser.add_argument(
-        "--node", default="", metavar="NAME", help="what --jsonl calls this machine instead of an alias"
+        "--health", choices=FORMS, help="the node's health for a scheduler; exit code 0 well, 1 not, 2 unknown"
     )
+    parser.add_argument(
+        "--expect-gpus", type=int, default=0, metavar="N", help="with --health: fewer than N GPUs is a fault"
+    )
+    parser.add_argument("--node", default="", metavar="NAME", help="with --jsonl: the name of this machine")
     parser.add_argument("-v", "--verbose", action="store_true", help="every fact with its source, and every verdict")
     forms.add_forms(parser)
     forms.add_ci(parser)

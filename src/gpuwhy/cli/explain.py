@@ -48,7 +48,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
     parser.add_argument("--follow", action="store_true", help="go on reading as the file grows")
     parser.add_argument(
-        "--answer", action="append", default=[], metavar="NAME=ANSWER", help="what the test of an earlier report said"
+        "--answer",
+        action="append",
+        default=[],
+        metavar="NAME=ANSWER",
+        help="the outcome of the test that an earlier report asked for",
     )
     parser.add_argument("--batch", metavar="FILE", help='JSON lines {"id", "log"} in, {"id", "causes"} out; - is stdin')
     forms.add_forms(parser)

@@ -21,16 +21,24 @@ WORSE = 5  # carried out, found to make something worse, and taken back
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("fix", help="the fix of the present diagnosis as steps; --apply carries them out")
+    parser = commands.add_parser("fix", help="how to fix what check finds, step by step; --apply does it")
     parser.add_argument("causes", nargs="*", metavar="CAUSE", help="only for these causes (gpuwhy check names them)")
     add_target(parser)
     parser.add_argument("--from", dest="recording", metavar="FILE", help="the steps for a recorded machine")
     parser.add_argument(
         "--root", metavar="PATH", help="the steps for another machine's files: a folder, an OCI layout or an archive"
     )
-    parser.add_argument("--image", default="", metavar="NAME", help="which image or platform of --root's several")
+    parser.add_argument(
+        "--image", default="", metavar="NAME", help="which image or platform, where --root holds several"
+    )
     add_elsewhere(parser)
-    parser.add_argument("--take", action="append", default=[], metavar="CAUSE=N", help="its N-th fix, not the first")
+    parser.add_argument(
+        "--take",
+        action="append",
+        default=[],
+        metavar="CAUSE=N",
+        help="take fix number N of this cause instead of the first",
+    )
     parser.add_argument("--json", action="store_true", help="steps and outcome as JSON (gpuwhy.fix/1)")
     parser.add_argument("--apply", action="store_true", help="carry out what concerns the Python environment only")
     parser.add_argument("--yes", action="store_true", help="do not ask before it")

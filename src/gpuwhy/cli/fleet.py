@@ -36,7 +36,7 @@ _GENERIC = re.compile(r"(nodes?|fleet|all|out|output|answers?|stdin|-|\d+)", re.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("fleet", help="which node differs from the others, and does that explain a failure?")
+    parser = commands.add_parser("fleet", help="compare machines: which node differs, and does that explain a failure?")
     parser.add_argument("--ray", nargs="?", const="", metavar="ADDRESS", help="ask every node of a Ray cluster")
     parser.add_argument("--ray-child", metavar="ADDRESS", help=argparse.SUPPRESS)
     parser.add_argument(

@@ -13,7 +13,7 @@ from gpuwhy.cli.terminal import paper, write
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("inspect", help="what does this binary, wheel or environment need, and get?")
+    parser = commands.add_parser("inspect", help="which libraries a program, wheel or environment needs, and gets")
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH",
         help="a shared library, a program, a wheel, a folder, an environment (default: the active one)",

@@ -41,7 +41,7 @@ _SKIPPED = frozenset(
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("lint", help="GPU mistakes in requirements, lock files, Dockerfiles and manifests")
+    parser = commands.add_parser("lint", help="find GPU mistakes in requirements, lock files, Dockerfiles, manifests")
     parser.add_argument("paths", nargs="*", metavar="FILE", help="files, or folders to look for them in")
     parser.add_argument("--explain", default="", metavar="RULE", help="the page of one rule: bad, good, source")
     parser.add_argument("--driver", default="", metavar="V", help="the driver that they will meet: 535, 550.54.15")

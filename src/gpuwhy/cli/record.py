@@ -12,7 +12,7 @@ from gpuwhy.cli.target import add_target, diagnose
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("record", help="keep what this machine answers, for `gpuwhy check --from FILE`")
+    parser = commands.add_parser("record", help="save what gpuwhy sees of this machine, to diagnose it elsewhere")
     add_target(parser)
     parser.add_argument("file", nargs="?", default="", metavar="FILE", help="where to write; .gz is compressed")
     parser.add_argument("-o", "--output", default="", metavar="FILE", help="the same")

@@ -1,4 +1,4 @@
-"""`gpuwhy releases NAME [VERSION]`: what a published release was built for, and which file says so."""
+"""`gpuwhy releases NAME [VERSION]`: which CUDA, cuDNN, Python and GPUs a release was built for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("releases", help="what a published release was built for, and which file says so")
+    parser = commands.add_parser("releases", help="which CUDA, cuDNN, Python and GPUs a release was built for")
     parser.add_argument(
         "name",
         nargs="?",

@@ -30,7 +30,7 @@ HOLDS = {
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("report", help="a page or Markdown from recordings and JSON reports")
+    parser = commands.add_parser("report", help="make a web page or Markdown from recordings and JSON reports")
     parser.add_argument(
         "files", nargs="*", metavar="FILE", help="recordings and JSON reports; this machine without any"
     )

@@ -18,9 +18,15 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--python", default="", metavar="PATH", help="the Python, or environment folder, under diagnosis"
     )
-    parser.add_argument("--verify", action="store_true", help="hash the installed CUDA libraries against their RECORD")
-    parser.add_argument("--probe", action="store_true", help="try it: each stage from the driver to a convolution")
-    parser.add_argument("--gentle", action="store_true", help="probe, but only read: no memory or context on the GPU")
+    parser.add_argument(
+        "--verify", action="store_true", help="check the installed CUDA libraries for damage (hashes; slow)"
+    )
+    parser.add_argument(
+        "--probe", action="store_true", help="really use the GPU: each step from the driver to a convolution"
+    )
+    parser.add_argument(
+        "--gentle", action="store_true", help="the same, but take no memory and make no context on the GPU"
+    )
 
 
 def add_elsewhere(parser: argparse.ArgumentParser) -> None:

@@ -38,7 +38,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="cuda.missing_library",
-    title="a CUDA library that the framework opens is not found",
+    title="a CUDA library that the framework needs is not found",
     signs=(nowhere, displaced, all_found),
     fixes=fixes,
     scope="framework",

@@ -78,7 +78,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="cuda.mixed_libraries",
-    title="the wrong one of two copies of a CUDA library is loaded",
+    title="two versions of a CUDA library are installed, and the wrong one is loaded",
     signs=(symbols_unmet, pair_torn_apart, older_copy_wins, one_of_each),
     fixes=fixes,
     scope="framework",

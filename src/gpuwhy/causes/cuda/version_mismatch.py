@@ -125,7 +125,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="cuda.version_mismatch",
-    title="the CUDA libraries are of another version than the framework was built for",
+    title="the installed CUDA version is not the one that the framework was built for",
     signs=(another_version, renamed, too_old_for_its_users, all_fit),
     fixes=fixes,
     scope="framework",

@@ -80,7 +80,7 @@ TEXT = Text(
         ("ort.create_failed", 1.8, "the CUDA provider wants cuDNN {cudnn}", alone),
         ("windows.ort_dll", 1.8, "a DLL behind the CUDA provider is not found"),
         ("title.undef_var", 3.2, "{library} is not found", field("library", "libcudnn")),
-        ("title.trouble", 1.6, "cuDNN is said to fail", said_of("cudnn")),
+        ("title.trouble", 1.6, "the text says that cuDNN fails", said_of("cudnn")),
     ),
     remedies=(
         meant("pip: install the cuDNN whose major number is in the file's name", 'pip install "nvidia-cudnn-cu12"', safe=True),

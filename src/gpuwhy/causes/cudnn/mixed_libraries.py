@@ -88,7 +88,7 @@ def _intruder(loaded: list[LoadedLibrary]) -> Fix | None:
 
 CAUSE = Cause(
     id="cudnn.mixed_libraries",
-    title="cuDNN's parts come from different releases",
+    title="cuDNN files of different versions are mixed",
     signs=(parts_differ,),
     fixes=fixes,
     scope="framework",

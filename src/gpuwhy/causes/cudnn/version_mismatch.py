@@ -184,7 +184,7 @@ def _by_hand(case: Case) -> Fix:
 
 CAUSE = Cause(
     id="cudnn.version_mismatch",
-    title="cuDNN of another version than the framework was built for",
+    title="the cuDNN version is not the one that the framework was built for",
     signs=(another_major, wrong_version_wins, symbols_unmet, nothing_else),
     fixes=fixes,
     scope="framework",

@@ -75,7 +75,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="device.busy",
-    title="the GPU's mode lets no further program in",
+    title="the GPU is in use, and its mode allows no second program",
     signs=(mode, mig_without_instances, open_to_all, answered("device.busy")),
     fixes=fixes,
     scope="device",

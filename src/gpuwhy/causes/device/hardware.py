@@ -139,7 +139,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="device.hardware",
-    title="GPU hardware reports a fault",
+    title="the GPU reports a hardware fault",
     signs=(lost, memory_errors, xid, too_hot, sound, far_too_slow, answered("device.hardware")),
     fixes=fixes,
     effect="A GPU of this machine has a hardware fault",

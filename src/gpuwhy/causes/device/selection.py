@@ -46,7 +46,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="device.selection",
-    title="a GPU is asked for that does not exist, or CUDA_VISIBLE_DEVICES hides it",
+    title="the program asks for a GPU that does not exist, or that CUDA_VISIBLE_DEVICES hides",
     signs=(hidden, answered("device.selection")),
     fixes=fixes,
     effect="CUDA_VISIBLE_DEVICES hides GPUs from every program",

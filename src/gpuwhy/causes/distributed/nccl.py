@@ -6,7 +6,7 @@ from gpuwhy.model.cause import Cause
 
 CAUSE = Cause(
     id="distributed.nccl",
-    title="the GPUs do not reach each other through NCCL",
+    title="NCCL cannot connect the GPUs",
     effect="NCCL does not connect the GPUs",
     needs_log=True,
 )

@@ -131,7 +131,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="driver.compat_misuse",
-    title="a cuda-compat libcuda is used where it does not work",
+    title="the cuda-compat driver library is used where it does not work",
     signs=(compat_library_wins, answered("driver.compat_misuse")),
     fixes=fixes,
     hides=("driver.library_mismatch",),

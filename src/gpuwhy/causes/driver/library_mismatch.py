@@ -116,7 +116,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="driver.library_mismatch",
-    title="driver libraries and kernel module are of different versions",
+    title="the driver's library and its kernel module have different versions",
     signs=(versions_differ, baked_in, nvml_refuses, answered("driver.library_mismatch")),
     fixes=fixes,
     hides=("driver.too_old", "driver.not_ready"),

@@ -139,7 +139,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="driver.missing",
-    title="the NVIDIA driver is not there, or only half of it",
+    title="the NVIDIA driver is not installed, or not loaded",
     signs=(no_kernel_module, no_driver_library),
     fixes=fixes,
     hides=("driver.permission", "driver.not_ready", "device.selection"),

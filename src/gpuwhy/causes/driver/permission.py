@@ -159,7 +159,7 @@ def _anew(where: str) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="driver.permission",
-    title="the GPU's device nodes cannot be opened",
+    title="no permission to open the GPU's device files (/dev/nvidia*)",
     signs=(node_denied, node_astray, node_missing),
     fixes=fixes,
     hides=("driver.not_ready",),

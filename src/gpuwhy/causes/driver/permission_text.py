@@ -35,7 +35,7 @@ TEXT = Text(
         ("cuda.unknown", 2.6, "CUDA answers with an unknown error (999), as when /dev/nvidia-uvm cannot be opened"),
         ("torch.unknown_init", 2.5, "CUDA answers with an unknown error at its start, as when /dev/nvidia-uvm cannot be opened"),
         ("container.cgroup", 2.8, "the cgroup rules for the device could not be set"),
-        ("cuda.no_device", 1.2, "CUDA sees no device (error 100)"),
+        ("cuda.no_device", 1.2, "CUDA finds no GPU (error 100)"),
         ("torch.no_gpus", 1.2, "PyTorch sees no GPU"),
         ("loader.no_permission", 3.0, "{library} may not be read", asks("driver")),
         ("nvidia.nvml_blocked", 2.2, "access to the GPU is blocked"),

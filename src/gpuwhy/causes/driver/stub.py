@@ -82,7 +82,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="driver.stub",
-    title="a stub of the driver library is loaded instead of the real one",
+    title="the CUDA toolkit's stub libcuda.so is loaded instead of the driver's",
     signs=(stub_wins, answered("driver.stub")),
     fixes=fixes,
     hides=("driver.library_mismatch", "driver.too_old"),

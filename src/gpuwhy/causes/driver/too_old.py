@@ -205,7 +205,7 @@ def _on_windows(case: Case, one: Framework, cuda: str, speaks: str) -> tuple[Fix
 
 CAUSE = Cause(
     id="driver.too_old",
-    title="the NVIDIA driver is older than the framework's CUDA needs",
+    title="the NVIDIA driver is too old for the framework's CUDA version",
     signs=(older_than_the_card, older_than_the_build_needs, image_asks_for_more),
     fixes=fixes,
     scope="framework",

@@ -185,7 +185,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="env.limit",
-    title="a limit is reached, or a place is full or closed",
+    title="a system limit is reached, or a disk or folder is full or cannot be written",
     signs=(
         files,
         processes,

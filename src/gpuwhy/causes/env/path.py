@@ -104,7 +104,7 @@ def _right_root(case: Case) -> Fix:
 
 CAUSE = Cause(
     id="env.path",
-    title="a CUDA library is installed, but no search path leads to it",
+    title="a CUDA library is installed, but in a folder that is not searched",
     signs=(outside_the_search, leads_nowhere, nothing_outside),
     fixes=fixes,
     scope="framework",

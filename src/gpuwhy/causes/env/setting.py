@@ -195,7 +195,7 @@ def _instead(variable: Variable, fault: Fault, windows: bool) -> Iterator[Fix]:
 
 CAUSE = Cause(
     id="env.setting",
-    title="an environment variable holds a value that its reader rejects, or turns the GPU off",
+    title="an environment variable has a wrong value, or turns the GPU off",
     signs=(rejected, turned_off, asked_in_vain, without_effect, nothing_wrong),
     fixes=fixes,
     scope="framework",

@@ -104,7 +104,7 @@ def _fix(one: Shadow) -> Fix:
 
 CAUSE = Cause(
     id="env.shadowed",
-    title="something else of the same name stands in for the module that was meant",
+    title="Python imports another file of the same name instead of the module",
     signs=(stands_in, nothing_stands_in),
     fixes=fixes,
     effect="{because}",

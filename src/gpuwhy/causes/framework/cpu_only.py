@@ -145,7 +145,7 @@ def _torch(case: Case, wanted: str) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="framework.cpu_only",
-    title="the framework is a build without CUDA",
+    title="the installed framework is a CPU-only build",
     signs=(built_without_cuda,),
     fixes=fixes,
     scope="framework",

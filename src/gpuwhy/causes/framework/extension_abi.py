@@ -118,7 +118,7 @@ def _back_to(case: Case, one: Extension) -> Fix:
 
 CAUSE = Cause(
     id="framework.extension_abi",
-    title="a compiled package was built for another release of the framework",
+    title="a compiled package was built for another version of the framework",
     signs=(symbols_missing,),
     fixes=fixes,
     effect="A compiled package does not fit the installed framework",

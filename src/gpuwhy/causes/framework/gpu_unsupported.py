@@ -203,7 +203,7 @@ def _older_cudnn(case: Case) -> Fix:
 
 CAUSE = Cause(
     id="framework.gpu_unsupported",
-    title="the framework has no code for this GPU",
+    title="this version of the framework does not support this GPU",
     signs=(no_code_for_it, cudnn_has_none),
     fixes=fixes,
     scope="framework",

@@ -65,7 +65,7 @@ TEXT = Text(
         ("loader.version_missing", 2.2, "this system's C library is older than the build needs", field("version", "glibc_")),
         ("tf.no_gpu_found", 1.4, "TensorFlow has no GPU", on_windows),
         ("title.trouble", 1.8, "the system is said not to be supported", said_of(r"(?:windows|macos|mac)\b[^\n]{0,40}(?:not|un) ?support")),
-        ("title.trouble", 0.7, "the GPU is said to fail on Windows", all_of(nothing_else, on_windows)),
+        ("title.trouble", 0.7, "the text says that the GPU fails on Windows", all_of(nothing_else, on_windows)),
     ),
     remedies=(
         meant("Switch libuv off for the rendezvous of torch.distributed; on Windows the backend is gloo", "export USE_LIBUV=0", said="torch.libuv", safe=True),

@@ -6,7 +6,7 @@ from gpuwhy.model.cause import Cause
 
 CAUSE = Cause(
     id="install.cache",
-    title="a stale build or bytecode cache is used",
+    title="an outdated build or cache is used",
     effect="what was built for another release is loaded again",
     needs_log=True,
 )

@@ -132,7 +132,7 @@ def _anew(case: Case, one: Conflict, wanted: str, name: str, text: str) -> Fix:
 
 CAUSE = Cause(
     id="install.conflict",
-    title="two installed packages write the same files",
+    title="two installed packages overwrite each other's files",
     signs=(flavours_overwrite, wheels_overwrite, no_rivals),
     fixes=fixes,
     effect="Two installed packages overwrite each other's GPU files",

@@ -248,7 +248,7 @@ def _neighbour(case: Case, one: Contradiction) -> Fix:
 
 CAUSE = Cause(
     id="install.inconsistent",
-    title="installed releases contradict each other",
+    title="installed package versions do not fit together",
     signs=(contradicted, consistent),
     fixes=fixes,
     effect="{because}",

@@ -21,7 +21,7 @@ def held_unused(case: Case) -> Finding | None:
 
 CAUSE = Cause(
     id="memory.fragmentation",
-    title="the GPU's free memory is in pieces that are too small",
+    title="GPU memory is free, but only in pieces that are too small (fragmentation)",
     signs=(held_unused,),
     effect="The GPU's memory is in pieces",
     needs_log=True,

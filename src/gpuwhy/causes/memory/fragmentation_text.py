@@ -22,11 +22,11 @@ TEXT = Text(
         ("memory.xla_oom", 0.8, "the memory may be in pieces"),
         ("memory.tf_oom", 0.8, "the memory may be in pieces"),
         ("title.fragmented", 2.8, "memory is said to be in pieces"),
-        ("title.oom", 0.6, "memory is said to run out", nothing_else),
+        ("title.oom", 0.6, "the text says that memory ran out", nothing_else),
     ),
     remedies=(
         meant("PyTorch: let segments grow", "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", by="torch", safe=True),
-        meant("PyTorch before 2.1: keep large blocks whole", "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128", by="torch", safe=True),
+        meant("PyTorch before 2.1: do not split large blocks of memory", "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128", by="torch", safe=True),
         meant("TensorFlow: use CUDA's own pool", "export TF_GPU_ALLOCATOR=cuda_malloc_async", by="tensorflow", safe=True),
         meant("Keep shapes the same from step to step"),
     ),

@@ -130,7 +130,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="memory.host",
-    title="host memory is used up",
+    title="the computer's memory (RAM) is used up",
     signs=(
         ram,
         group_limit,

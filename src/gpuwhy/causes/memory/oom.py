@@ -30,7 +30,7 @@ def _held_by_another_framework(message: Symptom, use: GpuUse) -> bool:
 
 CAUSE = Cause(
     id="memory.oom",
-    title="the work needs more GPU memory than there is",
+    title="out of GPU memory: the work needs more than there is",
     signs=(filled,),
     effect="The GPU's memory is too small for this work",
     needs_log=True,

@@ -117,7 +117,7 @@ def _roomiest(case: Case) -> Device | None:
 
 CAUSE = Cause(
     id="memory.other_process",
-    title="other processes hold the GPU's memory",
+    title="other programs hold the GPU's memory",
     signs=(memory_is_held, held_meanwhile),
     fixes=fixes,
     scope="device",

@@ -27,7 +27,7 @@ def grabbed(case: Case) -> Finding | None:
 
 CAUSE = Cause(
     id="memory.preallocation",
-    title="the framework grabbed the GPU's memory and left none for its libraries",
+    title="the framework took all GPU memory and left none for cuDNN or cuBLAS",
     signs=(grabbed,),
     effect="cuDNN or cuBLAS found no GPU memory left",
     needs_log=True,

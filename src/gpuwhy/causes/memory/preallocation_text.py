@@ -28,7 +28,7 @@ TEXT = Text(
     clues=(
         ("memory.torch_oom", 5.5, "this process holds {reserved}, and next to nothing of it through PyTorch", all_of(held_beside, no(splintered))),
         ("title.grabs", 3.2, "the framework takes all memory"),
-        ("tf.cudnn_handle", 3.4, "cuDNN got no memory beside what the framework had grabbed ({status})"),
+        ("tf.cudnn_handle", 3.4, "cuDNN got no GPU memory: the framework had taken it all ({status})"),
         ("tf.conv_algorithm", 2.9, "cuDNN did not start at the first convolution, as beside a framework that grabs all memory"),
         ("tf.dnn_init", 2.7, "cuDNN did not start, as beside a framework that grabs all memory", alone),
         ("tf.blas", 2.4, "cuBLAS got no memory beside what the framework had grabbed"),

@@ -118,7 +118,7 @@ REDISTRIBUTE = Fix(
 
 CAUSE = Cause(
     id="other.not_gpu",
-    title="the GPU stack is not at fault",
+    title="this is not a GPU problem",
     signs=(nothing_of_it, without_runtime, without_python_dll, without_python),
     fixes=fixes,
     effect="The GPU stack is not at fault",

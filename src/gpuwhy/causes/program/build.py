@@ -6,7 +6,7 @@ from gpuwhy.model.cause import Cause
 
 CAUSE = Cause(
     id="program.build",
-    title="a build from source is not set up right",
+    title="building from source fails: compiler, headers or libraries are not set up",
     effect="The build against CUDA fails",
     needs_log=True,
 )

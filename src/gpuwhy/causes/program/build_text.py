@@ -151,8 +151,8 @@ TEXT = Text(
         ("launch.shared", 1.8, "the compiler refuses the kernel", line("ptxas|error")),
         ("launch.parameters", 2.6, "the compiler refuses the kernel"),
         ("limit.preprocess", 2.4, "nvcc could not run its host compiler"),
-        ("title.trouble", 1.6, "a build is said to fail", said_of(r"compil|\bbuild|nvcc|cmake")),
-        ("title.trouble", 1.0, "a build is said to fail", all_of(nothing_else, with_("build.here", "build.failed", "told.nvcc"))),
+        ("title.trouble", 1.6, "the text says that a build fails", said_of(r"compil|\bbuild|nvcc|cmake")),
+        ("title.trouble", 1.0, "the text says that a build fails", all_of(nothing_else, with_("build.here", "build.failed", "told.nvcc"))),
         ("curand.version_mismatch", 2.2),
     ),
     remedies=(

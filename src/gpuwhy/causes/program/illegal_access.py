@@ -6,7 +6,7 @@ from gpuwhy.model.cause import Cause
 
 CAUSE = Cause(
     id="program.illegal_access",
-    title="a kernel touches memory that is not its own",
+    title="a kernel reads or writes memory that is not its own (illegal memory access)",
     effect="A kernel touched memory that is not its own",
     needs_log=True,
 )

@@ -6,7 +6,7 @@ from gpuwhy.model.cause import Cause
 
 CAUSE = Cause(
     id="program.order",
-    title="something is done at a moment when it is not allowed",
+    title="the program does something too late or too early (for example set-up after the first use)",
     effect="The program does things in the wrong order",
     needs_log=True,
 )

@@ -200,7 +200,7 @@ def _told(part: Part, where: str, header: bool = False) -> Iterator[Fix]:
             "Tell the compiler where CUDA's headers are (nvcc knows it by itself)", f"g++ -I{_DIR}/include -c FILE.cpp"
         )
     else:
-        yield _fix("Tell the linker the folder and the library, behind the files that need it",
+        yield _fix("Give the linker the folder (-L) and the library (-l), after the files that use it",
                    f"g++ FILE.o -o PROGRAM -L{_DIR}/lib64 -l{part.library}")  # fmt: skip
 
 

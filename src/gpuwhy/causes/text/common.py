@@ -43,7 +43,7 @@ def nothing_else(s: Symptom, r: Reading) -> bool:
     )
 
 
-SAID_TO_FAIL = "the GPU is said to fail"
+SAID_TO_FAIL = "the text says that the GPU fails"
 
 
 def said_of(pattern: str) -> Condition:

@@ -123,7 +123,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 CAUSE = Cause(
     id="wsl.setup",
-    title="WSL has no working way to the Windows driver",
+    title="WSL cannot reach the Windows driver",
     signs=(way_to_windows,),
     fixes=fixes,
     effect="WSL does not reach the GPU",

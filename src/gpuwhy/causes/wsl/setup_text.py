@@ -63,7 +63,7 @@ TEXT = Text(
         ("cuda.not_supported", 2.4, "WSL does not support the operation", in_wsl),
         ("memory.pinned", 2.0, "WSL limits pinned memory", in_wsl),
         ("kernel.module_missing", 2.8, "under WSL no NVIDIA module belongs into Linux", in_wsl),
-        ("title.trouble", 1.5, "the GPU is said to fail under WSL", all_of(nothing_else, in_wsl)),
+        ("title.trouble", 1.5, "the text says that the GPU fails under WSL", all_of(nothing_else, in_wsl)),
     ),
     remedies=(
         meant("See that this distribution runs under WSL 2: WSL 1 has no GPU", "wsl --list --verbose", said="container.wsl", safe=True, look=True),
