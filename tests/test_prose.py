@@ -78,7 +78,8 @@ OTHERS_WORDS = {
     "proving/packages.py": "METADATA", "proving/looks.py": "compute-sanitizer", "inspection/loaded.py": "glibc",
     "repair/": "pip, uv and conda", "cli/__init__.py": "Python's own error", "fleet/ray_answers.py": "another gpuwhy",
     "probe/lines.py": "a child's last line, as recordings keep it", "reason/watched.py": "a program's output",
-    "model/facts/loads.py": "way(), the one reader of that notation",
+    "model/facts/loads.py": "way(), the one reader of that notation", "cli/parser.py": "argparse",
+    "border/minisign.py": "the format of signatures",
 }  # fmt: skip
 """Who reads what others wrote, which has nothing but words."""
 

@@ -14,9 +14,9 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Report
 from gpuwhy.reason.watched import (
     by_process,
-    crashed,
     kernel_lines,
     last_symptom,
+    named_libraries,
     stayed_away,
     told_of_failure,
     told_of_silence,
@@ -60,7 +60,8 @@ def aftermath(
     output = merged(ended.rings).decode("utf-8", "replace")
     python = python or python_of(ended) or python_of_command(argv)
     seen = observed(argv, ended, first_rank(output))
-    options = app.Options(python=python, folder=".", script=script_folder(argv), crashed=crashed(seen))
+    doubted = named_libraries(output) if seen.failed else ()
+    options = app.Options(python=python, folder=".", script=script_folder(argv), crashed=seen.crashed, doubted=doubted)
     diagnosis = app.Run(app.live_host(), options, note)
     run = with_surroundings(seen, ended, diagnosis.host, output)
     facts = msgspec.structs.replace(diagnosis.facts, run=run)

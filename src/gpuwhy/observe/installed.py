@@ -23,7 +23,7 @@ from gpuwhy.observe.twice import damage_of, left_over
 _LIBRARY = re.compile(r"\.so(\.\d+)*$|\.(dll|pyd)$", re.IGNORECASE)
 _HASH_AT_ONCE = 2 << 20  # bytes: up to this size a hash costs less than a doubt
 _THREADS = 4
-AFTER_A_CRASH = 400 << 20  # bytes
+AFTER_A_CRASH = 1 << 30  # bytes
 _FIRST_READ = ("__init__", "version", "_version")
 _BY_OWN_NAME = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "jaxlib", "xformers", "triton", "vllm")
 FOUNDATION = frozenset(
@@ -182,7 +182,7 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
     found += [wrong for dist in among for wrong in _first_read(scene, dist)]
     everything = scene.facts.target.distributions.need() or ()
     found += damage_of(everything, [d for d in everything if gpu_related(d.name)])
-    if scene.options.verify or scene.options.crashed:
+    if scene.options.verify or scene.options.crashed or scene.options.doubted:
         found += _verified(scene, files, {d.path for d in found})
     return known(tuple(found), "package", "RECORD", f"{len(files)} libraries of {len(among)} distributions")
 
@@ -297,7 +297,8 @@ def _verified(scene: Scene, files: Files, known_bad: set[str]) -> list[Damage]:
 
     wanted = [p for p, owners in files.items() if p not in known_bad and any(c.sha256 for c in owners)]
     if not scene.options.verify:
-        wanted = _smallest(scene, wanted)
+        doubted = [path for path in wanted if path.endswith(scene.options.doubted)] if scene.options.doubted else []
+        wanted = [*doubted, *(_smallest(scene, wanted) if scene.options.crashed else ())]
     found = []
     with ThreadPoolExecutor(_THREADS) as pool:
         for done, (path, digest) in enumerate(zip(wanted, pool.map(scene.host.sha256, wanted), strict=True), 1):

@@ -20,6 +20,7 @@ class Options(msgspec.Struct, frozen=True, omit_defaults=True):
     script: str = ""  # folder of the script that a watched program ran; "" where it was no script
     verify: bool = False  # hash installed files
     crashed: bool = False  # a watched program crashed: hash the smaller libraries, as far as a second goes
+    doubted: tuple[str, ...] = ()  # libraries that a failing program's last words name: hashed
     probe: Literal["", "gentle", "full"] = ""  # live stages: none, those that only read, all
 
 

@@ -35,16 +35,16 @@ SIGNALS: dict[str, tuple[str, Role]] = {
 """The signatures of such an end, as a shell would tell it."""
 
 
+LAST_WORDS, MOST_NAMED = 4096, 4
+_INSTALLED = re.compile(r"(?:site|dist)-packages(/[\w./+-]{1,300}?\.so(?:\.\d{1,5}){0,4})\b")
 ENDS = {"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"}
 HANG = 10.0
 """Seconds without output that make an interrupted program one that hung."""
-CRASHES = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE")
-"""After these the libraries themselves are in doubt."""
 
 
-def crashed(run: Run) -> bool:
-    """Whether a program ended in a way that puts the libraries themselves in doubt."""
-    return value_or(run.signal, "") in CRASHES
+def named_libraries(output: str) -> tuple[str, ...]:
+    """The libraries of installed packages that the last words of a program name, from the package's folder on."""
+    return tuple(dict.fromkeys(_INSTALLED.findall(output[-LAST_WORDS:])))[-MOST_NAMED:]
 
 
 def worth_telling(facts: Facts, report: Report) -> bool:

@@ -41,7 +41,14 @@ def not_as_installed(case: Case) -> Finding | None:
         f"{_base(first.path)} of {first.owner} is {_how(first.what)}{detail}{more}",
         *(saw(f"{one.what}, of {one.owner}", Source("file", one.path)) for one in (told or found)[:3]),
     )
-    return linked(finding) if told else finding
+    return linked(finding) if told or _crashed(case) else finding
+
+
+def _crashed(case: Case) -> bool:
+    """Whether it crashed without a word, which is what code that is not what was installed does."""
+    if any(one.role == "error" and one.speaker != "signal" for one in case.symptoms):
+        return False
+    return case.facts.run.crashed
 
 
 def _told(case: Case, one: Damage) -> bool:

@@ -19,12 +19,14 @@ _PARTS = r"(?:torch|jaxlib|onnxruntime)\.(?!_C\b)\w|tensorflow\.python\.\w"
 
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     """The package whose file could not be loaded, by the path in the message or by who opened it."""
-    lines = "\n".join(s.text for s in symptoms if s.signature.startswith(("windows.", "packages.damaged")))
+    lines = "\n".join(
+        s.text for s in symptoms if s.signature.startswith(("windows.", "packages.damaged", "loader.corrupt"))
+    )
     found = re.search(r"site-packages[\\/]+(\w+)|bad crc-32 for file '(?P<top>\w+)/", lines, re.IGNORECASE)
     owners = [one.owner for one in reversed(reading.ending.stack) if one.owner not in ("", "user", "python")]
     owners += re.findall(r"site-packages[\\/]+(\w+)[\\/]", reading.excerpt)[::-1]
     name = found[1] or found["top"] if found else next(iter(owners), "") if lines else ""
-    if name:
+    if name and name != "nvidia":  # a folder of many packages
         text = f"Install {name} again, past the cache: a file of it is damaged, or not the one that it brought"
         yield Fix(text, f"pip install --force-reinstall --no-cache-dir {name}", safe=True)
 

@@ -9,6 +9,9 @@ from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, s
 from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Interpreter, MissingLibrary
 
+SEEN = 5.0
+"""Seconds after which the sampler has surely looked into a program's processes."""
+
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Where no program has spoken: the runtime or the Python that is gone."""
@@ -42,13 +45,22 @@ def nothing_of_it(case: Case) -> Finding | None:
     run = case.facts.run
     if not run.failed or not isinstance(run.frameworks, Known) or not isinstance(run.touched_gpu, Known):
         return None
-    if value_or(case.facts.target.shadows, ()):
-        return None  # what stands in for a framework keeps it from being loaded
+    if value_or(case.facts.target.shadows, ()) or _too_early(case):
+        return None  # what stands in for a framework keeps it from being loaded; and who dies at once is hardly seen
     others = [s for s in case.symptoms if s.role == "error" and s.speaker not in ("signal", "python")]
     if run.frameworks.value or run.touched_gpu.value or others or not case.symptoms:
         return None
     text = "none of its processes had a GPU framework loaded or a GPU open"
     return strong(text, saw("no framework mapped", run.frameworks), saw("no GPU opened", run.touched_gpu))
+
+
+def _too_early(case: Case) -> bool:
+    """Whether it may have died while it loaded a framework: the sampler misses that, the traceback does not."""
+    run, installed = case.facts.run, value_or(case.facts.target.frameworks, ())
+    names = {framework.name for framework in installed}
+    if case.ending.near or any(frame.owner in names for frame in case.ending.stack):
+        return True
+    return run.crashed and bool(installed) and value_or(run.seconds, 0.0) < SEEN
 
 
 def without_runtime(case: Case) -> Finding | None:

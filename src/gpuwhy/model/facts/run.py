@@ -98,6 +98,11 @@ class Run(Record, frozen=True):
         """Whether a program was watched and ended badly; for refinement, never for a decision on what was not seen."""
         return isinstance(self.signal, Known) or (isinstance(self.exit, Known) and self.exit.value != 0)
 
+    @property
+    def crashed(self) -> bool:
+        """Whether it ended in a way that puts the libraries themselves in doubt."""
+        return isinstance(self.signal, Known) and self.signal.value in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE")
+
     def concerns(self, line: KernelLine) -> bool:
         """Whether a kernel log line may speak of this program: not where it names a process that is none of its own."""
         return not line.pid or not isinstance(self.pids, Known) or line.pid in self.pids.value

@@ -150,8 +150,12 @@ SIGNATURES: tuple[Signature, ...] = (
         "loader.corrupt",
         r"(?P<library>[\w./+-]*\.so(?:\.\d+)*)?:? *(?:file too short|invalid elf header|elf load command past end of file"
         r"|elf file's phentsize|object file has no (?:dynamic|loadable)|cannot read file data"
-        r"|only et_dyn and et_exec|elf load command alignment|elf load command address)",
-        "file too short", "invalid elf header", "elf load command", "phentsize", "object file has no",
+        r"|only et_dyn and et_exec|elf load command alignment|elf load command address"
+        r"|unsupported version \d+ of ver(?:need|def) record|version lookup error|elf file (?:os abi|abi version) invalid"
+        r"|elf file version (?:ident )?does not match|nonzero padding in e_ident|unexpected (?:plt )?reloc(?:ation)? type"
+        r"|cannot handle tls data|inconsistency detected by ld\.so)",
+        "unsupported version", "version lookup error", "elf file ", "nonzero padding in", "unexpected reloc",
+        "unexpected plt reloc", "cannot handle tls data", "inconsistency detected by ld.so", "file too short", "invalid elf header", "elf load command", "phentsize", "object file has no",
         "cannot read file data", "only et_dyn",
         covers=("loader.cannot_open",),
     ),
