@@ -119,4 +119,6 @@ def test_quantised_weights_take_what_their_blocks_take(tmp_path):
     ],
 )  # fmt: skip
 def test_what_is_not_known_is_said(tmp_path, values, said):
-    assert any(said in sentence for sentence in read(config(tmp_path, **values)).unknown)
+    model = read(config(tmp_path, **values))
+    assert any(said in sentence for sentence in model.unknown)
+    assert model.partial == (not model.tensors)

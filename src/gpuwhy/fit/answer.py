@@ -30,7 +30,8 @@ def fit(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = True
     shares = shares_of(model, use, cards)
     fullest = shares[0]
     unknown = _unknown(model, use)
-    status = "unknown" if unknown and fullest.status != "does_not_fit" and _blind(model, use) else fullest.status
+    unsure = model.partial or (bool(unknown) and _blind(model, use))
+    status = "unknown" if unsure and fullest.status != "does_not_fit" else fullest.status
     found = Fit(
         status=status,
         headline="",
@@ -55,7 +56,8 @@ def fit(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = True
 def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple[Card, ...]]:
     """The use with what the model and the cards decide; as many cards as it takes."""
     if not model.tensors:
-        raise BadUseError(f"{model.path}: no tensors could be read, so nothing can be counted")
+        why = f": {model.unknown[0]}" if model.unknown else ", so nothing can be counted"
+        raise BadUseError(f"{model.path}: no tensors could be read{why}")
     ranks = use.tp * use.pp * use.gpus
     if ranks == 1 and len(cards) > 1:
         use = msgspec.structs.replace(use, **({"pp": len(cards)} if use.task == "inference" else {"gpus": len(cards)}))

@@ -107,6 +107,7 @@ class Model:
     how: How = How.SAW  # KNOW where the tensors were computed from config.json
     total: int | None = None  # bytes as an index tells them, also where its files are not here
     beside: tuple[Tensor, ...] = ()  # in the same files, but not the model: an optimizer's state
+    partial: bool = False  # weights that are needed are not among the tensors; `unknown` says which
     base: str | None = None  # of an adapter: the model that it changes, as it names it
 
     @property

@@ -26,6 +26,7 @@ class Computed(NamedTuple):
 
     tensors: list[Tensor]
     unknown: list[str]
+    partial: bool = False  # whole parts are not known
 
 
 class _MissingError(Exception):
@@ -47,15 +48,17 @@ def computed(config: Config, dtype: str = "f32") -> Computed:
     family = families().get(config.kind or config.name)
     if family is None:
         return Computed(
-            [], [f"the architecture {config.kind or config.name or 'of this file'} is not known: nothing is counted"]
+            [],
+            [f"the architecture {config.kind or config.name or 'of this file'} is not known: nothing is counted"],
+            True,
         )
     config = config.filled()
     try:
         rows = list(islice(_tensors(family, config), _MOST_ROWS + 1))
     except _MissingError as error:
-        return Computed([], [f"config.json does not say {error}: nothing is counted"])
+        return Computed([], [f"config.json does not say {error}: nothing is counted"], True)
     if len(rows) > _MOST_ROWS:
-        return Computed([], ["config.json means more tensors than any real model has: nothing is counted"])
+        return Computed([], ["config.json means more tensors than any real model has: nothing is counted"], True)
     return Computed([_tensor(name, shape, dtype) for name, shape in rows], list(_unknown(family, config)))
 
 
@@ -64,7 +67,7 @@ def _built(config: Config, dtype: str) -> Computed:
     try:
         rows = list(islice(BUILT[config.name](config), _MOST_ROWS))
     except UnknownBlockError as error:
-        return Computed([], [f"config.json does not say {error}: nothing of {config.name} is counted"])
+        return Computed([], [f"config.json does not say {error}: nothing of {config.name} is counted"], True)
     return Computed([_tensor(name, shape, dtype) for name, shape in rows], [])
 
 
@@ -88,7 +91,8 @@ def _unknown(family: Family, config: Config) -> Iterator[str]:
 def _several(config: Config, dtype: str) -> Computed:
     """A model of texts and one of images, and what joins them."""
     tensors: list[Tensor] = []
-    unknown = []
+    unknown: list[str] = []
+    partial = False
     for part, prefix in (("text_config", "text_model."), ("vision_config", "vision_model.")):
         inner = config.part(part)
         if inner is None:
@@ -99,13 +103,16 @@ def _several(config: Config, dtype: str) -> Computed:
         got = computed(Config({**values, "tie_word_embeddings": told} if isinstance(told, bool) else values), dtype)
         tensors += [Tensor(prefix + one.name, one.dtype, one.shape, one.bytes) for one in got.tensors]
         unknown += [f"{part}: {sentence}" for sentence in got.unknown]
+        partial = partial or got.partial
     joined = list(_joined(config))
     tensors += [_tensor(name, shape, dtype) for name, shape in joined]
     if not joined and tensors:
         unknown.append(f"what joins texts and images in {config.name or config.kind} is not known and not counted")
-    others = [key for key in config.values if key.endswith("_config") and key not in _COUNTED_PARTS]
-    unknown += [f"{key[:60]}: this part is not known and not counted" for key in others if config.part(key)]
-    return Computed(tensors, unknown)
+    others = [
+        key for key in config.values if key.endswith("_config") and key not in _COUNTED_PARTS and config.part(key)
+    ]
+    unknown += [f"{key[:60]}: this part is not known and not counted" for key in others]
+    return Computed(tensors, unknown, partial or bool(others))
 
 
 _COUNTED_PARTS = ("text_config", "vision_config", "quantization_config", "compression_config", "generation_config")

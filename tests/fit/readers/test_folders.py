@@ -61,6 +61,8 @@ def test_files_that_are_not_here_yet(sharded):
     model = read(str(sharded))
     assert (model.tensors, model.total) == ((), whole.total)
     assert "tensors are not counted" in model.unknown[0]
+    assert model.partial
+    assert not whole.partial
 
 
 def test_the_configuration_beside_weights_tells_the_architecture(sharded):
@@ -82,6 +84,7 @@ def test_an_adapter_names_the_model_that_comes_on_top():
     model = read(str(FILES / "adapter"))
     assert model.format == "adapter"
     assert model.parameters == 4224
+    assert model.partial
     assert "lora of rank 4" in model.unknown[-1]
 
 
@@ -114,6 +117,7 @@ def test_a_pipeline_is_the_sum_of_its_parts(tmp_path, sharded):
     assert model.architecture.kind == "unet"
     assert [one.outputs for one in model.architecture.stages][:3] == [32, 32, 32]
     assert "vae is not here and not counted" in model.unknown
+    assert model.partial
 
 
 def gguf(path: Path, name: str, **values: int | list[int]) -> str:
@@ -182,4 +186,6 @@ def test_what_belongs_to_training_is_told_apart():
 def test_split_parts_that_are_not_here(tmp_path):
     first = "split-00001-of-00003.gguf"
     shutil.copy(FILES / first, tmp_path / first)
-    assert len(read(str(tmp_path / first)).unknown) == 2
+    model = read(str(tmp_path / first))
+    assert len(model.unknown) == 2
+    assert model.partial

@@ -72,6 +72,7 @@ def read(store: Store, name: str) -> Model:
         tuple(unknown),
         dtype=config.dtype,
         how=How.KNOW,
+        partial=got.partial,
     )
 
 
@@ -87,5 +88,6 @@ def adapter(model: Model, store: Store) -> Model:
         format="adapter",
         architecture=Architecture(name=kind),
         base=base,
+        partial=True,
         unknown=(*model.unknown, f"{said}{f' ({base})' if base else ''} comes on top and is not counted"),
     )

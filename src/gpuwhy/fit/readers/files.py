@@ -56,6 +56,7 @@ def indexed(store: Store, name: str) -> Model:
         unknown=tuple(got.unknown),
         files=len(index.files),
         total=index.total,
+        partial=got.partial,
     )
 
 

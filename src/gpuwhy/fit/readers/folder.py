@@ -121,7 +121,8 @@ def _pipeline(store: Store) -> Model:
     form: Format = "config" if kinds == {"config"} else next(iter(sorted(kinds - {"config"})))
     main = next((part.model for part in parts if part.name in ("unet", "transformer", "prior")), parts[0].model)
     said = (*unknown, *(f"{part.name}: {sentence}" for part in parts for sentence in part.model.unknown))
-    return replace(main, format=form, tensors=tensors, parts=tuple(parts), unknown=said, files=total)
+    partial = bool(unknown) or any(part.model.partial for part in parts)
+    return replace(main, format=form, tensors=tensors, parts=tuple(parts), unknown=said, files=total, partial=partial)
 
 
 def _named(part: Part, tensor: Tensor) -> Tensor:

@@ -113,6 +113,8 @@ def model(store: Store, name: str, source: Source) -> Model:
         part = gguf.read(store.open(other))
         meta = part.meta | meta
         tensors += part.tensors
+    partial = bool(unknown)
     architecture = architecture_of(meta, tensors)
     unknown += uneven(meta)
-    return Model(name, "gguf", tuple(tensors), architecture, unknown=tuple(unknown), files=len(all_names))
+    said = tuple(unknown)
+    return Model(name, "gguf", tuple(tensors), architecture, unknown=said, files=len(all_names), partial=partial)

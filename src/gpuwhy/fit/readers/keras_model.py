@@ -29,4 +29,4 @@ def _model(name: str, form: Format, contents: hdf5.Contents, config: bytes) -> M
     own = tuple(one for one in contents.tensors if not keras.is_optimizers(one.name))
     beside = tuple(one for one in contents.tensors if keras.is_optimizers(one.name))
     told = keras.architecture_of(config) or architecture_from(own)
-    return Model(name, form, own, told, unknown=tuple(contents.unknown), beside=beside)
+    return Model(name, form, own, told, unknown=tuple(contents.unknown), beside=beside, partial=bool(contents.unknown))

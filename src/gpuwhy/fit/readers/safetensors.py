@@ -111,6 +111,7 @@ class Read(NamedTuple):
     tensors: list[Tensor]
     unknown: list[str]
     opened: int
+    partial: bool  # the index names tensors that are not among them
 
 
 def read_sharded(store: Store, index: Index, folder: str = "", of: Reader = read) -> Read:
@@ -125,7 +126,8 @@ def read_sharded(store: Store, index: Index, folder: str = "", of: Reader = read
         for file in there:
             shards.open(file)
         tensors = shards.likened(there)
-    return Read(tensors, list(_told(index, there, tensors)), len(shards.opened))
+    named = sum(map(len, index.files.values()))
+    return Read(tensors, list(_told(index, there, tensors)), len(shards.opened), len(tensors) < named)
 
 
 class _Shards:
