@@ -12,8 +12,14 @@ function compiled(index) {
   return index;
 }
 
+function best(row) {
+  return Object.entries(row.for).sort((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+// Whether another message of the line says more. One that speaks only under conditions, which nobody can check here, does not
+// take the place of a plainer one that names a cause of its own.
 function covered(row, others) {
-  return others.some((other) => other !== row && other.covers.some(
+  return others.some((other) => other !== row && (other.sure || !(best(row) in other.for)) && other.covers.some(
     (name) => name === row.id || (name.endsWith(".") && row.id.startsWith(name))));
 }
 
@@ -38,7 +44,8 @@ function weigh(text, index) {
   for (const line of whole.split(/\r?\n/).slice(0, LINES)) {
     const lowered = line.toLowerCase();
     let decided = false;
-    for (const row of lineMatches(line, lowered, candidates)) {
+    const matches = lineMatches(line, lowered, candidates);
+    for (const row of matches) {
       if (seen.has(row.id)) continue;
       seen.add(row.id);
       for (const [cause, weight] of Object.entries(row.for)) add(cause, weight * decay * (row.role === "echo" ? ECHO : 1), line);
@@ -46,7 +53,7 @@ function weigh(text, index) {
     }
     for (const row of statuses) {
       const name = row.names.find((one) => lowered.includes(one));
-      if (!name || seen.has(name)) continue;
+      if (!name || seen.has(name) || covered(row, matches)) continue;
       seen.add(name);
       for (const [cause, weight] of Object.entries(row.for)) add(cause, weight * decay, line);
       decided = true;

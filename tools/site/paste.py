@@ -1,12 +1,14 @@
 """The index behind "paste an error": the messages of the catalogue and of the rooms, with the causes they speak for.
 
-The page weighs them in the reader's browser as `reason/tally.py` does, only more simply: no conditions (a clue that has
-one counts half), no facts. It leads to a cause's page; `gpuwhy explain` is what answers.
+The page weighs them in the reader's browser as `reason/tally.py` does, only more simply: a clue with a condition counts
+half, a message that has only such clues does not take the place of a plainer one, and there are no facts. It leads to a
+cause's page; `gpuwhy explain` is what answers.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 from gpuwhy.causes import CAUSES
@@ -49,9 +51,21 @@ def _row(one: Signature, weights: dict[str, dict[str, float]]) -> dict[str, Any]
         "any": list(one.anchors),
         "role": one.role,
         "covers": list(one.covers),
+        "sure": _sure(one.id),
         "yields": one.yields,
         "for": _for(one.id, weights),
     }
+
+
+@cache
+def _unconditional() -> frozenset[str]:
+    return frozenset(clue.signature for clue in clues() if clue.when is always)
+
+
+def _sure(name: str) -> bool:
+    """Whether a message speaks for a cause whatever stands around it; one without clues explains its line away."""
+    mine = {clue.signature for clue in clues() if clue.signature == name}
+    return not mine or name in _unconditional()
 
 
 def _for(name: str, weights: dict[str, dict[str, float]]) -> dict[str, float]:
@@ -69,7 +83,7 @@ def _statuses(weights: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
     for one in codes.everything():
         names = [text.lower() for text in (*one.names, *one.says) if len(text) > 6]
         found = _for(codes.signature(one), weights) if names else {}
-        rows += [{"names": names, "for": found}] if found else []
+        rows += [{"id": codes.signature(one), "names": names, "for": found}] if found else []
     return rows
 
 

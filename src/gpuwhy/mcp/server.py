@@ -238,9 +238,9 @@ class Server:
             done = call.ask(command, kept=tool.runs)
             if not isinstance(asked, Run):
                 return Found(_value(done))
-            if done.code is None:
-                raise FailedError(done.why or "the program was ended from outside")
             tail = _tail(done)
+            if done.code is None:
+                raise FailedError(f"{done.why or 'ended from outside'}\n{tail}")
             replayed = call.ask(Command(["explain", "--json", f"--from={record}"]), kept=False)
             return Found(_value(replayed, done.err), tail)
 
@@ -315,15 +315,17 @@ def _value(done: asking.Asked, before: str = "") -> Answer:
     except msgspec.DecodeError:
         value = None
     if not isinstance(value, dict):
-        said = "\n".join(filter(None, (before, done.err)))
-        raise FailedError(said.removeprefix("gpuwhy: ") or f"it ended with code {done.code} and said nothing")
+        raise FailedError(
+            (before or done.err).removeprefix("gpuwhy: ") or f"it ended with code {done.code} and said nothing"
+        )
     return value
 
 
 def _tail(done: asking.Asked) -> str:
     """How a watched program ended, and its last lines."""
     lines = [*done.out[-4000:].decode("utf-8", "replace").splitlines()[-12:], *done.err.splitlines()[-12:]]
-    how = f"died by signal {-done.code}" if done.code and done.code < 0 else f"ended with code {done.code}"
+    how = "was ended" if done.code is None else f"ended with code {done.code}"
+    how = f"died by signal {-done.code}" if done.code and done.code < 0 else how
     return _shared("\n".join([f"the program {how}; its last lines:", *(f"  | {line}" for line in lines)]))
 
 

@@ -35,8 +35,8 @@ def short(value: dict[str, Any], most: int = VALUES) -> dict[str, Any]:
     """The value within a budget, still in its contract: lists lose their ends, long texts theirs."""
     contract = str(value.get("schema", ""))
     value = {k: v for k, v in value.items() if k not in DROPPED.get(contract, ())}
-    if contract == "gpuwhy.releases/1":  # the newest are wanted first
-        value["releases"] = [_unproven(row) for row in reversed(value.get("releases", []))]
+    if contract == "gpuwhy.releases/1":
+        value["releases"] = _newest_first([_unproven(row) for row in value.get("releases", [])])
     if size(value) <= most:
         return value
     for path in EMPTIED.get(contract, ()):
@@ -46,6 +46,11 @@ def short(value: dict[str, Any], most: int = VALUES) -> dict[str, Any]:
             break
         value = _cut(value, longest)
     return value
+
+
+def _newest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of one project; those of several are one of each, in their order."""
+    return rows if len({row["name"] for row in rows}) > 1 else rows[::-1]
 
 
 def _unproven(row: dict[str, Any]) -> dict[str, Any]:

@@ -90,8 +90,10 @@ def _proposal(plan: Value) -> Iterator[str]:
 
 def _releases(value: Value) -> Iterator[str]:
     rows = value["releases"]
-    yield f"{len(rows)} rows, newest first: version · platform · CUDA · cuDNN · Pythons · GPU code"
-    for row in reversed(rows):
+    several = len({row["name"] for row in rows}) > 1
+    what = f"the newest release of each of {len(rows)} projects" if several else f"{len(rows)} rows, newest first"
+    yield f"{what}: version · platform · CUDA · cuDNN · Pythons · GPU code"
+    for row in rows if several else reversed(rows):
         cuda = row["cuda"] or "no CUDA" if "cuda" in row else "CUDA not known"
         code = " ".join((row["sass"] or []) + (row["ptx"] or []))
         parts = (row["platform"], cuda, row["cudnn"] or "–", " ".join(row["pythons"]), code)
