@@ -196,7 +196,7 @@ def _kept_pictures(view: View, use: Use, w: act.Width) -> tuple[list[Part], list
 
 def _tuned(view: View, use: Use, w: act.Width) -> list[Part]:
     """XLA tries the ways to convolve when it compiles, with copies and scratch for each."""
-    if view.net is None or use.framework != "jax":
+    if view.net is None or use.framework != "jax" or (use.task == "inference" and w.low < 4):
         return []
     size = XLA_TRIES * view.net.widest * use.batch * w.low
     return [part("workspace", size, (0.7, 0.7), "assumed", "XLA's trials of ways to convolve")]

@@ -53,7 +53,11 @@ class Network:
 
     def _beside(self, one: Layer) -> float:
         """What a shortcut holds meanwhile: as much as a layer that widens gives."""
-        return float(one.behind) if self.joined and not self.unet and one.behind > one.before else 0.0
+        return (
+            float(one.behind)
+            if self.joined and not self.unet and one.behind > one.before > self.layers[0].before
+            else 0.0
+        )
 
     @property
     def turned(self) -> float:

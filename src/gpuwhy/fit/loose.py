@@ -11,10 +11,11 @@ from gpuwhy.fit.view import View
 from gpuwhy.model.fit import Part, Use
 
 ROUNDING = 30 << 20
-MOVING, CACHE = 0.30, 0.20
+MOVING, CACHE = 0.20, 0.60
 """Shares of activations and of a cache that grows, in inference."""
-HELD, STEPPED, BETWEEN = 0.03, 0.25, 0.5
-"""In training: of everything; of gradients and temporaries, less by half of how far two moments are apart."""
+HELD, STEPPED = (0.03, 0.40), (0.09, 0.30)
+"""In training, where activations or where the optimizer's step is the fullest: of everything, and of gradients and
+temporaries less how far these two moments are apart."""
 WORDS = 0.5
 """Of the optimizer's state that settles in the blocks that logits leave, where those are larger than activations."""
 PICTURES, PICTURES_UP, PICTURES_TRAINED = 0.06, 0.45, 0.30
@@ -42,9 +43,9 @@ def _trained(full: Phase, phases: list[Phase]) -> float:
     between = full.bytes - next((one.bytes for one in phases if _other(one, full)), 0)
     stepped = max((one.of("gradients", "workspace") for one in phases if one.name == "step"), default=0)
     words = max(0, full.of("logits") - full.of("activations"))
-    return (
-        HELD * full.bytes + max(0.0, STEPPED * stepped - BETWEEN * between) + WORDS * min(words, full.of("optimizer"))
-    )
+    held, share = STEPPED if full.name in ("step", "end") else HELD
+    settled = WORDS * min(words, full.of("optimizer"))
+    return held * full.bytes + max(0.0, share * stepped - between) + settled
 
 
 def _other(one: Phase, full: Phase) -> bool:
