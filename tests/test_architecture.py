@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "prove": {"knowledge", "model"},  # which experiment next, and what the outcomes prove; pure
     "cli": {
         "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint",
-        "fitting", "fleet", "page", "ranks", "showing", "shell", "mcp",
+        "fitting", "fleet", "refit", "page", "ranks", "showing", "shell", "mcp",
     },
     "mcp": {"border", "model", "schemas"},  # asks the commands themselves, in processes of their own
     "schemas": set(),
@@ -59,6 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "render": {"model", "border"},
     "run": {"host", "model", "border"},
     "repair": {"host", "knowledge", "model"},  # the only part that changes anything
+    "refit": {"fit", "fitting", "model"},  # an out-of-memory log that names its model
     "fitting": {"app", "fit", "model"},  # a model, the GPUs, the account
     "fit": {"binary", "border", "knowledge", "model"},  # headers, what a use takes, what would fit
 }  # fmt: skip

@@ -10,7 +10,7 @@ from gpuwhy.fit import bits, cards, measured
 from gpuwhy.fit.answer import BadUseError
 from gpuwhy.fit.answer import fit as answered
 from gpuwhy.fit.guess import described
-from gpuwhy.fit.model import Unreadable
+from gpuwhy.fit.model import Model, Unreadable
 from gpuwhy.fit.reading import read
 from gpuwhy.model.fit import Card, Fit, Use
 
@@ -43,13 +43,32 @@ def fit(
     now. `measured_by` is what `fit_batch` found with the real program: the account is corrected by it.
     """
     try:
+        found = read(model)
+    except Unreadable as error:
+        raise FitError(str(error)) from error
+    given: dict[str, Any] = {"train": train, "gpu": gpu, "gpu_memory": gpu_memory, "changes": changes}
+    return fit_model(found, measured_by=measured_by, **given, **use)
+
+
+def fit_model(
+    model: Model,
+    *,
+    train: str = "",
+    gpu: tuple[str, ...] | str = (),
+    gpu_memory: tuple[str | int, ...] | str | int = (),
+    measured_by: Tried | None = None,
+    changes: bool = True,
+    **use: Any,
+) -> Fit:
+    """The same of a model that was read."""
+    found = described(model)
+    try:
         asked = used(train, use)
-        found = described(read(model))
         where = _cards(gpu, gpu_memory)
         if measured_by is not None:
             asked = measured.corrected(found, asked, where, measured_by)
         answer = answered(found, asked, where, changes=changes)
-    except (Unreadable, BadUseError, cards.BadCardError) as error:
+    except (BadUseError, cards.BadCardError) as error:
         raise FitError(str(error)) from error
     largest = measured.largest(found, asked, where) if changes else 0
     return msgspec.structs.replace(answer, largest=largest)

@@ -10,6 +10,8 @@ import msgspec
 import pytest
 
 import gpuwhy
+from gpuwhy.border.kept import KEPT, Kept
+from gpuwhy.cli.fit import _use as asked
 from gpuwhy.cli.parser import parsed
 from gpuwhy.fit import activations as act
 from gpuwhy.fit import bits, cache, cards
@@ -24,8 +26,10 @@ from gpuwhy.fit.view import shares
 from gpuwhy.fitting import FitError, used
 from gpuwhy.inside.batch import Fitted, Try
 from gpuwhy.knowledge import gpu_memory
+from gpuwhy.logs import explain_text
 from gpuwhy.model.fit import Fit, Use
 from gpuwhy.page.page import page
+from gpuwhy.refit import advised, predicted
 from gpuwhy.render.fit import fit_dict, render, schema
 from gpuwhy.render.terminal import Paper
 from gpuwhy.showing import markdown, plain_values
@@ -205,9 +209,11 @@ def test_the_changes_really_fit_and_are_of_different_kinds():
     for change in found:
         assert change.status == "fits"
         assert change.bytes <= change.room
-    options = parsed(["fit", "x", "--train", "--batch", "32", "--tokens", "1024", *found[0].options.split()])
-    again = into(SEVEN, task="train", tokens=1024, batch=options.batch, checkpointing=options.checkpointing)
-    assert again.status == "fits", "what is proposed is taken by the command itself"
+    words = ["fit", "x", "--train", "--batch", "32", "--tokens", "1024"]
+    for change in (one for one in found if one.kind != "gpu"):
+        options = parsed([*words, *change.options.split()])
+        again = fit(SEVEN, used(options.train, asked(options)), where, changes=False)
+        assert (again.status, again.bytes) == ("fits", change.bytes), "what is proposed is what the command takes"
 
 
 def test_the_largest_batch_is_the_edge_and_a_measurement_moves_it():
@@ -266,3 +272,39 @@ def test_words():
     assert (bits.size("24GB"), bits.size("2G")) == (24 * 10**9, 2 * GIB)
     with pytest.raises(FitError, match="no type"):
         used("", {"dtype": "q17"})
+
+
+LOG = """Model config LlamaConfig {
+  "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008,
+  "num_attention_heads": 32, "num_hidden_layers": 32, "vocab_size": 32000, "torch_dtype": "bfloat16"
+}
+per_device_train_batch_size=4, max_seq_length=2048
+    loss.backward()
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.95 GiB. GPU 0 has a total capacity of 79.15 GiB of which
+1.20 GiB is free. Of the allocated memory 76.30 GiB is allocated by PyTorch, and 812.00 MiB is reserved by PyTorch.
+"""
+
+
+def test_an_out_of_memory_log_that_names_its_model_gets_what_would_have_fitted(tmp_path):
+    report = advised(explain_text(LOG), LOG)
+    assert report.causes[0].id == "memory.oom"
+    assert "of 79.1 GiB, with this change" in report.causes[0].fixes[0].text
+    bare = LOG.partition("}\n")[2]
+    assert predicted(bare) is None, "no model is named"
+    config = json.loads(LOG[LOG.index("{") : LOG.index("}") + 1])
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert predicted(f"model_name_or_path={tmp_path}\n{bare}").changes == predicted(LOG).changes
+    assert (
+        advised(explain_text("ImportError: libcudnn.so.9: cannot open shared object file\n"), LOG).causes[0].id
+        != "memory.oom"
+    )
+
+
+def test_what_is_kept_of_a_text_is_bounded():
+    kept = Kept()
+    for n in range(4000):
+        assert kept.feed(b"%06d %s\n" % (n, b"x" * 1000)).startswith(b"00")
+    text = kept.text()
+    assert text.startswith("000000")
+    assert "003999" in text
+    assert len(text) < 3 * KEPT

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from gpuwhy.border import reading
+from gpuwhy.border.kept import Kept
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms
 from gpuwhy.cli.target import add_target
 from gpuwhy.cli.terminal import paper, write
@@ -92,14 +93,24 @@ def _explained(options: argparse.Namespace) -> int:
 
     started = time.monotonic()
     quote = logs.Quote() if forms.asked(options) else None
+    kept = Kept()
     with _opened(options.file) as file:
-        pieces = _pieces(file, _name(options))
+        pieces = map(kept.feed, _pieces(file, _name(options)))
         reading = logs.read(map(quote.feed, pieces) if quote else pieces)
     if not logs.is_text(reading):
         raise UsageError(f"nothing to explain: no text in {_name(options)}")
-    report = _report(options, reading, _facts(options), started)
+    report = _refitted(_report(options, reading, _facts(options), started), kept)
     _print(report, options, quote.text() if quote else "")
     return _code(report)
+
+
+def _refitted(report: Report, kept: Kept) -> Report:
+    """What would have fitted, where memory ran out and the text names the model."""
+    if not report.causes or not report.causes[0].id.startswith("memory."):
+        return report
+    from gpuwhy.refit import advised
+
+    return advised(report, kept.text())
 
 
 def _replayed(options: argparse.Namespace) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from gpuwhy.fit.images import Network, network
 from gpuwhy.fit.model import Model, Tensor
@@ -10,6 +12,7 @@ from gpuwhy.fit.shape import Shape, shape_of
 from gpuwhy.fit.weights import Loaded, layer_of, loaded, of_tensors
 from gpuwhy.model.fit import Use
 
+T = TypeVar("T")
 IMAGE, TOKENS = 224, 2048
 """Taken where neither the user nor the model says."""
 
@@ -25,12 +28,28 @@ class View:
     last: bool = True  # has the output
 
 
+_KNOWN: dict[tuple[Any, ...], tuple[Model, Any]] = {}
+MOST_KNOWN = 64
+
+
+def once(model: Model, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+    """What is asked again and again of the same model: it has up to a million tensors."""
+    found = _KNOWN.get((id(model), *key))
+    if found is None or found[0] is not model:
+        if len(_KNOWN) >= MOST_KNOWN:
+            _KNOWN.clear()
+        found = _KNOWN[(id(model), *key)] = (model, make())
+    answer: T = found[1]
+    return answer
+
+
 def whole(model: Model, use: Use) -> View:
     """Everything on one GPU."""
-    shape = shape_of(model)
+    shape = once(model, ("shape",), lambda: shape_of(model))
     size = image_of(model, use)
-    net = network(model, size) if shape is None else None
-    return View(loaded(model, use.dtype, use.quantise), shape, net, tokens_of(model, use))
+    net = once(model, ("net", size), lambda: network(model, size)) if shape is None else None
+    weights = once(model, ("weights", use.dtype, use.quantise), lambda: loaded(model, use.dtype, use.quantise))
+    return View(weights, shape, net, tokens_of(model, use))
 
 
 def image_of(model: Model, use: Use) -> int:

@@ -37,7 +37,8 @@ def trained(tensor: Tensor) -> bool:
 
 def loaded(model: Model, dtype: str = "", quantise: str = "") -> Loaded:
     """All weights of a model on one GPU."""
-    return of_tensors(model.tensors, dtype or _default(model), quantise, bool(dtype or quantise))
+    computed = model.how.value != "saw"
+    return of_tensors(model.tensors, dtype or _default(model), quantise, bool(dtype or quantise) or computed)
 
 
 def _default(model: Model) -> str:

@@ -48,10 +48,14 @@ def named(model: Model) -> Model:
 
 def read(store: Store, name: str) -> Model:
     """A model of which only the configuration is here; raises Unreadable."""
+    return of_config(Config(json_file(store, name)), name)
+
+
+def of_config(config: Config, name: str) -> Model:
+    """The model that a configuration describes; raises Unreadable."""
     from gpuwhy.fit.parameters import computed
     from gpuwhy.fit.quantised import quantised
 
-    config = Config(json_file(store, name))
     if not is_config(config):
         raise Unreadable(f"{name} is JSON, but no configuration of a model: it names no model_type")
     got = computed(config, config.dtype or "f32")
