@@ -34,11 +34,12 @@ MOST_KNOWN = 64
 
 def once(model: Model, key: tuple[Any, ...], make: Callable[[], T]) -> T:
     """What is asked again and again of the same model: it has up to a million tensors."""
-    found = _KNOWN.get((id(model), *key))
+    place = (id(model), *key)
+    found = _KNOWN.get(place)
     if found is None or found[0] is not model:
         if len(_KNOWN) >= MOST_KNOWN:
             _KNOWN.clear()
-        found = _KNOWN[(id(model), *key)] = (model, make())
+        found = _KNOWN[place] = (model, make())
     answer: T = found[1]
     return answer
 
