@@ -6,7 +6,7 @@ Rows: one framework, and a requirements file of 30 lines, for a described machin
 compile` resolves the same for the same Python and platform, from its cache (run once before, so that nothing is
 fetched any more; --offline makes sure). It answers another question, since it knows neither GPU nor driver, and gpuwhy
 leaves packages that use no GPU to the installer: the ratio says what the answer costs, not who is better. The budget of
-the first row is 300 ms, of every other 2 s. --hard times sets written after the slowest of 121 files from public
+the first row is 300 ms, of every other 2 s. --hard times sets written after the slowest of 237 files from public
 repositories, --folder every requirements file below a folder of yours; of both the processor time is told.
 """
 
@@ -57,6 +57,9 @@ HARD = {
     "two majors of CUDA": "torch==2.0.1\ntorchvision==0.15.2\nonnxruntime==1.23.2\nnumpy==1.26.4",
     "many companions": "torch\ntorchvision\ntorchaudio\ntransformers\naccelerate\nbitsandbytes\npeft\ntrl\nxformers\n"
     "flash-attn\ndeepspeed\nonnxruntime-gpu==1.18.1\nsentence-transformers\ndiffusers\ntimm\nopen-clip-torch",
+    "an ended companion": "tensorflow\ntensorflow_addons\ntorch\ntorchvision\ntorchaudio\ntorchmetrics\njax[cuda12]\nflax",
+    "a framework for another CUDA": "torch>=2.0.0\ntorchvision\ncupy-cuda12x\ntransformers>=4.46.2\npeft\nlightning\n"
+    "diffusers",
     "all frameworks": "tensorflow\ntorch\njax\nonnxruntime-gpu\ncupy-cuda12x\nkeras\nnumba",
     "pins that cannot meet": "torch==1.13.1\ntorchvision==0.15.2\ntensorflow==2.15.0\nxformers==0.0.22\nvllm==0.6.3",
     "a server": "vllm\ntransformers\nray\nfastapi\nxformers\ntriton\nnvidia-ml-py\nflashinfer-python",

@@ -21,7 +21,7 @@ from gpuwhy.plan.conflict import conflict, old_driver
 from gpuwhy.plan.machine import PYTHONS
 from gpuwhy.plan.names import ALIKE, SWAPPED, root
 from gpuwhy.plan.possible import is_other, possible
-from gpuwhy.plan.resolve import Found, Impossible, resolve
+from gpuwhy.plan.resolve import Found, Impossible, one_answer, resolve
 from gpuwhy.plan.roots import FRAMEWORKS, Candidate, framework_of
 from gpuwhy.plan.ways import ways
 from gpuwhy.plan.wishes import applies
@@ -32,6 +32,11 @@ __all__ = ["Machine", "Plan", "Proposal", "Wish", "attempt", "plan", "possible"]
 def plan(wishes: Sequence[Wish], machine: Machine, least_change: bool = False) -> Plan:
     """The plan for some wishes on a machine; raises WishError for wishes that can never be met."""
     possible(wishes)
+    with one_answer():
+        return _answer(wishes, machine, least_change)
+
+
+def _answer(wishes: Sequence[Wish], machine: Machine, least_change: bool) -> Plan:
     found = attempt(wishes, machine, least_change)
     if isinstance(found, Proposal) and not old_driver(machine):
         return Plan(tuple(wishes), machine, proposal=found)

@@ -155,7 +155,7 @@ def _clash(blame: Impossible) -> str:
         for by, package, spec in blame.causes
         if spec and spec.count(",") < 9
     ]
-    return "; ".join(dict.fromkeys(said)) or "no combination of their releases meets all demands"
+    return "; ".join(dict.fromkeys(said)) or "no combination of their releases was found that meets all demands"
 
 
 def _values(spec: str) -> str:

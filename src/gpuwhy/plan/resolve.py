@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import msgspec
@@ -18,7 +21,8 @@ from gpuwhy.plan.names import is_planned, root
 from gpuwhy.plan.roots import FRAMEWORKS, TOOLKIT, Candidate
 
 PYTHON, CUDA = "python", "cuda"
-_ROUNDS = 8_000
+_ROUNDS, _FEW = 200, 60  # sets that can be found at all were found in fewer than 150 rounds, on 237 real files
+_ALL, _LAST = 1_500, 40  # rounds of one answer; and of each search after these are spent
 _TOLD = 12
 _TRIES = 12
 
@@ -55,6 +59,43 @@ class Found(msgspec.Struct, frozen=True):
     chosen: dict[str, Candidate]
     passed: tuple[Passed, ...]
     unsure: dict[str, str]
+
+
+class Effort(BaseReporter[Need, "Candidate | Value", str]):
+    """What one answer may cost: every search counts its rounds here, and late ones get few."""
+
+    def __init__(self) -> None:
+        self.spent = 0
+
+    def starting_round(self, index: int) -> None:
+        """One round of any search."""
+        self.spent += 1
+
+    def rounds(self, wanted: int) -> int:
+        """How many rounds a search gets."""
+        return min(wanted, _LAST) if self.is_spent else wanted
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether an answer has cost what it may."""
+        return self.spent >= _ALL
+
+
+_EFFORT: ContextVar[Effort] = ContextVar("effort")
+
+
+def _effort() -> Effort:
+    return _EFFORT.get(None) or Effort()
+
+
+@contextlib.contextmanager
+def one_answer() -> Iterator[None]:
+    """Everything within is one answer, with one bound for its effort."""
+    token = _EFFORT.set(Effort())
+    try:
+        yield
+    finally:
+        _EFFORT.reset(token)
 
 
 class Provider(AbstractProvider[Need, "Candidate | Value", str]):
@@ -177,19 +218,57 @@ def _better(name: str, found: Found, catalogue: Catalogue, fixed: dict[str, str]
 
 
 def _any_set(catalogue: Catalogue, python: str, fixed: dict[str, str]) -> Found:
-    needs = [Need(name, spec, by="asked") for name, spec in catalogue.demands().items() if not _is_other(name)]
+    """A set; where the search goes astray, a pair that cannot meet is looked for, then a set for each CUDA major."""
+    try:
+        return _set(catalogue, python, fixed)
+    except ResolutionTooDeep as error:
+        if _effort().is_spent:
+            raise Impossible(catalogue.passed(), ()) from error
+        _pairs(catalogue, python, fixed)
+    for major in _majors(catalogue):
+        try:
+            return _set(catalogue, python, fixed, major)
+        except (Impossible, ResolutionTooDeep):
+            continue
+    raise Impossible(catalogue.passed(), ())
+
+
+def _pairs(catalogue: Catalogue, python: str, fixed: dict[str, str]) -> None:
+    """Raise Impossible where one wish or two of them cannot be met: cheaper to see than in the whole set."""
+    names = [name for name in catalogue.demands() if not _is_other(name)]
+    for some in (*itertools.combinations(names, 1), *itertools.combinations(names, 2)):
+        kept = {name: version for name, version in fixed.items() if name in some}
+        with contextlib.suppress(ResolutionTooDeep):
+            _set(catalogue, python, kept, some=frozenset(some))
+
+
+def _majors(catalogue: Catalogue) -> list[str]:
+    """The CUDA majors that every wish for a framework has a release for."""
+    wanted = [name for name in catalogue.demands() if name in FRAMEWORKS]
+    offered = [{one.cuda_major for one in catalogue.open(name)} for name in wanted]
+    common = set[str].intersection(*(each for each in offered if "" not in each)) if offered else set[str]()
+    return sorted(common - {""}, key=int, reverse=True)
+
+
+def _set(
+    catalogue: Catalogue, python: str, fixed: dict[str, str], major: str = "", some: frozenset[str] = frozenset()
+) -> Found:
+    """A set for all wishes, or for some of them; raises Impossible, or ResolutionTooDeep where nobody knows yet."""
+    asked = {name: spec for name, spec in catalogue.demands().items() if not some or name in some}
+    needs = [Need(name, spec, by="asked") for name, spec in asked.items() if not _is_other(name)]
     order = [need.name for need in needs]
     needs += [Need(name, f"=={version}", by="asked") for name, version in fixed.items()]
     pinned = frozenset(need.name for need in needs if need.spec.startswith("=="))
     provider = Provider(catalogue, order, pinned)
     needs.append(Need(PYTHON, one_of=frozenset(provider.pythons if not python else (python,)), by="asked"))
+    if major:
+        needs.append(Need(CUDA, one_of=frozenset({major}), by="asked"))
     try:
-        result = Resolver(provider, BaseReporter()).resolve(needs, max_rounds=_ROUNDS)
+        effort = _effort()
+        result = Resolver(provider, effort).resolve(needs, max_rounds=effort.rounds(_FEW if some else _ROUNDS))
     except ResolutionImpossible as error:
         causes = tuple(_told(cause.requirement) for cause in list(error.causes)[:_TOLD])
         raise Impossible(catalogue.passed(), causes) from error
-    except ResolutionTooDeep as error:
-        raise Impossible(catalogue.passed(), ()) from error
     chosen = {name: one for name, one in result.mapping.items() if isinstance(one, Candidate)}
     value = result.mapping[PYTHON]
     python = value.value if isinstance(value, Value) else ""
