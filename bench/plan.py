@@ -57,7 +57,8 @@ HARD = {
     "two majors of CUDA": "torch==2.0.1\ntorchvision==0.15.2\nonnxruntime==1.23.2\nnumpy==1.26.4",
     "many companions": "torch\ntorchvision\ntorchaudio\ntransformers\naccelerate\nbitsandbytes\npeft\ntrl\nxformers\n"
     "flash-attn\ndeepspeed\nonnxruntime-gpu==1.18.1\nsentence-transformers\ndiffusers\ntimm\nopen-clip-torch",
-    "an ended companion": "tensorflow\ntensorflow_addons\ntorch\ntorchvision\ntorchaudio\ntorchmetrics\njax[cuda12]\nflax",
+    "an ended companion": "tensorflow\ntensorflow_addons\ntorch\ntorchvision\ntorchaudio\ntorchmetrics\n"
+    "jax[cuda12]\nflax",
     "a framework for another CUDA": "torch>=2.0.0\ntorchvision\ncupy-cuda12x\ntransformers>=4.46.2\npeft\nlightning\n"
     "diffusers",
     "all frameworks": "tensorflow\ntorch\njax\nonnxruntime-gpu\ncupy-cuda12x\nkeras\nnumba",
