@@ -183,6 +183,19 @@ def test_what_belongs_to_training_is_told_apart():
         assert model.beside, name
 
 
+def test_the_cache_of_hugging_face(tmp_path, sharded):
+    cache = tmp_path / "models--a--b"
+    for state in ("aaa", "bbb"):
+        shutil.copytree(sharded, cache / "snapshots" / state)
+    with pytest.raises(Unreadable, match="2 states"):
+        read(str(cache))
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text("bbb\n")
+    (cache / "snapshots" / "bbb" / "config.json").write_text('{"model_type": "llama"}')
+    assert read(str(cache)).tensors == read(str(sharded)).tensors
+    assert read(str(cache)).architecture.name == "llama"
+
+
 def test_split_parts_that_are_not_here(tmp_path):
     first = "split-00001-of-00003.gguf"
     shutil.copy(FILES / first, tmp_path / first)

@@ -33,6 +33,8 @@ def read(store: Store) -> Model:
         return _pipeline(store)
     if "saved_model.pb" in names:
         return files.saved_model(store)
+    if "snapshots" in names and "config.json" not in names:
+        return read(_snapshot(store))
     if ".metadata" in names:
         return files.distributed(store)
     weights = _weights(store, names)
@@ -43,6 +45,17 @@ def read(store: Store) -> Model:
     if "config.json" in names:
         return configured.read(store, "config.json")
     raise Unreadable(_nothing(names))
+
+
+def _snapshot(store: Store) -> Store:
+    """The state that Hugging Face's cache holds of a model: the one that `main` names, or the only one."""
+    found = store.names("snapshots")
+    if store.size("refs/main") is not None:
+        wanted = store.open("refs/main").some(0, 100).decode("utf-8", "replace").strip()
+        found = tuple(one for one in found if one == wanted) or found
+    if len(found) != 1:
+        raise Unreadable(f"it is a cache that holds {len(found)} states of a model: name one of them (snapshots/…)")
+    return Below(store, f"snapshots/{found[0]}")
 
 
 def _nothing(names: tuple[str, ...]) -> str:
