@@ -130,7 +130,7 @@ SECOND = [
          kin("Phi3ForCausalLM", "phi3", 2048, 10, 32, 32, 5632, 32064, pad_token_id=0)),
     Made("hf-opt-b", "transformers", "OPTForCausalLM",
          {"architectures": ["OPTForCausalLM"], "model_type": "opt", "hidden_size": 1024, "num_hidden_layers": 20,
-          "num_attention_heads": 16, "ffn_dim": 4096, "vocab_size": 50272, "max_position_embeddings": 2048,
+          "num_attention_heads": 16, "ffn_dim": 4096, "vocab_size": 50272, "max_position_embeddings": 4200,
           "word_embed_proj_dim": 1024, "activation_function": "relu"}),
     Made("hf-neox-b", "transformers", "GPTNeoXForCausalLM",
          {"architectures": ["GPTNeoXForCausalLM"], "model_type": "gpt_neox", "hidden_size": 1024,
@@ -191,7 +191,7 @@ def _modes(made: Made, place: int) -> list[tuple[str, list[tuple[int, int]]]]:
             (first, [few, many]),
             (second, [few, (many[0] // 2, side)]),
         ]
-    if made.family in ("encoder", "BertForMaskedLM", "T5ForConditionalGeneration"):
+    if "MaskedLM" in made.family or made.family in ("encoder", "T5ForConditionalGeneration"):
         first, second = trains[place % len(trains)], trains[(place + 2) % len(trains)]
         return [("run-bf16", [(8, 512), (64, 512)]), (first, [(4, 512), (16, 256)]), (second, [(8, 512)])]
     short = made.by == "jax" or "eager" in made.name

@@ -211,7 +211,7 @@ class TorchBench:
         return None
 
     def _infer_transformers(self, x: Any, last: bool) -> None:
-        if self.made.image or self.made.family == "BertForMaskedLM":
+        if self.made.image or "MaskedLM" in self.made.family:
             self.model(x)
         elif self.made.family == "T5ForConditionalGeneration":
             self.model(input_ids=x, decoder_input_ids=x)
