@@ -31,7 +31,7 @@ from gpuwhy.observe.looks import EARLY, LOOKS
 from gpuwhy.observe.scene import Client, Look, Options, Scene
 from gpuwhy.observe.started import as_started, is_image, moved
 from gpuwhy.reason.report import report
-from gpuwhy.shell.gate import placed, with_names
+from gpuwhy.shell.gate import placed, typed, with_names
 from gpuwhy.shell.place import place_of
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Run:
         return msgspec.structs.replace(made, causes=causes, knows_until=newest())
 
     def typed(self, report: Report) -> Report:
-        """The report for this machine's own terminal: commands name other people's folders as they are."""
+        """The report for this machine's own terminal: commands name other people's folders, which no kept form does."""
         if not self.live:
             return report
         causes = tuple(
@@ -149,6 +149,10 @@ class Run:
             for c in report.causes
         )
         return msgspec.structs.replace(report, causes=causes)
+
+    def typed_line(self, command: str) -> str:
+        """The same for one command."""
+        return typed(command, self.host.path) if self.live else command
 
     def recording(self, **more: Any) -> bytes:
         """Everything the host answered, as a file; `more` are further fields of it."""

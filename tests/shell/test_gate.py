@@ -21,7 +21,7 @@ from gpuwhy.model.fact import Absent, Fact, Known, Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Reading, Told
 from gpuwhy.reason.judge import judge
-from gpuwhy.shell.gate import asked_at, fitting, with_names
+from gpuwhy.shell.gate import asked_at, fitting, to_fill_in, with_names
 from gpuwhy.shell.place import Place, place_of
 from gpuwhy.shell.render import rendered
 from gpuwhy.symptoms.reader import read_text
@@ -283,16 +283,21 @@ def test_a_text_from_windows_decides_on_a_linux_machine():
 
 
 @pytest.mark.parametrize(
-    "written, said",
+    "written, kept, said",
     [
-        ("gpuwhy check --python C:\\Users\\user-ad8b\\env", 'gpuwhy check --python "C:\\Users\\Jo Do\\env"'),
-        (
-            '"C:\\Users\\user-ad8b\\env\\python.exe" -m pip install x',
-            '"C:\\Users\\Jo Do\\env\\python.exe" -m pip install x',
-        ),
-        ("export A=1", "export A=1"),
+        ("gpuwhy check --python C:\\Users\\user-ad8b\\env", "gpuwhy check --python C:\\Users\\USER-AD8B\\env",
+         'gpuwhy check --python "C:\\Users\\Jo Do\\env"'),
+        ('"C:\\Users\\user-ad8b\\python.exe" -m pip list', '"C:\\Users\\USER-AD8B\\python.exe" -m pip list',
+         '"C:\\Users\\Jo Do\\python.exe" -m pip list'),
+        ("/home/user-ad8b/env/bin/python -m pip install x", "/home/USER-AD8B/env/bin/python -m pip install x",
+         '"/home/Jo Do/env/bin/python" -m pip install x'),
+        ("export A=1", "export A=1", "export A=1"),
+        ("export A=/data/user-ad8b", "export A=/data/USER-AD8B", 'export A="/data/Jo Do"'),
     ],
-)
-def test_no_alias_stands_in_a_command_of_this_machine(written, said):
-    fix = with_names(Fix("x", written, check="gpuwhy check"), lambda path: path.replace("user-ad8b", "Jo Do"))
-    assert fix.command == said
+)  # fmt: skip
+def test_no_alias_stands_in_a_command(written, kept, said):
+    """What is kept or sent has a word in capitals to fill in; the machine's own terminal has the folder itself."""
+    fix = to_fill_in(Fix("x", written, check="gpuwhy check", undo=written))
+    assert (fix.command, fix.undo) == (kept, kept)
+    real = with_names(fix, lambda path: path.replace("user-ad8b", "Jo Do"))
+    assert (real.command, real.undo) == (said, said)

@@ -19,6 +19,7 @@ from gpuwhy.cli.target import add_target
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
+    from gpuwhy.app import Run
     from gpuwhy.logs import Facts, Reading, Report
 
 LINE = 64 << 20
@@ -99,8 +100,9 @@ def _explained(options: argparse.Namespace) -> int:
         reading = logs.read(map(quote.feed, pieces) if quote else pieces)
     if not logs.is_text(reading):
         raise UsageError(f"nothing to explain: no text in {_name(options)}")
-    report = _refitted(_report(options, reading, _facts(options), started), kept)
-    _print(report, options, quote.text() if quote else "")
+    run = _run(options)
+    report = _refitted(_report(options, reading, run.facts if run else None, started), kept)
+    _print(report, options, quote.text() if quote else "", run)
     return _code(report)
 
 
@@ -122,7 +124,7 @@ def _replayed(options: argparse.Namespace) -> int:
     if not run.output:
         raise UsageError(f"{options.recording} holds no program's output: name a log too")
     report = told(run.output, run.facts)
-    _print(report, options, run.output)
+    _print(report, options, run.output, run)
     return _code(report)
 
 
@@ -136,12 +138,13 @@ def _report(options: argparse.Namespace, reading: Reading, facts: Facts | None, 
         raise UsageError(str(error)) from error
 
 
-def _facts(options: argparse.Namespace) -> Facts | None:
+def _run(options: argparse.Namespace) -> Run | None:
+    """The look at this machine; None where only the log counts."""
     if options.log_only:
         return None
     from gpuwhy.cli.target import diagnose
 
-    return diagnose(options).facts
+    return diagnose(options)
 
 
 def _code(report: Report) -> int:
@@ -191,7 +194,7 @@ def _again(options: argparse.Namespace) -> str:
     return f"… | {line}" if piped else line
 
 
-def _print(report: Report, options: argparse.Namespace, log: str = "") -> None:
+def _print(report: Report, options: argparse.Namespace, log: str = "", run: Run | None = None) -> None:
     if forms.told_ci(options, report) or (forms.asked(options) and forms.shown(options, report, log)):
         return
     if options.json:
@@ -201,7 +204,7 @@ def _print(report: Report, options: argparse.Namespace, log: str = "") -> None:
         return
     from gpuwhy.render.explained import render as as_text
 
-    write(as_text(report, paper(), options.why, _again(options)))
+    write(as_text(run.typed(report) if run else report, paper(), options.why, _again(options)))
 
 
 def _opened(path: str | None) -> BinaryIO:
@@ -260,12 +263,12 @@ def _batch(path: str) -> int:
 def _follow(options: argparse.Namespace) -> int:
     """Print a report whenever the answer changes, first of all on what is there already; Ctrl-C ends it."""
     ends = options.file in (None, "-") or _pasted(options.file)
-    facts, said = _facts(options), ""
+    run, said = _run(options), ""
     while True:
         with _opened(options.file) as file:
-            for report in _answers(options, file, facts, ends):
+            for report in _answers(options, file, run.facts if run else None, ends):
                 if report.headline != said:
-                    _print(report, options)
+                    _print(report, options, run=run)
                     said = report.headline
         if ends:
             return FOUND if said else HEALTHY

@@ -61,12 +61,12 @@ def go(options: argparse.Namespace) -> int:
     steps = fixing.steps_of(run, _take(options), options.causes)
     _named(options, run)
     if not options.apply or not steps.steps:
-        _print(options, steps, None)
+        _print(options, run, steps, None)
         return FOUND if any(step.sure for step in steps.steps) else PERHAPS if steps.steps else HEALTHY
     outcome = _apply(options, run, steps)
     if outcome is None:
         return FOUND
-    _print(options, steps, outcome)
+    _print(options, run, steps, outcome)
     return _code(outcome)
 
 
@@ -159,7 +159,13 @@ def _say(text: str) -> None:
     write(text + "\n", sys.stderr)
 
 
-def _print(options: argparse.Namespace, steps: Steps, outcome: Outcome | None) -> None:
+def _print(options: argparse.Namespace, run: Run, steps: Steps, outcome: Outcome | None) -> None:
+    import msgspec
+
     from gpuwhy.render import fix
 
-    write(fix.render_json(steps, outcome) if options.json else fix.render(steps, outcome, paper()))
+    if options.json:
+        write(fix.render_json(steps, outcome))
+        return
+    shown = [msgspec.structs.replace(one, command=run.typed_line(one.command)) for one in steps.steps]
+    write(fix.render(msgspec.structs.replace(steps, steps=tuple(shown)), outcome, paper()))

@@ -126,7 +126,7 @@ def _print(options: argparse.Namespace, after: Aftermath) -> None:
 
     rank = own_rank(os.environ)
     before = f"[rank {rank}] " if rank else ""
-    text = as_text(after.report, after.facts.run, paper(sys.stderr), options.why)
+    text = as_text(after.diagnosis.typed(after.report), after.facts.run, paper(sys.stderr), options.why)
     write("".join(f"{before}{line}\n" for line in text.splitlines()), sys.stderr)
 
 

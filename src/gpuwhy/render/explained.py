@@ -61,7 +61,7 @@ def _question(report: Report, paper: Paper, again: str) -> Iterator[str]:
         return
     yield ""
     yield from paper.wrap(question.text, "test   ", "       ")
-    yield "       " + paper.tint("1", question.command)
+    yield from ("       " + paper.tint("1", line) for line in question.command.splitlines())
     for outcome, cause in question.answers.items():
         yield f"       {cause}: {again} --answer {question.id}={outcome}"
 

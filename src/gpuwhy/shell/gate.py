@@ -32,7 +32,7 @@ NO_GPU = Fix(
 
 def placed(causes: Iterable[Shown], place: Place) -> tuple[Shown, ...]:
     """The causes, their fixes as they can be carried out at a place."""
-    return tuple(msgspec.structs.replace(one, fixes=_fixes(one, place)) for one in causes)
+    return tuple(msgspec.structs.replace(one, fixes=tuple(map(to_fill_in, _fixes(one, place)))) for one in causes)
 
 
 def asked_at(question: Question | None, place: Place) -> Question | None:
@@ -56,19 +56,32 @@ def still_open(rows: Iterable[Open], place: Place, questions: Iterable[Question]
     return tuple(out)
 
 
-_ALIASED = re.compile(r"(\"?)((?:[A-Za-z]:)?[\\/](?:home|[Uu]sers)[\\/]user-[0-9a-f]{4}[^\s\"']*)")
+_ALIAS = re.compile(r"(?<=[\\/])user-[0-9a-f]{4}(?=[\\/\s\"';]|$)")
+_TO_FILL_IN = re.compile(r"(\"?)((?:[A-Za-z]:)?[\\/](?:[\w.-]+[\\/])*?)(USER-[0-9A-F]{4})([^\s\"';]*)")
+
+
+def to_fill_in(fix: Fix) -> Fix:
+    """A fix whose commands name nobody's folder by an alias: another user's name is a word in capitals to fill in."""
+    parts = [_ALIAS.sub(lambda found: found[0].upper(), text) for text in (fix.command, fix.check, fix.undo)]
+    return msgspec.structs.replace(fix, command=parts[0], check=parts[1], undo=parts[2])
 
 
 def with_names(fix: Fix, real: Callable[[str], str]) -> Fix:
-    """A fix whose commands name folders as they are, not by the alias that a shared report has."""
+    """The same for the machine's own terminal: the folders as they are."""
+    command, check, undo = (typed(text, real) for text in (fix.command, fix.check, fix.undo))
+    return msgspec.structs.replace(fix, command=command, check=check, undo=undo)
+
+
+def typed(text: str, real: Callable[[str], str]) -> str:
+    """A command with the names that were to be filled in."""
 
     def put(found: re.Match[str]) -> str:
-        slash = "\\" if "\\" in found[2] else "/"
-        path = real(found[2].replace("\\", "/")).replace("/", slash)
+        aliased = f"{found[2]}{found[3].lower()}{found[4]}"
+        slash = "\\" if "\\" in aliased else "/"
+        path = real(aliased.replace("\\", "/")).replace("/", slash)
         return f"{found[1]}{path}" if found[1] or " " not in path else f'"{path}"'
 
-    command, check = (_ALIASED.sub(put, text) for text in (fix.command, fix.check))
-    return msgspec.structs.replace(fix, command=command, check=check)
+    return _TO_FILL_IN.sub(put, text)
 
 
 def _fixes(cause: Shown, place: Place) -> tuple[Fix, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.bitsandbytes import for_windows
 from gpuwhy.causes.text.common import nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, field, no, on_macos, on_windows, with_
+from gpuwhy.causes.text.conditions import all_of, field, line, no, on_macos, on_windows, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import native_windows_tf, told_version
@@ -58,6 +58,7 @@ TEXT = Text(
         ("triton.missing", 3.0, "Triton does not exist for this system", no(with_("windows.load_library", "ort."))),
         ("torch.libuv", 5.0, "PyTorch for Windows is built without libuv"),
         ("title.version_and_none", 4.4, "TensorFlow {version} has no GPU support on native Windows", all_of(on_windows, field("version", r"2\.(1[1-9]|2\d)"))),
+        ("bnb.compiled", 4.6, "this bitsandbytes is one for Linux: its library is a .so, in a folder of Windows", line(r"[a-z]:[\\/][^\n]*libbitsandbytes\w*\.so")),
         ("bnb.compiled", 2.6, "bitsandbytes had no build for Windows", on_windows),
         ("bnb.setup", 3.2, "bitsandbytes looks for a Linux library on Windows", on_windows),
         ("torch.no_nccl", 2.8, "NCCL does not exist for Windows"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gpuwhy.causes.text.builds import fixes
+from gpuwhy.causes.text.builds import by_symbol, fixes, system
 from gpuwhy.causes.text.common import nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, field, line, with_
 from gpuwhy.causes.text.meant import meant
@@ -24,27 +24,19 @@ _ISOLATED = all_of(
 _GCC = r"gcc versions? (?:later|greater|newer) than (?P<gcc>4\.\d|\d+)"
 
 
-_LIBRARY = re.compile(
-    r"\b(?:__imp_)?(cublasLt|cublas|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvml|nvjpeg|npp|cuda|cu)(?=[A-Z_])\w*"
-)
-_PLAIN = {"cuda": "cudart", "cu": "cuda", "nvml": "nvidia-ml", "npp": "nppc"}
-
-
 def _unlinked(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
-    """The library that holds the function which the linker misses, named to it."""
-    found = [m[1] for s in symptoms if s.signature == "build.undefined_reference" for m in _LIBRARY.finditer(s.text)]
-    names = [_PLAIN.get(one, one) for one in dict.fromkeys(found)]
-    if not names:
+    """The library that holds the function which the linker misses, named to an extension's build."""
+    missed = [one.text for one in symptoms if one.signature == "build.undefined_reference"]
+    found = [by_symbol(name) for text in missed for name in re.findall(r"\b(?:__imp_)?((?:cu|nv)[a-zA-Z]\w+)", text)]
+    names = list(dict.fromkeys(part.library for part in found if part))
+    if not names or system(reading.excerpt) not in ("torch", "pip"):
         return
-    listed = ", ".join(f"'{one}'" for one in names)
     windows = reading.told.os == "windows"
-    files = " ".join(f"{one}.lib" for one in names) if windows else " ".join(f"-l{one}" for one in names)
-    where = (
-        r"library_dirs=[os.path.join(CUDA_HOME, 'lib', 'x64')]" if windows else "library_dirs=[CUDA_HOME + '/lib64']"
-    )
+    files = " ".join(f"{one}.lib" if windows else f"-l{one}" for one in names)
+    folder = "os.path.join(CUDA_HOME, 'lib', 'x64')" if windows else "CUDA_HOME + '/lib64'"
     yield Fix(
         f"Link {files}, which holds it: in the extension's setup.py, add to CUDAExtension(…)",
-        f"CUDAExtension(…, libraries=[{listed}], {where})    # from torch.utils.cpp_extension import CUDA_HOME",
+        f"CUDAExtension(…, libraries={names}, library_dirs=[{folder}])    # CUDA_HOME is of torch.utils.cpp_extension",
         safe=True,
         check="gpuwhy explain LOG",
     )

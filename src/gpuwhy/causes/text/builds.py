@@ -83,7 +83,7 @@ def fixes(reading: Reading, windows: bool) -> Iterator[Fix]:
     where = "msvc" if windows and system(text) in ("", "make") else system(text)
     said = [one for one in reading.symptoms if one.role in ("error", "echo", "aside")]
     for symptom in sorted(said, key=lambda one: one.signature in _GENERAL):
-        made = tuple(_for(symptom, where, text))
+        made = tuple((_for_windows if windows else _for)(symptom, where, text))
         if made:
             yield from made
             return
@@ -117,6 +117,49 @@ def _for(symptom: Symptom, where: str, text: str) -> Iterator[Fix]:
         yield from _compiler(where, text)
     elif kind == "build.bazel" and where in ("tensorflow", "bazel"):
         yield from _tensorflow(symptom)
+
+
+def _for_windows(symptom: Symptom, where: str, text: str) -> Iterator[Fix]:
+    """The same for Visual Studio's compiler; nothing where the rows of the cause say it better."""
+    kind = symptom.signature
+    if kind in ("build.header", "build.other_header"):
+        part = by_header(symptom.get("header").rpartition("/")[2]) or by_header(symptom.get("header"))
+    elif kind == "build.cannot_find_l":
+        part = by_library(symptom.get("library"))
+    else:
+        part = by_symbol(_symbol(symptom)) if kind == "build.undefined_reference" else None
+    if part:
+        yield from _told_windows(part, where)
+    elif kind in ("build.undefined_reference", "build.nvcc_arch"):
+        yield from _for(symptom, where, text)
+    elif kind in ("build.cmake_compiler", "build.cmake_find", "build.nvcc_missing") and where == "cmake":
+        yield from _cmake_on_windows(text)
+
+
+def _told_windows(part: Part, where: str) -> Iterator[Fix]:
+    if where == "cmake" and part.target:
+        yield from _told(part, where)
+    elif where in ("pip", "torch"):
+        yield _fix(
+            "In the x64 Native Tools prompt of Visual Studio: tell its compiler and linker where CUDA is, and build again",
+            'set "INCLUDE=%CUDA_PATH%\\include;%INCLUDE%"\nset "LIB=%CUDA_PATH%\\lib\\x64;%LIB%"',
+        )
+    else:
+        yield from _told(part, "msvc")
+    if part.wheel == "nvidia-cudnn":
+        yield _fix("cuDNN's archive for Windows has its headers and cudnn.lib: unpack it into %CUDA_PATH%")
+
+
+def _cmake_on_windows(text: str) -> Iterator[Fix]:
+    made = tuple(_compiler("", text)) if "toolset found" in text or "non-empty" in text else ()
+    yield from made
+    if not made:
+        root = "CUDA_TOOLKIT_ROOT_DIR" if "FindCUDA.cmake" in text else "CUDAToolkit_ROOT"
+        yield _fix(
+            "Tell CMake where the CUDA toolkit is, in a fresh build folder and in the x64 Native Tools prompt",
+            f'cmake -B build -G Ninja -D{root}="%CUDA_PATH%"',
+        )
+        yield _fix("Or install the CUDA toolkit with NVIDIA's installer, after Visual Studio: it has nvcc")
 
 
 def _fix(text: str, command: str = "", root: bool = False) -> Fix:
@@ -204,8 +247,14 @@ def _told(part: Part, where: str, header: bool = False) -> Iterator[Fix]:
                    f"g++ FILE.o -o PROGRAM -L{_DIR}/lib64 -l{part.library}")  # fmt: skip
 
 
+def _symbol(symptom: Symptom) -> str:
+    """The name that the linker misses, in whatever language it says so."""
+    named = re.findall(r"external symbol \"?_*(\w+)|LNK20\d\d: [^\n]*?\b(?:__imp_)?(cu\w+|nv\w+)", symptom.text)
+    return symptom.get("symbol") or next((one or two for one, two in named), "")
+
+
 def _undefined(symptom: Symptom, where: str) -> Iterator[Fix]:
-    name = symptom.get("symbol") or next(iter(re.findall(r"external symbol \"?_*(\w+)", symptom.text)), "")
+    name = _symbol(symptom)
     if "__cudaRegisterLinkedBinary" in name or "__fatbinwrap" in name:
         yield _fix("Link the device code too: let nvcc do the last link", "nvcc -rdc=true *.o -o PROGRAM")
         yield _fix("Or make the device link yourself, and give its result to g++",

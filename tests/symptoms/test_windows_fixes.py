@@ -1,0 +1,61 @@
+"""What is printed for a text from Windows, WSL or a container: the words that help there, none that cannot."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from gpuwhy.logs import explain_text
+
+NEVER = r"\bsudo (?!apt purge)|\bexport |LD_LIBRARY_PATH|ldconfig|/usr/local|tensorflow\[and-cuda|jax\[cuda"
+LINK = "link.obj : error LNK2001: unresolved external symbol cublasCreate_v2\nerror: command 'C:\\VS\\link.exe' failed"
+CL = "C:\\x> nvcc a.cu\nnvcc fatal   : Cannot find compiler 'cl.exe' in PATH"
+NVCC = "C:\\x> pip install y\n  Building wheel for y\n  RuntimeError: CUDA_HOME environment variable is not set"
+BNB = (
+    "bin C:\\py\\lib\\site-packages\\bitsandbytes\\libbitsandbytes_cpu.so\nFalse\n"
+    "CUDA_SETUP: WARNING! libcudart.so not found in any environmental path. Searching in backup paths..."
+)
+LIGHT = 'File "C:\\e\\lightning\\x.py", line 1\nRuntimeError: Distributed package doesn\'t have NCCL built in'
+ORT = "LoadLibrary failed with error 126 when trying to load C:\\onnxruntime\\capi\\onnxruntime_providers_cuda.dll"
+ROWS = {
+    "linker": (LINK, r"cublas\.lib", NEVER),
+    "no cl.exe": (CL, r"BuildTools", NEVER),
+    "no toolkit": (NVCC, r'set "CUDA_HOME=%CUDA_PATH%"', NEVER),
+    "bitsandbytes": (BNB, r"bitsandbytes>=0\.\d", NEVER + "|tensorflow"),
+    "Lightning": (LIGHT, r"PL_TORCH_DISTRIBUTED_BACKEND=gloo", NEVER),
+    "ONNX Runtime and cuDNN": (f"cuDNN version 8907\nonnxruntime-gpu 1.19.2\n{ORT}", r"cuDNN 9", NEVER + "|cudnn-cu12"),
+    "libdevice": ("Can't find libdevice directory ${CUDA_DIR}/nvvm/libdevice", r"Windows.*%CUDA_PATH%", "^$"),
+    "a kept variable": (
+        "C:\\x> python a.py\nRuntimeError: Unrecognized CachingAllocator option: C", "for good: delete it", NEVER,
+    ),
+    "a pod": ("$ kubectl logs x\nFailed to initialize NVML: Unknown Error", r"kubectl delete pod", r"docker r"),
+    "compose": ("docker compose up\nFound no NVIDIA driver on your system.", r"capabilities: \[gpu\]", r"docker run"),
+    "given already": (
+        "docker run --gpus all x\nFound no NVIDIA driver on your system.", r"NVIDIA_DRIVER_CAPABILITIES=compute", "^$",
+    ),
+    "shared memory": ("[1] include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device",
+                      r"--shm-size", r"TMPDIR|df -i"),
+    "of the host": ("docker: nvidia-container-cli: initialization error: nvml error: driver/library version mismatch",
+                    r"On the host: restart", "^$"),
+    "Docker Desktop": ("nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: not there",
+                       r"docker context use default[\s\S]*wsl --update", "^$"),
+    "old driver for an image": (
+        "PS C:\\x> docker run y\nnvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.8",
+        r"NVIDIA's for Windows", NEVER,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_fix_is_for_that_place(name):
+    text, wanted, never = ROWS[name]
+    fixes = "\n".join(f"{fix.text} {fix.command}" for fix in explain_text(text).causes[0].fixes)
+    assert re.search(wanted, fixes), fixes
+    assert not re.search(never, fixes, re.MULTILINE), fixes
+
+
+def test_what_is_harmless_is_called_so():
+    first = "A matching Triton is not available, some optimizations will not be enabled"
+    report = explain_text(f"{first}\nError caught was: No module named 'triton'")
+    assert (report.status, report.causes) == ("healthy", ())
