@@ -21,6 +21,7 @@ ASKED = (
     ("plan", {"requirements": ["tensorflow==1.15"], "driver": "550", "gpu": ["sm_90"]}),
     ("releases", {"name": "torch"}),
     ("releases", {"name": "tensorflow", "version": "2.6.0"}),
+    ("fit", {"model": "config.json", "gpu": "RTX 3060", "tokens": 8192}),
     ("code", {"code": "719"}),
     ("code", {"code": "1"}),
     ("lint", {"paths": ["requirements.txt"]}),
@@ -28,6 +29,16 @@ ASKED = (
     ("cause", {"id": "cudnn.missing"}),
     ("cause", {}),
 )
+LLAMA = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "intermediate_size": 11008,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "vocab_size": 32000,
+    "torch_dtype": "float16",
+}
 CHARACTERS_A_TOKEN = 3
 """Fewer than any tokeniser needs for such texts, so that 1,200 tokens are never passed."""
 
@@ -42,13 +53,14 @@ def server(folder: Path, *options: str) -> mcp.StdioServerParameters:
 def test_every_tool_answers_and_the_client_accepts_its_schema(tmp_path, mode):
     """The client itself validates each structured answer by the tool's output schema."""
     (tmp_path / "requirements.txt").write_text("torch==2.5.1\ntorchvision==0.19.0\n")
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
 
     async def talk() -> None:
         async with mcp.Client(server(tmp_path), mode=mode) as client:
             tools = {tool.name for tool in (await client.list_tools()).tools}
             assert tools >= {name for name, _ in ASKED}
             for name, arguments in ASKED:
-                if name == "lint":
+                if name in ("lint", "fit"):
                     arguments = {**arguments, "folder": str(tmp_path)}
                 found = await client.call_tool(name, arguments)
                 assert not found.is_error, (name, found.content[0].text)

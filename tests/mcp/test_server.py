@@ -77,7 +77,7 @@ def test_the_handshake_agrees_on_a_version_and_later_ones_need_none(talk):
 
 def test_tools_say_what_they_may_do_and_runs_are_offered_only_where_allowed(talk):
     tools = {one["name"]: one for one in talk().ask("tools/list")["result"]["tools"]}
-    assert set(tools) == {"check", "explain", "plan", "releases", "code", "lint", "inspect", "cause", "more"}
+    assert set(tools) == {"check", "explain", "plan", "releases", "code", "lint", "inspect", "cause", "fit", "more"}
     assert all(one["annotations"]["readOnlyHint"] for one in tools.values())
     assert all(one["outputSchema"]["type"] == "object" for name, one in tools.items() if name != "more")
     more = talk(allow_run=True).ask("tools/list")["result"]["tools"]

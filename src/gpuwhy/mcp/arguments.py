@@ -139,6 +139,32 @@ class Code(Asked, frozen=True):
         return Command(["code", "--json", "--", *self.code.split()])
 
 
+class Fit(Here, frozen=True, kw_only=True):
+    """Will this use of a model fit into this GPU?"""
+
+    model: Annotated[
+        str,
+        Meta(min_length=1, max_length=4096, description="file or folder: safetensors, GGUF, ONNX, .pt, config.json"),
+    ]
+    gpu: Annotated[Word, Meta(description='"RTX 4090", "2x A100-80GB"; default: this machine')] = ""
+    gpu_memory: Annotated[Word, Meta(description="so much memory instead: 24GB")] = ""
+    batch: Annotated[int, Meta(ge=0, le=1 << 20, description="sequences or pictures at a time")] = 0
+    tokens: Annotated[int, Meta(ge=0, le=1 << 24, description="of each sequence, prompt and answer")] = 0
+    train: Annotated[Literal["", "full", "lora"], Meta(description="training instead of inference")] = ""
+    dtype: Annotated[Word, Meta(description="of the weights: f32, bf16, f16, fp8")] = ""
+    quantise: Annotated[Literal["", "8bit", "4bit"], Meta(description="while loading")] = ""
+    optimizer: Annotated[Word, Meta(description="adamw, sgd, adamw8bit …")] = ""
+    checkpointing: Annotated[bool, Meta(description="compute activations again in the backward pass")] = False
+    framework: Annotated[Word, Meta(description="torch, jax, tensorflow, llama.cpp, vllm …")] = ""
+    tp: Annotated[int, Meta(ge=0, le=4096, description="tensor parallel over so many GPUs")] = 0
+
+    def command(self, record: str) -> Command:
+        """`gpuwhy fit`."""
+        names = ("gpu", "gpu_memory", "batch", "tokens", "train", "dtype", "quantise", "optimizer", "framework", "tp")
+        argv = ["fit", "--json", *_options(self, *names), *["--checkpointing"] * self.checkpointing, "--", self.model]
+        return Command(argv, folder=self.folder, seconds=300.0)
+
+
 class Lint(Here, frozen=True):
     """GPU mistakes in files that describe an installation, a container or a job."""
 

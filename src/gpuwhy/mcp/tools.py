@@ -62,6 +62,14 @@ TOOLS = (
         "code",
     ),
     Tool(
+        "fit",
+        "Will a model fit into the GPU",
+        "How much GPU memory a model takes for inference or training, part by part with bounds, from its files alone; "
+        "whether that fits, and the smallest change by which it would.",
+        asks.Fit,
+        "fit",
+    ),
+    Tool(
         "lint",
         "Find GPU mistakes in project files",
         "GPU mistakes in requirements, lock files, Dockerfiles, compose files, Kubernetes manifests, notebooks and "

@@ -141,6 +141,24 @@ def _inspect(value: Value) -> Iterator[str]:
     yield from (f"note: {text}" for text in value["notes"][:6])
 
 
+def _fit(value: Value) -> Iterator[str]:
+    yield f"{value['status']}: {value['headline']}"
+    for share in value["shares"][:2]:
+        yield f"GPU {share['gpu']} ({share['card']['name']}): {_gib(share['bytes'])} of {_gib(share['card']['room'])}"
+        for part in share["parts"]:
+            bounds = f"{_gib(part['least'])} to {_gib(part['most'])}"
+            yield f"  {part['name']}: {_gib(part['bytes'])} ({bounds}), {part['how']}: {part['text']}"
+    for change in value["changes"][:5]:
+        options = f" ({change['options']})" if change.get("options") else ""
+        yield f"would fit with: {change.get('text', '')}{options}"
+    yield from (f"not known: {text}" for text in value["unknown"][:4])
+    yield from (f"assumed: {text}" for text in value["notes"][:4])
+
+
+def _gib(count: float) -> str:
+    return f"{count / (1 << 30):.1f} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.0f} MiB"
+
+
 def _cause_page(value: Value) -> Iterator[str]:
     if "causes" in value:
         yield from (f"{one['id']}: {one['title']}" for one in value["causes"])
@@ -174,5 +192,6 @@ DRAWN: dict[str, Callable[[Value], Iterator[str]]] = {
     "gpuwhy.lint/1": _lint,
     "gpuwhy.inspect/1": _inspect,
     "gpuwhy.cause/1": _cause_page,
+    "gpuwhy.fit/1": _fit,
     "gpuwhy.proof/1": _proof,
 }
