@@ -90,7 +90,7 @@ ASKED = {
     "Why it happens": "how a machine gets into this state",
     "How gpuwhy tells": "which observations decide, and where they come from",
     "Fix": "what to know first, in words, or nothing: the commands below it are quoted from the room by tools/docs.py",
-    "When it is not this": "the neighbouring causes, and what tells them apart",
+    "When it is something else": "the neighbouring causes, and what tells them apart",
     "Sources": "where this is documented, or where it was seen",
 }
 

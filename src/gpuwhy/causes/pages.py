@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-SECTIONS = ("What you see", "Why it happens", "How gpuwhy tells", "Fix", "When it is not this", "Sources")
+SECTIONS = ("What you see", "Why it happens", "How gpuwhy tells", "Fix", "When it is something else", "Sources")
 
 
 def page(cause_id: str) -> str | None:

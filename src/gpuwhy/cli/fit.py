@@ -49,7 +49,10 @@ def add_use(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokens", type=_count, default=0, metavar="N", help="of each sequence, prompt and answer")
     parser.add_argument("--image", type=_count, default=0, metavar="N", help="side of a picture in pixels")
     parser.add_argument("--train", nargs="?", const="full", choices=("full", "lora"), help="train all, or LoRA")
-    parser.add_argument("--optimizer", default="adamw", choices=OPTIMIZERS, help="adamw, unless said")
+    names = ", ".join(OPTIMIZERS)
+    parser.add_argument(
+        "--optimizer", default="adamw", choices=OPTIMIZERS, metavar="O", help=f"{names} (default: adamw)"
+    )
     parser.add_argument("--dtype", default="", metavar="T", help="of the weights: f32, bf16, f16, fp8")
     parser.add_argument("--amp", action="store_true", help="f32 weights, computed in bf16 by autocast")
     parser.add_argument("--checkpointing", action="store_true", help="compute activations again in the backward pass")

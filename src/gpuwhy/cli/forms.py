@@ -10,8 +10,12 @@ from gpuwhy.cli import UsageError, say
 
 def add_forms(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--html", default="", metavar="FILE", help="write a page to look at: one file, no network")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown for an issue: folded, without secrets")
+    parser.add_argument(
+        "--html", default="", metavar="FILE", help="write the answer as a web page: one file that works offline"
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown to paste into a bug report, without secrets"
+    )
 
 
 def add_ci(parser: argparse.ArgumentParser) -> None:

@@ -25,10 +25,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--root", metavar="PLACE", help="PATH lies in another machine's files: a folder, an OCI layout or an archive"
     )
     parser.add_argument(
-        "--probe", action="store_true", help="ask the system's own loader too, and show where it differs"
+        "--probe", action="store_true", help="also ask the system's own loader (ld.so), and show any difference"
     )
     parser.add_argument("--json", action="store_true", help="as JSON (gpuwhy.inspect/1)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="every library, every place searched")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="every library, and every folder that was searched"
+    )
     forms.add_forms(parser)
     parser.set_defaults(go=go)
 

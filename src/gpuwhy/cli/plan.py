@@ -45,7 +45,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--write", default="", metavar="FOLDER", help="write constraints.txt, environment.yml, Dockerfile …"
     )
     parser.add_argument("--json", action="store_true", help="the plan as JSON (gpuwhy.plan/1)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="every release that was passed over, every wheel")
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also every version that was not chosen, with the reason, and every wheel",
+    )
     forms.add_forms(parser)
     parser.set_defaults(go=go)
 

@@ -79,7 +79,7 @@ TEXT = Text(
         ("limit.cpu_time", 4.8, "the process used up its processor time (ulimit -t)"),
         ("limit.space", 4.8, "there is no space left where the program writes", no(OF_SHM)),
         ("limit.space", 2.6, "there is no space left, of shared memory it seems", OF_SHM),
-        ("limit.half_written", 4.2, "a file was written in part only, as where no space is left"),
+        ("limit.half_written", 4.2, "a file was written only in part: the disk is probably full"),
         ("limit.read_only", 4.8, "the program writes to a file system that is read-only"),
         ("limit.temporary", 4.4, "the folder for temporary files cannot be used"),
         ("limit.preprocess", 2.6, "nvcc could not run its host compiler, as where the folder for temporary files cannot be used", no(_no_compiler)),
@@ -95,7 +95,7 @@ TEXT = Text(
     ),
     remedies=(
         meant("Allow more open files in this shell, then start the program from it", "ulimit -n $(ulimit -Hn)", said="limit.files", safe=True),
-        meant("PyTorch: pass tensors between processes by file, not by open descriptor; in the program", "torch.multiprocessing.set_sharing_strategy('file_system')", said="limit.files", by="torch"),
+        meant("PyTorch: let workers share tensors through files, which needs fewer open files; in the program", "torch.multiprocessing.set_sharing_strategy('file_system')", said="limit.files", by="torch"),
         meant("Containers: start with a higher limit", "docker run --ulimit nofile=65536:65536 IMAGE", said="limit.files"),
         meant("For good: in /etc/security/limits.conf, or LimitNOFILE= of the service", "echo '* - nofile 65536' | sudo tee -a /etc/security/limits.conf", said="limit.files", root=True),
         meant("Make fewer threads and processes", "export OMP_NUM_THREADS=4 OPENBLAS_NUM_THREADS=4 MKL_NUM_THREADS=4", said="limit.process", safe=True),

@@ -173,7 +173,7 @@ TEXT = Text(
         ("nvrtc.invalid_option", 1.4),
     ),
     remedies=(
-        meant("PyTorch: install the newest build that the driver runs, in the Python that the program uses (a portable one: its own python.exe -m pip); sm_120, so RTX 50, needs a build for CUDA 12.8 (cu128) or newer", "pip install uv\nuv pip install --reinstall torch torchvision --torch-backend=auto", by="torch", safe=True),
+        meant("PyTorch: install the newest build that the driver supports, with the pip of the Python that the program uses; sm_120, so RTX 50, needs a build for CUDA 12.8 (cu128) or newer", "pip install uv\nuv pip install --reinstall torch torchvision --torch-backend=auto", by="torch", safe=True),
         meant("For a new GPU: install a release of the framework that is built for a newer CUDA (sm_120 needs 12.8)"),
         meant("For an old GPU: install the last release that supports it"),
     ),

@@ -31,7 +31,7 @@ TEXT = Text(
     remedies=(
         meant("Build the extension anew beside the old one", "export TORCH_EXTENSIONS_DIR=/tmp/torch_extensions_new", said="cache.extension", safe=True),
         meant("Where that helps, delete the old build", "rm -rf {folder}", said="cache.extension"),
-        meant("Compile the kernels anew, beside the old ones", "export TRITON_CACHE_DIR=/tmp/triton_new TORCHINDUCTOR_CACHE_DIR=/tmp/inductor_new", said="cache.kernel", safe=True),
+        meant("Use new, empty cache folders, so that the kernels are compiled again", "export TRITON_CACHE_DIR=/tmp/triton_new TORCHINDUCTOR_CACHE_DIR=/tmp/inductor_new", said="cache.kernel", safe=True),
         meant("Where that helps, delete the old ones", "rm -rf {folder}", said="cache.kernel"),
         meant("Where no other process builds at the moment, delete the lock", "rm {lock}", said="cache.lock"),
         meant("See which locks there are; where no process builds at the moment, delete them", "find ~/.cache/torch_extensions -name lock", said="waits.build", safe=True),
