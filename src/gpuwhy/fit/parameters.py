@@ -252,7 +252,7 @@ class _Sizes:
         if letter not in self._kept:
             value = int(letter) if letter.isdigit() else self._found(letter)
             if value is None:
-                raise _MissingError(_WORDS.get(letter, f"all sizes that {self._config.kind} has"))
+                raise _MissingError(_WORDS.get(letter, f"all sizes that {self._config.kind or self._config.name} has"))
             self._kept[letter] = int(value)
         return self._kept[letter]
 
