@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 import threading
+import urllib.error
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -75,35 +77,44 @@ def github():
     one.server.shutdown()
 
 
-def comment(github: GitHub, folder: Path, text: str, found: str = "1", event: dict | None = None):
-    (folder / "r.md").write_text(text)
-    (folder / "event.json").write_text(json.dumps({"pull_request": {"number": 7}} if event is None else event))
-    environ = {
-        **os.environ,
+@pytest.fixture
+def comment(github, tmp_path, monkeypatch, capsys):
+    """Runs the script in this process; what it printed."""
+    script = runpy.run_path(str(SCRIPTS / "comment.py"))
+    for name, value in {
         "GITHUB_API_URL": f"http://127.0.0.1:{github.server.server_port}",
         "GITHUB_REPOSITORY": "a/b",
-        "GITHUB_EVENT_PATH": str(folder / "event.json"),
+        "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
         "GITHUB_TOKEN": "t",
         "NO_PROXY": "*",
-    }
-    command = [sys.executable, str(SCRIPTS / "comment.py"), str(folder / "r.md"), found]
-    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60)
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    def go(text: str, found: str = "1", event: dict | None = None) -> str:
+        (tmp_path / "r.md").write_text(text)
+        (tmp_path / "event.json").write_text(json.dumps({"pull_request": {"number": 7}} if event is None else event))
+        assert script["main"]([str(tmp_path / "r.md"), found]) == 0
+        return capsys.readouterr().out
+
+    return go
 
 
-def test_one_comment_is_made_then_changed_then_left_alone(github, tmp_path):
+def test_one_comment_is_made_then_changed_then_left_alone(github, comment):
     github.comments.append({"id": 500, "body": f"> quoted {MARK}", "user": {"type": "User"}})
     github.comments.append({"id": 501, "body": f"{MARK} not ours", "user": {"type": "User"}})
-    assert "nothing found" in comment(github, tmp_path, "clean", "0").stdout
-    assert "made" in comment(github, tmp_path, "first").stdout
-    assert "changed" in comment(github, tmp_path, "x" * 70_000, "1").stdout
-    assert "changed" in comment(github, tmp_path, "clean", "0").stdout
-    assert "up to date" in comment(github, tmp_path, "clean", "0").stdout
+    assert "nothing found" in comment("clean", "0")
+    assert "made" in comment("first")
+    assert "changed" in comment("x" * 70_000)
+    assert "changed" in comment("clean", "0")
+    assert "up to date" in comment("clean", "0")
     assert github.ours()[1:] == [f"{MARK}\nclean"]
     assert github.asked.count("POST") == 1
     github.refuse = 403
-    done = comment(github, tmp_path, "more")
-    assert (done.returncode, "may not comment" in done.stdout) == (0, True)
-    assert "no pull request" in comment(github, tmp_path, "x", event={}).stdout
+    assert "may not comment" in comment("more")
+    github.refuse = 500
+    with pytest.raises(urllib.error.HTTPError):
+        comment("more")
+    assert "no pull request" in comment("x", event={})
 
 
 @pytest.mark.doors

@@ -15,7 +15,7 @@ from gpuwhy.mcp.arguments import Command
 from gpuwhy.mcp.server import Server
 from gpuwhy.mcp.tools import TOOLS, described, understood
 from gpuwhy.mcp.words import words
-from tests.hosts.hosts import NAMES, run
+from tests.hosts.hosts import run
 
 STATELESS = {"_meta": {protocol.VERSION_KEY: "2026-07-28"}}
 
@@ -206,7 +206,7 @@ def test_causes_are_resources(talk):
     assert one.ask("no/such")["error"]["code"] == -32601
 
 
-@pytest.mark.parametrize("name", NAMES[::30])
+@pytest.mark.parametrize("name", ["h200-no-cudart", "h200-truncated-cudnn"])
 def test_short_reports_keep_the_contract_and_the_budget(name):
     from gpuwhy.render.json import render
 
