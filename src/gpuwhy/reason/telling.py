@@ -192,7 +192,7 @@ def headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], re
             "run it (`gpuwhy run -- …`), or explain what it printed"
         )
     if QUESTION in reading.notes and shown:
-        return f"A question, not a log; failures of which people say so are most often {shown[0].id}"
+        return f"A question, not a log. Most often behind such words: {shown[0].title}"
     if shown and status == "healthy":
         return _innocent(shown[0], scores[0])
     if shown and status == "broken":
@@ -204,7 +204,7 @@ def headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], re
         lines = f"{reading.lines} line{'s' * (reading.lines != 1)}"
         return f"No known failure in {lines}{_calm(reading)}"
     if shown and scores[0].words:
-        return f"No message that gpuwhy knows: by its words the text is most like {shown[0].id}"
+        return f"No message that gpuwhy knows. By its words, perhaps: {shown[0].title}"
     if len(shown) > 1:
         return f"Not certain. Perhaps {shown[0].title}; or {shown[1].title}"
     if shown:

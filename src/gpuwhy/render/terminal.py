@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from gpuwhy.border.plain import lines as plain_lines
@@ -46,7 +47,7 @@ def render(report: Report, paper: Paper, verbose: bool = False) -> str:
         lines += [*render_cause(cause, report, paper, verbose), ""]
     lines += render_picture(report, paper)
     if report.stairs:
-        lines += ["", "  probe", *_rows(report.stairs, paper)]
+        lines += ["", "  probe", *_rows(_together(report.stairs), paper)]
     lines += _unseen(report, paper, verbose)
     if verbose:
         known = [f"knows releases published up to {report.knows_until}", ""] if report.knows_until else []
@@ -114,6 +115,16 @@ def _not(report: Report, paper: Paper, verbose: bool, option: str) -> Iterator[s
 def render_picture(report: Report, paper: Paper) -> Iterator[str]:
     """The stack from GPU to program."""
     return _rows(report.layers, paper)
+
+
+def _together(rows: Sequence[Layer]) -> list[Layer]:
+    """The rows; steps in a row that were not tried for one reason are one."""
+    out: list[Layer] = []
+    for _, same in groupby(rows, key=lambda row: (row.text, row.note) if row.mark == "none" else row.name):
+        group = list(same)
+        why, names = group[0].text or group[0].note, ", ".join(row.name for row in group)
+        out += [Layer(f"{len(group)} steps", f"not tried, {why}: {names}", "none")] if len(group) > 2 else group
+    return out
 
 
 def _rows(rows: Sequence[Layer], paper: Paper) -> Iterator[str]:

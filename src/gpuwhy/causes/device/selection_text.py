@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.text.conditions import all_of, field, line, no, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
+
+_LIST = re.compile(r"(?i)\b(?:\w*gpus?|\w*devices?)(?:\(\s*['\"]?\w*['\"]?\s*\))?\[\w+\]")
+
+
+def _from_list(symptom: Symptom, reading: Reading) -> bool:
+    """An index beyond a list of GPUs or devices, in the line that raised."""
+    frame = reading.ending.frame
+    return frame is not None and reading.ending.name == "IndexError" and bool(_LIST.search(frame.code))
+
 
 TEXT = Text(
     "device.selection",
     signatures=(
-        error("tf.no_such_device", r"could not satisfy explicit device specification '[^'\n]*device:gpu:(?P<device>\d+)|cannot assign a device for operation[^\n]*device:gpu:(?P<device2>\d+)",
+        error("tf.no_such_device", r"could not satisfy explicit device specification '[^'\n]*device:gpu:(?P<device>\d+)|cannot assign a device for operation(?:[^\n]*?assigned to [^\n]{0,80}?device:gpu:(?P<device2>\d+)|[^\n]*device:gpu:(?P<device3>\d+))",
               "explicit device specification", "cannot assign a device"),
         error(
             "torch.deserialize_device",
@@ -35,6 +47,8 @@ TEXT = Text(
         ("torch.needs_index", 3.6, "the device is named without its number, or wrongly"),
         ("cuda.invalid_device", 4.6, "the program asked for a GPU number that does not exist, such as cuda:1 where one GPU is, or that CUDA_VISIBLE_DEVICES hides (error 101)"),
         ("torch.device_bounds", 4.4, "the program asked for a GPU number that does not exist"),
+        ("python.exception", 5.6, "the program takes a GPU from a list that has fewer, or none", _from_list),
+        ("ending.own", 5.6, "the program takes a GPU from a list that has fewer, or none", _from_list),
         ("tf.no_such_device", 4.0, "GPU {device} is asked for, and TensorFlow has none of that number"),
         ("torch.nccl_no_gpu", 1.6, "PyTorch sees no GPU"),
         ("torch.deserialize_device", 4.6, "the file is for GPU {device}, and there are {count}"),
@@ -68,6 +82,7 @@ TEXT = Text(
         ("cufft.invalid_device", 3.0),
     ),
     remedies=(
+        meant("Ask how many GPUs there are before one is taken from the list, and use number 0 where there is one", "python -c 'import tensorflow as tf; print(tf.config.list_physical_devices(\"GPU\"))'", said="python.exception ending.own", look=True, more=True),
         meant("See what is hidden", "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES", safe=True, look=True),
         meant("Show all GPUs again and use number 0", "unset CUDA_VISIBLE_DEVICES", safe=True),
     ),

@@ -15,6 +15,7 @@ from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.messages import NO_GPU
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
 _GPU_DLL = field("library", r"llama|ggml|whisper|cuda|gpu|ctranslate|mxnet|onnxruntime|nv")
@@ -54,6 +55,11 @@ def _made(case: Asked) -> Iterator[Fix]:
 
 TEXT = Text(
     "env.path",
+    signatures=(
+        error("env.no_variable", r"\b(?P<name>cuda_path|cudnn_path|cudnn_home|cudnn_root|cuda_root|cuda_toolkit_path)\b[^\n]{0,60}\b(?:not set|unset|not defined|undefined|is empty)\b",
+              "cuda_path", "cudnn_path", "cudnn_home", "cudnn_root", "cuda_root", "cuda_toolkit_path", covers=("title.",)),
+        error("env.no_folder", r"cuda (?:path|folder|directory) [^\n]{0,160}(?:does not exist|not found)|paths? (?:are|is) missing from your path", "does not exist", "cuda path", "missing from your path", covers=("title.",)),
+    ),
     clues=(
         ("loader.cudarc", 2.4, "the folder of {library} may not be searched"),
         ("windows.ctypes_dll", 3.4, "{library} is there with its package, and Python does not find the CUDA DLLs that it needs: from 3.8 on it does not look along PATH", _GPU_DLL),
@@ -106,6 +112,8 @@ TEXT = Text(
         ("nvrtc.temp", 1.6, "the folder for temporary files is at fault"),
         ("hashcat.toolkit", 1.8, "the toolkit is not where it is looked for"),
         ("signal.windows", 1.4, "a crash, as where PATH does not lead to cuDNN"),
+        ("env.no_variable", 4.2, "{name} is not set, and this program looks for CUDA or cuDNN there"),
+        ("env.no_folder", 4.2, "a CUDA folder that is searched does not exist, or PATH does not have it"),
         ("cupy.no_cuda_path", 3.2, "CUDA_PATH is not set"),
         ("cupy.load_failed", 1.6, _OUTSIDE),
         ("build.nvcc_missing", 3.1, "PATH does not lead to nvcc"),
@@ -139,6 +147,8 @@ TEXT = Text(
         ("cuda.file_not_found", 2.0),
     ),
     remedies=(
+        meant("Set the variable to the folder of the CUDA toolkit; TensorFlow and PyTorch from pip do not read it, they search PATH and LD_LIBRARY_PATH", "export CUDA_PATH=/usr/local/cuda LD_LIBRARY_PATH=/usr/local/cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", said="env.no_variable", safe=True, more=True),
+        meant("See which CUDA folders there are", "ls -d /usr/local/cuda*", said="env.no_folder", look=True, more=True),
         *NOT_ALONG_PATH,
         meant("WSL: put its own libcuda on the search path", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", said="loader.cudarc", safe=True, more=True),
         *CUDA_HOME,

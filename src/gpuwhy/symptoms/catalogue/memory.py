@@ -21,7 +21,7 @@ SIGNATURES: tuple[Signature, ...] = (
         covers=("cuda.", "memory.oom_words", "memory.torch_oom_bare"),
     ),
     context("memory.other_holders", rf"process (?P<pid>\d+) has (?P<held>{_SIZE}) memory in use", "memory in use"),
-    error("memory.torch_oom_bare", r"torch\.(?:cuda\.)?outofmemoryerror|cuda out of memory", "outofmemoryerror", "cuda out of memory",
+    error("memory.torch_oom_bare", r"torch\.(?:cuda\.)?outofmemoryerror|\bcuda_?outofmemory(?:error|exception)?\b|cuda out of memory", "outofmemory", "cuda out of memory",
           covers=("cuda.", "memory.oom_words")),
     error(
         "memory.tf_oom",
