@@ -64,7 +64,7 @@ def fit_model(
     found = described(model)
     try:
         asked = used(train, use)
-        where = _cards(gpu, gpu_memory)
+        where = _cards(gpu, gpu_memory, asked.tp * asked.pp * asked.gpus)
         if measured_by is not None:
             asked = measured.corrected(found, asked, where, measured_by)
         answer = answered(found, asked, where, changes=changes)
@@ -90,7 +90,8 @@ def used(train: str, fields: dict[str, Any]) -> Use:
     return Use(**{**fields, "task": TASKS[train]})
 
 
-def _cards(gpu: tuple[str, ...] | str, memory: tuple[str | int, ...] | str | int) -> tuple[Card, ...]:
+def _cards(gpu: tuple[str, ...] | str, memory: tuple[str | int, ...] | str | int, count: int) -> tuple[Card, ...]:
+    """The cards that are described; else the first ones that a program would see here, and what is free of them."""
     names = (gpu,) if isinstance(gpu, str) else gpu
     given = memory if isinstance(memory, tuple) else (memory,)
     try:
@@ -104,4 +105,4 @@ def _cards(gpu: tuple[str, ...] | str, memory: tuple[str | int, ...] | str | int
     seen = cards.seen(app.devices_of(app.live_host()))
     if not seen:
         raise FitError(NO_GPU)
-    return seen[:1]
+    return seen[:count]

@@ -110,6 +110,17 @@ def ranked() -> Any:
             "ranks": rows, "mismatches": parted, "absent": [2], "report": told}  # fmt: skip
 
 
+def fitted() -> Any:
+    from gpuwhy.fit.answer import fit
+    from gpuwhy.fit.cards import described as card
+    from gpuwhy.fit.model import Model, Tensor
+    from gpuwhy.model.fit import Use
+
+    rows = (("layers.0.self_attn.in_proj_weight", (3072, 1024)), ("layers.0.linear1.weight", (4096, 1024)))
+    model = Model("m", "safetensors", tuple(Tensor(name, "f32", shape, 4 * 3072 * 1024) for name, shape in rows))
+    return plain_values(fit(model, Use(task="train", batch=4096), card(("T4",))))
+
+
 def small() -> dict[str, Any]:
     """One of each form, without a machine: name → values and log."""
     watched_run, log = watched("fragmentation-held-unused")
@@ -124,6 +135,7 @@ def small() -> dict[str, Any]:
         "lint": (linted(), ""),
         "fleet": (fleet(), ""),
         "ranks": (ranked(), ""),
+        "fit": (fitted(), ""),
         "host": (host("h200-probe-cudnn-gone"), ""),
     }
 

@@ -70,7 +70,7 @@ def lean() -> dict[str, Any]:
     return {name: (forms.lean(values), log[-300:]) for name, (values, log) in small().items()}
 
 
-NAMES = ("run", "explain", "proof", "plan", "conflict", "inspect", "lint", "fleet", "ranks", "host")
+NAMES = ("run", "explain", "proof", "plan", "conflict", "inspect", "lint", "fleet", "ranks", "fit", "host")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -296,7 +296,7 @@ def test_an_element_takes_no_tag_attribute_or_link_that_is_not_on_the_list():
     assert str(el("p", "<b>", class_="x")) == '<p class="x">&lt;b&gt;</p>'
 
 
-@pytest.mark.parametrize("form", ["report", "plan", "inspect", "lint", "fleet", "ranks", "proof"])
+@pytest.mark.parametrize("form", ["report", "plan", "inspect", "lint", "fleet", "ranks", "fit", "proof"])
 def test_an_answer_that_holds_nothing_is_not_fine(form):
     text = page({"schema": f"gpuwhy.{form}/1"})
     head = text[text.index("<header") : text.index("</header>")]

@@ -24,6 +24,7 @@ HOLDS = {
     "gpuwhy.lint/1": ("files",),
     "gpuwhy.fleet/1": ("groups",),
     "gpuwhy.proof/1": ("status",),
+    "gpuwhy.fit/1": ("shares",),
 }
 """What an answer of each form cannot be without."""
 

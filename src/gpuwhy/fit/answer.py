@@ -12,7 +12,7 @@ from gpuwhy.fit.guess import described
 from gpuwhy.fit.loose import GIVEN
 from gpuwhy.fit.model import Model
 from gpuwhy.fit.shape import SCORED
-from gpuwhy.fit.view import IMAGE, View, image_of, tokens_of, views
+from gpuwhy.fit.view import IMAGE, View, pixels_of, tokens_of, views
 from gpuwhy.model.fit import About, Card, Fit, How, Part, Share, Status, Use
 
 MOST_SHARES = 16
@@ -68,7 +68,7 @@ def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple
         raise BadUseError(
             f"the split asks for {ranks} GPUs ({use.tp} × {use.pp} × {use.gpus}), and {len(cards)} are there"
         )
-    tokens, image = tokens_of(model, use), image_of(model, use)
+    tokens, image = tokens_of(model, use), pixels_of(model, use)
     pictures = _kind(model) in ("cnn", "unet", "vit")
     framework = use.framework or ("llama.cpp" if model.format == "gguf" else "torch")
     changed: dict[str, object] = {
@@ -174,6 +174,11 @@ def _blind(model: Model, use: Use) -> bool:
 
 def _unknown(model: Model, use: Use) -> tuple[str, ...]:
     out = list(model.unknown)
+    others = [one.name for one in model.parts if one.model.architecture is not model.architecture]
+    if others:
+        out.append(
+            f"activations are those of the main part alone, not of {', '.join(others)}, whose weights are counted"
+        )
     if _blind(model, use):
         out.append(
             "the layers are not known, so activations are not counted: weights and the framework's own memory are"

@@ -13,6 +13,7 @@ from gpuwhy.fit.weights import Loaded, layer_of, loaded, of_tensors
 from gpuwhy.model.fit import Use
 
 T = TypeVar("T")
+LATENT = 8
 IMAGE, TOKENS = 224, 2048
 """Taken where neither the user nor the model says."""
 
@@ -53,9 +54,21 @@ def whole(model: Model, use: Use) -> View:
     return View(weights, shape, net, tokens_of(model, use))
 
 
-def image_of(model: Model, use: Use) -> int:
+def pixels_of(model: Model, use: Use) -> int:
     """The side of a picture in pixels."""
-    return use.image or (model.architecture.image if model.architecture else None) or IMAGE
+    arch = model.architecture
+    told = arch.image * (LATENT if latent(model) else 1) if arch and arch.image else None
+    return use.image or told or IMAGE
+
+
+def image_of(model: Model, use: Use) -> int:
+    """The side of a picture as the network sees it."""
+    return max(1, pixels_of(model, use) // (LATENT if latent(model) else 1))
+
+
+def latent(model: Model) -> bool:
+    """Whether it works on an autoencoder's rows, which are an eighth as long as the picture's."""
+    return model.architecture is not None and model.architecture.name == "UNet2DConditionModel"
 
 
 def tokens_of(model: Model, use: Use) -> int:
