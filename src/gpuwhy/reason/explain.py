@@ -88,8 +88,10 @@ def ranked(
     rules: Rules, reading: Reading, odds: Odds, link: Link, answered: bool = False, guess: bool = False
 ) -> Ranked:
     """The scores, none surer than what it rests on; where no clue speaks, a second opinion on the text."""
-    seen = {v.cause.id for v in link.near if v.state == "shown" and (v.cause.id in link.spoken or ties(v))}
-    scores = settled(odds.scores(), reading, seen, answered)
+    shows = [v for v in link.near if v.state == "shown" and (v.cause.id in link.spoken or ties(v))]
+    seen = {v.cause.id for v in shows}
+    lone = seen - {v.cause.id for v in shows if _firm(v)} - {cause for cause, points in odds.points.items() if points}
+    scores = settled(odds.scores(), reading, seen, answered, lone)
     if SOURCE in reading.notes and guess:
         return Ranked(scores, None)
     silent = _only_notes(reading) and not guess
@@ -98,6 +100,12 @@ def ranked(
     if answered or silent or shown or SOURCE in reading.notes:
         return Ranked(scores, origin)
     return Ranked(_second_opinion(rules, reading, scores, origin, link, guess), origin)
+
+
+def _firm(verdict: Verdict) -> bool:
+    """Whether the machine proves a cause, or shows it by more than one sign."""
+    weights = [f.weight for f in verdict.findings]
+    return "proof" in weights or weights.count("strong") > 1
 
 
 def _only_notes(reading: Reading) -> bool:

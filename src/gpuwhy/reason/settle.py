@@ -16,25 +16,30 @@ UNSUPPORTED = 0.9
 """The most that answers alone make of a cause which neither the text nor the machine speaks for."""
 ONE_CLUE = 0.89
 """The most that a single line of a text makes of a cause, however clear its words are."""
-FULL = 0.75
-"""From this share on, texts held back were right nearly always: 24 of 24 at 0.7 to 0.8, 30 of 32 at 0.5 to 0.7."""
+FULL = 0.6
+"""From this share on, texts held back were right nearly always (docs/accuracy.md)."""
 SHORT = 200
 SURVIVED = 0.45
 """The most that is made of failures which the program outlived: it went on, or ended well."""
 
 
 def settled(
-    scores: Sequence[Score], reading: Reading, seen: Collection[str] = (), answered: bool = False
+    scores: Sequence[Score],
+    reading: Reading,
+    seen: Collection[str] = (),
+    answered: bool = False,
+    lone: Collection[str] = (),
 ) -> tuple[Score, ...]:
     """The scores, none surer than what it rests on; `seen` are the causes that observations of this machine show.
 
-    An answer to a question is a clue of its own.
+    An answer to a question is a clue of its own; `lone` are causes that one observation shows, without a proof, and
+    no word of the text speaks for.
     """
     outlived = survived(reading) and not answered
 
     def most(score: Score) -> float:
         if score.cause in seen:
-            return 1.0
+            return ONE_CLUE if score.cause in lone and not answered else 1.0
         lines = {p.symptom.line for p in score.points if p.counted > 0}
         if SOURCE in reading.notes:
             return 0.0

@@ -21,6 +21,7 @@ NARROW, WIDE = 60, 140
 """Widths at which lines are broken."""
 Broken = Callable[[str, str], bool]
 """Whether a line goes on in the next."""
+_PADDED = re.compile(rb"^ +(?=\d)")
 _DIGITS = re.compile(rb"\d+")
 _BEGINS = re.compile(rb"[ \t]|Traceback \(most recent|$")
 """What a line behind a mark begins with where the mark is none of the program's own: it is indented, or empty."""
@@ -53,7 +54,7 @@ def mark_of(data: bytes) -> re.Pattern[bytes] | None:
     lines = [line for line in lines if line.strip()]
     if len(lines) < 2:
         return None
-    forms = [_DIGITS.sub(b"0", line[:LONGEST]) for line in lines]
+    forms = [_DIGITS.sub(b"0", _PADDED.sub(b" ", line[:LONGEST])) for line in lines]
     common = _common([form for form in forms if not _bare(form, forms)])
     while common and not _ENDS.search(common):
         common = common[:-1]

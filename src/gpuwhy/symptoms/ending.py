@@ -277,7 +277,7 @@ def _status(
         )
     spoken = [at for at, line in enumerate(lines) if line.strip()][-LATEST:]
     for at in reversed(spoken):
-        if _TOLD.match(lines[at].strip()):
+        if _TOLD.match(lines[at].strip()) and not _passing(lines[at]):
             return Ending("fatal", "error", lines[at].strip()[:WIDE], line=at + 1, first=at + 1, last=at + 1)
     spoken = [at for at in spoken if at + 1 >= busy and not any(first <= at + 1 <= end for first, end in logged)]
     for at in reversed(spoken):

@@ -175,6 +175,15 @@ class Cutter:
 _QUOTED = re.compile(rb"""^(?:\{"|b?["'])[^\n]*\\n[^\n]*$""", re.MULTILINE)
 _ESCAPED = re.compile(rb"(?<!\\)\\(?:r\\)?n")
 _ESCAPES = re.compile(rb"""\\([\\"'/t])""")
+_RECORD = re.compile(
+    rb'^\{(?![^\n]*"(?:error|err|exception|stack\w*|traceback)":)[^\n]{0,400}?"(?:log|msg|message|text)": ?'
+    rb'"((?:[^"\\\n]|\\.)*)"[^\n]*\}[ \t]*$',
+    re.MULTILINE,
+)
+"""A record in JSON: its message is what the program said."""
+_CELL = re.compile(rb'^[ \t]*"((?:[^"\\\n]|\\[^n])*)(?:\\n)?",?[ \t]*$', re.MULTILINE)
+"""A line of output in a notebook's file."""
+_MARKS = re.compile(b"\xe2\x80[\x98\x99\x9c\x9d]")
 _SPACES = re.compile(b"\xc2\xa0|\xe2\x80\xaf")
 _WEB = re.compile(
     rb"</?(?:br|p|pre|code|details|summary|span|div|li|td|tr|samp|kbd|b|i|strong|em)(?: [^<>\n]{0,80})?/?>"
@@ -192,6 +201,12 @@ def plain(data: bytes) -> bytes:
         data = _ANSI.sub(b"", data)
     if b"\xc2\xa0" in data or b"\xe2\x80\xaf" in data:
         data = _SPACES.sub(b" ", data)
+    if b"\xe2\x80" in data:
+        data = _MARKS.sub(lambda found: b"'" if found[0] in (b"\xe2\x80\x98", b"\xe2\x80\x99") else b'"', data)
+    if b'{"' in data and b'": "' in data:
+        data = _RECORD.sub(_unescaped, data)
+    if b'\\n",' in data:
+        data = _CELL.sub(lambda found: _ESCAPES.sub(_escape, found[1]), data)
     if b"\\n" in data:
         data = _QUOTED.sub(_unescaped, data)
     if b"<br" in data or b"</p" in data or b"</code>" in data:
@@ -203,7 +218,12 @@ def plain(data: bytes) -> bytes:
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
     """A line in which a text is quoted, as the lines of it."""
-    return _ESCAPES.sub(lambda one: b"\t" if one[1] == b"t" else one[1], _ESCAPED.sub(b"\r", found[0]))
+    text = found[1] if found.re is _RECORD else found[0]
+    return _ESCAPES.sub(_escape, _ESCAPED.sub(b"\r", text)).rstrip(b"\r")
+
+
+def _escape(found: re.Match[bytes]) -> bytes:
+    return b"\t" if found[1] == b"t" else found[1]
 
 
 _PREFIX = re.compile(

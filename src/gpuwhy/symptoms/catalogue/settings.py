@@ -16,7 +16,8 @@ _EVERYBODY = tuple(
 SIGNATURES: tuple[Signature, ...] = (
     error("setting.jax_platform", r"unable to initialize backend '(?P<value>[^']*)': backend '[^']*' is not in the list of known backends",
           "list of known backends", covers=("jax.other_backend", "jax.backend", "jax.tpu", "python.runtime")),
-    error("setting.jax_other", r"unable to initialize backend '(?P<value>tpu|rocm|metal)'[^\n]*\(set jax_platforms='' to", "set jax_platforms='' to",
+    error("setting.jax_other", r"unable to initialize backend '(?P<value>tpu|rocm|metal)'[^\n]*\(set jax_platforms='' to|error: unable to initialize backend '(?P<value2>tpu|rocm|tpu_driver|interpreter|metal|plugin|iree)'",
+          "set jax_platforms='' to", "error: unable to initialize backend",
           covers=("jax.other_backend", "jax.tpu", "loader.cannot_open", "loader.libtpu", "python.runtime")),
     error("setting.jax_chosen", r"unable to initialize backend '(?P<value>cuda|gpu)': *\(set jax_platforms='' to|backend '(?P<value2>cuda|gpu)' failed to initialize: *\. available",
           "set jax_platforms='' to", "' failed to initialize", covers=("jax.backend", "python.runtime")),
