@@ -34,6 +34,10 @@ ROWS = {
     "given already": (
         "docker run --gpus all x\nFound no NVIDIA driver on your system.", r"NVIDIA_DRIVER_CAPABILITIES=compute", "^$",
     ),
+    "told how to start it": (
+        "WARNING: The NVIDIA Driver was not detected.\n   Use 'nvidia-docker run' to start this container",
+        r"^Start the container with the GPU docker run --gpus all", "^$",
+    ),
     "shared memory": ("[1] include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device",
                       r"--shm-size", r"TMPDIR|df -i"),
     "of the host": ("docker: nvidia-container-cli: initialization error: nvml error: driver/library version mismatch",

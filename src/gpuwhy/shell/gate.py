@@ -121,7 +121,8 @@ def at(fix: Fix, place: Place) -> Fix | None:
         check, undo = check or "gpuwhy check", undo or ""
     label = _LABEL.match(fix.text)
     own = label and place.system and (label[1] == _SYSTEMS.get(place.system) or label[1] == "Linux")
-    text = fix.text[label.end() :] if label and own else fix.text
+    apart = label is not None and place.perhaps_wsl and "WSL" in label[0]  # said beside what WSL needs
+    text = fix.text[label.end() :] if label and own and not apart else fix.text
     text = _for_good(_on_host(text, command, place), fix.command, place)
     return msgspec.structs.replace(fix, text=text[:1].upper() + text[1:], command=command, check=check, undo=undo)
 

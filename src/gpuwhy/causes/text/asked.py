@@ -44,6 +44,7 @@ _TOOLS = {
     "dotnet": r"Microsoft\.ML|nuget|\bnet\d\.0", "llama": r"llama_cpp",
 }  # fmt: skip
 """Who else speaks, by words of the deciding lines or of the text's beginning and end."""
+_HINT = re.compile(r"\buse ['\"`]", re.IGNORECASE)  # how an image tells people to start it
 SPEAKERS = frozenset((*TITLES, *_TOOLS, "container", "given", "linker"))
 """Whom a remedy may be for; the last three by other signs than words."""
 _PACKAGES = {"onnxruntime": ("onnxruntime-gpu", "onnxruntime"), "jax": ("jax", "jaxlib"), "tensorflow": ("tensorflow", "tensorflow-gpu")}  # fmt: skip
@@ -143,7 +144,7 @@ def _tools(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
     found = {name for name, words in _TOOLS.items() if re.search(words, text, re.IGNORECASE | re.MULTILINE)}
     if reading.told.container:
         found.add("container")
-    if reading.has("container.gpus_flag"):
+    if any(not _HINT.search(one.text) for one in reading.all("container.gpus_flag")):
         found.add("given")  # the GPU was handed over already
     if any(one.signature == "build.undefined_reference" for one in symptoms):
         found.add("linker")
