@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from gpuwhy.host.windows_root import WindowsRootHost, drives_of
-from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, WindowsWorld
+from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, WindowsWorld, split_path
 from gpuwhy.loader.windows_process import WindowsProcess
 
 pytestmark = [
@@ -182,3 +182,31 @@ def test_without_safe_mode_the_current_folder_comes_second(place):
     assert place.model(asked, [], "cwd", safe=False) == unsafe
     assert place.model(asked, [], "cwd") == place.wine(asked, [], "cwd")
     assert unsafe != place.wine(asked, [], "cwd")
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["before the cut", "behind it"])
+def test_path_is_cut_at_its_longest(place, first):
+    """Wine hands a program 32767 characters of PATH and no more, as Microsoft's documents say of Windows."""
+    place.put("gwa.dll", "one")
+    pads = [f"C:\\pad\\{'x' * 240}{n:04d}" for n in range(130)]
+    own = place.path("one").replace("/", "\\")
+    text = ";".join([own, *pads] if first else [*pads, own])
+    environ = {**os.environ, "WINEDEBUG": "-all", "WINEPATH": text}
+    said = subprocess.run(
+        ["wine", str(place.real / "app/judge.exe"), "plain", "gwa.dll"],
+        env=environ, cwd=place.real / "cwd", capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert (" ok " in said.stdout) == first
+    assert (place.path("one") in split_path(text)) == first
+
+
+def test_app_paths_are_not_for_a_program_that_is_started_by_its_path(place):
+    key = r"HKLM\Software\Microsoft\Windows\CurrentVersion\App Paths\judge.exe"
+    run = {"env": {**os.environ, "WINEDEBUG": "-all"}, "check": True, "capture_output": True, "timeout": 60}
+    place.put("gwa.dll", "one")
+    folder = place.path("one").replace("/", "\\")
+    subprocess.run(["wine", "reg", "add", key, "/v", "Path", "/t", "REG_SZ", "/d", folder, "/f"], **run)
+    try:
+        assert place.wine([("plain", "gwa.dll")], [], "cwd") == ["error 126"]
+    finally:
+        subprocess.run(["wine", "reg", "delete", key, "/f"], **run)
