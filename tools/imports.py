@@ -255,6 +255,8 @@ class Trial:
             done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
         except subprocess.TimeoutExpired:
             return f"{SLOW} {seconds} s"
+        if done.returncode and DRIVER in done.stderr:
+            return DRIVER
         if done.returncode == 0 and not re.search(r"_ARRAY_API not found|Failed to initialize NumPy", done.stderr):
             return ""
         return told(done.stderr, done.returncode)

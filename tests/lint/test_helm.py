@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from gpuwhy.lint.edits import corrected
 from tests.lint.support import check, found
 
 CHART = {"c/Chart.yaml": "apiVersion: v2\nname: c\nappVersion: 12.1-devel-ubuntu22.04\n"}
@@ -76,3 +79,16 @@ def test_a_service_that_names_its_gpus_by_a_variable_alone():
     assert found(check({"compose.yaml": compose}, beside={"Dockerfile": dockerfile})) == [
         ("no-gpu-request", "compose.yaml", 4)
     ]
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("pip install numpy torch==2.1.2", 'pip install "numpy<2" torch==2.1.2'),
+        ('pip install "numpy" torch==2.1.2', 'pip install "numpy<2" torch==2.1.2'),
+    ],
+)
+def test_a_limit_in_a_command_is_no_redirection(before, after):
+    script = f"FROM python:3.10\nRUN {before}\n"
+    mistakes = check({"Dockerfile": script}).mistakes
+    assert corrected(script, mistakes) == (f"FROM python:3.10\nRUN {after}\n", 1)

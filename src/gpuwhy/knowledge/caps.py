@@ -82,6 +82,15 @@ CAPS: tuple[CapRow, ...] = (
         stops=False,
     ),
     CapRow(
+        "torch",
+        "1.10",
+        "1.11",
+        "setuptools<82",
+        "it imports pkg_resources, which setuptools had up to release 81, and does not ask for it",
+        _tried("1.10.2 fails in its import without setuptools and works with 81"),
+        always=True,
+    ),
+    CapRow(
         "jax",
         "0.1",
         "0.4.24",

@@ -31,7 +31,19 @@ def _changed(line: str, edit: Edit) -> list[str] | None:
         return [line, edit.new[len(edit.old) + 1 :] + ending]
     if edit.new.endswith("\n" + edit.old):
         return [edit.new[: -len(edit.old) - 1] + ending, line]
-    return [line.replace(edit.old, edit.new)]
+    new = _in_shell(line, edit) if edit.new.startswith('"') else edit.new
+    return [line.replace(edit.old, new)] if new else None
+
+
+def _in_shell(line: str, edit: Edit) -> str:
+    """A word for a shell, in quotes that its line does not use itself; '' where it uses both kinds."""
+    bare = edit.new.strip('"')
+    at = line.index(edit.old)
+    before, after = line[:at][-1:], line[at + len(edit.old) :][:1]
+    if before == after and before in ("'", '"'):
+        return bare
+    sign = next((sign for sign in "\"'" if sign not in line), "")
+    return f"{sign}{bare}{sign}" if sign else ""
 
 
 def difference(path: str, before: str, after: str) -> str:

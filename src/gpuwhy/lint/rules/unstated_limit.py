@@ -115,7 +115,8 @@ def _written(need: Need, others: list[Pin]) -> Iterator[Mistake]:
     forced = _forces(other, need)
     does = "is asked for" if forced else "lets newer ones in"
     text = f"{need.title} needs {need.requirement}; {asked} {does}: {need.because}"
-    edit = Edit(f"{other.name}{other.specifier}", _joined(other, need)) if not other.version and not forced else None
+    written = f'"{_joined(other, need)}"' if other.step else _joined(other, need)  # a shell would read the <
+    edit = Edit(f"{other.name}{other.specifier}", written) if not other.version and not forced else None
     yield RULE.mistake(other.place, text, need.source, f'write "{_joined(other, need) if edit else need.requirement}"',
                        "error" if forced else "warning", edit)  # fmt: skip
 
