@@ -7,7 +7,7 @@ Environments (venv, conda) are read from their files; a bare executable is asked
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpuwhy.host.base import Host
@@ -58,13 +58,7 @@ def _whole(scene: Scene, path: str) -> str:
 def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
     """Environments and executables in the order in which they would be chosen."""
     environ = value_or(scene.host.environ(), {})
-    venv, conda = environ.get("VIRTUAL_ENV", "").rstrip("/"), environ.get("CONDA_PREFIX", "").rstrip("/")
-    found = []
-    if venv and _is_environment(scene, venv):
-        found.append((venv, "VIRTUAL_ENV"))
-    if conda and _is_environment(scene, conda) and _exists(scene, f"{conda}/bin/python"):  # some hold no Python
-        found.append((conda, "CONDA_PREFIX"))
-    found += _project(scene, environ.get("UV_PROJECT_ENVIRONMENT", ""))
+    found = [*_active(scene, environ), *_project(scene, environ.get("UV_PROJECT_ENVIRONMENT", ""))]
     found += _on_path(scene, environ.get("PATH", ""))
     ours = [one for one in found if _is_ours(scene, one[0])]
     yield from (one for one in found if one not in ours)
@@ -72,6 +66,15 @@ def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
     if not environ or isinstance(scene.facts.surroundings.offline, Known):
         yield from ((p, "usual place") for p in _ROOT_ENVIRONMENTS if _is_environment(scene, p))
         yield from ((p, "usual place") for p in ("/usr/local/bin/python3", "/usr/bin/python3") if _exists(scene, p))
+
+
+def _active(scene: Scene, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What the shell has activated; some conda environments hold no Python."""
+    venv, conda = (environ.get(name, "").rstrip("/") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
+    if venv and _is_environment(scene, venv):
+        yield venv, "VIRTUAL_ENV"
+    if conda and _is_environment(scene, conda) and _exists(scene, f"{conda}/bin/python"):
+        yield conda, "CONDA_PREFIX"
 
 
 def _project(scene: Scene, named: str) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import msgspec
 from packaging.specifiers import SpecifierSet
@@ -77,18 +77,15 @@ def _tried(
 
 
 def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, found: Found) -> Proposal:
-    asked = {root(wish.name) or wish.name for wish in wishes if not wish.constraint}
-    limited = {root(wish.name) or wish.name for wish in wishes if wish.specifier}
     chosen = _as_asked(wishes, found)
-    frameworks = [one for one in chosen if one.role != "library"]
-    libraries = sorted((one for one in chosen if one.role == "library"), key=lambda one: one.root)
-    kept = {one.root: why for one in chosen if one in libraries and (why := held(one, chosen, catalogue))}
+    kept = {one.root: why for one in chosen if one.role == "library" and (why := held(one, chosen, catalogue))}
+    choices, libraries = _choices(wishes, machine, chosen, kept)
     others, notes = _others(wishes, found)
     out = Proposal(
         found.python,
         _pythons(chosen),
-        tuple(_choice(_pinned(one, limited), machine, one.root in asked) for one in frameworks),
-        tuple(_choice(one, machine, one.root in (*asked, *kept)) for one in libraries if "[" not in one.root),
+        choices,
+        libraries,
         others,
         caps_of(chosen),
         _system(chosen, machine),
@@ -99,6 +96,25 @@ def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, fo
         unsure=tuple(f"{found.chosen[name].row.name}: {why}" for name, why in found.unsure.items()),
     )
     return msgspec.structs.replace(out, ways=ways(out, machine))
+
+
+def _choices(
+    wishes: Sequence[Wish], machine: Machine, chosen: Sequence[Candidate], kept: Container[str]
+) -> tuple[tuple[Choice, ...], tuple[Choice, ...]]:
+    """The frameworks and companions of a set, and its libraries; asked for, or kept for a reason."""
+    asked = {root(wish.name) or wish.name for wish in wishes if not wish.constraint}
+    limited = {root(wish.name) or wish.name for wish in wishes if wish.specifier}
+    frameworks = [one for one in chosen if one.role != "library"]
+    libraries = sorted(
+        (one for one in chosen if one.role == "library" and "[" not in one.root), key=lambda one: one.root
+    )
+    return (
+        tuple(_choice(_pinned(one, limited), machine, one.root in asked) for one in frameworks),
+        tuple(
+            _choice(one, machine, one.root in asked or one.root in kept)
+            for one in sorted(libraries, key=lambda one: one.root)
+        ),
+    )
 
 
 def _as_asked(wishes: Sequence[Wish], found: Found) -> list[Candidate]:

@@ -143,6 +143,11 @@ def _own(ranks: list[Rank], logs: list[Log], said: Said) -> Found:
         return own, "the only rank with a reason of its own" + (f"; {others}" if others else "")
     if len(own) == len(ranks) and len({rank.text for rank in ranks}) == 1:
         return own, "every rank failed in the same way"
+    return _earliest(own, ranks, logs, said)
+
+
+def _earliest(own: list[int], ranks: list[Rank], logs: list[Log], said: Said) -> Found:
+    """The first of several, by whatever tells their order."""
     by = f"{len(own)} ranks with a reason of their own"
     own, lead = _in_time(own, [rank.time for rank in ranks])
     if lead > LEAD:

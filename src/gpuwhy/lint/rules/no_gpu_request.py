@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from gpuwhy.knowledge import containers
 from gpuwhy.lint.requests import ASK, HIDDEN, KNOW
 from gpuwhy.lint.scope import base_of
-from gpuwhy.lint.sheet import Workload
-from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.lint.sheet import Variable, Workload
+from gpuwhy.model.lint import Mistake, Rule, Severity
 from gpuwhy.model.plan import Machine
 
 RULE = Rule("no-gpu-request", "error", "a container made for a GPU that asks for none")
@@ -17,26 +17,26 @@ RULE = Rule("no-gpu-request", "error", "a container made for a GPU that asks for
 
 def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     """An image for GPUs and no request."""
-    if work.request or work.partial or work.exempt:
+    if work.request or work.partial or work.exempt or _never_uses_one(work):
         return
-    base = base_of(work)
-    if _never_uses_one(work):
-        return
-    if work.kind == "compose" and work.built and _is_named_gpu(work):
+    visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
+    hidden = visible is not None and visible.value in HIDDEN
+    if work.built:
+        yield from _built(work, None if hidden else visible)
+    if work.image is not None and base_of(work).gpu and not hidden:
+        text = f"{work.name} runs {work.image.text}, an image for GPUs, and asks for none"
+        severity: Severity | None = "warning" if work.runtime_class or visible else None
+        yield RULE.mistake(work.image.place, text, KNOW[work.kind], ASK[work.kind], severity)
+
+
+def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
+    """What is built here for a GPU: by its name, or by the image that it is built on."""
+    if work.kind == "compose" and _is_named_gpu(work):
         text = f"{work.name} is built for a GPU, by its name or its Dockerfile's, and asks for none"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
-    visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
-    if visible and visible.value not in HIDDEN and work.built and containers.read(work.built_on).gpu:
+    if visible and containers.read(work.built_on).gpu:
         text = f"{work.name} is built on {work.built_on} and names its GPUs by a variable, and asks for none"
         yield RULE.mistake(visible.place, text, KNOW[work.kind], ASK[work.kind], "warning")
-    if work.image is None or not base.gpu:
-        return
-    by_runtime = work.runtime_class or visible is not None
-    if visible and visible.value in HIDDEN:
-        return
-    text = f"{work.name} runs {work.image.text}, an image for GPUs, and asks for none"
-    severity = "warning" if by_runtime else None
-    yield RULE.mistake(work.image.place, text, KNOW[work.kind], ASK[work.kind], severity)  # type: ignore[arg-type]
 
 
 def _is_named_gpu(work: Workload) -> bool:

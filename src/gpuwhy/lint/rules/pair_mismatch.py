@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from itertools import product
 
 from gpuwhy.knowledge import caps, limits
 from gpuwhy.knowledge import pairs as known_pairs
@@ -33,29 +34,32 @@ def _companions(scope: Scope) -> Iterator[Mistake]:
     if scope.environment.forked:
         return
     for pin in scope.environment.pins:
-        conda = pin.origin == "conda" and pin.name in ("torchvision", "torchaudio") and not pin.build
-        found = releases_of(pin) if (pin.origin == "pip" or conda) and not pin.limits and scope.is_single(pin) else ()
-        paired = [row for row in found if isinstance(row.pairs, dict) and row.platform in (LINUX, "any")]
-        if not paired or len(paired) != len([r for r in found if r.platform != "source"]) or len(paired) > MANY:
-            continue
-        for name in sorted(set[str]().union(*(row.pairs for row in paired if isinstance(row.pairs, dict)))):
+        paired = _paired(pin) if not pin.limits and scope.is_single(pin) else []
+        for name in sorted({name for row in paired for name in _pairs(row)}):
             yield from _pair(scope, pin, paired, name)
 
 
+def _paired(pin: Pin) -> list[Release]:
+    """The releases that a pin allows, where each of them states what it goes with."""
+    conda = pin.origin == "conda" and pin.name in ("torchvision", "torchaudio") and not pin.build
+    found = releases_of(pin) if pin.origin == "pip" or conda else ()
+    paired = [row for row in found if isinstance(row.pairs, dict) and row.platform in (LINUX, "any")]
+    wheels = [row for row in found if row.platform != "source"]
+    return paired if len(paired) == len(wheels) and len(paired) <= MANY else []
+
+
+def _pairs(row: Release) -> dict[str, str]:
+    return row.pairs if isinstance(row.pairs, dict) else {}
+
+
 def _pair(scope: Scope, pin: Pin, paired: list[Release], name: str) -> Iterator[Mistake]:
+    called = "pytorch" if pin.origin == "conda" and name == "torch" else name
+    wanted = [_pairs(row).get(name, "").split("+")[0] for row in paired]
     for other in scope.environment.pins:
-        if (
-            not scope.is_single(other)
-            or other.name != ("pytorch" if pin.origin == "conda" and name == "torch" else name)
-            or not other.specifier
-            or other.origin != pin.origin
-            or other.reference
-            or not together(pin, other)
-        ):
+        if other.name != called or not _beside(scope, pin, other):
             continue
         choices = allowed(name, other.specifier.split("+")[0] if other.version else other.specifier)
-        wanted = [row.pairs.get(name, "").split("+")[0] for row in paired if isinstance(row.pairs, dict)]
-        if not choices or any(allows(range_, row.version) for range_ in wanted for row in choices):
+        if not choices or any(allows(range_, row.version) for range_, row in product(wanted, choices)):
             continue
         row = paired[-1]
         asked = f"{other.name}{other.specifier} is asked for (line {other.place.line})"
@@ -63,6 +67,12 @@ def _pair(scope: Scope, pin: Pin, paired: list[Release], name: str) -> Iterator[
         fix = f"write {other.name}{wanted[-1]}" + _fitting(pin.name, name, choices)
         yield RULE.mistake(pin.place, text, evidence_of(row, "pairs"), fix)
         return
+
+
+def _beside(scope: Scope, pin: Pin, other: Pin) -> bool:
+    """Whether another pin names a release, for the same installer and the same environment."""
+    named = bool(other.specifier) and not other.reference and scope.is_single(other)
+    return named and other.origin == pin.origin and together(pin, other)
 
 
 def _stated(scope: Scope) -> Iterator[Mistake]:

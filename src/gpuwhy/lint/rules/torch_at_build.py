@@ -24,9 +24,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     stage = scope.environment
     if scope.kind not in _KINDS or stage.locked or stage.forked or stage.other_index or scope.base.framework == "torch":
         return
-    for pin in scope.pins:
-        if pin.name not in NEED_TORCH or pin.origin != "pip" or pin.reference or _has_wheels(pin) or pin.optional:
-            continue
+    for pin in filter(_is_compiled, scope.pins):
         torch = next((p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin)), None)
         why = _why(scope, pin, torch) if torch and torch.origin == "pip" else ""
         if why and not _told(scope):
@@ -34,6 +32,12 @@ def check(scope: Scope) -> Iterator[Mistake]:
             severity: Severity | None = "warning" if scope.kind == "requirements" else None
             yield RULE.mistake(pin.place, text, KNOW, _fix(pin), severity)
             return
+
+
+def _is_compiled(pin: Pin) -> bool:
+    """Whether a package is compiled where it is installed, and needs torch for that."""
+    plain = pin.origin == "pip" and not pin.reference and not pin.optional
+    return plain and pin.name in NEED_TORCH and not _has_wheels(pin)
 
 
 def _has_wheels(pin: Pin) -> bool:

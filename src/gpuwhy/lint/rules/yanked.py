@@ -18,19 +18,17 @@ def check(scope: Scope) -> Iterator[Mistake]:
     for pin in scope.environment.pins:
         elsewhere = pin.local or pin.backend  # the marks are those of the default index
         found = releases_of(pin) if pin.version and pin.origin == "pip" and not elsewhere else ()
-        if not found or not (all(r.yanked for r in found) or all(r.gone for r in found)):
-            continue
         gone = all(row.gone for row in found)
+        if not found or not (gone or all(row.yanked for row in found)):
+            continue
         said = "is no longer on the package index" if gone else "was yanked by its makers"
-        good = next(
-            (r.version for r in reversed(rows(pin.name)) if not r.yanked and not r.gone and "rc" not in r.version), ""
-        )
-        near = next_release(pin.name, pin.version) or good
+        near = next_release(pin.name, pin.version) or _newest(pin.name)
         know = Source("know", found[-1].file, f"sha256 {found[-1].sha256[:12]}…; marked so on the index")
-        yield RULE.mistake(
-            pin.place,
-            f"{pin.name} {pin.version} {said}",
-            know,
-            f"write {pin.name}=={near}",
-            "error" if gone else None,
-        )
+        text, fix = f"{pin.name} {pin.version} {said}", f"write {pin.name}=={near}"
+        yield RULE.mistake(pin.place, text, know, fix, "error" if gone else None)
+
+
+def _newest(name: str) -> str:
+    """The newest release that can be had."""
+    sound = (row.version for row in reversed(rows(name)) if not row.yanked and not row.gone)
+    return next((version for version in sound if "rc" not in version), "")
