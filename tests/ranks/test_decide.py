@@ -317,8 +317,8 @@ def test_rubbish_is_no_crash(tmp_path):
 def test_the_command(tmp_path):
     for n in range(3):
         (tmp_path / f"r_{n}.out").write_text(log(OWN if n == 1 else CLOSED))
-    code, out, _ = gpuwhy("explain", "--ranks", str(tmp_path))
-    assert code == 1
+    code, out, err = gpuwhy("explain", "--ranks", str(tmp_path))
+    assert code == 1, err
     assert out.startswith("✗ rank 1 failed first: ValueError: bad sample 17")
     code, out, _ = gpuwhy("explain", "--json", "--ranks", *(str(tmp_path / f"r_{n}.out") for n in range(3)))
     value = json.loads(out)
