@@ -30,7 +30,7 @@ def project(tmp_path) -> Path:
     (tmp_path / "Dockerfile").write_text("FROM python:3.12\nRUN pip install torch\n")
     (tmp_path / "k8s").mkdir()
     (tmp_path / "k8s" / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nspec: {containers: []}\n")
-    (tmp_path / "k8s" / "values.yaml").write_text("a: 1\n")
+    (tmp_path / "k8s" / "other.yaml").write_text("a: 1\n")
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv" / "requirements.txt").write_text("torch==2.5.2\n")
     return tmp_path
