@@ -1,4 +1,4 @@
-"""Wheels carry the tables of knowledge/data compressed; the same bytes for the same input."""
+"""Wheels carry the files of knowledge/data compressed; the same bytes for the same input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DATA = "src/gpuwhy/knowledge/data"
 
 
 class Compress(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds NAME.gz for each table; pyproject.toml leaves the plain ones out of wheels."""
+    """Adds NAME.gz for each file; pyproject.toml leaves the plain ones out of wheels."""
 
     PLUGIN_NAME = "custom"
 
@@ -24,7 +24,7 @@ class Compress(BuildHookInterface):  # type: ignore[type-arg]
             return
         self._folder = tempfile.TemporaryDirectory()
         root = Path(self.root, DATA)
-        for path in sorted(root.rglob("*.json*")):
+        for path in sorted(one for one in root.rglob("*") if one.is_file()):
             inside = path.relative_to(root).as_posix()
             packed = Path(self._folder.name, inside + ".gz")
             packed.parent.mkdir(parents=True, exist_ok=True)

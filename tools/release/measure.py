@@ -31,10 +31,10 @@ def main(argv: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         packages = installed(options.wheel, Path(folder))
         plain = size(packages)
+        blocks = sum(one.stat().st_blocks * 512 for one in packages.rglob("*") if one.is_file())
         compileall.compile_dir(packages, quiet=2)
-        print(
-            f"on disk: {plain / 1e6:.1f} MB, {size(packages) / 1e6:.1f} MB with bytecode (limit {MEGABYTES:g} without)"
-        )
+        print(f"on disk: {plain / 1e6:.1f} MB (limit {MEGABYTES:g}); {blocks / 1e6:.1f} MB in blocks of this disk")
+        print(f"         {size(packages) / 1e6:.1f} MB with bytecode")
         for part in sorted(packages.iterdir(), key=size)[-5:]:
             print(f"  {part.name:<28} {size(part, bytecode=False) / 1e6:.1f} MB")
         bare = least([f"{folder}/bin/python", "-c", "pass"], options.tries)
