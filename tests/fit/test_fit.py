@@ -124,6 +124,16 @@ def test_resnet_50_keeps_what_autograd_was_seen_to_keep():
     assert any("strides" in note for note in found.notes)
 
 
+def test_convolutions_in_groups_and_linear_layers_between_them_count_in_full():
+    rows = [("embeddings.weight", (96, 3, 4, 4)), ("stages.0.layers.0.dwconv.weight", (96, 1, 7, 7))]
+    rows += [("stages.0.layers.0.pwconv1.weight", (384, 96)), ("stages.0.layers.0.pwconv2.weight", (96, 384))]
+    rows += [("stages.0.layers.0.norm.weight", (96,)), ("stages.1.downsampling_layer.1.weight", (192, 96, 2, 2))]
+    net = network(Model("x", "safetensors", tuple(Tensor(name, "f32", shape, 1) for name, shape in rows)), 96)
+    sizes = [(layer.before, layer.behind) for layer in net.layers]
+    wide, half = 24 * 24 * 96, 12 * 12 * 192
+    assert sizes == [(96 * 96 * 3, wide), (wide, wide), (wide, 4 * wide), (4 * wide, wide), (wide, half)]
+
+
 def test_the_cache_of_every_kind():
     plain = shape_of(llama(kv=8))
     assert cache.cached(plain, 1, 1000, 2) == 1000 * 32 * 2 * 8 * 128 * 2

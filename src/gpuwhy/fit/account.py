@@ -172,9 +172,7 @@ def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
     how = "checkpoints of each layer" if use.checkpointing else f"everything {s.all_layers} layers keep"
     parts = [part("activations", kept * many, (0.25, 0.2), "know", f"{how}, {use.batch} × {view.tokens} tokens")]
     behind = [part("activations", back * many, (0.5, 0.5), "know", "one layer in the backward pass")]
-    turn = (
-        act.loss(s.vocab, w, use.framework == "jax") * many if s.vocab and view.last and (s.causal or s.masked) else 0.0
-    )
+    turn = act.loss(s, w, use.framework == "jax") * many if s.vocab and view.last and (s.causal or s.masked) else 0.0
     loss = [
         part("logits", turn, (0.4, 0.15), "know", f"{many} rows of {s.vocab} words, with log-softmax and gradients")
     ]

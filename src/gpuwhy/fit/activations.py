@@ -55,7 +55,8 @@ def spared(shape: Shape, w: Width, fused: bool, framework: str) -> bool:
 def feed_forward(shape: Shape, w: Width) -> float:
     """Both branches, the activation and their product; or the two sides of the activation."""
     routed = shape.experts_used * shape.hidden * w.low * 2
-    return w.low * shape.inner * ((4 if shape.gated else 2) + shape.curved) + routed
+    kept = 4 if shape.gated else 1 if shape.straight else 2
+    return w.low * shape.inner * (kept + shape.curved) + routed
 
 
 def layer(shape: Shape, w: Width, tokens: int, fused: bool) -> float:
@@ -88,8 +89,12 @@ def forward(shape: Shape, w: Width, tokens: int, fused: bool) -> float:
     return 2 * shape.hidden * w.stream + max(inner, attend + pairs, 8.0 * shape.hidden if shape.rms else 0.0)
 
 
-def loss(vocab: int, w: Width, jit: bool = False) -> float:
-    """Logits, their f32 copy's log-softmax and two gradients of it, at the turn from forward to backward."""
+def loss(shape: Shape, w: Width, jit: bool = False) -> float:
+    """Logits, their f32 copy's log-softmax and two gradients of it, at the turn from forward to backward.
+
+    transformers takes that copy for causal models; masked ones stay in their type, but where autocast widens it.
+    """
     if jit:
-        return vocab * (w.low + 4.0)
-    return vocab * (w.low + 12.0)
+        return shape.vocab * (w.low + 4.0)
+    wide = w.stream if shape.masked else 4.0
+    return shape.vocab * (w.low + 3 * wide)

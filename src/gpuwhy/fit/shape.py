@@ -44,6 +44,7 @@ class Shape:
     parts: int = 3  # matrices that read the attention's input, each with a copy of its own under autocast
     wide_norm: bool = False  # multiplies in f32, as Gemma does
     curved: int = 0  # tensors more that an activation keeps which is written out step by step
+    straight: bool = False  # an activation whose output alone is kept, as ReLU's
     masked: bool = False  # an encoder that gives logits of every word
     causal: bool = True
     known: bool = True  # whether all of it was read, none of it guessed
@@ -89,6 +90,7 @@ def shape_of(model: Model) -> Shape | None:
         parts=1 if any(_FUSED.search(t.name) for t in model.tensors) else 3,
         wide_norm="gemma" in arch.name.lower(),
         curved=_curved(arch),
+        straight=arch.activation == "relu",
         masked="MaskedLM" in arch.name or "PreTraining" in arch.name,
         causal=arch.kind in ("decoder", "encoder-decoder"),
         known=bool(arch.heads and arch.intermediate and (arch.vocab or arch.kind == "vit")),

@@ -16,6 +16,7 @@ _SAME = re.compile(r"downsample|shortcut|skip|identity|projection", re.I)
 _HALVES = re.compile(r"downsamplers?\.\d+\.(?:conv|op)|\.op\.weight$", re.I)
 _DOUBLES = re.compile(r"upsamplers?\.\d+\.conv", re.I)
 _STEM = re.compile(r"^(?:\w+\.)?(?:conv_?in|stem|conv1|embedder|first)", re.I)
+_POINTWISE = re.compile(r"(?:pwconv|pointwise)\w*\.weight$")
 _END = re.compile(r"conv_out|out_conv|outc|final|head", re.I)
 
 
@@ -25,7 +26,7 @@ def guessed(tensors: tuple[Tensor, ...]) -> tuple[tuple[Stage, ...], bool]:
     The image halves where a new stage begins, where a numbered sequence leaves room for a pool, and else where channels
     double; it doubles at transposed convolutions and upsamplers.
     """
-    found = [(t, *_sides(t)) for t in tensors if len(t.shape) == 4]
+    found = [(t, *_sides(t)) for t in tensors if len(t.shape) == 4 or _POINTWISE.search(t.name)]
     rows = [(t, a, b, k) for t, a, b, k in found if k]
     rows.sort(key=lambda row: _order(row[0].name))
     unet = any(_part(t.name) == 4 for t, *_ in rows)
@@ -38,6 +39,7 @@ def guessed(tensors: tuple[Tensor, ...]) -> tuple[tuple[Stage, ...], bool]:
             shape = (outputs, inputs) if kernel in (2, 4) else (inputs, outputs)
             out.append(Stage("transposed", *shape, kernel, 2, name))
         else:
+            inputs = _whole(inputs, out)
             due = due or (not up and _begins(before, name, gap, out, inputs, outputs, kernel))
             out += _convolved(
                 name, inputs, outputs, kernel, due, first=not out, pools=unet or _numbers(name) is not None
@@ -60,12 +62,23 @@ def _convolved(name: str, inputs: int, outputs: int, kernel: int, due: bool, fir
 
 def _sides(tensor: Tensor) -> tuple[int, int, int]:
     """Inputs, outputs and kernel: (out, in, k, k) as torch has them, (k, k, in, out) as JAX and Keras."""
+    if len(tensor.shape) == 2:
+        return tensor.shape[1], tensor.shape[0], 1
+    if len(tensor.shape) != 4:
+        return 0, 0, 0
     a, b, c, d = tensor.shape
     if c == d and c <= 11:
         return b, a, c
     if a == b and a <= 11:
         return c, d, a
     return (b, a, c) if c == d else (0, 0, 0)
+
+
+def _whole(inputs: int, out: list[Stage]) -> int:
+    """A convolution in many groups, down to one channel each, still reads all that comes before it."""
+    last = out[-1].outputs if out else 0
+    grouped = 0 < inputs <= 64 and last % inputs == 0 and last // inputs >= 4
+    return last if grouped else inputs
 
 
 def _part(name: str) -> int:
