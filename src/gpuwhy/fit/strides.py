@@ -55,7 +55,7 @@ def _convolved(name: str, inputs: int, outputs: int, kernel: int, due: bool, fir
         return [Stage("conv", inputs, outputs, 7, 2, name), Stage("pool", outputs, outputs, 2, 2, f"{name} pool")]
     if first and kernel in (4, 8, 14, 16, 32):
         return [Stage("conv", inputs, outputs, kernel, kernel, name)]
-    if due and kernel > 1 and pools and not _HALVES.search(name):
+    if due and kernel > 2 and pools and not _HALVES.search(name):
         return [Stage("pool", inputs, inputs, 2, 2, f"{name} pool"), Stage("conv", inputs, outputs, kernel, 1, name)]
     return [Stage("conv", inputs, outputs, kernel, 2 if due and kernel > 1 else 1, name)]
 
