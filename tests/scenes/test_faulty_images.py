@@ -10,7 +10,7 @@ from gpuwhy.lint.linter import lint
 from tests.host.images import oci, saved
 from tests.observe.envs import World
 
-from .faulty_images import ENV, FAULTY, FOUND, Faulty, good, made, with_compat, with_driver
+from .faulty_images import BASE, ENV, FAULTY, FOUND, Faulty, good, made, with_compat, with_driver
 from .test_images import packed
 
 
@@ -76,3 +76,8 @@ def test_a_baked_in_driver_fits_its_own_host(tmp_path):
 def test_lint_says_the_same_of_the_dockerfile(one: Faulty):
     found = lint({"Dockerfile": one.dockerfile}, lambda _: None)
     assert one.rule in {mistake.rule for file in found.files for mistake in file.mistakes}, found
+
+
+def test_lint_is_silent_on_the_dockerfile_of_the_good_one():
+    found = lint({"Dockerfile": f"FROM {BASE}\nRUN pip install tensorflow-gpu==2.3.4\n"}, lambda _: None)
+    assert not [mistake.rule for file in found.files for mistake in file.mistakes]

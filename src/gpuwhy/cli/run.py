@@ -71,7 +71,8 @@ def _command(options: argparse.Namespace) -> list[str]:
     if not argv:
         raise UsageError("run what? gpuwhy run -- python train.py")
     if not sys.platform.startswith("linux"):
-        raise UsageError("gpuwhy run works on Linux; elsewhere: CMD 2>&1 | gpuwhy explain")
+        more = " (docs/windows.md says how to keep exit code and memory too)" if sys.platform == "win32" else ""
+        raise UsageError(f"gpuwhy run works on Linux; elsewhere: CMD 2>&1 | gpuwhy explain{more}")
     forms.ready(options)
     for path in filter(None, (options.record, options.plot, options.json.rstrip("-"))):
         folder = os.path.dirname(os.path.abspath(path))
