@@ -100,6 +100,16 @@ CAPS: tuple[CapRow, ...] = (
             "0.4.20 fails with SciPy 1.14.1 and works with 1.12.0; the wheels up to 0.4.23 name tril, 0.4.24 does not"
         ),
     ),
+    CapRow(
+        "jax",
+        "0.1",
+        "0.4.26",
+        "numpy<2",
+        "it uses parts of NumPy that 2.0 and 2.4 removed, and its metadata lets them in",
+        _tried(
+            "0.4.13, 0.4.20 and 0.4.23 fail with the newest NumPy 2, 0.4.26 and newer import; 0.4.24 and 0.4.25 untried"
+        ),
+    ),
     *(
         CapRow(
             name,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
+from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 from packaging.specifiers import SpecifierSet
 
 from gpuwhy.knowledge.caps import caps, states
@@ -43,7 +44,7 @@ class Catalogue:
     def of(self, name: str) -> list[tuple[Candidate, Verdict]]:
         """Every release of a root with its verdict, best first."""
         if name not in self.judged:
-            every = candidates(name, self.machine)
+            every = [self._narrowed(one) for one in candidates(name, self.machine)]
             if is_guest(name) and name not in self.limits:
                 every = last_patches(every)
             if name in self.plain:
@@ -59,6 +60,14 @@ class Catalogue:
                 found.sort(key=lambda pair: self.machine.installed.get(pair[0].row.name) != pair[0].row.version)
             self.judged[name] = found
         return self.judged[name]
+
+    def _narrowed(self, one: Candidate) -> Candidate:
+        """A release on those Pythons for which its own metadata takes what the user limits beside it."""
+        limits = {package: spec for package, spec in self.limits.items() if spec and not is_planned(package)}
+        said = stated("jax" if one.root == "jax" else one.row.name, one.row.version) if limits else {}
+        both = limits.keys() & said.keys()
+        kept = frozenset(p for p in one.pythons if all(_meets_on(p, limits[name], said[name]) for name in both))
+        return msgspec.structs.replace(one, pythons=kept) if kept and kept != one.pythons else one
 
     def open(self, name: str) -> Iterator[Candidate]:
         """The releases that may be chosen now."""
@@ -250,3 +259,22 @@ def meets(mine: str, theirs: str) -> bool:
         tries |= {version, f"{version}.0.1", ".".join(map(str, (*release[:-1], release[-1] + 1)))}
         tries |= {f"{release[0]}.999", ".".join(map(str, (*release[:-1], max(release[-1] - 1, 0), 999)))}
     return any(both.contains(version, prereleases=True) for version in tries)
+
+
+@lru_cache(maxsize=4096)
+def _meets_on(python: str, mine: str, wishes: tuple[str, ...]) -> bool:
+    """Whether a limit agrees with all that metadata asks of the package on one Python."""
+    for wish in wishes:
+        spec, _, marker = wish.partition(";")
+        if marker and ("python_version" not in marker or not _holds(marker.strip(), python.rstrip("t"))):
+            continue
+        if not meets(mine, spec.strip()):
+            return False
+    return True
+
+
+def _holds(marker: str, python: str) -> bool:
+    try:
+        return Marker(marker).evaluate({"python_version": python, "python_full_version": f"{python}.0", "extra": ""})
+    except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName):
+        return False
