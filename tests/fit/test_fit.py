@@ -15,7 +15,7 @@ from gpuwhy.cli.fit import _use as asked
 from gpuwhy.cli.parser import parsed
 from gpuwhy.fit import activations as act
 from gpuwhy.fit import bits, cache, cards
-from gpuwhy.fit.answer import fit
+from gpuwhy.fit.answer import BadUseError, fit
 from gpuwhy.fit.changes import smallest
 from gpuwhy.fit.guess import described
 from gpuwhy.fit.images import network
@@ -169,6 +169,22 @@ def test_splits_share_what_they_share():
     assert len(half.shares) == 2
     assert shares(32, (24, 8)) == [24, 8]
     assert sum(shares(5, (1, 1, 100))) == 5
+
+
+def test_uses_that_make_no_sense_are_told_in_a_sentence():
+    packed = Model(
+        "q.gguf", "gguf", tuple(Tensor(t.name, "q4_0", t.shape, t.elements * 18 // 32) for t in SEVEN.tensors)
+    )
+    with pytest.raises(BadUseError, match="--train lora"):
+        into(packed, task="train")
+    assert into(packed, task="lora", tokens=128).status == "fits"
+    with pytest.raises(BadUseError, match="are not counted"):
+        into(SEVEN, tp=1 << 20, pp=1 << 20)
+    with pytest.raises(BadUseError, match="asks for 4 GPUs"):
+        fit(SEVEN, Use(tp=4), cards.described(("T4", "V100")))
+    assert len(into(SEVEN, tp=64, gpus=64).shares) == 16
+    served = into(packed, tokens=4096)
+    assert (served.use.framework, part(served, "activations") < 64 << 20) == ("llama.cpp", True)
 
 
 def test_gpus_of_different_sizes_get_layers_by_their_room():

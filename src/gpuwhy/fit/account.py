@@ -11,6 +11,8 @@ from gpuwhy.fit.phase import Phase, part
 from gpuwhy.fit.view import View
 from gpuwhy.model.fit import How, Part, Use
 
+FLIGHT = {"llama.cpp": 512, "vllm": 8192}
+"""Tokens that a server computes at a time, whatever the prompt: its default."""
 XLA_TRIES = 6.0
 """Outputs of the widest convolution that XLA's trials take, seen with JAX 0.11 on one network."""
 XLA_SCORES = 2.5
@@ -102,7 +104,9 @@ def _shared(view: View, use: Use) -> list[Part]:
 
 
 def _forward(view: View, use: Use) -> list[tuple[str, list[Part]]]:
-    w, many = _width(view, use), use.batch * view.tokens
+    w = _width(view, use)
+    many = use.batch * view.tokens
+    many = min(many, FLIGHT.get(use.framework, many))
     if view.shape is None:
         return [("layers", [*_pictures(view, use, w), *_tuned(view, use, w)])]
     s = view.shape

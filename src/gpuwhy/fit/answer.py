@@ -13,9 +13,13 @@ from gpuwhy.fit.loose import GIVEN
 from gpuwhy.fit.model import Model
 from gpuwhy.fit.shape import SCORED
 from gpuwhy.fit.view import IMAGE, View, pixels_of, tokens_of, views
+from gpuwhy.fit.weights import FLOATS
 from gpuwhy.model.fit import About, Card, Fit, How, Part, Share, Status, Use
 
 MOST_SHARES = 16
+MOST_RANKS = 16384
+PAGE = 16
+"""Tokens of a page in vLLM."""
 OUTSIDE = ("framework", "fragmentation", "communication")
 
 
@@ -59,6 +63,9 @@ def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple
         why = f": {model.unknown[0]}" if model.unknown else ", so nothing can be counted"
         raise BadUseError(f"{model.path}: no tensors could be read{why}")
     ranks = use.tp * use.pp * use.gpus
+    if ranks > MOST_RANKS:
+        raise BadUseError(f"a split over {ranks:,} GPUs: more than {MOST_RANKS:,} are not counted")
+    _trainable(model, use)
     if ranks == 1 and len(cards) > 1:
         use = msgspec.structs.replace(use, **({"pp": len(cards)} if use.task == "inference" else {"gpus": len(cards)}))
         ranks = len(cards)
@@ -79,9 +86,18 @@ def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple
     if not use.attention:
         name = model.architecture.name if model.architecture else ""
         changed["attention"] = "eager" if SCORED.search(name) and framework == "torch" else "fused"
+    if framework == "vllm" and not use.kv_block:
+        changed["kv_block"] = PAGE
     if use.amp and not use.dtype:
         changed["dtype"] = "f32"
     return msgspec.structs.replace(use, **changed), cards[:ranks]
+
+
+def _trainable(model: Model, use: Use) -> None:
+    """Quantised weights are not trained; adapters on them are."""
+    floats = sum(tensor.bytes for tensor in model.tensors if tensor.dtype in FLOATS)
+    if use.task == "train" and floats < model.bytes / 2:
+        raise BadUseError(f"{model.path}: its weights are quantised and cannot be trained; adapters can: --train lora")
 
 
 def shares_of(model: Model, use: Use, cards: tuple[Card, ...]) -> list[Share]:
@@ -98,7 +114,8 @@ def _stage(view: View, use: Use, cards: tuple[Card, ...], first: int) -> list[Sh
     parts = tuple(peak(view, use))
     known: dict[tuple[int, int], Share] = {}
     out = []
-    for place, card in enumerate(cards):
+    alike = len({card.room for card in cards}) == 1
+    for place, card in enumerate(cards[:MOST_SHARES] if alike else cards):
         key = (card.room, card.total)
         known.setdefault(key, share(first + place, card, parts))
         out.append(msgspec.structs.replace(known[key], gpu=first + place, card=card))

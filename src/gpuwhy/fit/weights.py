@@ -58,11 +58,12 @@ def of_tensors(tensors: tuple[Tensor, ...], dtype: str, quantise: str, converted
             layers[str(found)] += size
     floats = [tensor for tensor in tensors if trained(tensor)]
     matrices = [tensor for tensor in floats if len(tensor.shape) >= 2 and not _EMBEDDING.search(tensor.name)]
+    packed = [tensor for tensor in tensors if len(tensor.shape) == 2 and not _EMBEDDING.search(tensor.name)]
     return Loaded(
         bytes=sum(sizes),
         parameters=sum(tensor.elements for tensor in floats),
         matrices=sum(tensor.elements for tensor in matrices),
-        rows=sum(_sides(tensor) for tensor in matrices),
+        rows=sum(_sides(tensor) for tensor in matrices or packed),
         table=sum(tensor.elements for tensor in floats if _EMBEDDING.search(tensor.name)),
         largest=max(sizes, default=0),
         layer=max(layers.values(), default=max(sizes, default=0)),
