@@ -29,6 +29,14 @@ ROWS = {
     "a kept variable": (
         "C:\\x> python a.py\nRuntimeError: Unrecognized CachingAllocator option: C", "for good: delete it", NEVER,
     ),
+    "a portable Python": (
+        "ModuleNotFoundError in C:\\ui\\python_embeded\\Lib\\site-packages\\x.py\nTorch not compiled with CUDA enabled",
+        r"C:\\ui\\python_embeded\\python\.exe -m uv pip install .*--python C:\\ui\\python_embeded\\python\.exe", NEVER,
+    ),
+    "a virtual environment": (
+        'File "C:\\my ui\\venv\\lib\\site-packages\\torch\\x.py", line 1\nBad CRC-32 for file \'torch/lib/c10.dll\'',
+        r'"C:\\my ui\\venv\\Scripts\\python\.exe" -m uv pip install[\s\S]*& "C:\\my ui\\venv', NEVER,
+    ),
     "a pod": ("$ kubectl logs x\nFailed to initialize NVML: Unknown Error", r"kubectl delete pod", r"docker r"),
     "compose": ("docker compose up\nFound no NVIDIA driver on your system.", r"capabilities: \[gpu\]", r"docker run"),
     "given already": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import msgspec
@@ -24,6 +25,7 @@ class Place(msgspec.Struct, frozen=True):
     no_gpu: bool = False  # this machine has no NVIDIA GPU
     container: bool = False  # the program ran in a container: its driver is the host's
     perhaps_wsl: bool = False  # a text from Linux, which WSL is too
+    python: str = ""  # Windows: the python.exe of a portable or virtual environment that a text is from
 
     @property
     def unix(self) -> bool:
@@ -36,13 +38,29 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
     told = system_told(reading) if reading else ""
     inside = reading is not None and _of_container(reading)
     if facts is None:
-        return Place(told, container=inside, perhaps_wsl=told == "linux")
+        python = _python_told(reading) if reading and told == "windows" else ""
+        return Place(told, container=inside, perhaps_wsl=told == "linux", python=python)
     own = system_of(facts)
     if told and own and told != own and not {told, own} <= {"linux", "wsl", "image"}:
         return Place(told, container=inside)
     here = isinstance(facts.surroundings.container, Known)
     none = isinstance(gpu_present(facts), Absent) and not here
     return Place(own or told, family_of(value_or(facts.surroundings.distribution, "")), none, here or inside)
+
+
+_OWN_PYTHON = re.compile(
+    r"([A-Za-z]:\\(?:[^\n\\\"'<>|*?:]+\\)*)(python_embedd?ed|\.?venv|env)\\lib\\site-packages", re.IGNORECASE
+)
+
+
+def _python_told(reading: Reading) -> str:
+    """The Python of the environment that a text names, where plain `pip` would most likely be another one's."""
+    texts = (*(one.text for one in reading.symptoms), reading.excerpt)
+    found = next((match for text in texts if (match := _OWN_PYTHON.search(text.replace("\\\\", "\\")))), None)
+    if found is None:
+        return ""
+    below = "python.exe" if found[2].lower().startswith("python") else "Scripts\\python.exe"
+    return f"{found[1]}{found[2]}\\{below}"
 
 
 def _of_container(reading: Reading) -> bool:

@@ -36,6 +36,7 @@ _NOT_THERE = ("--gpu-reset", "mig", "-pm", "-mig")  # options of nvidia-smi that
 _DRIVERS = re.compile(r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|nvidia-driver|akmod|update-initramfs|nvidia-open")
 _BUILDING = re.compile(r"(.*/)?(python[\d.]*|pip|conda|uv)")
 _TORCH = re.compile(r"torch(vision|audio)?([=<>~!].*)?")  # the default index has CPU builds of it for Windows
+_SEVERAL = re.compile(r" && |# in PowerShell")  # a line of several programs, or of two forms
 _GET_UV = "pip install uv"
 _SAFE = re.compile(r"[\w@+=:,./\\~{}-]+")
 
@@ -174,7 +175,7 @@ def rendered(text: str, place: Place) -> str | None:
     if not lines:
         return ""
     if place.system == "windows":
-        return _with_uv(_together([for_windows(line) for line in lines]))
+        return _by(place.python, _with_uv(_together([for_windows(line) for line in lines])))
     if place.system == "image":
         return _in_image(lines)
     if _is_windows_script(lines):
@@ -203,6 +204,24 @@ def _with_uv(text: str | None) -> str | None:
     if text and text.split()[0] == "uv":
         return f"{_GET_UV}\n{text}"
     return text
+
+
+def _by(python: str, text: str | None) -> str | None:
+    """One Python, its pip and its uv, named by its path; quoted it has another form in PowerShell."""
+    if not text or not python or text.split()[0] not in ("pip", "uv", "python") or _SEVERAL.search(text):
+        return text
+    word = quoted(python)
+    lines = [_by_one(word, line) for line in text.split("\n")]
+    if word == python:
+        return "\n".join(lines)
+    return "\n".join([*lines, *(f"& {line}    # in PowerShell" for line in lines)])
+
+
+def _by_one(python: str, line: str) -> str:
+    tool, _, rest = line.partition(" ")
+    if tool in ("pip", "python"):
+        return f"{python} -m pip {rest}" if tool == "pip" else f"{python} {rest}"
+    return f"{python} -m uv {rest} --python {python}" if tool == "uv" else line
 
 
 def _across(text: str, lines: tuple[Line, ...]) -> str | None:
