@@ -65,7 +65,8 @@ def _weights(view: View, use: Use) -> Part:
     return part("weights", size, (0.005, 0.01), how, text)
 
 
-def _width(view: View, use: Use) -> act.Width:
+def width_of(view: View, use: Use) -> act.Width:
+    """How wide numbers are in this use."""
     size = float(computed_in(use.dtype or view.weights.dtype))
     return act.Width.of(size, use.amp)
 
@@ -74,7 +75,7 @@ def _kv(view: View, use: Use) -> list[Part]:
     shape = view.shape
     if shape is None or not shape.causal:
         return []
-    kind = use.kv_dtype or ("bf16" if _width(view, use).low < 4 else "f32")
+    kind = use.kv_dtype or ("bf16" if width_of(view, use).low < 4 else "f32")
     size = cache.cached(shape, use.batch, view.tokens, width(kind), use.kv_block)
     layers = shape.decoder_layers or shape.layers
     text = f"{use.batch} × {view.tokens} tokens, {layers} layers of {cache.row(shape)} {kind}"
@@ -104,7 +105,7 @@ def _shared(view: View, use: Use) -> list[Part]:
 
 
 def _forward(view: View, use: Use) -> list[tuple[str, list[Part]]]:
-    w = _width(view, use)
+    w = width_of(view, use)
     many = use.batch * view.tokens
     many = min(many, FLIGHT.get(use.framework, many))
     if view.shape is None:
@@ -163,7 +164,7 @@ def _steps(view: View, use: Use) -> list[tuple[str, list[Part]]]:
 
 def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
     """Activations until the backward pass, what one layer takes in it, and what the loss takes before."""
-    w, many = _width(view, use), use.batch * view.tokens
+    w, many = width_of(view, use), use.batch * view.tokens
     if view.shape is None:
         return _kept_pictures(view, use, w)
     s = view.shape

@@ -6,7 +6,8 @@ import math
 
 import msgspec
 
-from gpuwhy.fit.account import peak
+from gpuwhy.fit import activations as act
+from gpuwhy.fit.account import peak, width_of
 from gpuwhy.fit.bits import shown
 from gpuwhy.fit.guess import described
 from gpuwhy.fit.loose import GIVEN
@@ -164,13 +165,13 @@ def headline(found: Fit) -> str:
     what = {"inference": "inference", "train": "training", "lora": "LoRA training"}[found.use.task]
     spread = shown((found.most - found.least) / 2)
     where = worst.card.name if len(found.shares) == 1 else f"{_all(found)} (GPU {worst.gpu} is the fullest)"
-    taken = f"{shown(found.bytes)} of {shown(found.room)}"
     if found.status == "does_not_fit":
         sure = "" if found.least > found.room else "probably "
-        much = f"{shown(-found.margin)} too much (± {spread})"
+        taken, much = f"{shown(worst.needs)} of {shown(found.room)}", f"{shown(-found.margin)} too much (± {spread})"
         return f"{name}: {what} {sure}does not fit into {where}: about {taken}, {much}"
     words = {"fits": "fits into", "only_just": "only just fits into", "unknown": "may fit into"}[found.status]
-    return f"{name}: {what} {words} {where}: about {taken}, {shown(found.margin)} to spare (± {spread})"
+    spare = f"{shown(max(0, found.room - found.bytes))} to spare (± {spread})"
+    return f"{name}: {what} {words} {where}: about {shown(found.bytes)} of {shown(found.room)}, {spare}"
 
 
 def _all(found: Fit) -> str:
@@ -215,7 +216,13 @@ def _notes(model: Model, use: Use) -> tuple[str, ...]:
         out.append(f"pictures of {IMAGE} × {IMAGE}: --image says otherwise")
     if view.shape is not None and not view.shape.known:
         out.append("the files leave out a part of the architecture; it was taken from the tensors' shapes")
-    if use.attention == "fused" and view.shape is not None:
+    if (
+        view.shape is not None
+        and use.attention == "fused"
+        and not act.spared(view.shape, width_of(view, use), True, use.framework)
+    ):
+        out.append("torch has no fused attention for grouped heads in f32: the whole matrix of scores is counted")
+    elif use.attention == "fused" and view.shape is not None:
         out.append("attention by a fused kernel (SDPA, flash); --attention eager counts the whole matrix of scores")
     if use.task == "inference" and use.logits == "last" and view.shape is not None and view.shape.causal:
         out.append("logits of the last token only, as generate() asks for; --logits all for a plain forward pass")

@@ -103,7 +103,8 @@ def _about(found: Fit, paper: Paper) -> Iterator[str]:
 
 
 def _change(one: Change, paper: Paper) -> list[str]:
-    text = f"{one.text}: {gib(one.bytes)} of {gib(one.room)}; costs {one.cost}"
+    just = ", only just" if one.status == "only_just" else ""
+    text = f"{one.text}: {gib(one.bytes)} of {gib(one.room)}{just}; costs {one.cost}"
     return [*paper.wrap(text, "  → ", "    "), f"      {one.options}"]
 
 
