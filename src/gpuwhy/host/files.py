@@ -31,22 +31,18 @@ from gpuwhy.binary.wheel import Wheel, read_wheel
 from gpuwhy.border.reading import pread_of, regular
 from gpuwhy.host.alias import Alias, printable
 from gpuwhy.host.base import DebPackage, Disk, Entry, Stat
-from gpuwhy.host.narrow import line_narrowed, lines_with, narrowed
+from gpuwhy.host.narrow import line_narrowed, lines_with, narrowed, strings_of
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why
 
 T = TypeVar("T")
 
 MAX_READ = 4 << 20
-MAX_SCAN, MAX_FOUND = 2 << 30, 1000
-"""How much of a file is searched for strings, and how many are kept."""
 MAX_LINES_FILE = 64 << 20
 MAX_NAMES = 200_000
 DPKG_STATUS, DPKG_INFO = "/var/lib/dpkg/status", "/var/lib/dpkg/info"
 _DEB_FIELD = re.compile(r"^(Package|Status|Version|Architecture): *(.*?) *$", re.MULTILINE)
 _NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR})
 _WHY: dict[int | None, Why] = {errno.EACCES: "denied", errno.ELOOP: "loop", errno.ENAMETOOLONG: "long"}
-
-
 _PEOPLE = re.compile(r"(/home|[A-Za-z]:/Users)/?$", re.IGNORECASE)
 
 
@@ -293,20 +289,7 @@ class Files:
 
     def matching(self, path: str, match: str) -> Fact[tuple[str, ...]]:
         """See Host.matching."""
-
-        def look(p: str) -> tuple[str, ...]:
-            found: dict[str, None] = {}
-            search, end, got = re.compile(match.encode()), b"", 0
-            for part in self._parts(p):
-                window, got = end + part, got + len(part)
-                for one in search.finditer(window):
-                    found[one[0].decode("ascii", "replace")] = None
-                if got > MAX_SCAN or len(found) > MAX_FOUND:
-                    break
-                end = window[-100:]
-            return tuple(sorted(found))
-
-        return self._answer(path, look)
+        return self._answer(path, lambda p: strings_of(self._parts(p), match))
 
     def unmet(self, path: str, match: str, *providers: str) -> Fact[tuple[str, ...]]:
         """See Host.unmet."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 _CONFIG = ("home", "version", "version_info", "include-system-site-packages", "implementation", "base-prefix", "uv")
 _INSTALLERS = re.compile(
@@ -94,3 +94,21 @@ def lines_with(data: bytes, wanted: list[bytes]) -> list[bytes]:
             spans.add((start, end))
             place = data.find(text, end)
     return [data[start:end].rstrip(b"\r") for start, end in sorted(spans)]
+
+
+MAX_SCAN, MAX_FOUND = 2 << 30, 1000
+"""How much of a file is searched for strings, and how many are kept."""
+
+
+def strings_of(parts: Iterable[bytes], match: str) -> tuple[str, ...]:
+    """The strings of at most 100 bytes that match a pattern, each once."""
+    found: dict[str, None] = {}
+    search, end, got = re.compile(match.encode()), b"", 0
+    for part in parts:
+        window, got = end + part, got + len(part)
+        for one in search.finditer(window):
+            found[one[0].decode("ascii", "replace")] = None
+        if got > MAX_SCAN or len(found) > MAX_FOUND:
+            break
+        end = window[-100:]
+    return tuple(sorted(found))

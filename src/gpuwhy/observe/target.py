@@ -31,9 +31,6 @@ _ROOT_ENVIRONMENTS = ("/opt/conda", "/opt/venv", "/venv", "/app/.venv", "/opt/mi
 _MAX_PARENTS = 32
 
 
-# ---------------------------------------------------------------- the interpreter
-
-
 def interpreter(scene: Scene) -> Fact[Interpreter]:
     """The Python that --python, the active environment, the project or PATH names, in that order."""
     if scene.options.python:
@@ -62,7 +59,7 @@ def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
     found += _on_path(scene, environ.get("PATH", ""))
     ours = [one for one in found if _is_ours(scene, one[0])]
     yield from (one for one in found if one not in ours)
-    yield from ((path, f"{by}: gpuwhy's own, no other was found; name yours with --python PATH") for path, by in ours)
+    yield from ((path, f"{by}: {OWN}") for path, by in ours)
     if not environ or isinstance(scene.facts.surroundings.offline, Known):
         yield from ((p, "usual place") for p in _ROOT_ENVIRONMENTS if _is_environment(scene, p))
         yield from ((p, "usual place") for p in ("/usr/local/bin/python3", "/usr/bin/python3") if _exists(scene, p))
@@ -106,6 +103,7 @@ def _on_path(scene: Scene, path: str) -> Iterator[tuple[str, str]]:
 
 FRAMEWORK_FOLDERS = r"(torch|tensorflow|jax|jaxlib|onnxruntime|cupy|paddle|mxnet|numba|nvidia)$"
 """Folders of site-packages that make an environment one for GPU work."""
+OWN = "gpuwhy's own, no other was found; name yours with --python PATH"
 
 
 def _is_ours(scene: Scene, place: str) -> bool:

@@ -10,7 +10,7 @@ from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, value
 from gpuwhy.model.facts import Interpreter
 from gpuwhy.model.version import major_minor
 from gpuwhy.observe.scene import Scene
-from gpuwhy.observe.target import FRAMEWORK_FOLDERS, conda_version, config_of, kernels_in
+from gpuwhy.observe.target import FRAMEWORK_FOLDERS, OWN, conda_version, config_of, kernels_in
 from gpuwhy.observe.windows.paths import environ, exists, folders, is_whole, path_folders, tidy
 
 _STORE = re.compile(r"(?i)/WindowsApps/")
@@ -50,7 +50,7 @@ def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
     yield from (one for one in named if one not in ours)
     if not variables:
         yield from ((path, "usual place") for path in _usual(host))
-    yield from ((path, f"{by}: gpuwhy's own, no other was found; name yours with --python PATH") for path, by in ours)
+    yield from ((path, f"{by}: {OWN}") for path, by in ours)
 
 
 def _is_ours(host: Host, place: str) -> bool:
