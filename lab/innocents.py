@@ -2,7 +2,7 @@
 
     python -m lab.innocents NOTES.jsonl ENDINGS.jsonl [--seed 1] [--n 3000] [-v]
 
-Both files hold JSON lines with "name" and "log", written by lab/innocent_harvest.py from real programs that ended badly
+Both files hold JSON lines with "name" and "log", kept by lab/innocent_harvest.py (notes by hand) from real programs that ended badly
 for a reason of their own, or ended well, on a machine without a GPU. A composition is one or two notes, what a training
 prints, an ending, and perhaps a launcher's words or a prefix before each line (lab/restating.py).
 An accusation is a cause other than other.not_gpu, or a fair neighbour of the ending, at 0.5 or more.

@@ -153,8 +153,13 @@ def _filled(lines: Sequence[str]) -> Rejoined | None:
     parted = sum(broken(one, after) for one, after in long)
     if parted > 1 and parted >= MOSTLY * len(long):
         return Rejoined(made, parted, True)
-    doubtful = _joined(lines, lambda one, after: broken(one, after) and not after[0].isupper(), " ")
+    doubtful = _joined(lines, lambda one, after: broken(one, after) and not _sentences(one, after), " ")
     return Rejoined(doubtful, parted, False) if doubtful else None
+
+
+def _sentences(one: str, after: str) -> bool:
+    """Whether a line ends a sentence, or the next begins one."""
+    return after[0].isupper() or one.rstrip().endswith((".", "!", "?"))
 
 
 def _joined(lines: Sequence[str], broken: Broken, by: str) -> str | None:

@@ -102,7 +102,9 @@ def _own(ending: Ending) -> bool:
         return False
     if ending.kind == "exception":
         return _raised_alone(ending) and all(_raised_alone(one) for one in ending.chain if one.kind == "exception")
-    if ending.kind == "fatal" and (ending.type == "usage" or "not found" in ending.message):
+    if ending.kind == "fatal" and ending.type == "usage":
+        return True  # an option may well be named after the GPU
+    if ending.kind == "fatal" and "not found" in ending.message:
         return not _HARD.search(ending.message)
     if _BUILT.search(ending.message):
         return False

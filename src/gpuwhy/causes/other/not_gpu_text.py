@@ -156,6 +156,7 @@ TEXT = Text(
         ("peer.died", 1.4, "a process of the program's own died"),
         ("order.deleted", 1.6, "a mistake of the program"),
         ("order.main_guard", 2.0, "a missing main guard"),
+        ("order.main_guard", 5.0, "a missing main guard, and no word of the GPU", _without_cuda),
         ("order.twice", 1.4, "a mistake of the program"),
         ("title.trouble", 0.4, "the GPU need not be at fault", nothing_else),
         ("title.crash", 0.6, "a crash that says nothing", all_of(nothing_else, no(with_("python.numpy_abi")))),
