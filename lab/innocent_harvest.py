@@ -19,8 +19,8 @@ from pathlib import Path
 from lab.innocent_endings import LIBRARIES, PYTHON, SHELL
 
 PATIENCE = 150
-SIGNALS = {1: "Hangup", 6: "Aborted (core dumped)", 9: "Killed", 11: "Segmentation fault (core dumped)", 14: "Alarm clock",
-           15: "Terminated"}  # fmt: skip
+SIGNALS = {1: "Hangup", 6: "Aborted (core dumped)", 9: "Killed", 11: "Segmentation fault (core dumped)",
+           14: "Alarm clock", 15: "Terminated"}  # fmt: skip
 """What a shell says of a program that a signal ended."""
 
 
