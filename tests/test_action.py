@@ -8,7 +8,6 @@ import runpy
 import subprocess
 import sys
 import threading
-import urllib.error
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -112,8 +111,7 @@ def test_one_comment_is_made_then_changed_then_left_alone(github, comment):
     github.refuse = 403
     assert "may not comment" in comment("more")
     github.refuse = 500
-    with pytest.raises(urllib.error.HTTPError):
-        comment("more")
+    assert "took no comment (500)" in comment("more"), "what was found is in the summary: no reason to fail the job"
     assert "no pull request" in comment("x", event={})
 
 

@@ -4,7 +4,8 @@
 
 REPORT.md is the text; FOUND is 0 where nothing was found: then an old comment is brought up to date and no new one is
 made. Needs GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_EVENT_PATH and GITHUB_TOKEN, as GitHub Actions sets them. A token
-that may not write (a fork's) is no failure: the findings are in the log and the job's summary.
+that may not write (a fork's), or a GitHub that does not answer, is no failure: the findings are in the log and the
+job's summary.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ MARK = "<!-- gpuwhy-lint -->"
 LONGEST = 65_000
 """GitHub takes 65,536 characters."""
 PAGES = 50
+MOST = 64 << 20
+"""Bytes of an answer that are read."""
 
 
 def main(argv: list[str]) -> int:
@@ -33,9 +36,10 @@ def main(argv: list[str]) -> int:
     try:
         print(comment(number, body(text), found=argv[1] != "0"))
     except urllib.error.HTTPError as error:
-        if error.code not in (401, 403, 404):
-            raise
-        print(f"::notice title=gpuwhy::the token may not comment here ({error.code}); see the summary of the job")
+        why = "the token may not comment here" if error.code in (401, 403, 404) else "GitHub took no comment"
+        print(f"::notice title=gpuwhy::{why} ({error.code}); see the summary of the job")
+    except (OSError, ValueError):  # no connection, or an answer that is no JSON
+        print("::notice title=gpuwhy::GitHub could not be asked; see the summary of the job")
     return 0
 
 
@@ -94,7 +98,7 @@ def ask(method: str, path: str, value: Any = None) -> Any:
         },
     )
     with urllib.request.urlopen(request, timeout=30) as answer:
-        return json.loads(answer.read() or b"null")
+        return json.loads(answer.read(MOST) or b"null")
 
 
 if __name__ == "__main__":

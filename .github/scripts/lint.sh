@@ -3,8 +3,8 @@
 # Everything that comes from inputs arrives in variables, never in the text of a script.
 set -euo pipefail
 if [ "${GPUWHY_COMMAND:-}" = "" ]; then
-  python3 -m venv "$RUNNER_TEMP/gpuwhy"
-  "$RUNNER_TEMP/gpuwhy/bin/python" -m pip install --quiet "${GPUWHY_PACKAGE:-$GITHUB_ACTION_PATH}"
+  python3 -I -m venv "$RUNNER_TEMP/gpuwhy" # -I: a venv.py or pip.py of the pull request is not run
+  "$RUNNER_TEMP/gpuwhy/bin/python" -I -m pip install --quiet "${GPUWHY_PACKAGE:-$GITHUB_ACTION_PATH}"
   GPUWHY_COMMAND="$RUNNER_TEMP/gpuwhy/bin/gpuwhy"
 fi
 options=()

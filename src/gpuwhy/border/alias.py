@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
+from gpuwhy.border import reading
 from gpuwhy.border.secrets import Redactor
 
 _GENERIC = frozenset(
@@ -22,8 +23,16 @@ _GENERIC = frozenset(
     | {"Public", "Default", "All Users", "Default User", "Administrator", "runneradmin"}
     | {"share", "local", "conda", "miniconda3", "app", "src", "code", "project", "python3", "nvidia", "cuda"}
 )
+MOST_ACCOUNTS = 100
 _BYTE = re.compile(r"\\udc([89a-f][0-9a-f])")
 _OTHER = re.compile(r"(/home/|/[Uu]sers/)([^/\s:;,'\"()<>|*?]+)")
+_SCRATCH = re.compile(
+    r"(/homes/|/home\d{1,3}/|/scratch[\w-]{0,16}/(?:users?/|home/)?|/user/(?:[a-z]/)?)"
+    r"(?![^/\s]{0,60}(?:env|conda|mamba|python|torch|tensor|jax|cuda|nvidia|model|data|cache|te?mp|job|slurm|proj|share|result"
+    r"|runs?\b|logs?\b|work|train|test|exp|ckpt|checkpoint|code|repo|src|lib|bin|build|soft|app|group|team|lab|dev|venv|llm|gpu))"
+    r"([A-Za-z][A-Za-z0-9_.-]{1,31})(?=/)"
+)
+"""The folders that sites give to people beside their homes: a login's name in them, nothing that names a thing."""
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _OTHER_WINDOWS = re.compile(
     r"((?:^|(?<=\W))[A-Za-z]:[\\/]+(?:Users|Documents and Settings)[\\/]+)"
@@ -54,6 +63,16 @@ def logins(environ: Mapping[str, str]) -> tuple[str, ...]:
 
         named.append(pwd.getpwuid(os.getuid()).pw_name)
     return tuple(dict.fromkeys(filter(None, named)))
+
+
+def accounts(path: str = "/etc/passwd") -> tuple[str, ...]:
+    """The people who have an account on this machine itself: their names stand in folders of every kind."""
+    try:
+        rows = [row.split(":") for row in reading.read(path, 1 << 20).decode("utf-8", "replace").splitlines()]
+    except OSError:
+        return ()
+    people = [row[0] for row in rows if len(row) == 7 and row[2].isdigit() and 1000 <= int(row[2][:6]) < 60_000]
+    return tuple(name for name in people if len(name) > 3)[:MOST_ACCOUNTS]
 
 
 def _tells(name: str) -> bool:
@@ -107,6 +126,8 @@ class Alias:
             text = _OTHER_WINDOWS.sub(self._other, text)
         if "/home/" in text or "/Users/" in text or "/users/" in text:
             text = _OTHER.sub(self._other, text)
+        if "/scratch" in text or "/home" in text or "/user/" in text:
+            text = _SCRATCH.sub(self._other, text)
         return text
 
     def path(self, path: str) -> str:

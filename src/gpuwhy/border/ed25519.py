@@ -19,7 +19,7 @@ def verified(public: bytes, message: bytes, signature: bytes) -> bool:
         return False
     key, half = _point(public), _point(signature[:32])
     scalar = int.from_bytes(signature[32:], "little")
-    if key is None or half is None or scalar >= _L:
+    if key is None or half is None or scalar >= _L or _same(_times(8, key), (0, 1, 1, 0)):  # of small order: anybody's
         return False
     digest = hashlib.sha512(signature[:32] + public + message).digest()
     hashed = int.from_bytes(digest, "little") % _L

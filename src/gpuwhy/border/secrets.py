@@ -119,13 +119,19 @@ def _secret(value: str, weak: bool, bare: bool) -> str:
     if not weak:
         return value
     first = re.split(r"[/\\:?#]", value, maxsplit=1)[0]
-    return first if _random(first, 8) else value if _random(value, 32) else ""
+    return first if _random(first, 8) or _mixed(first) else value if _random(value, 32) else ""
 
 
 def _random(word: str, least: int) -> bool:
     """Whether a word looks drawn, not written: long, of letters and digits, without the dots of a name."""
     digits, letters = sum(map(str.isdigit, word)), sum(map(str.isalpha, word))
     return len(word) >= least and digits >= 2 and letters >= 2 and not re.search(r" |\w\.\w+\.", word)
+
+
+def _mixed(word: str) -> bool:
+    """The same of one with a digit or none: its letters change their size more often than in a ThingForAnother."""
+    turns = sum(1 for _ in re.finditer(r"[a-z]+|[A-Z]+|\d+", word))
+    return len(word) >= 10 and word.isalnum() and word.isascii() and 2 * turns > len(word)
 
 
 def of_values(value: object, hide: Callable[[str], str]) -> object:

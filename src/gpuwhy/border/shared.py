@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gpuwhy.border.alias import Alias, logins, printable
+from gpuwhy.border.alias import Alias, accounts, logins, printable
 from gpuwhy.border.plain import json_plain
 from gpuwhy.border.secrets import Redactor, of_values
 
@@ -29,7 +29,7 @@ def shareable(value: Any, *, paths: bool = False) -> Any:
     environ = os.environ
     home = environ.get("USERPROFILE" if os.name == "nt" else "HOME") or ""
     names = logins(environ)
-    alias = Alias(home, next(iter(names), ""), also=(*names, home.rstrip("/").rpartition("/")[2]))
+    alias = Alias(home, next(iter(names), ""), also=(*names, *accounts(), home.rstrip("/").rpartition("/")[2]))
 
     def hide(text: str) -> str:
         text = printable(text)

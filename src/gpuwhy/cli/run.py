@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 import traceback
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -99,7 +100,13 @@ def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
         after = aftermath(argv, ended, os.path.expanduser(options.python), progress.note)
     if worth and after.worth_telling:
         _print(options, after)
-    _files(options, after, ended)
+    for what, write in _wanted(options, after, ended):
+        try:
+            write()
+        except OSError as error:  # the other files are written all the same, and the program's code stays
+            say(f"gpuwhy: cannot write {what}: {error.strerror or error}")
+        except UsageError as error:
+            say(f"gpuwhy: {error}")
 
 
 def _had_framework(ended: Ended) -> bool:
@@ -131,28 +138,42 @@ def _print(options: argparse.Namespace, after: Aftermath) -> None:
     write("".join(f"{before}{line}\n" for line in text.splitlines()), sys.stderr)
 
 
-def _files(options: argparse.Namespace, after: Aftermath, ended: Ended) -> None:
+def _wanted(options: argparse.Namespace, after: Aftermath, ended: Ended) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The files that were asked for, each with what writes it."""
+    if options.record:
+        yield options.record, lambda: _record(options.record, after, ended)
+    if options.json.rstrip("-"):
+        yield options.json, lambda: _json(options.json, after)
+    if options.plot:
+        yield options.plot, lambda: _plot(options.plot, after)
+    if options.html:
+        yield options.html, lambda: _page(options.html, after)
+
+
+def _record(path: str, after: Aftermath, ended: Ended) -> None:
     from gpuwhy.border.writing import keep
 
-    if options.record:
-        data = after.recording(ended)
-        if options.record.endswith(".gz"):
-            import gzip
+    data = after.recording(ended)
+    if path.endswith(".gz"):
+        import gzip
 
-            data = gzip.compress(data, mtime=0)
-        keep(options.record, data)
-        say(f"gpuwhy: wrote {options.record} ({len(data):,} bytes); read it before you send it")
-    if options.json.rstrip("-"):
-        from gpuwhy.render.json import render as as_json
+        data = gzip.compress(data, mtime=0)
+    keep(path, data)
+    say(f"gpuwhy: wrote {path} ({len(data):,} bytes); read it before you send it")
 
-        keep(options.json, as_json(after.report).encode())
-        say(f"gpuwhy: wrote {options.json}")
-    if options.plot:
-        _plot(options.plot, after)
-    if options.html:
-        from gpuwhy import showing
 
-        forms.keep_page(options.html, showing.html(after.report, after.output))
+def _json(path: str, after: Aftermath) -> None:
+    from gpuwhy.border.writing import keep
+    from gpuwhy.render.json import render as as_json
+
+    keep(path, as_json(after.report).encode())
+    say(f"gpuwhy: wrote {path}")
+
+
+def _page(path: str, after: Aftermath) -> None:
+    from gpuwhy import showing
+
+    forms.keep_page(path, showing.html(after.report, after.output))
 
 
 def _plot(path: str, after: Aftermath) -> None:

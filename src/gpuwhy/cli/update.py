@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from gpuwhy.border import reading
 from gpuwhy.border.writing import keep
 from gpuwhy.cli import HEALTHY, UsageError, say
 
+if TYPE_CHECKING:
+    from gpuwhy.knowledge.update import Manifest
+
 MOST = 64 << 20
 """The largest update."""
 OLD = 180
 """Days after which the age of the knowledge is told."""
-NAME, KEY = "releases.zip", "update.pub"
+NAME, KEY, LOCK = "releases.zip", "update.pub", "update.lock"
 
 
 def folder() -> str:
@@ -49,10 +55,22 @@ def use() -> None:
     try:
         data = reading.read(path, MOST)
         if update.manifest(data).newest >= releases.newest():
-            shipped.put("releases", update.reader(data))
+            shipped.put("releases", _told_where(update.reader(data), path))
             releases.forget()
     except (OSError, ValueError) as error:
         say(f"gpuwhy: the update in {path} is not used: {error}; what came with gpuwhy is")
+
+
+def _told_where(read: Callable[[str], bytes | None], path: str) -> Callable[[str], bytes | None]:
+    """The same reader; of a file that was damaged after it was kept it says which one to remove."""
+
+    def told(name: str) -> bytes | None:
+        try:
+            return read(name)
+        except ValueError as error:
+            raise UsageError(f"the update in {path} was damaged since it was kept ({error}); remove it") from error
+
+    return told
 
 
 def go(options: argparse.Namespace) -> int:
@@ -75,14 +93,47 @@ def go(options: argparse.Namespace) -> int:
         raise UsageError(
             f"{place} is refused: it knows releases up to {told.newest}, gpuwhy already up to {releases.newest()}"
         )
-    _keep(data, key)
+    with _alone():
+        kept = _kept()
+        if kept and (told.newest, told.made) < (kept.newest, kept.made):
+            raise UsageError(f"{place} is refused: it was made on {told.made}, and the one that is kept on {kept.made}")
+        _keep(data, key)
     say(f"gpuwhy: knows releases up to {told.newest} now (kept in {folder()}; remove that folder to go back)")
     return HEALTHY
 
 
-def _keep(data: bytes, key: str) -> None:
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Nobody else keeps an update meanwhile: of two at once the older must not come last."""
     try:
         os.makedirs(folder(), mode=0o700, exist_ok=True)
+        lock = os.open(os.path.join(folder(), LOCK), os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder()}: {error.strerror or error}") from error
+    try:
+        if sys.platform != "win32":
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise UsageError(f"another gpuwhy is writing to {folder()}: try again") from None
+    finally:
+        os.close(lock)
+
+
+def _kept() -> Manifest | None:
+    """What the update that is kept says of itself, where there is one that can be read."""
+    from gpuwhy.knowledge import update
+
+    try:
+        return update.manifest(reading.read(os.path.join(folder(), NAME), MOST))
+    except (OSError, ValueError):
+        return None
+
+
+def _keep(data: bytes, key: str) -> None:
+    try:
         keep(os.path.join(folder(), KEY), f"{key.strip()}\n".encode())
         keep(os.path.join(folder(), NAME), data)
     except OSError as error:

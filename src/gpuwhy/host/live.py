@@ -15,7 +15,7 @@ from gpuwhy.border.child import OUT_OF_TIME
 from gpuwhy.border.programs import system_program
 from gpuwhy.border.shared import machine_name
 from gpuwhy.host import windows
-from gpuwhy.host.alias import Alias, logins
+from gpuwhy.host.alias import Alias, accounts, logins
 from gpuwhy.host.base import Host, Offline, Output, RegistryKey, Standing, Uname
 from gpuwhy.host.files import Files
 from gpuwhy.host.process import Limits, collect, limits_of, middle_cut
@@ -78,7 +78,7 @@ class LiveHost(Host):
             self._environ = {name.upper(): value for name, value in self._environ.items()}
         names = logins(self._environ)
         home = self._environ.get("USERPROFILE" if WINDOWS else "HOME") or os.path.expanduser("~")
-        self.alias = alias or Alias(home, next(iter(names), ""), machine_name(), names)
+        self.alias = alias or Alias(home, next(iter(names), ""), machine_name(), (*names, *accounts()))
         self._files = Files(self.alias, self._place)
         self._python_of_ours = sys.executable or "python3"
 

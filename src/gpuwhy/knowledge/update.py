@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import re
+import struct
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -17,6 +19,10 @@ from gpuwhy.model.release import Release
 SCHEMA = "gpuwhy.update/1"
 MOST_BYTES, MOST_FILES = 256 << 20, 500
 """What all files of an update may hold together, and how many there may be."""
+_RAISED = (
+    *(ValueError, LookupError, EOFError, OSError, RuntimeError, struct.error),
+    *(zipfile.BadZipFile, zlib.error, msgspec.MsgspecError),
+)
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,80}\.jsonl?$")
 
 
@@ -35,11 +41,8 @@ class Manifest(msgspec.Struct, frozen=True):
 
 def manifest(data: bytes) -> Manifest:
     """What the file says of itself; raises BadUpdateError."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            found = msgspec.json.decode(_part(packed, "manifest.json", 1 << 20), type=Manifest)
-    except (zipfile.BadZipFile, msgspec.MsgspecError, KeyError, zlib.error, EOFError, OSError) as error:
-        raise BadUpdateError("it is no update of gpuwhy's knowledge, or it is damaged") from error
+    with _told("it is no update of gpuwhy's knowledge, or it is damaged"), zipfile.ZipFile(io.BytesIO(data)) as packed:
+        found = msgspec.json.decode(_part(packed, "manifest.json", 1 << 20), type=Manifest)
     if found.schema != SCHEMA:
         raise BadUpdateError(f"it is of the form {found.schema[:40]!r}, and this gpuwhy reads {SCHEMA!r}")
     if len(found.files) > MOST_FILES or "index.json" not in found.files or not all(map(_NAME.match, found.files)):
@@ -52,15 +55,10 @@ def manifest(data: bytes) -> Manifest:
 def files(data: bytes) -> dict[str, bytes]:
     """Every file of an update, as large as it may be and as its manifest says; raises BadUpdateError."""
     told, left, out = manifest(data), MOST_BYTES, {}
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            for name, digest in told.files.items():
-                out[name] = _part(packed, name, left)
-                left -= len(out[name])
-                if hashlib.sha256(out[name]).hexdigest() != digest:
-                    raise BadUpdateError(f"{name} in it is damaged")
-    except (zipfile.BadZipFile, KeyError, zlib.error, EOFError, OSError) as error:
-        raise BadUpdateError("it is damaged") from error
+    with _told("it is damaged"), zipfile.ZipFile(io.BytesIO(data)) as packed:
+        for name, digest in told.files.items():
+            out[name] = _whole(packed, name, left, digest)
+            left -= len(out[name])
     return out
 
 
@@ -69,8 +67,8 @@ def reader(data: bytes) -> Callable[[str], bytes | None]:
     names = manifest(data).files
 
     def read(name: str) -> bytes | None:
-        with zipfile.ZipFile(io.BytesIO(data)) as file:
-            return _part(file, name, MOST_BYTES) if name in names else None
+        with _told(f"{name} in it is damaged"), zipfile.ZipFile(io.BytesIO(data)) as file:
+            return _whole(file, name, MOST_BYTES, names[name]) if name in names else None
 
     return read
 
@@ -79,6 +77,8 @@ def checked(data: bytes) -> Manifest:
     """The manifest of an update whose every row this gpuwhy can read; raises BadUpdateError."""
     parts, told = files(data), manifest(data)
     try:
+        if msgspec.json.decode(parts["newest.json"], type=dict[str, str])["newest"] != told.newest:
+            raise BadUpdateError("its list of files and its rows are not of the same day")
         index = msgspec.json.decode(parts["index.json"], type=dict[str, str])
         rows = msgspec.json.Decoder(Release)
         for name in sorted(set(index.values())):
@@ -86,6 +86,8 @@ def checked(data: bytes) -> Manifest:
             msgspec.json.decode(first, type=Header)
             for line in lines:
                 rows.decode(line)
+    except BadUpdateError:
+        raise
     except (msgspec.MsgspecError, KeyError, ValueError) as error:
         raise BadUpdateError(f"it holds rows that this gpuwhy cannot read ({error})") from error
     return told
@@ -102,8 +104,29 @@ def packed(parts: dict[str, bytes], made: str, newest: str) -> bytes:
     return out.getvalue()
 
 
+@contextlib.contextmanager
+def _told(text: str) -> Iterator[None]:
+    """Whatever a damaged, encrypted or oddly packed file raises becomes one sentence."""
+    try:
+        yield
+    except BadUpdateError:
+        raise
+    except _RAISED as error:
+        raise BadUpdateError(text) from error
+
+
+def _whole(file: zipfile.ZipFile, name: str, most: int, digest: str) -> bytes:
+    """One member as the manifest describes it."""
+    data = _part(file, name, most)
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise BadUpdateError(f"{name} in it is damaged")
+    return data
+
+
 def _part(file: zipfile.ZipFile, name: str, most: int) -> bytes:
     """One member, never more than allowed, whatever its header says."""
+    if file.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise BadUpdateError("it is packed in a way that no update is")
     with file.open(name) as part:
         data = part.read(most + 1)
     if len(data) > most:

@@ -21,6 +21,8 @@ from gpuwhy.mcp.words import words
 
 AT_ONCE = 4
 """Commands that run at the same time; further ones wait."""
+NOTE = 200
+"""The longest note about a step: a watched program may print what looks like one."""
 WAITING = 64
 """Requests that may be under way; beyond that the client is told to wait itself."""
 INSTRUCTIONS = (
@@ -50,7 +52,7 @@ class Call:
         if self._token is None or self.cancelled:
             return
         self._steps += 1
-        params = {"progressToken": self._token, "progress": self._steps, "message": text}
+        params = {"progressToken": self._token, "progress": self._steps, "message": _shared(text)[:NOTE]}
         self._notify(protocol.notification("notifications/progress", params))
 
     def ask(self, command: Command, kept: bool) -> asking.Asked:
@@ -130,7 +132,8 @@ class Server:
 
     def _notified(self, message: Message) -> None:
         if message.method == "notifications/cancelled":
-            call = self._calls.get(message.params.get("requestId", ""))
+            number = message.params.get("requestId")
+            call = self._calls.get(number) if isinstance(number, (str, int)) else None
             if call is not None:
                 call.cancel()
 
@@ -158,7 +161,7 @@ class Server:
             line = protocol.refusal(message.id, error)
         except Exception as error:
             text = f"gpuwhy itself failed: {type(error).__name__}: {error}"
-            line = protocol.refusal(message.id, RefusedError(protocol.INTERNAL, text))
+            line = protocol.refusal(message.id, RefusedError(protocol.INTERNAL, _shared(text)))
         finally:
             if call is not None:
                 with self._lock:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from gpuwhy.border.secrets import of_values
 from gpuwhy.border.shared import as_json
 from gpuwhy.model.ranks import SCHEMA, Job, Rank
 from gpuwhy.render.explained import render as explained
@@ -57,9 +59,24 @@ def _rank(rank: Rank) -> dict[str, Any]:
     }
 
 
-def render_json(job: Job) -> str:
-    """Indented JSON, ending in a newline."""
-    return as_json(job_dict(job))
+def render_json(job: Job, hosts: bool = True) -> str:
+    """Indented JSON, ending in a newline; without `hosts` for what is passed on: nodes are numbered, not named."""
+    return as_json(job_dict(job) if hosts else of_values(job_dict(job), _numbered(job)))
+
+
+def _numbered(job: Job) -> Callable[[str], str]:
+    """What writes `node-1` for the first node's name, wherever it stands."""
+    named = [rank.host for rank in job.ranks] + [xid.host for xid in job.xids]
+    numbers = {host: f"node-{n}" for n, host in enumerate(dict.fromkeys(filter(None, named)), 1)}
+    longest = sorted((one for one in numbers if len(one) > 2), key=len, reverse=True)
+    word = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])") if longest else None
+
+    def hide(text: str) -> str:
+        if text in numbers:
+            return numbers[text]
+        return word.sub(lambda found: numbers[found[0]], text) if word else text
+
+    return hide
 
 
 def headline(job: Job) -> str:
