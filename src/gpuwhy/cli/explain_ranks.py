@@ -12,7 +12,6 @@ from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
-    from gpuwhy.model.ranks import Job
     from gpuwhy.ranks.gather import Gathered
 
 MOST_FILES = 20_000
@@ -27,17 +26,15 @@ def go(options: argparse.Namespace) -> int:
     job = decide(gathered(options.ranks))
     from gpuwhy.render.ranks import render, render_json
 
-    if not (forms.asked(options) and _drawn(options, job)):
+    if not (forms.asked(options) and _drawn(options, render_json(job, hosts=False))):
         write(render_json(job) if options.json else render(job, paper(), options.why))
     return FOUND if any(rank.ended in ("failed", "killed", "waited") for rank in job.ranks) else HEALTHY
 
 
-def _drawn(options: argparse.Namespace, job: Job) -> bool:
+def _drawn(options: argparse.Namespace, text: str) -> bool:
     import msgspec
 
-    from gpuwhy.render.ranks import render_json
-
-    return forms.shown(options, msgspec.json.decode(render_json(job, hosts=False)))
+    return forms.shown(options, msgspec.json.decode(text))
 
 
 def gathered(given: list[str]) -> Gathered:
