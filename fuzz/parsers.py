@@ -220,17 +220,39 @@ FILES = {
     "Pipfile.lock": b'{"default": {"torch": {"version": "==2.5.1"}}, "_meta": {"requires": {"python_version": "3.11"}}}',
     "uv.lock": b'version = 1\n[[package]]\nname = "torch"\nversion = "2.5.1"\nsource = { registry = "x" }\n',
     "job.sbatch": b"#!/bin/bash\n#SBATCH --gres=gpu:1\nmodule load cuda/12.4\npip install torch==2.5.1\nsrun python t.py\n",
+    "setup.py": b"from setuptools import setup\nsetup(install_requires=['torch==2.5.1', 'jax[cuda12]'], extras_require={'a': ['cupy']})\n",
+    "setup.cfg": b"[options]\ninstall_requires =\n  torch==2.5.1\n  tensorflow-gpu==2.4\n[options.extras_require]\na = jax\n",
+    "app.py": b"import modal\nimage = modal.Image.debian_slim().pip_install('torch==2.5.1', index_url='x')\n@app.function(gpu='H100')\ndef f(): pass\n",
+    "n.ipynb": b'{"cells": [{"cell_type": "code", "source": ["!pip install torch==2.0.0+cu118\\n", "%pip install jax"]}], "nbformat": 4}',
+    "install.sh": b"set -e\npip install torch==2.5.1 --index-url https://download.pytorch.org/whl/cu124\ndocker run --gpus all x:y\n",
+    ".github/workflows/t.yml": b"on: push\njobs:\n  a:\n    runs-on: gpu\n    container: nvidia/cuda:12.4.1-base\n    steps:\n    - run: pip install torch==2.5.1\n",
+    ".gitlab-ci.yml": b"a:\n  image: nvidia/cuda:12.4.1-base\n  script:\n  - pip install torch==2.5.1\n",
+    "sky.yaml": b"resources:\n  accelerators: H100:1\nsetup: |\n  pip install torch==2.5.1\nrun: python t.py\n",
+    "cog.yaml": b"build:\n  gpu: true\n  cuda: '12.4'\n  python_packages:\n  - torch==2.5.1\npredict: p.py:P\n",
+    "conda-lock.yml": b"version: 1\npackage:\n- name: pytorch\n  version: 2.5.1\n  manager: conda\n  platform: linux-64\n  url: https://x/pytorch-2.5.1-py3.11_cuda12.4_0.conda\n",
+    "notes": b"\n\n# a\nARG V=1\nFROM nvidia/cuda:12.4.1-base\nRUN pip install torch\n",
+    "c/templates/d.yaml": b"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - image: {{ .Values.i | quote }}\n    {{- if .Values.g }}\n    resources: {limits: {nvidia.com/gpu: {{ .Values.n }}}}\n    {{- end }}\n",
 }
+BESIDE = {"c/Chart.yaml": "name: c\nversion: 1\n", "c/values.yaml": "i: nvidia/cuda:12.4.1-base\ng: true\nn: 1\n"}
 
 
 def linted() -> Iterator[Target]:
-    """Every kind of file that lint understands, and the three forms of its answer."""
+    """Every kind of file that lint understands, and every form of its answer."""
     from gpuwhy.lint.linter import lint
+    from gpuwhy.lint.rules import ROOMS
+    from gpuwhy.page.markdown import render as as_markdown
+    from gpuwhy.page.page import page
+    from gpuwhy.render import lint_reports
     from gpuwhy.render import lint as render
     from gpuwhy.render.terminal import Paper
 
     def check(name: str, data: bytes) -> None:
-        result = lint({name: data.decode("utf-8", "surrogateescape")}, lambda _: None, None, {})
+        result = lint({name: data.decode("utf-8", "surrogateescape")}, BESIDE.get, None, {})
+        json.loads(lint_reports.as_sarif(result, (room.rule for room in ROOMS.values()), "x"))
+        json.loads(lint_reports.as_gitlab(result))
+        values = json.loads(render.as_json(result, "x"))
+        assert "<script>a" not in page(values, "")
+        as_markdown(values)
         assert "\x1b" not in render.as_text(result, Paper(80, False))
         json.loads(render.as_json(result, "x"))
         for line in render.as_annotations(result).splitlines():
@@ -372,9 +394,47 @@ def _held(*_: object) -> None:
     raise Held
 
 
+def doors() -> Iterator[Target]:
+    """What comes by the doors of agents, jobs and updates."""
+    from gpuwhy.knowledge import update
+    from gpuwhy.mcp.server import Server
+    from gpuwhy.ranks.decide import decide
+    from gpuwhy.ranks.gather import Gathered
+    from gpuwhy.render.ranks import render_json
+
+    def job(data: bytes) -> None:
+        gathered = Gathered(2026)
+        for number, part in enumerate(data.split(b"\n--\n")):
+            gathered.file(f"rank {number}", number, part.decode("utf-8", "replace").split("\n"))
+        json.loads(render_json(decide(gathered), hosts=False))
+
+    def client(data: bytes) -> None:
+        sent: list[bytes] = []
+        Server(sent.append).serve(data.split(b"\n"))
+        for line in sent:
+            assert set(json.loads(line)) <= {"jsonrpc", "id", "result", "error", "method", "params"}
+
+    newer = (Path(__file__).parent.parent / "tests" / "knowledge" / "update" / "newer.zip").read_bytes()
+    yield Target("update", [newer], update.checked, (update.BadUpdateError,), True)
+    yield Target("job", [b"[rank0]: step 3\nRuntimeError: CUDA error: out of memory\n--\n" + RAY], job)
+    yield Target("mcp", [CLIENT], client)
+
+
+RAY = b"""(RayTrainWorker pid=12, ip=10.0.0.2) RuntimeError: NCCL error: connection closed by peer
+2026-01-01 10:00:00,000 ERROR torchrun: exitcode: -9 (pid: 12) of binary
+Jan  5 12:00:00 host kernel: NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus
+"""
+CLIENT = b"""{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}
+{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}
+{"jsonrpc":"2.0","id":"a","method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"more","arguments":{"answer":"a1","start":3}}}
+{"jsonrpc":"2.0","id":4,"method":"ping"}
+"""
+
+
 def targets() -> list[Target]:
     """All of them."""
-    return [*binaries(), *texts(), *linted(), *models()]
+    return [*binaries(), *texts(), *linted(), *models(), *doors()]
 
 
 def main(count: int = COUNT, seed: int = 1, only: str = "") -> int:

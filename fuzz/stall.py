@@ -6,12 +6,15 @@ those that take longer than they may. tests/border/test_stall.py runs the same o
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 import sys
 import time
+import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 with warnings.catch_warnings():
@@ -161,9 +164,18 @@ def signatures() -> Iterator[tuple[str, re.Pattern[Any]]]:
         yield one.id, reader._compiled(number)
 
 
-def everywhere() -> Iterator[tuple[str, re.Pattern[Any]]]:
-    """Every expression that some module of the package holds compiled or calls `re` with, by its place."""
-    yield from ((name, one) for name, one, how in written() if how not in ("match", "fullmatch"))
+def everywhere(*folders: str) -> Iterator[tuple[str, re.Pattern[Any]]]:
+    """Every expression that the package (or these folders of it) holds compiled or calls `re` with, each once."""
+    seen = {(one.pattern, one.flags) for _, one in signatures()} if not folders else set()
+    for name, one in _everywhere(folders):
+        if (one.pattern, one.flags) not in seen:
+            seen.add((one.pattern, one.flags))
+            yield name, one
+
+
+def _everywhere(folders: tuple[str, ...]) -> Iterator[tuple[str, re.Pattern[Any]]]:
+    for name, one, how in written(folders):
+        yield name, _anchored(one) if how in ("match", "fullmatch") else one
     import importlib
     import pkgutil
 
@@ -172,6 +184,8 @@ def everywhere() -> Iterator[tuple[str, re.Pattern[Any]]]:
     for found in pkgutil.walk_packages(gpuwhy.__path__, "gpuwhy."):
         if ".children" in found.name or found.name.endswith("__main__"):
             continue
+        if folders and found.name.split(".")[1] not in folders:
+            continue
         try:
             module = importlib.import_module(found.name)
         except ImportError:
@@ -179,35 +193,100 @@ def everywhere() -> Iterator[tuple[str, re.Pattern[Any]]]:
         yield from _held(found.name.removeprefix("gpuwhy."), vars(module))
 
 
-def written() -> Iterator[tuple[str, re.Pattern[Any], str]]:
+def written(folders: tuple[str, ...] = ()) -> Iterator[tuple[str, re.Pattern[Any], str]]:
     """Every expression that stands in a call of `re` in the sources, by file and line, with the way it is used."""
     import ast
-    from pathlib import Path
 
     import gpuwhy
 
     folder = Path(gpuwhy.__path__[0])
-    for file in sorted(folder.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in CALLS and node.args:
+    for file in sorted(file for one in folders or ("",) for file in (folder / one).rglob("*.py")):
+        source = file.read_text(encoding="utf-8")
+        if "re." not in source:
+            continue
+        tree = ast.parse(source)
+        held = {id(part) for one in tree.body if isinstance(one, ast.Assign | ast.AnnAssign) for part in ast.walk(one)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in CALLS and node.args and id(node) not in held:
                 given = node.args[0]
                 if isinstance(given, ast.Constant) and isinstance(given.value, (str, bytes)):
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
                         how = ast.unparse(node.func).removeprefix("re.")
-                        yield f"{file.relative_to(folder)}:{node.lineno}", re.compile(given.value), how
+                        yield f"{file.relative_to(folder)}:{node.lineno}", re.compile(given.value, _flags(node)), how
 
 
-CALLS = {f"re.{name}" for name in ("search", "match", "fullmatch", "sub", "findall", "finditer", "split", "subn")}
+def _flags(node: Any) -> int:
+    """The flags of a call, as far as they are written in it."""
+    import ast
+
+    words = ast.unparse(node).rpartition(given)[2] if (given := ast.unparse(node.args[0])) else ""
+    return sum(
+        int(getattr(re, name)) for name in ("IGNORECASE", "MULTILINE", "DOTALL", "VERBOSE") if f"re.{name}" in words
+    )
+
+
+CALLS = {
+    f"re.{name}" for name in ("compile", "search", "match", "fullmatch", "sub", "findall", "finditer", "split", "subn")
+}
 
 
 def _held(where: str, names: dict[str, Any]) -> Iterator[tuple[str, re.Pattern[Any]]]:
+    """What a module's names hold, however deep: rows, registries, classes, defaults and closures of functions."""
+    source = Path(names["__file__"]).read_text(encoding="utf-8") if names.get("__file__") else ""
     for name, value in list(names.items()):
-        parts = value if isinstance(value, (tuple, list)) else value.values() if isinstance(value, dict) else [value]
-        for part in parts:
-            for one in part if isinstance(part, (tuple, list)) else [part]:
-                if isinstance(one, re.Pattern):
-                    yield f"{where}.{name}", one
+        if name.startswith("__") or isinstance(value, types.ModuleType):
+            continue
+        used = set(re.findall(rf"\b{re.escape(name)}\.(\w+)\(", source))
+        at_start = isinstance(value, re.Pattern) and bool(used) and used <= {"match", "fullmatch"}
+        for one in _below(value, set(), 0):
+            yield f"{where}.{name}", _anchored(one) if at_start else one
+
+
+def _anchored(one: re.Pattern[Any]) -> re.Pattern[Any]:
+    """The same for one that is only asked what a text begins with."""
+    try:
+        whole = rb"\A(?:%b)" % one.pattern if isinstance(one.pattern, bytes) else rf"\A(?:{one.pattern})"
+        return re.compile(whole, one.flags)
+    except re.error:  # flags of its own at the start
+        return one
+
+
+DEEPEST = 6
+
+
+def _below(value: Any, seen: set[int], deep: int) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif id(value) not in seen and deep < DEEPEST:
+        seen.add(id(value))
+        for part in _parts(value):
+            yield from _below(part, seen, deep + 1)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return list(value)
+    if isinstance(value, types.FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
+        return [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *cells]
+    if isinstance(value, functools.partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, type):
+        return list(vars(value).values()) if value.__module__.startswith("gpuwhy") else ()
+    if not str(type(value).__module__).startswith("gpuwhy"):
+        return ()
+    fields = getattr(type(value), "__struct_fields__", ())
+    return [*getattr(value, "__dict__", {}).values(), *(getattr(value, name, None) for name in fields)]
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
 
 
 def groups() -> Iterator[tuple[Iterator[tuple[str, re.Pattern[Any]]], int, float]]:

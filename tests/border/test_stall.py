@@ -79,6 +79,25 @@ def test_no_signature_stalls():
     assert slow == {}
 
 
+def test_no_expression_over_files_of_others_stalls():
+    """New ones are found by themselves: in names, rows, classes, closures and calls of these folders."""
+    slow = {}
+    for name, expression in stall.everywhere("lint", "fit", "ranks", "fleet"):
+        worst = stall.slowest(expression, stall.WINDOW, enough=0.3, pumps=("a", " "), most=1)
+        if worst.seconds > 15 * stall.MOST:
+            slow[name] = worst
+    assert slow == {}
+
+
+def test_braces_without_end_cannot_hold_lint():
+    """The expression took the cube of a template's length: 3 s for a thousand characters, hours for a file."""
+    from gpuwhy.lint import helm
+
+    start = time.thread_time()
+    assert len(list(helm._parts("{{-   " * 300_000))) == 1
+    assert time.thread_time() - start < 1.0
+
+
 @pytest.mark.attack
 def test_no_expression_stalls():
     for group, size, most in stall.groups():
@@ -119,3 +138,13 @@ def test_what_was_read_in_time_is_told():
     text = "CUDA error: no kernel image is available for execution on the device\n" + " ".join(anchors())
     reading = read_text(text, time.thread_time())
     assert LATE in reading.notes
+
+
+def test_empty_lines_cannot_hold_lint():
+    """Two to the power of their number: forty at the start of a file without an ending took hours."""
+    from gpuwhy.lint.kinds import recognise
+
+    start = time.thread_time()
+    assert recognise("NOTICE", "\n" * 5000 + "x") == ""
+    assert recognise("image", "\n\n# a\nARG V=1\n  FROM nvidia/cuda:12.4.1-base\n") == "dockerfile"
+    assert time.thread_time() - start < 1.0

@@ -17,7 +17,7 @@ SCORED = re.compile(r"t5|gpt-?_?oss", re.I)
 _FUSED = re.compile(r"c_attn|qkv|query_key_value|in_proj_weight|Wqkv|attn_qkv")
 _LAYERED = re.compile(r"\d+\.")
 _NORM_WEIGHT = re.compile(r"(norm|ln_?\d|layernorm)[\w.]*\.(weight|gamma|scale)$", re.I)
-_NORM_BIAS = re.compile(r"(norm|ln_?\w*|layernorm)[\w.]*\.(bias|beta)$", re.I)
+_NORM_BIAS = re.compile(r"(?:norm|ln)[\w.]*\.(?:bias|beta)$", re.I)
 _NORM = re.compile(r"(norm|ln_\w|layernorm|rms)", re.I)
 
 

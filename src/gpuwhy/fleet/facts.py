@@ -26,7 +26,7 @@ _OWN = re.compile(
 """Variables that are meant to differ from node to node, or that say nothing of the GPU."""
 _UUID = re.compile(r"\b((?:MIG-)?(?:GPU-)?)[0-9a-f]{8}(?:-[0-9a-f]{4,12})*\b")
 """GPUs by their own names: each node has others."""
-_STEM = re.compile(r"(?:lib)?([A-Za-z]+[A-Za-z_]*?)(?:64_\d+|\.so|[-_.\d].*|$)")
+_STEM = re.compile(r"(?:lib)?([A-Za-z][A-Za-z_]*?)(?:64_\d+|\.so|[-_.\d].*|$)")
 _SLOWED = {"hw_slowdown", "hw_thermal", "hw_power_brake", "sw_thermal"}
 """Reasons that are nobody's wish; a power cap under load is usual."""
 

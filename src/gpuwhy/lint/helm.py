@@ -14,7 +14,6 @@ from gpuwhy.lint.sheet import Read
 from gpuwhy.lint.yamls import BadYamlError, Map, Node, Seq, documents
 
 UNKNOWN = "helm-unknown"
-_ACTION = re.compile(r"\{\{(-?)\s*(.*?)\s*(-?)\}\}", re.DOTALL)
 _WORD = re.compile(r"\"(?:\\.|[^\"\\])*\"|`[^`]*`|\(|\)|\||[^\s()|]+")
 _NAMING = re.compile(r"name|label|selector|annotation|account|chart|version|checksum|namespace", re.IGNORECASE)
 _LINES, _LEVELS = 20_000, 60
@@ -179,19 +178,39 @@ class _Part(NamedTuple):
     line: int  # of the text
 
 
+class _Action(NamedTuple):
+    start: int
+    end: int
+    text: str
+    trims_left: bool
+    trims_right: bool
+
+
+def _actions(text: str) -> Iterator[_Action]:
+    """Everything in double braces; by searching, since an expression takes the square or cube of a hostile text."""
+    start = text.find("{{")
+    while start >= 0 and (end := text.find("}}", start + 2)) >= 0:
+        inside = text[start + 2 : end]
+        left = inside.startswith("-")
+        inside = inside[left:]
+        right = inside.endswith("-")
+        yield _Action(start, end + 2, inside.removesuffix("-").strip(), left, right)
+        start = text.find("{{", end + 2)
+
+
 def _parts(text: str) -> Iterator[_Part]:
     position, line = 0, 1
     trim = False
-    for found in _ACTION.finditer(text):
-        before = text[position : found.start()]
+    for found in _actions(text):
+        before = text[position : found.start]
         start = line
         if trim:
             start += len(before) - len(before.lstrip()) and before[: len(before) - len(before.lstrip())].count("\n")
             before = before.lstrip()
-        shown = before.rstrip() if found[1] else before
-        yield _Part(shown, found[2], start)
-        line += text.count("\n", position, found.end())
-        position, trim = found.end(), bool(found[3])
+        shown = before.rstrip() if found.trims_left else before
+        yield _Part(shown, found.text, start)
+        line += text.count("\n", position, found.end)
+        position, trim = found.end, found.trims_right
     yield _Part(text[position:].lstrip() if trim else text[position:], "", line)
 
 

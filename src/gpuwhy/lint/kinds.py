@@ -23,9 +23,8 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (r".+\.ipynb", "notebook"),
 )
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in _NAMES)
-_HELM = re.compile(
-    r"(.*/)?(Chart|values([._-].*)?|.*[._-]values)\.ya?ml|(.*/)?templates/.*\.(tpl|ya?ml)", re.IGNORECASE
-)
+_HELM_NAME = re.compile(r"(?:Chart|values(?:[._-].*)?|.*[._-]values)\.ya?ml", re.IGNORECASE)
+_FROM = re.compile(r"\s*FROM\s+\S")
 _LOOK = 20_000
 
 
@@ -44,7 +43,7 @@ def by_name(path: str) -> str:
 
 def recognise(path: str, text: str) -> str:
     """The kind of a file; '' where neither its name nor its beginning says."""
-    found = by_name(path) or _by_content(path, text[:_LOOK]) or ("helm" if _HELM.fullmatch(path) else "")
+    found = by_name(path) or _by_content(path, text[:_LOOK]) or ("helm" if _of_chart(path) else "")
     return "conda-list" if found == "requirements" and _is_conda_list(text[:_LOOK]) else found
 
 
@@ -58,6 +57,13 @@ def _is_conda_list(text: str) -> bool:
 def worth_opening(path: str) -> bool:
     """Whether a file found in a folder may be one of ours: by name, or YAML that may be a manifest."""
     return bool(by_name(path)) or path.endswith((".yaml", ".yml")) or ("modal" in path and path.endswith(".py"))
+
+
+def _of_chart(path: str) -> bool:
+    """Whether a file's place says that it is part of a Helm chart."""
+    folder, _, name = path.lower().rpartition("/")
+    below = "templates" in folder.split("/")
+    return bool(_HELM_NAME.fullmatch(name)) or (below and name.endswith((".tpl", ".yml", ".yaml")))
 
 
 def speaks_of_packages(kind: str, text: str) -> bool:
@@ -74,10 +80,18 @@ def _by_content(path: str, text: str) -> str:
                 return kind
     plain = path.endswith(".txt")
     if plain or "." not in posixpath.basename(path):
-        if re.match(r"(\s*#.*\n|\s*\n|ARG\s.*\n)*FROM\s+\S+", text):
+        if _FROM.match(_first_word(text)):
             return "dockerfile"
         return "requirements" if plain and _lists_requirements(text) else ""
     return ""
+
+
+def _first_word(text: str) -> str:
+    """The first line that is neither empty, a comment nor an ARG, with what follows it on two more."""
+    lines = text.split("\n")
+    skipped = (not line.strip() or line.lstrip().startswith("#") or re.match(r"ARG\s", line) for line in lines)
+    start = next((place for place, skip in enumerate(skipped) if not skip), len(lines))
+    return "\n".join(lines[start : start + 3])
 
 
 _KEYS = (
