@@ -35,6 +35,14 @@ def test_a_cancellation_of_nothing_ends_no_server(number):
     assert [json.loads(one)["result"] for one in sent] == [{}]
 
 
+def test_a_line_that_is_not_utf_8_ends_no_server():
+    sent: list[bytes] = []
+    Server(sent.append).serve(
+        [b'{"jsonrpc":"2.0","id":1,"meth\x97":"ping"}', b'{"jsonrpc":"2.0","id":2,"method":"ping"}']
+    )
+    assert [set(json.loads(one)) & {"error", "result"} for one in sent] == [{"error"}, {"result"}]
+
+
 def test_what_a_program_prints_as_a_note_is_short_and_without_secrets():
     sent: list[bytes] = []
     call = Call(Message("tools/call", {"_meta": {"progressToken": 1}}, 1), sent.append)

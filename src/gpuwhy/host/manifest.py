@@ -151,7 +151,7 @@ def _manifest(find: Find, blob: str) -> _Manifest | None:
     data: Any = _decoded(find, blob, msgspec.Raw)
     try:
         return msgspec.json.decode(data, type=_Manifest) if data is not None else None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError):
         return None
 
 

@@ -63,7 +63,7 @@ def parsed(line: bytes) -> Message | None:
     """What a line asks; None for one that asks nothing (an answer); raises RefusedError."""
     try:
         value = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise RefusedError(PARSE, f"not JSON: {error}") from error
     if not isinstance(value, dict):
         raise RefusedError(REQUEST, "one JSON object a line, please")

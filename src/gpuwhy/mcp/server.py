@@ -315,7 +315,7 @@ def _value(done: asking.Asked, before: str = "") -> Answer:
         raise FailedError(done.why or "it was ended from outside")
     try:
         value = msgspec.json.decode(done.out)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError):
         value = None
     if not isinstance(value, dict):
         raise FailedError(

@@ -135,7 +135,7 @@ def replay(data: bytes) -> Replay:
     """The session of a record, reasoned anew; raises BadRecordError."""
     try:
         record = msgspec.json.decode(data, type=Record)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+    except (msgspec.DecodeError, UnicodeError) as error:
         raise BadRecordError(str(error)) from error
     if record.schema != SCHEMA:
         raise BadRecordError(f"its schema is {record.schema!r}, not {SCHEMA}")

@@ -55,7 +55,7 @@ def _direct_url(location: str) -> dict[str, Any]:
     try:
         with open(f"{location}/direct_url.json", "rb") as file:
             said = msgspec.json.decode(file.read(65536))
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeError):
         return {}
     return said if isinstance(said, dict) else {}
 
