@@ -78,7 +78,7 @@ def test_a_working_folder_that_is_gone(tmp_path):
 def test_numbers_of_thousands_of_digits_and_other_damage(tmp_path, name, text, argv):
     (tmp_path / name).write_bytes(os.fsencode(text))
     done = gpuwhy(*argv, cwd=tmp_path)
-    assert done.returncode in (0, 1, 2), done.stderr[-500:]
+    assert done.returncode in (0, 1, 2, 4), done.stderr[-500:]
     assert b"Traceback" not in done.stderr, done.stderr[-500:]
 
 

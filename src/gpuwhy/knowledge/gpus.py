@@ -74,7 +74,7 @@ MORE_NAMES = (
     ("GeForce GT 1030", "6.1", "GP108"), ("GeForce GTX 1050 Ti", "6.1", "GP107"), ("GeForce MX150", "6.1", "GP108"),
     ("GeForce MX230", "6.1", "GP108"), ("GeForce MX250", "6.1", "GP108"), ("GeForce MX330", "6.1", "GP108"),
     ("GeForce MX350", "6.1", "GP107"), ("GeForce MX110", "5.0", "GM108"), ("GeForce MX130", "5.0", "GM108"),
-    ("GeForce GTX 745", "5.0", "GM107"), ("GeForce GTX 860M", "5.0", "GM107"), ("GeForce 840M", "5.0", "GM108"),
+    ("GeForce GTX 745", "5.0", "GM107"), ("GeForce 840M", "5.0", "GM108"),
     ("GeForce 830M", "5.0", "GM108"), ("GeForce 845M", "5.0", "GM107"), ("GeForce 945M", "5.0", "GM107"),
     ("GeForce GTX 965M", "5.2", "GM204"), ("GeForce GTX 870M", "3.0", "GK104"), ("GeForce GTX 880M", "3.0", "GK104"),
     ("Tesla K40c", "3.5", "GK180"), ("Tesla K40m", "3.5", "GK110"), ("Tesla K20c", "3.5", "GK110"),
@@ -132,6 +132,10 @@ def by_pci(device_id: str) -> GpuRow | None:
     if name is None:
         return GpuRow(_chip_name(chip), capability, source(CHIP_SOURCE, _chip_detail(chip)))
     return GpuRow(_full(name), capability, source(_pci_table().source, _chip_detail(chip)))
+
+
+SOLD_WITH = {"860m": ("3.0", "5.0")}
+"""Names that were sold with chips of different capabilities (NVIDIA's list of CUDA GPUs): they tell nothing."""
 
 
 def by_name(name: str) -> GpuRow | None:

@@ -114,10 +114,17 @@ def gpu(text: str) -> Gpu:
     if row is None:
         near = difflib.get_close_matches(text.lower(), gpus.names(), 3, 0.6)
         hint = f"; did you mean {', '.join(near)}?" if near else "; give its compute capability, as in --gpu sm_89"
-        raise BadMachineError(f"--gpu {text}: no such GPU is known{hint}")
+        raise BadMachineError(f"--gpu {text}: {_sold_twice(text) or f'no such GPU is known{hint}'}")
     if row.capability is None:
         raise BadMachineError(f"--gpu {text}: its compute capability is not known; give it, as in --gpu sm_89")
     return Gpu(row.name.removeprefix("NVIDIA "), row.capability)
+
+
+def _sold_twice(text: str) -> str:
+    """What to say of a name that was sold with different chips; "" for others."""
+    found = next((gpus.SOLD_WITH[word] for word in text.lower().split() if word in gpus.SOLD_WITH), ())
+    either = " or ".join("sm_" + capability.replace(".", "") for capability in found)
+    return f"sold with different chips; give its compute capability, {either}" if found else ""
 
 
 def _cards(facts: Facts, lines: list[Line]) -> tuple[Gpu, ...]:
