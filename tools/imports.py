@@ -266,7 +266,7 @@ def told(stderr: str, code: int) -> str:
     """The line of an error that names it; a signal where there is none."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Warning)\b|error:", line)]
-    line = (named or lines or [""])[-1]
+    line = re.sub(r"/[^\s'\"()]*(?=/lib/python)", "PYTHON", (named or lines or [""])[-1])  # no path of this machine
     return f"signal {-code}: {line}"[:300] if code < 0 else line[:300]
 
 

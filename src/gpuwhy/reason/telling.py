@@ -44,7 +44,12 @@ def worth_telling(scores: Sequence[Score], status: Status) -> list[Score]:
     if status == "healthy" and not innocent:
         return []
     likely = [s for s in scores if s.confidence >= TOLD]
-    return [s for s in likely if s.points or s.words or s.odds > 0][:MOST]
+    return [s for s in likely if _speaks(s) or (s.cause != INNOCENT and (s.points or s.odds > 0))][:MOST]
+
+
+def _speaks(score: Score) -> bool:
+    """Whether anything of the text speaks for it; that the stack is innocent has to be said by something."""
+    return bool(score.words or score.origin) or any(point.counted > 0 for point in score.points)
 
 
 def excluded(verdicts: Sequence[Verdict], shown: Sequence[Shown]) -> tuple[RuledOut, ...]:
