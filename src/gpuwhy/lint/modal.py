@@ -7,6 +7,7 @@ import re
 
 from gpuwhy.lint import requirements, scripts
 from gpuwhy.lint.sheet import Environment, Image, Include, Index, Role, Sheet
+from gpuwhy.lint.trees import parsed
 from gpuwhy.model.lint import Place, Problem
 
 _CHARACTERS = 500_000
@@ -25,7 +26,7 @@ def read(path: str, text: str) -> Sheet:
     """Every image of a Modal file: the longest chains of calls that start with one of Image's constructors."""
     sheet = Sheet(path, "modal")
     try:
-        tree = ast.parse(text[:_CHARACTERS])
+        tree = parsed(text[:_CHARACTERS])
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         sheet.problems.append(Problem(Place(path, getattr(error, "lineno", 0) or 0), f"no Python: {error}"))
         return sheet

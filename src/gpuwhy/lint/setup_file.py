@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from gpuwhy.lint import requirements
 from gpuwhy.lint.sheet import Environment, Pin, Sheet
+from gpuwhy.lint.trees import parsed
 from gpuwhy.lint.versions import pythons_in
 from gpuwhy.model.lint import Place, Problem
 
@@ -18,7 +19,7 @@ def read(path: str, text: str) -> Sheet:
     """A setup.py: the keywords of setup(), where they are lists of texts or names of such lists."""
     sheet = Sheet(path, "setup")
     try:
-        tree = ast.parse(text[:_CHARACTERS])
+        tree = parsed(text[:_CHARACTERS])
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         sheet.problems.append(Problem(Place(path, getattr(error, "lineno", 0) or 0), f"no Python: {error}"))
         return sheet
