@@ -100,7 +100,11 @@ def remedies(rows: tuple[Meant, ...], stands: set[str]) -> str:
     always = dict.fromkeys(line(row) for row in rows if not row.said and not row.line)
     single = dict.fromkeys(line(row) for row in rows if row.said or row.line)
     parts = [BY_TEXTS, "\n".join(f"{place}. {text}" for place, text in enumerate(always, 1))] if always else []
-    parts += ["By the message that was printed:", "\n".join(f"- {one}" for one in single)] if single else []
+    parts += (
+        ["What `gpuwhy explain` advises for some messages only:", "\n".join(f"- {one}" for one in single)]
+        if single
+        else []
+    )
     return "\n\n".join(parts)
 
 

@@ -27,7 +27,7 @@ ROWS = {
     "ONNX Runtime and cuDNN": (f"cuDNN version 8907\nonnxruntime-gpu 1.19.2\n{ORT}", r"cuDNN 9", NEVER + "|cudnn-cu12"),
     "libdevice": ("Can't find libdevice directory ${CUDA_DIR}/nvvm/libdevice", r"Windows.*%CUDA_PATH%", "^$"),
     "a kept variable": (
-        "C:\\x> python a.py\nRuntimeError: Unrecognized CachingAllocator option: C", "for good: delete it", NEVER,
+        "C:\\x> python a.py\nRuntimeError: Unrecognized CachingAllocator option: C", "permanently: delete it", NEVER,
     ),
     "a portable Python": (
         "ModuleNotFoundError in C:\\ui\\python_embeded\\Lib\\site-packages\\x.py\nTorch not compiled with CUDA enabled",

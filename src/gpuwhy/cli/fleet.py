@@ -55,7 +55,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         usage="gpuwhy fleet collect [options] -- LAUNCHER [ARG ...]",
     )
     add_asking(collect)
-    collect.add_argument("--probe", metavar="HOST:PORT", help="try the way to this rendezvous instead, without a GPU")
+    collect.add_argument(
+        "--probe", metavar="HOST:PORT", help="only test the network connection to this address; needs no GPU"
+    )
     collect.set_defaults(go=launch)
     fleet_probe.add(actions)
     manifest = actions.add_parser("manifest", help="a prolog, a Job, a detector's rule … that asks gpuwhy by itself")
@@ -91,7 +93,9 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="the comparison as JSON (gpuwhy.fleet/1)")
     forms.add_forms(parser)
-    parser.add_argument("-v", "--verbose", action="store_true", help="every odd node, every difference, every name")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="show every node that differs, every difference, every name"
+    )
 
 
 def node_line(run: Run, report: Report, node: str = "") -> str:

@@ -30,12 +30,14 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--exit-zero", action="store_true", help="0 whatever came of it; some launchers end all")
     parser.add_argument("--listen", action="store_true", help="this is the node that listens, whatever its rank")
-    parser.add_argument("--nodes", metavar="LIST", help="the nodes to try in groups, gpu[001-016] or a file of names")
+    parser.add_argument(
+        "--nodes", metavar="LIST", help="nodes to test, in groups: gpu[001-016], or a file of node names"
+    )
     parser.add_argument(
         "--collective", action="store_true", help="add gpuwhy's own all-reduce to the launcher: gpuwhy fleet collective"
     )
-    parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="the limit of one try (60)")
-    parser.add_argument("--tries", type=int, default=200, metavar="N", help="the most tries (200)")
+    parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="end one test after S seconds (60)")
+    parser.add_argument("--tries", type=int, default=200, metavar="N", help="the most tests (200)")
     parser.add_argument("--json", action="store_true", help="JSON (gpuwhy.reach/1 or gpuwhy.probe/1)")
     parser.set_defaults(go=go)
     own = actions.add_parser("collective", help="one rank of an all-reduce and a ring, by the job's own torch")

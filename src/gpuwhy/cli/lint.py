@@ -44,12 +44,16 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("lint", help="find GPU mistakes in requirements, lock files, Dockerfiles, manifests")
     parser.add_argument("paths", nargs="*", metavar="FILE", help="files, or folders to look for them in")
     parser.add_argument("--explain", default="", metavar="RULE", help="the page of one rule: bad, good, source")
-    parser.add_argument("--driver", default="", metavar="V", help="the driver that they will meet: 535, 550.54.15")
+    parser.add_argument("--driver", default="", metavar="V", help="the driver that they will run on: 535, 550.54.15")
     parser.add_argument(
-        "--gpu", action="append", default=[], metavar="G", help="the GPU that they will meet; repeatable"
+        "--gpu", action="append", default=[], metavar="G", help="the GPU that they will run on; repeatable"
     )
-    parser.add_argument("--os", default="", metavar="OS", help="its system: linux, windows or wsl")
-    parser.add_argument("--arch", default="", metavar="A", help="its processor: x86_64 or aarch64")
+    parser.add_argument(
+        "--os", default="", metavar="OS", help="the system that they will run on: linux, windows or wsl"
+    )
+    parser.add_argument(
+        "--arch", default="", metavar="A", help="the processor that they will run on: x86_64 or aarch64"
+    )
     parser.add_argument("--strict", action="store_true", help="warnings count as errors for the exit code")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="the findings as JSON (gpuwhy.lint/1)")

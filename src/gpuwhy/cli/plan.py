@@ -31,7 +31,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("-r", "--requirement", action="append", default=[], metavar="FILE", help="a requirements file")
     parser.add_argument("-c", "--constraint", action="append", default=[], metavar="FILE", help="a constraints file")
     parser.add_argument("--driver", default="", metavar="V", help="plan for this driver: 535, 470.82")
-    parser.add_argument("--gpu", action="append", default=[], metavar="G", help='for this GPU: "GTX 1080", sm_89')
+    parser.add_argument(
+        "--gpu", action="append", default=[], metavar="G", help='plan for this GPU: "GTX 1080", or sm_61'
+    )
     parser.add_argument("--python", default="", metavar="V", help="for this Python: 3.8, or an environment's folder")
     parser.add_argument("--os", default="", metavar="OS", help="linux, windows or wsl")
     parser.add_argument("--arch", default="", metavar="A", help="x86_64 or aarch64")

@@ -43,7 +43,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--idle", type=float, default=60.0, metavar="N", help="N seconds without output and work: it hangs"
     )
     parser.add_argument("--hook", action="append", default=[], metavar="NAME=VALUE",
-                        help="a variable for every run, by which the program stops early (MAX_STEPS=1)")  # fmt: skip
+                        help="set this variable in every run, so that it stops early: MAX_STEPS=1")  # fmt: skip
     parser.add_argument(
         "--from", dest="recording", metavar="FILE", help="take the failure from `gpuwhy run --record FILE`"
     )
@@ -51,7 +51,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--replay", metavar="FILE", help="reason again over such a record; nothing is run")
     parser.add_argument("--python", default="", metavar="PATH", help="the Python that CMD uses, where it is not seen")
     parser.add_argument(
-        "--no-packages", action="store_true", help="make no copy of the environment with other releases"
+        "--no-packages", action="store_true", help="do not test other package versions in a copy of the environment"
     )
     parser.add_argument("--no-loud", action="store_true", help="no run with every layer's messages switched on")
     parser.add_argument(

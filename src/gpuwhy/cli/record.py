@@ -15,7 +15,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("record", help="save what gpuwhy sees of this machine, to diagnose it elsewhere")
     add_target(parser)
     parser.add_argument("file", nargs="?", default="", metavar="FILE", help="where to write; .gz is compressed")
-    parser.add_argument("-o", "--output", default="", metavar="FILE", help="the same")
+    parser.add_argument("-o", "--output", default="", metavar="FILE", help="where to write, like FILE")
     parser.add_argument(
         "--root", metavar="PATH", help="record another machine's files: a folder, an OCI layout or an archive"
     )

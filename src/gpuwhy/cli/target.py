@@ -25,15 +25,17 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         "--probe", action="store_true", help="really use the GPU: each step from the driver to a convolution"
     )
     parser.add_argument(
-        "--gentle", action="store_true", help="the same, but take no memory and make no context on the GPU"
+        "--gentle", action="store_true", help="like --probe, but allocate no GPU memory and create no CUDA context"
     )
 
 
 def add_elsewhere(parser: argparse.ArgumentParser) -> None:
     """The options that describe another machine to judge by."""
     parser.add_argument("--gpu", action="append", default=[], metavar="G", help="judge as on a machine with this GPU")
-    parser.add_argument("--driver", default="", metavar="V", help="and with this driver: 535, 550.54.15")
-    parser.add_argument("--gpu-memory", type=float, default=0.0, metavar="GIB", help="and so much memory on the GPU")
+    parser.add_argument("--driver", default="", metavar="V", help="judge as with this driver: 535, 550.54.15")
+    parser.add_argument(
+        "--gpu-memory", type=float, default=0.0, metavar="GIB", help="judge as with this much GPU memory"
+    )
     parser.add_argument("--like", default="", metavar="FILE", help="judge as on the machine of a recording")
 
 

@@ -152,7 +152,9 @@ class Fit(Here, frozen=True, kw_only=True):
     tokens: Annotated[int, Meta(ge=0, le=1 << 24, description="of each sequence, prompt and answer")] = 0
     train: Annotated[Literal["", "full", "lora"], Meta(description="training instead of inference")] = ""
     dtype: Annotated[Word, Meta(description="of the weights: f32, bf16, f16, fp8")] = ""
-    quantise: Annotated[Literal["", "8bit", "4bit"], Meta(description="while loading")] = ""
+    quantise: Annotated[Literal["", "8bit", "4bit"], Meta(description="quantise the weights while they are loaded")] = (
+        ""
+    )
     optimizer: Annotated[Word, Meta(description="adamw, sgd, adamw8bit …")] = ""
     checkpointing: Annotated[bool, Meta(description="compute activations again in the backward pass")] = False
     framework: Annotated[Word, Meta(description="torch, jax, tensorflow, llama.cpp, vllm …")] = ""

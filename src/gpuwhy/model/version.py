@@ -40,6 +40,14 @@ def dotted(number: str) -> str:
     return f"{int(number) // 1000}.{int(number) % 1000 // 10}"
 
 
+def cudnn_dotted(number: str) -> str:
+    """cuDNN's own way of writing a version, 8904 or 90100, as 8.9.4 (8904); anything else as it is."""
+    if not re.fullmatch(r"\d{4,6}", number):
+        return number
+    major, rest = divmod(int(number), 10000 if int(number) > 89999 else 1000)
+    return f"{major}.{rest // 100}.{rest % 100} ({number})"
+
+
 def meets(version: str, wanted: str) -> bool:
     """Whether a version is one that '<=0.12.0.1,>=0.11.2' asks for; a clause that is not numbers asks for nothing."""
     return all(_meets(version, clause.strip()) for clause in wanted.split(","))

@@ -269,7 +269,7 @@ def _compiled(scene: Scene, installed: dict[str, Distribution], near: set[str]) 
         if file:
             yield Contradiction(
                 one.name, one.version, "numpy", "<2", numpy.version, "compiled", file,
-                "so its import fails, or its arrays do", "", one.name in near, one.name in near,
+                "so the import fails, or passing arrays fails", "", one.name in near, one.name in near,
             )  # fmt: skip
 
 

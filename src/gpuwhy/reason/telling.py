@@ -13,7 +13,7 @@ from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Open, RuledOut, Shown, Status, Verdict, certainty
 from gpuwhy.model.symptom import QUESTION, SOURCE, Question, Reading, Symptom
 from gpuwhy.model.threshold import FOUND, GUESS, MOST, SURE, TOLD
-from gpuwhy.model.version import dotted
+from gpuwhy.model.version import cudnn_dotted, dotted
 from gpuwhy.reason.rank import ruled_out
 from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.tally import Point, Score
@@ -117,15 +117,19 @@ def _finding(point: Point, where: str) -> Finding:
 
 
 def filled(text: str, fields: Mapping[str, str]) -> str:
-    """A sentence with its fields, {name:dotted} for 11040 as 11.4; what the message did not say is an ellipsis."""
+    """A sentence with its fields ({name:dotted}: 11040 as 11.4; {name:cudnn}: 8904 as 8.9.4); an unknown one is …"""
     return text.format_map(_Fields({name: _Field(value) for name, value in fields.items()}))
+
+
+_WAYS = {"dotted": dotted, "cudnn": cudnn_dotted}
 
 
 class _Field(str):
     __slots__ = ()
 
     def __format__(self, how: str) -> str:
-        return dotted(self) if how == "dotted" else format(str(self), how)
+        write = _WAYS.get(how)
+        return write(self) if write else format(str(self), how)
 
 
 class _Fields(dict[str, _Field]):

@@ -22,7 +22,7 @@ def render(fleet: Fleet, paper: Paper, fold: Fold, title: Title, verbose: bool =
         lines += [*_odd(same, paper, fold, title, verbose), ""]
     if len(alike) > MOST_ODD and not verbose:
         left = sum(len(same) for same in alike[MOST_ODD:])
-        lines += [f"  and {left:,} more odd nodes (--verbose lists them)", ""]
+        lines += [f"  and {left:,} more nodes that differ (--verbose lists them)", ""]
     lines += _silent(fleet, paper, verbose)
     lines += ["groups of equal nodes", *(row for group in fleet.groups for row in _group(group, paper, fold, verbose))]
     lines += _notes(fleet, paper, title, verbose)

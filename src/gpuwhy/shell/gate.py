@@ -139,7 +139,7 @@ def _for_good(text: str, command: str, place: Place) -> str:
     clears = any(isinstance(step, Clears) for line in read(command) for step in line.steps)
     if place.system != "windows" or not clears:
         return text
-    return f"{text}; for good: delete it under Windows' environment variables, then open a new window"
+    return f"{text}; permanently: delete it under Windows' environment variables, then open a new window"
 
 
 def _covers(label: str, place: Place) -> bool:

@@ -90,7 +90,7 @@ TEXT = Text(
         meant("An extension of PyTorch: import torch before it, which loads the DLLs that it needs; else build it again for this PyTorch", said="windows.dll_load_failed", line="dll load failed: |_ext|_cuda|_C\\b", by="torch", more=True),
         *NOT_ALONG_PATH,
         meant("Windows: install the CUDA toolkit that this PyTorch was built for (NVIDIA's installer), or a PyTorch whose wheel contains it", said="windows.torch_dll", line=r"(?:_gpu|cuda)\w*\.dll"),
-        meant("Or install PyTorch again, in its build with CUDA", "pip install --force-reinstall torch", said="windows.torch_dll", line=r"(?:_gpu|cuda)\w*\.dll", safe=True),
+        meant("Or reinstall the CUDA build of PyTorch", "pip install --force-reinstall torch", said="windows.torch_dll", line=r"(?:_gpu|cuda)\w*\.dll", safe=True),
         *(structs.replace(one, more=True, line=one.line or _NEEDS_CUDA) for one in MSVC),
         *(structs.replace(one, line=one.line or _PLAIN_DLL) for one in MSVC),
         meant("TensorFlow 2.14 or newer: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),

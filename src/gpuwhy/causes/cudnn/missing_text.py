@@ -73,7 +73,7 @@ TEXT = Text(
         ("tf.no_dnn", 2.4, "TensorFlow has no cuDNN"),
         ("tf.cudnn_version", 3.0, "TensorFlow cannot ask cuDNN for its version"),
         ("loader.tf_skip", 2.2, "TensorFlow could not open some library, cuDNN's most often", SKIPPED),
-        ("title.cudnn_missing", 2.6, "cuDNN is said to be missing"),
+        ("title.cudnn_missing", 2.6, "the text says that cuDNN is missing"),
         ("build.header", 2.6, "{header} is not found", field("header", "cudnn")),
         ("build.cannot_find_l", 2.6, "the linker finds no cuDNN", field("library", "cudnn")),
         ("build.cmake_find", 2.0, "CMake finds no cuDNN", field("what", "cudnn")),

@@ -24,7 +24,7 @@ def parts_differ(case: Case) -> Finding | None:
         first, other = parts[0], _first_other(parts)
         return proof(
             f"{needs.named(case)} loads {first.name} {versions[0]}, found by {trees.how(first)}, and {other.name} "
-            f"{trees.versions([other])[0]}, found by {trees.how(other)}; cuDNN works only in one piece",
+            f"{trees.versions([other])[0]}, found by {trees.how(other)}; all cuDNN files must have the same version",
             trees.saw_loaded(first),
             trees.saw_loaded(other),
         )

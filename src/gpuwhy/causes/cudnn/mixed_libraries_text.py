@@ -33,7 +33,7 @@ TEXT = Text(
         ("title.undefined_symbol", 2.8, "{object} meets parts of another cuDNN", field("object", r".*cudnn")),
     ),
     remedies=(
-        meant("Let one copy win", "unset LD_LIBRARY_PATH", safe=True),
+        meant("Unset LD_LIBRARY_PATH, so that only the framework's own copy of cuDNN is loaded", "unset LD_LIBRARY_PATH", safe=True),
         meant("Remove the other copy (system package, conda, wheel)", "find / -name 'libcudnn*.so*' 2>/dev/null"),
     ),
     admitted_by=(*NO_CUDNN, *UNRESOLVED),

@@ -34,7 +34,7 @@ def _made(case: Asked) -> Iterator[Fix]:
     elif numbers(built):
         yield from _cudnn_from(case, built)
     if not case.windows and (built or case.library):
-        yield Fix("See which copy is loaded, and take the other from the search path",
+        yield Fix("Check which copy is loaded, and remove the folder of the wrong copy from the search path",
                   f"LD_DEBUG=libs python -c 'import {case.framework or 'tensorflow'}' 2>&1 | grep libcudnn", safe=True)  # fmt: skip
 
 
@@ -104,10 +104,10 @@ TEXT = Text(
         ("loader.prose", 2.4, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
         ("loader.prose", 4.0, _OTHER, all_of(CUDNN_LIBRARY, any_of(other_major_told, other_file_told))),
         ("loader.mac_library", 2.6, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
-        ("tf.cudnn_loaded", 4.4, "cuDNN {loaded} was loaded, {built} is what the program was built with"),
-        ("torch.cudnn_mismatch", 4.4, "cuDNN {loaded} was loaded, PyTorch was built with {built}"),
+        ("tf.cudnn_loaded", 4.4, "cuDNN {loaded:cudnn} is loaded, but the program was built with {built:cudnn}"),
+        ("torch.cudnn_mismatch", 4.4, "cuDNN {loaded} is loaded, but PyTorch was built with {built}"),
         ("torch.cudnn_mismatch_note", 2.0, "an incompatible cuDNN is on the search path"),
-        ("jax.found_version", 4.8, "cuDNN {loaded} is there, JAX was built with {built}", field("what", "cudnn")),
+        ("jax.found_version", 4.8, "cuDNN {loaded:cudnn} is loaded, but JAX was built with {built:cudnn}", field("what", "cudnn")),
         ("jax.unable_to_use", 3.4, "the cuDNN that is there is too old", field("what", "cudnn")),
         ("loader.cannot_open", 2.6, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
         ("loader.cannot_open", 4.2, _OTHER, all_of(CUDNN_LIBRARY, any_of(other_major_told, other_file_told))),
@@ -162,8 +162,8 @@ TEXT = Text(
     ),
     remedies=(
         meant("Install a cuDNN of the same major version that is not older than the one of the build", 'pip install --upgrade "nvidia-cudnn-cu12"', safe=True),
-        meant("See which copy is loaded, and take the other from the search path", "LD_DEBUG=libs python -c 'import tensorflow' 2>&1 | grep libcudnn", by="tensorflow", safe=True, look=True),
-        meant("See which copy is loaded, and take the other from the search path", "LD_DEBUG=libs python -c 'import torch' 2>&1 | grep libcudnn", by="torch", safe=True, look=True),
+        meant("Check which copy is loaded, and remove the folder of the wrong copy from the search path", "LD_DEBUG=libs python -c 'import tensorflow' 2>&1 | grep libcudnn", by="tensorflow", safe=True, look=True),
+        meant("Check which copy is loaded, and remove the folder of the wrong copy from the search path", "LD_DEBUG=libs python -c 'import torch' 2>&1 | grep libcudnn", by="torch", safe=True, look=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN),
     made=_made,

@@ -64,7 +64,11 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if mig is not None and mig.current and not mig.instances:
         make = Fix("Make an instance of the whole GPU", f"sudo nvidia-smi mig -i {index} -cgi 0 -C", root=True)
         return make, Fix("Or switch MIG off", f"sudo nvidia-smi -i {index} -mig 0", root=True)
-    shared = Fix("Let programs share the GPU", f"sudo nvidia-smi -i {index} -c DEFAULT", root=True)
+    shared = Fix(
+        "Set the compute mode to DEFAULT, so that programs can share the GPU",
+        f"sudo nvidia-smi -i {index} -c DEFAULT",
+        root=True,
+    )
     if value_or(case.device.compute_mode, "") == "prohibited":
         return (shared,)
     holders = [p for p in value_or(case.device.processes, ()) if value_or(p.name, "") not in DESKTOP]

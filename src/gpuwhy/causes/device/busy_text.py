@@ -38,8 +38,8 @@ TEXT = Text(
     ),
     remedies=(
         *TDR,
-        meant("See which pods hold the GPUs; end them, or wait", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),
-        meant("See the compute mode and the holder", "nvidia-smi -q -d COMPUTE,PIDS", safe=True, look=True),
+        meant("Check which pods hold the GPUs; end them, or wait", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),
+        meant("Check the compute mode, and which process uses the GPU", "nvidia-smi -q -d COMPUTE,PIDS", safe=True, look=True),
         meant("Allow several programs", "sudo nvidia-smi -c DEFAULT", root=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),

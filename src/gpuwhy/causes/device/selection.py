@@ -41,7 +41,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if not devices:
         return (fix,)
     every = ",".join(str(d.index) for d in devices)
-    return fix, Fix("Or name GPUs that exist", f"export {name}={every}", safe=True)
+    return fix, Fix("Or set it to GPUs that exist", f"export {name}={every}", safe=True)
 
 
 CAUSE = Cause(

@@ -83,7 +83,7 @@ TEXT = Text(
     ),
     remedies=(
         meant("Ask how many GPUs there are before one is taken from the list, and use number 0 where there is one", "python -c 'import tensorflow as tf; print(tf.config.list_physical_devices(\"GPU\"))'", said="python.exception ending.own", look=True, more=True),
-        meant("See what is hidden", "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES", safe=True, look=True),
+        meant("Check which GPUs there are, and which CUDA_VISIBLE_DEVICES allows", "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES", safe=True, look=True),
         meant("Show all GPUs again and use number 0", "unset CUDA_VISIBLE_DEVICES", safe=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),

@@ -23,9 +23,9 @@ TEXT = Text(
         ("title.804", 1.6, "803 is the number of a mismatched libcuda", field("digit", "3")),
     ),
     remedies=(
-        meant("Let the container find the host's libcuda first: it comes from the runtime, the image's own from /usr/local/cuda/compat; do not set LD_LIBRARY_PATH in the image", "docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE", by="container"),
-        meant("Or take the compat libraries out of the image", "RUN rm -rf /usr/local/cuda*/compat /etc/ld.so.conf.d/*compat*.conf && ldconfig", by="container"),
-        meant("Take the cuda-compat folder out of the search", "unset LD_LIBRARY_PATH", safe=True, unless="container"),
+        meant("Do not set LD_LIBRARY_PATH in the image, so that the host's libcuda (from the container runtime) is found before the image's own in /usr/local/cuda/compat", "docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE", by="container"),
+        meant("Or remove the compat libraries from the image", "RUN rm -rf /usr/local/cuda*/compat /etc/ld.so.conf.d/*compat*.conf && ldconfig", by="container"),
+        meant("Remove the cuda-compat folder from the search path", "unset LD_LIBRARY_PATH", safe=True, unless="container"),
         meant("Remove the package where the card does not allow it (GeForce)", "sudo apt remove 'cuda-compat-*'", root=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER),

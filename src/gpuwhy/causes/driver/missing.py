@@ -116,7 +116,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return (
             Fix(f"Install the libraries of the same driver ({version})",
                 f"sudo apt install libnvidia-compute-{major}    # Debian: sudo apt install libcuda1", root=True),
-            Fix("If they lie in a folder of their own, tell the loader (here /usr/local/nvidia/lib64)",
+            Fix("If they are in another folder (here /usr/local/nvidia/lib64), add it to the loader's configuration",
                 "echo /usr/local/nvidia/lib64 | sudo tee /etc/ld.so.conf.d/nvidia.conf && sudo ldconfig", root=True),
         )  # fmt: skip
     if _unbuilt(case):

@@ -74,7 +74,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         out.append(Fix("Stop what uses the GPU, then reset it", f"sudo nvidia-smi --gpu-reset -i {device.index}",
                        root=True, check=f"nvidia-smi -i {device.index} --query-gpu=mig.mode.current,mig.mode.pending "
                        "--format=csv"))  # fmt: skip
-        out.append(Fix("Or take the change back",
+        out.append(Fix("Or undo the change",
                        f"sudo nvidia-smi -i {device.index} -mig {1 if mig.current else 0}", root=True))  # fmt: skip
     return tuple(out)
 

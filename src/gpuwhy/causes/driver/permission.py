@@ -127,10 +127,10 @@ def _made(bad: Sequence[DeviceNode], wrong: Sequence[DeviceNode]) -> Iterator[Fi
     """Nodes that are not there, or that something else stands in the place of."""
     files = [node.path for node in bad if node in wrong or value_or(node.opened, "") == NO_DEVICE]
     if files:
-        text = "Remove what stands in the place of the node, then make it"
+        text = "Remove the file that is in the place of the device file, then create it"
         yield Fix(text, f"sudo rm {' '.join(files)}", root=True, role="part")
     if files or not all(node.present for node in bad):
-        yield Fix("Make the nodes", "sudo nvidia-modprobe -u -c0", root=True, role="part")
+        yield Fix("Create the device files", "sudo nvidia-modprobe -u -c0", root=True, role="part")
 
 
 def _opened(bad: Sequence[DeviceNode]) -> Iterator[Fix]:
@@ -141,7 +141,11 @@ def _opened(bad: Sequence[DeviceNode]) -> Iterator[Fix]:
                   root=True, check="ls -l /dev/nvidia*; id", role="part",
                   undo="sudo gpasswd -d $USER video; sudo gpasswd -d $USER render")  # fmt: skip
         paths = " ".join(node.path for node in bad)
-        yield Fix("Or open them until the next boot", f"sudo chmod a+rw {paths}", root=True)
+        yield Fix(
+            "Or give every user access to the device files, until the next reboot",
+            f"sudo chmod a+rw {paths}",
+            root=True,
+        )
     if "EPERM" in answers:
         yield Fix("Ask the scheduler for a GPU, or allow the nodes in the service's DeviceAllow= rules", root=True)
 
@@ -153,8 +157,12 @@ def _anew(where: str) -> tuple[Fix, ...]:
         "podman": "podman restart NAME",
         "kubernetes": "kubectl delete pod NAME",
     }
-    look = Fix("See the numbers on the host", "ls -l /dev/nvidia*; grep nvidia /proc/devices", safe=True, role="look")
-    return look, Fix("Start the container again: it keeps the nodes of its start", command.get(where, ""))
+    look = Fix(
+        "Check the device numbers on the host", "ls -l /dev/nvidia*; grep nvidia /proc/devices", safe=True, role="look"
+    )
+    return look, Fix(
+        "Start the container again: it keeps the device files that it was started with", command.get(where, "")
+    )
 
 
 CAUSE = Cause(

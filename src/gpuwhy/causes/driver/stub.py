@@ -72,7 +72,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if stub and stub.rule is Rule.LD_LIBRARY_PATH:
         out.append(off_the_path(folder))
     else:
-        out.append(Fix(f"Take {folder} out of the file that this names, then rebuild the loader's cache",
+        out.append(Fix(f"Remove {folder} from the file that this names, then rebuild the loader's cache",
                        f"grep -rl '{folder}' /etc/ld.so.conf /etc/ld.so.conf.d; sudo ldconfig", root=True))  # fmt: skip
     for real in _real(case.facts.loads.libcuda)[:1]:
         out.append(Fix("Or put the driver's folder first, for this shell",

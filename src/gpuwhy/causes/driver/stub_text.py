@@ -21,7 +21,7 @@ TEXT = Text(
         ("loader.resolved", 3.6, "libcuda resolves to {path}", field("path", r".*/stubs/")),
     ),
     remedies=(
-        meant("Take the stubs folder out of LD_LIBRARY_PATH: it is for linking only", "export LD_LIBRARY_PATH=$(echo $LD_LIBRARY_PATH | tr ':' '\\n' | grep -v stubs | paste -sd:)", safe=True),
+        meant("Remove the stubs folder from LD_LIBRARY_PATH: it is for linking only", "export LD_LIBRARY_PATH=$(echo $LD_LIBRARY_PATH | tr ':' '\\n' | grep -v stubs | paste -sd:)", safe=True),
         meant("In a Dockerfile: put the stubs folder only into LIBRARY_PATH, which the linker reads; never into LD_LIBRARY_PATH"),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),

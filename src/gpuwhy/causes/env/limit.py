@@ -177,7 +177,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if any(one.signature.startswith(SPOKEN) for one in case.symptoms):
         return ()
     return (
-        Fix("Lift the limit in this shell, then start the program from it", "ulimit -v unlimited", safe=True),
+        Fix("Remove the limit on virtual memory in this shell", "ulimit -v unlimited", safe=True),
         Fix("Where that is refused, the hard limit is set elsewhere: look for it", "grep -rn . /etc/security/limits.*",
             safe=True, role="look"),
     )  # fmt: skip

@@ -65,12 +65,14 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if isinstance(interpreter, Known) and interpreter.value.kind == "conda":
         value = ":".join(word(folder) for folder in folders)
         command = f"conda env config vars set LD_LIBRARY_PATH={value}"
-        fix.append(Fix("For good: keep it in the conda environment, and activate it again", command, safe=True))
+        fix.append(
+            Fix("Permanently: set it in the conda environment, and activate the environment again", command, safe=True)
+        )
     elif all(folder.startswith(("/usr/", "/opt/")) for folder in folders):
         lines = " ".join(word(folder) for folder in folders)
         command = f"printf '%s\\n' {lines} | sudo tee /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig"
         undo = "sudo rm /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig"
-        fix.append(Fix("For good: add the folder to the loader's cache", command, root=True, undo=undo))
+        fix.append(Fix("Permanently: add the folder to the loader's cache", command, root=True, undo=undo))
     return tuple(fix)
 
 
@@ -88,7 +90,7 @@ def _too_long(case: Case) -> bool:
 def _mended(case: Case) -> tuple[Fix, ...]:
     """The entry of PATH that is meant and written wrongly."""
     wrong = [p for v in value_or(case.facts.environment.variables, ()) if v.name == "PATH" for p in v.problems[:1]]
-    text = "For good: mend that entry (Edit the system environment variables, Path), and open a new window"
+    text = "Permanently: correct that entry (Edit the system environment variables, Path), and open a new window"
     return (Fix(f"{text}: {wrong[0]}"),) if wrong else ()
 
 
@@ -99,7 +101,7 @@ def _right_root(case: Case) -> Fix:
     right = [t for t in there if value_or(t.toolkit_cuda, "") == built] or there
     if not right:
         return Fix("Remove the variable CUDA_PATH: there is no toolkit that it could name")
-    return Fix("Let CUDA_PATH name the toolkit that is there", f'setx CUDA_PATH "{shown(right[0].path)}"')
+    return Fix("Set CUDA_PATH to the toolkit that is installed", f'setx CUDA_PATH "{shown(right[0].path)}"')
 
 
 CAUSE = Cause(

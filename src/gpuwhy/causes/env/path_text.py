@@ -39,15 +39,17 @@ def _made(case: Asked) -> Iterator[Fix]:
         yield Fix(f"Call {call} at the start of the program: it finds the wheels of the environment", safe=True)
     if case.windows:
         yield Fix(f"Find {case.library}", f"where /R C:\\ {case.library}", safe=True)
-        yield Fix("Put its folder on PATH, in this window; for good under the system's environment variables",
+        yield Fix("Add its folder to PATH in this window; permanently: in Windows' environment variables",
                   "set PATH=FOLDER;%PATH%", safe=True)  # fmt: skip
         return
     folder = case.folder or "FOLDER"
     if not case.folder:
         yield Fix(f"Find {case.library}", f"find / -name '{case.library}*' 2>/dev/null", safe=True)
-    yield Fix("Put its folder on the search path", f"export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH", safe=True)
     yield Fix(
-        "Or tell the loader for good",
+        "Add the library's folder to LD_LIBRARY_PATH", f"export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH", safe=True
+    )
+    yield Fix(
+        "Or add the folder to the loader's configuration permanently",
         f"echo {folder} | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig",
         root=True,
     )
@@ -93,9 +95,9 @@ TEXT = Text(
         ("loader.find_failed", 2.4, _OUTSIDE, _ANY),
         ("loader.ldd_missing", 2.2, _OUTSIDE, _ANY),
         ("loader.tf_skip", 2.6, "libraries may be installed outside the folders the loader searches", alone_beside("tf.no_cuda_drivers", "tf.skipping")),
-        ("loader.wrong_class", 2.6, "the search leads to a library of another kind first", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
+        ("loader.wrong_class", 2.6, "the loader first finds a library of another kind (for example 32 bit)", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
         ("loader.undefined_symbol", 4.2, "the C++ runtime that was loaded lacks {symbol}: another copy of it is found before the system's", field("version", "(?:gcc|glibcxx|cxxabi|glibc)_")),
-        ("loader.undefined_symbol", 1.2, "the search leads to another copy first", field("symbol", r"_*nvjitlink|cu(?:blas|sparse)")),
+        ("loader.undefined_symbol", 1.2, "the loader finds another copy of the library first", field("symbol", r"_*nvjitlink|cu(?:blas|sparse)")),
         ("windows.dll_not_found", 2.3, _OUTSIDE, _ANY),
         ("windows.could_not_find", 2.3, _OUTSIDE, _ANY),
         ("windows.tf_needs", 2.4, _OUTSIDE, _ANY),
@@ -148,13 +150,13 @@ TEXT = Text(
     ),
     remedies=(
         meant("Set the variable to the folder of the CUDA toolkit; TensorFlow and PyTorch from pip do not read it, they search PATH and LD_LIBRARY_PATH", "export CUDA_PATH=/usr/local/cuda LD_LIBRARY_PATH=/usr/local/cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", said="env.no_variable", safe=True, more=True),
-        meant("See which CUDA folders there are", "ls -d /usr/local/cuda*", said="env.no_folder", look=True, more=True),
+        meant("Check which CUDA folders there are", "ls -d /usr/local/cuda*", said="env.no_folder", look=True, more=True),
         *NOT_ALONG_PATH,
-        meant("WSL: put its own libcuda on the search path", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", said="loader.cudarc", safe=True, more=True),
+        meant("WSL: add the folder of its own libcuda to LD_LIBRARY_PATH", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", said="loader.cudarc", safe=True, more=True),
         *CUDA_HOME,
-        meant("Put the library's folder on the search path", "export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH", safe=True),
-        meant("Or tell the loader for good", "echo /usr/local/cuda/lib64 | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig", root=True),
-        meant("Compilers: name the toolkit", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", safe=True),
+        meant("Add the library's folder to LD_LIBRARY_PATH", "export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH", safe=True),
+        meant("Or add the folder to the loader's configuration permanently", "echo /usr/local/cuda/lib64 | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig", root=True),
+        meant("For compilers: set CUDA_HOME to the folder of the CUDA toolkit", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", safe=True),
         meant("Windows: add the CUDA bin folder to PATH, then open a new window"),
     ),
     admitted_by=NO_GPU,

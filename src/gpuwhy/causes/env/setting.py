@@ -174,7 +174,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 def _unset(name: str, windows: bool) -> Fix:
     command = f"set {name}=" if windows else f"unset {name}"
-    return Fix("Take the variable away, in this shell", command, safe=True)
+    return Fix("Unset the variable in this shell", command, safe=True)
 
 
 def _instead(variable: Variable, fault: Fault, windows: bool) -> Iterator[Fix]:

@@ -80,7 +80,7 @@ TEXT = Text(
         ("title.hang", 1.4, "it hangs"),
         ("title.empty_devices", 2.4, "TensorFlow lists no GPU although its own CUDA libraries were installed with it", with_("told.and_cuda")),
         ("title.empty_list", 2.4, "TensorFlow lists no GPU although its own CUDA libraries were installed with it", with_("told.and_cuda")),
-        ("told.other_release", 1.6, "another release is said to work"),
+        ("told.other_release", 1.6, "the text says that another release works"),
         ("title.crash", 1.6, "it crashes", all_of(nothing_else, no(with_("python.numpy_abi")))),
         ("title.held", 0.8, "memory is said not to be given back", nothing_else),
         ("title.trouble", 1.0, SAID_TO_FAIL, nothing_else),
@@ -100,7 +100,7 @@ TEXT = Text(
         ("cuda.host_memory_not_registered", 3.4),
     ),
     remedies=(
-        meant("Windows: take torch 2.4.1 or newer, or 2.3.1: the wheel of 2.4.0 lacks libomp140.x86_64.dll, which its fbgemm.dll needs", "pip install uv\nuv pip install \"torch>=2.4.1\" --torch-backend=auto", said="windows.torch_dll", line="fbgemm", safe=True),
+        meant("Windows: install torch 2.4.1 or newer, or 2.3.1: the wheel of 2.4.0 lacks libomp140.x86_64.dll, which its fbgemm.dll needs", "pip install uv\nuv pip install \"torch>=2.4.1\" --torch-backend=auto", said="windows.torch_dll", line="fbgemm", safe=True),
         meant("Windows: or install the Visual C++ runtime and the C++ build tools, which bring libomp140.x86_64.dll", REDISTRIBUTABLE, said="windows.torch_dll", line="fbgemm|shm|asmjit"),
         meant(CRASH, FAULTS, said="signal.segv", safe=True),
         meant("Then try another release of the package that the last call belongs to", said="signal.segv"),
@@ -109,7 +109,7 @@ TEXT = Text(
         meant("Try the newest release", 'pip install --upgrade "jax[cuda12]"', by="jax", safe=True),
         meant("Try the newest release", 'pip install --upgrade "onnxruntime-gpu[cuda,cudnn]"', by="onnxruntime", safe=True),
         meant("Or the release before the one that is installed"),
-        meant("PyTorch: see whether cuDNN is at fault: switch it off (torch.backends.cudnn.enabled = False)", by="torch"),
+        meant("PyTorch: check whether cuDNN is at fault: switch it off (torch.backends.cudnn.enabled = False)", by="torch"),
         meant("Report it with a small program that shows it"),
     ),
 )  # fmt: skip

@@ -47,7 +47,7 @@ TEXT = Text(
         ("told.tflow_select", 3.4, "conda chose the CPU build of TensorFlow ({build})", field("build", "mkl|eigen")),
         ("torch.xformers_unbuilt", 2.0, "xFormers has no CUDA part"),
         ("harmless.cpu_torch", -0.1, "the PyTorch that is named is a CPU build", no_errors),
-        ("title.no_cuda", 2.0, "there is said to be no CUDA"),
+        ("title.no_cuda", 2.0, "the text says that there is no CUDA"),
         ("torch.version_none", 4.2, "the installed PyTorch is a CPU build", _nothing_but_listing),
         ("torch.version_none", 1.0, "the installed PyTorch is a CPU build"),
         ("generic.cpu_used", 2.4, "the CPU is used"),

@@ -26,7 +26,7 @@ def _made(case: Asked) -> Iterator[Fix]:
         text = f"Install the {name} that belongs to {which}; its own pins choose the release"
         torch = f'"torch=={release}"' if release else "torch"
         yield Fix(text, f"pip install --force-reinstall {torch} {name}", safe=True)
-        yield Fix("See both versions", "pip list", safe=True, role="look")
+        yield Fix("Check both versions", "pip list", safe=True, role="look")
 
 
 TEXT = Text(
@@ -68,12 +68,12 @@ TEXT = Text(
         ("cuda.no_binary_for_gpu", 0.8, "an extension may lack code for this GPU"),
         ("title.undefined_symbol", 2.8, "a library lacks a symbol that is asked for", no(field("object", r".*lib(?:cu|nv)"))),
         ("title.undefined_symbol", 1.2, "a library lacks a symbol that is asked for"),
-        ("title.trouble", 0.8, "an extension is said to fail", said_of("extension")),
+        ("title.trouble", 0.8, "the text says that an extension fails", said_of("extension")),
         ("title.trouble", 0.3, SAID_TO_FAIL, nothing_else),
     ),
     remedies=(
         meant("Install the extension's build for the installed framework, or build it", "pip install --force-reinstall --no-cache-dir --no-build-isolation EXTENSION", safe=True),
-        meant("See both versions", "pip list", safe=True, look=True),
+        meant("Check both versions", "pip list", safe=True, look=True),
     ),
     admitted_by=UNRESOLVED,
     made=_made,

@@ -101,7 +101,7 @@ TEXT = Text(
         ("cuda.launch_failed", 3.2, "the GPU is newer than this CUDA version supports", told_gpu_newer),
         ("tf.stream_failed", 2.8, "the GPU is newer than this CUDA version supports", told_gpu_newer),
         ("told.gpu", 2.2, "the GPU is newer than this CUDA version supports", all_of(only_titles, told_gpu_newer)),
-        ("torch.arch_words", 3.8, "the GPU is said to be too old, or not supported"),
+        ("torch.arch_words", 3.8, "the text says that the GPU is too old, or not supported"),
         ("tf.ptxas_old", 1.8, "the GPU is newer than ptxas knows"),
         ("tf.malloc_async", 1.8, "the GPU or its mode has no asynchronous allocator"),
         ("torch.capability_min", 4.8, "capability {needs} is needed, and the GPU has {has}"),
@@ -173,7 +173,7 @@ TEXT = Text(
         ("nvrtc.invalid_option", 1.4),
     ),
     remedies=(
-        meant("PyTorch: install the newest build that the driver supports, with the pip of the Python that the program uses; sm_120, so RTX 50, needs a build for CUDA 12.8 (cu128) or newer", "pip install uv\nuv pip install --reinstall torch torchvision --torch-backend=auto", by="torch", safe=True),
+        meant("PyTorch: install the newest build that your driver supports, with the pip of the Python that runs the program; RTX 50 GPUs (sm_120) need a build for CUDA 12.8 (cu128) or newer", "pip install uv\nuv pip install --reinstall torch torchvision --torch-backend=auto", by="torch", safe=True),
         meant("For a new GPU: install a release of the framework that is built for a newer CUDA (sm_120 needs 12.8)"),
         meant("For an old GPU: install the last release that supports it"),
     ),

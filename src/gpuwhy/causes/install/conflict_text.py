@@ -60,7 +60,7 @@ TEXT = Text(
         meant("Remove all packages of TensorFlow, then install one", "pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu\npip install \"tensorflow[and-cuda]\"", by="tensorflow", safe=True),
         meant("Remove all packages of ONNX Runtime, then install one", "pip uninstall -y onnxruntime onnxruntime-gpu\npip install onnxruntime-gpu", by="onnxruntime", safe=True),
         meant("Remove all packages of CuPy, then install the one for the CUDA of the environment", "pip uninstall -y cupy cupy-cuda11x cupy-cuda12x cupy-cuda13x\npip install cupy-cuda13x    # for CUDA 12: cupy-cuda12x", by="cupy", safe=True),
-        meant("See which packages of one family are installed together; remove them all, then install one", "pip list", safe=True, look=True),
+        meant("Check which packages of one family are installed together; remove them all, then install one", "pip list", safe=True, look=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *UNRESOLVED, *CPU_BUILD),
     made=_made,

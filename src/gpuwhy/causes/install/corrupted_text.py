@@ -60,7 +60,7 @@ TEXT = Text(
         ("torch.checkpoint", 2.2, "the checkpoint file is damaged"),
         ("loader.cudnn_windows", 3.2, "{library} is damaged or of another architecture", field("number", "193")),
         ("packages.damaged", 4.0, "a package file is damaged", no(line("match the hashes"))),
-        ("packages.damaged_words", 2.4, "a file is said to be damaged"),
+        ("packages.damaged_words", 2.4, "the text says that a file is damaged"),
         ("windows.dll_load_failed", 3.0, "a DLL is damaged or of another architecture", field("invalid", ".")),
         ("windows.error", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),
         ("windows.load_library", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),

@@ -25,7 +25,7 @@ TEXT = Text(
         ("title.oom", 0.6, "the text says that memory ran out", nothing_else),
     ),
     remedies=(
-        meant("PyTorch: let segments grow", "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", by="torch", safe=True),
+        meant("PyTorch: use expandable segments", "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", by="torch", safe=True),
         meant("PyTorch before 2.1: do not split large blocks of memory", "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128", by="torch", safe=True),
         meant("TensorFlow: use CUDA's own pool", "export TF_GPU_ALLOCATOR=cuda_malloc_async", by="tensorflow", safe=True),
         meant("Keep shapes the same from step to step"),

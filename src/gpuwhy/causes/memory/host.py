@@ -115,9 +115,11 @@ def plenty(case: Case) -> Finding | None:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """See who holds it, then make room or allow more."""
-    out = [Fix("See which processes hold the memory", "ps -eo pid,rss,comm --sort=-rss | head", safe=True, role="look")]
+    out = [
+        Fix("Check which processes hold the memory", "ps -eo pid,rss,comm --sort=-rss | head", safe=True, role="look")
+    ]
     if isinstance(case.facts.surroundings.shm, Known) and shared_memory(case):
-        out.append(Fix("See what was left in /dev/shm, and remove what no program uses", "ls -lS /dev/shm | head"))
+        out.append(Fix("Check what was left in /dev/shm, and remove what no program uses", "ls -lS /dev/shm | head"))
         out.append(Fix("Start the container with more shared memory", "docker run --shm-size=8g IMAGE"))
     if isinstance(case.facts.surroundings.wsl, Known):
         text = "Give WSL more memory than half of the RAM: under [wsl2] in %UserProfile%\\.wslconfig, then restart it"

@@ -73,7 +73,7 @@ TEXT = Text(
     ),
     remedies=(
         meant("Slurm: ask for more memory", "sbatch --mem=64G JOB    # or, in the script: #SBATCH --mem=64G", said="memory.killer signal.kill title.", by="slurm"),
-        meant("Slurm: see what the job took, and what it had asked for", "sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State", said="memory.killer signal.kill title.", by="slurm", safe=True, look=True),
+        meant("Slurm: check what the job took, and what it had asked for", "sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State", said="memory.killer signal.kill title.", by="slurm", safe=True, look=True),
         meant("Kubernetes: give the container more memory, in the pod's manifest", "resources: {limits: {memory: 32Gi}}", said="memory.killer", line="oomkilled"),
         meant("Docker: start it without a limit, or with a higher one", "docker run --memory=SIZE IMAGE", said="memory.killer", line="oomkilled|memory cgroup"),
         meant("Start the container with more shared memory", "docker run --gpus all --shm-size=8g IMAGE", said="memory.shm signal.bus memory.worker_killed told.shm_df", unless="kubernetes compose"),

@@ -84,7 +84,7 @@ TEXT = Text(
         ("title.oom", 2.2, "the text says that memory ran out", nothing_else),
         ("title.fragmented", 1.2, "memory is said to be in pieces", nothing_else),
         ("title.held", 1.0, "memory is said not to be given back", nothing_else),
-        ("told.smaller", 1.8, "less at once is said to help", OF_MEMORY),
+        ("told.smaller", 1.8, "the text says that less work at once helps", OF_MEMORY),
         ("title.trouble", 1.8, "memory is said to fail", said_of(r"memory|vram|too (?:large|big)")),
         ("cudnn.execution_failed_cublas", 1.4),
         ("cudnn.execution_failed_cudart", 1.4),
@@ -100,6 +100,6 @@ TEXT = Text(
         meant("Make the batch, the sequence or the image smaller, or accumulate gradients"),
         meant("Use half precision or quantised weights"),
         meant("Split the model over several GPUs, or offload parts to the host"),
-        meant("PyTorch: see what holds the memory: in the program, where the error is caught (except torch.cuda.OutOfMemoryError:)", "print(torch.cuda.memory_summary())", by="torch", safe=True, look=True),
+        meant("PyTorch: check what holds the memory: in the program, where the error is caught (except torch.cuda.OutOfMemoryError:)", "print(torch.cuda.memory_summary())", by="torch", safe=True, look=True),
     ),
 )  # fmt: skip

@@ -86,7 +86,14 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     for process in _holders(value_or(case.device.processes, ()))[:3]:
         out += _ending(case, process)
     find = f"nvidia-smi -i {case.device.index} --query-compute-apps=pid,name,used_memory --format=csv"
-    out.append(Fix("Find the holder on the host, outside of any container", find, safe=True, role="look"))
+    out.append(
+        Fix(
+            "On the host, outside of any container, find the process that holds the memory",
+            find,
+            safe=True,
+            role="look",
+        )
+    )
     return tuple(out)
 
 

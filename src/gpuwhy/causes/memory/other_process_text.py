@@ -72,7 +72,7 @@ TEXT = Text(
         ("title.trouble", 0.9, "memory is said to fail", said_of("memory|vram")),
     ),
     remedies=(
-        meant("See who holds the memory", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", safe=True, look=True),
+        meant("Check who holds the memory", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", safe=True, look=True),
         meant("Use another GPU", "export CUDA_VISIBLE_DEVICES=1", safe=True),
     ),
     admitted_by=(*NO_CUDNN, *NO_START, *NO_MEMORY),

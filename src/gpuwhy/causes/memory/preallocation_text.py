@@ -63,9 +63,9 @@ TEXT = Text(
         ("cusolver.not_initialized", 2.2),
     ),
     remedies=(
-        meant("TensorFlow: take memory as it is needed", "export TF_FORCE_GPU_ALLOW_GROWTH=true", by="tensorflow", safe=True),
+        meant("TensorFlow: allocate memory only as it is needed", "export TF_FORCE_GPU_ALLOW_GROWTH=true", by="tensorflow", safe=True),
         meant("JAX: do not take memory ahead", "export XLA_PYTHON_CLIENT_PREALLOCATE=false", by="jax", safe=True),
-        meant("JAX: or take a smaller share", "export XLA_PYTHON_CLIENT_MEM_FRACTION=.60", by="jax", safe=True),
-        meant("Beside another framework: let TensorFlow and JAX take memory as it is needed", "export TF_FORCE_GPU_ALLOW_GROWTH=true XLA_PYTHON_CLIENT_PREALLOCATE=false", by="torch onnxruntime cupy", safe=True),
+        meant("JAX: or set a smaller share of the memory", "export XLA_PYTHON_CLIENT_MEM_FRACTION=.60", by="jax", safe=True),
+        meant("Beside another framework: set TensorFlow and JAX to allocate memory only as it is needed", "export TF_FORCE_GPU_ALLOW_GROWTH=true XLA_PYTHON_CLIENT_PREALLOCATE=false", by="torch onnxruntime cupy", safe=True),
     ),
 )  # fmt: skip

@@ -46,8 +46,8 @@ TEXT = Text(
     ),
     remedies=(
         meant(CRASH, FAULTS, said="signal.segv", safe=True),
-        meant("Find the kernel", "compute-sanitizer python PROGRAM", safe=True),
-        meant("Make the report synchronous, so that the right line is named", SYNCHRONOUS, safe=True),
+        meant("Find the CUDA kernel that fails", "compute-sanitizer python PROGRAM", safe=True),
+        meant("Set CUDA_LAUNCH_BLOCKING=1, so that the traceback shows the line that really failed", SYNCHRONOUS, safe=True),
         meant("If the kernel is a library's, try its newest release", "pip install --upgrade torch", by="torch", safe=True),
     ),
 )  # fmt: skip

@@ -38,7 +38,7 @@ TEXT = Text(
     ),
     remedies=(
         meant("Run the step on the CPU: it names the index", "CUDA_VISIBLE_DEVICES= python PROGRAM", safe=True),
-        meant("Make the report synchronous", SYNCHRONOUS, safe=True),
+        meant("Set CUDA_LAUNCH_BLOCKING=1, so that the traceback shows the line that really failed", SYNCHRONOUS, safe=True),
         meant("Check labels against the number of classes, and token ids against the size of the embedding"),
         meant("Restart the process: after an assertion its GPU work is lost"),
     ),

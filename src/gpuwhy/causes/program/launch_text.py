@@ -30,7 +30,7 @@ TEXT = Text(
         ("launch.parameters", 4.2, "the kernel's arguments take {needed} bytes; {limit} are allowed"),
         ("launch.block", 4.2, "the block or the grid is larger than the card takes"),
         ("launch.refused", 4.2, "the launch itself was refused"),
-        ("cuda.invalid_configuration", 4.0, "a kernel was launched with sizes that the card does not take (error 9)"),
+        ("cuda.invalid_configuration", 4.0, "a kernel was launched with sizes that the GPU does not accept (error 9)"),
         ("cuda.launch_out_of_resources", 4.4, "the launch asks for more registers or threads than the card has (error 701)"),
         ("cuda.cooperative_launch_too_large", 4.6, "a cooperative launch has more blocks than the card can hold at once (error 720)"),
         ("cuda.missing_configuration", 3.6, "a kernel was called without a configuration (error 52)"),

@@ -6,7 +6,7 @@ from gpuwhy.model.cause import Cause
 
 CAUSE = Cause(
     id="program.order",
-    title="the program does something too late or too early (for example set-up after the first use)",
+    title="calls are in the wrong order (for example set-up after the first use, or use of a buffer after its end)",
     effect="The program does things in the wrong order",
     needs_log=True,
 )

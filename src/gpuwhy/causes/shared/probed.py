@@ -16,7 +16,7 @@ CODES: Mapping[str, Mapping[int, str]] = {
     "driver.library_mismatch": {803: "libcuda does not fit the loaded kernel module"},
     "driver.compat_misuse": {
         803: "the cuda-compat library does not fit the loaded kernel module",
-        804: "this GPU is none that forward compatibility serves",
+        804: "forward compatibility does not work on this GPU",
     },
     "device.busy": {46: "the GPU lets no further program in"},
     "device.selection": {101: "there is no GPU of that number"},

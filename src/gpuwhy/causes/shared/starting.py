@@ -7,7 +7,7 @@ from gpuwhy.model.cause import Fix
 TOOLKIT = "sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker"
 SPEC = "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml"
 COMPOSE = "deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}"
-_HOST = Fix("On the host, see that the driver works there", "nvidia-smi", safe=True, role="look")
+_HOST = Fix("On the host, check that the driver works there", "nvidia-smi", safe=True, role="look")
 _LXC = Fix(
     "Give the container the GPU", "lxc config device add NAME gpu gpu && lxc config set NAME nvidia.runtime true"
 )
@@ -56,8 +56,8 @@ def _pod() -> tuple[Fix, ...]:
     manifest = "spec: {containers: [{name: NAME, image: IMAGE, resources: {limits: {nvidia.com/gpu: 1}}}]}"
     return (
         Fix("Ask for a GPU in the pod's manifest", manifest),
-        Fix("See that the node offers GPUs", "kubectl describe nodes | grep nvidia.com/gpu", safe=True, role="look"),
-        Fix("If the cluster has one, name the runtime class in the pod's spec", "runtimeClassName: nvidia"),
+        Fix("Check that the node offers GPUs", "kubectl describe nodes | grep nvidia.com/gpu", safe=True, role="look"),
+        Fix("If the cluster has a runtime class, set it in the pod's spec", "runtimeClassName: nvidia"),
     )
 
 
@@ -85,7 +85,7 @@ def _described() -> tuple[Fix, ...]:
 def _revoked(where: str) -> tuple[Fix, ...]:
     """The device rules are the engine's; systemd forgets them where it was not told of the nodes."""
     lasting = Fix(
-        "For good: let systemd know the nodes by their links in /dev/char, on the host",
+        "Permanently, on the host: make links in /dev/char, by which systemd finds the device files",
         "sudo nvidia-ctk system create-dev-char-symlinks --create-all",
         root=True,
     )

@@ -107,7 +107,7 @@ def let_win(winner: LoadedLibrary, folder: str) -> tuple[Fix, ...]:
     if winner.rule is Rule.LD_LIBRARY_PATH:
         return (off_the_path(folder_of(winner.path)),)
     if winner.rule is Rule.PATH:  # the DLL search of Windows
-        away = Fix(f"Take {shown(folder_of(winner.path))} off PATH, or move it behind the right one")
+        away = Fix(f"Remove {shown(folder_of(winner.path))} from PATH, or move it behind the right one")
         return (path_first("Put the right copy's folder first, in this window", (folder,)) if folder else away,)
     if not folder or winner.rule not in (Rule.CACHE, Rule.DEFAULT, Rule.RUNPATH):
         return ()

@@ -50,7 +50,7 @@ def path_for_good(folders: Sequence[str]) -> Fix:
         f'[Environment]::SetEnvironmentVariable("Path", "{value};" + '
         '[Environment]::GetEnvironmentVariable("Path", "User"), "User")    # PowerShell'
     )
-    return Fix("For good: put it on your PATH, and open a new window", command)
+    return Fix("Permanently: add it to your PATH, and open a new window", command)
 
 
 def toolkit(facts: Facts, framework: Framework, cuda: bool, cudnn: bool) -> tuple[Fix, ...]:

@@ -64,7 +64,7 @@ def off_the_path(folder: str) -> Fix:
     command = (
         f'export LD_LIBRARY_PATH=$(printf %s "$LD_LIBRARY_PATH" | tr : "\\n" | grep -vxF "{written}" | paste -sd:)'
     )
-    return Fix(f"Take {folder} out of LD_LIBRARY_PATH", command, safe=True)
+    return Fix(f"Remove {folder} from LD_LIBRARY_PATH", command, safe=True)
 
 
 def in_image(facts: Facts) -> bool:

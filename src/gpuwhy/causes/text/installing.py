@@ -111,7 +111,7 @@ def onnxruntime_on_windows(case: Asked) -> Iterator[Fix]:
     if major == "9":
         yield Fix("Or install PyTorch 2.4 or newer, whose Windows wheel brings cuDNN 9 and CUDA, and import torch before onnxruntime",
                   'pip install "torch>=2.4"', safe=True)  # fmt: skip
-        yield Fix("Or take the ONNX Runtime that opens CUDA 11.8 and cuDNN 8", 'pip install "onnxruntime-gpu==1.18.*"', safe=True)  # fmt: skip
+        yield Fix("Or install the ONNX Runtime that uses CUDA 11.8 and cuDNN 8", 'pip install "onnxruntime-gpu==1.18.*"', safe=True)  # fmt: skip
     yield Fix(
         "Or bring them as wheels: from 1.21 on, call onnxruntime.preload_dlls() before the first session",
         'pip install "onnxruntime-gpu[cuda,cudnn]"',

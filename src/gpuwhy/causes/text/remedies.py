@@ -6,33 +6,33 @@ from gpuwhy.causes.text.meant import Meant, meant
 from gpuwhy.knowledge.windows import BUILD_TOOLS, REDISTRIBUTABLE
 
 SYNCHRONOUS = "CUDA_LAUNCH_BLOCKING=1 python PROGRAM"
-CRASH = "See in which call it crashes: Python then prints where it was"
+CRASH = "Find the call in which it crashes: Python then prints where it was"
 FAULTS = "python -X faulthandler PROGRAM"
 CUDA_HOME: tuple[Meant, ...] = (
-    meant("Name the toolkit, where one is installed", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", said="build.cuda_home build.nvcc_missing build.cmake_compiler", safe=True),
+    meant("If a CUDA toolkit is installed, set CUDA_HOME to its folder", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", said="build.cuda_home build.nvcc_missing build.cmake_compiler", safe=True),
     meant("Or install the toolkit, which has nvcc: with conda, of the CUDA that PyTorch was built for (torch.version.cuda)", "conda install -c nvidia cuda-toolkit", said="build.cuda_home build.nvcc_missing build.cmake_compiler", safe=True),
     meant("Or for the whole system", "sudo apt install nvidia-cuda-toolkit", said="build.cuda_home build.nvcc_missing build.cmake_compiler", root=True),
-    meant("Windows: install the CUDA toolkit with NVIDIA's installer, of the CUDA that PyTorch was built for, open a new window, and name it for the build", r'set "CUDA_HOME=%CUDA_PATH%"', said="build.cuda_home build.nvcc_missing build.cmake_compiler", safe=True),
+    meant("Windows: install the CUDA toolkit with NVIDIA's installer, of the CUDA that PyTorch was built for, open a new window, and set CUDA_HOME for the build", r'set "CUDA_HOME=%CUDA_PATH%"', said="build.cuda_home build.nvcc_missing build.cmake_compiler", safe=True),
     meant("Windows: and install Visual Studio's C++ build tools, then build in their x64 Native Tools prompt", BUILD_TOOLS, said="build.cuda_home build.nvcc_missing build.cmake_compiler"),
-    meant("Or take a wheel that its makers built for this PyTorch, CUDA and Python (its release page has them), or leave flash-attn out: it is an option of most programs", said="build.cuda_home build.nvcc_missing", line="flash", safe=True),
+    meant("Or install a ready-made wheel for this PyTorch, CUDA and Python (from the project's release page); or leave flash-attn out: most programs can run without it", said="build.cuda_home build.nvcc_missing", line="flash", safe=True),
 )  # fmt: skip
 MSVC: tuple[Meant, ...] = (
-    meant("Windows: let gpuwhy name the DLL that it does not find", 'gpuwhy inspect "{path}"', said="windows.torch_dll", line=r"[\"'](?P<path>[a-z]:\\[^\"']+\.(?:dll|pyd))[\"']", safe=True, look=True, more=True),
+    meant("Windows: check which DLL is not found", 'gpuwhy inspect "{path}"', said="windows.torch_dll", line=r"[\"'](?P<path>[a-z]:\\[^\"']+\.(?:dll|pyd))[\"']", safe=True, look=True, more=True),
     meant("Windows: install the Microsoft Visual C++ runtime (2015 to 2022, x64), then open a new window", REDISTRIBUTABLE, said="windows.msvc windows.dll_load_failed windows.torch_dll windows.error windows.module_missing tf.pywrap"),
 )  # fmt: skip
 NOT_ALONG_PATH: tuple[Meant, ...] = (
-    meant("Windows: let Python look into the toolkit's folder, before the import: from 3.8 on it does not look along PATH for what it loads itself", "os.add_dll_directory(os.path.join(os.environ['CUDA_PATH'], 'bin'))", said="windows.ctypes_dll", safe=True),
+    meant("Windows: add the toolkit's folder before the import: Python 3.8 and newer does not search PATH for DLLs", "os.add_dll_directory(os.path.join(os.environ['CUDA_PATH'], 'bin'))", said="windows.ctypes_dll", safe=True),
     meant("Windows: or copy the toolkit's DLLs beside the one that needs them (llama-cpp-python: into site-packages\\llama_cpp\\lib)", said="windows.ctypes_dll", safe=True),
-    meant("Windows: let gpuwhy name the DLL that it does not find", 'gpuwhy inspect "{path}"', said="windows.ctypes_dll", line=r"[\"'](?P<path>[a-z]:\\[^\"']+\.(?:dll|pyd))[\"']", safe=True, look=True),
+    meant("Windows: check which DLL is not found", 'gpuwhy inspect "{path}"', said="windows.ctypes_dll", line=r"[\"'](?P<path>[a-z]:\\[^\"']+\.(?:dll|pyd))[\"']", safe=True, look=True),
 )  # fmt: skip
 TDR: tuple[Meant, ...] = (
     meant("Windows: give kernels more time before the display driver's watchdog (TDR) ends them, 60 seconds instead of 2, and restart", r"reg add HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers /v TdrDelay /t REG_DWORD /d 60", said="cuda.launch_timeout kernel. title.", line="timed ?out|tdr|nvlddmkm|stopped responding|display driver", root=True, reboot=True),
-    meant("Or let each kernel do less: smaller batches, or the work in smaller parts; a card without a display has no watchdog", said="cuda.launch_timeout kernel.", line="timed ?out|tdr|nvlddmkm|stopped responding|display driver", safe=True),
+    meant("Or make each kernel shorter: smaller batches, or the work in smaller parts; a card without a display has no watchdog", said="cuda.launch_timeout kernel.", line="timed ?out|tdr|nvlddmkm|stopped responding|display driver", safe=True),
 )  # fmt: skip
 BITSANDBYTES: tuple[Meant, ...] = (
     meant("Install the newest release of bitsandbytes: it has libraries for more CUDA versions", "pip install --upgrade bitsandbytes", said="bnb.setup bnb.compiled", safe=True),
-    meant("See what bitsandbytes finds, and which CUDA it looks for", "python -m bitsandbytes", said="bnb.", safe=True, look=True),
-    meant("See what bitsandbytes finds, and which CUDA it looks for: it should be PyTorch's own", "python -m bitsandbytes", said="loader. title.library", line="bitsandbytes", safe=True, look=True, more=True),
+    meant("Check what bitsandbytes finds, and which CUDA it looks for", "python -m bitsandbytes", said="bnb.", safe=True, look=True),
+    meant("Check what bitsandbytes finds, and which CUDA it looks for: it should be PyTorch's own", "python -m bitsandbytes", said="loader. title.library", line="bitsandbytes", safe=True, look=True, more=True),
 )  # fmt: skip
 _SHM = "nccl.shm memory.shm signal.bus memory.worker_killed told.shm_df"
 SHARED_BY_FILE: tuple[Meant, ...] = (
@@ -43,5 +43,5 @@ SHARED_MEMORY: tuple[Meant, ...] = (
     meant("Start the container with more shared memory", "docker run --gpus all --shm-size=1g IMAGE", said="nccl.shm", unless="kubernetes compose"),
     meant("Or with the host's", "docker run --gpus all --ipc=host IMAGE", said="nccl.shm", unless="kubernetes compose"),
     *SHARED_BY_FILE,
-    meant("See how much there is", "df -h /dev/shm", said="nccl.shm", safe=True, look=True),
+    meant("Check how much shared memory there is", "df -h /dev/shm", said="nccl.shm", safe=True, look=True),
 )  # fmt: skip

@@ -103,7 +103,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         newer = (
             "sudo apt update && sudo apt install --only-upgrade nvidia-container-toolkit    # or a newer Docker Desktop"
         )
-        return Fix("Update the container toolkit in WSL", newer, root=True), Fix("Or bring the whole folder in", mount)
+        return Fix("Update the container toolkit in WSL", newer, root=True), Fix(
+            "Or mount the whole folder into the container", mount
+        )
     copies = case.facts.loads.libcuda.need() or ()
     update = Fix("Update WSL and start it again, in Windows' PowerShell", "wsl --update; wsl --shutdown")
     driver = Fix("Install or update NVIDIA's driver in Windows, never inside WSL", check="nvidia-smi.exe")
@@ -117,7 +119,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         if any(c.kind == "driver" for c in copies):
             away = Fix("Remove the Linux driver from WSL", remove, root=True)
             return (away, driver) if offline else (first, away)
-        return first, Fix("Tell the loader about the folder", conf, root=True)
+        return first, Fix("Add the folder to the loader's configuration", conf, root=True)
     return update, driver
 
 

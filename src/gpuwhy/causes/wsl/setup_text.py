@@ -66,10 +66,10 @@ TEXT = Text(
         ("title.trouble", 1.5, "the text says that the GPU fails under WSL", all_of(nothing_else, in_wsl)),
     ),
     remedies=(
-        meant("See that this distribution runs under WSL 2: WSL 1 has no GPU", "wsl --list --verbose", said="container.wsl", safe=True, look=True),
+        meant("Make sure that this distribution runs under WSL 2: WSL 1 has no GPU", "wsl --list --verbose", said="container.wsl", safe=True, look=True),
         meant("Move it to WSL 2", "wsl --set-version DISTRIBUTION 2", said="container.wsl"),
         meant("Install NVIDIA's driver on Windows (nvidia.com/drivers), update WSL and start it anew; without an NVIDIA card there is no CUDA here", "wsl --update", said="container.wsl"),
-        meant("Put WSL's own libcuda on the search path", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", safe=True),
+        meant("Add the folder of WSL's own libcuda to LD_LIBRARY_PATH", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", safe=True),
         meant("Install the NVIDIA driver on Windows only, then update WSL", "wsl --update"),
         meant("Remove a Linux driver from inside WSL", "sudo apt purge 'nvidia-driver-*' 'libnvidia-*'", root=True),
     ),

@@ -1,4 +1,4 @@
-"""CUDA newer than the described driver runs (--driver)."""
+"""the driver (--driver) is too old for this CUDA version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpuwhy.model.lint import Mistake, Place, Rule
 from gpuwhy.model.plan import Machine
 from gpuwhy.model.version import at_least, numbers
 
-RULE = Rule("driver-too-old", "error", "CUDA newer than the described driver runs (--driver)")
+RULE = Rule("driver-too-old", "error", "the driver (--driver) is too old for this CUDA version")
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
