@@ -199,19 +199,19 @@ def plain(data: bytes) -> bytes:
     """
     if b"\x1b" in data:
         data = _ANSI.sub(b"", data)
-    if b"\xc2\xa0" in data or b"\xe2\x80\xaf" in data:
+    if not data.isascii() and (b"\xc2\xa0" in data or b"\xe2\x80\xaf" in data):
         data = _SPACES.sub(b" ", data)
-    if b"\xe2\x80" in data:
+    if not data.isascii() and b"\xe2\x80" in data:
         data = _MARKS.sub(lambda found: b"'" if found[0] in (b"\xe2\x80\x98", b"\xe2\x80\x99") else b'"', data)
-    if b'{"' in data and b'": "' in data:
+    if b"{" in data and b'{"' in data and b'": "' in data:  # one byte first: it is found at the speed of memory
         data = _RECORD.sub(_unescaped, data)
-    if b'\\n",' in data:
+    if b"\\" in data and b'\\n",' in data:
         data = _CELL.sub(lambda found: _ESCAPES.sub(_escape, found[1]), data)
-    if b"\\n" in data:
+    if b"\\" in data and b"\\n" in data:
         data = _QUOTED.sub(_unescaped, data)
-    if b"<br" in data or b"</p" in data or b"</code>" in data:
+    if b"<" in data and (b"<br" in data or b"</p" in data or b"</code>" in data):
         data = _WEB.sub(b"", data)
-    if b"&quot;" in data or b"&#" in data or b"&lt;" in data or b"&gt;" in data:
+    if b"&" in data and (b"&quot;" in data or b"&#" in data or b"&lt;" in data or b"&gt;" in data):
         data = _AMP.sub(lambda found: _CHARACTERS.get(found[1].lower(), b"'"), data)
     return data
 
