@@ -40,11 +40,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="take fix number N of this cause instead of the first",
     )
     parser.add_argument("--json", action="store_true", help="steps and outcome as JSON (gpuwhy.fix/1)")
-    parser.add_argument("--apply", action="store_true", help="carry out what concerns the Python environment only")
+    parser.add_argument(
+        "--apply", action="store_true", help="carry out the steps that change only the Python environment"
+    )
     parser.add_argument("--yes", action="store_true", help="with --apply: do not ask first")
     parser.add_argument("--in-place", action="store_true", help="change the environment itself, not a copy of it")
     parser.add_argument("--into", default="", metavar="PATH", help="the copy's folder (default: NAME-gpuwhy beside it)")
-    parser.add_argument("--installer", choices=("uv", "pip"), help="who installs (default: uv where there is one)")
+    parser.add_argument("--installer", choices=("uv", "pip"), help="the installer (default: uv if it is installed)")
     parser.add_argument(
         "--time-limit",
         type=float,

@@ -84,7 +84,7 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
 
 def add_comparison(parser: argparse.ArgumentParser) -> None:
     """The options of every comparison."""
-    parser.add_argument("--baseline", metavar="FILE", help="hold every node against this answer (or these)")
+    parser.add_argument("--baseline", metavar="FILE", help="compare every node with this answer (or these)")
     parser.add_argument(
         "--nodes", metavar="LIST", help="the nodes that were asked: gpu[001-016], or a file of names: who is silent"
     )

@@ -28,7 +28,7 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--rendezvous", metavar="HOST:PORT", help="on every node: rank 0 listens there, the others connect"
     )
-    parser.add_argument("--exit-zero", action="store_true", help="0 whatever came of it; some launchers end all")
+    parser.add_argument("--exit-zero", action="store_true", help="always end with 0 (or some launchers stop the job)")
     parser.add_argument("--listen", action="store_true", help="this is the node that listens, whatever its rank")
     parser.add_argument(
         "--nodes", metavar="LIST", help="nodes to test, in groups: gpu[001-016], or a file of node names"

@@ -48,20 +48,22 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--from", dest="recording", metavar="FILE", help="take the failure from `gpuwhy run --record FILE`"
     )
     parser.add_argument("--record", metavar="FILE", help="keep every run, for --replay elsewhere")
-    parser.add_argument("--replay", metavar="FILE", help="reason again over such a record; nothing is run")
-    parser.add_argument("--python", default="", metavar="PATH", help="the Python that CMD uses, where it is not seen")
+    parser.add_argument("--replay", metavar="FILE", help="reason again from a file of --record; nothing is run")
+    parser.add_argument(
+        "--python", default="", metavar="PATH", help="the Python that CMD uses, if gpuwhy does not find it"
+    )
     parser.add_argument(
         "--no-packages", action="store_true", help="do not test other package versions in a copy of the environment"
     )
-    parser.add_argument("--no-loud", action="store_true", help="no run with every layer's messages switched on")
+    parser.add_argument("--no-loud", action="store_true", help="do not run it once more with all debug messages on")
     parser.add_argument(
-        "--may-end", type=int, default=0, metavar="PID", help="this process may be told to end (GPU memory)"
+        "--may-end", type=int, default=0, metavar="PID", help="this process may be ended, to free GPU memory"
     )
     parser.add_argument("--dry-run", action="store_true", help="list the experiments, run nothing")
     parser.add_argument("--json", action="store_true", help="the answer as JSON (gpuwhy.proof/1)")
     forms.add_forms(parser)
     forms.add_ci(parser)
-    parser.add_argument("--quiet", action="store_true", help="no line for each run on standard error")
+    parser.add_argument("--quiet", action="store_true", help="do not print a line for each run")
     parser.add_argument("program", nargs=argparse.REMAINDER, metavar="CMD", help="the program and its arguments")
     parser.set_defaults(go=go)
 

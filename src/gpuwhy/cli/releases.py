@@ -46,7 +46,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--json", action="store_true", help="the rows as JSON (gpuwhy.releases/1)")
     parser.add_argument(
-        "--update", default="", metavar="FILE", help="take newer rows from this signed file or https address"
+        "--update", default="", metavar="FILE", help="add newer rows from this signed file or https address"
     )
     parser.add_argument(
         "--key", default="", metavar="KEY", help="--update: the public key (minisign) that must have signed"

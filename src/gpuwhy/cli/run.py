@@ -23,7 +23,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "run", help="run a program unchanged and, when it fails, say why", usage="gpuwhy run [options] -- CMD [ARG ...]"
     )
-    parser.add_argument("--python", default="", metavar="PATH", help="the Python that CMD uses, where it is not seen")
+    parser.add_argument(
+        "--python", default="", metavar="PATH", help="the Python that CMD uses, if gpuwhy does not find it"
+    )
     parser.add_argument("--record", metavar="FILE", help="keep output, samples and the machine's answers, for a report")
     parser.add_argument("--plot", metavar="FILE.svg", help="draw the GPU memory over time")
     parser.add_argument("--why", action="store_true", help="the full reasoning: every cause with its lines")
@@ -32,7 +34,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="the report as JSON (gpuwhy.report/1): into FILE, or without one on standard error",
     )  # fmt: skip
     forms.add_forms(parser)
-    parser.add_argument("--quiet", action="store_true", help="say nothing of a success that did not use the GPU")
+    parser.add_argument(
+        "--quiet", action="store_true", help="print nothing when the program succeeds without using the GPU"
+    )
     parser.add_argument("program", nargs=argparse.REMAINDER, metavar="CMD", help="the program and its arguments")
     parser.set_defaults(go=go)
 

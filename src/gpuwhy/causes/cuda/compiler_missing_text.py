@@ -26,7 +26,7 @@ TEXT = Text(
         error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
     ),
     clues=(
-        ("jax.no_candidates", 3.0, "XLA could compile no kernel at all, as where ptxas is missing or does not run"),
+        ("jax.no_candidates", 3.0, "XLA could compile no kernel at all, as happens when ptxas is missing or does not run"),
         ("loader.pathfinder", 3.2, "{library}, the compiler at run time, is not found", asks("nvrtc")),
         ("tf.ptxas_old", 1.8, "the ptxas that is found is not the one needed"),
         ("tf.libdevice", 4.6, "libdevice, which XLA compiles with, is not found"),

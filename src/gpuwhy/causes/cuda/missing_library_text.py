@@ -26,7 +26,7 @@ TEXT = Text(
     clues=(
         ("ntstatus.dll_not_found", 2.4, "a DLL that the program is linked with is not found (0xC0000135)"),
         ("ntstatus.error_mod_not_found", 2.4, "a DLL is not found at its first use (0xC06D007E)"),
-        ("jax.falls_back", 1.5, "JAX sees no GPU, as where the libraries of its CUDA part are not found"),
+        ("jax.falls_back", 1.5, "JAX sees no GPU, as happens when the libraries of its CUDA part are not found"),
         ("windows.jni", 2.8, "a DLL that {library} needs is not found"),
         ("windows.self_check", 3.0, "TensorFlow wants CUDA {version}, and it is not found", field("what", "cuda")),
         ("title.library", 2.2, "{library} is named beside an error", CUDA_TITLED),
@@ -49,7 +49,7 @@ TEXT = Text(
         ("loader.find_failed", 3.0, _MISSING, CUDA_LIBRARY),
         ("loader.ldd_missing", 3.0, _MISSING, CUDA_LIBRARY),
         ("loader.find_failed", 2.2, _MISSING, asks("nvrtc")),
-        ("loader.cudnn_sub", 1.8, "{wanted} is what the loader misses behind {library}", line(r"Error: lib(?:cublas|cudart|nvrtc)")),
+        ("loader.cudnn_sub", 1.8, "the loader finds {library}, but not {wanted}, which {library} needs", line(r"Error: lib(?:cublas|cudart|nvrtc)")),
         ("loader.tf_skip", 2.4, "TensorFlow could not open some CUDA library", SKIPPED),
         ("ct2.not_found", 2.9, _MISSING, CUDA_LIBRARY),
         ("cupy.load_failed", 2.6, _MISSING, asks("cuda", "nvrtc")),

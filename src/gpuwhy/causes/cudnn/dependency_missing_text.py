@@ -24,7 +24,7 @@ TEXT = Text(
         ("cudnn.runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),
         ("cudnn.not_supported_runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),
         ("signal.kernel_died", 1.3, "the notebook's kernel died, as it does where cuDNN lacks zlibwapi.dll"),
-        ("signal.windows", 1.8, "a crash, as where cuDNN lacks zlibwapi.dll"),
+        ("signal.windows", 1.8, "a crash, as happens when cuDNN lacks zlibwapi.dll"),
         ("cudnn.internal_error_compilation_failed", 2.4, "cuDNN could not compile: NVRTC is missing or another"),
     ),
     remedies=(

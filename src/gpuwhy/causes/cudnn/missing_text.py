@@ -69,7 +69,7 @@ TEXT = Text(
         ("tf.pywrap", 2.0, "TensorFlow's own library did not load: cuDNN is missing"),
         ("title.empty_devices", 1.0, "TensorFlow lists no GPU"),
         ("loader.cudnn_dso", 3.2, "TensorFlow opened a cuDNN without {symbol}, or none"),
-        ("signal.windows", 1.6, "a crash, as where cuDNN's DLLs are not found"),
+        ("signal.windows", 1.6, "a crash, as happens when cuDNN's DLLs are not found"),
         ("tf.no_dnn", 2.4, "TensorFlow has no cuDNN"),
         ("tf.cudnn_version", 3.0, "TensorFlow cannot ask cuDNN for its version"),
         ("loader.tf_skip", 2.2, "TensorFlow could not open some library, cuDNN's most often", SKIPPED),

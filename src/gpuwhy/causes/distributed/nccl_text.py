@@ -45,7 +45,7 @@ TEXT = Text(
         ("peer.unreachable", 2.8, "NCCL's network does not connect", BY_NCCL),
         ("peer.late", 1.2, "a rank is late", with_("nccl.")),
         ("told.second_gpu", 0.9, "several GPUs work together", with_("nccl.", "title.hang")),
-        ("title.trouble", 1.8, "NCCL is said to fail", said_of(r"nccl|distributed|multi-?(?:gpu|node)")),
+        ("title.trouble", 1.8, "the text says that NCCL fails", said_of(r"nccl|distributed|multi-?(?:gpu|node)")),
         ("title.trouble", 1.2, "several GPUs work together", all_of(nothing_else, with_("nccl.here", "told.second_gpu"))),
     ),
     remedies=(

@@ -52,7 +52,7 @@ TEXT = Text(
     ),
     remedies=(
         meant("Load the uvm module anew, with no program on the GPU, and create its device files", "sudo rmmod nvidia_uvm; sudo nvidia-modprobe -c 0 -u", said="cuda.unknown torch.unknown", root=True),
-        meant("A container: hand /dev/nvidia-uvm over, once it is there on the host", "docker run --gpus all --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE", said="cuda.unknown torch.unknown"),
+        meant("A container: pass /dev/nvidia-uvm to it, once it is there on the host", "docker run --gpus all --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE", said="cuda.unknown torch.unknown"),
         meant("NVSwitch machines: start the fabric manager; its version must be exactly the driver's", "sudo systemctl enable --now nvidia-fabricmanager", root=True),
         meant("After suspend: reload the uvm module", "sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm", root=True),
     ),

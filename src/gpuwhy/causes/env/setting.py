@@ -122,7 +122,7 @@ def nothing_wrong(case: Case) -> Finding | None:
         return None
     seen = case.facts.environment.variables
     return against(
-        f"no variable holds a value that {name} rejects or that keeps it from the GPU",
+        f"no variable has a value that {name} rejects or that keeps it from the GPU",
         saw("the variables that steer the GPU stack", seen),
     )
 

@@ -144,7 +144,7 @@ TEXT = Text(
         ("setting.refused", 4.2, "{variable} has a value that is not accepted"),
         ("setting.keras", 5.0, "Keras does not accept {value} in KERAS_BACKEND"),
         ("setting.cupy", 5.0, "CuPy does not accept {value} in CUPY_ACCELERATORS"),
-        *((ending, 5.0, "{variable} holds a value that cannot be read as what it should be: {what}", all_of(_STEERS, _unread)) for ending in ("ending.inside", "ending.own")),
+        *((ending, 5.0, "{variable} has a value of the wrong type: {what}", all_of(_STEERS, _unread)) for ending in ("ending.inside", "ending.own")),
         *((ending, 4.6, "a framework cannot read its configuration, as with a wrong value in a variable: {what}", all_of(_unread, _configures)) for ending in _ENDS),
         *((ending, 4.4, "a framework cannot read a number while it is imported, as with a wrong value in a variable: {what}", all_of(field("what", _NUMBER), _at_import)) for ending in _ENDS),
         ("jax.unknown_backend", 1.6, "JAX_PLATFORMS or JAX_PLATFORM_NAME may ask for a platform that is not there"),

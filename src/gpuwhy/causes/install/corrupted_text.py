@@ -55,7 +55,7 @@ TEXT = Text(
         ("build.damaged", 4.6, "{library} is damaged: the linker does not recognise it"),
         ("loader.no_permission", 3.0, "{library} may not be read by this user: the installation is damaged", no(asks("driver"))),
         ("shadow.circular", 2.0, "{name} of the installed package is there in part only", in_packages),
-        ("loader.corrupt", 4.8, "{library} is damaged: it is no complete library"),
+        ("loader.corrupt", 4.8, "{library} is damaged: it is not a complete library"),
         ("loader.wrong_class", 2.6, "{library} is a library of another kind ({elf})", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
         ("torch.checkpoint", 2.2, "the checkpoint file is damaged"),
         ("loader.cudnn_windows", 3.2, "{library} is damaged or of another architecture", field("number", "193")),

@@ -55,7 +55,7 @@ TEXT = Text(
         ("pairs.between", 4.0, "{name} is of another release than the installed package that asks it for {what}", by_package),
         ("pairs.between", 2.4, "{name} has no {what}: it is of another release than whoever asks expects"),
         ("jax.plugin_abi", 4.4, "the plug-in and jaxlib are of different releases"),
-        ("python.protobuf", 4.8, "protobuf and the code that was generated for another release of it do not fit"),
+        ("python.protobuf", 4.8, "the installed protobuf version does not work with code that was generated for another protobuf version"),
         ("python.numpy_abi", 4.6, "a module was compiled against NumPy 1 and meets NumPy 2, or the other way round"),
         ("python.numba_numpy", 3.6, "Numba and NumPy are of releases that do not fit"),
         ("python.keras", 2.0, "Keras versions do not fit"),

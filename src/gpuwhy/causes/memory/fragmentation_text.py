@@ -21,7 +21,7 @@ TEXT = Text(
         ("memory.torch_oom_bare", 0.9, "the memory may be in pieces"),
         ("memory.xla_oom", 0.8, "the memory may be in pieces"),
         ("memory.tf_oom", 0.8, "the memory may be in pieces"),
-        ("title.fragmented", 2.8, "memory is said to be in pieces"),
+        ("title.fragmented", 2.8, "the text says that memory is fragmented"),
         ("title.oom", 0.6, "the text says that memory ran out", nothing_else),
     ),
     remedies=(

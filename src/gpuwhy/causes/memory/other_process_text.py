@@ -66,10 +66,10 @@ TEXT = Text(
         ("told.gpu_memory", 0.8, "{free} of {total} was free"),
         ("tf.used_elsewhere", 1.6, "no context could be made on the GPU"),
         ("memory.xla_oom", 1.4, "other programs may hold the memory"),
-        ("title.held", 2.7, "another process, or a dead one, is said to hold the memory"),
-        ("title.held", 3.4, "another process, or a dead one, is said to hold the memory", with_("memory.", "cuda.out_of_memory")),
+        ("title.held", 2.7, "the text says that another process, or a dead one, holds the memory"),
+        ("title.held", 3.4, "the text says that another process, or a dead one, holds the memory", with_("memory.", "cuda.out_of_memory")),
         ("title.oom", 1.2, "the text says that memory ran out", nothing_else),
-        ("title.trouble", 0.9, "memory is said to fail", said_of("memory|vram")),
+        ("title.trouble", 0.9, "the text says that memory fails", said_of("memory|vram")),
     ),
     remedies=(
         meant("Check who holds the memory", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", safe=True, look=True),

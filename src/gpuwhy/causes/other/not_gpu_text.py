@@ -136,7 +136,7 @@ TEXT = Text(
         ("else.container", 4.4, "the container's name, ports, network or folders are the matter, not the GPU"),
         ("else.apt", 4.2, "a system package cannot be fetched"),
         ("else.config", 4.4, "the program's configuration has no such key"),
-        ("else.opencv", 4.4, "OpenCV got an image or a value that it cannot use, as where a file is not there"),
+        ("else.opencv", 4.4, "OpenCV got an image or a value that it cannot use, as happens when a file is not there"),
         ("else.model_file", 4.4, "the model's file cannot be opened"),
         ("else.foreign", 4.4, "another program's own error; the GPU stack has no part in it", _foreign),
         ("else.remote", 4.6, "the way to another machine (ssh), not a process of the job"),

@@ -42,8 +42,8 @@ TEXT = Text(
     ),
     remedies=(
         meant("vLLM: start its workers by spawn", "export VLLM_WORKER_MULTIPROC_METHOD=spawn", by="vllm", safe=True),
-        meant("PyTorch: start processes by spawn; in the program, before CUDA is touched", "torch.multiprocessing.set_start_method('spawn')    # of a DataLoader: multiprocessing_context='spawn'", by="torch"),
-        meant("Start processes by spawn; in the program, before CUDA is touched", "multiprocessing.set_start_method('spawn')", by="tensorflow jax cupy onnxruntime"),
+        meant("PyTorch, in the program, before CUDA is used: start processes with spawn", "torch.multiprocessing.set_start_method('spawn')    # of a DataLoader: multiprocessing_context='spawn'", by="torch"),
+        meant("In the program, before CUDA is used: start processes with spawn", "multiprocessing.set_start_method('spawn')", by="tensorflow jax cupy onnxruntime"),
         meant("Use CUDA (also torch.cuda.device_count) only in the child processes"),
         meant("Make one context per thread, and push it before use", said="program.context cuda.invalid_context cuda.context_is_destroyed cuda.primary_context_active cuda.incompatible_driver_context"),
     ),
