@@ -46,7 +46,7 @@ def gpuwhy(
 
 
 def _asked(asked: dict[str, Any], streams: list[int], timeout: float) -> int:
-    server = _server()
+    server = _server(threading.get_ident())
     with tempfile.TemporaryFile() as question:  # variables may be longer than a message
         question.write(json.dumps(asked).encode("utf-8", "surrogateescape"))
         question.seek(0)
@@ -65,8 +65,8 @@ def _asked(asked: dict[str, Any], streams: list[int], timeout: float) -> int:
 
 
 @cache
-def _server() -> socket.socket:
-    """The warm process; it ends with this one, whose end of the line closes."""
+def _server(thread: int) -> socket.socket:
+    """The warm process of a thread, one question at a time; it ends with this one, whose end of the line closes."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     code = f"from tests.started import serve; serve({theirs.fileno()})"
     subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, pass_fds=[theirs.fileno()], start_new_session=True)

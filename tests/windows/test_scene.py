@@ -232,7 +232,7 @@ CASES: dict[str, Case] = {
     ),
     "c blank after it": Case(written("{} "), ("env.path",), evidence="has a blank after it", fix="set \"PATH="),
     "c blank before it": Case(written(" {}"), ("env.path",), evidence="has a blank before it", fix="set \"PATH="),
-    "c quotes": Case(written('"{}"'), ("env.path",), evidence="has quotes in it", fix="mend that entry"),
+    "c quotes": Case(written('"{}"'), ("env.path",), evidence="has quotes in it", fix="correct that entry"),
     "c not replaced": Case(written("%CUDNN%/bin"), ("env.path",), evidence="%CUDNN% literally", fix="set \"PATH="),
     "c left where it was unpacked": Case(
         cudnn_in_downloads, ("env.path",), "C:/cudnn-10.1/cuda/bin holds it", fix="set \"PATH="
