@@ -246,3 +246,15 @@ def test_usage():
     assert gpuwhy("fleet", "probe")[0] == 2
     assert gpuwhy("fleet", "probe", "--rendezvous", "nonsense")[0] == 2
     assert gpuwhy("fleet", "probe", "--nodes", "a,b", "--", "true")[0] == 2
+
+
+def test_a_python_without_torch_and_a_senseless_size_are_told_in_a_sentence(tmp_path):
+    argv = [sys.executable, "-m", "gpuwhy", "fleet", "collective"]
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -I "$@"\n')
+    bare.chmod(0o755)
+    done = subprocess.run([*argv, "--python", str(bare)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "--python" in done.stderr
+    done = subprocess.run([*argv, "--mib", "0"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "--mib 0" in done.stderr) == (2, True)

@@ -57,3 +57,10 @@ def test_the_project_comes_first_with_its_own_libraries():
     assert rows[2].startswith("| JAX")
     assert "libtorch" not in text
     assert "libtorch" in render(values, log, "torch")
+
+
+def test_a_rank_that_others_waited_for_is_not_said_to_have_failed():
+    ranks = [{"name": "rank 0", "ended": "waited"}, {"name": "rank 1", "ended": "silent"}]
+    text = render({"schema": "gpuwhy.ranks/1", "first": ["rank 1"], "ranks": ranks})
+    assert "failed first" not in text
+    assert "waited for" in text.splitlines()[0]

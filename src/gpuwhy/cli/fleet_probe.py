@@ -52,6 +52,8 @@ def collective(options: argparse.Namespace) -> int:
 
     from gpuwhy.run.reaching import COLLECTIVE
 
+    if not 1 <= options.mib <= 65536:
+        raise UsageError(f"--mib {options.mib}: from 1 to 65536")
     python = options.python or shutil.which("python") or shutil.which("python3") or sys.executable
     if os.path.isdir(python):
         python = os.path.join(python, "bin", "python")

@@ -1,7 +1,7 @@
 """Ray: which node, or which pair, stalls a collective; each try is one task on every node of a group.
 
-Runs in the process that speaks to the cluster. Tells JSON lines: {"nodes": …} as `ray_cluster.ask`, {"tried": …} for
-each try as it ends, {"found": […], "slow": […]} when the search is over.
+Runs in the process that speaks to the cluster. Tells JSON lines: {"nodes": …} as `ray_cluster.ask`, and when the
+search is over {"tried": …} for each try and {"found": […], "slow": […]}.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from gpuwhy.border.plain import one_line, plain
 from gpuwhy.page.log import Line
 from gpuwhy.page.page import REPORT, cleaned, lines_of
 from gpuwhy.page.parts import certainty
+from gpuwhy.page.ranks import title_of
 from gpuwhy.page.stack import layers
 from gpuwhy.page.values import Node, nodes, short
 
@@ -282,8 +283,7 @@ def _inspect(found: Node) -> Iterator[str]:
 
 def _ranks(found: Node) -> Iterator[str]:
     first, rows = found.texts("first"), found.nodes("ranks")
-    who = f"{', '.join(first[:4])} failed first" if first else "which rank failed first is not told"
-    yield from (f"**{said(who)}**", "", said(found.text("why")), "")
+    yield from (f"**{said(title_of(rows, first))}**", "", said(found.text("why")), "")
     yield from ("| rank | host | ended | |", "| --- | --- | --- | --- |")
     for row in sorted(rows, key=lambda row: row.text("name") not in first)[:40]:
         cells = [said(row.text(name), 160) for name in ("name", "host", "ended", "text")]

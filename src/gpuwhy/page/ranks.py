@@ -35,7 +35,7 @@ def ranks(found: Node) -> list[Child]:
         name = first[0] if first else "the log"
         inner = nested(report.body(own, part=True), "own-")
         body.append(section(f"Why {name} failed", "why", el("p", own.text("headline")), inner))
-    return [head(_mark(rows, first), _title(rows, first)), el("main", *body), foot("gpuwhy explain --ranks")]
+    return [head(_mark(rows, first), title_of(rows, first)), el("main", *body), foot("gpuwhy explain --ranks")]
 
 
 def _mark(rows: list[Node], first: list[str]) -> str:
@@ -45,7 +45,8 @@ def _mark(rows: list[Node], first: list[str]) -> str:
     return "unknown" if not ended or ended & {"failed", "killed", "waited", "silent"} else "ok"
 
 
-def _title(rows: list[Node], first: list[str]) -> str:
+def title_of(rows: list[Node], first: list[str]) -> str:
+    """The answer in one sentence."""
     if not first:
         bad = _mark(rows, first) != "ok"
         return (

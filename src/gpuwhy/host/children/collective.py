@@ -27,8 +27,12 @@ def place():
 
 def main(mib=64, seconds=40.0):
     """Join, reduce, pass a ring, tell."""
-    torch = importlib.import_module("torch")
-    dist = importlib.import_module("torch.distributed")
+    try:
+        torch, dist = importlib.import_module("torch"), importlib.import_module("torch.distributed")
+    except ImportError as error:
+        raise SystemExit(
+            "%s cannot import torch (%s): name the job's Python with --python" % (sys.executable, error)
+        ) from error
     rank, world, local = place()
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
     os.environ.setdefault("MASTER_PORT", "29517")
