@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -70,11 +71,11 @@ def walk(node):
 
 
 def test_no_signature_stalls():
-    """Every row of the catalogue, new ones too: seconds of CPU on the worst window that its own parts make."""
+    """Every row of the catalogue, new ones too: turns of a yardstick on the worst window that its own parts make."""
     slow = {}
     for name, expression in stall.signatures():
         worst = stall.slowest(expression, stall.WINDOW, enough=stall.MOST, pumps=("a", "_", " "), most=12)
-        if worst.seconds > stall.MOST:
+        if worst.turns > stall.MOST:
             slow[name] = worst
     assert slow == {}
 
@@ -83,8 +84,8 @@ def test_no_expression_over_files_of_others_stalls():
     """New ones are found by themselves: in names, rows, classes, closures and calls of these folders."""
     slow = {}
     for name, expression in stall.everywhere("lint", "fit", "ranks", "fleet"):
-        worst = stall.slowest(expression, stall.WINDOW, enough=0.3, pumps=("a", " "), most=1)
-        if worst.seconds > 15 * stall.MOST:
+        worst = stall.slowest(expression, stall.WINDOW, enough=15 * stall.MOST, pumps=("a", " "), most=1)
+        if worst.turns > 15 * stall.MOST:
             slow[name] = worst
     assert slow == {}
 
@@ -93,24 +94,22 @@ def test_braces_without_end_cannot_hold_lint():
     """The expression took the cube of a template's length: 3 s for a thousand characters, hours for a file."""
     from gpuwhy.lint import helm
 
-    start = time.thread_time()
+    assert stall.turns(lambda: list(helm._parts("{{-   " * 300_000))) < 200
     assert len(list(helm._parts("{{-   " * 300_000))) == 1
-    assert time.thread_time() - start < 1.0
 
 
 @pytest.mark.attack
 def test_no_expression_stalls():
     for group, size, most in stall.groups():
-        slow = {name: found for name, one in group if (found := stall.slowest(one, size, most)).seconds > most}
+        slow = {name: found for name, one in group if (found := stall.slowest(one, size, most)).turns > most}
         assert slow == {}
 
 
 def test_a_generated_module_cannot_hold_a_look():
     """A string of 20 KB took 20 s; now a text of 4 MB takes no longer than one of 256 KiB."""
     for turn in ("a", "a=[", "'", "a ", "a:", "a = '", "[", "a: a.a["):
-        start = time.thread_time()
-        assigned(turn * (4_000_000 // len(turn)))
-        assert time.thread_time() - start < 2.0, turn
+        text = turn * (4_000_000 // len(turn))
+        assert stall.turns(partial(assigned, text)) < 400, turn
 
 
 HOSTILE = (
@@ -125,13 +124,11 @@ HOSTILE = (
 
 
 def test_a_guarded_program_waits_a_moment_for_us_whatever_its_error_says():
-    """The promise is 100 ms once we are loaded; 200 ms of CPU leave room for a slow machine, not for a stall."""
+    """The promise is 100 ms once we are loaded, about 100 turns; twice that is no stall yet."""
     annotate(RuntimeError("CUDA error: out of memory"), machine=False)
     for make in HOSTILE:
         error = RuntimeError(make())
-        start = time.process_time()
-        annotate(error, machine=False)
-        assert time.process_time() - start < 0.2, str(error)[:60]
+        assert stall.turns(partial(annotate, error, machine=False)) < 200, str(error)[:60]
 
 
 def test_what_was_read_in_time_is_told():
@@ -144,7 +141,6 @@ def test_empty_lines_cannot_hold_lint():
     """Two to the power of their number: forty at the start of a file without an ending took hours."""
     from gpuwhy.lint.kinds import recognise
 
-    start = time.thread_time()
+    assert stall.turns(lambda: recognise("NOTICE", "\n" * 5000 + "x")) < 1000
     assert recognise("NOTICE", "\n" * 5000 + "x") == ""
     assert recognise("image", "\n\n# a\nARG V=1\n  FROM nvidia/cuda:12.4.1-base\n") == "dockerfile"
-    assert time.thread_time() - start < 1.0

@@ -6,7 +6,6 @@ import os
 import shutil
 import struct
 import sys
-import time
 
 import pytest
 
@@ -31,12 +30,10 @@ def every_answer(files: Files, path: str) -> list:
 def test_a_fifo_is_not_opened(files, tmp_path):
     path = str(tmp_path / "fifo")
     os.mkfifo(path)
-    start = time.monotonic()
     for answer in (files.read(path), files.elf(path), files.sha256(path), files.lines(path, "x")):
         assert isinstance(answer, Unknown)
         assert answer.reason == f"{path}: not a regular file but a pipe"
     assert files.stat(path).need().kind == "other"
-    assert time.monotonic() - start < 1
 
 
 def test_a_device_is_not_opened(files):
@@ -59,10 +56,8 @@ def test_a_folder_with_fifteen_thousand_names(files, tmp_path):
     for number in range(15_000):
         os.close(os.open(tmp_path / f"f{number}", os.O_CREAT | os.O_WRONLY))
     os.symlink("f1", tmp_path / "libcuda.so.1")
-    start = time.monotonic()
     found = files.list(str(tmp_path), r"libcuda\.so").need()
     assert [(e.name, e.kind) for e in found] == [("libcuda.so.1", "link")]
-    assert time.monotonic() - start < 5
     shutil.rmtree(tmp_path)
 
 

@@ -12,7 +12,7 @@ TEXT = Text(
     signatures=(
         error("cache.extension", r"(?<![^\s:'\"])(?P<folder>[^\s:'\"]{0,200}torch_extensions/[^\s:'\"]{1,200})/[^\s:/'\"]{1,80}\.so: undefined symbol: (?P<symbol>\w{1,200})",
               "torch_extensions/", covers=("loader.", "python.")),
-        error("cache.kernel", r"(?P<folder>[^\s:'\"]{0,200}(?:torchinductor_[^\s:/'\"]{1,60}|\.triton/cache))/[^\s:'\"]{1,200}\.so: undefined symbol: (?P<symbol>\w{1,200})",
+        error("cache.kernel", r"(?P<folder>(?<![^\s:'\"])[^\s:'\"]{0,200}(?:torchinductor_[^\s:/'\"]{1,60}|\.triton/cache))/[^\s:'\"]{1,200}\.so: undefined symbol: (?P<symbol>\w{1,200})",
               "torchinductor_", ".triton/cache", covers=("loader.", "python.", "triton.")),
         error("waits.build", r"torch/utils/file_baton\.py\"?, line \d+,? in wait\b", "file_baton.py"),
         vague("cache.lock", r"lock file exists in build directory: '(?P<lock>[^'\n]{1,300})'", "lock file exists in build directory"),
