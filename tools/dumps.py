@@ -167,7 +167,53 @@ def plan(more: list[Path]) -> Iterator[tuple[str, str]]:
         yield cell.name, printed("plan", *cell.wishes, *machine, "--all")
 
 
-SUBJECTS = {one.__name__: one for one in (explain, check, facts, code, cause, releases, lint, plan)}
+def fix(more: list[Path]) -> Iterator[tuple[str, str]]:
+    """`gpuwhy fix` on every recorded host: its steps, nothing carried out."""
+    from tests.hosts.hosts import NAMES, run
+
+    from gpuwhy.fixing import steps_of
+    from gpuwhy.render.fix import render, render_json
+    from gpuwhy.render.terminal import Paper
+
+    for name in NAMES:
+        steps = steps_of(run(name))
+        yield name, f"{render(steps, None, Paper(WIDTH, False))}\n{render_json(steps, None)}"
+
+
+_USES = (
+    ("--gpu", "RTX 4090", "--json"),
+    ("--train", "--batch", "4", "--gpu", "A100-80GB", "-v"),
+    ("--train", "lora", "--gpu-memory", "12GB", "-v"),
+)
+
+
+def fit(more: list[Path]) -> Iterator[tuple[str, str]]:
+    """`gpuwhy fit` over the model files and the configurations of its tests."""
+    os.chdir(TESTS / "fit" / "readers" / "files")
+    for name in sorted(os.listdir()):
+        yield name, "".join(printed("fit", name, *use) for use in _USES)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for file in sorted((TESTS / "fit").glob("*.jsonl")):
+            for line in file.read_text(encoding="utf-8").splitlines():
+                label, config, *_ = json.loads(line)
+                Path("config.json").write_text(json.dumps(config), encoding="utf-8")
+                yield f"{file.stem} {label}", "".join(printed("fit", "config.json", *use) for use in _USES)
+        os.chdir(ROOT)
+
+
+def page(more: list[Path]) -> Iterator[tuple[str, str]]:
+    """The page and the Markdown of the report on every recorded host."""
+    from tests.hosts.hosts import NAMES, run
+
+    from gpuwhy.showing import html, markdown
+
+    for name in NAMES:
+        report = run(name).report()
+        yield name, f"{html(report)}\n{markdown(report)}"
+
+
+SUBJECTS = {one.__name__: one for one in (explain, check, facts, code, cause, releases, lint, plan, fix, fit, page)}
 
 
 def make(folder: Path, only: list[str], more: list[Path]) -> None:
