@@ -8,6 +8,7 @@ from gpuwhy.fit import activations as act
 from gpuwhy.fit import base, cache, loose, training
 from gpuwhy.fit.bits import computed_in, counted, width
 from gpuwhy.fit.phase import Phase, part
+from gpuwhy.fit.shape import Shape
 from gpuwhy.fit.view import View
 from gpuwhy.model.fit import How, Part, Use
 
@@ -90,7 +91,7 @@ def _kv(view: View, use: Use) -> list[Part]:
 
 def _shared(view: View, use: Use) -> list[Part]:
     """What several GPUs need to talk to each other."""
-    ranks = use.tp * use.pp * use.gpus
+    ranks = use.ranks
     if ranks <= 1:
         return []
     size, text = float(base.of(use.framework).nccl), f"NCCL between {ranks} GPUs"
@@ -164,24 +165,36 @@ def _steps(view: View, use: Use) -> list[tuple[str, list[Part]]]:
 
 def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
     """Activations until the backward pass, what one layer takes in it, and what the loss takes before."""
-    w, many = width_of(view, use), use.batch * view.tokens
+    w = width_of(view, use)
     if view.shape is None:
         return _kept_pictures(view, use, w)
-    s = view.shape
+    s, many = view.shape, use.batch * view.tokens
     fused = act.spared(s, w, use.attention == "fused", use.framework)
     kept, back = act.kept(s, w, view.tokens, fused, use.checkpointing)
-    if use.framework == "jax" and not fused and w.low == 4 and not use.checkpointing:
-        kept += XLA_SCORES * s.all_layers * s.heads * view.tokens
-    if use.task == "lora":
-        kept -= 0 if use.checkpointing else s.all_layers * w.low * (s.inner + s.hidden)
+    if not use.checkpointing:
+        kept += _more_kept(s, w, use, view.tokens, fused)
     how = "checkpoints of each layer" if use.checkpointing else f"everything {s.all_layers} layers keep"
     parts = [part("activations", kept * many, (0.25, 0.2), "know", f"{how}, {use.batch} × {view.tokens} tokens")]
     behind = [part("activations", back * many, (0.5, 0.5), "know", "one layer in the backward pass")]
-    turn = act.loss(s, w, use.framework == "jax") * many if s.vocab and view.last and (s.causal or s.masked) else 0.0
-    loss = [
-        part("logits", turn, (0.4, 0.15), "know", f"{many} rows of {s.vocab} words, with log-softmax and gradients")
-    ]
-    return parts, behind, loss
+    loss = _loss(s, w, view, use) * many
+    rows = f"{many} rows of {s.vocab} words, with log-softmax and gradients"
+    return parts, behind, [part("logits", loss, (0.4, 0.15), "know", rows)]
+
+
+def _more_kept(s: Shape, w: act.Width, use: Use, tokens: int, fused: bool) -> float:
+    """What XLA keeps of unfused scores beside torch's, less what frozen matrices need not keep beside adapters."""
+    more = 0.0
+    if use.framework == "jax" and not fused and w.low == 4:
+        more += XLA_SCORES * s.all_layers * s.heads * tokens
+    if use.task == "lora":
+        more -= s.all_layers * w.low * (s.inner + s.hidden)
+    return more
+
+
+def _loss(s: Shape, w: act.Width, view: View, use: Use) -> float:
+    """For one token; nothing where the model gives no words, or another GPU does."""
+    speaks = s.causal or s.masked
+    return act.loss(s, w, use.framework == "jax") if s.vocab and view.last and speaks else 0.0
 
 
 def _kept_pictures(view: View, use: Use, w: act.Width) -> tuple[list[Part], list[Part], list[Part]]:

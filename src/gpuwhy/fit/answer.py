@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import msgspec
 
@@ -12,7 +13,7 @@ from gpuwhy.fit.bits import shown
 from gpuwhy.fit.guess import described
 from gpuwhy.fit.loose import GIVEN
 from gpuwhy.fit.model import Model
-from gpuwhy.fit.shape import SCORED
+from gpuwhy.fit.shape import SCORED, Shape
 from gpuwhy.fit.view import IMAGE, View, pixels_of, tokens_of, views
 from gpuwhy.fit.weights import FLOATS
 from gpuwhy.model.fit import About, Card, Fit, How, Part, Share, Status, Use
@@ -60,38 +61,57 @@ def fit(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = True
 
 def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple[Card, ...]]:
     """The use with what the model and the cards decide; as many cards as it takes."""
+    _countable(model, use)
+    use, cards = _over_cards(use, cards)
+    return msgspec.structs.replace(use, **_decided(model, use)), cards
+
+
+def _countable(model: Model, use: Use) -> None:
+    """Raises where nothing can be counted."""
     if not model.tensors:
         why = f": {model.unknown[0]}" if model.unknown else ", so nothing can be counted"
         raise BadUseError(f"{model.path}: no tensors could be read{why}")
-    ranks = use.tp * use.pp * use.gpus
-    if ranks > MOST_RANKS:
-        raise BadUseError(f"a split over {ranks:,} GPUs: more than {MOST_RANKS:,} are not counted")
+    if use.ranks > MOST_RANKS:
+        raise BadUseError(f"a split over {use.ranks:,} GPUs: more than {MOST_RANKS:,} are not counted")
     _trainable(model, use)
-    if ranks == 1 and len(cards) > 1:
-        use = msgspec.structs.replace(use, **({"pp": len(cards)} if use.task == "inference" else {"gpus": len(cards)}))
-        ranks = len(cards)
+
+
+def _over_cards(use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple[Card, ...]]:
+    """One card stands for as many as the split asks for; several cards are a split where none is asked for."""
+    if use.ranks == 1 and len(cards) > 1:
+        way = "pp" if use.task == "inference" else "gpus"
+        use = msgspec.structs.replace(use, **{way: len(cards)})
     if len(cards) == 1:
-        cards = cards * ranks
-    if len(cards) < ranks:
+        cards = cards * use.ranks
+    if len(cards) < use.ranks:
         raise BadUseError(
-            f"the split asks for {ranks} GPUs ({use.tp} × {use.pp} × {use.gpus}), and {len(cards)} are there"
+            f"the split asks for {use.ranks} GPUs ({use.tp} × {use.pp} × {use.gpus}), and {len(cards)} are there"
         )
+    return use, cards[: use.ranks]
+
+
+def _decided(model: Model, use: Use) -> dict[str, object]:
+    """What was not said, as the model's kind and the framework have it."""
     tokens, image = tokens_of(model, use), pixels_of(model, use)
     pictures = _kind(model) in ("cnn", "unet", "vit")
     framework = use.framework or ("llama.cpp" if model.format == "gguf" else "torch")
-    changed: dict[str, object] = {
+    out: dict[str, object] = {
         "tokens": 0 if pictures else tokens,
         "image": image if pictures else 0,
         "framework": framework,
     }
     if not use.attention:
-        name = model.architecture.name if model.architecture else ""
-        changed["attention"] = "eager" if SCORED.search(name) and framework == "torch" else "fused"
+        out["attention"] = _attention(model, framework)
     if framework == "vllm" and not use.kv_block:
-        changed["kv_block"] = PAGE
+        out["kv_block"] = PAGE
     if use.amp and not use.dtype:
-        changed["dtype"] = "f32"
-    return msgspec.structs.replace(use, **changed), cards[:ranks]
+        out["dtype"] = "f32"
+    return out
+
+
+def _attention(model: Model, framework: str) -> str:
+    name = model.architecture.name if model.architecture else ""
+    return "eager" if SCORED.search(name) and framework == "torch" else "fused"
 
 
 def _trainable(model: Model, use: Use) -> None:
@@ -206,24 +226,25 @@ def _unknown(model: Model, use: Use) -> tuple[str, ...]:
 
 def _notes(model: Model, use: Use) -> tuple[str, ...]:
     """What was taken for granted."""
-    arch, out = model.architecture, []
     view = views(model, msgspec.structs.replace(use, tp=1, pp=1, gpus=1), ())[0]
+    return (*_notes_on_pictures(model, view, use), *(_notes_on_tokens(view, view.shape, use) if view.shape else ()))
+
+
+def _notes_on_pictures(model: Model, view: View, use: Use) -> Iterator[str]:
     if view.net is not None and not view.net.sure:
-        out.append(
-            "the strides of the convolutions are not in the files: the image is taken to halve where channels double"
-        )
-    if use.image == IMAGE and (arch is None or arch.image != IMAGE):
-        out.append(f"pictures of {IMAGE} × {IMAGE}: --image says otherwise")
-    if view.shape is not None and not view.shape.known:
-        out.append("the files leave out a part of the architecture; it was taken from the tensors' shapes")
-    if (
-        view.shape is not None
-        and use.attention == "fused"
-        and not act.spared(view.shape, width_of(view, use), True, use.framework)
-    ):
-        out.append("torch has no fused attention for grouped heads in f32: the whole matrix of scores is counted")
-    elif use.attention == "fused" and view.shape is not None:
-        out.append("attention by a fused kernel (SDPA, flash); --attention eager counts the whole matrix of scores")
-    if use.task == "inference" and use.logits == "last" and view.shape is not None and view.shape.causal:
-        out.append("logits of the last token only, as generate() asks for; --logits all for a plain forward pass")
-    return tuple(out)
+        yield "the strides of the convolutions are not in the files: the image is taken to halve where channels double"
+    told = model.architecture.image if model.architecture else None
+    if use.image == IMAGE != told:
+        yield f"pictures of {IMAGE} × {IMAGE}: --image says otherwise"
+
+
+def _notes_on_tokens(view: View, shape: Shape, use: Use) -> Iterator[str]:
+    if not shape.known:
+        yield "the files leave out a part of the architecture; it was taken from the tensors' shapes"
+    if use.attention == "fused":
+        if act.spared(shape, width_of(view, use), True, use.framework):
+            yield "attention by a fused kernel (SDPA, flash); --attention eager counts the whole matrix of scores"
+        else:
+            yield "torch has no fused attention for grouped heads in f32: the whole matrix of scores is counted"
+    if use.task == "inference" and use.logits == "last" and shape.causal:
+        yield "logits of the last token only, as generate() asks for; --logits all for a plain forward pass"

@@ -48,17 +48,21 @@ def told(name: str, size: int) -> Card:
 def _known(text: str) -> Card:
     part = gpu_memory.slice_of(text)
     if part is not None:
-        name, size, sure = part
-        what = "by its profile" if sure else "guessed from its name"
-        return Card(f"MIG {name}", size, size - (64 << 20), "know" if sure else "assumed", f"{shown(size)} {what}")
+        return _slice(*part)
     row = gpus.by_name(text)
-    size_ = gpu_memory.size_of(text) or (gpu_memory.size_of(row.name) if row else None)
-    if size_ is None:
+    size = gpu_memory.size_of(text) or (gpu_memory.size_of(row.name) if row else None)
+    if size is None:
         raise BadCardError(_unknown(text, row is not None))
     name = row.name.removeprefix("NVIDIA ") if row else text.strip()
     note = next((f"; it has {told}" for word, told in _SEVERAL.items() if _bare(text, word)), "")
     how: How = "assumed" if note else "know"
-    return Card(name, size_, size_ - kept(size_), how, f"{shown(size_)}, less what the driver keeps{note}")
+    return Card(name, size, size - kept(size), how, f"{shown(size)}, less what the driver keeps{note}")
+
+
+def _slice(name: str, size: int, sure: bool) -> Card:
+    how: How = "know" if sure else "assumed"
+    what = "by its profile" if sure else "guessed from its name"
+    return Card(f"MIG {name}", size, size - (64 << 20), how, f"{shown(size)} {what}")
 
 
 def _bare(text: str, word: str) -> bool:

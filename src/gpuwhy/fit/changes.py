@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -66,7 +67,7 @@ class _Tries:
         from gpuwhy.fit.answer import shares_of
 
         if use not in self.known:
-            ranks = use.tp * use.pp * use.gpus
+            ranks = use.ranks
             cards = self.cards if len(self.cards) >= ranks else self.cards[:1] * ranks
             self.known[use] = shares_of(self.model, use, cards[:ranks])[0]
         return self.known[use]
@@ -158,50 +159,51 @@ def _kinder(tries: _Tries, use: Use) -> Iterator[Move]:
         yield Move("lora", "train adapters (LoRA) instead of all weights", "--train lora", cost, 3.5, {"task": "lora"})
 
 
+_EIGHT = Move(
+    "quantise",
+    "load the weights in 8 bits",
+    "--quantise 8bit",
+    "a little quality, and speed",
+    2.0,
+    {"quantise": "8bit"},
+)
+_FOUR = Move(
+    "quantise", "load the weights in 4 bits", "--quantise 4bit", "some quality, and speed", 2.6, {"quantise": "4bit"}
+)
+_HALF = Move("dtype", "use bf16 weights", "--dtype bf16", "less precise numbers", 1.5, {"dtype": "bf16"})
+_HALF_TRAINED = replace(_HALF, cost="less precise sums; small updates may be lost", weight=2.2)
+_AUTOCAST = Move(
+    "amp",
+    "compute in bf16 by autocast",
+    "--amp",
+    "none that is usually seen in the loss",
+    1.1,
+    {"amp": True, "dtype": "f32"},
+)
+_CACHE = Move(
+    "kv cache", "keep the KV cache in fp8", "--kv-dtype fp8", "a little quality", 1.6, {"kv_dtype": "f8_e4m3"}
+)
+
+
 def _narrower(tries: _Tries, use: Use) -> Iterator[Move]:
     """Narrower numbers."""
     view = whole(tries.model, use)
-    now = use.dtype or view.weights.dtype
-    if now in ("f32", "f64") and not use.amp:
-        cost = "less precise numbers" if use.task == "inference" else "less precise sums; small updates may be lost"
-        yield Move(
-            "dtype",
-            "use bf16 weights",
-            "--dtype bf16",
-            cost,
-            1.5 if use.task == "inference" else 2.2,
-            {"dtype": "bf16"},
-        )
-    if use.task == "train" and now == "f32" and not use.amp:
-        cost = "none that is usually seen in the loss"
-        yield Move("amp", "compute in bf16 by autocast", "--amp", cost, 1.1, {"amp": True, "dtype": "f32"})
-    if now in ("f32", "f16", "bf16") and not use.quantise and use.task != "train" and not use.amp:
-        yield Move(
-            "quantise",
-            "load the weights in 8 bits",
-            "--quantise 8bit",
-            "a little quality, and speed",
-            2.0,
-            {"quantise": "8bit"},
-        )
-        yield Move(
-            "quantise",
-            "load the weights in 4 bits",
-            "--quantise 4bit",
-            "some quality, and speed",
-            2.6,
-            {"quantise": "4bit"},
-        )
-    if (
-        use.task == "inference"
-        and view.shape
-        and view.shape.causal
-        and not use.kv_dtype
-        and width_of(view, use).low >= 2
-    ):
-        yield Move(
-            "kv cache", "keep the KV cache in fp8", "--kv-dtype fp8", "a little quality", 1.6, {"kv_dtype": "f8_e4m3"}
-        )
+    if not use.amp:
+        yield from _narrower_weights(use, use.dtype or view.weights.dtype)
+    cached = use.task == "inference" and view.shape is not None and view.shape.causal
+    if cached and not use.kv_dtype and width_of(view, use).low >= 2:
+        yield _CACHE
+
+
+def _narrower_weights(use: Use, now: str) -> Iterator[Move]:
+    if now in ("f32", "f64"):
+        yield _HALF if use.task == "inference" else _HALF_TRAINED
+    if use.task == "train":
+        if now == "f32":
+            yield _AUTOCAST
+    elif now in ("f32", "f16", "bf16") and not use.quantise:
+        yield _EIGHT
+        yield _FOUR
 
 
 def _fewer(tries: _Tries, use: Use) -> Iterator[Move]:
@@ -251,20 +253,30 @@ def _split(tries: _Tries, use: Use) -> Iterator[Move]:
     """More GPUs of the same kind, as few as it takes."""
     if len({card.room for card in tries.cards}) > 1:
         return
-    powers = [n for n in (2, 4, 8, 16, 32, 64) if n > use.tp * use.pp * use.gpus]
-    if use.task == "inference" and use.pp == 1:
-        for count in powers:
-            if tries.fits(msgspec.structs.replace(use, tp=count)):
-                text, cost = f"split it over {count} GPUs (tensor parallel)", f"{count} GPUs of this kind"
-                yield Move("split", text, f"--tp {count}", cost, 3.0 + math.log2(count), {"tp": count}, True)
-                return
-    if use.task != "inference" and use.tp * use.pp == 1:
-        for count in powers:
-            if tries.fits(msgspec.structs.replace(use, gpus=count, zero=3)):
-                text, cost = f"share it by FSDP over {count} GPUs", f"{count} GPUs of this kind"
-                moved = {"gpus": count, "zero": 3}
-                yield Move("split", text, f"--fsdp {count}", cost, 3.0 + math.log2(count), moved, True)
-                return
+    if use.task == "inference":
+        ways = _tensor_parallel(use) if use.pp == 1 else ()
+    else:
+        ways = _shared(use) if use.tp * use.pp == 1 else ()
+    yield from islice((move for move in ways if tries.fits(msgspec.structs.replace(use, **move.use))), 1)
+
+
+def _tensor_parallel(use: Use) -> Iterator[Move]:
+    for count in _more_gpus(use):
+        text = f"split it over {count} GPUs (tensor parallel)"
+        yield _over(count, text, f"--tp {count}", {"tp": count})
+
+
+def _shared(use: Use) -> Iterator[Move]:
+    for count in _more_gpus(use):
+        yield _over(count, f"share it by FSDP over {count} GPUs", f"--fsdp {count}", {"gpus": count, "zero": 3})
+
+
+def _more_gpus(use: Use) -> list[int]:
+    return [count for count in (2, 4, 8, 16, 32, 64) if count > use.ranks]
+
+
+def _over(count: int, text: str, options: str, moved: dict[str, Any]) -> Move:
+    return Move("split", text, options, f"{count} GPUs of this kind", 3.0 + math.log2(count), moved, ranks=True)
 
 
 def _elsewhere(use: Use) -> Iterator[Move]:

@@ -102,12 +102,12 @@ def quantisation_of(config: Config) -> str | None:
     part = config.part("quantization_config", "compression_config")
     if part is None:
         return None
-    method = part.text("quant_method") or part.text("quantization_method") or part.text("format") or "unknown"
-    if part.flag("load_in_4bit") or part.flag("_load_in_4bit"):
-        return "bitsandbytes-4bit"
-    if part.flag("load_in_8bit") or part.flag("_load_in_8bit"):
-        return "bitsandbytes-8bit"
-    bits = part.count("bits", "w_bit", "nbits")
+    for bits in (4, 8):
+        if part.flag(f"load_in_{bits}bit") or part.flag(f"_load_in_{bits}bit"):
+            return f"bitsandbytes-{bits}bit"
+    told = map(part.text, ("quant_method", "quantization_method", "format"))
+    method = next(filter(None, told), "unknown")
+    bits = part.count("bits", "w_bit", "nbits") or 0
     return f"{method}-{bits}bit" if bits and method not in ("fp8", "mxfp4") else method
 
 
@@ -164,16 +164,20 @@ def _kv_heads(config: Config) -> int | None:
     return config.count(*KV_HEADS) or config.heads
 
 
+_WHOLE_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4, "gpt_oss": 2}
+"""Every how manieth layer of these sees everything, where their configuration does not say it."""
+
+
 def window_of(config: Config) -> tuple[int | None, int | None]:
     """The sliding window, and every how manieth layer sees everything; None where all have the window."""
     window = config.count("sliding_window", "local_attention", "attention_chunk_size") or None
     if window is None or config.values.get("use_sliding_window") is False:
         return None, None
-    types = [str(one) for one in config.list("layer_types")]
+    types = config.list("layer_types")
     if types:
-        whole = [number for number, one in enumerate(types) if one == "full_attention"]
-        if len(whole) == len(types):
+        whole = types.count("full_attention")
+        if whole == len(types):
             return None, None
-        return window, round(len(types) / len(whole)) if whole else None
+        return window, round(len(types) / whole) if whole else None
     every = config.count("sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers")
-    return window, every or {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4, "gpt_oss": 2}.get(config.kind)
+    return window, every or _WHOLE_EVERY.get(config.kind)

@@ -336,6 +336,14 @@ def families() -> dict[str, Family]:
     return {**DECODERS, **GPTS, **ENCODERS, **DIFFUSION}
 
 
+_KINDS: tuple[tuple[tuple[str, ...], Kind], ...] = (
+    (("ForCausalLM", "LMHeadModel"), "decoder"),
+    (("ForConditionalGeneration",), "encoder-decoder"),
+    (("ForMaskedLM", "ForSequenceClassification"), "encoder"),
+)
+"""How the names of transformers' classes end, by what they are."""
+
+
 def kind_of(config: Config) -> Kind:
     """Of which kind a configuration is."""
     known = families().get(config.kind or config.name)
@@ -344,14 +352,10 @@ def kind_of(config: Config) -> Kind:
         return "encoder" if encoder else known.kind
     if config.part("text_config"):
         return "decoder"
-    name = config.name
-    if name.startswith("UNet") or "UNet" in name:
+    if "UNet" in config.name:
         return "unet"
-    if name.endswith(("ForCausalLM", "LMHeadModel")):
-        return "decoder"
-    if config.flag("is_encoder_decoder") or name.endswith("ForConditionalGeneration"):
-        return "encoder-decoder"
-    return "encoder" if name.endswith(("ForMaskedLM", "ForSequenceClassification")) else "unknown"
+    named: Kind = next((kind for ends, kind in _KINDS if config.name.endswith(ends)), "unknown")
+    return "encoder-decoder" if named != "decoder" and config.flag("is_encoder_decoder") else named
 
 
 def tied_of(config: Config) -> bool | None:

@@ -12,6 +12,7 @@ _READS = re.compile(
     r"(?:in_proj|q_proj|query|qkv|c_attn|to_q|wq|attn_q)\w*\.?weight$|(?:query|q_proj|qkv)[\w.]*\.weight$", re.I
 )
 _WORDS = re.compile(r"embed|wte|token", re.I)
+_ATTENTION = re.compile(r"attn|attention", re.I)
 _POSITIONS = re.compile(r"pos|wpe", re.I)
 HEAD = 64
 """The width of a head where nothing tells it."""
@@ -30,25 +31,40 @@ def described(model: Model) -> Model:
 
 def guessed(tensors: tuple[Tensor, ...]) -> Architecture | None:
     """Layers, widths and words of a stack of attention; None where there is none."""
-    reads = [t for t in tensors if len(t.shape) == 2 and layer_of(t.name) is not None and _READS.search(t.name)]
+    matrices = [t for t in tensors if t.is_matrix]
+    reads = [t for t in matrices if layer_of(t.name) is not None and _READS.search(t.name)]
     if not reads:
         return None
     hidden = min(reads[0].shape)
-    own = [
-        t for t in tensors if layer_of(t.name) == layer_of(reads[0].name) and len(t.shape) == 2 and hidden in t.shape
-    ]
-    rest = [max(t.shape) for t in own if "attn" not in t.name.lower() and "attention" not in t.name.lower()]
-    words = [t for t in tensors if len(t.shape) == 2 and _WORDS.search(t.name) and not _POSITIONS.search(t.name)]
-    patch = next((t for t in tensors if len(t.shape) == 4 and t.shape[0] == hidden and t.shape[2] == t.shape[3]), None)
-    vocab = max((max(t.shape) for t in words if hidden in t.shape), default=0)
-    kind: Kind = "vit" if patch else "decoder" if any("lm_head" in t.name for t in tensors) else "encoder"
+    patch = next((t for t in tensors if _cuts_patches(t, hidden)), None)
     return Architecture(
-        kind=kind,
+        kind=_kind(tensors, patch),
         layers=len({layer_of(t.name) for t in reads}),
         hidden=hidden,
-        intermediate=max(rest, default=4 * hidden),
+        intermediate=_inner(matrices, layer_of(reads[0].name), hidden),
         heads=max(1, hidden // HEAD),
-        vocab=vocab or None,
+        vocab=_vocab(matrices, hidden),
         patch=patch.shape[2] if patch else None,
         how=How.ASSUMED,
     )
+
+
+def _cuts_patches(tensor: Tensor, hidden: int) -> bool:
+    return tensor.is_kernel and tensor.shape[0] == hidden and tensor.shape[2] == tensor.shape[3]
+
+
+def _kind(tensors: tuple[Tensor, ...], patch: Tensor | None) -> Kind:
+    if patch:
+        return "vit"
+    return "decoder" if any("lm_head" in t.name for t in tensors) else "encoder"
+
+
+def _inner(matrices: list[Tensor], layer: int | None, hidden: int) -> int:
+    """The widest matrix of a layer beside its attention."""
+    own = [t for t in matrices if layer_of(t.name) == layer and hidden in t.shape]
+    return max((max(t.shape) for t in own if not _ATTENTION.search(t.name)), default=4 * hidden)
+
+
+def _vocab(matrices: list[Tensor], hidden: int) -> int | None:
+    words = [t for t in matrices if _WORDS.search(t.name) and not _POSITIONS.search(t.name)]
+    return max((max(t.shape) for t in words if hidden in t.shape), default=0) or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gpuwhy.fit.model import Model, Stage
+from gpuwhy.fit.model import Architecture, Model, Stage
 from gpuwhy.fit.strides import guessed
 
 _BESIDE = re.compile(r"downsample|shortcut|skip|identity|projection", re.I)
@@ -71,10 +71,9 @@ class Network:
 
 def network(model: Model, image: int) -> Network | None:
     """The network of a model for square images of this size; None where it has no convolutions."""
-    arch = model.architecture
-    stages = arch.stages if arch else ()
-    sure = bool(stages) and any(stage.stride > 1 for stage in stages)
-    unet = bool(arch and arch.kind == "unet")
+    arch = model.architecture or Architecture()
+    stages, unet = arch.stages, arch.kind == "unet"
+    sure = any(stage.stride > 1 for stage in stages)
     named = any("downsamplers." in tensor.name for tensor in model.tensors)
     if not sure or named:
         stages, unet = guessed(model.tensors)
@@ -103,18 +102,23 @@ def _walk(stages: tuple[Stage, ...], image: int, before_: int, behind_: int) -> 
         if stage.kind in ("linear", "norm"):
             continue
         beside = stage.kernel == 1 and bool(_BESIDE.search(stage.name))
-        before = size
-        if stage.kind in ("transposed", "up"):
-            size *= max(1, stage.stride)
-        elif not beside:
-            size = max(1, -(-size // max(1, stage.stride)))
+        before, size = size, _size_behind(stage, size, beside)
         skips += last * before * before if size < before else 0
         a, b = stage.inputs * before * before, stage.outputs * size * size
-        joined = a if last and stage.inputs > last and not beside else 0
-        own = before_ * a + behind_ * b + (joined if behind_ else 0)
+        own = before_ * a + behind_ * b
+        if behind_ and 0 < last < stage.inputs and not beside:
+            own += a  # what is joined to the last output is a copy of both
         layers.append(Layer(a, b, _kept(stage, b, beside, own), _held(stage, a, b, bool(before_))))
         last = stage.outputs
     return layers, skips
+
+
+def _size_behind(stage: Stage, size: int, beside: bool) -> int:
+    """The image's side behind a stage; a shortcut does not move it."""
+    stride = max(1, stage.stride)
+    if stage.kind in ("transposed", "up"):
+        return size * stride
+    return size if beside else max(1, -(-size // stride))
 
 
 def _kept(stage: Stage, b: int, beside: bool, own: float) -> float:

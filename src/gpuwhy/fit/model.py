@@ -39,6 +39,16 @@ class Tensor:
         """How many numbers it holds."""
         return math.prod(self.shape)
 
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it has two sides."""
+        return len(self.shape) == 2
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether it has the four sides of a convolution's weights."""
+        return len(self.shape) == 4
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:

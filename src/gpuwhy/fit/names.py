@@ -13,6 +13,9 @@ _EXPERT = re.compile(r"\.experts\.(\d{1,5})\.")
 _EMBED = re.compile(
     r"(?:embed_tokens|wte|word_embeddings|tok_embeddings|embed_in|token_embedding|shared|token_embd)\.weight$"
 )
+_BOTH = re.compile(r"encoder_attn|EncDecAttention")
+_ENCODER = re.compile(r"attention\.self\.|token_type_embeddings|\.q_lin\.")
+_UNET = re.compile(r"down_blocks\.|input_blocks\.")
 _OUTPUT = re.compile(r"(?:^|\.)(?:lm_head|embed_out|output)\.weight$")
 _PARTS = {
     "query": r"(?:q_proj|\.wq|self\.query|q_lin|query_proj|attn_q)\.weight$",
@@ -31,13 +34,13 @@ def architecture_from(tensors: Sequence[Tensor]) -> Architecture | None:
     """None where they tell nothing; what is taken for likely is marked as assumed."""
     distinct = _distinct(tensors)
     found = _first(distinct)
-    if "query" in found or "joint" in found or "latent" in found:
+    if not found.keys().isdisjoint(("query", "joint", "latent")):
         names = "\n".join(one.name for one in tensors)
         return _transformer(distinct, found, _largest(names, _LAYER), _largest(names, _EXPERT))
     stages = tuple(_stages(tensors))
     if not any(one.kind == "conv" for one in stages):
         return None
-    unet = any("down_blocks." in one.name or "input_blocks." in one.name for one in tensors)
+    unet = any(_UNET.search(one.name) for one in tensors)
     return Architecture("unet" if unet else "cnn", channels=stages[0].inputs or None, stages=stages, how=How.ASSUMED)
 
 
@@ -66,39 +69,61 @@ def _largest(names: str, expression: re.Pattern[str]) -> int | None:
 def _transformer(
     tensors: Sequence[Tensor], found: dict[str, Tensor], layers: int | None, experts: int | None
 ) -> Architecture:
-    embedding = next((one for one in tensors if _EMBED.search(one.name) and len(one.shape) == 2), None)
+    embedding = next((one for one in tensors if one.is_matrix and _EMBED.search(one.name)), None)
     hidden = _hidden(found, embedding)
     query, key = _widths(found, hidden)
     each = _head(query)
-    latent = found.get("latent")
-    rank = found["latent_norm"].shape[0] if "latent_norm" in found and found["latent_norm"].shape else None
-    inner = found.get("inner")
-    patch = found.get("patch")
+    rank, rope = _latent(found)
+    patch, channels = _patch(found)
     return Architecture(
         kind=_kind(tensors, found, embedding),
         layers=layers,
         hidden=hidden,
-        intermediate=max(inner.shape, default=None) if inner and hidden and len(inner.shape) == 2 else None,
+        intermediate=_inner(found, hidden),
         heads=query // each if query and each else None,
         kv_heads=key // each if key and each else None,
         head_dim=each,
         vocab=embedding.shape[0] if embedding else None,
         experts=experts,
-        kv_rank=rank if latent else None,
-        rope_dim=latent.shape[0] - rank if latent and rank and latent.shape else None,
-        tied=not any(_OUTPUT.search(one.name) for one in tensors) if embedding else None,
-        patch=patch.shape[-1] if patch and len(patch.shape) == 4 else None,
-        channels=patch.shape[1] if patch and len(patch.shape) == 4 else None,
+        kv_rank=rank,
+        rope_dim=rope,
+        tied=_tied(tensors) if embedding else None,
+        patch=patch,
+        channels=channels,
         image=_image(found),
         how=How.ASSUMED,
     )
+
+
+def _inner(found: dict[str, Tensor], hidden: int | None) -> int | None:
+    inner = found.get("inner")
+    return max(inner.shape) if inner and hidden and inner.is_matrix else None
+
+
+def _latent(found: dict[str, Tensor]) -> tuple[int | None, int | None]:
+    """MLA: how wide the compressed row is, and what of it is turned by the position."""
+    latent, norm = found.get("latent"), found.get("latent_norm")
+    if latent is None or norm is None or not norm.shape:
+        return None, None
+    rank = norm.shape[0]
+    return rank, latent.shape[0] - rank if rank and latent.shape else None
+
+
+def _patch(found: dict[str, Tensor]) -> tuple[int | None, int | None]:
+    """A patch's side, and the channels of the image."""
+    patch = found.get("patch")
+    return (patch.shape[-1], patch.shape[1]) if patch and patch.is_kernel else (None, None)
+
+
+def _tied(tensors: Sequence[Tensor]) -> bool:
+    return not any(_OUTPUT.search(one.name) for one in tensors)
 
 
 def _hidden(found: dict[str, Tensor], embedding: Tensor | None) -> int | None:
     if embedding:
         return embedding.shape[1]
     query = found.get("query") or found.get("joint")
-    return min(query.shape, default=None) if query and len(query.shape) == 2 else None
+    return min(query.shape, default=None) if query and query.is_matrix else None
 
 
 def _widths(found: dict[str, Tensor], hidden: int | None) -> tuple[int | None, int | None]:
@@ -121,12 +146,11 @@ def _head(query: int | None) -> int | None:
 
 
 def _kind(tensors: Sequence[Tensor], found: dict[str, Tensor], embedding: Tensor | None) -> Kind:
-    names = [one.name for one in tensors]
-    if any("encoder_attn" in one or "EncDecAttention" in one for one in names):
+    if any(_BOTH.search(one.name) for one in tensors):
         return "encoder-decoder"
     if "patch" in found and embedding is None:
         return "vit"
-    if any("attention.self." in one or "token_type_embeddings" in one or ".q_lin." in one for one in names):
+    if any(_ENCODER.search(one.name) for one in tensors):
         return "encoder"
     return "decoder" if embedding is not None else "unknown"
 
@@ -143,7 +167,7 @@ def _image(found: dict[str, Tensor]) -> int | None:
 def _stages(tensors: Sequence[Tensor]) -> Iterator[Stage]:
     """Layers with weights in the order of the file; strides are not in weights, and told as 1."""
     for one in tensors:
-        if len(one.shape) == 4 and one.name.endswith("weight"):
+        if one.is_kernel and one.name.endswith("weight"):
             yield Stage("conv", one.shape[1], one.shape[0], max(one.shape[2:]), name=one.name)
-        elif len(one.shape) == 2 and one.name.endswith("weight"):
+        elif one.is_matrix and one.name.endswith("weight"):
             yield Stage("linear", one.shape[1], one.shape[0], name=one.name)

@@ -47,18 +47,22 @@ def computed(config: Config, dtype: str = "f32") -> Computed:
         return _built(config, dtype)
     family = families().get(config.kind or config.name)
     if family is None:
-        return Computed(
-            [],
-            [f"the architecture {config.kind or config.name or 'of this file'} is not known: nothing is counted"],
-            True,
-        )
-    config = config.filled()
+        name = config.kind or config.name or "of this file"
+        return _nothing(f"the architecture {name} is not known")
+    return _of_family(family, config.filled(), dtype)
+
+
+def _nothing(why: str) -> Computed:
+    return Computed([], [f"{why}: nothing is counted"], True)
+
+
+def _of_family(family: Family, config: Config, dtype: str) -> Computed:
     try:
         rows = list(islice(_tensors(family, config), _MOST_ROWS + 1))
     except _MissingError as error:
-        return Computed([], [f"config.json does not say {error}: nothing is counted"], True)
+        return _nothing(f"config.json does not say {error}")
     if len(rows) > _MOST_ROWS:
-        return Computed([], ["config.json means more tensors than any real model has: nothing is counted"], True)
+        return _nothing("config.json means more tensors than any real model has")
     return Computed([_tensor(name, shape, dtype) for name, shape in rows], list(_unknown(family, config)))
 
 
@@ -97,22 +101,28 @@ def _several(config: Config, dtype: str) -> Computed:
         inner = config.part(part)
         if inner is None:
             continue
-        kind = inner.kind or _assumed(config.kind, part)
-        values = {**inner.values, "model_type": kind, "architectures": _classes(config, inner, part)}
-        told = config.values.get("tie_word_embeddings")
-        got = computed(Config({**values, "tie_word_embeddings": told} if isinstance(told, bool) else values), dtype)
+        got = computed(_one_of_several(config, inner, part), dtype)
         tensors += [Tensor(prefix + one.name, one.dtype, one.shape, one.bytes) for one in got.tensors]
         unknown += [f"{part}: {sentence}" for sentence in got.unknown]
-        partial = partial or got.partial
-    joined = list(_joined(config))
-    tensors += [_tensor(name, shape, dtype) for name, shape in joined]
-    if not joined and tensors:
+        partial |= got.partial
+    joined = [_tensor(name, shape, dtype) for name, shape in _joined(config)]
+    if tensors and not joined:
         unknown.append(f"what joins texts and images in {config.name or config.kind} is not known and not counted")
-    others = [
-        key for key in config.values if key.endswith("_config") and key not in _COUNTED_PARTS and config.part(key)
-    ]
-    unknown += [f"{key[:60]}: this part is not known and not counted" for key in others]
-    return Computed(tensors, unknown, partial or bool(others))
+    others = [f"{key[:60]}: this part is not known and not counted" for key in _other_parts(config)]
+    return Computed(tensors + joined, unknown + others, partial or bool(others))
+
+
+def _one_of_several(config: Config, inner: Config, part: str) -> Config:
+    """The configuration of one of the models, with what stands beside it in the outer one."""
+    kind = inner.kind or _assumed(config.kind, part)
+    values = {**inner.values, "model_type": kind, "architectures": _classes(config, inner, part)}
+    tied = config.values.get("tie_word_embeddings")
+    return Config({**values, "tie_word_embeddings": tied} if isinstance(tied, bool) else values)
+
+
+def _other_parts(config: Config) -> list[str]:
+    named = [key for key in config.values if key.endswith("_config") and key not in _COUNTED_PARTS]
+    return [key for key in named if config.part(key)]
 
 
 _COUNTED_PARTS = ("text_config", "vision_config", "quantization_config", "compression_config", "generation_config")

@@ -48,16 +48,16 @@ def _grouped(part: Config, method: str) -> tuple[str, int, float] | None:
     """GPTQ, AWQ and their kin: a 16-bit scale and a zero point for each group."""
     if not method.startswith(_CALIBRATED):
         return None
-    weights = next((inner for group in _groups(part) if (inner := group.part("weights"))), None)
+    weights = next(filter(None, (group.part("weights") for group in _groups(part))), None)
     told = weights or part
     bits = told.count("bits", "w_bit", "num_bits")
-    group = told.count("group_size", "q_group_size") or 0
     if bits not in (2, 3, 4, 8):
         return None
     if weights is not None and weights.text("type") == "float" and bits == 8:
         return "f8_e4m3", 8, 0.0
     zero = 0 if weights is not None else bits / 8
-    return ("u4" if bits == 4 else f"u{bits}"), bits, (2 + zero) / group if group > 0 else 0.0
+    group = told.count("group_size", "q_group_size")
+    return f"u{bits}", bits, (2 + zero) / group if group else 0.0
 
 
 def _groups(part: Config) -> list[Config]:

@@ -15,6 +15,8 @@ GATED = re.compile(r"gate_proj|gate_up|ffn_gate|\bw1\b.*|swiglu|\.w3\.|wi_1|line
 SCORED = re.compile(r"t5|gpt-?_?oss", re.I)
 """Architectures that transformers computes without a fused kernel: their scores are biased or have sinks."""
 _FUSED = re.compile(r"c_attn|qkv|query_key_value|in_proj_weight|Wqkv|attn_qkv")
+_MASKED = re.compile(r"MaskedLM|PreTraining")
+_EXPANDS = re.compile(r"(?<!a_)q(_b)?_proj\.weight$")
 _LAYERED = re.compile(r"\d+\.")
 _NORM_WEIGHT = re.compile(r"(norm|ln_?\d|layernorm)[\w.]*\.(weight|gamma|scale)$", re.I)
 _NORM_BIAS = re.compile(r"(?:norm|ln)[\w.]*\.(?:bias|beta)$", re.I)
@@ -61,40 +63,55 @@ def shape_of(model: Model) -> Shape | None:
     if arch is None or arch.kind in ("cnn", "unet", "unknown") or not arch.layers or not arch.hidden:
         return None
     heads = arch.heads or max(1, arch.hidden // 64)
-    head = arch.head_dim or max(1, arch.hidden // heads)
-    gated = _gated(model)
-    inner = arch.intermediate or _inner(model.tensors, arch.hidden) or 4 * arch.hidden
-    used = (arch.experts_used or 0) if (arch.experts or 0) > 1 else 0
-    if used:
-        inner = used * (arch.expert_intermediate or inner)
-    query, value = heads * head, (arch.kv_heads or heads) * head
-    if arch.kv_rank:
-        query, value = _latent(model.tensors, heads, query)
+    used = _or_0(arch.experts_used) if _or_0(arch.experts) > 1 else 0
+    query, value = _queries_and_values(model, arch, heads, arch.hidden)
     return Shape(
         layers=arch.layers,
         hidden=arch.hidden,
-        inner=inner,
-        gated=gated,
+        inner=_inner(model, arch, arch.hidden, used),
+        gated=_gated(model),
         rms=_rms(model, arch),
         query=query,
         value=value,
         heads=heads,
-        vocab=arch.vocab or 0,
+        vocab=_or_0(arch.vocab),
         experts_used=used,
-        kv_rank=arch.kv_rank or 0,
-        rope=arch.rope_dim or 0,
-        window=arch.window or 0,
-        window_every=arch.window_every or 0,
-        decoder_layers=(arch.decoder_layers or 0) if arch.kind == "encoder-decoder" else 0,
-        norms=_norms(model.tensors, arch, query, value) / arch.layers if model.tensors else 0.0,
+        kv_rank=_or_0(arch.kv_rank),
+        rope=_or_0(arch.rope_dim),
+        window=_or_0(arch.window),
+        window_every=_or_0(arch.window_every),
+        decoder_layers=_or_0(arch.decoder_layers) if arch.kind == "encoder-decoder" else 0,
+        norms=_norms(model.tensors, arch, query, value) / arch.layers,
         parts=1 if any(_FUSED.search(t.name) for t in model.tensors) else 3,
         wide_norm="gemma" in arch.name.lower(),
         curved=_curved(arch),
         straight=arch.activation == "relu",
-        masked="MaskedLM" in arch.name or "PreTraining" in arch.name,
+        masked=bool(_MASKED.search(arch.name)),
         causal=arch.kind in ("decoder", "encoder-decoder"),
-        known=bool(arch.heads and arch.intermediate and (arch.vocab or arch.kind == "vit")),
+        known=_all_told(arch),
     )
+
+
+def _all_told(arch: Architecture) -> bool:
+    return bool(arch.heads and arch.intermediate and (arch.vocab or arch.kind == "vit"))
+
+
+def _or_0(number: int | None) -> int:
+    return number or 0
+
+
+def _queries_and_values(model: Model, arch: Architecture, heads: int, hidden: int) -> tuple[int, int]:
+    """How wide the queries of one token are, and its keys or values."""
+    head = arch.head_dim or max(1, hidden // heads)
+    if arch.kv_rank:
+        return _latent(model.tensors, heads * head)
+    return heads * head, (arch.kv_heads or heads) * head
+
+
+def _inner(model: Model, arch: Architecture, hidden: int, experts: int) -> int:
+    """The feed-forward width that one token goes through: all experts it uses together."""
+    inner = arch.intermediate or _widest(model.tensors, hidden) or 4 * hidden
+    return experts * (arch.expert_intermediate or inner) if experts else inner
 
 
 def _gated(model: Model) -> bool:
@@ -131,17 +148,15 @@ def _norms(tensors: tuple[Tensor, ...], arch: Architecture, query: int, value: i
     return total
 
 
-def _inner(tensors: tuple[Tensor, ...], hidden: int) -> int:
+def _widest(tensors: tuple[Tensor, ...], hidden: int) -> int:
     """The widest matrix beside the hidden width, within a layer."""
-    widths = [max(t.shape) for t in tensors if len(t.shape) == 2 and hidden in t.shape and re.search(r"\d+\.", t.name)]
+    widths = [max(t.shape) for t in tensors if t.is_matrix and hidden in t.shape and _LAYERED.search(t.name)]
     return max((w for w in widths if w <= 16 * hidden), default=0)
 
 
-def _latent(tensors: tuple[Tensor, ...], heads: int, query: int) -> tuple[int, int]:
+def _latent(tensors: tuple[Tensor, ...], query: int) -> tuple[int, int]:
     """MLA: keys and values are expanded from the compressed row; their widths are those of the projections."""
-    for tensor in tensors:
-        if re.search(r"(?<!a_)q(_b)?_proj\.weight$", tensor.name) and len(tensor.shape) == 2:
-            query = tensor.shape[0]
-            break
-    out = next((t.shape[1] for t in tensors if re.search(r"o_proj\.weight$", t.name) and len(t.shape) == 2), query)
+    matrices = [t for t in tensors if t.is_matrix]
+    query = next((t.shape[0] for t in matrices if _EXPANDS.search(t.name)), query)
+    out = next((t.shape[1] for t in matrices if t.name.endswith("o_proj.weight")), query)
     return query, (query + out) // 2

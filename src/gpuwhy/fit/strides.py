@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 from gpuwhy.fit.model import Stage, Tensor
 
@@ -17,6 +19,8 @@ _HALVES = re.compile(r"downsamplers?\.\d+\.(?:conv|op)|\.op\.weight$", re.I)
 _DOUBLES = re.compile(r"upsamplers?\.\d+\.conv", re.I)
 _STEM = re.compile(r"^(?:\w+\.)?(?:conv_?in|stem|conv1|embedder|first)", re.I)
 _POINTWISE = re.compile(r"(?:pwconv|pointwise)\w*\.weight$")
+_PATCHES = (4, 8, 14, 16, 32)
+"""Sides of the patches that a first convolution cuts an image into."""
 _END = re.compile(r"conv_out|out_conv|outc|final|head", re.I)
 
 
@@ -26,43 +30,68 @@ def guessed(tensors: tuple[Tensor, ...]) -> tuple[tuple[Stage, ...], bool]:
     The image halves where a new stage begins, where a numbered sequence leaves room for a pool, and else where channels
     double; it doubles at transposed convolutions and upsamplers.
     """
-    found = [(t, *_sides(t)) for t in tensors if len(t.shape) == 4 or _POINTWISE.search(t.name)]
-    rows = [(t, a, b, k) for t, a, b, k in found if k]
-    rows.sort(key=lambda row: _order(row[0].name))
-    unet = any(_part(t.name) == 4 for t, *_ in rows)
-    gap = _gap([t.name for t, *_ in rows])
+    rows = sorted(_rows(tensors), key=lambda row: _order(row.name))
+    unet = any(row.up for row in rows)
+    gap = _gap([row.name for row in rows])
     out: list[Stage] = []
     before, due = "", False
-    for tensor, inputs, outputs, kernel in rows:
-        name, up = tensor.name, _part(tensor.name) == 4
-        if (up and kernel in (2, 4)) or _DOUBLES.search(name):
-            shape = (outputs, inputs) if kernel in (2, 4) else (inputs, outputs)
-            out.append(Stage("transposed", *shape, kernel, 2, name))
+    for row in rows:
+        if row.doubles:
+            out.append(_doubled(row))
         else:
-            inputs = _whole(inputs, out)
-            due = due or (not up and _begins(before, name, gap, out, inputs, outputs, kernel))
-            out += _convolved(
-                name, inputs, outputs, kernel, due, first=not out, pools=unet or _numbers(name) is not None
-            )
-            due = due and kernel == 1
-        before = name
+            row = row._replace(inputs=_whole(row.inputs, out))
+            due = due or (not row.up and _begins(before, row, gap, out))
+            out += _convolved(row, due, first=not out, pools=unet or _numbers(row.name) is not None)
+            due = due and row.kernel == 1
+        before = row.name
     return tuple(out), unet
 
 
-def _convolved(name: str, inputs: int, outputs: int, kernel: int, due: bool, first: bool, pools: bool) -> list[Stage]:
+class _Row(NamedTuple):
+    """A convolution as its weights tell it."""
+
+    name: str
+    inputs: int
+    outputs: int
+    kernel: int
+    up: bool  # on the way up of a U-Net
+
+    @property
+    def doubles(self) -> bool:
+        return (self.up and self.kernel in (2, 4)) or bool(_DOUBLES.search(self.name))
+
+
+def _rows(tensors: tuple[Tensor, ...]) -> Iterator[_Row]:
+    for tensor in tensors:
+        if tensor.is_kernel or _POINTWISE.search(tensor.name):
+            inputs, outputs, kernel = _sides(tensor)
+            if kernel:
+                yield _Row(tensor.name, inputs, outputs, kernel, _part(tensor.name) == 4)
+
+
+def _doubled(row: _Row) -> Stage:
+    """A transposed convolution has its sides turned; one behind an upsampler has not."""
+    sides = (row.outputs, row.inputs) if row.kernel in (2, 4) else (row.inputs, row.outputs)
+    return Stage("transposed", *sides, row.kernel, 2, row.name)
+
+
+def _convolved(row: _Row, due: bool, first: bool, pools: bool) -> list[Stage]:
     """A convolution that halves the image where that is due, by a pool before it or by its own stride."""
+    name, inputs, outputs, kernel, _ = row
+    pool = f"{name} pool"
     if first and kernel == 7:
-        return [Stage("conv", inputs, outputs, 7, 2, name), Stage("pool", outputs, outputs, 2, 2, f"{name} pool")]
-    if first and kernel in (4, 8, 14, 16, 32):
+        return [Stage("conv", inputs, outputs, 7, 2, name), Stage("pool", outputs, outputs, 2, 2, pool)]
+    if first and kernel in _PATCHES:
         return [Stage("conv", inputs, outputs, kernel, kernel, name)]
-    if due and kernel > 2 and pools and not _HALVES.search(name):
-        return [Stage("pool", inputs, inputs, 2, 2, f"{name} pool"), Stage("conv", inputs, outputs, kernel, 1, name)]
-    return [Stage("conv", inputs, outputs, kernel, 2 if due and kernel > 1 else 1, name)]
+    halves = due and kernel > 1
+    if halves and kernel > 2 and pools and not _HALVES.search(name):
+        return [Stage("pool", inputs, inputs, 2, 2, pool), Stage("conv", inputs, outputs, kernel, 1, name)]
+    return [Stage("conv", inputs, outputs, kernel, 2 if halves else 1, name)]
 
 
 def _sides(tensor: Tensor) -> tuple[int, int, int]:
     """Inputs, outputs and kernel: (out, in, k, k) as torch has them, (k, k, in, out) as JAX and Keras."""
-    if len(tensor.shape) == 2:
+    if tensor.is_matrix:
         return tensor.shape[1], tensor.shape[0], 1
     if len(tensor.shape) != 4:
         return 0, 0, 0
@@ -111,20 +140,26 @@ def _numbers(name: str) -> tuple[str, int] | None:
 
 def _gap(names: list[str]) -> int:
     """How far layers of one sequence are apart where nothing is between them but their own norm and activation."""
-    both = [(a, b) for a, b in pairwise(map(_numbers, names)) if a and b and a[0] == b[0]]
-    return min((b[1] - a[1] for a, b in both if b[1] > a[1]), default=0)
+    apart = [_apart(a, b) for a, b in pairwise(names)]
+    return min((steps for steps in apart if steps is not None and steps > 0), default=0)
 
 
-def _begins(before: str, name: str, gap: int, out: list[Stage], inputs: int, outputs: int, kernel: int) -> bool:
+def _begins(before: str, row: _Row, gap: int, out: list[Stage]) -> bool:
     """Whether the image halves here."""
-    if _HALVES.search(name):
+    if _HALVES.search(row.name):
         return True
-    if not before or _SAME.search(name) or any(_HALVES.search(stage.name) for stage in out):
+    if not before or _SAME.search(row.name) or any(_HALVES.search(stage.name) for stage in out):
         return False
-    one, two = _STAGE.search(before), _STAGE.search(name)
+    one, two = _STAGE.search(before), _STAGE.search(row.name)
     if two:
-        return bool(one) and one is not None and int(two[1]) > int(one[1])
+        return one is not None and int(two[1]) > int(one[1])
+    apart = _apart(before, row.name)
+    if apart is not None and gap:
+        return apart > gap
+    return row.outputs >= 2 * row.inputs and row.kernel > 1 and len(out) > 1
+
+
+def _apart(before: str, name: str) -> int | None:
+    """How far two layers of one numbered sequence are apart; None where they are of none."""
     a, b = _numbers(before), _numbers(name)
-    if a and b and a[0] == b[0] and gap:
-        return b[1] - a[1] > gap
-    return outputs >= 2 * inputs and kernel > 1 and len(out) > 1
+    return b[1] - a[1] if a and b and a[0] == b[0] else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gpuwhy.fit.bits import INT8, NF4, computed_in, width
+from gpuwhy.fit.bits import INT8, NF4, width
 from gpuwhy.fit.model import Model, Tensor
 
 FLOATS = ("f32", "f16", "bf16", "f64")
@@ -49,27 +50,48 @@ def _default(model: Model) -> str:
 def of_tensors(tensors: tuple[Tensor, ...], dtype: str, quantise: str, converted: bool) -> Loaded:
     """The weights that these tensors become."""
     sizes = [_size(tensor, dtype, quantise) for tensor in tensors]
-    kinds: Counter[str] = Counter()
-    layers: Counter[str] = Counter()
-    for tensor, size in zip(tensors, sizes, strict=True):
-        kinds[dtype if dtype and tensor.dtype in FLOATS else tensor.dtype] += size
-        found = layer_of(tensor.name)
-        if found is not None:
-            layers[str(found)] += size
+    largest = max(sizes, default=0)
     floats = [tensor for tensor in tensors if trained(tensor)]
-    matrices = [tensor for tensor in floats if len(tensor.shape) >= 2 and not _EMBEDDING.search(tensor.name)]
-    packed = [tensor for tensor in tensors if len(tensor.shape) == 2 and not _EMBEDDING.search(tensor.name)]
+    tables = [tensor for tensor in floats if _EMBEDDING.search(tensor.name)]
+    matrices = [tensor for tensor in _multiplied(floats) if len(tensor.shape) >= 2]
+    packed = [tensor for tensor in _multiplied(tensors) if tensor.is_matrix]
     return Loaded(
         bytes=sum(sizes),
-        parameters=sum(tensor.elements for tensor in floats),
-        matrices=sum(tensor.elements for tensor in matrices),
-        rows=sum(_sides(tensor) for tensor in matrices or packed),
-        table=sum(tensor.elements for tensor in floats if _EMBEDDING.search(tensor.name)),
-        largest=max(sizes, default=0),
-        layer=max(layers.values(), default=max(sizes, default=0)),
-        dtype=kinds.most_common(1)[0][0] if kinds else dtype or "f32",
+        parameters=_elements(floats),
+        matrices=_elements(matrices),
+        rows=sum(map(_sides, matrices or packed)),
+        table=_elements(tables),
+        largest=largest,
+        layer=_largest_layer(tensors, sizes) or largest,
+        dtype=_commonest(tensors, sizes, dtype) or dtype or "f32",
         stored=not converted,
     )
+
+
+def _largest_layer(tensors: tuple[Tensor, ...], sizes: list[int]) -> int:
+    """Its bytes; 0 where no name tells of layers."""
+    layers: Counter[int | None] = Counter()
+    for tensor, size in zip(tensors, sizes, strict=True):
+        layers[layer_of(tensor.name)] += size
+    layers.pop(None, None)
+    return max(layers.values(), default=0)
+
+
+def _commonest(tensors: tuple[Tensor, ...], sizes: list[int], dtype: str) -> str:
+    """The type of the most bytes, floats being converted to `dtype`."""
+    kinds: Counter[str] = Counter()
+    for tensor, size in zip(tensors, sizes, strict=True):
+        kinds[dtype if dtype and tensor.dtype in FLOATS else tensor.dtype] += size
+    return kinds.most_common(1)[0][0] if kinds else ""
+
+
+def _multiplied(tensors: Iterable[Tensor]) -> list[Tensor]:
+    """What is no table of words and no output."""
+    return [tensor for tensor in tensors if not _EMBEDDING.search(tensor.name)]
+
+
+def _elements(tensors: Iterable[Tensor]) -> int:
+    return sum(tensor.elements for tensor in tensors)
 
 
 def _sides(tensor: Tensor) -> int:
@@ -79,7 +101,7 @@ def _sides(tensor: Tensor) -> int:
 def _size(tensor: Tensor, dtype: str, quantise: str) -> int:
     """Bytes of one tensor on the GPU: allocators give whole 512 bytes."""
     size = float(tensor.bytes)
-    if tensor.dtype in FLOATS and quantise and len(tensor.shape) == 2 and not _EMBEDDING.search(tensor.name):
+    if tensor.dtype in FLOATS and quantise and tensor.is_matrix and not _EMBEDDING.search(tensor.name):
         size = tensor.elements * (NF4 if quantise == "4bit" else INT8) / 8
     elif tensor.dtype in FLOATS and dtype:
         size = tensor.elements * width(dtype)
@@ -92,8 +114,3 @@ def layer_of(name: str) -> int | None:
     """The number of the layer that a tensor belongs to."""
     found = _LAYER.search(name)
     return int(found[1]) if found else None
-
-
-def acts(dtype: str) -> int:
-    """Bytes of an activation beside weights of this type."""
-    return computed_in(dtype)

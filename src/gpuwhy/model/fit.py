@@ -89,6 +89,11 @@ class Use(msgspec.Struct, frozen=True):
     offload: tuple[str, ...] = ()  # optimizer, weights, cache
     scale: float = 1.0  # of what moves, where a measurement corrects the count
 
+    @property
+    def ranks(self) -> int:
+        """The GPUs that it is split over."""
+        return self.tp * self.pp * self.gpus
+
 
 class About(msgspec.Struct, frozen=True):
     """The model as it was read."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
-from gpuwhy.fit.model import Format, Model, Part, Tensor, Unreadable
+from gpuwhy.fit.model import Model, Part, Tensor, Unreadable
 from gpuwhy.fit.readers import configured, files
 from gpuwhy.fit.source import Below, Store, json_file
 
@@ -22,6 +23,7 @@ _SINGLE = (
 )  # fmt: skip
 _KINDS = (".safetensors", ".gguf", ".onnx", ".keras", ".h5", ".hdf5", ".index", ".bin", ".pt", ".pth", ".ckpt")
 _PARTS_OF = re.compile(r"(.*)-\d{5}-of-\d{5}(\.[a-z]+)")
+_VARIANT = re.compile(r"\.(fp16|bf16|ema|non_ema)\.")
 _CONSOLIDATED = re.compile(r"consolidated\.\d+\.pth")
 _NO_MODEL = re.compile(r"(optimizer|scheduler|scaler|rng_state|training_args|random_states).*")
 
@@ -68,11 +70,12 @@ def _nothing(names: tuple[str, ...]) -> str:
 
 def _weights(store: Store, names: tuple[str, ...]) -> Model | None:
     """The files with weights, the usual names first."""
-    for index in (*(one for one in _INDEXES if one in names), *(one for one in names if one.endswith(".index.json"))):
-        return files.indexed(store, index)
-    for name in _SINGLE:
-        if name in names:
-            return files.read(store, name)
+    indexes = [*_among(_INDEXES, names), *(one for one in names if one.endswith(".index.json"))]
+    if indexes:
+        return files.indexed(store, indexes[0])
+    single = _among(_SINGLE, names)
+    if single:
+        return files.read(store, single[0])
     for kind in _KINDS:
         found = [one for one in names if one.endswith(kind) and not _NO_MODEL.match(one)]
         if found:
@@ -80,19 +83,21 @@ def _weights(store: Store, names: tuple[str, ...]) -> Model | None:
     return files.read(store, "onnx/model.onnx") if store.kind("onnx/model.onnx") == "file" else None
 
 
+def _among(usual: Iterable[str], names: tuple[str, ...]) -> list[str]:
+    return [one for one in usual if one in names]
+
+
 def _of_kind(store: Store, kind: str, found: list[str]) -> Model:
     """One file, or the parts of one model; several models are too many to choose from."""
-    plain = [one for one in found if not re.search(r"\.(fp16|bf16|ema|non_ema)\.", one)] or found
+    plain = sorted(one for one in found if not _VARIANT.search(one)) or sorted(found)
     if all(_CONSOLIDATED.fullmatch(one) for one in plain):
         return _beside_each_other([files.read(store, one) for one in plain])
-    heads = {_PARTS_OF.sub(r"\1\2", one) for one in plain}
-    if len(heads) > 1 and kind != ".safetensors":
-        raise Unreadable(f"there are several models in this folder: name one of them ({', '.join(sorted(plain)[:4])})")
-    if len(plain) == 1 or kind == ".gguf":
-        return files.read(store, sorted(plain)[0])
-    if kind not in (".safetensors", ".bin"):
-        raise Unreadable(f"there are several models in this folder: name one of them ({', '.join(sorted(plain)[:4])})")
-    return _together([files.read(store, one) for one in plain])
+    split = len({_PARTS_OF.sub(r"\1\2", one) for one in plain}) == 1
+    if len(plain) == 1 or (split and kind == ".gguf"):  # the first part of a GGUF names the others
+        return files.read(store, plain[0])
+    if kind == ".safetensors" or (split and kind == ".bin"):
+        return _together([files.read(store, one) for one in plain])
+    raise Unreadable(f"there are several models in this folder: name one of them ({', '.join(plain[:4])})")
 
 
 def _together(models: Sequence[Model]) -> Model:
@@ -116,26 +121,40 @@ def _beside_each_other(models: Sequence[Model]) -> Model:
 
 def _pipeline(store: Store) -> Model:
     """The parts of a pipeline, each a folder of its own."""
-    index = json_file(store, "model_index.json")
     parts: list[Part] = []
     unknown: list[str] = []
-    for name, value in list(index.items())[:_MOST_PARTS]:
-        if name.startswith("_") or not isinstance(value, list) or len(value) != 2 or value[1] is None:
-            continue
+    for name in _named_parts(json_file(store, "model_index.json")):
         if store.kind(name) != "folder":
             unknown.append(f"{name} is not here and not counted")
         elif _has_model(store.names(name)):
             _add(Below(store, name), name, parts, unknown)
     if not parts:
         raise Unreadable("model_index.json names parts, and none of them is here")
-    tensors = tuple(_named(part, one) for part in parts for one in part.model.tensors)
-    total = sum(part.model.files for part in parts)
+    return _joined(parts, unknown)
+
+
+def _named_parts(index: dict[str, Any]) -> Iterator[str]:
+    """The parts that a pipeline has: a library and a class each, null where it goes without."""
+    for name, value in list(index.items())[:_MOST_PARTS]:
+        pair = isinstance(value, list) and len(value) == 2
+        if pair and value[1] is not None and not name.startswith("_"):
+            yield name
+
+
+def _joined(parts: list[Part], unknown: list[str]) -> Model:
+    """The parts as one model, described by the one that does the work."""
     kinds = {part.model.format for part in parts}
-    form: Format = "config" if kinds == {"config"} else next(iter(sorted(kinds - {"config"})))
     main = next((part.model for part in parts if part.name in ("unet", "transformer", "prior")), parts[0].model)
-    said = (*unknown, *(f"{part.name}: {sentence}" for part in parts for sentence in part.model.unknown))
-    partial = bool(unknown) or any(part.model.partial for part in parts)
-    return replace(main, format=form, tensors=tensors, parts=tuple(parts), unknown=said, files=total, partial=partial)
+    said = [f"{part.name}: {sentence}" for part in parts for sentence in part.model.unknown]
+    return replace(
+        main,
+        format=min(kinds - {"config"}, default="config"),
+        tensors=tuple(_named(part, one) for part in parts for one in part.model.tensors),
+        parts=tuple(parts),
+        unknown=(*unknown, *said),
+        files=sum(part.model.files for part in parts),
+        partial=bool(unknown) or any(part.model.partial for part in parts),
+    )
 
 
 def _named(part: Part, tensor: Tensor) -> Tensor:

@@ -29,32 +29,37 @@ def architecture_of(meta: dict[str, Any], tensors: list[Tensor]) -> Architecture
     def ask(*keys: str) -> int | None:
         return next((found for key in keys if (found := _count(meta.get(f"{name}.{key}"))) is not None), None)
 
-    heads, hidden = ask("attention.head_count"), ask("embedding_length")
-    rank = ask("attention.kv_lora_rank")
-    names = {one.name for one in tensors}
+    heads, hidden, inner = ask("attention.head_count"), ask("embedding_length"), ask("feed_forward_length")
+    rank, experts = ask("attention.kv_lora_rank"), ask("expert_count")
     return Architecture(
         kind=_KINDS.get(name, "decoder"),
         name=name,
         layers=ask("block_count"),
         decoder_layers=ask("decoder_block_count", "block_count") if name == "t5" else None,
         hidden=hidden,
-        intermediate=ask("feed_forward_length"),
+        intermediate=inner,
         heads=heads,
         kv_heads=ask("attention.head_count_kv") or heads,
-        head_dim=ask("attention.key_length_mla", "attention.key_length")
-        or (hidden // heads if hidden and heads else None),
+        head_dim=ask("attention.key_length_mla", "attention.key_length") or _head(hidden, heads),
         vocab=_vocab(meta, name, tensors),
         positions=ask("context_length"),
-        experts=ask("expert_count"),
+        experts=experts,
         experts_used=ask("expert_used_count"),
-        expert_intermediate=ask("expert_feed_forward_length")
-        or (ask("feed_forward_length") if ask("expert_count") else None),
+        expert_intermediate=ask("expert_feed_forward_length") or (inner if experts else None),
         kv_rank=rank,
         rope_dim=ask("rope.dimension_count") if rank else None,
         window=ask("attention.sliding_window") or None,
         window_every=_every(meta, name),
-        tied="output.weight" not in names if "token_embd.weight" in names else None,
+        tied=_tied({one.name for one in tensors}),
     )
+
+
+def _head(hidden: int | None, heads: int | None) -> int | None:
+    return hidden // heads if hidden and heads else None
+
+
+def _tied(names: set[str]) -> bool | None:
+    return "output.weight" not in names if "token_embd.weight" in names else None
 
 
 def _count(value: object) -> int | None:
@@ -76,7 +81,7 @@ def _every(meta: dict[str, Any], name: str) -> int | None:
 def _vocab(meta: dict[str, Any], name: str, tensors: list[Tensor]) -> int | None:
     """As the embedding has it, else as the tokenizer."""
     for one in tensors:
-        if one.name == "token_embd.weight" and len(one.shape) == 2:
+        if one.name == "token_embd.weight" and one.is_matrix:
             return one.shape[0]
     tokens = meta.get("tokenizer.ggml.tokens")
     if isinstance(tokens, Counted):

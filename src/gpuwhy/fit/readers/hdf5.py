@@ -211,19 +211,22 @@ def _type(data: bytes) -> tuple[str, int]:
     """Our name for a type, and the bytes of one element."""
     if len(data) < 8:
         raise Unreadable("a dataset in it has no type: the file is damaged")
-    kind = data[0] & 15
     size = int.from_bytes(data[4:8], "little")
     if size > 1 << 28:
         raise Unreadable(f"an element of a dataset in it claims {size:,} bytes")
-    if kind == 0:
-        return (f"{'i' if data[1] & 8 else 'u'}{size * 8}" if size in (1, 2, 4, 8) else "?"), size
+    return _type_name(data[0] & 15, data, size), size
+
+
+def _type_name(kind: int, data: bytes, size: int) -> str:
+    if kind == 0 and size in (1, 2, 4, 8):
+        return f"{'i' if data[1] & 8 else 'u'}{size * 8}"
     if kind == 1:
-        return _float(data, size), size
+        return _float(data, size)
     if kind == 6 and size in (8, 16) and data[1] == 2:  # two members: a complex number
-        return f"c{size * 8}", size
+        return f"c{size * 8}"
     if kind == 8 and size == 1 and data[1] == 2:  # two names: no and yes
-        return "bool", size
-    return "?", size
+        return "bool"
+    return "?"
 
 
 def _float(data: bytes, size: int) -> str:

@@ -24,17 +24,23 @@ def architecture_of(data: bytes) -> Architecture | None:
     layers = list(_layers(config, 0))
     stages = tuple(_stages(layers))
     attention = [layer for layer in layers if layer.get("class_name") in _ATTENTION]
-    shape = next((found for layer in layers if (found := _input(layer))), [])
     heads = _config(attention[0]).get("num_heads") if attention else None
+    image, channels = _picture(layers)
     return Architecture(
         kind=_kind(stages, bool(attention)),
         name=str(config.get("class_name", ""))[:80],
         layers=len(attention) or None,
         heads=heads if isinstance(heads, int) else None,
-        image=_count(shape[1]) if len(shape) == 4 else None,
-        channels=_count(shape[-1]) if len(shape) == 4 else None,
+        image=image,
+        channels=channels,
         stages=stages,
     )
+
+
+def _picture(layers: list[dict[str, Any]]) -> tuple[int | None, int | None]:
+    """Side and channels of the pictures that go in."""
+    shape = next(filter(None, map(_input, layers)), [])
+    return (_count(shape[1]), _count(shape[-1])) if len(shape) == 4 else (None, None)
 
 
 def _stages(layers: list[dict[str, Any]]) -> Iterator[Stage]:
@@ -88,20 +94,30 @@ def _input(layer: dict[str, Any]) -> list[Any]:
 def _stage(layer: dict[str, Any], before: int) -> Stage | None:
     """A layer with weights; None for another."""
     kind, config = str(layer.get("class_name", "")), _config(layer)
-    built = layer.get("build_config")
-    shape = built.get("input_shape") if isinstance(built, dict) else None
-    inputs = (_count(shape[-1]) if isinstance(shape, list) and shape else None) or before
+    inputs = _built_for(layer) or before
     name = str(config.get("name", ""))[:200]
-    kernel, stride = _largest(config.get("kernel_size")), _largest(config.get("strides"))
     if kind == "Dense":
         return Stage("linear", inputs, _count(config.get("units")) or 0, name=name)
     if "Conv" in kind:
-        outputs = _count(config.get("filters")) or inputs * (_count(config.get("depth_multiplier")) or 1)
-        return Stage("transposed" if "Transpose" in kind else "conv", inputs, outputs, kernel, stride, name)
+        return _convolution(kind, config, inputs, name)
     if "Pooling" in kind and not kind.startswith("Global"):
         size = _largest(config.get("pool_size"))
-        return Stage("pool", inputs, inputs, size, stride if config.get("strides") else size, name)
+        stride = _largest(config.get("strides")) if config.get("strides") else size
+        return Stage("pool", inputs, inputs, size, stride, name)
     return Stage("norm", inputs, inputs, name=name) if "Normalization" in kind else None
+
+
+def _built_for(layer: dict[str, Any]) -> int | None:
+    """The channels of the input that a layer was built for."""
+    built = layer.get("build_config")
+    shape = built.get("input_shape") if isinstance(built, dict) else None
+    return _count(shape[-1]) if isinstance(shape, list) and shape else None
+
+
+def _convolution(kind: str, config: dict[str, Any], inputs: int, name: str) -> Stage:
+    outputs = _count(config.get("filters")) or inputs * (_count(config.get("depth_multiplier")) or 1)
+    kernel, stride = _largest(config.get("kernel_size")), _largest(config.get("strides"))
+    return Stage("transposed" if "Transpose" in kind else "conv", inputs, outputs, kernel, stride, name)
 
 
 def is_optimizers(name: str) -> bool:

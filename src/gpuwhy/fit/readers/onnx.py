@@ -196,19 +196,29 @@ def _take(wire: Wire, one: Field, got: _Raw) -> None:
         got.dims += wire.numbers(one)
         if len(got.dims) > 64:
             raise Unreadable("a tensor in it claims more than 64 dimensions")
-    elif one.number == 2 and one.wire == VARINT:
+    elif one.wire == VARINT:
+        _take_number(one, got)
+    elif one.wire == BYTES:
+        _take_bytes(wire, one, got)
+
+
+def _take_number(one: Field, got: _Raw) -> None:
+    if one.number == 2:
         got.dtype = one.value
-    elif one.number == 6 and one.wire == BYTES:
+    elif one.number == 14:
+        got.outside = one.value == 1
+
+
+def _take_bytes(wire: Wire, one: Field, got: _Raw) -> None:
+    if one.number == 6:
         got.strings += one.length
-    elif one.number == 8 and one.wire == BYTES:
+    elif one.number == 8:
         got.name = wire.text(one)
-    elif one.number == 9 and one.wire == BYTES:
+    elif one.number == 9:
         got.raw = one.length
-    elif one.number == 13 and one.wire == BYTES:
+    elif one.number == 13:
         pair = {inner.number: wire.text(inner) for inner in wire.within(one)}
         got.place[pair.get(1, "")] = pair.get(2, "")
-    elif one.number == 14 and one.wire == VARINT:
-        got.outside = one.value == 1
 
 
 def _outside(got: _Raw, size: int | None, out: Contents) -> int | None:
@@ -229,14 +239,14 @@ def _number(text: str | None) -> int | None:
 
 def _input(wire: Wire, message: Field) -> tuple[int, ...]:
     """A graph input's dimensions; 0 where one has a name instead of a number."""
-    place: list[Field] = [message]
-    for number in (2, 1, 2):  # ValueInfoProto.type, TypeProto.tensor_type, Tensor.shape
-        place = [one for outer in place for one in wire.within(outer) if one.number == number and one.wire == BYTES]
-    dims = [one for shape in place for one in wire.within(shape) if one.number == 1 and one.wire == BYTES][:64]
-    return tuple(
-        next((inner.value for inner in wire.within(one) if inner.number == 1 and inner.wire == VARINT), 0)
-        for one in dims
-    )
+    place = [message]
+    for number in (2, 1, 2, 1):  # ValueInfoProto.type, TypeProto.tensor_type, Tensor.shape, TensorShapeProto.dim
+        place = [one for outer in place for one in wire.within(outer) if one.is_bytes(number)]
+    return tuple(_dimension(wire, one) for one in place[:64])
+
+
+def _dimension(wire: Wire, message: Field) -> int:
+    return next((one.value for one in wire.within(message) if one.is_number(1)), 0)
 
 
 def architecture_of(contents: Contents) -> Architecture | None:

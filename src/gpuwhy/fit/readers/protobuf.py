@@ -23,6 +23,14 @@ class Field(NamedTuple):
     place: int
     length: int
 
+    def is_bytes(self, number: int) -> bool:
+        """Whether it is this field, as bytes: a text or a message."""
+        return self.number == number and self.wire == BYTES
+
+    def is_number(self, number: int) -> bool:
+        """Whether it is this field, as a number."""
+        return self.number == number and self.wire == VARINT
+
 
 class Wire:
     """A file of protocol buffers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gpuwhy.fit import dtypes
@@ -132,31 +132,35 @@ class Graph(NamedTuple):
 def read_graph(source: Source, saved: bool) -> Graph:
     """The constants of a SavedModel, or of a frozen graph; raises Unreadable."""
     wire, out = Wire(source), Graph([], {})
-    for one in wire.fields(0, source.size):
-        if saved and one.number == 2 and one.wire == BYTES:  # MetaGraphDef
-            for inner in wire.within(one):
-                if inner.number == 2 and inner.wire == BYTES:
-                    for part in wire.within(inner):
-                        _part(wire, part, out)
-        elif not saved:
-            _part(wire, one, out)
+    parts = wire.fields(0, source.size)
+    for part in _graphs_of(wire, parts) if saved else parts:
+        _part(wire, part, out)
     if not out.operations:
         raise Unreadable("it is no graph of TensorFlow: it has no nodes")
     return out
 
 
+def _graphs_of(wire: Wire, fields: Iterable[Field]) -> Iterator[Field]:
+    """The parts of every graph in a SavedModel."""
+    for meta in fields:
+        if meta.is_bytes(2):  # MetaGraphDef
+            for graph in wire.within(meta):
+                if graph.is_bytes(2):
+                    yield from wire.within(graph)
+
+
 def _part(wire: Wire, one: Field, out: Graph) -> None:
     """A node, or the library of functions, of a graph."""
-    if one.number == 1 and one.wire == BYTES:
+    if one.is_bytes(1):
         _node(wire, one, "", out)
-    elif one.number == 2 and one.wire == BYTES:
+    elif one.is_bytes(2):
         for function in wire.within(one):
-            if function.number == 1 and function.wire == BYTES:
+            if function.is_bytes(1):
                 _function(wire, function, out)
 
 
 def _function(wire: Wire, message: Field, out: Graph) -> None:
-    nodes = [one for one in wire.within(message) if one.number == 3 and one.wire == BYTES]
+    nodes = [one for one in wire.within(message) if one.is_bytes(3)]
     for node in nodes:
         _node(wire, node, "function/", out)
 
@@ -165,11 +169,11 @@ def _node(wire: Wire, message: Field, prefix: str, out: Graph) -> None:
     name = operation = ""
     attributes: list[Field] = []
     for one in wire.within(message):
-        if one.number == 1 and one.wire == BYTES:
+        if one.is_bytes(1):
             name = wire.text(one)
-        elif one.number == 2 and one.wire == BYTES:
+        elif one.is_bytes(2):
             operation = wire.text(one)
-        elif one.number == 5 and one.wire == BYTES:
+        elif one.is_bytes(5):
             attributes.append(one)
     out.operations[operation[:80]] = out.operations.get(operation[:80], 0) + 1
     if len(out.operations) > 20_000 or sum(out.operations.values()) > _MOST_NODES:
@@ -183,8 +187,8 @@ def _tensors(wire: Wire, attributes: list[Field]) -> Iterator[Field]:
     """The tensors among a node's attributes: entry of the map, its value, AttrValue.tensor."""
     for attribute in attributes:
         for value in wire.within(attribute):
-            if value.number == 2 and value.wire == BYTES:
-                yield from (one for one in wire.within(value) if one.number == 8 and one.wire == BYTES)
+            if value.is_bytes(2):
+                yield from (one for one in wire.within(value) if one.is_bytes(8))
 
 
 def _constant(wire: Wire, message: Field, name: str, out: Graph) -> None:

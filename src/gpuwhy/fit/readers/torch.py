@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gpuwhy.binary import MalformedError
@@ -100,12 +100,6 @@ def read_legacy(source: Source) -> Contents:
     return _shared(contents, machine)
 
 
-def read_pickle(source: Source) -> list[Tensor]:
-    """The tensors of the pickle alone, whatever holds their storages."""
-    machine = Machine(Cursor(source))
-    return _shared(_contents(machine), machine).tensors
-
-
 def _contents(machine: Machine) -> list[_Found]:
     found = []
     for one in _walk(machine.run(), "", set(), 0):
@@ -154,26 +148,32 @@ def _joined(name: str, key: Any) -> str:
     return f"{name}.{text}"[:MOST_NAME] if name else text[:MOST_NAME]
 
 
+_DENSE = ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_qtensor")
+_WRAPPED = ("_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_device_tensor_from_cpu_tensor")
+_SPARSE = ("_rebuild_sparse_tensor", "_rebuild_sparse_csr_tensor")
+
+
 def _rebuilt(made: Made, name: str, depth: int) -> list[_Found]:
     """The tensors of a record; none where it is no tensor's."""
-    kind = made.name.rpartition(".")[2]
     args = made.args if isinstance(made.args, (tuple, list)) else ()
-    if depth > 8 or not made.name.startswith("torch."):
+    if not args or depth > 8 or not made.name.startswith("torch."):
         return []
-    if kind in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_qtensor") and len(args) >= 3:
-        return _dense(args, name, args[6] if kind.endswith("v3") and len(args) > 6 else None)
-    if (
-        kind in ("_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_device_tensor_from_cpu_tensor")
-        and args
-    ):
+    kind = made.name.rpartition(".")[2]
+    if kind in _WRAPPED:
         return _rebuilt(args[0], name, depth + 1) if isinstance(args[0], Made) else []
-    if kind.startswith("_rebuild_from_type") and len(args) >= 3:
-        return _from_type(args, name, depth)
-    if kind == "_rebuild_meta_tensor_no_storage" and len(args) >= 2:
-        return [_Found(name, _dtype(args[0]), shape_of(_dims(args[1]), name), None, 0, 0)]
-    if kind in ("_rebuild_sparse_tensor", "_rebuild_sparse_csr_tensor") and len(args) >= 2:
+    return _rebuilt_of(kind, args, name, depth) if len(args) >= 2 else []
+
+
+def _rebuilt_of(kind: str, args: Sequence[Any], name: str, depth: int) -> list[_Found]:
+    if kind in _SPARSE:
         return _sparse(args[1], name, depth)
-    return []
+    if kind == "_rebuild_meta_tensor_no_storage":
+        return [_Found(name, _dtype(args[0]), shape_of(_dims(args[1]), name), None, 0, 0)]
+    if len(args) < 3:
+        return []
+    if kind in _DENSE:
+        return _dense(args, name, args[6] if kind.endswith("v3") and len(args) > 6 else None)
+    return _from_type(args, name, depth) if kind.startswith("_rebuild_from_type") else []
 
 
 def _dense(args: Any, name: str, dtype: Any) -> list[_Found]:
@@ -240,17 +240,17 @@ def _check(found: list[_Found], sizes: dict[str, int]) -> None:
 def _shared(found: list[_Found], machine: Machine) -> Contents:
     """Tensors with what each adds: of several in one storage the largest counts first, and none twice."""
     left: dict[Any, int] = {one.storage: one.room * _width(one.dtype) for one in found if one.storage is not None}
-    sizes: dict[int, int] = {}
-    whole = {number: dtypes.size_of(one.dtype, one.shape) or 0 for number, one in enumerate(found)}
-    for number in sorted(whole, key=lambda number: (_FLAT in found[number].name, -whole[number])):
+    whole = [dtypes.size_of(one.dtype, one.shape) or 0 for one in found]
+    sizes = whole.copy()
+    for number in sorted(range(len(found)), key=lambda number: (_FLAT in found[number].name, -whole[number])):
         storage = found[number].storage
-        sizes[number] = whole[number] if storage is None else min(whole[number], left[storage])
         if storage is not None:
+            sizes[number] = min(whole[number], left[storage])
             left[storage] -= sizes[number]
     tensors = [
-        Tensor(one.name, one.dtype, one.shape, sizes[number])
-        for number, one in enumerate(found)
-        if sizes[number] or not whole[number] or _FLAT not in one.name
+        Tensor(one.name, one.dtype, one.shape, size)
+        for one, size, all_of_it in zip(found, sizes, whole, strict=True)
+        if size or not all_of_it or _FLAT not in one.name
     ]
     return Contents(tensors, _unknown(machine, sum(left.values())))
 
