@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "knowledge", "model", "host", "observe", "loader", "causes", "reason", "probe", "inspection", "logs", "shell",
     },
     "after": {"app", "logs", "model", "reason", "run"},  # what follows a watched run
-    "logs": {"model", "symptoms", "causes", "reason", "knowledge", "shell"},  # explain without the machine
+    "logs": {"model", "symptoms", "causes", "reason", "knowledge", "shell", "spoken"},  # explain without the machine
     "fixing": {"app", "settling", "model", "reason", "repair"},  # what follows a diagnosis
     "settling": {"causes", "model", "plan", "reason"},  # exact releases for a fix
     "border": set(),
@@ -54,6 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ranks": {"logs", "model"},  # the logs of a job's processes: which failed first
     "fleet": {"host", "model", "border"},  # many nodes: what each says in a line, and who differs
     "reason": {"model"},
+    "spoken": {"model", "knowledge"},  # plain words: the topic, its likely causes, how to go on
     "shell": {"model", "knowledge"},  # the gate for every printed command
     "probe": {"host", "model"},
     "render": {"model", "border"},

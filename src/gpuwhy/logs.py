@@ -31,8 +31,9 @@ from gpuwhy.reason.rank import environment, named
 from gpuwhy.reason.report import report
 from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.tally import Index, index, tally
-from gpuwhy.shell.gate import asked_at, placed, still_open
+from gpuwhy.shell.gate import asked_at, guided_at, placed, still_open
 from gpuwhy.shell.place import Place, place_of
+from gpuwhy.spoken.answer import answered, understood
 from gpuwhy.symptoms.quote import Quote
 from gpuwhy.symptoms.reader import LogReader, read, read_text
 from gpuwhy.symptoms.text import BINARY
@@ -85,16 +86,31 @@ def report_on(
 ) -> Report:
     """The report on what was read, with this machine's facts if they are given."""
     took = time.monotonic() - started if started else 0.0
-    told = explain_reading(rules(), reading, facts, _answers(answers), took, where)
-    return _at(told, place_of(facts, reading), environment(facts) if facts else "")
+    given = _answers(answers)
+    told = explain_reading(rules(), reading, facts, given, took, where)
+    if not given:
+        told = _in_words(told, reading, facts)
+    place = place_of(facts, understood(reading) if told.guide else reading)
+    return _at(told, place, environment(facts) if facts else "")
+
+
+def _in_words(told: Report, reading: Reading, facts: Facts | None) -> Report:
+    """Plain words get the answer to a question; beside it, what is seen on this machine."""
+    answer = answered(told, reading, rules().causes, lambda cause, said, read: remedies(cause, said, read, facts))
+    if answer.guide is None or facts is None or not answer.facts:
+        return answer
+    here = report([c for c in CAUSES if c.asked(facts)], facts, 0.0)
+    return structs.replace(answer, guide=structs.replace(answer.guide, here=here.headline))
 
 
 def _at(told: Report, place: Place, again: str) -> Report:
-    """The report with the commands of a place."""
+    """The report with the commands of a place; plain words need not be about this very machine."""
+    place = structs.replace(place, no_gpu=place.no_gpu and told.guide is None)
     return msgspec.structs.replace(
         told,
         causes=placed(named(told.causes, again), place),
         question=asked_at(told.question, place),
+        guide=guided_at(told.guide, place),
         undetermined=still_open(told.undetermined, place, QUESTIONS),
         knows_until=newest(),
     )

@@ -149,7 +149,7 @@ def _run(options: argparse.Namespace) -> Run | None:
 
 def _code(report: Report) -> int:
     """1: a cause was found, or an error that nothing explains. 4: causes that are only possible. 0: no failure."""
-    if report.status == "healthy" and not report.causes:
+    if not report.causes and (report.status == "healthy" or report.guide):
         return HEALTHY
     return FOUND if any(c.found for c in report.causes) or not report.causes else PERHAPS
 

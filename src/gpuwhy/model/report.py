@@ -8,6 +8,7 @@ import msgspec
 
 from gpuwhy.model.cause import Cause, Finding, Fix
 from gpuwhy.model.ending import Ending
+from gpuwhy.model.guide import Guide
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.rich import Rich
 from gpuwhy.model.symptom import Question, Symptom
@@ -113,3 +114,4 @@ class Report(msgspec.Struct, Rich, frozen=True):
     question: Question | None = None  # explain: the one test that separates the likeliest causes
     knows_until: str = ""  # the newest published file behind what gpuwhy knows of releases: 2026-11-04
     origin: Origin | None = None  # explain: the program that printed a complaint which no signature knows
+    guide: Guide | None = None  # explain: plain words, answered as a question

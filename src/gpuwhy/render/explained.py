@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.guide import Guide, Way
 from gpuwhy.model.report import Mark, Report, Shown, certainty
 from gpuwhy.render.terminal import Paper, put, render_cause, render_head, render_picture
 
 
 def render(report: Report, paper: Paper, why: bool = False, again: str = "gpuwhy explain") -> str:
     """The whole report as text; `why` tells every cause in full, `again` is the command that an answer is added to."""
+    if report.guide is not None:
+        return put(_guided(report, report.guide, paper, why), paper)
     lines = [*render_head(report, paper, _mark(report)), ""]
     for place, cause in enumerate(report.causes):
         if why or place == 0:
@@ -25,6 +29,44 @@ def render(report: Report, paper: Paper, why: bool = False, again: str = "gpuwhy
         lines += ["", *render_picture(report, paper)]
     once = [line for line, before in zip(lines, ["", *lines], strict=False) if line or before]
     return put(once, paper)
+
+
+def _guided(report: Report, guide: Guide, paper: Paper, why: bool) -> Iterator[str]:
+    """Plain words answered as a question: what is so here, the likely causes with their tests, how to go on."""
+    yield from render_head(report, paper, "unknown")
+    if guide.here:
+        yield from paper.wrap(guide.here, "  here: ", "        ")
+    yield ""
+    if guide.note:
+        yield from paper.wrap(f"{guide.note}{':' if guide.ways else '.'}", "", "")
+        yield ""
+    elif len(guide.ways) > 1:
+        yield "The likely causes, the most common first, and how to tell them apart:"
+    fixes = {cause.id: cause.fixes for cause in report.causes}
+    for number, way in enumerate(guide.ways, 1):
+        yield from _way(number, way, report, fixes[way.cause][: 3 if why else 1], paper)
+    if guide.ways:
+        yield ""
+    yield from _next(guide, paper)
+    yield from _noticed(report, paper)
+
+
+def _way(number: int, way: Way, report: Report, fixes: Sequence[Fix], paper: Paper) -> Iterator[str]:
+    cause = next(one for one in report.causes if one.id == way.cause)
+    yield from paper.wrap(f"{cause.title} ({cause.id})", f"{number}  ", "   ")
+    yield from paper.wrap(way.tell, "   if    ", "         ")
+    yield from ("           " + paper.tint("1", line) for line in way.command.splitlines())
+    for fix in fixes:
+        yield from paper.wrap(fix.text, "   then  ", "         ")
+        yield from ("           " + paper.tint("1", line) for line in fix.command.splitlines())
+
+
+def _next(guide: Guide, paper: Paper) -> Iterator[str]:
+    lead = "next   "
+    for step in guide.next:
+        yield lead + paper.tint("1", step.command)
+        yield from paper.wrap(step.gives, "         ", "         ")
+        lead = "       "
 
 
 def _mark(report: Report) -> Mark | None:

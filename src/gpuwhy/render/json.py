@@ -7,6 +7,7 @@ from typing import Any
 from gpuwhy.border.shared import as_json
 from gpuwhy.model.cause import Evidence, Finding, Fix
 from gpuwhy.model.ending import Ending
+from gpuwhy.model.guide import Guide
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import SCHEMA, Layer, Report, Shown
 from gpuwhy.model.symptom import Symptom
@@ -50,9 +51,22 @@ def _text(report: Report) -> dict[str, Any]:
     if report.question is not None:
         asked = report.question
         out["question"] = {"id": asked.id, "text": asked.text, "command": asked.command, "answers": asked.answers}
+    if report.guide is not None:
+        out["guide"] = _guide(report.guide)
     if report.origin is not None:
         out["origin"] = _origin(report.origin)
     return out
+
+
+def _guide(guide: Guide) -> dict[str, Any]:
+    return {
+        "topic": guide.topic,
+        "about": guide.about,
+        "ways": [{"id": way.cause, "tell": way.tell, "command": way.command} for way in guide.ways],
+        "note": guide.note,
+        "next": [{"command": step.command, "gives": step.gives} for step in guide.next],
+        "here": guide.here,
+    }
 
 
 def _origin(one: Origin) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import msgspec
 
 from gpuwhy.knowledge.distributions import NIXOS_DRIVER
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.guide import Guide, Way
 from gpuwhy.model.report import Open, Shown
 from gpuwhy.model.symptom import Question
 from gpuwhy.shell.notation import Clears, read
@@ -43,6 +44,20 @@ def asked_at(question: Question | None, place: Place) -> Question | None:
         return msgspec.structs.replace(question, command=question.windows)
     command = rendered(question.command, place)
     return msgspec.structs.replace(question, command=command) if command is not None else None
+
+
+def guided_at(guide: Guide | None, place: Place) -> Guide | None:
+    """The answer to plain words with its tests as they can be typed at a place; what cannot is left out."""
+    if guide is None:
+        return None
+    ways = tuple(msgspec.structs.replace(way, command=_test(way, place)) for way in guide.ways)
+    return msgspec.structs.replace(guide, ways=ways)
+
+
+def _test(way: Way, place: Place) -> str:
+    if place.system == "windows" and way.windows:
+        return way.windows
+    return rendered(way.command, place) or ""
 
 
 def still_open(rows: Iterable[Open], place: Place, questions: Iterable[Question]) -> tuple[Open, ...]:
@@ -93,7 +108,7 @@ def _fixes(cause: Shown, place: Place) -> tuple[Fix, ...]:
 def fitting(fixes: Sequence[Fix], place: Place) -> tuple[Fix, ...]:
     """The fixes that a place has words for, its own first; the plain sentences of the others where none has."""
     kept = [one for fix in fixes if (one := at(fix, place))]
-    if kept or not fixes:
+    if kept:
         kept.sort(key=lambda fix: not _is_own(fix, place))
         return (_first(kept[0]), *kept[1:])
     said = [
