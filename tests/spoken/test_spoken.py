@@ -56,7 +56,7 @@ def test_what_is_told_is_a_cause() -> None:
     "text",
     [
         "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 7.79 GiB total capacity)",
-        "Could not load library libcudnn_ops_infer.so.8. Error: libcudnn_ops_infer.so.8: cannot open shared object file",
+        "Could not load library libcudnn_ops_infer.so.8. Error: libcudnn_ops_infer.so.8: cannot open shared object",
         "CUDA error: no kernel image is available for execution on the device",
         'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].',
         "Error 804: forward compatibility was attempted on non supported HW",
