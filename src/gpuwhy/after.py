@@ -47,7 +47,7 @@ class Aftermath(NamedTuple):
     def recording(self, ended: Ended) -> bytes:
         """Everything for a bug report: the machine's answers, the run's facts, its output and samples."""
         hide = self.diagnosis.host.hide
-        output = without_secrets("\n".join(hide(line) for line in self.output.split("\n")))
+        output = without_secrets(hide(self.output))
         points = [{**point, "t": round(point["t"] - ended.began, 3)} for point in ended.samples.points]
         run = {"facts": msgspec.to_builtins(self.facts.run), "output": output, "samples": points}
         return self.diagnosis.recording(run=run)

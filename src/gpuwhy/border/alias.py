@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
-from gpuwhy.border import reading
+from gpuwhy.border import people, reading
 from gpuwhy.border.secrets import Redactor
 
 _GENERIC = frozenset(
@@ -25,20 +25,7 @@ _GENERIC = frozenset(
 )
 MOST_ACCOUNTS = 100
 _BYTE = re.compile(r"\\udc([89a-f][0-9a-f])")
-_OTHER = re.compile(r"(/home/|/[Uu]sers/)([^/\s:;,'\"()<>|*?]+)")
-_SCRATCH = re.compile(
-    r"(/homes/|/home\d{1,3}/|/scratch[\w-]{0,16}/(?:users?/|home/)?|/user/(?:[a-z]/)?)"
-    r"(?![^/\s]{0,60}(?:env|conda|mamba|python|torch|tensor|jax|cuda|nvidia|model|data|cache|te?mp|job|slurm|proj|share|result"
-    r"|runs?\b|logs?\b|work|train|test|exp|ckpt|checkpoint|code|repo|src|lib|bin|build|soft|app|group|team|lab|dev|venv|llm|gpu))"
-    r"([A-Za-z][A-Za-z0-9_.-]{1,31})(?=/)"
-)
-"""The folders that sites give to people beside their homes: a login's name in them, nothing that names a thing."""
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_OTHER_WINDOWS = re.compile(
-    r"((?:^|(?<=\W))[A-Za-z]:[\\/]+(?:Users|Documents and Settings)[\\/]+)"
-    r"([^\\/:;,\"<>|*?\r\n]+(?=[\\/])|[^\\/\s:;,'\"()<>|*?]+)",
-    re.IGNORECASE,
-)
 
 
 def printable(text: str) -> str:
@@ -121,14 +108,8 @@ class Alias:
         if self._user and self.user in text:
             text = self._user.sub("$USER", text)
         if self._also:
-            text = self._also.sub(self._other, text)
-        if ":" in text and ("sers" in text or "SERS" in text):
-            text = _OTHER_WINDOWS.sub(self._other, text)
-        if "/home/" in text or "/Users/" in text or "/users/" in text:
-            text = _OTHER.sub(self._other, text)
-        if "/scratch" in text or "/home" in text or "/user/" in text:
-            text = _SCRATCH.sub(self._other, text)
-        return text
+            text = self._also.sub(lambda found: found[1] + self._other(found[1], found[2]), text)
+        return people.hidden(text, self._other)
 
     def path(self, path: str) -> str:
         """Turn an aliased path back into one the machine understands."""
@@ -144,14 +125,13 @@ class Alias:
             path = _KEPT.sub(r"\1~", path)
         return _bytes_back(path)
 
-    def _other(self, match: re.Match[str]) -> str:
-        name = match.group(2)
+    def _other(self, root: str, name: str) -> str:
         if name in _GENERIC or name.startswith(("user-", "$USER")):
-            return match.group()
-        same = name.casefold() if ":" in match.group(1) else name
+            return name
+        same = name.casefold() if ":" in root or "\\" in root else name
         alias = "user-" + hashlib.sha256(same.encode("utf-8", "surrogateescape")).hexdigest()[:4]
         self._others[alias] = name
-        return match.group(1) + alias
+        return alias
 
 
 class Plain(Alias):

@@ -7,40 +7,58 @@ turned back while we run. What looks like a version, a hash of a wheel or the pa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from gpuwhy.border import shapes
 
 MARK = "REDACTED"
 VALUES = frozenset({"a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3", "d3"})
 """The groups of the expressions that hold what may be a secret."""
+MOST_KNOWN, MOST_LENGTH = 500, 4000
+"""How many secrets and names of machines are looked for out of their place, and how long they may be."""
 
 
 class Redactor:
     """Replaces secrets in texts, each by its own mark, and can put them back into a path."""
 
-    def __init__(self, host: str = "") -> None:
+    def __init__(self, host: str = "", *, learns: bool = True, environ: Mapping[str, str] | None = None) -> None:
         self._marks: dict[str, str] = {}
         name = host.partition(".")[0]
         wanted = [one for one in {host, name} if len(one) > 3 and one.lower() not in shapes.EMPTY]
-        whole = "|".join(re.escape(one) for one in sorted(wanted, key=len, reverse=True))
-        self._host = re.compile(rf"(?<![\w.-])(?:{whole})(?![\w-])") if whole else None
+        self._host = _words(wanted)
+        self._learns = learns
+        self._known: set[str] = set()
+        self._learned: re.Pattern[str] | None = None
+        for variable, value in (environ or {}).items():
+            if shapes.TELLING.search(f"{variable}={value}") or "@" in value:
+                self.hide(self.named(variable, value))
 
     def hide(self, text: str) -> str:
         """A text without what must not be shared."""
         if len(text) < 4:
             return text
         if "-----BEGIN" in text:
-            text = shapes.PRIVATE.sub(self._whole, text)
+            text = shapes.PRIVATE.sub(self._private, text)
         if "://" in text and "@" in text:
             text = shapes.IN_URL.sub(lambda found: f"{found[1]}{self.mark(found[2])}@", text)
         text = shapes.SHAPES.sub(self._whole, text)
         if "@" in text:
             text = shapes.MAIL.sub(self._whole, text)
-            text = shapes.PROMPT.sub(lambda found: f"{self.mark(found[1])}@{self.mark(found[2])}", text)
+            text = shapes.PROMPT.sub(lambda found: f"{self.mark(found[1])}@{self._machine(found[2])}", text)
         if self._host is not None:
             text = self._host.sub("host", text)
-        return "".join(self._by_line(text))
+        return self.again("".join(self._by_line(text)))
+
+    def again(self, text: str) -> str:
+        """A text without the secrets and names of machines that were betrayed somewhere else."""
+        if self._known and self._learned is None:
+            self._learned = _words(self._known)
+        return self._learned.sub(self._whole, text) if self._learned else text
+
+    def named(self, name: str, value: str) -> str:
+        """The value that a name has in a table: hidden whole where the name says that it is a secret."""
+        found = shapes.NAMED.fullmatch(f'{name}="{value}"') if '"' not in value and "\n" not in value else None
+        return self._named(found)[len(name) + 2 : -1] if found else value
 
     def _by_line(self, text: str) -> Iterator[str]:
         """The text, the lines that say something of keys, addresses or people without them."""
@@ -52,22 +70,51 @@ class Redactor:
             end = text.find("\n", place)
             end = end if end >= 0 else len(text)
             yield text[done:start]
-            yield self._places(shapes.CAMEL.sub(self._named, shapes.NAMED.sub(self._named, text[start:end])))
+            line = shapes.CAMEL.sub(self._named, shapes.NAMED.sub(self._named, text[start:end]))
+            yield self._places(shapes.BEHIND.sub(self._behind, line))
             done = end
         yield text[done:]
 
     def _places(self, line: str) -> str:
         """Addresses and names of machines and people."""
-        if line.count(".") >= 3:
-            line = shapes.ADDRESS_NAMED.sub(self._second, shapes.ADDRESS.sub(self._whole, line))
+        if line.count(".") >= 2:
+            line = shapes.CARD.sub(
+                self._whole, shapes.ADDRESS_NAMED.sub(self._second, shapes.ADDRESS.sub(self._whole, line))
+            )
         if line.count(":") >= 3 or line.count("-") >= 5:
             line = shapes.ADDRESS_6.sub(self._whole, line)
-        line = shapes.NODE.sub(self._whole, line)
+        line = shapes.NODE.sub(lambda found: self._machine(found[0]), line)
         line = shapes.PAIRED.sub(self._second, line)
-        return shapes.USER_NAMED.sub(self._second, shapes.NODE_NAMED.sub(self._second, line))
+        line = shapes.NODE_NAMED.sub(lambda found: found[1] + self._machine(found[2]), line)
+        if "\\\\" in line:
+            line = shapes.UNC.sub(lambda found: found[1] + self._machine(found[2]), line)
+        return shapes.USER_NAMED.sub(self._second, line)
 
     def _second(self, found: re.Match[str]) -> str:
-        return found[1] + self.mark(found[2])
+        before, secret = [one for one in found.groups() if one is not None][:2]
+        return before + self.mark(secret)
+
+    def _behind(self, found: re.Match[str]) -> str:
+        place = "path" if found["path"] else "value"
+        before = found[0][: found.start(place) - found.start()]
+        return before + self.mark(found[place]) if _drawn(found, place) else found[0]
+
+    def _machine(self, name: str) -> str:
+        """A machine's mark; names that are no common words are known wherever they stand from now on."""
+        for one in {name, name.partition(".")[0]} if self._learns else ():
+            self._know(one, _telling(one))
+        return self.mark(name)
+
+    def _know(self, word: str, sure: bool) -> None:
+        if sure and word not in self._known and len(self._known) < MOST_KNOWN:
+            self._known.add(word)
+            self._learned = None
+
+    def _private(self, found: re.Match[str]) -> str:
+        """A key of many lines: as many lines stay."""
+        for line in re.split(r"\n|\\n", found[0])[1:-1]:
+            self._know(line.strip(), len(line) > 30)
+        return self.mark(found[0]) + "\n" * found[0].count("\n")
 
     def back(self, text: str) -> str:
         """A path of ours with the secrets that are in it on this machine."""
@@ -80,6 +127,7 @@ class Redactor:
         """What stands for a secret."""
         if secret.startswith(MARK):
             return secret
+        self._know(secret, len(secret) < MOST_LENGTH and _random(secret, 12) and not shapes.VERSION.search(secret))
         return self._marks.setdefault(secret, f"{MARK}-{len(self._marks) + 1}")
 
     def _whole(self, found: re.Match[str]) -> str:
@@ -93,6 +141,31 @@ class Redactor:
             return found[0]
         start = found.start(place) - found.start()
         return found[0][:start] + self.mark(value) + found[0][start + len(value) :]
+
+
+def _words(names: Iterable[str]) -> re.Pattern[str] | None:
+    """An expression for names as whole words."""
+    whole = "|".join(re.escape(one) for one in sorted(names, key=lambda one: (-len(one), one)))
+    return re.compile(rf"(?<![\w.-])(?:{whole})(?![\w-])") if whole else None
+
+
+def _telling(name: str) -> bool:
+    """Whether a machine's name is no word or number that something else has too."""
+    return (
+        len(name) > 4
+        and not shapes.COMMON.fullmatch(name)
+        and any(map(str.isdigit, name))
+        and not name.startswith(MARK)
+    )
+
+
+def _drawn(found: re.Match[str], place: str) -> bool:
+    """Whether a word behind one for a key is a key, not the sum of a file."""
+    word = found[place]
+    if place == "path":
+        return _random(word, 8)
+    sums = shapes.HASHED.search(found.string[max(0, found.start() - 80) : found.end()])
+    return not sums and not word.startswith(MARK) and sum(map(str.isdigit, word)) >= 4 and _random(word, 24)
 
 
 def _suspicious(text: str) -> Iterator[int]:
@@ -134,12 +207,18 @@ def _mixed(word: str) -> bool:
     return len(word) >= 10 and word.isalnum() and word.isascii() and 2 * turns > len(word)
 
 
-def of_values(value: object, hide: Callable[[str], str]) -> object:
-    """Plain values with every text in them hidden, names too."""
+def of_values(value: object, hide: Callable[[str], str], named: Callable[[str, str], str] | None = None) -> object:
+    """Plain values with every text in them hidden, names too; `named` hides one by the name it has in a table."""
     if isinstance(value, str):
         return hide(value)
     if isinstance(value, dict):
-        return {hide(k) if isinstance(k, str) else k: of_values(v, hide) for k, v in value.items()}
+        return {hide(k) if isinstance(k, str) else k: _of_pair(k, v, hide, named) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [of_values(one, hide) for one in value]
+        return [of_values(one, hide, named) for one in value]
     return value
+
+
+def _of_pair(key: object, value: object, hide: Callable[[str], str], named: Callable[[str, str], str] | None) -> object:
+    if named is not None and isinstance(key, str) and isinstance(value, str):
+        value = named(key, value)
+    return of_values(value, hide, named)

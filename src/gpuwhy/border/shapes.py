@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 SHAPES = re.compile(
-    r"(?<![A-Za-z0-9])(?:"
+    r"(?:(?<![A-Za-z0-9])|(?<=bot))(?:"
     r"gh[pousr]_[A-Za-z0-9]{16,255}|github_pat_[A-Za-z0-9_]{16,255}|gl(?:pat|ptt|dt|rt|soat|cbt)-[\w-]{12,255}"
     r"|(?:AKIA|ASIA|AIDA|AROA|ABIA|ACCA)[A-Z0-9]{12,20}(?![a-z0-9])|xox[abeoprs]-[A-Za-z0-9-]{8,255}|xapp-[A-Za-z0-9-]{8,255}"
     r"|AIza[\w-]{30,60}|ya29\.[\w-]{16,500}|GOCSPX-[\w-]{16,60}|sk-[A-Za-z0-9_-]{16,255}|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{12,255}"
@@ -14,18 +14,18 @@ SHAPES = re.compile(
     r"|SG\.[\w-]{12,64}\.[\w-]{12,128}|key-[a-f0-9]{32}|EAACEdEose0cBA[A-Za-z0-9]{10,300}|AGE-SECRET-KEY-1[A-Z0-9]{20,80}"
     r"|r8_[A-Za-z0-9]{20,80}|gsk_[A-Za-z0-9]{20,100}|xai-[A-Za-z0-9]{20,120}|lin_api_[A-Za-z0-9]{20,80}|ATATT3[\w=-]{20,300}"
     r"|tfp_[A-Za-z0-9]{20,100}|pscale_(?:tkn|pw)_[\w-]{16,100}|sntrys_[\w=-]{20,300}|glc_[A-Za-z0-9+/=]{20,300}"
-    r"|hvs\.[\w-]{16,300}|s\.[A-Za-z0-9]{24}(?![\w.])|v2\.public\.[\w-]{20,500}|\d{8,10}:AA[\w-]{30,40}"
+    r"|hvs\.[\w-]{16,300}|s\.[A-Za-z0-9]{24}(?![\w.])|v2\.public\.[\w-]{20,500}|\d{8,10}:AA[\w-]{30,40}|LS0tLS1CRUdJTi[A-Za-z0-9+/=]{8,9000}"
     r"|eyJ[\w-]{8,4000}\.[\w-]{8,8000}(?:\.[\w-]{0,4000})?"
     r")(?![A-Za-z0-9])"
 )
-"""Tokens that say by their first letters whose they are."""
+"""Tokens that say by their first letters whose they are (the last: a key in PEM, coded once more)."""
 PRIVATE = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]{0,12000})(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
 IN_URL = re.compile(r"(?<![\w+.-])([A-Za-z][A-Za-z0-9+.-]{1,20}:/{2})([^\s/'\"<>`|]{1,300})@(?=[\w\[])")
 
 STRONG = (
-    r"[a-z]{0,12}passw(?:or)?d|pass(?:wd|phrase|code)?|[a-z]{0,12}pwd|secret|credentials?|creds?|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|private[_-]?key"
+    r"[a-z]{0,12}passw(?:or)?d|pass(?:wd|phrase|code)?|[a-z]{0,12}pwd|secret|credentials?|creds?|[a-z]{0,12}api[_-]?key|[a-z]{0,12}access[_-]?key(?:[_-]?id)?|private[_-]?key"
     r"|account[_-]?key|shared[_-]?key|secret[_-]?key|encryption[_-]?key|signing[_-]?key|license[_-]?key|client[_-]?secret"
     r"|authorization|proxy-authorization|x-api-key|cookie|set-cookie|session[_-]?(?:id|key)|bearer"
     r"|(?:access|auth|api|hf|hub|huggingface|github|gh|gitlab|git|jupyter|csrf|xsrf|refresh|session|private|secret|user|bot|registry"
@@ -38,7 +38,7 @@ VALUE = (
 TIE = r"[\"']?\s{0,3}(?:=>|:=|[:=])\s{0,3}"
 NAMED = re.compile(
     rf"(?<![A-Za-z0-9])(?:[A-Za-z0-9]{{1,40}}[_.-]){{0,6}}(?P<strong>{STRONG})(?:[_-](?!file|path|dir|type|name|len|count|url)[A-Za-z0-9]{{1,20}}){{0,3}}"
-    rf"{TIE}(?:(?:bearer|basic|token|digest)\s{{1,3}})?{VALUE.format('a')}"
+    rf"{TIE}(?:(?:bearer|basic|token|digest|negotiate|ntlm|apikey|key)\s{{1,3}})?{VALUE.format('a')}"
     rf"|(?<![\w-])--?(?:[A-Za-z0-9]{{1,30}}-){{0,4}}(?:{STRONG}|token)\s{{1,3}}(?!-){VALUE.format('b')}"
     rf"|(?<![A-Za-z0-9])(?:[A-Za-z0-9]{{1,40}}[_.-]){{0,6}}(?P<weak>{WEAK})(?:[_-][A-Za-z0-9]{{1,20}}){{0,2}}{TIE}{VALUE.format('c')}"
     rf"|(?<![A-Za-z0-9])(?:bearer|basic)\s{{1,3}}(?P<d3>[A-Za-z0-9+/=._~-]{{8,2000}})",
@@ -62,7 +62,9 @@ WORDS = (
     "machinename", "machine_name", "fqdn", "on this ", "on host ", "on node ", "on machine ", "srun: ", "user=", "user:", "user\"", "username",
     "user_name", "login", "logname", "owner", "maintainer", "uploaded by", "ip-", "ec2-", ".internal", ".intra", ".corp", ".lan",
     ".localdomain", ".cluster", ".svc", ".home", "*** ", "sshpass", "-u ", "--user", "/services/", "/webhooks/", "logged in", "serial",
-    "ssh ", "scp ", "sftp ", "mosh ", "rsync ", "linux ", "aaaa", "endpoint", "connect", "tcp://", "grpc://", "ssh://", "redis://", "amqp://", "nats://", "nfs://",
+    "ssh ", "scp ", "sftp ", "mosh ", "rsync ", "linux ", "aaaa", "endpoint", "connect", "://",
+    "/t/", " user ", "_user", "userid", "uid=", "rw-", "r-x", " nccl ", "host:", "host ", "addresses of", "pdsh", "slots=",  "mysql", "mariadb", "redis-cli", "smbclient", " by: ", "-by: ",
+    "\\\\", "mac ", "ether", "negotiate", "ntlm", "src ", "dst ",
 )  # fmt: skip
 """What a line must hold, in any case, before the slower expressions are tried on it; or one of these:"""
 NUMBERS = re.compile(
@@ -76,7 +78,7 @@ MAIL = re.compile(
 ADDRESS = re.compile(
     r"(?<![\w.])(?!127\.|0\.0\.0\.0|255\.255)(?:\d{1,3}\.){3}\d{1,3}(?=:\d{2,5}(?!\d))(?![\d.]*\.)"
     r"|(?<![\w.])(?:192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.\d{1,3}\.\d{1,3}(?![\w.]*\w)"
-    r"|(?<=://)(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}"
+    r"|(?:(?<=://)|(?<=[a-z]\d:)|(?<=src )|(?<=dst ))(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}|(?<![\w.])(?!127\.)(?:\d{1,3}\.){3}\d{1,3}(?=<\d{1,5}>)"
 )
 ADDRESS_NAMED = re.compile(
     r"(?<![A-Za-z])((?:[A-Za-z0-9]{1,20}_){0,3}(?:addr(?:ess)?|ip|ips|inet6?|host(?:name)?|endpoints?|master|server|peer|node|remote|nodelist|gateway)"
@@ -86,37 +88,55 @@ ADDRESS_NAMED = re.compile(
 )
 ADDRESS_6 = re.compile(
     r"(?<![\w:.])(?=[0-9a-f:]{0,40}[a-f])(?:[0-9a-f]{1,4}:){3,7}(?::?[0-9a-f]{1,4})(?:%\w{1,16})?(?![\w:.])"
-    r"|(?<![\w:])(?:fe80|fd[0-9a-f]{2}|2[0-9a-f]{3}):(?:[0-9a-f]{0,4}:){1,6}[0-9a-f]{0,4}(?![\w:])"
-    r"|(?<![\w:.-])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:.-])",
+    r"|(?:(?<![\w:])|(?<=[a-z]\d:))(?:fe80|fd[0-9a-f]{2}|2[0-9a-f]{3}):(?:[0-9a-f]{0,4}:){1,6}[0-9a-f]{0,4}(?:%\w{1,16})?(?![\w:])"
+    r"|(?<![\w:.-])(?:[0-9a-f]{2}[:-]){5,31}[0-9a-f]{2}(?![\w:.-])",
     re.IGNORECASE,
 )
+CARD = re.compile(r"(?<![\w.])(?=[0-9a-f.]{0,13}[a-f])[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}(?![\w.])", re.IGNORECASE)
 NODE = re.compile(
     r"(?<![\w.-])(?:ip-\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3}|ec2-[\d-]{7,20})(?:\.[\w-]{1,60}){0,6}"
     r"|(?<![\w.@/-])[A-Za-z0-9][\w-]{0,62}(?:\.[A-Za-z0-9][\w-]{0,62}){0,5}\.(?:internal|intranet|intra|corp|lan|localdomain|cluster\.local|svc|home\.arpa)(?![\w-])"
 )
 PAIRED = re.compile(
-    r"((?<![\w-])sshpass\s{1,3}-p\s{0,2}|(?<![\w-])(?:-u|--user)\s{1,3}[\w.@-]{1,60}:|(?<![\w-])login\s{1,3}\S{1,60}\s{1,3}password\s{1,3}"
-    r"|hooks\.slack\.com/services/|/api/webhooks/|(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)\s{1,3}(?:-\S{1,60}\s{1,3}(?:[\w./]{1,60}\s{1,3})?){0,4}[\w.-]{1,32}@|(?<![\w-])logged in as:?\s{1,3}|(?<![\w-])serial(?: ?(?:number|no\.?))?\s{0,20}[:=]\s{0,3}"
+    r"((?<![\w-])sshpass\s{1,3}-p\s{0,2}|(?<![\w-])(?:mysql|mariadb|mysqldump|mysqladmin)\s(?:[^\n|;]{0,120}\s)?-p|(?<![\w-])redis-cli\s(?:[^\n|;]{0,120}\s)?-a\s{1,3}"
+    r"|(?<![\w-])smbclient\s(?:[^\n|;]{0,120}\s)?-U\s{0,3}[\w.\\-]{1,60}%|^\s{0,20}password\s{1,3}(?=\S{1,200}\s{0,9}$)|(?<![\w-])(?:-u|--user)\s{1,3}[\w.@-]{1,60}:|(?<![\w-])login\s{1,3}\S{1,60}\s{1,3}password\s{1,3}"
+    r"|hooks\.slack\.com/services/|/api/webhooks/|(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)\s{1,3}(?:-\S{1,60}\s{1,3}(?:[\w./]{1,60}\s{1,3})?){0,4}[\w.-]{1,32}@|(?<![\w-])logged in as:?\s{1,3}|(?<![\w-])serial(?: ?(?:number|no\.?))?\s{0,60}[:=]\s{0,3}(?!N/A|none|unknown|not )"
     r"|(?<![\w-])Linux (?!version)(?=[\w.-]{1,64} \d{1,2}\.\d{1,3}\.\d)|(?<![\w-])(?:ssh-(?:rsa|dss|ed25519)|ecdsa-[\w-]{4,30}) (?=AAAA)"
-    r"|(?<![\w-])(?:rdzv[_-])?endpoint[=: ]{1,3}(?!https?:|localhost|127\.)(?=[\w.-]{2,64}:\d{2,5})"
-    r"|(?<![\w-])connect(?:ed|ing|ion)? to \(?(?!localhost|127\.|the |a )(?=[\w.-]{2,64}(?:, ?|:)\d{2,5})|(?<![\w-])(?:tcp|grpc|ssh|redis|amqp|nats|nfs)://(?!localhost|127\.|0\.0|\[)"
-    r"|^(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]{0,8}(?:Z|[+-]\d\d:?\d\d)) (?=[A-Za-z][\w.-]{1,62} [\w./@-]{1,60}(?:\[\d{1,9}\])?: ))"
+    r"|(?<!\w)(?:-{1,2}(?:[a-z]{1,12}[_-])?|rdzv[_-])?endpoint[=: ]{1,3}(?!https?:|localhost|127\.)(?=[\w.-]{2,64}:\d{2,5})"
+    r"|(?<![\w-])(?:connect(?:ed|ing|ion)? to|addresse?s? of) [(\[]?(?!localhost|127\.|the |a )(?=[\w.-]{2,64}(?:\]?, ?|\]?:)\d{2,5})|(?<![\w-])(?:tcp|grpc|ssh|redis|amqp|nats|nfs)://(?!localhost|127\.|0\.0|\[)"
+    r"|^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]{0,8}(?:Z|[+-]\d\d:?\d\d)) (?=[A-Za-z][\w.-]{1,62} [\w./@-]{1,60}(?:\[\d{1,9}\])?: ))"
     r"([^\s'\",;()<>:]{3,4000})",
     re.IGNORECASE | re.MULTILINE,
 )
 """What a known neighbour betrays: options of tools, lines of uname and syslog, ends of a connection."""
 PROMPT = re.compile(r"(?<![\w.@/-])([a-z_][\w.-]{0,31})@([A-Za-z][\w.-]{0,62})(?=:\\?[~/]|:\$|[ ~\w./-]{1,80}\][#$])")
 NODE_NAMED = re.compile(
-    r"((?<![\w-])(?:hostname|host_name|nodename|node_name|nodelist|node_list|master_addr|computer_?name|machine_?name|fqdn)[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
+    r"((?<![A-Za-z-])(?:[A-Za-z0-9]{1,12}_){0,3}(?:hostname|host_name|nodename|node_name|nodelist|node_list|master_addr|computer_?name|machine_?name|fqdn)[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
+    r"|^\s{0,12}(?:local |remote |peer )?host(?:name)?\s{0,30}:\s{1,30}|(?<![\w-])pdsh\s(?:-\S{1,20}\s{1,3}(?:\d{1,6}\s{1,3})?){0,6}-w\s{1,3}|(?<![\w-])ssh\s{1,3}(?=[\w-]{1,62}\.[\w.-]{2,100}(?:\s|$))"
+    r"|(?<=[\s:])(?=[\w.-]{2,64}\sslots=\d)|(?<=://)(?!localhost)(?=[\w.-]{2,100}:\d{4,5}(?!\d))|^(?=[\w.-]{2,64}:\d{2,7}:\d{2,7} \[\d{1,3}\] NCCL )"
     r"|(?<![\w-])on (?:host|node|machine) [(\"']?|(?<![\w-])on this (?:host|node|machine) [(\"']|srun: error: |(?<![\w-])task launch for [\d.]{1,20} on node |\*{3} (?:JOB|STEP) [\d.]{1,24} ON )"
-    r"(?!localhost|and |is |are |the |with |this |that |has |for |to |in |or |not |memory|gpu|only|which|where|was |if |it )([A-Za-z][\w-]{1,62}(?:\[[\d,-]{1,60}\])?(?:\.[\w-]{1,62}){0,6})",
-    re.IGNORECASE,
+    r"(?!localhost|and |is |are |the |with |this |that |has |for |to |in |or |not |memory|gpu\b|only|which|where|was |if |it |x86_64-|aarch64-|https?:)([A-Za-z][\w-]{1,62}(?:\[[\d,-]{1,60}\])?(?:\.[\w-]{1,62}){0,6}(?:,[A-Za-z][\w.-]{1,62}){0,64})",
+    re.IGNORECASE | re.MULTILINE,
 )
 USER_NAMED = re.compile(
-    r"((?<![\w-])(?:user(?:_?name)?|login|logname|author|owner|maintainer|uploaded by)[\"']?(?:\s{0,2}=\s{0,2}|:\s{0,2})[\"']?)"
-    r"(?!root\b|none\b|null\b|true\b|false\b|\d+\b)([A-Za-z][\w.-]{2,63})(?=[\"'\s,;)]|$)",
+    r"((?<![A-Za-z-])(?:[A-Za-z0-9]{1,12}_){0,3}(?:user(?:_?(?:name|id))?|login|logname|author|owner|maintainer|uploaded by)[\"']?(?:\s{0,2}=\s{0,2}|:\s{0,2})[\"']?"
+    r"|(?<![\w-])(?:for|by|as|of|from) user (?=[\"'`]|[\w-]{1,40}[\d.]|\S{1,60} (?:uid|on|from|at|is not|does not|has no)\b)[\"'`]?|(?<![\w-])(?:uid|gid)=\d{3,10}\("
+    r"|^\s{0,8}[-dlcbps](?:[r-][w-][xsStT-]){3}[.+@]?\s{1,3}\d{1,6}\s{1,3})"
+    r"(?!root\b|none\b|null\b|true\b|false\b|users\b|\d+\b)([A-Za-z][\w.-]{2,63})(?=[\"'`\s,;)(]|$)"
+    r"|((?<![\w-])(?:submitted|created|written|started|launched|requested|run|signed-off|reported)[ -]by:\s{1,3})([^\W\d_][\w.'-]{1,40}(?: [^\W\d_][\w.'-]{1,40}){0,3})",
+    re.IGNORECASE | re.MULTILINE,
+)
+BEHIND = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?:api|access|secret|private|auth|license)[ _-]?)?(?:keys?|tokens?|secret|login|password|passphrase|credentials?)(?![A-Za-z0-9])"
+    r"(?P<between>[^\n]{0,80}?[\s:='\"])(?P<value>[0-9a-f]{32}(?:[0-9a-f]{8}){0,4}|[A-Za-z0-9+/_-]{24,200}={0,2})(?![\w/.-])|/t/(?P<path>[\w-]{8,80})(?=/)",
     re.IGNORECASE,
 )
+"""What looks drawn and stands some words behind one for a key; and the folder of an address in which conda keeps one."""
+HASHED = re.compile(
+    r"commit|sha\d|sha-|hash|md5|digest|revision|checksum|blob|state_dict|\bsize mismatch|tensor|layers?\.",
+    re.IGNORECASE,
+)
+UNC = re.compile(r"((?<![^\s\"'=(,])\\{2,4})(?!wsl[$.])([A-Za-z][\w.-]{1,62})(?=\\{1,2}[\w$])")
 EMPTY = frozenset(
     {
         "localhost",
@@ -132,3 +152,13 @@ EMPTY = frozenset(
         "nvidia",
     }
 )
+COMMON = re.compile(
+    r"(?:rank|gpu|cuda|worker|ps|eth|ib|mlx|en[ops]|device|task|trainer|chief|process|proc|pid|job|step|stage|epoch|node|host|torch|python|py|cu|sm|x86_64|v)"
+    r"[_-]?\d{1,2}(?:[._-]\d{1,3})*|[\d.,_-]+",
+    re.IGNORECASE,
+)
+"""Words with a number that name no machine."""
+TELLING = re.compile(r"key|token|secret|pass|pwd|auth|cred|sig|pat$|_pat_|jwt|cookie|dsn|salt|session", re.IGNORECASE)
+"""Names of variables whose values are looked at first, so that they are known where a program prints them alone."""
+VERSION = re.compile(r"\d\.\d|[/\\]lib|\.so|site-packages|\s")
+"""What no drawn word holds."""

@@ -88,7 +88,7 @@ def _reach(options: argparse.Namespace) -> int:
     told = reach("listen" if listens else "reach", host.strip("[]"), int(port), options.seconds)
     told = {"schema": "gpuwhy.reach/1", "node": alias(machine_name()), "rank": rank or None, **told}
     if options.json:
-        write(msgspec.json.encode(shareable(told)).decode() + "\n")
+        write(msgspec.json.encode(shareable(told, nodes=True)).decode() + "\n")
     else:
         from gpuwhy.render.reach import render
 
@@ -123,7 +123,7 @@ def _shown(options: argparse.Namespace, value: dict[str, Any]) -> None:
     from gpuwhy.border.shared import as_json
     from gpuwhy.render.reach import render_reached
 
-    write(as_json(value) if options.json else render_reached(value, paper()))
+    write(as_json(value, nodes=True) if options.json else render_reached(value, paper()))
 
 
 def _halve(options: argparse.Namespace) -> int:
@@ -205,4 +205,4 @@ def _probe_shown(options: argparse.Namespace, value: dict[str, Any]) -> None:
     from gpuwhy.border.shared import as_json
     from gpuwhy.render.reach import render_probe
 
-    write(as_json(value) if options.json else render_probe(value, paper()))
+    write(as_json(value, nodes=True) if options.json else render_probe(value, paper()))

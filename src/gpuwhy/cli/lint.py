@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from gpuwhy.plan.answer import Machine
 
 _BYTES = 33_000_000
-_FILES = 20_000
+_FILES, _CHARACTERS = 200_000, 512_000_000
+"""How much of a folder is read: beyond it the answer says so."""
 _SKIPPED = frozenset(
     [
         ".git",
@@ -82,8 +83,7 @@ def go(options: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
     with Progress() as progress:
         texts, unread = _collect(options.paths, progress.note)
-        progress.note(f"judging {len(texts)} files")
-        result = lint(texts, _read, machine, unread)
+        result = lint(texts, _read, machine, unread, progress.note)
     if options.fix or options.diff:
         result = _fix(result, texts, machine, unread) if options.fix else _show(result, texts)
     _print(result, options)
@@ -194,14 +194,18 @@ def _take(path: str, texts: dict[str, str], unread: dict[str, str]) -> None:
 def _search(folder: str, texts: dict[str, str], unread: dict[str, str], note: Callable[[str], None]) -> None:
     from gpuwhy.lint import kinds
 
+    held = sum(map(len, texts.values()))
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(
             f for f in folders if f not in _SKIPPED and not os.path.exists(os.path.join(where, f, "pyvenv.cfg"))
         )
         note(f"reading {where} ({len(texts)} files so far)")
         for name in sorted(names):
+            if len(texts) >= _FILES or held > _CHARACTERS:
+                unread[folder] = f"only its first {len(texts)} files were read: name the folders in it"
+                return
             path = os.path.join(where, name)
-            if len(texts) >= _FILES or not kinds.worth_opening(name) or not os.path.isfile(path):
+            if not kinds.worth_opening(name) or not os.path.isfile(path):
                 continue
             found: dict[str, str] = {}
             _take(path, found, unread if kinds.by_name(name) else {})
@@ -209,6 +213,7 @@ def _search(folder: str, texts: dict[str, str], unread: dict[str, str], note: Ca
                 kind = kinds.recognise(shown, text)
                 if kind and kinds.speaks_of_packages(kind, text):
                     texts[shown] = text
+                    held += len(text)
 
 
 def _read(path: str) -> str | None:

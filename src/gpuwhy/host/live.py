@@ -66,7 +66,10 @@ def permitted(environ: dict[str, str]) -> dict[str, str]:
 
 def steering(environ: dict[str, str], alias: Alias) -> dict[str, str]:
     """The variables of an environment that may be read, aliased."""
-    return {name: "set" if name in _ONLY_SET else alias.hide(value) for name, value in permitted(environ).items()}
+    given = permitted(environ).items()
+    return {
+        name: "set" if name in _ONLY_SET else alias.hide(alias.redactor.named(name, value)) for name, value in given
+    }
 
 
 class LiveHost(Host):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
@@ -68,11 +69,17 @@ class RecordingHost(Host):
         """The recording as readable JSON, one question a line, sorted; `more` are further fields of the file."""
         with self._lock:
             answers = dict(sorted(self.answers.items()))
-        hide = Redactor(machine_name()).hide  # of answers once more: a child or a future question may have slipped by
+        redactor = Redactor(
+            machine_name(), environ=os.environ
+        )  # of answers once more: a child or a future question may have slipped by
+
+        def hidden(value: Any) -> str:
+            return _json(of_values(value, redactor.hide, redactor.named))
+
         head = {"schema": SCHEMA, "gpuwhy": __version__, "options": options, **more}
-        lines = [f"{_json(hide(key))}: {_json(of_values(_brief(key, one), hide))}" for key, one in answers.items()]
-        body = ",\n".join(f"{_json(k)}: {_json(of_values(msgspec.to_builtins(v), hide))}" for k, v in head.items())
-        return ("{\n" + body + ',\n"answers": {\n' + ",\n".join(lines) + "\n}}\n").encode()
+        lines = [f"{hidden(key)}: {hidden(_brief(key, one))}" for key, one in answers.items()]
+        body = ",\n".join(f"{_json(k)}: {hidden(msgspec.to_builtins(v))}" for k, v in head.items())
+        return ("{\n" + body + ',\n"answers": {\n' + redactor.again(",\n".join(lines)) + "\n}}\n").encode()
 
 
 def usual_source(op: str, path: str) -> dict[str, str]:

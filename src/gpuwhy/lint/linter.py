@@ -5,7 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -18,25 +19,40 @@ from gpuwhy.model.plan import Machine
 
 __all__ = ["Lint", "lint"]
 
-_CHARACTERS, _DEPTH, _PROBLEMS, _REPEATED = 32_000_000, 20, 5, 20
+_CHARACTERS, _DEPTH, _PROBLEMS, _REPEATED, _NOTED = 32_000_000, 20, 5, 20, 50
+T = TypeVar("T")
 _NOWHERE = Place("", 0)
 _IGNORE = re.compile(r"gpuwhy:\s*ignore(-file)?(?:\[([\w\s,-]*)\])?")
 
 
 def lint(
-    texts: Mapping[str, str], read: Read, described: Machine | None = None, unread: Mapping[str, str] | None = None
+    texts: Mapping[str, str],
+    read: Read,
+    described: Machine | None = None,
+    unread: Mapping[str, str] | None = None,
+    note: Callable[[str], None] = lambda _: None,
 ) -> Lint:
     """Every text that was asked for, in order; `read` gives files they name, `unread` says why others have none."""
-    sheets = {path: _sheet(path, text, read) for path, text in texts.items()}
+    paths = _told(list(texts), note, "understanding")
+    sheets = {path: _sheet(path, texts[path], read) for path in paths}
     found: dict[str, list[Mistake]] = {path: [] for path in texts}
-    for sheet in (*sheets.values(), *_built(sheets, read)):
+    for sheet in _told([*sheets.values(), *_built(sheets, read)], note, "judging"):
         _join(sheet, read)
         for mistake in _apply(sheet, sheets, read, described):
             found.setdefault(mistake.place.path, []).append(mistake)
     others = {path: read(path) or "" for path in found if path not in texts}
-    checked = [_checked(path, sheets.get(path), {**texts, **others}[path], found[path]) for path in found]
+    whole = {**texts, **others}
+    checked = [_checked(path, sheets.get(path), whole[path], found[path]) for path in found]
     missing = [_missing(path, why) for path, why in (unread or {}).items()]
     return Lint((*checked, *missing))
+
+
+def _told(things: Sequence[T], note: Callable[[str], None], doing: str) -> Iterator[T]:
+    """All of them, and every now and then how many were done."""
+    for done, one in enumerate(things):
+        if done % _NOTED == 0:
+            note(f"{doing} {done} of {len(things)} files")
+        yield one
 
 
 def _built(sheets: Mapping[str, Sheet], read: Read) -> list[Sheet]:

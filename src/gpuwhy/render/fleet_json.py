@@ -63,4 +63,4 @@ def _causes(causes: Iterable[CauseSeen]) -> list[dict[str, Any]]:
 
 def render(fleet: Fleet) -> str:
     """Indented JSON, ending in a newline."""
-    return as_json(fleet_dict(fleet))
+    return as_json(fleet_dict(fleet), nodes=True)

@@ -61,7 +61,7 @@ def _rank(rank: Rank) -> dict[str, Any]:
 
 def render_json(job: Job, hosts: bool = True) -> str:
     """Indented JSON, ending in a newline; without `hosts` for what is passed on: nodes are numbered, not named."""
-    return as_json(job_dict(job) if hosts else of_values(job_dict(job), _numbered(job)))
+    return as_json(job_dict(job), nodes=True) if hosts else as_json(of_values(job_dict(job), _numbered(job)))
 
 
 def _numbered(job: Job) -> Callable[[str], str]:
