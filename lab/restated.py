@@ -3,6 +3,7 @@
     python -m lab.restated FILE.jsonl… [--seed 1] [--most 0] [--only NAME…] [-v]
 
 FILE holds JSON lines with "log"; `restating.py` has the changes. A text that is told no cause must be told none still.
+Wrappers that hide an exception's frames are also counted over the texts whose exception tells the same without them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuwhy.logs import batch
-from lab.restating import KINDS
+from lab.restating import ALONE, KINDS, bare
 
 Answer = tuple[str, float]
 
@@ -44,6 +45,7 @@ def same(before: Answer, after: Answer) -> bool:
 def measure(cases: dict[str, str], seed: int, only: set[str], verbose: bool) -> Counter[str]:
     """Print the share of stable answers for every change."""
     before = {name: first(text) for name, text in cases.items()}
+    framed = {name for name, text in cases.items() if not same(before[name], first(bare(text, random.Random(seed))))}
     total: Counter[str] = Counter()
     for kind, changes in KINDS.items():
         for name, change in changes.items():
@@ -56,6 +58,8 @@ def measure(cases: dict[str, str], seed: int, only: set[str], verbose: bool) -> 
                     continue  # beside a text in which nothing failed a launcher's word is news
                 after, n = first(changed), n + 1
                 kept += same(before[case], after)
+                if name in ALONE and case in framed:
+                    total.update({"framed n": 1, "framed kept": int(same(before[case], after))})
                 if verbose and not same(before[case], after):
                     print(f"    {name} {case}: {before[case]} -> {after}")
             total.update({f"{kind} kept": kept, f"{kind} n": n})
@@ -63,6 +67,8 @@ def measure(cases: dict[str, str], seed: int, only: set[str], verbose: bool) -> 
     for kind in KINDS:
         n = total[f"{kind} n"]
         print(f"{kind:9} {'all':16} {total[f'{kind} kept'] / max(1, n):.4f} of {n}")
+    n, kept = (total[f"wrapper {what}"] - total[f"framed {what}"] for what in ("n", "kept"))
+    print(f"{'wrapper':9} {'told by words':16} {kept / max(1, n):.4f} of {n}")
     return total
 
 

@@ -295,20 +295,27 @@ def raised(text: str) -> tuple[str, str] | None:
 
 
 def told(shape: str, alone: bool = False) -> Change:
-    """The last line, an exception, as another program tells it; what stands above stays, without Python's frames if `alone`."""
+    """The last line, an exception, as another program tells it; what stands above stays.
+
+    Its frames stand where the shape has {frames}; if `alone`, nowhere.
+    """
 
     def change(text: str, _: random.Random) -> str:
         found, head = raised(text), text.rstrip().rpartition("\n")[0]
         if found is None:
             return text
-        if alone:
-            head = head[: head.rfind(_HEADER)] if _HEADER in head else head
-        said = shape.replace("{type}", found[0]).replace("{message}", found[1])
-        return f"{head}\n{said}".lstrip("\n")
+        frames = _AT
+        if (alone or "{frames}" in shape) and _HEADER in head:
+            head, _, after = head.rpartition(_HEADER)
+            frames = f"{after.strip(chr(10))}\n"
+        said = shape.replace("{frames}", frames).replace("{type}", found[0]).replace("{message}", found[1])
+        return f"{head.rstrip()}\n{said}".lstrip("\n")
 
     return change
 
 
+bare = told("{type}: {message}", alone=True)
+"""The exception without its frames: what it says no more, no program that hides them can tell."""
 _AT = '  File "/home/mara/proj/train.py", line 12, in <module>\n    main()\n'
 WRAPPED: dict[str, Change] = {
     "pytest": told("E       {type}: {message}\n\nsrc/train.py:12: {type}\n=== short test summary info ===\n"
@@ -316,25 +323,25 @@ WRAPPED: dict[str, Change] = {
     "remote": told("{type}: {message}\n\"\"\"\n\nThe above exception was the direct cause of the following exception:\n\n"
                    f"{_HEADER}\n{_AT}{{type}}: {{message}}"),
     "spawned": told(f"{_HEADER}\n{_AT}torch.multiprocessing.spawn.ProcessRaisedException: \n\n"
-                    f"-- Process 0 terminated with the following error:\n{_HEADER}\n{_AT}{{type}}: {{message}}"),
+                    f"-- Process 0 terminated with the following error:\n{_HEADER}\n{{frames}}{{type}}: {{message}}"),
     "ray-task": told(f"{_HEADER}\n{_AT}ray.exceptions.RayTaskError({{type}}): ray::step() (pid=4021, ip=10.0.0.7)\n"
-                     f"{_AT}{{type}}: {{message}}"),
+                     f"{{frames}}{{type}}: {{message}}"),
     "dask": told("distributed.worker - WARNING - Compute Failed\nKey:       step-1\nFunction:  step\nargs:      ()\n"
-                 f"Exception: \"{{type}}('{{message}}')\"\n\n{_HEADER}\n{_AT}{{type}}: {{message}}"),
+                 f"Exception: \"{{type}}('{{message}}')\"\n\n{_HEADER}\n{{frames}}{{type}}: {{message}}"),
     "celery": told("[2024-05-01 12:00:00,123: ERROR/ForkPoolWorker-1] Task app.step[1b2c] raised unexpected: "
-                   f"{{type}}('{{message}}')\n{_HEADER}\n{_AT}{{type}}: {{message}}"),
+                   f"{{type}}('{{message}}')\n{_HEADER}\n{{frames}}{{type}}: {{message}}"),
     "submitit": told("submitit ERROR (2024-05-01 12:00:00,123) - Submitted job triggered an exception\n"
-                     f"{_HEADER}\n{_AT}{{type}}: {{message}}"),
+                     f"{_HEADER}\n{{frames}}{{type}}: {{message}}"),
     "jupyter": told("-----------------------------------------------------------------\n"
                     "{type}                              Traceback (most recent call last)\nCell In[3], line 2\n"
                     "      1 import train\n----> 2 train.main()\n\n{type}: {message}"),
     "reticulate": told("Error in py_call_impl(callable, call_args$unnamed, call_args$named) : \n  {type}: {message}\n"
-                       "Run `reticulate::py_last_error()` for details."),
+                       "Run `reticulate::py_last_error()` for details.", alone=True),
     "julia": told("ERROR: LoadError: PyError ($(Expr(:escape, :(ccall(#= /pyfncall.jl:43 =# @pysym(:PyObject_Call)))))) "
-                  "<class '{type}'>\n{type}('{message}')"),
-    "matlab": told("Error using train>main (line 12)\nPython Error: {type}: {message}"),
+                  "<class '{type}'>\n{type}('{message}')", alone=True),
+    "matlab": told("Error using train>main (line 12)\nPython Error: {type}: {message}", alone=True),
     "spark": told("org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
-                  f"{_AT}{{type}}: {{message}}\n\n\tat org.apache.spark.api.python.BasePythonRunner.handle(Runner.scala:572)"),
+                  "{frames}{type}: {message}\n\n\tat org.apache.spark.api.python.BasePythonRunner.handle(Runner.scala:572)"),
     "java": told('Exception in thread "main" java.lang.RuntimeException: {message}\n\tat ai.train.Native.step(Native Method)\n'
                  "\tat ai.train.Main.main(Main.java:12)", alone=True),
     "cpp": told("terminate called after throwing an instance of 'std::runtime_error'\n  what():  {message}\n"
@@ -344,7 +351,22 @@ WRAPPED: dict[str, Change] = {
                  "Torch(\"{message}\")\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace", alone=True),
     "node": told("Error: {message}\n    at step (/home/mara/proj/train.js:12:9)\n    at node:internal/main:23:47", alone=True),
     "dotnet": told("Unhandled exception. System.Exception: {message}\n   at Train.Main() in /home/mara/Train.cs:line 12", alone=True),
-    "logged": told("2024-05-01 12:00:00,123 - trainer - ERROR - training failed: {message}"),
-    "exc-only": told("{message}"),
+    "logged": told("2024-05-01 12:00:00,123 - trainer - ERROR - training failed: {message}", alone=True),
+    "exc-only": told("{message}", alone=True),
 }  # fmt: skip
 KINDS: dict[str, dict[str, Change]] = {"prefix": PREFIXES, "style": STYLES, "launcher": LAUNCHED, "wrapper": WRAPPED}
+ALONE = (
+    "jupyter",
+    "reticulate",
+    "julia",
+    "matlab",
+    "java",
+    "cpp",
+    "go",
+    "rust",
+    "node",
+    "dotnet",
+    "logged",
+    "exc-only",
+)
+"""Wrappers that hide the frames."""

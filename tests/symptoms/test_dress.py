@@ -64,3 +64,14 @@ def test_answers_survive_harmless_changes():
                 assert stays or name in ("torchrun", "accelerate", "exc-only", "java"), (name, changed)
     assert n > 60
     assert kept / n > 0.97
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"skipped: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 0 has a total capacity of 23.68 GiB.\n{rest}"
+        for rest in ("Trial 1 failed\nTrial 2 failed", "step 1 loss 0.5\nstep 2 loss 0.4", "False\n[]", "12/400 ok")
+    ],
+)
+def test_a_line_that_tells_something_of_its_own_is_no_rest(text):
+    assert not list(rejoined(text))

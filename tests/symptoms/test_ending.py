@@ -238,3 +238,17 @@ def test_owners(file, owner):
 def test_any_text_has_an_ending(text):
     ending_of(text, exit_code=1)
     ending_of(text, signal="SIGSEGV")
+
+
+def test_an_exception_that_carries_another_with_its_frames_is_opened():
+    frames = "".join(
+        f'  File "/v/lib/python3.11/site-packages/torch/f{n}.py", line {n}, in f\n    g()\n' for n in range(1, 40)
+    )
+    text = f"Traceback (most recent call last):\n{FRAME}ray.exceptions.RayTaskError(ValueError): ray::f() (pid=1)\n"
+    ending = ending_of(f"{text}{frames}ValueError: bad start method\n")
+    assert (ending.name, ending.message, ending.owner) == ("ValueError", "bad start method", "torch")
+    assert ending.wrappers == ("ray.exceptions.RayTaskError",)
+    assert len(ending.stack) == 40
+
+
+FRAME = '  File "/home/mara/train.py", line 3, in <module>\n    main()\n'

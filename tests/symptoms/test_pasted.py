@@ -163,3 +163,15 @@ def test_told(cause, text):
 @pytest.mark.parametrize("text", CALM)
 def test_calm(text):
     assert not [c for c in explain_text(text).causes if c.confidence >= 0.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("thread 'main' panicked at src/main.rs:3:5:\nTorch(\"mat1 and mat2 shapes cannot be multiplied (3x4 and 5x6)\")", "program.shape"),
+        ("thread 'main' panicked at src/main.rs:3:5:\nindex out of bounds: the len is 3 but the index is 7", "other.not_gpu"),
+        ("RuntimeError: unable to open shared memory object </torch_1> in read-write mode\nOSError: [Errno 24] Too many open files", "env.limit"),
+    ],
+)  # fmt: skip
+def test_what_another_word_of_the_text_explains(text, cause):
+    assert explain_text(text).causes[0].id == cause

@@ -184,6 +184,11 @@ def _pointed(frame: Frame, found: re.Match[str]) -> Frame:
 def _exception(
     lines: Sequence[str], start: int, at: int, frames: tuple[Frame, ...], found: re.Match[str]
 ) -> tuple[Ending, int]:
+    if at + 1 < len(lines) and _FRAME.match(lines[at + 1]) and (inner := _traceback(lines, at)) and inner[0].type:
+        carried = (*frames, *inner[0].stack)[-FRAMES:]  # it carries another one, with that one's frames
+        return msgspec.structs.replace(
+            inner[0], stack=carried, first=start + 1, wrappers=(found["type"], *inner[0].wrappers)
+        ), inner[1]
     text, after = _message(lines, at, found["message"] or "")
     return Ending("exception", found["type"], text, frames, line=at + 1, first=start + 1, last=after), after
 

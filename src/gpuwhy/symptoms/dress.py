@@ -46,6 +46,13 @@ _RECORD = re.compile(
     r"|[-=#*+]{2}|\$ |>>>|(?:INFO|DEBUG|WARN|ERROR)|During handling|The above|[\w./-]+:\d+: "
 )
 """How a line begins that is no rest of the one before it."""
+_ALONE = re.compile(
+    r"\W{0,2}(?:epoch|step|iter(?:ation)?|batch|trial|round|fold|rank|worker)s?\W{0,2}\d|\W{0,2}\d+ ?/ ?\d+\W"
+    r"|(?:False|True|None|cpu|cuda|\[.*\]|[\d.,()]+)\s*$|[\w.]{1,60}(?:Error|Exception)\b"
+    r"|\S{1,80}: (?:line \d|(?:fatal )?error:)",
+    re.IGNORECASE,
+)
+"""How a line begins that tells something of its own: work that goes on, a value that was printed, an error."""
 
 
 def mark_of(data: bytes) -> re.Pattern[bytes] | None:
@@ -129,9 +136,9 @@ def _cut(lines: Sequence[str]) -> Rejoined | None:
     if made is None:
         return None
     rests = [after for one, after in pairwise(lines) if one in full and after]
-    goes_on = sum(not _NEW.match(rest) for rest in rests)
+    goes_on = sum(not _NEW.match(rest) and not _ALONE.match(rest) for rest in rests)
     parted = any(one[-1].isalnum() and after[0].isalnum() for one, after in pairwise(lines) if one in full and after)
-    if not parted:
+    if not parted or not goes_on:
         return None
     return Rejoined(made, len(rests), (len(rests) > 1 or width in USUAL) and goes_on >= MOSTLY * len(rests))
 
@@ -144,14 +151,16 @@ def _filled(lines: Sequence[str]) -> Rejoined | None:
 
     def broken(one: str, after: str) -> bool:
         word = after.split(" ", 1)[0]
-        return bool(word) and not _RECORD.match(after) and len(one) <= width < len(one.rstrip()) + 1 + len(word)
+        full = len(one) <= width < len(one.rstrip()) + 1 + len(word)
+        return full and bool(word) and not _RECORD.match(after) and not _ALONE.match(after)
 
     made = _joined(lines, broken, " ")
     if made is None:
         return None
     long = [(one, after) for one, after in pairwise(lines) if len(one) > width / 2 and after and not after[0].isspace()]
-    parted = sum(broken(one, after) for one, after in long)
-    if parted > 1 and parted >= MOSTLY * len(long):
+    pairs = [(one, after) for one, after in long if broken(one, after)]
+    parted, ended = len(pairs), sum(_sentences(one, after) and one.rstrip().endswith(".") for one, after in pairs)
+    if parted > 1 and parted >= MOSTLY * len(long) and ended <= parted / 2:
         return Rejoined(made, parted, True)
     doubtful = _joined(lines, lambda one, after: broken(one, after) and not _sentences(one, after), " ")
     return Rejoined(doubtful, parted, False) if doubtful else None

@@ -155,8 +155,17 @@ def _outlived(blocks: Sequence[Block], lines: Sequence[str], busy: int) -> None:
 
 def _busy(lines: Sequence[str]) -> int:
     """The last place but one at which the text tells of work; 0 where there are not two."""
-    found = [at + 1 for at, line in enumerate(lines) if len(line) < WORDY and _WORKS.search(line)]
+    found = [at + 1 for at, line in enumerate(lines) if _works(line)]
     return found[-2] if len(found) > 1 else 0
+
+
+def _works(line: str) -> bool:
+    return len(line) < WORDY and bool(_WORKS.search(line))
+
+
+def works(text: str) -> bool:
+    """Whether two lines of a text tell of work going on, so that it is the output of a program, line by line."""
+    return sum(map(_works, text.splitlines())) > 1
 
 
 def _linked(blocks: Sequence[Block]) -> list[Ending]:

@@ -230,10 +230,19 @@ def _lost(symptoms: Sequence[Symptom]) -> list[Symptom]:
         ),
         -1,
     )  # fmt: skip
-    if reason < 0:
-        return list(symptoms)
+    return _told_by(_told_by(symptoms, _LOST, reason), ("memory.shm",), _first_of(symptoms, "limit.files"))
+
+
+def _first_of(symptoms: Sequence[Symptom], signature: str) -> int:
+    return next((s.order for s in symptoms if s.role == "error" and s.signature == signature), -1)
+
+
+def _told_by(symptoms: Sequence[Symptom], which: tuple[str, ...], reason: int) -> list[Symptom]:
+    """The same symptoms, some of them tied to a reason, wherever that stands; as they are where there is none."""
     return [
-        msgspec.structs.replace(s, follows=reason) if s.follows < 0 and s.signature.startswith(_LOST) else s
+        msgspec.structs.replace(s, follows=reason)
+        if reason >= 0 and s.follows < 0 and s.signature.startswith(which)
+        else s
         for s in symptoms
     ]
 

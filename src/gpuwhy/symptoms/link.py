@@ -48,7 +48,8 @@ _STACK = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(
-    r"cuda|gpu|cudnn|device|\.to\(|nvml|nccl|accelerator|memory_growth|init_process_group|jit\(|(?:torch|jax|model|tf)\.compile\(",
+    r"cuda|gpu|cudnn|(?<!left on )device|\.to\(|nvml|nccl|accelerator|memory_growth|init_process_group|jit\("
+    r"|(?:torch|jax|model|tf)\.compile\(",
     re.IGNORECASE,
 )
 _OPAQUE = re.compile(
@@ -179,21 +180,39 @@ _CALLS = re.compile(
 """A condition that asks the GPU stack, or words that miss it."""
 
 
+def noted(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
+    """The symptoms; what a logger wrote down or the program worked on after is only a warning."""
+    return tuple(
+        msgspec.structs.replace(one, warned=True) if _logged(one, ending) or _outlived(one, ending) else one
+        for one in symptoms
+    )
+
+
 def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
     """The symptoms; those before an ending of its own are only noticed, and that ending speaks for itself.
 
     A code without a word says nothing, not even that it is no matter of the GPU.
     """
-    noted = (
-        msgspec.structs.replace(one, warned=True) if _logged(one, ending) or _outlived(one, ending) else one
-        for one in symptoms
-    )
-    kept = tuple(msgspec.structs.replace(one, role="aside") if _unlinked(one, ending) else one for one in noted)
-    kept = tuple(_freed(one, kept) for one in kept)
+    kept = tuple(msgspec.structs.replace(one, role="aside") if _unlinked(one, ending) else one for one in symptoms)
+    kept = _called(tuple(_freed(one, kept) for one in kept), ending)
     if not ending.own:
         return kept
     told = any(s.role == "error" and _speaks(s) and (s.within(ending) or s.speaker in FRAMES) for s in kept)
     return kept if told or ending.kind == "exit" else (*kept, _itself(ending, len(kept)))
+
+
+def _called(kept: tuple[Symptom, ...], ending: Ending) -> tuple[Symptom, ...]:
+    """The symptoms; that another runtime ended says nothing where its last word tells what failed below it."""
+    below = _TENSORS.search(ending.message) or _STACK.search(ending.message)
+    said = next((s.order for s in kept if below and s.role == "error" and s.within(ending) and _deeper(s)), -1)
+    return tuple(msgspec.structs.replace(s, follows=said) if said >= 0 and s.signature == FOREIGN else s for s in kept)
+
+
+def _deeper(one: Symptom) -> bool:
+    return one.signature != FOREIGN and _speaks(one)
+
+
+FOREIGN = "else.foreign"
 
 
 def _freed(one: Symptom, kept: Sequence[Symptom]) -> Symptom:
@@ -259,13 +278,19 @@ _OTHERS = ("cuda", "peer", "container", "nvidia", "program", "packages")
 def _plainly(ending: Ending, one: Symptom) -> bool:
     """Whether an ending is the user's or another runtime's, by its frames or its kind."""
     if ending.kind != "exception":
-        return ending.type == "panic"
+        return ending.type == "panic" and not _TENSORS.search(ending.message)
     if one.speaker == "peer":
         return ending.frame is not None and ending.frame.code.startswith("raise ") and ending.owner == USER
     native = ending.frame is not None and ending.frame.owner == USER and not _SAID_BY_PYTHON.search(ending.message)
     return _elsewhere(ending) and not native and all(frame.owner in (USER, PYTHON) for frame in ending.stack)
 
 
+_TENSORS = re.compile(
+    r"\bmat[12]\b|tensor|index out of range in self|\btorch|c10|gloo|tcpstore|server socket has failed|grpc|rendezvous"
+    r"|dtype|init_process_group|distributed",
+    re.IGNORECASE,
+)
+"""Words of a framework in the last word of another runtime that called it."""
 _SAID_BY_PYTHON = re.compile(r"^\[Errno |for axis \d|^File |HTTP Error|list index|not a zip", re.IGNORECASE)
 """What Python's own library or NumPy says; compiled code of a framework raises in the user's frame, too."""
 

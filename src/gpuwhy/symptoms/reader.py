@@ -19,10 +19,10 @@ from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
 from gpuwhy.symptoms.bounded import bounded, found_in
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.dress import rejoined
-from gpuwhy.symptoms.ending import endings_of
+from gpuwhy.symptoms.ending import endings_of, works
 from gpuwhy.symptoms.follow import attached
 from gpuwhy.symptoms.genre import genre
-from gpuwhy.symptoms.link import aside, judged
+from gpuwhy.symptoms.link import aside, judged, noted
 from gpuwhy.symptoms.raised import with_raised
 from gpuwhy.symptoms.scan import Hits, Scanner
 from gpuwhy.symptoms.text import Block, Cutter, denies, reminds, respelled, unprefixed, warns
@@ -186,7 +186,7 @@ class LogReader:
             last = msgspec.structs.replace(self._seen, line=self._cutter.lines + 1)
             self._kept.add((last.signature, tuple(last.fields.items())), last)
         ending, outlived = self._endings()
-        said = with_raised(tuple(self._kept.all()), (ending, *outlived))
+        said = noted(with_raised(tuple(self._kept.all()), (ending, *outlived)), ending)
         found = aside(attached(said, ending, outlived), ending)
         notes = (
             *self._cutter.decoder.notes,
@@ -257,7 +257,7 @@ def _respelled(typed: bytes, reading: Reading) -> Reading:
 def read_text(text: str, until: float = inf) -> Reading:
     """Understand a text at hand; where no line says anything, as if it were one line that somebody wrapped."""
     reading = read((text.encode("utf-8", "replace"),), fast=False, until=until)
-    told = reading.errors or reading.ending.stack
+    told = reading.errors or reading.ending.stack or works(text)
     if told or not 1 < reading.lines < WRAPPED or thread_time() > until:
         return reading
     joined = read(
