@@ -68,6 +68,8 @@ _BUILDER = re.compile(r"Command '\[?'?[^'\n]{0,80}\b(?:ninja|nvcc|cmake|make|gcc
 _BUILT = re.compile(
     r"(?i)failed (?:building|to build)|could not build wheels|subprocess-exited-with-error|command '\S+' failed"
     r"|\bld returned \d|\*\*\* \[|build stopped|compilation terminated|configuring incomplete"
+    r"|aborting due to \d+ previous|could not compile `|\d+ errors? (?:generated|detected)|generate step failed"
+    r"|error compiling objects|error building extension|linker command failed"
 )
 """The word of pip, make, ninja or the linker's driver that a build failed: what was said before it decides."""
 _READ = re.compile(r"(?:environ|env)[\w.]*[\[(]\s*['\"]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"]")
@@ -99,7 +101,7 @@ _LOADS = re.compile(r"cannot open shared object|undefined symbol|dll load", re.I
 
 
 def _own(ending: Ending) -> bool:
-    if ending.relayed:
+    if ending.relayed or _BUILT.search(ending.message):
         return False
     if ending.kind == "exception":
         return _raised_alone(ending) and all(_raised_alone(one) for one in ending.chain if one.kind == "exception")
@@ -107,8 +109,6 @@ def _own(ending: Ending) -> bool:
         return True  # an option may well be named after the GPU
     if ending.kind == "fatal" and "not found" in ending.message:
         return not _HARD.search(ending.message)
-    if _BUILT.search(ending.message):
-        return False
     if ending.kind == "fatal" and (ending.type in ("panic", "assert") or ending.type.startswith("std::")):
         said = ending.message.strip()
         return len(said) >= WORDY and not _STACK.search(said) and not _OPAQUE.search(said.split("\n", 1)[0])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gpuwhy.causes.text import compiling
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.symptom import Reading, Symptom
 
@@ -17,7 +18,7 @@ _SYSTEMS = (
     ("cmake", r"CMake Error|CMakeLists\.txt|CMakeFiles[\\/]"),
     ("msvc", r"\b(?:LNK|C|MSB)\d{4}\b|\.vcxproj|cl\.exe|Visual Studio"),
     ("meson", r"meson\.build"),
-    ("cargo", r"custom build command|cargo:"),
+    ("cargo", r"custom build command|cargo:|^error: (?:linking with|aborting due to|could not compile)|rust-lld"),
     ("make", r"^g?make(?:\[\d+\])?: "),
 )
 _GENERAL = ("build.cmake_compiler", "build.cmake_find", "build.nvcc_missing", "build.bazel")
@@ -83,10 +84,18 @@ def fixes(reading: Reading, windows: bool) -> Iterator[Fix]:
     where = "msvc" if windows and system(text) in ("", "make") else system(text)
     said = [one for one in reading.symptoms if one.role in ("error", "echo", "aside")]
     for symptom in sorted(said, key=lambda one: one.signature in _GENERAL):
-        made = tuple((_for_windows if windows else _for)(symptom, where, text))
+        made = (
+            *compiling.made(symptom, where, text),
+            *(_for_windows if windows else _for)(symptom, where, text),
+        ) or tuple(_unknown_header(symptom))
         if made:
             yield from made
             return
+
+
+def _unknown_header(symptom: Symptom) -> Iterator[Fix]:
+    if symptom.signature == "build.other_header":
+        yield from compiling.elsewhere(symptom.get("header"))
 
 
 def of_tool(reading: Reading, windows: bool) -> Iterator[Fix]:
@@ -232,6 +241,11 @@ def _told(part: Part, where: str, header: bool = False) -> Iterator[Fix]:
             "Tell pip's compiler where CUDA is, and build again (-I, as for -I/usr/local/cuda/include)",
             f"export CUDA_HOME={_DIR} CPATH={_DIR}/include LIBRARY_PATH={_DIR}/lib64\npip install --no-build-isolation -v .",
         )
+    elif where == "cargo":
+        yield _fix(
+            "Tell Rust's linker where CUDA is; in build.rs the same are cargo:rustc-link-search and cargo:rustc-link-lib",
+            f'export LIBRARY_PATH={_DIR}/lib64 RUSTFLAGS="-L {_DIR}/lib64 -l {part.library}"',
+        )
     elif where == "make":
         yield _fix(
             "Tell make where CUDA is",
@@ -250,7 +264,7 @@ def _told(part: Part, where: str, header: bool = False) -> Iterator[Fix]:
 def _symbol(symptom: Symptom) -> str:
     """The name that the linker misses, in whatever language it says so."""
     named = re.findall(r"external symbol \"?_*(\w+)|LNK20\d\d: [^\n]*?\b(?:__imp_)?(cu\w+|nv\w+)", symptom.text)
-    return symptom.get("symbol") or next((one or two for one, two in named), "")
+    return symptom.get("symbol").partition("@")[0] or next((one or two for one, two in named), "")
 
 
 def _undefined(symptom: Symptom, where: str) -> Iterator[Fix]:

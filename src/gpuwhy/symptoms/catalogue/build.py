@@ -40,10 +40,10 @@ SIGNATURES: tuple[Signature, ...] = (
           "no such file or directory", "file not found", "cannot open include file", covers=("build.other_header",)),
     error("build.damaged", r"(?P<library>[\w./+-]*\.(?:so|a|o|lib)(?:\.\d+)*): file not recognized: file (?:truncated|format not recognized)", "file not recognized",
           covers=("packages.damaged_words",)),
-    error("build.other_header", r"(?P<header>[\w/.+-]+\.(?:h|hpp|cuh)): no such file or directory", ".h: no such file", ".hpp: no such file", ".cuh: no such file"),
+    error("build.other_header", r"(?P<header>[\w/.+-]+\.(?:h|hpp|cuh)): no such file or directory|fatal error: '(?P<header2>[\w/.+-]+\.(?:h|hpp|cuh))' file not found|fatal error: (?P<header3>[\w/.+-]+): no such file or directory", "fatal error: ", ".h: no such file", "' file not found", ".hpp: no such file", ".cuh: no such file"),
     error("build.python_header", r"fatal error: '?python\.h|python\.h: no such file", "python.h", covers=("build.other_header",)),
-    error("build.cannot_find_l", r"cannot find -l(?P<library>\w+)|lnk1181[^\n]*'(?P<library2>[\w.]+)'|lnk1104[^\n]*'(?P<library3>[\w.]+)'",
-          "cannot find -l", "lnk1181", "lnk1104"),
+    error("build.cannot_find_l", r"(?:cannot find|unable to find library|library not found for) -l(?P<library>\w+)|mold: fatal: library not found: (?P<library4>\w+)|lnk1181[^\n]*'(?P<library2>[\w.]+)'|lnk1104[^\n]*'(?P<library3>[\w.]+)'",
+          "cannot find -l", "find library -l", "library not found", "lnk1181", "lnk1104", covers=("else.",)),
     error("build.cu_error", r"\.(?:cu|cuh|cuh?\.h|cpp|cc|h|hpp)[:(]\d+(?:[:,]\d+)?\)?:? (?:fatal )?error(?: ?[#c]?\w*)?: (?P<what>[^\n]*)",
           "error: ", "error #", "error c"),
     error("build.packs", r"more than one (?:operator|instance)[^\n]{0,60}matches|parameter packs not expanded|identifier \"?__builtin|std_function\.h|identifier \"?\w+\"? is undefined|has no member"
