@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gpuwhy.model.fact import Absent, Fact, Known, Unknown
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Device, Devices, Driver, Facts, Loads, Surroundings, Target
 from gpuwhy.model.fleet import Value
 
@@ -187,7 +187,7 @@ def _sum(gpus: tuple[Device, ...], of: Callable[[Device], Value]) -> Value:
 def _libraries(loads: Loads) -> dict[str, Value]:
     """What every framework would load, by library; and what it would not find."""
     out: dict[str, Value] = {}
-    for tree in loads.trees.value if isinstance(loads.trees, Known) else ():
+    for tree in value_or(loads.trees, ()):
         for library in tree.libraries:
             version = told(library.version)
             name = f"lib.{_stem(library.name)}"
@@ -216,7 +216,7 @@ def _target(target: Target) -> dict[str, Value]:
         for one in target.distributions.value:
             if _PACKAGES.match(one.name):
                 out[f"package.{one.name}"] = one.version
-    for framework in target.frameworks.value if isinstance(target.frameworks, Known) else ():
+    for framework in value_or(target.frameworks, ()):
         cuda = told(framework.built_for_cuda)
         built = f" for CUDA {cuda}" if cuda not in (None, NONE) else " without CUDA" if cuda == NONE else ""
         out[f"framework.{framework.name}"] = f"{framework.version}{built}"
@@ -225,7 +225,7 @@ def _target(target: Target) -> dict[str, Value]:
 
 def _variables(facts: Facts) -> dict[str, Value]:
     variables = facts.environment.variables
-    seen = variables.value if isinstance(variables, Known) else ()
+    seen = value_or(variables, ())
     return {f"env.{one.name}": _UUID.sub(r"\1…", one.value) for one in seen if not _OWN.fullmatch(one.name)}
 
 
@@ -235,7 +235,7 @@ def _toolkit(facts: Facts) -> Value:
     if not isinstance(on_path, Known):
         return told(on_path)
     toolkits = facts.toolkits.toolkits
-    for one in toolkits.value if isinstance(toolkits, Known) else ():
+    for one in value_or(toolkits, ()):
         if on_path.value.startswith(one.path):
             return told(one.toolkit_cuda)
     return "elsewhere"

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuwhy.fleet.facts import NONE, told
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Absent, Fact, Known
+from gpuwhy.model.fact import Absent, Fact, Known, value_or
 from gpuwhy.model.fleet import Value
 
 IB, NET, PCI = "/sys/class/infiniband", "/sys/class/net", "/sys/bus/pci/devices"
@@ -55,7 +55,7 @@ def _adapters(host: Host) -> dict[str, Value]:
 
 def _listed(host: Host, folder: str) -> list[str]:
     names = _names(host, folder)
-    return names.value if isinstance(names, Known) else []
+    return value_or(names, [])
 
 
 def _set(values: Iterable[str | None]) -> Value:

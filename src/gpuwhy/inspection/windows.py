@@ -95,7 +95,7 @@ def call_for(path: str, pe: Pe) -> Call:
 def world_for(host: Host, machine: str, path: str, folder: str) -> WindowsWorld:
     """What the search depends on; the program is the file itself, or the Python that it is installed for."""
     environ = host.environ()
-    told = environ.value if isinstance(environ, Known) else {}
+    told = value_or(environ, {})
     program = _python_of(host, path) or path
     return WindowsWorld(
         host,

@@ -89,7 +89,7 @@ def _lacking(host: Host, path: str, providers: list[str], windows: bool) -> tupl
     if isinstance(lacking, Known) and not lacking.value and not windows:
         stable = host.unmet(path, STABLE_SYMBOLS, *providers)
         lacking = stable if isinstance(stable, Known) else lacking
-    return lacking.value if isinstance(lacking, Known) else None
+    return value_or(lacking, None)
 
 
 def _needs(host: Host, path: str, windows: bool) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from gpuwhy.host.base import Host
 from gpuwhy.loader.glibc import World
@@ -24,6 +24,7 @@ CUDNN_PARTS = {
 
 _TORCH_PAIR = re.compile(r'"(\w+)"[,:] *"(lib[\w-]+\.so)')
 _TORCH_CALL = re.compile(r'_preload_cuda_(?:deps|lib)\("(\w+)", *"(lib[\w-]+\.so)')
+_MAY_MISS = "required=False"
 _TORCH_ALL = re.compile(r"_preload_cuda_deps\((?:required=False)?\)")
 _TORCH_MAPS = re.compile(r'if "([^"]+)" not in _maps')
 _JAX_LOAD = re.compile(r'^\s*_load\("(\w+)", \[(.*)\]\)')
@@ -83,18 +84,23 @@ def _torch_preloads(process: Process, framework: Framework, failed: bool) -> tup
     """
     file, host = f"{framework.path}/__init__.py", process.world.host
     lines = value_or(host.lines(file, '"lib', "_preload_cuda_deps("), ())
-    named = [((m[1], m[2]), "required=False" in line) for line in lines if (m := _TORCH_CALL.search(line))]
-    at_once = [pair for pair, may_miss in named if not may_miss]
-    listed = [(m[1], m[2]) for line in lines if "_preload_cuda_" not in line and (m := _TORCH_PAIR.search(line))]
-    every = [*listed, *(pair for pair, may_miss in named if may_miss)]
+    calls = [line for line in lines if _TORCH_CALL.search(line)]
+    listed = _pairs(_TORCH_PAIR, (line for line in lines if "_preload_cuda_" not in line))
+    every = [*listed, *_pairs(_TORCH_CALL, (line for line in calls if _MAY_MISS in line))]
     if failed:
         return every, True
     if not _torch_goes_on(process, file):
         return [], True
-    whole = next((line for line in lines if _TORCH_ALL.search(line)), "")
+    at_once = _pairs(_TORCH_CALL, (line for line in calls if _MAY_MISS not in line))
+    whole = next(filter(_TORCH_ALL.search, lines), "")
     if at_once or not whole:
         return at_once, True
-    return every, "required=False" not in whole
+    return every, _MAY_MISS not in whole
+
+
+def _pairs(expression: re.Pattern[str], lines: Iterable[str]) -> list[tuple[str, str]]:
+    """The folder and the library of each line that has them."""
+    return [(found[1], found[2]) for found in map(expression.search, lines) if found]
 
 
 def _torch_goes_on(process: Process, file: str) -> bool:
@@ -111,7 +117,7 @@ def _wheel_library(process: Process, facts: Facts, framework: Framework, folder:
     cuda = framework.built_for_cuda
     major = cuda.value.split(".")[0] if isinstance(cuda, Known) else "0"
     sites = facts.target.site_packages
-    for site in sites.value if isinstance(sites, Known) else ():
+    for site in value_or(sites, ()):
         for place in (f"nvidia/{folder}/lib", f"nvidia/cu{major}/lib", f"{folder}/lib"):
             found = _names(process.world.host, f"{site}/{place}", re.escape(stem) + r"\..*[0-9]$")
             if found:
@@ -129,10 +135,10 @@ def _jax(process: Process, facts: Facts, framework: Framework) -> None:
     """The plugin's own list of nvidia wheels, loaded by path; then the plugin."""
     host, main = process.world.host, _main(process)
     sites = facts.target.site_packages
-    for site in sites.value if isinstance(sites, Known) else ():
+    for site in value_or(sites, ()):
         for folder in _names(host, f"{site}/jax_plugins", r"xla_cuda\d+$"):
             listed = host.lines(f"{folder}/__init__.py", '_load("')
-            for line in listed.value if isinstance(listed, Known) else ():
+            for line in value_or(listed, ()):
                 match = _JAX_LOAD.match(line)
                 for name in _QUOTED.findall(match.group(2)) if match else ():
                     path = f"{site}/nvidia/{match.group(1)}/lib/{name}" if match else ""
@@ -151,12 +157,10 @@ def _onnxruntime(process: Process, facts: Facts, framework: Framework) -> None:
 
 def _cupy(process: Process, facts: Facts, framework: Framework) -> None:
     """Where cuda-pathfinder is installed, CuPy opens what NVIDIA's wheels hold by path before anything asks for it."""
-    installed = facts.target.distributions
-    if not isinstance(installed, Known) or not any(one.name == "cuda-pathfinder" for one in installed.value):
+    if "cuda-pathfinder" not in {one.name for one in value_or(facts.target.distributions, ())}:
         return
-    names = {one.name for one in framework.opens.value} if isinstance(framework.opens, Known) else set()
-    copies = facts.libraries.copies.value if isinstance(facts.libraries.copies, Known) else ()
-    for copy in copies:
+    names = {one.name for one in value_or(framework.opens, ())}
+    for copy in value_or(facts.libraries.copies, ()):
         if copy.where == "wheel" and copy.name in names and process.get(copy.name) is None:
             process.dlopen(copy.path, _main(process), "cuda-pathfinder, from NVIDIA's wheels")
 
@@ -172,7 +176,7 @@ _WAYS: dict[str, Callable[[Process, Facts, Framework], None]] = {
 
 def _open_listed(process: Process, framework: Framework) -> None:
     """The libraries that the framework asks for by name, each from the file that asks."""
-    opened = framework.opens.value if isinstance(framework.opens, Known) else ()
+    opened = value_or(framework.opens, ())
     for one in opened:
         caller = next((x for x in process.loaded if x.path == one.by), None) or process.dlopen(one.by, _main(process))
         process.dlopen(one.name, caller)

@@ -223,12 +223,11 @@ def from_folder(world: World, path: str) -> str:
 
 def expand(world: World, element: str, asker: Asker | None) -> str:
     """Replace $ORIGIN, $LIB and $PLATFORM; "" for an element that glibc drops."""
-    if "$" not in element:
-        return element
-    values = {token: _value(world, token, asker) for token in {m[1] or m[2] for m in _TOKEN.finditer(element)}}
+    tokens = {found[1] or found[2] for found in _TOKEN.finditer(element)}
+    values = {token: _value(world, token, asker) for token in tokens}
     if not all(values.values()):
         return ""
-    path = _TOKEN.sub(lambda m: values[m[1] or m[2]], element)
+    path = _TOKEN.sub(lambda found: values[found[1] or found[2]], element)
     guarded = world.secure and "ORIGIN" in values and asker is world.main
     return "" if guarded and not _trusted(world, path) else path
 

@@ -10,7 +10,7 @@ from gpuwhy.host.base import Host
 from gpuwhy.loader.frameworks import run as run
 from gpuwhy.loader.glibc import World, candidates, glibc_version, look_at
 from gpuwhy.loader.outcome import FOUND, Missing
-from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import DriverLibrary, Facts, Fate, LibraryCopy, Rule
 
 SEARCH = "loader search"
@@ -57,13 +57,13 @@ def world_of(host: Host, facts: Facts) -> Fact[World]:
     if not isinstance(machine, Known):
         return Unknown("this machine's architecture is not known")
     environ = host.environ()
-    variables = environ.value if isinstance(environ, Known) else {}
+    variables = value_or(environ, {})
     world = World(
         host,
         machine.value,
         library_path=variables.get("LD_LIBRARY_PATH", ""),
         preload=variables.get("LD_PRELOAD", ""),
-        glibc=glibc_version(libc.value if isinstance(libc, Known) else ""),
+        glibc=glibc_version(value_or(libc, "")),
     )
     return known(world, "call", "loader", "LD_LIBRARY_PATH, ld.so.cache, default folders")
 
@@ -82,7 +82,7 @@ def _aside(facts: Facts, name: str) -> Iterator[tuple[str, str]]:
     for folder in _ASIDE:
         yield f"{folder}/{name}", Rule.OFF_PATH.value
     toolkits = facts.toolkits.toolkits
-    for toolkit in toolkits.value if isinstance(toolkits, Known) else ():
+    for toolkit in value_or(toolkits, ()):
         yield f"{toolkit.path}/compat/{name}", Rule.OFF_PATH.value
         yield f"{toolkit.path}/lib64/stubs/{plain}", Rule.OFF_PATH.value
 
@@ -92,7 +92,7 @@ def _copy(world: World, name: str, path: str, via: str) -> DriverLibrary | None:
     if isinstance(stat, Absent):
         return None
     resolved = world.host.real(path)
-    real = resolved.value if isinstance(resolved, Known) else path
+    real = value_or(resolved, path)
     size = stat.value.size if isinstance(stat, Known) else 0
     outcome = look_at(world, path)
     health, broken = "ok" if outcome == FOUND else str(outcome), outcome.fate is Fate.STOPS

@@ -8,7 +8,7 @@ from gpuwhy.host.base import Host
 from gpuwhy.loader.outcome import NOT_THERE, Library, Missing, Tried
 from gpuwhy.loader.systems import Process, System, system_of
 from gpuwhy.loader.unmet import unmet_symbols
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why, known
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why, known, value_or
 from gpuwhy.model.facts import (
     DriverLibrary,
     Facts,
@@ -89,7 +89,7 @@ def _missing(host: Host, one: Missing) -> MissingLibrary:
 
 
 def _copies(facts: Facts) -> tuple[LibraryCopy, ...]:
-    return facts.libraries.copies.value if isinstance(facts.libraries.copies, Known) else ()
+    return value_or(facts.libraries.copies, ())
 
 
 def neat_unmet(host: Host, one: UnmetSymbol) -> UnmetSymbol:
@@ -121,7 +121,7 @@ def needs(host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
     sees_variables = isinstance(host.environ(), Known)
     out = [
         _needed(facts, framework, opened, by_name, sees_variables)
-        for framework in (frameworks.value if isinstance(frameworks, Known) else ())
+        for framework in value_or(frameworks, ())
         if framework.name in by_name and isinstance(framework.opens, Known)
         for opened in framework.opens.value
     ]
@@ -131,9 +131,8 @@ def needs(host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
 def _needed(
     facts: Facts, framework: Framework, opened: Opened, trees: dict[str, LoadTree], sees_variables: bool
 ) -> NeededLibrary:
-    system, tree, copies = system_of(facts), trees[framework.name], _copies(facts)
-    wanted = system.fold(opened.name)
-    missing = next((one for one in tree.missing if system.fold(one.name) == wanted), None)
+    system, copies = system_of(facts), _copies(facts)
+    missing = _missing_of(trees[framework.name], system, opened.name)
     found, via = _search(facts, framework, opened, trees, missing)
     if isinstance(found, Absent) and not via:
         doubt = system.doubt(sees_variables, missing is not None)
@@ -148,10 +147,19 @@ def _needed(
         found=found,
         found_via=via,
         searched=missing.searched if lost and missing else (),
-        elsewhere=tuple(copy.path for copy in copies if system.fold(copy.name) == wanted) if lost else (),
+        elsewhere=_elsewhere(system, copies, opened.name) if lost else (),
         other_versions=_others(system, copies, opened.name) if lost else (),
         refused=missing.refused if missing and isinstance(found, Unknown) else "",
     )
+
+
+def _missing_of(tree: LoadTree, system: System, name: str) -> MissingLibrary | None:
+    return next((one for one in tree.missing if system.fold(one.name) == system.fold(name)), None)
+
+
+def _elsewhere(system: System, copies: tuple[LibraryCopy, ...], name: str) -> tuple[str, ...]:
+    """The copies of that very name."""
+    return tuple(copy.path for copy in copies if system.fold(copy.name) == system.fold(name))
 
 
 def _search(

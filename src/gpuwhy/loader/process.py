@@ -12,7 +12,7 @@ import msgspec
 
 from gpuwhy.loader.glibc import Asker, World, search
 from gpuwhy.loader.outcome import Library, Located, Missing, missing
-from gpuwhy.model.fact import Known, Source
+from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Fate, Rule
 
 _PRELOAD_FILE = "/etc/ld.so.preload"
@@ -130,7 +130,7 @@ class Process:
     def _map(self, name: str, path: str, loader: Asker | None, via: str, by: str = "") -> Loaded | None:
         """Add a file, unless the same file is already there; remember its names."""
         resolved = self.world.host.real(path)
-        real = resolved.value if isinstance(resolved, Known) else path
+        real = value_or(resolved, path)
         identity = self._identity(path, real)
         if identity in self._files:
             self._names[name] = self._files[identity]

@@ -18,7 +18,7 @@ from gpuwhy.binary.pe import Pe
 from gpuwhy.host.base import Host
 from gpuwhy.host.windows import DLLS
 from gpuwhy.loader.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended
-from gpuwhy.model.fact import Absent, Known, Source, Unknown
+from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Fate, Rule
 
 _API_SET = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
@@ -221,6 +221,6 @@ def assembly_folder(world: WindowsWorld, assemblies: tuple[str, ...]) -> tuple[t
         title = assembly.split(" ")[0].lower()
         if title.startswith("microsoft.vc"):
             entries = world.host.list(store, rf"(?i)(amd64|x86|arm64)_{re.escape(title)}_")
-            for entry in entries.value if isinstance(entries, Known) else ():
+            for entry in value_or(entries, ()):
                 out.append((f"{store}/{entry.name}", f"side by side, by the manifest that names {assembly}"))
     return tuple(out)

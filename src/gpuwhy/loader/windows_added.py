@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gpuwhy.host.base import Host
 from gpuwhy.loader.windows import tidy
-from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.fact import value_or
 
 _CALL = "add_dll_directory"
 _LITERAL = re.compile(rf"{_CALL}\(\s*r?[\"']([^\"']+)[\"']\s*\)")
@@ -27,7 +27,7 @@ def added_at_start(host: Host, sites: Sequence[str], environ: Mapping[str, str])
         listed = value_or(host.list(site, r"(?i)(site|user)customize\.py$|[^/]*\.pth$"), ())
         for path in (f"{site}/{entry.name}" for entry in listed):
             lines = host.lines(path, _CALL)
-            for line in lines.value if isinstance(lines, Known) else ():
+            for line in value_or(lines, ()):
                 yield from ((folder, f"added by {path}") for folder in _folders(line, environ))
 
 

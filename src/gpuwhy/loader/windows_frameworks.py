@@ -41,7 +41,7 @@ class Start:
         numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
         self.modern = not numbers or numbers >= (3, 8)
         environ = world.host.environ()
-        self.environ = environ.value if isinstance(environ, Known) else {}
+        self.environ = value_or(environ, {})
 
     @property
     def extension(self) -> Call:
@@ -173,7 +173,7 @@ _WAYS: dict[str, Callable[[Start, Framework], None]] = {
 def _open_listed(start: Start, framework: Framework) -> None:
     """The libraries that the framework asks for by name: TensorFlow with a plain LoadLibrary, others as linked."""
     call = {"tensorflow": PLAIN, "onnxruntime": ALTERED}.get(framework.name, start.extension)
-    for one in framework.opens.value if isinstance(framework.opens, Known) else ():
+    for one in value_or(framework.opens, ()):
         if start.process.get(one.name) is None and not any(m.name == one.name for m in start.process.missing):
             start.process.load(one.name, call, one.by)
 

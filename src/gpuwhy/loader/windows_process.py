@@ -23,7 +23,7 @@ from gpuwhy.loader.windows import (
     stem,
     tidy,
 )
-from gpuwhy.model.fact import Known
+from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Fate
 
 Places = tuple[tuple[str, str], ...]
@@ -98,7 +98,7 @@ class WindowsProcess:
         if path in self.failed:  # it is loaded after all, and shown once
             self.failed.discard(path)
             self.loaded = [dll for dll in self.loaded if dll.path != path]
-        real = resolved.value if isinstance(resolved, Known) else path
+        real = value_or(resolved, path)
         one = Dll(name, path, real, via, by, pe.value.imports, pe.value)
         self.loaded.append(one)
         self._new.append(one)

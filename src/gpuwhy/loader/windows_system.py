@@ -40,7 +40,7 @@ def world_of(host: Host, facts: Facts) -> Fact[WindowsWorld]:
     """What the search depends on: the program's folder, PATH, the Windows folder."""
     interpreter = facts.target.interpreter
     environ = host.environ()
-    variables = environ.value if isinstance(environ, Known) else {}
+    variables = value_or(environ, {})
     windows = tidy(variables.get("SYSTEMROOT", "C:/Windows"))
     machine = _machine(host, facts, windows)
     if not machine:
@@ -68,7 +68,7 @@ def _machine(host: Host, facts: Facts, windows: str) -> str:
         if isinstance(pe, Known):
             return pe.value.machine
     machine = facts.surroundings.machine
-    return machine.value if isinstance(machine, Known) else ""
+    return value_or(machine, "")
 
 
 def base_program(host: Host, path: str) -> str:
@@ -77,7 +77,7 @@ def base_program(host: Host, path: str) -> str:
     folder = path.rpartition("/")[0]
     for config in (f"{folder.rpartition('/')[0]}/pyvenv.cfg", f"{folder}/pyvenv.cfg"):
         lines = host.lines(config, "home")
-        for line in lines.value if isinstance(lines, Known) else ():
+        for line in value_or(lines, ()):
             name, _, value = line.partition("=")
             if name.strip() == "home" and value.strip():
                 return f"{tidy(value.strip())}/python.exe"
@@ -103,7 +103,7 @@ def _copy(world: WindowsWorld, name: str, folder: str, via: str) -> DriverLibrar
     return DriverLibrary(
         name=name,
         path=path,
-        real=resolved.value if isinstance(resolved, Known) else path,
+        real=value_or(resolved, path),
         found_via=via,
         kind="driver",
         version=driver_version(world.host, path),

@@ -101,12 +101,12 @@ def needed(host: Host, files: Iterable[str], optional: Iterable[str] = ()) -> Fa
     """The CUDA libraries that some files have in their NEEDED lists, each with the first file that asks for it."""
     found: dict[str, Opened] = {}
     seen = []
-    for path, may_miss in [(f, False) for f in files] + [(f, True) for f in optional]:
+    for path, may_miss in [*((file, False) for file in files), *((file, True) for file in optional)]:
         elf = host.elf(path)
         if isinstance(elf, Known):
             seen.append(path)
-            names = [n for n in elf.value.needed if CUDA_LIBRARY.match(n)]
-            found.update({n: Opened(n, path, may_miss) for n in names if n not in found})
+            for name in filter(CUDA_LIBRARY.match, elf.value.needed):
+                found.setdefault(name, Opened(name, path, may_miss))
         elif isinstance(elf, Unknown) and not may_miss:
             return elf
     return known(tuple(found.values()), "file", ", ".join(seen), "NEEDED") if seen else Unknown("no library to read")

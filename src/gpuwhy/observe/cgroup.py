@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Absent, Fact, Known, Source
+from gpuwhy.model.fact import Absent, Fact, Known, Source, value_or
 from gpuwhy.model.facts import Tasks
 from gpuwhy.observe.scene import Scene
 
@@ -17,7 +17,7 @@ def own_folders(host: Host, controller: str) -> tuple[str, ...]:
     Inside a container the path in /proc/self/cgroup may be the host's, and only the last of these folders exists.
     """
     said = host.lines("/proc/self/cgroup", f":{controller}", f",{controller}", "0::/")
-    lines = said.value if isinstance(said, Known) else ()
+    lines = value_or(said, ())
     fields = [parts for parts in (line.split(":", 2) for line in lines) if len(parts) == 3]
     first = next((path for _, names, path in fields if controller in names.split(",")), None)
     if first is not None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, known
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, known, value_or
 from gpuwhy.model.facts import Injected
 from gpuwhy.observe.cgroup import own_folders
 from gpuwhy.observe.scene import Scene
@@ -64,7 +64,7 @@ def _marked(host: Host) -> Fact[str]:
 def _boots_from_disk(host: Host) -> bool:
     """Whether / is the whole of a disk's file system, which no container engine mounts there."""
     mounts = host.lines("/proc/self/mountinfo", " / / ")
-    for line in mounts.value if isinstance(mounts, Known) else ():
+    for line in value_or(mounts, ()):
         left, _, right = line.partition(" - ")
         fields, source = left.split(), right.split()
         if fields[3:5] == ["/", "/"] and len(source) > 1 and source[1].startswith("/dev/"):
@@ -90,7 +90,7 @@ def _by_group(host: Host) -> Iterator[Known[str]]:
 
 
 def _text(fact: Fact[str]) -> str:
-    return fact.value if isinstance(fact, Known) else ""
+    return value_or(fact, "")
 
 
 def injected(scene: Scene) -> Fact[Injected]:
@@ -123,12 +123,11 @@ def _brings_libcuda(line: str) -> bool:
 
 def _lacking(host: Host, mounts: tuple[str, ...]) -> tuple[str, ...]:
     """WSL's driver libraries that an older container toolkit does not know; a folder brought in whole has them."""
-    points = [line.split()[4] for line in mounts if len(line.split()) > 4]
-    if any(point.rstrip("/") in _WSL_FOLDERS for point in points):
+    points = [fields[4] for fields in map(str.split, mounts) if len(fields) > 4]
+    if any(point.rstrip("/") in _WSL_FOLDERS or point.endswith(f"/{_DXG_HELPER}") for point in points):
         return ()
     there = [host.stat(f"{folder}/{_DXG_HELPER}") for folder in ("/usr/lib/wsl/lib", "/usr/lib/x86_64-linux-gnu")]
-    found = any(point.endswith(f"/{_DXG_HELPER}") for point in points) or any(isinstance(x, Known) for x in there)
-    return () if found or any(isinstance(x, Unknown) for x in there) else (_DXG_HELPER,)
+    return (_DXG_HELPER,) if all(isinstance(one, Absent) for one in there) else ()
 
 
 def _beside(host: Host) -> bool:

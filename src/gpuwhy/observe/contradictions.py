@@ -83,9 +83,9 @@ def _asked(scene: Scene, installed: dict[str, Distribution]) -> tuple[Lines, Unk
         lines = _requirements(scene, installed[name])
         if isinstance(lines, Unknown):
             return {}, lines
-        found[name] = lines.value if isinstance(lines, Known) else ()
-        plain = (line for line in found[name] if "extra ==" not in line)
-        waiting += [n for line in plain if (n := _name(line)) in installed and not n.startswith("nvidia-")]
+        found[name] = value_or(lines, ())
+        needs = [_name(line) for line in found[name] if "extra ==" not in line]
+        waiting += [need for need in needs if need in installed and not need.startswith("nvidia-")]
     return found, None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.knowledge.drivers import PACKAGED, cuda_of_driver
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, value_or
 from gpuwhy.observe import nvml
 from gpuwhy.observe.nodes import majors, nodes
 from gpuwhy.observe.scene import Look, Scene
@@ -140,7 +140,7 @@ def dkms(scene: Scene) -> Fact[tuple[str, ...]]:
     for tree in trees.value:
         folder = f"/var/lib/dkms/{tree.name}"
         versions = scene.host.list(folder, r"\d+\.")
-        for version in versions.value if isinstance(versions, Known) else ():
+        for version in value_or(versions, ()):
             built = scene.host.stat(f"{folder}/{version.name}/{kernel}/{machine.value.machine}/module")
             if not isinstance(built, Unknown):
                 state = "built" if isinstance(built, Known) else "missing"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.host.base import Disk, Host
-from gpuwhy.model.fact import Fact, Known, Unknown, absent, known
+from gpuwhy.model.fact import Fact, Known, Unknown, absent, known, value_or
 from gpuwhy.model.facts import Memory, Space
 from gpuwhy.observe.cgroup import own_folders
 from gpuwhy.observe.scene import Scene
@@ -83,19 +83,24 @@ def _space(fact: Fact[Disk], path: str) -> Fact[Space]:
 
 def disks(scene: Scene) -> Fact[tuple[Space, ...]]:
     """The distinct file systems that CUDA and the frameworks write their caches to."""
-    variables = scene.host.environ()
-    named = [variables.value.get(name, "") for name in _PLACE_VARIABLES] if isinstance(variables, Known) else []
     kept: list[Space] = []
     unseen: list[Unknown] = []
-    for place in dict.fromkeys((*_PLACES, *(p for p in named if p.startswith(("/", "~/"))))):
+    for place in dict.fromkeys((*_PLACES, *_named_places(scene))):
         found = _nearest(scene.host, place)
-        if isinstance(found, Known) and not any(_same(found.value, other) for other in kept):
-            kept.append(found.value)
-        elif isinstance(found, Unknown):
+        if isinstance(found, Unknown):
             unseen.append(found)
+        elif isinstance(found, Known) and not any(_same(found.value, other) for other in kept):
+            kept.append(found.value)
     if unseen and not kept:
         return unseen[0]
-    return known(tuple(kept), "call", "statvfs", ", ".join(s.path for s in kept))
+    return known(tuple(kept), "call", "statvfs", ", ".join(space.path for space in kept))
+
+
+def _named_places(scene: Scene) -> list[str]:
+    """Folders that variables name."""
+    variables = value_or(scene.host.environ(), {})
+    named = [variables.get(name, "") for name in _PLACE_VARIABLES]
+    return [place for place in named if place.startswith(("/", "~/"))]
 
 
 def _nearest(host: Host, path: str) -> Fact[Space]:

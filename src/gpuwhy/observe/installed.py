@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gpuwhy.host.base import Stat
@@ -85,21 +85,21 @@ def _headers(scene: Scene, path: str) -> Fact[Any]:
 
 
 def _claim(line: str, owner: str) -> tuple[str, Claim] | None:
+    """A library and what RECORD says of it; None for another file, and for a path that leads out of the folder."""
     parts = line.rstrip("\r").rsplit(",", 2)
     if len(parts) != 3:
         return None
     path = parts[0].strip('"')
-    path = path.replace("\\", "/") if path.endswith((".dll", ".pyd")) and not path.startswith("\\") else path
-    if (
-        not _LIBRARY.search(path)
-        or path.startswith(("/", "~", "\\"))
-        or path[1:2] == ":"
-        or ".." in path.split("/")
-        or "\0" in path
-    ):
+    if path.endswith((".dll", ".pyd")) and not path.startswith("\\"):
+        path = path.replace("\\", "/")
+    if not _LIBRARY.search(path) or _leads_out(path):
         return None
     digest = parts[1].removeprefix("sha256=") if parts[1].startswith("sha256=") else ""
     return path, Claim(owner, digest, int(parts[2]) if parts[2].isdecimal() and len(parts[2]) < 19 else -1)
+
+
+def _leads_out(path: str) -> bool:
+    return path.startswith(("/", "~", "\\")) or path[1:2] == ":" or ".." in path.split("/") or "\0" in path
 
 
 # ---------------------------------------------------------------- conflicts
@@ -172,18 +172,17 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
     """Libraries that are missing, empty, cut off, not ELF, for another machine or of another size than recorded."""
     among = _ours(scene, FOUNDATION)
     files = claims(scene, among)
-    found = [d for d in (_metadata(scene, dist) for dist in among) if d]
     machines: dict[str, str] = {}
-    for path, owners in files.items():
-        wrong = _wrong(scene, path, owners, machines)
-        if wrong:
-            found.append(wrong)
-    found += _foreign(scene, files, machines)
-    found += [wrong for dist in among for wrong in _first_read(scene, dist)]
     everything = scene.facts.target.distributions.need() or ()
-    found += damage_of(everything, [d for d in everything if gpu_related(d.name)])
-    if scene.options.verify or scene.options.crashed or scene.options.doubted:
-        found += _verified(scene, files, {d.path for d in found})
+    found = [
+        *filter(None, (_metadata(scene, dist) for dist in among)),
+        *filter(None, [_wrong(scene, path, owners, machines) for path, owners in files.items()]),
+        *_foreign(scene, files, machines),
+        *(wrong for dist in among for wrong in _first_read(scene, dist)),
+        *damage_of(everything, [dist for dist in everything if gpu_related(dist.name)]),
+    ]
+    wanted = _to_hash(scene, files, {one.path for one in found})
+    found += _verified(scene, files, wanted) if wanted else ()
     return known(tuple(found), "package", "RECORD", f"{len(files)} libraries of {len(among)} distributions")
 
 
@@ -201,19 +200,25 @@ def _metadata(scene: Scene, dist: Distribution) -> Damage | None:
 
 def _first_read(scene: Scene, dist: Distribution) -> list[Damage]:
     """The Python files that an import reads first, where they are gone or empty; another size may be a patch."""
+    if dist.name not in _BY_OWN_NAME:
+        return []
     site, module = dist.location.rpartition("/")[0], dist.name.replace("-", "_")
-    wanted = [f"{module}/{name}.py," for name in _FIRST_READ]
-    lines = value_or(scene.host.lines(f"{dist.location}/RECORD", *wanted), ()) if dist.name in _BY_OWN_NAME else ()
+    lines = value_or(scene.host.lines(f"{dist.location}/RECORD", *(f"{module}/{name}.py," for name in _FIRST_READ)), ())
     out = []
     for line in (one for one in lines if one.startswith(f"{module}/")):
         path, _, size = [*line.rsplit(",", 2), "", ""][:3]
-        stat = scene.host.stat(f"{site}/{path}")
-        gone = isinstance(stat, Absent)
-        if size.strip() in ("", "0") or not (gone or (isinstance(stat, Known) and stat.value.size == 0)):
-            continue
-        what, actual = ("missing", "no file") if gone else ("empty", "0 bytes")
-        out.append(Damage(f"{site}/{path}", f"{dist.name} {dist.version}", what, f"{size.strip()} bytes", actual))
+        there = _gone_or_empty(scene.host.stat(f"{site}/{path}"))
+        if there and size.strip() not in ("", "0"):
+            out.append(
+                Damage(f"{site}/{path}", f"{dist.name} {dist.version}", there[0], f"{size.strip()} bytes", there[1])
+            )
     return out
+
+
+def _gone_or_empty(stat: Fact[Stat]) -> tuple[str, str] | None:
+    if isinstance(stat, Absent):
+        return "missing", "no file"
+    return ("empty", "0 bytes") if isinstance(stat, Known) and stat.value.size == 0 else None
 
 
 def _wrong(scene: Scene, path: str, owners: list[Claim], machines: dict[str, str]) -> Damage | None:
@@ -291,23 +296,27 @@ def _foreign(scene: Scene, files: Files, machines: Mapping[str, str]) -> list[Da
     ]
 
 
-def _verified(scene: Scene, files: Files, known_bad: set[str]) -> list[Damage]:
-    """Hash every library; at disk speed, a few at a time, saying how far it is."""
+def _to_hash(scene: Scene, files: Files, known_bad: set[str]) -> list[str]:
+    """All libraries that have a recorded hash, or those that a failure makes doubtful."""
+    options = scene.options
+    hashed = [path for path, owners in files.items() if path not in known_bad and any(c.sha256 for c in owners)]
+    if options.verify:
+        return hashed
+    doubted = [path for path in hashed if path.endswith(options.doubted)] if options.doubted else []
+    return [*doubted, *(_smallest(scene, hashed) if options.crashed else ())]
+
+
+def _verified(scene: Scene, files: Files, wanted: list[str]) -> Iterator[Damage]:
+    """Hash libraries; at disk speed, a few at a time, saying how far it is."""
     from concurrent.futures import ThreadPoolExecutor
 
-    wanted = [p for p, owners in files.items() if p not in known_bad and any(c.sha256 for c in owners)]
-    if not scene.options.verify:
-        doubted = [path for path in wanted if path.endswith(scene.options.doubted)] if scene.options.doubted else []
-        wanted = [*doubted, *(_smallest(scene, wanted) if scene.options.crashed else ())]
-    found = []
     with ThreadPoolExecutor(_THREADS) as pool:
         for done, (path, digest) in enumerate(zip(wanted, pool.map(scene.host.sha256, wanted), strict=True), 1):
             scene.note(f"verifying installed libraries: {done} of {len(wanted)}")
-            right = {c.sha256 for c in files[path] if c.sha256}
+            right = {claim.sha256 for claim in files[path] if claim.sha256}
             if isinstance(digest, Known) and digest.value not in right:
                 owner = files[path][0].owner
-                found.append(Damage(path, owner, "other hash", f"sha256 {min(right)}", f"sha256 {digest.value}"))
-    return found
+                yield Damage(path, owner, "other hash", f"sha256 {min(right)}", f"sha256 {digest.value}")
 
 
 def _smallest(scene: Scene, paths: list[str]) -> list[str]:

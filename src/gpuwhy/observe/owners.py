@@ -74,12 +74,11 @@ class Owners:
         for candidate in candidates:
             lines = value_or(self._host.lines(f"{candidate.location}/RECORD", f"{folder}/lib"), ())
             rows[candidate] = next((line.split(",") for line in lines if line.startswith(f"{inside},")), ["", "", ""])
-        same_size = [c for c, row in rows.items() if row[-1] == str(size)]
-        if len(same_size) > 1 and 0 <= size <= _HASH_SIZE:
-            actual = value_or(self._host.sha256(f"{site}/{inside}"), "")
-            same_hash = [c for c in same_size if rows[c][1] == f"sha256={actual}"]
-            return same_hash or same_size
-        return same_size or candidates
+        same_size = [one for one, row in rows.items() if row[-1] == str(size)]
+        if len(same_size) < 2 or not 0 <= size <= _HASH_SIZE:
+            return same_size or candidates
+        actual = value_or(self._host.sha256(f"{site}/{inside}"), "")
+        return [one for one in same_size if rows[one][1] == f"sha256={actual}"] or same_size
 
     def _conda(self, family: Family) -> Owner:
         files = self._host.list(f"{self._prefix}/conda-meta", _CONDA)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 
 from gpuwhy.host.base import Host
 from gpuwhy.knowledge.variables import CONTAINER_FOLDERS
@@ -126,14 +127,13 @@ def older_first(host: Host, folders: Sequence[str]) -> tuple[str, ...]:
     for folder in folders:
         root = toolkit_root(folder)
         real = value_or(host.real(root), "") if root else ""
-        if real and real not in roots:
-            roots[real] = folder
+        if real:
+            roots.setdefault(real, folder)
     if len(roots) < 2:
         return ()
     found = ((toolkit_version(host, root), folder) for root, folder in roots.items())
     versions = [(version.value, folder) for version, folder in found if isinstance(version, Known)]
-    for place, (earlier, folder) in enumerate(versions):
-        for later, behind in versions[place + 1 :]:
-            if numbers(earlier) < numbers(later):
-                return (f"CUDA {earlier} ({folder}) is searched before CUDA {later} ({behind})",)
+    for (earlier, folder), (later, behind) in combinations(versions, 2):
+        if numbers(earlier) < numbers(later):
+            return (f"CUDA {earlier} ({folder}) is searched before CUDA {later} ({behind})",)
     return ()

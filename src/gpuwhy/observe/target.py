@@ -61,8 +61,12 @@ def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
     yield from (one for one in found if one not in ours)
     yield from ((path, f"{by}: {OWN}") for path, by in ours)
     if not environ or isinstance(scene.facts.surroundings.offline, Known):
-        yield from ((p, "usual place") for p in _ROOT_ENVIRONMENTS if _is_environment(scene, p))
-        yield from ((p, "usual place") for p in ("/usr/local/bin/python3", "/usr/bin/python3") if _exists(scene, p))
+        yield from ((path, "usual place") for path in _usual(scene))
+
+
+def _usual(scene: Scene) -> Iterator[str]:
+    yield from (path for path in _ROOT_ENVIRONMENTS if _is_environment(scene, path))
+    yield from (path for path in ("/usr/local/bin/python3", "/usr/bin/python3") if _exists(scene, path))
 
 
 def _active(scene: Scene, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -138,9 +142,10 @@ def _chosen(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
     if stat.value.kind == "folder":
         if _is_environment(scene, path):
             return _environment(scene, path, chosen_by)
-        for name in ("bin/python3", "bin/python", "python.exe"):
-            if _exists(scene, f"{path}/{name}"):
-                return _chosen(scene, f"{path}/{name}", chosen_by)
+        inside = [f"{path}/{name}" for name in ("bin/python3", "bin/python", "python.exe")]
+        found = next((one for one in inside if _exists(scene, one)), "")
+        if found:
+            return _chosen(scene, found, chosen_by)
         return Unknown(f"{path} holds no Python: neither pyvenv.cfg, conda-meta nor bin/python", "--python PATH")
     folder, _, name = path.rpartition("/")
     prefix = folder.rpartition("/")[0]
@@ -326,9 +331,9 @@ def distributions(scene: Scene) -> Fact[tuple[Distribution, ...]]:
         listed = scene.host.list(folder, r"[^~.].*\.(dist|egg)-info$")
         if isinstance(listed, Unknown):
             return listed
-        names = listed.value if isinstance(listed, Known) else ()
+        each = (_distribution(scene, folder, entry.name) for entry in value_or(listed, ()))
+        there = real_first(scene, list(filter(None, each)))
         own = {d.name for d in found} if folder in borrowed else set()  # a second one there is a shadow: see shadows.py
-        there = real_first(scene, [d for d in (_distribution(scene, folder, entry.name) for entry in names) if d])
         found += [d for d in there if d.name not in own]
     return known(tuple(found), "folder", ", ".join(folders))
 

@@ -108,7 +108,7 @@ def _variables(ended: Ended, host: Host) -> dict[str, str]:
 
 def _ours(host: Host) -> dict[str, str]:
     said = host.environ()
-    return said.value if isinstance(said, Known) else {}
+    return value_or(said, {})
 
 
 def _otherwise(variables: Mapping[str, str], host: Host) -> Fact[dict[str, str]]:

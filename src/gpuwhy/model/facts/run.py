@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.model.fact import NOT_OBSERVED, Fact, Known
+from gpuwhy.model.fact import NOT_OBSERVED, Fact, Known, value_or
 from gpuwhy.model.facts.record import Record
 from gpuwhy.model.facts.surroundings import KernelLine
 
@@ -110,8 +110,8 @@ class Run(Record, frozen=True):
     @property
     def how_it_ended(self) -> str:
         """In words: python was ended by SIGSEGV."""
-        program = self.program.value if isinstance(self.program, Known) else "the program"
-        code = self.exit.value if isinstance(self.exit, Known) else None
+        program = value_or(self.program, "the program")
+        code = value_or(self.exit, None)
         if isinstance(self.signal, Known):
             inside = f" (exit code {code})" if code is not None else ""
             return f"{program} was ended by {self.signal.value}{inside}"

@@ -145,29 +145,39 @@ def _cut(scene: Scene, value: str) -> list[str]:
 
 
 def _entry(scene: Scene, entry: str, known: dict[str, str]) -> list[str]:
+    """The complaint about an entry of PATH: how it is written, else what it leads to."""
+    written = _written(entry, known)
+    return [written] if written else list(filter(None, [_leads_to(scene, tidy(entry))]))
+
+
+def _written(entry: str, known: dict[str, str]) -> str:
     if '"' in entry:
-        return [f"{entry.strip()} has quotes in it: the DLL search takes them as part of the folder's name"]
+        return f"{entry.strip()} has quotes in it: the DLL search takes them as part of the folder's name"
     unreplaced = _UNREPLACED.search(entry.replace("$USER", ""))
     if unreplaced:
         means = tidy(expanded(entry, known))
         meant = f"; {means} is meant" if means != tidy(entry) else ""
-        return [f"{entry.strip()} contains {unreplaced.group()} literally, and nothing replaces it{meant}"]
+        return f"{entry.strip()} contains {unreplaced.group()} literally, and nothing replaces it{meant}"
     if entry != entry.strip():
         end = "before" if entry[0] == " " else "after"
-        return [f"{tidy(entry)} has a blank {end} it, which the DLL search takes as part of the folder's name"]
-    folder = tidy(entry)
-    if not is_whole(folder):
-        return [f"{folder} does not start with a drive: it means another folder wherever a program is started"]
+        return f"{tidy(entry)} has a blank {end} it, which the DLL search takes as part of the folder's name"
+    if not is_whole(tidy(entry)):
+        return f"{tidy(entry)} does not start with a drive: it means another folder wherever a program is started"
+    return ""
+
+
+def _leads_to(scene: Scene, folder: str) -> str:
     found = scene.host.stat(folder)
     if isinstance(found, Absent):
-        return [f"{folder} does not exist"]
+        return f"{folder} does not exist"
     if isinstance(found, Known) and found.value.kind == "file":
-        return [f"{folder} is a file; PATH takes its folder, {folder.rpartition('/')[0]}"]
-    if re.search(r"(?i)/cuda/v?\d[\d.]*$", folder):
-        return [f"{folder} is a toolkit's top folder; its DLLs are in {folder}/bin"]
-    return [f"{folder} holds what programs are linked with; the DLLs are in bin"] if _LINKED.search(folder) else []
+        return f"{folder} is a file; PATH takes its folder, {folder.rpartition('/')[0]}"
+    if _TOP.search(folder):
+        return f"{folder} is a toolkit's top folder; its DLLs are in {folder}/bin"
+    return f"{folder} holds what programs are linked with; the DLLs are in bin" if _LINKED.search(folder) else ""
 
 
+_TOP = re.compile(r"(?i)/cuda/v?\d[\d.]*$")
 _LINKED = re.compile(r"(?i)cud(a|nn).*/lib(/x64)?$")
 
 
