@@ -237,7 +237,7 @@ def read_sections(pread: Pread, size: int, names: frozenset[str]) -> tuple[Secti
     text = image.take(label[4], min(label[5], _MAX_STRING), "section names")
     out = []
     for row in rows:
-        name = text[row[0] : text.find(b"\0", row[0])].decode("ascii", "replace") if row[0] < len(text) else ""
+        name = text[row[0] : text.find(b"\0", row[0])].decode("ascii", "replace")
         if name in names and row[1] != _SHT_NOBITS:
             out.append(Section(name, row[4], row[5]))
     return tuple(out)

@@ -121,12 +121,13 @@ def _cohorts(nodes: list[Node], one: bool) -> list[list[Node]]:
     by_gpu: dict[str, list[Node]] = defaultdict(list)
     for node in nodes:
         by_gpu[_gpu_kind(node)].append(node)
-    own = [kind for kind, some in by_gpu.items() if kind and len(some) >= max(2, OWN_KIND * len(nodes))]
+    enough = max(2, OWN_KIND * len(nodes))
+    own = {kind: some for kind, some in by_gpu.items() if kind and len(some) >= enough}
     if one or len(own) < 2:
         return [nodes] if nodes else []
-    largest = max(own, key=lambda kind: len(by_gpu[kind]))
     rest = [node for kind, some in by_gpu.items() if kind not in own for node in some]
-    return [by_gpu[kind] + (rest if kind == largest else []) for kind in own]
+    largest = max(own.values(), key=len)
+    return [some + rest if some is largest else some for some in own.values()]
 
 
 def _gpu_kind(node: Node) -> str:

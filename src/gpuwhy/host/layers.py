@@ -174,25 +174,19 @@ class Tree:
         links = 0
         while left:
             part = left.pop()
-            here = nodes[-1]
-            if here is not None and here.names is None:
-                raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
+            found = _below(nodes[-1], part, path)
             if part == "..":
-                if here is None:
-                    raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
                 del done[-1:], nodes[max(1, len(nodes) - 1) :]
-                continue
-            found = here.names.get(part) if here is not None and here.names is not None else None
-            if found is None or found.kind != "link" or (not left and not last):
+            elif found is None or found.kind != "link" or (not left and not last):
                 done.append(part)
                 nodes.append(found)
-                continue
-            links += 1
-            if links > _MAX_LINKS or len(found.target) > MAX_PATH:
-                raise OSError(errno.ELOOP, "too many levels of symbolic links", path)
-            if found.target.startswith("/"):
-                done, nodes = [], [self.root]
-            left.extend(_words(found.target))
+            else:
+                links += 1
+                if links > _MAX_LINKS or len(found.target) > MAX_PATH:
+                    raise OSError(errno.ELOOP, "too many levels of symbolic links", path)
+                if found.target.startswith("/"):
+                    done, nodes = [], [self.root]
+                left.extend(_words(found.target))
         return "/" + "/".join(done)
 
     def read(self, node: Node) -> Pread:
@@ -251,6 +245,17 @@ def _everything(folder: Node) -> Iterator[Node]:
             yield node
             if node.names is not None:
                 todo.append(node)
+
+
+def _below(here: Node | None, part: str, path: str) -> Node | None:
+    """What a folder holds under a name; None where nothing is there, or the folder itself is not."""
+    if here is None:
+        if part == "..":
+            raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
+        return None
+    if here.names is None:
+        raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
+    return here.names.get(part)
 
 
 def _words(path: str) -> list[str]:

@@ -135,15 +135,24 @@ def _of_index(find: Find, path: str, name: str, depth: int) -> Iterator[Image]:
     if index is None or depth > _MAX_NESTED:
         return
     for one in index.manifests[:MAX_LAYERS]:
-        notes = one.annotations or {}
-        if "vnd.docker.reference.type" in notes or (one.platform and one.platform.system == "unknown"):
-            continue  # an attestation
-        called = next((notes[key] for key in _NAMES if notes.get(key)), name)
-        blob = _blob(one.digest)
-        if one.media_type.endswith(("image.index.v1+json", "manifest.list.v2+json")):
-            yield from _of_index(find, blob, called, depth + 1)
-        elif (manifest := _manifest(find, blob)) is not None:
-            yield from _image(find, called, _blob(manifest.config.digest), [_layer(x) for x in manifest.layers])
+        if not _is_attestation(one):
+            notes = one.annotations or {}
+            called = next((notes[key] for key in _NAMES if notes.get(key)), name)
+            yield from _of_entry(find, one, called, depth)
+
+
+def _is_attestation(one: _Descriptor) -> bool:
+    said = "vnd.docker.reference.type" in (one.annotations or {})
+    return said or (one.platform is not None and one.platform.system == "unknown")
+
+
+def _of_entry(find: Find, one: _Descriptor, called: str, depth: int) -> Iterator[Image]:
+    """The image of an entry, or the images of the index that it is."""
+    blob = _blob(one.digest)
+    if one.media_type.endswith(("image.index.v1+json", "manifest.list.v2+json")):
+        yield from _of_index(find, blob, called, depth + 1)
+    elif (manifest := _manifest(find, blob)) is not None:
+        yield from _image(find, called, _blob(manifest.config.digest), [_layer(x) for x in manifest.layers])
 
 
 def _manifest(find: Find, blob: str) -> _Manifest | None:

@@ -87,31 +87,34 @@ def _answer(
     tags: tuple[str, ...],
     notes: list[str],
 ) -> Inspected:
+    return Inspected(
+        path=path,
+        kind="wheel" if kind == "wheel" else "folder",
+        needed=tuple(dict.fromkeys(name for one in libraries for name in one.needed)),
+        gpu=union([_gpu(one.gpu) for one in libraries]),
+        bundle=_bundle(around, libraries, wheel, tags),
+        variables=around.variables,
+        notes=(*notes, *(() if around.searched else (windows.NOWHERE,))),
+        searched=around.searched,
+    )
+
+
+def _bundle(around: Around, libraries: tuple[WheelLibrary, ...], wheel: Wheel, tags: tuple[str, ...]) -> Bundle:
     glibc, by = max(((_numbers(one.versions.glibc), one.name) for one in libraries), default=((), ""))
-    promised = min((p for tag in tags if (p := _promise(tag))), default=())
-    bundle = Bundle(
+    promised = min(filter(None, map(_promise, tags)), default=())
+    return Bundle(
         name=wheel.name,
         version=wheel.version,
         tags=tags,
-        requires=tuple(line for line in wheel.requires if _BROUGHT.match(line)),
+        requires=tuple(filter(_BROUGHT.match, wheel.requires)),
         members=wheel.members,
-        parts=tuple(_part(one) for one in libraries),
+        parts=tuple(map(_part, libraries)),
         asks=tuple(_asks(around, libraries)),
         glibc=".".join(map(str, glibc)) or None,
         glibc_by=by if glibc else "",
         promised=".".join(map(str, promised)) or None,
         here=around.glibc,
         problems=wheel.problems,
-    )
-    return Inspected(
-        path=path,
-        kind="wheel" if kind == "wheel" else "folder",
-        needed=tuple(dict.fromkeys(name for one in libraries for name in one.needed)),
-        gpu=union([_gpu(one.gpu) for one in libraries]),
-        bundle=bundle,
-        variables=around.variables,
-        notes=(*notes, *(() if around.searched else (windows.NOWHERE,))),
-        searched=around.searched,
     )
 
 
@@ -168,6 +171,15 @@ def _promise(tag: str) -> tuple[int, int] | None:
 
 def _asks(around: Around, libraries: tuple[WheelLibrary, ...]) -> Iterator[Asked]:
     """The needs that nothing inside meets: driver first, then CUDA, frameworks, the system, glibc."""
+    askers = _askers(libraries)
+    kinds: list[Asker] = ["driver", "cuda", "framework", "system", "glibc"]
+    for kind in kinds:
+        for name in sorted(name for name in askers if around.kind_of(name) == kind):
+            yield Asked(name, kind, tuple(askers[name]), around.find(name))
+
+
+def _askers(libraries: tuple[WheelLibrary, ...]) -> dict[str, list[str]]:
+    """Who needs what nothing inside is; Windows' names are the same in any spelling."""
     inside = {one.elf.soname for one in libraries if one.elf} | {_inside(one) for one in libraries}
     askers: dict[str, list[str]] = {}
     spelled: dict[str, str] = {}
@@ -176,10 +188,7 @@ def _asks(around: Around, libraries: tuple[WheelLibrary, ...]) -> Iterator[Asked
             same = name.lower() if one.pe else name
             if same not in inside:
                 askers.setdefault(spelled.setdefault(same, name), []).append(one.name)
-    kinds: list[Asker] = ["driver", "cuda", "framework", "system", "glibc"]
-    for kind in kinds:
-        for name in sorted(name for name in askers if around.kind_of(name) == kind):
-            yield Asked(name, kind, tuple(askers[name]), around.find(name))
+    return askers
 
 
 def _inside(one: WheelLibrary) -> str:

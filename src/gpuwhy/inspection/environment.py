@@ -41,12 +41,12 @@ def inspect_environment(host: Host, path: str, facts: Facts) -> Fact[Inspected]:
         return frameworks if isinstance(frameworks, Unknown) else Unknown(f"{path}: no Python environment")
     if not isinstance(runner, Known):
         return runner if isinstance(runner, Unknown) else Unknown(f"{path}: no loader")
-    opening = [one for one in frameworks.value if value_or(one.opens, ())]
-    trees = [_framework(runner.value, one) for one in opening]
+    opens = {one.name: value_or(one.opens, ()) for one in frameworks.value}
+    trees = [_framework(runner.value, one) for one in frameworks.value if opens[one.name]]
     answer = Inspected(
         path=path,
         kind="environment",
-        needed=tuple(dict.fromkeys(opened.name for one in opening for opened in value_or(one.opens, ()))),
+        needed=tuple(dict.fromkeys(opened.name for some in opens.values() for opened in some)),
         gpu=union([tree.gpu for tree in trees]),
         tree=_merged([tree.tree for tree in trees]),
         frameworks=tuple(trees),

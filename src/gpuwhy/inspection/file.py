@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from gpuwhy.binary.elf import Elf
 from gpuwhy.binary.versions import Versions
@@ -143,28 +144,33 @@ def _header(host: Host, path: str, elf: Elf, versions: Versions) -> Header:
 
 
 def _notes(host: Host, path: str, elf: Elf, size: int, mode: str) -> list[str]:
-    notes = []
+    return [*_notes_on_file(elf, size, mode), *_notes_on_host(host, elf), *_notes_on_code(host, path)]
+
+
+def _notes_on_file(elf: Elf, size: int, mode: str) -> Iterator[str]:
     if elf.extent > size:
-        notes.append(f"truncated: its headers describe {elf.extent} bytes, it has {size}")
+        yield f"truncated: its headers describe {elf.extent} bytes, it has {size}"
     if is_musl(elf):
-        notes.append("built for musl, whose loader searches in another way: what it would load is not told")
+        yield "built for musl, whose loader searches in another way: what it would load is not told"
     elif not elf.has_dynamic:
-        notes.append("statically linked: it loads nothing by itself")
+        yield "statically linked: it loads nothing by itself"
     if "s" in mode[1:7]:
-        notes.append("setuid or setgid: for others than its owner, LD_LIBRARY_PATH and LD_PRELOAD do not count")
+        yield "setuid or setgid: for others than its owner, LD_LIBRARY_PATH and LD_PRELOAD do not count"
+
+
+def _notes_on_host(host: Host, elf: Elf) -> Iterator[str]:
     uname = host.uname()
-    if (
-        isinstance(uname, Known)
-        and uname.value.machine != elf.machine
-        and (uname.value.machine, elf.machine) != ("x86_64", "i386")
-    ):
-        notes.append(f"for {elf.machine}; this machine is {uname.value.machine}")
+    here = uname.value.machine if isinstance(uname, Known) else elf.machine
+    if here != elf.machine and (here, elf.machine) != ("x86_64", "i386"):
+        yield f"for {elf.machine}; this machine is {here}"
     if not isinstance(host.environ(), Known):
-        notes.append("LD_LIBRARY_PATH is not known there, and taken as not set")
+        yield "LD_LIBRARY_PATH is not known there, and taken as not set"
     cache = host.ldcache()
     if isinstance(cache, (Absent, Unknown)):
-        notes.append("there is no ld.so.cache" if isinstance(cache, Absent) else cache.reason)
+        yield "there is no ld.so.cache" if isinstance(cache, Absent) else cache.reason
+
+
+def _notes_on_code(host: Host, path: str) -> Iterator[str]:
     code = host.gpu_code(path, ALL_CONTAINERS)
     if isinstance(code, Unknown):
-        notes.append(f"GPU code: {code.reason}")
-    return notes
+        yield f"GPU code: {code.reason}"

@@ -45,11 +45,16 @@ def _unfit(host: Host, found: Inspected, header: Header, loader: str) -> str:
         return f"it is for {header.machine}, this machine is {here}: its loader does not run here"
     if "ld-musl" in loader or any("musl" in name for name in found.needed):
         return "it is built for musl, whose loader is not asked"
-    if found.kind == "program" and not header.interpreter:
+    program = _unfit_program(host, found, header) if found.kind == "program" else ""
+    return program or ("" if loader else f"no loader is known for {header.machine}")
+
+
+def _unfit_program(host: Host, found: Inspected, header: Header) -> str:
+    if not header.interpreter:
         return "it is statically linked: no loader has a part in it"
-    if found.kind == "program" and _has_others_rights(host, found.path):
+    if _has_others_rights(host, found.path):
         return "it is setuid or setgid: asked by us, the loader would not do what it does for the program"
-    return "" if loader else f"no loader is known for {header.machine}"
+    return ""
 
 
 def _has_others_rights(host: Host, path: str) -> bool:

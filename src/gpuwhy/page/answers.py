@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gpuwhy.page import loads, timeline
 from gpuwhy.page.element import Child, Element, el
-from gpuwhy.page.parts import cause, command, evidence, fold, foot, head, item, listed, section, sign
+from gpuwhy.page.parts import cause, command, evidence, fold, foot, head, item, list_section, listed, section, sign
 from gpuwhy.page.values import Node
 
 PROOF = {"proven": "ok", "open": "unknown", "flaky": "warn", "not_failing": "ok"}
@@ -12,36 +14,35 @@ PROOF = {"proven": "ok", "open": "unknown", "flaky": "warn", "not_failing": "ok"
 
 def proof(found: Node) -> list[Child]:
     """What was proven, the smallest change, the experiments in time."""
-    change, counts = found.node("change"), found.node("counts")
-    proven = found.text("status") == "proven"
     causes = [cause(one, "proven" if one.flag("proven") else "") for one in found.nodes("causes")[:5]]
-    smallest = (
-        section(
-            "The smallest change that makes it run",
-            "change",
-            el("p", change.text("text")),
-            command(change.text("command")),
-        )
-        if change
-        else None
-    )
-    sure = el("p", f"At most {counts.number('chance'):.1%} that these outcomes are chance.") if proven else None
     notes = [*found.texts("notes"), *(f"not tried: {one}" for one in found.texts("left"))]
     ruled = [[el("code", one.text("id")), ": ", one.text("because")] for one in found.nodes("ruled_out")]
+    ending = _ending(found.node("ending"))
     body: list[Child] = [
-        smallest,
+        _smallest(found.node("change")),
         timeline.of_proof(found),
-        sure,
+        _sure(found),
         section("Why", "why", *causes) if causes else None,
-        section("Ruled out", "ruled", listed(ruled)) if ruled else None,
-        section("How it ended", "ending", el("pre", _ending(found.node("ending"))))
-        if _ending(found.node("ending"))
-        else None,
-        section("Notes", "notes", listed(notes)) if notes else None,
+        list_section("Ruled out", "ruled", ruled),
+        section("How it ended", "ending", el("pre", ending)) if ending else None,
+        list_section("Notes", "notes", notes),
     ]
     mark = PROOF.get(found.text("status"), "unknown")
     runs = f"{found.number('runs'):g} runs in {timeline.seconds(found.number('seconds'))}"
     return [head(mark, found.text("headline"), el("p", runs, class_="soft")), el("main", *body), foot("gpuwhy prove")]
+
+
+def _smallest(change: Node) -> Element | None:
+    if not change:
+        return None
+    title = "The smallest change that makes it run"
+    return section(title, "change", el("p", change.text("text")), command(change.text("command")))
+
+
+def _sure(found: Node) -> Element | None:
+    if found.text("status") != "proven":
+        return None
+    return el("p", f"At most {found.node('counts').number('chance'):.1%} that these outcomes are chance.")
 
 
 def _ending(ending: Node) -> str:
@@ -70,7 +71,7 @@ def inspection(found: Node) -> list[Child]:
         section("What it is", "about", about),
         section("What the loader picks", "loads", *loads.of_inspection(found)),
         _bundle(found.node("bundle")),
-        section("Notes", "notes", listed(notes)) if notes else None,
+        list_section("Notes", "notes", notes),
     ]
     return [head(mark, text), el("main", *body), foot("gpuwhy inspect")]
 
@@ -114,35 +115,31 @@ def plan(found: Node) -> list[Child]:
     """What was chosen, how to install it, what was passed over and why."""
     conflict = found.node("conflict")
     chosen = found.node("proposal") or conflict.node("nearest")
-    unsure = bool(chosen.texts("unsure"))
-    mark = "bad" if conflict else "warn" if unsure else "ok" if chosen.nodes("choices") else "unknown"
-    named = ", ".join(f"{one.text('package')} {one.text('version')}" for one in chosen.nodes("choices"))
-    title = (
-        conflict.text("text")
-        if conflict
-        else "No plan is told"
-        if mark == "unknown"
-        else f"{named} on Python {chosen.text('python')}" + (" may work, which is not known" if unsure else "")
-    )
-    body: list[Child] = []
-    if conflict:
-        body.append(section("Why nothing works", "conflict", _lines(conflict.nodes("lines"))))
-        if chosen:
-            body.append(
-                section(
-                    "What comes nearest",
-                    "nearest",
-                    el("p", conflict.text("gives_up")),
-                    listed(conflict.texts("migration")),
-                )
-            )
-    body += [
+    mark, title = ("bad", conflict.text("text")) if conflict else _planned(chosen)
+    body = [
+        *(_conflict(conflict, chosen) if conflict else ()),
         _chosen(chosen),
         _ways(chosen),
         _grounds(chosen),
         _passed([*chosen.nodes("passed"), *conflict.nodes("passed")]),
     ]
     return [head(mark, title or "nothing was chosen"), el("main", *body), foot("gpuwhy plan")]
+
+
+def _planned(chosen: Node) -> tuple[str, str]:
+    """The mark and the title of a plan that does not conflict."""
+    named = ", ".join(f"{one.text('package')} {one.text('version')}" for one in chosen.nodes("choices"))
+    title = f"{named} on Python {chosen.text('python')}"
+    if chosen.texts("unsure"):
+        return "warn", f"{title} may work, which is not known"
+    return ("ok", title) if chosen.nodes("choices") else ("unknown", "No plan is told")
+
+
+def _conflict(conflict: Node, nearest: Node) -> Iterator[Element]:
+    yield section("Why nothing works", "conflict", _lines(conflict.nodes("lines")))
+    if nearest:
+        moved = listed(conflict.texts("migration"))
+        yield section("What comes nearest", "nearest", el("p", conflict.text("gives_up")), moved)
 
 
 def _chosen(found: Node) -> Element | None:
@@ -245,10 +242,10 @@ def lint(found: Node) -> list[Child]:
     """Mistakes by file, each with what is known and the fix."""
     counts, files = found.node("counts"), found.nodes("files")
     errors, warnings, unread = (int(counts.number(name)) for name in ("error", "warning", "unreadable"))
-    calm = "ok" if files and counts else "unknown"
-    mark = "bad" if errors or unread else "warn" if warnings else calm
+    mark, nothing = ("ok", "Nothing wrong") if files and counts else ("unknown", "Nothing was looked at")
+    if errors or unread or warnings:
+        mark = "bad" if errors or unread else "warn"
     said = [_counted(n, word) for n, word in zip((errors, warnings, unread), _COUNTED, strict=True) if n]
-    nothing = "Nothing wrong" if calm == "ok" else "Nothing was looked at"
     title = f"{', '.join(said) or nothing} in {_counted(len(files), 'file')}"
     body = [_file(place, one) for place, one in enumerate(files) if _says_something(one)]
     return [head(mark, title), el("main", *body), foot(f"gpuwhy lint {found.text('gpuwhy')}".rstrip())]

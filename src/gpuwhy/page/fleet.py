@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gpuwhy.page.element import Child, Element, el
-from gpuwhy.page.parts import command, fold, foot, head, listed, many, section, sign
+from gpuwhy.page.parts import command, fold, foot, head, list_section, listed, many, section, sign
 from gpuwhy.page.values import Node, short
 
 ABREAST, ROWS = 12, 200
@@ -34,7 +36,7 @@ def fleet(found: Node) -> list[Child]:
     body: list[Child] = [
         section("Groups", "groups", el("div", *(_group(one) for one in groups), class_="cards")) if groups else None,
         section("What differs", "odd", *_differences(odd)) if odd else None,
-        section("No answer from", "silent", listed(_silent(one, why) for one in silent)) if silent else None,
+        list_section("No answer from", "silent", [_silent(one, why) for one in silent]),
         section("Nodes to leave out", "exclude", command(",".join(exclude))) if exclude else None,
     ]
     return [head(mark, title), el("main", *body), foot("gpuwhy fleet")]
@@ -68,17 +70,19 @@ def _group(one: Node) -> Element:
 def _differences(odd: list[Node]) -> list[Child]:
     """A table with the odd nodes side by side, and below it what each difference can explain."""
     shown = odd[:ABREAST]
-    facts = list(dict.fromkeys(row.text("fact") for one in shown for row in one.nodes("differs")))[:ROWS]
-    cells = {(one.text("node"), row.text("fact")): row for one in shown for row in one.nodes("differs")}
     heads = ["fact", "the others", *(one.text("node") for one in shown)]
-    rows = []
-    for fact in facts:
-        here = [cells.get((one.text("node"), fact)) for one in shown]
-        others = next((short(row.values.get("others"), 80) for row in here if row), "")
-        rows.append(el("tr", el("th", el("code", fact), scope="row"), el("td", others), *(_cell(row) for row in here)))
     top = el("thead", el("tr", *(el("th", word, scope="col") for word in heads)))
     more = el("p", f"{len(odd) - len(shown)} more nodes differ", class_="soft") if len(odd) > len(shown) else None
-    return [el("table", top, el("tbody", *rows)), more, *(_odd(one) for one in odd[:200])]
+    return [el("table", top, el("tbody", *_rows(shown))), more, *(_odd(one) for one in odd[:200])]
+
+
+def _rows(shown: list[Node]) -> Iterator[Element]:
+    """A row for each fact in which some of these nodes differ."""
+    differs = [{row.text("fact"): row for row in one.nodes("differs")} for one in shown]
+    for fact in list(dict.fromkeys(name for rows in differs for name in rows))[:ROWS]:
+        here = [rows.get(fact) for rows in differs]
+        others = next((short(row.values.get("others"), 80) for row in here if row), "")
+        yield el("tr", el("th", el("code", fact), scope="row"), el("td", others), *map(_cell, here))
 
 
 def _cell(row: Node | None) -> Element:

@@ -80,18 +80,18 @@ def _fitting(lines: Sequence[Line], marked: dict[int, tuple[str, str]]) -> list[
 def _blocks(lines: Sequence[Line], marked: dict[int, tuple[str, str]]) -> Iterator[Element]:
     """Open stretches around what is marked, folds between them; nothing marked: the end is open."""
     opened = {number + step for number in marked for step in range(-AROUND, AROUND + 1)}
-    opened |= {line.number for line in lines[-AROUND:]} if not marked else set()
+    if not marked:
+        opened = {line.number for line in lines[-AROUND:]}
     run: list[Line] = []
-    before = 0
     for line in lines:
-        gap = before and line.number > before + 1
-        if run and (gap or (line.number in opened) != (run[-1].number in opened)):
-            yield _block(run, run[-1].number in opened, marked)
+        last = run[-1].number if run else line.number - 1
+        gap = line.number - last - 1
+        if run and (gap > 0 or (line.number in opened) != (last in opened)):
+            yield _block(run, last in opened, marked)
             run = []
-        if gap:
-            yield el("p", f"… {line.number - before - 1:,} lines are not kept …", class_="soft")
+        if gap > 0:
+            yield el("p", f"… {gap:,} lines are not kept …", class_="soft")
         run.append(line)
-        before = line.number
     if run:
         yield _block(run, run[-1].number in opened, marked)
 

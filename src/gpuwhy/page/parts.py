@@ -51,6 +51,11 @@ def listed(rows: Iterable[Child]) -> Element:
     return el("ul", *(el("li", row) for row in rows))
 
 
+def list_section(title: str, name: str, rows: Sequence[Child], *before: Child) -> Element | None:
+    """A list with its heading; None where there is nothing in it."""
+    return section(title, name, *before, listed(rows)) if rows else None
+
+
 def evidence(because: Node) -> list[Element]:
     """A sentence and what is behind it: saw, know and told told apart by word, colour and border."""
     rows = [(kind, row) for kind in ("saw", "know", "told") for row in because.nodes(kind)]

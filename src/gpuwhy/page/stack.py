@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gpuwhy.page.element import Child, Element, el
 from gpuwhy.page.parts import evidence, listed, sign
@@ -117,13 +117,11 @@ def _broken(boxes: Sequence[Layer]) -> dict[str, Layer]:
     """The bad layers by their cause; where only the program is bad, the layer that the same cause warns of."""
     bad = [box for box in boxes if box.mark == "bad"]
     below = {box.cause or box.name: box for box in bad if box.level != "program"}
-    if below:
+    if below or not bad:
         return below
-    out: dict[str, Layer] = {}
-    for box in bad[:1]:
-        warned = [one for one in boxes if one.cause == box.cause and one.mark == "warn"]
-        out[box.cause or box.name] = (warned or [box])[-1]
-    return out
+    program = bad[0]
+    warned = [box for box in boxes if box.cause == program.cause and box.mark == "warn"]
+    return {program.cause or program.name: warned[-1] if warned else program}
 
 
 def _upward(box: Layer) -> bool:
@@ -145,20 +143,25 @@ def _joint(broken: Sequence[str]) -> Element:
 
 def _why(box: Layer, report: Node) -> Element:
     """The evidence on one layer: what was found against it, and what was ruled out."""
-    mine = [one for one in report.nodes("causes") if _speaks(one, box)]
+    body = [
+        [el("p", el("code", one.text("id"))), [evidence(because) for because in one.nodes("because")]]
+        for one in report.nodes("causes")
+        if _speaks(one, box)
+    ]
+    calm = "Nothing was found against it." if box.mark == "ok" else box.note or box.text
+    title = el("h3", sign(box.mark), " ", box.name, " ", el("span", box.text, class_="soft"))
+    said: list[Child] = [*body] if body else [el("p", calm)]
+    return el("div", title, *said, *_ruled_out(box, report), class_="why", id=f"why-{box.id}", tabindex=-1)
+
+
+def _ruled_out(box: Layer, report: Node) -> Iterator[Element]:
     about = ABOUT.get(box.name.split(" ")[0], ABOUT[box.level])
     out = [row for row in report.nodes("ruled_out") if row.text("id").split(".")[0] in about]
-    body: list[Child] = [
-        [el("p", el("code", one.text("id"))), [evidence(b) for b in one.nodes("because")]] for one in mine
-    ]
-    if not mine:
-        body.append(el("p", "Nothing was found against it." if box.mark == "ok" else box.note or box.text))
     if out:
-        body += [el("p", "Ruled out:", class_="soft"), listed(_out(row) for row in out[:MOST])]
+        yield el("p", "Ruled out:", class_="soft")
+        yield listed(_out(row) for row in out[:MOST])
     if len(out) > MOST:
-        body.append(el("p", f"and {len(out) - MOST} more", class_="soft"))
-    title = el("h3", sign(box.mark), " ", box.name, " ", el("span", box.text, class_="soft"))
-    return el("div", title, *body, class_="why", id=f"why-{box.id}", tabindex=-1)
+        yield el("p", f"and {len(out) - MOST} more", class_="soft")
 
 
 def _out(row: Node) -> list[Child]:

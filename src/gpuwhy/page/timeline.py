@@ -49,12 +49,16 @@ def _events(facts: Node, took: float, quiet: float) -> list[tuple[float, str]]:
             out.append((peak.number("seconds"), f"it holds most on GPU {use.text('index')}"))
     if quiet >= 1:
         out.append((took - quiet, "it prints its last line"))
+    out.append((took, _end(facts)))
+    return sorted(out, key=lambda one: one[0])
+
+
+def _end(facts: Node) -> str:
     sent = facts.fact("run", "sent")
-    told = [str(one) for one in sent if isinstance(one, str)] if isinstance(sent, (list, tuple)) else []
+    told = [one for one in sent if isinstance(one, str)] if isinstance(sent, (list, tuple)) else []
     signal, code = facts.fact("run", "signal"), facts.fact("run", "exit")
     end = f"ended by {signal}" if signal else f"ends with code {code}" if code is not None else "ends"
-    out.append((took, end + (f"; {', '.join(told)} was sent to it" if told else "")))
-    return sorted(out, key=lambda one: one[0])
+    return end + (f"; {', '.join(told)} was sent to it" if told else "")
 
 
 def _bar(took: float, quiet: float, events: list[tuple[float, str]]) -> list[Child]:

@@ -125,15 +125,17 @@ class _Walk:
         arguments = [*self._arguments(group), *self._driver_state(group)]
         skip = [f"{step.name}:{index}" for step in steps for index in self._bad(group)]
         for _ in range(TRIES if group in AGAIN else 1):
-            told = self._ask(group, steps, [*arguments, *(a for name in skip for a in ("--skip", name))])
-            self.done += told.stages
-            self.rates += told.rates
-            if told.memory is not None:
-                self.memory = max(told.memory, self.memory or 0)
-            broken = told.stages[-1] if told.broke and told.stages else None
-            if broken is None or (broken.device is None and broken.name != "nvrtc"):
-                return  # done, or nothing that another GPU would do better
+            told = self._ask(group, steps, [*arguments, *(word for name in skip for word in ("--skip", name))])
+            self._keep(told)
+            if not told.broke or not told.stages or not _is_of_one_gpu(told.stages[-1]):
+                return
             skip += [_key(stage) for stage in told.stages]
+
+    def _keep(self, told: Told) -> None:
+        self.done += told.stages
+        self.rates += told.rates
+        if told.memory is not None:
+            self.memory = max(told.memory, self.memory or 0)
 
     def _ask(self, group: str, steps: Sequence[Step], arguments: Sequence[str]) -> Told:
         answer = self._host.call("probe", group, *arguments)
@@ -199,6 +201,10 @@ class _Walk:
             return f"no {lacking[0]} library to test"
         if step.group != "device" and device is not None and any(_hung(stage, device) for stage in self.done):
             return f"left out: GPU {device} hung before"
+        return self._stopped_by(step, device)
+
+    def _stopped_by(self, step: Step, device: int | None) -> str | None:
+        """The earlier stage without which this one tells nothing."""
         for need in AFTER.get(step.name, ()):
             if blamed := self._blamed(need, device):
                 name, went = blamed
@@ -214,6 +220,11 @@ class _Walk:
             return need, broken[0]
         below = (self._blamed(name, device) for name in AFTER.get(need, ()))
         return next((found for found in below if found), (need, "was left out"))
+
+
+def _is_of_one_gpu(stage: Stage) -> bool:
+    """Whether another GPU may do better."""
+    return stage.device is not None or stage.name == "nvrtc"
 
 
 def _key(stage: Stage) -> str:

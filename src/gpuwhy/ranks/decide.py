@@ -155,11 +155,13 @@ def _earliest(own: list[int], ranks: list[Rank], logs: list[Log], said: Said) ->
     own, lead = _in_time(own, [log.written for log in logs])
     if lead > WRITTEN:
         return own[:1], f"of {by} its file ended first, by {lead:.1f} s"
-    orders = [logs[place].order for place in own]
-    if min(orders) >= 0 and len(set(orders)) == len(own):
-        return [min(own, key=lambda place: logs[place].order)], f"the first in the stream of {by}"
+    orders = {logs[place].order: place for place in own}
+    if min(orders) >= 0 and len(orders) == len(own):
+        return [orders[min(orders)]], f"the first in the stream of {by}"
     by_launcher = [place for place in own if _root(ranks[place], said)]
-    return by_launcher or own, "the launcher saw it fail first" if by_launcher else "these failed at the same time"
+    if by_launcher:
+        return by_launcher, "the launcher saw it fail first"
+    return own, "these failed at the same time"
 
 
 def _in_time(places: list[int], times: Sequence[float | None]) -> tuple[list[int], float]:
@@ -210,6 +212,10 @@ def _by_watchdog(logs: list[Log]) -> Found:
     behind = [place for place, number in begun.items() if number < most]
     if behind and len(behind) * 2 < len(begun):
         return behind, f"it had begun {begun[behind[0]]} collectives, the others {most}: they waited for it"
+    return _by_other_work(logs)
+
+
+def _by_other_work(logs: list[Log]) -> Found:
     for number in sorted({number for log in logs for number in log.works}):
         ran = {place: log.works[number] for place, log in enumerate(logs) if number in log.works}
         odd = sorted(_minority(ran)) if len(ran) > 2 else []

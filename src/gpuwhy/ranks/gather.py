@@ -75,10 +75,7 @@ class Gathered:
 
     def _line(self, line: str, style: str, own: Log | None) -> None:
         self._order += 1
-        if "Xid" in line:
-            self._xid(line)
-        if self.world == 0 and (found := _WORLD.search(line)):
-            self.world = int(found[1] or found[2])
+        self._of_the_job(line)
         who, rest = names.split(line, style or ("torch" if own else ""))
         log = own or (self._speaker(who) if who else None)
         if log is None:
@@ -88,11 +85,18 @@ class Gathered:
             self._actor(log, who, rest)
             if log.over:
                 return  # Ray prints some lines late
-        if own is None:
-            log.order = self._order if log.order < 0 and _FAILS.search(rest) else log.order
-        elif style in ("torch", "torchrun") and who.isdigit():
+        if own and style in ("torch", "torchrun") and who.isdigit():
             own.number = int(who)  # its own word: the rank among all nodes
+        if not own and log.order < 0 and _FAILS.search(rest):
+            log.order = self._order
         log.feed(rest if who else line)
+
+    def _of_the_job(self, line: str) -> None:
+        """What any line may tell of all ranks."""
+        if "Xid" in line:
+            self._xid(line)
+        if self.world == 0 and (found := _WORLD.search(line)):
+            self.world = int(found[1] or found[2])
 
     def _unsigned(self, line: str, style: str) -> None:
         """A line that nobody stands before: the launcher's, or one that Ray prints for an actor."""
@@ -154,21 +158,21 @@ def last_attempts(paths: Sequence[str]) -> list[str]:
 
 def labels(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
     """Path → (name, rank); the same rank in several folders is told apart by what differs in the path."""
+    if len(paths) == 1:
+        return {path: (path.rsplit("/", 1)[-1], -1) for path in paths}
     numbers = names.of_files(paths)
+    if len(set(numbers.values())) == 1:
+        return {path: (path.rsplit("/", 1)[-1], number) for path, number in numbers.items()}
     groups = {path: _group(path) for path in paths}
-    several: dict[int, set[str]] = {}
-    for path, number in numbers.items():
-        several.setdefault(number, set()).add(groups[path])
-    alone = all(len(some) == 1 for number, some in several.items() if number >= 0)
-    if len(paths) == 1 or (len(set(numbers.values())) == 1 and len(paths) > 1):
-        return {path: (path.rsplit("/", 1)[-1], numbers[path] if len(paths) > 1 else -1) for path in paths}
-    return {
-        path: (
-            f"rank {number}" if alone and number >= 0 else f"{groups[path]}/rank {number}" if number >= 0 else path,
-            number,
-        )
-        for path, number in numbers.items()
-    }
+    ranks = {(number, groups[path]) for path, number in numbers.items() if number >= 0}
+    alone = len({number for number, _ in ranks}) == len(ranks)
+    return {path: (_named(path, number, None if alone else groups[path]), number) for path, number in numbers.items()}
+
+
+def _named(path: str, number: int, group: str | None) -> str:
+    if number < 0:
+        return path
+    return f"rank {number}" if group is None else f"{group}/rank {number}"
 
 
 def _group(path: str) -> str:

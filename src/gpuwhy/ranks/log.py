@@ -161,18 +161,23 @@ class Log:
 
     def ended(self) -> Ended:
         """How it ended, by its own words and its launcher's."""
-        if self.code is not None and self.code in (-15, -2):
+        if self.code in (-15, -2):
             return "stopped"
-        ending = self.reading.ending
         if self._died:
             return "killed"
-        told = ending.kind not in ("none", "exit") or bool(self.reading.errors)
-        if not told:
-            return "killed" if self.code else "well" if self.code == 0 or self._came_to_its_end() else "silent"
+        ending = self.reading.ending
+        if ending.kind in ("none", "exit") and not self.reading.errors:
+            return self._ended_quietly()
         text = self.words if self._outlived else f"{ending} {self.words}"
         if _STOPPED.search(text):
             return "stopped"
         return "waited" if self._absence(text) else "failed"
+
+    def _ended_quietly(self) -> Ended:
+        """Where its own words tell of no error."""
+        if self.code:
+            return "killed"
+        return "well" if self.code == 0 or self._came_to_its_end() else "silent"
 
     def _absence(self, text: str) -> bool:
         """Whether its last error only says that another one is not there, or did something else."""

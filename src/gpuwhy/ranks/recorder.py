@@ -119,10 +119,11 @@ def _first(group: str, members: Mapping[int, Mapping[int, Entry]]) -> Mismatch |
     """Buffers are rings: only what all of them still hold can be compared."""
     if len(members) < 2:
         return None
-    begin = max(min(entries) for entries in members.values())
-    for number in range(begin, max(max(entries) for entries in members.values()) + 1):
+    newest = {rank: max(entries) for rank, entries in members.items()}
+    oldest = max(map(min, members.values()))
+    for number in range(oldest, max(newest.values()) + 1):
         there = {rank: entries[number] for rank, entries in members.items() if number in entries}
-        lacking = tuple(sorted(rank for rank, entries in members.items() if number > max(entries)))
+        lacking = tuple(sorted(rank for rank, last in newest.items() if number > last))
         found = _apart(group, number, there)
         if found and len(found.ranks) == len(there):
             found = _narrowed(found, members)

@@ -58,23 +58,23 @@ def _step(step: Step, paper: Paper) -> Iterator[str]:
     head = f"{step.number:>2} · {perhaps}{step.text}"
     yield from (paper.tint("1", line) for line in paper.wrap(head, "", _IN))
     yield from paper.wrap(f"{step.why} ({', '.join(step.causes)})", f"{_IN}why    ", _FIELD)
-    needs = [word for word, on in (("root", step.root), ("a reboot", step.reboot)) if on]
-    if needs:
-        yield f"{_IN}needs  {', '.join(needs)}"
-    if step.downloads:
-        yield from paper.wrap(step.downloads, f"{_IN}loads  ", _FIELD)
-    who = "gpuwhy fix --apply, or you:" if step.by == "gpuwhy" else "you:"
-    if step.command:
-        yield f"{_IN}by     {who}"
-        yield from (f"{_FIELD}{paper.tint('1', line)}" for line in step.command.splitlines())
-    else:
-        yield f"{_IN}by     {who.rstrip(':')}"
+    yield from _field("needs", ", ".join(_needs(step)), paper)
+    yield from _field("loads", step.downloads, paper)
+    who = "gpuwhy fix --apply, or you" if step.by == "gpuwhy" else "you"
+    yield f"{_IN}by     {who}{':' if step.command else ''}"
+    yield from (f"{_FIELD}{paper.tint('1', line)}" for line in step.command.splitlines())
     for name, text in (("check", step.check), ("undo", step.undo), ("note", step.note)):
-        if text:
-            yield from paper.wrap(text, f"{_IN}{name:<7}", _FIELD)
-    if step.alternatives:
-        others = "; ".join(text.removeprefix("Or ") for text in step.alternatives)
-        yield from paper.wrap(others, f"{_IN}or     ", _FIELD)
+        yield from _field(name, text, paper)
+    yield from _field("or", "; ".join(text.removeprefix("Or ") for text in step.alternatives), paper)
+
+
+def _field(name: str, text: str, paper: Paper) -> list[str]:
+    """A row of a step; none where nothing is to be said."""
+    return paper.wrap(text, f"{_IN}{name:<7}", _FIELD) if text else []
+
+
+def _needs(step: Step) -> list[str]:
+    return [word for word, on in (("root", step.root), ("a reboot", step.reboot)) if on]
 
 
 def _closing(steps: Steps, paper: Paper) -> Iterator[str]:
@@ -116,14 +116,15 @@ _SIGNS = {"worse": "✗ worse", "left": "✗ as before", "better": "✓ better"}
 
 def _compared(outcome: Outcome, paper: Paper) -> Iterator[str]:
     """What got worse, what is as bad as it was, what is better; then what was found to be the same."""
-    rank = list(_SIGNS)
-    for one in sorted((c for c in outcome.compared if c.verdict in _SIGNS), key=lambda c: rank.index(c.verdict)):
-        text = f"{_SIGNS[one.verdict]}: {one.what}: {one.before} → {one.after}"
-        yield from paper.wrap(text, "  ", "          ")
-    same = [c for c in outcome.compared if c.verdict == "same"]
-    for one in (c for c in same if c.module and c.after != "works"):
-        yield from paper.wrap(f"– as before, not of this fix: {one.what}: {one.after}", "  ", "          ")
-    names = [c.module for c in same if c.module and c.after == "works"]
+    for verdict, sign in _SIGNS.items():
+        for one in outcome.compared:
+            if one.verdict == verdict:
+                yield from paper.wrap(f"{sign}: {one.what}: {one.before} → {one.after}", "  ", "          ")
+    same = [one for one in outcome.compared if one.verdict == "same" and one.module]
+    for one in same:
+        if one.after != "works":
+            yield from paper.wrap(f"– as before, not of this fix: {one.what}: {one.after}", "  ", "          ")
+    names = [one.module for one in same if one.after == "works"]
     if names:
         yield from paper.wrap(f"✓ imported before and after: {', '.join(names)}", "  ", "          ")
 

@@ -30,11 +30,18 @@ def render(fleet: Fleet, paper: Paper, fold: Fold, title: Title, verbose: bool =
 
 
 def _head(fleet: Fleet, paper: Paper) -> list[str]:
-    grave = [one for one in fleet.odd if is_grave(one)]
-    mark, colour = ("✗", "1;31") if grave or fleet.silent else ("!", "1;33") if fleet.odd else ("✓", "1;32")
-    if not grave and not fleet.silent and any(group.status == "broken" for group in fleet.groups):
-        mark, colour = "✗", "1;31"
+    mark, colour = _mark(fleet)
     return [paper.tint(colour, line) for line in paper.wrap(headline(fleet), f"{mark} ", "  ")]
+
+
+def _mark(fleet: Fleet) -> tuple[str, str]:
+    if fleet.silent or any(map(is_grave, fleet.odd)) or _broken(fleet):
+        return "✗", "1;31"
+    return ("!", "1;33") if fleet.odd else ("✓", "1;32")
+
+
+def _broken(fleet: Fleet) -> list[Group]:
+    return [group for group in fleet.groups if group.status == "broken"]
 
 
 def headline(fleet: Fleet) -> str:
@@ -43,17 +50,21 @@ def headline(fleet: Fleet) -> str:
     nodes = f"{total:,} node{'s' * (total != 1)}"
     said = []
     if fleet.odd:
-        grave = [one for one in fleet.odd if is_grave(one)]
-        odd = [one.node for one in grave or fleet.odd]
-        differs = f"differ{'s' * (len(odd) == 1)} from {fleet.baseline or 'the others'}"
-        what = " in what can make a job fail" if grave else ", in nothing known to fail jobs"
-        said.append(f"{_which(odd, nodes)} {differs}{what}")
+        said.append(_differing(fleet, nodes))
     if fleet.silent:
         said.append(f"{_which([one.node for one in fleet.silent], nodes)} gave no answer")
-    broken = [group for group in fleet.groups if group.status == "broken"]
+    broken = _broken(fleet)
     if not said and broken:
         said.append(f"{sum(len(group.nodes) for group in broken):,} of {nodes} broken alike: {broken[0].headline}")
     return "; ".join(said) or f"{nodes}, all equal in what was compared"
+
+
+def _differing(fleet: Fleet, nodes: str) -> str:
+    grave = [one for one in fleet.odd if is_grave(one)]
+    odd = [one.node for one in grave or fleet.odd]
+    differs = f"differ{'s' * (len(odd) == 1)} from {fleet.baseline or 'the others'}"
+    what = " in what can make a job fail" if grave else ", in nothing known to fail jobs"
+    return f"{_which(odd, nodes)} {differs}{what}"
 
 
 def _which(names: Sequence[str], nodes: str) -> str:

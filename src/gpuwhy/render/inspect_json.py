@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.border.shared import as_json
-from gpuwhy.model.inspected import SCHEMA, FrameworkTree, Inspected, Library, Missing, Tree
+from gpuwhy.model.inspected import SCHEMA, FrameworkTree, Header, Inspected, Library, Missing, Tree
 
 
 def inspected_dict(found: Inspected) -> dict[str, Any]:
@@ -25,11 +25,7 @@ def inspected_dict(found: Inspected) -> dict[str, Any]:
     if found.opens:
         out["opens"] = [msgspec.to_builtins(one) for one in found.opens]
     if found.header:
-        header = msgspec.to_builtins(found.header)
-        if not found.header.delayed:
-            del header["delayed"]
-        header["versions"] = {need.library: list(need.versions) for need in found.header.versions}
-        out |= header
+        out |= _header(found.header)
     if found.bundle:
         out["bundle"] = msgspec.to_builtins(found.bundle)
     if found.kind == "environment":
@@ -38,6 +34,14 @@ def inspected_dict(found: Inspected) -> dict[str, Any]:
         out["searched"] = False
     if found.probe:
         out["probe"] = msgspec.to_builtins(found.probe)
+    return out
+
+
+def _header(header: Header) -> dict[str, Any]:
+    out: dict[str, Any] = msgspec.to_builtins(header)
+    if not header.delayed:
+        del out["delayed"]
+    out["versions"] = {need.library: list(need.versions) for need in header.versions}
     return out
 
 

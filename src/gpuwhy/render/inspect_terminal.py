@@ -53,12 +53,12 @@ def render(found: Inspected, paper: Paper, verbose: bool = False) -> str:
         lines += _tree(found.tree, paper, verbose)
     if found.probe:
         lines += _probe(found.probe, paper)
-    for text in found.variables:
-        lines += paper.wrap(text, "  with        ", " " * 14)
-    for note in found.notes:
-        lines += paper.wrap(note, "  note        ", " " * 14)
-    text = "\n".join(_CONTROL.sub("?", line) for line in lines).rstrip() + "\n"
-    return text if not paper.colour else paper.tint("1", text.split("\n", 1)[0]) + "\n" + text.split("\n", 1)[1]
+    for name, texts in (("with", found.variables), ("note", found.notes)):
+        for text in texts:
+            lines += paper.wrap(text, f"  {name:<12}", " " * 14)
+    whole = "\n".join(_CONTROL.sub("?", line) for line in lines).rstrip() + "\n"
+    first, _, rest = whole.partition("\n")
+    return f"{paper.tint('1', first)}\n{rest}" if paper.colour else whole
 
 
 def _probe(probe: Probed, paper: Paper) -> Iterator[str]:
@@ -83,8 +83,8 @@ def _heading(found: Inspected, paper: Paper) -> list[str]:
     if unsure:
         problems.append(f"{_few(unsure)} could be on PATH alone, which is not known (--env PATH=…)")
     verdict = "; ".join(problems) or _fine(found)
-    open_ = any(not one.path for one in found.opens)
-    glyph = "✗" if not found.sound else "✓" if found.searched and not unsure and not open_ else "?"
+    certain = found.searched and not unsure and all(one.path for one in found.opens)
+    glyph = "✗" if not found.sound else "✓" if certain else "?"
     return paper.wrap(f"{found.path}, {_WORDS[found.kind]}: {verdict}", f"{glyph} ", "  ")
 
 

@@ -48,9 +48,7 @@ def render(plan: Plan, paper: Paper, all_ways: bool = False, verbose: bool = Fal
 
 
 def _proposal(plan: Proposal, paper: Paper, all_ways: bool, verbose: bool, glyph: str) -> Iterator[str]:
-    named = ", ".join(_name(c) for c in plan.choices or [c for c in plan.libraries if c.asked])
-    doubt, colour = (" may work, which is not known", "1;33") if plan.unsure else ("", "1;32")
-    yield from paper.wrap(f"{named} on Python {plan.python}{doubt}", paper.tint(colour, f"{glyph} "), "  ")
+    yield from _first_line(plan, paper, glyph)
     yield ""
     ways = [way for way in plan.ways if all_ways or way.kind in (*_SHORT, "apt", "windows")]
     for way in ways:
@@ -62,6 +60,12 @@ def _proposal(plan: Proposal, paper: Paper, all_ways: bool, verbose: bool, glyph
     if not all_ways:
         more = ", ".join(way.title for way in plan.ways if way not in ways)
         yield from paper.wrap(f"{more} (--all shows, --write FOLDER writes them)", "  more     ", "           ")
+
+
+def _first_line(plan: Proposal, paper: Paper, glyph: str) -> list[str]:
+    named = ", ".join(_name(c) for c in plan.choices or [c for c in plan.libraries if c.asked])
+    doubt, colour = (" may work, which is not known", "1;33") if plan.unsure else ("", "1;32")
+    return paper.wrap(f"{named} on Python {plan.python}{doubt}", paper.tint(colour, f"{glyph} "), "  ")
 
 
 def _evidence(plan: Proposal, paper: Paper) -> Iterator[str]:

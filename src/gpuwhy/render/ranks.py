@@ -95,14 +95,7 @@ def headline(job: Job) -> str:
 
 def render(job: Job, paper: Paper, why: bool = False) -> str:
     """The whole answer as text: who, how that is known, then that rank's own report."""
-    mark = (
-        "✗"
-        if job.first
-        else "?"
-        if not job.ranks or any(r.ended in ("failed", "killed", "waited") for r in job.ranks)
-        else "✓"
-    )
-    colour = {"✗": "1;31", "?": "1;36", "✓": "1;32"}[mark]
+    mark, colour = _mark(job)
     lines = [paper.tint(colour, line) for line in paper.wrap(headline(job), f"{mark} ", "  ")]
     lines += list(_evidence(job, paper))
     text = put(lines, paper)
@@ -112,28 +105,35 @@ def render(job: Job, paper: Paper, why: bool = False) -> str:
     return text + ("\n" + explained(job.report, paper, why) if job.report and (own or why) else "")
 
 
+def _mark(job: Job) -> tuple[str, str]:
+    if job.first:
+        return "✗", "1;31"
+    fine = job.ranks and not any(rank.ended in ("failed", "killed", "waited") for rank in job.ranks)
+    return ("✓", "1;32") if fine else ("?", "1;36")
+
+
 def _evidence(job: Job, paper: Paper) -> Iterator[str]:
+    for name, text in _fields(job):
+        yield from paper.wrap(text, f"  {name:<7}", "         ")
+
+
+def _fields(job: Job) -> Iterator[tuple[str, str]]:
+    """What is known beside the answer, each with its name."""
     if job.why:
-        yield from paper.wrap(job.why, "  how    ", "         ")
+        yield "how", job.why
     count = Counter(rank.ended for rank in job.ranks)
-    ranks = " · ".join(f"{number} {_WORDS[ended]}" for ended, number in count.items())
-    yield from paper.wrap(f"{len(job.ranks)}: {ranks}", "  ranks  ", "         ")
-    for one in job.mismatches[:MOST]:
-        yield from paper.wrap(f"{one.text} (flight recorder, group {one.group})", "  parted ", "         ")
+    yield "ranks", f"{len(job.ranks)}: {' · '.join(f'{number} {_WORDS[ended]}' for ended, number in count.items())}"
+    yield from (("parted", f"{one.text} (flight recorder, group {one.group})") for one in job.mismatches[:MOST])
     if job.behind:
-        rows = [f"{job.ranks[place].name} at step {job.ranks[place].step}" for place in job.behind[:MOST]]
-        yield from paper.wrap(", ".join(rows), "  behind ", "         ")
+        late = [job.ranks[place] for place in job.behind[:MOST]]
+        yield "behind", ", ".join(f"{rank.name} at step {rank.step}" for rank in late)
     if job.absent:
-        yield from paper.wrap(f"no log of rank {', '.join(map(str, job.absent[:MOST]))}", "  absent ", "         ")
-    skewed = [rank for rank in job.ranks if rank.offset]
+        yield "absent", f"no log of rank {', '.join(map(str, job.absent[:MOST]))}"
+    skewed = [f"{rank.name} {rank.offset:+.0f} s" for rank in job.ranks if rank.offset]
     if skewed:
-        rows = [f"{rank.name} {rank.offset:+.0f} s" for rank in skewed[:MOST]]
-        yield from paper.wrap(f"set right: {', '.join(rows)}", "  clocks ", "         ")
-    for xid in job.xids[:MOST]:
-        where = f"{xid.host} " if xid.host else ""
-        yield from paper.wrap(f"{where}{xid.pci} {xid.text}", "  Xid    ", "         ")
-    for note in job.notes[:MOST]:
-        yield from paper.wrap(note, "  note   ", "         ")
+        yield "clocks", f"set right: {', '.join(skewed[:MOST])}"
+    yield from (("Xid", " ".join(filter(None, (xid.host, f"{xid.pci} {xid.text}")))) for xid in job.xids[:MOST])
+    yield from (("note", note) for note in job.notes[:MOST])
 
 
 def _row(rank: Rank, paper: Paper) -> list[str]:

@@ -19,21 +19,28 @@ _STAGES = {
 
 def render(told: dict[str, Any], paper: Paper) -> str:
     """One node's side."""
-    where, ok = told.get("to", "?"), bool(told.get("ok"))
+    ok = bool(told.get("ok"))
     if told.get("role") == "listen" and ok:
-        came = told.get("came") or []
-        who = f": {', '.join(sorted(set(map(str, came)))[:12])}" if came else ""
-        return put([paper.tint("1;32", f"✓ listened on {where}; {len(came)} came{who}")], paper)
-    if ok:
-        head = f"✓ {where} answers, in {told.get('ms', '?')} ms, over {told.get('interface') or 'an interface'}"
-    else:
-        head = f"✗ {where}: {_STAGES.get(str(told.get('stage')), 'no')}: {told.get('text', '')}"
-    lines = [paper.tint("1;32" if ok else "1;31", line) for line in paper.wrap(head, "", "  ")]
+        return put([paper.tint("1;32", _listened(told))], paper)
+    lines = [paper.tint("1;32" if ok else "1;31", line) for line in paper.wrap(_answered(told, ok), "", "  ")]
     if told.get("address"):
         lines.append(f"  way    from {told['address']} over {told.get('interface') or '?'}")
     for name, one in (told.get("steered") or {}).items():
         lines += paper.wrap(_steered(name, one), "  ", "         ")
     return put(lines, paper)
+
+
+def _listened(told: dict[str, Any]) -> str:
+    came = told.get("came") or []
+    who = f": {', '.join(sorted(set(map(str, came)))[:12])}" if came else ""
+    return f"✓ listened on {told.get('to', '?')}; {len(came)} came{who}"
+
+
+def _answered(told: dict[str, Any], ok: bool) -> str:
+    where = told.get("to", "?")
+    if ok:
+        return f"✓ {where} answers, in {told.get('ms', '?')} ms, over {told.get('interface') or 'an interface'}"
+    return f"✗ {where}: {_STAGES.get(str(told.get('stage')), 'no')}: {told.get('text', '')}"
 
 
 def _steered(name: str, one: dict[str, Any]) -> str:
@@ -70,10 +77,7 @@ def render_probe(value: dict[str, Any], paper: Paper) -> str:
     """The search for a person."""
     lines = []
     for one in value["culprits"]:
-        names = one["nodes"]
-        what = f"{names[0]} {one['outcome']}" if len(names) == 1 else f"{' and '.join(names)} work, but not together"
-        said = f": {one['text']}" if one["text"] else ""
-        lines += [paper.tint("1;31", line) for line in paper.wrap(f"{what}{said}", "✗ ", "  ")]
+        lines += [paper.tint("1;31", line) for line in paper.wrap(_culprit(one), "✗ ", "  ")]
     for one in value["slow"]:
         lines += paper.wrap(f"{', '.join(one['nodes'])}: {one['bandwidth']:g} GB/s, far below the median", "! ", "  ")
     for name in value["silent"]:
@@ -87,6 +91,12 @@ def render_probe(value: dict[str, Any], paper: Paper) -> str:
     seconds = sum(one["seconds"] for one in value["tries"])
     lines += paper.wrap(f"{len(value['tries'])} tries, {seconds:.0f} s: {value['command']}", "  ", "  ")
     return put(lines, paper)
+
+
+def _culprit(one: dict[str, Any]) -> str:
+    names = one["nodes"]
+    what = f"{names[0]} {one['outcome']}" if len(names) == 1 else f"{' and '.join(names)} work, but not together"
+    return f"{what}: {one['text']}" if one["text"] else what
 
 
 def render_reached(value: dict[str, Any], paper: Paper) -> str:

@@ -122,19 +122,28 @@ def _otherwise(variables: Mapping[str, str], host: Host) -> Fact[dict[str, str]]
 
 
 def _places(host: Host, variables: Mapping[str, str], folder: str, output: str) -> Fact[tuple[Place, ...]]:
-    wanted = {folder or ".": "working folder"}
+    wanted: dict[str, str] = {}
+    for path, role in _wanted(host, variables, folder or ".", output):
+        wanted.setdefault(path, role)
+    found = [_place(host, path, role) for path, role in wanted.items()]
+    return Known(tuple(one for one in found if one), Source("call", "statvfs"))
+
+
+def _wanted(host: Host, variables: Mapping[str, str], folder: str, output: str) -> Iterator[tuple[str, str]]:
+    """Places that may be full, each with the part it plays."""
+    yield folder, "working folder"
     for role, names, usual in PLACES:
         path = next((variables[name] for name in names if variables.get(name)), usual)
         if path:
-            wanted.setdefault(path, role)
+            yield path, role
     for path in list(named(output))[-MOST_PLACES:]:
-        full = host.hide(path) if path.startswith("/") else path if path.startswith("~") else f"{folder or '.'}/{path}"
-        wanted.setdefault(full, "named in the output")
+        if path.startswith("/"):
+            path = host.hide(path)
+        elif not path.startswith("~"):
+            path = f"{folder}/{path}"
+        yield path, "named in the output"
     if _SPACE.search(output):
-        for path in _mounted(host):
-            wanted.setdefault(path, "file system")
-    found = [_place(host, path, role) for path, role in wanted.items()]
-    return Known(tuple(one for one in found if one), Source("call", "statvfs"))
+        yield from ((path, "file system") for path in _mounted(host))
 
 
 def _mounted(host: Host) -> list[str]:

@@ -23,6 +23,8 @@ ROOM = 256 << 20
 CAP_SYS_RESOURCE = 24
 MOST = 5000
 """Entries of a folder beyond which no copy of links is made of it."""
+_ISOLATED = re.compile(r"-(?!-).*[IP]", re.DOTALL)
+"""Options of Python by which the script's folder is no place for modules."""
 _VALUED = ("-X", "-W", "--check-hash-based-pycs")
 
 
@@ -126,7 +128,7 @@ def script_place(argv: Sequence[str]) -> tuple[int, str]:
         return 0, ""
     at = 1
     while at < len(argv) and argv[at].startswith("-") and argv[at] not in ("-", "-c", "-m"):
-        if argv[at].startswith("-") and not argv[at].startswith("--") and set(argv[at][1:]) & set("IP"):
+        if _ISOLATED.match(argv[at]):
             return 0, ""
         at += 2 if argv[at] in _VALUED else 1
     if at >= len(argv) or argv[at] == "-":
