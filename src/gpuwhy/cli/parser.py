@@ -109,22 +109,30 @@ def no_command(argv: list[str]) -> str:
 
 
 def _surplus(parser: argparse.ArgumentParser, command: str, words: list[str]) -> str:
-    mine = next((one for name, _, one in commands_of(parser) if name == command), parser)
-    word = next((w for w in words if w.startswith("-")), words[0])
+    word = next((one for one in words if one.startswith("-")), words[0])
     see = f"see gpuwhy help {command}"
     if not word.startswith("-"):
         log = command == "check" and os.path.isfile(word)
         return f"{command} takes no {word!r}; " + (f"did you mean gpuwhy explain {word}?" if log else see)
     name = word.partition("=")[0]
-    known = [string for action in options_of(mine) for string in action.option_strings]
-    owners = [c for c, _, one in commands_of(program()) if any(name in a.option_strings for a in options_of(one))]
-    near = difflib.get_close_matches(name, known, 1, 0.85 if owners else 0.6)
-    near = near or [o for o in known if not owners and _alike(o, name)]
+    owners = [other for other, _, one in commands_of(program()) if name in _strings(one)]
+    near = _near(parser, command, name, bool(owners))
     if near:
         return f"{command} has no option {name}; did you mean {near[0]}?"
-    if owners:
-        return f"{command} has no option {name} (gpuwhy {owners[0]} has); {see}"
-    return f"{command} has no option {name}; {see}"
+    has = f" (gpuwhy {owners[0]} has)" if owners else ""
+    return f"{command} has no option {name}{has}; {see}"
+
+
+def _strings(parser: argparse.ArgumentParser) -> list[str]:
+    return [string for action in options_of(parser) for string in action.option_strings]
+
+
+def _near(parser: argparse.ArgumentParser, command: str, name: str, others: bool) -> list[str]:
+    """Options of a command that may have been meant; the same word elsewhere asks for more likeness."""
+    mine = next((one for own, _, one in commands_of(parser) if own == command), parser)
+    known = _strings(mine)
+    near = difflib.get_close_matches(name, known, 1, 0.85 if others else 0.6)
+    return near if near or others else [one for one in known if _alike(one, name)]
 
 
 def _alike(option: str, name: str) -> bool:

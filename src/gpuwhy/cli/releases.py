@@ -88,7 +88,7 @@ def go(options: argparse.Namespace) -> int:
 def _family(options: argparse.Namespace, wanted: Asked, name: str, machine: Machine) -> int:
     """The table of one project, or the pages of the releases that were named."""
     from gpuwhy.knowledge import fitting, releases
-    from gpuwhy.render.releases import as_json, page, table
+    from gpuwhy.render.releases import as_json
 
     known = releases.family(name)
     if known is None:
@@ -96,20 +96,26 @@ def _family(options: argparse.Namespace, wanted: Asked, name: str, machine: Mach
     rows, line = _rows(known, wanted, options)
     judged = [(row, fitting.fits(row, machine)) for row in rows]
     kept = [(row, verdict) for row, verdict in judged if verdict.fits != "no"]
-    shown, others = (kept, []) if options.platform or options.every or options.json else _here_first(kept)
     if options.json:
         write(as_json(known.describe(row) for row, _ in kept))
-    elif wanted.spec and len({row.version for row in rows}) == 1:
-        write(page((known.describe(row) for row, _ in shown), paper()))
-    else:
-        write(table(known.name, shown, known.header.newest, paper()))
-    if not kept and not options.json:
+        return HEALTHY
+    shown, others = (kept, []) if options.platform or options.every else _here_first(kept)
+    _write_family(known, shown, paged=bool(wanted.spec) and len({row.version for row in rows}) == 1)
+    if not kept:
         row, verdict = judged[-1]
         write(f"none fits; {row.version} on {row.platform}: {verdict.why}\n")
     for text in filter(None, (_elsewhere(others), _with_cuda(shown), line and f"{known.name} {line}")):
-        if not options.json:
-            write("\n".join(paper().wrap(text, "", "  ")) + "\n")
+        write("\n".join(paper().wrap(text, "", "  ")) + "\n")
     return HEALTHY
+
+
+def _write_family(known: Releases, shown: list[Judged], paged: bool) -> None:
+    from gpuwhy.render.releases import page, table
+
+    if paged:
+        write(page((known.describe(row) for row, _ in shown), paper()))
+    else:
+        write(table(known.name, shown, known.header.newest, paper()))
 
 
 def _rows(known: Releases, wanted: Asked, options: argparse.Namespace) -> tuple[list[Any], str]:

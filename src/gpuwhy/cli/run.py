@@ -71,8 +71,8 @@ def go(options: argparse.Namespace) -> int:
 def _command(options: argparse.Namespace) -> list[str]:
     if options.json not in ("", "-") and not options.rest and not options.json.endswith(".json"):
         options.program, options.json = [options.json, *options.program], "-"  # `run --json CMD`: no file, the program
-    argv: list[str] = [*options.program, "--", *options.rest] if options.program and options.rest else options.rest
-    argv = argv or options.program
+    both = options.program and options.rest
+    argv: list[str] = [*options.program, *(["--"] if both else []), *options.rest]
     if not argv:
         raise UsageError("run what? gpuwhy run -- python train.py")
     if not sys.platform.startswith("linux"):
@@ -83,11 +83,16 @@ def _command(options: argparse.Namespace) -> list[str]:
         folder = os.path.dirname(os.path.abspath(path))
         if not os.access(folder, os.W_OK):
             raise UsageError(f"cannot write {path}: {folder} is not a folder that can be written to")
-    if options.plot and not options.plot.endswith((".svg", ".png")):
-        raise UsageError(f"--plot {options.plot}: SVG is written (and PNG where cairosvg is installed)")
-    if options.plot and options.plot.endswith(".png") and find_spec("cairosvg") is None:
-        raise UsageError(f"--plot {options.plot}: a PNG needs cairosvg, which is not installed; FILE.svg needs nothing")
+    if options.plot:
+        _plottable(options.plot)
     return argv
+
+
+def _plottable(path: str) -> None:
+    if not path.endswith((".svg", ".png")):
+        raise UsageError(f"--plot {path}: SVG is written (and PNG where cairosvg is installed)")
+    if path.endswith(".png") and find_spec("cairosvg") is None:
+        raise UsageError(f"--plot {path}: a PNG needs cairosvg, which is not installed; FILE.svg needs nothing")
 
 
 def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:

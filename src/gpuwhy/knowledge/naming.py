@@ -51,18 +51,28 @@ def meant(name: str) -> list[str]:
 def chosen(spec: str, versions: list[str]) -> tuple[list[str], str]:
     """The releases that a version or a range means, of those known in order; and a line where that had to be chosen."""
     bare = spec.removeprefix("===").removeprefix("==").removeprefix("v")
-    if not spec or bare in versions:
-        return ([bare] if spec else versions), ""
+    if not spec:
+        return versions, ""
+    if bare in versions:
+        return [bare], ""
     if re.match(r"[<>~!]|.*[*,]", spec):
         return _in_range(spec, versions), ""
-    same = [one for one in versions if _padded(one) == _padded(bare) and not _TRIAL.search(one)]
     begun = [one for one in versions if one.startswith((f"{bare}.", f"{bare}+"))]
-    final = same if spec.startswith("==") and same else [one for one in begun if not _TRIAL.search(one)] or begun
+    final = _final(spec, bare, versions, begun)
     if not final:
         return [], ""
-    others = [one for one in begun if one != final[-1]]
+    others = [one for one in begun if one != final]
     also = f"; there is also {', '.join(others[-8:])}" if others else ""
-    return [final[-1]], f"{bare} is read as {final[-1]}{f', the newest {bare}.x' if begun else ''}{also}"
+    return [final], f"{bare} is read as {final}{f', the newest {bare}.x' if begun else ''}{also}"
+
+
+def _final(spec: str, bare: str, versions: list[str], begun: list[str]) -> str:
+    """The release that a version means: with == the same but for zeros, else the newest that begins so."""
+    same = [one for one in versions if _padded(one) == _padded(bare) and not _TRIAL.search(one)]
+    if spec.startswith("==") and same:
+        return same[-1]
+    finished = [one for one in begun if not _TRIAL.search(one)]
+    return next(reversed(finished or begun), "")
 
 
 def _padded(version: str) -> tuple[int, ...]:

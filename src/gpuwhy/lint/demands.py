@@ -47,15 +47,21 @@ def demands(scope: Scope, pin: Pin) -> list[Demand]:
 
 def newest(scope: Scope, pin: Pin) -> list[Demand]:
     """The demands of the newest release of a framework that nothing else in its environment holds back."""
-    other = any(holds_only(index.url) in ("", "torch") for index in pin.indexes)
-    if pin.origin != "pip" or pin.variant or pin.reference or other or scope.environment.other_index:
+    if not _from_the_index(scope, pin):
         return []
-    found = _wheels(pin)
-    fitting = [row for row in found if all(has_python(row, p) for p in scope.environment.pythons)]
+    environment = scope.environment
+    fitting = [row for row in _wheels(pin) if all(has_python(row, p) for p in environment.pythons)]
     row = fitting[-1] if fitting else None
-    if row is None or any(_holds(p, pin.name, row.version) for p in scope.environment.pins if p.name != pin.name):
+    if row is None or any(_holds(p, pin.name, row.version) for p in environment.pins if p.name != pin.name):
         return []
     return [Demand(pin, _title(pin, row), row, row.requires)] if isinstance(row.requires, dict) else []
+
+
+def _from_the_index(scope: Scope, pin: Pin) -> bool:
+    """Whether pip takes it from the usual index, in no variant."""
+    other = any(holds_only(index.url) in ("", "torch") for index in pin.indexes)
+    plain = pin.origin == "pip" and not pin.variant and not pin.reference
+    return plain and not other and not scope.environment.other_index
 
 
 def _holds(pin: Pin, framework: str, version: str) -> bool:

@@ -90,21 +90,23 @@ class Template:
     def _branch(self, at: int, word: str, dot: Any, shown: bool, level: int) -> int:
         action = self.parts[at].action
         value = self._evaluate(action[len(word) :], dot) if word not in ("define", "block") else None
-        if shown and value is UNKNOWN:
-            self.doubt = True
-        taken = shown and value is not UNKNOWN and bool(_truth(value))
+        self.doubt |= shown and value is UNKNOWN
+        taken = shown and _holds(value)
         inner = value if word == "with" else dot
         items = _items(value) if word == "range" and taken else [inner]
         end = at
         for item in items[:50] or [inner]:
             end = self._block(at + 1, item, taken and bool(items), level + 1)
-        done = taken
+        return self._otherwise(end, dot, shown and not taken, word != "define", level)
+
+    def _otherwise(self, end: int, dot: Any, left: bool, shown: bool, level: int) -> int:
+        """The else parts of a branch: the first whose condition holds, where nothing before it was taken."""
         while end < len(self.parts) and self.parts[end].action.startswith("else"):
             rest = self.parts[end].action[4:].strip()
             value = self._evaluate(rest[2:], dot) if rest.startswith("if") else True
-            here = shown and not done and value is not UNKNOWN and bool(_truth(value)) and word != "define"
-            end = self._block(end + 1, dot, here, level + 1)
-            done = done or here
+            here = left and _holds(value)
+            end = self._block(end + 1, dot, here and shown, level + 1)
+            left = left and not here
         return end
 
     def _write(self, text: str, line: int) -> None:
@@ -224,6 +226,10 @@ def _below(value: Any, path: list[str]) -> Any:
             return value
         value = value.get(key) if isinstance(value, Map) else None
     return value
+
+
+def _holds(value: Any) -> bool:
+    return value is not UNKNOWN and _truth(value)
 
 
 def _truth(value: Any) -> bool:

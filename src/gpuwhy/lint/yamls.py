@@ -96,42 +96,44 @@ def _build(events: Iterator[yaml.Event]) -> list[Node]:
     stack: list[Seq | Map] = []
     keys: list[Text | None] = []
     anchors: dict[str, Node] = {}
-    count = 0
-    for event in events:
-        node: Node | None = None
+    for count, event in enumerate(events, 1):
         line = event.start_mark.line + 1 if event.start_mark else 0
-        count += 1
         if count > _NODES or len(out) > _DOCUMENTS:
             raise BadYamlError(line, f"more than {_NODES} nodes")
-        if isinstance(event, yaml.AliasEvent):
-            if event.anchor not in anchors:
-                raise BadYamlError(line, f"no YAML: nothing is called *{event.anchor}")
-            node = anchors[event.anchor]
-        elif isinstance(event, yaml.ScalarEvent):
-            node = Text(event.value)
-        elif isinstance(event, yaml.SequenceStartEvent):
-            node = Seq()
-        elif isinstance(event, yaml.MappingStartEvent):
-            node = Map()
+        if isinstance(event, yaml.DocumentStartEvent):
+            anchors = {}
         elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
             _merge(stack.pop())
             keys.pop()
-            continue
-        elif isinstance(event, yaml.DocumentStartEvent):
-            anchors = {}
-        if node is None:
-            continue
-        if not isinstance(event, yaml.AliasEvent):
-            node.line = line
-            if getattr(event, "anchor", None):
-                anchors[event.anchor] = node  # type: ignore[attr-defined]
-        _put(node, stack, keys, out)
-        if isinstance(event, yaml.CollectionStartEvent):
-            if len(stack) >= _DEPTH:
-                raise BadYamlError(line, f"nested more than {_DEPTH} deep")
-            stack.append(node)  # type: ignore[arg-type]
-            keys.append(None)
+        elif isinstance(event, yaml.NodeEvent):
+            node = _node(event, line, anchors)
+            _put(node, stack, keys, out)
+            if isinstance(event, yaml.CollectionStartEvent):
+                _open(node, line, stack, keys)
     return out
+
+
+def _node(event: yaml.NodeEvent, line: int, anchors: dict[str, Node]) -> Node:
+    """The node that an event begins, or that an alias names."""
+    if isinstance(event, yaml.AliasEvent):
+        if event.anchor not in anchors:
+            raise BadYamlError(line, f"no YAML: nothing is called *{event.anchor}")
+        return anchors[event.anchor]
+    node: Node = Seq() if isinstance(event, yaml.SequenceStartEvent) else Map()
+    if isinstance(event, yaml.ScalarEvent):
+        node = Text(event.value)
+    node.line = line
+    if event.anchor:
+        anchors[event.anchor] = node
+    return node
+
+
+def _open(node: Node, line: int, stack: list[Seq | Map], keys: list[Text | None]) -> None:
+    if len(stack) >= _DEPTH:
+        raise BadYamlError(line, f"nested more than {_DEPTH} deep")
+    assert isinstance(node, (Seq, Map))
+    stack.append(node)
+    keys.append(None)
 
 
 def _put(node: Node, stack: list[Seq | Map], keys: list[Text | None], out: list[Node]) -> None:

@@ -195,16 +195,20 @@ class Server:
                 return {}
             case "tools/list":
                 return {"tools": [described(tool) for tool in self._tools.values()]}
-            case "tools/call":
-                assert call is not None
-                return self._called(message.params, call)
-            case "resources/list":
-                assert call is not None
-                return {"resources": self._resources(call)}
             case "resources/templates/list":
                 return {"resourceTemplates": _templates()}
+        if call is None:
+            raise RefusedError(protocol.METHOD, f"no method {message.method!r}")
+        return self._answer_by_call(message, call)
+
+    def _answer_by_call(self, message: Message, call: Call) -> Answer:
+        """The result of a request that starts something."""
+        match message.method:
+            case "tools/call":
+                return self._called(message.params, call)
+            case "resources/list":
+                return {"resources": self._resources(call)}
             case "resources/read":
-                assert call is not None
                 return {"contents": [self._read(str(message.params.get("uri", "")), call)]}
         raise RefusedError(protocol.METHOD, f"no method {message.method!r}")
 

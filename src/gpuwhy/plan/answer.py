@@ -255,17 +255,14 @@ def _notes(chosen: list[Candidate], machine: Machine, found: Found) -> list[str]
 
 def _on_own_index(chosen: list[Candidate], catalogue: Catalogue) -> list[str]:
     """A newer torch whose build for this machine is on PyTorch's own index, where the older default one was taken."""
-    torch = next((one for one in chosen if one.root == "torch" and not one.backend), None)
-    if torch is None or catalogue.limits.get("torch") or catalogue.near:
+    frameworks = [one for one in chosen if one.root in FRAMEWORKS]
+    torch = next((one for one in frameworks if one.root == "torch" and not one.backend), None)
+    if torch is None or len(frameworks) > 1 or catalogue.limits.get("torch") or catalogue.near:
         return []
-    newer = [
-        one
-        for one, verdict in catalogue.of("torch")
-        if one.backend and not (verdict.kind or verdict.unsure) and parsed(one.row.version) > parsed(torch.row.version)
-    ]
-    if not newer or any(one.root in FRAMEWORKS and one is not torch for one in chosen):
+    runs = [one for one, verdict in catalogue.of("torch") if one.backend and not (verdict.kind or verdict.unsure)]
+    best = max(runs, key=lambda one: parsed(one.row.version), default=torch)
+    if parsed(best.row.version) <= parsed(torch.row.version):
         return []
-    best = max(newer, key=lambda one: parsed(one.row.version))
     said = f"torch {best.row.version} for CUDA {best.row.cuda} runs here too, from PyTorch's own index"
     return [f'{said}: gpuwhy plan "torch=={best.row.version}"']
 

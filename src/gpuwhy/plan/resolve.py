@@ -254,15 +254,7 @@ def _set(
     catalogue: Catalogue, python: str, fixed: dict[str, str], major: str = "", some: frozenset[str] = frozenset()
 ) -> Found:
     """A set for all wishes, or for some of them; raises Impossible, or ResolutionTooDeep where nobody knows yet."""
-    asked = {name: spec for name, spec in catalogue.demands().items() if not some or name in some}
-    needs = [Need(name, spec, by="asked") for name, spec in asked.items() if not _is_other(name)]
-    order = [need.name for need in needs]
-    needs += [Need(name, f"=={version}", by="asked") for name, version in fixed.items()]
-    pinned = frozenset(need.name for need in needs if need.spec.startswith("=="))
-    provider = Provider(catalogue, order, pinned)
-    needs.append(Need(PYTHON, one_of=frozenset(provider.pythons if not python else (python,)), by="asked"))
-    if major:
-        needs.append(Need(CUDA, one_of=frozenset({major}), by="asked"))
+    provider, needs = _asked(catalogue, python, fixed, major, some)
     try:
         effort = _effort()
         result = Resolver(provider, effort).resolve(needs, max_rounds=effort.rounds(_FEW if some else _ROUNDS))
@@ -273,6 +265,23 @@ def _set(
     value = result.mapping[PYTHON]
     python = value.value if isinstance(value, Value) else ""
     return Found(python, chosen, catalogue.passed(), dict(_unsure(catalogue, chosen)))
+
+
+def _asked(
+    catalogue: Catalogue, python: str, fixed: dict[str, str], major: str, some: frozenset[str]
+) -> tuple[Provider, list[Need]]:
+    """What the resolver is asked for: the wishes, what is fixed, one Python, one CUDA."""
+    demands = {name: spec for name, spec in catalogue.demands().items() if not some or name in some}
+    needs = [Need(name, spec, by="asked") for name, spec in demands.items() if not _is_other(name)]
+    order = [need.name for need in needs]
+    needs += [Need(name, f"=={version}", by="asked") for name, version in fixed.items()]
+    pinned = frozenset(need.name for need in needs if need.spec.startswith("=="))
+    provider = Provider(catalogue, order, pinned)
+    pythons = frozenset((python,) if python else provider.pythons)
+    needs.append(Need(PYTHON, one_of=pythons, by="asked"))
+    if major:
+        needs.append(Need(CUDA, one_of=frozenset({major}), by="asked"))
+    return provider, needs
 
 
 def _told(need: Need) -> tuple[str, str, str]:

@@ -88,18 +88,29 @@ def ranked(
     rules: Rules, reading: Reading, odds: Odds, link: Link, answered: bool = False, guess: bool = False
 ) -> Ranked:
     """The scores, none surer than what it rests on; where no clue speaks, a second opinion on the text."""
-    shows = [v for v in link.near if v.state == "shown" and (v.cause.id in link.spoken or ties(v))]
-    seen = {v.cause.id for v in shows}
-    lone = seen - {v.cause.id for v in shows if _firm(v)} - {cause for cause, points in odds.points.items() if points}
-    scores = settled(odds.scores(), reading, seen, answered, lone)
-    if SOURCE in reading.notes and guess:
+    shows = _shows(link)
+    scores = settled(odds.scores(), reading, {v.cause.id for v in shows}, answered, _lone(shows, odds))
+    source = SOURCE in reading.notes
+    if source and guess:
         return Ranked(scores, None)
     silent = _only_notes(reading) and not guess
     origin = traced(rules.origin, reading) if vague(scores) and not silent else None
-    shown = any(v.state in ("shown", "possible") for v in link.near)
-    if answered or silent or shown or SOURCE in reading.notes:
+    seen = any(v.state in ("shown", "possible") for v in link.near)
+    if answered or silent or seen or source:
         return Ranked(scores, origin)
     return Ranked(_second_opinion(rules, reading, scores, origin, link, guess), origin)
+
+
+def _shows(link: Link) -> list[Verdict]:
+    """What the machine shows that the text speaks of, or that is tied to it."""
+    return [v for v in link.near if v.state == "shown" and (v.cause.id in link.spoken or ties(v))]
+
+
+def _lone(shows: Sequence[Verdict], odds: Odds) -> set[str]:
+    """The causes that one sign of the machine shows, and nothing in the text speaks for."""
+    firm = {v.cause.id for v in shows if _firm(v)}
+    spoken = {cause for cause, points in odds.points.items() if points}
+    return {v.cause.id for v in shows} - firm - spoken
 
 
 def _firm(verdict: Verdict) -> bool:

@@ -35,9 +35,10 @@ def report(
     """
     verdicts = tempered(judge(causes, facts), facts)
     shown = named(rank(verdicts), again)
+    condition = _condition(as_if, ())
     if seen is not None:
         facts, shown = seen, tuple(c for c in shown if not _wanted_so(c, seen))
-    condition = _condition(as_if, shown if seen is not None else ())
+        condition = _condition(as_if, shown)
     status, headline = _status(shown, facts), ""
     if with_gpu is not None and not any(c.stops and c.found for c in shown):
         later = _with_gpu(causes, with_gpu, shown, again)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from gpuwhy.model.symptom import MISSPELT, QUESTION, SOURCE, Reading
+from gpuwhy.model.symptom import MISSPELT, QUESTION, SOURCE, Reading, Symptom
 from gpuwhy.model.threshold import FOUND
 from gpuwhy.reason.tally import Score
 
@@ -72,14 +72,19 @@ VALUES = ("title.bare_false", "title.empty_devices", "title.empty_list", "title.
 
 def _passed(score: Score, reading: Reading) -> bool:
     """Whether only notes speak for a cause, after which the program went on to an end that is no matter of the GPU."""
-    ending, said = reading.ending, [p.symptom for p in score.points if p.counted > 0]
-    if not said or not all(s.warned or s.speaker == "title" for s in said):
+    said = [point.symptom for point in score.points if point.counted > 0]
+    if not said or not all(map(_is_note, said)):
         return False
-    if ending.kind != "none":
-        return not ending.near
-    ends = [s for s in reading.errors if not s.warned and s.speaker != "title"]
-    values = all(s.warned or s.signature in VALUES for s in said)
-    return any(s.line > said[0].line for s in ends) or (values and _goes_on(max(s.line for s in said), reading))
+    if reading.ending.kind != "none":
+        return not reading.ending.near
+    if any(one.line > said[0].line and not _is_note(one) for one in reading.errors):
+        return True
+    values = all(one.warned or one.signature in VALUES for one in said)
+    return values and _goes_on(max(one.line for one in said), reading)
+
+
+def _is_note(symptom: Symptom) -> bool:
+    return symptom.warned or symptom.speaker == "title"
 
 
 def _goes_on(line: int, reading: Reading) -> bool:

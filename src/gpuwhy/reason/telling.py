@@ -200,22 +200,29 @@ def headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], re
             "This is source code or a text about it, and holds no failure: "
             "run it (`gpuwhy run -- …`), or explain what it printed"
         )
-    if QUESTION in reading.notes and shown:
-        return f"A question, not a log. Most often behind such words: {shown[0].title}"
-    if shown and status == "healthy":
-        return _innocent(shown[0], scores[0])
-    if shown and status == "broken":
-        said = shown[0].because[0].text if shown[0].because else shown[0].title
-        if certainty(shown[0].confidence) == "possible":
-            return f"Perhaps: {said}"
-        return said if _NAME.match(said) else said[:1].upper() + said[1:]
+    if shown:
+        return _headline_of(status, shown, scores, reading)
     if status == "healthy":
         lines = f"{reading.lines} line{'s' * (reading.lines != 1)}"
         return f"No known failure in {lines}{_calm(reading)}"
-    if shown and scores[0].words:
-        return f"No message that gpuwhy knows. By its words, perhaps: {shown[0].title}"
-    if len(shown) > 1:
-        return f"Not certain. Perhaps {shown[0].title}; or {shown[1].title}"
-    if shown:
-        return f"Not certain. Perhaps {shown[0].title}"
     return "There is an error, but none that gpuwhy knows the cause of"
+
+
+def _headline_of(status: Status, shown: Sequence[Shown], scores: Sequence[Score], reading: Reading) -> str:
+    first = shown[0]
+    if QUESTION in reading.notes:
+        return f"A question, not a log. Most often behind such words: {first.title}"
+    if status == "healthy":
+        return _innocent(first, scores[0])
+    if status == "broken":
+        return _blamed(first)
+    if scores[0].words:
+        return f"No message that gpuwhy knows. By its words, perhaps: {first.title}"
+    return f"Not certain. Perhaps {first.title}" + (f"; or {shown[1].title}" if len(shown) > 1 else "")
+
+
+def _blamed(first: Shown) -> str:
+    said = first.because[0].text if first.because else first.title
+    if certainty(first.confidence) == "possible":
+        return f"Perhaps: {said}"
+    return said if _NAME.match(said) else said[:1].upper() + said[1:]

@@ -103,7 +103,7 @@ def _copied(patient: Patient, actions: Sequence[Action], installer: Installer, m
     installer.venv(patient.python, folder, patient.system_site)
     replaced = {name for action in actions for name in _replaced(action)}
     kept = pins(patient, replaced, public="torch" in replaced)
-    moving, again = [one for one in actions if not one.again], [one for one in actions if one.again]
+    moving, again = _parted(actions)
     exact = _locked(patient, moving, again, kept, installer, folder, gpu)
     rest = {**exact, **{name: text for name, text in kept.items() if name not in exact}}
     _frozen(patient, rest, installer, folder, backend([*rest.values(), *_labels(actions if exact else ())]))
@@ -114,6 +114,11 @@ def _copied(patient: Patient, actions: Sequence[Action], installer: Installer, m
         hook.write(folder, "venv", folders)
     use = (f"source {shlex.quote(folder)}/bin/activate", *_without_activation(folders))
     return Made(folder, python, (f"rm -r {shlex.quote(folder)}",), use, _path(folders), mine)
+
+
+def _parted(actions: Sequence[Action]) -> tuple[list[Action], list[Action]]:
+    """What changes releases, and what writes the files of a release anew."""
+    return [one for one in actions if not one.again], [one for one in actions if one.again]
 
 
 def _frozen(patient: Patient, wanted: Mapping[str, str], installer: Installer, folder: str, label: str) -> None:
@@ -241,7 +246,7 @@ class _Rehearsed(NamedTuple):
 
 
 def _rehearsed(patient: Patient, actions: Sequence[Action], installer: Installer, gpu: Names) -> _Rehearsed:
-    moving, again = [one for one in actions if not one.again], [one for one in actions if one.again]
+    moving, again = _parted(actions)
     gone = {name for action in actions for name in action.uninstall}
     replaced = {name for action in moving for name in _replaced(action)}
     kept = pins(patient, {*replaced, *gone}, public="torch" in replaced)

@@ -134,12 +134,18 @@ def at(fix: Fix, place: Place) -> Fix | None:
         return _elsewhere(fix, place)
     if check is None or undo is None:
         check, undo = check or "gpuwhy check", undo or ""
-    label = _LABEL.match(fix.text)
-    own = label and place.system and (label[1] == _SYSTEMS.get(place.system) or label[1] == "Linux")
-    apart = label is not None and place.perhaps_wsl and "WSL" in label[0]  # said beside what WSL needs
-    text = fix.text[label.end() :] if label and own and not apart else fix.text
-    text = _for_good(_on_host(text, command, place), fix.command, place)
+    text = _for_good(_on_host(_unlabelled(fix.text, place), command, place), fix.command, place)
     return msgspec.structs.replace(fix, text=text[:1].upper() + text[1:], command=command, check=check, undo=undo)
+
+
+def _unlabelled(text: str, place: Place) -> str:
+    """Without the name of the system that a fix is for, where that is the one at hand."""
+    label = _LABEL.match(text)
+    if label is None or not place.system:
+        return text
+    own = label[1] in (_SYSTEMS.get(place.system), "Linux")
+    apart = place.perhaps_wsl and "WSL" in label[0]  # said beside what WSL needs
+    return text[label.end() :] if own and not apart else text
 
 
 def _on_host(text: str, command: str, place: Place) -> str:

@@ -147,28 +147,37 @@ def _taken(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:
 
 def _traceback(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:
     """Frames, then the exception; None where the text ends before it."""
-    start, margin, frames = at, len(lines[at]) - len(lines[at].lstrip()), list[Frame]()
+    start, margin, frames = at, _indent(lines[at]), list[Frame]()
     at += 1
-    while at < len(lines):
+    while at < len(lines) and not (_HEADER.search(lines[at]) or _CHAIN.search(lines[at])):
         line = lines[at]
-        if _HEADER.search(line) or _CHAIN.search(line):
-            break
         if found := _FRAME.match(line) or _IPYTHON.match(line):
-            after = lines[at + 1] if at + 1 < len(lines) else ""
-            code = after.strip() if after.startswith((" ", "\t")) and not _FRAME.match(after) else ""
+            code = _code_below(lines, at)
             frames.append(_frame(found.groupdict(), code))
-            at += 1 + bool(code)
-            continue
-        if pointed := _POINTED.match(line.strip()):
-            frames = [*frames[:-1], _pointed(frames[-1], pointed)] if frames else frames
-        elif line.strip() and len(line) - len(line.lstrip()) <= margin:
-            raised = _RAISED.match(line.strip()) or (_ANY_TYPE.match(line.strip()) if frames else None)
-            if raised:
-                return _exception(lines, start, at, tuple(frames[-FRAMES:]), raised)
+            at += bool(code)
+        elif pointed := _POINTED.match(line.strip()):
+            frames[-1:] = [_pointed(one, pointed) for one in frames[-1:]]
+        elif _indent(line) <= margin and (raised := _raised(line.strip(), bool(frames))):
+            return _exception(lines, start, at, tuple(frames[-FRAMES:]), raised)
         at += 1
     if not frames:
         return None
     return Ending("exception", "", "", tuple(frames[-FRAMES:]), line=at, first=start + 1, last=at), at
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _code_below(lines: Sequence[str], at: int) -> str:
+    """The line of source that a traceback shows below a frame."""
+    after = lines[at + 1] if at + 1 < len(lines) else ""
+    return after.strip() if after.startswith((" ", "\t")) and not _FRAME.match(after) else ""
+
+
+def _raised(text: str, framed: bool) -> re.Match[str] | None:
+    """The exception of a line; behind frames any name may be one."""
+    return _RAISED.match(text) or (_ANY_TYPE.match(text) if framed else None)
 
 
 def _frame(found: dict[str, Any], code: str) -> Frame:

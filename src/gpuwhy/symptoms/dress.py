@@ -61,16 +61,22 @@ def mark_of(data: bytes) -> re.Pattern[bytes] | None:
     lines = [line for line in lines if line.strip()]
     if len(lines) < 2:
         return None
-    forms = [_DIGITS.sub(b"0", _PADDED.sub(b" ", line[:LONGEST])) for line in lines]
-    common = _common([form for form in forms if not _bare(form, forms)])
-    while common and not _ENDS.search(common):
-        common = common[:-1]
+    common = _prefix(lines)
     if not common.strip() or _WORDS.search(common) or (len(lines) < FEW and not _SIGNS.fullmatch(common)):
         return None
     mark = re.compile(rb"^" + _pattern(common), re.MULTILINE)
     behind = [line[found.end() :] for line in lines if (found := mark.match(line))]
     indented = sum(bool(_BEGINS.match(line)) for line in behind[1:])
     return mark if indented >= 1 + (len(behind) > 20) or _foreign(common, behind) else None
+
+
+def _prefix(lines: Sequence[bytes]) -> bytes:
+    """What lines begin with, all numbers being alike, up to a sign that ends such a mark."""
+    forms = [_DIGITS.sub(b"0", _PADDED.sub(b" ", line[:LONGEST])) for line in lines]
+    common = _common([form for form in forms if not _bare(form, forms)])
+    while common and not _ENDS.search(common):
+        common = common[:-1]
+    return common
 
 
 def _foreign(mark: bytes, behind: Sequence[bytes]) -> bool:
@@ -131,16 +137,24 @@ def _cut(lines: Sequence[str]) -> Rejoined | None:
     width = max(map(len, lines), default=0)
     if not NARROW <= width <= WIDE:
         return None
-    full = {line for line in lines if len(line) == width and len(set(line)) > SIGNS}
+    full = set(_full(lines, width))
     made = _joined(lines, lambda one, after: one in full and bool(after), "") if full else None
     if made is None:
         return None
-    rests = [after for one, after in pairwise(lines) if one in full and after]
-    goes_on = sum(not _NEW.match(rest) and not _ALONE.match(rest) for rest in rests)
-    parted = any(one[-1].isalnum() and after[0].isalnum() for one, after in pairwise(lines) if one in full and after)
-    if not parted or not goes_on:
+    cuts = [(one, rest) for one, rest in pairwise(lines) if one in full and rest]
+    goes_on = sum(_goes_on(rest) for _, rest in cuts)
+    if not goes_on or not any(one[-1].isalnum() and rest[0].isalnum() for one, rest in cuts):
         return None
-    return Rejoined(made, len(rests), (len(rests) > 1 or width in USUAL) and goes_on >= MOSTLY * len(rests))
+    return Rejoined(made, len(cuts), (len(cuts) > 1 or width in USUAL) and goes_on >= MOSTLY * len(cuts))
+
+
+def _goes_on(rest: str) -> bool:
+    return not _NEW.match(rest) and not _ALONE.match(rest)
+
+
+def _full(lines: Sequence[str], width: int) -> Iterator[str]:
+    """The lines that go to the edge, and are no rules."""
+    return (line for line in lines if len(line) == width and len(set(line)) > SIGNS)
 
 
 def _filled(lines: Sequence[str]) -> Rejoined | None:

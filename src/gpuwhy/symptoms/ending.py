@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gpuwhy.model.ending import Ending
+from gpuwhy.model.ending import Ending, Kind
 from gpuwhy.symptoms.blocks import FATAL, LAUNCHED, LOGGED, WIDE, Block, blocks, owner_of
 from gpuwhy.symptoms.text import unprefixed, warns
 
@@ -87,25 +87,35 @@ def endings_of(
     if exit_code == 0 and not signal:
         return Ending(exit_code=0, well=True), ()
     numbers, lines = _lines(text, first_line)
-    found_blocks = [one for one in blocks(lines) if exit_code is not None or not _left_behind(one.ending, lines)]
     busy = _busy(lines)
-    _outlived(found_blocks, lines, busy)
-    logged = tuple((one.ending.first, one.ending.last) for one in found_blocks if one.logged)
-    outlived = tuple(_numbered(one.ending, numbers) for one in found_blocks if one.logged)
-    ignored = tuple((one.ending.first - 1, one.ending.last) for one in found_blocks if one.ignored)
-    found = msgspec.structs.replace(
-        _last(_linked(found_blocks), exit_code, signal), logged=logged, ignored=ignored, busy=busy
-    )
-    at, printed = _spoken(lines), re.split(r"[\n\r]", text)
-    if exit_code is None and not signal and at >= 0 and _ends_well(found, at, lines[at]):
-        return _numbered(
-            Ending(message=lines[at].strip()[:WIDE], well=True, logged=logged, ignored=ignored), numbers
-        ), outlived
-    if found.kind in ("none", "exit") and not found.relayed:
-        status = _status(lines, printed, logged, busy) or _silent(found, lines)
-        found = msgspec.structs.replace(status, logged=logged, ignored=ignored, busy=busy)
-    numbered = _numbered(found, numbers)
-    return msgspec.structs.replace(numbered, exit_code=exit_code) if exit_code is not None else numbered, outlived
+    found = _found(lines, exit_code is not None, busy)
+    past = [one.ending for one in found if one.logged]
+    logged = tuple((one.first, one.last) for one in past)
+    ignored = tuple((one.ending.first - 1, one.ending.last) for one in found if one.ignored)
+    outlived = tuple(_numbered(one, numbers) for one in past)
+    ending = _last(_linked(found), exit_code, signal)
+    well = _well(ending, lines) if exit_code is None and not signal else None
+    if well is not None:
+        return _numbered(msgspec.structs.replace(well, logged=logged, ignored=ignored), numbers), outlived
+    if ending.kind in ("none", "exit") and not ending.relayed:
+        ending = _status(lines, re.split(r"[\n\r]", text), logged, busy) or _silent(ending, lines)
+    ending = _numbered(msgspec.structs.replace(ending, logged=logged, ignored=ignored, busy=busy), numbers)
+    return ending if exit_code is None else msgspec.structs.replace(ending, exit_code=exit_code), outlived
+
+
+def _found(lines: Sequence[str], one_run: bool, busy: int) -> list[Block]:
+    """The blocks, marked where the program outlived them; without those of another run, where there may be several."""
+    found = [one for one in blocks(lines) if one_run or not _left_behind(one.ending, lines)]
+    _outlived(found, lines, busy)
+    return found
+
+
+def _well(found: Ending, lines: Sequence[str]) -> Ending | None:
+    """The end by a last line that says that all went well."""
+    at = _spoken(lines)
+    if at < 0 or not _ends_well(found, at, lines[at]):
+        return None
+    return Ending(message=lines[at].strip()[:WIDE], well=True)
 
 
 def _ends_well(found: Ending, at: int, line: str) -> bool:
@@ -232,12 +242,18 @@ def _last(found: Sequence[Ending], exit_code: int | None, signal: str) -> Ending
     if signal:
         return _signalled([one for one in real if one.kind != "signal" or one.stack], signal)
     spoken = [one for one in real if one.kind != "signal"]
-    if not spoken:
-        return _relayed(found[-1]) if found else Ending("exit" if exit_code else "none")
+    if spoken:
+        return _last_spoken(spoken, exit_code is not None)
+    return _relayed(found[-1]) if found else Ending("exit" if exit_code else "none")
+
+
+def _last_spoken(spoken: Sequence[Ending], one_run: bool) -> Ending:
+    """The last that said something; where that one only missed a peer, the first other that was stopped in its code."""
     alone = [one for one in spoken if not _PEER.search(one.message)]
-    stacks = [one for one in alone if one.stack]
-    last = stacks[0] if stacks and spoken[-1] not in alone else spoken[-1]
-    return last if exit_code is not None else _among(alone, last)
+    last = spoken[-1]
+    if last not in alone:
+        last = next((one for one in alone if one.stack), last)
+    return last if one_run else _among(alone, last)
 
 
 def _relayed(last: Ending) -> Ending:
@@ -275,26 +291,34 @@ def _status(
     lines: Sequence[str], printed: Sequence[str], logged: Sequence[tuple[int, int]], busy: int
 ) -> Ending | None:
     """The failure that a program printed last, where it raised nothing: in words of its own, or a failing call."""
-    last = _spoken(lines)
-    if last >= 0 and _PERROR.fullmatch(lines[last].strip()):
-        return Ending("fatal", "perror", lines[last].strip()[:WIDE], line=last + 1, first=last + 1, last=last + 1)
-    used = next((at for at in range(max(0, last - LATEST), last) if _USAGE.match(printed[at])), -1)
-    last = used if used >= 0 else last
-    if last >= 0 and (word := _COMPLAINS.match(printed[last])):
-        return Ending(
-            "fatal", word["word"].lower(), lines[last].strip()[:WIDE], line=last + 1, first=last + 1, last=last + 1
-        )
+    said = _complained(lines, printed)
+    if said is not None:
+        return said
     spoken = [at for at, line in enumerate(lines) if line.strip()][-LATEST:]
     for at in reversed(spoken):
         if _TOLD.match(lines[at].strip()) and not _passing(lines[at]):
-            return Ending("fatal", "error", lines[at].strip()[:WIDE], line=at + 1, first=at + 1, last=at + 1)
-    spoken = [at for at in spoken if at + 1 >= busy and not any(first <= at + 1 <= end for first, end in logged)]
+            return _said_at("fatal", "error", lines, at)
     for at in reversed(spoken):
-        if not warns(lines[at]) and (call := _CALL.search(lines[at])):
-            return Ending(
-                "status", call["call"] or "", lines[at].strip()[:WIDE], line=at + 1, first=at + 1, last=at + 1
-            )
+        passed = at + 1 < busy or any(first <= at + 1 <= end for first, end in logged)
+        if not passed and not warns(lines[at]) and (call := _CALL.search(lines[at])):
+            return _said_at("status", call["call"] or "", lines, at)
     return None
+
+
+def _complained(lines: Sequence[str], printed: Sequence[str]) -> Ending | None:
+    """The last word of a program that complains: of a system call, or of how it was called."""
+    last = _spoken(lines)
+    if last < 0:
+        return None
+    if _PERROR.fullmatch(lines[last].strip()):
+        return _said_at("fatal", "perror", lines, last)
+    last = next((at for at in range(max(0, last - LATEST), last) if _USAGE.match(printed[at])), last)
+    word = _COMPLAINS.match(printed[last])
+    return _said_at("fatal", word["word"].lower(), lines, last) if word else None
+
+
+def _said_at(kind: Kind, what: str, lines: Sequence[str], at: int) -> Ending:
+    return Ending(kind, what, lines[at].strip()[:WIDE], line=at + 1, first=at + 1, last=at + 1)
 
 
 def _silent(found: Ending, lines: Sequence[str]) -> Ending:

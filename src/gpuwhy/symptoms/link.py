@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gpuwhy.model.ending import PYTHON, USER, Ending
+from gpuwhy.model.ending import PYTHON, USER, Ending, Frame
 from gpuwhy.model.symptom import Symptom
 
 FIRST = 500
@@ -104,16 +104,26 @@ def _own(ending: Ending) -> bool:
     if ending.relayed or _BUILT.search(ending.message):
         return False
     if ending.kind == "exception":
-        return _raised_alone(ending) and all(_raised_alone(one) for one in ending.chain if one.kind == "exception")
-    if ending.kind == "fatal" and ending.type == "usage":
+        return all(_raised_alone(one) for one in (ending, *ending.chain) if one.kind == "exception")
+    if ending.kind == "fatal":
+        return _fatal_alone(ending)
+    return ending.kind == "exit" and _said_alone(ending.message)
+
+
+def _fatal_alone(ending: Ending) -> bool:
+    """Whether the last word of a program that gave up has nothing to do with the GPU stack."""
+    if ending.type == "usage":
         return True  # an option may well be named after the GPU
-    if ending.kind == "fatal" and "not found" in ending.message:
+    if "not found" in ending.message:
         return not _HARD.search(ending.message)
-    if ending.kind == "fatal" and (ending.type in ("panic", "assert") or ending.type.startswith("std::")):
+    if ending.type in ("panic", "assert") or ending.type.startswith("std::"):
         said = ending.message.strip()
-        return len(said) >= WORDY and not _STACK.search(said) and not _OPAQUE.search(said.split("\n", 1)[0])
-    spoken = ending.kind == "exit" or (ending.kind == "fatal" and ending.type.isalpha() and ending.type != "terminate")
-    return spoken and bool(ending.message) and not _STACK.search(ending.message)
+        return len(said) >= WORDY and _said_alone(said) and not _OPAQUE.search(said.split("\n", 1)[0])
+    return ending.type.isalpha() and ending.type != "terminate" and _said_alone(ending.message)
+
+
+def _said_alone(message: str) -> bool:
+    return bool(message) and not _STACK.search(message)
 
 
 def _raised_alone(ending: Ending) -> bool:
@@ -127,14 +137,22 @@ def _raised_alone(ending: Ending) -> bool:
     if module := _MODULE.search(ending.message):
         return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
     said = _UNSAID.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
-    if _elsewhere(ending) and not _STACK.search(said):
-        return True
-    if ending.name in STATUSES or not ending.name or not said.strip() or _STACK.search(said) or _OPAQUE.search(said):
+    if _STACK.search(said):
         return False
-    frame = ending.frame
+    return _elsewhere(ending) or (_telling(ending, said) and not _at_the_gpu(ending.frame))
+
+
+def _telling(ending: Ending, said: str) -> bool:
+    """Whether an exception has a name and words that say something."""
+    named = bool(ending.name) and ending.name not in STATUSES
+    return named and bool(said.strip()) and not _OPAQUE.search(said)
+
+
+def _at_the_gpu(frame: Frame | None) -> bool:
+    """Whether an exception came from code that deals with the GPU."""
     if frame is None:
-        return bool(ending.message)
-    return not (_GPU_FILES.search(frame.file) or (frame.owner == USER and _CODE.search(frame.code)))
+        return False
+    return bool(_GPU_FILES.search(frame.file)) or (frame.owner == USER and bool(_CODE.search(frame.code)))
 
 
 def _elsewhere(ending: Ending) -> bool:
@@ -260,15 +278,24 @@ def _unlinked(one: Symptom, ending: Ending) -> bool:
         return not _wordless(ending, one.line)
     if _outlived(one, ending) and (ending.kind == "exception" or one.speaker == "title"):
         return True
-    if ending.relayed and one.speaker == "title" and one.within(ending):
+    return _unlinked_within(one, ending) if one.within(ending) else _unlinked_before(one, ending)
+
+
+def _unlinked_within(one: Symptom, ending: Ending) -> bool:
+    if ending.relayed and one.speaker == "title":
         return True
-    if ending.own and one.within(ending):
-        return one.speaker in _OTHERS and _plainly(ending, one)
-    if not ending.own or one.within(ending):
+    return ending.own and one.speaker in _OTHERS and _plainly(ending, one)
+
+
+def _unlinked_before(one: Symptom, ending: Ending) -> bool:
+    """Whether an ending with a reason of its own leaves nothing to what was said before it."""
+    if not ending.own or one.role == "context":
+        return ending.own
+    if one.role not in ("error", "echo"):
         return False
     if ending.kind != "exception":  # a last word ends a program less surely than an exception
-        return one.role == "context" or (one.role in ("error", "echo") and one.warned)
-    return one.role == "context" or (one.role in ("error", "echo") and (one.speaker != "title" or bool(ending.stack)))
+        return one.warned
+    return one.speaker != "title" or bool(ending.stack)
 
 
 _OTHERS = ("cuda", "peer", "container", "nvidia", "program", "packages")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -192,30 +193,6 @@ _AMP = re.compile(rb"&(#39|#x27|apos|quot|gt|lt|amp|nbsp|#10|#xA|#13);", re.IGNO
 _CHARACTERS = {b"quot": b'"', b"gt": b">", b"lt": b"<", b"amp": b"&", b"nbsp": b" ", b"#10": b"\r", b"#xa": b"\r"}
 
 
-def plain(data: bytes) -> bytes:
-    """Without colours, cursor movements and the marks of a web page; what is kept in one line, as lines of it.
-
-    A carriage return starts a line and leaves the count of lines as it is.
-    """
-    if b"\x1b" in data:
-        data = _ANSI.sub(b"", data)
-    if not data.isascii() and (b"\xc2\xa0" in data or b"\xe2\x80\xaf" in data):
-        data = _SPACES.sub(b" ", data)
-    if not data.isascii() and b"\xe2\x80" in data:
-        data = _MARKS.sub(lambda found: b"'" if found[0] in (b"\xe2\x80\x98", b"\xe2\x80\x99") else b'"', data)
-    if b"{" in data and b'{"' in data and b'": "' in data:  # one byte first: it is found at the speed of memory
-        data = _RECORD.sub(_unescaped, data)
-    if b"\\" in data and b'\\n",' in data:
-        data = _CELL.sub(lambda found: _ESCAPES.sub(_escape, found[1]), data)
-    if b"\\" in data and b"\\n" in data:
-        data = _QUOTED.sub(_unescaped, data)
-    if b"<" in data and (b"<br" in data or b"</p" in data or b"</code>" in data):
-        data = _WEB.sub(b"", data)
-    if b"&" in data and (b"&quot;" in data or b"&#" in data or b"&lt;" in data or b"&gt;" in data):
-        data = _AMP.sub(lambda found: _CHARACTERS.get(found[1].lower(), b"'"), data)
-    return data
-
-
 def _unescaped(found: re.Match[bytes]) -> bytes:
     """A line in which a text is quoted, as the lines of it."""
     text = found[1] if found.re is _RECORD else found[0]
@@ -224,6 +201,45 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
 
 def _escape(found: re.Match[bytes]) -> bytes:
     return b"\t" if found[1] == b"t" else found[1]
+
+
+class _Step(NamedTuple):
+    """What is taken out of a text or put otherwise, where it has all of the first bytes and one of the second."""
+
+    all_of: tuple[bytes, ...]  # one byte first: it is found at the speed of memory
+    any_of: tuple[bytes, ...]
+    expression: re.Pattern[bytes]
+    put: bytes | Callable[[re.Match[bytes]], bytes]
+
+    def done(self, data: bytes) -> bytes:
+        there = all(one in data for one in self.all_of) and any(one in data for one in self.any_of)
+        return self.expression.sub(self.put, data) if there else data
+
+
+_WIDE_STEPS = (
+    _Step((), (b"\xc2\xa0", b"\xe2\x80\xaf"), _SPACES, b" "),
+    _Step((), (b"\xe2\x80",), _MARKS, lambda found: b"'" if found[0] in (b"\xe2\x80\x98", b"\xe2\x80\x99") else b'"'),
+)
+"""Of texts that are not ASCII alone."""
+_STEPS = (
+    _Step((b"{", b'{"'), (b'": "',), _RECORD, _unescaped),
+    _Step((b"\\",), (b'\\n",',), _CELL, lambda found: _ESCAPES.sub(_escape, found[1])),
+    _Step((b"\\",), (b"\\n",), _QUOTED, _unescaped),
+    _Step((b"<",), (b"<br", b"</p", b"</code>"), _WEB, b""),
+    _Step((b"&",), (b"&quot;", b"&#", b"&lt;", b"&gt;"), _AMP, lambda found: _CHARACTERS.get(found[1].lower(), b"'")),
+)
+
+
+def plain(data: bytes) -> bytes:
+    """Without colours, cursor movements and the marks of a web page; what is kept in one line, as lines of it.
+
+    A carriage return starts a line and leaves the count of lines as it is.
+    """
+    if b"\x1b" in data:
+        data = _ANSI.sub(b"", data)
+    for step in _STEPS if data.isascii() else (*_WIDE_STEPS, *_STEPS):
+        data = step.done(data)
+    return data
 
 
 _PREFIX = re.compile(

@@ -11,7 +11,7 @@ from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allowed, releases_of
-from gpuwhy.model.lint import Mistake, Rule, Severity
+from gpuwhy.model.lint import Mistake, Rule
 
 RULE = Rule("cpu-wheel", "error", "a build without CUDA where a GPU is meant")
 
@@ -43,18 +43,26 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _plain_llama(scope)
     for pin in scope.pins:
         why = _without_cuda(pin)
-        own = scope.base.framework not in ("", pin.name) or scope.base.family in ("ngc", "framework")
-        if not why or pin.optional or own or scope.gpu_framework(pin.name, *_SERVES.get(pin.name, ())):
-            continue
-        if pin.name.startswith("onnxruntime") and _GPU_USERS & scope.names.keys():
-            continue
-        meant = _meant(scope, pin)
-        if meant:
-            row = next(iter(releases_of(pin)), None)
-            know = evidence_of(row, "cuda") if row and row.cuda is None else _PYTORCH
-            helper = pin.name.startswith(("onnxruntime", "ort-"))  # often somebody's helper
-            severity: Severity | None = "warning" if helper else None
-            yield RULE.mistake(pin.place, f"{why}, and {meant}", know, _instead(pin), severity)
+        if why and not pin.optional and not _by_another(scope, pin):
+            meant = _meant(scope, pin)
+            if meant:
+                yield _mistake(pin, f"{why}, and {meant}")
+
+
+def _by_another(scope: Scope, pin: Pin) -> bool:
+    """Whether something else here computes on the GPU: the image's own framework, or one that serves the same."""
+    if scope.base.framework not in ("", pin.name) or scope.base.family in ("ngc", "framework"):
+        return True
+    if scope.gpu_framework(pin.name, *_SERVES.get(pin.name, ())):
+        return True
+    return pin.name.startswith("onnxruntime") and not _GPU_USERS.isdisjoint(scope.names)
+
+
+def _mistake(pin: Pin, text: str) -> Mistake:
+    row = next(iter(releases_of(pin)), None)
+    know = evidence_of(row, "cuda") if row and row.cuda is None else _PYTORCH
+    helper = pin.name.startswith(("onnxruntime", "ort-"))  # often somebody's helper
+    return RULE.mistake(pin.place, text, know, _instead(pin), "warning" if helper else None)
 
 
 def _plain_llama(scope: Scope) -> Iterator[Mistake]:

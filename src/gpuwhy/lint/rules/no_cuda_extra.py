@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import CONDA_CUDA, Scope
+from gpuwhy.lint.sheet import Pin
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.version import at_least
 
@@ -26,14 +27,19 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _tensorflow(scope: Scope) -> Iterator[Mistake]:
     """cuDNN as a wheel, and none of the other libraries: those of the extra are missing."""
+    alone = scope.has_wheels("nvidia-cudnn-cu1") and not scope.has_wheels(*_PARTS)
+    if not alone or "torch" in scope.names or _has_system_cuda(scope):
+        return
     pin = next((p for p in scope.pins if p.name == "tensorflow" and p.origin == "pip" and not p.reference), None)
     row = scope.taken(pin) if pin and "and-cuda" not in pin.extras else None
-    alone = scope.has_wheels("nvidia-cudnn-cu1") and not scope.has_wheels(*_PARTS)
-    system = scope.base.name or any(p.origin == "conda" and p.name in CONDA_CUDA for p in scope.pins)
-    if pin is None or row is None or not at_least(row.version, "2.14") or not alone or system or "torch" in scope.names:
+    if pin is None or row is None or not at_least(row.version, "2.14"):
         return
     text = f"tensorflow {row.version} without and-cuda brings no CUDA, and cuDNN is the only library here"
     yield RULE.mistake(pin.place, text, _TENSORFLOW, f'write "tensorflow[and-cuda]{pin.specifier}" without cuDNN')
+
+
+def _has_system_cuda(scope: Scope) -> bool:
+    return bool(scope.base.name) or any(p.origin == "conda" and p.name in CONDA_CUDA for p in scope.pins)
 
 
 def _jax(scope: Scope) -> Iterator[Mistake]:
@@ -41,14 +47,16 @@ def _jax(scope: Scope) -> Iterator[Mistake]:
     pin = next((p for p in scope.pins if p.name == "jax" and p.origin == "pip"), None)
     if pin is None or not scope.environment.runs or scope.gpu_framework("jax") or not scope.gpu_meant:
         return
-    if (
-        any(extra.startswith(("cuda", "tpu", "rocm")) for extra in pin.extras)
-        or pin.reference
-        or scope.environment.locked
-    ):
-        return
-    if any("cuda" in p.local for p in scope.environment.named("jaxlib")) or scope.base.family in ("ngc", "framework"):
+    if pin.reference or scope.environment.locked or _brings_cuda(scope, pin):
         return
     version = f"=={pin.version}" if pin.version else pin.specifier
     text = f"jax{version} without a cuda extra installs for the CPU, and {scope.gpu_meant}"
     yield RULE.mistake(pin.place, text, _JAX, f'write "jax[cuda12]{version}"')
+
+
+def _brings_cuda(scope: Scope, pin: Pin) -> bool:
+    """Whether an extra, a build of jaxlib or the image brings a JAX for an accelerator."""
+    if any(extra.startswith(("cuda", "tpu", "rocm")) for extra in pin.extras):
+        return True
+    own = any("cuda" in p.local for p in scope.environment.named("jaxlib"))
+    return own or scope.base.family in ("ngc", "framework")
