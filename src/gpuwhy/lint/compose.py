@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from gpuwhy.lint import shell
 from gpuwhy.lint.sheet import Image, Sheet, Variable, Workload
@@ -37,9 +38,7 @@ def _service(path: str, name: str, line: int, service: Map, whole: bool) -> Work
     if isinstance(build, Text):
         work.built = f"{build}/Dockerfile"
     elif isinstance(build, Map):
-        work.built = f"{build.text('context') or '.'}/{build.text('dockerfile') or 'Dockerfile'}"
-        work.arguments = {v.name: v.value for v in variables(path, build.at("args")).values()}
-        work.target = shell.expand(build.text("target"), {})
+        _build(path, work, build)
     work.partial = not whole or "extends" in service or not (work.image or work.built)
     work.variables = variables(path, service.at("environment"))
     work.exempt = service.text("privileged") == "true" or _mounts_devices(service)
@@ -47,6 +46,12 @@ def _service(path: str, name: str, line: int, service: Map, whole: bool) -> Work
     work.shared_memory = _shared_memory(service)
     _requests(path, work, service)
     return work
+
+
+def _build(path: str, work: Workload, build: Map) -> None:
+    work.built = f"{build.text('context') or '.'}/{build.text('dockerfile') or 'Dockerfile'}"
+    work.arguments = {v.name: v.value for v in variables(path, build.at("args")).values()}
+    work.target = shell.expand(build.text("target"), {})
 
 
 def _requests(path: str, work: Workload, service: Map) -> None:
@@ -95,17 +100,21 @@ def _shared_memory(service: Map) -> bool:
 
 def variables(path: str, node: Node | None) -> dict[str, Variable]:
     """`environment` as a list of `A=b` or as a mapping; a value from outside is left out."""
-    out: dict[str, Variable] = {}
-    if isinstance(node, Map):
-        pairs = [(str(k), v, getattr(k, "line", node.line)) for k, v in node.items()]
-        for name, value, line in pairs:
-            if isinstance(value, Text):
-                out[name] = Variable(name, shell.expand(value, {}), Place(path, line))
-    for entry in node if isinstance(node, Seq) else []:
-        key, equals, text = (entry if isinstance(entry, Text) else "").partition("=")
-        if equals:
-            out[key] = Variable(key, shell.expand(text, {}), Place(path, entry.line))
+    out = {name: Variable(name, shell.expand(text, {}), Place(path, line)) for name, text, line in _assigned(node)}
     return {name: variable for name, variable in out.items() if "$" not in variable.value}
+
+
+def _assigned(node: Node | None) -> Iterator[tuple[str, str, int]]:
+    """Each name with its value and its line."""
+    if isinstance(node, Map):
+        for key, value in node.items():
+            if isinstance(value, Text):
+                yield str(key), value, getattr(key, "line", node.line)
+    elif isinstance(node, Seq):
+        for entry in node:
+            if isinstance(entry, Text) and "=" in entry:
+                name, _, text = entry.partition("=")
+                yield name, text, entry.line
 
 
 def words(node: Node | None) -> str:

@@ -12,6 +12,7 @@ from gpuwhy.knowledge.flavours import library_wheel
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of, has_python
 from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.index import from_index
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import LINUX, allowed, allows, releases_of, rows, specifier, together
@@ -36,7 +37,7 @@ class Demand(NamedTuple):
 
 def demands(scope: Scope, pin: Pin) -> list[Demand]:
     """The demands of each release that a pin allows; [] where they are not known or too many."""
-    if pin.origin != "pip" or pin.variant or pin.reference or scope.environment.other_index:
+    if not from_index(scope, pin):
         return []
     if library_wheel(pin.name):
         return [Demand(pin, f"{pin.name}{pin.specifier}", None, {pin.name: pin.specifier})]
@@ -58,10 +59,8 @@ def newest(scope: Scope, pin: Pin) -> list[Demand]:
 
 
 def _from_the_index(scope: Scope, pin: Pin) -> bool:
-    """Whether pip takes it from the usual index, in no variant."""
-    other = any(holds_only(index.url) in ("", "torch") for index in pin.indexes)
-    plain = pin.origin == "pip" and not pin.variant and not pin.reference
-    return plain and not other and not scope.environment.other_index
+    """Whether pip takes it from the default index, whatever others are named."""
+    return from_index(scope, pin) and not any(holds_only(index.url) in ("", "torch") for index in pin.indexes)
 
 
 def _holds(pin: Pin, framework: str, version: str) -> bool:
@@ -168,9 +167,8 @@ def conflicts(scope: Scope) -> Iterator[Conflict]:
     known = [(pin, demands(scope, pin)) for pin in scope.environment.pins if scope.is_single(pin)]
     asking = [(pin, found) for pin, found in known if found]
     for (one, first), (other, second) in itertools.combinations(asking, 2):
-        if not together(one, other) or (library_wheel(one.name) and library_wheel(other.name)):
-            continue
-        clashes = [clash(a, b) for a in first for b in second]
+        wheels = library_wheel(one.name) and library_wheel(other.name)
+        clashes = [] if wheels or not together(one, other) else [clash(a, b) for a in first for b in second]
         if clashes and all(clashes):
             yield _conflict(first[-1], second[-1], clashes[-1])
 

@@ -35,18 +35,25 @@ def _container(path: str, text: str, data: dict[str, Any]) -> Workload:
     image = data.get("image")
     if isinstance(image, str):
         work.image = Image(image, Place(path, _line(text, '"image"')))
-    arguments = (
-        [a for a in data.get("runArgs", []) if isinstance(a, str)] if isinstance(data.get("runArgs"), list) else []
-    )
-    host = data.get("hostRequirements")
-    asked = isinstance(host, dict) and host.get("gpu") not in (None, False)
-    if asked or any(a.startswith(("--gpus", "--device")) or "nvidia" in a for a in arguments):
-        work.request = Place(path, _line(text, '"hostRequirements"' if asked else '"runArgs"'))
+    told = data.get("runArgs")
+    arguments = [one for one in told if isinstance(one, str)] if isinstance(told, list) else []
+    asks = _asks(data, arguments)
+    if asks:
+        work.request = Place(path, _line(text, f'"{asks}"'))
     work.shared_memory = any(a.startswith(("--shm-size", "--ipc")) for a in arguments)
     work.exempt = "--privileged" in arguments or data.get("privileged") is True
     work.partial = "dockerComposeFile" in data or work.image is None
     _built(work, data)
     return work
+
+
+def _asks(data: dict[str, Any], arguments: list[str]) -> str:
+    """The key by which a GPU is asked for."""
+    host = data.get("hostRequirements")
+    if isinstance(host, dict) and host.get("gpu") not in (None, False):
+        return "hostRequirements"
+    given = any(one.startswith(("--gpus", "--device")) or "nvidia" in one for one in arguments)
+    return "runArgs" if given else ""
 
 
 def _built(work: Workload, data: dict[str, Any]) -> None:

@@ -313,27 +313,25 @@ def _may_hold_packages(text: str) -> bool:
 def _python(stage: Environment) -> None:
     """The Pythons that a stage may run its pip with; () where it cannot be told."""
     base = containers.read(stage.image.text) if stage.image else containers.Base("")
-    named = set()
-    for name in stage.apt:
-        if found := re.match(r"python(3\.\d+)(-|$)", name):
-            named.add(found[1])
     texts = " ; ".join(command.text for command in stage.commands)
-    named |= set(
-        re.findall(r"(?:uv (?:venv|python install|sync|run)[^;]*?(?:--python|-p|install)[= ]|python=)(3\.\d+)", texts)
-    )
+    named = _named_pythons(stage, texts)
     if named:
-        stage.pythons, stage.python_from = (
-            tuple(sorted(named)),
-            "the Dockerfile installs Python " + ", ".join(sorted(named)),
-        )
-        if base.python:
-            stage.pythons = (*stage.pythons, base.python)
+        stage.pythons = (*named, base.python) if base.python else named
+        stage.python_from = "the Dockerfile installs Python " + ", ".join(named)
     elif base.python:
         stage.pythons, stage.python_from = (base.python,), f"image {base.name} holds Python {base.python}"
-    elif (
-        base.distro_python
-        and not re.search(r"conda|mamba|pyenv|deadsnakes|Python-3|\buv\b|pixi|python_version", texts, re.I)
-        and any(re.match(r"python3(-pip|-dev|-venv)?$|python3-pip", name) for name in stage.apt)
-    ):
+    elif base.distro_python and not _OTHER_PYTHON.search(texts) and any(map(_DISTRO_PYTHON.match, stage.apt)):
         text = f"image {base.name} has Python {base.distro_python} as its python3"
         stage.pythons, stage.python_from = (base.distro_python,), text
+
+
+def _named_pythons(stage: Environment, texts: str) -> tuple[str, ...]:
+    """The Pythons that a stage installs by their numbers."""
+    packages = {found[1] for found in map(_PYTHON_PACKAGE.match, stage.apt) if found}
+    return tuple(sorted(packages.union(_PYTHON_BY_UV.findall(texts))))
+
+
+_PYTHON_PACKAGE = re.compile(r"python(3\.\d+)(-|$)")
+_PYTHON_BY_UV = re.compile(r"(?:uv (?:venv|python install|sync|run)[^;]*?(?:--python|-p|install)[= ]|python=)(3\.\d+)")
+_OTHER_PYTHON = re.compile(r"conda|mamba|pyenv|deadsnakes|Python-3|\buv\b|pixi|python_version", re.I)
+_DISTRO_PYTHON = re.compile(r"python3(-pip|-dev|-venv)?$|python3-pip")

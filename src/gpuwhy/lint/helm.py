@@ -133,27 +133,28 @@ class Template:
         return self._pipeline(words, dot, 0)[0] if words else ""
 
     def _pipeline(self, words: list[str], dot: Any, level: int) -> tuple[Any, list[str]]:
-        value: Any = None
-        started = False
-        while words and words[0] != ")":
-            arguments: list[Any] = []
-            name = ""
-            while words and words[0] not in ("|", ")"):
-                word = words.pop(0)
-                if word == "(" and level < 10:
-                    inner, words = self._pipeline(words, dot, level + 1)
-                    words = words[1:]
-                    arguments.append(inner)
-                elif not name and not arguments and word in _FUNCTIONS:
-                    name = word
-                else:
-                    arguments.append(self._term(word, dot))
-            arguments += [value] if started else []
-            value = _called(name, arguments)
-            started = True
-            if words and words[0] == "|":
-                words.pop(0)
+        name, arguments, words = self._call(words, dot, level)
+        value = _called(name, arguments) if name or arguments else None
+        while words and words[0] == "|":
+            name, arguments, words = self._call(words[1:], dot, level)
+            value = _called(name, [*arguments, value])
         return value, words
+
+    def _call(self, words: list[str], dot: Any, level: int) -> tuple[str, list[Any], list[str]]:
+        """One part of a pipeline: a function's name, its arguments, and the words behind it."""
+        name = ""
+        arguments: list[Any] = []
+        while words and words[0] not in ("|", ")"):
+            word, words = words[0], words[1:]
+            if word == "(" and level < 10:
+                inner, words = self._pipeline(words, dot, level + 1)
+                words = words[1:]
+                arguments.append(inner)
+            elif not name and not arguments and word in _FUNCTIONS:
+                name = word
+            else:
+                arguments.append(self._term(word, dot))
+        return name, arguments, words
 
     def _term(self, word: str, dot: Any) -> Any:
         if word[0] in '"`':

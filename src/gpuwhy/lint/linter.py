@@ -13,7 +13,7 @@ import msgspec
 from gpuwhy.lint import kinds, requirements
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet
+from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet, Workload
 from gpuwhy.model.lint import Checked, Lint, Mistake, Place, Problem
 from gpuwhy.model.plan import Machine
 
@@ -62,17 +62,21 @@ def _built(sheets: Mapping[str, Sheet], read: Read) -> list[Sheet]:
         for work in sheet.workloads:
             path = posixpath.normpath(posixpath.join(posixpath.dirname(sheet.path), work.built)) if work.built else ""
             text = read(path) if path and "$" not in path and "://" not in work.built else None
-            if text is None:
-                continue
-            from gpuwhy.lint import dockerfile
-
-            made = dockerfile.read(path, text, work.arguments, work.target)
-            said = f"{work.name} of {posixpath.basename(sheet.path)} asks for a GPU" if work.request else ""
-            for environment in made.environments:
-                environment.gpu = said if environment.runs else ""
-                work.built_on = environment.image.text if environment.runs and environment.image else work.built_on
-            out[path, tuple(sorted(work.arguments.items())), work.target, bool(said)] = made
+            if text is not None:
+                asks = f"{work.name} of {posixpath.basename(sheet.path)} asks for a GPU" if work.request else ""
+                key = (path, tuple(sorted(work.arguments.items())), work.target, bool(asks))
+                out[key] = _built_for(work, path, text, asks)
     return list(out.values())
+
+
+def _built_for(work: Workload, path: str, text: str, asks: str) -> Sheet:
+    from gpuwhy.lint import dockerfile
+
+    made = dockerfile.read(path, text, work.arguments, work.target)
+    for environment in made.environments:
+        environment.gpu = asks if environment.runs else ""
+        work.built_on = environment.image.text if environment.runs and environment.image else work.built_on
+    return made
 
 
 def _missing(path: str, why: str) -> Checked:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 import msgspec
 
@@ -59,12 +60,10 @@ def _blocks(text: str) -> Iterator[tuple[int, dict[str, str], list[str]]]:
         block = lines[start + 1 : end]
         fields: dict[str, str] = {}
         line = start + 1
-        for offset, one in enumerate(block):
-            if one.startswith("["):
-                break
+        for number, one in enumerate(takewhile(lambda one: not one.startswith("["), block), start + 2):
             if found := _KEY.match(one):
                 fields.setdefault(found[1], found[2] or found[3] or found[4] or "")
-                line = start + 2 + offset if found[1] == "name" else line
+                line = number if found[1] == "name" else line
         if fields.get("name"):
             yield line, fields, block
 
@@ -100,11 +99,8 @@ def _marker(fields: dict[str, str], block: list[str]) -> str:
     if plain or "resolution-markers" not in fields:
         return plain
     start = next(n for n, line in enumerate(block) if line.startswith("resolution-markers"))
-    found: list[str] = []
-    for line in block[start:]:
-        found += re.findall(r"\"([^\"]+)\"", line)
-        if "]" in line:
-            break
+    end = next((n for n, line in enumerate(block) if n >= start and "]" in line), len(block))
+    found = [marker for line in block[start : end + 1] for marker in re.findall(r"\"([^\"]+)\"", line)]
     return " or ".join(f"({marker})" for marker in found)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gpuwhy.lint.index import from_index
 from gpuwhy.lint.scope import Scope, is_gpu_build, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX
@@ -35,7 +36,7 @@ def met(scope: Scope) -> Iterator[Met]:
 
 
 def _row(scope: Scope, pin: Pin) -> Release | None:
-    if pin.origin != "pip" or pin.variant or pin.reference or not is_gpu_build(pin) or scope.environment.other_index:
+    if not from_index(scope, pin) or not is_gpu_build(pin):
         return None
     platform = scope.machine.platform if scope.machine else LINUX
     if pin.name in ("jax", "jaxlib"):

@@ -87,16 +87,9 @@ def _image(sheet: Sheet, chain: list[ast.Call], gpu: str) -> None:
 
 
 def _step(sheet: Sheet, stage: Environment, call: ast.Call) -> None:
-    method, place = _method(call), Place(sheet.path, call.lineno)
+    method = _method(call)
     if method in ("pip_install", "uv_pip_install"):
-        told = _keywords(call)
-        uv = method.startswith("uv")
-        roles: dict[str, Role] = {**_ROLES, **({"extra_index_url": "first"} if uv else {})}
-        indexes = tuple(Index(told[key], role, place) for key, role in roles.items() if key in told)
-        lines = (requirements.Logical(text.strip(), line) for text, line in _texts(call) if text.strip())
-        made = Environment(sheet.path)
-        requirements.fill(made, Sheet(sheet.path, ""), lines)
-        stage.pins += [requirements.with_indexes(pin, indexes) for pin in made.pins]
+        _packages(sheet, stage, call, method.startswith("uv"))
     elif method == "pip_install_from_requirements":
         stage.includes += [Include(text, Place(sheet.path, line), must=False) for text, line in _texts(call)]
     elif method == "apt_install":
@@ -104,3 +97,13 @@ def _step(sheet: Sheet, stage: Environment, call: ast.Call) -> None:
     elif method in ("run_commands", "dockerfile_commands"):
         for text, line in _texts(call):
             scripts.fill(sheet, re.sub(r"^RUN\s+", "", text), line, {})
+
+
+def _packages(sheet: Sheet, stage: Environment, call: ast.Call, uv: bool) -> None:
+    told, place = _keywords(call), Place(sheet.path, call.lineno)
+    roles: dict[str, Role] = {**_ROLES, "extra_index_url": "first"} if uv else dict(_ROLES)
+    indexes = tuple(Index(told[key], role, place) for key, role in roles.items() if key in told)
+    lines = (requirements.Logical(text.strip(), line) for text, line in _texts(call) if text.strip())
+    made = Environment(sheet.path)
+    requirements.fill(made, Sheet(sheet.path, ""), lines)
+    stage.pins += [requirements.with_indexes(pin, indexes) for pin in made.pins]

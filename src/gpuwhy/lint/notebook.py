@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -33,13 +34,19 @@ def read(path: str, text: str) -> Sheet:
 
 def _shell_lines(data: Any) -> list[str]:
     """Lines that a shell gets, joined where they go on."""
-    cells = data.get("cells", []) if isinstance(data, dict) else []
     out: list[str] = []
-    for cell in cells if isinstance(cells, list) else []:
-        source = cell.get("source", []) if isinstance(cell, dict) and cell.get("cell_type") == "code" else []
-        text = "".join(s for s in source if isinstance(s, str)) if isinstance(source, list) else str(source)
+    for text in _sources(data):
         if text.startswith(("%%bash", "%%sh", "!%%")):
             out += text.split("\n")[1:]
         else:
             out += [line.strip() for line in re.sub(r"\\\n", " ", text).split("\n") if re.match(r"\s*[!%]", line)]
     return out
+
+
+def _sources(data: Any) -> Iterator[str]:
+    """The texts of the cells with code."""
+    cells = data.get("cells", []) if isinstance(data, dict) else []
+    for cell in cells if isinstance(cells, list) else []:
+        if isinstance(cell, dict) and cell.get("cell_type") == "code":
+            source = cell.get("source", [])
+            yield "".join(s for s in source if isinstance(s, str)) if isinstance(source, list) else str(source)

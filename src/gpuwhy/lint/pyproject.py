@@ -143,15 +143,11 @@ class _Reader:
         }
         out: dict[str, list[tuple[str, str]]] = {}
         for name, value in _table(uv, "sources").items():
-            for entry in value if isinstance(value, list) else [value]:
-                if (
-                    isinstance(entry, dict)
-                    and entry.get("extra", extra) == extra
-                    and entry.get("group", extra) == extra
-                ):
-                    build = indexes.get(str(entry.get("index", "")), "") or backend_of(str(entry.get("url", "")))
-                    build = build or ("elsewhere" if entry.keys() & {"git", "path", "url", "workspace"} else "")
-                    out.setdefault(normal(name), []).append((build, str(entry.get("marker", ""))))
+            entries = [e for e in (value if isinstance(value, list) else [value]) if isinstance(e, dict)]
+            for entry in entries:
+                if entry.get("extra", extra) == extra == entry.get("group", extra):
+                    build = _build_of(entry, indexes), str(entry.get("marker", ""))
+                    out.setdefault(normal(name), []).append(build)
         return out
 
     def _sourced(self, pin: Pin, sources: dict[str, list[tuple[str, str]]]) -> Pin:
@@ -210,6 +206,12 @@ def _one(operator: str, version: str) -> Iterator[str]:
 
 def _bumped(numbers: list[int], place: int) -> str:
     return ".".join(str(n) for n in [*numbers[:place], numbers[place] + 1])
+
+
+def _build_of(entry: dict[str, Any], indexes: dict[str, str]) -> str:
+    """The build of PyTorch that a source of uv brings; "elsewhere" where it comes from no index."""
+    build = indexes.get(str(entry.get("index", "")), "") or backend_of(str(entry.get("url", "")))
+    return build or ("elsewhere" if entry.keys() & {"git", "path", "url", "workspace"} else "")
 
 
 def _table(data: object, *path: str) -> dict[str, Any]:

@@ -117,14 +117,16 @@ class Scope:
             return self.environment.gpu
         if self.base.gpu:
             return f"the image {self.base.name} is made for a GPU"
-        for variable in self.environment.variables.values():
-            if variable.name == "NVIDIA_VISIBLE_DEVICES" and variable.value not in ("", "none", "void"):
-                return f"NVIDIA_VISIBLE_DEVICES is set to {variable.value} on line {variable.place.line}"
-        for pin in self.pins:
-            if (library_wheel(pin.name) and not self.environment.locked) or pin.name in _GPU_ONLY:
-                return f"{pin.name} is for GPUs (line {pin.place.line})"
-            if pin.origin == "conda" and pin.name in CONDA_GPU:
-                return f"conda's {pin.name} is for GPUs (line {pin.place.line})"
+        visible = self.environment.variables.get("NVIDIA_VISIBLE_DEVICES")
+        if visible and visible.value not in ("", "none", "void"):
+            return f"NVIDIA_VISIBLE_DEVICES is set to {visible.value} on line {visible.place.line}"
+        return next(filter(None, map(self._for_gpus, self.pins)), "")
+
+    def _for_gpus(self, pin: Pin) -> str:
+        if (library_wheel(pin.name) and not self.environment.locked) or pin.name in _GPU_ONLY:
+            return f"{pin.name} is for GPUs (line {pin.place.line})"
+        if pin.origin == "conda" and pin.name in CONDA_GPU:
+            return f"conda's {pin.name} is for GPUs (line {pin.place.line})"
         return ""
 
     def gpu_framework(self, *but: str) -> str:
@@ -142,6 +144,10 @@ class Scope:
     def has_wheels(self, *starts: str) -> bool:
         """Whether NVIDIA's wheels with these beginnings are installed."""
         return any(name.startswith(starts) for name in self.names)
+
+    def by_pip(self, name: str) -> Pin | None:
+        """The first pin of that name that pip installs."""
+        return next((pin for pin in self.pins if pin.name == name and pin.origin == "pip"), None)
 
     def taken(self, pin: Pin, name: str = "", platform: str = LINUX) -> Release | None:
         """The release that pip takes: the newest one allowed that has a wheel for the Python; None where not known."""

@@ -66,6 +66,16 @@ class Pin(msgspec.Struct, frozen=True):
         """The build that is asked for: cpu, cu121, rocm6.1; '' = the default one."""
         return self.local or self.backend
 
+    @property
+    def by_name(self) -> bool:
+        """Whether pip takes it from an index by its name."""
+        return self.origin == "pip" and not self.reference
+
+    @property
+    def installed(self) -> bool:
+        """Whether pip installs it so: no mere limit."""
+        return self.by_name and not self.limits
+
 
 class Image(msgspec.Struct, frozen=True):
     """A container image, as it is written."""

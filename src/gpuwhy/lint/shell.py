@@ -91,18 +91,18 @@ class _Arms:
 
 
 def _command(words: list[str], lines: list[int], then: str) -> list[Command]:
+    if words and words[0] == "export":
+        pairs = tuple((found[1], found[2]) for found in map(_ASSIGNED.fullmatch, words[1:]) if found)
+        return [Command((), (), pairs, then)] if pairs else []
     assigned: list[tuple[str, str]] = []
     start = 0
     for word in words:
         found = _ASSIGNED.fullmatch(word)
         if found:
             assigned.append((found[1], found[2]))
-        elif word not in _WRAPPERS and not (word.startswith("--mount=") or (word in ("-E", "-y") and start == 0)):
+        elif word not in _WRAPPERS and not word.startswith("--mount=") and (word not in ("-E", "-y") or start > 0):
             break
         start += 1
-    if words and words[0] == "export":
-        pairs = [m for m in map(_ASSIGNED.fullmatch, words[1:]) if m]
-        return [Command((), (), tuple((m[1], m[2]) for m in pairs), then)] if pairs else []
     if start == len(words) and not assigned:
         return []
     return [Command(tuple(words[start:]), tuple(lines[start:]), tuple(assigned), then)]

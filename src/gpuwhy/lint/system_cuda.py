@@ -11,7 +11,7 @@ from gpuwhy.model.version import at_least, numbers
 
 def needs_system(scope: Scope, pin: Pin) -> Release | None:
     """The release that opens CUDA libraries which nothing in Python brings; None where it is not so, or not known."""
-    if pin.reference or pin.origin != "pip" or pin.limits or scope.has_wheels("nvidia-cudnn", "nvidia-cublas"):
+    if not pin.installed or scope.has_wheels("nvidia-cudnn", "nvidia-cublas"):
         return None
     if pin.name in ("tensorflow", "tensorflow-gpu") and "and-cuda" not in pin.extras:
         return scope.taken(pin)

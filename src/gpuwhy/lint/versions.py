@@ -61,18 +61,17 @@ def rows(name: str) -> tuple[Release, ...]:
     return known.rows if known else ()
 
 
-@lru_cache(maxsize=4096)
 def allowed(name: str, text: str, platform: str = LINUX) -> tuple[Release, ...]:
     """The releases of a platform that a specifier allows, oldest first; previews and yanked ones if it names them."""
     public = text.split("+")[0] if "==" in text and "," not in text else text
     exact = "==" in text and "*" not in text
-    found = []
-    for row in rows(name):
-        version = parsed(row.version)
-        kept = row.platform in (platform, "any", "source") and version is not None
-        if kept and version and (exact or not (version.is_prerelease or row.yanked)) and allows(public, row.version):
-            found.append(row)
-    return tuple(found)
+    there = [row for row in rows(name) if row.platform in (platform, "any", "source")]
+    meant = [row for row in there if (version := parsed(row.version)) and (exact or not _set_aside(row, version))]
+    return tuple(row for row in meant if allows(public, row.version))
+
+
+def _set_aside(row: Release, version: Version) -> bool:
+    return version.is_prerelease or bool(row.yanked)
 
 
 def releases_of(pin: Pin, platform: str = LINUX) -> tuple[Release, ...]:

@@ -33,18 +33,22 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 
 def _unfit(scope: Scope, row: Release) -> str:
-    base, cuda, apt = scope.base, str(row.cuda), " ".join(scope.environment.apt)
-    if any(containers.LIBRARY_PACKAGES.match(name) for name in scope.environment.apt) or "conda" in apt:
+    base, cuda, apt = scope.base, str(row.cuda), scope.environment.apt
+    if any(map(containers.LIBRARY_PACKAGES.match, apt)) or "conda" in " ".join(apt):
         return ""
     same = numbers(base.cuda)[:1] == numbers(cuda)[:1]
     if not same or (not at_least(cuda, "11") and major_minor(base.cuda) != major_minor(cuda)):
         return f"is built for CUDA {cuda}; image {base.name} holds CUDA {base.cuda}"
     if base.variant == "base":
         return f"opens cuBLAS, cuFFT and others of CUDA {cuda}; image {base.name} holds libcudart alone"
-    if isinstance(row.cudnn, str) and not any(containers.CUDNN_PACKAGES.match(n) for n in scope.environment.apt):
-        wanted = str(numbers(row.cudnn)[0])
-        if base.cudnn == "none":
-            return f"opens cuDNN {wanted}; image {base.name} holds none"
-        if base.cudnn and base.cudnn != wanted:
-            return f"is built for cuDNN {row.cudnn}; image {base.name} holds cuDNN {base.cudnn}"
+    brought = any(map(containers.CUDNN_PACKAGES.match, apt))
+    return _other_cudnn(base, row.cudnn) if isinstance(row.cudnn, str) and not brought else ""
+
+
+def _other_cudnn(base: containers.Base, cudnn: str) -> str:
+    wanted = str(numbers(cudnn)[0])
+    if base.cudnn == "none":
+        return f"opens cuDNN {wanted}; image {base.name} holds none"
+    if base.cudnn and base.cudnn != wanted:
+        return f"is built for cuDNN {cudnn}; image {base.name} holds cuDNN {base.cudnn}"
     return ""

@@ -15,6 +15,7 @@ from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import together
 from gpuwhy.model.fact import Source
 from gpuwhy.model.lint import Mistake, Rule, Severity
+from gpuwhy.model.release import Release
 from gpuwhy.model.version import numbers
 
 RULE = Rule("borrowed-cuda", "error", "a package that opens another CUDA or cuDNN than the framework beside it brings")
@@ -35,7 +36,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """CTranslate2 and ONNX Runtime against the torch that lends them its libraries, or against the CUDA image."""
     if not scope.environment.runs or scope.environment.locked or _brings_its_own(scope):
         return
-    lender = next((pin for pin in scope.pins if pin.name == "torch" and pin.origin == "pip"), None)
+    lender = scope.by_pip("torch")
     borrowing = (pin for pin in scope.pins if _counts(scope, pin, lender))
     found = (mistake for pin in borrowing if (mistake := _mistake(scope, pin, lender)))
     yield from islice(found, 1)
@@ -45,8 +46,10 @@ def _mistake(scope: Scope, pin: Pin, lender: Pin | None) -> Mistake | None:
     """What one of them opens and does not get."""
     opens = _opens(scope, pin)
     lends = _image(scope) or (_torch(scope, lender) if lender and together(pin, lender) else None)
-    wrong = _difference(opens, lends[0], lends[1]) if opens and lends else ""
-    if not wrong or not opens or not lends:
+    if opens is None or lends is None:
+        return None
+    wrong = _difference(opens, lends[0], lends[1])
+    if not wrong:
         return None
     said = f"{pin.name} {pin.version}" if pin.version else f"{pin.name} (the newest)"
     exact = pin.version and (lender is None or is_pinned(lender))
@@ -69,7 +72,7 @@ def _brings_its_own(scope: Scope) -> bool:
 
 
 def _opens(scope: Scope, pin: Pin) -> Opens | None:
-    if pin.origin != "pip" or pin.reference or pin.limits:
+    if not pin.installed:
         return None
     if pin.name == "ctranslate2":
         return _borrower(borrowers.ctranslate2(pin.version or _ceiling(pin)))
@@ -77,10 +80,14 @@ def _opens(scope: Scope, pin: Pin) -> Opens | None:
         own = any(other.name == "ctranslate2" for other in scope.pins)
         return None if own else _borrower(borrowers.of_faster_whisper(pin.version))
     if pin.name == "onnxruntime-gpu" and not pin.extras and not scope.environment.other_index:
-        row = scope.taken(pin)
-        if row and isinstance(row.cuda, str) and isinstance(row.cudnn, str):
-            return Opens(str(numbers(row.cuda)[0]), str(numbers(row.cudnn)[0]), evidence_of(row, "cuda"))
+        return _onnxruntime(scope.taken(pin))
     return None
+
+
+def _onnxruntime(row: Release | None) -> Opens | None:
+    if row is None or not isinstance(row.cuda, str) or not isinstance(row.cudnn, str):
+        return None
+    return Opens(str(numbers(row.cuda)[0]), str(numbers(row.cudnn)[0]), evidence_of(row, "cuda"))
 
 
 def _borrower(found: borrowers.Borrowed) -> Opens:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gpuwhy.knowledge import indexes
 from gpuwhy.knowledge.guests import guests
@@ -18,28 +18,37 @@ RULE = Rule("index-outrun", "error", "an extra index that ended: pip takes the n
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """torch without a limit, and an index beside the default one whose last torch is older than what pip takes."""
-    for pin in scope.pins:
-        if pin.name != "torch" or pin.origin != "pip" or is_pinned(pin) or pin.reference:
-            continue
-        extra = [i for i in pin.indexes if i.role in ("extra", "links") and holds_only(i.url) == "torch"]
-        if len(extra) != 1 or any(i.role == "only" for i in pin.indexes) or scope.base.framework == "torch":
-            continue
-        yield from _outrun(scope, pin, extra[0])
+    if scope.base.framework != "torch":
+        for pin in scope.pins:
+            if pin.name == "torch" and pin.by_name and not is_pinned(pin):
+                yield from _beside(scope, pin)
     yield from _brought(scope)
+
+
+def _beside(scope: Scope, pin: Pin) -> Iterator[Mistake]:
+    extra = _extra(pin.indexes)
+    if len(extra) == 1 and not any(index.role == "only" for index in pin.indexes):
+        yield from _outrun(scope, pin, extra[0])
+
+
+def _extra(indexes: Iterable[Index]) -> list[Index]:
+    """PyTorch's own indexes that are asked beside the default one."""
+    return [one for one in indexes if one.role in ("extra", "links") and holds_only(one.url) == "torch"]
 
 
 def _brought(scope: Scope) -> Iterator[Mistake]:
     """torch that no line names: a package asks for it, and any release will do."""
     if any(pin.name in ("torch", "pytorch") for pin in scope.environment.pins) or scope.base.framework == "torch":
         return
+    extra = _extra(_indexes(scope))
+    if len(extra) != 1 or any(pin.limits for pin in scope.pins):
+        return
     for pin in scope.pins:
-        extra = [i for i in _indexes(scope) if i.role in ("extra", "links") and holds_only(i.url) == "torch"]
-        if pin.origin != "pip" or len(extra) != 1 or not _asks_freely(pin) or any(p.limits for p in scope.pins):
-            continue
-        torch = Pin("torch", pin.place)
-        for mistake in _outrun(scope, torch, extra[0], f"torch, which {pin.name} asks for,"):
-            yield mistake
-            return
+        if pin.origin == "pip" and _asks_freely(pin):
+            torch = Pin("torch", pin.place)
+            for mistake in _outrun(scope, torch, extra[0], f"torch, which {pin.name} asks for,"):
+                yield mistake
+                return
 
 
 def _indexes(scope: Scope) -> list[Index]:

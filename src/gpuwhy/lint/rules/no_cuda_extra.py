@@ -30,7 +30,7 @@ def _tensorflow(scope: Scope) -> Iterator[Mistake]:
     alone = scope.has_wheels("nvidia-cudnn-cu1") and not scope.has_wheels(*_PARTS)
     if not alone or "torch" in scope.names or _has_system_cuda(scope):
         return
-    pin = next((p for p in scope.pins if p.name == "tensorflow" and p.origin == "pip" and not p.reference), None)
+    pin = next((p for p in scope.pins if p.name == "tensorflow" and p.by_name), None)
     row = scope.taken(pin) if pin and "and-cuda" not in pin.extras else None
     if pin is None or row is None or not at_least(row.version, "2.14"):
         return
@@ -44,7 +44,7 @@ def _has_system_cuda(scope: Scope) -> bool:
 
 def _jax(scope: Scope) -> Iterator[Mistake]:
     """JAX alone, in an environment that is meant for a GPU."""
-    pin = next((p for p in scope.pins if p.name == "jax" and p.origin == "pip"), None)
+    pin = scope.by_pip("jax")
     if pin is None or not scope.environment.runs or scope.gpu_framework("jax") or not scope.gpu_meant:
         return
     if pin.reference or scope.environment.locked or _brings_cuda(scope, pin):

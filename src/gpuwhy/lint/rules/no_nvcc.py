@@ -36,15 +36,15 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _compiles(scope: Scope) -> tuple[Place, str, bool] | None:
     """What is compiled, where, and whether it surely is."""
-    path = scope.environment.path
     for command in scope.environment.commands:
         line = command.lines[0] if command.lines else 0
-        if command.words and command.words[0] == "nvcc" and "||" not in command.then:
-            return Place(path, line), "nvcc is called", True
-        told = _ACTIVE.search(" ".join([command.text, *(v for _, v in command.assigned)]))
-        if told and re.match(r"(pip|python|cmake|make|uv)", command.words[0] if command.words else ""):
-            return Place(path, line or 1), f"{told[0]} compiles CUDA code", True
-    for pin in scope.pins:
-        if pin.name in containers.COMPILED and not (pin.reference and pin.version):
-            return pin.place, containers.COMPILED[pin.name], pin.name not in containers.PREBUILT
-    return None
+        called = command.words[0] if command.words else ""
+        if called == "nvcc" and "||" not in command.then:
+            return Place(scope.environment.path, line), "nvcc is called", True
+        told = _ACTIVE.search(" ".join([command.text, *(value for _, value in command.assigned)]))
+        if told and re.match(r"(pip|python|cmake|make|uv)", called):
+            return Place(scope.environment.path, line or 1), f"{told[0]} compiles CUDA code", True
+    compiled = next((p for p in scope.pins if p.name in containers.COMPILED and not (p.reference and p.version)), None)
+    if compiled is None:
+        return None
+    return compiled.place, containers.COMPILED[compiled.name], compiled.name not in containers.PREBUILT

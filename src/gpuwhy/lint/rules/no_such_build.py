@@ -21,14 +21,14 @@ _SURE = "1.13"  # older releases have builds that the matrix does not list
 def check(scope: Scope) -> Iterator[Mistake]:
     """torch==2.6.0+cu121; torch==1.13.0 with the index cu113; a nightly of years ago."""
     yield from _nightlies(scope)
+    if scope.environment.machine == "aarch64" or scope.environment.other_index:
+        return
     for pin in scope.environment.pins:
         version = pin.version.split("+")[0]
-        if pin.name != "torch" or pin.origin != "pip" or pin.reference or not at_least(version or "0", _SURE):
-            continue
-        built = [variant.backend for variant in variants.variants(version)]
-        if not built or scope.environment.machine == "aarch64" or scope.environment.other_index:
-            continue
-        yield from _labelled(pin, version, built) if pin.local else _indexed(pin, version, built)
+        if pin.name == "torch" and pin.by_name and at_least(version or "0", _SURE):
+            built = [variant.backend for variant in variants.variants(version)]
+            if built:
+                yield from _labelled(pin, version, built) if pin.local else _indexed(pin, version, built)
 
 
 def _nightlies(scope: Scope) -> Iterator[Mistake]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.system_cuda import fitting_image, needs_system
 from gpuwhy.model.lint import Mistake, Rule
 
@@ -19,12 +20,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if base.family not in ("python", "distro") or not stage.runs or base.windows or base.musl or _brought(scope):
         return
     for pin in scope.pins:
-        meant = (
-            pin.name in ("tensorflow-gpu", "onnxruntime-gpu")
-            or any(e.endswith("-local") for e in pin.extras)
-            or scope.gpu_meant
-        )
-        row = needs_system(scope, pin) if meant else None
+        row = needs_system(scope, pin) if scope.gpu_meant or _names_gpu(pin) else None
         if row and isinstance(row.cuda, str) and row.platform != "source":
             cudnn = f" and cuDNN {row.cudnn}" if isinstance(row.cudnn, str) else ""
             text = (
@@ -32,6 +28,11 @@ def check(scope: Scope) -> Iterator[Mistake]:
             )
             yield RULE.mistake(pin.place, text, evidence_of(row, "cuda"), fitting_image(pin, row))
             return
+
+
+def _names_gpu(pin: Pin) -> bool:
+    """Whether a pin itself says that it is for GPUs."""
+    return pin.name in ("tensorflow-gpu", "onnxruntime-gpu") or any(e.endswith("-local") for e in pin.extras)
 
 
 def _brought(scope: Scope) -> bool:

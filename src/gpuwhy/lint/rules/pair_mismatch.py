@@ -79,18 +79,19 @@ def _stated(scope: Scope) -> Iterator[Mistake]:
     """Two exact pins of which one's published metadata excludes the other: jax and its plugin, tensorflow and keras."""
     if scope.environment.forked:
         return
-    exact = [p for p in scope.environment.pins if p.version and p.origin == "pip" and not p.reference and not p.limits]
-    exact = [p for p in exact if scope.is_single(p)]
+    exact = [p for p in scope.environment.pins if p.version and p.installed and scope.is_single(p)]
     for pin, other in itertools.permutations(exact, 2):
-        wishes = _wishes(pin, other)
-        if not wishes or not together(pin, other) or any(allows(w.partition(";")[0], other.version) for w in wishes):
-            continue
-        wanted = wishes[-1].partition(";")[0].strip()
-        asked = f"{other.name}=={other.version} is asked for (line {other.place.line})"
-        text = f"{pin.name} {pin.version} goes with {other.name}{wanted}; {asked}"
-        fits = known_pairs.fitting(pin.name, other.name, other.version.split("+")[0])
-        fix = f"write {other.name}{wanted}" + (f", or {pin.name}=={fits}" if fits else "")
-        yield RULE.mistake(pin.place, text, known_pairs.STATED, fix)
+        wishes = [wish.partition(";")[0] for wish in _wishes(pin, other)] if together(pin, other) else []
+        if wishes and not any(allows(wish, other.version) for wish in wishes):
+            yield _excluded(pin, other, wishes[-1].strip())
+
+
+def _excluded(pin: Pin, other: Pin, wanted: str) -> Mistake:
+    asked = f"{other.name}=={other.version} is asked for (line {other.place.line})"
+    text = f"{pin.name} {pin.version} goes with {other.name}{wanted}; {asked}"
+    fits = known_pairs.fitting(pin.name, other.name, other.version.split("+")[0])
+    fix = f"write {other.name}{wanted}" + (f", or {pin.name}=={fits}" if fits else "")
+    return RULE.mistake(pin.place, text, known_pairs.STATED, fix)
 
 
 def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
@@ -99,12 +100,16 @@ def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
         return ()
     said = known_pairs.stated(pin.name, pin.version)
     found = said.get(other.name) or caps.PAIRS.get((pin.name, pin.version), {}).get(other.name, "")
-    if not found and pin.name == "torchcodec" and other.name == "torch":
-        wanted = limits.TORCHCODEC.get(major_minor(pin.version), "")
-        found = f"=={wanted}.*" if wanted else ""
-    if not found and _PLUGIN.fullmatch(pin.name) and other.name == "jaxlib":
-        found = f"=={pin.version}"
+    found = found or _by_series(pin, other)
     return (found,) if isinstance(found, str) and found else tuple(found)
+
+
+def _by_series(pin: Pin, other: Pin) -> str:
+    """Packages whose releases go with one series, or with their own number."""
+    if pin.name == "torchcodec" and other.name == "torch":
+        wanted = limits.TORCHCODEC.get(major_minor(pin.version), "")
+        return f"=={wanted}.*" if wanted else ""
+    return f"=={pin.version}" if other.name == "jaxlib" and _PLUGIN.fullmatch(pin.name) else ""
 
 
 def _fitting(name: str, other: str, choices: tuple[Release, ...]) -> str:

@@ -24,7 +24,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _no_cuda_there(scope: Scope, pin: Pin, framework: str) -> Iterator[Mistake]:
     there = _without_cuda(scope, pin)
-    wants = scope.gpu_meant or any(extra == "and-cuda" or extra.startswith("cuda") for extra in pin.extras)
+    wants = scope.gpu_meant or any(extra.startswith(("and-cuda", "cuda")) for extra in pin.extras)
     if not wants or not there or framework == "torch":
         return
     system, machine = there

@@ -24,13 +24,15 @@ def check(scope: Scope) -> Iterator[Mistake]:
             continue
         used = [python for python in scope.environment.pythons if _applies(pin, python)]
         found = [row for row in allowed(rows_name(pin), pin.specifier) if row.platform in (LINUX, "any")]
-        if not used or not found or any(has_python(row, python) for row, python in product(found, used)):
-            continue
-        row = found[-1]
-        named = f"Python {span(tuple(used))}" + (" …" if len(used) > 1 else "")
-        has = f"{rows_name(pin)} {row.version} has wheels for Python {span(row.pythons)}"
-        text = f"{has}, none for {named} ({scope.environment.python_from})"
-        yield RULE.mistake(pin.place, text, _wheel(row), _other(pin, used, row))
+        if used and found and not any(has_python(row, python) for row, python in product(found, used)):
+            yield _mistake(scope, pin, used, found[-1])
+
+
+def _mistake(scope: Scope, pin: Pin, used: list[str], row: Release) -> Mistake:
+    named = f"Python {span(tuple(used))}" + (" …" if len(used) > 1 else "")
+    has = f"{rows_name(pin)} {row.version} has wheels for Python {span(row.pythons)}"
+    text = f"{has}, none for {named} ({scope.environment.python_from})"
+    return RULE.mistake(pin.place, text, _wheel(row), _other(pin, used, row))
 
 
 def _applies(pin: Pin, python: str) -> bool:

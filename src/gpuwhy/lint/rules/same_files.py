@@ -43,12 +43,16 @@ def _flavours(scope: Scope) -> Iterator[Mistake]:
         if found and not is_source_only(pin) and not (scope.environment.locked and pin.name == "tensorflow-cpu-aws"):
             modules.setdefault(found.module, []).append(pin)
     for module, several in modules.items():
-        for one, other in itertools.combinations(several, 2):
-            if one.name != other.name and together(one, other):
-                text = f"{other.name} and {one.name} (line {one.place.line}) both install {module}/: the last one wins"
-                fix = f"keep one of them{_gpu_one(one, other)}, then reinstall it: the files of both are mixed"
-                yield RULE.mistake(other.place, text, _FILES, fix)
-                break
+        pairs = itertools.combinations(several, 2)
+        both = next(((a, b) for a, b in pairs if a.name != b.name and together(a, b)), None)
+        if both:
+            yield _twice(module, *both)
+
+
+def _twice(module: str, one: Pin, other: Pin) -> Mistake:
+    text = f"{other.name} and {one.name} (line {one.place.line}) both install {module}/: the last one wins"
+    fix = f"keep one of them{_gpu_one(one, other)}, then reinstall it: the files of both are mixed"
+    return RULE.mistake(other.place, text, _FILES, fix)
 
 
 def _gpu_one(*pins: Pin) -> str:
@@ -87,8 +91,8 @@ def _implied(scope: Scope) -> Iterator[Mistake]:
     """Two frameworks whose own requirements bring one library in two majors into the same folder."""
     if scope.environment.forked or scope.environment.locked:
         return
-    asking = [(pin, found) for pin in scope.pins if (found := _asked(scope, pin)) and not library_wheel(pin.name)]
-    for (_, first), (_, second) in itertools.combinations(asking, 2):
+    asked = [_asked(scope, pin) for pin in scope.pins if not library_wheel(pin.name)]
+    for first, second in itertools.combinations(filter(None, asked), 2):
         one, other = first[-1], second[-1]
         for left, right in itertools.product(one.ranges, other.ranges):
             a, b = library_wheel(left), library_wheel(right)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge.source_builds import KNOW, NEED_TORCH
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Command, Pin
+from gpuwhy.lint.sheet import Command, Environment, Pin
 from gpuwhy.lint.versions import together
 from gpuwhy.model.lint import Mistake, Rule, Severity
 from gpuwhy.model.version import at_least
@@ -21,8 +21,7 @@ _BESIDE = ("README.md", "readme.md", "README.rst", "INSTALL.md", "install.sh", "
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """Such a package in one step with torch, or built apart from an installed torch."""
-    stage = scope.environment
-    if scope.kind not in _KINDS or stage.locked or stage.forked or stage.other_index or scope.base.framework == "torch":
+    if scope.kind not in _KINDS or scope.base.framework == "torch" or _settled_elsewhere(scope.environment):
         return
     for pin in filter(_is_compiled, scope.pins):
         torch = next((p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin)), None)
@@ -32,6 +31,11 @@ def check(scope: Scope) -> Iterator[Mistake]:
             severity: Severity | None = "warning" if scope.kind == "requirements" else None
             yield RULE.mistake(pin.place, text, KNOW, _fix(pin), severity)
             return
+
+
+def _settled_elsewhere(stage: Environment) -> bool:
+    """Whether a lock, several branches or another index decide what is installed."""
+    return stage.locked or stage.forked or stage.other_index
 
 
 def _is_compiled(pin: Pin) -> bool:

@@ -79,7 +79,7 @@ def _added(scope: Scope, need: Need) -> Edit | None:
 
 def _needs(scope: Scope) -> Iterator[Need]:
     for pin in scope.pins:
-        if pin.origin != "pip" or pin.reference:
+        if not pin.by_name:
             continue
         row = scope.taken(pin)
         pythons = row.pythons if row and row.platform == LINUX else ()
@@ -109,16 +109,19 @@ def _written(need: Need, others: list[Pin]) -> Iterator[Mistake]:
     if any(_is_within(pin, need) for pin in others):
         return
     other = next((pin for pin in others if not pin.limits), None)
-    if other is None or other.origin != "pip" or other.reference:
+    if other is None or not other.by_name:
         return
     asked = f"{need.name}{other.specifier}" if other.specifier else f"{need.name} without a limit"
-    forced = _forces(other, need)
-    does = "is asked for" if forced else "lets newer ones in"
-    text = f"{need.title} needs {need.requirement}; {asked} {does}: {need.because}"
-    written = f'"{_joined(other, need)}"' if other.step else _joined(other, need)  # a shell would read the <
-    edit = Edit(f"{other.name}{other.specifier}", written) if not other.version and not forced else None
-    yield RULE.mistake(other.place, text, need.source, f'write "{_joined(other, need) if edit else need.requirement}"',
-                       "error" if forced else "warning", edit)  # fmt: skip
+    if _forces(other, need):
+        text = f"{need.title} needs {need.requirement}; {asked} is asked for: {need.because}"
+        yield RULE.mistake(other.place, text, need.source, f'write "{need.requirement}"', "error")
+        return
+    text = f"{need.title} needs {need.requirement}; {asked} lets newer ones in: {need.because}"
+    both = _joined(other, need)
+    written = f'"{both}"' if other.step else both  # a shell would read the <
+    edit = None if other.version else Edit(f"{other.name}{other.specifier}", written)
+    fix = f'write "{need.requirement if other.version else both}"'
+    yield RULE.mistake(other.place, text, need.source, fix, "warning", edit)
 
 
 def _joined(other: Pin, need: Need) -> str:

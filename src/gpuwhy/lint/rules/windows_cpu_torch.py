@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import holds_only
+from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.model.lint import Mistake, Rule
 
 RULE = Rule("windows-cpu-torch", "error", "torch of the default index on Windows, where a GPU is meant: it has no CUDA")
@@ -21,9 +21,14 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if stage.system != "windows" or not scope.gpu_meant or stage.other_index:
         return
     found = [pin for pin in stage.pins if pin.name == "torch" and pin.origin == "pip" and not pin.limits]
-    if any(pin.variant or pin.reference or any(holds_only(i.url) == "torch" for i in pin.indexes) for pin in found):
+    if any(map(_from_pytorch, found)):
         return
     for pin in found[:1]:
         text = f"torch{pin.specifier} of the default index has no CUDA on Windows, and {scope.gpu_meant}"
         fix = "install it with --index-url https://download.pytorch.org/whl/cu126 (or another CUDA)"
         yield RULE.mistake(pin.place, text, _KNOW, fix)
+
+
+def _from_pytorch(pin: Pin) -> bool:
+    """Whether a line takes a build of PyTorch's own."""
+    return bool(pin.variant) or pin.reference or any(holds_only(index.url) == "torch" for index in pin.indexes)

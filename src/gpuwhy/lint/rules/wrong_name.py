@@ -34,11 +34,13 @@ def _was_right(scope: Scope, name: str) -> bool:
 def check(scope: Scope) -> Iterator[Mistake]:
     """What pip is asked for by a wrong name; conda's names are other ones."""
     for pin in scope.pins:
-        if pin.origin == "pip" and not pin.reference and pin.name in _NAMES and not _was_right(scope, pin.name):
+        if not pin.by_name:
+            continue
+        if pin.name in _NAMES and not _was_right(scope, pin.name):
             name, why, severity = _NAMES[pin.name]
             edit = Edit(pin.name, name) if pin.name == "pytorch" and not pin.specifier else None
             yield RULE.mistake(pin.place, f"{pin.name}: {why}", _KNOW, f"write {name}", severity, edit)  # type: ignore[arg-type]
-        elif pin.origin == "pip" and not pin.reference and not _from_elsewhere(scope, pin):
+        elif not _from_elsewhere(scope, pin):
             yield from _absent(scope, pin)
 
 

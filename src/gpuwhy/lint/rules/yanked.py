@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from gpuwhy.lint.index import next_release
 from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import releases_of, rows
 from gpuwhy.model.fact import Source
-from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.lint import Mistake, Rule, Severity
+from gpuwhy.model.release import Release
 
 RULE = Rule("yanked", "warning", "a release that its makers withdrew")
 
@@ -16,16 +18,18 @@ RULE = Rule("yanked", "warning", "a release that its makers withdrew")
 def check(scope: Scope) -> Iterator[Mistake]:
     """Yanked, or no longer on the index."""
     for pin in scope.environment.pins:
-        elsewhere = pin.local or pin.backend  # the marks are those of the default index
-        found = releases_of(pin) if pin.version and pin.origin == "pip" and not elsewhere else ()
-        gone = all(row.gone for row in found)
-        if not found or not (gone or all(row.yanked for row in found)):
-            continue
-        said = "is no longer on the package index" if gone else "was yanked by its makers"
-        near = next_release(pin.name, pin.version) or _newest(pin.name)
-        know = Source("know", found[-1].file, f"sha256 {found[-1].sha256[:12]}…; marked so on the index")
-        text, fix = f"{pin.name} {pin.version} {said}", f"write {pin.name}=={near}"
-        yield RULE.mistake(pin.place, text, know, fix, "error" if gone else None)
+        exact = pin.version and pin.origin == "pip" and not pin.variant  # the marks are those of the default index
+        found = releases_of(pin) if exact else ()
+        if found and all(row.gone for row in found):
+            yield _mistake(pin, found[-1], "is no longer on the package index", "error")
+        elif found and all(row.yanked for row in found):
+            yield _mistake(pin, found[-1], "was yanked by its makers", None)
+
+
+def _mistake(pin: Pin, row: Release, said: str, severity: Severity | None) -> Mistake:
+    near = next_release(pin.name, pin.version) or _newest(pin.name)
+    know = Source("know", row.file, f"sha256 {row.sha256[:12]}…; marked so on the index")
+    return RULE.mistake(pin.place, f"{pin.name} {pin.version} {said}", know, f"write {pin.name}=={near}", severity)
 
 
 def _newest(name: str) -> str:
