@@ -74,6 +74,20 @@ def sound(framework: str, version: str) -> str:
     return next(rows, version)
 
 
+NEWEST = {
+    "tensorflow": "tensorflow[and-cuda]",
+    "torch": "torch",
+    "jax": "jax[cuda12]",
+    "onnxruntime": "onnxruntime-gpu[cuda,cudnn]",
+}
+"""Framework → the requirement of its newest GPU build with its CUDA libraries, where no release is named."""
+
+
+def pip_newest(framework: str, option: str = "") -> str:
+    """The command that installs it."""
+    return " ".join(filter(None, ("pip install", option, f'"{NEWEST[framework]}"')))
+
+
 def gpu_requirement(framework: str, distribution: str, version: str, cuda_major: int | None, python: str = "") -> str:
     """The requirement that installs this release's GPU build with what it needs; '' where no row knows one."""
     release = version.split("+")[0]

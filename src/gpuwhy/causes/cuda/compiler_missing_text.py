@@ -7,6 +7,7 @@ from gpuwhy.causes.text.conditions import all_of, asks, field, no, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.windows import BUILD_TOOLS
 from gpuwhy.model.signature import error
 
@@ -75,7 +76,7 @@ TEXT = Text(
         meant("Linux: or, if a CUDA toolkit is installed, set its folder", "export CUDA_HOME=/usr/local/cuda", said="numba.", by="numba", safe=True),
         meant("Install the compiler at run time, with what it opens", "pip install nvidia-cuda-nvrtc{cu} nvidia-cuda-nvcc{cu}", said=_NVRTC, unless="numba", safe=True),
         meant("Or with conda", "conda install -c nvidia cuda-nvcc cuda-nvrtc", said=_NVRTC, unless="numba", safe=True),
-        meant("Install the library of the driver's own version, which the driver's packages bring", "sudo ubuntu-drivers install", said="cuda.jit_compiler_not_found", root=True, reboot=True),
+        meant("Install the library of the driver's own version, which the driver's packages bring", NEWEST_DRIVER, said="cuda.jit_compiler_not_found", root=True, reboot=True),
         meant("In a container: start it with NVIDIA_DRIVER_CAPABILITIES=compute,utility, which mounts the library", "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE", said="cuda.jit_compiler_not_found"),
         meant("Windows: install Visual Studio's C++ build tools, and use their x64 Native Tools prompt", BUILD_TOOLS, said="build.msvc"),
         meant("Install a C compiler and build tools", "sudo apt install build-essential ninja-build", said="build.missing_tool", root=True),

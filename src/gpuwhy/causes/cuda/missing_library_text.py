@@ -11,6 +11,7 @@ from gpuwhy.causes.text.installing import missing_library
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES, MSVC, NOT_ALONG_PATH
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.knowledge.messages import NO_GPU
 
 _MISSING = "{library} is asked for, and the loader does not find it"
@@ -93,8 +94,8 @@ TEXT = Text(
         meant("Or reinstall the CUDA build of PyTorch", "pip install --force-reinstall torch", said="windows.torch_dll", line=r"(?:_gpu|cuda)\w*\.dll", safe=True),
         *(structs.replace(one, more=True, line=one.line or _NEEDS_CUDA) for one in MSVC),
         *(structs.replace(one, line=one.line or _PLAIN_DLL) for one in MSVC),
-        meant("TensorFlow 2.14 or newer: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),
-        meant("ONNX Runtime: install it with its CUDA libraries", 'pip install "onnxruntime-gpu[cuda,cudnn]"', by="onnxruntime", safe=True),
+        meant("TensorFlow 2.14 or newer: install it with its CUDA libraries", pip_newest("tensorflow"), by="tensorflow", safe=True),
+        meant("ONNX Runtime: install it with its CUDA libraries", pip_newest("onnxruntime"), by="onnxruntime", safe=True),
         meant("conda: install the toolkit's libraries of the asked version", "conda install -c conda-forge cudatoolkit", safe=True),
         meant("Windows: install the CUDA toolkit whose number is in the DLL's name (cudart64_101.dll: CUDA 10.1)"),
     ),

@@ -6,6 +6,7 @@ from gpuwhy.causes.text.common import BARE, NOT_FOUND, SAID_TO_FAIL, nothing_els
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
 from gpuwhy.model.signature import echo, error
 
@@ -131,13 +132,13 @@ TEXT = Text(
         meant("Build the module for the running kernel", "sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia", said="kernel.dkms kernel.module_format", root=True),
         meant("Keep nouveau from taking the card, then restart", "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/nouveau.conf && sudo update-initramfs -u", said="kernel.nouveau", root=True, reboot=True),
         meant("WSL: add the folder of its own libcuda to LD_LIBRARY_PATH; the driver is Windows' own", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", said="loader.cudarc", safe=True),
-        meant("Linux, not WSL: install the driver that the distribution offers, then renew the loader's list", "sudo ubuntu-drivers install && sudo ldconfig", said="loader.cudarc", root=True, reboot=True),
+        meant("Linux, not WSL: install the driver that the distribution offers, then renew the loader's list", f"{NEWEST_DRIVER} && sudo ldconfig", said="loader.cudarc", root=True, reboot=True),
         meant("Windows: install NVIDIA's driver (nvidia.com/drivers), then restart", said="loader.cudarc"),
         meant("Check whether nvidia-smi works on the host; where it does, docker runs in a machine of its own (Docker Desktop, a snap): use the host's own docker engine", "docker context use default && docker run --rm --gpus all ubuntu nvidia-smi", said="container.load_ml"),
         meant("Under Windows or WSL: update to Windows 10 21H2 or 11, install NVIDIA's driver on Windows (never inside WSL), let Docker Desktop use its WSL 2 engine, and update WSL", "wsl --update", said="container.load_ml"),
         meant("On the host, load the driver's module; a container cannot", "sudo modprobe nvidia && nvidia-smi", said="container.nvml_not_loaded container.load_ml", root=True),
-        meant("On the host, install the driver that the distribution offers", "sudo ubuntu-drivers install", said="container.nvml_not_loaded container.load_ml", root=True, reboot=True),
-        meant("Linux, not WSL: install the driver that the distribution offers", "sudo ubuntu-drivers install", root=True, reboot=True),
+        meant("On the host, install the driver that the distribution offers", NEWEST_DRIVER, said="container.nvml_not_loaded container.load_ml", root=True, reboot=True),
+        meant("Linux, not WSL: install the driver that the distribution offers", NEWEST_DRIVER, root=True, reboot=True),
         meant("After a kernel update: build the module for the running kernel", "sudo dkms autoinstall && sudo modprobe nvidia", root=True),
         meant("WSL: make sure that the distribution runs as WSL 2; install the NVIDIA driver on Windows only, never inside WSL; then update WSL", "wsl --list --verbose && wsl --update"),
         meant("Windows: install NVIDIA's driver (nvidia.com/drivers), then restart"),

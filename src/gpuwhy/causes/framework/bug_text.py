@@ -7,6 +7,7 @@ from gpuwhy.causes.text.conditions import all_of, alone, field, line, no, with_,
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CRASH, FAULTS
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE
 from gpuwhy.model.signature import error
 
@@ -105,9 +106,9 @@ TEXT = Text(
         meant(CRASH, FAULTS, said="signal.segv", safe=True),
         meant("Then try another release of the package that the last call belongs to", said="signal.segv"),
         meant("Try the newest release", "pip install --upgrade torch", by="torch", safe=True),
-        meant("Try the newest release", 'pip install --upgrade "tensorflow[and-cuda]"', by="tensorflow", safe=True),
-        meant("Try the newest release", 'pip install --upgrade "jax[cuda12]"', by="jax", safe=True),
-        meant("Try the newest release", 'pip install --upgrade "onnxruntime-gpu[cuda,cudnn]"', by="onnxruntime", safe=True),
+        meant("Try the newest release", pip_newest("tensorflow", "--upgrade"), by="tensorflow", safe=True),
+        meant("Try the newest release", pip_newest("jax", "--upgrade"), by="jax", safe=True),
+        meant("Try the newest release", pip_newest("onnxruntime", "--upgrade"), by="onnxruntime", safe=True),
         meant("Or the release before the one that is installed"),
         meant("PyTorch: check whether cuDNN is at fault: switch it off (torch.backends.cudnn.enabled = False)", by="torch"),
         meant("Report it with a small program that shows it"),

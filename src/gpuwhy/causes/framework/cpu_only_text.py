@@ -9,6 +9,7 @@ from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, no, no_e
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.knowledge.messages import NO_GPU
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -109,10 +110,10 @@ TEXT = Text(
         *BITSANDBYTES,
         meant("Windows, PyTorch: install its build with CUDA: the default index has only the CPU build for Windows; uv asks the driver which CUDA fits", torch_with_cuda(), by="torch", safe=True),
         meant("PyTorch: install the CUDA build from its own package index; its start page gives the command", by="torch"),
-        meant("JAX: install it with CUDA", 'pip install "jax[cuda12]"', by="jax", safe=True),
+        meant("JAX: install it with CUDA", pip_newest("jax"), by="jax", safe=True),
         meant("Windows, TensorFlow: there is no GPU build from 2.11 on: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1", 'pip install "tensorflow<2.11" "numpy<2"', by="tensorflow", safe=True),
-        meant("Linux, TensorFlow: install it with its CUDA libraries", 'pip install "tensorflow[and-cuda]"', by="tensorflow", safe=True),
-        meant("ONNX Runtime: only the GPU package", "pip uninstall -y onnxruntime && pip install onnxruntime-gpu", by="onnxruntime", safe=True),
+        meant("Linux, TensorFlow: install it with its CUDA libraries", pip_newest("tensorflow"), by="tensorflow", safe=True),
+        meant("ONNX Runtime: only the GPU package", f"pip uninstall -y onnxruntime && {pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
     ),
     admitted_by=NO_GPU,
     rather=matching,

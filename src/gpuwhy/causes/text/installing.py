@@ -7,13 +7,11 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.knowledge.cudnn_rules import compiled, exists_for
-from gpuwhy.knowledge.installs import PRELOADS, gpu_requirement, wheel_of
+from gpuwhy.knowledge.installs import NEWEST, PRELOADS, gpu_requirement, pip_newest, wheel_of
 from gpuwhy.knowledge.releases import built_with, find
 from gpuwhy.knowledge.windows import PLATFORM
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.version import at_least, major_minor, numbers
-
-_LATEST = {"tensorflow": "tensorflow[and-cuda]", "torch": "torch", "onnxruntime": "onnxruntime-gpu[cuda,cudnn]"}
 
 PROJECTS = {"tensorflow": "tensorflow", "torch": "torch", "jax": "jax-cuda12-plugin", "onnxruntime": "onnxruntime-gpu"}
 
@@ -43,8 +41,9 @@ def _own_requirement(case: Asked) -> str:
         compiled_so = [one.version for one in built_with(case.framework, case.fields.get("built", ""))]
         version = case.version or max(compiled_so, key=numbers, default="")
         wanted = gpu_requirement(case.framework, case.framework, version, major) if version else ""
-    wanted = wanted or _LATEST.get(case.framework, "")
-    return wanted or (f"jax[cuda{13 if major == 13 else 12}]" if case.framework == "jax" else "")
+    if not wanted and case.framework == "jax" and major == 13:
+        return "jax[cuda13]"
+    return wanted or NEWEST.get(case.framework, "")
 
 
 def conda(case: Asked, cuda: str, cudnn: str = "") -> Fix:
@@ -114,7 +113,7 @@ def onnxruntime_on_windows(case: Asked) -> Iterator[Fix]:
         yield Fix("Or install the ONNX Runtime that uses CUDA 11.8 and cuDNN 8", 'pip install "onnxruntime-gpu==1.18.*"', safe=True)  # fmt: skip
     yield Fix(
         "Or bring them as wheels: from 1.21 on, call onnxruntime.preload_dlls() before the first session",
-        'pip install "onnxruntime-gpu[cuda,cudnn]"',
+        pip_newest("onnxruntime"),
         safe=True,
     )
 
