@@ -14,7 +14,7 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Report
 from gpuwhy.reason.watched import (
     by_process,
-    kernel_lines,
+    kernel_symptoms,
     last_symptom,
     named_libraries,
     stayed_away,
@@ -75,9 +75,10 @@ def aftermath(
 def told(output: str, facts: Facts, logs_of_rank: Sequence[str] = ()) -> Report:
     """What a watched program's output and the facts say together; a rank's own log comes before its launcher's."""
     started, facts = time.monotonic(), by_process(facts)
-    text = "\n".join([*logs_of_rank, output, *_of_first_rank(output), *kernel_lines(facts, output)])
-    code, signal = value_or(facts.run.exit, None), value_or(facts.run.signal, "")
-    read = logs.read((text.encode("utf-8", "replace"),), exit_code=code, signal=signal, seen=last_symptom(facts.run))
+    text = "\n".join([*logs_of_rank, output, *_of_first_rank(output)])
+    code, signal, last = value_or(facts.run.exit, None), value_or(facts.run.signal, ""), last_symptom(facts.run)
+    seen = (*kernel_symptoms(facts, output), *((last,) if last else ()))
+    read = logs.read((text.encode("utf-8", "replace"),), exit_code=code, signal=signal, seen=seen)
     return told_of_failure(logs.report_on(as_printed(read, text), facts, started=started, where="output"), facts)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gpuwhy.host import live, process
+from gpuwhy.host.ends import of_words
 from gpuwhy.host.live import LiveHost
 from gpuwhy.model.fact import Known, Unknown
 
@@ -88,7 +89,7 @@ def test_nvml_that_does_not_start_says_why(fake_nvml: Path, code: str, name: str
 def test_nvml_that_dies_names_the_step(fake_nvml: Path):
     said = lines(LiveHost(environ(LD_LIBRARY_PATH=str(fake_nvml), FAKE_NVML_INIT="abort")), "nvml")
     assert said[-2] == {"step": "nvmlInit"}
-    assert said[-1] == {"ended": "nvml died by signal 6"}
+    assert said[-1] == of_words("nvml died by signal 6")
 
 
 @needs_gcc
@@ -96,7 +97,7 @@ def test_nvml_that_hangs_is_left(fake_nvml: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(process, "CALL_SECONDS", 0.5)
     said = lines(LiveHost(environ(LD_LIBRARY_PATH=str(fake_nvml), FAKE_NVML_INIT="hang")), "nvml")
     assert said[-2] == {"step": "nvmlInit"}
-    assert said[-1] == {"ended": "nvml ran out of time"}
+    assert said[-1] == of_words("nvml ran out of time")
 
 
 def test_a_broken_nvml_library_is_told_apart_from_a_missing_one(tmp_path: Path):

@@ -35,7 +35,10 @@ def test_a_good_child(call):
 
 def test_a_child_that_hangs_keeps_what_it_said(call):
     answer = call("import time\nprint('{\"a\": 1}', flush=True)\ntime.sleep(60)")
-    assert answer.need() == ({"a": 1}, {"ended": "child ran out of time"})
+    assert answer.need() == (
+        {"a": 1},
+        {"ended": "child ran out of time", "how": {"code": None, "late": True, "why": "", "last": ""}},
+    )
 
 
 def test_a_child_that_hangs_without_a_word_is_unknown(call):
@@ -70,7 +73,10 @@ def _alive(pid: int) -> bool:
 
 def test_a_child_that_crashes(call):
     answer = call("import os\nprint('{\"a\": 1}', flush=True)\nos.abort()")
-    assert answer.need() == ({"a": 1}, {"ended": "child died by signal 6"})
+    assert answer.need() == (
+        {"a": 1},
+        {"ended": "child died by signal 6", "how": {"code": -6, "late": False, "why": "", "last": ""}},
+    )
     answer = call("raise SystemError('no /home/alice/x')")
     assert isinstance(answer, Unknown)
     assert answer.reason == "child: ended with code 1: SystemError: no ~/x"

@@ -15,7 +15,7 @@ from gpuwhy.host import base, recorded
 from gpuwhy.host.base import Host
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
-from gpuwhy.host.recording import RecordingHost
+from gpuwhy.host.recording import RecordingFile, RecordingHost
 from gpuwhy.model.fact import Known, Unknown, known
 
 
@@ -127,6 +127,14 @@ def test_recordings_from_before_unknown_had_a_kind(question, reason, kind):
     answers = {question: {"state": "unknown", "reason": reason}}
     replay = RecordedHost(read_recording(json.dumps({**text, "answers": answers}).encode(), "test"))
     assert replay.ask(*question.split()) == Unknown(reason, kind=kind)
+
+
+def test_recordings_from_before_an_end_had_values():
+    lines = [{"stage": "init"}, {"ended": "probe died by signal 11: oops"}]
+    answers = {"call probe": {"state": "known", "value": lines}}
+    first, last = RecordedHost(RecordingFile("gpuwhy.record/1", "0", {}, answers)).call("probe").need()
+    assert first == lines[0]
+    assert last["how"] == {"code": -11, "late": False, "why": "", "last": "oops"}
 
 
 def test_an_answer_of_the_wrong_shape_is_unknown():

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.page import document
+from gpuwhy.model.facts.loads import Rule
+from gpuwhy.page import document, loads
 from gpuwhy.page.element import ATTRIBUTES, TAGS, el, escaped
 from gpuwhy.page.page import UndrawableError, page, pages, part
 from tests.page import forms
@@ -321,3 +322,7 @@ def test_libraries_that_lack_what_is_asked_of_them_are_not_everything():
     text = page(values)
     assert "everything it needs is found" not in text
     assert "broken" in text[text.index("<header") : text.index("</header>")]
+
+
+def test_the_words_of_the_contract_are_those_of_the_facts():
+    assert Rule.OFF_PATH.value == loads.OFF_PATH

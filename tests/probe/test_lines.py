@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuwhy.host.ends import of_words
 from gpuwhy.model.facts import Call, Rate, Stage
 from gpuwhy.probe.lines import MAX_CALLS, MAX_STAGES, MAX_TEXT, read
 
@@ -72,7 +73,8 @@ def test_a_failure_without_a_reason_gets_it_from_its_call(calls, why):
     ],
 )
 def test_a_death_belongs_to_the_call_that_was_named_last(ended, outcome, why):
-    told = read([BEGIN, CALL, {"calling": "cuInit"}, {"ended": ended}])
+    last = of_words(ended) if isinstance(ended, str) else {"ended": ended}
+    told = read([BEGIN, CALL, {"calling": "cuInit"}, last])
     (stage,) = told.stages
     assert told.broke
     assert stage.outcome == outcome
@@ -83,7 +85,7 @@ def test_a_death_belongs_to_the_call_that_was_named_last(ended, outcome, why):
 
 def test_what_libraries_printed_last_explains_a_death():
     said = {"said": "noise\nUnable to load any of {libcudnn_cnn.so.9}\nInvalid handle.\n"}
-    stage = only(BEGIN, {"calling": "a"}, said, {"ended": "probe died by signal 6: Invalid handle."})
+    stage = only(BEGIN, {"calling": "a"}, said, of_words("probe died by signal 6: Invalid handle."))
     assert stage.why == (
         "a: died by signal 6 (SIGABRT): noise · Unable to load any of {libcudnn_cnn.so.9} · Invalid handle."
     )
@@ -96,7 +98,7 @@ def test_what_libraries_printed_last_explains_a_failure_without_words():
 
 
 def test_a_death_between_calls_belongs_to_the_stage():
-    stage = only(BEGIN, {"calling": "cuInit"}, CALL, {"ended": "probe died by signal 11"})
+    stage = only(BEGIN, {"calling": "cuInit"}, CALL, of_words("probe died by signal 11"))
     assert (stage.outcome, stage.why, stage.failing) == ("crashed", "died by signal 11 (SIGSEGV)", None)
 
 
@@ -120,12 +122,12 @@ def test_what_happens_before_the_first_stage_belongs_to_it():
 
 
 def test_a_death_before_any_stage_is_a_stage_without_a_name():
-    stage = only({"calling": "dlopen libcuda.so.1"}, {"ended": "probe died by signal 7"})
+    stage = only({"calling": "dlopen libcuda.so.1"}, of_words("probe died by signal 7"))
     assert (stage.name, stage.outcome, stage.calls[0].name) == ("", "crashed", "dlopen libcuda.so.1")
 
 
 def test_a_death_after_the_last_stage_changes_nothing():
-    told = read([BEGIN, {"end": "init", "ok": True}, {"ended": "probe died by signal 11"}])
+    told = read([BEGIN, {"end": "init", "ok": True}, of_words("probe died by signal 11")])
     assert [stage.outcome for stage in told.stages] == ["passed"]
     assert not told.broke
 
@@ -160,7 +162,7 @@ def test_a_device_that_is_none_is_none(device):
 def test_huge_texts_and_many_lines_are_cut():
     huge = "x" * 1_000_000
     lines = [{"stage": huge}, {"library": huge}, *({**BAD, "text": huge, "call": huge} for _ in range(10 * MAX_CALLS))]
-    stage = only(*lines, {"calling": huge}, {"ended": "probe died by signal 6: " + huge})
+    stage = only(*lines, {"calling": huge}, of_words("probe died by signal 6: " + huge))
     assert len(stage.calls) == MAX_CALLS
     assert stage.calls[-1].text.startswith("died by signal 6")
     assert len(msgspec.json.encode(stage)) < 4 * MAX_CALLS * MAX_TEXT
@@ -183,6 +185,8 @@ def test_a_text_is_one_line_without_control_characters():
         {"rate": {}, "device": {}, "per_second": None},
         {"end": []},
         {"ended": None},
+        {"ended": "x", "how": 7},
+        {"ended": "x", "how": {"code": "-6", "late": 1, "why": [], "last": {}}},
     ],
 )
 def test_garbage_raises_nothing(line):

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from gpuwhy.host.base import Host
+from gpuwhy.host.ends import of_words
 from gpuwhy.model.fact import NOT_OBSERVED, Known, Source
 from gpuwhy.model.facts import Facts, Libraries, LibraryCopy, LoadedLibrary, Loads, LoadTree
 from gpuwhy.probe import native
@@ -75,7 +76,7 @@ def test_a_child_that_ends_before_any_stage_says_why():
     ],
 )
 def test_a_code_is_no_signal(end, said):
-    (stage,) = read([{"stage": "init", "device": None}, {"calling": "cuInit"}, {"ended": end}]).stages
+    (stage,) = read([{"stage": "init", "device": None}, {"calling": "cuInit"}, of_words(end)]).stages
     assert _signal(stage) == said
 
 

@@ -17,6 +17,7 @@ from gpuwhy.border.shared import machine_name
 from gpuwhy.host import windows
 from gpuwhy.host.alias import Alias, accounts, logins
 from gpuwhy.host.base import Host, Offline, Output, RegistryKey, Standing, Uname
+from gpuwhy.host.ends import ended
 from gpuwhy.host.files import Files
 from gpuwhy.host.process import Limits, collect, limits_of, middle_cut
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
@@ -200,10 +201,10 @@ class LiveHost(Host):
             said.append({"said": _HOST_NAME.sub(r"\1host", self.alias.hide(middle_cut(end.err, SAID_BYTES)))})
         if end.code == 0:
             return Known(tuple(said), source)
-        tail = f": {self.alias.hide(end.err.strip().splitlines()[-1])}" if end.err.strip() else ""
+        last = self.alias.hide(end.err.strip().splitlines()[-1]) if end.err.strip() else ""
         if said:
-            return Known((*said, {"ended": f"{name} {end.words}{tail}"}), source)
-        return Unknown(f"{name}: {end.words}{tail}", kind="ended")
+            return Known((*said, ended(name, end, last)), source)
+        return Unknown(f"{name}: {end.words}{f': {last}' if last else ''}", kind="ended")
 
     def _shown(self, line: str) -> dict[str, Any]:
         try:

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from gpuwhy.host.base import Host, answer_type, question
+from gpuwhy.host.ends import of_words
 from gpuwhy.host.recording import SCHEMA, RecordingFile, usual_source
-from gpuwhy.model.fact import Fact, Unknown, Why
+from gpuwhy.model.fact import Fact, Known, Unknown, Why
 
 MAX_BYTES = 256 << 20
 Kinds = tuple[tuple[str, Why], ...]
@@ -61,6 +62,12 @@ def _with_kind(op: str, fact: Unknown) -> Unknown:
     return msgspec.structs.replace(fact, kind=kind)
 
 
+def _with_end(line: dict[str, Any]) -> dict[str, Any]:
+    """The last line of a child, in a recording from before it had values."""
+    words = line.get("ended")
+    return of_words(words) if isinstance(words, str) and "how" not in line else line
+
+
 class RecordedHost(Host):
     """A machine as it answered when it was recorded."""
 
@@ -85,4 +92,8 @@ class RecordedHost(Host):
             fact: Fact[Any] = msgspec.convert(answer, type=answer_type(op))
         except msgspec.ValidationError as error:
             return Unknown(f"the recording's answer to '{key}' makes no sense: {error}")
-        return _with_kind(op, fact) if isinstance(fact, Unknown) else fact
+        if isinstance(fact, Unknown):
+            return _with_kind(op, fact)
+        if op in ("call", "python") and isinstance(fact, Known):
+            return msgspec.structs.replace(fact, value=tuple(map(_with_end, fact.value)))
+        return fact

@@ -9,6 +9,8 @@ from gpuwhy.page.element import Child, Element, el
 from gpuwhy.page.parts import fold, listed, section, sign
 from gpuwhy.page.values import Node, nodes
 
+OFF_PATH = "not on the search path"
+"""A value of the contract, as `Rule.OFF_PATH` is written; a test holds them together."""
 DEEP = 30
 MANY = 1_500
 """The most libraries of one tree that are drawn."""
@@ -70,8 +72,7 @@ def _once(rows: Sequence[Node]) -> list[Node]:
 def _driver(facts: Node) -> Element | None:
     rows: list[Child] = []
     for place, one in enumerate(nodes(facts.fact("loads", "libcuda"))):
-        off = one.text("found_via") == "not on the search path"
-        wins = place == 0 and not off
+        wins = place == 0 and one.text("found_via") != OFF_PATH
         health = _known(one.values.get("health"))
         rows.append(
             [

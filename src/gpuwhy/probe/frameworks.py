@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from gpuwhy.host.base import Host
+from gpuwhy.host.ends import of_words
 from gpuwhy.model.fact import Known, Unknown
 from gpuwhy.model.facts import Framework, FrameworkRun, Stage
 from gpuwhy.probe import lines as told
@@ -25,7 +26,7 @@ def run(
         return read(framework.name, answer.value, gentle)
     why = answer.reason if isinstance(answer, Unknown) else f"{python}: not there"
     ended = isinstance(answer, Unknown) and answer.kind == "ended"  # its Python did not get as far as the import
-    begun: Sequence[Line] = ({"ended": why},) if ended else ()
+    begun: Sequence[Line] = (of_words(why),) if ended else ()
     return read(framework.name, begun, gentle, why)
 
 

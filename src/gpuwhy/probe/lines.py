@@ -28,10 +28,7 @@ EXCEPTIONS = {
     0xC0000409: "it ended itself",
 }
 """The codes with which Windows ends a process."""
-_ENDED = re.compile(
-    r"(?:died by signal (\d{1,4})|(ran out of time)|ended with code (-?\d+)|(took more than [\w ]+))(?:: (.*))?$",
-    re.DOTALL,
-)
+
 _CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 Line = Mapping[str, Any]
@@ -151,14 +148,15 @@ class _Reader:
         """The child died or hung: the call named last did it, if any call is under way."""
         if not self._open and not self._calling and not self._calls:
             return  # after its last stage, or before it did anything
-        found = _ENDED.search(str(line["ended"])[: 10 * MAX_TEXT])
-        signal, late, code, more, words = found.groups() if found else (None,) * 5
-        if late:
+        how = line.get("how")
+        how = how if isinstance(how, Mapping) else {}
+        if how.get("late") is True:
             self._break("hung", "no answer in time")
             return
-        words = self._said or words
-        told = more or _crash(signal or "", code or "")
-        self._break("crashed", f"{told}: {words}" if words else told, int(signal or 0))
+        code = _whole(how.get("code")) or 0
+        told = _text(how.get("why")) or _crash(code)
+        words = self._said or _text(how.get("last"))
+        self._break("crashed", f"{told}: {words}" if words else told, max(0, -code))
 
     def _begin(self, name: str, device: int | None) -> None:
         self._name, self._device, self._library, self._calling = name, device, "", ""
@@ -193,10 +191,10 @@ class _Reader:
         self._open = False
 
 
-def _crash(signal: str, code: str) -> str:
-    """How a process crashed, in words."""
-    known = SIGNALS.get(int(signal or 0)) or EXCEPTIONS.get(int(code or 0))
-    how = f"ended the process with code {code}" if code else f"died by signal {signal}" if signal else "died"
+def _crash(code: int) -> str:
+    """How a process crashed, in words; a negative code is a signal's number."""
+    known = SIGNALS.get(-code) or EXCEPTIONS.get(code)
+    how = f"ended the process with code {code}" if code > 0 else f"died by signal {-code}" if code else "died"
     return f"{how} ({known})" if known else how
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -33,6 +33,11 @@ SIGNALS: dict[str, tuple[str, Role]] = {
     "SIGKILL": ("signal.kill", "error"), "SIGILL": ("python.avx", "error"),
 }  # fmt: skip
 """The signatures of such an end, as a shell would tell it."""
+XIDS: dict[int, tuple[str, ...]] = {
+    **dict.fromkeys((48, 63, 64, 92, 94, 95, 140), ("kernel.ecc",)),
+    74: ("kernel.nvlink",), 79: ("nvidia.lost", "kernel.off_bus"),
+}  # fmt: skip
+"""What an Xid tells beside its number: memory errors, a failing link, a lost GPU."""
 
 
 LAST_WORDS, MOST_NAMED = 4096, 4
@@ -82,7 +87,15 @@ _CUDA_FAILED = re.compile(
 """What a program says whose own work on the GPU failed."""
 
 
-def kernel_lines(facts: Facts, output: str = "") -> tuple[str, ...]:
+def kernel_symptoms(facts: Facts, output: str = "") -> Iterator[Symptom]:
+    """What the kernel said of the GPU while the program ran, as symptoms."""
+    seen = source_of(facts.surroundings.kernel_log)
+    for line in kernel_lines(facts, output):
+        yield Symptom("kernel.xid", 0, line.text, fields={"xid": str(line.xid)}, seen=seen)
+        yield from (Symptom(name, 0, line.text, seen=seen) for name in XIDS.get(line.xid or 0, ()))
+
+
+def kernel_lines(facts: Facts, output: str = "") -> tuple[KernelLine, ...]:
     """What the kernel said of the GPU while the program ran; a neighbour's crash is none of its business.
 
     A line that names no process is taken for the program's own only where that crashed or says that the GPU failed it.
@@ -94,7 +107,7 @@ def kernel_lines(facts: Facts, output: str = "") -> tuple[str, ...]:
     found = (line for line in log.value if line.xid is not None and line.seconds >= since)
     failed = isinstance(facts.run.signal, Known) or bool(_CUDA_FAILED.search(output))
     mine = (line for line in found if facts.run.concerns(line) and (line.pid or failed))
-    return tuple(line.text for line in mine if not on_other_gpu(facts, line))
+    return tuple(line for line in mine if not on_other_gpu(facts, line))
 
 
 def by_process(facts: Facts) -> Facts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from math import inf
 from time import thread_time
@@ -129,7 +129,7 @@ class LogReader:
         until: float = inf,
         exit_code: int | None = None,
         signal: str = "",
-        seen: Symptom | None = None,
+        seen: Sequence[Symptom] = (),
     ) -> None:
         self._cutter, self._kept = Cutter(), _Kept()
         self._thin = Thin(scanner(fast), self._kept.again)
@@ -182,9 +182,9 @@ class LogReader:
         for block in self._cutter.flush():
             self._take(block)
         self._read(() if self._late else self._thin.rest())
-        if self._seen is not None:
-            last = msgspec.structs.replace(self._seen, line=self._cutter.lines + 1)
-            self._kept.add((last.signature, tuple(last.fields.items())), last)
+        for line, seen in enumerate(self._seen, self._cutter.lines + 1):
+            one = msgspec.structs.replace(seen, line=line)
+            self._kept.add((one.signature, tuple(one.fields.items())), one)
         ending, outlived = self._endings()
         said = noted(with_raised(tuple(self._kept.all()), (ending, *outlived)), ending)
         found = aside(attached(said, ending, outlived), ending)
@@ -214,12 +214,12 @@ def read(
     until: float = inf,
     exit_code: int | None = None,
     signal: str = "",
-    seen: Symptom | None = None,
+    seen: Sequence[Symptom] = (),
 ) -> Reading:
     """Understand a text given in pieces, as far as one gets until a time on the clock of this thread.
 
     `exit_code` and `signal` are how the program ended, where that is known; `seen` is what an observer adds as the last
-    symptom.
+    symptoms.
     """
     reader = LogReader(fast=fast, until=until, exit_code=exit_code, signal=signal, seen=seen)
     for chunk in chunks:
