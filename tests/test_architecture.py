@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tools.density import MOST, functions
+
 SRC = Path(__file__).parent.parent / "src" / "gpuwhy"
 
 # folder (or top-level module) → the folders of gpuwhy it may import, besides itself and `_version`
@@ -119,9 +121,12 @@ def name_of(file: Path) -> str:
     return file.relative_to(SRC).as_posix()
 
 
+TREES = {file: ast.parse(file.read_text(encoding="utf-8")) for file in modules()}
+
+
 def imports_of(file: Path) -> list[Import]:
     out = []
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(TREES[file]):
         if isinstance(node, ast.Import):
             out += [Import(name_of(file), node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -162,6 +167,12 @@ def test_folders_import_only_what_the_table_allows():
         and (one.file, one.within) not in UPWARD
     ]
     assert shown(wrong) == []
+
+
+def test_no_function_is_so_dense_that_it_is_read_twice():
+    """`python -m tools.density 10` lists those that come next."""
+    found = [one for file in modules() for one in functions(TREES[file], name_of(file)) if one.ways > MOST]
+    assert found == [], "unfold it into steps with names, a table or a small type"
 
 
 ASKS_NEIGHBOUR = {

@@ -66,7 +66,12 @@ def _surer(report: Report, guide: Guide, text: str) -> bool:
         return True
     if bare and (printed(text) or not guide.ways):
         return True
-    first = report.causes[0] if bare and report.causes else None
+    return bool(bare) and _stands_out(report, guide)
+
+
+def _stands_out(report: Report, guide: Guide) -> bool:
+    """Whether the first cause is surer than the words are."""
+    first = report.causes[0] if report.causes else None
     if first is None or first.id == _INNOCENT:
         return False
     named = any(way.cause == first.id for way in guide.ways)

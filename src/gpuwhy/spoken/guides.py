@@ -54,25 +54,38 @@ def _of(heard: Heard, topic: str, about: str, causes: tuple[str, ...], *more: Ne
     return Guide(topic, about, tuple(way(cause, heard) for cause in dict.fromkeys(causes)), steps, note)
 
 
+_AT: dict[str, tuple[str, ...]] = {
+    "notebook": ("framework.cpu_only", "env.path", "device.selection"),
+    "colab": ("driver.missing", "framework.cpu_only"),
+}
+"""The likely causes where the place alone decides."""
+
+
 def unseen(heard: Heard) -> Guide:
     """Where it runs comes first, then what the framework usually lacks; a working nvidia-smi clears the driver."""
-    causes: tuple[str, ...] = _FRAMEWORKS_OWN[heard.framework]
-    if heard.place:
-        causes = tuple(c for c in causes if c != "container.no_gpu")
-    if heard.place == "container":
-        causes = ("container.no_gpu", *causes)
-    if heard.place == "wsl":
-        causes = ("wsl.setup", *(c for c in causes if c != "driver.missing"))
-    if heard.place == "windows" and heard.framework == "tensorflow":
-        causes = ("framework.platform_dropped", "driver.missing", "device.selection")
-    if heard.place == "notebook":
-        causes = ("framework.cpu_only", "env.path", "device.selection")
-    if heard.place == "colab":
-        causes = ("driver.missing", "framework.cpu_only")
+    causes = _there(heard)
     if heard.has("smi_works"):
-        causes = (*(c for c in causes if c != "driver.missing"), "driver.too_old")
+        causes = (*_without(causes, "driver.missing"), "driver.too_old")
         causes = causes if heard.place else (*causes, "driver.permission")
     return _of(heard, "unseen", f"{_sees(heard)}{_WHERE.get(heard.place, '')}", causes[:5])
+
+
+def _there(heard: Heard) -> tuple[str, ...]:
+    if heard.place in _AT:
+        return _AT[heard.place]
+    if heard.place == "windows" and heard.framework == "tensorflow":
+        return ("framework.platform_dropped", "driver.missing", "device.selection")
+    causes: tuple[str, ...] = _FRAMEWORKS_OWN[heard.framework]
+    if not heard.place:
+        return causes
+    causes = _without(causes, "container.no_gpu")
+    if heard.place == "container":
+        return ("container.no_gpu", *causes)
+    return ("wsl.setup", *_without(causes, "driver.missing")) if heard.place == "wsl" else causes
+
+
+def _without(causes: tuple[str, ...], cause: str) -> tuple[str, ...]:
+    return tuple(one for one in causes if one != cause)
 
 
 def _sees(heard: Heard) -> str:

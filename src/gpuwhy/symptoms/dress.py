@@ -171,13 +171,18 @@ def _filled(lines: Sequence[str]) -> Rejoined | None:
     made = _joined(lines, broken, " ")
     if made is None:
         return None
-    long = [(one, after) for one, after in pairwise(lines) if len(one) > width / 2 and after and not after[0].isspace()]
+    long = list(_long(lines, width))
     pairs = [(one, after) for one, after in long if broken(one, after)]
     parted, ended = len(pairs), sum(_sentences(one, after) and one.rstrip().endswith(".") for one, after in pairs)
     if parted > 1 and parted >= MOSTLY * len(long) and ended <= parted / 2:
         return Rejoined(made, parted, True)
     doubtful = _joined(lines, lambda one, after: broken(one, after) and not _sentences(one, after), " ")
     return Rejoined(doubtful, parted, False) if doubtful else None
+
+
+def _long(lines: Sequence[str], width: int) -> Iterator[tuple[str, str]]:
+    """Lines that may have been broken, each with the one behind it."""
+    return ((one, after) for one, after in pairwise(lines) if len(one) > width / 2 and after and not after[0].isspace())
 
 
 def _sentences(one: str, after: str) -> bool:

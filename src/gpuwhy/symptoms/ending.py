@@ -90,8 +90,7 @@ def endings_of(
     busy = _busy(lines)
     found = _found(lines, exit_code is not None, busy)
     past = [one.ending for one in found if one.logged]
-    logged = tuple((one.first, one.last) for one in past)
-    ignored = tuple((one.ending.first - 1, one.ending.last) for one in found if one.ignored)
+    logged, ignored = tuple((one.first, one.last) for one in past), _ignored(found)
     outlived = tuple(_numbered(one, numbers) for one in past)
     ending = _last(_linked(found), exit_code, signal)
     well = _well(ending, lines) if exit_code is None and not signal else None
@@ -101,6 +100,10 @@ def endings_of(
         ending = _status(lines, re.split(r"[\n\r]", text), logged, busy) or _silent(ending, lines)
     ending = _numbered(msgspec.structs.replace(ending, logged=logged, ignored=ignored, busy=busy), numbers)
     return ending if exit_code is None else msgspec.structs.replace(ending, exit_code=exit_code), outlived
+
+
+def _ignored(found: Sequence[Block]) -> tuple[tuple[int, int], ...]:
+    return tuple((one.ending.first - 1, one.ending.last) for one in found if one.ignored)
 
 
 def _found(lines: Sequence[str], one_run: bool, busy: int) -> list[Block]:

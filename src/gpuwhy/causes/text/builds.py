@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from gpuwhy.causes.text import compiling
@@ -104,39 +104,38 @@ def of_tool(reading: Reading, windows: bool) -> Iterator[Fix]:
         yield from fixes(reading, windows)
 
 
-def _for(symptom: Symptom, where: str, text: str) -> Iterator[Fix]:
-    kind = symptom.signature
-    if kind in ("build.header", "build.other_header"):
-        part = by_header(symptom.get("header").rpartition("/")[2]) or by_header(symptom.get("header"))
-        if part:
-            yield from _header(part, where)
-    elif kind == "build.cannot_find_l":
-        part = by_library(symptom.get("library"))
-        if part:
-            yield from _library(part, where)
-    elif kind == "build.undefined_reference":
-        yield from _undefined(symptom, where)
-    elif kind == "build.nvcc_arch":
-        yield from _arch(symptom.get("arch"), where)
-    elif kind == "build.host_compiler":
-        yield from _host(text, where)
-    elif kind == "build.cmake_find":
-        yield from _cmake_find(text)
-    elif kind in ("build.cmake_compiler", "build.nvcc_missing"):
-        yield from _compiler(where, text)
-    elif kind == "build.bazel" and where in ("tensorflow", "bazel"):
-        yield from _tensorflow(symptom)
+_MAKERS: dict[str, Callable[[Symptom, str, str], Iterable[Fix]]] = {
+    "build.undefined_reference": lambda symptom, where, _: _undefined(symptom, where),
+    "build.nvcc_arch": lambda symptom, where, _: _arch(symptom.get("arch"), where),
+    "build.host_compiler": lambda _, where, text: _host(text, where),
+    "build.cmake_find": lambda _, where, text: _cmake_find(text),
+    "build.cmake_compiler": lambda _, where, text: _compiler(where, text),
+    "build.nvcc_missing": lambda _, where, text: _compiler(where, text),
+    "build.bazel": lambda symptom, where, _: _tensorflow(symptom) if where in ("tensorflow", "bazel") else (),
+}
+"""Message of a build → what makes its fixes, of the symptom, the tool that builds and the text."""
+
+
+def _for(symptom: Symptom, where: str, text: str) -> Iterable[Fix]:
+    if symptom.signature in _MAKERS:
+        return _MAKERS[symptom.signature](symptom, where, text)
+    part = _lacking(symptom)
+    if part is None:
+        return ()
+    return _library(part, where) if symptom.signature == "build.cannot_find_l" else _header(part, where)
+
+
+def _lacking(symptom: Symptom) -> Part | None:
+    """The part of a toolkit that a missing header or library belongs to."""
+    if symptom.signature in ("build.header", "build.other_header"):
+        return by_header(symptom.get("header").rpartition("/")[2]) or by_header(symptom.get("header"))
+    return by_library(symptom.get("library")) if symptom.signature == "build.cannot_find_l" else None
 
 
 def _for_windows(symptom: Symptom, where: str, text: str) -> Iterator[Fix]:
     """The same for Visual Studio's compiler; nothing where the rows of the cause say it better."""
     kind = symptom.signature
-    if kind in ("build.header", "build.other_header"):
-        part = by_header(symptom.get("header").rpartition("/")[2]) or by_header(symptom.get("header"))
-    elif kind == "build.cannot_find_l":
-        part = by_library(symptom.get("library"))
-    else:
-        part = by_symbol(_symbol(symptom)) if kind == "build.undefined_reference" else None
+    part = by_symbol(_symbol(symptom)) if kind == "build.undefined_reference" else _lacking(symptom)
     if part:
         yield from _told_windows(part, where)
     elif kind in ("build.undefined_reference", "build.nvcc_arch"):

@@ -25,9 +25,9 @@ def check(scope: Scope) -> Iterator[Mistake]:
     toolkit = next((p for p in scope.pins if p.origin == "conda" and p.name in _TOOLKITS), None)
     if toolkit is None or scope.environment.locked:
         return
-    plain = [pin for pin in scope.pins if pin.by_name and pin.name in ("torch", *TENSORFLOW) and not pin.variant]
-    for pin in plain:
-        row = scope.taken(pin)
+    for pin in scope.pins:
+        plain = pin.by_name and pin.name in ("torch", *TENSORFLOW) and not pin.variant
+        row = scope.taken(pin) if plain else None
         if row and isinstance(row.cuda, str):
             brings = isinstance(row.requires, dict) and (pin.name == "torch" or "and-cuda" in pin.extras)
             yield from (_unused if brings else _other_major)(scope, pin, row, toolkit)

@@ -37,16 +37,21 @@ def _flavours(scope: Scope) -> Iterator[Mistake]:
         return
     pins = [p for p in scope.environment.pins if not p.limits and not p.optional]
     yield from _conda_and_pip(pins)
-    modules: dict[str, list[Pin]] = {}
-    for pin in pins:
-        found = flavour(pin.name) if pin.origin == "pip" else None
-        if found and not is_source_only(pin) and not (scope.environment.locked and pin.name == "tensorflow-cpu-aws"):
-            modules.setdefault(found.module, []).append(pin)
-    for module, several in modules.items():
+    for module, several in _by_module(pins, scope.environment.locked).items():
         pairs = itertools.combinations(several, 2)
         both = next(((a, b) for a, b in pairs if a.name != b.name and together(a, b)), None)
         if both:
             yield _twice(module, *both)
+
+
+def _by_module(pins: list[Pin], locked: bool) -> dict[str, list[Pin]]:
+    """The pins that install the same module; in a lock, tensorflow-cpu-aws stands beside the one that it is part of."""
+    out: dict[str, list[Pin]] = {}
+    for pin in pins:
+        found = flavour(pin.name) if pin.origin == "pip" else None
+        if found and not is_source_only(pin) and not (locked and pin.name == "tensorflow-cpu-aws"):
+            out.setdefault(found.module, []).append(pin)
+    return out
 
 
 def _twice(module: str, one: Pin, other: Pin) -> Mistake:
