@@ -5,13 +5,15 @@
 Of each release the framework's own wheel is installed (never kept), and in place of NVIDIA's gigabytes stand-ins: tiny
 libraries with the right names, in the wheels' folders, that export what the framework asks for and do nothing. The
 framework is imported in each world of WORLDS under `LD_DEBUG=libs`, which names every file that was initialised;
-`gpuwhy` is asked about the same world; both lists are compared. Rows of TABLE are kept, so that it goes on where it was
-stopped. A library that is opened only later (optional, or a part of cuDNN) may be predicted and not be mapped.
-`PYTHONS` names a folder with one CPython per version.
+`gpuwhy` is asked about the same world; both lists are compared. Which names need a stand-in is read in the framework's
+files and in what the import asks the loader for while there is none: a name that gpuwhy does not know is noticed. Rows
+of TABLE are kept, so that it goes on where it was stopped. A library that is opened only later (optional,
+or a part of cuDNN) may be predicted and not be mapped. `PYTHONS` names a folder with one CPython per version.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -28,6 +30,7 @@ from gpuwhy.observe.built import CUDA_LIBRARY
 
 PYTHONS = Path(os.environ.get("PYTHONS", str(Path.home() / ".pyenv/versions")))
 SYMBOL = re.compile(r"(?:__cuda|cu[a-z]|cuFile|nccl|nvrtc|nvJitLink|__nvJitLink|nvtx|nvshmem|curand|nvml)\w*")
+DRIVER = re.compile(r"cu[A-Z]\w*")
 FOLDERS = {
     "cudart": "cuda_runtime", "cublas": "cublas", "cublasLt": "cublas", "cufft": "cufft", "cufftw": "cufft",
     "curand": "curand", "cusolver": "cusolver", "cusolverMg": "cusolver", "cusparse": "cusparse", "nvrtc": "cuda_nvrtc",
@@ -53,23 +56,71 @@ class Kind(NamedTuple):
     where: str  # glob below site-packages of the files that ask for CUDA libraries
 
 
+TENSORFLOW = Kind("tensorflow", "{0}", "", "import tensorflow as tf; {1}",
+                  "tensorflow/libtensorflow_framework.so* tensorflow/libtensorflow_cc.so.* "
+                  "tensorflow/python/_pywrap_tensorflow_internal.so tensorflow_core/libtensorflow_framework.so* "
+                  "tensorflow_core/python/_pywrap_tensorflow_internal.so")  # fmt: skip
+CUPY = Kind("cupy", "{0}", "numpy<2.3 fastrlock cuda-pathfinder", "import cupy\n{1}",
+            "cupy_backends/cuda/libs/*.so cupy_backends/cuda/api/*.so cupy_backends/cuda/*.so cupy/cuda/*.so "
+            "cupy/*.so")  # fmt: skip
+JAX = Kind("jax", "jax=={0} jaxlib=={0} jax-cuda{1}-plugin=={0} jax-cuda{1}-pjrt=={0}",
+           "numpy scipy ml-dtypes opt-einsum", "import jax; jax.devices()",
+           "jax_plugins/*/*.so jax_cuda*_plugin/*.so")  # fmt: skip
+CUPY_ALL = """
+import importlib, pkgutil
+try:
+    from cupy_backends.cuda.libs import nvrtc
+    nvrtc.getVersion()
+except Exception as error:
+    print(error)
+for package in ("cupy_backends.cuda.libs", "cupy_backends.cuda.api", "cupy.cuda"):
+    for one in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        try:
+            if not hasattr(importlib.import_module(package), one.name):
+                importlib.import_module(package + "." + one.name)
+        except Exception as error:
+            print(package, one.name, error)
+"""
+"""CuPy opens most of its libraries at the first use of a module: every module is used, its compiler first."""
 KINDS = {
     "torch": Kind("torch", "torch=={0}", "filelock typing-extensions sympy networkx jinja2 fsspec numpy<2",
                   "import torch", "torch/lib/*.so torch/_C*.so"),
-    "jax": Kind("jax", "jax=={0} jaxlib=={0} jax-cuda{1}-plugin=={0} jax-cuda{1}-pjrt=={0}",
-                "numpy scipy ml-dtypes opt-einsum", "import jax; jax.devices()",
-                "jax_plugins/*/*.so jax_cuda*_plugin/*.so"),
+    "jax": JAX,
+    "jax-cuda13": JAX,
     "onnxruntime-gpu": Kind("onnxruntime", "onnxruntime-gpu=={0}",
                             "numpy<2 coloredlogs flatbuffers protobuf sympy packaging",
                             "import onnxruntime as o; o.InferenceSession(MODEL, providers=['CUDAExecutionProvider'])",
                             "onnxruntime/capi/*.so"),
-    "cupy-cuda12x": Kind("cupy", "cupy-cuda12x=={0}", "numpy<2.3 fastrlock cuda-pathfinder",
-                         "import cupy; cupy.cuda.runtime.getDeviceCount()",
-                         "cupy_backends/cuda/libs/*.so cupy/cuda/*.so cupy_backends/cuda/api/*.so"),
-    "tensorflow": Kind("tensorflow", "tensorflow=={0}", "",
-                       "import tensorflow as tf; tf.config.list_physical_devices('GPU')",
-                       "tensorflow/libtensorflow_framework.so.* tensorflow/libtensorflow_cc.so.*"),
+    "tensorflow": TENSORFLOW,
+    "tensorflow-gpu": TENSORFLOW,
 }  # fmt: skip
+
+
+def kind_of(package: str, version: str) -> Kind:
+    """How a release is installed and made to open its libraries."""
+    release = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    if package.startswith("cupy"):
+        beside = CUPY.beside if release >= (13, 0) else CUPY.beside.replace("<2.3", "<1.25")
+        return CUPY._replace(wheels=f"{package}=={version}", beside=beside, code=CUPY.code.format("", CUPY_ALL))
+    kind = KINDS[package]
+    if kind is JAX:
+        return kind._replace(wheels=JAX.wheels.format(version, package.partition("cuda")[2] or "12"))
+    if kind is not TENSORFLOW:
+        return kind._replace(wheels=kind.wheels.format(version))
+    limits = (
+        [" protobuf<3.21"] * (release < (2, 12))
+        + [" numpy<1.24"] * (release < (2, 13))
+        + [" numpy<2"] * (release < (2, 18))
+    )
+    if release < (1, 15):  # what these print of NumPy and of protobuf is of later years
+        limits.append(" numpy<1.20")
+    devices = (
+        "tf.config.list_physical_devices('GPU')"
+        if release >= (2, 1)
+        else "from tensorflow.python.client import device_lib; device_lib.list_local_devices()"
+    )
+    return kind._replace(wheels=f"{package}=={version}" + "".join(limits), code=kind.code.format("", devices))
+
 
 WORLDS = ("plain", "others first", "cuDNN elsewhere", "runtime elsewhere", "nvJitLink elsewhere", "cuBLAS gone")
 """Wheels only; a second copy of all in LD_LIBRARY_PATH; one wheel's libraries in that folder only, or nowhere."""
@@ -101,16 +152,16 @@ MODEL = _model()
 # ---------------------------------------------------------------- an environment with stand-ins
 
 
-def environment(folder: Path, kind: Kind, version: str, python: str) -> Path:
+def environment(folder: Path, kind: Kind, python: str) -> Path:
     """The framework alone, without NVIDIA's wheels."""
     env = folder / "env"
     shutil.rmtree(env, ignore_errors=True)
     home = sorted(PYTHONS.glob(f"{python}.*"))[-1]
     good(call("uv", "venv", "-q", "-p", str(home / "bin/python"), str(env)))
-    major = "13" if python == "3.13" and kind.name == "jax" else "12"
-    words = kind.wheels.format(version, major).split()
     deps = [] if kind.name == "tensorflow" else ["--no-deps"]
-    good(call("uv", "pip", "install", "-q", "--no-cache", "-p", str(env / "bin/python"), *deps, *words))
+    install = ["uv", "pip", "install", "-q", "-p", str(env / "bin/python"), *deps, *kind.wheels.split()]
+    if call(*install, "--offline").returncode:  # what is in the cache is taken from it, and nothing is added to it
+        good(call(*install, "--no-cache"))
     if kind.beside:
         good(call("uv", "pip", "install", "-q", "-p", str(env / "bin/python"), *kind.beside.split()))
     return env
@@ -132,23 +183,36 @@ def askers(env: Path, kind: Kind) -> list[Path]:
     return [path for pattern in kind.where.split() for path in sorted(site(env).glob(pattern))]
 
 
-def wanted(env: Path, kind: Kind) -> tuple[dict[str, str], set[str]]:
+def wanted(env: Path, kind: Kind, asked: set[str]) -> tuple[dict[str, str], set[str]]:
     """Library names by family, and all symbols that these libraries may be asked for, versions included."""
     names: dict[str, str] = {}
     symbols: set[str] = set()
     for path in askers(env, kind):
-        needed = [n for n in elf(path).needed if CUDA_LIBRARY.match(n)]
+        needed = [n for n in elf(path).needed if CUDA_LIBRARY.match(n) and not (path.parent / n).exists()]
         for name in needed:
-            names[re.sub(r"^lib|[-.].*", "", name)] = name
+            names[family_of(name)] = name
         if needed or kind.name in ("onnxruntime", "tensorflow"):
-            said = call("nm", "-D", "--undefined-only", str(path)).stdout
-            symbols |= {word for line in said.splitlines() if SYMBOL.match(word := line.split()[-1])}
+            symbols |= {one for one in undefined(path) if SYMBOL.match(one)}
     runtime = names.get("cudart", "").rpartition(".so.")[2].split(".")[0]
     if runtime.isdigit() and int(runtime) >= 12:
         names["nvJitLink"] = f"libnvJitLink.so.{runtime}"  # cuSPARSE's and cuSOLVER's own need
-    for name in opened(env, kind):
-        names.setdefault(re.sub(r"^lib|[-.].*", "", name), name)
+    for name in sorted(asked | set(opened(env, kind))):
+        if not list(site(env).rglob(name)):
+            names.setdefault(family_of(name), name)
+    if "cublas" in names:
+        names["cublasLt"] = names["cublas"].replace("cublas", "cublasLt")
     return names, symbols
+
+
+def family_of(name: str) -> str:
+    """libcudart.so.12 → cudart."""
+    return re.sub(r"^lib|[-.].*", "", name)
+
+
+def undefined(path: Path) -> set[str]:
+    """The symbols that a file wants of others."""
+    said = call("nm", "-D", "--undefined-only", str(path)).stdout
+    return {line.split()[-1] for line in said.splitlines() if line.strip()}
 
 
 def opened(env: Path, kind: Kind) -> list[str]:
@@ -168,7 +232,7 @@ def elf(path: Path) -> Any:
 def places(env: Path, kind: Kind, names: dict[str, str]) -> dict[str, str]:
     """The folder of each library below site-packages: one of the usual ones that the framework's own files search."""
     searched = " ".join(f"{one.rpath}:{one.runpath}" for one in (elf(path) for path in askers(env, kind))) + ":"
-    major = names.get("cudart", "").rpartition(".so.")[2].split(".")[0]
+    major = names.get("cublas", names.get("cudart", "")).rpartition(".so.")[2].split(".")[0]
     out = {}
     for family in names:
         own = FOLDERS.get(family, family.lower())
@@ -211,10 +275,17 @@ def link(path: Path, names: dict[str, str], where: dict[str, str], family: str, 
               "-o", str(path)))  # fmt: skip
 
 
-def driver(folder: Path) -> None:
-    """A stand-in driver with one device, for frameworks that open CUDA only where there is one."""
+def driver(folder: Path, env: Path, kind: Kind) -> None:
+    """A stand-in driver with one device, and a stub for whatever else of it the framework links."""
+    asked = {one.split("@")[0] for path in askers(env, kind) for one in undefined(path)}
+    stubs = folder / "stubs.c"
+    stubs.write_text(
+        "".join(
+            f"__attribute__((weak)) int {one}(void) {{ return 0; }}\n" for one in sorted(asked) if DRIVER.fullmatch(one)
+        )
+    )
     source, made = str(Path(__file__).with_name("lab_driver.c")), str(folder / "libcuda.so.1")
-    good(call("gcc", "-w", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", source, "-o", made, "-ldl"))
+    good(call("gcc", "-w", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", source, str(stubs), "-o", made, "-ldl"))
 
 
 # ---------------------------------------------------------------- the two answers
@@ -224,33 +295,43 @@ Files = set[tuple[str, str]]
 """Libraries by name and file: two files of one name can be loaded in one process."""
 
 
-def mapped(env: Path, kind: Kind, world: dict[str, str], folder: Path) -> tuple[Files, str]:
-    """The CUDA libraries that were initialised; and how the import ended."""
+def imported(env: Path, kind: Kind, world: dict[str, str], folder: Path) -> tuple[list[str], str]:
+    """What the loader says of an import, and how that ended."""
     for old in folder.glob("ld.*"):
         old.unlink()
     code = f"MODEL = {MODEL!r}\n{kind.code}"
     environ = {**world, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(folder / "ld"), "TF_CPP_MIN_LOG_LEVEL": "0",
                "FAKECUDA": "driver=13020;devices=1;cc=80"}  # fmt: skip
     done = call(str(env / "bin/python"), "-c", code, environ=environ)
-    out: Files = set()
+    lines = [line for log in folder.glob("ld.*") for line in log.read_text(errors="replace").splitlines()]
     for log in folder.glob("ld.*"):
-        for line in log.read_text(errors="replace").splitlines():
-            if "calling init: " in line and CUDA_LIBRARY.match(Path(line.split("init: ")[1]).name):
-                path = Path(line.split("init: ")[1])
-                out.add((path.name, os.path.realpath(path)))
         log.unlink()
     last = (done.stderr.strip().splitlines() or [""])[-1]
-    return out, "" if done.returncode == 0 else f"rc {done.returncode} {last[:160]}"
+    return lines, "" if done.returncode == 0 else f"rc {done.returncode} {last[:160]}"
+
+
+def mapped(env: Path, kind: Kind, world: dict[str, str], folder: Path) -> tuple[Files, str]:
+    """The CUDA libraries that were initialised; and how the import ended."""
+    lines, ended = imported(env, kind, world, folder)
+    paths = [Path(line.split("init: ")[1]) for line in lines if "calling init: " in line]
+    return {(path.name, os.path.realpath(path)) for path in paths if CUDA_LIBRARY.match(path.name)}, ended
+
+
+def asked_for(env: Path, kind: Kind, world: dict[str, str], folder: Path) -> set[str]:
+    """The CUDA libraries that an import asks the loader for, by name, while there is none."""
+    lines, _ = imported(env, kind, world, folder)
+    names = {line.split("find library=")[1].split(" ")[0] for line in lines if "find library=" in line}
+    return {name for name in names if CUDA_LIBRARY.match(name) and not is_part(name)}
 
 
 _ASK = """
 import json, sys
 from gpuwhy.app import Options, Run, live_host
 from gpuwhy.model.fact import Known, value_or
-run = Run(live_host(), Options(python=sys.argv[1]))
-facts = run.facts
+host = live_host()
+facts = Run(host, Options(python=sys.argv[1])).facts
 found = value_or(facts.loads.trees, ())
-trees = {t.framework: {"libraries": [[l.name, l.path, l.via] for l in t.libraries],
+trees = {t.framework: {"libraries": [[l.name, host.path(l.path), l.via] for l in t.libraries],
                        "missing": [m.name for m in t.missing]} for t in found}
 opens = {f.name: [{"name": o.name, "optional": o.optional} for o in value_or(f.opens, ())]
          for f in value_or(facts.target.frameworks, ())}
@@ -302,35 +383,41 @@ def worlds(
     env: Path, names: dict[str, str], where: dict[str, str], second: Path, kind: Kind
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Each world, made and then unmade."""
-    needs_driver = str(second.parent / "driver")
-    base = {"LD_LIBRARY_PATH": needs_driver} if kind.name != "torch" else {}
-    both = {"LD_LIBRARY_PATH": ":".join(filter(None, (base.get("LD_LIBRARY_PATH", ""), str(second))))}
-    yield "plain", base
-    yield "others first", both
+    base = [str(second.parent / "driver")] if kind.name != "torch" else []
+    yield "plain", {"LD_LIBRARY_PATH": ":".join(base)} if base else {}
+    yield "others first", {"LD_LIBRARY_PATH": ":".join([*base, str(second)])}
+    apart = [str(second)] if kind.name in ("onnxruntime", "cupy") else []  # these do not look into wheels
     for world, family in (*MOVED.items(), ("cuBLAS gone", "cublas")):
         if family not in names:
             continue
-        here = site(env) / where[family] / names[family]
-        aside, only = second.parent / "aside", second.parent / "only"
+        only = second.parent / "only"
         shutil.rmtree(only, ignore_errors=True)
         only.mkdir()
         if world in MOVED:
             shutil.copy(second / names[family], only / names[family])
-        here.rename(aside)
-        yield world, {"LD_LIBRARY_PATH": ":".join(filter(None, (base.get("LD_LIBRARY_PATH", ""), str(only))))}
-        aside.rename(here)
+        with without(site(env) / where[family] / names[family]), without(second / names[family]):
+            yield world, {"LD_LIBRARY_PATH": ":".join([*base, *apart, str(only)])}
+
+
+@contextlib.contextmanager
+def without(path: Path) -> Iterator[None]:
+    """Take a file away for a while."""
+    aside = path.with_name(f"aside-{path.name}.txt")
+    path.rename(aside)
+    yield
+    aside.rename(path)
 
 
 def score(folder: Path, release: str, python: str) -> Iterator[dict[str, Any]]:
     """One row for each world of a release."""
-    package, version = release.split("==")
-    kind = KINDS[package]
-    env = environment(folder, kind, version, python)
+    kind = kind_of(*release.split("=="))
+    env = environment(folder, kind, python)
     second = folder / "second"
     shutil.rmtree(second, ignore_errors=True)
     (folder / "driver").mkdir(exist_ok=True)
-    driver(folder / "driver")
-    names, symbols = wanted(env, kind)
+    driver(folder / "driver", env, kind)
+    asked = asked_for(env, kind, {"LD_LIBRARY_PATH": str(folder / "driver")}, folder)
+    names, symbols = wanted(env, kind, asked)
     where = places(env, kind, names)
     stand_ins(env, names, where, symbols, second)
     for world, environ in worlds(env, names, where, second, kind):

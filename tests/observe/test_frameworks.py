@@ -228,6 +228,31 @@ def test_onnxruntime_by_its_provider(world: World) -> None:
     assert names(found) == ["libcublasLt.so.12", "libcudnn.so.9"]
 
 
+def test_onnxruntime_opens_the_cudnn_that_its_text_names(world: World) -> None:
+    text = '    cudnn_dll_paths = [\n        ("nvidia", "cudnn", "lib", "libcudnn.so.9"),\n'
+    provider = shared_object("libcublas.so.13", "libcudart.so.13")
+    files = {"onnxruntime/__init__.py": text, "onnxruntime/capi/libonnxruntime_providers_cuda.so": provider}
+    world.install("onnxruntime-gpu", "1.31.1", files)
+    found = only(world)
+    assert names(found) == ["libcublas.so.13", "libcudart.so.13"]
+    assert names(found, optional=True) == ["libcudnn.so.9"]
+
+
+def test_cupy_needs_its_compiler_and_cublas_and_asks_for_the_rest_when_used(world: World) -> None:
+    files = {
+        "cupy/__init__.py": "",
+        "cupy/cuda/jitify.cpython-312-x86_64-linux-gnu.so": shared_object("libnvrtc.so.12"),
+        "cupy/cuda/cufft.cpython-312-x86_64-linux-gnu.so": shared_object("libcufft.so.11"),
+        "cupy_backends/cuda/api/runtime.cpython-312-x86_64-linux-gnu.so": shared_object("libc.so.6"),
+        "cupy_backends/cuda/libs/cublas.cpython-312-x86_64-linux-gnu.so": shared_object("libcublas.so.12"),
+        "cupy_backends/cuda/libs/nccl.cpython-312-x86_64-linux-gnu.so": shared_object("libnccl.so.2"),
+    }
+    world.install("cupy-cuda12x", "13.6.0", files)
+    found = only(world)
+    assert sorted(names(found)) == ["libcublas.so.12", "libnvrtc.so.12"]
+    assert sorted(names(found, optional=True)) == ["libcufft.so.11", "libnccl.so.2"]
+
+
 def test_onnxruntime_gpu_that_lost_its_provider_is_still_a_gpu_build(world: World) -> None:
     provider = "onnxruntime/capi/libonnxruntime_providers_cuda.so"
     info = {"onnxruntime/capi/build_and_package_info.py": "package_name = 'onnxruntime-gpu'\ncuda_version = '13.0'\n"}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 
 from gpuwhy.host.base import Host
 from gpuwhy.loader.glibc import World
+from gpuwhy.loader.pathfinder import by_pathfinder
 from gpuwhy.loader.process import Loaded, Process
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts, Framework, by_preload
@@ -156,13 +157,12 @@ def _onnxruntime(process: Process, facts: Facts, framework: Framework) -> None:
 
 
 def _cupy(process: Process, facts: Facts, framework: Framework) -> None:
-    """Where cuda-pathfinder is installed, CuPy opens what NVIDIA's wheels hold by path before anything asks for it."""
-    if "cuda-pathfinder" not in {one.name for one in value_or(facts.target.distributions, ())}:
+    """CuPy 14 has cuda-pathfinder open each library before the module that needs it; older ones leave it to glibc."""
+    text = f"{framework.path.rpartition('/')[0]}/cupy_backends/cuda/libs/__init__.py"
+    if not value_or(process.world.host.lines(text, "load_nvidia_dynamic_lib"), ()):
         return
-    names = {one.name for one in value_or(framework.opens, ())}
-    for copy in value_or(facts.libraries.copies, ()):
-        if copy.where == "wheel" and copy.name in names and process.get(copy.name) is None:
-            process.dlopen(copy.path, _main(process), "cuda-pathfinder, from NVIDIA's wheels")
+    for one in value_or(framework.opens, ()):
+        by_pathfinder(process, facts, one.name)
 
 
 _WAYS: dict[str, Callable[[Process, Facts, Framework], None]] = {

@@ -27,7 +27,6 @@ _AFTER_TORCH = frozenset(
     {"xformers", "flash_attn", "bitsandbytes", "torchvision", "torchaudio", "vllm", "torch_tensorrt"}
 )
 """Packages that import PyTorch before they open anything of their own."""
-_BY_PATHFINDER = frozenset({"cupy"})  # frameworks that look through the nvidia wheels by themselves
 
 
 def libcuda(host: Host, facts: Facts) -> Fact[tuple[DriverLibrary, ...]]:
@@ -170,9 +169,6 @@ def _search(
     wanted = system.fold(opened.name)
     if loaded := _mapped(system, trees[framework.name], wanted):
         return known(loaded.path, "file", loaded.path, loaded.via), loaded.via
-    same = [copy for copy in _copies(facts) if system.fold(copy.name) == wanted]
-    if wheel := _by_pathfinder(framework, same):
-        return known(wheel, "file", wheel), "the framework's own search through the nvidia wheels"
     if missing and missing.fate is not Fate.NOT_THERE:
         kind: Why = "refused" if missing.fate in system.REFUSES else ""
         return Unknown(f"{opened.name}: {missing.why}", kind=kind), ""
@@ -191,12 +187,6 @@ def _all_unfit(system: System, copies: tuple[LibraryCopy, ...], name: str) -> bo
 def _mapped(system: System, tree: LoadTree | None, wanted: str) -> LoadedLibrary | None:
     """What a process has loaded under a name."""
     return next((one for one in tree.libraries if system.fold(one.name) == wanted), None) if tree else None
-
-
-def _by_pathfinder(framework: Framework, same: list[LibraryCopy]) -> str:
-    """The copy that a framework takes from the nvidia wheels by itself."""
-    usable = [c.path for c in same if c.where == "wheel" and isinstance(c.health, Known) and not c.fault]
-    return usable[0] if usable and framework.name in _BY_PATHFINDER else ""
 
 
 def _folders(tries: tuple[Tried, ...]) -> tuple[str, ...]:

@@ -148,7 +148,17 @@ def _onnxruntime(package: Installed) -> Built:
         opens = _preloaded(package, provider)
     cuda = known(major_minor(said), "file", info) if numbers(said) else _cuda_by_names(opens)
     sass, ptx = gpu_code(package.host, provider)
+    opens = _with_cudnn(package, provider, opens)
     return Built(known(True, "file", provider), cuda, cudnn_pin(package), sass, ptx, opens)
+
+
+def _with_cudnn(package: Installed, provider: str, opens: Fact[tuple[Opened, ...]]) -> Fact[tuple[Opened, ...]]:
+    """Newer providers do not link cuDNN and open it by name, if it is there: their own text names it."""
+    if not isinstance(opens, Known) or not opens.value or any("cudnn" in one.name for one in opens.value):
+        return opens
+    lines = value_or(package.host.lines(f"{package.path}/__init__.py", '"libcudnn.so.'), ())
+    names = dict.fromkeys(re.findall(r'"(libcudnn\.so\.\d+)"', "\n".join(lines)))
+    return Known((*opens.value, *(Opened(name, provider, True) for name in names)), opens.source)
 
 
 def _without_provider(package: Installed, provider: str, info: str) -> Built:
@@ -196,15 +206,24 @@ def _cupy(package: Installed) -> Built:
         cuda = known(".".join(map(str, version[:2])), "file", file)
     elif name:
         cuda = known(dotted(name.group(1)), "package", package.dist.name)
-    folder = f"{package.site}/cupy_backends/cuda/libs"
-    modules = [f"{folder}/{e.name}" for e in value_or(package.host.list(folder, r".*\.so$"), ())]
     if "rocm" in package.dist.name:
         return without_gpu(Source("package", package.dist.name, "a ROCm build"))
     gpu = known(True, "package", f"{package.dist.name} {package.dist.version}", "CuPy exists for CUDA only")
-    opens = needed(package.host, modules[:1], modules[1:])
+    opens = needed(package.host, _cupy_modules(package, _CUPY_AT_ONCE), _cupy_modules(package, _CUPY_LATER))
     cudnn = said.get("cudnn")
     built = cudnn.get("version") if isinstance(cudnn, dict) else None
     return Built(gpu, cuda, known(built, "file", file) if isinstance(built, str) else NO_CUDNN, opens=opens)
+
+
+_CUPY_AT_ONCE = r"(runtime|nvrtc|jitify|cublas)\..*so$"
+_CUPY_LATER = r"(cufft|curand|cusolver|cusparse|cudnn|nccl|cutensor)\..*so$"
+
+
+def _cupy_modules(package: Installed, pattern: str) -> list[str]:
+    """CuPy's modules that ask for CUDA: those without which nothing is computed, or those that wait for their use."""
+    folders = ("cupy_backends/cuda/api", "cupy_backends/cuda/libs", "cupy/cuda")
+    places = [f"{package.site}/{folder}" for folder in folders]
+    return [f"{place}/{e.name}" for place in places for e in value_or(package.host.list(place, pattern), ())]
 
 
 def _json(package: Installed, file: str) -> dict[str, Any]:

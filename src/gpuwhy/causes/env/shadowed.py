@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.shared.borrowed import that_matter
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.linked import named
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
@@ -43,9 +44,9 @@ def nothing_stands_in(case: Case) -> Finding | None:
 
 
 def _that_matter(case: Case) -> list[Shadow]:
-    """Frameworks first; a second copy of the very release in PYTHONPATH changes nothing."""
-    found = [one for one in case.facts.target.shadows.need() or () if not (one.version and one.version == one.meant)]
-    return sorted(found, key=lambda one: one.module not in FRAMEWORK_MODULES)
+    """Frameworks first, then what is known to be of another release."""
+    found = that_matter(case.facts.target.shadows.need() or ())
+    return sorted(found, key=lambda one: (one.module not in FRAMEWORK_MODULES, not one.version))
 
 
 def told(one: Shadow) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuwhy.causes.shared.borrowed import borrowed
 from gpuwhy.causes.shared.commands import change, install
 from gpuwhy.knowledge.companions import going_with
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw
@@ -21,6 +22,10 @@ def symbols_missing(case: Case) -> Finding | None:
     """Import of the package ends in an undefined symbol, whatever the GPU."""
     found = case.facts.loads.extensions.need() or ()
     broken = _broken(case)
+    if not broken and any(one.count for one in found):
+        return against(
+            "what misses symbols lies before the environment: env.shadowed", saw("paths", case.facts.target.shadows)
+        )
     if not broken:
         many = f"all {len(found)} compiled libraries built on PyTorch find" if found else "no compiled library misses"
         return against(f"{many} their symbols in it", saw("symbol tables compared", case.facts.loads.extensions))
@@ -52,10 +57,10 @@ def _damaged(case: Case) -> bool:
 
 
 def _broken(case: Case) -> list[Extension]:
-    """The packages that miss something, each once."""
+    """The environment's packages that miss something, each once."""
     unique: dict[str, Extension] = {}
     for one in value_or(case.facts.loads.extensions, ()):
-        if one.count:
+        if one.count and not borrowed(case.facts, one.path):
             unique.setdefault(one.distribution, one)
     return list(unique.values())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from gpuwhy.causes.shared.borrowed import borrowed_packages
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.linked import named, names_of
 from gpuwhy.causes.shared.rivals import in_name_only
@@ -103,10 +104,10 @@ def consistent(case: Case) -> Finding | None:
 
 
 def _unexplained(case: Case) -> list[Contradiction]:
-    """Without those whose compiled libraries miss symbols of the framework: that is the cause beside this one."""
+    """Without what misses symbols of the framework, and what is none of the environment: causes beside this one."""
     found = case.facts.target.contradictions.need() or ()
     broken = {one.distribution for one in value_or(case.facts.loads.extensions, ()) if one.count}
-    mixed = in_name_only(case.facts)
+    mixed = in_name_only(case.facts) | borrowed_packages(case.facts)
     left = [one for one in found if one.by not in mixed and not (one.name == "torch" and one.by in broken)]
     missed = _missed_later(case) if any(one.how == "wheel" for one in left) else frozenset()
     return [one for one in left if _counts(case, one, missed)]

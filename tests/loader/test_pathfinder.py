@@ -1,0 +1,82 @@
+"""CuPy's libraries: since 14 by cuda-pathfinder, before that by glibc alone; each law was seen in a real import."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from gpuwhy.binary.elf import Elf
+from gpuwhy.loader.frameworks import run
+from gpuwhy.loader.glibc import World
+from gpuwhy.model.fact import Known, Source, Unknown
+from gpuwhy.model.facts import Facts, Framework, Interpreter, LibraryCopy, Opened
+from tests.loader.test_process import SOURCE, Made, elf
+
+NOT = Unknown("not asked")
+SITE = "/v/lib/python3.12/site-packages"
+MODULE = f"{SITE}/cupy_backends/cuda/libs/cublas.so"
+TEXT = f"{SITE}/cupy_backends/cuda/libs/__init__.py"
+OLD, NEW = f"{SITE}/nvidia/cublas/lib/libcublas.so.12", f"{SITE}/nvidia/cu13/lib/libcublas.so.13"
+LT = f"{SITE}/nvidia/cublas/lib/libcublasLt.so.12"
+
+
+def files(*wheels: str, **more: Elf) -> dict[str, Elf]:
+    out = {"/p": elf(), MODULE: elf(["libcublas.so.12"]), "/e/libcublas.so.12": elf(["libcublasLt.so.12"])}
+    out["/e/libcublasLt.so.12"] = elf()
+    needs = {OLD: ["libcublasLt.so.12"]}
+    return out | {path: elf(needs.get(path, ()), soname=path.rpartition("/")[2]) for path in wheels} | more
+
+
+def loaded(
+    there: dict[str, Elf], pathfinder: bool = True, environ: dict[str, str] | None = None, **more: Any
+) -> list[str]:
+    """The CUDA libraries of a process that has used cuBLAS by CuPy."""
+    answers: dict[tuple, object] = {("environ",): environ or {}}
+    if pathfinder:
+        answers["lines", TEXT, "load_nvidia_dynamic_lib"] = ("_pathfinder.load_nvidia_dynamic_lib(name)",)
+    copies = tuple(
+        LibraryCopy("cublas", path.rpartition("/")[2], path, path, "wheel", NOT, NOT, NOT, NOT)
+        for path in there
+        if "nvidia" in path
+    )
+    opens = Known((Opened("libcublas.so.12", MODULE, False),), SOURCE)
+    cupy = Framework("cupy", "CuPy", "cupy-cuda12x", "14.0", f"{SITE}/cupy", NOT, NOT, NOT, NOT, NOT, opens)
+    facts = Facts()
+    python = Known(Interpreter("/p", "3.12.1", "/v", "venv", "PATH", "x86_64"), Source("file", "/p"))
+    facts = msgspec.structs.replace(
+        facts,
+        libraries=msgspec.structs.replace(facts.libraries, copies=Known(copies, SOURCE)),
+        target=msgspec.structs.replace(facts.target, interpreter=python),
+    )
+    process = run(World(Made(there, answers), "x86_64", **more), facts, cupy)
+    return [one.path for one in process.loaded if "libcublas" in one.path]
+
+
+def test_wheels_come_before_the_library_path_with_what_they_need() -> None:
+    assert loaded(files(OLD, LT), library_path="/e") == [LT, OLD]
+
+
+def test_without_wheels_the_loader_searches() -> None:
+    assert loaded(files(), library_path="/e") == ["/e/libcublas.so.12", "/e/libcublasLt.so.12"]
+
+
+def test_before_14_wheels_are_not_looked_at() -> None:
+    assert loaded(files(OLD, LT), pathfinder=False) == []
+    assert loaded(files(OLD, LT), pathfinder=False, library_path="/e") == ["/e/libcublas.so.12", "/e/libcublasLt.so.12"]
+
+
+def test_the_newest_wheel_is_taken_whichever_was_meant() -> None:
+    assert loaded(files(OLD, LT, NEW))[0] == NEW
+
+
+@pytest.mark.parametrize("name", ["CUDA_PATH", "CUDA_HOME"])
+def test_last_the_folder_that_a_variable_names(name: str) -> None:
+    there = files(**{"/c/lib64/libcublas.so.12": elf(soname="libcublas.so.12")})
+    assert loaded(there, environ={name: "/c"}) == ["/c/lib64/libcublas.so.12"]
+
+
+def test_conda_comes_before_the_loader() -> None:
+    there = files(**{"/k/lib/libcublas.so.12": elf(soname="libcublas.so.12")})
+    assert loaded(there, environ={"CONDA_PREFIX": "/k"}, library_path="/e") == ["/k/lib/libcublas.so.12"]
