@@ -73,20 +73,18 @@ class Odds(msgspec.Struct, frozen=True):
         return Odds(self.points, {**self.whole, **added})
 
     def speaks_for(self) -> frozenset[str]:
-        """The causes that more speaks for than against; beside a failure, what only a harmless note says is no word."""
+        """The causes that more speaks for than against; beside an error, what only a harmless note says is no word."""
         told = frozenset(cause for cause, value in self.whole.items() if value > 0)
-        failures = frozenset(cause for cause in told if any(map(_tells_of_failure, self.points.get(cause, ()))))
-        return failures or told
+        roles = {cause: {p.symptom.role for p in self.points.get(cause, ()) if p.counted > 0} for cause in told}
+        if not any("error" in one for one in roles.values()):
+            return told
+        return frozenset(cause for cause, one in roles.items() if one != {"harmless"})
 
     def scores(self) -> tuple[Score, ...]:
         """Every cause that something speaks for, best first, with its share."""
         share = _softmax(self.whole)
         scores = [Score(name, odds, share[name], tuple(self.points.get(name, ()))) for name, odds in self.whole.items()]
         return tuple(sorted(scores, key=lambda s: (-s.odds, s.cause)))
-
-
-def _tells_of_failure(point: Point) -> bool:
-    return point.counted > 0 and point.symptom.role != "harmless"
 
 
 def weigh(clues: Index, reading: Reading) -> Odds:
