@@ -31,23 +31,29 @@ def symbols_missing(case: Case) -> Finding | None:
         return against(f"{many} their symbols in it", saw("symbol tables compared", case.facts.loads.extensions))
     if _damaged(case):
         return None
-    first, torch = broken[0], _framework(case, "torch")
-    more = f" and {first.count - 1} more" if first.count > 1 else ""
-    version = f"PyTorch {torch.version}" if torch else "the installed PyTorch"
+    return proof(_said(broken, _framework(case, "torch")), *_evidence(broken, _framework(case, "torch")))
+
+
+def _said(broken: list[Extension], torch: Framework | None) -> str:
+    """Who was built for what, and who does not fit either; the symbols are evidence."""
+    first = broken[0]
+    installed = f"torch {torch.version}" if torch else "the installed torch"
+    wants = value_or(first.wants, "").removeprefix("==") if _pinned(first) else ""
+    built = f"was built for torch {wants}" if wants and wants[0].isdigit() else "was built for another torch"
     others = [name for name in dict.fromkeys(one.distribution for one in broken) if name != first.distribution]
-    also = f"; {', '.join(others)} likewise" if others else ""
-    text = f"{first.distribution} {first.version} needs {first.symbols[0]}{more}, which {version} does not define{also}"
-    return proof(text, *_evidence(broken, torch))
+    also = f"; {' and '.join(others)} {'do' if others[1:] else 'does'} not fit either" if others else ""
+    lacks = f"{first.count} function{'s' * (first.count > 1)}"
+    return f"{first.distribution} {first.version} {built}: it needs {lacks} that {installed} does not have{also}"
 
 
 def _evidence(broken: list[Extension], torch: Framework | None) -> Iterator[Evidence]:
-    for one in broken[:3]:
-        yield saw(f"misses {one.count}, first {one.symbols[0]}", Source("file", one.path))
     for one in broken[:2]:
         if _pinned(one):
             yield saw(f"{one.distribution} asks for torch {value_or(one.wants, '')}", one.wants)
     if torch:
         yield saw(f"installed: torch {torch.version}", Source("folder", torch.path))
+    for one in broken[:3]:
+        yield saw(f"misses {one.count}, first {one.symbols[0]}", Source("file", one.path))
 
 
 def _damaged(case: Case) -> bool:
@@ -126,5 +132,5 @@ CAUSE = Cause(
     title="a compiled package was built for another version of the framework",
     signs=(symbols_missing,),
     fixes=fixes,
-    effect="A compiled package does not fit the installed framework",
+    effect="{because}",
 )
