@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from gpuwhy.mcp.short import TOKENS, tokens
+
 mcp = pytest.importorskip("mcp")
 anyio = pytest.importorskip("anyio")
 pytestmark = pytest.mark.doors
@@ -39,8 +41,6 @@ LLAMA = {
     "vocab_size": 32000,
     "torch_dtype": "float16",
 }
-CHARACTERS_A_TOKEN = 3
-"""Fewer than any tokeniser needs for such texts, so that 1,200 tokens are never passed."""
 
 
 def server(folder: Path, *options: str) -> mcp.StdioServerParameters:
@@ -65,7 +65,7 @@ def test_every_tool_answers_and_the_client_accepts_its_schema(tmp_path, mode):
                 found = await client.call_tool(name, arguments)
                 assert not found.is_error, (name, found.content[0].text)
                 assert found.structured_content["schema"].startswith("gpuwhy.")
-                assert len(found.content[0].text) <= 1200 * CHARACTERS_A_TOKEN, name
+                assert tokens(found.content[0].text) <= TOKENS, name
                 assert "a1B2a1B2" not in json.dumps(found.structured_content) + found.content[0].text
 
     anyio.run(talk)

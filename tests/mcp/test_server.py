@@ -169,7 +169,7 @@ def test_the_command_decides_the_answer_is_short_and_the_rest_can_be_read(talk):
     assert one.asked[-1] == Command(["check", "--json", "--python=/x"], "", "/")
     brief, text = found["structuredContent"], found["content"][0]["text"]
     assert text.startswith(f"{whole['status']}: {whole['headline']}")
-    assert (len(text) <= short.TEXT, brief["facts"]) == (True, {})
+    assert (short.tokens(text) <= short.TOKENS, brief["facts"]) == (True, {})
     name = brief["more"]["answer"]
     assert json.loads(one.call("more", answer=name, part="facts.driver.module_version")["result"]["content"][0]["text"])
     first = one.call("more", answer=name, part="facts")["result"]["content"][0]["text"]
@@ -214,9 +214,30 @@ def test_short_reports_keep_the_contract_and_the_budget(name):
     brief = short.short(whole)
     schema = next(described(tool)["outputSchema"] for tool in TOOLS if tool.name == "check")
     jsonschema.validate(brief, schema)
-    assert short.size(brief) <= short.VALUES
-    assert short.cut_lines(words(whole), short.TEXT)[1] is False
+    assert short.tokens(json.dumps(brief, separators=(",", ":"))) <= short.VALUES
+    assert short.cut_lines(words(whole), short.TOKENS)[1] is False
     assert [one["id"] for one in brief["causes"]][:1] == [one["id"] for one in whole["causes"]][:1]
+
+
+def test_tables_of_numbers_cost_more_tokens_than_words():
+    rows = [f"torch 2.{n}.0 · linux-x86_64 · 12.4 · 9.1.0 · 3.9 3.10 3.11 · sm_50 sm_60 sm_70 sm_80" for n in range(60)]
+    text, left = short.cut_lines(rows, short.TOKENS)
+    assert left
+    assert len(text) < 2 * short.TOKENS
+    assert short.tokens("the installed framework is a CPU-only build") < 12
+
+
+def test_a_short_report_keeps_the_first_cause_whole_and_names_the_others():
+    from gpuwhy.logs import explain_text
+    from gpuwhy.render.json import report_dict
+
+    whole = report_dict(explain_text("my gpu is not detected"))
+    brief = short.short(whole, 900)
+    schema = next(described(tool)["outputSchema"] for tool in TOOLS if tool.name == "explain")
+    jsonschema.validate(brief, schema)
+    assert brief["causes"][0]["fixes"]
+    assert [one["fixes"] for one in brief["causes"][1:]] == [[]] * (len(brief["causes"]) - 1)
+    assert any(line.startswith("next: gpuwhy check") for line in words(whole))
 
 
 def test_a_flood_of_requests_is_refused_not_kept(talk, monkeypatch):

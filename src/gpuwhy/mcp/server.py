@@ -255,7 +255,7 @@ class Server:
         """The short form of an answer with its text; the whole waits under a name."""
         value = found.value
         brief = short.short(value)
-        text, left = short.cut_lines([*words(value), *found.tail.splitlines()], short.TEXT - 200)
+        text, left = short.cut_lines([*words(value), *found.tail.splitlines()], short.TOKENS - 50)
         if left or short.size(brief) < short.size(value):
             name = self._kept.keep(value)
             brief = {**brief, "more": {"answer": name, "uri": ANSWERS + name, "parts": list(value)}}

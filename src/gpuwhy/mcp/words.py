@@ -20,6 +20,9 @@ def _report(value: Value) -> Iterator[str]:
     yield f"{value['status']}: {value['headline']}"
     if value.get("as_if"):
         yield f"(judged as on {value['as_if']})"
+    if value.get("guide"):
+        yield from _guide(value["guide"], {one["id"]: one for one in value["causes"]})
+        return
     causes = value["causes"]
     for number, cause in enumerate(causes[:3]):
         yield from _cause(cause, evidence=2 if number == 0 else 0, fixes=3 if number == 0 else 1)
@@ -32,6 +35,20 @@ def _report(value: Value) -> Iterator[str]:
         yield from (f"undecided: {one['id']}: {one['missing']}" for one in value["undetermined"][:3])
     yield from _layers(value["layers"])
     yield from (f"could not see: {text}" for text in value["unseen"][:3])
+
+
+def _guide(guide: Value, causes: dict[str, Value]) -> Iterator[str]:
+    """Plain words answered as a question."""
+    yield f"seen here: {guide['here']}" if guide["here"] else ""
+    yield guide["note"]
+    for way in guide["ways"]:
+        cause = causes[way["id"]]
+        yield f"perhaps {way['id']}: {cause['title']}; it is this if {way['tell']}"
+        yield f"    {way['command']}"
+        for fix in cause["fixes"][:1]:
+            yield f"  then: {fix['text']}"
+            yield from (f"    {line}" for line in fix["command"].splitlines())
+    yield from (f"next: {step['command']}: {step['gives']}" for step in guide["next"])
 
 
 def _cause(cause: Value, evidence: int, fixes: int) -> Iterator[str]:
