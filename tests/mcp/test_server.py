@@ -214,7 +214,7 @@ def test_short_reports_keep_the_contract_and_the_budget(name):
     brief = short.short(whole)
     schema = next(described(tool)["outputSchema"] for tool in TOOLS if tool.name == "check")
     jsonschema.validate(brief, schema)
-    assert short.tokens(json.dumps(brief, separators=(",", ":"))) <= short.VALUES
+    assert short.tokens(json.dumps(brief, separators=(",", ":"), ensure_ascii=False)) <= short.VALUES
     assert short.cut_lines(words(whole), short.TOKENS)[1] is False
     assert [one["id"] for one in brief["causes"]][:1] == [one["id"] for one in whole["causes"]][:1]
 
