@@ -17,7 +17,6 @@ from gpuwhy.fit.view import whole
 from gpuwhy.knowledge.gpu_memory import SIZES
 from gpuwhy.model.fit import Card, Change, Share, Use
 
-MOST_GPUS = 64
 WANTED = 3
 NARROW = 1.5
 """What a change that only just fits weighs more."""

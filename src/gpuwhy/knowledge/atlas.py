@@ -97,13 +97,8 @@ def _score(row: int, hits: int, held: int, words: int) -> float:
 def _best(scored: list[tuple[float, int]], text: str, named: Collection[str]) -> Origin | None:
     """The template that fits best; of those alike a named program's, the one whose type stands in the line."""
     book, best = atlas(), scored[0][0]
-    places: dict[str, tuple[Place, int]] = {}
-    for score, row in scored[:MOST_ALIKE]:
-        for place in _places(row) if score == best else ():
-            known = places.get(place.package)
-            if known is None or len(place.releases) > len(known[0].releases):
-                places[place.package] = (place, row)
-    ordered = sorted(places.values(), key=lambda one: _far(one[0], text, named))
+    rows = [row for score, row in scored[:MOST_ALIKE] if score == best]
+    ordered = sorted(_by_package(rows).values(), key=lambda one: _far(one[0], text, named))
     chosen = tuple(place for place, _ in ordered)
     alike = [row for score, row in scored[:MOST_ALIKE] if score >= ALIKE * best and _same_module(row, chosen[0])]
     keys = [f"{book.key[row]:08x}" for row in (ordered[0][1], *alike)]
@@ -111,6 +106,17 @@ def _best(scored: list[tuple[float, int]], text: str, named: Collection[str]) ->
     if best < (DISTINCT if label is None else LEAST) and not _named(chosen[0], named):
         return None
     return Origin(keys[0], chosen, best, label, _prior(label, chosen[0]))
+
+
+def _by_package(rows: list[int]) -> dict[str, tuple[Place, int]]:
+    """The place of each package that has most releases, with its row."""
+    places: dict[str, tuple[Place, int]] = {}
+    for row in rows:
+        for place in _places(row):
+            known = places.get(place.package)
+            if known is None or len(place.releases) > len(known[0].releases):
+                places[place.package] = (place, row)
+    return places
 
 
 def _far(place: Place, text: str, named: Collection[str]) -> tuple[bool, ...]:

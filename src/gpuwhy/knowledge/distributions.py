@@ -139,16 +139,20 @@ def _line(line: str, family: Family) -> str | None:
     for wanted, instead in _WHOLE.items():
         if wanted in line and family in instead:
             line = line.replace(wanted, instead[family])
+    if family == "ubuntu":
+        return _FOR_DEBIAN.sub("", line)
     match = _APT.search(line)
-    if match is None and family not in ("ubuntu", "debian") and re.search(r"\bapt(-get)?\b", line):
-        return None
-    if match is None or family == "ubuntu":
-        return re.sub(r" +# Debian: .*", "", line) if family == "ubuntu" else line
+    if match is None:
+        return None if family != "debian" and _ANY_APT.search(line) else line
     names = [_name(one, family) for one in re.findall(r"\S*\$\(uname -r\)\S*|\S+", match[1])]
     if not all(names):
         return None
-    rest = re.sub(r" +# Debian: .*", "", line[match.end() :])
+    rest = _FOR_DEBIAN.sub("", line[match.end() :])
     return f"{line[: match.start()]}{_INSTALL[family]} {' '.join(names)}{rest}"
+
+
+_FOR_DEBIAN = re.compile(r" +# Debian: .*")
+_ANY_APT = re.compile(r"\bapt(-get)?\b")
 
 
 def _name(package: str, family: Family) -> str:

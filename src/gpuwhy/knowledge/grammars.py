@@ -64,14 +64,16 @@ def _option(part: str, release: str) -> Wrong | None:
 
 def _option_value(name: str, chosen: str) -> Wrong | None:
     if name in _TRUTHS and chosen not in ("True", "False"):
-        wanted = {"true": "True", "1": "True", "yes": "True", "false": "False", "0": "False", "no": "False"}
-        instead = wanted.get(chosen.lower(), "")
-        return Wrong(
-            "rejected",
-            f"stops at {shown(chosen)} for {name}",
-            ("True", "False"),
-            f"{name}:{instead}" if instead else "",
-        )
+        instead = _MEANT.get(chosen.lower(), "")
+        meant = f"{name}:{instead}" if instead else ""
+        return Wrong("rejected", f"stops at {shown(chosen)} for {name}", ("True", "False"), meant)
+    return _number_for(name, chosen)
+
+
+_MEANT = {"true": "True", "1": "True", "yes": "True", "false": "False", "0": "False", "no": "False"}
+
+
+def _number_for(name: str, chosen: str) -> Wrong | None:
     if name == "backend" and chosen not in BACKENDS:
         return Wrong("rejected", f"stops at the backend {shown(chosen)}", BACKENDS)
     if name == "garbage_collection_threshold" and not _within(chosen, 0, 1):
@@ -138,15 +140,21 @@ def platforms(value: str, release: str) -> Wrong | None:
     if not value:
         return None
     parts = value.split(",")
-    bad = next((p for p in parts if p not in PLATFORMS and p not in _ELSEWHERE), None)
+    bad = next((part for part in parts if part not in PLATFORMS and part not in _ELSEWHERE), None)
     if bad is not None:
-        near = {"nvidia": "cuda"}.get(bad.strip().lower(), bad.strip().lower().rstrip("0123456789:"))
-        fixed = ",".join(near if p == bad else p for p in parts if p != "")
-        meant = fixed if near in PLATFORMS or not bad.strip() else ""
-        return Wrong("rejected", f"knows no platform {shown(bad)} unless a plug-in package brings it", PLATFORMS, meant)
+        text = f"knows no platform {shown(bad)} unless a plug-in package brings it"
+        return Wrong("rejected", text, PLATFORMS, _right_platforms(parts, bad))
     if not _GPU & set(parts):
         return Wrong("off", f"uses {' and '.join(parts)} only, and not the GPU", (), "cuda,cpu")
     return None
+
+
+def _right_platforms(parts: list[str], bad: str) -> str:
+    """The same list, where it is clear what the bad one means."""
+    word = bad.strip().lower()
+    near = {"nvidia": "cuda"}.get(word, word.rstrip("0123456789:"))
+    fixed = ",".join(near if part == bad else part for part in parts if part != "")
+    return fixed if near in PLATFORMS or not word else ""
 
 
 def platform_name(value: str, release: str) -> Wrong | None:

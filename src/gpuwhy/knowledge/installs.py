@@ -96,15 +96,19 @@ def gpu_requirement(framework: str, distribution: str, version: str, cuda_major:
     if framework == "torch":
         return f"torch=={release}"
     if framework == "jax":
-        if not at_least(release, FIRST_JAX):
-            return ""
-        return f"jax[cuda{13 if cuda_major == 13 and at_least(release, '0.8') else 12}]=={release}"
+        return _jax(release, cuda_major)
     if framework == "onnxruntime":
         extra = "[cuda,cudnn]" if at_least(release, "1.21") else ""
         return f"onnxruntime-gpu{extra}=={release}"
     if framework == "cupy" and at_least(release, "14"):
         return f"{distribution}[ctk]=={release}"
     return f"paddlepaddle-gpu=={release}" if framework == "paddle" else ""
+
+
+def _jax(release: str, cuda_major: int | None) -> str:
+    if not at_least(release, FIRST_JAX):
+        return ""
+    return f"jax[cuda{13 if cuda_major == 13 and at_least(release, '0.8') else 12}]=={release}"
 
 
 def _tensorflow(distribution: str, release: str, python: str) -> str:

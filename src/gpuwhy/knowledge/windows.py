@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import msgspec
 
@@ -15,7 +16,6 @@ from gpuwhy.model.version import at_least, major_minor, numbers
 
 PLATFORM = "windows-x86_64"
 
-ARCHIVE = source("NVIDIA's archives of CUDA toolkits and of cuDNN", "names of the files for Windows")
 ZLIB = source("cuDNN 8.3 to 8.9 installation guide, Windows", "zlib's DLL must be on PATH; cuDNN opens it by name")
 ZLIB_DLL = "zlibwapi.dll"
 RUNTIME_DLLS = ("msvcp140", "vcruntime140", "concrt140", "vcomp140", "msvcr1", "msvcp1")
@@ -60,14 +60,19 @@ def is_runtime(name: str) -> bool:
 
 def tensorflow_for(python: str = "", speaks: str = "", since: str = "", card: str = "") -> Release | None:
     """The newest tensorflow-gpu for Windows with a wheel for a Python, for a driver, from a CUDA on, for a card."""
-    known = family("tensorflow-gpu")
-    for row in reversed(known.rows if known else ()):
-        if row.platform != PLATFORM or not isinstance(row.cuda, str) or not re.fullmatch(r"[\d.]+", row.version):
-            continue
-        fits = (not python or has_python(row, major_minor(python))) and (not speaks or runs(speaks, row.cuda))
-        if fits and at_least(row.cuda, since or "0") and (not card or _knows(row, card)):
+    for row, cuda in _windows_builds():
+        fits = (not python or has_python(row, major_minor(python))) and (not speaks or runs(speaks, cuda))
+        if fits and at_least(cuda, since or "0") and (not card or _knows(row, card)):
             return row
     return None
+
+
+def _windows_builds() -> Iterator[tuple[Release, str]]:
+    """The final releases of tensorflow-gpu for Windows with their CUDA, the newest first."""
+    known = family("tensorflow-gpu")
+    for row in reversed(known.rows if known else ()):
+        if row.platform == PLATFORM and isinstance(row.cuda, str) and re.fullmatch(r"[\d.]+", row.version):
+            yield row, row.cuda
 
 
 def _knows(row: Release, capability: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 import msgspec
 from packaging.specifiers import SpecifierSet
@@ -19,7 +19,7 @@ from gpuwhy.plan.candidates import fitting_driver, how_it_runs, named_gpu, parse
 from gpuwhy.plan.catalogue import Catalogue
 from gpuwhy.plan.conflict import conflict, old_driver
 from gpuwhy.plan.machine import PYTHONS
-from gpuwhy.plan.names import ALIKE, SWAPPED, root
+from gpuwhy.plan.names import ALIKE, SWAPPED, planned_as
 from gpuwhy.plan.possible import is_other, possible
 from gpuwhy.plan.resolve import Found, Impossible, one_answer, resolve
 from gpuwhy.plan.roots import FRAMEWORKS, Candidate, framework_of
@@ -102,24 +102,23 @@ def _choices(
     wishes: Sequence[Wish], machine: Machine, chosen: Sequence[Candidate], kept: Container[str]
 ) -> tuple[tuple[Choice, ...], tuple[Choice, ...]]:
     """The frameworks and companions of a set, and its libraries; asked for, or kept for a reason."""
-    asked = {root(wish.name) or wish.name for wish in wishes if not wish.constraint}
-    limited = {root(wish.name) or wish.name for wish in wishes if wish.specifier}
+    asked = {planned_as(wish.name) for wish in wishes if not wish.constraint}
+    limited = {planned_as(wish.name) for wish in wishes if wish.specifier}
     frameworks = [one for one in chosen if one.role != "library"]
-    libraries = sorted(
-        (one for one in chosen if one.role == "library" and "[" not in one.root), key=lambda one: one.root
-    )
+    libraries = sorted((one for one in chosen if one.role == "library" and "[" not in one.root), key=_by_root)
     return (
         tuple(_choice(_pinned(one, limited), machine, one.root in asked) for one in frameworks),
-        tuple(
-            _choice(one, machine, one.root in asked or one.root in kept)
-            for one in sorted(libraries, key=lambda one: one.root)
-        ),
+        tuple(_choice(one, machine, one.root in asked or one.root in kept) for one in libraries),
     )
+
+
+def _by_root(one: Candidate) -> str:
+    return one.root
 
 
 def _as_asked(wishes: Sequence[Wish], found: Found) -> list[Candidate]:
     """What was chosen, in the order in which it was asked for."""
-    names = dict.fromkeys(root(wish.name) or wish.name for wish in wishes)
+    names = dict.fromkeys(planned_as(wish.name) for wish in wishes)
     order = {name: number for number, name in enumerate(names)}
     return sorted(found.chosen.values(), key=lambda one: order.get(one.root, len(order)))
 
@@ -194,18 +193,28 @@ def caps_of(chosen: list[Candidate]) -> tuple[Cap, ...]:
 def _system(chosen: list[Candidate], machine: Machine) -> tuple[SystemPart, ...]:
     out: list[SystemPart] = []
     for one in chosen:
-        who = f"{one.row.name} {one.row.version}"
-        if one.system and isinstance(one.row.cuda, str):
-            out.append(SystemPart("CUDA", one.row.cuda, f"{who} brings no CUDA libraries"))
-            if isinstance(one.row.cudnn, str) and one.root != "cupy":
-                out.append(SystemPart("cuDNN", one.row.cudnn, f"{who} was compiled with it"))
+        if one.system:
+            out += _toolkit(one)
         out += _compiler(one, chosen)
-    needs = [(fitting_driver(str(c.row.cuda), machine.system), c) for c in chosen if isinstance(c.row.cuda, str)]
-    known = [(driver, c) for driver, c in needs if driver and c.role == "framework"]
-    if known and not machine.driver:
-        driver, one = max(known, key=lambda pair: parsed(pair[0]))
-        out.append(SystemPart("driver", driver, f"{one.row.name} {one.row.version} is built for CUDA {one.row.cuda}"))
-    return tuple(out)
+    return (*out, *(() if machine.driver else _driver(chosen, machine)))
+
+
+def _toolkit(one: Candidate) -> Iterator[SystemPart]:
+    """The CUDA and the cuDNN that a release opens and does not bring."""
+    who = f"{one.row.name} {one.row.version}"
+    if isinstance(one.row.cuda, str):
+        yield SystemPart("CUDA", one.row.cuda, f"{who} brings no CUDA libraries")
+        if isinstance(one.row.cudnn, str) and one.root != "cupy":
+            yield SystemPart("cuDNN", one.row.cudnn, f"{who} was compiled with it")
+
+
+def _driver(chosen: list[Candidate], machine: Machine) -> Iterator[SystemPart]:
+    """The driver that all of them run on."""
+    built = [(one.row, one.row.cuda) for one in chosen if one.role == "framework" and isinstance(one.row.cuda, str)]
+    known = [(driver, row) for row, cuda in built if (driver := fitting_driver(cuda, machine.system))]
+    if known:
+        driver, row = max(known, key=lambda pair: parsed(pair[0]))
+        yield SystemPart("driver", driver, f"{row.name} {row.version} is built for CUDA {row.cuda}")
 
 
 def _compiler(one: Candidate, chosen: list[Candidate]) -> list[SystemPart]:
@@ -259,12 +268,16 @@ def _on_own_index(chosen: list[Candidate], catalogue: Catalogue) -> list[str]:
     torch = next((one for one in frameworks if one.root == "torch" and not one.backend), None)
     if torch is None or len(frameworks) > 1 or catalogue.limits.get("torch") or catalogue.near:
         return []
-    runs = [one for one, verdict in catalogue.of("torch") if one.backend and not (verdict.kind or verdict.unsure)]
-    best = max(runs, key=lambda one: parsed(one.row.version), default=torch)
+    best = max(_backends(catalogue), key=lambda one: parsed(one.row.version), default=torch)
     if parsed(best.row.version) <= parsed(torch.row.version):
         return []
     said = f"torch {best.row.version} for CUDA {best.row.cuda} runs here too, from PyTorch's own index"
     return [f'{said}: gpuwhy plan "torch=={best.row.version}"']
+
+
+def _backends(catalogue: Catalogue) -> list[Candidate]:
+    """The builds of PyTorch's own index that surely run here."""
+    return [one for one, verdict in catalogue.of("torch") if one.backend and not (verdict.kind or verdict.unsure)]
 
 
 def _own_notes(one: Candidate) -> list[str]:
@@ -286,14 +299,14 @@ def _own_notes(one: Candidate) -> list[str]:
 
 def _others(wishes: Sequence[Wish], found: Found) -> tuple[tuple[Wish, ...], list[str]]:
     """The wishes left to the installer, and what was exchanged."""
-    notes = [SWAPPED[w.name] for w in wishes if w.name in SWAPPED]
-    if any(w.name == "tensorflow-gpu" for w in wishes) and found.chosen["tensorflow"].row.name == "tensorflow":
+    notes = [SWAPPED[wish.name] for wish in wishes if wish.name in SWAPPED]
+    tensorflow = found.chosen["tensorflow"].row if "tensorflow" in found.chosen else None
+    if any(wish.name == "tensorflow-gpu" for wish in wishes) and tensorflow and tensorflow.name == "tensorflow":
         notes.append("tensorflow-gpu ended with 2.12; since 2.1 tensorflow is the same build")
     notes += _rivals(wishes)
-    others = [w for w in wishes if is_other(w)]
-    series = major_minor(found.chosen["tensorflow"].row.version) if "tensorflow" in found.chosen else ""
-    if series:
-        others = [_alike(w, series) if w.name in ALIKE and not w.specifier and not w.url else w for w in others]
+    others = [wish for wish in wishes if is_other(wish)]
+    if tensorflow:
+        others = [_alike(wish, major_minor(tensorflow.version)) for wish in others]
     return tuple(others), notes
 
 
@@ -314,6 +327,9 @@ def _rivals(wishes: Sequence[Wish]) -> list[str]:
 
 
 def _alike(wish: Wish, series: str) -> Wish:
+    """The wish, held to TensorFlow's own series where its releases go by it and it says nothing itself."""
+    if wish.name not in ALIKE or wish.specifier or wish.url:
+        return wish
     return msgspec.structs.replace(wish, specifier=f"=={series}.*", text=f"{wish.name}=={series}.*")
 
 

@@ -205,12 +205,14 @@ def _hardware(row: Release, machine: Machine, named: bool) -> Verdict:
     if row.cuda is msgspec.UNSET and _ON_ITS_OWN.fullmatch(row.name) and (machine.gpus or machine.driver):
         unread = "for which CUDA it was built was never read"
         return Verdict(unsure=unread) if named else Verdict("unknown", unread)
-    if row.cuda is None or not isinstance(row.cuda, str):
+    if not isinstance(row.cuda, str):
         return Verdict()
     driver = driver_verdict(row.cuda, machine)
-    if driver.kind:
-        return driver
-    unsure = driver.unsure
+    return driver if driver.kind else _on_cards(row, machine, driver.unsure)
+
+
+def _on_cards(row: Release, machine: Machine, unsure: str) -> Verdict:
+    """Whether a release has code for every card; the first doubt is told."""
     for card in machine.gpus:
         code = gpu_verdict(row, machine, card.capability)
         if code.kind:
@@ -228,15 +230,19 @@ def driver_verdict(cuda: str, machine: Machine) -> Verdict:
         return Verdict()
     system = "windows" if machine.system == "windows" else "linux"
     known = floor(cuda if "." in cuda else f"{cuda}.0", system)
-    if known is None and numbers(speaks)[0] < numbers(cuda)[0]:
+    if known is not None:
+        return _from(known.driver, cuda, machine.driver)
+    if numbers(speaks)[0] < numbers(cuda)[0]:
         return Verdict("driver", f"is built for CUDA {cuda}, and driver {machine.driver} speaks CUDA {speaks} at most")
-    if known is None:
-        return Verdict(unsure=f"which driver for {system.title()} CUDA {cuda} needs at least is not published")
-    branch_only = "." not in machine.driver
-    have, want = numbers(machine.driver), numbers(known.driver)
-    if have[:1] >= want[:1] if branch_only else at_least(machine.driver, known.driver):
-        return Verdict()
-    return Verdict("driver", f"is built for CUDA {cuda}, which needs driver {known.driver} or newer")
+    return Verdict(unsure=f"which driver for {system.title()} CUDA {cuda} needs at least is not published")
+
+
+def _from(least: str, cuda: str, driver: str) -> Verdict:
+    """Whether a driver is not older than the least; of a driver, its branch may be all that is told."""
+    new_enough = at_least(driver, least) if "." in driver else numbers(driver)[:1] >= numbers(least)[:1]
+    return (
+        Verdict() if new_enough else Verdict("driver", f"is built for CUDA {cuda}, which needs driver {least} or newer")
+    )
 
 
 def gpu_verdict(row: Release, machine: Machine, capability: str) -> Verdict:

@@ -16,7 +16,7 @@ from gpuwhy.model.plan import Machine, Passed, Wish
 from gpuwhy.model.version import major_minor, numbers
 from gpuwhy.plan.candidates import Verdict, judge, libc_verdict, library_verdict, parsed, specifier
 from gpuwhy.plan.machine import PYTHONS
-from gpuwhy.plan.names import is_planned, root
+from gpuwhy.plan.names import is_planned, planned_as, root
 from gpuwhy.plan.possible import is_other
 from gpuwhy.plan.roots import FRAMEWORKS, Candidate, candidates, framework_of
 
@@ -36,7 +36,7 @@ class Catalogue:
         self.plain = plain  # roots that stay as they are: what they demand of NVIDIA's wheels is not enforced
         self.near = near or {}  # root → the release that was asked for: the closest to it is the best
         self.limits = _limits(wishes)
-        self.asked = {root(w.name) or w.name for w in wishes if not w.constraint}
+        self.asked = {planned_as(w.name) for w in wishes if not w.constraint}
         self.builds = _Builds(wishes)
         self.own_index = machine.system == "windows"  # whether builds of PyTorch's own index may be chosen
         self.judged: dict[str, list[tuple[Candidate, Verdict]]] = {}
@@ -208,7 +208,7 @@ def demands(wishes: Sequence[Wish]) -> dict[str, str]:
     out: dict[str, str] = {}
     for wish in wishes:
         if not wish.constraint and not wish.url:
-            name = root(wish.name) or wish.name
+            name = planned_as(wish.name)
             out[name] = limits.get(name, "")
     return out
 
@@ -216,7 +216,7 @@ def demands(wishes: Sequence[Wish]) -> dict[str, str]:
 def _limits(wishes: Iterable[Wish]) -> dict[str, str]:
     out: dict[str, list[str]] = {}
     for wish in wishes:
-        name = root(wish.name) or wish.name
+        name = planned_as(wish.name)
         if wish.specifier:
             out.setdefault(name, []).append(wish.specifier)
     return {name: ",".join(dict.fromkeys(specs)) for name, specs in out.items()}

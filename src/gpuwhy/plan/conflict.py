@@ -12,7 +12,7 @@ from gpuwhy.knowledge.migrations import crossed
 from gpuwhy.model.plan import Conflict, Line, Machine, Passed, Proposal, Wish
 from gpuwhy.model.version import numbers
 from gpuwhy.plan.candidates import named_gpu, parsed, specifier
-from gpuwhy.plan.names import is_planned, root
+from gpuwhy.plan.names import is_planned, planned_as, root
 from gpuwhy.plan.nearest import Attempt, nearest
 from gpuwhy.plan.nearest import series_of as series_of
 from gpuwhy.plan.resolve import Impossible
@@ -48,13 +48,20 @@ def conflict(wishes: Sequence[Wish], machine: Machine, found: Impossible, attemp
         + _apart(core, machine, attempt)
     )
     given_up, found_near = nearest(core, wishes, machine, attempt, "driver" if old_driver(machine) else "")
-    moves: tuple[str, ...] = ()
-    if found_near is not None:
-        moves = tuple(dict.fromkeys(m for wish in core for m in _migration(wish, found_near)))
-    beside = [BESIDE_THE_INDEX[w.name] for w in core if w.name in BESIDE_THE_INDEX and machine.system != "windows"]
-    told = [Line("know", said, where) for said, where in beside]
-    lines = (*machine.lines, *(Line("know", _group(p)) for p in _ordered(blame.passed)[:6]), *told)
+    moves = _moves(core, found_near) if found_near is not None else ()
+    lines = (*machine.lines, *(Line("know", _group(p)) for p in _ordered(blame.passed)[:6]), *_beside(core, machine))
     return Conflict(text, lines, blame.passed, given_up, found_near, moves)
+
+
+def _moves(core: Sequence[Wish], near: Proposal) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(move for wish in core for move in _migration(wish, near)))
+
+
+def _beside(core: Sequence[Wish], machine: Machine) -> list[Line]:
+    """Builds that are published elsewhere than on the index."""
+    if machine.system == "windows":
+        return []
+    return [Line("know", *BESIDE_THE_INDEX[wish.name]) for wish in core if wish.name in BESIDE_THE_INDEX]
 
 
 def smallest(wishes: Sequence[Wish], machine: Machine, attempt: Attempt) -> list[Wish]:
@@ -75,11 +82,10 @@ def _text(core: Sequence[Wish], machine: Machine, blame: Impossible) -> str:
     told = old_driver(machine)
     if told:
         return told
-    names = list(dict.fromkeys(root(w.name) or w.name for w in core if not w.constraint))
-    blocked = [name for name in names if _all_passed(name, core, blame)]
-    if blocked:
-        mine = [p for p in blame.passed if p.package == blocked[0]]
-        return _sentence(_ordered(mine), machine)
+    names = list(dict.fromkeys(planned_as(wish.name) for wish in core if not wish.constraint))
+    blocked = next((name for name in names if _all_passed(name, core, blame)), None)
+    if blocked is not None:
+        return _sentence(_ordered([one for one in blame.passed if one.package == blocked]), machine)
     if len(names) > 1:
         return f"{' and '.join(names)} cannot be in one environment here: {_clash(blame)}"
     return f"{names[0] if names else 'this'} cannot be installed here: {_clash(blame)}"
@@ -187,7 +193,7 @@ def old_driver(machine: Machine) -> str:
 
 def _migration(wish: Wish, found: Proposal) -> Iterator[str]:
     name = root(wish.name)
-    choice = next((c for c in found.choices if (root(c.package) or c.package) == name), None)
+    choice = next((c for c in found.choices if planned_as(c.package) == name), None)
     if choice is None or not wish.specifier:
         return
     before = max((clause.version.removesuffix(".*") for clause in specifier(wish.specifier)), key=parsed)

@@ -39,21 +39,21 @@ def described(
 ) -> Machine:
     """The machine of a description; raises BadMachineError."""
     libc = _libc(glibc) if glibc else ""
-    told = [Line("told", text) for text in (*_told(driver, names, python, system, machine), *filter(None, (libc,)))]
+    told = [*_told(driver, names, python, system, machine), *filter(None, (libc,))]
     name: System = _system(system or "linux")
     cards = tuple(gpu(name) for name in names)
-    arm = next((card for card in cards if _ON_ARM.search(card.name.lower())), None)
+    arm = next((card.name for card in cards if _ON_ARM.search(card.name.lower())), "")
     cpu = _machine(machine or ("aarch64" if arm else "x86_64"))
     driver = _driver(driver) if driver else ""
     python = _python(python) if python else ""
-    assumed = (
-        (not system, "Linux, because no --os is given"),
-        (arm and not machine, f"aarch64, which {arm.name if arm else ''} has"),
-        (not driver, "a driver that is new enough: --driver says which one (nvidia-smi shows it)"),
-        (not cards, "a GPU that every release has code for: --gpu says which one"),
-    )
-    told += [Line("assumed", text) for so, text in assumed if so]
-    return Machine(name, cpu, driver, cards, python, bool(python), _keep(keep), lines=tuple(told), libc=libc)
+    assumed = {
+        "Linux, because no --os is given": not system,
+        f"aarch64, which {arm} has": bool(arm) and not machine,
+        "a driver that is new enough: --driver says which one (nvidia-smi shows it)": not driver,
+        "a GPU that every release has code for: --gpu says which one": not cards,
+    }
+    lines = (*(Line("told", text) for text in told), *(Line("assumed", text) for text, so in assumed.items() if so))
+    return Machine(name, cpu, driver, cards, python, bool(python), _keep(keep), lines=lines, libc=libc)
 
 
 def seen(facts: Facts, python: str = "", keep: tuple[str, ...] = ()) -> Machine:

@@ -160,7 +160,8 @@ def _chosen(fix: Fix, facts: Facts, proposal: Proposal) -> Mend:
     asked, here = [one for one in proposal.choices if one.asked], facts.target.releases
     if all(here.get(one.package, "").split("+")[0] == one.version for one in asked):
         return Mend()  # the plan sees nothing wrong with what is there: the cause knows better
-    old = [name for name in fix.wishes if name not in {one.package for one in asked}]
+    names = {one.package for one in asked}
+    old = [name for name in fix.wishes if name not in names]
     return Mend(
         (*(one.requirement for one in asked), *(cap.requirement for cap in proposal.caps)),
         f"Install {' and '.join(f'{one.package} {one.version}' for one in asked)}, which works here",

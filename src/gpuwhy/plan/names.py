@@ -78,3 +78,8 @@ FRAMEWORKS = ("tensorflow", "torch", "jax", "onnxruntime-gpu", "cupy")
 def root(name: str) -> str:
     """The framework planned for a package; '' for one that is none."""
     return "cupy" if name.startswith("cupy-cuda") else ROOTS.get(name, "")
+
+
+def planned_as(name: str) -> str:
+    """The framework planned for a package, or the package itself."""
+    return root(name) or name

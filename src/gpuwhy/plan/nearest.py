@@ -11,7 +11,7 @@ from gpuwhy.knowledge import archs
 from gpuwhy.model.plan import Gpu, Machine, Proposal, Wish
 from gpuwhy.model.version import major_minor, numbers
 from gpuwhy.plan.candidates import fitting_driver, named_gpu, oldest_glibc, parsed, rows_of, specifier
-from gpuwhy.plan.names import SUBSTITUTES, root
+from gpuwhy.plan.names import SUBSTITUTES, planned_as, root
 from gpuwhy.plan.resolve import Impossible
 
 COSTS = {"name": 1, "version": 1, "python": 2, "gpu": 3, "system": 4, "libc": 4, "driver": 5}
@@ -53,7 +53,7 @@ def nearest(
     for step in sorted(steps, key=lambda step: step.least + _keeping(step, machine)):
         if step.least + _keeping(step, machine) >= best[0]:
             break
-        found = attempt(step.wishes, step.machine, {root(w.name) or w.name: _pin(w) for w in step.freed})
+        found = attempt(step.wishes, step.machine, {planned_as(w.name): _pin(w) for w in step.freed})
         if isinstance(found, Proposal):
             cost = step.least + _keeping(step, machine) + sum(_distance(wish, found) for wish in step.freed)
             best = min(best, (cost, _told(step, machine, found), found), key=lambda each: each[0])
@@ -123,8 +123,8 @@ def _pin(wish: Wish) -> str:
 
 def _distance(wish: Wish, found: Proposal) -> int:
     """How much of a program a change of release touches: nothing within a minor release, more with each."""
-    name = root(wish.name) or wish.name
-    choice = next((c for c in found.choices if (root(c.package) or c.package) == name), None)
+    name = planned_as(wish.name)
+    choice = next((c for c in found.choices if planned_as(c.package) == name), None)
     if choice is None:
         return 0
     mine, theirs = (*numbers(choice.version), 0), (*numbers(_pin(wish)), 0)
@@ -143,15 +143,11 @@ def series_of(wish: Wish) -> Wish:
 
 def _told(step: Step, machine: Machine, found: Proposal) -> str:
     """What is given up, in words."""
-    moved = {root(wish.name) or wish.name for wish in step.freed}
-    names = [f"{c.package} {c.version}" for c in found.choices if (root(c.package) or c.package) in moved]
+    moved = {planned_as(wish.name) for wish in step.freed}
+    names = [f"{c.package} {c.version}" for c in found.choices if planned_as(c.package) in moved]
     said = {
         "python": f"Python {found.python} instead of {machine.python}",
-        "name": ", ".join(
-            f"{new} instead of {old}"
-            for (old, system), new in SUBSTITUTES.items()
-            if system == machine.system and any(c.package == new for c in found.choices)
-        ),
+        "name": ", ".join(_exchanged(machine, found)),
         "version": "another release: " + ", ".join(names),
         "driver": f"driver {_driver(machine, found)} instead of {machine.driver}",
         "system": "WSL 2 instead of native Windows",
@@ -161,6 +157,12 @@ def _told(step: Step, machine: Machine, found: Proposal) -> str:
     kept = [part for part in step.parts if part in machine.keep]
     tail = f" (this gives up --keep {','.join(kept)})" if kept else ""
     return " and ".join(said[part] for part in step.parts) + tail
+
+
+def _exchanged(machine: Machine, found: Proposal) -> list[str]:
+    packages = {choice.package for choice in found.choices}
+    here = {old: new for (old, system), new in SUBSTITUTES.items() if system == machine.system}
+    return [f"{new} instead of {old}" for old, new in here.items() if new in packages]
 
 
 def _alone(machine: Machine, card: Gpu) -> str:

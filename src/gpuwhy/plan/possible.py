@@ -12,7 +12,7 @@ from gpuwhy.knowledge.pairs import known_versions
 from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.model.plan import Wish
 from gpuwhy.plan.candidates import parsed, specifier
-from gpuwhy.plan.names import NO_BACKEND, is_planned, root
+from gpuwhy.plan.names import NO_BACKEND, is_planned, planned_as
 from gpuwhy.plan.wishes import WishError, joined
 
 
@@ -20,8 +20,8 @@ def possible(wishes: Sequence[Wish]) -> None:
     """Raise for wishes without any package that is known, and for a specifier that no release meets."""
     if all(wish.constraint or is_other(wish) for wish in wishes):
         _raise_for_nothing(wishes)
-    for name in dict.fromkeys(root(wish.name) or wish.name for wish in wishes):
-        _exists(name, [wish for wish in wishes if (root(wish.name) or wish.name) == name and wish.specifier])
+    for name in dict.fromkeys(planned_as(wish.name) for wish in wishes):
+        _exists(name, [wish for wish in wishes if planned_as(wish.name) == name and wish.specifier])
 
 
 def is_other(wish: Wish) -> bool:
@@ -45,8 +45,9 @@ def _raise_for_nothing(wishes: Sequence[Wish]) -> None:
     bare = next((wish.name for wish in wishes if wish.name in NO_BACKEND), "")
     if bare:
         raise WishError(f"{bare} brings no framework: name the one it runs on too, tensorflow, torch or jax")
-    names = ", ".join(w.name or w.url for w in wishes if not w.constraint) or "nothing"
-    raise WishError(f"{names}: no package that uses a GPU is among them (gpuwhy releases lists those it knows)")
+    names = [wish.name or wish.url for wish in wishes if not wish.constraint]
+    said = ", ".join(names) or "nothing"
+    raise WishError(f"{said}: no package that uses a GPU is among them (gpuwhy releases lists those it knows)")
 
 
 def _exists(name: str, wishes: list[Wish]) -> None:

@@ -17,7 +17,7 @@ from gpuwhy.plan.candidates import allowed_pythons, specifier
 from gpuwhy.plan.catalogue import WITHOUT_CUDA, Catalogue, allows
 from gpuwhy.plan.catalogue import meets as meets
 from gpuwhy.plan.catalogue import split as split
-from gpuwhy.plan.names import is_planned, root
+from gpuwhy.plan.names import is_planned, planned_as
 from gpuwhy.plan.roots import FRAMEWORKS, TOOLKIT, Candidate
 
 PYTHON, CUDA = "python", "cuda"
@@ -135,13 +135,15 @@ class Provider(AbstractProvider[Need, "Candidate | Value", str]):
         """What meets every demand so far, best first."""
         demands = list(requirements[identifier])
         banned = {_key(one) for one in incompatibilities[identifier]}
-        if identifier in (PYTHON, CUDA):
-            values = self.pythons if identifier == PYTHON else tuple(str(n) for n in range(14, 6, -1))
-            pool: list[Candidate | Value] = [Value(identifier, value) for value in values]
-        else:
-            pool = list(self.catalogue.open(identifier))
-        found = [one for one in pool if all(_met(need, one) for need in demands)]
+        found = [one for one in self._pool(identifier) if all(_met(need, one) for need in demands)]
         return [one for one in found if _key(one) not in banned] if banned else found
+
+    def _pool(self, identifier: str) -> list[Candidate | Value]:
+        if identifier == PYTHON:
+            return [Value(PYTHON, python) for python in self.pythons]
+        if identifier == CUDA:
+            return [Value(CUDA, str(major)) for major in range(14, 6, -1)]
+        return list(self.catalogue.open(identifier))
 
     def is_satisfied_by(self, requirement: Need, candidate: Candidate | Value) -> bool:
         """Whether a release meets a demand."""
@@ -157,7 +159,7 @@ class Provider(AbstractProvider[Need, "Candidate | Value", str]):
             out.append(Need(CUDA, one_of=frozenset({candidate.cuda_major}), by=by))
         limits = self.catalogue.limits
         for package, spec in candidate.needs:
-            name = root(package) or package
+            name = planned_as(package)
             if self._counts(package):
                 both = ",".join(filter(None, (spec.split("+")[0], limits.get(package, ""))))
                 out.append(Need(name, both, by=by))
@@ -167,7 +169,7 @@ class Provider(AbstractProvider[Need, "Candidate | Value", str]):
         """Whether a demand on a package is resolved here; a guest's guest only where the user asks for both."""
         if package in WITHOUT_CUDA:
             return False
-        placed = (root(package) or package) in FRAMEWORKS or package in projects() or package.startswith(TOOLKIT)
+        placed = planned_as(package) in FRAMEWORKS or package in projects() or package.startswith(TOOLKIT)
         return placed or (is_planned(package) and package in self.catalogue.asked)
 
 

@@ -177,17 +177,17 @@ def _system(plan: Proposal) -> Parts | None:
 
 def _conda(plan: Proposal, machine: Machine) -> Iterator[Way]:
     row = _system(plan)
-    if plan.system and any(p.name == "CUDA" for p in plan.system) and not (row and row.conda):
+    if any(part.name == "CUDA" for part in plan.system) and not (row and row.conda):
         return
-    extra = [f"  - {word}\n" for word in row.conda.split()] if row else []
+    extra = "".join(f"  - {word}\n" for word in row.conda.split()) if row else ""
     index = f"      - {_address(plan)}\n" if backend(plan) else ""
     inner = index + "".join(f'      - "{name}"{_cured(plan, name)}\n' for name in requirements(plan))
-    tools = f"  - pip\n{''.join(extra)}  - pip:\n{inner}"
+    tools = f"  - pip\n{extra}  - pip:\n{inner}"
     text = f"name: gpu\nchannels:\n  - conda-forge\ndependencies:\n  - python={plan.python}\n{tools}"
-    note = "conda env create -f environment.yml (or mamba)"
-    if row and machine.system != "windows":
-        note += "; then: conda env config vars set LD_LIBRARY_PATH=$CONDA_PREFIX/lib"
-    note += "".join(f"; then: conda run -n gpu pip install --no-build-isolation {name}" for name in _builds(plan))
+    path = "conda env config vars set LD_LIBRARY_PATH=$CONDA_PREFIX/lib"
+    then = [path] if row and machine.system != "windows" else []
+    then += [f"conda run -n gpu pip install --no-build-isolation {name}" for name in _builds(plan)]
+    note = "; then: ".join(("conda env create -f environment.yml (or mamba)", *then))
     yield Way("conda", "conda or mamba", text, "environment.yml", note)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 
 import msgspec
 
@@ -11,7 +12,7 @@ from gpuwhy.model.version import numbers
 from gpuwhy.plan.answer import caps_of, held
 from gpuwhy.plan.candidates import rows_of, specifier
 from gpuwhy.plan.catalogue import Catalogue, meets
-from gpuwhy.plan.names import root
+from gpuwhy.plan.names import planned_as
 from gpuwhy.plan.resolve import Found, Impossible, resolve
 from gpuwhy.plan.roots import Candidate, candidates
 
@@ -54,7 +55,7 @@ class Environment:
 
     def __init__(self, machine: Machine, working: Collection[str], wishes: Sequence[Wish]) -> None:
         self.machine, self.wishes = machine, tuple(wishes)
-        self.asked = [root(w.name) or w.name for w in wishes]
+        self.asked = [planned_as(w.name) for w in wishes]
         self.here = dict(_roots(machine.installed))
         self.working = set(working)
 
@@ -76,7 +77,7 @@ class Environment:
         one = _candidate(name, self.here[name], self.machine)
         if name not in self.working and one and libraries & {package for package, _ in one.needs}:
             return True
-        mine = [w for w in self.wishes if (root(w.name) or w.name) == name]
+        mine = [w for w in self.wishes if planned_as(w.name) == name]
         return any(w.extras for w in mine) or (bool(mine) and name in ("torch", "jax"))
 
     def demands(self, name: str, plain: frozenset[str]) -> dict[str, str]:
@@ -130,7 +131,7 @@ def _roots(installed: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The frameworks and companions that are installed, by the name that the resolver has for them."""
     for name in ("torch", "tensorflow", "tensorflow-gpu", "onnxruntime-gpu", *PLACED):
         if name in installed:
-            yield root(name) or name, installed[name]
+            yield planned_as(name), installed[name]
     if "jax" in installed and any(name in installed for name in _JAX[1:]):
         yield "jax", installed["jax"]
 
@@ -144,10 +145,7 @@ def _settled(found: Found, env: Environment, plain: frozenset[str], catalogue: C
     """A library that is not there at all is left to the requirement of the framework that brings it."""
     have, chosen = env.machine.installed, {n: one for n, one in found.chosen.items() if "[" not in n}
     parts = {name: _parts(one, env.machine, plain) for name, one in chosen.items()}
-    missing = {
-        name: [text for package, text in own.items() if have.get(package) != _pinned(text)]
-        for name, own in parts.items()
-    }
+    missing = {name: _missing(own, have) for name, own in parts.items()}
     moving = sorted(filter(missing.get, missing), key=lambda name: chosen[name].role == "library")
     bringing = [name for name, one in chosen.items() if one.role != "library" and name in (*moving, *env.asked)]
     moves: list[str] = []
@@ -204,17 +202,17 @@ def _jax(one: Candidate, machine: Machine) -> dict[str, str]:
 
 def _pair(wishes: Sequence[Wish], env: Environment, plain: frozenset[str]) -> Clash | None:
     """Two pinned frameworks whose demands on one package exclude each other; cuDNN's first."""
-    pinned = {root(w.name) or w.name: w.specifier.removeprefix("==") for w in wishes if w.specifier.startswith("==")}
+    exact = [wish for wish in wishes if wish.specifier.startswith("==")]
+    pinned = {planned_as(wish.name): wish.specifier.removeprefix("==") for wish in exact}
     roots = {**{name: env.here[name] for name in env.asked if name in env.here}, **env.here, **pinned}
     found = [(c, env.demands(n, plain)) for n, v in roots.items() if (c := _candidate(n, v, env.machine))]
     clashes = [
-        Clash(_named(one), _named(other), package, spec, theirs[package])
-        for at, (one, mine) in enumerate(found)
-        for other, theirs in found[at + 1 :]
-        for package, spec in mine.items()
-        if package in theirs and not meets(spec, theirs[package])
+        Clash(_named(one), _named(other), package, mine[package], theirs[package])
+        for (one, mine), (other, theirs) in combinations(found, 2)
+        for package in mine
+        if package in theirs and not meets(mine[package], theirs[package])
     ]
-    return min(clashes, key=lambda c: "cudnn" not in c.package, default=None)
+    return min(clashes, key=lambda clash: "cudnn" not in clash.package, default=None)
 
 
 def _named(one: Candidate) -> str:
@@ -224,8 +222,8 @@ def _named(one: Candidate) -> str:
 
 def _with_ways_out(clash: Clash, wishes: Sequence[Wish], machine: Machine, plain: frozenset[str]) -> Clash:
     """An environment for the first alone; and sets in which the releases of both are free."""
-    one, other = (root(name) or name for name in (clash.one.split(" ")[0], clash.other.split(" ")[0]))
-    named = [(root(w.name) or w.name, w) for w in wishes if not w.name.startswith("nvidia-")]
+    one, other = (planned_as(name) for name in (clash.one.split(" ")[0], clash.other.split(" ")[0]))
+    named = [(planned_as(w.name), w) for w in wishes if not w.name.startswith("nvidia-")]
     bare = msgspec.structs.replace(machine, installed={})
     goes = (other, *PLACED) if other == "torch" else (other,)
     alone = _found(Catalogue(bare, [wish for name, wish in named if name not in goes], True, plain))

@@ -38,7 +38,6 @@ STEPS: tuple[Step, ...] = (
 )
 """On a machine without a GPU, `nvrtc`, `cudart` and `cudnn` still run: they need the library alone."""
 
-WITHOUT_GPU = frozenset({"libcuda", "init", "devices", "nvrtc", "cudart", "cudnn"})
 
 FRAMEWORK_STAGES = ("import", "devices", "matmul", "convolution")
 """What a framework does in its own interpreter, in order."""
