@@ -182,8 +182,11 @@ class LogReader:
         for block in self._cutter.flush():
             self._take(block)
         self._read(() if self._late else self._thin.rest())
-        for line, seen in enumerate(self._seen, self._cutter.lines + 1):
-            one = msgspec.structs.replace(seen, line=line)
+        lines = {
+            text: line
+            for line, text in enumerate(dict.fromkeys(one.text for one in self._seen), self._cutter.lines + 1)
+        }
+        for one in (msgspec.structs.replace(seen, line=lines[seen.text]) for seen in self._seen):
             self._kept.add((one.signature, tuple(one.fields.items())), one)
         ending, outlived = self._endings()
         said = noted(with_raised(tuple(self._kept.all()), (ending, *outlived)), ending)
