@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Harmless notes of real frameworks and endings of real programs that are no matter of the GPU, composed at random.
 
 lab/innocents.py composes thousands of them; this is a seeded sample of kept outputs.
@@ -8,7 +9,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
 from lab.innocents import accused, composed, rows
+
+from gpuwhy.logs import explain_text
 
 HERE = Path(__file__).parent / "innocent"
 SAMPLE = 60
@@ -30,3 +34,46 @@ def test_a_real_failure_after_the_same_notes_is_named():
     }
     named = [accused(one) for one in composed(notes, [ending], random.Random(3), 12)]
     assert [one[0] for one in named if one] == ["memory.oom"] * 12
+
+
+FRAME = 'Traceback (most recent call last):\n  File "/home/mara/{file}", line 7, in <module>\n    {code}\n{end}\n'
+OWN = {
+    "a file's name": ("a.py", 'h5.open("runs/gpu_best.h5")', "FileNotFoundError: [Errno 2] No such file: 'runs/gpu_best.h5'"),
+    "a key": ("a.py", 'plan["gpu"]', "KeyError: 'gpu'"),
+    "own words": ("a.py", 'raise RuntimeError("simulator out of memory budget")', "RuntimeError: simulator out of memory budget"),
+    "an archive": ("a.py", 'ZipFile("cudnn_notes.zip")', "zipfile.BadZipFile: File is not a zip file"),
+    "a setting": ("a.py", "print(cfg.trainer.device)", "omegaconf.errors.InterpolationKeyError: Interpolation key 'hw.cuda.device' not found"),
+    "a tool": ("a.py", "subprocess.run(cmd, check=True)", "subprocess.CalledProcessError: Command '['git', '-C', '/opt/cuda-samples', 'status']' returned non-zero exit status 128."),
+}  # fmt: skip
+LAST_WORDS = [
+    "thread 'main' panicked at src/device.rs:41:9:\nindex out of bounds: the len is 2 but the index is 5",
+    "Error: near line 3: out of memory",
+    "[launcher] device=cuda:0\nrun.sh: line 2: DATA_DIR: unbound variable",
+    "fatal: '/srv/git/gpu-kernels.git' does not appear to be a git repository",
+    "_______ test_shape _______\n\n    def test_shape():\n>       assert f().shape == (2, 4)\nE       assert TensorShape([2, 3]) == (2, 4)\n\n"
+    "test_model.py:5: AssertionError\n---- Captured stderr call ----\nE0000 00:00:1.0 1 cuda_platform.cc:52] failed call to cuInit: UNKNOWN ERROR (303)\n"
+    "FAILED test_model.py::test_shape - assert TensorShape([2, 3]) == (2, 4)\n1 failed, 1 passed in 50.31s",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_name_is_no_word_of_the_stack(name):
+    file, code, end = OWN[name]
+    assert explain_text(FRAME.format(file=file, code=code, end=end)).causes[0].id == "other.not_gpu"
+
+
+@pytest.mark.parametrize("text", LAST_WORDS)
+def test_the_last_word_of_another_program(text):
+    assert explain_text(text).causes[0].id == "other.not_gpu"
+
+
+@pytest.mark.parametrize(
+    ("end", "cause"),
+    [
+        ("FileNotFoundError: [Errno 2] No such file or directory: '/usr/local/cuda/bin/nvcc'", "cuda.compiler_missing"),
+        ("RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB", "memory.oom"),
+        ("AttributeError: /opt/cuda-12.1/lib64/stubs/libcuda.so: undefined symbol: _undef", "driver.stub"),
+    ],
+)
+def test_what_belongs_to_the_stack_still_does(end, cause):
+    assert explain_text(FRAME.format(file="a.py", code="f()", end=end)).causes[0].id == cause

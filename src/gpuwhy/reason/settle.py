@@ -73,6 +73,8 @@ VALUES = ("title.bare_false", "title.empty_devices", "title.empty_list", "title.
 def _passed(score: Score, reading: Reading) -> bool:
     """Whether only notes speak for a cause, after which the program went on to an end that is no matter of the GPU."""
     said = [point.symptom for point in score.points if point.counted > 0]
+    if said and reading.ending.kind == "none" and _listed(said, reading):
+        return True
     if not said or not all(map(_is_note, said)):
         return False
     if reading.ending.kind != "none":
@@ -85,6 +87,17 @@ def _passed(score: Score, reading: Reading) -> bool:
 
 def _is_note(symptom: Symptom) -> bool:
     return symptom.warned or symptom.speaker == "title"
+
+
+def _listed(said: Sequence[Symptom], reading: Reading) -> bool:
+    """Whether all that speaks are rows of a listing of the environment, in which nothing was tried and no GPU is."""
+    rows = all(s.signature in ROWS or s.role == "told" for s in (*said, *reading.errors))
+    return rows and LISTING in reading.excerpt and not reading.told.gpus
+
+
+ROWS = ("torch.version_none", "torch.unavailable", "torch.cpu_build")
+LISTING = "Collecting environment information"
+"""How PyTorch's report on an environment begins."""
 
 
 def _goes_on(line: int, reading: Reading) -> bool:

@@ -35,6 +35,8 @@ _RAISED = re.compile(
 _ANY_TYPE = re.compile(
     r"(?P<type>(?=[\w.]*[A-Z.])(?:[A-Za-z_]\w{0,80}\.){0,12}[A-Za-z_]\w{1,80})(?P<rest>: (?P<message>.*)|:?$)"
 )
+_TESTED = re.compile(r"(?P<file>[\w./\\-]{1,200}\.py):(?P<line>\d+): (?P<type>[A-Z]\w{1,60}(?:Error|Exception|Exit))$")
+"""Where pytest says that a test failed, below the source and the message."""
 _CHAIN = re.compile(r"(?P<cause>The above exception was the direct cause of)|During handling of the above exception")
 _THREW = re.compile(r"terminate called (?:after throwing an instance of '(?P<type>[^']{1,200})'|without an active)")
 _WHAT = re.compile(r"\s*what\(\): {1,3}(?P<message>.*)")
@@ -48,7 +50,8 @@ FATAL = re.compile(
     r"|Unhandled exception\. .*|Uncaught \w*Error: .*)"
     r"|(?P<fault>Fatal Python error: .*)"
     r"|(?:[\w./-]{1,60}: )(?:(?:line )?\d+: )?"
-    r"(?P<shell>[^:\s]{1,120}: (?:(?:command )?not found|No such file or directory))$"
+    r"(?P<shell>[^:\s]{1,120}: (?:(?:command )?not found|No such file or directory|Permission denied|unbound variable"
+    r"|bad substitution|ambiguous redirect|cannot execute[^\n]{0,60}|Is a directory|Exec format error))$"
 )
 _SIGNAL = re.compile(
     r"(?:.{0,160}?(?:\d{1,9}|:) )?(?P<signal>Segmentation fault|Aborted|Bus error|Killed|Illegal instruction"
@@ -137,6 +140,8 @@ def _taken(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:
         return _thrown(lines, at, found)
     if found := FATAL.match(line.strip()):
         return _fatal(lines, at, found)
+    if found := _TESTED.match(line):
+        return _tested(lines, at, found)
     if not line.startswith((" ", "\t")) and (found := _RAISED.match(line)) and not found["type"].endswith("Warning"):
         return _exception(lines, at, at, (), found)
     if (found := _SIGNAL.match(line.strip())) and len(line) < 300:
@@ -188,6 +193,22 @@ def _frame(found: dict[str, Any], code: str) -> Frame:
 
 def _pointed(frame: Frame, found: re.Match[str]) -> Frame:
     return msgspec.structs.replace(frame, line=int(found["line"]), code=found["code"].strip()[:300])
+
+
+def _tested(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending, int]:
+    """The exception of a test, at its place: its source is marked above, and its message between."""
+    above = lines[max(0, at - MESSAGE) : at]
+    marked = next((place for place in range(len(above) - 1, -1, -1) if above[place].startswith(">  ")), len(above))
+    code = above[marked][1:].strip() if marked < len(above) else ""
+    said = [line for line in above[marked + 1 :] if line.strip()]
+    raised = _RAISED.match(said[0]) if said else None
+    first = (raised["message"] or "") if raised else (said[0] if said else "")
+    frame = _frame({"file": found["file"], "line": found["line"]}, code)
+    start = at - len(above) + marked
+    return Ending(
+        "exception", raised["type"] if raised else found["type"], "\n".join([first, *said[1:]])[:WIDE], (frame,),
+        line=start + 2, first=start + 1, last=at + 1,
+    ), at + 1  # fmt: skip
 
 
 def _exception(
@@ -248,7 +269,7 @@ def _fatal(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending,
         text, after = _message(lines, at, groups["panic"])
         return Ending("fatal", "panic", text, line=at + 1, first=at + 1, last=after), after
     said = next(groups[k] for k in ("message", "what", "assert", "usage", "shell") if groups[k] is not None)
-    name = groups["symbol"] or next((k for k in ("usage", "assert") if groups[k]), groups["where"] or "")
+    name = groups["symbol"] or next((k for k in ("usage", "assert", "shell") if groups[k]), groups["where"] or "")
     return Ending("fatal", name, said[:WIDE], line=at + 1, first=at + 1, last=at + 1), at + 1
 
 

@@ -32,7 +32,7 @@ _OWN = re.compile(
     rb"(?:error|exception|warning|fatal): ?$|failed|bash:|ld:|nvcc|gcc|collect2|\.cu|\.c|\.h\b", re.IGNORECASE
 )
 """Names that programs put before their own messages."""
-_WORDS = re.compile(rb"\bat\b|\bFile \"|Error: |frame #|\b(?:in|with|from) ")
+_WORDS = re.compile(rb"\bat\b|\bFile \"|Error: |frame #|\b(?:in|with|from) |npm ERR!")
 _NEW = re.compile(
     r"\s{2}\s*\S|Traceback |[\w.]*\w(?:Error|Exception): |\d{4}-\d\d-\d\d[ T]\d|\[?rank ?\d|[EWIF]\d{4} \d|\w+\.cu:\d"
 )

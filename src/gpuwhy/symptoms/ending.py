@@ -28,7 +28,7 @@ _WELL = re.compile(
     r"|\b(?:training|run|job|test|evaluation|inference|everything)s? (?:is |has |was )?"
     r"(?:done|finished|completed?|succeeded|passed|ok)\b"
     r"|\bBuilt target\b|stopped: `?max_(?:epochs|steps)"
-    r"|\bsuccessfully\b|\bwritten\W*$|\b(?:saved|written) (?:\w+ ){0,4}to\b|\b\d+ passed\b(?!.*failed)",
+    r"|\bsuccessfully\b|\bwritten\W*$|\b(?:saved|written) (?:\w+ ){0,4}to\b|(?<!failed, )\b\d+ passed\b(?!.*failed)",
     re.IGNORECASE,
 )
 _COMPLAINS = re.compile(

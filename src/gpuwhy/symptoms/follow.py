@@ -250,7 +250,7 @@ def _told_by(symptoms: Sequence[Symptom], which: tuple[str, ...], reason: int) -
 # TensorFlow goes on without the library it misses: what Python itself raises later has a reason of its own.
 _NOTES = ("loader.tf_dso", "loader.tf_skip", "tf.skipping", "windows.could_not_find")
 _OWN = ("python.module", "python.import_name", "python.attribute", "python.exception")
-_PLAIN = (*_OWN, "python.http", "ort.no_model", "limit.", "order.", "peer.")
+_PLAIN = (*_OWN, "tf.old_api", "python.http", "ort.no_model", "limit.", "order.", "peer.")
 _ENDS = (*_PLAIN, "memory.", "program.")
 """What ends a program for a reason of its own: a warning before it is another matter."""
 _OPTIONAL = ("tf.ptxas_missing",)

@@ -22,7 +22,8 @@ from gpuwhy.symptoms.dress import rejoined
 from gpuwhy.symptoms.ending import endings_of, works
 from gpuwhy.symptoms.follow import attached
 from gpuwhy.symptoms.genre import genre
-from gpuwhy.symptoms.link import aside, judged, noted
+from gpuwhy.symptoms.link import aside, noted
+from gpuwhy.symptoms.own import judged
 from gpuwhy.symptoms.raised import with_raised
 from gpuwhy.symptoms.scan import Hits, Scanner
 from gpuwhy.symptoms.text import Block, Cutter, denies, reminds, respelled, unprefixed, warns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.common import BY_NCCL, of_network
+from gpuwhy.causes.text.common import BY_NCCL, of_a_job, of_network
 from gpuwhy.causes.text.conditions import all_of, any_of, line, no, with_
 from gpuwhy.causes.text.fragments import PEER_COVERS
 from gpuwhy.causes.text.meant import meant
@@ -47,7 +47,8 @@ TEXT = Text(
         ("peer.gone", 4.2, "another process of the job went away", all_of(_JOB, no(of_network))),
         ("peer.gone", 2.4, "a connection was lost", no(of_network)),
         ("peer.late", 4.4, "another process of the job did not come to the same point in time"),
-        ("peer.died", 4.2, "a process of the job died"),
+        ("peer.died", 4.2, "a process of the job died", of_a_job),
+        ("peer.died", 2.9, "a process died that this one had started"),
         ("nccl.remote_error", 4.2, "another rank failed or vanished"),
         ("nccl.timeout", 2.2, "a collective operation did not end, as when a rank is missing"),
         ("nccl.unhandled_system", 2.0, "a system call of NCCL failed, as when a rank has gone"),

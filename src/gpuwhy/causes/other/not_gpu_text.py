@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.text.common import OF_SHM, nothing_else, of_network
+from gpuwhy.causes.text.common import OF_SHM, nothing_else, of_a_job, of_network
 from gpuwhy.causes.text.conditions import all_of, any_of, asks, field, line, no, no_errors, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CRASH, FAULTS, MSVC
@@ -69,8 +69,11 @@ _CUDA = re.compile(r"cuda|nvidia|nvml|nvcc|cudnn|/cu[./]", re.IGNORECASE)
 
 
 def _without_cuda(s: Symptom, r: Reading) -> bool:
-    """The text has no word of the CUDA stack."""
-    return not _CUDA.search(r.excerpt)
+    """The text has no word of the CUDA stack but in the names of files and folders."""
+    return not _CUDA.search(_QUOTED_PATH.sub("", r.excerpt))
+
+
+_QUOTED_PATH = re.compile(r"'[^'\n]{0,200}[/.][^'\n]{0,200}'")
 
 
 def _foreign(s: Symptom, r: Reading) -> bool:
@@ -102,15 +105,15 @@ TEXT = Text(
               r"|port is already allocated|container name [^\n]{1,120} is already in use", "response from daemon", "already allocated", "container name", covers=("container.generic",)),
         error("else.apt", r"^(?:e: (?:failed to fetch|unable to (?:fetch|lock|acquire)|could not get lock)|err:\d+ http|w: failed to fetch)(?![^\n]*(?:nvidia|cuda|cudnn|nccl|tensorrt|libcu|libnv))",
               "e: failed to fetch", "e: unable to", "e: could not get lock", "err:", "w: failed to fetch", covers=("python.http", "title.trouble")),
-        error("else.config", r"could not override '[^'\n]{1,200}'|key '[^'\n]{1,200}' is not in struct|missing mandatory value: ", "could not override", "is not in struct", "missing mandatory value"),
+        error("else.config", r"could not override '[^'\n]{1,200}'|key '[^'\n]{1,200}' is not in struct|missing mandatory value: |^in '[^'\n]{1,80}': could not find '", "could not override", "is not in struct", "missing mandatory value", "': could not find '"),
         error("else.opencv", r"opencv\([\d.]+[^)\n]{0,20}\) [^\n]{0,300}error: \((?!-21[678]:)-\d+:", "opencv(", covers=("build.cu_error", "python.")),
-        error("else.foreign", r"^thread '[^'\n]{1,80}'(?: \(\d+\))? panicked at|^panic: (?![^\n]*(?:cuda|gpu|nvml))|^goroutine \d+ \[running\]|exception in thread \"[^\"\n]{1,60}\" java\.|^npm err!|^error: cannot find module|code: 'eaddrinuse'|^\s+at \S+ \(node:"
-              r"|^error\[e\d{4}\]: |^fatal: (?:not a git|pathspec|repository|could not read)|error: pathspec '|psql: error|kex_exchange|permission denied \(publickey|could not resolve host(?:name)?\b",
-              " panicked at", "panic: ", "goroutine ", "exception in thread \"", "npm err!", "cannot find module", "code: 'eaddrinuse", "(node:", "error[e", "fatal: ", "pathspec '", "psql: error", "kex_exchange", "denied (publickey", "could not resolve host",
-              covers=("program.index", "peer.port", "peer.gone")),
+        error("else.foreign", r"^thread '[^'\n]{1,80}'(?: \(\d+\))? panicked at|^panic: (?![^\n]*(?:cuda|gpu|nvml))|^goroutine \d+ \[running\]|exception in thread \"[^\"\n]{1,60}\" java\.|^npm err!|^(?:tar|gzip|unzip|bzip2|xz|curl|wget|lpadmin|mount|useradd|systemctl): (?:\(\d+\) )?[^\n]{0,80}(?:error|not in|cannot|can't|failed|unable|invalid|could not)|^error: near line \d+: |^error: cannot find module|code: 'eaddrinuse'|^\s+at \S+ \(node:"
+              r"|^error\[e\d{4}\]: |^fatal: (?:not a git|pathspec|repository|could not read|cannot change to|'[^'\n]{1,200}' does not appear|unable to access|refusing to|destination path|the remote end|couldn't find remote)|error: pathspec '|psql: error|kex_exchange|permission denied \(publickey|could not resolve host(?:name)?\b",
+              " panicked at", "panic: ", "tar: ", "gzip: ", "unzip: ", "bzip2: ", "xz: ", "curl: ", "wget: ", "lpadmin: ", "mount: ", "useradd: ", "systemctl: ", "near line ", "goroutine ", "exception in thread \"", "npm err!", "cannot find module", "code: 'eaddrinuse", "(node:", "error[e", "fatal: ", "pathspec '", "psql: error", "kex_exchange", "denied (publickey", "could not resolve host",
+              covers=("program.index", "peer.port", "peer.gone", "memory.oom_words", "title.")),
         error("else.remote", r"^(?:ssh|scp|sftp): |kex_exchange_identification|\bport 22: |^rsync(?: error)?: |^lost connection$", "ssh: ", "scp: ", "sftp: ", "kex_exchange", "port 22: ", "rsync", "lost connection", covers=("peer.", "python.", "title.", "else.foreign")),
-        error("else.option", r"^error: (?:no such (?:option|command)|invalid value for|missing (?:option|argument|command)|got unexpected|unrecognized arguments|unknown option)|: error: (?:argument |unrecognized arguments|the following arguments|invalid choice)",
-              "error: no such", "error: invalid value", "error: missing", "error: got unexpected", "unrecognized arguments", "error: unknown option", "error: argument", "the following arguments", "invalid choice", covers=("title.", "setting.")),
+        error("else.option", r"could not open requirements file|^error: (?:no such (?:option|command)|invalid value for|missing (?:option|argument|command)|got unexpected|unrecognized arguments|unknown option)|: error: (?:argument |unrecognized arguments|the following arguments|invalid choice)",
+              "could not open requirements", "error: no such", "error: invalid value", "error: missing", "error: got unexpected", "unrecognized arguments", "error: unknown option", "error: argument", "the following arguments", "invalid choice", covers=("title.", "setting.")),
         error("else.make", r"no rule to make target '(?![^'\n]*(?:cuda|cudnn|nccl))|cannot find source file:|no sources given to target", "no rule to make target", "cannot find source file", "no sources given", covers=("build.",)),
         error("else.data", r"not a parquet file|magic bytes not found in footer|arrowinvalid|error tokenizing data", "parquet", "magic bytes", "arrowinvalid", "tokenizing data",
               covers=("packages.", "python.")),
@@ -118,8 +121,8 @@ TEXT = Text(
               covers=("llama.init",)),
         error("else.feed", r"missing from input feed|invalid feed input name", "missing from input feed", "invalid feed input", covers=("python.",)),
         error("else.served", r"(?:tensorboard|jupyter|streamlit|gradio|uvicorn|flask|werkzeug|visdom|mlflow|http server)[^\n]{0,120}(?:port|address)[^\n]{0,60}in use", "in use", covers=("peer.port",)),
-        error("else.cpp", r"\.(?:cpp|cc|cxx|h|hpp)[:(]\d+(?:[:,]\d+)?\)?: error: (?![^\n]*(?:cuda|cudnn|cublas|\bnv|thrust|gpu|at::|torch|tensor|c10|tensorflow|__))[^\n]*(?:was not declared|expected [^\n]{1,20} before|expected ';'|does not name a type"
-              r"|no matching function|has no member named|cannot convert|redefinition of|undeclared identifier)", ": error: ", covers=("build.cu_error", "build.packs")),
+        error("else.cpp", r"\.(?:cpp|cc|cxx|h|hpp)[:(]\d+(?:[:,]\d+)?\)?: error: (?![^\n]*(?:cuda|cudnn|cublas|\bnv|thrust|gpu|at::|torch|tensor|c10|tensorflow|__(?!cxx11)))[^\n]*(?:was not declared|expected [^\n]{1,20} before|expected ';'|does not name a type"
+              r"|no matching function|has no member named|cannot convert|redefinition of|undeclared identifier|conversion from|no match for|too (?:few|many) arguments|cannot bind|is private)", ": error: ", covers=("build.cu_error", "build.packs")),
         error(
             "tf.trt_mismatch",
             r"linked against (?:cudnn|tensorrt|cublas)[^\n]*(?:but loaded|using) ",
@@ -154,6 +157,7 @@ TEXT = Text(
         ("peer.unreachable", 3.4, "a download or a service, not a process of the job", of_network),
         ("peer.gone", 2.6, "a connection to a service was lost", of_network),
         ("peer.died", 1.4, "a process of the program's own died"),
+        ("peer.died", 2.85, "a process that the program started died, and no framework has a part in it; what killed it is not told", no(of_a_job)),
         ("order.deleted", 1.6, "a mistake of the program"),
         ("order.main_guard", 2.0, "a missing main guard"),
         ("order.main_guard", 5.0, "a missing main guard, and no word of the GPU", _without_cuda),

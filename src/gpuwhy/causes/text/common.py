@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.text.conditions import all_of, alone_beside, any_of, asks, in_container, line, no, with_
 from gpuwhy.model.symptom import Condition, Reading, Symptom
 
@@ -32,6 +34,18 @@ BY_NCCL = line(r"nccl|socketstartconnect|socketpollconnect|net/socket|misc/socke
 def of_network(s: Symptom, r: Reading) -> bool:
     """A plain download or web request, not a process of the job."""
     return r.has("python.http") or "urllib" in s.text or "http" in s.text.lower()
+
+
+_JOBS = re.compile(
+    r"torch|jax|tensorflow|keras|nccl|gloo|cuda|gpu|nvidia|\bmpi|slurm|srun|\bray\b|\brank|xla|cupy|vllm|deepspeed|accelerate"
+    r"|lightning|horovod|\bnode\b|application processes|process \d+ terminated|primary job|processexited",
+    re.IGNORECASE,
+)
+
+
+def of_a_job(s: Symptom, r: Reading) -> bool:
+    """The text names a framework, a launcher or a rank, so that a process that died is one of a job."""
+    return bool(_JOBS.search(r.excerpt))
 
 
 def nothing_else(s: Symptom, r: Reading) -> bool:

@@ -14,7 +14,7 @@ SIGNATURES: tuple[Signature, ...] = (
           r"modprobe: (?:fatal|error)[^\n]*nvidia|no such device[^\n]*nvidia|failed to (?:load|initialize) (?:the )?nvidia (?:kernel|module)"
           r"|unable to load the (?:'?nvidia|kernel module)|nvidia\.ko",
           "module nvidia", "insert 'nvidia", "insert \"nvidia", "insert nvidia", "modprobe", "nvidia kernel", "unable to load the", "nvidia.ko"),
-    error("kernel.proc_missing", r"/proc/driver/nvidia[/\w]*[:'\"]{0,2} ?(?:no such file|not found|does not exist)|no such file[^\n]*/proc/driver/nvidia", "/proc/driver/nvidia"),
+    error("kernel.proc_missing", r"/proc/driver/nvidia(?:/[/\w]*)?[:'\"]{0,2} ?(?:no such file|not found|does not exist)|no such file[^\n]*/proc/driver/nvidia(?!\w)", "/proc/driver/nvidia"),
     error("kernel.gpu_refused", r"(?:nvrm:|nvidia)[^\n]*is not supported by[^\n]*(?:nvidia|driver release)", "is not supported by"),
     error("kernel.module_format", r"version magic '[^'\n]*' should be '|nvidia[\w-]*(?:\.ko)?: (?:invalid module format|unknown symbol|disagrees about version)"
           r"|insert module [^\n]*nvidia[^\n]*: (?:invalid|unknown|exec)", "version magic", "invalid module format", "unknown symbol", "insert module", "disagrees about"),

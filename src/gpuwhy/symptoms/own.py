@@ -1,0 +1,264 @@
+"""Own: which endings have a reason of their own, by their words and by whose code raised them."""
+
+from __future__ import annotations
+
+import builtins
+import re
+
+import msgspec
+
+from gpuwhy.model.ending import PYTHON, USER, Ending, Frame
+
+FIRST = 500
+"""What a message has to do with is said at its beginning; advice follows."""
+WORDY = 6
+"""Characters of a message of C++ that says something."""
+PLAIN = frozenset(
+    """KeyError NameError UnboundLocalError SyntaxError IndentationError TabError ZeroDivisionError FileNotFoundError
+    FileExistsError NotADirectoryError IsADirectoryError JSONDecodeError UnicodeDecodeError UnicodeEncodeError
+    RecursionError KeyboardInterrupt EOFError StopIteration ParserError ScannerError HTTPError URLError SSLError
+    gaierror JSONError TOMLDecodeError ConfigKeyError ConfigAttributeError MissingMandatoryValue UsageError BadParameter
+    ValidationError DatabaseError OperationalError UnpicklingError BadZipFile XMLSyntaxError NoSuchOption BadOptionUsage
+    BrokenPipeError NoCredentialsError ConnectTimeout ReadTimeout EmptyDataError ArgumentError usage OverflowError
+    FloatingPointError DivisionByZero InvalidOperation ConfigurationError TemplateNotFound Abort""".split()  # noqa: SIM905
+)
+"""Exceptions that no failure of a GPU stack ends in, unless their own words name it."""
+STATUSES = ("XlaRuntimeError", "JaxRuntimeError", "InternalError", "UnknownError", "FailedPreconditionError")
+"""Exceptions by which a runtime hands a status on, whatever it came from."""
+FRAMEWORKS = frozenset(
+    """torch tensorflow tensorflow_core keras jax jaxlib flax cupy cupy_backends numba triton onnxruntime tensorrt
+    torchvision torchaudio torchtext xformers flash_attn bitsandbytes vllm deepspeed apex accelerate transformers
+    lightning pytorch_lightning mxnet paddle xgboost cudf cuml rmm ray horovod diffusers""".split()  # noqa: SIM905
+)
+"""Packages whose own code raises on behalf of the GPU stack."""
+_NAMED = (
+    r"\bcu(?:da|dnn|blas|fft|rand|solver|sparse|pti|tensor|pynccl)|lib(?:cu|nv|nccl|torch|tensorflow|c10)|nvidia|nvcc|"
+    r"nvrtc|nvvm|nvml|nvjitlink|ptxas|\bptx\b|nccl|\bgpus?\b|\bgpu[_:\d]|\bsm_\d|tensorrt|\bxla|pjrt|triton|"
+    r"hip(?:error)?\b|rocm|\bcuinit"
+)
+_HARD = re.compile(_NAMED, re.IGNORECASE)
+STACK = re.compile(
+    rf"{_NAMED}|(?<!left on )(?<!writing to )\bdevices?\b|capability|kernel image|driver version|dnn\b|\bblas\b|"
+    r"convolution algorithm|shared object|\.so\b|\.dll\b|dll load|undefined symbol|out of memory|allocat|compiler|"
+    r"on (?:the )?cpu\b|nhwc|stream|graph capture|accelerator|executionprovider|\bplatform\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"cuda|gpu|cudnn|(?<!left on )device|\.to\(|nvml|nccl|accelerator|memory_growth|init_process_group|jit\("
+    r"|(?:torch|jax|model|tf)\.compile\(",
+    re.IGNORECASE,
+)
+_OPAQUE = re.compile(
+    r"\babove\b|native tensorflow runtime|initializ|see (?:the )?(?:log|output|stack)|could not be loaded|"
+    r"failed to load|unknown error|internal error|terminated|died|exited|worker",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"\w+")
+_MODULE = re.compile(r"no module named ['\"]?(?P<name>[\w.]+)", re.IGNORECASE)
+_GPU_FILES = re.compile(
+    r"xla_bridge|cuda_|[\\/]cuda[\\/]|cupy_?backends|triton[\\/](?:runtime|backends)|cpp_extension|self_check|"
+    r"pywrap_tensorflow|[\\/]distributed[\\/]"
+)
+_BUILDER = re.compile(r"Command '\[?'?[^'\n]{0,80}\b(?:ninja|nvcc|cmake|make|gcc|g\+\+|cl|bazel)\b")
+"""A compiler or a build tool that was started: what it said decides."""
+_BUILT = re.compile(
+    r"(?i)failed (?:building|to build)|could not build wheels|subprocess-exited-with-error|command '\S+' failed"
+    r"|\bld returned \d|\*\*\* \[|build stopped|compilation terminated|configuring incomplete"
+    r"|aborting due to \d+ previous|could not compile `|\d+ errors? (?:generated|detected)|generate step failed"
+    r"|error compiling objects|error building extension|linker command failed"
+)
+"""The word of pip, make, ninja or the linker's driver that a build failed: what was said before it decides."""
+_UNSAID = re.compile(r"\{\{(?![^}\n]*GPU:)[^}\n]*\}\}|\[Op:[^\]\n]*\]|/?(?:job:\S*/)?device:CPU:\d+|\[\[[^\]\n]*\]\]")
+"""What TensorFlow adds to every message: where the node stands."""
+
+
+_QUOTED = re.compile(r"'[^'\n]{1,300}'|\"[^\"\n]{1,300}\"")
+_PLACED = re.compile(r"\S{1,200}\.(?:rs|go|java|kt|scala|js|ts|c|cc|cpp|cs|rb|jl|py|swift):\d+(?::\d+)?")
+_STACKS_FILE = re.compile(
+    r"\.(?:so|dll|dylib|ptx|cubin|fatbin|bc|cuh?|h)\b|/dev/|/proc/driver/nvidia\b|/sys/|[\\/]cuda(?:-[\d.]+)?(?:[\\/]|$)|toolkit|"
+    r"^.(?:nvcc|nvidia-smi|ptxas|nvidia-\w+|cuda-\w+|ncu|nsys|gcc|g\+\+|cc|c\+\+|cl)(?:\.exe)?.$|^.\S*[\\/](?:nvcc|ptxas|nvidia-smi)(?:\.exe)?.$",
+    re.IGNORECASE,
+)
+"""Files that belong to the stack, and its tools."""
+_FILE_NAME = re.compile(r"[\\/]|\.\w{1,8}.$")
+
+
+def words_of(message: str) -> str:
+    """What a message says, without names of files that are none of the stack's, and places in sources."""
+    return _PLACED.sub("", _QUOTED.sub(lambda found: "" if _is_data(found[0]) else found[0], message))
+
+
+def _is_data(quoted: str) -> bool:
+    return bool(_FILE_NAME.search(quoted)) and not _STACKS_FILE.search(quoted)
+
+
+def judged(ending: Ending) -> Ending:
+    """The ending, marked where it has a reason of its own, and where it has to do with the GPU stack."""
+    return msgspec.structs.replace(ending, own=_own(ending), near=any(map(_near, (ending, *ending.chain))))
+
+
+def _near(ending: Ending) -> bool:
+    """Whether the words of an ending, the code that raised it or the library it happened in are of the GPU stack."""
+    if ending.relayed or ending.type.startswith("numpy."):
+        return False
+    said = _UNSAID.sub("", words_of(ending.message[:FIRST]))
+    if _HARD.search(said) or (STACK.search(said) and not _LOADS.search(said)) or ending.name in STATUSES:
+        return True
+    frame = ending.frame
+    return frame is not None and (
+        frame.owner in FRAMEWORKS or bool(_GPU_FILES.search(frame.file) or _CODE.search(words_of(frame.code)))
+    )
+
+
+_LOADS = re.compile(r"cannot open shared object|undefined symbol|dll load", re.IGNORECASE)
+"""A library that is none of the GPU stack's where no word of it is said."""
+
+
+def _own(ending: Ending) -> bool:
+    if ending.relayed:
+        return _of_a_tool(ending)
+    if _BUILT.search(ending.message):
+        return False
+    if ending.kind == "exception":
+        return all(_raised_alone(one) for one in (ending, *ending.chain) if one.kind == "exception")
+    if ending.kind == "fatal":
+        return _fatal_alone(ending)
+    return ending.kind == "exit" and _said_alone(ending.message)
+
+
+def _fatal_alone(ending: Ending) -> bool:
+    """Whether the last word of a program that gave up has nothing to do with the GPU stack."""
+    if ending.type == "usage":
+        return True  # an option may well be named after the GPU
+    if "not found" in ending.message:
+        return not _HARD.search(ending.message)
+    if ending.type in ("panic", "assert") or ending.type.startswith("std::"):
+        said = words_of(ending.message).strip()
+        return len(said) >= WORDY and _said_alone(said) and not _OPAQUE.search(said.split("\n", 1)[0])
+    return ending.type.isalpha() and ending.type != "terminate" and _said_alone(ending.message)
+
+
+def _said_alone(message: str) -> bool:
+    return bool(message) and not STACK.search(words_of(message))
+
+
+def _of_a_tool(ending: Ending) -> bool:
+    """Whether what was started and ended is a tool of the system, by its name."""
+    found = _STARTED.search(ending.message)
+    return found is not None and found["name"] in TOOLS
+
+
+_STARTED = re.compile(r"Command '\[?'?(?:\S*/)?(?P<name>[\w.-]{1,40})")
+TOOLS = frozenset(
+    """git ssh scp rsync curl wget tar gzip unzip zip cp mv rm mkdir ls cat sed awk grep find aws gsutil gcloud az
+    kubectl ffmpeg convert npm node yarn java mvn latex pdflatex pandoc sqlite3 psql mysql ping hostname id whoami chmod
+    chown ln false sleep""".split()  # noqa: SIM905
+)
+"""Programs that have nothing to do with the GPU stack."""
+OUTSIDERS = frozenset(
+    """omegaconf hydra yaml click typer requests urllib3 httpx sqlalchemy sqlite3 psycopg2 pymysql redis pandas pyarrow
+    h5py botocore boto3 git jinja2 pydantic pydantic_core marshmallow jsonschema json csv configparser argparse zipfile
+    tarfile gzip zlib pickle xml bs4 smtplib ssl socket http email toml tomllib tomli dotenv fire absl gin wandb mlflow
+    optuna openpyxl nltk spacy""".split()  # noqa: SIM905
+)
+"""Packages for settings, data and services: what they raise is about those."""
+
+
+def _raised_alone(ending: Ending) -> bool:
+    """Whether neither the message nor the place of an exception has to do with the GPU stack."""
+    if ending.name in PLAIN or ending.type.split(".", 1)[0] in OUTSIDERS:
+        return _keyed(ending) or not _HARD.search(words_of(ending.message))
+    if asked_wrongly(ending) or (by_hand(ending) and not _HARD.search(words_of(ending.message))):
+        return True
+    if ending.name == "CalledProcessError" and _BUILDER.search(ending.message):
+        return False
+    if _asserted(ending) or _own_class(ending):
+        return True
+    if module := _MODULE.search(ending.message):
+        return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
+    said = _UNSAID.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
+    if STACK.search(said):
+        return False
+    return elsewhere(ending) or (_telling(ending, said) and not _at_the_gpu(ending.frame))
+
+
+def _telling(ending: Ending, said: str) -> bool:
+    """Whether an exception has a name and words that say something."""
+    named = bool(ending.name) and ending.name not in STATUSES
+    return named and bool(said.strip()) and not _OPAQUE.search(said)
+
+
+def _at_the_gpu(frame: Frame | None) -> bool:
+    """Whether an exception came from code that deals with the GPU."""
+    if frame is None:
+        return False
+    return bool(_GPU_FILES.search(frame.file)) or (frame.owner == USER and bool(_CODE.search(words_of(frame.code))))
+
+
+def _keyed(ending: Ending) -> bool:
+    """Whether the user's code asked a mapping of its own, or its settings, for a key, whatever that is called."""
+    if ending.type.split(".", 1)[0] in ("omegaconf", "hydra"):
+        return True
+    frame = ending.frame
+    return ending.name == "KeyError" and frame is not None and frame.owner == USER and "environ" not in frame.code
+
+
+def by_hand(ending: Ending) -> bool:
+    """Whether the user's own code raised it by a statement, or asks a C library for a function that it has not."""
+    frame = ending.frame
+    if frame is None or any(f.owner in FRAMEWORKS for f in ending.stack[-2:]):
+        return False
+    if frame.owner == USER and re.search(r"(?:^|: )raise [A-Z]\w*\(", frame.code) is not None:
+        return not _CALLS.search(ending.message)
+    return False
+
+
+def asked_wrongly(ending: Ending) -> bool:
+    """Whether the user's code asks a library by ctypes for a function that it has not."""
+    frame = ending.frame
+    wrapped = frame is not None and frame.owner == PYTHON and "ctypes" in frame.file and ending.name == "AttributeError"
+    library = ending.message.split(": undefined symbol", 1)[0]
+    return wrapped and not _HARD.search(library) and all(f.owner in (USER, PYTHON) for f in ending.stack)
+
+
+def elsewhere(ending: Ending) -> bool:
+    """Whether a whole traceback is shown in which no framework has a part, nor the user's code asks for one."""
+    return bool(ending.type and ending.stack) and not any(
+        frame.owner in FRAMEWORKS
+        or _GPU_FILES.search(frame.file)
+        or _CODE.search(words_of(frame.code))
+        or not FRAMEWORKS.isdisjoint(_WORD.findall(frame.code) if "import" in frame.code else ())
+        for frame in ending.stack
+    )
+
+
+def _own_class(ending: Ending) -> bool:
+    """Whether the user's code raised an exception of its own making, and its words do not miss the GPU."""
+    frame = ending.frame
+    if frame is None or frame.owner != USER or ending.name != ending.type or hasattr(builtins, ending.name):
+        return False
+    return frame.code.startswith(f"raise {ending.name}(") and not (
+        _CALLS.search(ending.message) or _BROKE.search(ending.message)
+    )
+
+
+_BROKE = re.compile(
+    r"cuda error|out of memory|cudnn|driver|\.so\b|\bfailed\b|not (?:found|available|supported)", re.IGNORECASE
+)
+
+
+def _asserted(ending: Ending) -> bool:
+    """Whether a condition of the user's own failed: whatever its words say, the program itself wrote them."""
+    frame = ending.frame
+    asserted = frame is not None and frame.owner == USER and re.search(r"(?:^|: )assert\b", frame.code) is not None
+    asked = f"{frame.code if frame else ''} {ending.message}"
+    return ending.name == "AssertionError" and asserted and not _CALLS.search(asked)
+
+
+_CALLS = re.compile(
+    r"is_available|device_count|list_physical_devices|list_logical|get_device|devices\(|cuda\.|gpus?\(|backend\("
+    r"|\bno (?:cuda|gpus?)\b|(?:gpu|cuda)\b.{0,20}\b(?:not|required|needed|missing|unavailable)"
+    r"|(?:need|require|expect)\w*.{0,20}\bgpu",
+    re.IGNORECASE,
+)
+"""A condition that asks the GPU stack, or words that miss it."""
