@@ -73,12 +73,13 @@ VALUES = ("title.bare_false", "title.empty_devices", "title.empty_list", "title.
 def _passed(score: Score, reading: Reading) -> bool:
     """Whether only notes speak for a cause, after which the program went on to an end that is no matter of the GPU."""
     said = [point.symptom for point in score.points if point.counted > 0]
-    if said and reading.ending.kind == "none" and _listed(said, reading):
-        return True
-    if not said or not all(map(_is_note, said)):
-        return False
     if reading.ending.kind != "none":
-        return not reading.ending.near
+        return bool(said) and all(map(_is_note, said)) and not reading.ending.near
+    return bool(said) and (_listed(said, reading) or (all(map(_is_note, said)) and _left(said, reading)))
+
+
+def _left(said: Sequence[Symptom], reading: Reading) -> bool:
+    """Whether something else came after such notes: another error, or more of a text that only tells values."""
     if any(one.line > said[0].line and not _is_note(one) for one in reading.errors):
         return True
     values = all(one.warned or one.signature in VALUES for one in said)

@@ -168,11 +168,9 @@ def _raised_alone(ending: Ending) -> bool:
     """Whether neither the message nor the place of an exception has to do with the GPU stack."""
     if ending.name in PLAIN or ending.type.split(".", 1)[0] in OUTSIDERS:
         return _keyed(ending) or not _HARD.search(words_of(ending.message))
-    if asked_wrongly(ending) or (by_hand(ending) and not _HARD.search(words_of(ending.message))):
-        return True
     if ending.name == "CalledProcessError" and _BUILDER.search(ending.message):
         return False
-    if _asserted(ending) or _own_class(ending):
+    if _users(ending):
         return True
     if module := _MODULE.search(ending.message):
         return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
@@ -180,6 +178,12 @@ def _raised_alone(ending: Ending) -> bool:
     if STACK.search(said):
         return False
     return elsewhere(ending) or (_telling(ending, said) and not _at_the_gpu(ending.frame))
+
+
+def _users(ending: Ending) -> bool:
+    """Whether the user's own code made it: a condition or a class of its own, a word by hand, a wrong question."""
+    by_words = by_hand(ending) and not _HARD.search(words_of(ending.message))
+    return by_words or asked_wrongly(ending) or _asserted(ending) or _own_class(ending)
 
 
 def _telling(ending: Ending, said: str) -> bool:
