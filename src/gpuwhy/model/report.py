@@ -55,6 +55,11 @@ class Shown(msgspec.Struct, frozen=True):
     with_gpu: bool = False  # nothing is wrong here, without a GPU: it would show on a machine like this that has one
 
     @property
+    def reason(self) -> str:
+        """The first finding in words; the title where there is none."""
+        return self.because[0].text if self.because else self.title
+
+    @property
     def found(self) -> bool:
         """Whether it is the answer: more likely than all else together."""
         return self.confidence >= FOUND

@@ -53,14 +53,14 @@ def _dropped(tweaks: Iterable[Tweak]) -> dict[str, list[str]]:
 def in_words(tweaks: Iterable[Tweak], environ: Mapping[str, str]) -> list[Tweak]:
     """The tweaks as they are told: a list whose every entry goes is a variable that is not set."""
     chosen = list(tweaks)
-    whole = {
-        name
-        for name, gone in _dropped(chosen).items()
-        if name in environ and without(name, environ[name], frozenset(gone)) is None
-    }
-    out = [one for one in chosen if not (one.kind == "drop" and one.name in whole)]
-    first = {name: next(one for one in chosen if one.kind == "drop" and one.name == name) for name in sorted(whole)}
-    return out + [unset(name, one.weight) for name, one in first.items()]
+    whole = {name for name, gone in _dropped(chosen).items() if _nothing_left(name, gone, environ)}
+    dropped = {one.name: one for one in reversed(_of(chosen, "drop")) if one.name in whole}  # the first of each name
+    kept = [one for one in chosen if one.kind != "drop" or one.name not in whole]
+    return kept + [unset(name, dropped[name].weight) for name in sorted(dropped)]
+
+
+def _nothing_left(name: str, gone: Iterable[str], environ: Mapping[str, str]) -> bool:
+    return name in environ and without(name, environ[name], frozenset(gone)) is None
 
 
 def _limit(one: Tweak) -> str:

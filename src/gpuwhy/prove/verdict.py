@@ -84,11 +84,10 @@ def refuted(runs: Sequence[Once], tweaks: Sequence[Tweak], causes: Iterable[str]
     failed = [one.key for one in runs if one.outcome == "same" and one.key]
     out = []
     for cause in dict.fromkeys(causes):
-        own = frozenset(one.id for one in tweaks if cause in one.causes[:1])
-        if own and any(own <= key for key in failed):
-            words = ", ".join(sorted(one.text for one in tweaks if one.id in own)[:3])
+        own = {one.id: one.text for one in tweaks if cause in one.causes[:1]}
+        if own and any(own.keys() <= key for key in failed):
             more = f" and {len(own) - 3} more" if len(own) > 3 else ""
-            out.append(RuledOut(cause, f"it fails the same {words}{more}"))
+            out.append(RuledOut(cause, f"it fails the same {', '.join(sorted(own.values())[:3])}{more}"))
     return tuple(out)
 
 
@@ -129,7 +128,12 @@ def told(tweaks: Sequence[Tweak]) -> str:
         return " and ".join(one.text for one in tweaks)
     gone = [one for one in tweaks if one.kind in ("unset", "drop", "hide")]
     rest = len(tweaks) - len(gone)
-    first = ", ".join(f"{one.value} in {one.name}" if one.kind == "drop" else one.name or one.value for one in gone[:3])
+    if not gone:
+        return f"with {rest} changes"
     more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
     also = f", and {rest} other changes" if rest else ""
-    return f"without {first}{more}{also}" if gone else f"with {rest} changes"
+    return f"without {', '.join(map(_gone, gone[:3]))}{more}{also}"
+
+
+def _gone(one: Tweak) -> str:
+    return f"{one.value} in {one.name}" if one.kind == "drop" else one.name or one.value

@@ -73,14 +73,14 @@ def _causes(session: Session, now: Arms) -> tuple[tuple[Shown, ...], tuple[Ruled
     known = session.known
     if session.base is None:
         return (), ()
-    out = refuted(session.runs, [one for one in session.tweaks if one not in session.found], [one.id for one in known])
-    gone = {row.id for row in out}
+    others = [one for one in session.tweaks if one not in session.found]
+    out = {row.id: row for row in refuted(session.runs, others, [one.id for one in known])}
     if not session.found or not now.passed:
-        return tuple(one for one in known if one.id not in gone), out
+        return tuple(one for one in known if one.id not in out), tuple(out.values())
     guilty = causes_of(session.found, session.causes)
-    left = [one for one in known if one.id in guilty or one.id not in gone]
+    left = [one for one in known if one.id in guilty or one.id not in out]
     causes = shown(guilty, _words(session), now, _TITLES, left, session.proven)
-    return causes, tuple(row for row in out if row.id not in guilty)
+    return causes, tuple(row for name, row in out.items() if name not in guilty)
 
 
 def _headline(session: Session, status: Status, now: Arms) -> str:

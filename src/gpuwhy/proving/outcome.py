@@ -36,15 +36,18 @@ def ending_of_run(ran: Ran, ok: str = "") -> Ending:
     if ran.stopped in ("time", "hangs"):
         said = "it hung: no output and no work" if ran.stopped == "hangs" else "it had not ended"
         return Ending("timeout", "", said)
-    name = signals.Signals(ran.signal).name if ran.signal else ""
     if ran.code == 0 and not ran.signal:
         return Ending("exit", "", f"it never printed {ok}", exit_code=0) if ok else Ending(exit_code=0)
-    if not name and 128 < ran.code <= 128 + 31:
-        name = signals.Signals(ran.code - 128).name
-    found = ending_of(ran.output, ran.code if not ran.signal else None, name)
+    found = ending_of(ran.output, ran.code if not ran.signal else None, _signal(ran))
     if found.kind in SILENT and not found.message:
         return msgspec.structs.replace(found, message=_last_line(ran.output))
     return found
+
+
+def _signal(ran: Ran) -> str:
+    """The signal that ended it; a shell tells it as 128 and its number."""
+    number = ran.signal or (ran.code - 128 if 128 < ran.code <= 128 + 31 else 0)
+    return signals.Signals(number).name if number else ""
 
 
 def _last_line(output: str) -> str:

@@ -17,7 +17,7 @@ from gpuwhy.prove.search import Result, hunt
 from gpuwhy.prove.verdict import told as words
 from gpuwhy.prove.weigh import doubt, weighed
 from gpuwhy.proving.bench import Bench
-from gpuwhy.proving.outcome import judge
+from gpuwhy.proving.outcome import Judged, judge
 from gpuwhy.proving.plan import Plan, first_limit, outlives
 from gpuwhy.proving.world import tweaks_here
 from gpuwhy.run import stage
@@ -163,15 +163,12 @@ class Session:
         seconds, quiet = self._limits(purpose)
         allowed = min(seconds, max(MOMENT, self.time_left())) if self.runs else seconds
         ran = self.bench.run(tweaks, allowed, quiet, self.gpu or not self.runs)
-        judged = judge(ran, self.plan, self.bases, self._away(tweaks, ran))
-        if not tweaks and judged.outcome == "other" and not ran.cannot:  # as it is, whatever it says is its failure
-            self.bases.append(judged.ending)
-            judged = judged._replace(outcome="same", note=f"in another way: {judged.ending}"[:120])
+        judged = self._judged(ran, tweaks)
         if ran.stopped == "time" and allowed < seconds:
             judged = judged._replace(outcome="unclear", note="stopped: the budget is spent")
         if ran.left:
             note = f"left {', '.join(ran.left[:3])} running: ended"
-            judged = judged._replace(note=f"{judged.note}; {note}" if judged.note else note)
+            judged = judged._replace(note="; ".join(filter(None, (judged.note, note))))
         outlived = ran.stopped == "time" and judged.outcome == "passes"
         once = Once(tuple(tweaks), judged.outcome, judged.ending, ran.seconds, purpose, judged.note, outlived)
         self.runs.append(once)
@@ -180,6 +177,14 @@ class Session:
             f"run {len(self.runs)}: {words(tweaks)}: {_said(once.outcome, self.base is None)} ({ran.seconds:.1f} s)"
         )
         return once
+
+    def _judged(self, ran: Ran, tweaks: Sequence[Tweak]) -> Judged:
+        """The outcome; as it is, whatever it says is its failure."""
+        judged = judge(ran, self.plan, self.bases, self._away(tweaks, ran))
+        if tweaks or judged.outcome != "other" or ran.cannot:
+            return judged
+        self.bases.append(judged.ending)
+        return judged._replace(outcome="same", note=f"in another way: {judged.ending}"[:120])
 
     def _limits(self, purpose: str) -> tuple[float, float]:
         plan = self.plan

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from gpuwhy.model.cause import Case, Cause, Finding
-from gpuwhy.model.fact import Absent, Undetermined, Unknown
-from gpuwhy.model.facts import Facts
+from gpuwhy.model.fact import Absent, Undetermined, Unknown, value_or
+from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.report import State, Verdict
 from gpuwhy.model.symptom import Reading
 
@@ -35,12 +35,15 @@ def _judge_cause(cause: Cause, facts: Facts, reading: Reading) -> Iterator[Verdi
         what = "no framework is installed" if cause.scope == "framework" else "no GPU answers"
         yield Verdict(cause, "ruled_out", 0.0, findings=(Finding("against", what),))
     elif cause.scope == "framework":
-        for one in facts.target.frameworks.need() or ():
-            verdict = judge_case(cause, replace(case, framework=one), f"{one.title} {one.version}")
-            yield replace(verdict, about=one.name)
+        yield from (_judge_framework(cause, case, one) for one in value_or(facts.target.frameworks, ()))
     else:
-        for device in facts.devices.devices.need() or ():
+        for device in value_or(facts.devices.devices, ()):
             yield judge_case(cause, replace(case, device=device), f"GPU {device.index}")
+
+
+def _judge_framework(cause: Cause, case: Case, one: Framework) -> Verdict:
+    verdict = judge_case(cause, replace(case, framework=one), f"{one.title} {one.version}")
+    return replace(verdict, about=one.name)
 
 
 def judge_case(cause: Cause, case: Case, subject: str) -> Verdict:
@@ -50,15 +53,12 @@ def judge_case(cause: Cause, case: Case, subject: str) -> Verdict:
     error = ""
     for sign in cause.signs:
         try:
-            finding = sign(case)
+            findings += filter(None, [sign(case)])
         except Undetermined as unseen:
             missing.append(unseen.unknown)
         except Exception as bug:
             frame = traceback.extract_tb(bug.__traceback__)[-1]
             error = f"{type(bug).__name__}: {bug} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})"
-        else:
-            if finding is not None:
-                findings.append(finding)
     state, confidence = _weigh(findings, missing, error)
     fixes = cause.fixes(case) if state in ("shown", "possible") else ()
     spoken = tuple(f for f in findings if (f.weight == "against") == (state == "ruled_out"))

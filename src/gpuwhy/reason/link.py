@@ -49,12 +49,9 @@ def noticed(
     """What is true and unlinked: failures that the program outlived, and what is wrong with the machine beside it."""
     outlived = [_noticed(clues, reading)] if any(s.role == "aside" for s in reading.symptoms) else []
     near = {id(v) for v in linked}
-    beside = [
-        Noticed(v.cause.id, v.findings[0].text)
-        for v in verdicts
-        if id(v) not in near and v.state == "shown" and v.confidence >= FOUND and v.findings
-    ]
-    unique = {one.text: one for one in (*(n for n in outlived if n is not None), *beside)}
+    found = [v for v in verdicts if id(v) not in near and v.state == "shown" and v.confidence >= FOUND]
+    beside = [Noticed(v.cause.id, v.findings[0].text) for v in found if v.findings]
+    unique = {one.text: one for one in (*filter(None, outlived), *beside)}
     return tuple(unique.values())[:MOST]
 
 

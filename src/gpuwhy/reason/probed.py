@@ -96,13 +96,17 @@ def _titles(facts: Facts) -> dict[str, str]:
 def tempered(verdicts: Iterable[Verdict], facts: Facts) -> tuple[Verdict, ...]:
     """The verdicts, where the probe saw work what they say cannot: observation beats prediction."""
     working = {run.framework for run in runs(facts) if works(run)}
-    contexts = [stage for stage in native(facts) if stage.name == "context"]
-    reached = bool(working) or (bool(contexts) and all(stage.outcome == "passed" for stage in contexts))
-    if not reached:
+    if not working and not _reached(facts):
         return tuple(verdicts)
     names = {f"{one.title} {one.version}": one for one in value_or(facts.target.frameworks, ())}
     all_work = bool(working) and all(one.name in working for one in names.values() if _wants_gpu(one))
     return tuple(_tempered(v, names, working, all_work) for v in verdicts)
+
+
+def _reached(facts: Facts) -> bool:
+    """Whether a context could be made on every GPU that was tried."""
+    contexts = [stage for stage in native(facts) if stage.name == "context"]
+    return bool(contexts) and all(stage.outcome == "passed" for stage in contexts)
 
 
 def _wants_gpu(one: Framework) -> bool:
@@ -114,10 +118,9 @@ def _tempered(verdict: Verdict, names: dict[str, Framework], working: set[str], 
     if verdict.state not in ("shown", "possible") or cause.layer in UNTESTED or cause.id in NOT_TRIED:
         return verdict
     one = names.get(verdict.subject)
+    good = cause.layer in ("driver", "container", "wsl") or all_work
     if cause.scope == "framework":
         good = one is not None and one.name in working
-    else:
-        good = cause.layer in ("driver", "container", "wsl") or all_work
     if not good or not any(f.stops for f in verdict.findings):
         return verdict
     what = f"the probe ran a matmul and a convolution with {one.title} on the GPU" if one else "the probe used the GPU"
@@ -173,12 +176,11 @@ def _signal(stage: Stage) -> str:
 
 def after_failure(by_facts: Report, read: Sequence[tuple[Failure, Report]], again: str) -> Report:
     """The report on a probe that failed: causes from its words and the facts together, then what the facts add."""
-    read = sorted(read, key=lambda one: -max((c.confidence for c in one[1].causes), default=0.0))
+    read = sorted(read, key=_surest, reverse=True)
     (who, stage, _), first = read[0]
     where = f"{who} fails at its {stage.name}" if who else f"{_where(stage)} fails"
-    likely = first.causes[0] if first.causes else None
-    sure = likely is not None and likely.confidence >= FOUND and first.status == "broken"
-    why = likely.title if likely and sure else stage.why or _first_words(stage.calls) or stage.outcome
+    sure = first.status == "broken" and _surest(read[0]) >= FOUND
+    why = first.causes[0].title if sure else stage.why or _first_words(stage.calls) or stage.outcome
     causes = _causes(by_facts, read, who, again)
     return msgspec.structs.replace(
         first,
@@ -189,6 +191,10 @@ def after_failure(by_facts: Report, read: Sequence[tuple[Failure, Report]], agai
         unseen=by_facts.unseen,
         layers=by_facts.layers if not sure else first.layers,
     )
+
+
+def _surest(one: tuple[Failure, Report]) -> float:
+    return max((cause.confidence for cause in one[1].causes), default=0.0)
 
 
 def _causes(by_facts: Report, read: Sequence[tuple[Failure, Report]], who: str, again: str) -> dict[str, Shown]:

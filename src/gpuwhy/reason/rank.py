@@ -16,10 +16,10 @@ from gpuwhy.model.report import Open, RuledOut, Shown, Verdict
 def rank(verdicts: Iterable[Verdict]) -> tuple[Shown, ...]:
     """The causes to tell, best first; one that another shown cause hides is told as explained by it."""
     told = [v for v in verdicts if v.state in ("shown", "possible")]
-    shown = [v.cause for v in told if v.state == "shown"]
-    hidden = {low for cause in shown for low in cause.hides}.intersection(v.cause.id for v in told)
-    ids = {cause.id for cause in shown}
-    kept = [v for v in told if v.cause.id not in hidden or _mutual(v, ids)]
+    shown = {v.cause.id: v.cause for v in told if v.state == "shown"}
+    hides = {low for cause in shown.values() for low in cause.hides}
+    hidden = {v.cause.id for v in told if v.cause.id in hides}
+    kept = [v for v in told if v.cause.id not in hidden or _mutual(v, set(shown))]
     return tuple(_shown(v, hidden) for v in _merged(sorted(kept, key=_order)))
 
 

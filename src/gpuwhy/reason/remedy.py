@@ -55,16 +55,15 @@ def _step(number: int, cause: Shown, fix: Fix, planned: Planned) -> Step:
     plan = planned(fix)
     done = plan.fix
     action = _action(done, plan.backend)
-    why = ". ".join(filter(None, (cause.because[0].text if cause.because else cause.title, plan.why)))
     return Step(
         number=number,
         causes=(cause.id,),
         subject=cause.subject,
         sure=cause.confidence >= FOUND and not cause.with_gpu,
         text=done.text.removeprefix("Or ").capitalize() if done.text.startswith("Or ") else done.text,
-        why=why,
+        why=". ".join(filter(None, (cause.reason, plan.why))),
         command=done.command,
-        by="gpuwhy" if action and done.safe and not done.root and not done.reboot else "you",
+        by="gpuwhy" if action and done.safe and not (done.root or done.reboot) else "you",
         root=done.root,
         reboot=done.reboot,
         check=done.check,

@@ -10,7 +10,7 @@ from gpuwhy._version import __version__
 from gpuwhy.model.cause import Cause
 from gpuwhy.model.expect import gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
-from gpuwhy.model.facts import Facts
+from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.report import Report, Shown, Status, Verdict
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.picture import picture, unseen
@@ -42,8 +42,8 @@ def report(
     status, headline = _status(shown, facts), ""
     if with_gpu is not None and not any(c.stops and c.found for c in shown):
         later = _with_gpu(causes, with_gpu, shown, again)
-        if later and not any(c.found for c in shown):
-            status, headline = "degraded", f"With a GPU: {_effect(later[0], _by_id(causes, later[0].id))}"
+        headline = _later(causes, shown, later)
+        status = "degraded" if headline else status
         shown = _together(shown, later)
     ids = {c.id for c in shown}
     return Report(
@@ -61,6 +61,13 @@ def report(
         took=round(took, 3),
         stairs=staircase(facts),
     )
+
+
+def _later(causes: Sequence[Cause], shown: Sequence[Shown], later: Sequence[Shown]) -> str:
+    """The headline of what a GPU would meet, where nothing is wrong without one."""
+    if not later or any(one.found for one in shown):
+        return ""
+    return f"With a GPU: {_effect(later[0], _by_id(causes, later[0].id))}"
 
 
 def _together(shown: Sequence[Shown], later: Sequence[Shown]) -> tuple[Shown, ...]:
@@ -129,12 +136,10 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
         cause = next(v.cause for v in verdicts if v.cause.id == shown[0].id)
         return _effect(shown[0], cause)
     if shown:
-        text = shown[0].because[0].text if shown[0].because else shown[0].title
-        return f"Perhaps: {text}"
+        return f"Perhaps: {shown[0].reason}"
     if status == "unknown":
         return _as_files_tell(facts) or "Cannot tell whether the GPU stack works here"
-    devices = facts.devices.devices
-    if isinstance(devices, Known) and devices.value:
+    if value_or(facts.devices.devices, ()):
         return "Nothing wrong found: the GPU stack looks able to work"
     claim = gpu_claimed(facts)
     note = f" ({claim.value}, but there is no NVIDIA GPU)" if isinstance(claim, Known) else ""
@@ -148,15 +153,17 @@ def _as_files_tell(facts: Facts) -> str:
         return ""
     if not isinstance(facts.target.interpreter, Known):
         return f"No Python was found in {offline.value}: name one with --python"
-    if not isinstance(frameworks, Known):
-        return ""
-    able = [one for one in frameworks.value if isinstance(one.gpu_build, Known) and one.gpu_build.value]
-    if not able and all(isinstance(one.gpu_build, Known) for one in frameworks.value):
-        return f"No framework with a GPU build is in {offline.value}, as far as files tell"
+    return _frameworks_tell(facts, frameworks.value, offline.value) if isinstance(frameworks, Known) else ""
+
+
+def _frameworks_tell(facts: Facts, frameworks: Sequence[Framework], where: str) -> str:
+    able = [one for one in frameworks if value_or(one.gpu_build, False)]
+    if not able and all(isinstance(one.gpu_build, Known) for one in frameworks):
+        return f"No framework with a GPU build is in {where}, as far as files tell"
     if not able or not _all_found(facts):
         return ""
     names = ", ".join(f"{one.title} {one.version}" for one in able[:3]) + (" and others" if len(able) > 3 else "")
-    return f"As far as files tell, {names} can work on a GPU; driver and GPU are not in {offline.value.split(' (')[0]}"
+    return f"As far as files tell, {names} can work on a GPU; driver and GPU are not in {where.split(' (')[0]}"
 
 
 def _all_found(facts: Facts) -> bool:
@@ -165,15 +172,12 @@ def _all_found(facts: Facts) -> bool:
 
 
 def _effect(shown: Shown, cause: Cause) -> str:
-    mild = (
-        cause.stops and not shown.stops and not shown.with_gpu
-    )  # a mild case of something that can be worse: its own words
-    if mild or (cause.needs_log and shown.because):
+    mild = cause.stops and not shown.stops and not shown.with_gpu
+    if mild or (cause.needs_log and shown.because):  # a mild case of something that can be worse: its own words
         text = shown.because[0].text
         return text if cause.effect == "{because}" else text[:1].upper() + text[1:]
     if cause.effect:
-        because = shown.because[0].text if shown.because else shown.title
-        return cause.effect.format(subject=shown.subject or "this machine", because=because)
+        return cause.effect.format(subject=shown.subject or "this machine", because=shown.reason)
     if shown.subject:
         return f"{shown.subject} will not use the GPU"
     return "No program can use the GPU here" if shown.stops else "The GPU works, with a limitation"

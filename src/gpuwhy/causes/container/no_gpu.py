@@ -77,22 +77,27 @@ def _asked(where: str, given: Injected) -> str:
 def _libraries(case: Case, where: str, given: Injected) -> Finding:
     """Nodes without libcuda: the runtime was told to leave it out, or something else made the nodes."""
     nodes = saw("the container has GPU device nodes", case.facts.surroundings.injected)
+    image = where == "image"
     lacking = _management(case, where, given)
     if lacking:
         return lacking
     if given.libraries:
-        text = "started with --gpus all, its containers get" if where == "image" else f"{where} was given"
+        text = "started with --gpus all, its containers get" if image else f"{where} was given"
         return against(f"{text} device nodes and libcuda", nodes)
     copies = case.facts.loads.libcuda
-    usable = [c for c in copies.need() or () if c.kind != "stub" and c.on_path]
-    if usable and where != "image":
-        return against(f"{where} has device nodes, and libcuda is found at {usable[0].path}", nodes)
+    usable = next((copy for copy in copies.need() or () if copy.kind != "stub" and copy.on_path), None)
+    if usable and not image:
+        return against(f"{where} has device nodes, and libcuda is found at {usable.path}", nodes)
     evidence: tuple[Evidence, ...] = (nodes, saw("the loader finds no libcuda.so.1", copies))
-    if given.capabilities and not {"compute", "all"} & set(given.capabilities.split(",")):
-        who = "its containers get no" if where == "image" else f"{where} was not given"
+    if _lacks_compute(given):
+        who = "its containers get no" if image else f"{where} was not given"
         text = f"NVIDIA_DRIVER_CAPABILITIES={given.capabilities} lacks compute, so {who} libcuda.so.1"
         return proof(text, *evidence)
     return strong(f"{where} has GPU device nodes, but the NVIDIA runtime did not bring libcuda.so.1 in", *evidence)
+
+
+def _lacks_compute(given: Injected) -> bool:
+    return bool(given.capabilities) and {"compute", "all"}.isdisjoint(given.capabilities.split(","))
 
 
 def _management(case: Case, where: str, given: Injected) -> Finding | None:

@@ -16,7 +16,7 @@ from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
 from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, proof, saw
 from gpuwhy.model.fact import Known, Source, value_or
-from gpuwhy.model.facts import LibraryCopy, NeededLibrary, Unfit, UnmetSymbol
+from gpuwhy.model.facts import Framework, LibraryCopy, NeededLibrary, Unfit, UnmetSymbol
 from gpuwhy.model.version import major_minor, numbers
 
 
@@ -100,27 +100,33 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         built = major_minor(value_or(framework.built_for_cuda, ""))
         text = f"Delete it, and install CUDA {built} with NVIDIA's installer, which has the real {need.name}"
         out.append(Fix(f"{text}; then open a new window", f'del "{shown(copy.path)}"'))
-    exact = [f"{one.name}{one.wants}" for one in _unfit(case, clashes(case, other_copy=False))]
+    clashing = clashes(case, other_copy=False)
+    exact = [f"{one.name}{one.wants}" for one in _unfit(case, clashing)]
     if exact:
         text = f"Install the version that {framework.distribution} {framework.version} asks for"
         out.append(change(case.facts, text, *exact, because_of=framework.distribution))
-    if clashes(case, other_copy=False) and brings_libraries(framework.name, framework.version):
-        major = numbers(value_or(framework.built_for_cuda, ""))[:1]
-        wanted = gpu_requirement(
-            framework.name,
-            framework.distribution,
-            framework.version,
-            major[0] if major else None,
-            python_of(case.facts),
-        )
-        text = "Install the libraries that this release pins"
-        pinned = change(case.facts, text, wanted, because_of=framework.distribution)
-        out.append(torch_again(framework) if is_torch(case.facts, framework) else pinned)
-    found = [p for need in needs.unfound(case, needs.is_cuda) for p in need.other_versions]
-    cuda = next((one for path in found if (one := cuda_of(needs.base_name(path)))), "")
+    if clashing and brings_libraries(framework.name, framework.version):
+        out.append(_pinned(case, framework))
+    cuda = _cuda_there(case)
     if cuda:
         out.append(Fix(f"Or install a release of {framework.title} that is built for CUDA {cuda}", safe=True))
     return tuple(out) or (Fix("Install the CUDA libraries that this release was built for"),)
+
+
+def _pinned(case: Case, framework: Framework) -> Fix:
+    """The release again, with the libraries that it pins."""
+    if is_torch(case.facts, framework):
+        return torch_again(framework)
+    major = next(iter(numbers(value_or(framework.built_for_cuda, ""))), None)
+    name, package = framework.name, framework.distribution
+    wanted = gpu_requirement(name, package, framework.version, major, python_of(case.facts))
+    return change(case.facts, "Install the libraries that this release pins", wanted, because_of=package)
+
+
+def _cuda_there(case: Case) -> str:
+    """The CUDA of the copies that are there under other names."""
+    found = [path for need in needs.unfound(case, needs.is_cuda) for path in need.other_versions]
+    return next(filter(None, (cuda_of(needs.base_name(path)) for path in found)), "")
 
 
 CAUSE = Cause(

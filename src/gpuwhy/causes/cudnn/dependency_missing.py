@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
@@ -87,11 +87,14 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     major = next(iter(numbers(value_or(needs.the(case).built_for_cuda, ""))), None)
     if shim and major is not None and _foreign(case, gone[0]):
         return (*trees.let_win(shim, ""), _made_for(case, shim, major))
+    return _found_or_brought(case, gone, major) or (Fix(f"Install {gone[0].name}, and have the loader find it"),)
+
+
+def _found_or_brought(case: Case, gone: Sequence[MissingLibrary], major: int | None) -> tuple[Fix, ...]:
     there = [copy for one in gone for copy in trees.healthy(_copies(case, one))[:1]]
     names = {copy.name for copy in there}
     lost = [one.name for one in gone if one.name not in names]
-    parts = (*_led_to(case, there), *_brought(case, lost, major))
-    return parts or (Fix(f"Install {gone[0].name}, and have the loader find it"),)
+    return (*_led_to(case, there), *_brought(case, lost, major))
 
 
 def _made_for(case: Case, shim: LoadedLibrary, major: int) -> Fix:

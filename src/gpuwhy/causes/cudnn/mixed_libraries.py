@@ -7,7 +7,7 @@ from gpuwhy.causes.shared import needs, trees
 from gpuwhy.causes.shared.commands import change
 from gpuwhy.causes.shared.windows import is_torch, on_windows, out_of_the_way, torch_again
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, strong
-from gpuwhy.model.fact import Known
+from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import LoadedLibrary, LoadTree, Rule
 
 
@@ -61,18 +61,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Take the intruder off the path; where both lie in one folder, install one release anew."""
     tree = trees.of_gpu(case)
     assert isinstance(tree, LoadTree)
-    shim = trees.shim(tree)
-    loaded = [*([shim] if shim else []), *trees.parts(tree)]
-    for one in loaded:
-        if one.rule is Rule.LD_LIBRARY_PATH:
-            return trees.let_win(one, "")
+    loaded = [*filter(None, (trees.shim(tree),)), *trees.parts(tree)]
+    ahead = next((one for one in loaded if one.rule is Rule.LD_LIBRARY_PATH), None)
+    if ahead:
+        return trees.let_win(ahead, "")
     if is_torch(case.facts, needs.the(case)):
         return (torch_again(needs.the(case)),)
     if on_windows(case.facts) and (away := _intruder(loaded)):
         return (away,)
-    wheels = [o.value for one in loaded if isinstance(o := one.owner, Known) and o.value.startswith("nvidia-")]
-    if wheels:
-        name, version = wheels[0].split(" ")[:2]
+    wheel = next((owner for one in loaded if (owner := value_or(one.owner, "")).startswith("nvidia-")), "")
+    if wheel:
+        name, version = wheel.split(" ")[:2]
         text = "Write the files of one release anew, over all the others"
         return (change(case.facts, text, f"{name}=={version}", because_of=name, again=True),)
     return (Fix("Keep one cuDNN release in the folder that wins, and remove the other's files"),)

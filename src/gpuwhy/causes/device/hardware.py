@@ -19,24 +19,26 @@ FALLEN = 79
 def lost(case: Case) -> Finding | None:
     """A GPU that NVML lists but cannot reach."""
     devices = case.facts.devices.devices.need() or ()
-    errors = [(d, said) for d in devices if (said := d.error.need())]
-    gone = [(d, said) for d, said in errors if said in LOST]
+    errors = [(device, said) for device in devices if (said := device.error.need())]
+    gone = [(device, said) for device, said in errors if said in LOST]
     if not errors:
         return None
-    text = ", ".join(f"GPU {d.index} ({d.pci or 'address unknown'}) answers {said}" for d, said in gone or errors)
-    return (proof if gone else weak)(text, *(saw(said, d.error) for d, said in gone or errors))
+    told = gone or errors
+    text = ", ".join(f"GPU {one.index} ({one.pci or 'address unknown'}) answers {said}" for one, said in told)
+    return (proof if gone else weak)(text, *(saw(said, one.error) for one, said in told))
 
 
 def memory_errors(case: Case) -> Finding | None:
     """Errors that ECC could not correct; retired pages alone are repaired and no fault."""
-    found = [(d.index, ecc, d.ecc) for d in case.facts.devices.devices.need() or () if (ecc := d.ecc.need())]
-    bad = [(index, ecc, fact) for index, ecc, fact in found if _says(ecc)]
+    devices = case.facts.devices.devices.need() or ()
+    bad = [(one, ecc) for one in devices if (ecc := one.ecc.need()) and _says(ecc)]
     if not bad:
         return None
-    text = ", ".join(f"GPU {index}: {_says(ecc)}" for index, ecc, _ in bad)
-    certain = any(ecc.remap_failed for _, ecc, _ in bad)
-    say = proof if certain else strong if any(ecc.uncorrected for _, ecc, _ in bad) else weak
-    return say(text, *(saw(_says(ecc), fact) for _, ecc, fact in bad))
+    text = ", ".join(f"GPU {one.index}: {_says(ecc)}" for one, ecc in bad)
+    say = strong if any(ecc.uncorrected for _, ecc in bad) else weak
+    if any(ecc.remap_failed for _, ecc in bad):
+        say = proof
+    return say(text, *(saw(_says(ecc), one.ecc) for one, ecc in bad))
 
 
 def _says(ecc: Ecc) -> str:

@@ -18,17 +18,16 @@ def versions_differ(case: Case) -> Finding | None:
         return objection
     module = facts.driver.module_version.need() or ""
     agreeing: list[DriverLibrary] = []
-    for copies in (facts.loads.libcuda, facts.loads.libnvml):
-        one = winner(copies)
-        version = one.version.need() if one and one.kind == "driver" else None
-        if one and version and numbers(version) != numbers(module):
+    for one in filter(None, map(winner, (facts.loads.libcuda, facts.loads.libnvml))):
+        version = one.version.need() if one.kind == "driver" else None
+        if version and numbers(version) != numbers(module):
             return proof(
                 f"{one.name} is {version}, the loaded kernel module is {module}{_since_boot(case)}",
                 saw(f"{one.real}, found by {one.found_via}", one.version),
                 saw(f"NVRM version {module}", facts.driver.module_version),
                 *_upgrade(case),
             )
-        agreeing += [one] if one and version else []
+        agreeing += [one] if version else []
     if agreeing:
         return against(f"libraries and kernel module are both {module}", saw(agreeing[0].real, agreeing[0].version))
     return None

@@ -25,13 +25,14 @@ def node_denied(case: Case) -> Finding | None:
         return objection
     fact = case.facts.driver.nodes
     nodes = _needed(case, fact.need() or ())
-    for node in nodes:
-        if node.present and value_or(node.opened, "") in DENIED:
-            error = value_or(node.opened, "")
-            return proof(f"{node.path} ({node.mode}) cannot be opened: {error}{_why(case, error, node.mode)}",
-                         saw(f"open {node.path}: {error}", node.opened), *_unknown_error(case))  # fmt: skip
-    for node in nodes:
-        if node.present and node.opened.need() == NO_DEVICE:
+    there = [node for node in nodes if node.present]
+    for node in there:
+        error = value_or(node.opened, "")
+        if error in DENIED:
+            text = f"{node.path} ({node.mode}) cannot be opened: {error}{_why(case, error, node.mode)}"
+            return proof(text, saw(f"open {node.path}: {error}", node.opened), *_unknown_error(case))
+    for node in there:
+        if node.opened.need() == NO_DEVICE:
             text = f"{node.path} ({node.mode}) is a plain file in the place of the device node"
             return proof(text, saw(f"{node.path} is not a device", node.opened))
     if nodes and all(_opens(case, node) for node in nodes):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gpuwhy.causes.shared.builds import older_builds
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.windows import on_windows
@@ -168,17 +170,25 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return _on_windows(case, one, cuda, speaks or "")
     too_new = older_than_the_card(case) is not None  # the card: no build of the framework helps
     out = list(older_builds(one, speaks)) if speaks and not too_new else []
-    at = f" {_wanted(case, cuda)} or newer" if _wanted(case, cuda) else ""
+    return (*out, *_newer_driver(case, cuda, too_new))
+
+
+def _newer_driver(case: Case, cuda: str, too_new: bool) -> Iterator[Fix]:
+    """A newer driver where it belongs; on data-center cards the compat package before it."""
+    wanted = _wanted(case, cuda)
+    at = f" {wanted} or newer" if wanted else ""
     if isinstance(case.facts.surroundings.wsl, Known):
-        return (*out, Fix("Install a newer NVIDIA driver in Windows (none inside WSL), then: wsl --shutdown"))
+        yield Fix("Install a newer NVIDIA driver in Windows (none inside WSL), then: wsl --shutdown")
+        return
     if isinstance(case.facts.surroundings.container, Known):
-        return (*out, Fix(f"Install driver{at} on the host: a container cannot bring its own", root=True, reboot=True))
+        yield Fix(f"Install driver{at} on the host: a container cannot bring its own", root=True, reboot=True)
+        return
     if _data_center(case) and not too_new:
-        version = major_minor(cuda).replace(".", "-")
-        out.append(Fix("Install the forward-compatibility package (data-center GPUs only) and put its folder first",
-                       f"sudo apt install cuda-compat-{version}; export LD_LIBRARY_PATH=/usr/local/cuda-"
-                       f"{major_minor(cuda)}/compat:$LD_LIBRARY_PATH", root=True))  # fmt: skip
-    return (*out, Fix(f"Install driver{at}", NEWEST_DRIVER, root=True, reboot=True))
+        package, folder = major_minor(cuda).replace(".", "-"), f"/usr/local/cuda-{major_minor(cuda)}/compat"
+        yield Fix("Install the forward-compatibility package (data-center GPUs only) and put its folder first",
+                  f"sudo apt install cuda-compat-{package}; export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH",
+                  root=True)  # fmt: skip
+    yield Fix(f"Install driver{at}", NEWEST_DRIVER, root=True, reboot=True)
 
 
 def _wanted(case: Case, cuda: str) -> str:

@@ -31,15 +31,19 @@ def concerns(case: Case, *kinds: str) -> Iterator[tuple[Variable, Fault]]:
     name = case.framework.name if case.framework else ""
     if _elsewhere(case, name):
         return
-    no_gpu = isinstance(gpu_present(case.facts), Absent)
     for variable in case.facts.environment.variables.need() or ():
-        of_the_gpu = variable.name.startswith(OF_THE_GPU)
-        if of_the_gpu and _without_cuda(case):
-            continue
-        idle = MILD if of_the_gpu and no_gpu else ()
+        wanted = _counting(case, kinds) if variable.name.startswith(OF_THE_GPU) else kinds
         for fault in variable.faults:
-            if fault.kind in kinds and fault.kind not in idle and _meets(case, name, fault):
+            if fault.kind in wanted and _meets(case, name, fault):
                 yield variable, fault
+
+
+def _counting(case: Case, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """Of these kinds of faults, those that hurt somebody here where they are in an option of the GPU."""
+    if _without_cuda(case):
+        return ()
+    no_gpu = isinstance(gpu_present(case.facts), Absent)
+    return tuple(kind for kind in kinds if not (no_gpu and kind in MILD))
 
 
 def _meets(case: Case, name: str, fault: Fault) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpuwhy.causes.shared.borrowed import that_matter
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.linked import named
@@ -19,15 +21,18 @@ def stands_in(case: Case) -> Finding | None:
     if not found:
         return None
     first = found[0]
-    others = [one for one in found[1:] if one.module != first.module]
-    more = f"; {', '.join(one.module for one in others[:3])} likewise" if others else ""
-    evidence = [e for one in found[:3] for e in _evidence(one)]
+    text = told(first) + _likewise(first, found[1:])
+    evidence = dict.fromkeys(e for one in found[:3] for e in _evidence(one))
     if not _linked(case, first):
-        return weak(told(first) + more, *dict.fromkeys(evidence))
-    weigh = proof if _certain(case, first) else strong
-    finding = weigh(told(first) + more, *dict.fromkeys(evidence))
+        return weak(text, *evidence)
+    finding = (proof if _certain(case, first) else strong)(text, *evidence)
     finding = linked(finding) if case.symptoms else finding
     return finding if first.module in FRAMEWORK_MODULES or first.other_python else mild(finding)
+
+
+def _likewise(first: Shadow, others: Sequence[Shadow]) -> str:
+    names = [one.module for one in others if one.module != first.module]
+    return f"; {', '.join(names[:3])} likewise" if names else ""
 
 
 def _linked(case: Case, one: Shadow) -> bool:

@@ -90,16 +90,18 @@ def _built_on_torch(case: Case) -> tuple[Fix, ...]:
     release = torch.version.split("+")[0] if torch else ""
     known = {one.distribution: _going_with(case, one.distribution, release) for one in broken}
     wanted = [f"{name}=={version}" for name, version in known.items() if version]
-    out = []
-    if wanted and release:
-        belongs = "belongs" if len(wanted) == 1 else "belong"
-        text = f"Install {' and '.join(w.replace('==', ' ') for w in wanted)}, which {belongs} to torch {release}"
-        out.append(change(case.facts, text, f"torch=={release}", *wanted, because_of="torch", role="part"))
+    out = [_together(case, wanted, release)] if wanted and release else []
     out += [_built_again(case, one, release) for one in broken if not known[one.distribution]]
     exact = next((b for b in broken if value_or(b.wants, "").startswith("==")), None)
     if exact:
         out.append(_back_to(case, exact))
     return tuple(out)
+
+
+def _together(case: Case, wanted: list[str], release: str) -> Fix:
+    names = " and ".join(one.replace("==", " ") for one in wanted)
+    text = f"Install {names}, which {'belongs' if len(wanted) == 1 else 'belong'} to torch {release}"
+    return change(case.facts, text, f"torch=={release}", *wanted, because_of="torch", role="part")
 
 
 def _going_with(case: Case, name: str, torch: str) -> str:

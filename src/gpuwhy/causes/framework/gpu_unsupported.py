@@ -72,16 +72,16 @@ def _too_new(case: Case, gpus: list[tuple[str, Fact[str]]]) -> Finding | None:
 
 def cudnn_has_none(case: Case) -> Finding | None:
     """The framework has code for an old GPU, the cuDNN that it loads has dropped it."""
-    trees_seen = value_or(case.facts.loads.trees, ())
-    tree = next((one for one in trees_seen if one.framework == the(case).name), None)
+    tree = next((one for one in value_or(case.facts.loads.trees, ()) if one.framework == the(case).name), None)
     one = trees.reporter(tree) if tree else None
-    version = value_or(one.version, "") if one else ""
+    if one is None:
+        return None
+    version = value_or(one.version, "")
     floor = oldest_gpu(version) if version else ""
     gpus = _gpus(case.facts) if floor else []
-    unfit = [g for g in gpus if isinstance(g[1], Known) and not at_least(g[1].value, floor)]
-    if one is None or not unfit or len(unfit) < len(gpus):
+    if not gpus or not all(isinstance(fact, Known) and not at_least(fact.value, floor) for _, fact in gpus):
         return None
-    name, capability = unfit[0]
+    name, capability = gpus[0]
     return proof(
         f"{named(case)} loads cuDNN {trees.short(version)}, which has no code below sm_{floor.replace('.', '')}; "
         f"{name} is {_sm(capability)}",

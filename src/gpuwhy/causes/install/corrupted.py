@@ -33,15 +33,17 @@ def not_as_installed(case: Case) -> Finding | None:
     if not found:
         return None
     told = [one for one in found if _told(case, one)]
-    first = (told or found)[0]
+    shown_first = told or found
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
     say = proof if any(one.what in CERTAIN for one in found) else strong
-    detail = f" ({first.actual}; {first.expected} expected)" if first.expected and first.actual else ""
-    finding = say(
-        f"{_base(first.path)} of {first.owner} is {_how(first.what)}{detail}{more}",
-        *(saw(f"{one.what}, of {one.owner}", Source("file", one.path)) for one in (told or found)[:3]),
-    )
+    evidence = [saw(f"{one.what}, of {one.owner}", Source("file", one.path)) for one in shown_first[:3]]
+    finding = say(f"{_is(shown_first[0])}{more}", *evidence)
     return linked(finding) if told or _crashed(case) else finding
+
+
+def _is(one: Damage) -> str:
+    detail = f" ({one.actual}; {one.expected} expected)" if one.expected and one.actual else ""
+    return f"{_base(one.path)} of {one.owner} is {_how(one.what)}{detail}"
 
 
 def _crashed(case: Case) -> bool:
@@ -194,22 +196,26 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 def _on_windows(case: Case) -> list[Fix]:
     """A DLL that no package owns: which file to delete, and the archive that brings the right one."""
-    frameworks = {one.name: one for one in value_or(case.facts.target.frameworks, ())}
-    copies = {c.path: c for c in value_or(case.facts.libraries.copies, ())}
-    out = []
-    for need in _stopping(case)[:1]:
-        copy = copies.get(need.refused)
-        why = value_or(copy.health, "no library for this Python") if copy else "no library for this Python"
-        text = f"Delete {shown(need.refused)}, which is {why}"
-        out.append(Fix(text, f'del "{shown(need.refused)}"', role="part"))
-        framework, cudnn = frameworks.get(need.framework), is_cudnn(need.name)
-        right = [c for c in copies.values() if c.name.lower() == need.name.lower() and c.path != need.refused]
-        whole = [c for c in right if not c.fault]
-        if whole:
-            out.append(path_first("Then put the whole copy's folder on PATH", (whole[0].path.rpartition("/")[0],)))
-        elif framework:
-            out += [replace(fix, role="part") for fix in toolkit(case.facts, framework, not cudnn, cudnn)[:1]]
-    return out
+    need = next(iter(_stopping(case)), None)
+    if need is None:
+        return []
+    copies = value_or(case.facts.libraries.copies, ())
+    bad = next((copy for copy in reversed(copies) if copy.path == need.refused), None)
+    why = value_or(bad.health, "no library for this Python") if bad else "no library for this Python"
+    away = Fix(f"Delete {shown(need.refused)}, which is {why}", f'del "{shown(need.refused)}"', role="part")
+    right = [copy for copy in copies if copy.name.lower() == need.name.lower() and copy.path != need.refused]
+    whole = next((copy for copy in right if not copy.fault), None)
+    if whole:
+        return [away, path_first("Then put the whole copy's folder on PATH", (whole.path.rpartition("/")[0],))]
+    return [away, *_archive(case, need)]
+
+
+def _archive(case: Case, need: NeededLibrary) -> list[Fix]:
+    framework = next((one for one in value_or(case.facts.target.frameworks, ()) if one.name == need.framework), None)
+    cudnn = is_cudnn(need.name)
+    if framework is None:
+        return []
+    return [replace(fix, role="part") for fix in toolkit(case.facts, framework, not cudnn, cudnn)[:1]]
 
 
 def _quarantined(case: Case) -> list[Fix]:

@@ -74,17 +74,19 @@ def _likewise(first: Contradiction, others: list[Contradiction]) -> str:
 
 def _besides(first: Contradiction, others: list[Contradiction]) -> str:
     """What else does not fit: the next pair, and a count; all of JAX's parts are one story."""
-    rest = [c for c in others if c.name != first.name and not (_of_jax(first) and _of_jax(c))]
-    unfit, lacking = [c for c in rest if c.installed], [c for c in rest if not c.installed]
+    rest = [one for one in others if one.name != first.name and not (_of_jax(first) and _of_jax(one))]
+    unfit, lacking = [one for one in rest if one.installed], [one for one in rest if not one.installed]
     out = f"; {told(unfit[0])}" if unfit else ""
     if len(unfit) > 1:
         out += f", and {len(unfit) - 1} more"
-    if not lacking:
-        return out
+    return out + (_not_there(first, lacking) if lacking else "")
+
+
+def _not_there(first: Contradiction, lacking: list[Contradiction]) -> str:
     if not first.installed:
-        return f"{out}, and {len(lacking)} more"
+        return f", and {len(lacking)} more"
     more = f"and {len(lacking) - 1} more are" if len(lacking) > 1 else "is"
-    return f"{out}; {lacking[0].name} {more} not installed"
+    return f"; {lacking[0].name} {more} not installed"
 
 
 def _of_jax(one: Contradiction) -> bool:
@@ -131,14 +133,21 @@ def _missed_later(case: Case) -> frozenset[str]:
 
 def told(one: Contradiction) -> str:
     """One contradiction as a sentence: who, what it asks for, what is there, what then happens."""
-    by = f"{one.by} {one.by_version}"
     if one.how == "wheel":
+        by = f"{one.by} {one.by_version}"
         return f"{by} asks for {one.name}{one.wants}; neither it nor its library is there, and a part of {one.by} fails"
-    if not one.installed and one.how in ("unstated", "late"):
+    return _there(one) if one.installed else _lacking(one)
+
+
+def _lacking(one: Contradiction) -> str:
+    by = f"{one.by} {one.by_version}"
+    if one.how in ("unstated", "late"):
         return f"{by} needs {one.name}{one.wants} and does not state it ({one.effect}); it is not installed"
-    if not one.installed:
-        return f"{by} asks for {one.name}{one.wants}, which is not installed{f', {one.effect}' if one.effect else ''}"
-    there = f"{one.installed} is installed"
+    return f"{by} asks for {one.name}{one.wants}, which is not installed{f', {one.effect}' if one.effect else ''}"
+
+
+def _there(one: Contradiction) -> str:
+    by, there = f"{one.by} {one.by_version}", f"{one.installed} is installed"
     after = f", {one.effect}" if one.effect else ""
     if one.how == "compiled":
         return f"{by} was compiled for NumPy 1; {one.name} {there}{after}"

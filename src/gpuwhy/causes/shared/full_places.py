@@ -25,10 +25,14 @@ def linked(case: Case) -> list[Place]:
     """The places that the messages name by their path, then those they mean by their words, then the working folder."""
     places: tuple[Place, ...] = value_or(case.facts.run.places, ())
     texts = " ".join(one.text for one in case.symptoms if one.signature.startswith(_SPEAKERS)).lower()
-    by_path = [one for one in places if one.role == NAMED or (len(one.path) > 4 and one.path.lower() in texts)]
+    by_path = [one for one in places if one.role == NAMED or _names(texts, one.path)]
     by_words = [one for one in places if any(word in texts for word in _ROLES.get(one.role, ()))]
-    rest = [one for one in places if one.role in ("working folder", "temporary")] if not by_path else []
+    rest = [] if by_path else [one for one in places if one.role in ("working folder", "temporary")]
     return list(dict.fromkeys([*by_path, *by_words, *rest]))
+
+
+def _names(texts: str, path: str) -> bool:
+    return len(path) > 4 and path.lower() in texts
 
 
 def full(place: Place) -> str:

@@ -84,15 +84,17 @@ def damaged_files(case: Case) -> set[str]:
 def _behind(case: Case, mine: Sequence[NeededLibrary]) -> list[NeededLibrary]:
     """What the load tree misses although the framework does not ask for it: a library's own dependency."""
     trees = value_or(case.facts.loads.trees, ())
-    missing = [m for tree in trees if tree.framework == the(case).name for m in tree.missing]
-    known_names = {n.name for n in mine}
-    spare = {n.name for n in mine if n.optional}
-    return [
-        _as_need(case, m)
-        for m in missing
-        if m.name not in known_names and parse(m.name) and not {base_name(m.needed_by), m.name} & spare
-        and not is_cudnn_file(base_name(m.needed_by)) and m.fate is Fate.NOT_THERE
-    ]  # fmt: skip
+    missing = [one for tree in trees if tree.framework == the(case).name for one in tree.missing]
+    names = {need.name for need in mine}
+    spare = {need.name for need in mine if need.optional}
+    found = [one for one in missing if one.name not in names and parse(one.name) and one.fate is Fate.NOT_THERE]
+    return [_as_need(case, one) for one in found if not _can_miss(one, spare)]
+
+
+def _can_miss(one: MissingLibrary, spare: set[str]) -> bool:
+    """Whether it is asked for by what need not be there, or by cuDNN, which has causes of its own."""
+    asker = base_name(one.needed_by)
+    return not spare.isdisjoint((asker, one.name)) or is_cudnn_file(asker)
 
 
 def _as_need(case: Case, missing: MissingLibrary) -> NeededLibrary:
@@ -204,18 +206,23 @@ def nothing_lost(case: Case, pick: Pick, *stories: Story) -> Finding | None:
     told = [(need, story(case, need)) for need in needs]
     if any(one in stories for _, one in told):
         return None
-    for need, one in told:
-        if one == "unseen":
-            need.found.need()
+    for need in (need for need, one in told if one == "unseen"):
+        need.found.need()
     if not needs:
         the(case).opens.need()
         return against(f"{named(case)} opens no such library", saw("libraries it opens", the(case).opens))
+    return _ruled_out(case, pick, told)
+
+
+def _ruled_out(case: Case, pick: Pick, told: Sequence[tuple[NeededLibrary, Story]]) -> Finding:
+    """What speaks against it: damage, another story of a library, or that all are found."""
     if own := sorted(path for path in damaged_files(case) if path.startswith(f"{the(case).path}/")):
         text = f"{base_name(own[0])} of {named(case)} is damaged: install.corrupted"
         return against(text, saw("damaged", Source("file", own[0])))
     for need, one in told:
         if one != "found":
             return against(f"{need.name} {_OTHERWISE[one]}", saw_search(need))
+    needs = [need for need, _ in told]
     found = f"the loader finds {_all_of(case, pick, needs)} that {named(case)} opens"
     return against(found, saw(needs[0].name, needs[0].found))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gpuwhy.knowledge.windows import ZLIB_DLL, Installer, installer
 from gpuwhy.model.cause import Fix
@@ -60,12 +60,7 @@ def toolkit(facts: Facts, framework: Framework, cuda: bool, cudnn: bool) -> tupl
     major = cudnn_major(framework) or (row.cudnn.split(".")[0] if row else "")
     if row is None:
         return (Fix(f"Install CUDA {built} and the cuDNN made for it, and put both bin folders on PATH"),)
-    archive = row.archive if row.cudnn.startswith(f"{major}.") else f"the cuDNN {major} archive for CUDA {row.cuda}"
-    steps = [f"install {row.toolkit}"] if cuda else []
-    steps += [f"unpack {archive} and put its bin folder on PATH"] if cudnn else []
-    if cudnn and needs_zlib(row, major):
-        steps.append(f"put {ZLIB_DLL} beside it (zlib123dllx64.zip, which the cuDNN guide links)")
-    text = "; ".join(steps)
+    text = "; ".join([*([f"install {row.toolkit}"] if cuda else ()), *(_cudnn_steps(row, major) if cudnn else ())])
     by_hand = Fix(f"{text[:1].upper()}{text[1:]} (from NVIDIA's archive), then open a new window", root=cuda)
     version = major_minor(row.cudnn) if row.cudnn.startswith(f"{major}.") else major
     package = f"cudatoolkit={row.cuda}" if not at_least(row.cuda, "12") else f"cuda-version={row.cuda} cuda-libraries"
@@ -73,6 +68,13 @@ def toolkit(facts: Facts, framework: Framework, cuda: bool, cudnn: bool) -> tupl
     by_conda = Fix(f"With conda: CUDA {row.cuda} and its cuDNN into the active environment", conda, safe=True)
     interpreter = value_or(facts.target.interpreter, None)
     return (by_conda, by_hand) if interpreter and interpreter.kind == "conda" else (by_hand, by_conda)
+
+
+def _cudnn_steps(row: Installer, major: str) -> Iterator[str]:
+    archive = row.archive if row.cudnn.startswith(f"{major}.") else f"the cuDNN {major} archive for CUDA {row.cuda}"
+    yield f"unpack {archive} and put its bin folder on PATH"
+    if needs_zlib(row, major):
+        yield f"put {ZLIB_DLL} beside it (zlib123dllx64.zip, which the cuDNN guide links)"
 
 
 def cudnn_major(framework: Framework) -> str:

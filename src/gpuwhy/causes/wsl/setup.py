@@ -99,28 +99,35 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if around.wsl.need() == "1":
         return (Fix("Convert the distribution to WSL 2, in Windows' PowerShell", "wsl --set-version DISTRIBUTION 2"),)
     if isinstance(around.container, Known):
-        mount = "docker run --gpus all -v /usr/lib/wsl:/usr/lib/wsl:ro -e LD_LIBRARY_PATH=/usr/lib/wsl/lib IMAGE"
-        newer = (
-            "sudo apt update && sudo apt install --only-upgrade nvidia-container-toolkit    # or a newer Docker Desktop"
-        )
-        return Fix("Update the container toolkit in WSL", newer, root=True), Fix(
-            "Or mount the whole folder into the container", mount
-        )
+        return _IN_CONTAINER
     copies = case.facts.loads.libcuda.need() or ()
-    update = Fix("Update WSL and start it again, in Windows' PowerShell", "wsl --update; wsl --shutdown")
-    driver = Fix("Install or update NVIDIA's driver in Windows, never inside WSL", check="nvidia-smi.exe")
+    offline = isinstance(around.offline, Known)
+    if not offline and not (around.wsl_device.need() and any(copy.kind == "wsl" for copy in copies)):
+        update = Fix("Update WSL and start it again, in Windows' PowerShell", "wsl --update; wsl --shutdown")
+        return update, _DRIVER
     path = f"export LD_LIBRARY_PATH={FOLDER}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
     first = Fix("Put Windows' library first, in this shell", path, safe=True)
-    offline = isinstance(around.offline, Known)
-    if offline or (around.wsl_device.need() and any(c.kind == "wsl" for c in copies)):
+    if any(copy.kind == "driver" for copy in copies):
         names = " ".join(_driver_packages(case)) or "'libnvidia-compute-*' 'nvidia-driver-*'"
         remove = f"sudo apt remove --purge {names} && sudo ldconfig"
-        conf = f"echo {FOLDER} | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig"
-        if any(c.kind == "driver" for c in copies):
-            away = Fix("Remove the Linux driver from WSL", remove, root=True)
-            return (away, driver) if offline else (first, away)
-        return first, Fix("Add the folder to the loader's configuration", conf, root=True)
-    return update, driver
+        away = Fix("Remove the Linux driver from WSL", remove, root=True)
+        return (away, _DRIVER) if offline else (first, away)
+    conf = f"echo {FOLDER} | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig"
+    return first, Fix("Add the folder to the loader's configuration", conf, root=True)
+
+
+_DRIVER = Fix("Install or update NVIDIA's driver in Windows, never inside WSL", check="nvidia-smi.exe")
+_IN_CONTAINER = (
+    Fix(
+        "Update the container toolkit in WSL",
+        "sudo apt update && sudo apt install --only-upgrade nvidia-container-toolkit    # or a newer Docker Desktop",
+        root=True,
+    ),
+    Fix(
+        "Or mount the whole folder into the container",
+        "docker run --gpus all -v /usr/lib/wsl:/usr/lib/wsl:ro -e LD_LIBRARY_PATH=/usr/lib/wsl/lib IMAGE",
+    ),
+)
 
 
 CAUSE = Cause(
