@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import NoReturn
 
 from gpuwhy._version import __version__
@@ -23,6 +24,16 @@ def say(text: str) -> None:
 
 class UsageError(Exception):
     """What the user gave cannot be used; the text says what and why."""
+
+
+@contextlib.contextmanager
+def refused(kind: type[Exception], said: str = "") -> Iterator[None]:
+    """An error of this kind is a mistake in what the user gave, told behind `said`."""
+    try:
+        yield
+    except kind as error:
+        words = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{said}{words}") from error
 
 
 def main(argv: list[str]) -> NoReturn:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from gpuwhy.border import reading
 from gpuwhy.border.kept import Kept
-from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms, refused
 from gpuwhy.cli.target import add_target
 from gpuwhy.cli.terminal import paper, write
 
@@ -132,10 +132,8 @@ def _report(options: argparse.Namespace, reading: Reading, facts: Facts | None, 
     from gpuwhy import logs
 
     where = "input" if _pasted(options.file) else os.path.basename(options.file or "") or "input"
-    try:
+    with refused(logs.BadAnswerError):
         return logs.report_on(reading, facts, options.answer, started=started, where=where)
-    except logs.BadAnswerError as error:
-        raise UsageError(str(error)) from error
 
 
 def _run(options: argparse.Namespace) -> Run | None:
@@ -230,17 +228,13 @@ def _standard_input() -> BinaryIO:
 
 
 def _lines(file: BinaryIO, name: str) -> Iterator[bytes | None]:
-    try:
+    with refused(OSError, f"cannot read {name}: "):
         yield from reading.lines(file, LINE)
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}") from error
 
 
 def _pieces(file: BinaryIO, name: str) -> Iterator[bytes]:
-    try:
+    with refused(OSError, f"cannot read {name}: "):
         yield from reading.pieces(file)
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}") from error
 
 
 def _batch(path: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gpuwhy.border import reading
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, refused
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
@@ -79,27 +79,19 @@ def _files(given: list[str]) -> Iterator[tuple[str, str]]:
 def _is_dump(path: str) -> bool:
     from gpuwhy.ranks.recorder import looks_like_one
 
-    try:
-        with reading.source(path) as file:
-            return looks_like_one(next(reading.pieces(file), b"")[:4096])
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    with refused(OSError, f"cannot read {path}: "), reading.source(path) as file:
+        return looks_like_one(next(reading.pieces(file), b"")[:4096])
 
 
 def _read(path: str) -> bytes:
     from gpuwhy.ranks.recorder import MOST
 
-    try:
+    with refused(OSError, f"cannot read {path}: "):
         return reading.read(path, MOST)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _lines(path: str) -> Iterator[str]:
-    try:
-        with reading.source(path) as file:
-            for line in reading.lines(file, LONGEST):
-                if line is not None:
-                    yield line.decode("utf-8", "replace")
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    with refused(OSError, f"cannot read {path}: "), reading.source(path) as file:
+        for line in reading.lines(file, LONGEST):
+            if line is not None:
+                yield line.decode("utf-8", "replace")

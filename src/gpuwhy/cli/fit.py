@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, forms, refused
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def go(options: argparse.Namespace) -> int:
     forms.ready(options)
     from gpuwhy import fitting
 
-    try:
+    with refused(fitting.FitError):
         found = fitting.fit(
             options.model,
             train=options.train or "",
@@ -114,8 +114,6 @@ def go(options: argparse.Namespace) -> int:
             gpu_memory=tuple(options.gpu_memory),
             **_use(options),
         )
-    except fitting.FitError as error:
-        raise UsageError(str(error)) from error
     if not (forms.asked(options) and forms.shown(options, found)):
         write(_text(found, options))
     return CODES[found.status]

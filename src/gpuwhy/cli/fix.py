@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, USAGE, UsageError, say
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, USAGE, UsageError, refused, say
 from gpuwhy.cli.target import add_elsewhere, add_target, diagnose
 from gpuwhy.cli.terminal import paper, write
 
@@ -131,13 +131,11 @@ def _apply(options: argparse.Namespace, run: Run, steps: Steps) -> Outcome | Non
     from gpuwhy import fixing
 
     call = _call(options)
-    try:
+    with refused(fixing.RefusedError):
         repair = fixing.prepare(run, steps, call, options.causes)
         if not _agreed(options, steps, repair, call):
             return None
         return fixing.apply_steps(run, repair, call, _say)
-    except fixing.RefusedError as error:
-        raise UsageError(str(error)) from error
 
 
 def _call(options: argparse.Namespace) -> Call:

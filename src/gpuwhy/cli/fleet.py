@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gpuwhy.border import reading
-from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, fleet_probe, forms, say
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, fleet_probe, forms, refused, say
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
@@ -153,10 +153,8 @@ def command(rest: list[str]) -> list[str]:
 def _started(argv: list[str], seconds: float, most: int) -> Launched:
     from gpuwhy.run.launch import Launched
 
-    try:
+    with refused(OSError, f"cannot start {argv[0]}: "):
         return Launched(argv, seconds, most)
-    except OSError as error:
-        raise UsageError(f"cannot start {argv[0]}: {error.strerror}") from error
 
 
 def _keep(path: str | None, heard: Heard) -> None:
@@ -166,10 +164,8 @@ def _keep(path: str | None, heard: Heard) -> None:
     from gpuwhy.border.writing import keep
     from gpuwhy.fleet.read import kept
 
-    try:
+    with refused(OSError, f"cannot write {path}: "):
         keep(path, b"".join(kept(heard)))
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
 def ray(options: argparse.Namespace) -> int:
@@ -199,12 +195,10 @@ def _ray_child(options: argparse.Namespace) -> int:
     from gpuwhy.fleet.ray_probe import MOST_TRIES, probe
 
     asking = (options.ray_child, options.seconds)
-    try:
+    with refused(NoRayError):
         for line in probe(*asking, MOST_TRIES) if options.probe else ask(*asking):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
-    except NoRayError as error:
-        raise UsageError(str(error)) from error
     return HEALTHY
 
 
@@ -291,11 +285,8 @@ def _lines(path: str) -> Iterator[bytes | None]:
     from gpuwhy.cli.explain import _opened
     from gpuwhy.fleet.line import MOST
 
-    try:
-        with _opened(path) as file:
-            yield from reading.lines(file, MOST)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    with refused(OSError, f"cannot read {path}: "), _opened(path) as file:
+        yield from reading.lines(file, MOST)
 
 
 def expected(given: str) -> list[str]:
@@ -304,10 +295,8 @@ def expected(given: str) -> list[str]:
     from gpuwhy.fleet.names import TooManyError, expand
 
     text = read_bytes(given).decode("utf-8", "replace") if os.path.isfile(given) or given == "-" else given
-    try:
+    with refused(TooManyError, "--nodes: "):
         return expand(text)
-    except TooManyError as error:
-        raise UsageError(f"--nodes: {error}") from error
 
 
 def _baseline(path: str | None) -> Heard | None:

@@ -9,7 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, say
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, refused, say
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
@@ -57,10 +57,8 @@ def collective(options: argparse.Namespace) -> int:
     python = options.python or shutil.which("python") or shutil.which("python3") or sys.executable
     if os.path.isdir(python):
         python = os.path.join(python, "bin", "python")
-    try:
+    with refused(OSError, f"cannot start {python}: "):
         os.execv(python, [python, COLLECTIVE, str(options.mib)])
-    except OSError as error:
-        raise UsageError(f"cannot start {python}: {error.strerror}") from error
 
 
 def go(options: argparse.Namespace) -> int:
@@ -106,10 +104,8 @@ def collected(options: argparse.Namespace) -> int:
     tried = max(5.0, options.seconds / 2)
     more = ["fleet", "probe", "--rendezvous", options.probe, "--json", "--exit-zero", "--seconds", f"{tried:g}"]
     argv = options.rest if any("gpuwhy" in word for word in options.rest) else [*options.rest, "gpuwhy", *more]
-    try:
+    with refused(OSError, f"cannot start {argv[0]}: "):
         launched = Launched(argv, options.seconds + 30, MOST)
-    except OSError as error:
-        raise UsageError(f"cannot start {argv[0]}: {error.strerror}") from error
     found = [answer for line in launched.lines() if (answer := take(line.data))]
     if not found:
         raise UsageError(f"{shlex.join(argv)[:200]}: no node answered (exit code {launched.code})")
@@ -156,10 +152,8 @@ def _attempt(options: argparse.Namespace, group: Any) -> Tried:
     fields = {"{nodes}": fold(group), "{list}": ",".join(group), "{count}": str(len(group))}
     argv = [_filled(word, fields) for word in options.rest]
     begun, last, bandwidth = time.monotonic(), "", None
-    try:
+    with refused(OSError, f"cannot start {argv[0]}: "):
         launched = Launched(argv, options.seconds, 1 << 20)
-    except OSError as error:
-        raise UsageError(f"cannot start {argv[0]}: {error.strerror}") from error
     for line in launched.lines():
         last = (line.data or b"")[:400].decode("utf-8", "replace").strip() or last
         bandwidth = bandwidth_in(last) or bandwidth

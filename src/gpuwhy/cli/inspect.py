@@ -7,7 +7,7 @@ import os
 import posixpath
 import re
 
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, refused
 from gpuwhy.cli.terminal import paper, write
 
 
@@ -45,15 +45,10 @@ def go(options: argparse.Namespace) -> int:
         raise UsageError("--probe asks this machine's loader; it does not go with --root")
     options.path = options.path or _active(options)
     path = below(options.path) if options.root else os.path.abspath(os.path.expanduser(options.path))
-    try:
+    with refused(app.UnreadableError, "--root "):
         host = app.inspect_host(dict(os.environ), given(options.env), options.root or "", options.json)
-    except app.UnreadableError as error:
-        raise UsageError(f"--root {error}") from error
-    try:
-        with Progress() as progress:
-            found = app.inspect(host, path, "/" if options.root else os.getcwd(), progress.note, options.probe)
-    except app.UnreadableError as error:
-        raise UsageError(str(error)) from error
+    with refused(app.UnreadableError), Progress() as progress:
+        found = app.inspect(host, path, "/" if options.root else os.getcwd(), progress.note, options.probe)
     if forms.asked(options) and forms.shown(options, found):
         return HEALTHY if found.sound else FOUND
     if options.json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gpuwhy._version import __version__
 from gpuwhy.border import reading, writing
-from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError, forms
+from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError, forms, refused
 from gpuwhy.cli.progress import Progress
 from gpuwhy.cli.terminal import paper, write
 
@@ -77,10 +77,8 @@ def go(options: argparse.Namespace) -> int:
     from gpuwhy.lint.linter import lint
     from gpuwhy.plan.machine import BadMachineError
 
-    try:
+    with refused(BadMachineError):
         machine = _machine(options)
-    except BadMachineError as error:
-        raise UsageError(str(error)) from error
     with Progress() as progress:
         texts, unread = _collect(options.paths, progress.note)
         result = lint(texts, _read, machine, unread, progress.note)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuwhy.border import reading
 from gpuwhy.border.writing import create
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, say
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, refused, say
 from gpuwhy.cli.terminal import paper, read_bytes, write
 
 if TYPE_CHECKING:
@@ -152,10 +152,8 @@ def _write(made: Plan, folder: str) -> None:
     present = [name for name in files if os.path.exists(os.path.join(folder, name))]
     if present:
         raise UsageError(f"--write {folder}: {', '.join(present)} would be overwritten; name another folder")
-    try:
+    with refused(OSError, f"--write {folder}: "):
         os.makedirs(folder, exist_ok=True)
         for name, text in files.items():
             create(os.path.join(folder, name), text.encode())
-    except OSError as error:
-        raise UsageError(f"--write {folder}: {error.strerror}") from error
     say(f"gpuwhy: wrote {', '.join(files)} to {folder}")

@@ -9,7 +9,7 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, say
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, refused, say
 from gpuwhy.cli.terminal import paper, read_bytes, write
 
 if TYPE_CHECKING:
@@ -102,10 +102,8 @@ def _plan(options: argparse.Namespace) -> Plan:
         raise UsageError("gpuwhy prove works on Linux")
     if options.seconds and options.timeout:
         raise UsageError("--seconds says that a long run is a success, --timeout that it is a failure: choose one")
-    try:
+    with refused(re.error, f"--ok {options.ok}: "):
         re.compile(options.ok)
-    except re.error as error:
-        raise UsageError(f"--ok {options.ok}: {error}") from error
     from gpuwhy.proving.plan import Plan
     from gpuwhy.run.stage import found_program, limits_now, own_room
 
@@ -176,10 +174,8 @@ def _replayed(options: argparse.Namespace) -> int:
     from gpuwhy.proving.answer import proof_of
     from gpuwhy.proving.record import BadRecordError, replay
 
-    try:
+    with refused(BadRecordError, f"{options.replay} is no record of a proof: "):
         session = replay(read_bytes(options.replay))
-    except BadRecordError as error:
-        raise UsageError(f"{options.replay} is no record of a proof: {error}") from error
     proof = proof_of(session)
     _print(options, proof)
     return HEALTHY if proof.status == "not_failing" else FOUND
@@ -198,8 +194,6 @@ def _kept(options: argparse.Namespace, session: Session) -> None:
     from gpuwhy.proving.record import record_of
 
     data = record_of(session)
-    try:
+    with refused(OSError, f"cannot write {options.record}: "):
         keep(options.record, data)
-    except OSError as error:
-        raise UsageError(f"cannot write {options.record}: {error.strerror}") from error
     say(f"gpuwhy: wrote {options.record} ({len(data):,} bytes); read it before you send it")

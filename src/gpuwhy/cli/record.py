@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from gpuwhy.border.writing import keep
-from gpuwhy.cli import HEALTHY, UsageError, say
+from gpuwhy.cli import HEALTHY, UsageError, refused, say
 from gpuwhy.cli.target import add_target, diagnose
 
 
@@ -33,10 +33,8 @@ def go(options: argparse.Namespace) -> int:
         import gzip
 
         data = gzip.compress(data, mtime=0)
-    try:
+    with refused(OSError, f"cannot write {place}: "):
         keep(place, data)
-    except OSError as error:
-        raise UsageError(f"cannot write {place}: {error.strerror}") from error
     say(f"wrote {place} ({len(data):,} bytes); read it before you send it")
     return HEALTHY
 

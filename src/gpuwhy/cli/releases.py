@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gpuwhy.cli import HEALTHY, UsageError
+from gpuwhy.cli import HEALTHY, UsageError, refused
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
@@ -65,10 +65,8 @@ def go(options: argparse.Namespace) -> int:
         return update.go(options)
     from gpuwhy.knowledge import fitting, naming
 
-    try:
+    with refused(fitting.BadMachineError, "--works-with "):
         machine = fitting.machine(options.works_with)
-    except fitting.BadMachineError as error:
-        raise UsageError(f"--works-with {error}") from error
     if options.works_with and not options.platform and sys.platform == "win32":
         options.platform = "windows-x86_64"
     if options.platform == "all":

@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import Any
 
-from gpuwhy.cli import HEALTHY, UsageError, forms
+from gpuwhy.cli import HEALTHY, UsageError, forms, refused
 from gpuwhy.cli.target import diagnose
 from gpuwhy.cli.terminal import MOST, read_bytes, write
 
@@ -54,10 +54,8 @@ def go(options: argparse.Namespace) -> int:
     if options.html or not (options.markdown or project):
         from gpuwhy.page.page import UndrawableError, pages
 
-        try:
+        with refused(UndrawableError):
             forms.keep_page(options.html or _beside(options.files), pages(given), new=not options.html)
-        except UndrawableError as error:
-            raise UsageError(str(error)) from error
     return HEALTHY
 
 
@@ -117,10 +115,8 @@ def _unpacked(data: bytes, path: str) -> bytes:
     import zlib
 
     opened = zlib.decompressobj(31)
-    try:
+    with refused(zlib.error, f"cannot read {path}: "):
         out = opened.decompress(data, MOST)
-    except zlib.error as error:
-        raise UsageError(f"cannot read {path}: {error}") from error
     if opened.unconsumed_tail:
         raise UsageError(f"cannot read {path}: more than {MOST >> 20} MiB unpacked")
     return out
@@ -130,10 +126,8 @@ def _replayed(data: bytes, path: str) -> tuple[Any, str]:
     from gpuwhy import app
     from gpuwhy.showing import plain_values
 
-    try:
+    with refused(app.BadRecordingError):
         host, asked = app.recorded_host(data, path)
-    except app.BadRecordingError as error:
-        raise UsageError(str(error)) from error
     run = app.Run(host, asked)
     if not run.output:
         return plain_values(run.report()), ""
@@ -147,7 +141,5 @@ def _proof(data: bytes, path: str) -> Any:
     from gpuwhy.proving.record import BadRecordError, replay
     from gpuwhy.showing import plain_values
 
-    try:
+    with refused(BadRecordError, f"{path} is no record of a proof: "):
         return plain_values(proof_of(replay(data)))
-    except BadRecordError as error:
-        raise UsageError(f"{path} is no record of a proof: {error}") from error

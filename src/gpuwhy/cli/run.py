@@ -100,7 +100,8 @@ def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
     for text in ended.trouble:
         say(f"gpuwhy: {text}")
     worth = not ended.pipe_closed if ended.failed else not options.quiet and _had_framework(ended)
-    if not (worth or options.record or options.plot or options.json.rstrip("-") or forms.asked(options)):
+    files = (options.record, options.plot, options.json.rstrip("-"))
+    if not (worth or any(files) or forms.asked(options)):
         return
     from gpuwhy.after import aftermath
     from gpuwhy.cli.progress import Progress

@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Literal
 
-from gpuwhy.cli import UsageError
+from gpuwhy.cli import UsageError, refused
 from gpuwhy.cli.terminal import read_bytes
 
 if TYPE_CHECKING:
@@ -54,20 +54,16 @@ def elsewhere(options: argparse.Namespace) -> Elsewhere | Facts | None:
 
     if options.gpu_memory and not options.gpu:
         raise UsageError("--gpu-memory: of which GPU? Name it with --gpu")
-    try:
+    with refused(machine.BadMachineError):
         told = machine.described(options.driver, tuple(options.gpu))
-    except machine.BadMachineError as error:
-        raise UsageError(str(error)) from error
     return app.Elsewhere(tuple((one.name, one.capability) for one in told.gpus), told.driver, options.gpu_memory)
 
 
 def _recorded_facts(path: str) -> Facts:
     from gpuwhy import app
 
-    try:
+    with refused(app.BadRecordingError, "--like "):
         host, asked = app.recorded_host(read_bytes(path), path)
-    except app.BadRecordingError as error:
-        raise UsageError(f"--like {error}") from error
     return app.Run(host, asked).facts
 
 
@@ -77,28 +73,31 @@ def diagnose(options: argparse.Namespace) -> Run:
     from gpuwhy.cli.progress import Progress
 
     if getattr(options, "recording", None):
-        if options.python:
-            raise UsageError("--from replays the environment that was recorded; --python cannot choose another")
-        if options.probe or options.gentle:
-            raise UsageError("--from replays what was recorded: record it with --probe")
-        try:
-            host, asked = app.recorded_host(read_bytes(options.recording), options.recording)
-        except app.BadRecordingError as error:
-            raise UsageError(str(error)) from error
-        return app.Run(host, asked, elsewhere=elsewhere(options))
-    if not getattr(options, "root", None):
+        return _replayed(options)
+    below = getattr(options, "root", None)
+    if not below:
         options.python = os.path.expanduser(options.python)
     probe: Literal["", "gentle", "full"] = "gentle" if options.gentle else "full" if options.probe else ""
     asked = app.Options(python=options.python, verify=options.verify, folder=".", probe=probe)
     with Progress() as progress:
-        if getattr(options, "root", None):
+        if below:
             if probe:
                 raise UsageError("--root is another machine's files: nothing can be probed there")
-            try:
-                host = app.root_host(options.root, getattr(options, "image", ""), progress.note)
-            except app.UnreadableError as error:
-                raise UsageError(f"--root {error}") from error
+            with refused(app.UnreadableError, "--root "):
+                host = app.root_host(below, getattr(options, "image", ""), progress.note)
             return app.Run(host, asked, progress.note, elsewhere(options))
         if options.python and not os.path.exists(options.python):
             raise UsageError(f"--python {options.python}: no such file or folder")
         return app.Run(app.live_host(), asked, progress.note, elsewhere(options))
+
+
+def _replayed(options: argparse.Namespace) -> Run:
+    from gpuwhy import app
+
+    if options.python:
+        raise UsageError("--from replays the environment that was recorded; --python cannot choose another")
+    if options.probe or options.gentle:
+        raise UsageError("--from replays what was recorded: record it with --probe")
+    with refused(app.BadRecordingError):
+        host, asked = app.recorded_host(read_bytes(options.recording), options.recording)
+    return app.Run(host, asked, elsewhere=elsewhere(options))

@@ -51,7 +51,7 @@ def of_tensors(tensors: tuple[Tensor, ...], dtype: str, quantise: str, converted
     """The weights that these tensors become."""
     sizes = [_size(tensor, dtype, quantise) for tensor in tensors]
     largest = max(sizes, default=0)
-    floats = [tensor for tensor in tensors if trained(tensor)]
+    floats = list(filter(trained, tensors))
     tables = [tensor for tensor in floats if _EMBEDDING.search(tensor.name)]
     matrices = [tensor for tensor in _multiplied(floats) if len(tensor.shape) >= 2]
     packed = [tensor for tensor in _multiplied(tensors) if tensor.is_matrix]

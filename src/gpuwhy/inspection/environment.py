@@ -15,7 +15,7 @@ from gpuwhy.loader.frameworks import run
 from gpuwhy.loader.linux import world_of
 from gpuwhy.loader.systems import is_windows
 from gpuwhy.loader.windows_frameworks import run as windows_run
-from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.inspected import FrameworkTree, Gpu, Inspected, Tree
 
@@ -38,9 +38,9 @@ def inspect_environment(host: Host, path: str, facts: Facts) -> Fact[Inspected]:
     """The load trees of the frameworks that were observed in an environment."""
     frameworks, runner = facts.target.frameworks, _runner(host, facts)
     if not isinstance(frameworks, Known):
-        return frameworks if isinstance(frameworks, Unknown) else Unknown(f"{path}: no Python environment")
+        return _or(frameworks, f"{path}: no Python environment")
     if not isinstance(runner, Known):
-        return runner if isinstance(runner, Unknown) else Unknown(f"{path}: no loader")
+        return _or(runner, f"{path}: no loader")
     opens = {one.name: value_or(one.opens, ()) for one in frameworks.value}
     trees = [_framework(runner.value, one) for one in frameworks.value if opens[one.name]]
     answer = Inspected(
@@ -54,6 +54,10 @@ def inspect_environment(host: Host, path: str, facts: Facts) -> Fact[Inspected]:
         notes=tuple(_notes(frameworks.value)),
     )
     return known(answer, "folder", path)
+
+
+def _or(fact: Absent | Unknown, why: str) -> Unknown:
+    return fact if isinstance(fact, Unknown) else Unknown(why)
 
 
 def _notes(frameworks: Sequence[Framework]) -> list[str]:

@@ -59,11 +59,15 @@ def _cause(cause: Value, evidence: int, fixes: int) -> Iterator[str]:
         seen = [(kind, one) for kind in ("saw", "told", "know") for one in because.get(kind, [])]
         yield from (f"    {kind} {one['text']} [{one['source']}]" for kind, one in seen[:evidence])
     for fix in cause["fixes"][:fixes]:
-        needs = [word for word in ("root", "reboot") if fix[word]] + ["changes the system"] * (not fix["safe"])
-        yield f"  fix: {fix['text']}" + (f" ({', '.join(needs)})" if needs else "")
-        yield from (f"    {line}" for line in fix["command"].splitlines())
+        yield from _fix(fix)
     checks = dict.fromkeys(fix["check"] for fix in cause["fixes"][:fixes])
     yield from (f"  then check: {text}" for text in checks if text)
+
+
+def _fix(fix: Value) -> Iterator[str]:
+    needs = [word for word in ("root", "reboot") if fix[word]] + ["changes the system"] * (not fix["safe"])
+    yield f"  fix: {fix['text']}" + (f" ({', '.join(needs)})" if needs else "")
+    yield from (f"    {line}" for line in fix["command"].splitlines())
 
 
 def _question(asked: Value | None) -> Iterator[str]:
@@ -139,23 +143,26 @@ def _lint(value: Value) -> Iterator[str]:
 
 
 def _inspect(value: Value) -> Iterator[str]:
-    missing, unmet = value["missing"], value["unmet"]
-    state = "sound" if not (missing or unmet or value["unmet_versions"]) else "not sound"
-    yield f"{state}: {value['path']} ({value['kind']})"
-    for one in missing[:10]:
+    unmet = [*value["unmet"], *value["unmet_versions"]]
+    yield f"{'not sound' if value['missing'] or unmet else 'sound'}: {value['path']} ({value['kind']})"
+    for one in value["missing"][:10]:
         yield f"missing: {one['name']}, needed by {one['needed_by']}"
         yield from (f"  searched {place['where']} ({place['why']})" for place in one["searched"][:4])
-    yield from (f"unmet: {one}" for one in [*unmet, *value["unmet_versions"]][:6])
+    yield from (f"unmet: {one}" for one in unmet[:6])
     gpu = value["gpu"]
     if gpu["sass"] or gpu["ptx"]:
         yield f"GPU code: {' '.join(gpu['sass'])} {' '.join(gpu['ptx'])}"
     yield f"needed: {', '.join(value['needed'][:40])}"
+    yield from _loaded(value)
+    yield from (f"note: {text}" for text in value["notes"][:6])
+
+
+def _loaded(value: Value) -> Iterator[str]:
     for one in value.get("frameworks", []):
         yield f"{one['title']} {one['version']}: {len(one['libraries'])} libraries, {len(one['missing'])} missing"
         yield from (f"  missing: {lost['name']}" for lost in one["missing"][:6])
     cuda = [one for one in value["libraries"] if one["version"]]
     yield from (f"loads {one['name']} {one['version']} from {one['path']} ({one['via']})" for one in cuda[:20])
-    yield from (f"note: {text}" for text in value["notes"][:6])
 
 
 def _fit(value: Value) -> Iterator[str]:

@@ -243,8 +243,10 @@ def lint(found: Node) -> list[Child]:
     counts, files = found.node("counts"), found.nodes("files")
     errors, warnings, unread = (int(counts.number(name)) for name in ("error", "warning", "unreadable"))
     mark, nothing = ("ok", "Nothing wrong") if files and counts else ("unknown", "Nothing was looked at")
-    if errors or unread or warnings:
-        mark = "bad" if errors or unread else "warn"
+    if warnings:
+        mark = "warn"
+    if errors or unread:
+        mark = "bad"
     said = [_counted(n, word) for n, word in zip((errors, warnings, unread), _COUNTED, strict=True) if n]
     title = f"{', '.join(said) or nothing} in {_counted(len(files), 'file')}"
     body = [_file(place, one) for place, one in enumerate(files) if _says_something(one)]

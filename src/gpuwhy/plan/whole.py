@@ -108,8 +108,9 @@ def settle(machine: Machine, wishes: Sequence[Wish], working: Collection[str] = 
     if not env.known():
         return None
     plain = env.plain()
-    stay = [Wish(name, f"=={version}") for name, version in env.here.items() if name not in (*env.asked, *PLACED)]
-    beside = [Wish(name) for name in env.here if name in PLACED and name not in env.asked]
+    others = {name: version for name, version in env.here.items() if name not in env.asked}
+    stay = [Wish(name, f"=={version}") for name, version in others.items() if name not in PLACED]
+    beside = [Wish(name) for name in others if name in PLACED]
     kept = [Wish(p, spec, constraint=True) for name in plain for p, spec in env.demands(name, plain).items()]
     every = [*wishes, *stay, *beside, *kept]
     catalogue = Catalogue(machine, every, True, plain)

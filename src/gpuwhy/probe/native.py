@@ -145,11 +145,14 @@ class _Walk:
         ended = next((str(line["ended"]) for line in answer.value if "ended" in line), "")
         if ended and not told.stages:
             return self._none(steps, ended)
-        reached = {stage.name for stage in (*self.done, *told.stages)}
-        names = [step.name for step in steps]
+        return told._replace(stages=self._named(told.stages, [step.name for step in steps]))
+
+    def _named(self, stages: Sequence[Stage], names: list[str]) -> tuple[Stage, ...]:
+        """The stages that were asked for; what happened before any began belongs to the next."""
+        reached = {stage.name for stage in (*self.done, *stages)}
         next_one = next((name for name in names if name not in reached), names[-1])
-        kept = (replace(stage, name=next_one) if stage.name == UNNAMED else stage for stage in told.stages)
-        return told._replace(stages=tuple(stage for stage in kept if stage.name in names))
+        kept = (replace(stage, name=next_one) if stage.name == UNNAMED else stage for stage in stages)
+        return tuple(stage for stage in kept if stage.name in names)
 
     def _none(self, steps: Sequence[Step], why: str) -> Told:
         return Told(tuple(Stage(name, "skipped", why=why) for name in self._due(steps)))

@@ -85,11 +85,16 @@ class Gathered:
             self._actor(log, who, rest)
             if log.over:
                 return  # Ray prints some lines late
-        if own and style in ("torch", "torchrun") and who.isdigit():
+        if not own:
+            self._ordered(log, rest)
+        elif style in ("torch", "torchrun") and who.isdigit():
             own.number = int(who)  # its own word: the rank among all nodes
-        if not own and log.order < 0 and _FAILS.search(rest):
-            log.order = self._order
         log.feed(rest if who else line)
+
+    def _ordered(self, log: Log, rest: str) -> None:
+        """Note which log of a stream failed first."""
+        if log.order < 0 and _FAILS.search(rest):
+            log.order = self._order
 
     def _of_the_job(self, line: str) -> None:
         """What any line may tell of all ranks."""

@@ -40,14 +40,11 @@ def settled(
     def most(score: Score) -> float:
         if score.cause in seen:
             return ONE_CLUE if score.cause in lone and not answered else 1.0
-        lines = {p.symptom.line for p in score.points if p.counted > 0}
         if SOURCE in reading.notes:
             return 0.0
         if outlived or QUESTION in reading.notes or _passed(score, reading):
             return SURVIVED
-        if MISSPELT in reading.notes:
-            return UNSPELT
-        return UNSUPPORTED if not lines else ONE_CLUE if len(lines) + answered == 1 else 1.0
+        return UNSPELT if MISSPELT in reading.notes else _by_lines(score, answered)
 
     first = max((s.confidence for s in scores), default=0.0)
     free = 1 - sum(s.confidence for s in scores)
@@ -56,6 +53,14 @@ def settled(
         return _measured(first, free) if score.confidence == first else score.confidence
 
     return tuple(msgspec.structs.replace(s, confidence=min(share(s), most(s))) for s in scores)
+
+
+def _by_lines(score: Score, answered: bool) -> float:
+    """What a cause can have by the number of lines that speak for it."""
+    lines = {point.symptom.line for point in score.points if point.counted > 0}
+    if not lines:
+        return UNSUPPORTED
+    return ONE_CLUE if len(lines) + answered == 1 else 1.0
 
 
 def _measured(share: float, free: float) -> float:

@@ -123,7 +123,7 @@ def _about(clues: Index, signature: str) -> Iterable[Clue]:
 
 def _factors(reading: Reading) -> Iterable[tuple[Symptom, float]]:
     """How much each symptom counts."""
-    signatures: list[str] = []
+    places: dict[str, int] = {}  # in which place a message came
     decided = bool(reading.errors)
     troubled = any(s.role in ("error", "echo") for s in reading.symptoms)  # else what was told explains nothing
     for symptom in reading.symptoms:
@@ -132,10 +132,9 @@ def _factors(reading: Reading) -> Iterable[tuple[Symptom, float]]:
         if symptom.role == "echo":
             yield symptom, ECHO if decided else 1.0
         elif symptom.role == "error":
-            if symptom.signature not in signatures and symptom.speaker not in ASIDE:
-                signatures.append(symptom.signature)
-            place = signatures.index(symptom.signature) if symptom.signature in signatures else len(signatures)
-            yield symptom, max(LEAST, LATER**place)
+            if symptom.speaker not in ASIDE:
+                places.setdefault(symptom.signature, len(places))
+            yield symptom, max(LEAST, LATER ** places.get(symptom.signature, len(places)))
         elif symptom.role == "harmless" or (troubled and not (reading.ending.own and symptom.role == "told")):
             yield symptom, 1.0
 

@@ -104,10 +104,10 @@ def kernel_lines(facts: Facts, output: str = "") -> tuple[KernelLine, ...]:
     if not isinstance(log, Known) or not isinstance(started, Known):
         return ()
     since = started.value - min(MOST, DRIFT + LATE * started.value)
-    found = (line for line in log.value if line.xid is not None and line.seconds >= since)
-    failed = isinstance(facts.run.signal, Known) or bool(_CUDA_FAILED.search(output))
-    mine = (line for line in found if facts.run.concerns(line) and (line.pid or failed))
-    return tuple(line for line in mine if not on_other_gpu(facts, line))
+    found = [line for line in log.value if line.xid is not None and line.seconds >= since]
+    if not isinstance(facts.run.signal, Known) and not _CUDA_FAILED.search(output):
+        found = [line for line in found if line.pid]
+    return tuple(line for line in found if facts.run.concerns(line) and not on_other_gpu(facts, line))
 
 
 def by_process(facts: Facts) -> Facts:

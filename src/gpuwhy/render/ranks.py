@@ -124,6 +124,13 @@ def _fields(job: Job) -> Iterator[tuple[str, str]]:
     count = Counter(rank.ended for rank in job.ranks)
     yield "ranks", f"{len(job.ranks)}: {' · '.join(f'{number} {_WORDS[ended]}' for ended, number in count.items())}"
     yield from (("parted", f"{one.text} (flight recorder, group {one.group})") for one in job.mismatches[:MOST])
+    yield from _out_of_step(job)
+    yield from (("Xid", " ".join(filter(None, (xid.host, f"{xid.pci} {xid.text}")))) for xid in job.xids[:MOST])
+    yield from (("note", note) for note in job.notes[:MOST])
+
+
+def _out_of_step(job: Job) -> Iterator[tuple[str, str]]:
+    """Who is behind, of whom there is no log, whose clock was wrong."""
     if job.behind:
         late = [job.ranks[place] for place in job.behind[:MOST]]
         yield "behind", ", ".join(f"{rank.name} at step {rank.step}" for rank in late)
@@ -132,8 +139,6 @@ def _fields(job: Job) -> Iterator[tuple[str, str]]:
     skewed = [f"{rank.name} {rank.offset:+.0f} s" for rank in job.ranks if rank.offset]
     if skewed:
         yield "clocks", f"set right: {', '.join(skewed[:MOST])}"
-    yield from (("Xid", " ".join(filter(None, (xid.host, f"{xid.pci} {xid.text}")))) for xid in job.xids[:MOST])
-    yield from (("note", note) for note in job.notes[:MOST])
 
 
 def _row(rank: Rank, paper: Paper) -> list[str]:

@@ -136,9 +136,13 @@ def _step(words: list[str]) -> Step | None:
     if _expands(words):
         return None
     if words[0] == "export":
-        pairs = [_ASSIGNED.fullmatch(word) for word in words[1:]]
-        return Sets(tuple((pair[1], pair[2]) for pair in pairs if pair)) if all(pairs) else None
+        return _sets(words[1:])
     return Clears(tuple(words[1:])) if words[0] == "unset" else _run(words)
+
+
+def _sets(words: list[str]) -> Sets | None:
+    pairs = [_ASSIGNED.fullmatch(word) for word in words]
+    return Sets(tuple((pair[1], pair[2]) for pair in pairs if pair)) if all(pairs) else None
 
 
 def _expands(words: list[str]) -> bool:

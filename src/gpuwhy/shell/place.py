@@ -41,11 +41,16 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
         python = _python_told(reading) if reading and told == "windows" else ""
         return Place(told, container=inside, perhaps_wsl=told == "linux", python=python)
     own = system_of(facts)
-    if told and own and told != own and not {told, own} <= {"linux", "wsl", "image"}:
+    if _apart(told, own):
         return Place(told, container=inside)
     here = isinstance(facts.surroundings.container, Known)
     none = isinstance(gpu_present(facts), Absent) and not here
     return Place(own or told, family_of(value_or(facts.surroundings.distribution, "")), none, here or inside)
+
+
+def _apart(told: str, own: str) -> bool:
+    """Whether a text is of another system than this one; Linux, WSL and an image are one."""
+    return bool(told and own) and told != own and not {told, own} <= {"linux", "wsl", "image"}
 
 
 _OWN_PYTHON = re.compile(

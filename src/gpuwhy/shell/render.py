@@ -182,6 +182,11 @@ def rendered(text: str, place: Place) -> str | None:
         if place.system == "wsl" or place.perhaps_wsl:
             return _across(text, lines)
         return None if place.unix else text
+    return _on_unix(text, lines, place)
+
+
+def _on_unix(text: str, lines: tuple[Line, ...], place: Place) -> str | None:
+    """A command as Linux has it; under WSL no driver is installed."""
     if place.system == "wsl" and _DRIVERS.search(text) and not re.search(r"\b(purge|remove)\b", text):
         return None
     if place.system in ("linux", "wsl"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gpuwhy.model.ending import PYTHON, USER, Ending, Frame
+from gpuwhy.model.ending import PYTHON, USER, Ending, Frame, Kind
 
 MESSAGE, FRAMES = 30, 200
 """How many lines of a message, and how many frames of one traceback, are kept."""
@@ -259,18 +259,20 @@ def _thrown(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending
 def _fatal(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending, int]:
     groups = found.groupdict()
     if fault := groups["fault"]:
-        name = next((s for words, s in SIGNALS.items() if words in fault.lower()), "")
-        stack = _faulted(lines, at)
-        after = at + 1
-        return Ending(
-            "signal" if name else "fatal", name or "Fatal Python error", fault, stack, at + 1, at + 1, after
-        ), after
+        name = next((signal for words, signal in SIGNALS.items() if words in fault.lower()), "")
+        kind: Kind = "signal" if name else "fatal"
+        return Ending(kind, name or "Fatal Python error", fault, _faulted(lines, at), at + 1, at + 1, at + 1), at + 1
     if groups["panic"]:
         text, after = _message(lines, at, groups["panic"])
         return Ending("fatal", "panic", text, line=at + 1, first=at + 1, last=after), after
     said = next(groups[k] for k in ("message", "what", "assert", "usage", "shell") if groups[k] is not None)
-    name = groups["symbol"] or next((k for k in ("usage", "assert", "shell") if groups[k]), groups["where"] or "")
-    return Ending("fatal", name, said[:WIDE], line=at + 1, first=at + 1, last=at + 1), at + 1
+    return Ending("fatal", _giver_up(groups), said[:WIDE], line=at + 1, first=at + 1, last=at + 1), at + 1
+
+
+def _giver_up(groups: dict[str, str | None]) -> str:
+    """What gave up: a symbol, a kind of complaint, or the place."""
+    kind = next((name for name in ("usage", "assert", "shell") if groups[name]), "")
+    return groups["symbol"] or kind or groups["where"] or ""
 
 
 def _faulted(lines: Sequence[str], at: int) -> tuple[Frame, ...]:

@@ -57,11 +57,8 @@ _ALONE = re.compile(
 
 def mark_of(data: bytes) -> re.Pattern[bytes] | None:
     """What stands before each line of a text; None where nothing does, or it may be the program's own."""
-    lines = [line.rstrip(b"\r") for line in data[:SAMPLE].split(b"\n")[:MOST]]
-    lines = [line for line in lines if line.strip()]
-    if len(lines) < 2:
-        return None
-    common = _prefix(lines)
+    lines = [line.rstrip(b"\r") for line in data[:SAMPLE].split(b"\n")[:MOST] if line.strip()]
+    common = _prefix(lines) if len(lines) > 1 else b""
     if not common.strip() or _WORDS.search(common) or (len(lines) < FEW and not _SIGNS.fullmatch(common)):
         return None
     mark = re.compile(rb"^" + _pattern(common), re.MULTILINE)

@@ -301,9 +301,10 @@ def _status(
     for at in reversed(spoken):
         if _TOLD.match(lines[at].strip()) and not _passing(lines[at]):
             return _said_at("fatal", "error", lines, at)
+    outlived = {line for first, end in logged for line in range(first, end + 1)}
     for at in reversed(spoken):
-        passed = at + 1 < busy or any(first <= at + 1 <= end for first, end in logged)
-        if not passed and not warns(lines[at]) and (call := _CALL.search(lines[at])):
+        call = _CALL.search(lines[at])
+        if call and at + 1 >= busy and at + 1 not in outlived and not warns(lines[at]):
             return _said_at("status", call["call"] or "", lines, at)
     return None
 

@@ -155,14 +155,21 @@ _SAID_BY_PYTHON = re.compile(r"^\[Errno |for axis \d|^File |HTTP Error|list inde
 
 def _itself(ending: Ending, order: int) -> Symptom:
     """The ending as a symptom: what it is, and where."""
-    frame = next((f for f in reversed(ending.stack) if f.owner == USER), ending.frame)
-    inside = ending.owner in FRAMEWORKS and ending.name not in PLAIN
     first = ending.message.split("\n", 1)[0][:200]
-    fields = {"name": ending.name or "the program", "what": first or ending.name}
-    if frame is not None:
-        fields["where"] = f"{frame.base}:{frame.line}"
-    if variable := next((found[1] for f in reversed(ending.stack[-4:]) if (found := _READ.search(f.code))), ""):
-        fields["variable"] = variable
     text = f"{ending.type}: {first}" if ending.type and ending.kind == "exception" else first or ending.type
-    kind = "usage" if ending.type == "usage" else "inside" if inside else "own"
-    return Symptom(f"ending.{kind}", ending.line, text, order=order, fields=fields)
+    fields = {"name": ending.name or "the program", "what": first or ending.name, **_where(ending)}
+    return Symptom(f"ending.{_kind(ending)}", ending.line, text, order=order, fields=fields)
+
+
+def _kind(ending: Ending) -> str:
+    if ending.type == "usage":
+        return "usage"
+    return "inside" if ending.owner in FRAMEWORKS and ending.name not in PLAIN else "own"
+
+
+def _where(ending: Ending) -> dict[str, str]:
+    """The user's own line that it came from, and the variable that the code there reads."""
+    frame = next((one for one in reversed(ending.stack) if one.owner == USER), ending.frame)
+    read = next(filter(None, (_READ.search(one.code) for one in reversed(ending.stack[-4:]))), None)
+    where = {"where": f"{frame.base}:{frame.line}"} if frame is not None else {}
+    return {**where, "variable": read[1]} if read else where

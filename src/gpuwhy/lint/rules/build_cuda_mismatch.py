@@ -26,8 +26,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
         return
     compiled = next((p for p in scope.pins if p.name in containers.COMPILED and not (p.reference and p.version)), None)
     cuda, know = _torch_cuda(scope, torch)
-    if compiled and cuda and numbers(cuda)[:1] != numbers(scope.base.cuda)[:1]:
-        base = scope.base
+    base = scope.base
+    if compiled and cuda and numbers(cuda)[:1] != numbers(base.cuda)[:1]:
         text = f"{compiled.name} is compiled with CUDA {base.cuda} of {base.name}; torch is built for CUDA {cuda}"
         fix = f"start from a devel image with CUDA {cuda}, or take torch for CUDA {major_minor(base.cuda)}"
         yield RULE.mistake(

@@ -29,8 +29,12 @@ def check(scope: Scope) -> Iterator[Mistake]:
         plain = pin.by_name and pin.name in ("torch", *TENSORFLOW) and not pin.variant
         row = scope.taken(pin) if plain else None
         if row and isinstance(row.cuda, str):
-            brings = isinstance(row.requires, dict) and (pin.name == "torch" or "and-cuda" in pin.extras)
-            yield from (_unused if brings else _other_major)(scope, pin, row, toolkit)
+            yield from (_unused if _brings(pin, row) else _other_major)(scope, pin, row, toolkit)
+
+
+def _brings(pin: Pin, row: Release) -> bool:
+    """Whether its CUDA comes along as wheels."""
+    return isinstance(row.requires, dict) and (pin.name == "torch" or "and-cuda" in pin.extras)
 
 
 def _other_major(scope: Scope, pin: Pin, row: Release, toolkit: Pin) -> Iterator[Mistake]:

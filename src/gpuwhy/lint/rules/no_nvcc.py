@@ -44,7 +44,10 @@ def _compiles(scope: Scope) -> tuple[Place, str, bool] | None:
         told = _ACTIVE.search(" ".join([command.text, *(value for _, value in command.assigned)]))
         if told and re.match(r"(pip|python|cmake|make|uv)", called):
             return Place(scope.environment.path, line or 1), f"{told[0]} compiles CUDA code", True
-    compiled = next((p for p in scope.pins if p.name in containers.COMPILED and not (p.reference and p.version)), None)
-    if compiled is None:
-        return None
-    return compiled.place, containers.COMPILED[compiled.name], compiled.name not in containers.PREBUILT
+    return _compiled(scope)
+
+
+def _compiled(scope: Scope) -> tuple[Place, str, bool] | None:
+    """A package that is compiled when it is installed."""
+    pin = next((p for p in scope.pins if p.name in containers.COMPILED and not (p.reference and p.version)), None)
+    return (pin.place, containers.COMPILED[pin.name], pin.name not in containers.PREBUILT) if pin else None
