@@ -154,9 +154,8 @@ def _begins(before: str, row: _Row, gap: int, out: list[Stage]) -> bool:
     if two:
         return one is not None and int(two[1]) > int(one[1])
     apart = _apart(before, row.name)
-    if apart is not None and gap:
-        return apart > gap
-    return row.outputs >= 2 * row.inputs and row.kernel > 1 and len(out) > 1
+    doubles = row.outputs >= 2 * row.inputs and row.kernel > 1
+    return apart > gap if apart is not None and gap else doubles and len(out) > 1
 
 
 def _apart(before: str, name: str) -> int | None:

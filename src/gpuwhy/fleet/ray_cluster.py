@@ -56,15 +56,17 @@ def connected(address: str) -> Any:
 def nodes_of(ray: Any) -> dict[str, tuple[str, str]]:
     """Label → (Ray's id, why it cannot be asked); several nodes of one name get their ids behind it."""
     rows = [row for row in ray.nodes() if row.get("Alive") or _lost(row)]
-    names = [row.get("NodeManagerHostname") or row.get("NodeName") or row.get("NodeManagerAddress") for row in rows]
+    names = list(map(_name, rows))
     out = {}
     for row, name in zip(rows, names, strict=True):
         label = str(name) if names.count(name) == 1 else f"{name}/{row['NodeID'][:8]}"
-        out[label] = (
-            row["NodeID"],
-            "" if row.get("Alive") else f"Ray lost it: {row.get('DeathReasonMessage') or 'dead'}",
-        )
+        why = "" if row.get("Alive") else f"Ray lost it: {row.get('DeathReasonMessage') or 'dead'}"
+        out[label] = (row["NodeID"], why)
     return out
+
+
+def _name(row: dict[str, Any]) -> Any:
+    return row.get("NodeManagerHostname") or row.get("NodeName") or row.get("NodeManagerAddress")
 
 
 def _lost(row: dict[str, Any]) -> bool:

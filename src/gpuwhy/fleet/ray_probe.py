@@ -112,10 +112,11 @@ def _end(ray: Any, ref: Any) -> End:
 
 def _judged(group: tuple[str, ...], ends: list[End], seconds: float) -> Tried:
     """A rank that fails by itself says more than those that waited for it."""
-    failed = [(label, words) for label, (code, words) in zip(group, ends, strict=True) if code]
-    late = [(label, words) for label, (code, words) in zip(group, ends, strict=True) if code is None]
+    named = [(label, *end) for label, end in zip(group, ends, strict=True)]
+    failed = [one for one in named if one[1]]
+    late = [one for one in named if one[1] is None]
     if failed or late:
-        label, words = (failed or late)[0]
+        label, _, words = (failed or late)[0]
         text = f"{label}: {_last(words)}" if len(group) > 1 else _last(words)
         return Tried(group, "fails" if failed else "stalls", seconds, None, text[:300])
     return Tried(group, "ok", seconds, bandwidth_in(ends[0][1]) if len(group) > 1 else None, "")

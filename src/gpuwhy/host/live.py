@@ -201,10 +201,10 @@ class LiveHost(Host):
             said.append({"said": _HOST_NAME.sub(r"\1host", self.alias.hide(middle_cut(end.err, SAID_BYTES)))})
         if end.code == 0:
             return Known(tuple(said), source)
-        last = self.alias.hide(end.err.strip().splitlines()[-1]) if end.err.strip() else ""
+        last = self.alias.hide((end.err.strip().splitlines() or [""])[-1])
         if said:
             return Known((*said, ended(name, end, last)), source)
-        return Unknown(f"{name}: {end.words}{f': {last}' if last else ''}", kind="ended")
+        return Unknown(": ".join(filter(None, (name, end.words, last))), kind="ended")
 
     def _shown(self, line: str) -> dict[str, Any]:
         try:

@@ -102,9 +102,12 @@ def chosen(found: Sequence[Image], wanted: str, where: str) -> Image:
     usual = [one for one in fitting if one.config.platform == _USUAL] if len(fitting) > 1 else fitting
     if len(usual) == 1:
         return usual[0]
-    listed = ", ".join(sorted({f"{one.name or 'unnamed'}@{one.config.platform}" for one in found}))
     what = f"has no image {wanted}" if wanted and not fitting else f"holds {len(fitting)} images"
-    raise UnreadableImageError(f"{where} {what}; choose with --image one of: {listed}")
+    raise UnreadableImageError(f"{where} {what}; choose with --image one of: {_listed(found)}")
+
+
+def _listed(found: Sequence[Image]) -> str:
+    return ", ".join(sorted({f"{one.name or 'unnamed'}@{one.config.platform}" for one in found}))
 
 
 def _labels(one: Image) -> set[str]:

@@ -220,9 +220,8 @@ def _below(host: Host, top: str) -> Iterator[WheelLibrary]:
                 waiting.append((path, depth + 1))
             elif entry.kind == "file" and _SHARED.match(entry.name):
                 one = _described(host, path, path[len(top.rstrip("/")) + 1 :])
-                if one is not None:
-                    found += 1
-                    yield one
+                yield from filter(None, (one,))
+                found += one is not None
                 if found >= _MAX_LIBRARIES:
                     return
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import TypeVar
 
 from gpuwhy.host.base import Host
 from gpuwhy.inspection import windows
@@ -15,7 +17,7 @@ from gpuwhy.loader.frameworks import run
 from gpuwhy.loader.linux import world_of
 from gpuwhy.loader.systems import is_windows
 from gpuwhy.loader.windows_frameworks import run as windows_run
-from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
+from gpuwhy.model.fact import Fact, Known, known, or_unknown, value_or
 from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.inspected import FrameworkTree, Gpu, Inspected, Tree
 
@@ -38,9 +40,9 @@ def inspect_environment(host: Host, path: str, facts: Facts) -> Fact[Inspected]:
     """The load trees of the frameworks that were observed in an environment."""
     frameworks, runner = facts.target.frameworks, _runner(host, facts)
     if not isinstance(frameworks, Known):
-        return _or(frameworks, f"{path}: no Python environment")
+        return or_unknown(frameworks, f"{path}: no Python environment")
     if not isinstance(runner, Known):
-        return _or(runner, f"{path}: no loader")
+        return or_unknown(runner, f"{path}: no loader")
     opens = {one.name: value_or(one.opens, ()) for one in frameworks.value}
     trees = [_framework(runner.value, one) for one in frameworks.value if opens[one.name]]
     answer = Inspected(
@@ -54,10 +56,6 @@ def inspect_environment(host: Host, path: str, facts: Facts) -> Fact[Inspected]:
         notes=tuple(_notes(frameworks.value)),
     )
     return known(answer, "folder", path)
-
-
-def _or(fact: Absent | Unknown, why: str) -> Unknown:
-    return fact if isinstance(fact, Unknown) else Unknown(why)
 
 
 def _notes(frameworks: Sequence[Framework]) -> list[str]:
@@ -89,10 +87,19 @@ def _framework(tree: Runner, one: Framework) -> FrameworkTree:
 
 def _merged(trees: list[Tree]) -> Tree:
     """All trees in one, each file and each finding once."""
+    last_first = chain.from_iterable(reversed(tree.libraries) for tree in reversed(trees))
+    missing = chain.from_iterable(tree.missing for tree in trees)
     return Tree(
-        libraries=tuple({one.path: one for tree in reversed(trees) for one in reversed(tree.libraries)}.values())[::-1],
-        missing=tuple({(one.name, one.needed_by): one for tree in trees for one in tree.missing}.values()),
-        unmet=tuple(dict.fromkeys(one for tree in trees for one in tree.unmet)),
-        unmet_versions=tuple(dict.fromkeys(one for tree in trees for one in tree.unmet_versions)),
-        unsure=tuple(dict.fromkeys(one for tree in trees for one in tree.unsure)),
+        libraries=tuple({one.path: one for one in last_first}.values())[::-1],
+        missing=tuple({(one.name, one.needed_by): one for one in missing}.values()),
+        unmet=_once(tree.unmet for tree in trees),
+        unmet_versions=_once(tree.unmet_versions for tree in trees),
+        unsure=_once(tree.unsure for tree in trees),
     )
+
+
+def _once(lists: Iterable[Iterable[T]]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(lists)))
+
+
+T = TypeVar("T")

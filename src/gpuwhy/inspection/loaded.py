@@ -11,6 +11,7 @@ from gpuwhy.host.base import Host
 from gpuwhy.loader.process import INTERPRETERS
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.inspected import Header, Inspected, Listed, Probed, Tree
+from gpuwhy.model.words import and_more
 
 _SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 9: "SIGKILL", 11: "SIGSEGV"}
 _MOST = 20
@@ -71,8 +72,8 @@ def _compared(host: Host, tree: Tree, loader: str, lines: Sequence[Mapping[str, 
     said = _said(ends[-1])
     stopped = ends[-1]["code"] != 0 and not listed
     out = list(_differences(host, tree, listed, said if tree.sound else "", stopped))
-    more = [f"and {len(out) - _MOST} more"] if len(out) > _MOST else []
-    return Probed(loader, listed, (*out[:_MOST], *more), said=said)
+    more = and_more(len(out), _MOST).lstrip()
+    return Probed(loader, listed, (*out[:_MOST], *filter(None, (more,))), said=said)
 
 
 def _differences(host: Host, tree: Tree, listed: tuple[Listed, ...], said: str, stopped: bool) -> Iterator[str]:

@@ -136,8 +136,7 @@ def _gpu(release: Release, machine: Machine) -> Verdict:
     how = runs_on(release.sass, release.ptx, machine.gpu)
     if how == "no":
         return Verdict("no", f"no code for compute capability {machine.gpu}")
-    if how == "ptx" and machine.driver and isinstance(release.cuda, str):
-        speaks = cuda_of_driver(machine.driver)
-        if speaks and not at_least(speaks, release.cuda):
-            return Verdict("no", f"its PTX of CUDA {release.cuda} is newer than driver {machine.driver} compiles")
+    speaks = cuda_of_driver(machine.driver) if machine.driver else ""
+    if how == "ptx" and speaks and isinstance(release.cuda, str) and not at_least(speaks, release.cuda):
+        return Verdict("no", f"its PTX of CUDA {release.cuda} is newer than driver {machine.driver} compiles")
     return Verdict("yes")

@@ -51,10 +51,8 @@ def meant(name: str) -> list[str]:
 def chosen(spec: str, versions: list[str]) -> tuple[list[str], str]:
     """The releases that a version or a range means, of those known in order; and a line where that had to be chosen."""
     bare = spec.removeprefix("===").removeprefix("==").removeprefix("v")
-    if not spec:
-        return versions, ""
-    if bare in versions:
-        return [bare], ""
+    if not spec or bare in versions:
+        return [bare] if spec else versions, ""
     if re.match(r"[<>~!]|.*[*,]", spec):
         return _in_range(spec, versions), ""
     begun = [one for one in versions if one.startswith((f"{bare}.", f"{bare}+"))]

@@ -19,11 +19,8 @@ def misspelt(name: str, known: Iterable[str]) -> str:
     if len(name) < LEAST or _OWN.search(name):
         return ""
     most = 2 if len(name) >= 16 else 1
-    near = {
-        one: slips
-        for one in known
-        if abs(len(one) - len(name)) <= most and (slips := distance(name, one, most)) <= most
-    }
+    alike = [one for one in known if abs(len(one) - len(name)) <= most]
+    near = {one: slips for one in alike if (slips := distance(name, one, most)) <= most}
     best = [one for one, slips in near.items() if slips == min(near.values())]
     return best[0] if len(best) == 1 and _same_words(name, best[0]) else ""
 

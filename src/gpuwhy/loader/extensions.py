@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.host.base import Host
 from gpuwhy.loader.systems import is_windows
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, or_unknown, value_or
 from gpuwhy.model.facts import Distribution, Extension, Facts, Framework
 
 TORCH_SYMBOLS = r"_ZNK?(3c10|2at|5torch|4c10d)"
@@ -106,7 +106,7 @@ def _wanted(host: Host, package: Distribution) -> Fact[str]:
     file = f"{package.location}/METADATA"
     lines = host.lines(file, "Requires-Dist: torch")
     if not isinstance(lines, Known):
-        return lines if isinstance(lines, Unknown) else Unknown(f"{file} is not there")
+        return or_unknown(lines, f"{file} is not there")
     for line in lines.value:
         match = _REQUIRES.match(line)
         if match and match[1]:

@@ -85,14 +85,13 @@ def _torch_preloads(process: Process, framework: Framework, failed: bool) -> tup
     """
     file, host = f"{framework.path}/__init__.py", process.world.host
     lines = value_or(host.lines(file, '"lib', "_preload_cuda_deps("), ())
-    calls = [line for line in lines if _TORCH_CALL.search(line)]
     listed = _pairs(_TORCH_PAIR, (line for line in lines if "_preload_cuda_" not in line))
-    every = [*listed, *_pairs(_TORCH_CALL, (line for line in calls if _MAY_MISS in line))]
+    every = [*listed, *_pairs(_TORCH_CALL, (line for line in lines if _MAY_MISS in line))]
     if failed:
         return every, True
     if not _torch_goes_on(process, file):
         return [], True
-    at_once = _pairs(_TORCH_CALL, (line for line in calls if _MAY_MISS not in line))
+    at_once = _pairs(_TORCH_CALL, (line for line in lines if _MAY_MISS not in line))
     whole = next(filter(_TORCH_ALL.search, lines), "")
     if at_once or not whole:
         return at_once, True

@@ -11,7 +11,7 @@ from gpuwhy.host.base import Host
 from gpuwhy.loader.outcome import FOUND, Missing
 from gpuwhy.loader.windows import PLAIN, WindowsWorld, folders, look_at, search, split_path, tidy
 from gpuwhy.loader.windows_frameworks import run as run
-from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, or_unknown, value_or
 from gpuwhy.model.facts import DriverLibrary, Facts, Fate, LibraryCopy, Rule
 
 SEARCH = "DLL search"
@@ -116,7 +116,7 @@ def driver_version(host: Host, path: str) -> Fact[str]:
     """The driver's version by the file version: its last five digits, 31.0.15.3742 → 537.42."""
     pe = host.pe(path)
     if not isinstance(pe, Known):
-        return pe if isinstance(pe, Unknown) else Unknown(f"{path} is not there")
+        return or_unknown(pe, f"{path} is not there")
     match = _NUMBERS.match(pe.value.version)
     digits = f"{match[1][-1:]}{match[2].zfill(4)}" if match else ""
     if len(digits) == 5:

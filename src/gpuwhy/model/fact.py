@@ -105,6 +105,11 @@ def value_or(fact: Fact[T], default: U) -> T | U:
     return fact.value if isinstance(fact, Known) else default
 
 
+def or_unknown(fact: Fact[T], reason: str, how: str = "") -> Unknown:
+    """Return the fact where it is Unknown, else an Unknown for this reason: what is there does not tell."""
+    return fact if isinstance(fact, Unknown) else Unknown(reason, how)
+
+
 def source_of(fact: Fact[T]) -> Source:
     """Return where a fact came from; an Unknown's source is its reason."""
     return Source("none", fact.reason) if isinstance(fact, Unknown) else fact.source

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, value_or
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.model.facts import Distribution, Opened
 
 TENSORFLOW = re.compile(
@@ -88,7 +88,7 @@ def pinned(package: Installed, pattern: str, dist: Distribution | None = None) -
         bound = re.search(r"(?:==|>=|~=)\s*(\d[\d.]*)", wanted.group(1)) if wanted else None
         if bound:
             return known(bound.group(1).rstrip("."), "file", file, line.removeprefix("Requires-Dist: ").strip())
-    return lines if isinstance(lines, Unknown) else Unknown(f"{file} names no version")
+    return or_unknown(lines, f"{file} names no version")
 
 
 def cudnn_pin(package: Installed, dist: Distribution | None = None) -> Fact[str]:
@@ -117,7 +117,7 @@ def gpu_code(host: Host, path: str) -> tuple[Fact[tuple[str, ...]], Fact[tuple[s
     code = host.gpu_code(path)
     if isinstance(code, Known) and code.value.containers:
         return Known(code.value.usual_sass, code.source), Known(code.value.usual_ptx, code.source)
-    why = code if isinstance(code, Unknown) else Unknown(f"{path}: no GPU code found")
+    why = or_unknown(code, f"{path}: no GPU code found")
     return why, why
 
 

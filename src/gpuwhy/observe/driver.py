@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.knowledge.drivers import PACKAGED, cuda_of_driver
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, value_or
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.observe import nvml
 from gpuwhy.observe.nodes import majors, nodes
 from gpuwhy.observe.scene import Look, Scene
@@ -54,7 +54,7 @@ def _loaded(scene: Scene) -> Fact[tuple[str, ...]]:
     entries = scene.host.list(MODULES, _OURS)
     if isinstance(entries, Known):
         return Known(tuple(entry.name for entry in entries.value), entries.source)
-    return entries if isinstance(entries, Unknown) else Unknown(f"there is no {MODULES} to look at", "lsmod")
+    return or_unknown(entries, f"there is no {MODULES} to look at", "lsmod")
 
 
 def modules(scene: Scene) -> Fact[tuple[str, ...]]:

@@ -88,8 +88,8 @@ def _notes(name: str, value: str, row: VariableRow | None, installed: Mapping[st
         notes.append("TensorFlow on Linux does not read it")
     if name == "TF_CPP_MIN_LOG_LEVEL" and value.strip() in ("2", "3"):
         notes.append(f"{value.strip()} hides the warnings that name missing libraries")
-    past = times(name, installed) if installed else ""
-    return (*notes, past) if past else tuple(notes)
+    notes.append(times(name, installed) if installed else "")
+    return tuple(filter(None, notes))
 
 
 def _library_path(scene: Scene, value: str) -> Problems:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, value_or
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.model.facts import Distribution, Framework, Opened
 from gpuwhy.model.version import major_minor, numbers
 from gpuwhy.observe.built import (
@@ -49,7 +49,7 @@ def _torch(package: Installed) -> Built:
     file = f"{package.path}/version.py"
     text = package.host.read(file)
     if not isinstance(text, Known):
-        return Built(text if isinstance(text, Unknown) else Unknown(f"{package.path}: no version.py"))
+        return Built(or_unknown(text, f"{package.path}: no version.py"))
     said = assigned(text.value)
     if "cuda" not in said:
         return Built(Unknown(f"{file} does not name `cuda`"))

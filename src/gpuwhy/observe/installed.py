@@ -152,11 +152,12 @@ def _winner(scene: Scene, path: str, owners: list[Claim]) -> str:
     stat = scene.host.stat(path)
     if not isinstance(stat, Known):
         return ""
-    fits = [c for c in owners if c.size == stat.value.size]
+    fits = [claim for claim in owners if claim.size == stat.value.size]
     if len(fits) > 1 and (stat.value.size < _HASH_AT_ONCE or scene.options.verify):
         digest = value_or(scene.host.sha256(path), "")
-        fits = [c for c in fits if c.sha256 == digest]
-    return fits[0].owner if len({c.owner for c in fits}) == 1 else ""
+        fits = [claim for claim in fits if claim.sha256 == digest]
+    names = {claim.owner for claim in fits}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _module(path: str) -> str:

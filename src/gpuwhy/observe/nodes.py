@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown
 from gpuwhy.model.facts import DeviceNode
 from gpuwhy.observe.pci import gpu_minors
 from gpuwhy.observe.scene import Scene
@@ -105,7 +105,7 @@ def majors(scene: Scene) -> Fact[dict[str, int]]:
     """The major numbers under which the loaded driver is registered; Absent where it has none."""
     said = scene.host.lines("/proc/devices", "nvidia")
     if not isinstance(said, Known):
-        return said if isinstance(said, Unknown) else Unknown("/proc/devices: not there")
+        return or_unknown(said, "/proc/devices: not there")
     found = (re.match(r"\s*(\d{1,4}) (nvidia[\w-]*)$", line) for line in said.value)
     rows = {match[2]: int(match[1]) for match in found if match}
     return Known(rows, said.source) if rows else Absent(said.source)

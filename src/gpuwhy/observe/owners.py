@@ -69,16 +69,18 @@ class Owners:
 
     def _by_record(self, candidates: list[Distribution], site: str, inside: str, size: int) -> list[Distribution]:
         """Those whose RECORD describes the bytes on disk; all of them when none does."""
-        rows = {}
-        folder = inside.rpartition("/")[0]
-        for candidate in candidates:
-            lines = value_or(self._host.lines(f"{candidate.location}/RECORD", f"{folder}/lib"), ())
-            rows[candidate] = next((line.split(",") for line in lines if line.startswith(f"{inside},")), ["", "", ""])
+        rows = {candidate: self._row(candidate, inside) for candidate in candidates}
         same_size = [one for one, row in rows.items() if row[-1] == str(size)]
         if len(same_size) < 2 or not 0 <= size <= _HASH_SIZE:
             return same_size or candidates
         actual = value_or(self._host.sha256(f"{site}/{inside}"), "")
         return [one for one in same_size if rows[one][1] == f"sha256={actual}"] or same_size
+
+    def _row(self, candidate: Distribution, inside: str) -> list[str]:
+        """What a RECORD says of a file: its name, its hash, its size."""
+        folder = inside.rpartition("/")[0]
+        lines = value_or(self._host.lines(f"{candidate.location}/RECORD", f"{folder}/lib"), ())
+        return next((line.split(",") for line in lines if line.startswith(f"{inside},")), ["", "", ""])
 
     def _conda(self, family: Family) -> Owner:
         files = self._host.list(f"{self._prefix}/conda-meta", _CONDA)
@@ -134,11 +136,14 @@ def candidate_wheels(distributions: Sequence[Distribution], family: Family, insi
     """The installed distributions that write to `inside`, a path below site-packages, by the nvidia wheels' naming."""
     top = inside.partition("/")[0]
     if toolkit := _CU_FOLDER.match(inside):
-        suffixed = {f"{base}-cu{toolkit[1]}" for base in family.wheels}
-        plain = [one for one in distributions if one.name in family.wheels]
-        return plain or [one for one in distributions if one.name in suffixed]
+        suffixed = [f"{base}-cu{toolkit[1]}" for base in family.wheels]
+        return _called(distributions, family.wheels) or _called(distributions, suffixed)
     pattern = re.compile(_OWNERS[top] if top in _OWNERS else _named_after(top, family))
     return [one for one in distributions if pattern.match(one.name)]
+
+
+def _called(distributions: Sequence[Distribution], names: Sequence[str]) -> list[Distribution]:
+    return [one for one in distributions if one.name in names]
 
 
 _OWNERS = {"tensorrt_libs": r"tensorrt(-cu\d+)?-libs$", "tensorrt": r"tensorrt$"}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from gpuwhy.host.base import Host, Uname
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, known
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, known, or_unknown
 from gpuwhy.observe import container, host_memory, kernel_log
 from gpuwhy.observe.cgroup import tasks
 from gpuwhy.observe.scene import Look, Scene
@@ -125,7 +125,7 @@ def _glibc(host: Host, path: str) -> Fact[str]:
         return known(f"glibc {named[1]}", "file", path)
     banner = host.lines(path, "GNU C Library (")
     if not isinstance(banner, Known):
-        return banner if isinstance(banner, Unknown) else Unknown(f"{path}: gone while looking")
+        return or_unknown(banner, f"{path}: gone while looking")
     version = re.search(r"GNU C Library \([^)]*\)[^\n]{0,80}? version (2\.\d+)", "\n".join(banner.value))
     return known(f"glibc {version[1]}", "file", path) if version else Unknown(f"{path}: has no glibc banner")
 

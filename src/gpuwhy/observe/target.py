@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, value_or
+from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, or_unknown, value_or
 from gpuwhy.model.facts import Distribution, Interpreter
 from gpuwhy.model.version import major_minor
 from gpuwhy.observe.built import gpu_related, normal
@@ -138,15 +138,9 @@ def _chosen(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
     path = path.rstrip("/") or "/"
     stat = scene.host.stat(path)
     if not isinstance(stat, Known):
-        return stat if isinstance(stat, Unknown) else Unknown(f"{path}: no such file or folder", "--python PATH")
+        return or_unknown(stat, f"{path}: no such file or folder", "--python PATH")
     if stat.value.kind == "folder":
-        if _is_environment(scene, path):
-            return _environment(scene, path, chosen_by)
-        inside = [f"{path}/{name}" for name in ("bin/python3", "bin/python", "python.exe")]
-        found = next((one for one in inside if _exists(scene, one)), "")
-        if found:
-            return _chosen(scene, found, chosen_by)
-        return Unknown(f"{path} holds no Python: neither pyvenv.cfg, conda-meta nor bin/python", "--python PATH")
+        return _in_folder(scene, path, chosen_by)
     folder, _, name = path.rpartition("/")
     prefix = folder.rpartition("/")[0]
     if _PYTHON_NAME.match(name) and folder.endswith("/bin") and _is_environment(scene, prefix):
@@ -154,15 +148,24 @@ def _chosen(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
     return _executable(scene, path, chosen_by)
 
 
+def _in_folder(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
+    if _is_environment(scene, path):
+        return _environment(scene, path, chosen_by)
+    inside = [f"{path}/{name}" for name in ("bin/python3", "bin/python", "python.exe")]
+    found = next((one for one in inside if _exists(scene, one)), "")
+    if found:
+        return _chosen(scene, found, chosen_by)
+    return Unknown(f"{path} holds no Python: neither pyvenv.cfg, conda-meta nor bin/python", "--python PATH")
+
+
 def _environment(scene: Scene, prefix: str, chosen_by: str, path: str = "") -> Fact[Interpreter]:
     """A venv or conda environment, read from its files."""
     config = scene.host.read(f"{prefix}/pyvenv.cfg")
-    kind = "venv" if isinstance(config, Known) else "conda"
-    version = (
-        config_of(value_or(config, "")).get("version", "") if kind == "venv" else conda_version(scene.host, prefix)
-    )
+    kind, source = "conda", Source("folder", f"{prefix}/conda-meta")
+    if isinstance(config, Known):
+        kind, source = "venv", Source("file", f"{prefix}/pyvenv.cfg")
+    version = config_of(value_or(config, "")).get("version", "") or conda_version(scene.host, prefix)
     path = path or next((p for p in (f"{prefix}/bin/python", f"{prefix}/bin/python3") if _exists(scene, p)), "")
-    source = Source("file", f"{prefix}/pyvenv.cfg") if kind == "venv" else Source("folder", f"{prefix}/conda-meta")
     gone = ""
     if not path:
         path = f"{prefix}/bin/python"

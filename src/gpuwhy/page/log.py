@@ -79,9 +79,7 @@ def _fitting(lines: Sequence[Line], marked: dict[int, tuple[str, str]]) -> list[
 
 def _blocks(lines: Sequence[Line], marked: dict[int, tuple[str, str]]) -> Iterator[Element]:
     """Open stretches around what is marked, folds between them; nothing marked: the end is open."""
-    opened = {number + step for number in marked for step in range(-AROUND, AROUND + 1)}
-    if not marked:
-        opened = {line.number for line in lines[-AROUND:]}
+    opened = _opened(lines, marked)
     run: list[Line] = []
     for line in lines:
         last = run[-1].number if run else line.number - 1
@@ -94,6 +92,12 @@ def _blocks(lines: Sequence[Line], marked: dict[int, tuple[str, str]]) -> Iterat
         run.append(line)
     if run:
         yield _block(run, run[-1].number in opened, marked)
+
+
+def _opened(lines: Sequence[Line], marked: dict[int, tuple[str, str]]) -> set[int]:
+    if not marked:
+        return {line.number for line in lines[-AROUND:]}
+    return {number + step for number in marked for step in range(-AROUND, AROUND + 1)}
 
 
 def _block(run: Sequence[Line], opened: bool, marked: dict[int, tuple[str, str]]) -> Element:

@@ -113,7 +113,7 @@ def _environment(report: Node, project: str) -> Iterator[str]:
     seen = bool(report.nodes("layers"))
     boxes = [box for box in layers(report) if seen or box.mark != "none"]  # a log alone tells of few layers
     rows = [(box.name, box.text, GLYPH.get(box.mark, "–"), box.note) for box in boxes]
-    titles = [title for title in _titles(facts, project) if title]
+    titles = set(filter(None, _titles(facts, project)))
     rows.sort(key=lambda row: row[0] not in titles)
     system = [short(facts.fact("surroundings", name), 120) for name in ("distribution", "kernel", "machine", "libc")]
     rows.append(("system", " · ".join(filter(None, system)), "", _container(facts)))

@@ -27,10 +27,8 @@ def section_of(report: Node) -> Element | None:
     charts: list[Child] = [
         _figure(use, _asked(report, use)) for use in nodes(facts.fact("run", "gpus")) if use.number("total")
     ]
-    charts = charts or [_told(report)]
-    charts = [one for one in charts if one is not None]
     host = Node(facts.fact("run", "host"))
-    charts += [_host(host)] if host else []
+    charts = [one for one in (*(charts or [_told(report)]), _host(host) if host else None) if one is not None]
     holders = _holders(facts) if charts or _about_memory(report) else None
     return section("Memory", "memory", *charts, holders) if charts or holders else None
 

@@ -72,7 +72,7 @@ def drawing(report: Node, panels: bool = True) -> Element | None:
         return None
     first, breaks = _first(boxes), _breaks(boxes)
     rows: list[Child] = []
-    present = [name for name in LEVELS if any(box.level == name for box in boxes)]
+    present = _present(boxes)
     for name in reversed(present):
         here = [el("li", _box(box, box is first, panels)) for box in boxes if box.level == name]
         rows.append(el("li", el("ul", *here, class_="peers")))
@@ -81,6 +81,12 @@ def drawing(report: Node, panels: bool = True) -> Element | None:
     stack = el("ol", *rows, class_="stack", aria_label="The stack, the program on top and the GPU at the bottom")
     whys = el("div", *(_why(box, report) for box in boxes)) if panels else None
     return el("div", stack, whys, class_="scene")
+
+
+def _present(boxes: Sequence[Layer]) -> list[str]:
+    """The levels that have a layer, the lowest first."""
+    levels = {box.level for box in boxes}
+    return [name for name in LEVELS if name in levels]
 
 
 def _first(boxes: Sequence[Layer]) -> Layer:
@@ -104,7 +110,7 @@ def _box(box: Layer, first: bool, link: bool) -> Element:
 
 def _breaks(boxes: Sequence[Layer]) -> dict[str, list[str]]:
     """By the level above it: what breaks at a joint. A cause that marks several layers breaks under the highest."""
-    present = [name for name in LEVELS if any(box.level == name for box in boxes)]
+    present = _present(boxes)
     out: dict[str, list[str]] = {}
     for note, box in _broken(boxes).items():
         place = max(1, present.index(box.level) + _upward(box))

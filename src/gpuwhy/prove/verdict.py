@@ -11,6 +11,7 @@ from gpuwhy.model.cause import Evidence, Finding, Fix
 from gpuwhy.model.fact import Source
 from gpuwhy.model.proof import RERUN, Arms, Outcome, Trial, Tweak
 from gpuwhy.model.report import RuledOut, Shown
+from gpuwhy.model.words import and_more
 from gpuwhy.prove.counts import Once
 
 SPEAKS = 0.25
@@ -86,8 +87,8 @@ def refuted(runs: Sequence[Once], tweaks: Sequence[Tweak], causes: Iterable[str]
     for cause in dict.fromkeys(causes):
         own = {one.id: one.text for one in tweaks if cause in one.causes[:1]}
         if own and any(own.keys() <= key for key in failed):
-            more = f" and {len(own) - 3} more" if len(own) > 3 else ""
-            out.append(RuledOut(cause, f"it fails the same {', '.join(sorted(own.values())[:3])}{more}"))
+            words = ", ".join(sorted(own.values())[:3]) + and_more(len(own), 3)
+            out.append(RuledOut(cause, f"it fails the same {words}"))
     return tuple(out)
 
 
@@ -130,7 +131,7 @@ def told(tweaks: Sequence[Tweak]) -> str:
     rest = len(tweaks) - len(gone)
     if not gone:
         return f"with {rest} changes"
-    more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+    more = and_more(len(gone), 3)
     also = f", and {rest} other changes" if rest else ""
     return f"without {', '.join(map(_gone, gone[:3]))}{more}{also}"
 

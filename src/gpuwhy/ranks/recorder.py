@@ -121,15 +121,20 @@ def _first(group: str, members: Mapping[int, Mapping[int, Entry]]) -> Mismatch |
         return None
     newest = {rank: max(entries) for rank, entries in members.items()}
     oldest = max(map(min, members.values()))
-    for number in range(oldest, max(newest.values()) + 1):
-        there = {rank: entries[number] for rank, entries in members.items() if number in entries}
-        lacking = tuple(sorted(rank for rank, last in newest.items() if number > last))
-        found = _apart(group, number, there)
-        if found and len(found.ranks) == len(there):
-            found = _narrowed(found, members)
-        if found or lacking:
-            return found or _behind(group, number, there, lacking)
-    return None
+    steps = range(oldest, max(newest.values()) + 1)
+    return next(filter(None, (_parted(group, number, members, newest) for number in steps)), None)
+
+
+def _parted(
+    group: str, number: int, members: Mapping[int, Mapping[int, Entry]], newest: Mapping[int, int]
+) -> Mismatch | None:
+    """Who ran something else at this place, or did not get there."""
+    there = {rank: entries[number] for rank, entries in members.items() if number in entries}
+    found = _apart(group, number, there)
+    if found and len(found.ranks) == len(there):
+        found = _narrowed(found, members)
+    lacking = tuple(sorted(rank for rank, last in newest.items() if number > last))
+    return found or (_behind(group, number, there, lacking) if lacking else None)
 
 
 def _apart(group: str, number: int, there: Mapping[int, Entry]) -> Mismatch | None:

@@ -13,6 +13,7 @@ from gpuwhy.model.fact import NOT_OBSERVED, Absent, Fact, Known, Unknown, value_
 from gpuwhy.model.facts import Device, Facts, Framework, LibraryCopy, NeededLibrary
 from gpuwhy.model.report import Layer, Mark, Shown
 from gpuwhy.model.version import numbers
+from gpuwhy.model.words import and_more
 
 GIB = 1 << 30
 
@@ -204,7 +205,7 @@ def _would_miss(one: Framework, facts: Facts) -> Marked:
     names = [need.name for need in _needs_of(one, facts) if isinstance(need.found, Absent)]
     if not names or one.name not in LINKED or not isinstance(gpu_present(facts), Absent):
         return Marked()
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    more = and_more(len(names), 1)
     return Marked("none", note=f"it cannot load without {names[0]}{more}")
 
 

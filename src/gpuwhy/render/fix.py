@@ -117,9 +117,8 @@ _SIGNS = {"worse": "✗ worse", "left": "✗ as before", "better": "✓ better"}
 def _compared(outcome: Outcome, paper: Paper) -> Iterator[str]:
     """What got worse, what is as bad as it was, what is better; then what was found to be the same."""
     for verdict, sign in _SIGNS.items():
-        for one in outcome.compared:
-            if one.verdict == verdict:
-                yield from paper.wrap(f"{sign}: {one.what}: {one.before} → {one.after}", "  ", "          ")
+        for one in (one for one in outcome.compared if one.verdict == verdict):
+            yield from paper.wrap(f"{sign}: {one.what}: {one.before} → {one.after}", "  ", "          ")
     same = [one for one in outcome.compared if one.verdict == "same" and one.module]
     for one in same:
         if one.after != "works":

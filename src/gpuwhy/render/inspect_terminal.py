@@ -19,6 +19,7 @@ from gpuwhy.model.inspected import (
     Tree,
     newer,
 )
+from gpuwhy.model.words import and_more
 from gpuwhy.render.terminal import Paper
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -79,10 +80,8 @@ def _probe(probe: Probed, paper: Paper) -> Iterator[str]:
 def _heading(found: Inspected, paper: Paper) -> list[str]:
     trees = [one.tree for one in found.frameworks] or [found.tree]
     unsure = list(dict.fromkeys(name for tree in trees for name in tree.unsure))
-    problems = list(_problems(found, trees))
-    if unsure:
-        problems.append(f"{_few(unsure)} could be on PATH alone, which is not known (--env PATH=…)")
-    verdict = "; ".join(problems) or _fine(found)
+    open_ = f"{_few(unsure)} could be on PATH alone, which is not known (--env PATH=…)" if unsure else ""
+    verdict = "; ".join(filter(None, (*_problems(found, trees), open_))) or _fine(found)
     certain = found.searched and not unsure and all(one.path for one in found.opens)
     glyph = "✗" if not found.sound else "✓" if certain else "?"
     return paper.wrap(f"{found.path}, {_WORDS[found.kind]}: {verdict}", f"{glyph} ", "  ")
@@ -157,7 +156,7 @@ def _newest(versions: tuple[str, ...], prefix: str) -> str:
 
 def _path(text: str) -> str:
     folders = list(dict.fromkeys(text.split(":"))) if text else []
-    return ", ".join(folders[:8]) + (f" and {len(folders) - 8} more" if len(folders) > 8 else "")
+    return ", ".join(folders[:8]) + and_more(len(folders), 8)
 
 
 def _gpu(gpu: Gpu, paper: Paper) -> list[str]:
@@ -265,5 +264,5 @@ def _parts(bundle: Bundle, paper: Paper, verbose: bool) -> Iterator[str]:
 
 def _asked(one: Asked, paper: Paper, searched: bool) -> Iterator[str]:
     here = f": here {one.found}" if one.found else ": not found here by a plain search" if searched else ""
-    by = one.needed_by[0].rpartition("/")[2] + (f" and {len(one.needed_by) - 1} more" if len(one.needed_by) > 1 else "")
+    by = one.needed_by[0].rpartition("/")[2] + and_more(len(one.needed_by), 1)
     yield from paper.wrap(f"{one.name}{here} (needed by {by})", "    ", "      ")

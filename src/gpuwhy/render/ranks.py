@@ -10,6 +10,7 @@ from typing import Any
 from gpuwhy.border.secrets import of_values
 from gpuwhy.border.shared import as_json
 from gpuwhy.model.ranks import SCHEMA, Job, Rank
+from gpuwhy.model.words import and_more
 from gpuwhy.render.explained import render as explained
 from gpuwhy.render.json import report_dict
 from gpuwhy.render.terminal import Paper, put
@@ -83,7 +84,7 @@ def headline(job: Job) -> str:
     """The answer in one sentence."""
     if job.first:
         names = ", ".join(job.ranks[place].name for place in job.first[:4])
-        more = f" and {len(job.first) - 4} more" if len(job.first) > 4 else ""
+        more = and_more(len(job.first), 4)
         head = job.ranks[job.first[0]]
         if head.ended not in ("failed", "killed"):
             return f"{names}{more} {'is' if len(job.first) == 1 else 'are'} what the others waited for"

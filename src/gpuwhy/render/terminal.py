@@ -11,6 +11,7 @@ from gpuwhy.border.plain import lines as plain_lines
 from gpuwhy.border.plain import plain as as_plain
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.report import Layer, Mark, Report, Shown, certainty
+from gpuwhy.model.words import and_more
 
 _GLYPH: dict[Mark, str] = {"ok": "✓", "bad": "✗", "warn": "!", "unknown": "?", "none": "–"}
 _COLOUR: dict[Mark, str] = {"ok": "32", "bad": "31", "warn": "33", "unknown": "36", "none": "2"}
@@ -151,7 +152,7 @@ def _unseen(report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
     if open_by:
         yield "  could not tell:"
     for missing, ids in list(open_by.items())[:4]:
-        names = ", ".join(ids[:2]) + (f" and {len(ids) - 2} more" if len(ids) > 2 else "")
+        names = ", ".join(ids[:2]) + and_more(len(ids), 2)
         yield from paper.wrap(f"{names}: {missing}", "    ", "      ")
     if len(open_by) > 4:
         yield f"    and {len(open_by) - 4} more (--verbose)"

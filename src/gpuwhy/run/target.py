@@ -17,11 +17,11 @@ def python_of_command(argv: Sequence[str]) -> str:
     found = shutil.which(argv[0]) or ""
     if not found or os.path.basename(found).startswith("python"):
         return found
-    words = _first_line(found)
-    if words and os.path.basename(words[0]) == "env":
+    words = _first_line(found) or [""]
+    if os.path.basename(words[0]) == "env":
         named = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
         words = [shutil.which(named) or ""]
-    return words[0] if words and os.path.basename(words[0]).startswith("python") else ""
+    return words[0] if os.path.basename(words[0]).startswith("python") else ""
 
 
 def _first_line(path: str) -> list[str]:

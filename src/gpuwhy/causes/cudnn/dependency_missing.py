@@ -18,6 +18,7 @@ from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, 
 from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Fate, LibraryCopy, LoadedLibrary, LoadTree, MissingLibrary
 from gpuwhy.model.version import numbers
+from gpuwhy.model.words import and_more
 
 
 def its_need_is_missing(case: Case) -> Finding | None:
@@ -35,7 +36,7 @@ def its_need_is_missing(case: Case) -> Finding | None:
         return against(f"{needs.named(case)} refuses this cuDNN as a whole", trees.saw_loaded(shim))
     if gone[0].name == ZLIB_DLL:
         return _no_zlib(case, gone[0], shim)
-    first, more = gone[0], f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+    first, more = gone[0], and_more(len(gone), 1)
     belongs = f", which belongs to CUDA {cuda_of(first.name)}" if _foreign(case, first) else ""
     return proof(
         f"{needs.named(case)} loads cuDNN, whose {needs.base_name(first.needed_by)} needs {first.name}{more}{belongs}; "

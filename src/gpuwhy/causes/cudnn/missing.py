@@ -32,9 +32,9 @@ def part_missing(case: Case) -> Finding | None:
     tree = trees.of(case)
     if isinstance(tree, Finding) or (shim := trees.shim(tree)) is None:
         return None
-    gone = [m for m in tree.missing if stem(m.name) in ESSENTIAL and m.fate is Fate.NOT_THERE]
-    deleted = value_or(case.facts.target.damage, ())
-    gone = [m for m in gone if not any(d.path.endswith(f"/{m.name}") for d in deleted)]
+    deleted = {one.path.rpartition("/")[2] for one in value_or(case.facts.target.damage, ())}
+    lost = [one for one in tree.missing if stem(one.name) in ESSENTIAL and one.fate is Fate.NOT_THERE]
+    gone = [one for one in lost if one.name not in deleted]
     if not gone:
         return None
     more = f" and {len(gone) - 1} more parts" if len(gone) > 1 else ""

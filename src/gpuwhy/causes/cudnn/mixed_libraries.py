@@ -69,7 +69,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return (torch_again(needs.the(case)),)
     if on_windows(case.facts) and (away := _intruder(loaded)):
         return (away,)
-    wheel = next((owner for one in loaded if (owner := value_or(one.owner, "")).startswith("nvidia-")), "")
+    owners = [value_or(one.owner, "") for one in loaded]
+    wheel = next((owner for owner in owners if owner.startswith("nvidia-")), "")
     if wheel:
         name, version = wheel.split(" ")[:2]
         text = "Write the files of one release anew, over all the others"

@@ -20,7 +20,7 @@ def no_kernel_module(case: Case) -> Finding | None:
     if version:
         return against(f"kernel module {version} is loaded", saw(f"NVRM version {version}", driver.module_version))
     answering = case.facts.devices.devices
-    if isinstance(answering, Known) and answering.value:
+    if value_or(answering, ()):
         return against("a GPU answers through NVML, so a driver is there", saw("NVML answers", answering))
     if around.wsl.need():
         return against("under WSL the driver is Windows' own", saw("this is WSL", around.wsl))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpuwhy.causes.shared import needs
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.windows import activate, in_store_python, instead_of_store, on_windows, path_for_good, shown
@@ -54,13 +56,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     folders = needs.folders_of(case, needs.lost(case, needs.anything, "elsewhere"))
     interpreter = case.facts.target.interpreter
     if on_windows(case.facts):
-        if not folders:
-            return (_right_root(case),)
-        if in_store_python(case.facts):
-            return instead_of_store(case.facts, folders)
-        if _too_long(case):
-            return (SHORTER,)
-        return (*activate(case.facts, folders), needs.export(case, folders), *_mended(case), path_for_good(folders))
+        return _on_windows(case, folders)
     fix = [needs.export(case, folders)]
     if isinstance(interpreter, Known) and interpreter.value.kind == "conda":
         value = ":".join(word(folder) for folder in folders)
@@ -74,6 +70,16 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         undo = "sudo rm /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig"
         fix.append(Fix("Permanently: add the folder to the loader's cache", command, root=True, undo=undo))
     return tuple(fix)
+
+
+def _on_windows(case: Case, folders: Sequence[str]) -> tuple[Fix, ...]:
+    if not folders:
+        return (_right_root(case),)
+    if in_store_python(case.facts):
+        return instead_of_store(case.facts, folders)
+    if _too_long(case):
+        return (SHORTER,)
+    return (*activate(case.facts, folders), needs.export(case, folders), *_mended(case), path_for_good(folders))
 
 
 SHORTER = Fix(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from gpuwhy.causes.shared.commands import change, word
@@ -203,11 +205,16 @@ def _on_windows(case: Case) -> list[Fix]:
     bad = next((copy for copy in reversed(copies) if copy.path == need.refused), None)
     why = value_or(bad.health, "no library for this Python") if bad else "no library for this Python"
     away = Fix(f"Delete {shown(need.refused)}, which is {why}", f'del "{shown(need.refused)}"', role="part")
-    right = [copy for copy in copies if copy.name.lower() == need.name.lower() and copy.path != need.refused]
-    whole = next((copy for copy in right if not copy.fault), None)
+    whole = _whole_copy(need, copies)
     if whole:
         return [away, path_first("Then put the whole copy's folder on PATH", (whole.path.rpartition("/")[0],))]
     return [away, *_archive(case, need)]
+
+
+def _whole_copy(need: NeededLibrary, copies: Sequence[LibraryCopy]) -> LibraryCopy | None:
+    """Another copy of the same name in which nothing is wrong."""
+    others = (copy for copy in copies if copy.path != need.refused and not copy.fault)
+    return next((copy for copy in others if copy.name.lower() == need.name.lower()), None)
 
 
 def _archive(case: Case, need: NeededLibrary) -> list[Fix]:

@@ -7,6 +7,7 @@ from gpuwhy.knowledge.messages import GPU_MEMORY, STARVED
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Device, GpuProcess
+from gpuwhy.model.words import and_more
 
 GIB = 1 << 30
 
@@ -24,7 +25,7 @@ def memory_is_held(case: Case) -> Finding | None:
     if not total or free is None:
         return against("this GPU has no memory of its own", saw("no memory figure", device.memory_total))
     mig = value_or(device.mig, None)
-    if mig is not None and mig.current:
+    if mig and mig.current:
         return against("the memory is divided among MIG instances", saw("MIG is on", device.mig))
     numbers = f"{free / GIB:.1f} of {total / GIB:.1f} GiB"
     figures = saw(f"{numbers} free", device.memory_free)
@@ -61,7 +62,7 @@ def _holders(processes: tuple[GpuProcess, ...]) -> list[GpuProcess]:
 
 
 def _who(holders: list[GpuProcess]) -> str:
-    more = f" and {len(holders) - 3} more" if len(holders) > 3 else ""
+    more = and_more(len(holders), 3)
     return ", ".join(_one(p) for p in holders[:3]) + more
 
 

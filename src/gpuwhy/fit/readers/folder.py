@@ -40,13 +40,18 @@ def read(store: Store) -> Model:
     if ".metadata" in names:
         return files.distributed(store)
     weights = _weights(store, names)
-    if "adapter_config.json" in names and weights is not None:
-        return configured.adapter(weights, store)
     if weights is not None:
-        return weights if weights.format in ("gguf", "onnx", "keras") else configured.beside(weights, store)
+        return _with_config(weights, store, names)
     if "config.json" in names:
         return configured.read(store, "config.json")
     raise Unreadable(_nothing(names))
+
+
+def _with_config(weights: Model, store: Store, names: tuple[str, ...]) -> Model:
+    """The weights with what lies beside them; some formats tell all themselves."""
+    if "adapter_config.json" in names:
+        return configured.adapter(weights, store)
+    return weights if weights.format in ("gguf", "onnx", "keras") else configured.beside(weights, store)
 
 
 def _snapshot(store: Store) -> Store:

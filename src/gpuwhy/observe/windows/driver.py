@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.host.base import Host
 from gpuwhy.knowledge import gpus
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown
 from gpuwhy.model.facts import PciDevice
 from gpuwhy.observe import nvml
 from gpuwhy.observe.scene import Scene
@@ -84,7 +84,7 @@ def cards(scene: Scene) -> Fact[tuple[PciDevice, ...]]:
             return known(tuple(held), "call", "registry", f"{SERVICES}/{service}/Enum")
     listed = scene.host.registry(BUS)
     if not isinstance(listed, Known):
-        return listed if isinstance(listed, Unknown) else Unknown(f"{BUS} is not there")
+        return or_unknown(listed, f"{BUS} is not there")
     ids = dict.fromkeys(found[1].lower() for name in listed.value.keys if (found := _CARD.match(name)))
     seen = [_card(name, Absent(Source("call", "registry", SERVICES))) for name in ids]
     return known(tuple(one for one in seen if isinstance(one.name, Known)), "call", "registry", BUS)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from gpuwhy.host.base import Host
 from gpuwhy.knowledge.libraries import parse
 from gpuwhy.knowledge.releases import find
-from gpuwhy.model.fact import Fact, Known, Source, Unknown, known, value_or
+from gpuwhy.model.fact import Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.model.facts import Framework, Opened
 from gpuwhy.model.version import at_least, major_minor, numbers
 from gpuwhy.observe.built import Built, Installed, assigned, cudnn_pin, gpu_code, without_gpu
@@ -69,7 +69,7 @@ def _listed(package: Installed, caller: str, built: Built) -> Fact[tuple[Opened,
         return _with_runtime(package, built, linked)
     for part in (built.cuda, built.cudnn):
         if not isinstance(part, Known):
-            return part if isinstance(part, Unknown) else Unknown("its CUDA or cuDNN version is not known")
+            return or_unknown(part, "its CUDA or cuDNN version is not known")
     names = names_opened(package.dist.version, value_or(built.cuda, ""), value_or(built.cudnn, ""))
     if not names:
         return Unknown(f"which libraries a build for CUDA {value_or(built.cuda, '')} opens is not known")
@@ -114,7 +114,7 @@ def _torch(package: Installed) -> Built:
     file = f"{package.path}/version.py"
     text = package.host.read(file)
     if not isinstance(text, Known):
-        return Built(text if isinstance(text, Unknown) else Unknown(f"{package.path}: no version.py"))
+        return Built(or_unknown(text, f"{package.path}: no version.py"))
     said = assigned(text.value)
     if said.get("cuda", "None") == "None":
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown
 from gpuwhy.model.facts import Space
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.windows.paths import system_folder
@@ -73,7 +73,7 @@ def vm(scene: Scene) -> Fact[str]:
     """The virtual machine's platform by what the firmware says; Absent on the metal."""
     key = scene.host.registry(_BIOS)
     if not isinstance(key, Known):
-        return key if isinstance(key, Unknown) else Unknown(f"{_BIOS} is not there")
+        return or_unknown(key, f"{_BIOS} is not there")
     text = " ".join(key.value.values.get(name, "") for name in ("SystemManufacturer", "SystemProductName"))
     if not text.strip():
         return Unknown(f"{_BIOS} does not name the machine")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, value_or
+from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, or_unknown, value_or
 from gpuwhy.model.facts import Interpreter
 from gpuwhy.model.version import major_minor
 from gpuwhy.observe.scene import Scene
@@ -105,7 +105,7 @@ def _chosen(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
     host, path = scene.host, path.rstrip("/")
     stat = host.stat(path)
     if not isinstance(stat, Known):
-        return stat if isinstance(stat, Unknown) else Unknown(f"{path}: no such file or folder", "--python PATH")
+        return or_unknown(stat, f"{path}: no such file or folder", "--python PATH")
     if stat.value.kind == "folder":
         found = next((f"{path}/{n}" for n in ("Scripts/python.exe", "python.exe") if exists(host, f"{path}/{n}")), "")
         if not found and not _is_environment(host, path):
