@@ -33,7 +33,7 @@ from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.tally import Index, index, tally
 from gpuwhy.shell.gate import asked_at, guided_at, placed, still_open
 from gpuwhy.shell.place import Place, place_of
-from gpuwhy.spoken.answer import answered, understood
+from gpuwhy.spoken.answer import answered, seen_here, understood
 from gpuwhy.symptoms.quote import Quote
 from gpuwhy.symptoms.reader import LogReader, read, read_text
 from gpuwhy.symptoms.text import BINARY
@@ -99,8 +99,7 @@ def _in_words(told: Report, reading: Reading, facts: Facts | None) -> Report:
     answer = answered(told, reading, rules().causes, lambda cause, said, read: remedies(cause, said, read, facts))
     if answer.guide is None or facts is None or not answer.facts:
         return answer
-    here = report([c for c in CAUSES if c.asked(facts)], facts, 0.0)
-    return structs.replace(answer, guide=structs.replace(answer.guide, here=here.headline))
+    return seen_here(answer, report([c for c in CAUSES if c.asked(facts)], facts, 0.0))
 
 
 def _at(told: Report, place: Place, again: str) -> Report:

@@ -102,6 +102,15 @@ def test_powershell_is_balanced(scripts):
     assert text.count("'") % 2 == 0
 
 
+def test_powershell_is_parsed_by_its_grammar(scripts):
+    language = pytest.importorskip("tree_sitter_powershell").language()
+    tree_sitter = pytest.importorskip("tree_sitter")
+    parser = tree_sitter.Parser(tree_sitter.Language(language))
+    text = (scripts / "gpuwhy.powershell").read_bytes()
+    assert not parser.parse(text).root_node.has_error
+    assert parser.parse(text.replace(b"}", b"", 1)).root_node.has_error
+
+
 def test_every_command_has_examples_that_parse_and_exit_codes(capsys):
     import shlex
 

@@ -124,7 +124,8 @@ def test_a_relative_path_and_another_root(home):
     [
         (None, ["/nowhere.so"], "/nowhere.so: no such file or folder"),
         (b"", [], "empty file at offset 0"),
-        (b"#!/bin/sh\n", [], "not ELF at offset 0"),
+        (b"#!/bin/sh\n", [], "a script for /bin/sh, not a program"),
+        (b"hello", [], "not ELF at offset 0"),
         (elf(("libc.so.6",), padding=9000)[:4000], [], "it ends at offset 4000"),
         (None, ["/bin/sh", "--env", "NOVALUE"], "--env NOVALUE: not NAME=VALUE"),
         (None, ["/bin/sh", "--root", "/nowhere"], "--root /nowhere: no such file or directory"),

@@ -55,6 +55,23 @@ def root_with(tmp_path, files: dict[str, bytes]) -> str:
     return str(tmp_path)
 
 
+def test_half_a_name_is_completed_by_the_librarys_own_number(tmp_path):
+    """cuDNN 9 holds "libcudnn_graph.so" and opens libcudnn_graph.so.9."""
+    named = b"\0libcudnn_graph.so\0libcudnn_ops.so\0"
+    root = root_with(
+        tmp_path,
+        {
+            "lib/libcudnn.so.9": elf((), "libcudnn.so.9", "$ORIGIN") + named,
+            "lib/libcudnn_graph.so.9": elf((), "libcudnn_graph.so.9"),
+        },
+    )
+    found = look("/lib/libcudnn.so.9", root)
+    assert [(one.name, one.path) for one in found.opens] == [
+        ("libcudnn_graph.so.9", "/lib/libcudnn_graph.so.9"),
+        ("libcudnn_ops.so", ""),
+    ]
+
+
 def test_a_missing_library_comes_with_the_search_in_order_and_where_it_lies(tmp_path):
     site = "env/lib/python3.12/site-packages"
     root = root_with(

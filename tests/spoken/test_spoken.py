@@ -17,6 +17,7 @@ from gpuwhy.spoken.heard import hear, plain
 from gpuwhy.spoken.spelling import corrected
 from gpuwhy.spoken.tells import TOLD
 from gpuwhy.spoken.topics import TOPICS
+from tests.causes.facts import HERE, load
 
 ROWS = [line.split("\t") for line in (Path(__file__).parent / "phrases.tsv").read_text().splitlines() if line[0] != "#"]
 
@@ -106,3 +107,13 @@ def test_the_forms_of_an_answer() -> None:
     value = report_dict(report)
     jsonschema.validate(value, schema("report"))
     assert [way["id"] for way in value["guide"]["ways"]] == [cause["id"] for cause in value["causes"]]
+
+
+def test_what_is_wrong_on_this_machine_goes_before_what_is_likely() -> None:
+    _, facts = load(HERE / "driver/too_old/shown.json")
+    report = logs.explain_text("my gpu is not detected", facts)
+    assert report.causes[0].id == "driver.too_old"
+    assert report.guide is not None
+    assert report.guide.ways[0].seen
+    assert "   here  " in render(report, Paper(80))
+    jsonschema.validate(report_dict(report), schema("report"))

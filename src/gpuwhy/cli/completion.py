@@ -37,7 +37,7 @@ class Command(NamedTuple):
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("completion", help="completion for bash, zsh, fish or PowerShell, as a script")
+    parser = commands.add_parser("completion", help="print the completion script for bash, zsh, fish or PowerShell")
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
     parser.set_defaults(go=go)
 

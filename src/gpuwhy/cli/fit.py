@@ -27,7 +27,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_use(parser)
     split = parser.add_argument_group("several GPUs")
     split.add_argument("--tp", type=_count, default=1, metavar="N", help="tensor parallel over N GPUs")
-    split.add_argument("--pp", type=_count, default=1, metavar="N", help="pipeline of N stages")
+    split.add_argument("--pp", type=_count, default=1, metavar="N", help="split the layers into N pipeline stages")
     split.add_argument("--zero", type=int, choices=(1, 2, 3), default=0, help="ZeRO stage over --gpus")
     split.add_argument("--gpus", type=_count, default=1, metavar="N", help="data parallel over N GPUs")
     split.add_argument("--fsdp", type=_count, default=0, metavar="N", help="the same as --zero 3 --gpus N")

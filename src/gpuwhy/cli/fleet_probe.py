@@ -26,7 +26,9 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         usage="gpuwhy fleet probe --rendezvous HOST:PORT [--listen] | --nodes LIST -- COMMAND with {nodes} and {count}",
     )
     parser.add_argument(
-        "--rendezvous", metavar="HOST:PORT", help="on every node: rank 0 listens there, the others connect"
+        "--rendezvous",
+        metavar="HOST:PORT",
+        help="where the nodes meet; give the same on every node: rank 0 listens, the others connect",
     )
     parser.add_argument("--exit-zero", action="store_true", help="always end with 0 (or some launchers stop the job)")
     parser.add_argument("--listen", action="store_true", help="this is the node that listens, whatever its rank")
@@ -37,7 +39,7 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--collective", action="store_true", help="add gpuwhy's own all-reduce to the launcher: gpuwhy fleet collective"
     )
     parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="end one test after S seconds (60)")
-    parser.add_argument("--tries", type=int, default=200, metavar="N", help="the most tests (200)")
+    parser.add_argument("--tries", type=int, default=200, metavar="N", help="make at most so many tests (200)")
     parser.add_argument("--json", action="store_true", help="JSON (gpuwhy.reach/1 or gpuwhy.probe/1)")
     parser.set_defaults(go=go)
     own = actions.add_parser("collective", help="one rank of an all-reduce and a ring, by the job's own torch")

@@ -48,7 +48,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--from", dest="recording", metavar="FILE", help="take the failure from `gpuwhy run --record FILE`"
     )
     parser.add_argument("--record", metavar="FILE", help="keep every run, for --replay elsewhere")
-    parser.add_argument("--replay", metavar="FILE", help="reason again from a file of --record; nothing is run")
+    parser.add_argument("--replay", metavar="FILE", help="judge again what --record wrote into FILE; nothing is run")
     parser.add_argument(
         "--python", default="", metavar="PATH", help="the Python that CMD uses, if gpuwhy does not find it"
     )

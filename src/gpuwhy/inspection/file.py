@@ -31,6 +31,8 @@ _RECENT = (2, 37)
 def inspect_file(host: Host, path: str, folder: str) -> Fact[Inspected]:
     """Inspect one ELF file; `folder` is what an empty element of a search path means."""
     stat, elf = host.stat(path), host.elf(path)
+    if isinstance(elf, Unknown) and (started := _starts(host, path)):
+        return Unknown(f"{path}: a script for {started}, not a program; gpuwhy run -- {path} shows what it starts")
     if not isinstance(elf, Known) or not isinstance(stat, Known):
         return elf if not isinstance(elf, Known) else Unknown(f"{path}: it cannot be seen")
     if elf.value.kind == 1:
@@ -111,13 +113,27 @@ def may_open(world: World, path: str, elf: Elf) -> tuple[MayOpen, ...]:
     named = [one for one in value_or(world.host.matching(path, _NAMED), ()) if one not in (*elf.needed, elf.soname)]
     if is_musl(elf) or len(named) > _CATALOGUE:
         return ()
-    out = []
-    for name in sorted(named, key=lambda one: (not concerns_gpu(one), one)):
+    ordered = sorted(named, key=lambda one: (not concerns_gpu(one), one))
+    return tuple(_opened(world, path, elf, name) for name in ordered)
+
+
+def _opened(world: World, path: str, elf: Elf, name: str) -> MayOpen:
+    """What dlopen would find; a name without a version may be half of one: cuDNN 9 adds its own number to each."""
+    _, _, own = elf.soname.partition(".so.")
+    tried = [name, *([f"{name}.{own}"] if own and name.endswith(".so") else [])]
+    for one in tried:
         process = Process(world)
         process.start(path)
-        found = process.dlopen(name, None)
-        out.append(MayOpen(name, found.path if found is not None and not process.closed(found) else ""))
-    return tuple(out)
+        found = process.dlopen(one, None)
+        if found is not None and not process.closed(found):
+            return MayOpen(one, found.path)
+    return MayOpen(name)
+
+
+def _starts(host: Host, path: str) -> str:
+    """The interpreter of a script; "" where it is none."""
+    first = value_or(host.read(path), "")[:256].split("\n", 1)[0]
+    return first[2:].strip() if first.startswith("#!") else ""
 
 
 def gpu_of(host: Host, path: str, containers: int = ALL_CONTAINERS) -> Gpu:

@@ -43,7 +43,8 @@ def _guide(guide: Value, causes: dict[str, Value]) -> Iterator[str]:
     yield guide["note"]
     for way in guide["ways"]:
         cause = causes[way["id"]]
-        yield f"perhaps {way['id']}: {cause['title']}; it is this if {way['tell']}"
+        lead, how = ("", "seen on this machine:") if way["seen"] else ("perhaps ", "it is this if")
+        yield f"{lead}{way['id']}: {cause['title']}; {how} {way['tell']}"
         yield f"    {way['command']}"
         for fix in cause["fixes"][:1]:
             yield f"  then: {fix['text']}"

@@ -12,6 +12,7 @@ class Way(msgspec.Struct, frozen=True):
     tell: str  # the sentence that completes "it is this if": "this prints None"
     command: str = ""  # what to run to see it
     windows: str = ""  # the same there, where it is another
+    seen: bool = False  # it is so on this machine, and `tell` says why
     fix: str = ""  # what to do then, where the cause's own remedies say something else
 
 

@@ -54,7 +54,7 @@ def _guided(report: Report, guide: Guide, paper: Paper, why: bool) -> Iterator[s
 def _way(number: int, way: Way, report: Report, fixes: Sequence[Fix], paper: Paper) -> Iterator[str]:
     cause = next(one for one in report.causes if one.id == way.cause)
     yield from paper.wrap(f"{cause.title} ({cause.id})", f"{number}  ", "   ")
-    yield from paper.wrap(way.tell, "   if    ", "         ")
+    yield from paper.wrap(way.tell, "   here  " if way.seen else "   if    ", "         ")
     yield from ("           " + paper.tint("1", line) for line in way.command.splitlines())
     for fix in fixes:
         yield from paper.wrap(fix.text, "   then  ", "         ")

@@ -62,7 +62,7 @@ def _guide(guide: Guide) -> dict[str, Any]:
     return {
         "topic": guide.topic,
         "about": guide.about,
-        "ways": [{"id": way.cause, "tell": way.tell, "command": way.command} for way in guide.ways],
+        "ways": [{"id": way.cause, "tell": way.tell, "command": way.command, "seen": way.seen} for way in guide.ways],
         "note": guide.note,
         "next": [{"command": step.command, "gives": step.gives} for step in guide.next],
         "here": guide.here,

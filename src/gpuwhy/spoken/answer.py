@@ -56,6 +56,24 @@ def answered(report: Report, reading: Reading, causes: Mapping[str, Cause], reme
     )  # fmt: skip
 
 
+def seen_here(answer: Report, here: Report) -> Report:
+    """The answer with what is seen on this machine; a cause that is found here goes before all likely ones."""
+    guide = answer.guide
+    if guide is None:
+        return answer
+    found = tuple(one for one in here.causes if one.found and one.because) if guide.ways else ()
+    ids = {one.id for one in found}
+    ways = (
+        *(Way(one.id, one.because[0].text, seen=True) for one in found),
+        *(way for way in guide.ways if way.cause not in ids),
+    )
+    return structs.replace(
+        answer,
+        causes=(*found, *(one for one in answer.causes if one.id not in ids)),
+        guide=structs.replace(guide, here=here.headline, ways=ways),
+    )
+
+
 def _surer(report: Report, guide: Guide, text: str) -> bool:
     """Whether a message of a program was found; words that people use too decide only where they stand out."""
     if guide.topic == ANYTHING:

@@ -87,7 +87,7 @@ def way(cause: str, heard: Heard) -> Way:
     rows = _TELLS[cause]
     names = ("toolkit" if heard.has("toolkit") else "", heard.place, heard.framework)
     found = next((rows[name] for name in names if name in rows and name), rows[""])
-    return Way(cause, found.tell, found.command, found.windows, found.fix)
+    return Way(cause, found.tell, found.command, found.windows, fix=found.fix)
 
 
 TOLD = frozenset(_TELLS)

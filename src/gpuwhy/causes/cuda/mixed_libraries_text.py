@@ -11,7 +11,7 @@ from gpuwhy.knowledge.messages import NO_CUDNN, NO_START, UNRESOLVED
 TEXT = Text(
     "cuda.mixed_libraries",
     clues=(
-        ("ntstatus.heap_corruption", 2.2, "native code writes past its memory (0xC0000374), as with two copies of a runtime"),
+        ("ntstatus.heap_corruption", 2.2, "native code writes past its memory (0xC0000374); this happens with two copies of a runtime"),
         ("ntstatus.entrypoint_not_found", 2.2, "a DLL of another version wins (0xC0000139)"),
         ("ntstatus.error_proc_not_found", 2.2, "a DLL of another version wins (0xC06D007F)"),
         ("title.second_copy", 2.6, "a second copy of the libraries is named", no(line("cudnn"))),
@@ -31,8 +31,8 @@ TEXT = Text(
         ("tf.cudnn_loaded", 3.0, "LD_LIBRARY_PATH leads to another cuDNN", with_("loader.path_told")),
         ("torch.cudnn_mismatch", 1.8, "another cuDNN than PyTorch's own was loaded"),
         ("torch.cudnn_mismatch_note", 2.8, "LD_LIBRARY_PATH leads to another cuDNN"),
-        ("cublas.invalid_value", 2.8, "cuBLAS refuses plain arguments, as a copy of another version does"),
-        ("cublas.unknown", 2.2, "cuBLAS returns a status that the program does not know, as another copy does"),
+        ("cublas.invalid_value", 2.8, "cuBLAS refuses plain arguments; this happens when a copy of another version is loaded"),
+        ("cublas.unknown", 2.2, "cuBLAS returns a status that the program does not know; this happens when another copy of the library is loaded"),
         ("cublas.not_supported", 1.2, "cuBLAS does not support what it is asked"),
         ("cublas.execution_failed", 1.1, "cuBLAS failed to run"),
         ("jax.found_version", 1.9, "another {what} than JAX's own was loaded"),

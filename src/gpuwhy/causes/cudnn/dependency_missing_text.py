@@ -23,13 +23,13 @@ TEXT = Text(
         ("loader.cudnn_windows", 2.3, "{library}, or a DLL that it needs, is not found", field("number", "126")),
         ("cudnn.runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),
         ("cudnn.not_supported_runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),
-        ("signal.kernel_died", 1.3, "the notebook's kernel died, as it does where cuDNN lacks zlibwapi.dll"),
-        ("signal.windows", 1.8, "a crash, as happens when cuDNN lacks zlibwapi.dll"),
+        ("signal.kernel_died", 1.3, "the notebook's kernel died; this happens when cuDNN lacks zlibwapi.dll"),
+        ("signal.windows", 1.8, "a crash; this happens when cuDNN lacks zlibwapi.dll"),
         ("cudnn.internal_error_compilation_failed", 2.4, "cuDNN could not compile: NVRTC is missing or another"),
     ),
     remedies=(
         meant("Windows, cuDNN 8: put the 64-bit zlibwapi.dll (zlib123dllx64.zip) on PATH, beside cuDNN's DLLs"),
-        meant("Linux: install NVRTC and make libnvrtc.so findable", 'pip install "nvidia-cuda-nvrtc-cu12"', safe=True),
+        meant("Linux: install NVRTC (libnvrtc.so) in the same environment", 'pip install "nvidia-cuda-nvrtc-cu12"', safe=True),
     ),
     admitted_by=NO_CUDNN,
 )  # fmt: skip

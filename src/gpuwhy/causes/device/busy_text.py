@@ -34,7 +34,7 @@ TEXT = Text(
         ("cuda.mps_rpc_failure", 2.0),
         ("cuda.mps_client_terminated", 2.0),
         ("nvml.insufficient_resources", 2.0),
-        ("kernel.xid", 2.6, "Xid {xid}: a command did not finish in time, as happens when others keep the GPU busy", xid(8)),
+        ("kernel.xid", 2.6, "Xid {xid}: a command did not finish in time; this happens when others keep the GPU busy", xid(8)),
     ),
     remedies=(
         *TDR,

@@ -26,7 +26,7 @@ TEXT = Text(
         ("cuda.system_driver_mismatch", 3.6, "driver version mismatch: libcuda and the kernel module have different versions (error 803)", no(with_("told.compat", "tf.dso"))),
         ("cuda.system_driver_mismatch", 2.6, "driver version mismatch: libcuda and the kernel module have different versions (error 803)", with_("told.compat", "tf.dso")),
         ("cuda.compat_not_supported_on_device", 2.2, "libcuda is newer than the kernel module (error 804)"),
-        ("torch.nvml_init", 3.4, "NVML did not initialise inside PyTorch, as after an update without a reboot"),
+        ("torch.nvml_init", 3.4, "NVML did not initialise inside PyTorch; this happens after an update without a reboot"),
         ("torch.nvml_cant", 2.0, "NVML does not initialise"),
         ("title.804", 1.8, "803 is the number of a mismatched driver", field("digit", "3")),
         ("told.module", 0.5, "a kernel module version is named"),
@@ -42,7 +42,7 @@ TEXT = Text(
         meant("Outside a container: restart, so that the kernel loads the module of the installed version", "sudo reboot", said="cuda.system_driver_mismatch", root=True, reboot=True, unless="container"),
         meant("In a container: its own libcuda, of /usr/local/cuda/compat, may be found before the host's; leave it out", "docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE", said="cuda.system_driver_mismatch"),
         meant("Or stop every program on the GPU, then reload the NVIDIA kernel modules", "sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia && sudo modprobe nvidia", root=True),
-        meant("If it stays: finish a broken upgrade", "sudo apt install --fix-broken", root=True),
+        meant("If the error stays: finish an interrupted upgrade of the driver packages", "sudo apt install --fix-broken", root=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

@@ -95,7 +95,7 @@ TEXT = Text(
         ),
     ),
     clues=(
-        ("jax.falls_back", 1.2, "JAX sees no GPU, as with a driver older than its CUDA needs"),
+        ("jax.falls_back", 1.2, "JAX sees no GPU; this happens with a driver older than its CUDA needs"),
         ("numba.versions", 1.8, "the driver may be older than the runtime"),
         ("torch.unavailable", 3.4, "the driver runs an older CUDA than this build needs", told_driver_older),
         ("title.gpu_unseen", 3.2, "the driver runs an older CUDA than this build needs", told_driver_older),

@@ -102,7 +102,7 @@ def _fix(one: Shadow) -> Fix:
         return Fix(f"Remove the line with sys.path.insert from {one.via}")
     folder, _, name = one.path.rpartition("/")
     new = f"{folder}/my_{name}"
-    text = f"Rename {name}, and where your own code imports it; the compiled copy in __pycache__ goes too"
+    text = f"Rename {name}, also where your own code imports it, and delete its compiled copy in __pycache__"
     return Fix(
         text, f"mv {word(one.path)} {word(new)} && rm -f {word(folder)}/__pycache__/{one.module}.*.pyc", role="part"
     )

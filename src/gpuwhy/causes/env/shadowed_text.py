@@ -34,7 +34,7 @@ TEXT = Text(
         ("shadow.not_package", 4.4, "{name} is a single file here, not the package: another file of that name is imported"),
         ("shadow.from_file", 4.6, "{path} is imported as {name}, and is not the installed package"),
         ("shadow.circular", 4.4, "{path} shadows the module of the same name, and imports itself", all_of(field("path", "."), no(in_packages))),
-        ("shadow.circular", 3.4, "{name} is imported while it is being imported, as when a file has its name", no(field("path", "."))),
+        ("shadow.circular", 3.4, "{name} is imported while it is being imported; this happens when a file has its name", no(field("path", "."))),
         ("shadow.attribute", 4.4, "{name} has no {what} here, which Python's own {name} has: another file of that name shadows it"),
         ("shadow.hollow", 4.0, "{name} has no {what} here, which every {name} has: another file of that name shadows it", field("by", "user")),
         ("shadow.hollow", 2.4, "{name} has no {what} here, which every {name} has: another folder of that name may shadow it"),

@@ -37,7 +37,7 @@ TEXT = Text(
     clues=(
         *((said, weight, "a compiled extension may be of another release ({number})", field("number", "127$"))
           for said, weight in (("windows.load_library", 1.4), ("windows.error", 0.6))),
-        ("ntstatus.heap_corruption", 1.8, "native code writes past its memory (0xC0000374), as when built for another release"),
+        ("ntstatus.heap_corruption", 1.8, "native code writes past its memory (0xC0000374); this happens when built for another release"),
         ("tf.addons", 3.2, "the add-on was built for another TensorFlow"),
         ("tf.op_library", 3.0, "{library} is not there for this TensorFlow"),
         ("torch.xformers_unbuilt", 3.8, "the compiled part of xFormers was not loaded: it was built for another PyTorch"),

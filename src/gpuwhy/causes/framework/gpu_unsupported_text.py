@@ -145,7 +145,7 @@ TEXT = Text(
         ("title.arch", 3.2, "an architecture is said not to be supported"),
         ("generic.no_compatible", 1.6, "the GPU is not one of those supported"),
         ("title.newer_gpu", 1.9, "the GPU is newer than most builds"),
-        ("cudnn.not_initialized", 1.9, "cuDNN did not start, as happens when the build does not know the GPU"),
+        ("cudnn.not_initialized", 1.9, "cuDNN did not start; this happens when the build does not know the GPU"),
         ("cudnn.not_initialized", 3.0, "cuDNN did not start with the smallest batch: it is not the memory", with_("title.batch_one")),
         ("cudnn.execution_failed", 1.9, "cuDNN failed to run, as on a GPU it does not know"),
         ("cublas.execution_failed", 2.0, "cuBLAS failed to run, as on a GPU it does not know"),

@@ -11,7 +11,7 @@ from gpuwhy.causes.text.room import Text
 TEXT = Text(
     "memory.fragmentation",
     clues=(
-        ("memory.torch_oom", 4.0, "{wanted} was asked for while {unused} of what this process holds lay unused in pieces", splintered),
+        ("memory.torch_oom", 4.0, "{wanted} was asked for; this process holds {unused} that it does not use, but in pieces", splintered),
         ("memory.torch_oom", 1.4, FIGURES, no(splintered)),
         ("memory.torch_oom", 2.4, FIGURES + ", so more was free than asked for", free_but_refused),
         ("memory.torch_oom", 3.2, FIGURES + ", so more was free than asked for", all_of(free_but_refused, no(own_little))),

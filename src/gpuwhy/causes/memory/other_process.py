@@ -106,7 +106,9 @@ def _ending(case: Case, process: GpuProcess) -> list[Fix]:
     if value_or(process.memory, least) < least or (state == "gone" and not outside):
         return []
     if state in ("zombie", "gone"):
-        text = f"End the parent of process {process.pid}, which is dead; if its memory stays, reset the GPU"
+        text = (
+            f"Process {process.pid} is dead and still listed: end its parent; if the memory stays in use, reset the GPU"
+        )
         return [Fix(text, "sudo nvidia-smi --gpu-reset", root=True)]
     theirs = value_or(process.owner, "you") != "you"
     text = f"End {value_or(process.name, 'the process')}, if nobody needs it"

@@ -53,7 +53,7 @@ TEXT = Text(
         ("order.after_start", 4.4, "something was set up after CUDA or the framework had started (the message names it)"),
         ("order.growth", 5.0, "memory growth is set on some GPUs only, or beside virtual devices"),
         ("tf.config_late", 4.6, "the program sets up the GPU too late"),
-        ("order.twice", 4.0, "something that may be done only once was done a second time (the message names it)"),
+        ("order.twice", 4.0, "the program does something twice that is allowed only once (the message names it)"),
         ("order.not_yet", 4.2, "something was used before it was initialised (the message names it)"),
         ("order.deleted", 3.6, "an array was used after it had been given away (donated or deleted)"),
         ("order.main_guard", 3.8, "processes are started while the main module is still being imported"),

@@ -30,7 +30,7 @@ TEXT = Text(
     ),
     clues=(
         ("program.shape_words", 2.4, "shapes are said not to fit"),
-        ("torch.probability", 1.4, "the numbers went astray, as in half precision"),
+        ("torch.probability", 1.4, "the numbers went astray; this happens in half precision"),
         ("torch.no_kernel_found", 1.4, "no kernel for these shapes or types"),
         ("program.shape", 4.0, "the shapes or layouts of the tensors do not fit"),
         ("program.dtype", 3.8, "the tensors have different data types (dtype), or one that is not supported here"),

@@ -11,7 +11,7 @@ FAULTS = "python -X faulthandler PROGRAM"
 CUDA_HOME: tuple[Meant, ...] = (
     meant("If a CUDA toolkit is installed, set CUDA_HOME to its folder", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", said="build.cuda_home build.nvcc_missing build.cmake_compiler", safe=True),
     meant("Or install the toolkit, which has nvcc: with conda, of the CUDA that PyTorch was built for (torch.version.cuda)", "conda install -c nvidia cuda-toolkit", said="build.cuda_home build.nvcc_missing build.cmake_compiler", safe=True),
-    meant("Or install it for the whole system", "sudo apt install nvidia-cuda-toolkit", said="build.cuda_home build.nvcc_missing build.cmake_compiler", root=True),
+    meant("Or install the toolkit for the whole system", "sudo apt install nvidia-cuda-toolkit", said="build.cuda_home build.nvcc_missing build.cmake_compiler", root=True),
     meant("Windows: install the CUDA toolkit with NVIDIA's installer, of the CUDA that PyTorch was built for, open a new window, and set CUDA_HOME for the build", r'set "CUDA_HOME=%CUDA_PATH%"', said="build.cuda_home build.nvcc_missing build.cmake_compiler", safe=True),
     meant("Windows: and install Visual Studio's C++ build tools, then build in their x64 Native Tools prompt", BUILD_TOOLS, said="build.cuda_home build.nvcc_missing build.cmake_compiler"),
     meant("Or install a ready-made wheel for this PyTorch, CUDA and Python (from the project's release page); or leave flash-attn out: most programs can run without it", said="build.cuda_home build.nvcc_missing", line="flash", safe=True),
