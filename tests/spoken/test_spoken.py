@@ -110,9 +110,9 @@ def test_the_forms_of_an_answer() -> None:
 
 
 def test_what_is_wrong_on_this_machine_goes_before_what_is_likely() -> None:
-    _, facts = load(HERE / "driver/too_old/shown.json")
+    _, facts = load(HERE / "driver/library_mismatch/shown.json")
     report = logs.explain_text("my gpu is not detected", facts)
-    assert report.causes[0].id == "driver.too_old"
+    assert report.causes[0].id == "driver.library_mismatch"
     assert report.guide is not None
     assert report.guide.ways[0].seen
     assert "   here  " in render(report, Paper(80))
