@@ -68,7 +68,7 @@ CASES: dict[str, tuple[str, str, list[str], list[str]]] = {
         "memory.host", ["--mem="], ["shm", "WSL", "docker"]),
     "kubernetes": (
         "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.\n",
-        "container.no_gpu", ["limits: {nvidia.com/gpu: 1}"], ["docker"]),
+        "container.no_gpu", ["kubectl describe nodes"], ["docker"]),
     "fork": (FORK, "program.fork", ["torch.multiprocessing.set_start_method('spawn')"], ["VLLM", "PyCUDA"]),
     "fork-vllm": (f'File "/x/vllm/worker/worker.py"\n{FORK}', "program.fork", ["VLLM_WORKER_MULTIPROC_METHOD"], []),
     "secure-boot": (

@@ -22,6 +22,10 @@ from gpuwhy.shell.render import DOS, UNIX, rendered
 _LABEL = re.compile(r"(Windows|Linux|WSL|macOS)(?: \d+)?(?:, [^:]{1,40})?: ")
 _SYSTEMS = {"windows": "Windows", "linux": "Linux", "wsl": "WSL", "macos": "macOS"}
 _DRIVER = re.compile(r"ubuntu-drivers|modprobe nvidia|dkms|nvidia-driver|akmod|mokutil|libnvidia-compute|libcuda1")
+_OF_WINDOWS = re.compile(
+    r"^(?:Under )?Windows\b|\bon Windows\b|[A-Z]:\\|\bDLLs?\b|\.dll\b|\bbin folder|NVIDIA's installer"
+)
+_NOT_WSL = re.compile(r"Linux, not WSL: ")
 _OF_WSL = re.compile(r"WSL: |Under Windows or WSL")
 _OF_HOST = re.compile(
     r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|\breboot\b|nvidia-driver|fix-broken|fabricmanager|ulimit memlock"
@@ -43,6 +47,8 @@ def asked_at(question: Question | None, place: Place) -> Question | None:
     if place.system == "windows" and question.windows:
         return msgspec.structs.replace(question, command=question.windows)
     command = rendered(question.command, place)
+    if command and not place.system and question.windows and question.windows != command:
+        command = f"{command}\n{question.windows}    & rem the same on Windows"
     return msgspec.structs.replace(question, command=command) if command is not None else None
 
 
@@ -107,9 +113,10 @@ def _fixes(cause: Shown, place: Place) -> tuple[Fix, ...]:
 
 def fitting(fixes: Sequence[Fix], place: Place) -> tuple[Fix, ...]:
     """The fixes that a place has words for, its own first; the plain sentences of the others where none has."""
-    kept = [one for fix in fixes if (one := at(fix, place))]
-    if kept:
-        kept.sort(key=lambda fix: not _is_own(fix, place))
+    there = [(fix, one) for fix in fixes if (one := at(fix, place))]
+    if there:
+        there.sort(key=lambda pair: not _is_own(pair[0], place))
+        kept = [one for _, one in there]
         return (_first(kept[0]), *kept[1:])
     said = [
         msgspec.structs.replace(fix, command="", check="gpuwhy check", undo="")
@@ -150,7 +157,7 @@ def _unlabelled(text: str, place: Place) -> str:
 
 def _on_host(text: str, command: str, place: Place) -> str:
     """A container has no driver of its own: what changes it is typed on the host."""
-    if not place.container or re.search(r"\bhost\b|\bnode\b", text) or not _OF_HOST.search(command):
+    if not place.container or re.search(r"\bhost\b|\bnode\b|\bWSL\b", text) or not _OF_HOST.search(command):
         return text
     return f"On the host: {text[:1].lower()}{text[1:]}"
 
@@ -171,14 +178,15 @@ def _covers(label: str, place: Place) -> bool:
 def _is_own(fix: Fix, place: Place) -> bool:
     if place.perhaps_wsl:
         return not _OF_WSL.match(fix.text)
-    return place.system != "windows" or fix.role == "part" or bool(re.search(r"Windows|\bWSL\b|[A-Z]:\\", fix.text))
+    return place.system != "windows" or fix.role == "part" or bool(_OF_WINDOWS.search(fix.text))
 
 
 def _meant_for(fix: Fix, place: Place) -> bool:
     """Whether its sentence is for a place, by its label and by its words."""
     label = _LABEL.match(fix.text)
     other = label and place.system and label[1] != _SYSTEMS.get(place.system) and not _covers(label[1], place)
-    return not other and _speaks(fix.text, place)
+    apart = place.system == "wsl" and _NOT_WSL.match(fix.text)
+    return not other and not apart and _speaks(fix.text, place)
 
 
 def _speaks(text: str, place: Place) -> bool:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.text.around import around
 from gpuwhy.causes.text.common import nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import BAKED, CDI, CONTAINERD, CONTAINERD_DEFAULT, DOCKER_DEFAULT, TOOLKIT
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
 
 _UNSKIPPED = no(with_("loader.tf_skip"))
+
+_OF_CONTAINERD = line("sandbox|containerd|runtimehandler|rpc error")
+
+
+def _in_pod(s: Symptom, r: Reading) -> bool:
+    return "kubernetes" in around((s,), r)
+
 
 _PLAIN_RUN = all_of(in_container, no(with_("container.gpus_flag")))
 
@@ -20,7 +30,7 @@ TEXT = Text(
         error("container.no_runtime", r"(?:unknown|invalid)[^\n]*runtime(?: name)?[^\n]*nvidia|nvidia-container-runtime[^\n]*(?:not found|no such file"
               r"|executable file not found)|runtime \"?nvidia\"?[^\n]*(?:not found|unknown)|runtimehandler \"?nvidia\"? not supported|no runtime for \"?nvidia|nvidia-docker[^\n]*(?:not found|deprecated)",
               "runtime name", "nvidia-container-runtime", "runtime: nvidia", "runtime nvidia", "\"nvidia\"", "nvidia-docker", "unknown runtime", "runtimehandler"),
-        error("container.cdi", r"unresolvable cdi devices|cdi device injection failed|nvidia\.com/gpu[^\n]*(?:cdi|unresolvable)|cdi[^\n]*nvidia\.com/gpu",
+        error("container.cdi", r"unresolvable cdi devices|stat nvidia\.com/gpu=[^\n]*no such file|cdi device injection failed|nvidia\.com/gpu[^\n]*(?:cdi|unresolvable)|cdi[^\n]*nvidia\.com/gpu",
               "unresolvable cdi", "cdi device", "nvidia.com/gpu"),
         error("container.generic", r"oci runtime (?:create failed|error)|error response from daemon|failed to create (?:shim|task|containerd)", "oci runtime create", "oci runtime error",
               "response from daemon", "failed to create shim", "failed to create task"),
@@ -34,7 +44,8 @@ TEXT = Text(
         ("container.compose", 3.2, "this compose or docker cannot pass a GPU to a container"),
         ("kernel.proc_missing", 2.8, "in a container it means that it was started without the GPU"),
         ("container.no_driver_select", 5.2, "docker has no NVIDIA runtime to give the container a GPU"),
-        ("container.no_runtime", 4.8, "docker does not know the NVIDIA runtime"),
+        ("container.no_runtime", 4.8, "docker does not know the NVIDIA runtime", no(_OF_CONTAINERD)),
+        ("container.no_runtime", 4.8, "containerd does not know the NVIDIA runtime", _OF_CONTAINERD),
         ("container.no_hook", 3.4, "the NVIDIA container hook is not there"),
         ("container.cdi", 4.4, "the CDI device of the GPU is not described on this host"),
         ("container.k8s", 3.4, "no node offers a GPU"),
@@ -45,6 +56,7 @@ TEXT = Text(
         ("container.load_ml", 2.4, "the driver's libraries do not reach the container tool"),
         ("container.cgroup", 3.2, "the container tool may not set the device's cgroup rules"),
         ("container.ngc_banner", 4.4, "the image's start script sees no driver: it was started without the GPU"),
+        ("title.no_known_devices", 4.2, "TensorFlow knows no GPU in the container", in_container),
         ("container.singularity", 2.6, "--nv found nothing to bring into the container"),
         ("container.generic", 1.4, "the container did not start"),
         ("container.run", 2.6, "the container was started without --gpus", all_of(_PLAIN_RUN, no(line("--gpus|nvidia")))),
@@ -68,6 +80,7 @@ TEXT = Text(
         ("jax.falls_back", 1.4, "if this is a container, it was started without the GPU"),
         ("cuda.shared_object_init_failed", 2.0, "error 303: libcuda could not be loaded"),
         ("triton.no_driver", 2.2, "Triton does not find a GPU driver"),
+        ("cuda.insufficient_driver", 5.0, "inside a pod error 35 usually means that it was started without NVIDIA's runtime", all_of(in_container, _in_pod)),
         ("cuda.insufficient_driver", 3.4, "inside a container error 35 usually means that it was started without the GPU", in_container),
         ("cuda.insufficient_driver", 1.8, "in a container started without the GPU the error is 35 too"),
         ("cuda.no_device", 3.4, "inside a container this means that no GPU was passed to it", in_container),
@@ -98,21 +111,32 @@ TEXT = Text(
         ("nvml.gpu_not_found", 1.4),
     ),
     remedies=(
-        meant("Install the NVIDIA container toolkit, and add its runtime to docker", "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker", said="container.no_driver_select container.no_runtime", root=True),
+        meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", BAKED, said="container.", line="file exists"),
+        meant("Install the NVIDIA container toolkit, and add its runtime to docker", TOOLKIT, said="container.no_driver_select container.no_runtime", root=True, unless="containerd podman singularity"),
+        meant("On the node: install the NVIDIA container toolkit and add its runtime to containerd (k3s and RKE2 find it by themselves once it is installed: start them anew); with the GPU operator, wait until its toolkit pod runs", CONTAINERD, said="container.no_driver_select container.no_runtime", by="containerd", root=True),
+        meant("Then let the pod use that runtime, in its manifest", "runtimeClassName: nvidia", said="container.no_runtime", by="containerd"),
         meant("Windows: set Docker Desktop to its WSL 2 engine (Settings, General), the only one that can pass a GPU to a container, with NVIDIA's driver installed on Windows; then update WSL", "wsl --update", said="container.no_driver_select container.no_runtime"),
-        meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", "RUN rm -f /usr/lib/x86_64-linux-gnu/libnvidia-*.so* /usr/lib/x86_64-linux-gnu/libcuda.so*", said="container.", line="file exists"),
-        meant("Then try the same again", "docker run --rm --gpus all ubuntu nvidia-smi", said="container.no_driver_select container.no_runtime", look=True),
+        meant("Check that docker reads its settings: the file must be valid JSON (no stray bracket or comma) and define the runtime; else docker's log says why", "python3 -m json.tool /etc/docker/daemon.json && docker info | grep -i runtime", said="container.no_runtime", safe=True, look=True, unless="containerd podman singularity windows"),
+        meant("Then try the same again", "docker run --rm --gpus all ubuntu nvidia-smi", said="container.no_driver_select container.no_runtime", look=True, unless="containerd podman singularity"),
+        meant("Describe the GPUs of this host for CDI, anew after each update of the driver; then pass one (podman from 4.1, docker from 25 on)", CDI, said="container.cdi", root=True),
+        meant("If the toolkit is not there (nvidia-ctk: not found), install it first", "sudo apt install nvidia-container-toolkit", said="container.cdi", root=True),
+        meant("Check what the nodes offer and what is taken: a node without any has no device plug-in running, or a taint that the pod must tolerate; end the pods that hold GPUs, or add a node", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu -e ^Taints", said="container.k8s", safe=True, look=True),
+        meant("Where no node offers any: install NVIDIA's device plug-in, or the GPU operator, in the cluster, with NVIDIA's runtime as the default on the GPU nodes", CONTAINERD_DEFAULT, said="container.k8s", root=True),
         meant("Ask for no more GPUs than one node has, in the pod's manifest", "resources: {limits: {nvidia.com/gpu: 1}}", said="container.k8s"),
-        meant("Check what the nodes offer and what is taken; add a node with GPUs, or end the pods that hold them", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),
-        meant("Where no node offers any: install NVIDIA's device plug-in, or the GPU operator, in the cluster", "kubectl get pods --all-namespaces | grep -i nvidia", said="container.k8s"),
         meant("Check whether nvidia-smi works on the host; where it does, docker runs in a machine of its own (Docker Desktop, a snap): use the host's own docker engine", "docker context use default && docker run --rm --gpus all ubuntu nvidia-smi", said="container.load_ml"),
         meant("Under Windows or WSL: update to Windows 10 21H2 or 11, install NVIDIA's driver on Windows (never inside WSL), let Docker Desktop use its WSL 2 engine, and update WSL", "wsl --update", said="container.load_ml"),
-        meant("The container has the GPU, but not its driver: ask for the driver's compute libraries", "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE", by="given", unless="compose kubernetes"),
+        meant("On the node: make NVIDIA's runtime the default of containerd, which starts the device plug-in, then start the plug-in's pods anew", CONTAINERD_DEFAULT, by="plugin", root=True),
+        meant("Where the node's engine is docker: make it docker's default", DOCKER_DEFAULT, by="plugin", root=True),
+        meant("Singularity, Apptainer: start it with --nv, on a node with a GPU: it takes the host's driver in", "singularity exec --nv IMAGE.sif nvidia-smi", by="singularity", safe=True),
+        meant("Where --nv is given already: it takes what the host's own loader finds: on the host this must name libcuda.so.1, else add the driver's folder there", "ldconfig -p | grep libcuda", by="singularity", safe=True, look=True),
+        meant("Podman: describe the GPUs of this host for CDI (podman 4.1 or newer; an older one does not know it: update it), then pass one", CDI, by="podman", root=True),
+        meant("The container has the GPU, but not its driver: ask for the driver's compute libraries", "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE", by="given", unless="compose kubernetes podman singularity"),
         meant("Compose: reserve the GPU in the service, and ask for the driver's parts that compute", "deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}\nenvironment: [NVIDIA_VISIBLE_DEVICES=all, \"NVIDIA_DRIVER_CAPABILITIES=compute,utility\"]", by="compose"),
-        meant("Kubernetes: ask for a GPU in the pod's manifest", "resources: {limits: {nvidia.com/gpu: 1}}", by="kubernetes"),
-        meant("Start the container with the GPU", "docker run --gpus all IMAGE", unless="given compose kubernetes"),
-        meant("Install the NVIDIA container toolkit, and add its runtime to docker", "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker", root=True),
-        meant("Compose: reserve the device under deploy.resources.reservations.devices with capabilities: [gpu]", unless="compose kubernetes"),
+        meant("Let the pod use NVIDIA's runtime, where it is not the node's default, in the manifest", "runtimeClassName: nvidia", by="kubernetes", unless="plugin"),
+        meant("Kubernetes: ask for a GPU in the pod's manifest", "resources: {limits: {nvidia.com/gpu: 1}}", by="kubernetes", unless="plugin"),
+        meant("Start the container with the GPU", "docker run --gpus all IMAGE", unless="given compose kubernetes podman singularity"),
+        meant("Install the NVIDIA container toolkit, and add its runtime to docker", TOOLKIT, root=True, unless="podman singularity kubernetes"),
+        meant("Compose: reserve the device under deploy.resources.reservations.devices with capabilities: [gpu]", unless="compose kubernetes podman singularity"),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from gpuwhy.causes.text.conditions import (
     only_titles,
     with_,
 )
-from gpuwhy.causes.text.installing import missing_library, onnxruntime_on_windows
+from gpuwhy.causes.text.installing import missing_library, newer_ptx, onnxruntime_on_windows, tensorflow_fitting
 from gpuwhy.causes.text.libraries import other_file_told, other_major_told
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES
@@ -41,6 +41,12 @@ def _two_cudas(s: Symptom, r: Reading) -> bool:
 
 def _made(case: Asked) -> Iterator[Fix]:
     needs = case.fields.get("needs", "")
+    if case.fields.get("ptx"):
+        yield from newer_ptx(case)
+        return
+    if case.framework == "tensorflow" and case.version and not case.library:
+        yield from tensorflow_fitting(case)
+        return
     if case.windows and case.framework == "onnxruntime":
         yield from onnxruntime_on_windows(case)
     elif case.library and case.kind in ("cuda", "nvrtc"):
@@ -134,8 +140,8 @@ TEXT = Text(
         ("jax.unable_to_use", 3.0, "the {what} that is there is too old", field("what", r"(?!cudnn)")),
         ("tf.ptxas_version", 4.0, "ptxas {has} is there, {needs} is needed"),
         ("numba.no_ccs", 4.0, "Numba does not know the CUDA toolkit that it found"),
-        ("numba.unsupported_ptx", 2.6, "PTX {needs} meets a tool that knows {has}"),
-        ("numba.unsupported_ptx", 3.6, "PTX {needs} meets a ptxas that knows {has}", line("ptxas")),
+        ("numba.unsupported_ptx", 2.6, "PTX {ptx} meets a tool that knows {knows}"),
+        ("numba.unsupported_ptx", 3.6, "PTX {ptx} meets a ptxas that knows {knows}", line("ptxas")),
         ("loader.version_missing", 3.0, "{library} has no version {version}", field("version", r"lib(?:cu|nv)")),
         ("torch.gpu_needs_cuda", 2.6, "the GPU needs a build for CUDA {needs}"),
         ("bnb.no_version", 2.7, "bitsandbytes has no library for CUDA {cuda}"),
@@ -183,7 +189,8 @@ TEXT = Text(
     remedies=(
         *BITSANDBYTES,
         meant("PyTorch: install its build for the CUDA that is there, from PyTorch's own package index", by="torch"),
-        meant("Install the toolkit that the framework was built with beside the other, and point CUDA_HOME to it", "export CUDA_HOME=/usr/local/cuda-12.1", safe=True),
+        meant("Linux: install the toolkit that the framework was built with beside the other, and point CUDA_HOME to it", "export CUDA_HOME=/usr/local/cuda-12.1", safe=True),
+        meant("Windows: install the toolkit that the framework was built with beside the other (NVIDIA's installer), and put its bin folder first on PATH", r'set "PATH=%CUDA_PATH%\bin;%PATH%"', safe=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *UNRESOLVED),
     made=_made,

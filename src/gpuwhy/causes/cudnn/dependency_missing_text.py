@@ -11,9 +11,11 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "cudnn.dependency_missing",
     signatures=(
+        error("cudnn.part_alone", r"loaded (?P<library>cudnn\w*64_\d+\.dll) without its dependencies", "without its dependencies"),
         error("loader.zlib", r"(?P<library>zlibwapi\.dll|libz\.so\.1)(?!\.?\d).*", "zlibwapi", covers=("windows.dll_not_found",)),
     ),
     clues=(
+        ("cudnn.part_alone", 5.0, "{library} is found, and a DLL that it needs is not"),
         ("loader.zlib", 5.0, "cuDNN needs {library}, and it is not found"),
         ("loader.cudnn_sub", 4.2, "cuDNN's part {library} needs {wanted}, and it is not found", wants("nvrtc")),
         ("loader.cudnn_sub", 3.0, "cuDNN's part {library} needs {wanted}, and it is not found", wants("cuda", "other")),
@@ -28,6 +30,8 @@ TEXT = Text(
         ("cudnn.internal_error_compilation_failed", 2.4, "cuDNN could not compile: NVRTC is missing or another"),
     ),
     remedies=(
+        meant("Windows: copy no single DLL: put the whole bin folder of that cuDNN, and the bin folder of the CUDA that it is for (cuBLAS), on PATH, and delete the copy in the program's folder; then open a new window", said="cudnn.part_alone"),
+        meant("Windows: or bring all of them as wheels", "pip install nvidia-cudnn-cu12 nvidia-cublas-cu12", said="cudnn.part_alone", line="64_9", safe=True),
         meant("Windows, cuDNN 8: put the 64-bit zlibwapi.dll (zlib123dllx64.zip) on PATH, beside cuDNN's DLLs"),
         meant("Linux: install NVRTC (libnvrtc.so) in the same environment", 'pip install "nvidia-cuda-nvrtc-cu12"', safe=True),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import on_windows, xid
+from gpuwhy.causes.text.conditions import xid
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
@@ -27,8 +27,7 @@ TEXT = Text(
         ("nvidia.mig", 1.8, "MIG instances are not free"),
         ("cuda.mps_max_", 3.0, "MPS has no room for another client"),
         ("nvidia.mps", 1.2, "MPS is in play"),
-        ("cuda.launch_timeout", 3.4, "the display driver's watchdog ended a kernel that took too long (error 702, TDR)", on_windows),
-        ("cuda.launch_timeout", 2.6, "the display's watchdog ended a kernel that took too long (error 702)"),
+        ("cuda.launch_timeout", 1.4, "the display's watchdog ended a kernel that took too long (error 702)"),
         ("tf.used_elsewhere", 1.8, "no context could be made on the GPU"),
         ("cuda.device_not_licensed", 2.0),
         ("cuda.mps_rpc_failure", 2.0),

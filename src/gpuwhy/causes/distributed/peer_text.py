@@ -26,6 +26,8 @@ _JOB = any_of(
     line(r"rank|worker|tcp|grpc|gloo|store|master|c10d|coordinat|node|scheduler|ray"),
 )
 
+_TRIES_NEXT = line(r"\b10049\b")  # Windows: the name has a second address, which c10d tries next
+
 TEXT = Text(
     "distributed.peer",
     signatures=(
@@ -41,7 +43,7 @@ TEXT = Text(
     clues=(
         ("peer.absent", 4.6, "not every process of the job came in time"),
         ("peer.port", 4.4, "the port is taken by another process"),
-        ("peer.unreachable", 4.4, "another process of the job cannot be reached", no(any_of(of_network, BY_NCCL))),
+        ("peer.unreachable", 4.4, "another process of the job cannot be reached", no(any_of(of_network, BY_NCCL, _TRIES_NEXT))),
         ("peer.unreachable", 2.6, "another rank cannot be reached", BY_NCCL),
         ("peer.unreachable", 1.6, "an address cannot be reached", of_network),
         ("peer.gone", 4.2, "another process of the job went away", all_of(_JOB, no(of_network))),
@@ -60,7 +62,7 @@ TEXT = Text(
         meant("Check which process uses the port, and end it; or use another port", "ss -ltnp | grep 29500\ntorchrun --master-port 29511 PROGRAM", said="peer.port", safe=True),
         meant("Compare what each node was told: address, port, number of nodes and processes", "env | grep -e MASTER_ -e RANK -e WORLD_SIZE", said="peer.absent peer.unreachable peer.late", safe=True, look=True),
         meant("Check from the other node that the address and the port can be reached", "nc -vz HOST 29500", said="peer.unreachable peer.absent", safe=True, look=True),
-        meant("Set the network interface that connects the nodes", "export GLOO_SOCKET_IFNAME=eth0 NCCL_SOCKET_IFNAME=eth0", said="peer.unreachable peer.gone peer.late", safe=True),
+        meant("Linux: set the network interface that connects the nodes", "export GLOO_SOCKET_IFNAME=eth0 NCCL_SOCKET_IFNAME=eth0", said="peer.unreachable peer.gone peer.late", safe=True),
         meant("Read the log of the process that ended first: its error is the cause; write a separate log for each rank", "torchrun --log-dir logs --redirects 3 PROGRAM", said="peer.gone peer.late peer.died torch.elastic nccl.", safe=True),
         meant("Was it killed for memory?", "sudo dmesg | grep -i -e 'killed process' -e xid", said="peer.died", look=True),
         meant("Where a process is only slow: wait longer, in the program", "torch.distributed.init_process_group(timeout=datetime.timedelta(minutes=30))", said="peer.late peer.absent nccl.timeout", by="torch"),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.text.around import other_card
 from gpuwhy.causes.text.common import BARE, NOT_FOUND, SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import PURGE
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
 from gpuwhy.model.signature import echo, error
+from gpuwhy.model.symptom import Reading, Symptom
 
 _UNSKIPPED = no(with_("loader.tf_skip"))  # TensorFlow tries its libraries only where the driver showed a GPU
+
+
+def _other_card(s: Symptom, r: Reading) -> bool:
+    return other_card(r)
+
 
 TEXT = Text(
     "driver.missing",
@@ -62,6 +70,8 @@ TEXT = Text(
         ("loader.asked", 2.8, "{library} is not there; only the NVIDIA driver installs it", asks("driver")),
         ("loader.find_failed", 2.8, "{library} is not there; only the NVIDIA driver installs it", asks("driver")),
         ("windows.", 3.2, "{library} is not there; only the NVIDIA driver installs it", asks("driver")),
+        ("windows.error", 5.0, "TensorFlow opens nvcuda.dll, and it is not there; only the NVIDIA driver installs it", with_("windows.nvcuda")),
+        *((one, 4.4, "the text names a GPU of AMD or Intel: CUDA runs on NVIDIA's only", _other_card) for one in ("windows.dll_load_failed", "title.gpu_unseen", "title.trouble", "torch.unavailable", "title.empty_devices", "cuda.no_device", "torch.no_gpus")),
         ("container.load_ml", 3.6, "the host has no {library}: the driver is not installed there"),
         ("container.nvml_not_loaded", 4.2, "on the host the driver's kernel module is not loaded"),
         ("cuda.shared_object_init_failed", 2.8, "error 303: libcuda could not be loaded"),
@@ -127,6 +137,8 @@ TEXT = Text(
         ("nvml.gpu_not_found", 2.0),
     ),
     remedies=(
+        meant("CUDA needs a GPU of NVIDIA: on this one use the package for the CPU (tensorflow, not tensorflow-gpu)", "pip uninstall -y tensorflow-gpu && pip install tensorflow", said="windows. title. tf. cuda.", by="other_card", unless="windows"),
+        meant("CUDA needs a GPU of NVIDIA: on this one use the package for the CPU; or DirectML, which runs on AMD and Intel under Windows (tensorflow-directml-plugin with tensorflow-cpu 2.10, torch-directml, onnxruntime-directml)", "pip uninstall -y tensorflow-gpu && pip install tensorflow-cpu", said="windows. title. tf. cuda. torch.", by="other_card"),
         meant("Secure Boot refuses the module: enrol the key that it was signed with, then restart and choose “Enroll MOK”", "sudo mokutil --import /var/lib/shim-signed/mok/MOK.der    # Debian: /var/lib/dkms/mok.pub; Fedora: /etc/pki/akmods/certs/public_key.der", said="kernel.key", root=True, reboot=True),
         meant("Or switch Secure Boot off: in the firmware's setup, or by this and a restart", "sudo mokutil --disable-validation", said="kernel.key", root=True, reboot=True),
         meant("Build the module for the running kernel", "sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia", said="kernel.dkms kernel.module_format", root=True),
@@ -141,8 +153,9 @@ TEXT = Text(
         meant("Linux, not WSL: install the driver that the distribution offers", NEWEST_DRIVER, root=True, reboot=True),
         meant("After a kernel update: build the module for the running kernel", "sudo dkms autoinstall && sudo modprobe nvidia", root=True),
         meant("WSL: make sure that the distribution runs as WSL 2; install the NVIDIA driver on Windows only, never inside WSL; then update WSL", "wsl --list --verbose && wsl --update"),
-        meant("Windows: install NVIDIA's driver (nvidia.com/drivers), then restart"),
-        meant("In a container: start it with the GPU", "docker run --gpus all IMAGE nvidia-smi"),
+        meant("Windows: install NVIDIA's driver (nvidia.com/drivers), then restart; without an NVIDIA GPU use the framework's package for the CPU"),
+        meant("Under WSL: remove a Linux driver from inside it, which hides Windows' own", PURGE, by="wsl", root=True),
+        meant("In a container: start it with the GPU", "docker run --gpus all IMAGE nvidia-smi", unless="windows wsl"),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

@@ -46,9 +46,9 @@ TEXT = Text(
         ("title.trouble", 0.1, SAID_TO_FAIL, nothing_else),
     ),
     remedies=(
-        meant("Start the container again: it lost the device when systemd was reloaded on the host", "docker restart CONTAINER", said="nvidia.nvml_unknown", unless="kubernetes"),
+        meant("Start the container again: it lost the device when systemd was reloaded on the host, or when a kubelet with the CPU manager's policy static changed its cgroup", "docker restart CONTAINER", said="nvidia.nvml_unknown", unless="kubernetes"),
         meant("Permanently: pass the device files by name; or, on the host, set \"exec-opts\": [\"native.cgroupdriver=cgroupfs\"] in docker's daemon.json; or use CDI of a newer container toolkit", "docker run --gpus all --device=/dev/nvidia0 --device=/dev/nvidiactl --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE", said="nvidia.nvml_unknown", unless="kubernetes"),
-        meant("Kubernetes: start the pod again; it lost the device when systemd was reloaded on the node", "kubectl delete pod POD", said="nvidia.nvml_unknown", by="kubernetes"),
+        meant("Kubernetes: start the pod again: its cgroup lost the device, as when systemd is reloaded on the node or the CPU manager (policy static) changes it; permanently: the device plug-in with PASS_DEVICE_SPECS=true", "kubectl delete pod POD", said="nvidia.nvml_unknown", by="kubernetes"),
         meant("Permanently, on the node: make links in /dev/char, by which runc finds the device files", "sudo nvidia-ctk system create-dev-char-symlinks --create-all", said="nvidia.nvml_unknown", root=True),
         meant("Outside a container: check who may open the device files", "ls -l /dev/nvidia*", said="nvidia.nvml_unknown", safe=True, unless="kubernetes docker container"),
         meant("Check who may open the device files", "ls -l /dev/nvidia*", safe=True, look=True),

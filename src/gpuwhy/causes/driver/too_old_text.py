@@ -9,7 +9,7 @@ from gpuwhy.causes.shared.builds import BUILDS
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import field, line, no, with_
-from gpuwhy.causes.text.installing import PROJECTS
+from gpuwhy.causes.text.installing import PROJECTS, newer_ptx
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_driver_older
@@ -26,6 +26,9 @@ _IMAGE = re.compile(r"cuda ?>=? ?(?P<cuda>\d+\.\d+)")
 
 
 def _made(case: Asked) -> Iterator[Fix]:
+    if case.fields.get("ptx"):
+        yield from newer_ptx(case)
+        return
     if image := _IMAGE.search(case.fields.get("what", "")):
         yield from _old_for_image(case, image["cuda"])
         return
@@ -36,6 +39,7 @@ def _made(case: Asked) -> Iterator[Fix]:
     else:
         yield Fix(f"Install a newer driver{least}", NEWEST_DRIVER, root=True, reboot=True)
     found = dotted(case.fields.get("found", ""))
+    yield from _perhaps_without(case)
     if "container" in case.tools and numbers(found):
         yield Fix(f"Or use an image for CUDA {found} or older, which this driver runs")
     if numbers(found):
@@ -44,6 +48,17 @@ def _made(case: Asked) -> Iterator[Fix]:
     driver = case.fields.get("driver", "") or case.driver
     command = f"gpuwhy releases {PROJECTS[case.framework]} --works-with driver={driver}" if case.framework in PROJECTS and numbers(driver) else ""  # fmt: skip
     yield Fix(f"Or install a build of {case.title} for an older CUDA", command)
+
+
+def _perhaps_without(case: Asked) -> Iterator[Fix]:
+    """A container that was started without the GPU gives the same error as an old driver."""
+    if "container" not in case.tools or "found" in case.fields:
+        return
+    if "kubernetes" in case.tools:
+        text = "Where nvidia-smi on the node names a driver that is new enough: the pod got no GPU; let it use NVIDIA's runtime, in its manifest, and ask for one"
+        yield Fix(text, "runtimeClassName: nvidia\nresources: {limits: {nvidia.com/gpu: 1}}")
+    else:
+        yield Fix("Where nvidia-smi on the host names a driver that is new enough: the container got no GPU; start it with one", "docker run --gpus all IMAGE")  # fmt: skip
 
 
 def _older_build(case: Asked, speaks: str) -> Iterator[Fix]:
@@ -124,7 +139,7 @@ TEXT = Text(
         ("loader.driver_symbol", 4.2, "libcuda lacks {symbol}: the driver is too old"),
         ("tf.cudnn_handle", 1.6, "cuDNN did not start although memory was free: the driver may be too old", _FREE),
         ("torch.webui", 1.2, "PyTorch cannot use the GPU"),
-        ("numba.unsupported_ptx", 3.0, "PTX {needs} meets a driver that knows {has}", no(line("ptxas exited"))),
+        ("numba.unsupported_ptx", 3.0, "PTX {ptx} meets a driver that knows {knows}", no(line("ptxas exited"))),
         ("title.driver", 2.0, "the text says that the driver is too old", line("old|outdated|insufficient|update|upgrade|newer")),
         ("loader.undefined_symbol", 2.6, "libcuda lacks {symbol}", field("symbol", r"cu[A-Z]\w+(_v\d)?$")),
         ("kernel.legacy", 1.4, "the driver branch does not know this card"),

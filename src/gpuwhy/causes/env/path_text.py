@@ -64,7 +64,7 @@ TEXT = Text(
     ),
     clues=(
         ("loader.cudarc", 2.4, "the folder of {library} may not be searched"),
-        ("windows.ctypes_dll", 3.4, "{library} is there with its package, and Python does not find the CUDA DLLs that it needs: from 3.8 on it does not look along PATH", _GPU_DLL),
+        ("windows.ctypes_dll", 3.4, "{library} is there with its package, and Python does not find the CUDA DLLs that it needs: from 3.8 on it does not look along PATH", all_of(_GPU_DLL, field("path", r".*[\\/]"))),
         ("windows.ctypes_dll", 1.4, "{library}, or a DLL that it needs, lies outside the folders that Python searches"),
         ("ntstatus.dll_not_found", 2.0, "a DLL that the program is linked with is not found (0xC0000135); this happens when PATH does not lead to it"),
         ("ntstatus.error_mod_not_found", 2.0, "a DLL is not found at its first use (0xC06D007E); this happens when PATH does not lead to it"),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
+from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.text.conditions import all_of, field, no
 from gpuwhy.causes.text.fragments import VARIABLE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_GPU
+from gpuwhy.model.cause import Fix
 from gpuwhy.model.ending import PYTHON, Frame
 from gpuwhy.model.signature import echo, error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -71,9 +74,31 @@ _BAD = (
 )
 _DEMAND = r"(?:must be|must have|must match|isn't of|: expected|should be|has to be|needs to be|must contain|must start|is not (?:a )?(?:valid|supported|recogni[sz]ed|an? integer|a number)|is invalid|(?:cannot|could not|can't) be (?:parsed|interpreted|read|converted)|can only be|expects?|only supports|got an? invalid)"
 
+
+def _in_two(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """A variable in front of a program, as Unix shells take it: Windows sets it by itself, with the value that was typed."""
+    said = next((one for one in symptoms if one.signature == "shell.unix_words"), None)
+    if said is None:
+        return
+    name = said.get("variable")
+    typed = re.search(rf"\b{name}=[\"']?([^\s\"':)]*)", reading.excerpt)
+    value = said.get("value") or (typed[1] if typed else "") or "0"
+    text = "Set the variable first, in this window, then type the rest of the command by itself"
+    yield Fix(text, f"export {name}={word(value)}", safe=True, check="gpuwhy explain LOG")
+
+
+_UNKNOWN_COMMAND = (
+    r"(?:is not recogni[sz]ed|n.est pas reconnu|ist entweder falsch|wurde nicht als name|no se reconoce|não é reconhecid|non è riconosciut|не является"
+    r"|不是内部或外部|は、内部コマンド|은\(는\) 내부|nie jest rozpoznawan|iç ya da dış)"
+)
+
 TEXT = Text(
     "env.setting",
     signatures=(
+        error("shell.unix_words", rf"^\W{{0,3}}(?P<variable>(?-i:[A-Z][A-Z0-9_]{{3,40}}))(?:=(?P<value>[^'’ :]*))?['’]? ?(?::[^\n]*(?:cmdlet|командлет|コマンドレット|applet de commande)|{_UNKNOWN_COMMAND})|objectnotfound: \((?P<variable2>(?-i:[A-Z][A-Z0-9_]{{3,40}}))=(?P<value2>[^:)]*):",
+              "cmdlet", "командлет", "コマンドレット", "applet", "objectnotfound", "recogni", "pas reconnu", "falsch geschrieben", "nicht als name", "se reconoce", "reconhecid", "riconosciut", "не является", "不是内部", "内部コマンド", "내부", "rozpoznawan", "ya da dış", covers=("python.exception", "shell.export")),
+        error("shell.export", rf"^\W{{0,3}}(?P<command>export|unset|source)['’]? ?(?::[^\n]*(?:cmdlet|командлет|コマンドレット|applet de commande)|{_UNKNOWN_COMMAND})|objectnotfound: \((?P<command2>export|unset|source):",
+              "'export", "'unset", "'source", "export :", "unset :", "source :", "objectnotfound", "’export"),
         error(
             "memory.allocator_option",
             r"unrecognized (?:key '?(?P<option>[\w.-]+)'? in (?:cuda )?allocator config|cachingallocator option:? *(?P<option2>[\w.-]+))"
@@ -115,6 +140,8 @@ TEXT = Text(
               "has to be", "is not a", "is not valid", "is not supported", "can only be", "must have", "must match", "isn't of", ": expected", "unable to read", "unable to use", "cannot be", "could not be", "expects", covers=("python.exception", "python.runtime")),
     ),
     clues=(
+        ("shell.unix_words", 5.4, "the prompt took {variable}=… for a program: a variable is set otherwise on Windows"),
+        ("shell.export", 5.0, "export and unset are words of a Unix shell; this is a prompt of Windows"),
         ("setting.jax_platform", 5.5, "JAX does not accept {value} in JAX_PLATFORMS", _PLAIN),
         ("setting.jax_platform", 2.6, "JAX_PLATFORMS asks for a GPU, and JAX has no backend for it"),
         ("setting.jax_other", 4.0, "JAX_PLATFORMS makes JAX use {value}, which is not installed here; JAX_PLATFORMS=gpu includes {value}", field("value", "rocm")),
@@ -150,6 +177,8 @@ TEXT = Text(
         ("jax.unknown_backend", 1.6, "JAX_PLATFORMS or JAX_PLATFORM_NAME may ask for a platform that is not there"),
     ),
     remedies=(
+        meant("Or type it as it was in a Unix shell: Git Bash, or WSL", said="shell.unix_words", safe=True),
+        meant("Set variables in this window by Windows' own words (cmd: without quotes around the value), then go on", "export CUDA_VISIBLE_DEVICES=0", said="shell.export", safe=True),
         meant("Unset the variable in this shell, or leave out the flag that is named", "unset TF_XLA_FLAGS", said="setting.xla_unknown", line="in tf_xla_flags", safe=True),
         meant("Unset the variable in this shell, or leave out the flag that is named", "unset XLA_FLAGS", said="setting.xla", line=r"^(?!.*in tf_xla_flags)", safe=True),
         meant("List the flags that this release knows: a wrong value, given on purpose, makes JAX print them and stop", "XLA_FLAGS=--xla_backend_optimization_level=x python -c 'import jax; jax.devices()' 2>&1 | head -400", said="setting.xla_unknown", by="jax", safe=True, look=True),
@@ -164,4 +193,5 @@ TEXT = Text(
         meant("Unset the variable in this shell (put its name in place of VARIABLE)", "unset VARIABLE", safe=True),
     ),
     admitted_by=NO_GPU,
+    named=_in_two,
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.text.conditions import all_of, field, in_packages, no
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -14,6 +16,11 @@ from gpuwhy.model.symptom import Reading, Symptom
 def _installed(s: Symptom, r: Reading) -> bool:
     """The frame that complains is one of an installed package: no source tree took its place."""
     return r.ending.owner not in ("", USER)
+
+
+def _elsewhere(s: Symptom, r: Reading) -> bool:
+    """The program itself lies outside of the user's folder: a portable one, or with an environment of its own."""
+    return bool(re.search(r"(?m)^\s*File \"(?![^\"\n]*AppData\\Roaming)[A-Z]:\\", r.excerpt))
 
 
 TEXT = Text(
@@ -29,6 +36,7 @@ TEXT = Text(
               "folder of the pytorch repository", "you should not try to import", "source tree, and relaunch", "source tree", covers=("python.",)),
     ),
     clues=(
+        ("windows.torch_dll", 4.6, "the PyTorch of your own user folder is loaded in place of the environment's: {path}", all_of(field("path", r".*AppData\\Roaming\\Python\\"), _elsewhere)),
         ("shadow.renaming", 5.6, "{path} shadows the module of the same name: Python imports this file instead"),
         ("shadow.source_tree", 4.6, "the source tree in the working folder is imported instead of the installed package", no(_installed)),
         ("shadow.not_package", 4.4, "{name} is a single file here, not the package: another file of that name is imported"),
@@ -42,6 +50,8 @@ TEXT = Text(
         ("shadow.circular", 1.2, "{name} is imported while it is being imported", in_packages),
     ),
     remedies=(
+        meant("Keep Python from looking into your user folder, in this window, and start the program again", "export PYTHONNOUSERSITE=1", said="windows.torch_dll", safe=True),
+        meant("Or remove the copy there, with the Python that installed it; then install PyTorch once, in the environment of the program", "python -m pip uninstall -y torch torchvision torchaudio", said="windows.torch_dll"),
         meant("Rename the file or folder that has the module's name, and remove the __pycache__ beside it", said="shadow."),
         meant("Check which file Python imports", "python -c 'import torch; print(torch.__file__)'    # the module of the message", safe=True, look=True),
         meant("Check where Python looks first: the script's folder, PYTHONPATH, then the environment", "python -c 'import sys; print(*sys.path, sep=chr(10))'", safe=True, look=True),

@@ -8,10 +8,18 @@ from gpuwhy.causes.text.conditions import all_of, field, line, no, on_macos, on_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import native_windows_tf, told_version
+from gpuwhy.causes.text.wheels import published
 from gpuwhy.knowledge.messages import CPU_BUILD, NO_GPU
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
 
+_TF_TEXT = "TensorFlow on Windows: use WSL 2 (wsl --install), where the build for Linux works with this driver, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1 on PATH"
 _BEFORE_211 = told_version("tensorflow", r"1\.|2\.(?:\d|10)(?:\.|$)")
+
+
+def _gpu_listed(s: Symptom, r: Reading) -> bool:
+    return "device:GPU:" in r.excerpt
+
 
 TEXT = Text(
     "framework.platform_dropped",
@@ -29,7 +37,11 @@ TEXT = Text(
             ">= 2.11",
         ),
         error("title.python_version", r"(?:for|on|with|under) python ?3\.\d+[^\n]{0,20}(?:not|un)[ -]?(?:available|supported)|(?:no|missing) (?:wheels?|support|builds?|versions?|packages?) (?:available )?for (?:python ?3\.\d+|macos|windows|arm64|aarch64)|python ?3\.\d+ (?:is )?(?:not|un)[ -]?supported|support (?:for )?python ?3\.\d+", "python 3.", "python3.", "for macos", "for windows", "for arm64", "for aarch64"),
+        error("loader.musl", r"error loading shared library \W*(?P<library>ld-linux[\w.-]+)|error relocating (?P<object>[^\n:]+): \w+: symbol not found", "error loading shared library", "error relocating",
+              covers=("loader.cannot_open", "loader.undefined_symbol", "title.library", "python.runtime", "python.exception")),
+        error("packages.not_installed", r"couldn't install (?P<package>torch)\b", "couldn't install torch", covers=("python.runtime", "python.exception")),
         error("torch.libuv", r"use_libuv was requested but pytorch was buil[dt] without libuv", "use_libuv was requested"),
+        error("title.cpu_listing", r"^\[name: \"/device:cpu:0\"", "/device:cpu:0"),
         error("title.version_and_none", r"^(?P<version>2\.\d+\.\d+) \[\]\s*$", "[]"),
         error("torch.compile_windows", r"windows not yet supported for torch\.compile|torch\.compile[^\n]{0,40}not supported on windows", "torch.compile"),
     ),
@@ -61,6 +73,12 @@ TEXT = Text(
         ("bnb.compiled", 4.6, "this bitsandbytes is one for Linux: its library is a .so, in a folder of Windows", line(r"[a-z]:[\\/][^\n]*libbitsandbytes\w*\.so")),
         ("bnb.compiled", 2.6, "bitsandbytes had no build for Windows", on_windows),
         ("bnb.setup", 3.2, "bitsandbytes looks for a Linux library on Windows", on_windows),
+        ("loader.musl", 5.0, "the library is made for glibc, and this system (Alpine) has musl"),
+        ("title.cpu_listing", 2.4, "only the CPU is listed on Windows", all_of(on_windows, no(_gpu_listed), no(_BEFORE_211))),
+        ("packages.not_installed", 3.8, "pip could not install {package} for this Python or system"),
+        ("jax.falls_back", 4.0, "JAX has no build with CUDA for Windows", on_windows),
+        ("title.cpu_listing", 4.4, "TensorFlow 2.11 or newer has no GPU support on native Windows", all_of(native_windows_tf, no(_gpu_listed))),
+        ("torch.no_nccl", 4.2, "NCCL does not exist for Windows", on_windows),
         ("torch.no_nccl", 2.8, "NCCL does not exist for Windows"),
         ("python.glibc", 2.2, "this system's C library is older than the build needs"),
         ("loader.version_missing", 2.2, "this system's C library is older than the build needs", field("version", "glibc_")),
@@ -69,16 +87,19 @@ TEXT = Text(
         ("title.trouble", 0.7, "the text says that the GPU fails on Windows", all_of(nothing_else, on_windows)),
     ),
     remedies=(
+        meant("Use a base image with glibc: wheels and CUDA's libraries do not run on Alpine's musl", "FROM debian:bookworm-slim    # or python:3.12-slim, node:22-slim, nvidia/cuda:12.4.1-runtime-ubuntu22.04", said="loader.musl", safe=True),
+        meant("Windows: JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU", "wsl --install", said="jax.falls_back"),
         meant("Switch libuv off for the rendezvous of torch.distributed; on Windows the backend is gloo", "export USE_LIBUV=0", said="torch.libuv", safe=True),
         meant("Lightning: use gloo, which works on Windows; or one GPU (devices=1), which needs no backend", "export PL_TORCH_DISTRIBUTED_BACKEND=gloo", said="torch.no_nccl", by="lightning", safe=True),
         meant("Use the backend gloo, which Windows has: init_process_group('gloo'), or the setting \"backend\" of the program's configuration; one GPU needs none; NCCL only with Linux, so with WSL 2", said="torch.no_nccl", safe=True),
         meant("Windows: install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs", "pip install -U triton-windows", said="triton.missing torch.compile_windows", safe=True),
         meant("Windows: leave triton out (no torch.compile), or install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs", "pip install -U triton-windows", said="packages.no_match", line=r"\btriton\b", safe=True),
-        meant("TensorFlow on Windows: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10", 'pip install "tensorflow<2.11"', said="packages.no_match packages.gpu_removed", line="tensorflow", safe=True),
+        meant(_TF_TEXT, 'pip install "tensorflow<2.11" "numpy<2"', said="packages.no_match packages.gpu_removed", line="tensorflow", safe=True),
         meant("Check which releases there are, for which Pythons and systems", "gpuwhy releases {wanted}", said="packages.no_match", line=r"(?:found for|requirement) (?P<wanted>[\w.-]*\w)", safe=True, look=True),
-        meant("TensorFlow on Windows: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10", 'pip install "tensorflow<2.11"', by="tensorflow", safe=True),
+        meant(_TF_TEXT, 'pip install "tensorflow<2.11" "numpy<2"', by="tensorflow", safe=True),
         meant("Use a Python that the release has wheels for", "python --version"),
     ),
     admitted_by=(*NO_GPU, *CPU_BUILD),
     rather=for_windows,
+    named=published,
 )  # fmt: skip

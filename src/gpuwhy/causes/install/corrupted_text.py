@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.conditions import all_of, asks, field, in_packages, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import BAKED
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START, UNRESOLVED
 from gpuwhy.model.cause import Fix
@@ -87,6 +88,8 @@ TEXT = Text(
         ("nvjitlink.invalid_input", 1.4),
     ),
     remedies=(
+        meant("An empty driver file in an image is what a mount left behind: start the container with the GPU, which puts the host's driver there", "docker run --gpus all IMAGE", said="loader.", line=r"lib(?:cuda|nvidia-[\w-]+)\.so[^\n]*too short"),
+        meant("Or remove these files from the image, which was saved from a running container or built with the GPU", BAKED, said="loader.", line=r"lib(?:cuda|nvidia-[\w-]+)\.so[^\n]*too short"),
         meant("Check what the file is: damaged, or made for another machine (32-bit, another processor)", "file {library}", said="build.damaged", look=True, safe=True, more=True),
         meant("Link the library of this machine: on 64-bit Linux in lib64, not lib", "g++ FILE.o -o PROGRAM -L/usr/local/cuda/lib64 -lcudart", said="build.damaged", line="format not recognized", more=True, safe=True),
         meant("Install the package again, past the cache", "pip install --force-reinstall --no-cache-dir PACKAGE"),

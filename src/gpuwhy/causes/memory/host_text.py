@@ -6,7 +6,7 @@ from gpuwhy.causes.text.common import FIGURES, OF_SHM, nothing_else
 from gpuwhy.causes.text.conditions import any_of, counting, field, in_wsl, line, no, with_
 from gpuwhy.causes.text.figures import free_but_refused
 from gpuwhy.causes.text.meant import meant
-from gpuwhy.causes.text.remedies import SHARED_MEMORY
+from gpuwhy.causes.text.remedies import PAGING, SHARED_MEMORY, WSL_MEMORY
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_MEMORY, NO_START
 from gpuwhy.model.signature import error
@@ -80,10 +80,11 @@ TEXT = Text(
         *SHARED_MEMORY,
         meant("Or use fewer data-loader workers (num_workers=0 needs no shared memory)", said="memory.shm signal.bus memory.worker_killed memory.worker_gone"),
         meant("Compile with fewer jobs at once", "export MAX_JOBS=2", said="memory.compiler_killed", safe=True),
-        meant("Windows: enlarge the paging file, then restart", said="windows.page_file windows.dll_load_failed loader.cudnn_windows"),
+        *PAGING,
+        *WSL_MEMORY,
         meant("Load less at once: fewer data-loader workers, no pinned memory"),
         meant("Container: give it more shared memory", "docker run --shm-size=8g IMAGE"),
-        meant("WSL: raise memory= in .wslconfig; Windows: enlarge the paging file"),
+        meant("WSL: raise memory= in .wslconfig, below [wsl2], then stop WSL", "wsl --shutdown"),
     ),
     admitted_by=(*NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),
 )  # fmt: skip

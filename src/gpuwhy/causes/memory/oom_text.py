@@ -6,6 +6,7 @@ from gpuwhy.causes.text.common import FIGURES, OF_MEMORY, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, counting, field, line, no, with_
 from gpuwhy.causes.text.figures import capped, free_but_refused, has_figures, others_hold, own_full, splintered
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import WSL_MEMORY
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model.signature import error
 
@@ -97,6 +98,7 @@ TEXT = Text(
     ),
     remedies=(
         meant("vLLM: make the context shorter, or give the cache more of the memory", "vllm serve MODEL --max-model-len 8192 --gpu-memory-utilization 0.95", said="memory.kv_cache", by="vllm"),
+        *WSL_MEMORY,
         meant("Make the batch, the sequence or the image smaller, or accumulate gradients"),
         meant("Use half precision or quantised weights"),
         meant("Split the model over several GPUs, or offload parts to the host"),

@@ -6,7 +6,7 @@ from gpuwhy.model.cause import Cause
 
 CAUSE = Cause(
     id="program.launch",
-    title="a kernel asks for more threads, registers or shared memory than the GPU has",
+    title="a kernel asks for more threads, registers, shared memory or time than the GPU allows",
     effect="A kernel cannot be launched",
     needs_log=True,
 )

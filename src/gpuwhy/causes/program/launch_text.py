@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.text.conditions import any_of, field, line, with_
 from gpuwhy.causes.text.fragments import LAUNCH_COVERS
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model.signature import error
 
@@ -24,6 +25,8 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("cuda.launch_timeout", 4.2, "a kernel took longer than the watchdog of the display driver allows (error 702, TDR)"),
+        ("title.black_screen", 3.6, "the screen goes black, as when the watchdog of the display driver (TDR) ends a kernel that takes too long", any_of(with_("cuda."), line("cuda"))),
         ("launch.resources", 5.0, "the kernel needs {needed} of {what}; the card has {limit}", field("needed", ".")),
         ("launch.resources", 4.4, "the kernel needs more {what} than the card has"),
         ("launch.shared", 4.6, "the kernel uses more {what} memory than the card has"),
@@ -43,6 +46,7 @@ TEXT = Text(
         ("triton.shared", 4.4, "the kernel wants more {what} than the card has"),
     ),
     remedies=(
+        *TDR,
         meant("Triton and Inductor: smaller blocks or fewer stages; in the program", "triton.Config({'BLOCK': 64}, num_stages=2, num_warps=4)", said="launch.resources triton.shared"),
         meant("Ask for more than 48 KB of shared memory, in the program, before the launch", "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)", said="launch.shared launch.refused"),
         meant("Use dynamic shared memory (extern __shared__), or smaller arrays", said="launch.shared"),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gpuwhy.causes.text.around import AROUND, around
 from gpuwhy.causes.text.libraries import kind_of, wanted_major
 from gpuwhy.knowledge.installs import brings_libraries
 from gpuwhy.knowledge.releases import built_with
@@ -36,20 +37,16 @@ _XLA = (
     "loader.tf_",
 )
 """Messages that TensorFlow and JAX share."""
-_TOOLS = {
-    "bitsandbytes": r"bitsandbytes", "vllm": r"\bvllm\b", "triton": r"\btriton[/.]", "slurm": r"slurm|\bStepId=",
-    "kubernetes": r"kubelet|kubectl|kubernetes|nvidia\.com/gpu|\bpods?\b", "podman": r"\bpodman\b",
-    "compose": r"docker[- ]compose|compose\.ya?ml|^Attaching to |\[\+\] Running", "lightning": r"lightning",
-    "docker": r"\bdocker(?:\.exe)? (?:container )?run\b|^docker: ", "numba": r"\bnumba\b|nvvmsupporterror", "cupy": r"\bcupy\b",
-    "dotnet": r"Microsoft\.ML|nuget|\bnet\d\.0", "llama": r"llama_cpp",
-}  # fmt: skip
-"""Who else speaks, by words of the deciding lines or of the text's beginning and end."""
-_HINT = re.compile(r"\buse ['\"`]", re.IGNORECASE)  # how an image tells people to start it
-SPEAKERS = frozenset((*TITLES, *_TOOLS, "container", "given", "linker"))
-"""Whom a remedy may be for; the last three by other signs than words."""
-_PACKAGES = {"onnxruntime": ("onnxruntime-gpu", "onnxruntime"), "jax": ("jax", "jaxlib"), "tensorflow": ("tensorflow", "tensorflow-gpu")}  # fmt: skip
+SPEAKERS = frozenset((*TITLES, *AROUND))
+"""Whom a remedy may be for."""
+_PACKAGES = {"onnxruntime": ("onnxruntime-gpu", "onnxruntime"), "jax": ("jax", "jaxlib"), "tensorflow": ("tensorflow", "tensorflow-gpu", "tf")}  # fmt: skip
 _DLL = re.compile(r"(?:lib)?(\w+?)64_(\d+)(?:_\d+)?\.dll$", re.IGNORECASE)
 _RUNTIME = re.compile(r"libcudart\.so\.(\d+\.\d+)|cudart64_(\d{2,3})\.dll|\bcu(\d{2})(\d)\b", re.IGNORECASE)
+
+
+_NAMED = re.compile(
+    r"\bcupy[-_]cuda(\d{2}|9)(\d)?(?:x|\b)|\\CUDA\\v(\d+\.\d)\\bin", re.IGNORECASE
+)  # in a wheel's or a folder's name
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -127,7 +124,7 @@ def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = N
         driver=reading.told.version("driver"),
         windows=reading.told.os == "windows" or library.lower().endswith(".dll"),
         folder=_folder(library, reading),
-        tools=_tools(symptoms, reading),
+        tools=around(symptoms, reading),
         here=_built_here(facts),
         behind=_behind(symptoms),
         fields=fields,
@@ -137,18 +134,6 @@ def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = N
 def _behind(symptoms: Sequence[Symptom]) -> tuple[tuple[str, str, int], ...]:
     lines = list(dict.fromkeys(one.line for one in symptoms))
     return tuple((one.signature, one.text, lines.index(one.line)) for one in symptoms)
-
-
-def _tools(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
-    text = "\n".join((*(one.text for one in symptoms), reading.excerpt))
-    found = {name for name, words in _TOOLS.items() if re.search(words, text, re.IGNORECASE | re.MULTILINE)}
-    if reading.told.container:
-        found.add("container")
-    if any(not _HINT.search(one.text) for one in reading.all("container.gpus_flag")):
-        found.add("given")  # the GPU was handed over already
-    if any(one.signature == "build.undefined_reference" for one in symptoms):
-        found.add("linker")
-    return frozenset(found)
 
 
 def _built_here(facts: Facts | None) -> str:
@@ -165,8 +150,9 @@ def _framework(symptoms: Sequence[Symptom], reading: Reading) -> str:
         if one.signature.startswith(_XLA):
             return "jax" if _by_jax(one, reading) else "tensorflow"
     speakers = [_SPEAKERS[s.speaker] for s in reading.symptoms if s.speaker in _SPEAKERS]
-    told = [name for name in TITLES if reading.told.version(name)]
-    return next(iter((*speakers, *told)), "")
+    told = [name for name in TITLES if any(reading.told.version(one) for one in _PACKAGES.get(name, (name,)))]
+    named = [name for name, pattern in _WORDS if re.search(pattern, reading.excerpt, re.IGNORECASE)]
+    return next(iter((*speakers, *told, *(named if len(named) == 1 else ()))), "")
 
 
 def _by_jax(one: Symptom, reading: Reading) -> bool:
@@ -193,7 +179,7 @@ def _rows(library: str) -> str:
     if match:
         number = int(match[2])
         suffix = f"{number // 10}.{number % 10}" if number >= 70 else str(number)
-        library = f"lib{match[1]}.so.{suffix}"
+        library = f"lib{match[1]}.so.{suffix}" if not cuda_of(library) else library
     return cuda_of(library)
 
 
@@ -203,6 +189,8 @@ def _spoken(reading: Reading) -> str:
         if match:
             number = match[2]
             return match[1] or (f"{number[:-1]}.{number[-1]}" if number else f"{match[3]}.{match[4]}")
+    if named := _NAMED.search(reading.excerpt):
+        return named[3] or (f"{named[1]}.{named[2]}" if named[2] else named[1])
     told = reading.told.version("cuda") or reading.told.version("nvcc")
     return major_minor(told) if told else ""
 

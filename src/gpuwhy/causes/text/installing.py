@@ -7,10 +7,13 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.knowledge.cudnn_rules import compiled, exists_for
+from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.installs import NEWEST, PRELOADS, gpu_requirement, pip_newest, wheel_of
-from gpuwhy.knowledge.releases import built_with, find
+from gpuwhy.knowledge.ptx import cuda_of
+from gpuwhy.knowledge.releases import built_with, family, find
 from gpuwhy.knowledge.windows import PLATFORM
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, major_minor, numbers
 
 PROJECTS = {"tensorflow": "tensorflow", "torch": "torch", "jax": "jax-cuda12-plugin", "onnxruntime": "onnxruntime-gpu"}
@@ -75,22 +78,74 @@ def add_dll_directory(folder: str = r"%CUDA_PATH%\bin") -> Fix:
     return Fix(text, f"os.add_dll_directory({inner})", safe=True)
 
 
-def _tensorflow_on_windows(case: Asked) -> Iterator[Fix]:
-    """What a release opens, where the text names the release and no DLL."""
-    row = find("tensorflow-gpu", case.version, PLATFORM) or find("tensorflow", case.version, PLATFORM)
-    if row and isinstance(row.cuda, str):
-        cudnn = f" and cuDNN {row.cudnn}" if isinstance(row.cudnn, str) else ""
-        yield Fix(
-            f"Install CUDA {row.cuda}{cudnn}, which TensorFlow {case.version} opens, and put both bin folders on PATH"
-        )
+def tensorflow_fitting(case: Asked) -> Iterator[Fix]:
+    """The CUDA and cuDNN of a TensorFlow that the text names, and the TensorFlow of the CUDA that it names."""
+    row = _tensorflow_row(case)
+    if row is None or not isinstance(row.cuda, str):
+        return
+    title, cudnn = f"TensorFlow {case.version}", row.cudnn if isinstance(row.cudnn, str) else ""
+    if case.windows:
+        also = f" and cuDNN {major_minor(cudnn)}" if cudnn else ""
+        folder = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{row.cuda}\bin"
+        text = f"Install CUDA {row.cuda}{also}, which {title} opens, beside what is there, cuDNN's files in the toolkit's own folders, and put it first on PATH"
+        yield Fix(text, f'set "PATH={folder};%PATH%"', safe=True)
+    elif not case.brings:
+        yield conda(case, row.cuda, major_minor(cudnn))
+    there = major_minor(case.cuda)
+    other = _tensorflow_for(there, row.platform) if "." in there and there != row.cuda else None
+    if other:
+        spans = [one for one in other.pythons if re.fullmatch(r"3\.\d+", one)]
+        needs = f" (Python {spans[0]} to {spans[-1]})" if spans else ""
+        yield Fix(f"Or install TensorFlow {other.version}, which was built for CUDA {there}{needs}", f'pip install "{other.name}=={other.version}"', safe=True)  # fmt: skip
+
+
+def _tensorflow_row(case: Asked) -> Release | None:
+    """2.3 stands for 2.3.0, and a patch that no row has for another of its series."""
+    platform = PLATFORM if case.windows else "linux-x86_64"
+    minor = major_minor(case.version)
+    versions = (case.version, *(f"{minor}.{patch}" for patch in range(6)))
+    rows = (find(name, one, platform) for one in versions for name in ("tensorflow-gpu", "tensorflow"))
+    return next((row for row in rows if row and isinstance(row.cuda, str)), None)
+
+
+def _tensorflow_for(cuda: str, platform: str) -> Release | None:
+    """The newest TensorFlow that was built for a CUDA."""
+    known = family("tensorflow-gpu")
+    rows = (
+        [one for one in known.rows if one.platform == platform and re.fullmatch(r"[\d.]+", one.version)]
+        if known
+        else []
+    )
+    return next((one for one in reversed(rows) if isinstance(one.cuda, str) and major_minor(one.cuda) == cuda), None)
+
+
+def newer_ptx(case: Asked) -> Iterator[Fix]:
+    """Code of a newer CUDA than the driver compiles: each version of PTX came with one."""
+    made, runs = cuda_of(case.fields.get("ptx", "")), cuda_of(case.fields.get("knows", ""))
+    least, most = f" (PTX {case.fields['ptx']} is that of CUDA {made})" if made else "", f" {runs}" if runs else ""
+    if case.windows:
+        yield Fix(f"Install a newer driver from NVIDIA{least}, then restart", reboot=True)
+    else:
+        yield Fix(f"Linux: install a newer driver{least}", NEWEST_DRIVER, root=True, reboot=True)
+        yield Fix(f"Windows, WSL: install a newer driver from NVIDIA on Windows{least}, then restart", reboot=True)
+    if runs:
+        package = f"cudatoolkit={runs}" if not at_least(runs, "12") else f"cuda-version={runs} cuda-nvcc"
+        yield Fix(f"Or use a toolkit no newer than CUDA{most}, which this driver knows", f"conda install -c conda-forge {package}", safe=True)  # fmt: skip
+
+
+def cupy_on_windows(case: Asked) -> Iterator[Fix]:
+    """What a CuPy wheel opens: the CUDA in its name."""
+    yield Fix(
+        f"Install CUDA {case.cuda} with NVIDIA's installer: this CuPy opens its DLLs, by CUDA_PATH; then open a new window"
+    )
+    yield Fix("If another CUDA is installed: take the CuPy for it instead (cupy-cuda11x for 11.2 to 11.8, cupy-cuda12x, cupy-cuda13x)",
+              "pip uninstall -y cupy cupy-cuda111 && pip install cupy-cuda12x".replace("cupy-cuda111", f"cupy-cuda{case.cuda.replace('.', '')}"), safe=True)  # fmt: skip
+    yield Fix("Or conda's, which brings all that it needs", "conda install -c conda-forge cupy", safe=True)
 
 
 def _cuda_on_windows(case: Asked) -> str:
     """The CUDA of a TensorFlow release where it is told; 11.2 for cusolver64_11, which 11.0 does not have."""
-    row = find("tensorflow-gpu", case.version, PLATFORM) if case.framework == "tensorflow" and case.version else None
-    row = row or (
-        find("tensorflow", case.version, PLATFORM) if case.framework == "tensorflow" and case.version else None
-    )
+    row = _tensorflow_row(case) if case.framework == "tensorflow" and case.version else None
     if row and isinstance(row.cuda, str):
         return row.cuda
     return "11.2" if case.library.lower() == "cusolver64_11.dll" else case.cuda
@@ -99,13 +154,18 @@ def _cuda_on_windows(case: Asked) -> str:
 def onnxruntime_on_windows(case: Asked) -> Iterator[Fix]:
     """What this ONNX Runtime opens on Windows, and the two ways to bring it."""
     row = find("onnxruntime-gpu", case.version, PLATFORM) if case.version else None
-    cuda = str(row.cuda) if row and isinstance(row.cuda, str) else "12"
+    there = case.cuda if case.cuda_major == 11 and not case.version else "12"
+    cuda = str(row.cuda) if row and isinstance(row.cuda, str) else there
     major = "8" if (case.version and not at_least(case.version, "1.19")) or cuda.startswith("11") else "9"
-    which = f"ONNX Runtime {case.version}" if case.version else "onnxruntime-gpu 1.19 and newer"
+    which = (
+        f"ONNX Runtime {case.version}"
+        if case.version
+        else f"onnxruntime-gpu {'before 1.19' if major == '8' else '1.19 and newer'}"
+    )
     yield Fix(
         f"Install CUDA {cuda} and cuDNN {major}, which {which} opens, and put both bin folders on PATH; then open a new window"
     )
-    if "dotnet" in case.tools:
+    if case.tools & {"dotnet", "native"}:
         return
     if major == "9":
         yield Fix("Or install PyTorch 2.4 or newer, whose Windows wheel brings cuDNN 9 and CUDA, and import torch before onnxruntime",
@@ -125,7 +185,9 @@ def missing_library(case: Asked) -> Iterator[Fix]:
         return
     yield from own(case)
     if case.windows and case.framework == "tensorflow" and case.version and not case.library:
-        yield from _tensorflow_on_windows(case)
+        yield from tensorflow_fitting(case)
+    if case.windows and case.framework == "cupy" and case.cuda and not case.library:
+        yield from cupy_on_windows(case)
     if not case.library or not case.cuda:
         return
     if case.windows:

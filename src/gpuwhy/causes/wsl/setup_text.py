@@ -5,9 +5,12 @@ from __future__ import annotations
 from gpuwhy.causes.text.common import nothing_else
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_wsl, line, wants, with_
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import BAKED, PURGE
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
 from gpuwhy.model.signature import error
+
+_NOT_FOUND = "loader. triton.libcuda numba. tf. cuda.no_device cuda.not_found cuda.shared torch. jax."
 
 TEXT = Text(
     "wsl.setup",
@@ -26,6 +29,10 @@ TEXT = Text(
         ("nvidia.nvml_na", 1.6, "NVML does not initialise; this happens under WSL"),
         ("cuda.out_of_memory", 4.2, "under WSL CUDA does not even count its devices", all_of(in_wsl, with_("torch.device_count"))),
         ("cuda.device_unavailable", 2.9, "under WSL the driver does not open the device", in_wsl),
+        ("nvidia.no_handle", 5.4, "under WSL the driver of Windows does not hand out this card, as one in TCC mode", in_wsl),
+        ("nvidia.no_devices", 4.6, "under WSL the driver of Windows hands out no card, as one in TCC mode", in_wsl),
+        ("nvidia.nvml_not_loaded", 4.8, "under WSL a Linux driver inside hides Windows' own", in_wsl),
+        ("nvml.driver_not_loaded", 4.8, "under WSL a Linux driver inside hides Windows' own", in_wsl),
         ("title.sleep", 1.0, "it comes after sleep", in_wsl),
         ("container.wsl", 5.0, "WSL has no GPU adapter for the container"),
         ("nvidia.nvml_blocked", 4.0, "Windows blocks the GPU for WSL"),
@@ -69,9 +76,14 @@ TEXT = Text(
         meant("Make sure that this distribution runs under WSL 2: WSL 1 has no GPU", "wsl --list --verbose", said="container.wsl", safe=True, look=True),
         meant("Move it to WSL 2", "wsl --set-version DISTRIBUTION 2", said="container.wsl"),
         meant("Install NVIDIA's driver on Windows (nvidia.com/drivers), update WSL and start it anew; without an NVIDIA card there is no CUDA here", "wsl --update", said="container.wsl"),
-        meant("Add the folder of WSL's own libcuda to LD_LIBRARY_PATH", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", safe=True),
-        meant("Install the NVIDIA driver on Windows only, then update WSL", "wsl --update"),
-        meant("Remove a Linux driver from inside WSL", "sudo apt purge 'nvidia-driver-*' 'libnvidia-*'", root=True),
+        meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", BAKED, said="container.", line="file exists"),
+        meant("Give WSL more of the computer's memory: memory=24GB below [wsl2] in the file .wslconfig of your Windows folder; then stop WSL", "wsl --shutdown", said="memory. cuda.out_of_memory"),
+        meant("Add the folder of WSL's own libcuda to LD_LIBRARY_PATH", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", said=_NOT_FOUND, safe=True, more=True),
+        meant("This is WSL 1, or a Windows too old for more: only WSL 2 has a GPU, on Windows 10 21H2 or Windows 11. Update Windows, then move the distribution", "wsl --update && wsl --set-version DISTRIBUTION 2", by="wsl1"),
+        meant("A card in TCC mode does not reach WSL: set every card to WDDM, in Windows as administrator, for each number that nvidia-smi lists there; restart, and start WSL anew", "nvidia-smi.exe -i 0 -dm 0", by="tcc", reboot=True),
+        meant("Install the newest NVIDIA driver on Windows only, make sure that the distribution runs as WSL 2 (wsl --list --verbose), then update WSL and start it anew", "wsl --update && wsl --shutdown"),
+        meant("Remove a Linux driver from inside WSL: it hides Windows' own. Of CUDA only the package cuda-toolkit belongs there, never cuda or cuda-drivers", PURGE, root=True),
+        meant("Check with Windows' own nvidia-smi", "/usr/lib/wsl/lib/nvidia-smi", safe=True, look=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

@@ -97,11 +97,11 @@ SIGNATURES: tuple[Signature, ...] = (
     error("memory.worker_gone", r"dataloader worker \(pid\(?s?\)? ?[\d, ]+\) exited unexpectedly", "exited unexpectedly"),
     error(
         "memory.shm",
-        r"out of shared\s*memory|raise your shared memory limit|unable to (?:open shared memory object|allocate shared memory|mmap \d+ bytes|write to file"
+        r"out of shared\s*memory|bus error encountered in (?:dataloader )?worker|raise your shared memory limit|unable to (?:open shared memory object|allocate shared memory|mmap \d+ bytes|write to file"
         r" </torch)|shared memory(?: manager)?[^\n]{0,30}(?:exhaust|insufficient|limit|too small|no space)"
         r"|/dev/shm[^\n]*(?:no space|too small|insufficient|full)|no space left on device[^\n]*(?:shm|torch_)"
         r"|received 0 items of ancdata|(?<!-)\bshm[-_]size\b(?! ?[=:])|(?:increas|rais|more|larger|add|set|us)\w{0,4} [^\n]{0,30}shm[-_]size|insufficient shared memory",
-        "shared memory", "unable to mmap", "unable to write to file", "/dev/shm", "items of ancdata", "shm-size", "out of shared",
+        "shared memory", "unable to mmap", "unable to write to file", "/dev/shm", "items of ancdata", "shm-size", "out of shared", "bus error encountered",
         "shm",
     ),
     error("memory.oom_words", r"\b(?:gpu|cuda|vram|device|video)\b[^\n]{0,40}out of (?:gpu |device |video )?memory"

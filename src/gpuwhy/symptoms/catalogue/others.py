@@ -34,7 +34,7 @@ SIGNATURES: tuple[Signature, ...] = (
           "cuda driver library cannot be found", "cuda driver libraries are found but"),
     error("numba.nvvm", r"libnvvm cannot be found|nvvmsupporterror|(?:could not find|no)[^\n]{0,30}nvvm(?:\.dll|\.so)",
           "libnvvm", "nvvmsupporterror", "nvvm.dll", "libnvvm.so"),
-    error("numba.unsupported_ptx", r"unsupported \.version (?P<needs>[\d.]+); current version is '?(?P<has>[\d.]+)",
+    error("numba.unsupported_ptx", r"unsupported \.version (?P<ptx>[\d.]+); current version is '?(?P<knows>[\d.]+)",
           "unsupported .version"),
     error("numba.versions", r"error getting driver and runtime versions", "driver and runtime versions"),
     context("numba.init", r"error at driver init|call to cuinit results in", "error at driver init", "cuinit results in"),

@@ -14,6 +14,8 @@ SIGNATURES: tuple[Signature, ...] = (
           "gpu", "only on cpu", "only on the cpu", "cpu only", "cpu instead", "by cpu", "on cpu"),
     error("title.empty_devices", r"list_physical_devices\([^)]*\)[^\n]*\[ ?\]|gpu_device_name[^\n]{0,60}\bempty\b|list_(?:physical|logical)_devices\(['\"]gpu['\"]\)[^\n]*(?:empty|\[\])|is_gpu_available\W{0,6}(?:returns?|returned|is|gives|says|outputs?|prints?)?\W{0,4}false|gpu_device_name\W{0,6}(?:returns?|is|gives|prints?|outputs?)? ?(?:an )?(?:empty|none)"
           r"|^\s*gpus? ?(?:=|:)? ?\[\]", "list_physical_devices", "list_logical_devices", "is_gpu_available", "gpu_device_name", "[]"),
+    error("title.no_known_devices", r"device mapping: no known devices", "no known devices"),
+    error("title.black_screen", r"screen (?:goes|went|turns?|turned|flashes|gets?) (?:to )?(?:black|blank|dark|off)|screen (?:flicker|blackout)|black screen", "screen goes", "screen went", "screen turn", "screen flash", "screen get", "screen flicker", "screen blackout", "black screen"),
     error("title.empty_list", r"^\s*(?:>>> )?\[ ?\]\s*$", "[]", "[ ]"),
     error("title.cpu_device", r"device_type='?cpu'?\)?\]|\[physicaldevice\(name='/physical_device:cpu:0'[^\]]*\)\]|\[cpudevice|\[?cpudevice\(id=0\)\]",
           "physical_device:cpu:0", "cpudevice"),

@@ -54,8 +54,8 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "windows.torch_dll",
-        r"(?:winerror (?P<number>\d+)\].*|could not be found\. )error loading [\"'](?P<path>[^\"'\n]*?(?P<library>[\w.-]+\.dll))[\"']",
-        "error loading \"",
+        r"(?:winerror (?P<number>\d+)\].*|could not be found\. )error loading \\?[\"'](?P<path>[^\"'\n]*?(?P<library>[\w.-]+\.dll))\\?[\"']",
+        "error loading \"", "error loading \\\"",
         "error loading '",
         covers=("windows.error", "windows.module_missing"),
     ),
@@ -104,6 +104,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "dll load failed",
         covers=("windows.error",),
     ),
+    error("windows.nvcuda", r"windll\(build_info\.nvcuda_dll_name\)", "nvcuda_dll_name", covers=("windows.error", "windows.module_missing")),
     error(
         "windows.error",
         r"(?:winerror|error code:?|error code is|loadlibrary error|error) ?\[?(?P<number>126|127|182|193|998|1114|1157)\b",

@@ -1,0 +1,51 @@
+"""Around: who speaks in a text besides the framework, and what it tells of the surroundings: system, tools, other cards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gpuwhy.model.symptom import Reading, Symptom
+
+_WORDS = {
+    "bitsandbytes": r"bitsandbytes", "vllm": r"\bvllm\b", "triton": r"\btriton[/.]", "slurm": r"slurm|\bStepId=",
+    "kubernetes": r"kubelet|kubectl|kubernetes|\bk3s\b|\bk8s\b|gpu-operator|nvidia\.com/gpu(?!=)|\bpods?\b",
+    "compose": r"docker[- ]compose|compose\.ya?ml|^Attaching to |\[\+\] Running|^[\w-]+-\d+ +\| ", "lightning": r"lightning",
+    "docker": r"\bdocker(?:\.exe)? (?:container )?run\b|^docker: ", "numba": r"\bnumba\b|nvvmsupporterror", "cupy": r"\bcupy\b",
+    "dotnet": r"Microsoft\.ML|nuget|\bnet\d\.0", "llama": r"llama_cpp", "podman": r"\bpodman\b|nvidia\.com/gpu=",
+    "singularity": r"singularity|apptainer|\.sif\b", "plugin": r"device[- ]plug-?in",
+    "containerd": r"\bcontainerd\b|\bk3s\b|\brke2\b|microk8s|crictl|pod sandbox|runtime ?class|gpu-operator",
+    "image": r"^\s*(?:#\d+ )?(?:RUN|FROM) |\bdocker build|=> ERROR \[|^Step \d+/\d+ :",
+    "tcc": r"\bTCC\b|data ?cent(?:er|re) mode",
+    "wsl1": r"\bWSL ?1\b(?!/)|\b4\.4\.0-\d+-Microsoft\b|Version 10\.0\.1[0-8]\d{3}\b|Windows 10[^\n]{0,12}\b1[5-9]0[39]\b",
+    "usersite": r"AppData\\Roaming\\Python\\|/\.local/lib/python3",
+    "native": r"\bC(?:\+\+|#)?[ -]api\b|onnxruntime_(?:c|cxx)_api|Microsoft\.ML|\.cpp\b.{0,80}onnxruntime|Module loaded: ",
+    "whisper": r"faster[-_ ]?whisper|ctranslate2|whisperx",
+    "bits32": r"32[- ]bit (?:python|runtime|\(Intel\))|\[MSC v\.\d+ 32 bit",
+}  # fmt: skip
+"""By words of the deciding lines or of the text's beginning and end."""
+_OTHER_CARD = re.compile(r"\bRadeon\b|\bAMD (?:GPU|graphics|card)|\bIntel\W{0,3}R?\W{0,2} ?(?:Iris|UHD|HD Graphics|Arc)\b", re.IGNORECASE)  # fmt: skip
+_NVIDIA = re.compile(r"geforce|\b[gr]tx ?\d|quadro|\btesla\b|\btitan\b|nvidia-smi", re.IGNORECASE)
+_HINT = re.compile(r"\buse ['\"`]", re.IGNORECASE)  # how an image tells people to start it
+AROUND = frozenset((*_WORDS, "container", "given", "linker", "windows", "wsl", "linux", "macos", "other_card"))
+"""Whom or where a remedy may be for; the last by other signs than words."""
+
+
+def around(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
+    """Which of them a text tells of."""
+    text = "\n".join((*(one.text for one in symptoms), reading.excerpt))
+    found = {name for name, words in _WORDS.items() if re.search(words, text, re.IGNORECASE | re.MULTILINE)}
+    if reading.told.container:
+        found.add("container")
+    if any(not _HINT.search(one.text) for one in reading.all("container.gpus_flag")):
+        found.add("given")  # the GPU was handed over already
+    if any(one.signature == "build.undefined_reference" for one in symptoms):
+        found.add("linker")
+    if other_card(reading):
+        found.add("other_card")
+    return frozenset(found | ({reading.told.os} if reading.told.os else set()))
+
+
+def other_card(reading: Reading) -> bool:
+    """Whether the text names a GPU of AMD or Intel, and none of NVIDIA."""
+    return bool(_OTHER_CARD.search(reading.excerpt)) and not _NVIDIA.search(reading.excerpt) and not reading.told.gpus

@@ -1,0 +1,61 @@
+"""Wheels: for which Pythons and systems a release has any, as fixes for an installer that found none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gpuwhy.causes.text.around import around
+from gpuwhy.knowledge.releases import family
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.model.version import numbers
+
+_PACKAGE = re.compile(r"\b(torch|tensorflow|tensorflow-gpu|onnxruntime-gpu|jaxlib|cupy-cuda\w+)==(\d[\w.]*)")
+_MACHINES = {"windows": "windows-x86_64"}
+_WSL = "wsl --install"
+
+
+def published(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """What to do where no wheel fits: another bitness, another Python, another system."""
+    said = [one for one in symptoms if one.signature in ("packages.no_match", "packages.not_installed")]
+    if not said:
+        return
+    surroundings = around(symptoms, reading)
+    if "bits32" in surroundings:
+        yield Fix("This Python is a 32-bit one, and there are wheels for 64-bit Pythons only: install the 64-bit Python, "
+                  "and make the environment anew with it", 'python -c "import struct; print(8 * struct.calcsize(\'P\'))"', safe=True)  # fmt: skip
+        return
+    package, version = _wanted(said, reading)
+    if package.startswith("jax") and reading.told.os in ("windows", ""):
+        yield no_jax_on_windows()
+    elif version:
+        yield from _other_python(package, version, reading)
+
+
+def no_jax_on_windows() -> Fix:
+    """JAX's builds with CUDA are for Linux."""
+    text = "Windows: JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"
+    return Fix(text, _WSL)
+
+
+def _wanted(said: Sequence[Symptom], reading: Reading) -> tuple[str, str]:
+    named = next((one for one in said if one.get("version")), None)
+    if named:
+        return named.get("package").lower(), named.get("version").partition("+")[0]
+    found = _PACKAGE.search(reading.excerpt)
+    return (found[1], found[2]) if found else (said[0].get("package").lower(), "")
+
+
+def _other_python(package: str, version: str, reading: Reading) -> Iterator[Fix]:
+    """The Pythons that this release has wheels for, and an environment with the newest of them."""
+    known = family(package)
+    platform = _MACHINES.get(reading.told.os, "linux-x86_64")
+    rows = [row for row in known.rows if row.platform == platform] if known else []
+    row = next((one for one in rows if one.version == version), None)
+    minors = sorted({one for one in row.pythons if re.fullmatch(r"3\.\d+", one)}, key=numbers) if row else []
+    if not minors:
+        return
+    span = minors[0] if len(minors) == 1 else f"{minors[0]} to {minors[-1]}"
+    text = f"{package} {version} has wheels for Python {span} (64 bit) only: make an environment with one of these, and install it there; or take a newer release"
+    yield Fix(text, f"uv venv --python {minors[-1]} .venv", safe=True)
