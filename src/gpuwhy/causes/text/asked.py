@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -149,10 +149,15 @@ def _framework(symptoms: Sequence[Symptom], reading: Reading) -> str:
                 return name
         if one.signature.startswith(_XLA):
             return "jax" if _by_jax(one, reading) else "tensorflow"
-    speakers = [_SPEAKERS[s.speaker] for s in reading.symptoms if s.speaker in _SPEAKERS]
-    told = [name for name in TITLES if any(reading.told.version(one) for one in _PACKAGES.get(name, (name,)))]
+    return next(_elsewhere(reading), "")
+
+
+def _elsewhere(reading: Reading) -> Iterator[str]:
+    """Who speaks in other lines, whose release is told, and who alone is named at all."""
+    yield from (_SPEAKERS[s.speaker] for s in reading.symptoms if s.speaker in _SPEAKERS)
+    yield from (name for name in TITLES if any(map(reading.told.version, _PACKAGES.get(name, (name,)))))
     named = [name for name, pattern in _WORDS if re.search(pattern, reading.excerpt, re.IGNORECASE)]
-    return next(iter((*speakers, *told, *(named if len(named) == 1 else ()))), "")
+    yield from named if len(named) == 1 else ()
 
 
 def _by_jax(one: Symptom, reading: Reading) -> bool:
