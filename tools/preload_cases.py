@@ -30,6 +30,14 @@ from gpuwhy.observe.built import CUDA_LIBRARY
 
 PYTHONS = Path(os.environ.get("PYTHONS", str(Path.home() / ".pyenv/versions")))
 SYMBOL = re.compile(r"(?:__cuda|cu[a-z]|cuFile|nccl|nvrtc|nvJitLink|__nvJitLink|nvtx|nvshmem|curand|nvml)\w*")
+ANSWERS = {
+    "cudaGetDeviceCount": "int cudaGetDeviceCount(int *n) { *n = 1; return 0; }",
+    "cudaRuntimeGetVersion": "int cudaRuntimeGetVersion(int *n) { *n = 12090; return 0; }",
+    "cudaDriverGetVersion": "int cudaDriverGetVersion(int *n) { *n = 13020; return 0; }",
+    "cudaGetErrorString": 'const char *cudaGetErrorString(int n) { return "none"; }',
+    "cudaGetErrorName": 'const char *cudaGetErrorName(int n) { return "none"; }',
+}
+"""Functions of a stand-in that a framework goes by before it opens the next library."""
 DRIVER = re.compile(r"cu[A-Z]\w*")
 FOLDERS = {
     "cudart": "cuda_runtime", "cublas": "cublas", "cublasLt": "cublas", "cufft": "cufft", "cufftw": "cufft",
@@ -229,9 +237,14 @@ def elf(path: Path) -> Any:
         return read_elf(lambda offset, length: os.pread(file.fileno(), length, offset), size)
 
 
+def own_search(env: Path, kind: Kind) -> str:
+    """The folders that the framework's files name themselves."""
+    return " ".join(f"{one.rpath}:{one.runpath}" for one in (elf(path) for path in askers(env, kind))) + ":"
+
+
 def places(env: Path, kind: Kind, names: dict[str, str]) -> dict[str, str]:
     """The folder of each library below site-packages: one of the usual ones that the framework's own files search."""
-    searched = " ".join(f"{one.rpath}:{one.runpath}" for one in (elf(path) for path in askers(env, kind))) + ":"
+    searched = own_search(env, kind)
     major = names.get("cublas", names.get("cudart", "")).rpartition(".so.")[2].split(".")[0]
     out = {}
     for family in names:
@@ -246,8 +259,9 @@ def stand_ins(env: Path, names: dict[str, str], where: dict[str, str], symbols: 
     """One tiny library for each name, in its wheel's folder, and a second copy of all in one folder."""
     second.mkdir(parents=True, exist_ok=True)
     code = second / "all.c"
-    plain = sorted({one.split("@")[0] for one in symbols})
+    plain = sorted({one.split("@")[0] for one in symbols} - set(ANSWERS))
     lines = [f"long {one}(void) {{ return 0; }}" for one in plain]
+    lines += ANSWERS.values()
     code.write_text("\n".join(['#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"', *lines, ""]))
     core = second / "all.o"
     good(call("gcc", "-w", "-O0", "-fPIC", "-fno-builtin", "-c", str(code), "-o", str(core)))
@@ -278,6 +292,8 @@ def link(path: Path, names: dict[str, str], where: dict[str, str], family: str, 
 def driver(folder: Path, env: Path, kind: Kind) -> None:
     """A stand-in driver with one device, and a stub for whatever else of it the framework links."""
     asked = {one.split("@")[0] for path in askers(env, kind) for one in undefined(path)}
+    if kind.name == "tensorflow":  # it asks for the driver's functions by name
+        asked |= {one for path in askers(env, kind) for one in call("strings", "-n", "6", str(path)).stdout.split("\n")}
     stubs = folder / "stubs.c"
     stubs.write_text(
         "".join(
@@ -321,7 +337,7 @@ def asked_for(env: Path, kind: Kind, world: dict[str, str], folder: Path) -> set
     """The CUDA libraries that an import asks the loader for, by name, while there is none."""
     lines, _ = imported(env, kind, world, folder)
     names = {line.split("find library=")[1].split(" ")[0] for line in lines if "find library=" in line}
-    return {name for name in names if CUDA_LIBRARY.match(name) and not is_part(name)}
+    return {name for name in names if CUDA_LIBRARY.match(name) and not is_part(name) and "nvinfer" not in name}
 
 
 _ASK = """
@@ -386,7 +402,8 @@ def worlds(
     base = [str(second.parent / "driver")] if kind.name != "torch" else []
     yield "plain", {"LD_LIBRARY_PATH": ":".join(base)} if base else {}
     yield "others first", {"LD_LIBRARY_PATH": ":".join([*base, str(second)])}
-    apart = [str(second)] if kind.name in ("onnxruntime", "cupy") else []  # these do not look into wheels
+    looks_into_wheels = kind.name == "jax" or "nvidia/" in own_search(env, kind)
+    apart = [] if looks_into_wheels else [str(second)]
     for world, family in (*MOVED.items(), ("cuBLAS gone", "cublas")):
         if family not in names:
             continue
@@ -424,6 +441,10 @@ def score(folder: Path, release: str, python: str) -> Iterator[dict[str, Any]]:
         real, ended = mapped(env, kind, environ, folder)
         model, late, missing = predicted(env, kind, environ)
         lost = [one for one in missing if one not in late and not is_part(one)]
+        if kind.name == "tensorflow" and not lost and {family_of(name) for name, _ in real} == {"cudart"}:
+            yield {"release": release, "python": python, "world": world,
+                   "lab": "it stops after the CUDA runtime: the stand-in is no GPU to it"}  # fmt: skip
+            continue
         wrong = as_far(real, model, lost) if lost else compared(real, model, late)
         if not lost and "cannot open shared object" in ended:
             wrong.append(f"not predicted: {ended}")

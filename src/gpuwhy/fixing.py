@@ -154,7 +154,7 @@ class _Work:
     def _further(self, made: apply.Made, again: app.Run) -> tuple[apply.Made, app.Run]:
         """What only came to light now, mended in the same go; what cannot be begun is left for the report."""
         for _ in range(ROUNDS):
-            mine = doable(steps_of(again).steps)
+            mine = doable(steps_of(again).steps, brought=self._brought(again))
             steps = [step for step in mine if real(step, again.host) not in self.actions]
             if not steps:
                 break
@@ -175,6 +175,11 @@ class _Work:
             self.outcome = replace(self.outcome, then=told, use=made.use)
             again = self._second_look(made)
         return made, again
+
+    def _brought(self, again: app.Run) -> frozenset[str]:
+        """The causes of this repair's own making: with a GPU they would show, and they were not there before."""
+        before = {one.id for one in self.run.report().causes}
+        return frozenset(one.id for one in again.report().causes if one.with_gpu and one.id not in before)
 
     def _compared(self, again: app.Run, made: apply.Made, was: Condition) -> tuple[Compared, ...]:
         after = patient(again.host, again.facts, in_place=True)

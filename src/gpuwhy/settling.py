@@ -11,6 +11,7 @@ from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Facts
 from gpuwhy.reason.remedy import Chosen
+from gpuwhy.shell.gate import to_fill_in
 
 if TYPE_CHECKING:
     from gpuwhy.plan.mending import Clash, Mend
@@ -23,7 +24,8 @@ def planned(fix: Fix, facts: Facts) -> Chosen:
     from gpuwhy.plan.mending import Clash, mended
 
     found = mended(fix, facts)
-    return _apart(facts, found) if isinstance(found, Clash) else _with(fix, facts, found)
+    chosen = _apart(facts, found) if isinstance(found, Clash) else _with(fix, facts, found)
+    return replace(chosen, fix=to_fill_in(chosen.fix))
 
 
 def is_placed(name: str) -> bool:

@@ -45,7 +45,13 @@ def test_what_uv_installed_uv_replaces():
     facts = machine(target__distributions__0__installer={"known": "uv"})
     assert install(facts, "a", "b", because_of="torch") == 'uv pip install --python ~/venv/bin/python "a" "b"'
     assert uninstall(facts, "torch") == "uv pip uninstall --python ~/venv/bin/python torch"
-    assert uninstall(facts, "other") == "~/venv/bin/python -m pip uninstall -y other"
+
+
+def test_what_is_new_is_installed_by_uv_where_there_is_no_pip():
+    facts = machine(target__distributions__0__installer={"known": "uv"})
+    assert all(d.name != "pip" for d in facts.target.distributions.need() or ())
+    assert install(facts, "nvidia-cublas-cu12").startswith("uv pip install --python")
+    assert install(machine(), "nvidia-cublas-cu12").startswith("~/venv/bin/python -m pip")
 
 
 def test_without_an_interpreter_it_is_just_python():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.model.cause import Finding, Fix
 from gpuwhy.model.report import Report, Shown
-from gpuwhy.reason.remedy import Chosen, chosen, steps
+from gpuwhy.reason.remedy import Chosen, chosen, doable, steps
 
 EXPORT = Fix("Let the loader look there", "export LD_LIBRARY_PATH=/x", safe=True, folders=("/x",))
 INSTALL = Fix("Install torch 2.10.0", 'pip install "torch==2.10.0"', safe=True, install=("torch==2.10.0",))
@@ -70,6 +70,12 @@ def test_a_second_release_of_the_same_package_waits():
 def test_only_the_named_causes_and_how_sure_they_are():
     (step,) = told(cause("a.a", INSTALL), cause("a.b", EXPORT, confidence=0.3), only=("a.b",))
     assert (step.number, step.sure) == (1, False)
+
+
+def test_what_a_repair_brought_is_mended_too():
+    found = told(cause("a.a", INSTALL, confidence=0.3), cause("a.b", EXPORT, confidence=0.3))
+    assert doable(found) == []
+    assert [step.causes for step in doable(found, brought={"a.b"})] == [("a.b",)]
 
 
 def test_what_the_plan_says_is_told():

@@ -293,6 +293,8 @@ def test_a_text_from_windows_decides_on_a_linux_machine():
          '"/home/Jo Do/env/bin/python" -m pip install x'),
         ("export A=1", "export A=1", "export A=1"),
         ("export A=/data/user-ad8b", "export A=/data/USER-AD8B", 'export A="/data/Jo Do"'),
+        ("export A=/data/user-ad8b/a:/data/user-ad8b/b", "export A=/data/USER-AD8B/a:/data/USER-AD8B/b",
+         'export A="/data/Jo Do/a":"/data/Jo Do/b"'),
     ],
 )  # fmt: skip
 def test_no_alias_stands_in_a_command(written, kept, said):

@@ -31,5 +31,5 @@ def fitting_image(pin: Pin, row: Release) -> str:
         wheels = gpu_requirement("onnxruntime", pin.name, row.version, None)
         return f'{image}, or write "{wheels}"' if "[" in wheels else image
     if pin.name.startswith("tensorflow") and at_least(row.version, "2.14"):
-        return f'{image}, or write "tensorflow[and-cuda]=={row.version}"'
+        return f'{image}, or write "{gpu_requirement("tensorflow", "tensorflow", row.version, None)}"'
     return image

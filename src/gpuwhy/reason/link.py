@@ -11,6 +11,7 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Noticed, Verdict
 from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.threshold import FOUND
+from gpuwhy.reason.settle import VALUES
 from gpuwhy.reason.tally import Index, tally
 from gpuwhy.reason.whose import frameworks_of
 
@@ -57,7 +58,8 @@ def noticed(
 
 def _noticed(clues: Index, reading: Reading) -> Noticed | None:
     """The failure that was set aside, by the line that speaks loudest in it."""
-    back = tuple(_as_error(one) for one in reading.symptoms if not one.signature.startswith("ending."))
+    said = [one for one in reading.symptoms if not (one.role == "aside" and one.signature in VALUES)]
+    back = tuple(_as_error(one) for one in said if not one.signature.startswith("ending."))
     scores = tally(clues, msgspec.structs.replace(reading, symptoms=back))
     for score in scores:
         line = next((p.symptom for p in score.points if p.counted > 0 and p.symptom.order in _asides(reading)), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -113,9 +113,13 @@ def requirements(step: Step) -> Iterator[tuple[str, str]]:
         yield name_of(text), text
 
 
-def doable(found: Sequence[Step], only: Sequence[str] = ()) -> list[Step]:
-    """The steps that gpuwhy carries out: those of causes that were found, or that are named."""
-    return [step for step in found if step.by == "gpuwhy" and (step.sure or only)]
+def doable(found: Sequence[Step], only: Sequence[str] = (), brought: Collection[str] = ()) -> list[Step]:
+    """The steps that gpuwhy carries out: of causes that were found, that are named, or that a repair `brought`."""
+    return [
+        step
+        for step in found
+        if step.by == "gpuwhy" and (step.sure or only or any(cause in brought for cause in step.causes))
+    ]
 
 
 def why_none(found: Sequence[Step]) -> str:

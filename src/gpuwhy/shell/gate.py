@@ -78,7 +78,7 @@ def still_open(rows: Iterable[Open], place: Place, questions: Iterable[Question]
 
 
 _ALIAS = re.compile(r"(?<=[\\/])user-[0-9a-f]{4}(?=[\\/\s\"';]|$)")
-_TO_FILL_IN = re.compile(r"(\"?)((?:[A-Za-z]:)?[\\/](?:[\w.-]+[\\/])*?)(USER-[0-9A-F]{4})([^\s\"';]*)")
+_TO_FILL_IN = re.compile(r"(\"?)((?:[A-Za-z]:)?[\\/](?:[\w.-]+[\\/])*?)(USER-[0-9A-F]{4})([^\s\"';:]*)")
 
 
 def to_fill_in(fix: Fix) -> Fix:

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from gpuwhy.causes.shared.windows import UV, active, on_windows
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.fact import Known
+from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts
 
 _PLAIN = re.compile(r"[\w.+\-\[\],=<>!~]+")
@@ -124,4 +124,7 @@ def _with_uv(facts: Facts, distribution: str) -> bool:
     if not isinstance(installed, Known):
         return False
     by = [d.installer.value for d in installed.value if d.name == distribution and isinstance(d.installer, Known)]
-    return by[:1] == ["uv"]
+    if by:
+        return by[0] == "uv"
+    others = {value_or(d.installer, "") for d in installed.value}
+    return "uv" in others and all(d.name != "pip" for d in installed.value)
