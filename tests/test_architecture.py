@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "after": {"app", "logs", "model", "reason", "run"},  # what follows a watched run
     "logs": {"model", "symptoms", "causes", "reason", "knowledge", "shell", "spoken"},  # explain without the machine
     "fixing": {"app", "settling", "model", "reason", "repair"},  # what follows a diagnosis
-    "settling": {"causes", "model", "plan", "reason"},  # exact releases for a fix
+    "settling": {"causes", "model", "plan", "reason", "shell"},  # exact releases for a fix
     "border": set(),
     "proving": {
         "after", "app", "causes", "host", "logs", "model", "prove", "repair", "run", "symptoms",
