@@ -32,7 +32,7 @@ from gpuwhy.reason.telling import (
     status_of,
     worth_telling,
 )
-from gpuwhy.reason.weighing import from_answers, from_facts, ties
+from gpuwhy.reason.weighing import from_answers, from_facts, ties, without_driver
 from gpuwhy.reason.whose import foreign
 from gpuwhy.reason.words import complains, likened, unspoken
 
@@ -60,7 +60,7 @@ def explain(
     """The report on a text; `facts` are this machine's, `answers` those to earlier questions."""
     text = weigh(rules.clues, reading)
     link = linked(rules, reading, facts, text)
-    odds = text.plus(from_facts(text, link.near, link.spoken))
+    odds = text.plus(from_facts(text, link.near, link.spoken)).plus(without_driver(text, link.facts))
     odds = odds.plus(from_answers(odds, rules.questions, answers))
     return _report(rules, reading, link, ranked(rules, reading, odds, link, bool(answers)), took, where)
 

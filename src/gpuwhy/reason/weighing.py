@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from gpuwhy.model.expect import gpu_present
+from gpuwhy.model.fact import Absent
+from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Verdict
 from gpuwhy.model.symptom import Question
 from gpuwhy.model.threshold import FOUND
@@ -67,3 +70,19 @@ def from_answers(odds: Odds, questions: Mapping[str, Question], answers: Mapping
             more = ANSWERED if beside < BESIDE else HINTED
             out[cause] = out.get(cause, 0.0) + (more if outcome == answer else -ANSWERED)
     return out
+
+
+DRIVEN = ("driver.too_old", "driver.library_mismatch", "cuda.version_mismatch")
+"""Causes of a refused call that a loaded driver has a part in."""
+
+
+def without_driver(odds: Odds, facts: Facts | None) -> dict[str, float]:
+    """What it adds that a machine without a GPU has no driver: none is too old where a missing one is spoken of."""
+    if (
+        facts is None
+        or not isinstance(gpu_present(facts), Absent)
+        or not isinstance(facts.driver.module_version, Absent)
+    ):
+        return {}
+    told = odds.whole.get("driver.missing", 0.0) > 0
+    return {cause: FROM_FACTS["against"] for cause in DRIVEN if told and cause in odds.whole}

@@ -70,6 +70,8 @@ LAUNCHED = re.compile(
     re.IGNORECASE,
 )
 """What a launcher says below the program that it started: that it ended, not why."""
+_BELOW = re.compile(r"-{12,}$|For simplicity, JAX has removed|Set JAX_TRACEBACK_FILTERING")
+"""What JAX prints below every traceback."""
 _LOGGER = re.compile(
     r"^(?:debug|info|warn(?:ing)?|error|critical|fatal):[\w.]{1,60}:"
     r"|^[a-z_][\w.]{1,60}:(?:debug|info|warn|error|critical)"
@@ -243,6 +245,7 @@ def _ends_message(line: str) -> bool:
         or _SIGNAL.match(line.strip())
         or LOGGED.match(line)
         or LAUNCHED.match(line)
+        or _BELOW.match(line)
         or (not line.startswith((" ", "\t")) and _RAISED.match(line))
     )
 

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else
-from gpuwhy.causes.text.conditions import all_of, alone, asks, field, line, no, with_
+from gpuwhy.causes.text.conditions import all_of, alone, any_of, asks, field, line, no, with_
 from gpuwhy.causes.text.installing import missing_library
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES, MSVC, NOT_ALONG_PATH
@@ -44,7 +44,7 @@ TEXT = Text(
         ("loader.cannot_open", 3.2, _MISSING, CUDA_LIBRARY),
         ("loader.cannot_open", 2.8, _MISSING, asks("nvrtc")),
         ("loader.cannot_open", 2.4, _MISSING, asks("tensorrt")),
-        ("loader.tensorrt", 1.6, _MISSING, no(_TF)),
+        ("loader.tensorrt", 1.6, _MISSING, no(any_of(_TF, line("load dynamic library")))),
         ("loader.tf_dso", 3.2, _MISSING, CUDA_LIBRARY),
         ("loader.asked", 3.0, _MISSING, CUDA_LIBRARY),
         ("loader.find_failed", 3.0, _MISSING, CUDA_LIBRARY),

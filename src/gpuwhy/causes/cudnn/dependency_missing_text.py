@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import field, wants, with_
+from gpuwhy.causes.text.conditions import all_of, field, wants, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN
@@ -22,6 +22,7 @@ TEXT = Text(
         ("loader.cannot_open", 3.4, "{library} without a number is what cuDNN 8 opens", field("library", r"libnvrtc\.so$")),
         ("loader.cudnn_by_path", 3.8, "{library} is loaded by its full path: a DLL that it needs is not found", with_("windows.module_missing")),
         ("loader.cudnn_by_path", 2.4, "{library}, or a DLL that it needs, is not found"),
+        ("windows.torch_dll", 3.4, "{library}, or a DLL that it needs such as zlibwapi.dll, is not found", all_of(field("library", r"cudnn_"), field("number", "126"))),
         ("loader.cudnn_windows", 2.3, "{library}, or a DLL that it needs, is not found", field("number", "126")),
         ("cudnn.runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),
         ("cudnn.not_supported_runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),

@@ -23,6 +23,7 @@ def _from_list(symptom: Symptom, reading: Reading) -> bool:
 TEXT = Text(
     "device.selection",
     signatures=(
+        error("tf.no_partition", r"creating a partition for (?P<device>/?\S{1,80}) which doesn't exist", "creating a partition for", covers=("title.",)),
         error("tf.no_such_device", r"could not satisfy explicit device specification '[^'\n]*device:gpu:(?P<device>\d+)|cannot assign a device for operation(?:[^\n]*?assigned to [^\n]{0,80}?device:gpu:(?P<device2>\d+)|[^\n]*device:gpu:(?P<device3>\d+))",
               "explicit device specification", "cannot assign a device"),
         error(
@@ -40,6 +41,7 @@ TEXT = Text(
               "device ordinal", "not available", "gpu id", "gpu index", "device index", "available gpus", "requested gpu", "only has", "required gpus", covers=("python.exception",)),
     ),
     clues=(
+        ("tf.no_partition", 3.6, "an operation is put on {device}, which is not among the devices there"),
         ("torch.too_many", 4.0, "a GPU is asked for that is not there, such as cuda:1 where one GPU is, or that CUDA_VISIBLE_DEVICES hides"),
         ("jax.falls_back", 1.4, "JAX sees no GPU; this happens when CUDA_VISIBLE_DEVICES hides all"),
         ("tf.few_devices", 4.0, "a GPU is asked for that TensorFlow does not have", no(line(r"Supported device types \[CPU\]"))),

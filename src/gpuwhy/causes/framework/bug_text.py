@@ -20,6 +20,7 @@ TEXT = Text(
               "regression", "have this ", "have the same ", "only appear", "only happen", "only occur", "starting ", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
     ),
     clues=(
+        ("cuda.not_initialized", 3.2, "the framework's own check asks the driver before it initialises it", line(r"versions_helpers")),
         ("ntstatus.heap_corruption", 2.0, "native code writes past its memory (0xC0000374)"),
         ("ntstatus.integer_divide_by_zero", 2.8, "native code divides by zero (0xC0000094)"),
         ("ntstatus.stack_overflow", 2.6, "the stack is used up (0xC00000FD)"),

@@ -24,6 +24,7 @@ def _gpu_listed(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "framework.platform_dropped",
     signatures=(
+        error("bnb.windows_path", r"argument of type 'windowspath' is not iterable", "type 'windowspath' is not", covers=("python.",)),
         error("triton.missing", r"cannot find a working triton installation|no module named '?triton(?!\. ?[a-z])|triton is not (?:available|installed)",
               "working triton", "named 'triton", "named triton", "triton is not available", "triton not available",
               covers=("python.module",)),
@@ -46,6 +47,7 @@ TEXT = Text(
         error("torch.compile_windows", r"windows not yet supported for torch\.compile|torch\.compile[^\n]{0,40}not supported on windows", "torch.compile"),
     ),
     clues=(
+        ("bnb.windows_path", 4.4, "bitsandbytes opens a library of Linux, and this is Windows: that release has no build for it", with_("bnb.setup", "bnb.compiled")),
         ("tf.op_library", 2.2, "{library} does not exist for this system"),
         ("loader.mac_symbol", 3.6, "{symbol} is of a newer macOS", field("symbol", "_OBJC|_MPS")),
         ("tf.windows_dropped", 5.2, "TensorFlow has no GPU support on native Windows since 2.11"),

@@ -35,6 +35,7 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
 TEXT = Text(
     "install.corrupted",
     signatures=(
+        error("loader.garbled", r"(?:importerror|oserror): [^\w/.\s][^\n/]{0,12}: cannot open shared object file", "cannot open shared object", covers=("python.", "loader.cannot_open", "title.")),
         error("packages.damaged", r"bad crc-32|badzipfile|file is not a zip file|zlib\.error|incorrect data check|do not match the hashes|hash mismatch|incompleteread"
               r"|condaverificationerror|safetensor\w*error[^\n]*(?:incomplete|header)",
               "bad crc-32", "badzipfile", "not a zip file", "zlib.error", "incorrect data check", "match the hashes", "hash mismatch", "incompleteread",
@@ -45,6 +46,7 @@ TEXT = Text(
               "corrupt", "truncated", "damaged", "checksum", "invalid distribution", "unexpected end of"),
     ),
     clues=(
+        ("loader.garbled", 4.2, "a library asks for another one whose name is garbage: its file is damaged"),
         ("ntstatus.invalid_image_format", 3.4, "a DLL is damaged or of 32 bits (0xC000007B)"),
         ("ntstatus.error_mod_not_found", 1.4, "a DLL is not found at its first use (0xC06D007E)"),
         ("shadow.source_tree", 4.2, "the installed package lacks its compiled part", lambda s, r: r.ending.owner not in ("", USER)),

@@ -217,6 +217,7 @@ TEXT = Text(
         ("loader.version_missing", 2.8, "the system's {library} is too old", field("version", "glibc|cxxabi|gcc")),
         ("loader.undefined_symbol", 2.8, "{symbol} is not of the GPU stack", field("symbol", r"_?Py|iJIT|ffi_|SSL|XML|png|jpeg|sqlite|EVP|_gfortran|mkl|cblas_|omp_|GOMP")),
         ("loader.tensorrt", 2.2, "TensorRT is optional: TensorFlow goes on without it", all_of(with_("tf.", "harmless."), no(_trt_only))),
+        ("loader.tensorrt", 2.2, "TensorRT is optional: TensorFlow goes on without it", all_of(line("load dynamic library"), no(with_("tf.", "harmless.")))),
         ("loader.tensorrt", _CALM, "TensorRT is optional: TensorFlow goes on without it", _trt_only),
         ("loader.libtpu", _CALM, "JAX looks for a TPU first: nothing is wrong", no_errors),
         ("jax.other_backend", _CALM, "JAX looks for {backend} first: nothing is wrong", no_errors),

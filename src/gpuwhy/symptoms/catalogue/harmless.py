@@ -14,6 +14,8 @@ SIGNATURES: tuple[Signature, ...] = (
     harmless("harmless.cpu_features", r"(?:your cpu supports instructions|this tensorflow binary is optimized|onednn custom operations are on|avx2|to enable them in other"
              r" operations, rebuild|to enable the following instructions)", "cpu supports instructions", "binary is optimized", "onednn custom operations",
              "rebuild tensorflow"),
+    harmless("harmless.jax_frames", r"jax has removed its internal frames|jax_traceback_filtering=off to include", "removed its internal frames", "jax_traceback_filtering=off", covers=("title.",)),
+    harmless("harmless.lazy", r"cuda lazy loading is not enabled", "lazy loading is not enabled", covers=("title.",)),
     harmless("harmless.trt", r"tf-trt warning|cannot dlopen some tensorrt libraries|could not find tensorrt", "tf-trt warning", "some tensorrt", "find tensorrt",
              covers=("build.cmake_find",)),
     harmless("harmless.xla_host", r"executing computations on platform host|initialized for platform host|xla service 0x", "xla service 0x", "platform host"),
