@@ -175,3 +175,28 @@ def test_calm(text):
 )  # fmt: skip
 def test_what_another_word_of_the_text_explains(text, cause):
     assert explain_text(text).causes[0].id == cause
+
+
+SITE = "/v/lib/python3.12/site-packages"
+FAILED = "E0000 00:00:1.5 1 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: UNKNOWN ERROR (802)\n"
+FRAME = 'Traceback (most recent call last):\n  File "{file}", line 2, in <module>\n    {code}\n{end}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (FAILED + FRAME.format(file="/home/u/a.py", code="d = tf.config.list_physical_devices('GPU')[0]", end="IndexError: list index out of range"), "driver.not_ready"),
+        (FAILED + FRAME.format(file="/home/u/a.py", code="d = rows[7]", end="IndexError: list index out of range"), "other.not_gpu"),
+        (FRAME.format(file=f"{SITE}/ml_dtypes/_finfo.py", code="from ml_dtypes._ml_dtypes_ext import x", end="ModuleNotFoundError: No module named 'ml_dtypes._ml_dtypes_ext'"), "install.corrupted"),
+        ("bin D:\\x\\bitsandbytes\\libbitsandbytes_cpu.so\nCUDA SETUP: Required library version not found: libcudart.so\nTypeError: argument of type 'WindowsPath' is not iterable", "framework.platform_dropped"),
+        ("FileNotFoundError: Could not find module 'nvvm.dll' (or one of its dependencies).\nNvvmSupportError: libNVVM cannot be found.", "cuda.compiler_missing"),
+    ],
+)  # fmt: skip
+def test_an_ending_and_what_leads_there(text, cause):
+    assert explain_text(text).causes[0].id == cause
+
+
+def test_a_value_ends_where_the_program_does():
+    told = explain_text("Unknown flag in XLA_FLAGS: --xla_gpu_foo=1Aborted (core dumped)").causes[0]
+    assert told.id == "env.setting"
+    assert told.because[0].text.endswith("--xla_gpu_foo=1")

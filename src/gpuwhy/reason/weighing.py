@@ -84,5 +84,7 @@ def without_driver(odds: Odds, facts: Facts | None) -> dict[str, float]:
         or not isinstance(facts.driver.module_version, Absent)
     ):
         return {}
-    told = odds.whole.get("driver.missing", 0.0) > 0
-    return {cause: FROM_FACTS["against"] for cause in DRIVEN if told and cause in odds.whole}
+    if odds.whole.get("driver.missing", 0.0) <= 0:
+        return {}
+    none = {cause: FROM_FACTS["against"] for cause in DRIVEN if cause in odds.whole}
+    return {**none, "driver.missing": FROM_FACTS["strong"]}

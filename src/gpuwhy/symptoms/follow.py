@@ -178,9 +178,25 @@ def _cause(one: Symptom, first: Sequence[Symptom], ending: Ending, reasons: Sequ
     """Which of the symptoms before it explains it; -1 where none does."""
     explains = (e.order for e in first if _linked(e, one, ending) and _explains(e, one))
     cause = next(explains, -1) if one.role in ("error", "echo") else -1
-    if cause < 0 and one.signature.startswith(FALLBACKS):
+    if cause >= 0:
+        return cause
+    if one.signature.startswith(FALLBACKS):
         return next((e.order for e in first if e.role == "error" and _holds(reasons, e.line)), -1)
-    return cause
+    if one.signature in _OWN and one.within(ending) and _asks_for_gpu(ending):
+        return next((e.order for e in first if e.role == "error" and e.signature.startswith(_REFUSED)), -1)
+    return -1
+
+
+def _asks_for_gpu(ending: Ending) -> bool:
+    """Whether the line that raised it takes a GPU from those that a framework finds."""
+    return ending.frame is not None and _TAKES.search(ending.frame.code) is not None
+
+
+_TAKES = re.compile(
+    r"list_physical_devices|list_logical_devices|\bdevices\(|is_available|device_count|gpus?\[|get_device"
+)
+_REFUSED = ("cuda.", "loader.", "windows.", "tf.no_cuda_drivers", "tf.no_kernel_driver", "tf.skipping", "jax.unable")
+"""What tells why a framework finds none."""
 
 
 def _holds(endings: Sequence[Ending], line: int) -> bool:

@@ -32,6 +32,15 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
         yield Fix(text, f"pip install --force-reinstall --no-cache-dir {name}", safe=True)
 
 
+def _of_its_package(s: Symptom, r: Reading) -> bool:
+    """A package's own code, as it is installed, misses a compiled part of that package."""
+    return (
+        r.ending.owner not in ("", USER)
+        and s.get("name").split(".")[0].lower() == r.ending.owner
+        and "." in s.get("name")
+    )
+
+
 TEXT = Text(
     "install.corrupted",
     signatures=(
@@ -49,6 +58,7 @@ TEXT = Text(
         ("loader.garbled", 4.2, "a library asks for another one whose name is garbage: its file is damaged"),
         ("ntstatus.invalid_image_format", 3.4, "a DLL is damaged or of 32 bits (0xC000007B)"),
         ("ntstatus.error_mod_not_found", 1.4, "a DLL is not found at its first use (0xC06D007E)"),
+        ("build.ext_module", 4.6, "{name} is a part of an installed package, and its file is not there", _of_its_package),
         ("shadow.source_tree", 4.2, "the installed package lacks its compiled part", lambda s, r: r.ending.owner not in ("", USER)),
         ("shadow.hollow", 4.0, "{name} has no {what}, which every {name} has: the installed package is there in part only", no(field("by", "user"))),
         ("shadow.hollow", 2.4, "{name} has no {what}, which every {name} has: the installed package may be there in part only"),
