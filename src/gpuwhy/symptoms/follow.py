@@ -176,15 +176,20 @@ def attached(
 
 def _cause(one: Symptom, first: Sequence[Symptom], ending: Ending, reasons: Sequence[Ending]) -> int:
     """Which of the symptoms before it explains it; -1 where none does."""
-    explains = (e.order for e in first if _linked(e, one, ending) and _explains(e, one))
-    cause = next(explains, -1) if one.role in ("error", "echo") else -1
-    if cause >= 0:
-        return cause
+    explains = (e for e in first if _linked(e, one, ending) and _explains(e, one))
+    if one.role in ("error", "echo") and (found := next(explains, None)):
+        return found.order
+    errors = [e for e in first if e.role == "error"]
     if one.signature.startswith(FALLBACKS):
-        return next((e.order for e in first if e.role == "error" and _holds(reasons, e.line)), -1)
-    if one.signature in _OWN and one.within(ending) and _asks_for_gpu(ending):
-        return next((e.order for e in first if e.role == "error" and e.signature.startswith(_REFUSED)), -1)
-    return -1
+        return next((e.order for e in errors if _holds(reasons, e.line)), -1)
+    return _refused(one, errors, ending)
+
+
+def _refused(one: Symptom, errors: Sequence[Symptom], ending: Ending) -> int:
+    """What tells why there is no GPU, of an ending that takes one from a framework's list."""
+    if one.signature not in _OWN or not one.within(ending) or not _asks_for_gpu(ending):
+        return -1
+    return next((e.order for e in errors if e.signature.startswith(_REFUSED)), -1)
 
 
 def _asks_for_gpu(ending: Ending) -> bool:
