@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -71,7 +71,7 @@ def rules() -> Rules:
     """Clues, causes, remedies and questions."""
     by_id = {cause.id: cause for cause in CAUSES}
     asked = {q.id: q for q in QUESTIONS}
-    return Rules(_index(), by_id, remedies, question_for, asked, admitted, lexicon, _origin, refuted)
+    return Rules(_index(), by_id, remedies, question_for, asked, admitted, lexicon, _origin, _bounded, refuted)
 
 
 def _origin(line: str, around: frozenset[str]) -> Origin | None:
@@ -79,6 +79,13 @@ def _origin(line: str, around: frozenset[str]) -> Origin | None:
     from gpuwhy.knowledge import atlas
 
     return atlas.origin(line, around)
+
+
+def _bounded(origins: Sequence[Origin]) -> Mapping[str, tuple[str, ...]]:
+    """The releases that have all of some lines; asked only of lines that the atlas knows."""
+    from gpuwhy.knowledge import atlas
+
+    return atlas.bounded(origins)
 
 
 def report_on(

@@ -8,7 +8,7 @@ import pytest
 from gpuwhy import logs
 from gpuwhy.model.origin import Label, Origin, Place
 from gpuwhy.reason.explain import explain, likely
-from gpuwhy.reason.origins import by_origin, traced, vague
+from gpuwhy.reason.origins import by_origin, releases, traced, vague
 from gpuwhy.reason.tally import tally
 from gpuwhy.render import explained, json
 from gpuwhy.render.terminal import Paper
@@ -99,3 +99,9 @@ def test_python_is_not_blamed_for_what_its_stack_does_not_lead_through() -> None
     assert traced(_only, own) is None
     compiled = msgspec.structs.replace(KNOWN, places=(msgspec.structs.replace(PLACE, module="src/core.cpp"),))
     assert traced(lambda line, around: compiled, own) == compiled
+
+
+def test_releases_are_told_where_the_text_does_not():
+    bounds = {"jax": ("0.4.30", "0.5.0"), "torch": ("2.4.0",)}
+    said = list(releases(bounds, logs.read_text("torch==2.4.0\nRuntimeError: x\n")))
+    assert said == ["the text does not tell the release of jax; of those read, 0.4.30 to 0.5.0 print its lines"]

@@ -16,7 +16,7 @@ from gpuwhy.model.symptom import SOURCE, Reading
 from gpuwhy.model.threshold import GUESS
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.link import concerned, noticed
-from gpuwhy.reason.origins import by_origin, traced, vague
+from gpuwhy.reason.origins import by_origin, foremost, releases, traces, vague
 from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed
@@ -52,6 +52,7 @@ class Ranked(NamedTuple):
 
     scores: tuple[Score, ...]
     origin: Origin | None
+    origins: Sequence[Origin] = ()  # of every complaint that the atlas knows
 
 
 def explain(
@@ -94,11 +95,12 @@ def ranked(
     if source and guess:
         return Ranked(scores, None)
     silent = _only_notes(reading) and not guess
-    origin = traced(rules.origin, reading) if vague(scores) and not silent else None
+    origins = traces(rules.origin, reading) if vague(scores) and not silent else []
+    origin = foremost(origins)
     seen = any(v.state in ("shown", "possible") for v in link.near)
     if answered or silent or seen or source:
-        return Ranked(scores, origin)
-    return Ranked(_second_opinion(rules, reading, scores, origin, link, guess), origin)
+        return Ranked(scores, origin, origins)
+    return Ranked(_second_opinion(rules, reading, scores, origin, link, guess), origin, origins)
 
 
 def _shows(link: Link) -> list[Verdict]:
@@ -156,11 +158,17 @@ def _report(rules: Rules, reading: Reading, link: Link, rank: Ranked, took: floa
         took=round(took, 3),
         stairs=staircase(facts) if facts is not None else (),
         symptoms=reading.symptoms,
-        noticed=_noticed(rules, reading, link, shown),
+        noticed=(*_noticed(rules, reading, link, shown), *_dated(rules, reading, rank)),
         ending=reading.ending,
         question=question_after(rules, scores) if shown else None,
         origin=rank.origin,
     )
+
+
+def _dated(rules: Rules, reading: Reading, rank: Ranked) -> tuple[Noticed, ...]:
+    """The releases that a text can come from, where several of its lines bound them."""
+    bounds = rules.bounded(rank.origins) if len(rank.origins) > 1 else {}
+    return tuple(Noticed("", said) for said in releases(bounds, reading))
 
 
 def _noticed(rules: Rules, reading: Reading, link: Link, shown: Sequence[Shown]) -> tuple[Noticed, ...]:

@@ -6,7 +6,7 @@ A label is one reader's word on a message, and a module's habit is less: neither
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.symptom import Reading, Symptom
@@ -39,12 +39,29 @@ def _vague(symptom: Symptom) -> bool:
     return symptom.speaker in VAGUE or symptom.signature in ENDED
 
 
+def foremost(found: Sequence[Origin]) -> Origin | None:
+    """The origin of the last complaint that has a label, else of the last."""
+    return next((one for one in found if one.label), found[0] if found else None)
+
+
 def traced(origin: Tracer, reading: Reading) -> Origin | None:
-    """The origin of the last complaint that has a label, else of the last; a warning counts only as the last word."""
+    """The origin that decides."""
+    return foremost(traces(origin, reading))
+
+
+def traces(origin: Tracer, reading: Reading) -> list[Origin]:
+    """The origins of the complaints, the last first; a warning counts only as the last word."""
     around = frozenset(_NAME.findall(reading.excerpt.lower()))
     asked = [origin(line, around) for line in _complaints(_last_words(reading))]
-    found = [one for place, one in enumerate(asked) if one and (not place or not _warns(one)) and _there(one, reading)]
-    return next((one for one in found if one.label), found[0] if found else None)
+    return [one for place, one in enumerate(asked) if one and (not place or not _warns(one)) and _there(one, reading)]
+
+
+def releases(bounds: Mapping[str, tuple[str, ...]], reading: Reading) -> Iterator[str]:
+    """Which releases of a program print what the text holds, where the text does not tell its release."""
+    for name, some in bounds.items():
+        if name not in reading.told.versions:
+            span = f"{some[0]} to {some[-1]}" if len(some) > 1 else some[0]
+            yield f"the text does not tell the release of {name}; of those read, {span} print its lines"
 
 
 def _last_words(reading: Reading) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from gpuwhy.model.cause import Cause, Fix
 from gpuwhy.model.facts import Facts
+from gpuwhy.model.origin import Origin
 from gpuwhy.model.symptom import Likeness, Question, Reading, Symptom
 from gpuwhy.reason.origins import Tracer
 from gpuwhy.reason.tally import Index
@@ -24,4 +25,5 @@ class Rules(msgspec.Struct, frozen=True):
     admitted: Callable[[Sequence[Symptom]], frozenset[str]]
     lexicon: Callable[[], Mapping[str, Likeness]]
     origin: Tracer = lambda line, around: None
+    bounded: Callable[[Sequence[Origin]], Mapping[str, tuple[str, ...]]] = lambda _: {}
     claims: Callable[[str], tuple[str, ...]] = lambda _: ()
