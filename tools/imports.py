@@ -10,7 +10,9 @@ and started again at any time. Every environment is deleted at once.
 
 A build without CUDA of the same release is installed where there is one (the Python part and its compiled NumPy and
 protobuf parts are the same); `installed` says which distribution it was. PyTorch has none on the package index: its own
-wheel with all of NVIDIA's is used, on one Python only. No GPU is needed, and nothing is said about one.
+wheel with all of NVIDIA's is used, on one Python only. No GPU is needed, and nothing is said about one. CuPy has no
+such build and is linked with the driver and with CUDA: empty libraries that answer 0 to every call stand in for those
+(`stand_ins` says so), and only what the import does with NumPy and the other packages is seen.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ USES = {
     "cupy": "import cupy; cupy.ndarray",
 }
 BINARY = ("numpy", "scipy", "h5py", "grpcio", "protobuf", "pandas", "jaxlib", "ml-dtypes", "fastrlock", "tensorstore",
-          "pillow", "markupsafe", "wrapt", "opt-einsum", "libclang", "optree",
+          "pillow", "markupsafe", "opt-einsum", "libclang", "optree",
           "tensorflow-io-gcs-filesystem")  # fmt: skip
 MORE = {"torch": ("numpy",), "onnxruntime": ()}
 ENDS = {"numpy": "<2", "protobuf": "<3.21", "scipy": "<1.13", "setuptools": "<81", "keras": "<3", "ml-dtypes": "<0.5"}
@@ -54,7 +56,9 @@ TWINS = {
     "onnxruntime-gpu": "onnxruntime",
 }
 SLOW = "no end after"
-DRIVER = "libcuda.so.1: cannot open"  # old releases cannot be imported without a driver
+DRIVER = "libcuda.so.1: cannot open"  # of the machine, not of the release
+OF_CUDA = re.compile(r"NEEDED.*\[(lib(?:cu|nv|nccl)\w*\.so[.\d]*)\]")
+CUDA_CALL = re.compile(r" U (_*(?:cu|nv|nccl)\w+)(?:@+([\w.]+))?")
 FREE = 9 << 30
 TRIES = 6
 
@@ -83,7 +87,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--scratch", type=Path, default=Path("/tmp/gpuwhy-imports"))
     parser.add_argument("--again", default="", help="an outcome whose cases are tried again")
     options = parser.parse_args(argv)
-    known = kept(options.out, options.again)
+    known = kept(options.out, options.again, options.only.split(","))
     pythons = {".".join(p.name.split(".")[:2]): p / "bin/python" for p in options.pythons.iterdir()}
     every = [case for framework in options.only.split(",") for case in cases(framework, tuple(pythons))]
     for case in sorted(every, key=lambda case: case.side):  # what an installer takes today comes first
@@ -101,11 +105,12 @@ def has_room(case: Case, scratch: Path) -> bool:
     return case.framework != "torch" or shutil.disk_usage(scratch).free > FREE + (3 << 30)
 
 
-def kept(path: Path, again: str) -> dict[tuple[str, str, str], dict[str, object]]:
+def kept(path: Path, again: str, only: list[str]) -> dict[tuple[str, str, str], dict[str, object]]:
     """The rows of earlier runs, without those to try again."""
     lines = path.read_text().splitlines() if path.exists() else []
     rows = [json.loads(line) for line in lines]
-    return {(r["framework"], r["version"], r["side"]): r for r in rows if r["outcome"] != again}
+    left = [r for r in rows if r["outcome"] != again or r["framework"] not in only]
+    return {(r["framework"], r["version"], r["side"]): r for r in left}
 
 
 def save(path: Path, rows: dict[tuple[str, str, str], dict[str, object]]) -> None:
@@ -164,6 +169,7 @@ class Trial:
     def __init__(self, case: Case, python: Path, scratch: Path) -> None:
         self.case, self.python, self.scratch = case, python, scratch
         self.folder = scratch / "env"
+        self.libraries = self.folder / "stand-ins"
 
     def row(self) -> dict[str, object]:
         """What came of it."""
@@ -200,13 +206,35 @@ class Trial:
         said = said or self.install(f"{self.case.installed}=={self.case.version}", *more)
         if said:
             return {"outcome": "not installed", "error": said}
+        stands = {"stand_ins": True} if self.case.framework == "cupy" and self.stand_in() else {}
         failed = self.use()
         beside = self.beside()
         if not failed:
-            return {"outcome": "imports", "beside": beside}
+            return {"outcome": "imports", "beside": beside, **stands}
         if failed.startswith(SLOW) or DRIVER in failed:  # of the machine, not of the release
             return {"outcome": "not installed", "error": failed}
-        return {"outcome": "fails", "error": failed, "beside": beside, **self.cure(failed, beside)}
+        return {"outcome": "fails", "error": failed, "beside": beside, **stands, **self.cure(failed, beside)}
+
+    def stand_in(self) -> bool:
+        """Empty libraries for every one of CUDA that the wheel's own are linked with."""
+        files = [str(file) for file in self.folder.glob("lib/python*/site-packages/cupy*/**/*.so")]
+        names = set(OF_CUDA.findall(said_by("readelf", "-d", *files)))
+        calls: dict[str, set[str]] = {}
+        for call, node in CUDA_CALL.findall(said_by("nm", "-D", *files)):
+            calls.setdefault(node, set()).add(call)
+        self.libraries.mkdir(exist_ok=True)
+        said = [self.built(name, calls.get(name, set()), calls.get("", set())) for name in names]
+        return bool(said) and not any(said)
+
+    def built(self, name: str, own: set[str], others: set[str]) -> str:
+        """One of them: its own calls bear its name as their version, as NVIDIA's do."""
+        source = self.libraries / f"{name}.c"
+        source.write_text("".join(f"long {call}(void) {{ return 0; }}\n" for call in sorted(own or others)))
+        script = source.with_suffix(".map")
+        script.write_text(f"{name} {{ global: *; }};\n")
+        how = ["-w", "-shared", "-fPIC", "-fno-builtin", f"-Wl,-soname,{name}"]
+        how += [f"-Wl,--version-script={script}"] if own else []
+        return self.run("gcc", *how, "-o", str(self.libraries / name), str(source))
 
     def install(self, *wanted: str, deps: bool = True) -> str:
         """Wheels alone, if the release can be had so; else sources of small packages too."""
@@ -231,26 +259,29 @@ class Trial:
         return {k.lower().replace("_", "-"): v for k, v in sorted(found.items()) if not k.startswith("nvidia")}
 
     def cure(self, error: str, beside: dict[str, str]) -> dict[str, str]:
-        """The one dependency that must not stand at this end of its range."""
-        order = sorted(beside, key=lambda n: (n.replace("-", "_") not in error.lower(), n not in ENDS))
+        """The one dependency that must not stand at this end of its range, or that is not there at all."""
+        there = {"setuptools": "", **beside} if "pkg_resources" in error else beside
+        order = sorted(there, key=lambda n: (n.replace("-", "_") not in error.lower(), n not in ENDS))
         for name in [n for n in order if n not in (self.case.installed, "jaxlib", "torch")][:TRIES]:
-            other = f"{name}{ENDS.get(name, '')}" if self.case.side == "newest" else name
-            if self.case.side == "newest" and name not in ENDS:
+            newest = self.case.side == "newest" or not there[name]
+            if newest and name not in ENDS:
                 continue
-            moved = not self.install(other, deps=False) and self.beside().get(name) != beside[name]
+            other = f"{name}{ENDS[name]}" if newest else name
+            moved = not self.install(other, deps=False) and self.beside().get(name, "") != there[name]
             if moved and not self.use():
                 now = self.beside().get(name, "")
-                return {
-                    "culprit": f"{name} {beside[name]}",
-                    "cure": f"{name}{ENDS[name]}" if self.case.side == "newest" else f"{name} {now}",
-                }
-            self.install(f"{name}=={beside[name]}", deps=False)
+                culprit = f"{name} {there[name]}" if there[name] else f"no {name}"
+                return {"culprit": culprit, "cure": other if newest else f"{name} {now}"}
+            if there[name]:
+                self.install(f"{name}=={there[name]}", deps=False)
         return {}
 
     def run(self, *command: str, seconds: int = 600) -> str:
         """'' where it ended well, else the last line that says why."""
         clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH")}
         environment = {**clean, "UV_CACHE_DIR": str(self.scratch / "cache"), "CUDA_VISIBLE_DEVICES": ""}
+        if self.libraries.exists():
+            environment["LD_LIBRARY_PATH"] = str(self.libraries)
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
         except subprocess.TimeoutExpired:
@@ -260,6 +291,11 @@ class Trial:
         if done.returncode == 0 and not re.search(r"_ARRAY_API not found|Failed to initialize NumPy", done.stderr):
             return ""
         return told(done.stderr, done.returncode)
+
+
+def said_by(*command: str) -> str:
+    """What a program of binutils prints."""
+    return subprocess.run(command, capture_output=True, text=True).stdout
 
 
 def told(stderr: str, code: int) -> str:

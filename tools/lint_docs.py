@@ -16,6 +16,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 WILD = Path("tests/lint/wild.jsonl")
+LAST = "G"
 HEAD = """# The rules of gpuwhy lint
 
 Generated from `src/gpuwhy/lint/rules/` by `python tools/lint_docs.py`: edit the pages there.
@@ -30,11 +31,20 @@ this page, mended with that set in view. Set A was scored before this work; one 
 finds a release that fits). B, C and D come from other repositories and were read one after the other, each with the
 rules that the sets before it had led to. E and F are from 101 repositories that no earlier set had; E was read and
 scored before anything was mended, F after what E had shown was mended. Their first contact is the figure to expect on
-your files (E and F together: 20 of 26 findings true, 17 of 39 mistakes found), not that of *after*. What a set
+your files, not that of *after*. What a set
 showed to be false was mended by its class: builds of PyTorch's index judged by the marks of the default one, options
 that Cog reads itself, two `if`s that may hang on one variable, manifests with `${NAME}`. An unreadable file counts as
 a finding, a file of no kind that lint knows does not. Recall counts every mistake that the reader found, doubtful ones
-too; reader and author are the same, so both figures are generous.
+too. Of A to F reader and author are the same, so these figures are generous.
+
+G was read by somebody who had not seen lint's code or output, and lint's answer was stored before anybody who works on
+lint had seen a file or a label of it: **60 of 65 findings true (0.92), 48 of 126 mistakes found (0.38)**; of the 70 that he was certain of, 42
+(0.60). 30 of its files had been in the sets before; without them 49 of 52 and 38 of 106. That is the figure to expect.
+Findings that he had not written down were judged afterwards by the published wheels and by the files beside. The five
+false ones: a limit that a file which `ADD` copies states, a torch that the project itself replaces afterwards (twice,
+with pip and with Poetry), a release that cannot be installed and so overwrites nothing, and a file that is installed with
+`--no-deps`. What is still missed is mostly no matter of packages and images: drivers in scripts of the system, `~/.bashrc`,
+projects that moved on. The state after the other sets was not measured again with the rules that G led to.
 
 """
 
@@ -96,18 +106,23 @@ def by_rule(root: Path, rows: list[dict[str, Any]]) -> str:
     """How often each rule fired, was right, and was missed."""
     fired_at_all: dict[str, int] = everywhere(root)["fired"]
     fired, true, missed = Counter[str](), Counter[str](), Counter[str]()
+    contact, right = Counter[str](), Counter[str]()
+    for finding in (one for row in rows if row["set"] == LAST for one in row["first"]):
+        contact[finding["rule"]] += 1
+        right[finding["rule"]] += finding["true"]
     for row in rows:
         for finding in row.get("after", row["first"]):
             fired[finding["rule"]] += 1
             true[finding["rule"]] += finding["true"]
         for label in row["labels"]:
             missed[label["rule"]] += not set(label.get("found", [])) & {"after" if "after" in row else "first"}
-    lines = ["| rule | severity | fired in read files | true | missed | fired in all files | state |"]
-    lines.append("| --- | --- | --- | --- | --- | --- | --- |")
+    lines = [f"| rule | severity | first contact with {LAST} | in read files | true | missed | in all files | state |"]
+    lines.append("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, severity in severities(root).items():
         most = max(fired[name], fired_at_all.get(name, 0))
         state = "tried" if most >= 3 else "little tried" if most else "untried"
-        cells = (f"[`{name}`](#{name})", severity, fired[name], true[name], missed[name], most, state)
+        met = f"{right[name]} of {contact[name]} true" if contact[name] else "-"
+        cells = (f"[`{name}`](#{name})", severity, met, fired[name], true[name], missed[name], most, state)
         lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
     others = sorted(set(missed) - set(severities(root)))
     lost = [f"{name} ({missed[name]})" for name in others if missed[name]]

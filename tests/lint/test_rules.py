@@ -17,6 +17,29 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("apt-python", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu20.04\nRUN apt-get install -y python3.11-dev\n", 2),
+    ("index-late", "Dockerfile", f"FROM python:3.11\nRUN pip install torch\nRUN pip install torch --index-url {TORCH}/cu121\n", 3),
+    ("image-outrun", "Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN pip install torch==2.15.0\n", 2),
+    ("nvcc-arch", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nARG TORCH_CUDA_ARCH_LIST='8.0;12.0+PTX'\n", 2),
+    ("nvcc-arch", "Dockerfile", "FROM nvcr.io/nvidia/tensorrt:24.11-py3\nARG CMAKE_CUDA_ARCHITECTURES=37;50\n", 2),
+    ("driver-capabilities", "compose.yml", SERVICE + "    image: x\n    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 1, capabilities: [gpu, utility]}]}}}\n", 4),
+    ("same-files", "requirements.txt", "onnxruntime-gpu==1.20.2\noptimum[onnxruntime]==1.27.0\n", 2),
+    ("pair-mismatch", "requirements.txt", "git+https://code.example/m-bain/whisperx.git\ntorch==2.0.1\nnumpy<2\n", 1),
+    ("pair-mismatch", "requirements.txt", "torch==2.5.1\ntriton==3.0.0\n", 1),
+    ("pair-mismatch", "requirements.txt", "jax\njaxlib==0.1.51\n", 1),
+    ("no-such-release", "requirements.txt", "jaxlib==0.1.47\n", 1),
+    ("no-such-extra", "requirements.txt", "jax[cuda12_pip]\n", 1),
+    ("wrong-name", "requirements.txt", "nvidia-cudnn-cu115\n", 1),
+    ("python-no-wheel", "environment.yml", "dependencies:\n- python=3.6\n- pip:\n  - https://code.example/tensorflow_gpu-1.3.0-cp35-cp35m-linux_x86_64.whl\n", 4),
+    ("unstated-limit", "environment.yml", "channels: [pytorch, conda-forge]\ndependencies:\n- pytorch=1.10.2\n", 3),
+    ("unstated-limit", "requirements.txt", "diffusers==0.24.0\n", 1),
+    ("unstated-limit", "requirements.txt", "torchtext==0.18.0\ntorch==2.5.1\n", 2),
+    ("unstated-limit", "requirements.txt", "tensorflow-gpu==1.12.0\nprotobuf<3.21\nkeras\n", 3),
+    ("borrowed-cuda", "requirements.txt", "nvidia-cublas-cu12==12.4.5.8\nonnxruntime-gpu==1.17.1\nnumpy<2\n", 2),
+    ("conda-pip-mix", "install.sh", "conda install cudatoolkit\npip install onnxruntime-gpu\n", 2),
+    ("torch-at-build", "setup.sh", "conda create -n a python=3.10\nif [ $A = b ]; then\npip install flash-attn\nfi\n", 3),
+    ("cpu-wheel", "environment-gpu.yml", "dependencies:\n- cudatoolkit=10.1\n- tensorflow-gpu\n- tensorflow=2.1.0=mkl_py37h80a91df_0\n", 4),
+    ("cpu-wheel", "pyproject.toml", '[project]\nname = "a"\n[project.optional-dependencies]\ncpu = ["paddlepaddle"]\ngpu = [\n"paddlepaddle"]\n', 6),
     ("cpu-wheel", "Dockerfile", CUDA12 + f"RUN pip install torch==2.5.1 {CPU_INDEX}\n", 2),
     ("cpu-wheel", "Dockerfile", CUDA12 + "RUN pip install \\\n  numpy \\\n  torch==2.5.1+cpu\n", 4),
     ("cpu-wheel", "Dockerfile", CUDA12 + "RUN pip install tensorflow-cpu==2.16.1\n", 2),
@@ -237,7 +260,13 @@ SILENT = [
     ("requirements.txt", "torch==1.6.0\nnumpy\n"),  # its Pythons have no NumPy 2
     ("requirements.txt", "tensorflow==1.4.0\n"),  # nor protobuf 4
     ("requirements.txt", "torch==2.1.2\ntorchvision==0.16.2\nscipy==1.9.3\n"),  # SciPy holds NumPy back
-    ("requirements.txt", "nvidia-cudnn-cu115\nnvidia-cublas-cu116\n"),  # both are CUDA 11
+    ("requirements.txt", "--extra-index-url https://wheels.example/simple\nnvidia-cudnn-cu115\nnvidia-cublas-cu116\n"),  # both are CUDA 11
+    ("install.sh", "pip install nvidia-pyindex\npip install nvidia-cudnn-cu115\n"),
+    ("Dockerfile", CUDA12 + "RUN pip install torch\nRUN pip install -U torch --index-url https://download.pytorch.org/whl/cu128\n"),
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-base-ubuntu20.04\nRUN add-apt-repository ppa:deadsnakes/ppa && apt-get install -y python3.11\n"),
+    ("requirements.txt", "onnxruntime-gpu==1.20.2\ninsightface==0.7.3\n"),  # that release asks for no onnxruntime
+    ("environment.yml", "channels: [defaults]\ndependencies:\n- pytorch=1.10.2\n"),
+    ("environment.yml", "dependencies:\n- cudatoolkit=10.1\n- pytorch\n- tensorflow=2.1.0=mkl_py37h80a91df_0\n"),  # torch's GPU
     ("requirements.txt", f"--extra-index-url {TORCH}/cu126\ntorch\ntransformers\n"),
     ("requirements.txt", f"--index-url {TORCH}/cu118\ntorch==2.5.1+cu118\nnumpy\n"),
     ("requirements.txt", f"--extra-index-url {TORCH}/cu118\ntorch>=2.0,<2.6\n"),

@@ -47,6 +47,11 @@ _DISTROS: dict[str, str] = {
 }  # fmt: skip
 """Distribution and release → the Python of its package `python3`."""
 
+_APT_PYTHONS: dict[str, tuple[str, ...]] = {
+    "18.04": ("3.6", "3.7", "3.8"), "20.04": ("3.8", "3.9"), "22.04": ("3.10", "3.11"), "24.04": ("3.12",),
+}  # fmt: skip
+APT_PYTHONS = source("package lists of Ubuntu, main and universe", "one or two Pythons in each release")
+
 DRIVER_PACKAGES = re.compile(
     r"(nvidia-driver(-|$)|nvidia-utils-|nvidia-compute-utils-|nvidia-headless-|libnvidia-compute-|libcuda1(-|$)"
     r"|nvidia-kernel|nvidia-dkms|cuda-drivers|cuda(-\d+-\d+)?$|cuda-runtime-\d)"
@@ -75,7 +80,7 @@ COMPILED = {
 PREBUILT = frozenset({"flash-attn", "mamba-ssm", "causal-conv1d"})
 """Of those: the ones whose setup first looks for a prebuilt wheel elsewhere."""
 
-Family = Literal["cuda", "pytorch", "tensorflow", "ngc", "framework", "python", "distro", ""]
+Family = Literal["cuda", "pytorch", "tensorflow", "ngc", "aws", "framework", "python", "distro", ""]
 
 _NGC = frozenset(
     {"pytorch", "tensorflow", "jax", "tritonserver", "nemo", "tensorrt", "paddlepaddle", "mxnet", "pyg", "dgl"}
@@ -84,6 +89,10 @@ _GPU_IMAGES = re.compile(
     r"(^|/)(vllm/vllm-openai|lmsysorg/sglang|huggingface/text-generation-inference|rapidsai/\w+|nvidia/cudagl"
     r"|huggingface/transformers-pytorch-gpu|huggingface/transformers-all-latest-gpu)$"
 )
+
+
+_AWS = re.compile(r"(?:huggingface-)?(pytorch|tensorflow|mxnet)(?:-tgi)?-(?:training|inference)(?:-\w+)?")
+AWS = source("AWS Deep Learning Containers: available images", "the tag says -gpu or -cpu, the Python and the CUDA")
 
 
 class Base(msgspec.Struct, frozen=True):
@@ -116,6 +125,8 @@ def read(text: str) -> Base:
     last = short.split("/")[-1]
     if short.startswith("nvidia/") and last in _NGC and path.startswith("nvcr.io"):
         return Base(name, "ngc", framework={"pytorch": "torch"}.get(last, last), gpu=True)
+    if found := _AWS.fullmatch(last):
+        return _aws(name, found[1] or "", tag)
     if _GPU_IMAGES.search(path):
         return Base(name, "framework", gpu=True)
     if last == "python" and "/" not in path.removeprefix("docker.io/").removeprefix("library/"):
@@ -123,6 +134,35 @@ def read(text: str) -> Base:
     if last == "uv" and (found := re.search(r"python(3\.\d+)", tag)):
         return Base(name, "python", python=found[1], musl="alpine" in tag)
     return _distro(name, short, last, tag)
+
+
+def _aws(name: str, framework: str, tag: str) -> Base:
+    """AWS Deep Learning Containers: 2.0.0-gpu-py310-cu118-ubuntu20.04-sagemaker."""
+    version, cuda, python = (re.search(p, tag) for p in (r"^(\d+\.\d+(?:\.\d+)?)-", r"-cu(\d\d)(\d)", r"-py3(\d+)"))
+    return Base(
+        name,
+        "aws",
+        f"{cuda[1]}.{cuda[2]}" if cuda else "",
+        python=f"3.{python[1]}" if python else "",
+        framework={"pytorch": "torch"}.get(framework, framework),
+        version=version[1] if version else "",
+        gpu=True if "-gpu" in tag or cuda else False if "-cpu" in tag else None,
+    )
+
+
+def apt_pythons(base: Base) -> tuple[str, ...]:
+    """The Pythons that apt has in an image of Ubuntu; () where it is none."""
+    release = re.search(r"ubuntu:?(\d\d\.\d\d)", base.name) if base.family in ("cuda", "distro") else None
+    return _APT_PYTHONS.get(release[1], ()) if release else ()
+
+
+def toolkit_of(base: Base) -> str:
+    """The CUDA whose nvcc an image brings, of NVIDIA's monthly images its major alone; '' where there is none."""
+    if base.family in ("cuda", "pytorch") and base.variant == "devel":
+        return base.cuda
+    month = re.search(r":(\d\d)\.(\d\d)-", base.name) if base.family == "ngc" else None
+    number = int(month[1] + month[2]) if month else 0
+    return "13" if number >= 2508 else "12" if number >= 2301 else "11" if number >= 2006 else ""
 
 
 def _serving(name: str, tag: str) -> Base:

@@ -31,6 +31,20 @@ LIMITS: tuple[Limit, ...] = (
           source("the files and the metadata of 0.2.0 to 0.5.0", "0.4.2 asks for pillow>=4.1.1")),
     Limit("tensorboard", "", "2.9", "protobuf<3.21", "its generated code does not load under protobuf 4 and newer",
           source("installed and imported, November 2026", "1.15.0, 2.1.0, 2.4.1 and 2.8.0 fail with protobuf 4 and 5")),
+    *(
+        Limit(name, "", until, "huggingface-hub<0.26", "it imports cached_download, which 0.26 removed",
+              source("the files of the wheels; easydiffusion issue 1851", f"{last} is the last that does"))
+        for name, until, last in (("diffusers", "0.29", "0.28.2"), ("sentence-transformers", "2.3", "2.2.2"))
+    ),
+    Limit("torchtext", "0.18", "0.19", "torch<2.4", "its libraries were compiled for PyTorch 2.3",
+          source("installed and imported, November 2026", "0.18.0, the last one, misses symbols in PyTorch 2.6.0")),
+    *(
+        Limit(name, "1.0", "2.0", "keras<2.4", "Keras 2.4 and newer need TensorFlow 2",
+              source("Keras' release notes", "2.4.0: requires TensorFlow 2.2"))
+        for name in ("tensorflow", "tensorflow-gpu")
+    ),
+    Limit("conda:pytorch", "1.0", "2.3", "mkl<2024.1", "it needs iJIT_NotifyEvent, which MKL 2024.1 removed",
+          source("pytorch/pytorch issue 123097, jianlin-cheng/TransFun issue 5", "seen with 1.12.1 and 2.0.1")),
     Limit("tensorflow-addons", "", "", "tensorflow<2.16", "it imports parts of Keras 2, and 2.16 brings Keras 3",
           source("installed and imported, November 2026", "0.23.0, the last one, fails with TensorFlow 2.16.2")),
 )  # fmt: skip

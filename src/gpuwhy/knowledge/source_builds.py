@@ -11,6 +11,11 @@ NEED_TORCH = frozenset(
     ]
 )  # fmt: skip
 
+REPOSITORIES = frozenset(
+    ["detectron2", "nvdiffrast", "diffoctreerast", "diff-gaussian-rasterization", "simple-knn", "tiny-cuda-nn"]
+)
+"""Projects that are built from their repositories, in the same way."""
+
 KNOW = source(
     "the sources of the newest release of each on the package index",
     "no wheel, setup.py imports torch, and nothing demands torch for the build; November 2026",

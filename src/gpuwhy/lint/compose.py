@@ -78,9 +78,16 @@ def _device(path: str, work: Workload, device: Map) -> None:
             listed = ", ".join(wanted) or "nothing"
             work.wrong_request.append(Problem(place, f"an nvidia device with capabilities [{listed}], without gpu"))
         return
+    parts = [one for one in wanted if one in _PARTS]
+    if parts and "compute" not in parts:
+        work.device_parts = (", ".join(parts), place)
     if "count" in device and "device_ids" in device:
         work.wrong_request.append(Problem(place, "both `count` and `device_ids`, which exclude each other"))
     work.request = work.request or place
+
+
+_PARTS = frozenset(["compute", "compat32", "graphics", "utility", "video", "display", "ngx"])
+"""Capabilities of a device that Docker hands on as NVIDIA_DRIVER_CAPABILITIES."""
 
 
 def _mounts_devices(service: Map) -> bool:

@@ -27,7 +27,7 @@ def read(path: str, text: str) -> Sheet:
             Problem(Place(path, 1), "no conda environment: a mapping with `dependencies` is expected")
         )
         return sheet
-    environment = Environment(path)
+    environment = Environment(path, channels=[str(entry) for entry in top.seq("channels") if isinstance(entry, Text)])
     for entry in top.seq("dependencies"):
         if isinstance(entry, Text):
             add(environment, entry, entry.line)

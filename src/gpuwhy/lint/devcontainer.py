@@ -42,8 +42,8 @@ def _container(path: str, text: str, data: dict[str, Any]) -> Workload:
         work.request = Place(path, _line(text, f'"{asks}"'))
     work.shared_memory = any(a.startswith(("--shm-size", "--ipc")) for a in arguments)
     work.exempt = "--privileged" in arguments or data.get("privileged") is True
-    work.partial = "dockerComposeFile" in data or work.image is None
     _built(work, data)
+    work.partial = "dockerComposeFile" in data or not (work.image or work.built)
     return work
 
 

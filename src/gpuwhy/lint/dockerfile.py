@@ -211,6 +211,8 @@ class _Stages:
         for word in shell.commands("x " + one.text, one.line, {})[0].words[1:] if one.text.strip() else ():
             name, equals, value = word.partition("=")
             target = self.known if self.sheet.environments else self.arguments
+            if equals and self.sheet.environments:
+                self.stage.arguments[name] = Variable(name, value, Place(self.sheet.path, one.line))
             if name in self.given:
                 target[name] = self.given[name]
             elif equals:
@@ -241,6 +243,9 @@ class _Stages:
             self._copied(one)
         if origin is not None and origin is not self.stage and _may_hold_packages(one.text):
             self.stage.carried += [*origin.pins, *origin.carried]
+            self.stage.carried_includes += [*origin.includes, *origin.carried_includes]
+
+    _add = _copy
 
     def _copied(self, one: Instruction) -> None:
         """Where a copied file of packages lies in the image, by its name there."""
@@ -271,6 +276,7 @@ def _child(parent: Environment) -> Environment:
         machine=parent.machine,
         image=parent.image,
         variables=dict(parent.variables),
+        arguments=dict(parent.arguments),
         commands=list(parent.commands),
         apt=dict(parent.apt),
         runs=False,

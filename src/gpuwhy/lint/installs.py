@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 
 import msgspec
 
@@ -77,10 +78,20 @@ def take(stage: Environment, sheet: Sheet, command: Command) -> None:
         _take_pip(stage, command, start)
         return
     name = command.words[0].rsplit("/", 1)[-1] if command.words else ""
-    if name in ("conda", "mamba", "micromamba") and {"install", "create"} & set(command.words[1:4]):
+    if name in ("conda", "mamba", "micromamba") and (made := _ENVIRONMENT.search(command.text)):
+        stage.conda_files.append(Include(_copied(stage, made[1]), Place(stage.path, command.lines[0]), must=False))
+    elif name in ("conda", "mamba", "micromamba") and {"install", "create"} & set(command.words[1:4]):
         _take_conda(stage, command)
     elif name in ("apt-get", "apt", "apk", "dnf", "yum", "microdnf") and {"install", "add"} & set(command.words):
         _take_apt(stage, command)
+
+
+_ENVIRONMENT = re.compile(r"\b(?:env create|env update|create)\b.*?(?:-f|--file)[= ]+([^\s=]+\.ya?ml)")
+
+
+def _copied(stage: Environment, path: str) -> str:
+    """A file of the image as the build's folder has it."""
+    return stage.copied.get(posixpath.basename(path), posixpath.basename(path) if path.startswith("/") else path)
 
 
 def _pip(command: Command) -> tuple[tuple[str, ...], int]:
@@ -127,7 +138,9 @@ def _take_pip(stage: Environment, command: Command, start: int) -> None:
         stage.pins.append(msgspec.structs.replace(placed, arms=command.arms, step=len(stage.commands)))
     for one in files:
         path = stage.copied.get(posixpath.basename(one.path), one.path)
-        stage.includes.append(Include(path, one.place, one.limits, backend, one.must, tuple(indexes), command.arms))
+        stage.includes.append(
+            Include(path, one.place, one.limits, backend, one.must, tuple(indexes), command.arms, len(stage.commands))
+        )
 
 
 def _arguments(stage: Environment, command: Command, start: int) -> Iterator[tuple[str, str, Place]]:
@@ -160,6 +173,12 @@ def _from_variables(stage: Environment, command: Command) -> list[Index]:
     return out
 
 
+_OWN_FOLDER = re.compile(
+    r"^(\$\{?\w*(DIR|ROOT|HOME|PATH|FOLDER|PWD|BASE)\w*\}?|\$\((cd|dirname|pwd|realpath|readlink)\b.*\))/",
+    re.IGNORECASE,
+)
+"""A variable in front of a path, which is often the folder of the script itself; where it is not, nothing is found."""
+
 _VARIABLES: dict[str, Role] = {
     "PIP_INDEX_URL": "only", "PIP_EXTRA_INDEX_URL": "extra", "PIP_FIND_LINKS": "links",
     "UV_INDEX_URL": "only", "UV_DEFAULT_INDEX": "only", "UV_EXTRA_INDEX_URL": "first", "UV_INDEX": "first",
@@ -169,6 +188,7 @@ _VARIABLES: dict[str, Role] = {
 def _option(option: str, value: str, files: list[Include], place: Place) -> str:
     """Remember included files; the build that an index option stands for."""
     if option in ("-r", "--requirement", "-c", "--constraint"):
+        value = _OWN_FOLDER.sub("", value)
         if "$" not in value and value:
             files.append(Include(value, place, option in ("-c", "--constraint"), must=False))
     elif re.match(r"-r\S", option):
@@ -180,6 +200,7 @@ def _option(option: str, value: str, files: list[Include], place: Place) -> str:
 
 def _take_conda(stage: Environment, command: Command) -> None:
     number = next(n for n, word in enumerate(command.words) if word in ("install", "create")) + 1
+    stage.channels += [b for a, b in pairwise(command.words) if a in ("-c", "--channel") and b not in stage.channels]
     while number < len(command.words):
         word, line = command.words[number], command.lines[number]
         number += 2 if word in _CONDA_VALUED else 1

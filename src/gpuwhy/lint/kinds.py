@@ -5,6 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 
+from gpuwhy.lint import jinja
+
 _NAMES: tuple[tuple[str, str], ...] = (
     (r"(.*[._-])?(requirements|constraints)([._-].*)?\.(txt|in)", "requirements"),
     (r"pyproject\.toml", "pyproject"),
@@ -30,7 +32,7 @@ _LOOK = 20_000
 
 def by_name(path: str) -> str:
     """The kind that a file's name says; '' where it does not."""
-    path = path.replace("\\", "/")
+    path = jinja.plain(path.replace("\\", "/"))
     name, folder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
     if name.lower().endswith((".dockerignore", ".md", ".bak")) or (name.endswith(".py") and name != "setup.py"):
         return ""
@@ -43,7 +45,7 @@ def by_name(path: str) -> str:
 
 def recognise(path: str, text: str) -> str:
     """The kind of a file; '' where neither its name nor its beginning says."""
-    found = by_name(path) or _by_content(path, text[:_LOOK]) or ("helm" if _of_chart(path) else "")
+    found = by_name(path) or _by_content(jinja.plain(path), text[:_LOOK]) or ("helm" if _of_chart(path) else "")
     return "conda-list" if found == "requirements" and _is_conda_list(text[:_LOOK]) else found
 
 
@@ -56,7 +58,9 @@ def _is_conda_list(text: str) -> bool:
 
 def worth_opening(path: str) -> bool:
     """Whether a file found in a folder may be one of ours: by name, or YAML that may be a manifest."""
-    return bool(by_name(path)) or path.endswith((".yaml", ".yml")) or ("modal" in path and path.endswith(".py"))
+    plain = jinja.plain(path)
+    told = plain.endswith(".py") and bool(re.search(r"modal|sagemaker", plain))
+    return bool(by_name(path)) or plain.endswith((".yaml", ".yml")) or told
 
 
 def _of_chart(path: str) -> bool:
@@ -73,7 +77,8 @@ def speaks_of_packages(kind: str, text: str) -> bool:
 
 def _by_content(path: str, text: str) -> str:
     if path.endswith(".py"):
-        return "modal" if re.search(r"^\s*(import modal|from modal import)\b", text, re.M) else ""
+        found = re.search(r"^\s*(?:import|from) (modal|sagemaker)\b", text, re.M)
+        return found[1] if found else ""
     if path.endswith((".yaml", ".yml", ".tpl", "")):
         for kind, first, second in _KEYS:
             if re.search(first, text, re.M) and re.search(second, text, re.M):

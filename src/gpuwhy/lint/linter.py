@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gpuwhy.lint import kinds, requirements
+from gpuwhy.lint import jinja, kinds, requirements
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet, Workload
@@ -90,14 +90,30 @@ def _sheet(path: str, text: str, read: Read) -> Sheet:
     if kind == "kubernetes" and kinds.is_template(text):
         from gpuwhy.lint import kubernetes
 
-        return kubernetes.read_chart(path, text, read)
+        if not jinja.is_template(path, text):
+            return kubernetes.read_chart(path, text, read)
     if kind == "helm":
         return Sheet(path, kind, notes=[Problem(Place(path, 1), "part of a chart: its templates are checked with it")])
     reader = _reader(kind)
     if reader is None:
         text = "no kind of file that lint knows, by name or content (docs/commands/lint.md lists them)"
         return Sheet(path, "", problems=[Problem(Place(path, 0), text)])
-    return reader(path, text)
+    return (
+        _filled(path, text, read, reader) if kind in _FILLED and jinja.is_template(path, text) else reader(path, text)
+    )
+
+
+_FILLED = ("requirements", "dockerfile", "compose", "conda", "kubernetes", "script", "skypilot", "cog")
+
+
+def _filled(path: str, text: str, read: Read, reader: Callable[[str, str], Sheet]) -> Sheet:
+    """A template, as each of the files that it may become."""
+    made = jinja.worlds(text, jinja.defaults(path, read))
+    sheets = [reader(path, one) for one, _ in made]
+    whole = jinja.joined(path, sheets, [doubt for _, doubt in made])
+    if any(sheet.problems for sheet in sheets):
+        whole.notes.append(Problem(Place(path, 1), "a template, not checked in every form that it may take: render it"))
+    return whole
 
 
 def _reader(kind: str) -> Callable[[str, str], Sheet] | None:
@@ -156,6 +172,10 @@ def _program_reader(kind: str) -> Callable[[str, str], Sheet] | None:
         from gpuwhy.lint import modal
 
         return modal.read
+    if kind == "sagemaker":
+        from gpuwhy.lint import sagemaker
+
+        return sagemaker.read
     return None
 
 
@@ -170,11 +190,30 @@ def _job_reader(kind: str) -> Callable[[str, str], Sheet] | None:
 
 def _join(sheet: Sheet, read: Read) -> None:
     """The pins of included files, into the environment that includes them."""
+    sheet.environments += [made for one in sheet.environments for made in _of_conda(one, read)]
     for environment in sheet.environments:
         _take_in(sheet, environment, environment.includes, read, (sheet.path,))
         environment.pins = _thinned(environment.pins)
+        carried = Environment(sheet.path)
+        _take_in(Sheet(sheet.path, ""), carried, environment.carried_includes, read, (sheet.path,))
+        environment.carried = _thinned([*environment.carried, *carried.pins])
         if any(pin.local and not pin.indexes and not pin.backend for pin in environment.pins):
             environment.told_elsewhere = _told_elsewhere(sheet.path, read)
+
+
+def _of_conda(stage: Environment, read: Read) -> Iterator[Environment]:
+    """The environments of conda that a Dockerfile or a script makes from files, each with the image that holds it."""
+    for include in stage.conda_files:
+        path = _found(include, read)
+        text = read(path)
+        if text is None:
+            continue
+        from gpuwhy.lint import conda
+
+        for made in conda.read(path, text).environments:
+            made.image, made.system, made.runs, made.apt = stage.image, stage.system, stage.runs, stage.apt
+            made.variables = stage.variables
+            yield made
 
 
 def _told_elsewhere(path: str, read: Read) -> bool:
@@ -238,7 +277,8 @@ def _take_in(
         environment.other_index = environment.other_index or made.other_index
         environment.misplaced += made.misplaced
         made.includes[:] = [
-            msgspec.structs.replace(i, indexes=(*i.indexes, *include.indexes), arms=include.arms) for i in made.includes
+            msgspec.structs.replace(i, indexes=(*i.indexes, *include.indexes), arms=include.arms, step=include.step)
+            for i in made.includes
         ]
         _take_in(sheet, environment, made.includes, read, (*inside, path))
 
@@ -251,6 +291,9 @@ def _found(include: Include, read: Read) -> str:
     while tries and folder not in ("", ".", "/") and not path.startswith("/") and read(path) is None:
         folder, tries = posixpath.dirname(folder), tries - 1
         path = posixpath.normpath(posixpath.join(folder, include.path))
+    beside = posixpath.join(posixpath.dirname(include.place.path), posixpath.basename(include.path))
+    if not include.must and read(path) is None and read(beside) is not None:
+        return beside  # a build that starts in the folder above
     return path if tries or read(path) is not None else first
 
 
@@ -258,7 +301,9 @@ def _taken(pin: Pin, include: Include) -> Pin:
     """A pin of an included file, with what the including one says of it."""
     backed = requirements.with_backend(pin, include.backend) if include.backend else pin
     indexed = requirements.with_indexes(backed, include.indexes)
-    return msgspec.structs.replace(indexed, limits=pin.limits or include.limits, arms=(*pin.arms, *include.arms))
+    return msgspec.structs.replace(
+        indexed, limits=pin.limits or include.limits, arms=(*pin.arms, *include.arms), step=include.step
+    )
 
 
 def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read, described: Machine | None) -> Iterator[Mistake]:

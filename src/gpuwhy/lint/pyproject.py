@@ -46,6 +46,8 @@ class _Reader:
         sources = self._sources(extra)
         chosen = [self._sourced(pin, sources) for pin in pins]
         made = Environment(self.sheet.path, chosen, pythons=pythons, python_from="requires-python" if pythons else "")
+        if re.search(r"(^|[^a-z])(gpu|cuda|cu1\d\d?)([^a-z]|$)", extra.lower()):
+            made.gpu = f"the extra {extra} is for GPUs"
         self.sheet.environments.append(made)
 
     def _standard(self) -> tuple[list[Pin], dict[str, list[Pin]]]:
@@ -53,7 +55,7 @@ class _Reader:
         base = self._pins(project.get("dependencies"), "project")
         extras: dict[str, list[Pin]] = {}
         for name, entries in _table(project, "optional-dependencies").items():
-            extras[name] = self._pins(entries, "project.optional-dependencies")
+            extras[name] = self._pins(entries, "project.optional-dependencies", name)
         groups = _table(self.data, "dependency-groups")
         for name in groups:
             extras.setdefault(name, []).extend(self._group(groups, name, ()))
@@ -76,12 +78,12 @@ class _Reader:
                 out += self._group(groups, entry["include-group"], (*inside, name))
         return out
 
-    def _pins(self, entries: object, section: str) -> list[Pin]:
+    def _pins(self, entries: object, section: str, below: str = "") -> list[Pin]:
         out = []
         for entry in entries if isinstance(entries, list) else []:
             if not isinstance(entry, str):
                 continue
-            place = Place(self.sheet.path, self.finder.value(entry, section))
+            place = Place(self.sheet.path, self.finder.value(entry, section, below))
             try:
                 out.append(requirements.requirement(entry.strip(), place))
             except requirements.BadRequirementError as error:

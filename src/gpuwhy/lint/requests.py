@@ -8,6 +8,7 @@ ASK = {
     "compose": "add gpus: all, or reserve a device: {driver: nvidia, count: 1, capabilities: [gpu]}",
     "kubernetes": "add resources.limits: {nvidia.com/gpu: 1}",
     "script": "add --gpus all after docker run",
+    "sagemaker": "choose an instance with a GPU (ml.g5.xlarge …), or the image for the CPU",
     "devcontainer": 'add "runArgs": ["--gpus", "all"], or "hostRequirements": {"gpu": "optional"}',
 }
 
@@ -15,6 +16,7 @@ ASK = {
 KNOW = {
     "compose": containers.REQUEST,
     "kubernetes": containers.PLUGIN,
+    "sagemaker": containers.AWS,
     "devcontainer": containers.REQUEST,
     "script": containers.REQUEST,
 }

@@ -188,13 +188,15 @@ def _reference(found: re.Match[str], place: Place) -> Pin:
     """A URL or a path: its name is before the @, in `#egg=`, or in the wheel's file name."""
     name, extras, url = found.groups()
     egg = re.search(r"[#&]egg=([\w.-]+)", url)
-    wheel = re.search(r"([\w.]+)-([\w.!]+(?:(?:\+|%2[Bb])[\w.]+)?)(?:-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl", url)
+    wheel = re.search(r"([\w.]+)-([\w.!]+(?:(?:\+|%2[Bb])[\w.]+)?)(?:-\d\w*)?-([\w.]+)-[\w.]+-[\w.]+\.whl", url)
     version = wheel[2].replace("%2B", "+").replace("%2b", "+") if wheel else ""
     if not name:
         name = egg[1] if egg else wheel[1] if wheel else _last_part(url)
     words = tuple(normal(e.strip()) for e in (extras or "").split(",") if e.strip())
     specifier = f"=={version}" if version else ""
-    return Pin(normal(name), place, specifier, words, backend=backend_of(url), reference=True)
+    head = url.startswith("git+") and "@" not in url.rpartition("/")[2]
+    tag = wheel[3] if wheel else "HEAD" if head else ""
+    return Pin(normal(name), place, specifier, words, backend=backend_of(url), reference=True, tag=tag)
 
 
 def _last_part(url: str) -> str:

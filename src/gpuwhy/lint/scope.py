@@ -7,10 +7,13 @@ import re
 from collections import Counter
 from functools import cached_property
 
+import msgspec
+
 from gpuwhy.knowledge import containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.lint.sheet import Command, Environment, Pin, Read, Workload
 from gpuwhy.lint.versions import LINUX, allowed, allows, on_linux, parsed, releases_of
+from gpuwhy.model.lint import Place
 from gpuwhy.model.plan import Machine
 from gpuwhy.model.release import Release
 
@@ -36,6 +39,12 @@ _NEIGHBOURS = (
     "constraints.txt", "requirements-base.txt", "requirements_base.txt", "requirements/base.txt", "pyproject.toml",
     "setup.py", "setup.cfg",
 )  # fmt: skip
+
+
+_SCRIPTS = ("install.sh", "Install.sh", "setup.sh", "install.bat", "Install.bat", "Dockerfile", "README.md")
+_INSTALLS_PROJECT = re.compile(
+    r"pip[\d.]* install( \S+)*? (-e )?\.(\[[^\]]*\])?( |$)|poetry install|uv sync|pdm install"
+)
 
 
 def _none(_: str) -> None:
@@ -77,6 +86,39 @@ class Scope:
                 return bool(found and found[1]) and not any(allows(found[1].strip(), one) for one in beyond)  # type: ignore[index]
             folder = posixpath.dirname(folder)
         return False
+
+    @cached_property
+    def project(self) -> list[Pin]:
+        """What the project beside a Dockerfile or a script asks for, as of the command that installs it."""
+        for step, command in enumerate(self._commands, 1):
+            if _INSTALLS_PROJECT.search(command.text) and "--no-deps" not in command.words:
+                line = command.lines[0] if command.lines else 0
+                place = Place(self.environment.path, line)
+                return [msgspec.structs.replace(p, step=step, place=place) for p in self._asked_by_project()]
+        return []
+
+    def _asked_by_project(self) -> list[Pin]:
+        from gpuwhy.lint import pyproject, setup_file
+
+        folder = posixpath.dirname(self.environment.path)
+        for _ in range(3):
+            for name, reader in (("pyproject.toml", pyproject.read), ("setup.py", setup_file.read)):
+                text = self.read(posixpath.join(folder, name))
+                made = reader(name, text).environments[:1] if text else []
+                if made and made[0].pins:
+                    return made[0].pins
+            if folder in ("", ".", "/"):
+                break
+            folder = posixpath.dirname(folder)
+        return []
+
+    @cached_property
+    def without_dependencies(self) -> bool:
+        """Whether a script beside a requirements file, or above it, installs that with --no-deps."""
+        folder, name = posixpath.split(self.environment.path)
+        paths = (posixpath.join(f, s) for f in (folder, posixpath.dirname(folder)) for s in _SCRIPTS)
+        wanted = re.compile(r"--no-deps[^\n]*" + re.escape(name))
+        return any(wanted.search(self.read(path) or "") for path in paths)
 
     @property
     def _commands(self) -> list[Command]:

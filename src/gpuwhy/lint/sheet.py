@@ -49,6 +49,7 @@ class Pin(msgspec.Struct, frozen=True):
     indexes: tuple[Index, ...] = ()  # beside or instead of the default one
     arms: tuple[tuple[int, int], ...] = ()  # branches of a script that it stands in: (which if, which arm)
     step: int = 0  # which command installs it, counted from 1; 0 = all at once
+    tag: str = ""  # of a named wheel: cp310
 
     @property
     def version(self) -> str:
@@ -117,6 +118,7 @@ class Include(msgspec.Struct, frozen=True):
     must: bool = True  # its absence is worth a note
     indexes: tuple[Index, ...] = ()
     arms: tuple[tuple[int, int], ...] = ()
+    step: int = 0
 
 
 class Environment(msgspec.Struct):
@@ -126,12 +128,14 @@ class Environment(msgspec.Struct):
     pins: list[Pin] = []
     carried: list[Pin] = []  # installed in another stage and copied
     includes: list[Include] = []
+    carried_includes: list[Include] = []
     pythons: tuple[str, ...] = ()  # those it may run on; () = not known
     python_from: str = ""  # image python:3.12-slim
     system: str = ""  # linux, windows, darwin; "" = any
     machine: str = ""
     image: Image | None = None
     variables: dict[str, Variable] = {}
+    arguments: dict[str, Variable] = {}  # of a build, with their defaults
     commands: list[Command] = []
     apt: dict[str, int] = {}  # package → line
     runs: bool = True  # not just a stage that builds
@@ -140,6 +144,8 @@ class Environment(msgspec.Struct):
     forked: bool = False  # a lock for several installations: no two packages need to meet
     gpu: str = ""  # what says that a GPU is meant, where the file says it outright
     copied: dict[str, str] = {}  # file in the image → file in the build's folder
+    channels: list[str] = []  # of conda, the first one first
+    conda_files: list[Include] = []  # environments of conda that it makes
     misplaced: list[Problem] = []  # options on a requirement's line, which pip does not read there
     includes_unknown: bool = False  # a file that it takes in cannot be read
     told_elsewhere: bool = False  # a file beside this one names PyTorch's index
@@ -152,7 +158,7 @@ class Environment(msgspec.Struct):
 class Workload(msgspec.Struct):
     """A container that somebody starts: a service, a container of a pod, a development container."""
 
-    kind: Literal["compose", "kubernetes", "devcontainer", "script"]
+    kind: Literal["compose", "kubernetes", "devcontainer", "script", "sagemaker"]
     name: str
     place: Place
     image: Image | None = None
@@ -170,6 +176,7 @@ class Workload(msgspec.Struct):
     limit: tuple[str, Place] | None = None  # nvidia.com/gpu
     asked: tuple[str, Place] | None = None  # the same under requests
     wrong_request: list[Problem] = []
+    device_parts: tuple[str, Place] | None = None  # what of the driver a device reservation names beside gpu
 
 
 class Sheet(msgspec.Struct):

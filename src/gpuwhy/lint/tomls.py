@@ -58,9 +58,10 @@ class Finder:
             if found and line.lstrip().startswith("["):
                 self._starts.setdefault(re.sub(r"[\"'\s]", "", found[1]), number)
 
-    def value(self, text: str, section: str = "") -> int:
-        """The line of a quoted string, at or below a section."""
+    def value(self, text: str, section: str = "", below: str = "") -> int:
+        """The line of a quoted string, at or below a section, and below a key of it."""
         start = self._starts.get(section, 0)
+        start = self.key(below, section) - 1 if below else start
         for quoted in (f'"{text}"', f"'{text}'"):
             for number in range(start, len(self.lines)):
                 if quoted in self.lines[number]:

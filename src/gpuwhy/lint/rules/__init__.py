@@ -12,6 +12,7 @@ from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.plan import Machine
 
 NAMES = (
+    "apt_python",
     "bad_gpu_request",
     "base_image",
     "borrowed_cuda",
@@ -28,8 +29,10 @@ NAMES = (
     "gpu_at_build",
     "gpu_no_code",
     "gpus_hidden",
+    "image_outrun",
     "image_overridden",
     "image_tag",
+    "index_late",
     "index_outrun",
     "index_replaced",
     "line_option",
@@ -44,6 +47,7 @@ NAMES = (
     "no_such_index",
     "no_such_release",
     "no_system_cuda",
+    "nvcc_arch",
     "nvidia_pin",
     "old_apt_key",
     "pair_mismatch",

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from gpuwhy.knowledge import borrowers
+from gpuwhy.knowledge.flavours import library_wheel
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope, is_pinned
@@ -34,12 +35,28 @@ class Opens(NamedTuple):
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """CTranslate2 and ONNX Runtime against the torch that lends them its libraries, or against the CUDA image."""
-    if not scope.environment.runs or scope.environment.locked or _brings_its_own(scope):
+    if not scope.environment.runs or scope.environment.locked:
+        return
+    if _brings_its_own(scope):
+        yield from _other_wheels(scope)
         return
     lender = scope.by_pip("torch")
     borrowing = (pin for pin in scope.pins if _counts(scope, pin, lender))
     found = (mistake for pin in borrowing if (mistake := _mistake(scope, pin, lender)))
     yield from islice(found, 1)
+
+
+def _other_wheels(scope: Scope) -> Iterator[Mistake]:
+    """onnxruntime-gpu beside NVIDIA's wheels of another major."""
+    pin = scope.names.get("onnxruntime-gpu")
+    opens = _opens(scope, pin) if pin else None
+    wheels = [(p, found) for p in scope.pins if (found := library_wheel(p.name)) and p.origin == "pip"]
+    lent = [(p, major) for p, (family, major) in wheels if family in ("nvidia-cublas", "nvidia-cudnn")]
+    if pin and opens and lent and all(str(major) != opens.cuda for _, major in lent):
+        beside, major = lent[0]
+        said = f"{pin.name} {pin.version}".strip()
+        text = f"{said} opens CUDA {opens.cuda}; {beside.name} (line {beside.place.line}) is for CUDA {major}"
+        yield RULE.mistake(pin.place, text, opens.source, _fix(pin, str(major)), "error" if pin.version else "warning")
 
 
 def _mistake(scope: Scope, pin: Pin, lender: Pin | None) -> Mistake | None:
@@ -68,7 +85,12 @@ def _gpu_meant(scope: Scope, lender: Pin | None) -> bool:
 
 
 def _brings_its_own(scope: Scope) -> bool:
-    return scope.has_wheels("nvidia-cublas", "nvidia-cudnn") or scope.base.family in ("ngc", "framework", "tensorflow")
+    return scope.has_wheels("nvidia-cublas", "nvidia-cudnn") or scope.base.family in (
+        "ngc",
+        "framework",
+        "tensorflow",
+        "aws",
+    )
 
 
 def _opens(scope: Scope, pin: Pin) -> Opens | None:

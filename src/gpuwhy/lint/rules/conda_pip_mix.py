@@ -25,6 +25,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     toolkit = next((p for p in scope.pins if p.origin == "conda" and p.name in _TOOLKITS), None)
     if toolkit is None or scope.environment.locked:
         return
+    yield from _onnx(scope, toolkit)
     for pin in scope.pins:
         plain = pin.by_name and pin.name in ("torch", *TENSORFLOW) and not pin.variant
         row = scope.taken(pin) if plain else None
@@ -35,6 +36,18 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def _brings(pin: Pin, row: Release) -> bool:
     """Whether its CUDA comes along as wheels."""
     return isinstance(row.requires, dict) and (pin.name == "torch" or "and-cuda" in pin.extras)
+
+
+def _onnx(scope: Scope, toolkit: Pin) -> Iterator[Mistake]:
+    """onnxruntime-gpu for CUDA 12 or 13 beside conda's cudatoolkit, whose last release is 11.8."""
+    pin = scope.names.get("onnxruntime-gpu")
+    row = scope.taken(pin) if pin and pin.origin == "pip" and toolkit.name == "cudatoolkit" else None
+    alone = not any(p.name == "torch" and p.origin == "pip" for p in scope.pins)
+    if pin and row and isinstance(row.cuda, str) and numbers(row.cuda)[0] > 11 and alone:
+        at = toolkit.place.line
+        text = f"onnxruntime-gpu {row.version} opens CUDA {row.cuda}; conda's cudatoolkit (line {at}) ended with 11.8"
+        fix = "take onnxruntime-gpu<1.19 for CUDA 11, or conda's cuda-runtime instead of cudatoolkit"
+        yield RULE.mistake(pin.place, text, evidence_of(row, "cuda"), fix, "error")
 
 
 def _other_major(scope: Scope, pin: Pin, row: Release, toolkit: Pin) -> Iterator[Mistake]:

@@ -18,9 +18,7 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     base = base_of(work)
     if work.request and work.image and base.gpu is False and "latest" not in base.name.rpartition(":")[2]:
         text = f"{work.name} asks for a GPU, and {work.image.text} holds the CPU build"
-        yield RULE.mistake(
-            work.image.place,
-            text,
-            containers.TENSORFLOW_TAGS,
-            f"write {work.image.text}{'-gpu' if ':' in work.image.text else ':latest-gpu'}",
-        )
+        aws = base.family == "aws"
+        instead = f"{work.image.text}{'-gpu' if ':' in work.image.text else ':latest-gpu'}"
+        fix = "take the image of the same release whose tag says -gpu" if aws else f"write {instead}"
+        yield RULE.mistake(work.image.place, text, containers.AWS if aws else containers.TENSORFLOW_TAGS, fix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.flavours import flavour
@@ -12,6 +13,7 @@ from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allowed, releases_of
 from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.version import at_least
 
 RULE = Rule("cpu-wheel", "error", "a build without CUDA where a GPU is meant")
 
@@ -41,6 +43,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if not scope.environment.runs or scope.environment.forked or (scope.named_otherwise and not scope.named_gpu):
         return
     yield from _plain_llama(scope)
+    yield from _plain_dgl(scope)
     for pin in scope.pins:
         why = _without_cuda(pin)
         if why and not pin.optional and not _by_another(scope, pin):
@@ -53,7 +56,7 @@ def _by_another(scope: Scope, pin: Pin) -> bool:
     """Whether something else here computes on the GPU: the image's own framework, or one that serves the same."""
     if scope.base.framework not in ("", pin.name) or scope.base.family in ("ngc", "framework"):
         return True
-    if scope.gpu_framework(pin.name, *_SERVES.get(pin.name, ())):
+    if _another(scope, pin):
         return True
     return pin.name.startswith("onnxruntime") and not _GPU_USERS.isdisjoint(scope.names)
 
@@ -63,6 +66,35 @@ def _mistake(pin: Pin, text: str) -> Mistake:
     know = evidence_of(row, "cuda") if row and row.cuda is None else _PYTORCH
     helper = pin.name.startswith(("onnxruntime", "ort-"))  # often somebody's helper
     return RULE.mistake(pin.place, text, know, _instead(pin), "warning" if helper else None)
+
+
+def _another(scope: Scope, pin: Pin) -> str:
+    """Another framework that may be the one for the GPU; beside Paddle none may."""
+    served = _SERVES.get(pin.name, ())
+    if pin.name == "paddlepaddle":
+        return "paddlepaddle-gpu" if "paddlepaddle-gpu" in scope.names else ""
+    if _is_cpu_build(pin):
+        return scope.gpu_framework("tensorflow", "tensorflow-gpu", "tensorflow-base")
+    return scope.gpu_framework(pin.name, *served)
+
+
+def _is_cpu_build(pin: Pin) -> bool:
+    """conda's builds name what they were made with: mkl_py36…, eigen_…, cpu_…"""
+    return pin.name == "tensorflow" and pin.origin == "conda" and bool(re.match(r"(mkl|eigen|cpu)_", pin.build))
+
+
+def _plain_dgl(scope: Scope) -> Iterator[Mistake]:
+    """dgl from the default index, whose wheels have no CUDA."""
+    pin = scope.names.get("dgl")
+    if pin is None or pin.origin != "pip" or pin.reference or pin.indexes or scope.environment.other_index:
+        return
+    if (scope.gpu_meant or scope.named_gpu) and not (pin.version and not at_least(pin.version, "1.0")):
+        meant = scope.gpu_meant or "the file's name says GPU"
+        text = f"dgl of the package index is built without CUDA, and {meant}"
+        yield RULE.mistake(pin.place, text, _DGL, "add -f https://data.dgl.ai/wheels/… for its CUDA build", "warning")
+
+
+_DGL = source("DGL, installation guide", "CUDA builds are on data.dgl.ai; the package index has the one for the CPU")
 
 
 def _plain_llama(scope: Scope) -> Iterator[Mistake]:
@@ -81,12 +113,20 @@ _LLAMA = source("llama-cpp-python, README", "CUDA: CMAKE_ARGS=-DGGML_CUDA=on, or
 
 
 def _meant(scope: Scope, pin: Pin) -> str:
-    return scope.gpu_meant if not (pin.origin == "conda" and pin.name in scope.gpu_meant.split()) else ""
+    if pin.name == "paddlepaddle" and not scope.gpu_meant:
+        return "the file's name says GPU" if scope.named_gpu else ""
+    return (
+        scope.gpu_meant
+        if _is_cpu_build(pin) or not (pin.origin == "conda" and pin.name in scope.gpu_meant.split())
+        else ""
+    )
 
 
 def _without_cuda(pin: Pin) -> str:
     if pin.name == "torch" and pin.variant == "cpu":
         return f"torch{' ' + pin.version if pin.version else ''} comes from PyTorch's cpu builds, without CUDA"
+    if _is_cpu_build(pin):
+        return f"{pin.name}={pin.version}={pin.build} is conda's build without CUDA"
     if pin.origin == "conda":
         return "cpuonly keeps conda to PyTorch without CUDA" if pin.name == "cpuonly" else ""
     found = flavour(pin.name)
@@ -100,6 +140,8 @@ def _instead(pin: Pin) -> str:
         return f"write torch{'==' + pin.version.split('+')[0] if pin.version else ''} without the cpu index or +cpu"
     if pin.name == "cpuonly":
         return "remove cpuonly"
+    if _is_cpu_build(pin):
+        return f"leave the build string of {pin.name} and of _tflow_select out, or write a gpu_ build"
     module, other = _CPU[flavour(pin.name).module]  # type: ignore[union-attr]
     version = pin.version
     known = gpu_requirement(module, other, version, None) if version and allowed(other, f"=={version}") else ""

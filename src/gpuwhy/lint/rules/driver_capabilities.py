@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import containers
+from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope, base_of
 from gpuwhy.lint.sheet import Workload
 from gpuwhy.model.lint import Edit, Mistake, Place, Rule
@@ -34,3 +35,13 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     variable = work.variables.get("NVIDIA_DRIVER_CAPABILITIES")
     if variable and base_of(work).gpu:
         yield from _lacking_compute(variable.value, variable.place)
+    if work.device_parts and not {"graphics", "display"} & set(work.device_parts[0].split(", ")):
+        parts, place = work.device_parts
+        text = (
+            f"capabilities [gpu, {parts}] of a device become NVIDIA_DRIVER_CAPABILITIES={parts}, without compute: "
+            f"{work.name} gets no libcuda.so.1"
+        )
+        yield RULE.mistake(place, text, _HANDED_ON, f"write capabilities: [gpu], or [gpu, compute, {parts}]")
+
+
+_HANDED_ON = source("docker/compose issue 8583, mudler/LocalAI issue 11973", "seen with [gpu, utility]")

@@ -19,7 +19,7 @@ _OVER = source("pip", "replaces the image's build with the one from the index")
 def check(scope: Scope) -> Iterator[Mistake]:
     """Another build of the framework that the image was made for."""
     base = scope.base
-    if base.family not in ("ngc", "pytorch", "tensorflow") or not base.framework:
+    if base.family not in ("ngc", "pytorch", "tensorflow", "aws") or not base.framework:
         return
     keeps = " (pip install --constraint keeps the image's build)" if base.family == "ngc" else ""
     for pin in scope.environment.pins:

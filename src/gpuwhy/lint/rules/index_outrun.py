@@ -81,5 +81,7 @@ def _cuda(row: Release) -> str:
 
 def _satisfied(scope: Scope, last: str) -> bool:
     """Whether another line of the same environment holds torch back."""
+    if any(pin.name == "torch" for pin in scope.project):
+        return True
     others = [p for p in scope.environment.pins if p.name == "torch" and is_pinned(p)]
     return any(allows(p.specifier.split("+")[0], f"{last}.1") or p.version for p in others)

@@ -17,7 +17,7 @@ _KNOW = source("version specifiers of Python packages", "local versions are not 
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first such pin; its neighbours need the same line."""
     stage = scope.environment
-    if stage.other_index or stage.told_elsewhere or stage.locked or scope.base.family in ("ngc", "pytorch"):
+    if stage.other_index or stage.told_elsewhere or stage.locked or scope.base.family in ("ngc", "pytorch", "aws"):
         return
     pin = next((pin for pin in stage.pins if _of_own_index(pin) and not pin.indexes and not pin.backend), None)
     if pin is None:

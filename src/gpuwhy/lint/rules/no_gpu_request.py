@@ -34,7 +34,10 @@ def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
     if work.kind == "compose" and _is_named_gpu(work):
         text = f"{work.name} is built for a GPU, by its name or its Dockerfile's, and asks for none"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
-    if visible and containers.read(work.built_on).gpu:
+    if work.kind == "devcontainer" and containers.read(work.built_on).gpu:
+        text = f"{work.name} is built on {work.built_on}, an image for GPUs, and asks for none"
+        yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
+    elif visible and containers.read(work.built_on).gpu:
         text = f"{work.name} is built on {work.built_on} and names its GPUs by a variable, and asks for none"
         yield RULE.mistake(visible.place, text, KNOW[work.kind], ASK[work.kind], "warning")
 

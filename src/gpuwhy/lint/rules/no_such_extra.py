@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.tables import source
-from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.version import at_least
@@ -19,6 +19,8 @@ _PLAIN = ("ctranslate2", "faster-whisper", "vllm", "onnxruntime", "xformers", "b
           "xgboost", "lightgbm", "sentence-transformers")  # fmt: skip
 _UNKNOWN = {"torch": (*_GPU, "cu121", "cu118", "cu124"), "jax": ("gpu", "cuda10", "cuda110"),
             "tensorflow": ("gpu", "cuda", "with-cuda"), **dict.fromkeys(_PLAIN, _GPU)}  # fmt: skip
+_GONE = ("cuda12-pip", "cuda11-pip", "cuda11-local", "cuda11-cudnn82", "cuda11-cudnn86", "cuda11-cudnn805")
+"""Extras that JAX had once; the newest release has them no more."""
 _INSTEAD = {
     "torch": "torch (its wheels on Linux bring CUDA)",
     "jax": '"jax[cuda12]"',
@@ -42,4 +44,8 @@ def _wrong(scope: Scope, pin: Pin) -> str:
     row = scope.taken(pin) if pin.name == "tensorflow" and "and-cuda" in pin.extras else None
     if row and not at_least(row.version, "2.14"):
         return "and-cuda"
+    if pin.name == "jax" and not is_pinned(pin):
+        gone = next((extra for extra in pin.extras if extra in _GONE), "")
+        if gone:
+            return gone
     return next((extra for extra in pin.extras if extra in _UNKNOWN.get(pin.name, ())), "")

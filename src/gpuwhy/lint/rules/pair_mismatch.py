@@ -9,6 +9,7 @@ from itertools import product
 
 from gpuwhy.knowledge import caps, limits
 from gpuwhy.knowledge import pairs as known_pairs
+from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.demands import MANY
 from gpuwhy.lint.scope import Scope
@@ -16,7 +17,7 @@ from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, allowed, allows, releases_of, rows, together
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.release import Release
-from gpuwhy.model.version import major_minor
+from gpuwhy.model.version import at_least, major_minor
 
 RULE = Rule("pair-mismatch", "error", "a companion package for another release of its framework")
 
@@ -27,6 +28,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """Companions by the harvested rows, then exact pins by the published metadata."""
     yield from _companions(scope)
     yield from _stated(scope)
+    yield from _heads(scope)
+    yield from _old_jaxlib(scope)
 
 
 def _companions(scope: Scope) -> Iterator[Mistake]:
@@ -41,7 +44,7 @@ def _companions(scope: Scope) -> Iterator[Mistake]:
 
 def _paired(pin: Pin) -> list[Release]:
     """The releases that a pin allows, where each of them states what it goes with."""
-    conda = pin.origin == "conda" and pin.name in ("torchvision", "torchaudio") and not pin.build
+    conda = pin.origin == "conda" and pin.name in ("torchvision", "torchaudio")
     found = releases_of(pin) if pin.origin == "pip" or conda else ()
     paired = [row for row in found if isinstance(row.pairs, dict) and row.platform in (LINUX, "any")]
     wheels = [row for row in found if row.platform != "source"]
@@ -56,7 +59,7 @@ def _pair(scope: Scope, pin: Pin, paired: list[Release], name: str) -> Iterator[
     called = "pytorch" if pin.origin == "conda" and name == "torch" else name
     wanted = [_pairs(row).get(name, "").split("+")[0] for row in paired]
     for other in scope.environment.pins:
-        if other.name != called or not _beside(scope, pin, other):
+        if other.name not in (called, name) or not _beside(scope, pin, other):
             continue
         choices = allowed(name, other.specifier.split("+")[0] if other.version else other.specifier)
         if not choices or any(allows(range_, row.version) for range_, row in product(wanted, choices)):
@@ -72,7 +75,9 @@ def _pair(scope: Scope, pin: Pin, paired: list[Release], name: str) -> Iterator[
 def _beside(scope: Scope, pin: Pin, other: Pin) -> bool:
     """Whether another pin names a release, for the same installer and the same environment."""
     named = bool(other.specifier) and not other.reference and scope.is_single(other)
-    return named and other.origin == pin.origin and together(pin, other)
+    alone = pin.origin == "conda" and other.origin == "pip" and "pytorch" not in scope.names
+    same = other.origin == pin.origin and not (pin.origin == "conda" and pin.build)
+    return named and (same or alone) and together(pin, other)
 
 
 def _stated(scope: Scope) -> Iterator[Mistake]:
@@ -82,7 +87,8 @@ def _stated(scope: Scope) -> Iterator[Mistake]:
     exact = [p for p in scope.environment.pins if p.version and p.installed and scope.is_single(p)]
     for pin, other in itertools.permutations(exact, 2):
         wishes = [wish.partition(";")[0] for wish in _wishes(pin, other)] if together(pin, other) else []
-        if wishes and not any(allows(wish, other.version) for wish in wishes):
+        excluded = wishes and not any(allows(wish, other.version) for wish in wishes)
+        if excluded and not _uncompared(scope, pin, other):
             yield _excluded(pin, other, wishes[-1].strip())
 
 
@@ -94,11 +100,44 @@ def _excluded(pin: Pin, other: Pin, wanted: str) -> Mistake:
     return RULE.mistake(pin.place, text, known_pairs.STATED, fix)
 
 
+def _uncompared(scope: Scope, *pins: Pin) -> bool:
+    """Whether pip is told to install both without their dependencies, and compares nothing."""
+    commands = scope.environment.commands
+    told = (0 < p.step <= len(commands) and "--no-deps" in commands[p.step - 1].words for p in pins)
+    return scope.without_dependencies if scope.kind == "requirements" else all(told)
+
+
+def _heads(scope: Scope) -> Iterator[Mistake]:
+    """What a repository's newest state asks for, by its newest release, against what is pinned."""
+    exact = {p.name: p for p in scope.pins if p.version and p.origin == "pip" and not p.limits}
+    for pin in scope.pins:
+        found = guests(pin.name) if pin.tag == "HEAD" and not scope.environment.forked else []
+        for name, wanted in ((found[-1].asks or {}) if found else {}).items():
+            other = exact.get(name)
+            tight = any(sign in wanted for sign in ("<", "==", "~="))
+            if other and tight and together(pin, other) and not allows(wanted, other.version.partition("+")[0]):
+                asked = f"{name}=={other.version} is asked for (line {other.place.line})"
+                text = f"{pin.name} is taken from its repository; its newest release goes with {name}{wanted}; {asked}"
+                fix = f"name a release of {pin.name} for that {name} (@v…), or write {name}{wanted}"
+                yield RULE.mistake(pin.place, text, known_pairs.STATED, fix)
+                break
+
+
+def _old_jaxlib(scope: Scope) -> Iterator[Mistake]:
+    """jax without a release beside a jaxlib of long ago: jax refuses it, and its metadata did not say so then."""
+    jax, jaxlib = scope.names.get("jax"), scope.names.get("jaxlib")
+    if not jax or not jaxlib or jax.specifier or jax.reference or not jaxlib.version or not together(jax, jaxlib):
+        return
+    if not at_least(jaxlib.version.partition("+")[0], "0.4"):
+        text = f"jax without a version is newer than jaxlib {jaxlib.version} (line {jaxlib.place.line}) and refuses it"
+        yield RULE.mistake(jax.place, text, known_pairs.REFUSALS[0].source, "write the jax of that jaxlib's time")
+
+
 def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
     """What a pin's release states of another package, unless the harvested rows of the rule above already say it."""
     if any(isinstance(row.pairs, dict) and other.name in row.pairs for row in releases_of(pin)):
         return ()
-    said = known_pairs.stated(pin.name, pin.version)
+    said = known_pairs.stated(pin.name, pin.version.partition("+")[0])
     found = said.get(other.name) or caps.PAIRS.get((pin.name, pin.version), {}).get(other.name, "")
     found = found or _by_series(pin, other)
     return (found,) if isinstance(found, str) and found else tuple(found)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import product
 
 from gpuwhy.knowledge.releases import has_python
+from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.index import JUDGED, from_index, rows_name
 from gpuwhy.lint.scope import Scope, span
 from gpuwhy.lint.sheet import Pin
@@ -19,6 +21,7 @@ RULE = Rule("python-no-wheel", "error", "a release without a wheel for the Pytho
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """No wheel of any allowed release for the Python that the file itself names."""
+    yield from _named(scope)
     for pin in scope.environment.pins:
         if pin.name not in JUDGED or not from_index(scope, pin) or pin.limits:
             continue
@@ -33,6 +36,20 @@ def _mistake(scope: Scope, pin: Pin, used: list[str], row: Release) -> Mistake:
     has = f"{rows_name(pin)} {row.version} has wheels for Python {span(row.pythons)}"
     text = f"{has}, none for {named} ({scope.environment.python_from})"
     return RULE.mistake(pin.place, text, _wheel(row), _other(pin, used, row))
+
+
+def _named(scope: Scope) -> Iterator[Mistake]:
+    """A wheel that is named by its file, for another Python."""
+    used = scope.environment.pythons
+    for pin in scope.environment.pins:
+        found = re.fullmatch(r"cp3(\d+)", pin.tag)
+        if found and used and f"3.{found[1]}" not in used and scope.kind != "pyproject" and not pin.marker:
+            why = f"{span(used)} ({scope.environment.python_from})"
+            text = f"the wheel of {pin.name} is for Python 3.{found[1]}, not for {why}"
+            yield RULE.mistake(pin.place, text, _TAGS, f"use Python 3.{found[1]}, or the wheel for {span(used)}")
+
+
+_TAGS = source("binary distribution format", "cp310 in a wheel's name: for CPython 3.10 alone")
 
 
 def _applies(pin: Pin, python: str) -> bool:

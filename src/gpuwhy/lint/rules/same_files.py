@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from gpuwhy.knowledge.bringers import ONNX_BROUGHT, brings_onnxruntime
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.demands import Demand, demands, evidence, newest, shared_file, ships, wheels_of_two_majors
 from gpuwhy.lint.scope import Scope, is_source_only
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import together
+from gpuwhy.lint.versions import releases_of, together
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.version import at_least
 
@@ -29,6 +30,25 @@ def check(scope: Scope) -> Iterator[Mistake]:
             fix = f"keep the one for the CUDA major of your framework ({pair.major} or {pair.other_major})"
             yield RULE.mistake(other.place, text, ships(other), fix)
     yield from _implied(scope)
+    yield from _brought(scope)
+
+
+def _brought(scope: Scope) -> Iterator[Mistake]:
+    """onnxruntime-gpu, and a package whose own requirements bring onnxruntime."""
+    gpu = scope.names.get("onnxruntime-gpu")
+    if gpu is None or gpu.origin != "pip" or scope.environment.locked or scope.environment.forked:
+        return
+    if "onnxruntime" in scope.names:
+        return
+    for pin in scope.pins:
+        if pin.origin == "pip" and together(pin, gpu) and brings_onnxruntime(pin.name, pin.version, pin.extras):
+            text = (
+                f"{pin.name} asks for onnxruntime, which installs the same files as onnxruntime-gpu "
+                f"(line {gpu.place.line}): the last one wins"
+            )
+            fix = "last of all: pip uninstall -y onnxruntime, then pip install --force-reinstall onnxruntime-gpu"
+            yield RULE.mistake(pin.place, text, ONNX_BROUGHT, fix, "warning")
+            return
 
 
 def _flavours(scope: Scope) -> Iterator[Mistake]:
@@ -49,7 +69,8 @@ def _by_module(pins: list[Pin], locked: bool) -> dict[str, list[Pin]]:
     out: dict[str, list[Pin]] = {}
     for pin in pins:
         found = flavour(pin.name) if pin.origin == "pip" else None
-        if found and not is_source_only(pin) and not (locked and pin.name == "tensorflow-cpu-aws"):
+        fails = is_source_only(pin) or _only_fails(pin)
+        if found and not fails and not (locked and pin.name == "tensorflow-cpu-aws"):
             out.setdefault(found.module, []).append(pin)
     return out
 
@@ -58,6 +79,12 @@ def _twice(module: str, one: Pin, other: Pin) -> Mistake:
     text = f"{other.name} and {one.name} (line {one.place.line}) both install {module}/: the last one wins"
     fix = f"keep one of them{_gpu_one(one, other)}, then reinstall it: the files of both are mixed"
     return RULE.mistake(other.place, text, _FILES, fix)
+
+
+def _only_fails(pin: Pin) -> bool:
+    """tensorflow-gpu where pip takes its last, empty release: that is tombstone's, and nothing is installed."""
+    found = releases_of(pin) if pin.name == "tensorflow-gpu" else ()
+    return bool(found) and found[-1].platform == "source"
 
 
 def _gpu_one(*pins: Pin) -> str:
@@ -85,7 +112,7 @@ def _conda_and_pip(pins: list[Pin]) -> Iterator[Mistake]:
     by_pip = {p.name: p for p in pins if p.origin == "pip"}
     for pin in pins:
         other = by_pip.get(names.get(pin.name, "")) if pin.origin == "conda" else None
-        if other:
+        if other and together(pin, other):
             text = (
                 f"pip's {other.name} overwrites conda's {pin.name} (line {pin.place.line}): both install the same files"
             )

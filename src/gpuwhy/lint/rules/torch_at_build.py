@@ -6,12 +6,12 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from gpuwhy.knowledge.source_builds import KNOW, NEED_TORCH
+from gpuwhy.knowledge.source_builds import KNOW, NEED_TORCH, REPOSITORIES
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Command, Environment, Pin
+from gpuwhy.lint.sheet import Command, Environment, Pin, holds_only
 from gpuwhy.lint.versions import together
-from gpuwhy.model.lint import Mistake, Rule, Severity
-from gpuwhy.model.version import at_least
+from gpuwhy.model.lint import Mistake, Place, Rule, Severity
+from gpuwhy.model.version import at_least, numbers
 
 RULE = Rule("torch-at-build", "error", "a package that needs torch while it is built, before torch is there")
 _KINDS = ("requirements", "dockerfile", "script", "cog", "conda", "workflow", "modal", "skypilot")
@@ -23,30 +23,53 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """Such a package in one step with torch, or built apart from an installed torch."""
     if scope.kind not in _KINDS or scope.base.framework == "torch" or _settled_elsewhere(scope.environment):
         return
+    told: set[int] = set()
     for pin in filter(_is_compiled, scope.pins):
         torch = next((p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin)), None)
-        why = _why(scope, pin, torch) if torch and torch.origin == "pip" else ""
-        if why and not _told(scope):
+        why = _why(scope, pin, torch) if torch and torch.origin == "pip" else _apart(scope, pin)
+        if why and pin.step not in told and not _told(scope):
+            told.add(pin.step)
             text = f"{pin.name} has no wheel, and its setup.py imports torch: {why}"
             severity: Severity | None = "warning" if scope.kind == "requirements" else None
             yield RULE.mistake(pin.place, text, KNOW, _fix(pin), severity)
-            return
+
+
+def _apart(scope: Scope, pin: Pin) -> str:
+    """A build that sees no torch, wherever torch comes from: by a pip that isolates every build."""
+    commands = scope.environment.commands
+    command = commands[pin.step - 1] if 0 < pin.step <= len(commands) else None
+    told = command is None or "--no-build-isolation" in command.words
+    return (
+        "" if told or not _has_new_pip(scope, pin) else "a build of its own sees no torch without --no-build-isolation"
+    )
+
+
+def _has_new_pip(scope: Scope, pin: Pin) -> bool:
+    """Whether pip is today's (25.3 and newer isolate every build): brought by conda, or upgraded before."""
+    texts = [command.text for command in scope.environment.commands[: pin.step - 1]]
+    old = any(numbers(python)[:2] < (3, 9) for python in scope.environment.pythons)
+    return not old and any(_NEW_PIP.search(text) for text in texts)
+
+
+_NEW_PIP = re.compile(
+    r"(conda|mamba) create\b(?!.*python=3\.[678]\b)|pip[\d.]* install .*(-U|--upgrade)\b.*\bpip\b(?!=)"
+)
 
 
 def _settled_elsewhere(stage: Environment) -> bool:
-    """Whether a lock, several branches or another index decide what is installed."""
-    return stage.locked or stage.forked or stage.other_index
+    """Whether a lock or several branches decide what is installed."""
+    return stage.locked or stage.forked
 
 
 def _is_compiled(pin: Pin) -> bool:
     """Whether a package is compiled where it is installed, and needs torch for that."""
-    plain = pin.origin == "pip" and not pin.reference and not pin.optional
-    return plain and pin.name in NEED_TORCH and not _has_wheels(pin)
+    named = pin.name in NEED_TORCH if not pin.reference else pin.name in REPOSITORIES and not pin.version
+    return pin.origin == "pip" and not pin.optional and named and not _has_wheels(pin)
 
 
 def _has_wheels(pin: Pin) -> bool:
     """Whether a page of files is named that may have it built."""
-    return any(index.role == "links" for index in pin.indexes)
+    return any(index.role == "links" or not holds_only(index.url) for index in pin.indexes)
 
 
 def _why(scope: Scope, pin: Pin, torch: Pin) -> str:
@@ -63,7 +86,12 @@ def _is_isolating(scope: Scope, command: Command) -> bool:
     """uv always; pip for these packages where Python brings no setuptools, since 3.12."""
     uv = command.words[:1] == ("uv",)
     pythons = scope.environment.pythons
-    return uv or (bool(pythons) and all(at_least(python, "3.12") for python in pythons))
+    at = scope.environment.commands.index(command) + 1
+    return (
+        uv
+        or _has_new_pip(scope, Pin("", Place("", 0), step=at))
+        or (bool(pythons) and all(at_least(python, "3.12") for python in pythons))
+    )
 
 
 def _told(scope: Scope) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import LINUX, allows, together
@@ -21,6 +22,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if not _takes_any(scope):
         return
     torch = next((pin for pin in scope.pins if pin.name == "torch" and pin.version and pin.step), None)
+    if torch:
+        yield from _by_project(scope, torch)
     image = scope.base.version if scope.base.family == "pytorch" and not torch else ""
     for pin in filter(_takes_the_newest, scope.pins):
         if torch and torch.step < pin.step and together(torch, pin):
@@ -28,6 +31,21 @@ def check(scope: Scope) -> Iterator[Mistake]:
             yield from _replaced(scope, pin, torch.version.split("+")[0], named)
         elif image and pin.name == "xformers":
             yield from _replaced(scope, pin, image, f"torch {image} of the image")
+
+
+def _by_project(scope: Scope, torch: Pin) -> Iterator[Mistake]:
+    """A project that is installed later and does not take the pinned torch."""
+    version = torch.version.partition("+")[0]
+    for pin in scope.project:
+        if pin.name == "torch" and torch.step < pin.step and not allows(pin.specifier, version):
+            said = f"torch=={torch.version} (line {torch.place.line})"
+            text = f"the project asks for torch{pin.specifier} itself, and its installation replaces {said}"
+            fix = "pin what the project asks for, or install it with --no-deps or a constraints file"
+            yield RULE.mistake(pin.place, text, _PROJECT, fix)
+            return
+
+
+_PROJECT = source("pyproject.toml or setup.py beside the file", "pip does not look back at earlier commands")
 
 
 def _takes_any(scope: Scope) -> bool:

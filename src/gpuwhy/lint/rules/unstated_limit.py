@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -9,9 +10,10 @@ from gpuwhy.knowledge import caps
 from gpuwhy.knowledge import limits as known_limits
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import LINUX, allows, parsed, together
+from gpuwhy.lint.versions import LINUX, allowed, allows, parsed, together
 from gpuwhy.model.fact import Source
 from gpuwhy.model.lint import Edit, Mistake, Rule
+from gpuwhy.model.release import Release
 from gpuwhy.model.version import numbers
 
 RULE = Rule("unstated-limit", "error", "a neighbour newer than a release can use, which it does not forbid")
@@ -20,6 +22,7 @@ _NEWER = {"numpy": ("2.0.2", "2.2.6", "2.3.5"), "protobuf": ("4.25.8", "5.29.5",
 _OLDER = {"numpy": ("1.16.6", "1.19.5", "1.21.6", "1.24.4", "1.26.4"), "protobuf": ("3.8.0", "3.19.6", "3.20.3")}
 _NEEDS = {"numpy": (3, 9), "protobuf": (3, 7)}
 _TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
+_EXPORTED = 60  # packages: an environment that somebody exported whole
 _REQUIRES = {"numpy": (*_TENSORFLOW, "onnxruntime", "onnxruntime-gpu"), "protobuf": _TENSORFLOW}
 
 
@@ -51,7 +54,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         return
     told: set[str] = set()
     for need in _needs(scope):
-        if not _can_meet(scope, need):
+        if not _can_meet(scope, need) or _replaced_later(scope, need):
             continue
         others = [p for p in scope.environment.pins if p.name == need.name and together(need.pin, p)]
         if others:
@@ -62,6 +65,12 @@ def check(scope: Scope) -> Iterator[Mistake]:
             yield RULE.mistake(
                 need.pin.place, text, need.source, f'add "{need.requirement}"', "warning", _added(scope, need)
             )
+
+
+def _replaced_later(scope: Scope, need: Need) -> bool:
+    """Whether the project that is installed afterwards wants another release, and gets it."""
+    later = [pin for pin in scope.project if pin.name == need.pin.name and pin.step > need.pin.step]
+    return bool(need.version) and any(not allows(pin.specifier, need.version) for pin in later)
 
 
 def _added(scope: Scope, need: Need) -> Edit | None:
@@ -79,9 +88,11 @@ def _added(scope: Scope, need: Need) -> Edit | None:
 
 def _needs(scope: Scope) -> Iterator[Need]:
     for pin in scope.pins:
-        if not pin.by_name:
+        if pin.origin == "conda":
+            yield from _of_conda(pin)
+        if pin.origin != "pip" or (pin.reference and not pin.version):
             continue
-        row = scope.taken(pin)
+        row = scope.taken(pin) or _named(pin)
         pythons = row.pythons if row and row.platform == LINUX else ()
         for cap in caps.caps(_framework(pin.name), row.version) if row else ():
             name, _, limit = cap.requirement.partition("<")
@@ -90,6 +101,20 @@ def _needs(scope: Scope) -> Iterator[Need]:
         for more in known_limits.limits(pin.name, row.version if row else pin.version):
             name, _, limit = more.requirement.partition("<")
             yield Need(pin, row.version if row else pin.version, name, f"<{limit}", more.because, more.source, pythons)
+
+
+def _named(pin: Pin) -> Release | None:
+    """The release of a wheel that is named by its file."""
+    found = allowed(pin.name, f"=={pin.version.partition('+')[0]}") if pin.reference and pin.version else ()
+    return found[-1] if found else None
+
+
+def _of_conda(pin: Pin) -> Iterator[Need]:
+    found = re.fullmatch(r"={1,2}([\d.]+?)(\.\*)?", pin.specifier)
+    version = found[1] if found else ""
+    for more in known_limits.limits(f"conda:{pin.name}", version) if version else ():
+        name, _, limit = more.requirement.partition("<")
+        yield Need(pin, version, name, f"<{limit}", more.because, more.source, ())
 
 
 def _framework(name: str) -> str:
@@ -109,7 +134,7 @@ def _written(need: Need, others: list[Pin]) -> Iterator[Mistake]:
     if any(_is_within(pin, need) for pin in others):
         return
     other = next((pin for pin in others if not pin.limits), None)
-    if other is None or not other.by_name:
+    if other is None or other.origin != need.pin.origin or other.reference:
         return
     asked = f"{need.name}{other.specifier}" if other.specifier else f"{need.name} without a limit"
     if _forces(other, need):
@@ -118,7 +143,8 @@ def _written(need: Need, others: list[Pin]) -> Iterator[Mistake]:
         return
     text = f"{need.title} needs {need.requirement}; {asked} lets newer ones in: {need.because}"
     both = _joined(other, need)
-    written = f'"{both}"' if other.step else both  # a shell would read the <
+    in_shell = other.step and not other.place.path.endswith((".txt", ".in"))
+    written = f'"{both}"' if in_shell else both  # a shell would read the <
     edit = None if other.version else Edit(f"{other.name}{other.specifier}", written)
     fix = f'write "{need.requirement if other.version else both}"'
     yield RULE.mistake(other.place, text, need.source, fix, "warning", edit)
@@ -151,7 +177,9 @@ def _tensorflow_says(scope: Scope, need: Need) -> bool:
 
 def _comes(scope: Scope, need: Need) -> bool:
     """Whether the neighbour is installed without being named, and nothing that is pinned may hold it back."""
-    if not is_pinned(need.pin) or scope.beside(need.name) or _may_be_there(scope, need.name):
+    if need.name == "mkl":
+        return _mkl_comes(scope, need)
+    if not is_pinned(need.pin) or scope.beside(need.name) or _may_be_there(scope, need):
         return False
     if need.name == "numpy":
         return _numpy_comes(scope, need.pin)
@@ -160,17 +188,27 @@ def _comes(scope: Scope, need: Need) -> bool:
         free = not any(is_pinned(pin) or pin.origin == "conda" for pin in held)
         brought = need.pin.name in (*_REQUIRES["protobuf"], "tensorboard")
         return brought and free and not _tensorflow_says(scope, need)
-    return need.name in ("torchvision", "pillow")
+    return need.name in ("torchvision", "pillow", "huggingface-hub")
 
 
-def _may_be_there(scope: Scope, name: str) -> bool:
+def _mkl_comes(scope: Scope, need: Need) -> bool:
+    """PyTorch's own channel leaves MKL open, conda-forge has the newer one; an exported environment names it."""
+    channels, commands = scope.environment.channels, scope.environment.commands
+    own = bool(re.match(r"py3\.\d+_(cuda|cpu)", need.pin.build))
+    first = next((c for c in channels if c in ("pytorch", "conda-forge")), "")
+    forge = "conda-forge" in channels or any(re.search(r"mini(forge|mamba)|mambaforge", c.text, re.I) for c in commands)
+    of_pytorch = own or (not need.pin.build and first == "pytorch")
+    return bool(need.version) and of_pytorch and forge and len(scope.pins) < _EXPORTED
+
+
+def _may_be_there(scope: Scope, need: Need) -> bool:
     """Whether something else may bring the neighbour, or limit it: a project, a notebook's machine, the image."""
     return (
-        scope.project_limits(name, *_NEWER.get(name, ()))
+        scope.project_limits(need.name, *_NEWER.get(need.name, ()))
         or scope.kind == "notebook"  # its machine has a NumPy already
-        or (scope.kind in ("dockerfile", "modal") and not scope.environment.pythons)
+        or (scope.kind in ("dockerfile", "modal") and not scope.environment.pythons and not need.pin.tag)
         or scope.environment.includes_unknown
-        or scope.base.family in ("ngc", "pytorch", "tensorflow", "framework")
+        or scope.base.family in ("ngc", "pytorch", "tensorflow", "aws", "framework")
     )
 
 

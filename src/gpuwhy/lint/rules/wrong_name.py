@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.absent import ABSENT, KNOW, OTHERS
@@ -54,9 +55,17 @@ def _absent(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     if pin.name in ABSENT:
         text = f"{pin.name}: the package index has no such package, so the installation fails"
         yield RULE.mistake(pin.place, text, KNOW, f"take {ABSENT[pin.name]}")
+    elif re.fullmatch(r"nvidia-[a-z-]+-cu11[0-7]|nvidia-cudnn|nvidia-tensorflow", pin.name) and _is_first(scope, pin):
+        text = f"{pin.name}: the package index has a placeholder of that name, whose installation fails"
+        yield RULE.mistake(pin.place, text, KNOW, "take the wheel for its CUDA major (-cu11, -cu12), or NVIDIA's index")
     elif pin.name in OTHERS and _speaks_of_torch(scope):
         text = f"{pin.name}: on the package index that is another project, not the one that runs on a GPU"
         yield RULE.mistake(pin.place, text, KNOW, f"take {OTHERS[pin.name]}", "warning")
+
+
+def _is_first(scope: Scope, pin: Pin) -> bool:
+    """Whether no earlier command has made NVIDIA's own index known."""
+    return not any(p.name == "nvidia-pyindex" and p.step < pin.step for p in scope.pins)
 
 
 def _speaks_of_torch(scope: Scope) -> bool:
