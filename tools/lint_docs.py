@@ -37,14 +37,15 @@ that Cog reads itself, two `if`s that may hang on one variable, manifests with `
 a finding, a file of no kind that lint knows does not. Recall counts every mistake that the reader found, doubtful ones
 too. Of A to F reader and author are the same, so these figures are generous.
 
-G was read by somebody who had not seen lint's code or output, and lint's answer was stored before anybody who works on
-lint had seen a file or a label of it: **60 of 65 findings true (0.92), 48 of 126 mistakes found (0.38)**; of the 70 that he was certain of, 42
-(0.60). 30 of its files had been in the sets before; without them 49 of 52 and 38 of 106. That is the figure to expect.
-Findings that he had not written down were judged afterwards by the published wheels and by the files beside. The five
-false ones: a limit that a file which `ADD` copies states, a torch that the project itself replaces afterwards (twice,
-with pip and with Poetry), a release that cannot be installed and so overwrites nothing, and a file that is installed with
-`--no-deps`. What is still missed is mostly no matter of packages and images: drivers in scripts of the system, `~/.bashrc`,
-projects that moved on. The state after the other sets was not measured again with the rules that G led to.
+G was read by somebody who had not seen lint's code or output, and lint's answer was stored before anybody who works
+on lint had seen a file or a label of it: **60 of 65 findings true (0.92), 48 of 126 mistakes found (0.38)**; of the
+70 that he was certain of, 42 (0.60). 30 of its files had been in the sets before; without them 49 of 52 and 38 of
+106. That is the figure to expect. Findings that he had not written down were judged afterwards by the published
+wheels and by the files beside. The five false ones: a limit that a file which `ADD` copies states, a torch that the
+project itself replaces afterwards (twice, with pip and with Poetry), a release that cannot be installed and so
+overwrites nothing, and a file that is installed with `--no-deps`. What is still missed is mostly no matter of
+packages and images: drivers in scripts of the system, `~/.bashrc`, projects that moved on. The state after the other
+sets was not measured again with the rules that G led to.
 
 """
 
