@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuwhy.knowledge.containers import Base
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.release import Release
 from gpuwhy.model.version import numbers
 
 RULE = Rule("image-outrun", "warning", "a torch for a newer CUDA major than its image: it needs a newer driver")
@@ -20,20 +22,24 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if base.family != "cuda" or not base.cuda or not stage.runs or stage.other_index or stage.forked:
         return
     asked = stage.named("torch")
-    pin = next((p for p in asked if _is_plain(p)), None)
-    row = scope.taken(pin) if pin and len(asked) == 1 else None
-    if pin is None or row is None or not isinstance(row.cuda, str) or numbers(row.cuda)[0] <= numbers(base.cuda)[0]:
+    pin = asked[0] if len(asked) == 1 and _is_plain(asked[0]) else None
+    row = scope.taken(pin) if pin else None
+    if pin and row and isinstance(row.cuda, str) and numbers(row.cuda)[0] > numbers(base.cuda)[0]:
+        yield from _outrun(pin, row, row.cuda, base)
+
+
+def _outrun(pin: Pin, row: Release, cuda: str, base: Base) -> Iterator[Mistake]:
+    needs, admits = floor(cuda), floor(base.cuda)
+    if needs is None or admits is None:
         return
-    needs, admits = floor(row.cuda), floor(base.cuda)
-    if needs and admits and needs.driver and admits.driver:
-        newest = "" if is_pinned(pin) else " (the newest)"
-        text = (
-            f"torch {row.version}{newest} is built for CUDA {row.cuda} and needs driver {needs.driver} or newer; "
-            f"image {base.name} was chosen for CUDA {base.cuda}, which runs from {admits.driver} on"
-        )
-        label = f"cu{''.join(map(str, numbers(base.cuda)[:2]))}"
-        fix = f"take torch from PyTorch's index for CUDA {numbers(base.cuda)[0]} (such as {label}), or a newer image"
-        yield RULE.mistake(pin.place, text, evidence_of(row, "cuda"), fix)
+    newest = "" if is_pinned(pin) else " (the newest)"
+    text = (
+        f"torch {row.version}{newest} is built for CUDA {cuda} and needs driver {needs.driver} or newer; "
+        f"image {base.name} was chosen for CUDA {base.cuda}, which runs from {admits.driver} on"
+    )
+    label = f"cu{''.join(map(str, numbers(base.cuda)[:2]))}"
+    fix = f"take torch from PyTorch's index for CUDA {numbers(base.cuda)[0]} (such as {label}), or a newer image"
+    yield RULE.mistake(pin.place, text, evidence_of(row, "cuda"), fix)
 
 
 def _is_plain(pin: Pin) -> bool:

@@ -109,18 +109,28 @@ def _uncompared(scope: Scope, *pins: Pin) -> bool:
 
 def _heads(scope: Scope) -> Iterator[Mistake]:
     """What a repository's newest state asks for, by its newest release, against what is pinned."""
-    exact = {p.name: p for p in scope.pins if p.version and p.origin == "pip" and not p.limits}
+    if scope.environment.forked:
+        return
+    exact = [p for p in scope.pins if p.version and p.origin == "pip" and not p.limits]
     for pin in scope.pins:
-        found = guests(pin.name) if pin.tag == "HEAD" and not scope.environment.forked else []
-        for name, wanted in ((found[-1].asks or {}) if found else {}).items():
-            other = exact.get(name)
-            tight = any(sign in wanted for sign in ("<", "==", "~="))
-            if other and tight and together(pin, other) and not allows(wanted, other.version.partition("+")[0]):
-                asked = f"{name}=={other.version} is asked for (line {other.place.line})"
-                text = f"{pin.name} is taken from its repository; its newest release goes with {name}{wanted}; {asked}"
-                fix = f"name a release of {pin.name} for that {name} (@v…), or write {name}{wanted}"
-                yield RULE.mistake(pin.place, text, known_pairs.STATED, fix)
-                break
+        found = guests(pin.name) if pin.tag == "HEAD" else []
+        asks = (found[-1].asks or {}) if found else {}
+        other = next((p for p in exact if _is_kept_out(p, asks.get(p.name, "")) and together(pin, p)), None)
+        if other:
+            yield _head(pin, other, asks[other.name])
+
+
+def _is_kept_out(pin: Pin, wanted: str) -> bool:
+    """Whether a range has an upper end, and a pin lies outside."""
+    return known_pairs.is_tight(wanted) and not allows(wanted, pin.version.partition("+")[0])
+
+
+def _head(pin: Pin, other: Pin, wanted: str) -> Mistake:
+    name = other.name
+    asked = f"{name}=={other.version} is asked for (line {other.place.line})"
+    text = f"{pin.name} is taken from its repository; its newest release goes with {name}{wanted}; {asked}"
+    fix = f"name a release of {pin.name} for that {name} (@v…), or write {name}{wanted}"
+    return RULE.mistake(pin.place, text, known_pairs.STATED, fix)
 
 
 def _old_jaxlib(scope: Scope) -> Iterator[Mistake]:

@@ -90,17 +90,22 @@ def _needs(scope: Scope) -> Iterator[Need]:
     for pin in scope.pins:
         if pin.origin == "conda":
             yield from _of_conda(pin)
-        if pin.origin != "pip" or (pin.reference and not pin.version):
-            continue
-        row = scope.taken(pin) or _named(pin)
-        pythons = row.pythons if row and row.platform == LINUX else ()
-        for cap in caps.caps(_framework(pin.name), row.version) if row else ():
-            name, _, limit = cap.requirement.partition("<")
-            if row and name in _NEWER:
-                yield Need(pin, row.version, name, f"<{limit}", cap.because, cap.source, pythons)
-        for more in known_limits.limits(pin.name, row.version if row else pin.version):
-            name, _, limit = more.requirement.partition("<")
-            yield Need(pin, row.version if row else pin.version, name, f"<{limit}", more.because, more.source, pythons)
+        elif not pin.reference or pin.version:
+            yield from _of_pip(scope, pin)
+
+
+def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
+    row = scope.taken(pin) or _named(pin)
+    version = row.version if row else pin.version
+    pythons = row.pythons if row and row.platform == LINUX else ()
+    known = [cap for cap in (caps.caps(_framework(pin.name), version) if row else ()) if _neighbour(cap) in _NEWER]
+    for cap in (*known, *known_limits.limits(pin.name, version)):
+        name, _, limit = cap.requirement.partition("<")
+        yield Need(pin, version, name, f"<{limit}", cap.because, cap.source, pythons)
+
+
+def _neighbour(cap: caps.CapRow) -> str:
+    return cap.requirement.partition("<")[0]
 
 
 def _named(pin: Pin) -> Release | None:
