@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
@@ -54,8 +55,7 @@ class Catalogue:
             if name in FRAMEWORKS:  # a build of the same framework that is known to work goes first
                 found.sort(key=lambda pair: bool(pair[1].unsure))
             if name in self.near:
-                near = self.near[name]  # a release that brings its libraries spares the system a toolkit
-                found.sort(key=lambda pair: (pair[0].system, closeness(pair[0].row.version, near)))
+                found.sort(key=_beside(found, self.near[name]))
             if self.least_change:
                 found.sort(key=lambda pair: self.machine.installed.get(pair[0].row.name) != pair[0].row.version)
             self.judged[name] = found
@@ -278,3 +278,12 @@ def _holds(marker: str, python: str) -> bool:
         return Marker(marker).evaluate({"python_version": python, "python_full_version": f"{python}.0", "extra": ""})
     except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName):
         return False
+
+
+def _beside(
+    found: list[tuple[Candidate, Verdict]], near: str
+) -> Callable[[tuple[Candidate, Verdict]], tuple[Any, ...]]:
+    """The closest to a release first; one that spares the system a toolkit, if that release itself would spare it."""
+    closest = min(found, key=lambda pair: closeness(pair[0].row.version, near), default=None)
+    spared = closest is not None and not closest[0].system
+    return lambda pair: (spared and pair[0].system, closeness(pair[0].row.version, near))

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from packaging.specifiers import SpecifierSet
 
+from gpuwhy.knowledge.floors import BESIDE_THE_INDEX
 from gpuwhy.knowledge.guests import guests, is_guest
 from gpuwhy.knowledge.pairs import known_versions
 from gpuwhy.knowledge.releases import family, projects
@@ -60,7 +61,8 @@ def _exists(name: str, wishes: list[Wish]) -> None:
         return
     where = f"{wishes[-1].where}: " if wishes[-1].where else ""
     said = " and ".join(f"{wish.name}{wish.specifier}" for wish in wishes)
-    raise WishError(f"{where}no release meets {said}{_near(spec, versions)}")
+    elsewhere = f" on the package index. {BESIDE_THE_INDEX[name][0]}" if name in BESIDE_THE_INDEX else ""
+    raise WishError(f"{where}no release meets {said}{elsewhere or _near(spec, versions)}")
 
 
 def _near(spec: SpecifierSet, versions: list[str]) -> str:

@@ -125,7 +125,7 @@ def _torch(machine: Machine) -> Iterator[Candidate]:
         for variant in variants.variants(row.version, machine.machine):
             if variant.cuda == row.cuda:
                 continue
-            sass = variant.code
+            sass = _known_to_cudnn(variant.code, row)
             built = msgspec.structs.replace(
                 row, cuda=variant.cuda, cudnn=msgspec.UNSET, sass=sass or msgspec.UNSET, ptx=(), requires=msgspec.UNSET
             )
@@ -137,6 +137,12 @@ def _torch(machine: Machine) -> Iterator[Candidate]:
     for row in rows:
         if row.cuda is None:
             yield _make("torch", row, f"torch=={row.version}", brings=True)
+
+
+def _known_to_cudnn(code: tuple[str, ...], row: Release) -> tuple[str, ...]:
+    """The code for GPUs that the cuDNN beside it knows too: cuDNN 9, with torch since 2.4, begins with Maxwell."""
+    ninth = isinstance(row.cudnn, str) and numbers(row.cudnn)[0] >= 9
+    return tuple(one for one in code if not (ninth and one.startswith("sm_3")))
 
 
 def _jax(machine: Machine) -> Iterator[Candidate]:
@@ -179,7 +185,7 @@ def _cupy(machine: Machine) -> Iterator[Candidate]:
 def _plain(root: str, row: Release, role: Role) -> Candidate:
     row = _floored(row) if role == "companion" else row
     needs = (*_asked(row).items(), *(_needs(row) if role == "library" else ()))
-    major = _major(row) if role == "companion" else ""
+    major = (_major(row) or _of_torch(row)) if role == "companion" else ""
     glibc = oldest_glibc(row.systems)
     pin = _requirement(root, row)
     return Candidate(root, row, pin, role, pythons_of(row), needs, major, glibc=glibc)
@@ -232,7 +238,15 @@ def newest_by(name: str, day: str) -> str:
 _MONTHS = 4
 
 
-_WITH_WHEELS = re.compile(r"xformers|ctranslate2|(cu(df|ml|graph|cim)|cuquantum-python)-cu\d+")
+def _of_torch(row: Release) -> str:
+    """The CUDA major of a companion that was compiled against one torch of the package index, and exists for that."""
+    pin = re.fullmatch(r"==([\d.]+)", _asked(row).get("torch", "")) if row.name in _COMPILED_ONCE else None
+    built = next((r for r in rows_of("torch", "linux-x86_64") if pin and r.version == pin[1]), None)
+    return str(numbers(built.cuda)[0]) if built and isinstance(built.cuda, str) else ""
+
+
+_COMPILED_ONCE = frozenset({"vllm"})
+_WITH_WHEELS = re.compile(r"xformers|ctranslate2|vllm|(cu(df|ml|graph|cim)|cuquantum-python)-cu\d+")
 
 
 def _major(row: Release) -> str:
