@@ -48,7 +48,14 @@ BINARY = ("numpy", "scipy", "h5py", "grpcio", "protobuf", "pandas", "jaxlib", "m
           "pillow", "markupsafe", "opt-einsum", "libclang", "optree",
           "tensorflow-io-gcs-filesystem")  # fmt: skip
 MORE = {"torch": ("numpy",), "onnxruntime": ()}
-ENDS = {"numpy": "<2", "protobuf": "<3.21", "scipy": "<1.13", "setuptools": "<81", "keras": "<3", "ml-dtypes": "<0.5"}
+ENDS = {
+    "numpy": ("<2", "<1.24", "<1.20"),
+    "protobuf": ("<3.21",),
+    "scipy": ("<1.13",),
+    "setuptools": ("<81",),
+    "keras": ("<3",),
+    "ml-dtypes": ("<0.5",),
+}
 TWINS = {
     "tensorflow": "tensorflow-cpu",
     "tensorflow-gpu": "tensorflow",
@@ -264,14 +271,11 @@ class Trial:
         order = sorted(there, key=lambda n: (n.replace("-", "_") not in error.lower(), n not in ENDS))
         for name in [n for n in order if n not in (self.case.installed, "jaxlib", "torch")][:TRIES]:
             newest = self.case.side == "newest" or not there[name]
-            if newest and name not in ENDS:
-                continue
-            other = f"{name}{ENDS[name]}" if newest else name
-            moved = not self.install(other, deps=False) and self.beside().get(name, "") != there[name]
-            if moved and not self.use():
-                now = self.beside().get(name, "")
-                culprit = f"{name} {there[name]}" if there[name] else f"no {name}"
-                return {"culprit": culprit, "cure": other if newest else f"{name} {now}"}
+            for other in [f"{name}{end}" for end in ENDS.get(name, ())] if newest else [name]:
+                moved = not self.install(other, deps=False) and self.beside().get(name, "") != there[name]
+                if moved and not self.use():
+                    culprit = f"{name} {there[name]}" if there[name] else f"no {name}"
+                    return {"culprit": culprit, "cure": other if newest else f"{name} {self.beside().get(name, '')}"}
             if there[name]:
                 self.install(f"{name}=={there[name]}", deps=False)
         return {}
