@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -61,9 +61,14 @@ class Catalogue:
             self.judged[name] = found
         return self.judged[name]
 
+    @cached_property
+    def _limits_of_others(self) -> dict[str, str]:
+        """What the user limits of packages that are left to the installer."""
+        return {package: spec for package, spec in self.limits.items() if spec and not is_planned(package)}
+
     def _narrowed(self, one: Candidate) -> Candidate:
         """A release on those Pythons for which its own metadata takes what the user limits beside it."""
-        limits = {package: spec for package, spec in self.limits.items() if spec and not is_planned(package)}
+        limits = self._limits_of_others
         said = stated("jax" if one.root == "jax" else one.row.name, one.row.version) if limits else {}
         both = limits.keys() & said.keys()
         kept = frozenset(p for p in one.pythons if all(_meets_on(p, limits[name], said[name]) for name in both))
