@@ -98,8 +98,9 @@ def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
     row = scope.taken(pin) or _named(pin)
     version = row.version if row else pin.version
     pythons = row.pythons if row and row.platform == LINUX else ()
-    known = [cap for cap in (caps.caps(_framework(pin.name), version) if row else ()) if _neighbour(cap) in _NEWER]
-    for cap in (*known, *known_limits.limits(pin.name, version)):
+    known: list[caps.CapRow | known_limits.Limit] = [*known_limits.limits(pin.name, version)]
+    known += [cap for cap in (caps.caps(_framework(pin.name), version) if row else ()) if _neighbour(cap) in _NEWER]
+    for cap in known:
         name, _, limit = cap.requirement.partition("<")
         yield Need(pin, version, name, f"<{limit}", cap.because, cap.source, pythons)
 
