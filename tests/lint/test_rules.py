@@ -261,6 +261,7 @@ SILENT = [
     ("requirements.txt", "tensorflow==1.4.0\n"),  # nor protobuf 4
     ("requirements.txt", "torch==2.1.2\ntorchvision==0.16.2\nscipy==1.9.3\n"),  # SciPy holds NumPy back
     ("requirements.txt", "--extra-index-url https://wheels.example/simple\nnvidia-cudnn-cu115\nnvidia-cublas-cu116\n"),  # both are CUDA 11
+    ("compose.yml", SERVICE + "    image: utkuozdemir/nvidia_gpu_exporter\n    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 1, capabilities: [gpu, utility]}]}}}\n"),  # it runs nvidia-smi
     ("install.sh", "pip install nvidia-pyindex\npip install nvidia-cudnn-cu115\n"),
     ("Dockerfile", CUDA12 + "RUN pip install torch\nRUN pip install -U torch --index-url https://download.pytorch.org/whl/cu128\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-base-ubuntu20.04\nRUN add-apt-repository ppa:deadsnakes/ppa && apt-get install -y python3.11\n"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import containers
@@ -35,13 +36,22 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     variable = work.variables.get("NVIDIA_DRIVER_CAPABILITIES")
     if variable and base_of(work).gpu:
         yield from _lacking_compute(variable.value, variable.place)
-    if work.device_parts and not {"graphics", "display"} & set(work.device_parts[0].split(", ")):
-        parts, place = work.device_parts
+    yield from _handed_on(work)
+
+
+def _handed_on(work: Workload) -> Iterator[Mistake]:
+    """Capabilities of a device reservation that leave compute out, where more than nvidia-smi is wanted."""
+    parts, place = work.device_parts or ("", work.place)
+    told = f"{work.name} {work.image.text if work.image else ''} {work.command}"
+    if parts and not {"graphics", "display"} & set(parts.split(", ")) and not _ONLY_LOOKS.search(told):
         text = (
             f"capabilities [gpu, {parts}] of a device become NVIDIA_DRIVER_CAPABILITIES={parts}, without compute: "
             f"{work.name} gets no libcuda.so.1"
         )
-        yield RULE.mistake(place, text, _HANDED_ON, f"write capabilities: [gpu], or [gpu, compute, {parts}]")
+        yield RULE.mistake(place, text, _HANDED_ON, f"write capabilities: [gpu], or [gpu, compute, {parts}]", "warning")
 
 
+_ONLY_LOOKS = re.compile(
+    r"export|monitor|metrics|dcgm|smi\b|stats?\b|telegraf|prometheus|netdata|glances|cadvisor", re.I
+)
 _HANDED_ON = source("docker/compose issue 8583, mudler/LocalAI issue 11973", "seen with [gpu, utility]")
