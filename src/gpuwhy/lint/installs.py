@@ -78,15 +78,23 @@ def take(stage: Environment, sheet: Sheet, command: Command) -> None:
         _take_pip(stage, command, start)
         return
     name = command.words[0].rsplit("/", 1)[-1] if command.words else ""
-    if name in ("conda", "mamba", "micromamba") and (made := _ENVIRONMENT.search(command.text)):
-        stage.conda_files.append(Include(_copied(stage, made[1]), Place(stage.path, command.lines[0]), must=False))
+    if name in ("conda", "mamba", "micromamba") and (made := _made_from(command)):
+        stage.conda_files.append(Include(_copied(stage, made), Place(stage.path, command.lines[0]), must=False))
     elif name in ("conda", "mamba", "micromamba") and {"install", "create"} & set(command.words[1:4]):
         _take_conda(stage, command)
     elif name in ("apt-get", "apt", "apk", "dnf", "yum", "microdnf") and {"install", "add"} & set(command.words):
         _take_apt(stage, command)
 
 
-_ENVIRONMENT = re.compile(r"\b(?:env create|env update|create)\b.*?(?:-f|--file)[= ]+([^\s=]+\.ya?ml)")
+def _made_from(command: Command) -> str:
+    """The file that `conda env create` or `update` is given; '' for every other command."""
+    if not {"create", "update"} & set(command.words[1:4]):
+        return ""
+    for word, after in pairwise((*command.words, "")):
+        option, _, value = word.partition("=")
+        if option in ("-f", "--file") and (value or after).endswith((".yml", ".yaml")):
+            return value or after
+    return ""
 
 
 def _copied(stage: Environment, path: str) -> str:
