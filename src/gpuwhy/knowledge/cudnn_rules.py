@@ -28,6 +28,12 @@ def exists_for(cudnn: int, cuda: int) -> bool:
     return low[0] <= cuda <= high[0]
 
 
+def has_minor(cudnn: int, cuda: str) -> bool:
+    """Whether a major release of cuDNN exists for a release of CUDA ('10.1')."""
+    low, high = CUDA_OF.get(cudnn, ((0, 0), (0, 0)))
+    return low <= numbers(cuda)[:2] <= high
+
+
 class Rule(msgspec.Struct, frozen=True):
     """How a framework compares the cuDNN it finds with the one it was compiled with, from one release on."""
 

@@ -27,7 +27,8 @@ OLD_ENDS = {
 """The last torch of indexes that are older than the matrix."""
 
 _NEWEST_ROW = "2.14"
-_MINORS = ("1.12", "1.13", *(f"2.{minor}" for minor in range(15)))
+LISTED = ("1.12", "1.13", *(f"2.{minor}" for minor in range(15)))
+"""The torch releases whose builds PyTorch's own indexes have, oldest first."""
 
 MIRRORED = frozenset(
     [
@@ -51,7 +52,7 @@ def ends(name: str) -> str:
     """The last torch release (2.7) that an index has; '' where it still goes on, or is not known."""
     if name in OLD_ENDS:
         return OLD_ENDS[name]
-    held = [minor for minor in _MINORS if any(variant.backend == name for variant in variants(minor))]
+    held = [minor for minor in LISTED if any(variant.backend == name for variant in variants(minor))]
     return held[-1] if held and not at_least(held[-1], _NEWEST_ROW) else ""
 
 

@@ -178,6 +178,8 @@ def _covers(label: str, place: Place) -> bool:
 def _is_own(fix: Fix, place: Place) -> bool:
     if place.perhaps_wsl:
         return not _OF_WSL.match(fix.text)
+    if not place.system:  # most texts that name no system are from Linux
+        return not fix.text.startswith("Windows")
     return place.system != "windows" or fix.role == "part" or bool(_OF_WINDOWS.search(fix.text))
 
 

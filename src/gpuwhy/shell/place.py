@@ -17,6 +17,13 @@ System = Literal["linux", "windows", "wsl", "macos", "image", ""]
 _LIBRARIES = ((".dll", "windows"), (".pyd", "windows"), (".so", "linux"), (".dylib", "macos"))
 
 
+_LINUX = re.compile(
+    r"\(core dumped\)|/lib/python\d\.\d+/(?:site|dist)-packages/|(?<![\w.:\\/])/(?:pytorch|opt|root|data|workspace)/\w",
+    re.MULTILINE,
+)
+_MACOS = re.compile(r"/Users/|/opt/homebrew|macosx", re.IGNORECASE)
+
+
 class Place(msgspec.Struct, frozen=True):
     """Where a command will be typed; "" where that is not known: then it is told for both."""
 
@@ -92,4 +99,5 @@ def system_told(reading: Reading) -> System:
     for suffix, system in _LIBRARIES:
         if any(name.endswith(suffix) or (suffix == ".so" and ".so." in name) for name in names):
             return system  # type: ignore[return-value]
-    return "linux" if reading.told.container else ""
+    of_linux = reading.told.container or (_LINUX.search(reading.excerpt) and not _MACOS.search(reading.excerpt))
+    return "linux" if of_linux else ""

@@ -29,7 +29,9 @@ UNIX = re.compile(
     r"|\bldd\b|nouveau|nvidia-persistenced|fabric ?manager|\bglibc\b|device nodes?\b"
 )
 """Words of Linux that have no place in an answer for Windows."""
-DOS = re.compile(r"(?i)\b[a-z]:\\|%\w+%|\.dll\b|\bsetx?\b \"?\w+=|\$env:|winget|taskkill|\bregedit\b|\bwinerror\b")
+DOS = re.compile(
+    r"(?i)\b[a-z]:\\|%\w+%|\.dll\b|\b(?-i:setx?)\b \"?\w+=|\$env:|winget|taskkill|\bregedit\b|\bwinerror\b"
+)
 """Words of Windows that have no place in an answer for Linux."""
 _LINUX_WHEELS = re.compile(r"and-cuda|jax\[cuda|nvidia-nccl|jax-cuda|\btriton(?!-windows)\b")
 _NOT_THERE = ("--gpu-reset", "mig", "-pm", "-mig")  # options of nvidia-smi that Windows does not have

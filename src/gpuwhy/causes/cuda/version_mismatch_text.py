@@ -19,6 +19,7 @@ from gpuwhy.causes.text.conditions import (
     only_titles,
     with_,
 )
+from gpuwhy.causes.text.exactly import newer_ptxas
 from gpuwhy.causes.text.installing import missing_library, newer_ptx, onnxruntime_on_windows, tensorflow_fitting
 from gpuwhy.causes.text.libraries import other_file_told, other_major_told
 from gpuwhy.causes.text.meant import meant
@@ -42,7 +43,7 @@ def _two_cudas(s: Symptom, r: Reading) -> bool:
 def _made(case: Asked) -> Iterator[Fix]:
     needs = case.fields.get("needs", "")
     if case.fields.get("ptx"):
-        yield from newer_ptx(case)
+        yield from newer_ptxas(case) or newer_ptx(case)
         return
     if case.framework == "tensorflow" and case.version and not case.library:
         yield from tensorflow_fitting(case)

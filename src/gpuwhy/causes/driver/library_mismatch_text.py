@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from gpuwhy.causes.text.common import BARE, SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, field, in_container, no, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import drivers_differ
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.model.version import numbers
+
+
+def _version(reading: Reading, signature: str) -> str:
+    return next((one.get("version") for one in reading.all(signature)), "")
+
+
+def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """A library older than the running module is left over from an earlier driver: a restart keeps it."""
+    both = next(reading.all("tf.dso_mismatch"), None)
+    old = both.get("library") if both else _version(reading, "tf.libcuda_version")
+    new = both.get("kernel") if both else _version(reading, "tf.kernel_version")
+    if not (numbers(old) and numbers(old) < numbers(new)):
+        return
+    text = f"The libcuda that is found, {old}, is older than the running module, {new}: it is left over from an earlier driver. Find the copies"
+    yield Fix(text, "ldconfig -p | grep libcuda.so; find / -name 'libcuda.so.*' 2>/dev/null", safe=True, role="look")
+    branch = numbers(new)[0]
+    package = f"libnvidia-compute-{branch}" if branch >= 390 else f"libcuda1-{branch}"
+    yield Fix(
+        f"Delete the one of {old} (or the package that holds it), then install the module's own again",
+        f"sudo apt install --reinstall {package} && sudo ldconfig",
+        root=True,
+    )
+
 
 TEXT = Text(
     "driver.library_mismatch",
@@ -45,4 +73,5 @@ TEXT = Text(
         meant("If the error stays: finish an interrupted upgrade of the driver packages", "sudo apt install --fix-broken", root=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER),
+    named=_named,
 )  # fmt: skip

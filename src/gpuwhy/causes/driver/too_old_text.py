@@ -9,12 +9,13 @@ from gpuwhy.causes.shared.builds import BUILDS
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import field, line, no, with_
-from gpuwhy.causes.text.installing import PROJECTS, newer_ptx
+from gpuwhy.causes.text.exactly import PROJECTS, for_driver
+from gpuwhy.causes.text.installing import newer_ptx
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_driver_older
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
-from gpuwhy.knowledge.drivers import floor
+from gpuwhy.knowledge.drivers import cuda_of_driver, floor
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import echo, error
@@ -32,22 +33,36 @@ def _made(case: Asked) -> Iterator[Fix]:
     if image := _IMAGE.search(case.fields.get("what", "")):
         yield from _old_for_image(case, image["cuda"])
         return
-    row = floor(case.cuda, "windows" if case.windows else "linux") if "." in case.cuda else None
-    least = f" ({row.driver} or newer, which CUDA {case.cuda} needs)" if row and row.driver else ""
-    if case.windows:
-        yield Fix(f"Install a newer driver from NVIDIA{least}, then restart", reboot=True)
-    else:
-        yield Fix(f"Install a newer driver{least}", NEWEST_DRIVER, root=True, reboot=True)
+    there = case.fields.get("driver", "") or case.driver
+    yield _newer(case, there)
     found = dotted(case.fields.get("found", ""))
     yield from _perhaps_without(case)
     if "container" in case.tools and numbers(found):
         yield Fix(f"Or use an image for CUDA {found} or older, which this driver runs")
-    if numbers(found):
-        yield from _older_build(case, found)
-        return
-    driver = case.fields.get("driver", "") or case.driver
-    command = f"gpuwhy releases {PROJECTS[case.framework]} --works-with driver={driver}" if case.framework in PROJECTS and numbers(driver) else ""  # fmt: skip
-    yield Fix(f"Or install a build of {case.title} for an older CUDA", command)
+    speaks = found if numbers(found) else case.speaks or cuda_of_driver(there) or ""
+    if numbers(speaks):
+        yield from _older_build(case, speaks)
+    else:
+        yield Fix(f"Or install a build of {case.title} for an older CUDA", _listing(case, there))
+
+
+def _newer(case: Asked, there: str) -> Fix:
+    row = floor(case.cuda, "windows" if case.windows else "linux") if "." in case.cuda else None
+    enough = row and row.driver and not (numbers(there) and at_least(there, row.driver))
+    least = f" ({row.driver} or newer, which CUDA {case.cuda} needs)" if row and enough else _above(there)
+    if case.windows:
+        return Fix(f"Install a newer driver from NVIDIA{least}, then restart", reboot=True)
+    return Fix(f"Install a newer driver{least}", NEWEST_DRIVER, root=True, reboot=True)
+
+
+def _above(driver: str) -> str:
+    """A driver that knows more than the one that is told."""
+    return f" than {driver}, of a later branch" if numbers(driver) else ""
+
+
+def _listing(case: Asked, driver: str) -> str:
+    known = case.framework in PROJECTS and numbers(driver)
+    return f"gpuwhy releases {PROJECTS[case.framework]} --works-with driver={driver}" if known else ""
 
 
 def _perhaps_without(case: Asked) -> Iterator[Fix]:
@@ -67,6 +82,8 @@ def _older_build(case: Asked, speaks: str) -> Iterator[Fix]:
     if build and not build.removing and not (case.windows and case.framework in ("torch", "tensorflow")):
         text = f"Or install a build of {case.title} for {build.what}, which this driver, of CUDA {speaks}, runs"
         yield Fix(text, build.command, safe=True)
+    elif old := for_driver(case, speaks):
+        yield old
     else:
         yield Fix(f"Or install a build of {case.title} for CUDA {speaks} or older, which is what this driver runs")
     if case.framework == "torch" and at_least(speaks, "11.0"):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+
+from gpuwhy.causes.text.asked import TITLES
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
 from gpuwhy.causes.text.conditions import all_of, alone, field, line, no, with_, xid
 from gpuwhy.causes.text.meant import meant
@@ -9,7 +13,50 @@ from gpuwhy.causes.text.remedies import CRASH, FAULTS
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.ending import PYTHON, USER
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
+
+_FINE = re.compile(
+    r"(?:(?P<name>[a-z][\w-]{1,30})[ =]{1,2})?v?(?P<version>\d+\.\d+(?:\.\d+){0,2})(?: and (?:below|earlier))? (?:was|is|works?|worked|ran|runs) (?:fine|ok|well|correctly|without)"
+    r"|(?:works?|worked|fine|ok) (?:in|with|on|under) (?:version |v)?(?:(?P<name2>[a-z][\w-]{1,30})[ =]{1,2})?v?(?P<version2>\d+\.\d+(?:\.\d+){0,2})"
+    r"|(?:downgrad|revert|roll)\w* (?:back )?(?:(?P<name3>[a-z][\w-]{1,30}) )?to (?:version |v)?(?P<version3>\d+\.\d+(?:\.\d+){0,2})",
+    re.IGNORECASE,
+)
+_FILLERS = ("", "version", "release", "the", "and", "since")
+
+_SET = re.compile(
+    r"(?:export |set |environ\[['\"])((?:TF|XLA|CUDNN|CUBLAS|NCCL|TORCH|PYTORCH|JAX|TRITON|CUDA|NVIDIA)_(?!VISIBLE|HOME|PATH)\w+)"
+)
+
+
+def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """The release that worked, a setting that the text makes; else the newest of the package whose code failed."""
+    owner = next((f.owner for f in reversed(reading.ending.stack) if f.owner not in ("", USER, PYTHON)), "")
+    package, version = next(_worked(reading, owner), ("", ""))
+    if package:
+        yield _tried(f"Install the release that worked: {package} {version}", f'pip install "{package}=={version}"')
+    if found := _SET.search(reading.excerpt):
+        yield _tried(f"Try it without {found[1]}, which the text sets", f"unset {found[1]}")
+    if owner and owner not in TITLES and not package:
+        yield _tried(f"Install the newest release of {owner}, whose code failed", f"pip install --upgrade {owner}")
+
+
+def _tried(text: str, command: str) -> Fix:
+    return Fix(text, command, safe=True, check="gpuwhy explain LOG")
+
+
+def _worked(reading: Reading, owner: str) -> Iterator[tuple[str, str]]:
+    """Packages and releases of which the text says that they worked."""
+    for found in _FINE.finditer(reading.excerpt):
+        name = (found["name"] or found["name2"] or found["name3"] or "").lower()
+        version = found["version"] or found["version2"] or found["version3"]
+        if name in _FILLERS:
+            name = owner
+        if name and (name == owner or reading.told.version(name)):
+            yield name, version
+
 
 TEXT = Text(
     "framework.bug",
@@ -114,4 +161,5 @@ TEXT = Text(
         meant("PyTorch: check whether cuDNN is at fault: switch it off (torch.backends.cudnn.enabled = False)", by="torch"),
         meant("Report it with a small program that shows it"),
     ),
+    named=_named,
 )  # fmt: skip

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gpuwhy.causes.shared.commands import torch_with_cuda
+from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import NOT_FOUND, SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, no, no_errors, on_windows, with_
+from gpuwhy.causes.text.exactly import for_driver
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.drivers import cuda_of_driver
 from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.knowledge.messages import NO_GPU
+from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
@@ -24,6 +30,13 @@ def _nothing_but_listing(s: Symptom, r: Reading) -> bool:
 def _sees_gpu(s: Symptom, r: Reading) -> bool:
     """XLA registered the GPU: the driver works, and the build is one for GPUs."""
     return any("xla_gpu" in o.get("devices").lower() for o in r.all("tf.registered"))
+
+
+def _made(case: Asked) -> Iterator[Fix]:
+    """A driver that the text tells of may be too old for any build of today."""
+    speaks = case.speaks or cuda_of_driver(case.driver) or ""
+    if speaks and (old := for_driver(case, speaks)):
+        yield old
 
 
 TEXT = Text(
@@ -110,8 +123,8 @@ TEXT = Text(
     ),
     remedies=(
         *BITSANDBYTES,
-        meant("Windows, PyTorch: install its build with CUDA: the default index has only the CPU build for Windows; uv asks the driver which CUDA fits", torch_with_cuda(), by="torch", safe=True),
-        meant("PyTorch: install the CUDA build from its own package index; its start page gives the command", by="torch"),
+        meant("PyTorch: install its build with CUDA over the CPU build (for Windows the default index has only that); uv asks the driver which CUDA fits", torch_with_cuda(), by="torch", safe=True),
+        meant("PyTorch from conda: replace the CPU build by the one with CUDA", "conda install -c conda-forge pytorch-gpu", by="torch", safe=True),
         meant("Windows: JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU", "wsl --install", by="jax"),
         meant("Linux, JAX: install it with CUDA", pip_newest("jax"), by="jax", safe=True),
         meant("Windows, TensorFlow: there is no GPU build from 2.11 on: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1", 'pip install "tensorflow<2.11" "numpy<2"', by="tensorflow", safe=True),
@@ -119,5 +132,6 @@ TEXT = Text(
         meant("ONNX Runtime: only the GPU package", f"pip uninstall -y onnxruntime && {pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
     ),
     admitted_by=NO_GPU,
+    made=_made,
     rather=matching,
 )  # fmt: skip

@@ -8,12 +8,18 @@ from collections.abc import Iterator
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, asks, field, line, no, with_
+from gpuwhy.causes.text.exactly import of_old_list
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.companions import going_with
 from gpuwhy.knowledge.messages import UNRESOLVED
+from gpuwhy.knowledge.variants import in_old_list, index_of
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
+
+_OWNER = re.compile(r"(?:site|dist)-packages/([a-z]\w+)/|(?<![\w./-])([a-z]\w+)/[\w./-]+\.so\b", re.IGNORECASE)
+_CONDA = {"torch": "pytorch", "jaxlib": "jaxlib"}
 
 
 def _made(case: Asked) -> Iterator[Fix]:
@@ -21,12 +27,45 @@ def _made(case: Asked) -> Iterator[Fix]:
     if any(signature == "jax.plugin_abi" for signature, _, _ in case.behind):
         yield jax_together(case, lines)
     elif companion := re.search(r"torch(?:vision|audio|text)", lines, re.IGNORECASE):
-        name, release = companion[0].lower(), case.version.split("+")[0]
-        which = f"torch {release}" if release else "the newest torch, with it"
-        text = f"Install the {name} that belongs to {which}; its own pins choose the release"
-        torch = f'"torch=={release}"' if release else "torch"
-        yield Fix(text, f"pip install --force-reinstall {torch} {name}", safe=True)
+        yield _companion(companion[0].lower(), case.version)
         yield Fix("Check both versions", "pip list", safe=True, role="look")
+    elif owner := _OWNER.search(lines):
+        yield from _again(owner[1] or owner[2], case)
+
+
+def _companion(name: str, version: str) -> Fix:
+    """The release of a package that belongs to this torch, of the same CUDA build."""
+    release, _, build = version.partition("+")
+    fits = going_with(name, release) if release else ""
+    which = f"torch {version}" if version else "the newest torch, with it"
+    text = f"Install the {name} that belongs to {which}"
+    if fits and build.startswith("cu"):
+        return Fix(text, _of_build(name, fits, release, build), safe=True)
+    exactly = f'"{name}=={fits}"' if fits else name
+    torch = f'"torch=={release}"' if release else "torch"
+    return Fix(
+        f"{text}; its own pins choose the release", f"pip install --force-reinstall {torch} {exactly}", safe=True
+    )
+
+
+def _of_build(name: str, fits: str, release: str, build: str) -> str:
+    if in_old_list(release):
+        return f"{of_old_list(release, build, (name,))} --force-reinstall"
+    return f'pip install --force-reinstall "torch=={release}" "{name}=={fits}" --index-url {index_of(build)}'
+
+
+def _again(module: str, case: Asked) -> Iterator[Fix]:
+    """The package whose own file lacks the symbol, by its folder."""
+    if module in ("torch", "tensorflow", "jaxlib", "onnxruntime"):
+        text = f"Remove every copy of {module} and install it again: its own files are of different releases"
+        yield Fix(text, f"pip uninstall -y {module}\npip install --no-cache-dir {module}", safe=True)
+        yield Fix("Or, where conda installed it", f"conda install --force-reinstall {_CONDA.get(module, module)}")
+        return
+    name = module.replace("_", "-")
+    framework = case.title if case.framework else "the framework"
+    text = f"Install the build of {name} for the installed {framework}, or compile it against it"
+    yield Fix(text, f"pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps {name}", safe=True)
+    yield Fix("Check both versions against the table in its README", f"pip list | grep -i -e {name} -e {case.framework or 'torch'}", safe=True, role="look")  # fmt: skip
 
 
 TEXT = Text(

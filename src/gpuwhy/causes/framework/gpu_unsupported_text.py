@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, line, no, only_titles, with_
-from gpuwhy.causes.text.installing import PROJECTS
+from gpuwhy.causes.text.exactly import PROJECTS, for_any_gpu, for_gpu, newer_compiler
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_gpu_newer
@@ -16,27 +17,34 @@ from gpuwhy.knowledge.messages import NO_CUDNN, NO_START
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 
+_OLD_PTXAS = re.compile(r"ptxas does not support CC (?P<capability>[\d.]+\d)", re.IGNORECASE)
+
 
 def _made(case: Asked) -> Iterator[Fix]:
+    lines = "\n".join(line for _, line, _ in case.behind)
+    if old := _OLD_PTXAS.search(lines):
+        least = archs.first_toolkit(old["capability"]) or "12.8"
+        yield from newer_compiler(least, f"the first that knows compute capability {old['capability']}")
+        return
     arch = case.fields.get("arch") or case.fields.get("has", "")
     digits = "".join(c for c in arch if c.isdigit())
-    capability = f"{digits[:-1]}.{digits[-1]}" if len(digits) > 1 else ""
-    row = archs.of(capability)
-    if row is None:
-        return
-    code, project = f"sm_{digits}", PROJECTS.get(case.framework, "")
-    command = f"gpuwhy releases {project} --works-with gpu={code}" if project else ""
-    index = ", from PyTorch's own package index" if case.framework == "torch" else ""
-    if row.last_toolkit:
-        yield Fix(
-            f"Install a release of {case.title} with code for {code} ({row.name}): one built for CUDA {row.last_toolkit} or older{index}",
-            command,
-        )
-    elif row.first_toolkit:
-        yield Fix(
-            f"Install a release of {case.title} with code for {code} ({row.name}): one built for CUDA {row.first_toolkit} or newer{index}",
-            command,
-        )
+    capability = f"{digits[:-1]}.{digits[-1]}" if len(digits) > 1 else case.gpu
+    if archs.of(capability):
+        yield from for_gpu(case, capability)
+        yield from _range(case, capability)
+    else:
+        yield from for_any_gpu(case)
+
+
+def _range(case: Asked, capability: str) -> Iterator[Fix]:
+    """Which builds have code for it, for those who cannot take the release that is named."""
+    row, code = archs.of(capability), f"sm_{capability.replace('.', '')}"
+    if project := PROJECTS.get(case.framework, ""):
+        listing = f"gpuwhy releases {project} --works-with gpu={code}"
+        yield Fix(f"Or another release with code for {code}: list them", listing, safe=True, role="look")
+    elif row and (row.last_toolkit or row.first_toolkit):
+        ends = f"{row.last_toolkit} or older" if row.last_toolkit else f"{row.first_toolkit} or newer"
+        yield Fix(f"Install a release of {case.title} with code for {code} ({row.name}): one built for CUDA {ends}")
 
 
 TEXT = Text(

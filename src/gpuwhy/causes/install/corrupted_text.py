@@ -18,11 +18,35 @@ from gpuwhy.model.symptom import Reading, Symptom
 _PARTS = r"(?:torch|jaxlib|onnxruntime)\.(?!_C\b)\w|tensorflow\.python\.\w"
 
 
+_CONDA_FILE = re.compile(r"(/[^\s:'\"]*(?:conda|/envs?/)[^\s:'\"]*|/[^\s:'\"]*/env)/lib/(lib[\w+.-]+\.so[\d.]*)")
+
+
+def normal(text: str) -> str:
+    """Paths without their steps back: torch/lib/../../x is x."""
+    while (shorter := re.sub(r"/(?!\.\./)[^/\s:'\"]+/\.\.(?=/)", "", text)) != text:
+        text = shorter
+    return text
+
+
+def _of_conda(file: str) -> Iterator[Fix]:
+    """The package that brought a file of a conda environment's own lib folder."""
+    package = "mkl" if file.startswith("libmkl") else "PACKAGE"
+    if package == "PACKAGE":
+        text = f"Check which of conda's packages brought {file}"
+        yield Fix(text, f"grep -l '/{file}' $CONDA_PREFIX/conda-meta/*.json", safe=True, role="look")
+    text = f"Install conda's package again that brought {file}: the file is damaged"
+    yield Fix(text, f"conda clean --packages --tarballs -y\nconda install --force-reinstall -y {package}")
+
+
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     """The package whose file could not be loaded, by the path in the message or by who opened it."""
     lines = "\n".join(
         s.text for s in symptoms if s.signature.startswith(("windows.", "packages.damaged", "loader.corrupt"))
     )
+    conda = _CONDA_FILE.search(normal(lines))
+    if conda and "-packages" not in conda[1]:
+        yield from _of_conda(conda[2])
+        return
     found = re.search(r"site-packages[\\/]+(\w+)|bad crc-32 for file '(?P<top>\w+)/", lines, re.IGNORECASE)
     owners = [one.owner for one in reversed(reading.ending.stack) if one.owner not in ("", "user", "python")]
     owners += re.findall(r"site-packages[\\/]+(\w+)[\\/]", reading.excerpt)[::-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.conditions import by_package
@@ -13,6 +13,8 @@ from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import LEFT_ASIDE, NO_IMPORT, UNRESOLVED
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.model.version import numbers
 
 _OF_JAX = ("jax.plugin_abi", "pairs.jaxlib", "pairs.plugin", "pairs.jax_part")
 
@@ -20,6 +22,27 @@ _OF_JAX = ("jax.plugin_abi", "pairs.jaxlib", "pairs.plugin", "pairs.jax_part")
 def _made(case: Asked) -> Iterator[Fix]:
     if any(signature in _OF_JAX for signature, _, _ in case.behind):
         yield jax_together(case, "\n".join(line for _, line, _ in case.behind))
+
+
+_TENSORFLOWS = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tf-nightly", "tf-nightly-gpu")
+
+
+def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """One command with both packages of a contradiction; of several TensorFlows in one environment one has to stay."""
+    said = list(reading.all("pairs.pip"))
+    several = {one.get("by"): one.get("by_version") for one in said if one.get("by") in _TENSORFLOWS}
+    if len(several) > 1:
+        keep = max((one for name, one in several.items() if "nightly" not in name), key=numbers, default="")
+        yield Fix(
+            f"Remove {', '.join(several)}, which overwrite each other's files, then install one",
+            f'pip uninstall -y {" ".join(several)}\npip install "tensorflow{f"=={keep}" if keep else ""}"',
+            safe=True,
+        )
+    for one in said[:1]:
+        wants = one.get("wants").strip("()").replace(" ", "")
+        asker = f'"{one.get("by")}=={one.get("by_version")}"'
+        text = f"Install {one.get('by')} together with the {one.get('name')} that it asks for"
+        yield Fix(text, f'pip install {asker} "{one.get("name")}{wants}"', safe=True)
 
 
 TEXT = Text(
@@ -70,10 +93,11 @@ TEXT = Text(
         meant("Install an older protobuf, which the generated code was made for; or a newer release of the package", 'pip install "protobuf<4"', said="python.protobuf", safe=True),
         meant("Keras 2 for a program or package that was written for it", "pip install tf-keras && export TF_USE_LEGACY_KERAS=1", said="pairs.keras python.keras", safe=True),
         meant("Or install a SciPy of the time of the package that uses it", 'pip install "scipy<1.13"', said="pairs.scipy", safe=True),
-        meant("Install what the message asks for, in one command with the package that asks, so that pip keeps both", said="pairs.required pairs.pip pairs.pip_missing"),
+        meant("Install what the message asks for, in one command with the package that asks, so that pip keeps both", said="pairs.required pairs.pip_missing"),
         meant("Check every contradiction in the environment", "pip check", safe=True, look=True),
         meant("Compare what is installed with gpuwhy check: it also finds what pip check cannot see", "gpuwhy check", safe=True, look=True),
     ),
     admitted_by=(*UNRESOLVED, *NO_IMPORT, *LEFT_ASIDE),
     made=_made,
+    named=_named,
 )  # fmt: skip

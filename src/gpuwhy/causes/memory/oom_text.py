@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from math import ceil
+
 from gpuwhy.causes.text.common import FIGURES, OF_MEMORY, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, counting, field, line, no, with_
 from gpuwhy.causes.text.figures import capped, free_but_refused, has_figures, others_hold, own_full, splintered
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import WSL_MEMORY
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
+
+_ACCUMULATE = "(loss / {n}).backward()    # and every {n} steps: optimizer.step(); optimizer.zero_grad()"
+
+
+def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """By how much the work is too large, where the message gives the figures."""
+    for one in symptoms:
+        wanted, held, total = one.size("wanted"), one.size("allocated"), one.size("total")
+        if one.signature != "memory.torch_oom" or min(wanted, held, total) <= 0 or wanted + held <= total:
+            continue
+        times = max(2, ceil(1.1 * (wanted + held) / total))
+        need = f"{(wanted + held) / 2**30:.1f} of {total / 2**30:.1f} GiB"
+        text = f"At least {need} was needed: make the batch, or the image's area or the sequence, about {times} times smaller; in training, sum the gradients of {times} such steps"
+        yield Fix(text, _ACCUMULATE.format(n=times), check="gpuwhy explain LOG")
+        return
+
 
 TEXT = Text(
     "memory.oom",
@@ -99,9 +120,13 @@ TEXT = Text(
     remedies=(
         meant("vLLM: make the context shorter, or give the cache more of the memory", "vllm serve MODEL --max-model-len 8192 --gpu-memory-utilization 0.95", said="memory.kv_cache", by="vllm"),
         *WSL_MEMORY,
+        meant("JAX: let it take more than three quarters of the memory, and no more than it needs at a time", "export XLA_PYTHON_CLIENT_PREALLOCATE=false XLA_PYTHON_CLIENT_MEM_FRACTION=.95", by="jax", safe=True),
+        meant("PyTorch, in the program: half precision for the step that fails; and where nothing is trained, torch.no_grad()", "with torch.autocast('cuda', dtype=torch.float16): output = model(batch)", by="torch"),
+        meant("TensorFlow, in the program, before the model is made: half precision, and a smaller batch_size in fit()", "tf.keras.mixed_precision.set_global_policy('mixed_float16')", by="tensorflow"),
+        meant("Use half precision or quantised weights", by="onnxruntime cupy"),
         meant("Make the batch, the sequence or the image smaller, or accumulate gradients"),
-        meant("Use half precision or quantised weights"),
         meant("Split the model over several GPUs, or offload parts to the host"),
         meant("PyTorch: check what holds the memory: in the program, where the error is caught (except torch.cuda.OutOfMemoryError:)", "print(torch.cuda.memory_summary())", by="torch", safe=True, look=True),
     ),
+    named=_named,
 )  # fmt: skip

@@ -6,6 +6,7 @@ from gpuwhy.causes.text.conditions import field, line, no, xid
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CRASH, FAULTS, SYNCHRONOUS
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.model.signature import error
 
 TEXT = Text(
@@ -49,5 +50,7 @@ TEXT = Text(
         meant("Find the CUDA kernel that fails", "compute-sanitizer python PROGRAM", safe=True),
         meant("Set CUDA_LAUNCH_BLOCKING=1, so that the traceback shows the line that really failed", SYNCHRONOUS, safe=True),
         meant("If the kernel is a library's, try its newest release", "pip install --upgrade torch", by="torch", safe=True),
+        meant("If the kernel is a library's, try its newest release", pip_newest("tensorflow", "--upgrade"), by="tensorflow", safe=True),
+        meant("If the kernel is a library's, try its newest release", pip_newest("jax", "--upgrade"), by="jax", safe=True),
     ),
 )  # fmt: skip

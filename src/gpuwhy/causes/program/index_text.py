@@ -37,6 +37,7 @@ TEXT = Text(
         ("kernel.xid", 1.8, "Xid {xid}: an index out of range ends like this", xid(13, 31)),
     ),
     remedies=(
+        meant("Index {index} was asked for and there are {limit} rows, 0 to {limit} - 1: where the data counts from 1, subtract 1; else give the table (classes, vocabulary, vertices) one row more than the largest index", said="program.index", line=r"= (?P<index>\d+) is not in \[0, ?(?P<limit>\d+)\)", more=True),
         meant("Run the step on the CPU: it names the index", "CUDA_VISIBLE_DEVICES= python PROGRAM", safe=True),
         meant("Set CUDA_LAUNCH_BLOCKING=1, so that the traceback shows the line that really failed", SYNCHRONOUS, safe=True),
         meant("Check labels against the number of classes, and token ids against the size of the embedding"),

@@ -47,6 +47,7 @@ TEXT = Text(
     ),
     remedies=(
         *TDR,
+        meant("{needed} bytes of shared memory are asked for and the card has {limit}: num_stages=1 first, then blocks smaller by that ratio; where the kernel is a library's, a smaller head or chunk size, or inputs of 16 bits", "triton.Config({'BLOCK': 32}, num_stages=1, num_warps=4)", said="launch.resources", line=r"shared memory\W+required\W+(?P<needed>\d+)\W+hardware limit\W+(?P<limit>\d+)", more=True),
         meant("Triton and Inductor: smaller blocks or fewer stages; in the program", "triton.Config({'BLOCK': 64}, num_stages=2, num_warps=4)", said="launch.resources triton.shared"),
         meant("Ask for more than 48 KB of shared memory, in the program, before the launch", "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)", said="launch.shared launch.refused"),
         meant("Use dynamic shared memory (extern __shared__), or smaller arrays", said="launch.shared"),

@@ -61,7 +61,9 @@ TEXT = Text(
         ("cuda.context_already_in_use", 2.6, "the context was already in use"),
     ),
     remedies=(
-        meant("Run the step once before the capture, and keep allocation, .item(), .cpu() and prints out of it", said="cuda.stream_capture_ cuda.captured_event order.capturing"),
+        meant("ggml, llama.cpp, Ollama: switch CUDA graphs off", "export GGML_CUDA_DISABLE_GRAPHS=1", said="cuda.stream_capture_ order.capturing", by="ggml", safe=True),
+        meant("C++: capture this thread's calls only, so that those of other threads are allowed; and never synchronise the whole device meanwhile", "cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal)", said="cuda.stream_capture_ order.capturing", line=r"cudaDeviceSynchronize|cudaMalloc|cudaFree|legacy", unless="ggml"),
+        meant("Run the step once before the capture, and keep allocation, .item(), .cpu() and prints out of it", said="cuda.stream_capture_ cuda.captured_event order.capturing", unless="ggml"),
         meant("PyTorch: check whether graphs are at fault: compile without them", "torch.compile(model, mode='default')    # not 'reduce-overhead'", said="cuda.stream_capture_ order.capturing order.replayed", by="torch"),
         meant("Mark each step, or keep a copy of the output", "torch.compiler.cudagraph_mark_step_begin()    # or output.clone()", said="order.replayed"),
         meant("Set memory growth for every GPU, right after the import", "for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)", said="order.growth tf.config_late", by="tensorflow"),

@@ -9,6 +9,7 @@ import msgspec
 
 from gpuwhy.causes.text.around import AROUND, around
 from gpuwhy.causes.text.libraries import kind_of, wanted_major
+from gpuwhy.knowledge.gpus import by_name
 from gpuwhy.knowledge.installs import brings_libraries
 from gpuwhy.knowledge.releases import built_with
 from gpuwhy.knowledge.sonames import cuda_of
@@ -60,6 +61,8 @@ class Asked(msgspec.Struct, frozen=True):
     cuda: str = ""  # the CUDA that is asked for: "10.1", or "11" where only the major is known
     newest: str = ""  # the last CUDA that has a library of this name
     driver: str = ""  # that the text tells of
+    speaks: str = ""  # the CUDA of the driver, as nvidia-smi prints it
+    gpu: str = ""  # the compute capability of the GPU that the text names
     windows: bool = False
     folder: str = ""  # where a listing in the text shows the library
     tools: frozenset[str] = frozenset()  # who speaks besides
@@ -122,6 +125,8 @@ def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = N
         cuda=_cuda(library, reading),
         newest=(_rows(library).split() or [""])[-1],
         driver=reading.told.version("driver"),
+        speaks=reading.told.version("driver_cuda"),
+        gpu=_gpu(reading),
         windows=reading.told.os == "windows" or library.lower().endswith(".dll"),
         folder=_folder(library, reading),
         tools=around(symptoms, reading),
@@ -129,6 +134,12 @@ def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = N
         behind=_behind(symptoms),
         fields=fields,
     )
+
+
+def _gpu(reading: Reading) -> str:
+    """The capability of the GPUs that are named, where they are all of one."""
+    found = {row.capability for name in reading.told.gpus if (row := by_name(name)) and row.capability}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _behind(symptoms: Sequence[Symptom]) -> tuple[tuple[str, str, int], ...]:

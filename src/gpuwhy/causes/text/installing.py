@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.knowledge.cudnn_rules import compiled, exists_for
+from gpuwhy.knowledge.cudnn_rules import compiled, exists_for, has_minor
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.installs import NEWEST, PRELOADS, gpu_requirement, pip_newest, wheel_of
 from gpuwhy.knowledge.ptx import cuda_of
@@ -15,8 +15,6 @@ from gpuwhy.knowledge.windows import PLATFORM
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, major_minor, numbers
-
-PROJECTS = {"tensorflow": "tensorflow", "torch": "torch", "jax": "jax-cuda12-plugin", "onnxruntime": "onnxruntime-gpu"}
 
 OLD_CUDNN = {7: ("10.1", "7.6"), 6: ("8.0", "6.0"), 5: ("8.0", "5.1")}
 """Majors that no wheel holds: the CUDA they were mostly used with, and the last release."""
@@ -183,6 +181,9 @@ def missing_library(case: Asked) -> Iterator[Fix]:
     if case.windows and case.framework == "onnxruntime":
         yield from onnxruntime_on_windows(case)
         return
+    if cupti := re.fullmatch(r"libcupti\.so\.(\d+\.\d+)", case.library):
+        yield from _profiler(cupti[1])
+        return
     yield from own(case)
     if case.windows and case.framework == "tensorflow" and case.version and not case.library:
         yield from tensorflow_fitting(case)
@@ -195,6 +196,17 @@ def missing_library(case: Asked) -> Iterator[Fix]:
     if not case.brings:
         yield from _wheel_that_holds_it(case)
         yield conda(case, case.cuda, _cudnn_beside(case))
+
+
+def _profiler(cuda: str) -> Iterator[Fix]:
+    """CUPTI of a CUDA release whose number is in the file's name; toolkits keep it in a folder of its own."""
+    if at_least(cuda, "11.3"):
+        text = f"Conda: CUPTI of CUDA {cuda}, which holds it"
+        path = "export LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+        yield Fix(text, f"conda install -c nvidia/label/cuda-{cuda}.0 cuda-cupti\n{path}", safe=True)
+    folder = f"/usr/local/cuda-{cuda}/extras/CUPTI/lib64"
+    text = f"Or, where CUDA {cuda} is installed: add the toolkit's folder for CUPTI to LD_LIBRARY_PATH"
+    yield Fix(text, f"export LD_LIBRARY_PATH={folder}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}", safe=True)
 
 
 def _wheel_that_holds_it(case: Asked) -> Iterator[Fix]:
@@ -216,7 +228,7 @@ def cudnn(case: Asked, major: int) -> Iterator[Fix]:
     """A cuDNN of one major version, from where it is to be had."""
     if major in OLD_CUDNN:
         cuda, last = OLD_CUDNN[major]
-        cuda = case.cuda if "." in case.cuda else cuda
+        cuda = case.cuda if "." in case.cuda and has_minor(major, case.cuda) else cuda
         yield conda(case, cuda, last)
         where = "bin folder" if case.windows else "lib64 folder"
         yield Fix(
