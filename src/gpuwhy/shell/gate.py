@@ -179,7 +179,8 @@ def _is_own(fix: Fix, place: Place) -> bool:
     if place.perhaps_wsl:
         return not _OF_WSL.match(fix.text)
     if not place.system:  # most texts that name no system are from Linux
-        return not fix.text.startswith("Windows")
+        label = _LABEL.match(fix.text)
+        return not (label and label[1] == _SYSTEMS["windows"])
     return place.system != "windows" or fix.role == "part" or bool(_OF_WINDOWS.search(fix.text))
 
 

@@ -180,10 +180,13 @@ def missing_library(case: Asked) -> Iterator[Fix]:
     """The library that was asked for, from where this framework and system have it."""
     if case.windows and case.framework == "onnxruntime":
         yield from onnxruntime_on_windows(case)
-        return
-    if cupti := re.fullmatch(r"libcupti\.so\.(\d+\.\d+)", case.library):
+    elif cupti := re.fullmatch(r"libcupti\.so\.(\d+\.\d+)", case.library):
         yield from _profiler(cupti[1])
-        return
+    else:
+        yield from _with_library(case)
+
+
+def _with_library(case: Asked) -> Iterator[Fix]:
     yield from own(case)
     if case.windows and case.framework == "tensorflow" and case.version and not case.library:
         yield from tensorflow_fitting(case)
