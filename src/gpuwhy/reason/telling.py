@@ -222,6 +222,7 @@ def _headline_of(status: Status, shown: Sequence[Shown], scores: Sequence[Score]
 
 
 def _blamed(first: Shown) -> str:
+    said = first.reason
     if certainty(first.confidence) == "possible":
-        return f"Perhaps: {first.reason}"
-    return first.reason if _NAME.match(first.reason) else first.reason[:1].upper() + first.reason[1:]
+        return f"Perhaps: {said}"
+    return said if _NAME.match(said) else said[:1].upper() + said[1:]
