@@ -7,10 +7,11 @@ import re
 
 import pytest
 
-from gpuwhy.symptoms import scan, sieve
+from gpuwhy.symptoms import scan, shape, sieve
 from gpuwhy.symptoms.reader import anchors, read, scanner
 from gpuwhy.symptoms.scan import Scanner
-from gpuwhy.symptoms.sieve import Sieve
+from gpuwhy.symptoms.shape import Shapes
+from gpuwhy.symptoms.sieve import Sieve, Within
 
 LITERALS = tuple(a.encode() for a in anchors())
 ENGINES = [False, pytest.param(True, marks=pytest.mark.skipif(scanner(True).engine == "python", reason="no hyperscan"))]
@@ -108,7 +109,7 @@ def test_what_is_remembered_is_bounded(monkeypatch):
     one = Sieve(LITERALS)
     for n in range(200):
         one.may_hold(b"%s\n" % bytes([97 + n % 26] * (20 + n)) * 50 + b"y" * 10_000)
-        assert sum(map(len, one._dull)) <= 5000
+        assert sum(map(len, one.dull)) <= 5000
 
 
 def test_digits_are_no_difference_to_the_sieve_and_one_to_the_scanner():
@@ -120,3 +121,24 @@ def test_digits_are_no_difference_to_the_sieve_and_one_to_the_scanner():
 def test_a_short_text_compiles_no_database(monkeypatch):
     monkeypatch.setattr(scan, "_hyperscan", None)
     assert [hit.line for hit in Scanner(("needle",)).hits(b"hay\na needle\n", 1)] == [2]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_literals_of_a_line_are_told_and_no_shape_hides_one(seed, monkeypatch):
+    """Whatever the case, the digits, the spaces and the words around them; also where little can be remembered."""
+    monkeypatch.setattr(shape, "MOST_WORDS", 50 * 10**seed)
+    monkeypatch.setattr(shape, "MOST_SHAPES", 50 * 10**seed)
+    within, shapes = Within(LITERALS), Shapes(LITERALS)
+    lines = re.split(rb"[\r\n]", hostile(seed))[::5] + [b"a  %s\t b %s" % (one, one[:9]) for one in LITERALS[seed::9]]
+    for line, held in zip(lines, shapes.held(lines, frozenset()), strict=True):
+        there = {number for number, one in enumerate(LITERALS) if one in line.lower()}
+        assert within.numbers(line.lower()) == there
+        assert there <= held, (line, [LITERALS[number] for number in there - held])
+    assert len(shapes._known) <= 50 * 10**seed + 1
+
+
+def test_lines_that_say_nothing_known_have_an_empty_shape():
+    lines = [b"step %d of %d: qwrt zxcv 0xdeadbeef%d" % (n, n * n, n) for n in range(1000)]
+    shapes = Shapes(LITERALS)
+    assert not any(shapes.held(lines, frozenset()))
+    assert len(shapes._known) < 20

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache, cached_property
 from typing import Any
 
-from gpuwhy.symptoms.sieve import Sieve
+from gpuwhy.symptoms.shape import Shapes
+from gpuwhy.symptoms.sieve import Sieve, Within
 
 LONG = 8192
 """A line longer than this is read in windows of that size around what was found in it."""
@@ -43,9 +44,26 @@ class Scanner:
     def _sieve(self) -> Sieve:
         return Sieve(self.anchors)
 
-    def dull(self, line: bytes) -> bool:
-        """Whether a line, in lower case and with every digit 0, is known to hold no anchor."""
-        return self._sieve.dull(line)
+    @property
+    def dull(self) -> Set[bytes]:
+        """Lines, in lower case and with every digit 0, that are known to hold no anchor."""
+        return self._sieve.dull
+
+    @cached_property
+    def _within(self) -> Within:
+        return Within(self.anchors)
+
+    def within(self, low: bytes) -> set[int]:
+        """All anchors in a short text in lower case."""
+        return self._within.numbers(low)
+
+    @cached_property
+    def _shapes(self) -> Shapes:
+        return Shapes(self.anchors)
+
+    def held(self, lines: Sequence[bytes], without: Set[int]) -> list[frozenset[int]]:
+        """What each of some short lines may hold; anchors without a word only where they are not in `without`."""
+        return self._shapes.held(lines, without)
 
     @property
     def engine(self) -> str:

@@ -2,18 +2,24 @@
 
 Lines of a log differ in their numbers: with every digit turned into 0 few are left, and those known to hold nothing are
 not looked at again. Of the others the words are taken, each once: a literal is in a block only where its words are.
+Which words hold an end of a literal is remembered, so that only words that are new are searched.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 REMEMBERED = 1 << 23
 """How many bytes of lines without literals are kept."""
 LONGEST = 1 << 12
-MANY = 1 << 17
+MANY = 1 << 14
 SHORTEST = 3
+MOST_WORDS = 1 << 15
+"""How many words are remembered."""
+GRAM = 3
+"""How many letters of a literal are looked up at every place of a short text."""
 
 _UPPER, _DIGITS = bytes(range(0x41, 0x5B)), b"0123456789"
 _FOLD = bytes.maketrans(_UPPER + _DIGITS + b"\r", _UPPER.lower() + b"0" * 10 + b"\n")
@@ -41,17 +47,15 @@ class Sieve:
     def __init__(self, anchors: Iterable[bytes]) -> None:
         self._literals = tuple(_Literal(number, anchor) for number, anchor in enumerate(anchors))
         edges = {edge.strip() for one in self._literals for edge in one.edges if b"0" not in edge}
-        self._edge = re.compile(_trie(edges)) if edges else None
-        self._dull: set[bytes] = set()
+        self._edge = re.compile(trie(edges)) if edges else None
+        self._holders = {edge: set[bytes]() for one in self._literals for edge in one.edges}
+        self._words = set[bytes]()
+        self.dull: set[bytes] = set()  # lines, in lower case and with every digit 0, that hold nothing
         self._size = 0
-
-    def dull(self, line: bytes) -> bool:
-        """Whether a line, in lower case and with every digit 0, is known to hold nothing."""
-        return line in self._dull
 
     def may_hold(self, block: bytes, common: Set[int] = frozenset()) -> list[int]:
         """The numbers of the literals that the block holds if digits count for nothing; of `common` those it may."""
-        lines = set(block.translate(_FOLD).split(b"\n")) - self._dull
+        lines = set(block.translate(_FOLD).split(b"\n")) - self.dull
         if not lines:
             return []
         text = b"\n".join(lines)
@@ -64,27 +68,69 @@ class Sieve:
 
     def _candidates(self, text: bytes) -> list[_Literal]:
         words = set(text.translate(_WORDS).split())
-        joined = few = b" " + b" ".join(words) + b" "
+        self._learn(words)
+        there = {edge for edge, holders in self._holders.items() if not holders.isdisjoint(words)}
+        return [one for one in self._literals if one.whole <= words and there.issuperset(one.edges)]
+
+    def _learn(self, words: set[bytes]) -> None:
+        """Find the ends of literals in the words that are new."""
+        new = words - self._words
+        if len(self._words) + len(new) > MOST_WORDS:
+            self._words.clear()
+            for holders in self._holders.values():
+                holders.clear()
+            new = words
+        if not new:
+            return
+        self._words |= new
+        joined = few = b" " + b" ".join(new) + b" "
         if len(joined) > MANY and self._edge is not None:
             few = b" " + b" ".join(_around(self._edge, joined)) + b" "
-        known: dict[bytes, bool] = {}
-
-        def there(edge: bytes) -> bool:
-            if edge not in known:
-                known[edge] = edge in (joined if b"0" in edge else few)
-            return known[edge]
-
-        return [one for one in self._literals if one.whole <= words and all(map(there, one.edges))]
+        for edge, holders in self._holders.items():
+            holders.update(_holding(edge, joined if b"0" in edge else few))
 
     def _remember(self, lines: set[bytes], found: set[bytes]) -> None:
         """Lines without literals, while there is room."""
         for line in lines:
             if len(line) <= LONGEST and not any(literal in line for literal in found):
-                self._dull.add(line)
+                self.dull.add(line)
                 self._size += len(line)
         if self._size > REMEMBERED:
-            self._dull.clear()
+            self.dull.clear()
             self._size = 0
+
+
+def _holding(edge: bytes, words: bytes) -> Iterator[bytes]:
+    """The words, with a space around each, that hold an end."""
+    at = words.find(edge)
+    while at >= 0:
+        inside = at + edge.startswith(b" ")
+        end = words.find(b" ", inside)
+        yield words[words.rfind(b" ", 0, inside) + 1 : end]
+        at = words.find(edge, end)
+
+
+class Within:
+    """Tells all the literals (lower case) in a short text."""
+
+    def __init__(self, anchors: Sequence[bytes]) -> None:
+        self._anchors = anchors
+        grams = [_grams(anchor) for anchor in anchors]
+        often = Counter(gram for some in grams for gram in some)
+        self._short = [number for number, some in enumerate(grams) if not some]
+        self._by: dict[bytes, list[int]] = {}
+        for number, some in enumerate(grams):
+            if some:
+                self._by.setdefault(min(some, key=lambda gram: (often[gram], gram)), []).append(number)
+
+    def numbers(self, low: bytes) -> set[int]:
+        """The numbers of those in a text in lower case."""
+        maybe = [number for gram in _grams(low) & self._by.keys() for number in self._by[gram]]
+        return {number for number in (*maybe, *self._short) if self._anchors[number] in low}
+
+
+def _grams(text: bytes) -> set[bytes]:
+    return {text[at : at + GRAM] for at in range(len(text) - GRAM + 1)}
 
 
 def _around(expression: re.Pattern[bytes], words: bytes) -> Iterator[bytes]:
@@ -96,12 +142,12 @@ def _around(expression: re.Pattern[bytes], words: bytes) -> Iterator[bytes]:
         match = expression.search(words, end)
 
 
-def _trie(words: set[bytes]) -> bytes:
+def trie(words: set[bytes]) -> bytes:
     """An expression for the shortest of the words at a place, without alternatives that begin alike."""
     if b"" in words:
         return b""
     rest: dict[bytes, set[bytes]] = {}
     for word in words:
         rest.setdefault(word[:1], set()).add(word[1:])
-    parts = [re.escape(letter) + _trie(more) for letter, more in sorted(rest.items())]
+    parts = [re.escape(letter) + trie(more) for letter, more in sorted(rest.items())]
     return parts[0] if len(parts) == 1 else b"(?:" + b"|".join(parts) + b")"

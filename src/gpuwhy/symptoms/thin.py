@@ -90,10 +90,49 @@ class Thin:
         body, self._held = _cut(held, len(held.data) - END) if len(held.data) > 2 * END else (Block(b"", 0), held)
         lines = body.data.split(b"\n")
         new = self._searched(self._unknown(lines, body.first), lines)
-        hits = list(self._scanner.hits(b"\n".join([lines[at] for at in new]), 0, self._common)) if new else []
-        for hit in self._chosen(hits):
-            hit.line = body.first + new[hit.line]
+        self._turn += 1
+        found = self._by_engine(lines, new) if self._scanner.engine != "python" else self._by_shape(lines, new)
+        for hit in found:
+            hit.line += body.first
             yield hit
+
+    def _by_engine(self, lines: list[bytes], places: list[int]) -> Iterator[Hits]:
+        """The lines of some places to read, with their places: searched all at once."""
+        text = b"\n".join([lines[at] for at in places])
+        for hit in self._chosen(list(self._scanner.hits(text, 0, self._common)) if places else []):
+            hit.line = places[hit.line]
+            yield hit
+
+    def _by_shape(self, lines: list[bytes], places: list[int]) -> list[Hits]:
+        """The same, of most lines by their shapes."""
+        odd = [at for at in places if len(lines[at]) > LONGEST or b"\r" in lines[at]]
+        even = sorted(set(places).difference(odd)) if odd else places
+        dull = self._common | self._scanner.weak
+        held = self._scanner.held([lines[at] for at in even], dull)
+        places = sorted({*self._spared(even, held), *self._rare(lines, even, held, dull)})
+        hits = [Hits(at, lines[at], self._scanner.within(lines[at].lower())) for at in places]
+        return sorted([*(one for one in hits if one.anchors), *self._by_engine(lines, odd)], key=lambda hit: hit.line)
+
+    def _rare(self, lines: list[bytes], places: list[int], held: list[frozenset[int]], dull: set[int]) -> Iterator[int]:
+        """The places that hold what is not dull, digits and all."""
+        anchors = self._scanner.anchors
+        wanted = {some: [anchors[number] for number in some - dull] for some in set(held)}
+        for at, some in zip(places, held, strict=True):
+            if wanted[some]:
+                low = lines[at].lower()
+                if any(one in low for one in wanted[some]):
+                    yield at
+
+    def _spared(self, places: list[int], held: list[frozenset[int]]) -> list[int]:
+        """Some of the places that are the first of something."""
+        seen: set[int] = set()
+        firsts = list[int]()
+        for at, some in zip(places, held, strict=True):
+            if not some <= seen:
+                seen |= some
+                firsts.append(at)
+        step = len(firsts) // SPARE + 1
+        return firsts[self._turn % step :: step]
 
     def _searched(self, new: list[int], lines: list[bytes]) -> list[int]:
         """The places that are searched: all, until the log has shown that it goes on being new and full."""
@@ -109,8 +148,7 @@ class Thin:
 
     def _full(self, some: list[bytes]) -> bool:
         """Whether at least half of some lines hold a common literal."""
-        common = [self._scanner.anchors[number] for number in self._common]
-        return sum(any(one in line for one in common) for line in map(bytes.lower, some)) * 2 >= len(some)
+        return sum(not self._common.isdisjoint(self._scanner.within(line.lower())) for line in some) * 2 >= len(some)
 
     def _unknown(self, lines: list[bytes], first: int) -> list[int]:
         """The places of lines of forms that are not known; the others are counted."""
@@ -123,20 +161,20 @@ class Thin:
         for keys, places in said.items():
             for key in keys:
                 self._again(key, len(places), first + places[-1])
-        return [at for at, keys in enumerate(known) if keys is None and not self._scanner.dull(forms[at])]
+        dull = self._scanner.dull
+        return [at for at, keys in enumerate(known) if keys is None and forms[at] not in dull]
 
     def _chosen(self, hits: list[Hits]) -> Iterator[Hits]:
         """All lines with a rare literal, some of the others, with everything they hold."""
         dull = self._common | self._scanner.weak
         spare = sum(hit.anchors <= dull for hit in hits)
-        step, self._turn, count = spare // SPARE + 1, self._turn + 1, 0
+        step, count = spare // SPARE + 1, 0
         for hit in hits:
             if hit.anchors <= dull:
                 count += 1
                 if (count + self._turn) % step:
                     continue
-            low = hit.text.lower()
-            hit.anchors |= {number for number in dull if self._scanner.anchors[number] in low}
+            hit.anchors |= self._scanner.within(hit.text.lower()) & dull
             yield hit
 
 
