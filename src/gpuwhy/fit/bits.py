@@ -39,9 +39,9 @@ def size(text: str | int) -> int:
     """Bytes of 24GB (10⁹), 24GiB or 24G (2³⁰) or a number; raises ValueError."""
     if isinstance(text, int):
         return text
-    found = re.fullmatch(r"([\d.]+)\s*([kmgt]?)(i?)(b?)", text.strip().lower())
+    found = re.fullmatch(r"([\d.]{1,24})\s*([kmgt]?)(i?)(b?)", text.strip().lower())
     if found is None or found[1].count(".") > 1 or not found[1].strip("."):
-        raise ValueError(f"{text} is no size: write 24GB, 24GiB or a number of bytes")
+        raise ValueError(f"{text[:40]} is no size: write 24GB, 24GiB or a number of bytes")
     base = 1000 if found[4] and found[2] and not found[3] else 1024
     return int(float(found[1]) * base ** " kmgt".index(found[2] or " "))
 

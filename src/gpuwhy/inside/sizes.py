@@ -8,9 +8,15 @@ _UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _SIZE = re.compile(r"([\d.,]+)\s*([kmgt]?)(i?)(b|bytes?)?", re.IGNORECASE)
 
 
+MOST = 1 << 70
+"""No machine has more."""
+
+
 def parse(text: str | int | float) -> int:
     """Bytes: 8GB is 8·10⁹, 8GiB is 8·2³⁰, 8G is taken as 8GiB, a plain number as bytes; raises ValueError."""
     if isinstance(text, (int, float)):
+        if abs(text) > MOST:
+            raise ValueError(f"{str(text)[:40]} is no size")
         return int(text)
     match = _SIZE.fullmatch(text.strip())
     if match is None:
@@ -19,8 +25,8 @@ def parse(text: str | int | float) -> int:
     base = 1024 if binary or (unit and not suffix) else 1000
     try:
         return int(float(number.replace(",", "")) * base ** _UNITS[unit.lower()])
-    except ValueError:
-        raise ValueError(f"{text!r} is no size: {number!r} is no number") from None
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text[:40]!r} is no size: {number[:40]!r} is no number") from None
 
 
 def shown(number: int | float) -> str:
