@@ -296,6 +296,8 @@ def test_the_command_and_the_api_agree(tmp_path, capsys):
 def test_words():
     assert (bits.word("bfloat16"), bits.word("fp8")) == ("bf16", "f8_e4m3")
     assert (bits.size("24GB"), bits.size("2G")) == (24 * 10**9, 2 * GIB)
+    with pytest.raises(ValueError, match="is no size"):
+        bits.size("9" * 5000 + "GB")
     with pytest.raises(FitError, match="no type"):
         used("", {"dtype": "q17"})
 

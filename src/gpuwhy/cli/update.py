@@ -174,5 +174,6 @@ def _fetched(address: str) -> bytes:
     argv = [sys.executable, "-I", "-c", code, address, str(MOST)]
     end = collect(argv, Limits(300.0, output=2 * MOST, keeps_errors=True), dict(os.environ))
     if end.code != 0:
-        raise UsageError(f"cannot fetch {address}: {end.err.strip()[-300:] or end.words}")
+        said = (end.err.strip().splitlines() or [""])[-1][:200]
+        raise UsageError(f"cannot fetch {address}: {said or end.words}")
     return base64.b64decode(end.out)

@@ -12,13 +12,12 @@ from collections.abc import Iterable, Sequence, Set
 
 from gpuwhy.symptoms.sieve import Within, trie
 
-MOST_WORDS, MOST_SHAPES = 1 << 14, 1 << 15
+MOST_WORDS, MOST_SHAPES = 1 << 15, 1 << 15
 """How many words and shapes are remembered."""
 SHORTEST = 3
 """An end of a literal without so many letters and marks in a row says nothing: digits are anywhere."""
 BEGUN = 5
-JUNK = 6
-"""A longer word with digits that no literal has is not remembered: there is one in every line."""
+"""How many bytes of a literal without words are looked for first."""
 
 _UPPER, _DIGITS = bytes(range(0x41, 0x5B)), b"0123456789"
 _FOLD = bytes.maketrans(_UPPER + _DIGITS, _UPPER.lower() + b"0" * 10)
@@ -62,15 +61,9 @@ class _Canon(dict[bytes, bytes]):
         self._ends = Within(ends)
 
     def __missing__(self, word: bytes) -> bytes:
-        if self._has(word):
-            kept = word
-        elif len(word) > JUNK and b"0" in word:
-            return _OTHER
-        else:
-            kept = _OTHER
         if len(self) > MOST_WORDS:
             self.clear()
-        self[word] = kept
+        self[word] = kept = word if self._has(word) else _OTHER
         return kept
 
     def _has(self, word: bytes) -> bool:

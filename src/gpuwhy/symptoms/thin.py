@@ -16,9 +16,8 @@ WHOLE = 1 << 18
 """How many bytes of the beginning are read whole."""
 END = 1 << 17
 """How many bytes of the end are."""
-OFTEN, SELDOM = 64, 8
-"""How many lines with a literal are read before it counts as common, while few lines were read and after many."""
-MANY = 3000
+ENOUGH = ((3000, 64), (6000, 8))
+"""How many lines with a literal are read before it counts as common, until so many lines were read; then two."""
 SPARE = 48
 """How many lines with nothing but common literals are read in a block."""
 PATIENCE, PART = 1 << 24, 8
@@ -67,9 +66,10 @@ class Thin:
     def learned(self, hit: Hits, keys: Sequence[tuple[str, tuple[tuple[str, str], ...]]]) -> None:
         """What a line said: once all its literals are common, lines that differ in digits alone say the same."""
         self._lines += 1
+        enough = next((often for lines, often in ENOUGH if self._lines < lines), 2)
         for number in hit.anchors:
             self._read[number] += 1
-            if self._read[number] >= (OFTEN if self._lines < MANY else SELDOM):
+            if self._read[number] >= enough:
                 self._common.add(number)
         if hit.anchors <= self._common and len(hit.text) <= LONGEST:
             self._remember(hit.text.translate(_SAME), tuple(key for key in keys if not _numbered(key, hit.text)))
