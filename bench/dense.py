@@ -2,8 +2,9 @@
 
     python bench/dense.py [--size MB] [numbers] [words] [literals]
 
-The row below each tells how fast this machine is just now: lines split and counted, which any reader must do. Three logs: messages that repeat but for their numbers; messages of which none is like another; literals of the
-catalogue thrown together. CPU seconds of one pass in this process, after the catalogue is loaded.
+Three logs: messages that repeat but for their numbers; messages of which none is like another; literals of the
+catalogue thrown together. CPU seconds of one pass in this process, after the catalogue is loaded. The row below each
+tells how fast this machine is just now: lines split and counted, which any reader must do.
 """
 
 from __future__ import annotations
