@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from gpuwhy._version import __version__
@@ -193,25 +193,30 @@ def _search(folder: str, texts: dict[str, str], unread: dict[str, str], note: Ca
     from gpuwhy.lint import kinds
 
     held = sum(map(len, texts.values()))
+    for path in _worth_opening(folder, lambda where: note(f"reading {where} ({len(texts)} files so far)")):
+        if len(texts) >= _FILES or held > _CHARACTERS:
+            unread[folder] = f"only its first {len(texts)} files were read: name the folders in it"
+            return
+        found: dict[str, str] = {}
+        _take(path, found, unread if kinds.by_name(os.path.basename(path)) else {})
+        for shown, text in found.items():
+            kind = kinds.recognise(shown, text)
+            if kind and kinds.speaks_of_packages(kind, text):
+                texts[shown] = text
+                held += len(text)
+
+
+def _worth_opening(folder: str, note: Callable[[str], None]) -> Iterator[str]:
+    """The files of a folder and of those in it, in order, whose names say that lint may know them."""
+    from gpuwhy.lint import kinds
+
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(
             f for f in folders if f not in _SKIPPED and not os.path.exists(os.path.join(where, f, "pyvenv.cfg"))
         )
-        note(f"reading {where} ({len(texts)} files so far)")
-        for name in sorted(names):
-            if len(texts) >= _FILES or held > _CHARACTERS:
-                unread[folder] = f"only its first {len(texts)} files were read: name the folders in it"
-                return
-            path = os.path.join(where, name)
-            if not kinds.worth_opening(name) or not os.path.isfile(path):
-                continue
-            found: dict[str, str] = {}
-            _take(path, found, unread if kinds.by_name(name) else {})
-            for shown, text in found.items():
-                kind = kinds.recognise(shown, text)
-                if kind and kinds.speaks_of_packages(kind, text):
-                    texts[shown] = text
-                    held += len(text)
+        note(where)
+        paths = (os.path.join(where, name) for name in sorted(names) if kinds.worth_opening(name))
+        yield from filter(os.path.isfile, paths)
 
 
 def _read(path: str) -> str | None:

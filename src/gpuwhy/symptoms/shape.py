@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence, Set
+from typing import NamedTuple
 
 from gpuwhy.symptoms.sieve import Within, trie
 
@@ -32,22 +33,23 @@ def _says(end: bytes) -> bool:
     return _SAYS.search(end) is not None
 
 
-class _Core:
-    """The words of a literal, as they stand in every line that has it."""
+class _Core(NamedTuple):
+    """A literal as it stands in every line that has it: its words, those that are whole in it, its ends."""
 
-    def __init__(self, anchor: bytes) -> None:
-        words = anchor.translate(_FOLD).split(b" ")
-        first, inner, last = words[0], [word for word in words[1:-1] if word], words[-1]
-        self.whole = inner
-        if len(words) == 1:
-            self.ends = [first] if _says(first) else []
-            self.text = self.ends[0] if self.ends else b""
-            return
-        before, after = (end if _says(end) else b"" for end in (first, last))
-        self.ends = [end for end in (before and before + b" ", after and b" " + after) if end]
-        middle = b" ".join(inner)
-        between = b" " + middle + b" " if middle else b" "
-        self.text = before + between + after if before or middle or after else b""
+    text: bytes
+    whole: tuple[bytes, ...] = ()
+    ends: tuple[bytes, ...] = ()
+
+
+def _core(anchor: bytes) -> _Core:
+    first, *others = anchor.translate(_FOLD).split(b" ")
+    if not others:
+        return _Core(first, (), (first,)) if _says(first) else _Core(b"")
+    whole = tuple(filter(None, others[:-1]))
+    before, after = (end if _says(end) else b"" for end in (first, others[-1]))
+    ends = tuple(filter(None, (before and before + b" ", after and b" " + after)))
+    said = ends or whole
+    return _Core(b" ".join((before, *whole, after)) if said else b"", whole, ends)
 
 
 class _Canon(dict[bytes, bytes]):
@@ -78,7 +80,7 @@ class Shapes:
     """Tells for each line which literals (lower case) it may hold, whatever the case and the digits."""
 
     def __init__(self, anchors: Sequence[bytes]) -> None:
-        cores = [_Core(anchor) for anchor in anchors]
+        cores = [_core(anchor) for anchor in anchors]
         self._anchors = anchors
         self._canon = _Canon(cores)
         spoken = [number for number, core in enumerate(cores) if core.text]
