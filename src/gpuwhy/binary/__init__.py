@@ -30,3 +30,22 @@ class CutError(MalformedError):
     """The bytes end before their headers say so."""
 
     kind = "cut"
+
+
+class Bounded:
+    """A file of known size: nothing is read from outside it, wherever a hostile offset points."""
+
+    def __init__(self, pread: Pread, size: int) -> None:
+        self._pread = pread
+        self.size = size
+
+    def pread(self, offset: int, size: int) -> bytes:
+        """Read up to `size` bytes."""
+        return self._pread(offset, size) if 0 <= offset < self.size else b""
+
+    def take(self, offset: int, size: int, what: str) -> bytes:
+        """Read exactly `size` bytes or say which part is missing."""
+        data = self.pread(offset, size) if offset + size <= self.size else b""
+        if len(data) < size:
+            raise CutError(f"{what} lies past the end of the file ({self.size} bytes)", offset)
+        return data

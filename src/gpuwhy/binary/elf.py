@@ -9,7 +9,7 @@ import struct
 
 import msgspec
 
-from gpuwhy.binary import CutError, ForeignError, MalformedError, Pread
+from gpuwhy.binary import Bounded, CutError, ForeignError, MalformedError, Pread
 
 MACHINES = {3: "i386", 8: "mips", 21: "ppc64", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
@@ -61,12 +61,11 @@ class Elf(msgspec.Struct, frozen=True, omit_defaults=True):
         return bool(self.needed or self.soname)
 
 
-class Image:
+class Image(Bounded):
     """The parsed header of one file: word size, byte order, program headers."""
 
     def __init__(self, pread: Pread, size: int) -> None:
-        self._pread = pread
-        self.size = size
+        super().__init__(pread, size)
         ident = self.pread(0, 64)
         if len(ident) < 4 or ident[:4] != b"\x7fELF":
             raise ForeignError("not ELF") if ident else MalformedError("empty file")
@@ -84,17 +83,6 @@ class Image:
             raise MalformedError(f"ELF version {self.version}", 20)
         self.phoff, self.shoff = fields[4], fields[5]
         self.phentsize, self.phnum, self.shentsize, self.shnum, self.shstrndx = fields[8:13]
-
-    def pread(self, offset: int, size: int) -> bytes:
-        """Read up to `size` bytes; none from outside the file, wherever a hostile offset points."""
-        return self._pread(offset, size) if 0 <= offset < self.size else b""
-
-    def take(self, offset: int, size: int, what: str) -> bytes:
-        """Read exactly `size` bytes or say which part is missing."""
-        data = self.pread(offset, size) if offset + size <= self.size else b""
-        if len(data) < size:
-            raise CutError(f"{what} lies past the end of the file ({self.size} bytes)", offset)
-        return data
 
     def program_headers(self) -> list[tuple[int, int, int, int]]:
         """(type, offset, virtual address, size in file) of each segment."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpuwhy.binary import CutError, ForeignError, MalformedError, Pread
+from gpuwhy.binary import Bounded, CutError, ForeignError, MalformedError, Pread
 from gpuwhy.binary.elf import Section
 
 MACHINES = {0x14C: "i386", 0x1C0: "arm", 0x1C4: "arm", 0x8664: "x86_64", 0xAA64: "aarch64", 0x200: "ia64"}
@@ -57,12 +57,11 @@ class Row(msgspec.Struct, frozen=True):
     size: int  # bytes in the file
 
 
-class PeImage:
+class PeImage(Bounded):
     """The parsed headers of one file: word size, section table, data directories."""
 
     def __init__(self, pread: Pread, size: int) -> None:
-        self._pread = pread
-        self.size = size
+        super().__init__(pread, size)
         head = self.pread(0, 64)
         if head[:2] != b"MZ":
             raise ForeignError("not PE") if head else MalformedError("empty file")
@@ -103,17 +102,6 @@ class PeImage:
         """Bytes that the headers say the file must have."""
         table: int = self.start + 24 + self._optional + 40 * self._count
         return max([table, *(row.offset + row.size for row in self.rows if row.size and row.offset)])
-
-    def pread(self, offset: int, size: int) -> bytes:
-        """Read up to `size` bytes; none from outside the file, wherever a hostile offset points."""
-        return self._pread(offset, size) if 0 <= offset < self.size else b""
-
-    def take(self, offset: int, size: int, what: str) -> bytes:
-        """Read exactly `size` bytes or say which part is missing."""
-        data = self.pread(offset, size) if offset + size <= self.size else b""
-        if len(data) < size:
-            raise CutError(f"{what} lies past the end of the file ({self.size} bytes)", offset)
-        return data
 
     def place(self, address: int) -> int:
         """Where an address, relative to the image, lies in the file."""

@@ -325,19 +325,23 @@ def knows(cuda: str, capability: str) -> bool:
     """Whether the libraries of a CUDA release have machine code that runs on a GPU."""
     major = numbers(cuda)[0]
     release = cuda if "." in cuda else f"{major}.{NEWEST_MINOR.get(major, 0)}"
-    wanted = numbers(capability)
-    for arch in archs.ARCHS:
-        own = numbers(arch.capability)
-        if own[0] != wanted[0] or own[1] > wanted[1] or (arch.capability in archs.TEGRA and own != wanted):
-            continue
-        first, last = arch.first_toolkit, arch.last_toolkit
-        if (
-            first
-            and at_least(release, first)
-            and (not last or at_least(last, ".".join(map(str, numbers(release)[:2]))))
-        ):
-            return True
-    return False
+    serving = [arch for arch in archs.ARCHS if _serves(arch, capability)]
+    return any(_compiled_by(arch, release) for arch in serving)
+
+
+def _serves(arch: archs.Arch, capability: str) -> bool:
+    """Whether code for an architecture runs on a GPU: of the same major, not newer; Tegra's on Tegra alone."""
+    own, wanted = numbers(arch.capability), numbers(capability)
+    if arch.capability in archs.TEGRA:
+        return own == wanted
+    return own[0] == wanted[0] and own[1] <= wanted[1]
+
+
+def _compiled_by(arch: archs.Arch, release: str) -> bool:
+    first, last = arch.first_toolkit, arch.last_toolkit
+    if not first or not at_least(release, first):
+        return False
+    return not last or at_least(last, ".".join(map(str, numbers(release)[:2])))
 
 
 def how_it_runs(row: Release, capability: str) -> str:

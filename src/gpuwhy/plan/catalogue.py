@@ -48,18 +48,20 @@ class Catalogue:
             every = [self._narrowed(one) for one in candidates(name, self.machine)]
             if is_guest(name) and name not in self.limits:
                 every = last_patches(every)
-            if name in self.plain:
-                found = [(_bare(one), Verdict()) for one in every]
-            else:
-                found = [(one, self._verdict(one)) for one in every]
-            if name in FRAMEWORKS:  # a build of the same framework that is known to work goes first
-                found.sort(key=lambda pair: bool(pair[1].unsure))
-            if name in self.near:
-                found.sort(key=_beside(found, self.near[name]))
-            if self.least_change:
-                found.sort(key=lambda pair: self.machine.installed.get(pair[0].row.name) != pair[0].row.version)
+            plain = name in self.plain
+            found = [(_bare(one), Verdict()) if plain else (one, self._verdict(one)) for one in every]
+            self._order(name, found)
             self.judged[name] = found
         return self.judged[name]
+
+    def _order(self, name: str, found: list[tuple[Candidate, Verdict]]) -> None:
+        """Best first; what is sorted last weighs most."""
+        if name in FRAMEWORKS:  # a build of the same framework that is known to work goes first
+            found.sort(key=lambda pair: bool(pair[1].unsure))
+        if name in self.near:
+            found.sort(key=_beside(found, self.near[name]))
+        if self.least_change:
+            found.sort(key=lambda pair: self.machine.installed.get(pair[0].row.name) != pair[0].row.version)
 
     @cached_property
     def _limits_of_others(self) -> dict[str, str]:

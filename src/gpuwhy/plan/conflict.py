@@ -88,7 +88,7 @@ def _text(core: Sequence[Wish], machine: Machine, blame: Impossible) -> str:
         return _sentence(_ordered([one for one in blame.passed if one.package == blocked]), machine)
     if len(names) > 1:
         return f"{' and '.join(names)} cannot be in one environment here: {_clash(blame)}"
-    return f"{names[0] if names else 'this'} cannot be installed here: {_clash(blame)}"
+    return f"{next(iter(names), 'this')} cannot be installed here: {_clash(blame)}"
 
 
 def _cards(core: Sequence[Wish], machine: Machine, attempt: Attempt) -> str:

@@ -101,12 +101,7 @@ def gpu(text: str) -> Gpu:
     """A GPU by name, `sm_89` or `8.9`; raises BadMachineError with the nearest names."""
     plain = re.fullmatch(r"(?:sm_|compute_)?(\d{1,2})\.?(\d)[af]?", text.strip().lower())
     if plain:
-        capability = f"{plain[1]}.{plain[2]}"
-        arch = archs.of(capability)
-        if arch is None:
-            known = ", ".join("sm_" + row.capability.replace(".", "") for row in archs.ARCHS)
-            raise BadMachineError(f"--gpu {text}: no such compute capability; known are {known}")
-        return Gpu(f"{'an' if arch.name[0] in 'AEIOU' else 'a'} {arch.name} GPU", capability)
+        return _by_capability(text, f"{plain[1]}.{plain[2]}")
     row = gpus.by_name(text)
     other = gpus.other_maker(text) if row is None else None
     if other:
@@ -118,6 +113,14 @@ def gpu(text: str) -> Gpu:
     if row.capability is None:
         raise BadMachineError(f"--gpu {text}: its compute capability is not known; give it, as in --gpu sm_89")
     return Gpu(row.name.removeprefix("NVIDIA "), row.capability)
+
+
+def _by_capability(text: str, capability: str) -> Gpu:
+    arch = archs.of(capability)
+    if arch is None:
+        known = ", ".join("sm_" + row.capability.replace(".", "") for row in archs.ARCHS)
+        raise BadMachineError(f"--gpu {text}: no such compute capability; known are {known}")
+    return Gpu(f"{'an' if arch.name[0] in 'AEIOU' else 'a'} {arch.name} GPU", capability)
 
 
 def _sold_twice(text: str) -> str:

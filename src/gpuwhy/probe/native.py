@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -125,7 +126,7 @@ class _Walk:
         arguments = [*self._arguments(group), *self._driver_state(group)]
         skip = [f"{step.name}:{index}" for step in steps for index in self._bad(group)]
         for _ in range(TRIES if group in AGAIN else 1):
-            told = self._ask(group, steps, [*arguments, *(word for name in skip for word in ("--skip", name))])
+            told = self._ask(group, steps, [*arguments, *chain.from_iterable(("--skip", name) for name in skip)])
             self._keep(told)
             if not told.broke or not told.stages or not _is_of_one_gpu(told.stages[-1]):
                 return

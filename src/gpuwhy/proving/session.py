@@ -222,18 +222,17 @@ class Session:
     def _loud(self) -> None:
         """Once with every layer speaking, where what was said so far decides little."""
         assert self.after is not None
-        total = sum(one.weight for one in self.tweaks) or 1.0
-        likeliest = max((one.weight for one in self.tweaks), default=0.0) / total
-        if (
-            not self.plan.loud
-            or max(self.causes.values(), default=0.0) >= VAGUE
-            or likeliest >= 0.3
-            or flaky(self.runs)
-        ):
+        if not self.plan.loud or self._likely() or flaky(self.runs):
             return
         sets = {name: value for name, value in LOUD.items() if name not in self.plan.environ}
         self.once((Tweak("loud", "set", "with every layer speaking", sets=sets, heals=False),), "loud", KEEP)
         self._weigh(told(self.rans[-1].output, self.after.facts), self.rans[-1].output)
+
+    def _likely(self) -> bool:
+        """Whether a cause or a tweak stands out already."""
+        weights = [one.weight for one in self.tweaks]
+        likeliest = max(weights, default=0.0) / (sum(weights) or 1.0)
+        return likeliest >= 0.3 or max(self.causes.values(), default=0.0) >= VAGUE
 
     def _search(self) -> None:
         """Hunt and confirm; what does not hold is put behind everything else, once."""

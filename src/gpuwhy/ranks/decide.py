@@ -69,7 +69,6 @@ def _report(log: Log) -> Report | None:
 
 def _rank(log: Log, offset: float, report: Report | None, said: Said) -> Rank:
     ended = log.ended()
-    time = log.ending_time
     text = log.words
     if not text and (log.code or log.gone):
         text = f"{_LAUNCHER}{log.gone or named(log.code or 0)}"
@@ -78,14 +77,18 @@ def _rank(log: Log, offset: float, report: Report | None, said: Said) -> Rank:
         number=log.number,
         ended=ended,
         text=text,
-        time=None if time is None else time - offset,
-        last=None if log.last is None else log.last - offset,
+        time=_set_right(log.ending_time, offset),
+        last=_set_right(log.last, offset),
         offset=offset,
         step=log.step,
         cause=report.causes[0].id if report and report.causes else "",
         host=said.hosts.get(log.number, ""),
         late=ended == "waited" and log.late,
     )
+
+
+def _set_right(time: float | None, offset: float) -> float | None:
+    return None if time is None else time - offset
 
 
 def _absent(ranks: Sequence[Rank], world: int) -> tuple[int, ...]:

@@ -122,13 +122,8 @@ def _status(shown: Sequence[Shown], facts: Facts) -> Status:
         return "degraded"
     if shown:
         return "unknown"
-    devices = facts.devices.devices
-    if isinstance(devices, Known) and devices.value:
-        return "healthy"
-    present = gpu_present(facts)
-    if isinstance(present, Absent):
-        return "healthy"
-    return "unknown"
+    answers = bool(value_or(facts.devices.devices, ()))
+    return "healthy" if answers or isinstance(gpu_present(facts), Absent) else "unknown"
 
 
 def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict], facts: Facts) -> str:
