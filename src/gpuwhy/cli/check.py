@@ -69,13 +69,11 @@ def go(options: argparse.Namespace) -> int:
     if options.json:
         from gpuwhy.render.json import render as as_json
 
-        text = as_json(report)
+        write(as_json(report))
     else:
         from gpuwhy.render.terminal import render as as_text
 
-        text = as_text(run.typed(report), paper(), options.verbose)
-    write(text)
-    if not options.json:
+        write(as_text(run.typed(report), paper(), options.verbose))
         stale(report.knows_until)
     return exit_code(report)
 

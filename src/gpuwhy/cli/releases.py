@@ -102,9 +102,13 @@ def _family(options: argparse.Namespace, wanted: Asked, name: str, machine: Mach
     if not kept:
         row, verdict = judged[-1]
         write(f"none fits; {row.version} on {row.platform}: {verdict.why}\n")
-    for text in filter(None, (_elsewhere(others), _with_cuda(shown), line and f"{known.name} {line}")):
-        write("\n".join(paper().wrap(text, "", "  ")) + "\n")
+    _write_notes(_elsewhere(others), _with_cuda(shown), f"{known.name} {line}" if line else "")
     return HEALTHY
+
+
+def _write_notes(*texts: str) -> None:
+    for text in filter(None, texts):
+        write("\n".join(paper().wrap(text, "", "  ")) + "\n")
 
 
 def _write_family(known: Releases, shown: list[Judged], paged: bool) -> None:

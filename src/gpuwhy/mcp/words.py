@@ -98,7 +98,7 @@ def _plan(value: Value) -> Iterator[str]:
 
 def _proposal(plan: Value) -> Iterator[str]:
     choices = plan["choices"] or plan.get("libraries", [])
-    named = ", ".join(c["requirement"] + (f" (CUDA {c['cuda']})" if c["cuda"] else "") for c in choices[:12])
+    named = ", ".join(map(_choice, choices[:12]))
     yield f"{'may work' if plan.get('unsure') else 'works'}: {named} on Python {plan['python']}"
     for way in plan["ways"]:
         if way["kind"] in ("pip", "uv") and way.get("text"):
@@ -110,18 +110,26 @@ def _proposal(plan: Value) -> Iterator[str]:
     yield from (f"note: {text}" for text in plan.get("notes", [])[:4])
 
 
+def _choice(one: Value) -> str:
+    return str(one["requirement"]) + (f" (CUDA {one['cuda']})" if one["cuda"] else "")
+
+
 def _releases(value: Value) -> Iterator[str]:
     rows = value["releases"]
     several = len({row["name"] for row in rows}) > 1
     what = f"the newest release of each of {len(rows)} projects" if several else f"{len(rows)} rows, newest first"
     yield f"{what}: version · platform · CUDA · cuDNN · Pythons · GPU code"
     for row in rows if several else reversed(rows):
-        cuda = row["cuda"] or "no CUDA" if "cuda" in row else "CUDA not known"
-        code = " ".join((row["sass"] or []) + (row["ptx"] or []))
-        parts = (row["platform"], cuda, row["cudnn"] or "–", " ".join(row["pythons"]), code)
-        yield f"{row['name']} {row['version']} · " + " · ".join(parts)
+        yield _release(row)
         if len(rows) <= 3:
             yield from (f"  requires {name}{spec}" for name, spec in list(row["requires"].items())[:20])
+
+
+def _release(row: Value) -> str:
+    cuda = row["cuda"] or "no CUDA" if "cuda" in row else "CUDA not known"
+    code = " ".join((row["sass"] or []) + (row["ptx"] or []))
+    parts = (row["platform"], cuda, row["cudnn"] or "–", " ".join(row["pythons"]), code)
+    return f"{row['name']} {row['version']} · " + " · ".join(parts)
 
 
 def _code(value: Value) -> Iterator[str]:

@@ -160,17 +160,20 @@ def _chosen(fix: Fix, facts: Facts, proposal: Proposal) -> Mend:
     asked, here = [one for one in proposal.choices if one.asked], facts.target.releases
     if all(here.get(one.package, "").split("+")[0] == one.version for one in asked):
         return Mend()  # the plan sees nothing wrong with what is there: the cause knows better
-    names = {one.package for one in asked}
-    old = [name for name in fix.wishes if name not in names]
     return Mend(
         (*(one.requirement for one in asked), *(cap.requirement for cap in proposal.caps)),
         f"Install {' and '.join(f'{one.package} {one.version}' for one in asked)}, which works here",
         fix.wishes[0],
-        tuple(dict.fromkeys((*fix.uninstall, *old))),
+        _giving_way(fix, {one.package for one in asked}),
         _reasons(asked[0]),
         "; ".join(f"needs {part.name} {part.version}: {part.why}" for part in proposal.system),
         next((one.backend for one in asked if one.backend), ""),
     )
+
+
+def _giving_way(fix: Fix, asked: set[str]) -> tuple[str, ...]:
+    """What is uninstalled: what the fix says, and the wishes that come under another name."""
+    return tuple(dict.fromkeys((*fix.uninstall, *(name for name in fix.wishes if name not in asked))))
 
 
 def _reasons(one: Choice) -> str:

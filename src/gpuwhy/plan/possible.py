@@ -41,8 +41,8 @@ def _is_unknown_release(name: str, limit: str) -> bool:
 def _raise_for_nothing(wishes: Sequence[Wish]) -> None:
     known = next((wish for wish in wishes if wish.url and is_planned(wish.name)), None)
     if known:
-        at = f"{known.where}: " if known.where else ""
-        raise WishError(f"{at}{known.name} comes from a URL, and its build is not known; name a release of it")
+        text = f"{known.name} comes from a URL, and its build is not known; name a release of it"
+        raise WishError(": ".join(filter(None, (known.where, text))))
     bare = next((wish.name for wish in wishes if wish.name in NO_BACKEND), "")
     if bare:
         raise WishError(f"{bare} brings no framework: name the one it runs on too, tensorflow, torch or jax")

@@ -26,13 +26,14 @@ def ways(plan: Proposal, machine: Machine) -> tuple[Way, ...]:
 
 def requirements(plan: Proposal) -> list[str]:
     """What is named on a command line: the releases, wheels that must not be newer, caps and the other wishes."""
-    out = [c.requirement for c in plan.choices if not c.build]
-    out += [name for c in plan.choices if c.build for name in c.needs_first]
-    out += [c.requirement for c in plan.libraries if c.asked]
-    out += [cap.requirement for cap in plan.caps]
-    return list(
-        dict.fromkeys([*out, *(w.text for w in plan.others if not w.constraint and not w.text.startswith("-e "))])
-    )
+    out = [choice.requirement for choice in plan.choices if not choice.build]
+    out += [name for choice in plan.choices if choice.build for name in choice.needs_first]
+    out += [choice.requirement for choice in plan.libraries if choice.asked]
+    return list(dict.fromkeys([*out, *(cap.requirement for cap in plan.caps), *_other_wishes(plan)]))
+
+
+def _other_wishes(plan: Proposal) -> list[str]:
+    return [wish.text for wish in plan.others if not wish.constraint and not wish.text.startswith("-e ")]
 
 
 def _builds(plan: Proposal) -> list[str]:

@@ -223,13 +223,13 @@ def _named(one: Candidate) -> str:
 
 def _with_ways_out(clash: Clash, wishes: Sequence[Wish], machine: Machine, plain: frozenset[str]) -> Clash:
     """An environment for the first alone; and sets in which the releases of both are free."""
-    one, other = (planned_as(name) for name in (clash.one.split(" ")[0], clash.other.split(" ")[0]))
+    roots = [planned_as(clash.one.split(" ")[0]), planned_as(clash.other.split(" ")[0])]
+    one, other = roots
     named = [(planned_as(w.name), w) for w in wishes if not w.name.startswith("nvidia-")]
     bare = msgspec.structs.replace(machine, installed={})
     goes = (other, *PLACED) if other == "torch" else (other,)
     alone = _found(Catalogue(bare, [wish for name, wish in named if name not in goes], True, plain))
     found = [_found(Catalogue(bare, _freed(named, free), False, plain)) for free in ((other,), (one,), (one, other))]
-    roots = [one, other]
     shares = [_both(each, roots) for each in found if each and not _falls_back(each, machine, roots)]
     return msgspec.structs.replace(
         clash, alone=_both(alone, roots) if alone else (), shares=tuple(dict.fromkeys(shares))

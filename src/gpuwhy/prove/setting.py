@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from gpuwhy.model.proof import Change, Kind, Tweak
@@ -71,7 +72,7 @@ def change_of(tweaks: Iterable[Tweak], environ: Mapping[str, str]) -> Change:
     """The tweaks as one change: a list of which nothing is left is a variable that is unset."""
     chosen = list(tweaks)
     whole = in_words(chosen, environ)
-    sets = [pair for one in chosen for pair in one.sets.items()]
+    sets = chain.from_iterable(one.sets.items() for one in chosen)
     return Change(
         text=" and ".join(one.text for one in whole),
         unset=tuple(dict.fromkeys(one.name for one in _of(whole, "unset"))),
@@ -81,8 +82,12 @@ def change_of(tweaks: Iterable[Tweak], environ: Mapping[str, str]) -> Change:
         packages={one.name: one.value for one in _of(chosen, "package")},
         hide=tuple(one.value for one in _of(chosen, "hide")),
         folder="another" if _of(chosen, "folder") else "",
-        command="; ".join(filter(None, dict.fromkeys(one.command for one in whole))),
+        command=_commands(whole),
     )
+
+
+def _commands(tweaks: Iterable[Tweak]) -> str:
+    return "; ".join(filter(None, dict.fromkeys(one.command for one in tweaks)))
 
 
 def _of(tweaks: Iterable[Tweak], kind: Kind) -> list[Tweak]:

@@ -133,14 +133,15 @@ def needed_by(message: str, tweaks: Sequence[Tweak]) -> list[Tweak]:
     named = [one for one in tweaks if one.kind in ("unset", "drop") and one.name in words]
     if named:
         return named
-    wants = (
-        (r"ModuleNotFoundError|ImportError|No module named", ("PYTHONPATH", "PYTHONHOME")),
-        (r"cannot open shared object|undefined symbol|libcuda", ("LD_LIBRARY_PATH", "LD_PRELOAD")),
-        (r"command not found|No such file|nvcc|ptxas|FileNotFoundError", ("PATH", "CUDA_HOME", "CUDA_PATH", "TMPDIR")),
-    )
-    for pattern, names in wants:
-        if re.search(pattern, message):
-            found = [one for one in tweaks if one.name in names]
-            hidden = [one for one in tweaks if one.kind == "hide"] if "Module" in pattern else []
-            return found + hidden
-    return []
+    if re.search(r"ModuleNotFoundError|ImportError|No module named", message):
+        hidden = [one for one in tweaks if one.kind == "hide"]
+        return [one for one in tweaks if one.name in ("PYTHONPATH", "PYTHONHOME")] + hidden
+    names = next((names for pattern, names in _WANTS if re.search(pattern, message)), ())
+    return [one for one in tweaks if one.name in names]
+
+
+_WANTS = (
+    (r"cannot open shared object|undefined symbol|libcuda", ("LD_LIBRARY_PATH", "LD_PRELOAD")),
+    (r"command not found|No such file|nvcc|ptxas|FileNotFoundError", ("PATH", "CUDA_HOME", "CUDA_PATH", "TMPDIR")),
+)
+"""What a program misses, and the variables by which it finds such things."""

@@ -74,6 +74,9 @@ def _bare(text: str) -> str:
     return _NUMBER.sub("#", _PATH.sub("", text))
 
 
+_UNDECIDED = "stopped before anything was decided"
+
+
 def judge(ran: Ran, plan: Plan, bases: Sequence[Ending], away: str = "") -> Judged:
     """The outcome of a trial; `bases` are the ways in which it failed as it is, none for the first run itself."""
     base = bases[0] if bases else None
@@ -83,9 +86,9 @@ def judge(ran: Ran, plan: Plan, bases: Sequence[Ending], away: str = "") -> Judg
     won = _success(ran, plan, base)
     if won:
         return Judged("other", ending, away) if away else Judged("passes", Ending(exit_code=0), _how(ran, plan))
-    if ran.stopped and not (base is None or base.kind == "timeout"):
-        words = "it hung" if ran.stopped == "hangs" else "stopped before anything was decided"
-        return Judged("other" if ran.stopped == "hangs" else "unclear", ending, words)
+    if ran.stopped and base is not None and base.kind != "timeout":
+        hung = ran.stopped == "hangs"
+        return Judged("other", ending, "it hung") if hung else Judged("unclear", ending, _UNDECIDED)
     if base is None or any(same(one, ending) for one in bases):
         return Judged("same", ending)
     return Judged("other", ending)

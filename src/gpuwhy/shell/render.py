@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from gpuwhy.knowledge.distributions import put
 from gpuwhy.shell.notation import Clears, Code, Line, Prepends, Runs, Script, Sets, Shows, Step, read
@@ -143,7 +144,7 @@ def _words(step: Step) -> tuple[str, ...]:
 
 def for_windows(line: Line) -> list[str] | None:
     """A line for cmd and, where it is written otherwise, for PowerShell."""
-    if any(UNIX_PATH.search(word) for step in line.steps for word in _words(step)):
+    if any(map(UNIX_PATH.search, chain.from_iterable(map(_words, line.steps)))):
         return None
     cmd, power = [in_cmd(one) for one in line.steps], [in_powershell(one) for one in line.steps]
     if not all(cmd) or not all(power):

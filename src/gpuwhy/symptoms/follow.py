@@ -285,17 +285,14 @@ def _ends_after(end: Symptom, one: Symptom) -> bool:
 
 def _outranked(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
     """A warning that the program outlived and that does not explain its end is told beside that, not before it."""
-    ends = [
-        s for s in symptoms if s.role == "error" and s.follows < 0 and not s.warned and s.signature.startswith(_ENDS)
-    ]
-    return tuple(
-        msgspec.structs.replace(one, role="echo")
-        if one.role == "error"
-        and (one.warned or one.signature in _OPTIONAL)
-        and any(_ends_after(end, one) for end in ends)
-        else one
-        for one in symptoms
-    )
+    own = [one for one in symptoms if one.role == "error" and one.follows < 0 and not one.warned]
+    ends = [one for one in own if one.signature.startswith(_ENDS)]
+    return tuple(msgspec.structs.replace(one, role="echo") if _gives_way(one, ends) else one for one in symptoms)
+
+
+def _gives_way(one: Symptom, ends: Sequence[Symptom]) -> bool:
+    mild = one.role == "error" and (one.warned or one.signature in _OPTIONAL)
+    return mild and any(_ends_after(end, one) for end in ends)
 
 
 def _linked(early: Symptom, late: Symptom, ending: Ending) -> bool:

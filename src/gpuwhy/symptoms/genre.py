@@ -55,7 +55,7 @@ def genre(text: str) -> str:
         return SOURCE
     if _SETTLED.search(text) and _LETTER.match(text):
         return QUESTION
-    return SOURCE if _is_code([line for line in text.splitlines()[:400] if line.strip()]) else ""
+    return SOURCE if _is_code(list(filter(str.strip, text.splitlines()[:400]))) else ""
 
 
 def _is_code(lines: list[str]) -> bool:

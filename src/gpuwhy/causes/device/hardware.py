@@ -57,12 +57,15 @@ def xid(case: Case) -> Finding | None:
         return None
     worst = faults[-1]
     row = meaning(worst.xid or FALLEN)
-    number = f"Xid {worst.xid}" if worst.xid else "an NVRM line"
-    where = f" from the GPU at {worst.pci}" if worst.pci else ""
-    text = f"the kernel log has {number}{where}{_ago(case, worst)}: {row.text if row else worst.text}"
+    text = f"the kernel log has {_told(worst)}{_ago(case, worst)}: {row.text if row else worst.text}"
     known: tuple[Evidence, ...] = (know(f"Xid {row.number}: {row.text}", row.source),) if row else ()
     say = weak if _settled(case, worst) else strong
     return say(text, saw(worst.text, log), *known)
+
+
+def _told(line: KernelLine) -> str:
+    number = f"Xid {line.xid}" if line.xid else "an NVRM line"
+    return f"{number} from the GPU at {line.pci}" if line.pci else number
 
 
 def _fault(line: KernelLine) -> bool:

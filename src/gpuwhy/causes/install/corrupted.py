@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -85,9 +86,10 @@ def _how(what: str) -> str:
 
 def _damage(case: Case) -> list[Damage]:
     """Damage, the certain kinds first; a file that another package wrote over is a conflict, not damage."""
-    found = [d for d in case.facts.target.damage.need() or () if d.what in (*CERTAIN, *OVERWRITTEN)]
+    found = [one for one in case.facts.target.damage.need() or () if one.what in (*CERTAIN, *OVERWRITTEN)]
     if any(one.what in OVERWRITTEN for one in found):
-        shared = {owner for conflict in case.facts.target.conflicts.need() or () for owner in conflict.owners}
+        conflicts = case.facts.target.conflicts.need() or ()
+        shared = set(chain.from_iterable(conflict.owners for conflict in conflicts))
         found = [one for one in found if one.what not in OVERWRITTEN or one.owner not in shared]
     return sorted(found, key=lambda one: one.what not in CERTAIN)
 

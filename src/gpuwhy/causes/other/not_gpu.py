@@ -47,11 +47,15 @@ def nothing_of_it(case: Case) -> Finding | None:
         return None
     if value_or(case.facts.target.shadows, ()) or _too_early(case):
         return None  # what stands in for a framework keeps it from being loaded; and who dies at once is hardly seen
-    others = [s for s in case.symptoms if s.role == "error" and s.speaker not in ("signal", "python")]
-    if run.frameworks.value or run.touched_gpu.value or others or not case.symptoms:
+    if run.frameworks.value or run.touched_gpu.value or not case.symptoms or _others_speak(case):
         return None
     text = "none of its processes had a GPU framework loaded or a GPU open"
     return strong(text, saw("no framework mapped", run.frameworks), saw("no GPU opened", run.touched_gpu))
+
+
+def _others_speak(case: Case) -> bool:
+    """Whether more than Python or a signal complains."""
+    return any(one.role == "error" and one.speaker not in ("signal", "python") for one in case.symptoms)
 
 
 def _too_early(case: Case) -> bool:

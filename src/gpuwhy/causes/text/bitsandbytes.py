@@ -15,9 +15,11 @@ _LIBRARY = re.compile(r"libbitsandbytes_cuda(\d\d)(\d)")
 
 def matching(reading: Reading, windows: bool) -> Iterator[Fix]:
     """The newest release with a library for the CUDA that was looked for; else the nearest library that it has."""
-    found = next((match for one in reading.all("bnb.") if (match := _LIBRARY.search(one.text))), None)
-    builds = _builds("windows-x86_64" if windows else "linux-x86_64") if found else {}
-    if found is None or not builds:
+    found = next(filter(None, (_LIBRARY.search(one.text) for one in reading.all("bnb."))), None)
+    if found is None:
+        return
+    builds = _builds("windows-x86_64" if windows else "linux-x86_64")
+    if not builds:
         return
     cuda, newest = f"{found[1]}.{found[2]}", next(reversed(builds))
     having = [version for version, has in builds.items() if cuda in has]
