@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from gpuwhy.lint import requirements
-from gpuwhy.lint.sheet import Environment, Pin, Sheet, normal
+from gpuwhy.lint.sheet import Environment, Pin, Sheet
 from gpuwhy.lint.yamls import BadYamlError, Map, Text, documents
 from gpuwhy.model.lint import Place, Problem
+from gpuwhy.model.words import normal
 
 _SPEC = re.compile(r"(?:[\w./:-]+::)?([A-Za-z0-9_][\w.-]*)\s*(\[.*\])?\s*(.*)")
 _SYSTEMS = {"linux-64": ("linux", "x86_64"), "linux-aarch64": ("linux", "aarch64"), "win-64": ("windows", "x86_64")}

@@ -9,9 +9,10 @@ from itertools import takewhile
 
 import msgspec
 
-from gpuwhy.lint.sheet import Environment, Pin, Sheet, backend_of, normal
+from gpuwhy.lint.sheet import Environment, Pin, Sheet, backend_of
 from gpuwhy.lint.versions import pythons_in
 from gpuwhy.model.lint import Place, Problem
+from gpuwhy.model.words import normal
 
 _LINE = re.compile(
     r"\s*(#.*|\[\[?[^\]]*\]\]?\s*(#.*)?|[\"']?[\w.@ +-]+[\"']?\s*(\.[\w\"'-]+)*\s*=\s*\S.*|[\]})].*|[{\"'\d].*)?"

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from gpuwhy.lint import requirements
-from gpuwhy.lint.sheet import Environment, Pin, Sheet, backend_of, normal
+from gpuwhy.lint.sheet import Environment, Pin, Sheet, backend_of
 from gpuwhy.lint.tomls import BadTomlError, Finder, parse
 from gpuwhy.lint.versions import pythons_in
 from gpuwhy.model.lint import Place, Problem
+from gpuwhy.model.words import normal
 
 
 def read(path: str, text: str) -> Sheet:

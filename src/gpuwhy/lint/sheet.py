@@ -196,11 +196,6 @@ def backend_of(url: str) -> str:
     return found[1] if found else ""
 
 
-def normal(name: str) -> str:
-    """A package's name as indexes compare it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 _FAMILIES = (
     (r"dgl\.ai|openmmlab\.com|flashinfer\.ai|autogptq|llama-cpp-python/whl|paddlepaddle\.org|pypi\.nvidia", "other"),
     (r"data\.pyg\.org|pytorch-geometric\.com", "pyg"),

@@ -49,11 +49,6 @@ class Built(NamedTuple):
     path: str = ""  # where its libraries are, when not in the folder it is imported from
 
 
-def normal(name: str) -> str:
-    """A distribution's name as PEP 503 spells it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def gpu_related(name: str) -> bool:
     """Whether a distribution (by its normalised name) belongs to the GPU stack."""
     return bool(_GPU_RELATED.fullmatch(name))

@@ -17,7 +17,8 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Contradiction, Distribution
 from gpuwhy.model.version import at_least, major_minor, numbers
-from gpuwhy.observe.built import gpu_related, normal
+from gpuwhy.model.words import normal
+from gpuwhy.observe.built import gpu_related
 from gpuwhy.observe.compiled import built_for_numpy, generated_for
 from gpuwhy.observe.scene import Scene
 

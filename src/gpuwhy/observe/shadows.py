@@ -15,7 +15,7 @@ from gpuwhy.knowledge.modules import STACK_MODULES, STANDARD_MODULES
 from gpuwhy.model.fact import Absent, Fact, Known, absent, known, value_or
 from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Interpreter, Shadow
 from gpuwhy.model.version import major_minor
-from gpuwhy.observe.built import normal
+from gpuwhy.model.words import normal
 from gpuwhy.observe.scene import Scene
 
 NO_FOLDER = "-"

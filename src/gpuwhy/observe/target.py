@@ -12,21 +12,20 @@ from typing import Any
 
 from gpuwhy.host.base import Host
 from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, or_unknown, value_or
-from gpuwhy.model.facts import Distribution, Interpreter
+from gpuwhy.model.facts import Interpreter
 from gpuwhy.model.version import major_minor
-from gpuwhy.observe.built import gpu_related, normal
 from gpuwhy.observe.contradictions import contradictions
+from gpuwhy.observe.distributions import distributions
 from gpuwhy.observe.frameworks import frameworks
 from gpuwhy.observe.installed import conflicts, damage
+from gpuwhy.observe.kernels import kernels
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.shadows import shadows
-from gpuwhy.observe.twice import real_first
 from gpuwhy.observe.unfit import unfit
 
 _PYTHON_NAME = re.compile(r"(i?python|pypy)[\d.]*t?$")
 _TOOL_MARKS = ("uv-receipt.toml", "pipx_metadata.json")
 _TOOL_PATH = re.compile(r"/uv/(archive|environments)-v\d+/|/pipx/")
-_METADATA_FOLDER = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*(?:-[A-Za-z][\w.]*)*?)-(?P<version>\d[^-]*)(?:-py[\d.]+)?")
 _ROOT_ENVIRONMENTS = ("/opt/conda", "/opt/venv", "/venv", "/app/.venv", "/opt/miniconda3")
 _MAX_PARENTS = 32
 
@@ -320,77 +319,6 @@ def _system(prefix: str, short: str) -> list[str]:
         return own
     debian = [f"/usr/local/lib/{short}/dist-packages", "/usr/lib/python3/dist-packages"]
     return [f"/usr/local/lib/{short}/site-packages", *debian, *own]
-
-
-# ---------------------------------------------------------------- distributions
-
-
-def distributions(scene: Scene) -> Fact[tuple[Distribution, ...]]:
-    """Each installed distribution by its metadata folder, in the path's order; the installer of GPU-related ones."""
-    folders = scene.facts.target.site_packages.need() or ()
-    borrowed = {p.rstrip("/") for p in value_or(scene.host.environ(), {}).get("PYTHONPATH", "").split(":")}
-    found: list[Distribution] = []
-    for folder in folders:
-        listed = scene.host.list(folder, r"[^~.].*\.(dist|egg)-info$")
-        if isinstance(listed, Unknown):
-            return listed
-        each = (_distribution(scene, folder, entry.name) for entry in value_or(listed, ()))
-        there = real_first(scene, list(filter(None, each)))
-        own = {d.name for d in found} if folder in borrowed else set()  # a second one there is a shadow: see shadows.py
-        found += [d for d in there if d.name not in own]
-    return known(tuple(found), "folder", ", ".join(folders))
-
-
-def _distribution(scene: Scene, folder: str, entry: str) -> Distribution | None:
-    location = f"{folder}/{entry}"
-    stem, _, kind = entry.rpartition(".")
-    parsed = _METADATA_FOLDER.fullmatch(stem)
-    name, version = (parsed["name"], parsed["version"]) if parsed else _by_metadata(scene, location, kind)
-    if not name:
-        return None
-    name = normal(name)
-    installer: Fact[str] = Unknown("not looked at")
-    if gpu_related(name):
-        said = scene.host.read(f"{location}/INSTALLER")
-        installer = Known(said.value.strip()[:40], said.source) if isinstance(said, Known) else said
-    return Distribution(name, version, location, installer)
-
-
-def _by_metadata(scene: Scene, location: str, kind: str) -> tuple[str, str]:
-    """Name and version as the metadata says, for a folder whose name does not tell both."""
-    file = f"{location}/{'METADATA' if kind == 'dist-info' else 'PKG-INFO'}"
-    lines = value_or(scene.host.lines(file, "Name: ", "Version: "), ())
-    name = next((line[6:].strip() for line in lines if line.startswith("Name: ")), "")
-    version = next((line[9:].strip() for line in lines if line.startswith("Version: ")), "")
-    return (name, version) if re.fullmatch(r"[A-Za-z0-9][\w.-]*", name) and version else ("", "")
-
-
-# ---------------------------------------------------------------- Jupyter
-
-
-def kernels(scene: Scene) -> Fact[tuple[str, ...]]:
-    """The Jupyter kernels of this user and of the environment, each with the Python that it starts."""
-    python = scene.facts.target.interpreter
-    prefixes = [f"{python.value.prefix}/share"] if isinstance(python, Known) else []
-    return kernels_in(scene, [f"{share}/jupyter/kernels" for share in ("~/.local/share", *prefixes)])
-
-
-def kernels_in(scene: Scene, folders: list[str]) -> Fact[tuple[str, ...]]:
-    """The kernels below some folders."""
-    found = []
-    for folder in folders:
-        for entry in value_or(scene.host.list(folder), ()):
-            starts = _kernel(scene, f"{folder}/{entry.name}/kernel.json")
-            if starts:
-                found.append(f"{entry.name}: {starts}")
-    return known(tuple(found), "folder", ", ".join(folders))
-
-
-def _kernel(scene: Scene, path: str) -> str:
-    """The first word of a kernel's command; a regular expression is enough for a file that Jupyter itself wrote."""
-    text = value_or(scene.host.read(path), "")
-    argv = re.search(r'"argv"\s*:\s*\[\s*"((?:[^"\\]|\\.)*)"', text)
-    return argv.group(1) if argv else ""
 
 
 LOOKS: tuple[Look, ...] = (

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from gpuwhy.model.fact import Fact, Known, Unknown, known
 from gpuwhy.model.facts import Distribution, Unfit
 from gpuwhy.model.version import meets
-from gpuwhy.observe.built import normal
+from gpuwhy.model.words import normal
 from gpuwhy.observe.scene import Scene
 
 _ASKED = {

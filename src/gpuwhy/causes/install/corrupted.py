@@ -8,6 +8,7 @@ from itertools import chain
 from msgspec.structs import replace
 
 from gpuwhy.causes.shared.commands import change, word
+from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.causes.shared.windows import on_windows, path_first, shown, toolkit
 from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, proof, saw, strong
@@ -46,7 +47,7 @@ def not_as_installed(case: Case) -> Finding | None:
 
 def _is(one: Damage) -> str:
     detail = f" ({one.actual}; {one.expected} expected)" if one.expected and one.actual else ""
-    return f"{_base(one.path)} of {one.owner} is {_how(one.what)}{detail}"
+    return f"{base_name(one.path)} of {one.owner} is {_how(one.what)}{detail}"
 
 
 def _crashed(case: Case) -> bool:
@@ -58,7 +59,7 @@ def _crashed(case: Case) -> bool:
 
 def _told(case: Case, one: Damage) -> bool:
     """Whether the program's ending names the damaged file, or the module that the file is."""
-    name = _base(one.path)
+    name = base_name(one.path)
     inside = one.path.rpartition("-packages/")[2].replace("/", ".")
     ending = case.ending
     return bool(ending.message) and any(word in ending.message for word in (name, inside.partition(".cpython")[0]))
@@ -232,7 +233,9 @@ def _quarantined(case: Case) -> list[Fix]:
     gone = [one for one in value_or(case.facts.target.damage, ()) if one.what == "missing"]
     if not gone or not on_windows(case.facts):
         return []
-    text = f"Look whether the virus scanner took {_base(gone[0].path)} away (Windows Security, Protection history): "
+    text = (
+        f"Look whether the virus scanner took {base_name(gone[0].path)} away (Windows Security, Protection history): "
+    )
     return [Fix(f"{text}restore it and allow it, or it goes again", role="part")]
 
 
@@ -257,10 +260,6 @@ def _again(case: Case, owner: str) -> Fix:
     wanted = f"{name}=={version}" if version else name
     check = "gpuwhy check --verify"
     return change(case.facts, f"Install {name} again", wanted, because_of=name, again=True, check=check, role="part")
-
-
-def _base(path: str) -> str:
-    return path.rpartition("/")[2]
 
 
 CAUSE = Cause(

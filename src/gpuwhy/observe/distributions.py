@@ -1,0 +1,54 @@
+"""Distributions: what is installed in the target, by the metadata folders on its path."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
+from gpuwhy.model.facts import Distribution
+from gpuwhy.model.words import normal
+from gpuwhy.observe.built import gpu_related
+from gpuwhy.observe.scene import Scene
+from gpuwhy.observe.twice import real_first
+
+_METADATA_FOLDER = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*(?:-[A-Za-z][\w.]*)*?)-(?P<version>\d[^-]*)(?:-py[\d.]+)?")
+
+
+def distributions(scene: Scene) -> Fact[tuple[Distribution, ...]]:
+    """Each installed distribution by its metadata folder, in the path's order; the installer of GPU-related ones."""
+    folders = scene.facts.target.site_packages.need() or ()
+    borrowed = {p.rstrip("/") for p in value_or(scene.host.environ(), {}).get("PYTHONPATH", "").split(":")}
+    found: list[Distribution] = []
+    for folder in folders:
+        listed = scene.host.list(folder, r"[^~.].*\.(dist|egg)-info$")
+        if isinstance(listed, Unknown):
+            return listed
+        each = (_distribution(scene, folder, entry.name) for entry in value_or(listed, ()))
+        there = real_first(scene, list(filter(None, each)))
+        own = {d.name for d in found} if folder in borrowed else set()  # a second one there is a shadow: see shadows.py
+        found += [d for d in there if d.name not in own]
+    return known(tuple(found), "folder", ", ".join(folders))
+
+
+def _distribution(scene: Scene, folder: str, entry: str) -> Distribution | None:
+    location = f"{folder}/{entry}"
+    stem, _, kind = entry.rpartition(".")
+    parsed = _METADATA_FOLDER.fullmatch(stem)
+    name, version = (parsed["name"], parsed["version"]) if parsed else _by_metadata(scene, location, kind)
+    if not name:
+        return None
+    name = normal(name)
+    installer: Fact[str] = Unknown("not looked at")
+    if gpu_related(name):
+        said = scene.host.read(f"{location}/INSTALLER")
+        installer = Known(said.value.strip()[:40], said.source) if isinstance(said, Known) else said
+    return Distribution(name, version, location, installer)
+
+
+def _by_metadata(scene: Scene, location: str, kind: str) -> tuple[str, str]:
+    """Name and version as the metadata says, for a folder whose name does not tell both."""
+    file = f"{location}/{'METADATA' if kind == 'dist-info' else 'PKG-INFO'}"
+    lines = value_or(scene.host.lines(file, "Name: ", "Version: "), ())
+    name = next((line[6:].strip() for line in lines if line.startswith("Name: ")), "")
+    version = next((line[9:].strip() for line in lines if line.startswith("Version: ")), "")
+    return (name, version) if re.fullmatch(r"[A-Za-z0-9][\w.-]*", name) and version else ("", "")
