@@ -74,10 +74,10 @@ OTHERS_WORDS = {
     "symptoms/": "logs", "causes/text/": "logs", "_text.py": "logs", "ranks/": "logs of a job's processes",
     "host/recorded.py": "what older releases wrote", "host/children/": "run inside other programs",
     "lint/": "files that people wrote", "observe/kernel_log.py": "the kernel", "page/told.py": "a line of a log",
-    "observe/target.py": "METADATA", "observe/contradictions.py": "METADATA", "observe/unfit.py": "METADATA",
+    "observe/distributions.py": "METADATA", "observe/contradictions.py": "METADATA", "observe/unfit.py": "METADATA",
     "proving/packages.py": "METADATA", "proving/looks.py": "compute-sanitizer", "inspection/loaded.py": "glibc",
     "repair/": "pip, uv and conda", "cli/__init__.py": "Python's own error", "fleet/ray_answers.py": "another gpuwhy",
-    "probe/lines.py": "a child's last line, as recordings keep it", "reason/watched.py": "a program's output",
+    "reason/watched.py": "a program's output",
     "model/facts/loads.py": "way(), the one reader of that notation", "cli/parser.py": "argparse",
     "border/minisign.py": "the format of signatures",
 }  # fmt: skip

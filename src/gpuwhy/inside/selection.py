@@ -184,7 +184,7 @@ def why_none(found: Devices) -> tuple[str, bool]:
 
     for cause in check(sys.executable or "").causes:
         if cause.stops and cause.found:
-            return f"{cause.id}: {cause.reason}", True
+            return f"{cause.id}: {cause.said}", True
     if isinstance(found.devices, Unknown):
         return found.devices.reason, False
     return "this machine has none", True

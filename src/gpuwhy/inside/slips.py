@@ -89,13 +89,18 @@ def _spatial(shape: tuple[Dim, ...], left: int) -> bool:
 
 def _flat(tokens: tuple[Token, ...], shape: tuple[Dim, ...], bound: Mapping[str, Bound]) -> Iterator[str]:
     """The right number of elements in another shape."""
-    sizes = [n for n in shape if n is not None]
-    wanted = [token.size for token in tokens if token.size >= 0]
-    if len(sizes) != len(shape) or not sizes or len(tokens) == len(shape) or any(t.many for t in tokens):
+    sizes = [size for size in shape if size is not None]
+    if not sizes or len(sizes) != len(shape) or len(tokens) == len(shape) or any(token.many for token in tokens):
         return
-    free = len(tokens) - len(wanted)
-    if wanted and free <= 1 and prod(sizes[free:]) == prod(wanted) and len(sizes) > free:
+    if _as_many(sizes, [token.size for token in tokens]):
         yield "the number of elements is right: a reshape or a flatten is missing"
+
+
+def _as_many(sizes: list[int], told: list[int]) -> bool:
+    """Whether the sizes that are told, and at most one that is not, hold as many elements."""
+    wanted = [size for size in told if size >= 0]
+    free = len(told) - len(wanted)
+    return bool(wanted) and free <= 1 and len(sizes) > free and prod(sizes[free:]) == prod(wanted)
 
 
 def _last_batch(tokens: tuple[Token, ...], shape: tuple[Dim, ...], fits: Fits) -> Iterator[str]:

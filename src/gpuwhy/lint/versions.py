@@ -61,6 +61,7 @@ def rows(name: str) -> tuple[Release, ...]:
     return known.rows if known else ()
 
 
+@lru_cache(maxsize=4096)
 def allowed(name: str, text: str, platform: str = LINUX) -> tuple[Release, ...]:
     """The releases of a platform that a specifier allows, oldest first; previews and yanked ones if it names them."""
     public = text.split("+")[0] if "==" in text and "," not in text else text

@@ -55,7 +55,7 @@ class Shown(msgspec.Struct, frozen=True):
     with_gpu: bool = False  # nothing is wrong here, without a GPU: it would show on a machine like this that has one
 
     @property
-    def reason(self) -> str:
+    def said(self) -> str:
         """The first finding in words; the title where there is none."""
         return self.because[0].text if self.because else self.title
 

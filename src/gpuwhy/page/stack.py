@@ -127,7 +127,7 @@ def _broken(boxes: Sequence[Layer]) -> dict[str, Layer]:
         return below
     program = bad[0]
     warned = [box for box in boxes if box.cause == program.cause and box.mark == "warn"]
-    return {program.cause or program.name: warned[-1] if warned else program}
+    return {program.cause or program.name: (warned or [program])[-1]}
 
 
 def _upward(box: Layer) -> bool:

@@ -108,9 +108,7 @@ def settle(machine: Machine, wishes: Sequence[Wish], working: Collection[str] = 
     if not env.known():
         return None
     plain = env.plain()
-    others = {name: version for name, version in env.here.items() if name not in env.asked}
-    stay = [Wish(name, f"=={version}") for name, version in others.items() if name not in PLACED]
-    beside = [Wish(name) for name in others if name in PLACED]
+    stay, beside = _others(env)
     kept = [Wish(p, spec, constraint=True) for name in plain for p, spec in env.demands(name, plain).items()]
     every = [*wishes, *stay, *beside, *kept]
     catalogue = Catalogue(machine, every, True, plain)
@@ -119,6 +117,13 @@ def settle(machine: Machine, wishes: Sequence[Wish], working: Collection[str] = 
         return _settled(found, env, plain, catalogue)
     pair = _pair([*(w for w in wishes if w.specifier), *stay], env, plain)
     return _with_ways_out(pair, [*wishes, *stay, *beside], machine, plain) if pair else None
+
+
+def _others(env: Environment) -> tuple[list[Wish], list[Wish]]:
+    """What is installed beside what is asked for: what stays as it is, and what goes along with torch."""
+    others = {name: version for name, version in env.here.items() if name not in env.asked}
+    stay = [Wish(name, f"=={version}") for name, version in others.items() if name not in PLACED]
+    return stay, [Wish(name) for name in others if name in PLACED]
 
 
 def _found(catalogue: Catalogue) -> Found | None:

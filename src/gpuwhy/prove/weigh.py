@@ -133,15 +133,13 @@ def needed_by(message: str, tweaks: Sequence[Tweak]) -> list[Tweak]:
     named = [one for one in tweaks if one.kind in ("unset", "drop") and one.name in words]
     if named:
         return named
-    if re.search(r"ModuleNotFoundError|ImportError|No module named", message):
-        hidden = [one for one in tweaks if one.kind == "hide"]
-        return [one for one in tweaks if one.name in ("PYTHONPATH", "PYTHONHOME")] + hidden
-    names = next((names for pattern, names in _WANTS if re.search(pattern, message)), ())
-    return [one for one in tweaks if one.name in names]
+    names, kinds = next((by for pattern, *by in _WANTS if re.search(pattern, message)), ((), ()))
+    return [*(one for one in tweaks if one.name in names), *(one for one in tweaks if one.kind in kinds)]
 
 
-_WANTS = (
-    (r"cannot open shared object|undefined symbol|libcuda", ("LD_LIBRARY_PATH", "LD_PRELOAD")),
-    (r"command not found|No such file|nvcc|ptxas|FileNotFoundError", ("PATH", "CUDA_HOME", "CUDA_PATH", "TMPDIR")),
+_WANTS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    (r"ModuleNotFoundError|ImportError|No module named", ("PYTHONPATH", "PYTHONHOME"), ("hide",)),
+    (r"cannot open shared object|undefined symbol|libcuda", ("LD_LIBRARY_PATH", "LD_PRELOAD"), ()),
+    (r"command not found|No such file|nvcc|ptxas|FileNotFoundError", ("PATH", "CUDA_HOME", "CUDA_PATH", "TMPDIR"), ()),
 )
-"""What a program misses, and the variables by which it finds such things."""
+"""What a program misses, and the variables, or the kinds of tweaks, by which it finds such things."""

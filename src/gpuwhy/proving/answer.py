@@ -74,13 +74,13 @@ def _causes(session: Session, now: Arms) -> tuple[tuple[Shown, ...], tuple[Ruled
     if session.base is None:
         return (), ()
     others = [one for one in session.tweaks if one not in session.found]
-    out = {row.id: row for row in refuted(session.runs, others, [one.id for one in known])}
-    if not session.found or not now.passed:
-        return tuple(one for one in known if one.id not in out), tuple(out.values())
-    guilty = causes_of(session.found, session.causes)
-    left = [one for one in known if one.id in guilty or one.id not in out]
-    causes = shown(guilty, _words(session), now, _TITLES, left, session.proven)
-    return causes, tuple(row for name, row in out.items() if name not in guilty)
+    out = refuted(session.runs, others, [one.id for one in known])
+    found = session.found and now.passed
+    guilty = causes_of(session.found, session.causes) if found else ()
+    out = tuple(row for row in out if row.id not in guilty)
+    gone = {row.id for row in out}
+    left = tuple(one for one in known if one.id not in gone)
+    return shown(guilty, _words(session), now, _TITLES, left, session.proven) if found else left, out
 
 
 def _headline(session: Session, status: Status, now: Arms) -> str:

@@ -61,7 +61,7 @@ def _step(number: int, cause: Shown, fix: Fix, planned: Planned) -> Step:
         subject=cause.subject,
         sure=cause.confidence >= FOUND and not cause.with_gpu,
         text=done.text.removeprefix("Or ").capitalize() if done.text.startswith("Or ") else done.text,
-        why=". ".join(filter(None, (cause.reason, plan.why))),
+        why=". ".join(filter(None, (cause.said, plan.why))),
         command=done.command,
         by="gpuwhy" if action and done.safe and not (done.root or done.reboot) else "you",
         root=done.root,

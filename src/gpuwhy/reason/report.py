@@ -131,7 +131,7 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
         cause = next(v.cause for v in verdicts if v.cause.id == shown[0].id)
         return _effect(shown[0], cause)
     if shown:
-        return f"Perhaps: {shown[0].reason}"
+        return f"Perhaps: {shown[0].said}"
     if status == "unknown":
         return _as_files_tell(facts) or "Cannot tell whether the GPU stack works here"
     if value_or(facts.devices.devices, ()):
@@ -172,7 +172,7 @@ def _effect(shown: Shown, cause: Cause) -> str:
         text = shown.because[0].text
         return text if cause.effect == "{because}" else text[:1].upper() + text[1:]
     if cause.effect:
-        return cause.effect.format(subject=shown.subject or "this machine", because=shown.reason)
+        return cause.effect.format(subject=shown.subject or "this machine", because=shown.said)
     if shown.subject:
         return f"{shown.subject} will not use the GPU"
     return "No program can use the GPU here" if shown.stops else "The GPU works, with a limitation"

@@ -174,7 +174,7 @@ def _innocent(shown: Shown, score: Score) -> str:
     """The failure that is none of the GPU stack, in its own words where it is an exception."""
     error = next((p.symptom for p in score.points if p.counted > 0), None)
     what = f"{error.get('name')}: {error.get('what')}" if error and error.get("name") and error.get("what") else ""
-    what = what or shown.reason
+    what = what or shown.said
     sure = "Not a GPU problem" if certainty(shown.confidence) != "possible" else "Perhaps not a GPU problem"
     return f"{sure}: {textwrap.shorten(what, 2 * SHORT, placeholder=' …')}"
 
@@ -222,7 +222,7 @@ def _headline_of(status: Status, shown: Sequence[Shown], scores: Sequence[Score]
 
 
 def _blamed(first: Shown) -> str:
-    said = first.reason
+    said = first.said
     if certainty(first.confidence) == "possible":
         return f"Perhaps: {said}"
     return said if _NAME.match(said) else said[:1].upper() + said[1:]

@@ -95,7 +95,7 @@ def _among(usual: Iterable[str], names: tuple[str, ...]) -> list[str]:
 def _of_kind(store: Store, kind: str, found: list[str]) -> Model:
     """One file, or the parts of one model; several models are too many to choose from."""
     plain = sorted(one for one in found if not _VARIANT.search(one)) or sorted(found)
-    if all(_CONSOLIDATED.fullmatch(one) for one in plain):
+    if all(map(_CONSOLIDATED.fullmatch, plain)):
         return _beside_each_other([files.read(store, one) for one in plain])
     split = len({_PARTS_OF.sub(r"\1\2", one) for one in plain}) == 1
     if len(plain) == 1 or (split and kind == ".gguf"):  # the first part of a GGUF names the others
