@@ -98,6 +98,8 @@ def old_driver(world: World) -> None:
 def no_driver(world: World) -> None:
     world.driver = ""
     for name in ("nvcuda.dll", "nvml.dll"):
+        world.disk.at(f"{trees.SYSTEM}/{name}").unlink(missing_ok=True)
+    for name in ("nvcuda.dll", "nvml.dll"):
         world.remove(f"{trees.SYSTEM}/{name}")
 
 
@@ -382,3 +384,33 @@ def test_a_disk_with_given_variables_is_judged(tmp_path: Path) -> None:
     path = ";".join(world.path).replace("/", "\\")
     report = Run(RecordingHost(world.disk.host(PATH=path)), Options()).report()
     assert [c.id for c in report.causes] == ["env.path"]
+
+
+def moved_to_downloads(world: World) -> None:
+    world.remove(f"{CUDNN}/bin/cudnn64_7.dll")
+    world.disk.put("C:/Users/ada/Downloads/cudnn-10.1-windows10-x64-v7.6.5.32/cuda/bin/cudnn64_7.dll", trees.cudnn7())
+
+
+def without_driver_files(world: World) -> None:
+    world.driver = ""
+    for name in ("nvcuda.dll", "nvml.dll"):
+        world.disk.at(f"{trees.SYSTEM}/{name}").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    "change, cause, word",
+    [
+        (healthy, "", ""),
+        (moved_to_downloads, "env.path", "Downloads"),
+        (no_cudnn, "cudnn.missing", "cudnn64_7.dll"),
+        (without_driver_files, "driver.missing", "nvcuda.dll"),
+    ],
+)
+def test_a_disk_without_a_registry_is_judged_by_a_path_at_its_best(tmp_path: Path, change, cause, word) -> None:
+    world = World(tmp_path)
+    change(world)
+    world.host()
+    report = Run(RecordingHost(world.disk.host()), Options()).report()
+    assert report.status != "healthy"
+    assert [one.id for one in report.causes[:1]] == ([cause] if cause else [])
+    assert not cause or word in report.causes[0].because[0].text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import posixpath
 import re
@@ -16,7 +17,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("inspect", help="which libraries a program, wheel or environment needs, and gets")
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH",
-        help="a shared library, a program, a wheel, a folder, an environment (default: the active one)",
+        help="a shared library, a program, a wheel, an image, a folder, an environment (default: the active one)",
     )  # fmt: skip
     parser.add_argument(
         "--env", action="append", default=[], metavar="NAME=VALUE", help="as if this variable were set; repeatable"
@@ -44,6 +45,8 @@ def go(options: argparse.Namespace) -> int:
     if options.root and options.probe:
         raise UsageError("--probe asks this machine's loader; it does not go with --root")
     options.path = options.path or _active(options)
+    if not options.root and _is_image(options.path):
+        return _as_check(options)
     path = below(options.path) if options.root else os.path.abspath(os.path.expanduser(options.path))
     with refused(app.UnreadableError, "--root "):
         host = app.inspect_host(dict(os.environ), given(options.env), options.root or "", options.json)
@@ -60,6 +63,27 @@ def go(options: argparse.Namespace) -> int:
 
         write(as_text(found, paper(), options.verbose))
     return HEALTHY if found.sound else FOUND
+
+
+def _is_image(path: str) -> bool:
+    """An archive that docker or another engine saved, or a folder in the OCI's layout."""
+    if os.path.isdir(path):
+        return os.path.exists(os.path.join(path, "oci-layout"))
+    with contextlib.suppress(OSError):
+        import tarfile
+
+        return bool(path) and tarfile.is_tarfile(path)
+    return False
+
+
+def _as_check(options: argparse.Namespace) -> int:
+    """A whole image is a machine, not a file: `gpuwhy check --root` looks at it."""
+    from gpuwhy.cli.parser import parsed
+
+    asked = [word for word, wanted in (("--json", options.json), ("-v", options.verbose)) if wanted]
+    check = parsed(["check", "--root", options.path, *asked])
+    code: int = check.go(check)
+    return code
 
 
 def _active(options: argparse.Namespace) -> str:

@@ -27,6 +27,9 @@ _GPU = re.compile(
     r"(?i)(.*/)?(cu(da|bl|dn|ff|pt|ra|so|sp|fi|tensor)|nv(cuda|ml|rtc|jit|toolsext|infer|onnx|blas)|nccl|torch|c10|caffe2"
     r"|tensorflow|_pywrap_tensorflow|onnxruntime|_C\.|zlib|msvcp|vcruntime|concrt)[\w.-]*\.(dll|pyd)$"
 )
+_ASIDE = re.compile(r"(?i)/(downloads|desktop|documents|temp|site-packages)/|/cuda/cuda/|/CUDA/v[\d.]+/(?!bin/)")
+"""Where files lie that nobody moved on, or that Python's own packages brought: no guide puts that on PATH."""
+_WIDE = ("x86_64", "aarch64", "arm64")
 _STEM = re.compile(r"(?i)(.{0,80}?)(64|32)?_[\d_.]{1,20}\.dll$")
 _PROVIDES = re.compile(r"(?i)(cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvJitLink|cudart)(64)?_")
 
@@ -50,12 +53,24 @@ def world_of(host: Host, facts: Facts) -> Fact[WindowsWorld]:
         host,
         machine,
         program.rpartition("/")[0] or windows,
-        split_path(variables.get("PATH", "")),
+        split_path(variables.get("PATH", "")) if isinstance(environ, Known) else _usual_path(facts),
         windows,
         packaged="/windowsapps/" in program.lower(),
-        sees_path=isinstance(environ, Known),
+        sees_path=isinstance(environ, Known) or _of_disk(facts),
     )
     return known(world, "call", "DLL search", "folder of the program, System32, PATH")
+
+
+def _of_disk(facts: Facts) -> bool:
+    return isinstance(facts.surroundings.offline, Known)
+
+
+def _usual_path(facts: Facts) -> tuple[str, ...]:
+    """PATH of a disk whose registry is not there, at its best: each folder with CUDA's libraries that an installer or
+    a guide puts on it. What is missing even so is missing; what is found may still not be on the real PATH."""
+    copies = value_or(facts.libraries.copies, ()) if _of_disk(facts) else ()
+    found = [one.path.rpartition("/")[0] for one in copies]
+    return tuple(dict.fromkeys(one for one in found if not _ASIDE.search(f"{one}/")))
 
 
 def _machine(host: Host, facts: Facts, windows: str) -> str:
@@ -88,6 +103,9 @@ def driver_copies(world: WindowsWorld, facts: Facts, name: str) -> Iterator[Driv
     """The copies of a driver library in the order of the search, then the one of older drivers."""
     aside = ("C:/Program Files/NVIDIA Corporation/NVSMI", Rule.OFF_PATH.value)
     found = [one for folder, via in (*folders(world, PLAIN), aside) if (one := _copy(world, name, folder, via))]
+    if world.machine not in _WIDE:  # a 32-bit program gets the driver's own from SysWOW64
+        yield from found
+        return
     taken = any(one.on_path and value_or(one.health, "") == OK for one in found)
     for one in found:  # a 32-bit copy is passed over: where no other follows, it is all that a program gets
         yield one if taken or not one.on_path else msgspec.structs.replace(one, broken=True)

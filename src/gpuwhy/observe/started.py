@@ -15,7 +15,7 @@ from gpuwhy.observe.visibility import VARIABLE, read, reads_nothing
 
 STARTED = Source("none", "as started", "with --gpus all")
 NOTHING = ("void", "none")
-_ALWAYS = ("compute", "graphics", "display", "all")
+_ALWAYS = ("compute", "all")
 """The capabilities that bring libcuda."""
 _NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia0")
 _BEFORE = (Rule.LD_LIBRARY_PATH, Rule.LD_PRELOAD)

@@ -6,7 +6,7 @@ from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Absent, Known, value_or
+from gpuwhy.model.fact import Absent, Known, Unknown, value_or
 
 DOWNLOAD = Fix("Install NVIDIA's driver for this card, from nvidia.com/drivers", root=True, reboot=True)
 
@@ -29,6 +29,8 @@ def no_kernel_module(case: Case) -> Finding | None:
         return against(
             f"inside {container} the host's driver is judged by what was injected", saw(container, around.container)
         )
+    if found := _none_on_disk(case):
+        return found
     present = gpu_present(case.facts)
     name = present.need()
     if not name:
@@ -42,6 +44,22 @@ def no_kernel_module(case: Case) -> Finding | None:
         saw(name, present),
         saw("no NVIDIA kernel module", driver.module_version),
         *_reasons(case),
+    )
+
+
+def _none_on_disk(case: Case) -> Finding | None:
+    """A disk tells of no card, but of the driver's files: a framework built for CUDA has nothing to open there."""
+    facts = case.facts
+    if not (on_windows(facts) and isinstance(facts.surroundings.offline, Known)):
+        return None
+    built = [one for one in value_or(facts.target.frameworks, ()) if value_or(one.gpu_build, False)]
+    if not built or not isinstance(gpu_present(facts), Unknown):
+        return None
+    return proof(
+        "no NVIDIA driver is on this disk: nvcuda.dll is neither in System32 nor in the driver store, and "
+        f"{built[0].title} {built[0].version} needs it",
+        saw("nvcuda.dll is not there", facts.driver.module_version),
+        saw(f"{built[0].title} is a build with CUDA", built[0].gpu_build),
     )
 
 

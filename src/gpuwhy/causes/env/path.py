@@ -8,7 +8,7 @@ from gpuwhy.causes.shared import needs
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.windows import activate, in_store_python, instead_of_store, on_windows, path_for_good, shown
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, strong
-from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.fact import Known, Unknown, value_or
 
 
 def outside_the_search(case: Case) -> Finding | None:
@@ -18,8 +18,10 @@ def outside_the_search(case: Case) -> Finding | None:
         return None
     folders, what = needs.folders_of(case, found), "them" if len(found) > 1 else "it"
     holds = f"{folders[0]} holds {what}" if len(folders) == 1 else f"{folders[0]} and others hold {what}"
-    return proof(
-        f"{needs.named(case)} opens {needs.listed(found)}; {holds}, and the loader does not look there",
+    assumed = on_windows(case.facts) and isinstance(case.facts.environment.variables, Unknown)
+    ends = "the loader does not look there" if not assumed else "nothing usually puts that on PATH, which is not known"
+    return (strong if assumed else proof)(
+        f"{needs.named(case)} opens {needs.listed(found)}; {holds}, and {ends}",
         *(needs.saw_copy(case, needs.usable(case, need)[0]) for need in found[:3]),
         needs.saw_search(found[0]),
         *needs.saw_variables(case, outside=True),

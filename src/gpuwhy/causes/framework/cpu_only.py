@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.framework.platform_dropped import no_build_here
+from gpuwhy.causes.framework.platform_dropped import is_narrow, no_build_here
 from gpuwhy.causes.shared.commands import change, python_of, torch_with_cuda
 from gpuwhy.causes.shared.needs import named, the
 from gpuwhy.causes.shared.rivals import flavours, module, names
+from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.flavours import MAIN, flavour, is_follower
 from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, weak
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Absent, Known, value_or
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Framework
 from gpuwhy.model.version import numbers
 
@@ -38,12 +39,12 @@ def built_without_cuda(case: Case) -> Finding | None:
     if blamed := _asked_of_another(case):
         text = f"the program asked {blamed.title} for CUDA"
         return against(text, saw(f"{blamed.title} {blamed.version}", blamed.gpu_build))
-    present = gpu_present(case.facts)
+    present = _present(case)
     gpu = present.need()
     if gpu is None:
         return against("this machine has no NVIDIA GPU, so a CPU build is right", saw("no NVIDIA GPU", present))
-    if row := no_build_here(case):
-        return against(f"there is no CUDA build to install here: {row.text}", saw("CPU build", framework.gpu_build))
+    if why := _none_to_install(case):
+        return against(f"there is no CUDA build to install here: {why}", saw("CPU build", framework.gpu_build))
     if rival := _overwritten(case):
         return against(f"{rival} wrote over it: install.conflict", saw("files shared", case.facts.target.conflicts))
     evidence = (
@@ -58,6 +59,23 @@ def built_without_cuda(case: Case) -> Finding | None:
             f"{other} uses the GPU here, and {framework.distribution} is installed as its CPU build", *evidence
         )
     return weak(f"{named(case)} is a build without CUDA, while {other} here is one with it", *evidence)
+
+
+def _none_to_install(case: Case) -> str:
+    """Why nobody builds it with CUDA for this system and this Python; "" where somebody does."""
+    if on_windows(case.facts) and is_narrow(case):
+        return "this Python is a 32-bit one"
+    row = no_build_here(case)
+    return row.text if row else ""
+
+
+def _present(case: Case) -> Fact[str]:
+    """The GPU; of a Windows disk, which tells of none, the driver that somebody installed for one."""
+    present, driver = gpu_present(case.facts), case.facts.driver.module_version
+    disk = on_windows(case.facts) and isinstance(case.facts.surroundings.offline, Known)
+    if isinstance(present, Unknown) and disk and isinstance(driver, Known):
+        return Known(f"NVIDIA's driver {driver.value}", driver.source)
+    return present
 
 
 def _asked(case: Case) -> Finding | None:

@@ -6,6 +6,7 @@ import re
 
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.needs import named, the
+from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.platforms import Dropped, dropped
 from gpuwhy.knowledge.windows import pythons_of, tensorflow_for
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong
@@ -85,6 +86,24 @@ def built_for_another_python(case: Case) -> Finding | None:
     )
 
 
+def in_32_bits(case: Case) -> Finding | None:
+    """Windows: no framework has a GPU build for a 32-bit Python."""
+    python = case.facts.target.interpreter
+    if not (on_windows(case.facts) and is_narrow(case)):
+        return None
+    return proof(
+        f"Python {python_of(case.facts)} is a 32-bit one, for which no framework has a GPU build",
+        saw("a 32-bit Python", python),
+    )
+
+
+def is_narrow(case: Case) -> bool:
+    """Whether the environment's Python is a 32-bit one."""
+    python = case.facts.target.interpreter
+    machine = python.value.machine if isinstance(python, Known) else ""
+    return bool(machine) and machine not in ("x86_64", "aarch64", "arm64")
+
+
 def _wanted_python(case: Case) -> tuple[MissingLibrary, str] | None:
     """The python38.dll that a file of the framework misses, and that Python's version."""
     for tree in value_or(case.facts.loads.trees, ()):
@@ -113,6 +132,9 @@ def _for_this_python(case: Case) -> tuple[Fix, ...]:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Another platform, or the last release that had a build for this one."""
+    if on_windows(case.facts) and is_narrow(case):
+        text = "Install the 64-bit Python, make an environment with it, and install the framework's GPU package there"
+        return (Fix(text, "py -3-64 -m venv gpu"),)
     if _wanted_python(case):
         return _for_this_python(case)
     row = no_build_here(case)
@@ -132,7 +154,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="framework.platform_dropped",
     title="the framework has no GPU build for this system",
-    signs=(nobody_builds_it, built_for_another_python),
+    signs=(nobody_builds_it, built_for_another_python, in_32_bits),
     fixes=fixes,
     scope="framework",
     effect="{subject} has no GPU build for this system",

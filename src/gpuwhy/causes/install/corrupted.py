@@ -154,6 +154,16 @@ def _first_broken(copies: tuple[DriverLibrary, ...]) -> list[DriverLibrary]:
     return [c for c in copies[:1] if c.kind == "driver" and c.on_path and c.broken]
 
 
+def no_interpreter(case: Case) -> Finding | None:
+    """An environment whose own Python is gone: moved, upgraded away, or left behind in another stage of an image."""
+    python = case.facts.target.interpreter
+    if not isinstance(python, Known) or not python.value.gone:
+        return None
+    one = python.value
+    text = f"the environment {one.prefix} has no Python any more: {one.path} is {one.gone}"
+    return proof(text, saw(f"{one.path}: {one.gone}", python))
+
+
 def passed_over(case: Case) -> Finding | None:
     """A wheel's library that the loader passes over, because it is no library for this machine or cannot be read."""
     found = _skipped(case)
@@ -188,6 +198,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         Fix(f"Make room first: {d.path} has {d.free >> 20} MiB left", f"df -h {word(d.path)}", role="part")
         for d in full[:2]
     ]
+    if no_interpreter(case):
+        return (*room, *_anew(case))
     owners = list(dict.fromkeys(filter(None, _owners(case))))
     room += _quarantined(case)
     again = [_again(case, owner) for owner in owners[:3]]
@@ -197,6 +209,20 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if not again and on_windows(case.facts):
         again = _on_windows(case)
     return (*room, *(again or (Fix("Remove the damaged file and install the package that owns it again"),)))
+
+
+def _anew(case: Case) -> tuple[Fix, ...]:
+    """An environment holds a link to its Python, not the Python."""
+    prefix = case.facts.target.interpreter.need().prefix  # type: ignore[union-attr]
+    text = "Make the environment anew with a Python that is there, and install its packages again"
+    made = Fix(text, f"python3 -m venv --clear {word(prefix)}", role="part")
+    if not isinstance(case.facts.surroundings.container, Known):
+        return (made,)
+    stages = (
+        "An image in stages: copy the Python of the first stage too, to the same place, or make the environment "
+        "in the last stage with that image's Python"
+    )
+    return (Fix(stages, role="part"), made)
 
 
 def _on_windows(case: Case) -> list[Fix]:
@@ -266,6 +292,7 @@ CAUSE = Cause(
     id="install.corrupted",
     title="an installed GPU library is damaged",
     signs=(
+        no_interpreter,
         not_as_installed,
         left_half_way,
         stops_the_search,

@@ -15,7 +15,7 @@ _WORDS = {
     "dotnet": r"Microsoft\.ML|nuget|\bnet\d\.0", "llama": r"llama_cpp", "ggml": r"\bggml|llama_cpp|\bollama\b", "podman": r"\bpodman\b|nvidia\.com/gpu=",
     "ray": r"^\((?:\w+ )?pid=\d+(?:, ip=[\d.]+)?\)|\bray[./](?:get|init|remote|tune|util|_private|worker)",
     "singularity": r"singularity|apptainer|\.sif\b", "plugin": r"device[- ]plug-?in",
-    "containerd": r"\bcontainerd\b|\bk3s\b|\brke2\b|microk8s|crictl|pod sandbox|runtime ?class|gpu-operator",
+    "containerd": r"(?<![./\w])containerd(?![./\w])|\bk3s\b|\brke2\b|microk8s|crictl|pod sandbox|runtime ?class|gpu-operator",
     "image": r"^\s*(?:#\d+ )?(?:RUN|FROM) |\bdocker build|=> ERROR \[|^Step \d+/\d+ :",
     "tcc": r"\bTCC\b|data ?cent(?:er|re) mode",
     "wsl1": r"\bWSL ?1\b(?!/)|\b4\.4\.0-\d+-Microsoft\b|Version 10\.0\.1[0-8]\d{3}\b|Windows 10[^\n]{0,12}\b1[5-9]0[39]\b",

@@ -73,6 +73,8 @@ def _by_registry(host: Host) -> Fact[str]:
     there = host.stat(f"{system_folder(host)}/nvcuda.dll")
     if isinstance(there, Known):
         return Unknown(f"{there.source.where} is there, but does not tell its version", "nvidia-smi")
+    if isinstance(there, Absent) and isinstance(host.stat(system_folder(host)), Absent):
+        return Unknown("System32 is not among these files")
     return there
 
 

@@ -87,12 +87,18 @@ def _unpacked(scene: Scene) -> Iterator[str]:
     """Where archives end up that nobody moved on: downloads, a drive's top, a folder inside the toolkit's own."""
     host = scene.host
     toolkits = [one.path for one in value_or(scene.facts.toolkits.toolkits, ()) if one.kind == "system"]
-    for parent in (*_DOWNLOADS, *toolkits):
+    for parent in (*_DOWNLOADS, *_of_users(host), *toolkits):
         for folder in folders(host, parent, _ARCHIVES)[:_MOST_ARCHIVES]:
             inside = [folder, *folders(host, folder, _ARCHIVES)[:_MOST_ARCHIVES]]
             yield from (f"{one}{end}" for one in inside for end in ("", "/bin", "/bin/x64", "/cuda/bin"))
     for root in toolkits:
         yield from (f"{root}{end}" for end in ("", "/lib/x64", "/include"))
+
+
+def _of_users(host: Host) -> Iterator[str]:
+    """The same folders of everybody, on a disk that nobody is at."""
+    everybody = folders(host, "C:/Users", r"(?!Public$|Default|All Users)") if not environ(host) else []
+    yield from (f"{user}{below}" for user in everybody for below in ("/Downloads", "/Desktop", "/Documents", ""))
 
 
 def _wheels(host: Host, site: str) -> Iterator[Place]:

@@ -18,12 +18,16 @@ _STORE = re.compile(r"(?i)/WindowsApps/")
 _PACKAGE = re.compile(r"(?i)PythonSoftwareFoundation\.Python\.(\d+\.\d+)_(?:.*__)?(\w+)")
 _DLL = re.compile(r"(?i)python(\d)(\d+)t?\.dll$")
 _MAX_PARENTS = 32
+_CONDA = r"anaconda[23]?|miniconda[23]?|miniforge3?|mambaforge"
 _USUAL = (
-    ("C:", r"(?i)(Python3\d+|(ana|mini)conda3|miniforge3)$"),
+    ("C:", rf"(?i)(Python3\d+(-32)?|{_CONDA})$"),
     ("C:/Program Files", r"(?i)Python3\d+$"),
-    ("C:/ProgramData", r"(?i)((ana|mini)conda3|miniforge3)$"),
+    ("C:/Program Files (x86)", r"(?i)Python3\d+(-32)?$"),
+    ("C:/ProgramData", rf"(?i)({_CONDA})$"),
 )
-_OF_USERS = (("AppData/Local/Programs/Python", r"(?i)Python3\d+$"), ("", r"(?i)((ana|mini)conda3|miniforge3)$"))
+_OF_USERS = (("AppData/Local/Programs/Python", r"(?i)Python3\d+(-32)?$"), ("", rf"(?i)({_CONDA})$"))
+_OF_PROGRAMS = r"(?i)(\.?venv|env|python_embedd?ed|python)$"
+_SYSTEM = r"(?i)(?!Windows$|Program|Users$|PerfLogs|Recovery|System Volume|\$|Python3\d)"
 
 
 def interpreter(scene: Scene) -> Fact[Interpreter]:
@@ -90,11 +94,21 @@ def _project(scene: Scene) -> Iterator[tuple[str, str]]:
 def _usual(host: Host) -> Iterator[str]:
     """Where installers put Python, the newest of each place first; for a disk, whose variables nobody knows."""
     for parent, match in _USUAL:
-        yield from (path for path in folders(host, parent, match)[::-1] if exists(host, f"{path}/python.exe"))
+        yield from _pythons(host, parent, match)
     for user in folders(host, "C:/Users", r"(?!Public$|Default|All Users)"):
         for below, match in _OF_USERS:
-            parent = f"{user}/{below}".rstrip("/")
-            yield from (path for path in folders(host, parent, match)[::-1] if exists(host, f"{path}/python.exe"))
+            yield from _pythons(host, f"{user}/{below}".rstrip("/"), match)
+    for program in folders(host, "C:", _SYSTEM):
+        for path in folders(host, program, _OF_PROGRAMS):
+            yield from (path for mark in ("python.exe", "Scripts/python.exe") if exists(host, f"{path}/{mark}"))
+
+
+def _pythons(host: Host, parent: str, match: str) -> Iterator[str]:
+    """The Pythons below a folder; of conda's the environments with a framework come before the base."""
+    for path in folders(host, parent, match)[::-1]:
+        own = folders(host, f"{path}/envs", "")
+        yield from (one for one in own if value_or(host.list(f"{one}/Lib/site-packages", FRAMEWORK_FOLDERS), ()))
+        yield from (one for one in (path,) if exists(host, f"{one}/python.exe"))
 
 
 def _is_environment(host: Host, folder: str) -> bool:
