@@ -98,8 +98,6 @@ def old_driver(world: World) -> None:
 def no_driver(world: World) -> None:
     world.driver = ""
     for name in ("nvcuda.dll", "nvml.dll"):
-        world.disk.at(f"{trees.SYSTEM}/{name}").unlink(missing_ok=True)
-    for name in ("nvcuda.dll", "nvml.dll"):
         world.remove(f"{trees.SYSTEM}/{name}")
 
 
@@ -391,19 +389,13 @@ def moved_to_downloads(world: World) -> None:
     world.disk.put("C:/Users/ada/Downloads/cudnn-10.1-windows10-x64-v7.6.5.32/cuda/bin/cudnn64_7.dll", trees.cudnn7())
 
 
-def without_driver_files(world: World) -> None:
-    world.driver = ""
-    for name in ("nvcuda.dll", "nvml.dll"):
-        world.disk.at(f"{trees.SYSTEM}/{name}").unlink(missing_ok=True)
-
-
 @pytest.mark.parametrize(
     "change, cause, word",
     [
         (healthy, "", ""),
         (moved_to_downloads, "env.path", "Downloads"),
         (no_cudnn, "cudnn.missing", "cudnn64_7.dll"),
-        (without_driver_files, "driver.missing", "nvcuda.dll"),
+        (no_driver, "driver.missing", "nvcuda.dll"),
     ],
 )
 def test_a_disk_without_a_registry_is_judged_by_a_path_at_its_best(tmp_path: Path, change, cause, word) -> None:
