@@ -21,6 +21,8 @@ Remedies = Callable[[str, list[Symptom], Reading], tuple[Fix, ...]]
 _INNOCENT = "other.not_gpu"
 _VAGUE = re.compile(r"title\.[a-z]|generic\.")
 """Signatures of words that people use, not of a program's messages."""
+_TROUBLE = "title.trouble"
+"""The signature of "it fails", which tells nothing else."""
 _BARE = frozenset(
     [
         "torch.unavailable",
@@ -77,7 +79,7 @@ def seen_here(answer: Report, here: Report) -> Report:
 def _surer(report: Report, guide: Guide, text: str) -> bool:
     """Whether a message of a program was found; words that people use too decide only where they stand out."""
     if guide.topic == ANYTHING:
-        return bool(report.causes or report.symptoms)
+        return any(one.signature != _TROUBLE for one in report.symptoms) or bool(report.causes and not report.symptoms)
     found = [one.signature for one in report.symptoms if one.role in ("error", "echo")]
     bare = [name for name in found if name in _BARE]
     if any(not _VAGUE.match(name) and name not in _BARE for name in found):

@@ -272,6 +272,12 @@ def anything(heard: Heard) -> Guide:
                  "gpuwhy answers best to what the program itself printed: the whole error, with the lines before it")  # fmt: skip
 
 
+def library(heard: Heard) -> Guide:
+    """A library of CUDA is not found."""
+    causes = ("cuda.missing_library", "env.path", "cuda.version_mismatch")
+    return _of(heard, "library", "A CUDA library is not found", causes, _check(heard), _LOG)
+
+
 def no_cudnn(heard: Heard) -> Guide:
     """cuDNN is not found."""
     causes = ("cudnn.missing", "cudnn.version_mismatch", "env.path")
@@ -290,7 +296,7 @@ def driver(heard: Heard) -> Guide:
     if heard.has("mismatch"):
         causes = ("driver.library_mismatch", "driver.missing")
     elif heard.has("updated"):
-        causes = ("driver.missing", "driver.library_mismatch")
+        causes = ("driver.missing", "driver.library_mismatch", "driver.too_old")
     if heard.place == "wsl":
         causes = ("wsl.setup",)
     if heard.place == "container":
@@ -316,7 +322,7 @@ def slept(heard: Heard) -> Guide:
 
 def lost(heard: Heard) -> Guide:
     """The GPU disappears."""
-    return _of(heard, "lost", "The GPU disappears while it works: power, heat, the slot, or the driver", ("device.hardware", "driver.library_mismatch"),
+    return _of(heard, "lost", "The GPU itself may be at fault: power, heat, the slot, or the card", ("device.hardware", "driver.library_mismatch"),
                Next("sudo dmesg | gpuwhy explain", "decodes the kernel's lines (Xid)"), _check(heard))  # fmt: skip
 
 

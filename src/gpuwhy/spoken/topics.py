@@ -42,6 +42,7 @@ TOPICS = (
     Topic("lost", lambda h: h.has("lost"), guides.lost),
     Topic("crash", lambda h: h.has("crash") and _about_gpus(h), guides.crash),
     Topic("hang", lambda h: h.has("hang") and (_about_gpus(h) or h.any("many", "work")), guides.hang),
+    Topic("library", lambda h: h.has("library", "unseen") and not h.has("cudnn"), guides.library),
     Topic("no cudnn", lambda h: h.has("cudnn", "unseen") and not h.has("smi_works"), guides.no_cudnn),
     Topic("cudnn", lambda h: h.has("cudnn", "trouble"), guides.cudnn),
     Topic("cublas", lambda h: h.has("cublas", "trouble"), guides.cublas),

@@ -23,7 +23,9 @@ def versions(heard: Heard) -> Guide:
     if heard.cuda and not heard.framework and (need := floor(heard.cuda)):
         return _driver_of(heard.cuda, need)
     projects = _PROJECTS.get(heard.framework, ())
-    row = next((found for name in projects if (found := _row(name, heard.version))), None)
+    row = next((found for name in projects if (found := _row(name, heard.version, heard.cuda))), None)
+    if row is None and heard.cuda and not heard.version and heard.framework:
+        return _none_for(projects[0], heard.cuda)
     if row is None or not isinstance(row.cuda, str):
         return _unnamed(projects[0] if projects else "torch", heard.version)
     cudnn = f" and cuDNN {row.cudnn}" if isinstance(row.cudnn, str) else ""
@@ -46,12 +48,21 @@ def _driver_of(cuda: str, need: Floor) -> Guide:
     return Guide("versions", about, (), (Next("gpuwhy check", "the driver here, and what each framework needs"),), note)
 
 
-def _row(name: str, version: str) -> Release | None:
-    """The newest fitting release with CUDA on Linux."""
+def _none_for(name: str, cuda: str) -> Guide:
+    about = f"The default package index has no {name} that is built for CUDA {cuda}"
+    own = "PyTorch's own index has builds for several CUDAs (plan names it). " if name == "torch" else ""
+    note = f"{own}A newer driver runs a build for an older CUDA of the same or an older major version: the toolkit need not be the same"
+    return Guide("versions", about, (), _steps(name, ""), note)
+
+
+def _row(name: str, version: str, cuda: str = "") -> Release | None:
+    """The newest fitting release with CUDA on Linux; without a version, of those that were built for this CUDA."""
     known = releases.family(name)
     if known is None:
         return None
     rows = [row for row in known.rows if row.platform == _LINUX and isinstance(row.cuda, str)]
+    if cuda and not version:
+        rows = [row for row in rows if f"{row.cuda}.".startswith(f"{cuda}.")]
     chosen, _ = naming.chosen(version, list(dict.fromkeys(row.version for row in rows)))
     kept = [row for row in rows if row.version in chosen[-1:]]
     return kept[-1] if kept else None
