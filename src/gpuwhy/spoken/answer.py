@@ -79,18 +79,25 @@ def seen_here(answer: Report, here: Report) -> Report:
 def _surer(report: Report, guide: Guide, text: str) -> bool:
     """Whether a message of a program was found; words that people use too decide only where they stand out."""
     if guide.topic == ANYTHING:
-        return any(one.signature != _TROUBLE for one in report.symptoms) or bool(report.causes and not report.symptoms)
+        return _says_something(report)
     found = [one.signature for one in report.symptoms if one.role in ("error", "echo")]
-    bare = [name for name in found if name in _BARE]
-    if any(not _VAGUE.match(name) and name not in _BARE for name in found):
+    bare = _BARE.intersection(found)
+    if any(not _VAGUE.match(name) for name in found if name not in bare):
         return True
-    if bare and (printed(text) or not guide.ways):
-        return True
-    return bool(bare) and _stands_out(report, guide)
+    if not bare:
+        return False
+    return printed(text) or not guide.ways or _stands_out(report, guide)
+
+
+def _says_something(report: Report) -> bool:
+    """Whether the words say more than that something fails."""
+    if not report.symptoms:
+        return bool(report.causes)
+    return any(one.signature != _TROUBLE for one in report.symptoms)
 
 
 def _stands_out(report: Report, guide: Guide) -> bool:
-    """Whether the first cause is surer than the words are."""
+    """Whether one cause is likely, and all but certain where it is one of the topic's own."""
     first = report.causes[0] if report.causes else None
     if first is None or first.id == _INNOCENT:
         return False
