@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+
 from msgspec import structs
 
+from gpuwhy.causes.shared.commands import search_first
 from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, asks, field, line, no, with_
@@ -13,6 +17,8 @@ from gpuwhy.causes.text.remedies import BITSANDBYTES, MSVC, NOT_ALONG_PATH
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.knowledge.messages import NO_GPU
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.symptom import Reading, Symptom
 
 _MISSING = "{library} is asked for, and the loader does not find it"
 
@@ -21,6 +27,22 @@ _TF = with_("tf.", "harmless.", "loader.tf_skip", "loader.tf_dso")
 _NEEDS_CUDA = r"^(?!.*error loading)|(?:_gpu|cuda|cu\w+64_\d+)\w*\.dll"
 
 _PLAIN_DLL = r"error loading (?!.*(?:_gpu|cuda|cu\w+64_\d+)\w*\.dll)"
+
+
+def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """The folder in which the text itself says that the library is."""
+    for one in symptoms:
+        name = one.get("library").rpartition("/")[2]
+        found = (
+            re.search(rf"{re.escape(name)}\b[^\n]{{0,40}} (?:in|at|under) (/[\w./-]+)", reading.excerpt)
+            if name
+            else None
+        )
+        if found and ".so" in name:
+            folder = found[1].removesuffix(f"/{name}").rstrip("./")
+            yield search_first(f"Add {folder}, where the text says that {name} is, to LD_LIBRARY_PATH", (folder,))
+            return
+
 
 TEXT = Text(
     "cuda.missing_library",
@@ -101,5 +123,6 @@ TEXT = Text(
     ),
     admitted_by=NO_GPU,
     made=missing_library,
+    named=_named,
     rather=matching,
 )  # fmt: skip

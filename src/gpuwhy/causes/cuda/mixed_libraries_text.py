@@ -60,6 +60,7 @@ TEXT = Text(
     ),
     remedies=(
         meant("Leave the framework to the libraries that it brings", "unset LD_LIBRARY_PATH", safe=True),
+        meant("Or install NCCL's wheel again, the newest, which has what older ones have", "pip install --upgrade --force-reinstall nvidia-nccl{cu}", said="loader. nccl. torch. title.", line=r"\bnccl[A-Z]\w+|libnccl", safe=True, more=True),
         meant("Or remove the system's or conda's copy of the library that the message names"),
     ),
     admitted_by=(*NO_CUDNN, *NO_START, *UNRESOLVED),

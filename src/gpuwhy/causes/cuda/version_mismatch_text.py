@@ -189,6 +189,8 @@ TEXT = Text(
     ),
     remedies=(
         *BITSANDBYTES,
+        meant("Install torchvision again from the index of PyTorch's own CUDA, {major}.{minor}", "pip install --force-reinstall --no-deps torchvision --index-url=https://download.pytorch.org/whl/cu{major}{minor}    # of the release that belongs to this torch", said="torch.different_cuda", line=r"PyTorch has CUDA Version=(?P<major>\d+)\.(?P<minor>\d+)", safe=True),
+        meant("Remove both and install them in one command, so that they are of one build", "pip uninstall -y torch torchvision torchaudio\npip install torch torchvision", said="torch.different_cuda", safe=True),
         meant("PyTorch: install its build for the CUDA that is there, from PyTorch's own package index", by="torch"),
         meant("Linux: install the toolkit that the framework was built with beside the other, and point CUDA_HOME to it", "export CUDA_HOME=/usr/local/cuda-12.1", safe=True),
         meant("Windows: install the toolkit that the framework was built with beside the other (NVIDIA's installer), and put its bin folder first on PATH", r'set "PATH=%CUDA_PATH%\bin;%PATH%"', safe=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.common import BARE, SAID_TO_FAIL, nothing_else, said_of
@@ -9,11 +10,14 @@ from gpuwhy.causes.text.conditions import all_of, field, in_container, no, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import drivers_differ
+from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.version import numbers
+
+_CONTAINER = re.compile(r"hostname: [0-9a-f]{12}\b")  # docker's name for a container
 
 
 def _version(reading: Reading, signature: str) -> str:
@@ -25,6 +29,11 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     both = next(reading.all("tf.dso_mismatch"), None)
     old = both.get("library") if both else _version(reading, "tf.libcuda_version")
     new = both.get("kernel") if both else _version(reading, "tf.kernel_version")
+    if numbers(old) > numbers(new) and _CONTAINER.search(reading.excerpt):
+        text = f"The host's module is {new}, and this container brings a libcuda of {old}: leave its /usr/local/cuda/compat out"
+        yield Fix(text, "docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE")
+        yield Fix(f"Or update the host's driver to {old} or newer", NEWEST_DRIVER, root=True, reboot=True)
+        return
     if not (numbers(old) and numbers(old) < numbers(new)):
         return
     text = f"The libcuda that is found, {old}, is older than the running module, {new}: it is left over from an earlier driver. Find the copies"

@@ -18,7 +18,11 @@ from gpuwhy.knowledge.variants import in_old_list, index_of
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 
-_OWNER = re.compile(r"(?:site|dist)-packages/([a-z]\w+)/|(?<![\w./-])([a-z]\w+)/[\w./-]+\.so\b", re.IGNORECASE)
+_OWNER = re.compile(
+    r"(?:site|dist)-packages/([a-z][a-z_]*[a-z])(?:_\d)?(?:_cuda|_C)?(?:/|\.cpython)|(?<![\w./-])([a-z]\w+)/[\w./-]+\.so\b",
+    re.IGNORECASE,
+)
+_PINNED = ("tensorflow-text",)  # packages whose own metadata names one minor release of TensorFlow
 _CONDA = {"torch": "pytorch", "jaxlib": "jaxlib"}
 
 
@@ -62,6 +66,10 @@ def _again(module: str, case: Asked) -> Iterator[Fix]:
         yield Fix("Or, where conda installed it", f"conda install --force-reinstall {_CONDA.get(module, module)}")
         return
     name = module.replace("_", "-")
+    if name in _PINNED:
+        text = f"Install {name} and the TensorFlow that it is built for in one command; it names that release itself"
+        yield Fix(text, f"pip install --upgrade tensorflow {name}", safe=True)
+        return
     framework = case.title if case.framework else "the framework"
     text = f"Install the build of {name} for the installed {framework}, or compile it against it"
     yield Fix(text, f"pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps {name}", safe=True)

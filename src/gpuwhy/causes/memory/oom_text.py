@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from math import ceil
 
@@ -15,11 +16,21 @@ from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
+_SET = re.compile(r"\b(CUBLAS_WORKSPACE_CONFIG|TF_CUDNN_USE_AUTOTUNE|TF_CUDNN_DETERMINISTIC)=")
 _ACCUMULATE = "(loss / {n}).backward()    # and every {n} steps: optimizer.step(); optimizer.zero_grad()"
 
 
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
-    """By how much the work is too large, where the message gives the figures."""
+    """A setting that takes memory away; and by how much the work is too large, where the message gives the figures."""
+    if (found := _SET.search(reading.excerpt)) and any(
+        s.signature.startswith(("cublas.", "tf.", "title.")) for s in symptoms
+    ):
+        yield Fix(
+            f"Try it without {found[1]}, which the text sets",
+            f"unset {found[1]}",
+            safe=True,
+            check="gpuwhy explain LOG",
+        )
     for one in symptoms:
         wanted, held, total = one.size("wanted"), one.size("allocated"), one.size("total")
         if one.signature != "memory.torch_oom" or min(wanted, held, total) <= 0 or wanted + held <= total:
@@ -119,6 +130,7 @@ TEXT = Text(
     ),
     remedies=(
         meant("vLLM: make the context shorter, or give the cache more of the memory", "vllm serve MODEL --max-model-len 8192 --gpu-memory-utilization 0.95", said="memory.kv_cache", by="vllm"),
+        meant("vLLM: a shorter context, fewer requests at once and no CUDA graphs leave more of the memory free", "vllm serve MODEL --max-model-len 4096 --max-num-seqs 16 --gpu-memory-utilization 0.85 --enforce-eager", by="vllm"),
         *WSL_MEMORY,
         meant("JAX: let it take more than three quarters of the memory, and no more than it needs at a time", "export XLA_PYTHON_CLIENT_PREALLOCATE=false XLA_PYTHON_CLIENT_MEM_FRACTION=.95", by="jax", safe=True),
         meant("PyTorch, in the program: half precision for the step that fails; and where nothing is trained, torch.no_grad()", "with torch.autocast('cuda', dtype=torch.float16): output = model(batch)", by="torch"),

@@ -72,7 +72,7 @@ TEXT = Text(
         ("title.trouble", 0.9, "the text says that memory fails", said_of("memory|vram")),
     ),
     remedies=(
-        meant("Check who holds the memory", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", safe=True, look=True),
+        meant("Check who holds the memory, and end what is not needed (kill PID; shut a notebook's kernel down)", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", safe=True, look=True),
         meant("Use another GPU", "export CUDA_VISIBLE_DEVICES=1", safe=True),
     ),
     admitted_by=(*NO_CUDNN, *NO_START, *NO_MEMORY),

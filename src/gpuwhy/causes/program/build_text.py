@@ -165,6 +165,8 @@ TEXT = Text(
         ("curand.version_mismatch", 2.2),
     ),
     remedies=(
+        meant("CuPy: install CUDA's headers, which NVRTC reads, as wheels (CuPy 14 and newer), for CUDA 12; for 13: cupy-cuda13x", 'pip install --upgrade "cupy-cuda12x[ctk]"', said="nvrtc.", by="cupy", safe=True),
+        meant("Or conda's", "conda install -c conda-forge cupy cuda-cudart-dev", said="nvrtc.", by="cupy", safe=True),
         meant("Compile so that files may call each other's device code", "nvcc -rdc=true *.cu -o PROGRAM", said="build.device_link", safe=True),
         meant("Add every file or library that defines {symbol} to that command line", said="build.device_link"),
         meant("CMake: set_target_properties(TARGET PROPERTIES CUDA_SEPARABLE_COMPILATION ON)", said="build.device_link"),

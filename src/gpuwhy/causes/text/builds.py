@@ -297,8 +297,16 @@ def _arch(arch: str, where: str) -> Iterator[Fix]:
     text = f"Leave {arch} out: this nvcc does not know it, and lists those that it knows"
     if where == "cmake":
         found = _fix(text, "nvcc --list-gpu-arch\ncmake -B build -DCMAKE_CUDA_ARCHITECTURES=86")
+    elif where in ("tensorflow", "bazel"):
+        found = _fix(
+            f"{text}; then configure again with the GPU's own (6.1 for a GTX 10)",
+            "nvcc --list-gpu-arch\nTF_CUDA_COMPUTE_CAPABILITIES=6.1 ./configure",
+        )
     elif where in ("torch", "pip"):
-        found = _fix(text, "nvcc --list-gpu-arch\nexport TORCH_CUDA_ARCH_LIST=8.6")
+        found = _fix(
+            f"{text}; delete it from the -gencode options of setup.py or the Makefile, for PyTorch's extensions by the variable",
+            "nvcc --list-gpu-arch\nexport TORCH_CUDA_ARCH_LIST=8.6",
+        )
     else:
         found = _fix(text, "nvcc --list-gpu-arch\nnvcc -arch=sm_86 FILE.cu")
     newer = _fix(f"Or, where the GPU itself is {arch}: install a {'newer' if new else 'CUDA toolkit that still has it, an older or a newer'} "
