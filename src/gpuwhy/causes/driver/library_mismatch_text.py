@@ -17,7 +17,9 @@ from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.version import numbers
 
-_CONTAINER = re.compile(r"hostname: [0-9a-f]{12}\b")  # docker's name for a container
+_CONTAINER = re.compile(
+    r"hostname: [0-9a-f]{12}\b|/compat\b|cuda-compat"
+)  # docker's name for a container; its own libcuda
 
 
 def _version(reading: Reading, signature: str) -> str:
@@ -29,10 +31,11 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     both = next(reading.all("tf.dso_mismatch"), None)
     old = both.get("library") if both else _version(reading, "tf.libcuda_version")
     new = both.get("kernel") if both else _version(reading, "tf.kernel_version")
-    if numbers(old) > numbers(new) and _CONTAINER.search(reading.excerpt):
+    if numbers(old) and numbers(new) and (reading.told.container or _CONTAINER.search(reading.excerpt)):
         text = f"The host's module is {new}, and this container brings a libcuda of {old}: leave its /usr/local/cuda/compat out"
         yield Fix(text, "docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE")
-        yield Fix(f"Or update the host's driver to {old} or newer", NEWEST_DRIVER, root=True, reboot=True)
+        if numbers(old) > numbers(new):
+            yield Fix(f"Or update the host's driver to {old} or newer", NEWEST_DRIVER, root=True, reboot=True)
         return
     if not (numbers(old) and numbers(old) < numbers(new)):
         return

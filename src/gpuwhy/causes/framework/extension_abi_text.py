@@ -19,7 +19,7 @@ from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 
 _OWNER = re.compile(
-    r"(?:site|dist)-packages/([a-z][a-z_]*[a-z])(?:_\d)?(?:_cuda|_C)?(?:/|\.cpython)|(?<![\w./-])([a-z]\w+)/[\w./-]+\.so\b",
+    r"(?:site|dist)-packages/([a-z][a-z_]*?[a-z])(?:/|(?:_\d)?(?:_cuda|_C|_ext(?:ension)?s?|_ops|_kernels)?\.cpython)|(?<![\w./-])([a-z]\w+)/[\w./-]+\.so\b",
     re.IGNORECASE,
 )
 _PINNED = ("tensorflow-text",)  # packages whose own metadata names one minor release of TensorFlow

@@ -23,6 +23,7 @@ from gpuwhy.model.version import at_least, numbers
 
 PROJECTS = {"tensorflow": "tensorflow", "torch": "torch", "jax": "jax-cuda12-plugin", "onnxruntime": "onnxruntime-gpu"}
 _LINUX = "linux-x86_64"
+_BEFORE = {"tensorflow": ("tensorflow-gpu",)}  # the names of older releases
 _PUBLISHED = {"12.7": "12.8"}  # of 12.7 there is a driver and no toolkit
 _OLDEST = "5.2"  # the oldest generation that people still report: GTX 900
 
@@ -119,10 +120,13 @@ def _builds_with(capability: str) -> Iterator[tuple[str, Variant]]:
 
 
 def _newest(case: Asked, machine: Machine) -> Release | None:
-    known = family(PROJECTS.get(case.framework, "-"))
     platform = WINDOWS if case.windows else _LINUX
-    found = newest(known, machine, platform) if known else None
-    return found[0] if found and found[1].fits == "yes" else None
+    for project in (PROJECTS.get(case.framework, "-"), *_BEFORE.get(case.framework, ())):
+        known = family(project)
+        found = newest(known, machine, platform) if known else None
+        if found and found[1].fits == "yes":
+            return found[0]
+    return None
 
 
 def _at_start(row: Release, capability: str) -> str:
