@@ -17,6 +17,7 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("no-such-build", "Dockerfile", f"FROM python:3.11\nRUN pip install 'torch>=2.8.0' --index-url {TORCH}/cu124\n", 2),
     ("apt-python", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu20.04\nRUN apt-get install -y python3.11-dev\n", 2),
     ("index-late", "Dockerfile", f"FROM python:3.11\nRUN pip install torch\nRUN pip install torch --index-url {TORCH}/cu121\n", 3),
     ("image-outrun", "Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN pip install torch==2.15.0\n", 2),

@@ -90,6 +90,26 @@ CAPS: tuple[CapRow, ...] = (
         _tried("1.10.2 fails in its import without setuptools and works with 81"),
         always=True,
     ),
+    *(
+        CapRow(
+            "cupy",
+            since,
+            until,
+            "setuptools<82",
+            "it imports pkg_resources, which setuptools had up to release 81, and does not ask for it",
+            _tried(f"{since} to {until}, one of each minor: the import fails without setuptools (tools/imports.py)"),
+            always=True,
+        )
+        for since, until in (("4.0", "6.7"), ("7.0", "7.1"))
+    ),
+    CapRow(
+        "cupy",
+        "4.0",
+        "9.2",
+        "numpy<1.24",
+        "it uses names that NumPy 1.24 and 2.0 removed, and its metadata lets them in",
+        _tried("6.6.0 to 9.1.0, one of each minor, fail with NumPy 1.24.4 or 2.0.2 and work with 1.23 (stand-in CUDA)"),
+    ),
     CapRow(
         "jax",
         "0.1",

@@ -32,11 +32,14 @@ class Tried(msgspec.Struct, frozen=True):
     beside: dict[str, str] = {}
     culprit: str = ""  # numpy 2.4.6
     cure: str = ""  # numpy<2
+    stand_ins: bool = False  # empty libraries stood in for the driver and CUDA
 
     @property
     def source(self) -> Source:
         """How it is known."""
-        return tables.source(f"tools/imports.py, {self.date}", f"{self.installed} {self.version}, Python {self.python}")
+        stands = ", empty libraries in place of CUDA" if self.stand_ins else ""
+        what = f"{self.installed} {self.version}, Python {self.python}{stands}"
+        return tables.source(f"tools/imports.py, {self.date}", what)
 
 
 @cache

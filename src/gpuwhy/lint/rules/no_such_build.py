@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.knowledge import variants
+from gpuwhy.knowledge import indexes, variants
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
 from gpuwhy.model.lint import Mistake, Rule
-from gpuwhy.model.version import at_least
+from gpuwhy.model.version import at_least, major_minor
 
 RULE = Rule("no-such-build", "error", "a CUDA build of torch that was never made")
 _KEPT = "202512"  # a year before these rows
@@ -23,12 +23,24 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _nightlies(scope)
     if scope.environment.machine == "aarch64" or scope.environment.other_index:
         return
+    yield from _ended(scope)
     for pin in scope.environment.pins:
         version = pin.version.split("+")[0]
         if pin.name == "torch" and pin.by_name and at_least(version or "0", _SURE):
             built = [variant.backend for variant in variants.variants(version)]
             if built:
                 yield from _labelled(pin, version, built) if pin.local else _indexed(pin, version, built)
+
+
+def _ended(scope: Scope) -> Iterator[Mistake]:
+    """torch>=2.8 from an index alone whose last torch is older."""
+    for pin in scope.pins:
+        alone = [i for i in pin.indexes if i.role == "only" and holds_only(i.url) == "torch" and not _is_trial(i)]
+        last = indexes.ends(alone[0].backend) if len(alone) == 1 and pin.name == "torch" and not pin.version else ""
+        oldest = re.search(r">=?\s*([\d.]+)", pin.specifier) if last and len(pin.indexes) == 1 else None
+        if oldest and not at_least(last, major_minor(oldest[1])):
+            text = f"PyTorch's index {alone[0].backend} ended with torch {last}: pip finds no torch{pin.specifier}"
+            yield RULE.mistake(pin.place, text, indexes.ENDED, "take the index of a newer CUDA, or an older torch")
 
 
 def _nightlies(scope: Scope) -> Iterator[Mistake]:
