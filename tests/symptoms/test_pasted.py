@@ -200,3 +200,12 @@ def test_a_value_ends_where_the_program_does():
     told = explain_text("Unknown flag in XLA_FLAGS: --xla_gpu_foo=1Aborted (core dumped)").causes[0]
     assert told.id == "env.setting"
     assert told.because[0].text.endswith("--xla_gpu_foo=1")
+
+
+def test_a_quota_is_no_full_disk():
+    told = explain_text("OSError: [Errno 122] Disk quota exceeded: '/home/x/ckpt.pt'").causes[0]
+    assert "quota" in told.because[0].text
+    assert next(fix.command for fix in told.fixes) == "quota -s"
+    assert not [fix for fix in told.fixes if fix.command.startswith("df ")]
+    full = explain_text("OSError: [Errno 28] No space left on device: '/home/x/ckpt.pt'").causes[0]
+    assert next(fix.command for fix in full.fixes).startswith("df ")

@@ -35,6 +35,7 @@ _OWN = re.compile(
 _WORDS = re.compile(rb"\bat\b|\bFile \"|Error: |frame #|\b(?:in|with|from) |npm ERR!")
 _NEW = re.compile(
     r"\s{2}\s*\S|Traceback |[\w.]*\w(?:Error|Exception): |\d{4}-\d\d-\d\d[ T]\d|\[?rank ?\d|[EWIF]\d{4} \d|\w+\.cu:\d"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:"
 )
 """How a line begins that is no rest of one that a terminal cut."""
 MOSTLY, MORE = 0.6, 1.5
@@ -43,7 +44,7 @@ SIGNS = 6
 USUAL = (72, 76, 78, 79, 80, 100, 120, 132)
 _RECORD = re.compile(
     r"\s|Traceback |File \"|[\w.]*\w(?:Error|Exception|Warning)\b[:(]|\d{4}-\d\d|\[[\w ]|\d\d:\d\d|[EWIF]\d{4} "
-    r"|[-=#*+]{2}|\$ |>>>|(?:INFO|DEBUG|WARN|ERROR)|During handling|The above|[\w./-]+:\d+: "
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:|[-=#*+]{2}|\$ |>>>|(?:INFO|DEBUG|WARN|ERROR)|During handling|The above|[\w./-]+:\d+: "
 )
 """How a line begins that is no rest of the one before it."""
 _ALONE = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import OF_SHM
-from gpuwhy.causes.text.conditions import counting, field, no
+from gpuwhy.causes.text.conditions import counting, field, line, no
 from gpuwhy.causes.text.fragments import LIMIT_COVERS, PATH, WHERE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -78,6 +78,7 @@ TEXT = Text(
         ("limit.file_size", 4.8, "a file grew beyond what the process may write (ulimit -f)"),
         ("limit.cpu_time", 4.8, "the process used up its processor time (ulimit -t)"),
         ("limit.space", 4.8, "there is no space left where the program writes", no(OF_SHM)),
+        ("limit.space", 4.9, "the user's share (quota) of the disk where the program writes is used up; the disk itself need not be full", line("quota|edquot|errno 122")),
         ("limit.space", 2.6, "there is no space left, of shared memory it seems", OF_SHM),
         ("limit.half_written", 4.2, "a file was written only in part: the disk is probably full"),
         ("limit.read_only", 4.8, "the program writes to a file system that is read-only"),
@@ -106,8 +107,8 @@ TEXT = Text(
         meant("Allow locked memory: containers and services have little", "docker run --ulimit memlock=-1 IMAGE    # a service: LimitMEMLOCK=infinity", said="limit.locked"),
         meant("Remove the limit on the size of files in this shell", "ulimit -f unlimited", said="limit.file_size", safe=True),
         meant("Remove the limit on processor time in this shell, or ask the batch system for more", "ulimit -t unlimited", said="limit.cpu_time signal.kill", safe=True),
-        meant("Check which disk is full, in space or in inodes (number of files)", "df -h; df -i", said="limit.space limit.half_written", safe=True, look=True),
-        meant("Check the user's quota", "quota -s", said="limit.space", line="quota|edquot|errno 122", safe=True, look=True),
+        meant("Check how much of your quota is used, and delete what you do not need there", "quota -s", said="limit.space", line="quota|edquot|errno 122", safe=True, look=True),
+        meant("Check which disk is full, in space or in inodes (number of files)", "df -h; df -i", said="limit.space limit.half_written", line=r"^(?!.*(?:quota|edquot|errno 122))", safe=True, look=True),
         meant("Free some space, or set these variables, so that temporary files and caches go to another disk", "export TMPDIR=/BIG/tmp XDG_CACHE_HOME=/BIG/cache", said="limit.space limit.half_written", safe=True),
         meant("pip and uv: put the cache and temporary files on the larger disk", "TMPDIR=/BIG/tmp pip install --cache-dir /BIG/pip PACKAGE", said="limit.space", line="install packages|pip", safe=True),
         meant("Set the cache folders to ones that this user may write", "export TRITON_CACHE_DIR=/tmp/triton TORCHINDUCTOR_CACHE_DIR=/tmp/inductor XDG_CACHE_HOME=/tmp/cache NUMBA_CACHE_DIR=/tmp/numba MPLCONFIGDIR=/tmp/mpl", said="limit.cache limit.read_only limit.closed", safe=True),
