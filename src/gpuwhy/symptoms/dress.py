@@ -44,7 +44,8 @@ SIGNS = 6
 USUAL = (72, 76, 78, 79, 80, 100, 120, 132)
 _RECORD = re.compile(
     r"\s|Traceback |File \"|[\w.]*\w(?:Error|Exception|Warning)\b[:(]|\d{4}-\d\d|\[[\w ]|\d\d:\d\d|[EWIF]\d{4} "
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:|[-=#*+]{2}|\$ |>>>|(?:INFO|DEBUG|WARN|ERROR)|During handling|The above|[\w./-]+:\d+: "
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:|[-=#*+]{2}|\$ |>>>|(?:INFO|DEBUG|WARN|ERROR)"
+    r"|During handling|The above|[\w./-]+:\d+: "
 )
 """How a line begins that is no rest of the one before it."""
 _ALONE = re.compile(
