@@ -131,7 +131,8 @@ def later(monkeypatch, looks: list[tuple[Action, ...]], fails: bool = False):
     """A repair whose looks, one after the other, call for these actions; and what was carried out."""
     step = told("driver/too_old/shown-libcuda-unseen.json").steps[0]
     host = SimpleNamespace(path=lambda path: path)
-    runs = [SimpleNamespace(host=host, facts=None, wants=actions) for actions in looks]
+    none = SimpleNamespace(causes=())
+    runs = [SimpleNamespace(host=host, facts=None, wants=actions, report=lambda: none) for actions in looks]
     done: list[Action] = []
 
     def in_place(patient, actions, installer, gpu, way_back):
@@ -147,6 +148,7 @@ def later(monkeypatch, looks: list[tuple[Action, ...]], fails: bool = False):
     made = Made("/e", "/e/bin/python", (), (), {})
     work = object.__new__(fixing._Work)
     work.actions, work.about, work.installer, work.outcome = [], set(), None, outcome()
+    work.run = runs[0]
     work.say, work._second_look = (lambda text: None), (lambda made: rest.pop(0))
     rest = runs[1:]
     monkeypatch.setattr(fixing, "steps_of", steps_of)

@@ -87,6 +87,8 @@ _PACKAGES: dict[str, _Names] = {
         "",
     ),
     "nvidia-cuda-toolkit": _Names("cuda-toolkit", "cuda-toolkit", "cuda", "cuda-toolkit", "cudatoolkit"),
+    "cudnn9-cuda-12": _Names("cudnn9-cuda-12", "cudnn9-cuda-12", "cudnn", "", "cudaPackages.cudnn"),
+    "cudnn9-cuda-13": _Names("cudnn9-cuda-13", "cudnn9-cuda-13", "cudnn", "", "cudaPackages.cudnn"),
     "libcuda1": _Names(
         "xorg-x11-drv-nvidia-cuda-libs", "nvidia-driver-cuda-libs", "nvidia-utils", "nvidia-compute-G06", ""
     ),
@@ -95,6 +97,8 @@ _PACKAGES: dict[str, _Names] = {
     ),
 }
 _NVIDIA = "NVIDIA CUDA installation guide for Linux: network repositories of Fedora, RHEL and SLES"
+_CUDNN = "NVIDIA cuDNN installation guide, Linux: apt-get and dnf, from NVIDIA's repository; none for zypper is named"
+_CUDNN_HOW = "Arch: cudnn in extra; Nix: cudnn of the set cudaPackages; Debian's own nvidia-cudnn is an install script"
 PACKAGE_SOURCES: dict[str, Source] = {
     "build-essential": source(_USED, "gcc and make; Arch: the group base-devel"),
     "ninja-build": source(_USED, "ninja-build of Fedora and RHEL (CRB), else ninja"),
@@ -103,6 +107,8 @@ PACKAGE_SOURCES: dict[str, Source] = {
     "zlib1g": source(_USED, "Fedora 40 and newer: zlib-ng-compat"),
     "nvidia-container-toolkit": source("NVIDIA container toolkit installation guide", "apt, dnf, zypper; Arch: extra"),
     "nvidia-cuda-toolkit": source(_NVIDIA, "cuda-toolkit; Arch: cuda in extra; Nix: cudatoolkit"),
+    "cudnn9-cuda-12": source(_CUDNN, _CUDNN_HOW),
+    "cudnn9-cuda-13": source(_CUDNN, _CUDNN_HOW),
     "libcuda1": source(_USED, "RPM Fusion's, NVIDIA's for RHEL, Arch's, SUSE's G06"),
     "linux-headers-$(uname -r)": source(_NVIDIA, "the headers of the running kernel"),
 }

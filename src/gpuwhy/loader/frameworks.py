@@ -61,7 +61,9 @@ def _plain(process: Process, facts: Facts, framework: Framework) -> None:
 def _torch(process: Process, facts: Facts, framework: Framework) -> None:
     """libtorch_global_deps first; then, in releases that do so, nvidia wheels by path; then the extension."""
     main, host = _main(process), process.world.host
-    deps = process.dlopen(f"{framework.path}/lib/libtorch_global_deps.so", main)
+    said = host.lines(f"{framework.path}/__init__.py", "libtorch_global_deps")
+    has_deps = bool(said.value) if isinstance(said, Known) else True  # 1.0 to 1.4 have no such library
+    deps = process.dlopen(f"{framework.path}/lib/libtorch_global_deps.so", main) if has_deps else None
     failed = process.closed(deps) if deps else False
     pairs, needed = _torch_preloads(process, framework, failed)
     for folder, stem in pairs:

@@ -216,7 +216,7 @@ def _cupy(package: Installed) -> Built:
 
 
 _CUPY_AT_ONCE = r"(runtime|nvrtc|jitify|cublas)\..*so$"
-_CUPY_LATER = r"(cufft|curand|cusolver|cusparse|cudnn|nccl|cutensor)\..*so$"
+_CUPY_LATER = r"(nvtx|cufft|curand|cusolver|cusparse|cudnn|nccl|cutensor)\..*so$"
 
 
 def _cupy_modules(package: Installed, pattern: str) -> list[str]:

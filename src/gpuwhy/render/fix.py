@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from gpuwhy.border.shared import as_json as shared_json
+from gpuwhy.border.shared import shareable
 from gpuwhy.model.repair import SCHEMA, Look, Outcome, Step, Steps
 from gpuwhy.render.terminal import Paper, put
 
@@ -144,4 +146,13 @@ def render_json(steps: Steps, outcome: Outcome | None) -> str:
         "notes": list(steps.notes),
         "applied": msgspec.to_builtins(outcome) if outcome else None,
     }
-    return shared_json(plainly)
+    text = shared_json(plainly)
+    return _with_paths(text, outcome) if outcome else text
+
+
+def _with_paths(text: str, outcome: Outcome) -> str:
+    """What was made, by its real paths: whoever asked for it has to find it, in a folder of any name."""
+    told = json.loads(text)
+    made = {"environment": outcome.environment, "python": outcome.python, "undo": outcome.undo, "use": outcome.use}
+    told["applied"].update(shareable(msgspec.to_builtins(made), paths=True))
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"

@@ -154,6 +154,7 @@ TEXT = Text(
         *NOT_ALONG_PATH,
         meant("WSL: add the folder of its own libcuda to LD_LIBRARY_PATH", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", said="loader.cudarc", safe=True, more=True),
         *CUDA_HOME,
+        meant("Start without the variables that put another C++ runtime before the system's", "unset LD_PRELOAD LD_LIBRARY_PATH", said="loader.undefined_symbol", line=r"__gxx_personality|glibcxx_|cxxabi_|gcc_\d", safe=True),
         meant("Add the library's folder to LD_LIBRARY_PATH", "export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH", safe=True),
         meant("Or add the folder to the loader's configuration permanently", "echo /usr/local/cuda/lib64 | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig", root=True),
         meant("For compilers: set CUDA_HOME to the folder of the CUDA toolkit", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", safe=True),
