@@ -23,7 +23,7 @@ _LABEL = re.compile(r"(Windows|Linux|WSL|macOS)(?: \d+)?(?:, [^:]{1,40})?: ")
 _SYSTEMS = {"windows": "Windows", "linux": "Linux", "wsl": "WSL", "macos": "macOS"}
 _DRIVER = re.compile(r"ubuntu-drivers|modprobe nvidia|dkms|nvidia-driver|akmod|mokutil|libnvidia-compute|libcuda1")
 _OF_WINDOWS = re.compile(
-    r"^(?:Under )?Windows\b|\bon Windows\b|[A-Z]:\\|\bDLLs?\b|\.dll\b|\bbin folder|NVIDIA's installer"
+    r"^(?:Under )?Windows\b|\bon Windows\b|[A-Z]:\\|\bDLLs?\b|\.dll\b|\bbin folder|\bon PATH\b|NVIDIA's installer"
 )
 _NOT_WSL = re.compile(r"Linux, not WSL: ")
 _OF_WSL = re.compile(r"WSL: |Under Windows or WSL")
