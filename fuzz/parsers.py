@@ -358,10 +358,10 @@ def _pickle(path: Path) -> bytes:
 
 
 def _read_pickle(data: bytes) -> None:
-    from gpuwhy.fit.readers.torch import read_pickle
-    from gpuwhy.fit.source import Budget, Source
+    from gpuwhy.fit.readers.pickled import Machine
+    from gpuwhy.fit.source import Budget, Cursor, Source
 
-    read_pickle(Source(over(data), len(data), Budget(256 << 20, 60)))
+    Machine(Cursor(Source(over(data), len(data), Budget(256 << 20, 60)))).run()
 
 
 def attacked(target: Target, count: int, seed: int) -> Result:

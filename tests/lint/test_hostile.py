@@ -30,6 +30,8 @@ HOSTILE = {
     "deep toml": "a = " + "[" * 20_000,
     "long line": "torch==" + "1" * 1_000_000,
     "long name": "a" * 1_000_000,
+    "digits": 'version = 1\nrequires-python = ">={0}"\n[[package]]\nname = "torch"\nversion = "2.5.1+cu{0}"\n'
+    '[[package]]\nname = "numpy"\nversion = "{0}"\n'.format("9" * 5001),
     "many lines": "torch==2.5.1\n" * 100_000,
     "continued forever": "\\\n" * 100_000,
     "quotes": "FROM x\nRUN " + "'\"" * 50_000,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 import msgspec
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 
 from gpuwhy.knowledge import tables
 
@@ -67,5 +67,5 @@ def takes_python(demand: str, python: str) -> bool:
     """Whether a demand lets a Python in: >=3.9,<3.13 and 3.12."""
     try:
         return not demand or SpecifierSet(demand).contains(f"{python.rstrip('t')}.99")
-    except InvalidSpecifier:
+    except ValueError:  # no specifier, or thousands of digits
         return True

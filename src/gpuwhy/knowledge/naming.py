@@ -79,11 +79,10 @@ def _padded(version: str) -> tuple[int, ...]:
 
 
 def _in_range(spec: str, versions: list[str]) -> list[str]:
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
-    from packaging.version import InvalidVersion
+    from packaging.specifiers import SpecifierSet
 
     try:
         allowed = SpecifierSet(spec)
         return [one for one in versions if allowed.contains(one, prereleases=True)]
-    except (InvalidSpecifier, InvalidVersion):
+    except ValueError:  # no specifier, no version, or thousands of digits
         return []

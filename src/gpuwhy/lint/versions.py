@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import re
 from functools import cache, lru_cache
 
-from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
+from packaging.markers import Marker, UndefinedComparison, UndefinedEnvironmentName
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
@@ -22,6 +23,7 @@ _SYSTEMS = (
     ("win32", "Windows", "AMD64"),
     ("darwin", "Darwin", "arm64"),
 )
+_ENDLESS = re.compile(r"\d{40}")
 _GRID = tuple(itertools.product(_SYSTEMS, PYTHONS))
 EVERYWHERE = frozenset(range(len(_GRID)))
 ON_LINUX = frozenset(n for n, (system, _) in enumerate(_GRID) if system[0] == "linux" and system[2] == "x86_64")
@@ -30,9 +32,9 @@ ON_WINDOWS = frozenset(n for n, (system, _) in enumerate(_GRID) if system[0] == 
 
 @lru_cache(maxsize=4096)
 def specifier(text: str) -> SpecifierSet | None:
-    """A specifier set; None for what is none."""
+    """A specifier set; None for what is none, or has a number that no release has (and Python would not read)."""
     try:
-        return SpecifierSet(text)
+        return None if _ENDLESS.search(text) else SpecifierSet(text)
     except InvalidSpecifier:
         return None
 
@@ -41,7 +43,7 @@ def specifier(text: str) -> SpecifierSet | None:
 def parsed(text: str) -> Version | None:
     """A version; None for what is none."""
     try:
-        return Version(text)
+        return None if _ENDLESS.search(text) else Version(text)
     except InvalidVersion:
         return None
 
@@ -88,7 +90,7 @@ def where(marker: str) -> frozenset[int]:
     try:
         test = Marker(marker)
         return frozenset(n for n, place in enumerate(_GRID) if test.evaluate(_environment(*place)))
-    except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName, RecursionError):
+    except (ValueError, UndefinedComparison, UndefinedEnvironmentName, RecursionError):  # or thousands of digits
         return EVERYWHERE
 
 

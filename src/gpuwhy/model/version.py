@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 _NUMBER = re.compile(r"\d+")
+MOST_DIGITS = 40
+"""Of a longer number the first digits are read: it is no version's, and Python refuses thousands."""
 _CLAUSE = re.compile(r"(===?|!=|<=|>=|~=|<|>)\s*(\d[\d.]*)(\.\*)?")
 
 
@@ -15,7 +17,7 @@ def numbers(version: str) -> tuple[int, ...]:
         match = _NUMBER.match(part)
         if not match:
             break
-        out.append(int(match.group()))
+        out.append(int(match.group()[:MOST_DIGITS]))
         if match.end() != len(part):
             break
     return tuple(out)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import msgspec
 from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.caps import BROKEN, NEWEST_MINOR, ptx_trouble
@@ -46,7 +46,7 @@ def parsed(version: str) -> Version:
 def _parsed(version: str) -> Version:
     try:
         return Version(version)
-    except InvalidVersion:
+    except ValueError:  # no version, or thousands of digits
         return Version("0")
 
 
