@@ -127,7 +127,7 @@ class Redactor:
         """What stands for a secret."""
         if secret.startswith(MARK):
             return secret
-        self._know(secret, len(secret) < MOST_LENGTH and _random(secret, 12) and not shapes.VERSION.search(secret))
+        self._know(secret, _unmistakable(secret))
         return self._marks.setdefault(secret, f"{MARK}-{len(self._marks) + 1}")
 
     def _whole(self, found: re.Match[str]) -> str:
@@ -199,6 +199,16 @@ def _random(word: str, least: int) -> bool:
     """Whether a word looks drawn, not written: long, of letters and digits, without the dots of a name."""
     digits, letters = sum(map(str.isdigit, word)), sum(map(str.isalpha, word))
     return len(word) >= least and digits >= 2 and letters >= 2 and not re.search(r" |\w\.\w+\.", word)
+
+
+def _unmistakable(secret: str) -> bool:
+    """Whether a secret is no word that something else is called by."""
+    if not 12 <= len(secret) < MOST_LENGTH or shapes.VERSION.search(secret):
+        return False
+    drawn = (
+        len(secret) >= 16 and secret != secret.lower() and secret != secret.upper() and any(map(str.isdigit, secret))
+    )
+    return drawn or _random(secret, 12)
 
 
 def _mixed(word: str) -> bool:
