@@ -33,7 +33,7 @@ TEXT = Text(
         ("title.undefined_symbol", 2.8, "{object} meets parts of another cuDNN", field("object", r".*cudnn")),
     ),
     remedies=(
-        meant("The copy is the conda environment's, {env}, and another part comes from elsewhere: unset LD_LIBRARY_PATH, and keep one cuDNN in the environment, that of PyTorch's wheel", "unset LD_LIBRARY_PATH\nconda remove --force -y cudnn\npip install --force-reinstall --no-deps nvidia-cudnn{cu}", line=r"(?P<env>/[^\s:]*(?:envs/[\w.-]+|conda\d?))/(?:bin/\.\./)?lib/libcudnn", said="loader.cudnn_sub title.library cudnn.", by="torch", more=True),
+        meant("The copy is the conda environment's, {env}, and another part comes from elsewhere: unset LD_LIBRARY_PATH, and keep one cuDNN in the environment, that of PyTorch's wheel", "unset LD_LIBRARY_PATH\nconda remove --force -y cudnn\npip install --force-reinstall torch", line=r"(?P<env>/[^\s:]*(?:envs/[\w.-]+|conda\d?))/(?:bin/\.\./)?lib/libcudnn", said="loader.cudnn_sub title.library cudnn.", by="torch", more=True),
         meant("Unset LD_LIBRARY_PATH, so that only the framework's own copy of cuDNN is loaded", "unset LD_LIBRARY_PATH", safe=True),
         meant("Install PyTorch again with the cuDNN wheel of the release that it asks for", "pip install --force-reinstall torch", by="torch", safe=True),
         meant("Remove the other copy (system package, conda, wheel)", "find / -name 'libcudnn*.so*' 2>/dev/null"),

@@ -70,8 +70,7 @@ def _again(module: str, case: Asked) -> Iterator[Fix]:
         text = f"Install {name} and the TensorFlow that it is built for in one command; it names that release itself"
         yield Fix(text, f"pip install --upgrade tensorflow {name}", safe=True)
         return
-    framework = case.title if case.framework else "the framework"
-    text = f"Install the build of {name} for the installed {framework}, or compile it against it"
+    text = f"Install the build of {name} for {f'the installed {case.title}' if case.framework else 'the installed framework'}, or compile it against that"
     yield Fix(text, f"pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps {name}", safe=True)
     yield Fix("Check both versions against the table in its README", f"pip list | grep -i -e {name} -e {case.framework or 'torch'}", safe=True, role="look")  # fmt: skip
 

@@ -93,7 +93,7 @@ TEXT = Text(
         meant("Install an older protobuf, which the generated code was made for; or a newer release of the package", 'pip install "protobuf<4"', said="python.protobuf", safe=True),
         meant("Keras 2 for a program or package that was written for it", "pip install tf-keras && export TF_USE_LEGACY_KERAS=1", said="pairs.keras python.keras", safe=True),
         meant("Or install a SciPy of the time of the package that uses it", 'pip install "scipy<1.13"', said="pairs.scipy", safe=True),
-        meant("Install what the message asks for, in one command with the package that asks, so that pip keeps both", said="pairs.required pairs.pip_missing"),
+        meant("Install what the message asks for, in one command with the package that asks, so that pip keeps both", said="pairs.required pairs.pip pairs.pip_missing"),
         meant("Check every contradiction in the environment", "pip check", safe=True, look=True),
         meant("Compare what is installed with gpuwhy check: it also finds what pip check cannot see", "gpuwhy check", safe=True, look=True),
     ),
