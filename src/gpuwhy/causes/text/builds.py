@@ -291,24 +291,20 @@ def _undefined(symptom: Symptom, where: str) -> Iterator[Fix]:
         yield from _get(part)
 
 
+_OF_CONFIGURE = (
+    "; then configure again with the GPU's own (6.1 for a GTX 10)",
+    "TF_CUDA_COMPUTE_CAPABILITIES=6.1 ./configure",
+)
+_OF_SETUP = ("; delete it from the -gencode options of setup.py or the Makefile, for PyTorch's extensions by the variable", "export TORCH_CUDA_ARCH_LIST=8.6")  # fmt: skip
+_LEAVING = {"cmake": ("", "cmake -B build -DCMAKE_CUDA_ARCHITECTURES=86"), "tensorflow": _OF_CONFIGURE, "bazel": _OF_CONFIGURE, "torch": _OF_SETUP, "pip": _OF_SETUP}  # fmt: skip
+
+
 def _arch(arch: str, where: str) -> Iterator[Fix]:
     number = re.sub(r"\D", "", arch) or "0"
     new = int(number) >= 100
     text = f"Leave {arch} out: this nvcc does not know it, and lists those that it knows"
-    if where == "cmake":
-        found = _fix(text, "nvcc --list-gpu-arch\ncmake -B build -DCMAKE_CUDA_ARCHITECTURES=86")
-    elif where in ("tensorflow", "bazel"):
-        found = _fix(
-            f"{text}; then configure again with the GPU's own (6.1 for a GTX 10)",
-            "nvcc --list-gpu-arch\nTF_CUDA_COMPUTE_CAPABILITIES=6.1 ./configure",
-        )
-    elif where in ("torch", "pip"):
-        found = _fix(
-            f"{text}; delete it from the -gencode options of setup.py or the Makefile, for PyTorch's extensions by the variable",
-            "nvcc --list-gpu-arch\nexport TORCH_CUDA_ARCH_LIST=8.6",
-        )
-    else:
-        found = _fix(text, "nvcc --list-gpu-arch\nnvcc -arch=sm_86 FILE.cu")
+    more, command = _LEAVING.get(where, ("", "nvcc -arch=sm_86 FILE.cu"))
+    found = _fix(f"{text}{more}", f"nvcc --list-gpu-arch\n{command}")
     newer = _fix(f"Or, where the GPU itself is {arch}: install a {'newer' if new else 'CUDA toolkit that still has it, an older or a newer'} "
                  f"{'CUDA toolkit' if new else 'one (CUDA 11 has sm_35, CUDA 12 has sm_50 to sm_70)'}")  # fmt: skip
     yield from (newer, found) if new else (found, newer)
