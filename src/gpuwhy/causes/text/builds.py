@@ -291,10 +291,7 @@ def _undefined(symptom: Symptom, where: str) -> Iterator[Fix]:
         yield from _get(part)
 
 
-_OF_CONFIGURE = (
-    "; then configure again with the GPU's own (6.1 for a GTX 10)",
-    "TF_CUDA_COMPUTE_CAPABILITIES=6.1 ./configure",
-)
+_OF_CONFIGURE = ("; then configure again with the GPU's own (6.1 for a GTX 10)", "TF_CUDA_COMPUTE_CAPABILITIES=6.1 ./configure")  # fmt: skip
 _OF_SETUP = ("; delete it from the -gencode options of setup.py or the Makefile, for PyTorch's extensions by the variable", "export TORCH_CUDA_ARCH_LIST=8.6")  # fmt: skip
 _LEAVING = {"cmake": ("", "cmake -B build -DCMAKE_CUDA_ARCHITECTURES=86"), "tensorflow": _OF_CONFIGURE, "bazel": _OF_CONFIGURE, "torch": _OF_SETUP, "pip": _OF_SETUP}  # fmt: skip
 
