@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.causes.text import builds
+from gpuwhy.causes.text import build_parts
 from gpuwhy.logs import explain_text
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "builds.jsonl").read_text().splitlines()]
@@ -29,7 +29,7 @@ def test_a_symbol_a_header_and_a_library_lead_to_the_same_part():
         ("ncclAllReduce", "nccl.h", "nccl"),
         ("nvmlInit_v2", "nvml.h", "nvidia-ml"),
     ):
-        parts = {builds.by_symbol(symbol), builds.by_header(header), builds.by_library(library)}
+        parts = {build_parts.by_symbol(symbol), build_parts.by_header(header), build_parts.by_library(library)}
         assert len(parts) == 1, (symbol, parts)
-    assert builds.by_symbol("cuInit").library == "cuda"
-    assert builds.by_symbol("customFunction") is None
+    assert build_parts.by_symbol("cuInit").library == "cuda"
+    assert build_parts.by_symbol("customFunction") is None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gpuwhy.causes.text.builds import by_symbol, fixes, system
+from gpuwhy.causes.text.build_parts import by_symbol
+from gpuwhy.causes.text.builds import fixes, system
 from gpuwhy.causes.text.common import nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, field, line, with_
 from gpuwhy.causes.text.meant import meant
