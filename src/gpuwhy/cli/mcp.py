@@ -31,7 +31,7 @@ def go(options: argparse.Namespace) -> int:
     from gpuwhy.mcp.protocol import lines
     from gpuwhy.mcp.server import Server
 
-    out = os.fdopen(os.dup(1), "wb", buffering=0)
+    out = os.dup(1)
     os.dup2(2, 1)  # what anybody prints by mistake does not reach the client
     lock = threading.Lock()
 
@@ -39,7 +39,7 @@ def go(options: argparse.Namespace) -> int:
         with lock:
             view = memoryview(line)
             while view:
-                view = view[out.write(view) or 0 :]
+                view = view[os.write(out, view) :]
 
     Server(send, options.allow_run).serve(lines(sys.stdin.buffer))
     return HEALTHY
