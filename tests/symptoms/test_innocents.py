@@ -13,6 +13,7 @@ import pytest
 from lab.innocents import accused, composed, rows
 
 from gpuwhy.logs import explain_text
+from gpuwhy.model.threshold import FOUND
 
 HERE = Path(__file__).parent / "innocent"
 SAMPLE = 60
@@ -44,6 +45,8 @@ OWN = {
     "an archive": ("a.py", 'ZipFile("cudnn_notes.zip")', "zipfile.BadZipFile: File is not a zip file"),
     "a setting": ("a.py", "print(cfg.trainer.device)", "omegaconf.errors.InterpolationKeyError: Interpolation key 'hw.cuda.device' not found"),
     "a tool": ("a.py", "subprocess.run(cmd, check=True)", "subprocess.CalledProcessError: Command '['git', '-C', '/opt/cuda-samples', 'status']' returned non-zero exit status 128."),
+    "a condition of a test": ("t.py", "self.assertEqual(parsed(line), wanted)", "AssertionError: 'off: Driver/library version mismatch' != 'off (Driver/library version mismatch)'"),
+    "a value of a service": ("a.py", 'store.put("device", "cpu")', "mlflow.exceptions.MlflowException: Param 'device' was already logged with value='cuda'"),
 }  # fmt: skip
 LAST_WORDS = [
     "thread 'main' panicked at src/device.rs:41:9:\nindex out of bounds: the len is 2 but the index is 5",
@@ -65,6 +68,18 @@ def test_a_name_is_no_word_of_the_stack(name):
 @pytest.mark.parametrize("text", LAST_WORDS)
 def test_the_last_word_of_another_program(text):
     assert explain_text(text).causes[0].id == "other.not_gpu"
+
+
+NOBODYS = [
+    "gzip: stdin: unexpected end of file\ntar: Unexpected EOF in archive\ntar: Error is not recoverable: exiting now",
+    "[info] gpu metrics disabled: libnvidia-ml.so.1: cannot open shared object file: No such file or directory\n[info] 1 sample; exiting normally",
+    "ERROR pool: worker-3: CUDA error: an illegal memory access was encountered (attempt 1/3)\nINFO pool: jobs=120 done=120 retried=1 exit=0",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOBODYS)
+def test_what_nobody_of_the_stack_says_or_all_outlived_is_possible_at_most(text):
+    assert all(one.confidence < FOUND or one.id == "other.not_gpu" for one in explain_text(text).causes)
 
 
 @pytest.mark.parametrize(

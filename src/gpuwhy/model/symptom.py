@@ -85,6 +85,7 @@ class Reading(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()  # what the text was: gzip, UTF-16, binary
     ending: Ending = Ending()
     excerpt: str = ""  # its beginning and its end, for the words; never part of a report
+    foreign: bool = False  # no part of the GPU stack, no framework and no library speaks in it
 
     def has(self, *prefixes: str) -> bool:
         """Whether a signature that starts so was found."""

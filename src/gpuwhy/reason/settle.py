@@ -23,6 +23,10 @@ SURVIVED = 0.45
 """The most that is made of failures which the program outlived: it went on, or ended well."""
 
 
+ANYBODYS = ("other.not_gpu", "env.limit", "memory.host", "program.build", "env.shadowed", "env.setting")
+"""Causes that a program without a GPU can have as well."""
+
+
 def settled(
     scores: Sequence[Score],
     reading: Reading,
@@ -43,6 +47,8 @@ def settled(
         if SOURCE in reading.notes:
             return 0.0
         if outlived or QUESTION in reading.notes or _passed(score, reading):
+            return SURVIVED
+        if reading.foreign and score.cause not in ANYBODYS and not answered:
             return SURVIVED
         return UNSPELT if MISSPELT in reading.notes else _by_lines(score, answered)
 

@@ -28,7 +28,9 @@ _WELL = re.compile(
     r"|\b(?:training|run|job|test|evaluation|inference|everything)s? (?:is |has |was )?"
     r"(?:done|finished|completed?|succeeded|passed|ok)\b"
     r"|\bBuilt target\b|stopped: `?max_(?:epochs|steps)"
-    r"|\bsuccessfully\b|\bwritten\W*$|\b(?:saved|written) (?:\w+ ){0,4}to\b|(?<!failed, )\b\d+ passed\b(?!.*failed)",
+    r"|\bsuccessfully\b|\bwritten\W*$|\b(?:saved|written) (?:\w+ ){0,4}to\b|(?<!failed, )\b\d+ passed\b(?!.*failed)"
+    r"|\bexit(?:ing|ed)? normally\b|\bexit(?:[_ ]?(?:code|status))? ?[=:] ?0\b"
+    r"|\b(?:health|status|result) ?[=:] ?(?:ok|pass(?:ed)?|success)\b",
     re.IGNORECASE,
 )
 _COMPLAINS = re.compile(

@@ -53,6 +53,9 @@ _OPAQUE = re.compile(
     r"failed to load|unknown error|internal error|terminated|died|exited|worker",
     re.IGNORECASE,
 )
+_SPEAKERS = re.compile(
+    rf"\b(?:{'|'.join(sorted(FRAMEWORKS))})|\.so\b|\.dll\b|pytorch|\bmodel\b|\btensor", re.IGNORECASE
+)
 _WORD = re.compile(r"\w+")
 _MODULE = re.compile(r"no module named ['\"]?(?P<name>[\w.]+)", re.IGNORECASE)
 _GPU_FILES = re.compile(
@@ -90,6 +93,12 @@ def words_of(message: str) -> str:
 
 def _is_data(quoted: str) -> bool:
     return bool(_FILE_NAME.search(quoted)) and not _STACKS_FILE.search(quoted)
+
+
+def stack_speaks(text: str) -> bool:
+    """Whether a text has any word of the GPU stack, of a framework or of a library, other than in a file's name."""
+    said = words_of(text)
+    return bool(_HARD.search(said) or _SPEAKERS.search(said))
 
 
 def judged(ending: Ending) -> Ending:
@@ -159,14 +168,17 @@ OUTSIDERS = frozenset(
     """omegaconf hydra yaml click typer requests urllib3 httpx sqlalchemy sqlite3 psycopg2 pymysql redis pandas pyarrow
     h5py botocore boto3 git jinja2 pydantic pydantic_core marshmallow jsonschema json csv configparser argparse zipfile
     tarfile gzip zlib pickle xml bs4 smtplib ssl socket http email toml tomllib tomli dotenv fire absl gin wandb mlflow
-    optuna openpyxl nltk spacy""".split()  # noqa: SIM905
+    optuna openpyxl nltk spacy pyodbc pymongo kafka pika confluent_kafka elasticsearch asyncpg celery airflow prefect
+    django flask fastapi starlette aiohttp websockets paramiko PIL imageio selenium""".split()  # noqa: SIM905
 )
 """Packages for settings, data and services: what they raise is about those."""
 
 
 def _raised_alone(ending: Ending) -> bool:
     """Whether neither the message nor the place of an exception has to do with the GPU stack."""
-    if ending.name in PLAIN or ending.type.split(".", 1)[0] in OUTSIDERS:
+    if _outsiders(ending):
+        return _keyed(ending) or not _HARD.search(_QUOTED.sub("", ending.message))
+    if ending.name in PLAIN:
         return _keyed(ending) or not _HARD.search(words_of(ending.message))
     if ending.name == "CalledProcessError" and _BUILDER.search(ending.message):
         return False
@@ -180,10 +192,15 @@ def _raised_alone(ending: Ending) -> bool:
     return elsewhere(ending) or (_telling(ending, said) and not _at_the_gpu(ending.frame))
 
 
+def _outsiders(ending: Ending) -> bool:
+    """Whether a package for settings, data or services raised it: what it quotes are values of theirs."""
+    return ending.type.split(".", 1)[0] in OUTSIDERS
+
+
 def _users(ending: Ending) -> bool:
     """Whether the user's own code made it: a condition or a class of its own, a word by hand, a wrong question."""
     by_words = by_hand(ending) and not _HARD.search(words_of(ending.message))
-    return by_words or asked_wrongly(ending) or _asserted(ending) or _own_class(ending)
+    return by_words or asked_wrongly(ending) or asserted_by_user(ending) or _own_class(ending)
 
 
 def _telling(ending: Ending, said: str) -> bool:
@@ -251,12 +268,18 @@ _BROKE = re.compile(
 )
 
 
-def _asserted(ending: Ending) -> bool:
+def asserted_by_user(ending: Ending) -> bool:
     """Whether a condition of the user's own failed: whatever its words say, the program itself wrote them."""
     frame = ending.frame
-    asserted = frame is not None and frame.owner == USER and re.search(r"(?:^|: )assert\b", frame.code) is not None
-    asked = f"{frame.code if frame else ''} {ending.message}"
-    return ending.name == "AssertionError" and asserted and not _CALLS.search(asked)
+    if ending.name != "AssertionError":
+        return False
+    code = frame.code if frame is not None and frame.owner == USER else ""
+    asserted = _CONDITION.search(code) or (frame is None and ending.message.startswith("assert "))
+    return bool(asserted) and not _CALLS.search(f"{code} {_QUOTED.sub('', ending.message)}")
+
+
+_CONDITION = re.compile(r"(?:^|: )(?:assert\b|self\.assert\w+\()")
+"""A condition as Python or a test writes it; what stands in quotes there is compared, not meant."""
 
 
 _CALLS = re.compile(

@@ -23,7 +23,7 @@ from gpuwhy.symptoms.ending import endings_of, works
 from gpuwhy.symptoms.follow import attached
 from gpuwhy.symptoms.genre import genre
 from gpuwhy.symptoms.link import aside, noted
-from gpuwhy.symptoms.own import judged
+from gpuwhy.symptoms.own import judged, stack_speaks
 from gpuwhy.symptoms.raised import with_raised
 from gpuwhy.symptoms.scan import Hits, Scanner
 from gpuwhy.symptoms.text import Block, Cutter, denies, reminds, respelled, unprefixed, warns
@@ -200,7 +200,9 @@ class LogReader:
         excerpt = (self._first + self._last[-EDGE:]).decode("utf-8", "replace")
         kind = genre(excerpt)
         notes = (*notes, kind) if kind else notes
-        return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes, ending, excerpt)
+        whole = len(self._first) + len(self._last) < EDGE and not any(one.seen for one in found)
+        foreign = whole and not stack_speaks(excerpt)
+        return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes, ending, excerpt, foreign)
 
     def _endings(self) -> tuple[Ending, tuple[Ending, ...]]:
         """How the program ended, and what it outlived, from the end of the text: all of it where that is short."""

@@ -276,7 +276,8 @@ _OF_NOW = re.compile(r"\w(?:Error|Exception)\b|\berror \d|tried to allocate|_(?:
 
 _GOES_ON = re.compile(
     r"failed call to cuinit|could not load dynamic library|cannot dlopen some|skipping registering gpu|"
-    r"gpu will not be used|fall(?:ing|s) back|no gpu/tpu found|unable to initialize backend|will not be used|"
+    r"gpu will not be used|\b(?:metrics|monitor\w*|support|acceleration|features?) disabled\b"
+    r"|\bskip(?:ping)? logging\b|fall(?:ing|s) back|no gpu/tpu found|unable to initialize backend|will not be used|"
     r"(?<!compiled )using (?:numpy|(?:the )?cpu)|gpu disabled|^\W*\[?'(?:Azure|CPU)ExecutionProvider'",
     re.IGNORECASE,
 )
