@@ -123,10 +123,8 @@ def test_no_gpu_says_why(here, monkeypatch):
     here()
     report = SimpleNamespace(
         causes=(
-            SimpleNamespace(id="x", stops=False, found=True, confidence=0.9, because=(), title=""),
-            SimpleNamespace(
-                id="driver.missing", stops=True, found=True, because=(SimpleNamespace(text="no driver"),), title=""
-            ),
+            SimpleNamespace(id="x", stops=False, found=True, confidence=0.9, said="", title=""),
+            SimpleNamespace(id="driver.missing", stops=True, found=True, said="no driver", title=""),
         )
     )
     monkeypatch.setattr("gpuwhy.app.check", lambda python: report)

@@ -69,10 +69,12 @@ def _is_image(path: str) -> bool:
     """An archive that docker or another engine saved, or a folder in the OCI's layout."""
     if os.path.isdir(path):
         return os.path.exists(os.path.join(path, "oci-layout"))
+    if not os.path.isfile(path):  # a pipe or a device is never opened
+        return False
     with contextlib.suppress(OSError):
         import tarfile
 
-        return bool(path) and tarfile.is_tarfile(path)
+        return tarfile.is_tarfile(path)
     return False
 
 
