@@ -201,7 +201,7 @@ class LogReader:
         kind = genre(excerpt)
         notes = (*notes, kind) if kind else notes
         whole = len(self._first) + len(self._last) < EDGE and not any(one.seen for one in found)
-        foreign = whole and not stack_speaks(excerpt)
+        foreign = whole and self._cutter.lines > 1 and not stack_speaks(excerpt)  # one line may be what a person typed
         return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes, ending, excerpt, foreign)
 
     def _endings(self) -> tuple[Ending, tuple[Ending, ...]]:
