@@ -97,8 +97,8 @@ _PACKAGES: dict[str, _Names] = {
     ),
 }
 _NVIDIA = "NVIDIA CUDA installation guide for Linux: network repositories of Fedora, RHEL and SLES"
-_CUDNN = "NVIDIA cuDNN installation guide, Linux: apt-get and dnf, from NVIDIA's repository; none for zypper is named"
-_CUDNN_HOW = "Arch: cudnn in extra; Nix: cudnn of the set cudaPackages; Debian's own nvidia-cudnn is an install script"
+_CUDNN = "NVIDIA cuDNN installation guide, Linux: by apt-get or dnf; none for zypper is named"
+_CUDNN_HOW = "the name seen for apt, for dnf and Arch's cudnn from memory; Nix: cudnn of the set cudaPackages"
 PACKAGE_SOURCES: dict[str, Source] = {
     "build-essential": source(_USED, "gcc and make; Arch: the group base-devel"),
     "ninja-build": source(_USED, "ninja-build of Fedora and RHEL (CRB), else ninja"),
