@@ -23,7 +23,9 @@ SURVIVED = 0.45
 """The most that is made of failures which the program outlived: it went on, or ended well."""
 
 
-ANYBODYS = ("other.not_gpu", "env.limit", "memory.host", "program.build", "env.shadowed", "env.setting")
+ANYBODYS = ("title.", "order.", "peer.", "packages.damaged_words", "memory.oom_words")
+"""Messages in words that any program may use: they tell of the GPU stack where some part of it speaks beside them."""
+PLAIN = ("other.not_gpu", "env.limit", "memory.host")
 """Causes that a program without a GPU can have as well."""
 
 
@@ -48,7 +50,7 @@ def settled(
             return 0.0
         if outlived or QUESTION in reading.notes or _passed(score, reading):
             return SURVIVED
-        if reading.foreign and score.cause not in ANYBODYS and not answered:
+        if _anybodys(score, reading) and not answered:
             return SURVIVED
         return UNSPELT if MISSPELT in reading.notes else _by_lines(score, answered)
 
@@ -59,6 +61,12 @@ def settled(
         return _measured(first, free) if score.confidence == first else score.confidence
 
     return tuple(msgspec.structs.replace(s, confidence=min(share(s), most(s))) for s in scores)
+
+
+def _anybodys(score: Score, reading: Reading) -> bool:
+    """Whether all that speaks for a cause of the stack are anybody's words, in a text where no part of it speaks."""
+    said = [point.symptom.signature for point in score.points if point.counted > 0]
+    return reading.foreign and score.cause not in PLAIN and all(one.startswith(ANYBODYS) for one in said)
 
 
 def _by_lines(score: Score, answered: bool) -> float:
