@@ -103,4 +103,4 @@ def test_of_a_large_text_the_words_of_both_ends_are_kept():
 
 @pytest.mark.parametrize("piece", ["a", "/", "a_", "\\", "(", "_"])
 def test_no_text_takes_long(piece):
-    assert stall.turns(lambda: likened(lexicon(), piece * (2 * EDGE))) < 500
+    assert stall.least(lambda: likened(lexicon(), piece * (2 * EDGE)), 500) < 500
