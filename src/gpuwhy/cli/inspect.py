@@ -71,7 +71,9 @@ def _is_image(path: str) -> bool:
         return os.path.exists(os.path.join(path, "oci-layout"))
     if not os.path.isfile(path):  # a pipe or a device is never opened
         return False
-    with contextlib.suppress(OSError), open(path, "rb") as file:
+    from gpuwhy.border import reading
+
+    with contextlib.suppress(OSError), reading.source(path) as file:
         head = file.read(512)  # not tarfile's own question: it reads zeros to their end
         return head[257:262] == b"ustar" or head.startswith(_PACKED)
     return False
