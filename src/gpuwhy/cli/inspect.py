@@ -87,6 +87,8 @@ def _as_check(options: argparse.Namespace) -> int:
     """A whole image is a machine, not a file: `gpuwhy check --root` looks at it."""
     from gpuwhy.cli.parser import parsed
 
+    if forms.asked(options) or options.env or options.probe:
+        raise UsageError(f"{options.path} is an image: of inspect's options only --json and -v go with one")
     asked = [word for word, wanted in (("--json", options.json), ("-v", options.verbose)) if wanted]
     check = parsed(["check", "--root", options.path, *asked])
     code: int = check.go(check)

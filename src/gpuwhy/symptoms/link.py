@@ -9,7 +9,7 @@ import msgspec
 
 from gpuwhy.model.ending import PYTHON, USER, Ending
 from gpuwhy.model.symptom import Symptom
-from gpuwhy.symptoms.own import FRAMEWORKS, PLAIN, STACK, asked_wrongly, asserted_by_user, by_hand, elsewhere, words_of
+from gpuwhy.symptoms.own import FRAMEWORKS, PLAIN, STACK, asked_wrongly, by_hand, compared, elsewhere, words_of
 
 ENDINGS = ("ending.own", "ending.usage", "ending.inside")
 """Symptoms that no signature finds: an ending that speaks for itself, by wrong arguments, or inside a framework."""
@@ -110,7 +110,7 @@ def _unlinked(one: Symptom, ending: Ending) -> bool:
 def _unlinked_within(one: Symptom, ending: Ending) -> bool:
     if ending.relayed and one.speaker == "title":
         return True
-    if asserted_by_user(ending):
+    if compared(ending):
         return one.role in ("error", "echo")
     anybodys = one.speaker in _OTHERS or one.signature in _ANYBODYS
     return ending.own and anybodys and _plainly(ending, one)

@@ -168,7 +168,7 @@ OUTSIDERS = frozenset(
     """omegaconf hydra yaml click typer requests urllib3 httpx sqlalchemy sqlite3 psycopg2 pymysql redis pandas pyarrow
     h5py botocore boto3 git jinja2 pydantic pydantic_core marshmallow jsonschema json csv configparser argparse zipfile
     tarfile gzip zlib pickle xml bs4 smtplib ssl socket http email toml tomllib tomli dotenv fire absl gin wandb mlflow
-    optuna openpyxl nltk spacy pyodbc pymongo kafka pika confluent_kafka elasticsearch asyncpg celery airflow prefect
+    optuna openpyxl nltk spacy pyodbc pymongo kafka pika confluent_kafka elasticsearch asyncpg
     django flask fastapi starlette aiohttp websockets paramiko PIL imageio selenium""".split()  # noqa: SIM905
 )
 """Packages for settings, data and services: what they raise is about those."""
@@ -275,7 +275,15 @@ def asserted_by_user(ending: Ending) -> bool:
         return False
     code = frame.code if frame is not None and frame.owner == USER else ""
     asserted = _CONDITION.search(code) or (frame is None and ending.message.startswith("assert "))
-    return bool(asserted) and not _CALLS.search(f"{code} {_QUOTED.sub('', ending.message)}")
+    said = _QUOTED.sub("", ending.message)
+    return bool(asserted) and not (_CALLS.search(f"{code} {said}") or (_HARD.search(said) and _BROKE.search(said)))
+
+
+def compared(ending: Ending) -> bool:
+    """Whether a test compared two values: an error that stands in them is data, unlike an assert's own words."""
+    frame = ending.frame
+    by_method = frame is not None and "self.assert" in frame.code
+    return asserted_by_user(ending) and (by_method or ending.message.startswith("assert "))
 
 
 _CONDITION = re.compile(r"(?:^|: )(?:assert\b|self\.assert\w+\()")
