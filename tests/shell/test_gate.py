@@ -16,14 +16,16 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.choose import remedies
 from gpuwhy.causes.text.questions import QUESTIONS
 from gpuwhy.causes.text.rooms import rooms
+from gpuwhy.model import on
 from gpuwhy.model.cause import Cause, Fix
 from gpuwhy.model.fact import Absent, Fact, Known, Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Reading, Told
 from gpuwhy.reason.judge import judge
 from gpuwhy.shell.gate import asked_at, fitting, to_fill_in, with_names
+from gpuwhy.shell.notation import read
 from gpuwhy.shell.place import Place, place_of
-from gpuwhy.shell.render import rendered
+from gpuwhy.shell.render import is_portable, rendered
 from gpuwhy.symptoms.reader import read_text
 from tests.causes.facts import load
 
@@ -62,9 +64,18 @@ def foreign(text: str, place: Place) -> str:
     return ""
 
 
+def untyped(fix: Fix) -> list[str]:
+    """Its commands that no system would print: neither typed where they were written nor portable."""
+    return [
+        f"untyped: {one!r}"
+        for one in (fix.command, fix.check, fix.undo)
+        if not isinstance(one, on.Command) and not is_portable(read(one))
+    ]
+
+
 def complaints(fixes: tuple[Fix, ...], place: Place) -> list[str]:
-    """What is wrong with the fixes at a place, in text, command, check and way back."""
-    out = []
+    """What is wrong with the fixes at a place, in text, command, check and way back; and what has no type."""
+    out = [one for fix in fixes for one in untyped(fix)]
     for fix in fitting(fixes, place):
         for part in (fix.command, fix.check, fix.undo, fix.text if place.system == "windows" else ""):
             if word := foreign(part, place):
@@ -167,7 +178,7 @@ def at_place(fix: Fix, place: Place) -> Fix:
 
 
 def test_a_driver_is_the_hosts_in_a_container_and_windows_own_there_and_under_wsl():
-    driver = Fix("Install the driver that the distribution offers", "sudo ubuntu-drivers install", root=True)
+    driver = Fix("Install the driver that the distribution offers", on.driver("sudo ubuntu-drivers install"), root=True)
     assert at_place(driver, Place("linux", container=True)).text.startswith("On the host: install")
     assert at_place(driver, Place("linux")).command == driver.command
     for system in ("windows", "wsl"):
@@ -177,7 +188,7 @@ def test_a_driver_is_the_hosts_in_a_container_and_windows_own_there_and_under_ws
 
 
 def test_the_first_of_a_list_is_no_alternative():
-    fixes = (Fix("See it", "dmesg"), Fix("Or install it", "pip install x"))
+    fixes = (Fix("See it", on.linux("dmesg")), Fix("Or install it", "pip install x"))
     assert fitting(fixes, WINDOWS)[0].text == "Install it"
     assert [fix.text for fix in fitting(fixes, LINUX)] == ["See it", "Or install it"]
 
@@ -188,7 +199,7 @@ def test_a_variable_is_taken_away_for_good_on_windows():
 
 
 def test_a_text_from_linux_may_be_from_wsl():
-    fix = Fix("WSL: update it", "wsl --update")
+    fix = Fix("WSL: update it", on.across("wsl --update"))
     assert fitting((fix,), Place("linux")) == ()
     assert at_place(fix, Place("linux", perhaps_wsl=True)).text == "WSL: update it"
     assert place_of(None, Reading(told=Told(os="linux"))).perhaps_wsl
@@ -212,6 +223,7 @@ def test_every_cause_has_something_to_say_on_windows(cause):
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: q.id)
 def test_questions(question):
+    assert not untyped(Fix("", question.command))
     for system in ("windows", "linux"):
         there = asked_at(question, Place(system))
         assert there is None or not foreign(there.command, Place(system)), there
@@ -245,7 +257,11 @@ WINDOWS, LINUX, NOWHERE = Place("windows"), Place("linux"), Place()
         ("export LD_LIBRARY_PATH=/x:$LD_LIBRARY_PATH", None),
         ("export CUDA_HOME=/usr/local/cuda", None), ("ls -l /dev/nvidia*", None), ("sudo apt install x", None),
         ("pip install 'tensorflow[and-cuda]'", None), ("find / -name 'x*' 2>/dev/null", None),
-        ("torch.cuda.set_device(0)", "torch.cuda.set_device(0)"),
+        (on.code("torch.cuda.set_device(0)"), "torch.cuda.set_device(0)"),
+        ("kill 7", "taskkill /F /PID 7\nStop-Process -Force -Id 7    # in PowerShell"),
+        (on.cmd("del x", "rm x"), "del x\nrm x    # in PowerShell"),
+        (on.powershell("Get-Date"), "Get-Date    # in PowerShell"),
+        (on.linux("pip install x"), None), (on.host("nvidia-smi"), None), (on.across("wsl --update"), "wsl --update"),
         ("kubectl get pods | grep -i nvidia",
          'kubectl get pods | findstr /i /c:"nvidia"\nkubectl get pods | Select-String nvidia    # in PowerShell'),
     ],
@@ -255,9 +271,24 @@ def test_windows(written, said):
 
 
 def test_linux_takes_what_was_written():
-    text = "export A=1\nsudo dmesg | grep x"
+    text = on.linux("export A=1\nsudo dmesg | grep x")
     assert rendered(text, LINUX) == text
-    assert rendered('set "A=1"', LINUX) is None
+    assert rendered(on.cmd('set "A=1"'), LINUX) is None
+
+
+@pytest.mark.parametrize("system", ["linux", "windows", "wsl", "macos", "image", ""])
+def test_what_is_neither_typed_nor_portable_is_printed_nowhere(system):
+    for command in ("sudo apt install x", "dir C:\\", "pip install x | sort", "frobnicate --gpu"):
+        assert rendered(command, Place(system)) is None
+
+
+def test_the_type_decides_and_no_word():
+    assert rendered(on.host("frobnicate"), Place("wsl")) is None
+    assert rendered(on.host("frobnicate"), LINUX) == "frobnicate"
+    assert rendered(on.wsl("frobnicate"), LINUX) is None
+    assert rendered(on.wsl("frobnicate"), Place("linux", perhaps_wsl=True)) == "frobnicate"
+    assert rendered(on.across("frobnicate"), Place("wsl")) == "frobnicate    # in Windows"
+    assert rendered(on.cmd("frobnicate"), Place("wsl")) is None
 
 
 def test_where_the_system_is_not_known_both_are_said():

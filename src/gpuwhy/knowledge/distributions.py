@@ -9,6 +9,7 @@ import re
 from typing import Literal, NamedTuple
 
 from gpuwhy.knowledge.tables import source
+from gpuwhy.model import on
 from gpuwhy.model.fact import Source
 
 Family = Literal["ubuntu", "debian", "fedora", "rhel", "arch", "suse", "nixos"]
@@ -32,7 +33,7 @@ DRIVER: dict[Family, str] = {
     "suse": "sudo zypper install nvidia-open-driver-G06-signed-kmp-default nvidia-compute-utils-G06",
     "nixos": "",
 }
-NEWEST_DRIVER = DRIVER["ubuntu"]
+NEWEST_DRIVER = on.driver(DRIVER["ubuntu"])
 """The command in fixes and remedies; `put` says it in the words of each family."""
 NIXOS_DRIVER = (
     'in configuration.nix: nixpkgs.config.allowUnfree = true; services.xserver.videoDrivers = [ "nvidia" ]; '

@@ -11,6 +11,7 @@ from gpuwhy.knowledge.archs import runs_on
 from gpuwhy.knowledge.drivers import runs
 from gpuwhy.knowledge.releases import family, find, has_python
 from gpuwhy.knowledge.tables import source
+from gpuwhy.model import on
 from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, major_minor, numbers
 
@@ -20,8 +21,8 @@ ZLIB = source("cuDNN 8.3 to 8.9 installation guide, Windows", "zlib's DLL must b
 ZLIB_DLL = "zlibwapi.dll"
 RUNTIME_DLLS = ("msvcp140", "vcruntime140", "concrt140", "vcomp140", "msvcr1", "msvcp1")
 """How the files of the Visual C++ runtime are called."""
-REDISTRIBUTABLE = "winget install --exact --id Microsoft.VCRedist.2015+.x64"
-BUILD_TOOLS = (
+REDISTRIBUTABLE = on.cmd("winget install --exact --id Microsoft.VCRedist.2015+.x64")
+BUILD_TOOLS = on.cmd(
     "winget install --exact --id Microsoft.VisualStudio.2022.BuildTools --override "
     '"--passive --wait --add Microsoft.VisualStudio.Workload.VCTools --includeRecommended"'
 )

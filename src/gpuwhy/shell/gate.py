@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from gpuwhy.knowledge.distributions import NIXOS_DRIVER
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.guide import Guide, Way
 from gpuwhy.model.report import Open, Shown
@@ -21,15 +22,11 @@ from gpuwhy.shell.render import DOS, UNIX, rendered
 
 _LABEL = re.compile(r"(Windows|Linux|WSL|macOS)(?: \d+)?(?:, [^:]{1,40})?: ")
 _SYSTEMS = {"windows": "Windows", "linux": "Linux", "wsl": "WSL", "macos": "macOS"}
-_DRIVER = re.compile(r"ubuntu-drivers|modprobe nvidia|dkms|nvidia-driver|akmod|mokutil|libnvidia-compute|libcuda1")
 _OF_WINDOWS = re.compile(
     r"^(?:Under )?Windows\b|\bon Windows\b|[A-Z]:\\|\bDLLs?\b|\.dll\b|\bbin folder|\bon PATH\b|NVIDIA's installer"
 )
 _NOT_WSL = re.compile(r"Linux, not WSL: ")
 _OF_WSL = re.compile(r"WSL: |Under Windows or WSL")
-_OF_HOST = re.compile(
-    r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|\breboot\b|nvidia-driver|fix-broken|fabricmanager|ulimit memlock"
-)
 NO_GPU = Fix(
     "This machine has no NVIDIA GPU: let the program use the CPU, or run it on a machine that has one", safe=True
 )
@@ -106,7 +103,7 @@ def typed(text: str, real: Callable[[str], str]) -> str:
 
 
 def _fixes(cause: Shown, place: Place) -> tuple[Fix, ...]:
-    if place.no_gpu and cause.id.startswith("driver.") and any(_DRIVER.search(fix.command) for fix in cause.fixes):
+    if place.no_gpu and cause.id.startswith("driver.") and any(_of_host(fix.command) for fix in cause.fixes):
         return (NO_GPU,)
     return fitting(cause.fixes, place)
 
@@ -141,7 +138,7 @@ def at(fix: Fix, place: Place) -> Fix | None:
         return _elsewhere(fix, place)
     if check is None or undo is None:
         check, undo = check or "gpuwhy check", undo or ""
-    text = _for_good(_on_host(_unlabelled(fix.text, place), command, place), fix.command, place)
+    text = _for_good(_on_host(_unlabelled(fix.text, place), fix.command, place), fix.command, place)
     return msgspec.structs.replace(fix, text=text[:1].upper() + text[1:], command=command, check=check, undo=undo)
 
 
@@ -155,9 +152,13 @@ def _unlabelled(text: str, place: Place) -> str:
     return text[label.end() :] if own and not apart else text
 
 
+def _of_host(command: str) -> bool:
+    return isinstance(command, on.Command) and command.host
+
+
 def _on_host(text: str, command: str, place: Place) -> str:
     """A container has no driver of its own: what changes it is typed on the host."""
-    if not place.container or re.search(r"\bhost\b|\bnode\b|\bWSL\b", text) or not _OF_HOST.search(command):
+    if not place.container or re.search(r"\bhost\b|\bnode\b|\bWSL\b", text) or not _of_host(command):
         return text
     return f"On the host: {text[:1].lower()}{text[1:]}"
 
@@ -202,14 +203,15 @@ def _speaks(text: str, place: Place) -> bool:
 def _elsewhere(fix: Fix, place: Place) -> Fix | None:
     """Where there is no such command: the driver is Windows' own there and under WSL, NixOS has a file for it, and
     other families of Linux have a package of another name."""
-    if place.system in ("windows", "wsl") and "ubuntu-drivers" in fix.command:
+    driver = isinstance(fix.command, on.Command) and fix.command.driver
+    if place.system in ("windows", "wsl") and driver:
         text = re.sub(r",? ?(?:that|which) the distribution offers", "", fix.text)
         never = ", never one inside WSL" if place.system == "wsl" else ""
         text = f"{text}: NVIDIA's for Windows (nvidia.com/drivers){never}"
         return msgspec.structs.replace(fix, text=text, command="", root=False)
     if not place.family or place.system not in ("linux", "wsl"):
         return None
-    if place.family == "nixos" and "ubuntu-drivers" in fix.command:
+    if place.family == "nixos" and driver:
         return msgspec.structs.replace(fix, text=f"{fix.text}: {NIXOS_DRIVER}", command="")
     packages = ", ".join(re.findall(r"install(?: --[\w-]+)* ([^&#\n]+)", fix.command)).strip()
     if not packages:

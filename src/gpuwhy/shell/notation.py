@@ -1,7 +1,7 @@
 """The notation of our commands: a small part of what a Unix shell understands, read into typed steps.
 
-What lies outside of it (pipes, substitutions, a program of one system) is a Script: it is for one system only and is
-never put into another's words.
+What lies outside of it (pipes, substitutions) is a Script of the shell that its writer said (`model/on.py`): it is
+never put into another's words, and printed nowhere where nothing was said.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import re
 import shlex
 
 import msgspec
+
+from gpuwhy.model import on
 
 
 class Sets(msgspec.Struct, frozen=True):
@@ -37,6 +39,12 @@ class Prepends(msgspec.Struct, frozen=True):
     folders: tuple[str, ...]
 
 
+class Ends(msgspec.Struct, frozen=True):
+    """A process that is ended: kill 4242."""
+
+    pid: str
+
+
 class Runs(msgspec.Struct, frozen=True):
     """A program with its words, under variables of its own, its lines filtered: A=1 python x | grep -i y."""
 
@@ -53,13 +61,13 @@ class Code(msgspec.Struct, frozen=True):
 
 
 class Script(msgspec.Struct, frozen=True):
-    """A line that only one system's shell understands."""
+    """A line that only one shell understands; "any" where its writer did not say which."""
 
     text: str
-    system: str  # linux, windows
+    shell: on.Shell
 
 
-Step = Sets | Clears | Shows | Prepends | Runs | Code | Script
+Step = Sets | Clears | Shows | Ends | Prepends | Runs | Code | Script
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -70,36 +78,33 @@ class Line(msgspec.Struct, frozen=True):
     comment: str = ""
 
 
-_CODE = re.compile(
-    r"(if|for) .*:|[\w.]+\(.*\)?|\w+(\.\w+)+\(|\w[\w-]*: [\[{\w]|(ENV|RUN|FROM|ARG) |import \w|cuda[A-Z]\w+|@\w"
-    r"|nvcc .*…"
-)
-_WINDOWS = re.compile(
-    r"(?i)(set \"?\w+=|setx |where |taskkill|powershell|winget|wsl\b|reg (add|query)|sfc |py -|\$env:|\[Environment\]"
-    r"|Get-|Remove-Item|conda activate \"|del |ren |move |copy |rmdir |shutdown /|dism|bcdedit|\w:\\|\"[a-z]:\\|tf\\)"
-    r"|%\w+%"
-)
 _PREPEND = re.compile(r"export (\w+)=([^$'\"() ;|&]+?):?(?:\$\1|\$\{\1(?::\+:\$\1)?\})$")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _ENDS = {"&&", ";"}
 _BEYOND = {"|", "||", "&", ">", ">>", "<", "(", ")", "<<", ">&", "&>", "|&"}
 
 
-def read(text: str) -> tuple[Line, ...]:
+def shell_of(command: str) -> on.Shell:
+    """The shell that the writer of a command said; "any" for the portable notation."""
+    return command.shell if isinstance(command, on.Command) else "any"
+
+
+def read(command: str) -> tuple[Line, ...]:
     """Every line of a command."""
-    return tuple(_line(line) for line in text.split("\n") if line.strip())
+    shell = shell_of(command)
+    return tuple(_line(line, shell) for line in command.split("\n") if line.strip())
 
 
-def _line(text: str) -> Line:
+def _line(text: str, shell: on.Shell) -> Line:
     body, _, comment = text.partition("    # ")
     body = body.strip()
-    if _WINDOWS.match(body) or re.search(r"%\w+%", body):
-        return Line(text, (Script(body, "windows"),), comment)
-    if _CODE.match(body):
+    if shell in ("code", "dockerfile"):
         return Line(text, (Code(body),), comment)
+    if shell in ("cmd", "powershell"):
+        return Line(text, (Script(body, shell),), comment)
     found = _PREPEND.fullmatch(body)
     steps = (Prepends(found[1], tuple(found[2].split(":"))),) if found else _steps(body)
-    return Line(text, steps or (Script(body, "linux"),), comment)
+    return Line(text, steps or (Script(body, shell),), comment)
 
 
 def _steps(body: str) -> tuple[Step, ...]:
@@ -133,6 +138,8 @@ def _step(words: list[str]) -> Step | None:
         return None
     if words[0] == "echo" and len(words) == 2 and (name := re.fullmatch(r"(?:\w+=)?\$\{?(\w+)\}?", words[1])):
         return Shows(name[1])
+    if words[-2:-1] == ["kill"] and words[-1].isdigit() and words[:-2] in ([], ["sudo"]):
+        return Ends(words[-1])
     if _expands(words):
         return None
     if words[0] == "export":

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 
 from gpuwhy.knowledge.distributions import put
-from gpuwhy.shell.notation import Clears, Code, Line, Prepends, Runs, Script, Sets, Shows, Step, read
+from gpuwhy.model import on
+from gpuwhy.shell.notation import Clears, Code, Ends, Line, Prepends, Runs, Script, Sets, Shows, Step, read
 from gpuwhy.shell.place import Place
 
 PORTABLE = frozenset(
@@ -36,11 +37,12 @@ DOS = re.compile(
 """Words of Windows that have no place in an answer for Linux."""
 _LINUX_WHEELS = re.compile(r"and-cuda|jax\[cuda|nvidia-nccl|jax-cuda|\btriton(?!-windows)\b")
 _NOT_THERE = ("--gpu-reset", "mig", "-pm", "-mig")  # options of nvidia-smi that Windows does not have
-_DRIVERS = re.compile(r"ubuntu-drivers|modprobe|rmmod|dkms|mokutil|nvidia-driver|akmod|update-initramfs|nvidia-open")
 _BUILDING = re.compile(r"(.*/)?(python[\d.]*|pip|conda|uv)")
 _TORCH = re.compile(r"torch(vision|audio)?([=<>~!].*)?")  # the default index has CPU builds of it for Windows
 _SEVERAL = re.compile(r" && |# in PowerShell")  # a line of several programs, or of two forms
 _GET_UV = "pip install uv"
+_OF_WINDOWS = ("cmd", "powershell")
+_IN_POWERSHELL = "    # in PowerShell"
 _SAFE = re.compile(r"[\w@+=:,./\\~{}-]+")
 
 
@@ -65,11 +67,13 @@ def in_cmd(step: Step) -> str | None:
         return " & ".join(f'set "{name}="' for name in step.names)
     if isinstance(step, Shows):
         return f"echo %{step.name}%"
+    if isinstance(step, Ends):
+        return f"taskkill /F /PID {step.pid}"
     if isinstance(step, Prepends):
         return f'set "PATH={";".join(map(backwards, step.folders))};%PATH%"' if step.variable == "PATH" else None
     if isinstance(step, Runs):
         return _run(step, lambda name, value: f'set "{name}={backwards(value)}"', " && ")
-    return step.text if isinstance(step, Code) or step.system == "windows" else None
+    return step.text if isinstance(step, Code) or step.shell in _OF_WINDOWS else None
 
 
 def in_powershell(step: Step) -> str | None:
@@ -80,12 +84,14 @@ def in_powershell(step: Step) -> str | None:
         return "; ".join(f"Remove-Item Env:{name} -ErrorAction Ignore" for name in step.names)
     if isinstance(step, Shows):
         return f"$env:{step.name}"
+    if isinstance(step, Ends):
+        return f"Stop-Process -Force -Id {step.pid}"
     if isinstance(step, Prepends):
         folders = ";".join(_home(backwards(one)) for one in step.folders)
         return f'$env:PATH = "{folders};" + $env:PATH' if step.variable == "PATH" else None
     if isinstance(step, Runs):
         return _home(_run(step, lambda name, value: f'$env:{name} = "{value}"', "; ", "& ") or "") or None
-    return step.text if isinstance(step, Code) or step.system == "windows" else None
+    return step.text if isinstance(step, Code) or step.shell in _OF_WINDOWS else None
 
 
 def _home(text: str) -> str:
@@ -144,6 +150,8 @@ def _words(step: Step) -> tuple[str, ...]:
 
 def for_windows(line: Line) -> list[str] | None:
     """A line for cmd and, where it is written otherwise, for PowerShell."""
+    if isinstance(line.steps[0], Script):
+        return _as_written(line, line.steps[0])
     if any(map(UNIX_PATH.search, chain.from_iterable(map(_words, line.steps)))):
         return None
     cmd, power = [in_cmd(one) for one in line.steps], [in_powershell(one) for one in line.steps]
@@ -151,8 +159,16 @@ def for_windows(line: Line) -> list[str] | None:
         return None
     first, second = " && ".join(filter(None, cmd)), "; ".join(filter(None, power))
     note = f"    # {line.comment}" if line.comment and isinstance(line.steps[0], Code) else ""
-    alike = first == second or all(isinstance(one, Code | Script) for one in line.steps)
-    return [first + note] if alike else [first, f"{second}    # in PowerShell"]
+    alike = first == second or all(isinstance(one, Code) for one in line.steps)
+    return [first + note] if alike else [first, second + _IN_POWERSHELL]
+
+
+def _as_written(line: Line, step: Script) -> list[str] | None:
+    """A line that was written for Windows; cmd has no comments."""
+    if step.shell not in _OF_WINDOWS:
+        return None
+    power = step.shell == "powershell" or line.text.endswith(_IN_POWERSHELL)
+    return [step.text + (_IN_POWERSHELL if power else "")]
 
 
 def for_dockerfile(line: Line) -> list[str] | None:
@@ -172,39 +188,51 @@ def for_dockerfile(line: Line) -> list[str] | None:
     return out
 
 
-def rendered(text: str, place: Place) -> str | None:
+def rendered(command: str, place: Place) -> str | None:
     """A command for a place; None where it is another system's. Where the place is not known: for both, a line each."""
-    lines = read(text)
+    lines = read(command)
     if not lines:
         return ""
+    if not _is_of(command, lines, place):
+        return None
     if place.system == "windows":
         return _by(place.python, _with_uv(_together([for_windows(line) for line in lines])))
     if place.system == "image":
         return _in_image(lines)
-    if _is_windows_script(lines):
-        if place.system == "wsl" or place.perhaps_wsl:
-            return _across(text, lines)
-        return None if place.unix else text
-    return _on_unix(text, lines, place)
+    if isinstance(command, on.Command) and command.shell in _OF_WINDOWS:
+        return _across(lines) if place.system else str(command)
+    return _on_unix(command, lines, place)
+
+
+def _is_of(command: str, lines: Sequence[Line], place: Place) -> bool:
+    """Whether a place has such a command: by the type that its writer gave it, else by being portable."""
+    if not isinstance(command, on.Command):
+        return is_portable(lines)
+    return not place.system or place.system in command.systems or (place.perhaps_wsl and "wsl" in command.systems)
+
+
+def is_portable(lines: Sequence[Line]) -> bool:
+    """Whether every step is a setting, or a program that is called alike on every system."""
+    return all(_is_portable(step) for line in lines for step in line.steps)
+
+
+def _is_portable(step: Step) -> bool:
+    if not isinstance(step, Runs):
+        return isinstance(step, Sets | Clears | Shows | Ends | Prepends)
+    name = re.split(r"[\\/]", step.words[0])[-1].lower().removesuffix(".exe")
+    return re.sub(r"(?<=python)[\d.]+$|(?<=pip)[\d.]+$", "", name) in PORTABLE
 
 
 def _on_unix(text: str, lines: tuple[Line, ...], place: Place) -> str | None:
-    """A command as Linux has it; under WSL no driver is installed."""
-    if place.system == "wsl" and _DRIVERS.search(text) and not re.search(r"\b(purge|remove)\b", text):
-        return None
+    """A command as Linux has it."""
     if place.system in ("linux", "wsl"):
-        return put(text, place.family) if place.family else text
-    return text if place.system == "macos" else _both(text, lines)
+        return put(text, place.family) if place.family else str(text)
+    return str(text) if place.system == "macos" else _both(text, lines)
 
 
 def _in_image(lines: Sequence[Line]) -> str | None:
     made = [for_dockerfile(line) for line in lines]
     return None if None in made else "\n".join(one for part in made for one in part or ())
-
-
-def _is_windows_script(lines: Sequence[Line]) -> bool:
-    scripts = [step for line in lines for step in line.steps if isinstance(step, Script)]
-    return any(step.system == "windows" for step in scripts)
 
 
 def _with_uv(text: str | None) -> str | None:
@@ -232,9 +260,9 @@ def _by_one(python: str, line: str) -> str:
     return f"{python} -m uv {rest} --python {python}" if tool == "uv" else line
 
 
-def _across(text: str, lines: tuple[Line, ...]) -> str | None:
+def _across(lines: Sequence[Line]) -> str:
     """What is typed in Windows about the WSL that runs there."""
-    return f"{text}    # in Windows" if len(lines) == 1 and lines[0].text.startswith("wsl") else None
+    return "\n".join(f"{line.text}    # in Windows" for line in lines)
 
 
 def _together(parts: list[list[str] | None]) -> str | None:
@@ -249,8 +277,8 @@ def _together(parts: list[list[str] | None]) -> str | None:
 def _both(text: str, lines: tuple[Line, ...]) -> str:
     """As written for Linux, and beside each line that sets something how Windows says it."""
     if not any(isinstance(step, Sets | Clears) for line in lines for step in line.steps):
-        return text
+        return str(text)
     windows = [for_windows(line) for line in lines]
     if any(one is None for one in windows):
-        return text
+        return str(text)
     return "\n".join([text, *(f"{one[0]}    & rem the same on Windows" for one in windows if one)])

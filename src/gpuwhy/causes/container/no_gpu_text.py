@@ -9,6 +9,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BAKED, CDI, CONTAINERD, CONTAINERD_DEFAULT, DOCKER_DEFAULT, TOOLKIT
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
@@ -114,26 +115,26 @@ TEXT = Text(
         meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", BAKED, said="container.", line="file exists"),
         meant("Install the NVIDIA container toolkit, and add its runtime to docker", TOOLKIT, said="container.no_driver_select container.no_runtime", root=True, unless="containerd podman singularity"),
         meant("On the node: install the NVIDIA container toolkit and add its runtime to containerd (k3s and RKE2 find it by themselves once it is installed: start them anew); with the GPU operator, wait until its toolkit pod runs", CONTAINERD, said="container.no_driver_select container.no_runtime", by="containerd", root=True),
-        meant("Then let the pod use that runtime, in its manifest", "runtimeClassName: nvidia", said="container.no_runtime", by="containerd"),
-        meant("Windows: set Docker Desktop to its WSL 2 engine (Settings, General), the only one that can pass a GPU to a container, with NVIDIA's driver installed on Windows; then update WSL", "wsl --update", said="container.no_driver_select container.no_runtime"),
-        meant("Check that docker reads its settings: the file must be valid JSON (no stray bracket or comma) and define the runtime; else docker's log says why", "python3 -m json.tool /etc/docker/daemon.json && docker info | grep -i runtime", said="container.no_runtime", safe=True, look=True, unless="containerd podman singularity windows"),
+        meant("Then let the pod use that runtime, in its manifest", on.code("runtimeClassName: nvidia"), said="container.no_runtime", by="containerd"),
+        meant("Windows: set Docker Desktop to its WSL 2 engine (Settings, General), the only one that can pass a GPU to a container, with NVIDIA's driver installed on Windows; then update WSL", on.across("wsl --update"), said="container.no_driver_select container.no_runtime"),
+        meant("Check that docker reads its settings: the file must be valid JSON (no stray bracket or comma) and define the runtime; else docker's log says why", on.linux("python3 -m json.tool /etc/docker/daemon.json && docker info | grep -i runtime"), said="container.no_runtime", safe=True, look=True, unless="containerd podman singularity windows"),
         meant("Then try the same again", "docker run --rm --gpus all ubuntu nvidia-smi", said="container.no_driver_select container.no_runtime", look=True, unless="containerd podman singularity"),
         meant("Describe the GPUs of this host for CDI, anew after each update of the driver; then pass one (podman from 4.1, docker from 25 on)", CDI, said="container.cdi", root=True),
-        meant("If the toolkit is not there (nvidia-ctk: not found), install it first", "sudo apt install nvidia-container-toolkit", said="container.cdi", root=True),
+        meant("If the toolkit is not there (nvidia-ctk: not found), install it first", on.linux("sudo apt install nvidia-container-toolkit"), said="container.cdi", root=True),
         meant("Check what the nodes offer and what is taken: a node without any has no device plug-in running, or a taint that the pod must tolerate; end the pods that hold GPUs, or add a node", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu -e ^Taints", said="container.k8s", safe=True, look=True),
         meant("Where no node offers any: install NVIDIA's device plug-in, or the GPU operator, in the cluster, with NVIDIA's runtime as the default on the GPU nodes", CONTAINERD_DEFAULT, said="container.k8s", root=True),
-        meant("Ask for no more GPUs than one node has, in the pod's manifest", "resources: {limits: {nvidia.com/gpu: 1}}", said="container.k8s"),
+        meant("Ask for no more GPUs than one node has, in the pod's manifest", on.code("resources: {limits: {nvidia.com/gpu: 1}}"), said="container.k8s"),
         meant("Check whether nvidia-smi works on the host; where it does, docker runs in a machine of its own (Docker Desktop, a snap): use the host's own docker engine", "docker context use default && docker run --rm --gpus all ubuntu nvidia-smi", said="container.load_ml"),
-        meant("Under Windows or WSL: update to Windows 10 21H2 or 11, install NVIDIA's driver on Windows (never inside WSL), let Docker Desktop use its WSL 2 engine, and update WSL", "wsl --update", said="container.load_ml"),
+        meant("Under Windows or WSL: update to Windows 10 21H2 or 11, install NVIDIA's driver on Windows (never inside WSL), let Docker Desktop use its WSL 2 engine, and update WSL", on.across("wsl --update"), said="container.load_ml"),
         meant("On the node: make NVIDIA's runtime the default of containerd, which starts the device plug-in, then start the plug-in's pods anew", CONTAINERD_DEFAULT, by="plugin", root=True),
         meant("Where the node's engine is docker: make it docker's default", DOCKER_DEFAULT, by="plugin", root=True),
-        meant("Singularity, Apptainer: start it with --nv, on a node with a GPU: it takes the host's driver in", "singularity exec --nv IMAGE.sif nvidia-smi", by="singularity", safe=True),
-        meant("Where --nv is given already: it takes what the host's own loader finds: on the host this must name libcuda.so.1, else add the driver's folder there", "ldconfig -p | grep libcuda", by="singularity", safe=True, look=True),
+        meant("Singularity, Apptainer: start it with --nv, on a node with a GPU: it takes the host's driver in", on.linux("singularity exec --nv IMAGE.sif nvidia-smi"), by="singularity", safe=True),
+        meant("Where --nv is given already: it takes what the host's own loader finds: on the host this must name libcuda.so.1, else add the driver's folder there", on.linux("ldconfig -p | grep libcuda"), by="singularity", safe=True, look=True),
         meant("Podman: describe the GPUs of this host for CDI (podman 4.1 or newer; an older one does not know it: update it), then pass one", CDI, by="podman", root=True),
         meant("The container has the GPU, but not its driver: ask for the driver's compute libraries", "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE", by="given", unless="compose kubernetes podman singularity"),
-        meant("Compose: reserve the GPU in the service, and ask for the driver's parts that compute", "deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}\nenvironment: [NVIDIA_VISIBLE_DEVICES=all, \"NVIDIA_DRIVER_CAPABILITIES=compute,utility\"]", by="compose"),
-        meant("Let the pod use NVIDIA's runtime, where it is not the node's default, in the manifest", "runtimeClassName: nvidia", by="kubernetes", unless="plugin"),
-        meant("Kubernetes: ask for a GPU in the pod's manifest", "resources: {limits: {nvidia.com/gpu: 1}}", by="kubernetes", unless="plugin"),
+        meant("Compose: reserve the GPU in the service, and ask for the driver's parts that compute", on.code("deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}\nenvironment: [NVIDIA_VISIBLE_DEVICES=all, \"NVIDIA_DRIVER_CAPABILITIES=compute,utility\"]"), by="compose"),
+        meant("Let the pod use NVIDIA's runtime, where it is not the node's default, in the manifest", on.code("runtimeClassName: nvidia"), by="kubernetes", unless="plugin"),
+        meant("Kubernetes: ask for a GPU in the pod's manifest", on.code("resources: {limits: {nvidia.com/gpu: 1}}"), by="kubernetes", unless="plugin"),
         meant("Start the container with the GPU", "docker run --gpus all IMAGE", unless="given compose kubernetes podman singularity"),
         meant("Install the NVIDIA container toolkit, and add its runtime to docker", TOOLKIT, root=True, unless="podman singularity kubernetes"),
         meant("Compose: reserve the device under deploy.resources.reservations.devices with capabilities: [gpu]", unless="compose kubernetes podman singularity"),

@@ -9,6 +9,7 @@ from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.windows import BUILD_TOOLS
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 _XLA = "tf.libdevice tf.ptxas jax.no_candidates"
@@ -60,24 +61,24 @@ TEXT = Text(
         ("build.missing_tool", 1.6, "a build tool is not there"),
     ),
     remedies=(
-        meant("Install a C compiler", "sudo apt install build-essential", said="triton.compiler", root=True),
-        meant("Or set CC to the compiler that is installed", "export CC=$(command -v gcc || command -v clang)", said="triton.compiler", safe=True),
+        meant("Install a C compiler", on.linux("sudo apt install build-essential"), said="triton.compiler", root=True),
+        meant("Or set CC to the compiler that is installed", on.linux("export CC=$(command -v gcc || command -v clang)"), said="triton.compiler", safe=True),
         meant("Or, without root, conda's", "conda install -c conda-forge c-compiler", said="triton.compiler", safe=True),
-        meant("Add the folder of libcuda.so to LIBRARY_PATH", "export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH", said="triton.libcuda build.cannot_find_l", safe=True),
-        meant("Or renew the loader's list, in which Triton looks for it", "sudo ldconfig", said="triton.libcuda build.cannot_find_l", root=True),
+        meant("Add the folder of libcuda.so to LIBRARY_PATH", on.linux("export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH"), said="triton.libcuda build.cannot_find_l", safe=True),
+        meant("Or renew the loader's list, in which Triton looks for it", on.linux("sudo ldconfig"), said="triton.libcuda build.cannot_find_l", root=True),
         *CUDA_HOME,
-        meant("Windows, in cmd: set the toolkit's folder by its short name: XLA reads its flags only up to a blank", r'for %I in ("%CUDA_PATH%") do set "XLA_FLAGS=--xla_gpu_cuda_data_dir=%~sI"', said=_XLA, safe=True),
-        meant("Windows: or copy its folder nvvm beside the program, into the folder that it is started from", r'xcopy /e /i "%CUDA_PATH%\nvvm" nvvm', said=_XLA, safe=True),
-        meant("Linux: if a CUDA toolkit is installed, put its ptxas on PATH: this release looks there, and into no wheel", "export PATH=/usr/local/cuda/bin:$PATH XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda", said="tf.ptxas", line="external/org_tensorflow", safe=True),
+        meant("Windows, in cmd: set the toolkit's folder by its short name: XLA reads its flags only up to a blank", on.cmd(r'for %I in ("%CUDA_PATH%") do set "XLA_FLAGS=--xla_gpu_cuda_data_dir=%~sI"'), said=_XLA, safe=True),
+        meant("Windows: or copy its folder nvvm beside the program, into the folder that it is started from", on.cmd(r'xcopy /e /i "%CUDA_PATH%\nvvm" nvvm'), said=_XLA, safe=True),
+        meant("Linux: if a CUDA toolkit is installed, put its ptxas on PATH: this release looks there, and into no wheel", on.linux("export PATH=/usr/local/cuda/bin:$PATH XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda"), said="tf.ptxas", line="external/org_tensorflow", safe=True),
         meant("Linux: install nvcc's parts, which XLA compiles with", "pip install nvidia-cuda-nvcc{cu}", said=_XLA, safe=True),
-        meant("Linux: or, if a CUDA toolkit is installed, set its folder", "export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda", said=_XLA, safe=True),
+        meant("Linux: or, if a CUDA toolkit is installed, set its folder", on.linux("export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda"), said=_XLA, safe=True),
         meant("Or with conda", "conda install -c nvidia cuda-nvcc", said=_XLA, safe=True),
         meant("With conda, which is where Numba looks first; for CUDA 11 and older the package is cudatoolkit", "conda install -c nvidia cuda-nvcc cuda-nvrtc", said="numba. windows.", by="numba", safe=True),
-        meant("Windows: or install the CUDA toolkit with NVIDIA's installer, and set CUDA_HOME", r'set "CUDA_HOME=%CUDA_PATH%"', said="numba. windows.", by="numba", safe=True),
-        meant("Linux: or, if a CUDA toolkit is installed, set its folder", "export CUDA_HOME=/usr/local/cuda", said="numba.", by="numba", safe=True),
+        meant("Windows: or install the CUDA toolkit with NVIDIA's installer, and set CUDA_HOME", on.cmd(r'set "CUDA_HOME=%CUDA_PATH%"'), said="numba. windows.", by="numba", safe=True),
+        meant("Linux: or, if a CUDA toolkit is installed, set its folder", on.linux("export CUDA_HOME=/usr/local/cuda"), said="numba.", by="numba", safe=True),
         meant("Install CuPy with the CUDA libraries it needs (CuPy 14 and newer, Python 3.10 and newer)", 'pip install --upgrade "cupy-cuda12x[ctk]"', said="cupy. loader.", line=r"libnvrtc\.so\.12\b", by="cupy", safe=True),
         meant("Install CuPy with the CUDA libraries it needs (CuPy 14 and newer, Python 3.10 and newer)", 'pip install --upgrade "cupy-cuda13x[ctk]"', said="cupy. loader.", line=r"libnvrtc\.so\.13\b", by="cupy", safe=True),
-        meant("Or keep this CuPy: install NVRTC's wheel, and have it found", "pip install nvidia-cuda-nvrtc-cu12\nexport LD_LIBRARY_PATH=$(python -c \"import nvidia.cuda_nvrtc as n; print(list(n.__path__)[0])\")/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", said="cupy. loader.", line=r"libnvrtc\.so\.12\b", by="cupy", safe=True),
+        meant("Or keep this CuPy: install NVRTC's wheel, and have it found", on.linux("pip install nvidia-cuda-nvrtc-cu12\nexport LD_LIBRARY_PATH=$(python -c \"import nvidia.cuda_nvrtc as n; print(list(n.__path__)[0])\")/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"), said="cupy. loader.", line=r"libnvrtc\.so\.12\b", by="cupy", safe=True),
         meant("Or, where CUDA 11 is what is installed: the CuPy for it", "pip uninstall -y cupy-cuda12x\npip install cupy-cuda11x", said="cupy. loader.", line=r"libnvrtc\.so\.12\b", by="cupy", safe=True),
         meant("Or, where CUDA 12 is what is installed: the CuPy for it", "pip uninstall -y cupy-cuda13x\npip install cupy-cuda12x", said="cupy. loader.", line=r"libnvrtc\.so\.13\b", by="cupy", safe=True),
         meant("Install the compiler at run time, with what it opens", "pip install nvidia-cuda-nvrtc{cu} nvidia-cuda-nvcc{cu}", said=_NVRTC, unless="numba cupy", safe=True),
@@ -85,11 +86,11 @@ TEXT = Text(
         meant("Install the library of the driver's own version, which the driver's packages bring", NEWEST_DRIVER, said="cuda.jit_compiler_not_found", root=True, reboot=True),
         meant("In a container: start it with NVIDIA_DRIVER_CAPABILITIES=compute,utility, which mounts the library", "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE", said="cuda.jit_compiler_not_found"),
         meant("Windows: install Visual Studio's C++ build tools, and use their x64 Native Tools prompt", BUILD_TOOLS, said="build.msvc"),
-        meant("Install a C compiler and build tools", "sudo apt install build-essential ninja-build", said="build.missing_tool", root=True),
+        meant("Install a C compiler and build tools", on.linux("sudo apt install build-essential ninja-build"), said="build.missing_tool", root=True),
         meant("Install nvcc's parts with pip", "pip install nvidia-cuda-nvcc{cu} nvidia-cuda-nvrtc{cu}", safe=True),
         meant("Or with conda", "conda install -c nvidia cuda-nvcc cuda-nvrtc", safe=True),
-        meant("XLA: set the folder of the CUDA toolkit", "export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda", by="tensorflow jax", safe=True),
-        meant("Install a C compiler", "sudo apt install build-essential", root=True),
+        meant("XLA: set the folder of the CUDA toolkit", on.linux("export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda"), by="tensorflow jax", safe=True),
+        meant("Install a C compiler", on.linux("sudo apt install build-essential"), root=True),
         meant("Windows: install the CUDA toolkit, and set CUDA_PATH to it"),
     ),
     rather=of_tool,

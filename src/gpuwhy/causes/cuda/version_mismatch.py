@@ -14,6 +14,7 @@ from gpuwhy.causes.shared.lost import installing
 from gpuwhy.causes.shared.windows import is_torch, shown, torch_again
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement
 from gpuwhy.knowledge.sonames import cuda_of
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, proof, saw
 from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Framework, LibraryCopy, NeededLibrary, Unfit, UnmetSymbol
@@ -99,7 +100,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     for need, copy in _renamed(case):
         built = major_minor(value_or(framework.built_for_cuda, ""))
         text = f"Delete it, and install CUDA {built} with NVIDIA's installer, which has the real {need.name}"
-        out.append(Fix(f"{text}; then open a new window", f'del "{shown(copy.path)}"'))
+        out.append(Fix(f"{text}; then open a new window", on.cmd(f'del "{shown(copy.path)}"')))
     clashing = clashes(case, other_copy=False)
     exact = [f"{one.name}{one.wants}" for one in _unfit(case, clashing)]
     if exact:

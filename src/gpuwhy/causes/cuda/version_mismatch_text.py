@@ -27,6 +27,7 @@ from gpuwhy.causes.text.remedies import BITSANDBYTES
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_cuda_unfit
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU, NO_START, UNRESOLVED
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import echo, error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -56,7 +57,7 @@ def _made(case: Asked) -> Iterator[Fix]:
     elif numbers(needs) and not case.windows:
         number = major_minor(needs)
         yield Fix(f"Install the CUDA {number} toolkit beside the other, and point CUDA_HOME to it",
-                  f"export CUDA_HOME=/usr/local/cuda-{number} PATH=/usr/local/cuda-{number}/bin:$PATH", safe=True)  # fmt: skip
+                  on.linux(f"export CUDA_HOME=/usr/local/cuda-{number} PATH=/usr/local/cuda-{number}/bin:$PATH"), safe=True)  # fmt: skip
         yield Fix(f"Or install a build of {case.title} for the CUDA that is there")
 
 
@@ -192,8 +193,8 @@ TEXT = Text(
         meant("Install torchvision again from the index of PyTorch's own CUDA, {major}.{minor}", "pip install --force-reinstall --no-deps torchvision --index-url=https://download.pytorch.org/whl/cu{major}{minor}    # of the release that belongs to this torch", said="torch.different_cuda", line=r"PyTorch has CUDA Version=(?P<major>\d+)\.(?P<minor>\d+)", safe=True),
         meant("Remove both and install them in one command, so that they are of one build", "pip uninstall -y torch torchvision torchaudio\npip install torch torchvision", said="torch.different_cuda", safe=True),
         meant("PyTorch: install its build for the CUDA that is there, from PyTorch's own package index", by="torch"),
-        meant("Linux: install the toolkit that the framework was built with beside the other, and point CUDA_HOME to it", "export CUDA_HOME=/usr/local/cuda-12.1", safe=True),
-        meant("Windows: install the toolkit that the framework was built with beside the other (NVIDIA's installer), and put its bin folder first on PATH", r'set "PATH=%CUDA_PATH%\bin;%PATH%"', safe=True),
+        meant("Linux: install the toolkit that the framework was built with beside the other, and point CUDA_HOME to it", on.linux("export CUDA_HOME=/usr/local/cuda-12.1"), safe=True),
+        meant("Windows: install the toolkit that the framework was built with beside the other (NVIDIA's installer), and put its bin folder first on PATH", on.cmd(r'set "PATH=%CUDA_PATH%\bin;%PATH%"'), safe=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *UNRESOLVED),
     made=_made,

@@ -14,6 +14,7 @@ from gpuwhy.knowledge.installs import wheel_of
 from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.knowledge.windows import ZLIB, ZLIB_DLL
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Fate, LibraryCopy, LoadedLibrary, LoadTree, MissingLibrary
@@ -118,7 +119,9 @@ def _brought(case: Case, lost: list[str], major: int | None) -> Iterator[Fix]:
         of, text = needs.the(case).distribution, "Install the wheels that hold them"
         yield change(case.facts, text, *dict.fromkeys(wheels), because_of=of, role="part")
     if "libz.so.1" in lost:
-        yield Fix("Install zlib from the system's packages", "sudo apt install zlib1g", root=True, role="part")
+        yield Fix(
+            "Install zlib from the system's packages", on.linux("sudo apt install zlib1g"), root=True, role="part"
+        )
 
 
 CAUSE = Cause(

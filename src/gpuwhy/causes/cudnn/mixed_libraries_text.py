@@ -7,6 +7,7 @@ from gpuwhy.causes.text.conditions import field, line, wants
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, UNRESOLVED
+from gpuwhy.model import on
 
 TEXT = Text(
     "cudnn.mixed_libraries",
@@ -33,10 +34,10 @@ TEXT = Text(
         ("title.undefined_symbol", 2.8, "{object} meets parts of another cuDNN", field("object", r".*cudnn")),
     ),
     remedies=(
-        meant("The copy is the conda environment's, {env}, and another part comes from elsewhere: unset LD_LIBRARY_PATH, and keep one cuDNN in the environment, that of PyTorch's wheel", "unset LD_LIBRARY_PATH\nconda remove --force -y cudnn\npip install --force-reinstall torch", line=r"(?P<env>/[^\s:]*(?:envs/[\w.-]+|conda\d?))/(?:bin/\.\./)?lib/libcudnn", said="loader.cudnn_sub title.library cudnn.", by="torch", more=True),
-        meant("Unset LD_LIBRARY_PATH, so that only the framework's own copy of cuDNN is loaded", "unset LD_LIBRARY_PATH", safe=True),
+        meant("The copy is the conda environment's, {env}, and another part comes from elsewhere: unset LD_LIBRARY_PATH, and keep one cuDNN in the environment, that of PyTorch's wheel", on.linux("unset LD_LIBRARY_PATH\nconda remove --force -y cudnn\npip install --force-reinstall torch"), line=r"(?P<env>/[^\s:]*(?:envs/[\w.-]+|conda\d?))/(?:bin/\.\./)?lib/libcudnn", said="loader.cudnn_sub title.library cudnn.", by="torch", more=True),
+        meant("Unset LD_LIBRARY_PATH, so that only the framework's own copy of cuDNN is loaded", on.linux("unset LD_LIBRARY_PATH"), safe=True),
         meant("Install PyTorch again with the cuDNN wheel of the release that it asks for", "pip install --force-reinstall torch", by="torch", safe=True),
-        meant("Remove the other copy (system package, conda, wheel)", "find / -name 'libcudnn*.so*' 2>/dev/null"),
+        meant("Remove the other copy (system package, conda, wheel)", on.linux("find / -name 'libcudnn*.so*' 2>/dev/null")),
     ),
     admitted_by=(*NO_CUDNN, *UNRESOLVED),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from gpuwhy.causes.text.versions import told_cudnn_unfit
 from gpuwhy.knowledge.installs import wheel_of
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU
 from gpuwhy.knowledge.releases import built_with
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.release import Release
 from gpuwhy.model.signature import error
@@ -35,7 +36,7 @@ def _made(case: Asked) -> Iterator[Fix]:
         yield from _cudnn_from(case, built)
     if not case.windows and (built or case.library):
         yield Fix("Check which copy is loaded, and remove the folder of the wrong copy from the search path",
-                  f"LD_DEBUG=libs python -c 'import {case.framework or 'tensorflow'}' 2>&1 | grep libcudnn", safe=True)  # fmt: skip
+                  on.linux(f"LD_DEBUG=libs python -c 'import {case.framework or 'tensorflow'}' 2>&1 | grep libcudnn"), safe=True)  # fmt: skip
 
 
 def _cudnn_from(case: Asked, built: str) -> Iterator[Fix]:
@@ -162,8 +163,8 @@ TEXT = Text(
     ),
     remedies=(
         meant("Install a cuDNN of the same major version that is not older than the one of the build", 'pip install --upgrade "nvidia-cudnn-cu12"', safe=True),
-        meant("Check which copy is loaded, and remove the folder of the wrong copy from the search path", "LD_DEBUG=libs python -c 'import tensorflow' 2>&1 | grep libcudnn", by="tensorflow", safe=True, look=True),
-        meant("Check which copy is loaded, and remove the folder of the wrong copy from the search path", "LD_DEBUG=libs python -c 'import torch' 2>&1 | grep libcudnn", by="torch", safe=True, look=True),
+        meant("Check which copy is loaded, and remove the folder of the wrong copy from the search path", on.linux("LD_DEBUG=libs python -c 'import tensorflow' 2>&1 | grep libcudnn"), by="tensorflow", safe=True, look=True),
+        meant("Check which copy is loaded, and remove the folder of the wrong copy from the search path", on.linux("LD_DEBUG=libs python -c 'import torch' 2>&1 | grep libcudnn"), by="torch", safe=True, look=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN),
     made=_made,

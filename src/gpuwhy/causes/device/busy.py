@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.shared.probed import answered
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
 from gpuwhy.model.fact import value_or
 from gpuwhy.model.facts import GpuProcess
@@ -62,8 +63,10 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     index = case.device.index
     mig = value_or(case.device.mig, None)
     if mig is not None and mig.current and not mig.instances:
-        make = Fix("Make an instance of the whole GPU", f"sudo nvidia-smi mig -i {index} -cgi 0 -C", root=True)
-        return make, Fix("Or switch MIG off", f"sudo nvidia-smi -i {index} -mig 0", root=True)
+        make = Fix(
+            "Make an instance of the whole GPU", on.linux(f"sudo nvidia-smi mig -i {index} -cgi 0 -C"), root=True
+        )
+        return make, Fix("Or switch MIG off", on.linux(f"sudo nvidia-smi -i {index} -mig 0"), root=True)
     shared = Fix(
         "Set the compute mode to DEFAULT, so that programs can share the GPU",
         f"sudo nvidia-smi -i {index} -c DEFAULT",

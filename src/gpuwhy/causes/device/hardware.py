@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.shared.probed import answered
 from gpuwhy.knowledge.rates import FAR_BELOW, slowest
 from gpuwhy.knowledge.xid import meaning
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong, weak
 from gpuwhy.model.expect import gpu_present, on_other_gpu
 from gpuwhy.model.fact import Absent, Known, value_or
@@ -135,10 +136,13 @@ def sound(case: Case) -> Finding | None:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Reset, restart, then look at the metal."""
     return (
-        Fix("Keep the evidence for the vendor", "sudo nvidia-bug-report.sh", root=True, role="look"),
-        Fix("Reset the GPU while no program uses it", "sudo nvidia-smi --gpu-reset", root=True),
+        Fix("Keep the evidence for the vendor", on.linux("sudo nvidia-bug-report.sh"), root=True, role="look"),
+        Fix("Reset the GPU while no program uses it", on.linux("sudo nvidia-smi --gpu-reset"), root=True),
         Fix("Switch the machine off and on again: a warm reboot may not restore the card", root=True, reboot=True),
-        Fix("If it comes back: check power cables, seating and cooling, then run the vendor's test", "dcgmi diag -r 3"),
+        Fix(
+            "If it comes back: check power cables, seating and cooling, then run the vendor's test",
+            on.linux("dcgmi diag -r 3"),
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 TEXT = Text(
@@ -73,9 +74,9 @@ TEXT = Text(
     ),
     remedies=(
         *TDR,
-        meant("Windows: read what the display driver says in the event log (in PowerShell)", "Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20", look=True),
-        meant("Read the kernel log", "sudo dmesg | grep -i -e xid -e nvrm", root=True, look=True),
-        meant("Reset the GPU, or restart", "sudo nvidia-smi --gpu-reset", root=True),
+        meant("Windows: read what the display driver says in the event log (in PowerShell)", on.powershell("Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20"), look=True),
+        meant("Read the kernel log", on.linux("sudo dmesg | grep -i -e xid -e nvrm"), root=True, look=True),
+        meant("Reset the GPU, or restart", on.linux("sudo nvidia-smi --gpu-reset"), root=True),
         meant("Move the card to another slot or machine; check power and cooling"),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *BROKEN_OFF),

@@ -7,6 +7,7 @@ from gpuwhy.causes.text.conditions import all_of, any_of, field, line, no, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import SHARED_MEMORY
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 TEXT = Text(
@@ -50,7 +51,7 @@ TEXT = Text(
     ),
     remedies=(
         *SHARED_MEMORY,
-        meant("Give each rank its own GPU, in the program", 'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))', said="nccl.duplicate_gpu"),
+        meant("Give each rank its own GPU, in the program", on.code('torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))'), said="nccl.duplicate_gpu"),
         meant("Set another port, and an address that all ranks can reach", "export MASTER_ADDR=HOST MASTER_PORT=29501", said="nccl.rendezvous", safe=True),
         meant("Install the same PyTorch, and so the same NCCL, for every rank; check which is there", 'python -c "import torch; print(torch.cuda.nccl.version())"', said="nccl.version", safe=True),
         meant("Leave NVLink SHARP out", "export NCCL_NVLS_ENABLE=0", said="nccl.nvls", safe=True),

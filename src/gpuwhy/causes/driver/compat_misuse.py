@@ -15,6 +15,7 @@ from gpuwhy.causes.shared.winner import (
 )
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.tables import source
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import DriverLibrary, Facts, Rule
@@ -123,9 +124,11 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return (off_the_path_of_an_image(case.facts, folder),)
     if copies and copies[0].rule is Rule.LD_LIBRARY_PATH:
         out.append(off_the_path(folder))
-    out.append(Fix("Remove the package", f"sudo apt remove {package} && sudo ldconfig", root=True))
+    out.append(Fix("Remove the package", on.linux(f"sudo apt remove {package} && sudo ldconfig"), root=True))
     if isinstance(case.facts.surroundings.container, Known):
-        out.append(Fix("Or delete the folder in the image", f"RUN rm -rf {folder} && ldconfig", root=True))
+        out.append(
+            Fix("Or delete the folder in the image", on.dockerfile(f"RUN rm -rf {folder} && ldconfig"), root=True)
+        )
     return tuple(out)
 
 

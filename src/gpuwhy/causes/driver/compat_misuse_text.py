@@ -8,6 +8,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import drivers_differ
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+from gpuwhy.model import on
 
 TEXT = Text(
     "driver.compat_misuse",
@@ -23,10 +24,10 @@ TEXT = Text(
         ("title.804", 1.6, "803 is the number of a mismatched libcuda", field("digit", "3")),
     ),
     remedies=(
-        meant("Do not set LD_LIBRARY_PATH in the image, so that the host's libcuda (from the container runtime) is found before the image's own in /usr/local/cuda/compat", "docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE", by="container"),
-        meant("Or remove the compat libraries from the image", "RUN rm -rf /usr/local/cuda*/compat /etc/ld.so.conf.d/*compat*.conf && ldconfig", by="container"),
-        meant("Remove the cuda-compat folder from the search path", "unset LD_LIBRARY_PATH", safe=True, unless="container"),
-        meant("Remove the package where the card does not allow it (GeForce)", "sudo apt remove 'cuda-compat-*'", root=True),
+        meant("Do not set LD_LIBRARY_PATH in the image, so that the host's libcuda (from the container runtime) is found before the image's own in /usr/local/cuda/compat", on.linux("docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE"), by="container"),
+        meant("Or remove the compat libraries from the image", on.dockerfile("RUN rm -rf /usr/local/cuda*/compat /etc/ld.so.conf.d/*compat*.conf && ldconfig"), by="container"),
+        meant("Remove the cuda-compat folder from the search path", on.linux("unset LD_LIBRARY_PATH"), safe=True, unless="container"),
+        meant("Remove the package where the card does not allow it (GeForce)", on.linux("sudo apt remove 'cuda-compat-*'"), root=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

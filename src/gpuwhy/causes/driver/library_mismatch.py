@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.shared.probed import answered
 from gpuwhy.causes.shared.winner import in_image, no_driver, winner
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import DriverLibrary, Rule
@@ -91,25 +92,25 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     facts = case.facts
     if in_image(facts):
         text = "Remove the driver from the image, in its Dockerfile; the runtime brings the host's libraries"
-        line = "RUN apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' 'nvidia-utils-*'"
+        line = on.dockerfile("RUN apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' 'nvidia-utils-*'")
         return (Fix(f"{text}: do not install the driver packages there", line),)
     if isinstance(facts.surroundings.container, Known):
         return (
             Fix("Remove the driver packages from the image; the runtime brings the host's libraries",
-                "apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' 'nvidia-utils-*'", root=True),
+                on.linux("apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' 'nvidia-utils-*'"), root=True),
             Fix("If the host's driver was upgraded while this container ran: restart the container"),
         )  # fmt: skip
     disk, loaded = value_or(facts.driver.module_on_disk, None), value_or(facts.driver.module_version, None)
     if disk is not None and disk == loaded:
         return (
             Fix("Build the kernel module of the new version, then restart: the one on disk is still the old one",
-                "sudo dkms autoinstall && sudo update-initramfs -u && sudo reboot", root=True, reboot=True),
+                on.host("sudo dkms autoinstall && sudo update-initramfs -u && sudo reboot"), root=True, reboot=True),
         )  # fmt: skip
     return (
-        Fix("Restart the machine", "sudo reboot", root=True, reboot=True),
+        Fix("Restart the machine", on.host("sudo reboot"), root=True, reboot=True),
         Fix("Or reload the module, when nothing uses the GPU (no desktop, no daemon)",
-            "sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia; "
-            "sudo modprobe nvidia", root=True),
+            on.host("sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia; "
+            "sudo modprobe nvidia"), root=True),
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import drivers_differ
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -33,19 +34,21 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     new = both.get("kernel") if both else _version(reading, "tf.kernel_version")
     if numbers(old) and numbers(new) and (reading.told.container or _CONTAINER.search(reading.excerpt)):
         text = f"The host's module is {new}, and this container brings a libcuda of {old}: leave its /usr/local/cuda/compat out"
-        yield Fix(text, "docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE")
+        yield Fix(text, on.linux("docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE"))
         if numbers(old) > numbers(new):
             yield Fix(f"Or update the host's driver to {old} or newer", NEWEST_DRIVER, root=True, reboot=True)
         return
     if not (numbers(old) and numbers(old) < numbers(new)):
         return
     text = f"The libcuda that is found, {old}, is older than the running module, {new}: it is left over from an earlier driver. Find the copies"
-    yield Fix(text, "ldconfig -p | grep libcuda.so; find / -name 'libcuda.so.*' 2>/dev/null", safe=True, role="look")
+    yield Fix(
+        text, on.linux("ldconfig -p | grep libcuda.so; find / -name 'libcuda.so.*' 2>/dev/null"), safe=True, role="look"
+    )
     branch = numbers(new)[0]
     package = f"libnvidia-compute-{branch}" if branch >= 390 else f"libcuda1-{branch}"
     yield Fix(
         f"Delete the one of {old} (or the package that holds it), then install the module's own again",
-        f"sudo apt install --reinstall {package} && sudo ldconfig",
+        on.linux(f"sudo apt install --reinstall {package} && sudo ldconfig"),
         root=True,
     )
 
@@ -78,11 +81,11 @@ TEXT = Text(
         ("title.trouble", 0.1, SAID_TO_FAIL, nothing_else),
     ),
     remedies=(
-        meant("Restart, so that the kernel loads the module of the installed version", "sudo reboot", root=True, reboot=True),
-        meant("Outside a container: restart, so that the kernel loads the module of the installed version", "sudo reboot", said="cuda.system_driver_mismatch", root=True, reboot=True, unless="container"),
-        meant("In a container: its own libcuda, of /usr/local/cuda/compat, may be found before the host's; leave it out", "docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE", said="cuda.system_driver_mismatch"),
-        meant("Or stop every program on the GPU, then reload the NVIDIA kernel modules", "sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia && sudo modprobe nvidia", root=True),
-        meant("If the error stays: finish an interrupted upgrade of the driver packages", "sudo apt install --fix-broken", root=True),
+        meant("Restart, so that the kernel loads the module of the installed version", on.host("sudo reboot"), root=True, reboot=True),
+        meant("Outside a container: restart, so that the kernel loads the module of the installed version", on.host("sudo reboot"), said="cuda.system_driver_mismatch", root=True, reboot=True, unless="container"),
+        meant("In a container: its own libcuda, of /usr/local/cuda/compat, may be found before the host's; leave it out", on.linux("docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE"), said="cuda.system_driver_mismatch"),
+        meant("Or stop every program on the GPU, then reload the NVIDIA kernel modules", on.host("sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia && sudo modprobe nvidia"), root=True),
+        meant("If the error stays: finish an interrupted upgrade of the driver packages", on.host("sudo apt install --fix-broken"), root=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER),
     named=_named,

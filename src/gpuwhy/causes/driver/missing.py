@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, Unknown, value_or
@@ -132,24 +133,48 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if version:
         major = version.split(".")[0]
         return (
-            Fix(f"Install the libraries of the same driver ({version})",
-                f"sudo apt install libnvidia-compute-{major}    # Debian: sudo apt install libcuda1", root=True),
-            Fix("If they are in another folder (here /usr/local/nvidia/lib64), add it to the loader's configuration",
-                "echo /usr/local/nvidia/lib64 | sudo tee /etc/ld.so.conf.d/nvidia.conf && sudo ldconfig", root=True),
-        )  # fmt: skip
+            Fix(
+                f"Install the libraries of the same driver ({version})",
+                on.host(f"sudo apt install libnvidia-compute-{major}    # Debian: sudo apt install libcuda1"),
+                root=True,
+            ),
+            Fix(
+                "If they are in another folder (here /usr/local/nvidia/lib64), add it to the loader's configuration",
+                on.linux("echo /usr/local/nvidia/lib64 | sudo tee /etc/ld.so.conf.d/nvidia.conf && sudo ldconfig"),
+                root=True,
+            ),
+        )
     if _unbuilt(case):
-        out.append(Fix("Build the installed driver for the running kernel, then load it",
-                       "sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia",
-                       root=True))  # fmt: skip
+        out.append(
+            Fix(
+                "Build the installed driver for the running kernel, then load it",
+                on.host("sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia"),
+                root=True,
+            )
+        )
     elif not isinstance(driver.module_on_disk, Absent):
         version = value_or(driver.module_on_disk, "if a driver is installed")
-        out.append(Fix(f"Load the module ({version}) and read what it says", "sudo modprobe nvidia", root=True))
+        out.append(
+            Fix(f"Load the module ({version}) and read what it says", on.host("sudo modprobe nvidia"), root=True)
+        )
     if value_or(driver.secure_boot, False):
-        out.append(Fix("Enrol the key that signed the module (asked for at the next boot), or use the signed package",
-                       "sudo mokutil --import /var/lib/shim-signed/mok/MOK.der", root=True, reboot=True))  # fmt: skip
+        out.append(
+            Fix(
+                "Enrol the key that signed the module (asked for at the next boot), or use the signed package",
+                on.host("sudo mokutil --import /var/lib/shim-signed/mok/MOK.der"),
+                root=True,
+                reboot=True,
+            )
+        )
     if _holder(case) == "vfio-pci":
-        out.append(Fix("Give the card back to the host: remove its ids from the vfio-pci options, then restart",
-                       "grep -rn vfio-pci /etc/modprobe.d /proc/cmdline", root=True, reboot=True))  # fmt: skip
+        out.append(
+            Fix(
+                "Give the card back to the host: remove its ids from the vfio-pci options, then restart",
+                on.host("grep -rn vfio-pci /etc/modprobe.d /proc/cmdline"),
+                root=True,
+                reboot=True,
+            )
+        )
     if not isinstance(driver.module_on_disk, Known):
         out.append(Fix("Install the distribution's driver package", NEWEST_DRIVER, root=True, reboot=True))
     return tuple(out)

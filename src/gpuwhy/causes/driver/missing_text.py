@@ -10,6 +10,7 @@ from gpuwhy.causes.text.remedies import PURGE
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.signature import echo, error
 from gpuwhy.model.symptom import Reading, Symptom
 
@@ -139,20 +140,20 @@ TEXT = Text(
     remedies=(
         meant("CUDA needs a GPU of NVIDIA: on this one use the package for the CPU (tensorflow, not tensorflow-gpu)", "pip uninstall -y tensorflow-gpu && pip install tensorflow", said="windows. title. tf. cuda.", by="other_card", unless="windows"),
         meant("CUDA needs a GPU of NVIDIA: on this one use the package for the CPU; or DirectML, which runs on AMD and Intel under Windows (tensorflow-directml-plugin with tensorflow-cpu 2.10, torch-directml, onnxruntime-directml)", "pip uninstall -y tensorflow-gpu && pip install tensorflow-cpu", said="windows. title. tf. cuda. torch.", by="other_card"),
-        meant("Secure Boot refuses the module: enrol the key that it was signed with, then restart and choose “Enroll MOK”", "sudo mokutil --import /var/lib/shim-signed/mok/MOK.der    # Debian: /var/lib/dkms/mok.pub; Fedora: /etc/pki/akmods/certs/public_key.der", said="kernel.key", root=True, reboot=True),
-        meant("Or switch Secure Boot off: in the firmware's setup, or by this and a restart", "sudo mokutil --disable-validation", said="kernel.key", root=True, reboot=True),
-        meant("Build the module for the running kernel", "sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia", said="kernel.dkms kernel.module_format", root=True),
-        meant("Keep nouveau from taking the card, then restart", "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/nouveau.conf && sudo update-initramfs -u", said="kernel.nouveau", root=True, reboot=True),
-        meant("WSL: add the folder of its own libcuda to LD_LIBRARY_PATH; the driver is Windows' own", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", said="loader.cudarc", safe=True),
-        meant("Linux, not WSL: install the driver that the distribution offers, then renew the loader's list", f"{NEWEST_DRIVER} && sudo ldconfig", said="loader.cudarc", root=True, reboot=True),
+        meant("Secure Boot refuses the module: enrol the key that it was signed with, then restart and choose “Enroll MOK”", on.host("sudo mokutil --import /var/lib/shim-signed/mok/MOK.der    # Debian: /var/lib/dkms/mok.pub; Fedora: /etc/pki/akmods/certs/public_key.der"), said="kernel.key", root=True, reboot=True),
+        meant("Or switch Secure Boot off: in the firmware's setup, or by this and a restart", on.host("sudo mokutil --disable-validation"), said="kernel.key", root=True, reboot=True),
+        meant("Build the module for the running kernel", on.host("sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia"), said="kernel.dkms kernel.module_format", root=True),
+        meant("Keep nouveau from taking the card, then restart", on.host("printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/nouveau.conf && sudo update-initramfs -u"), said="kernel.nouveau", root=True, reboot=True),
+        meant("WSL: add the folder of its own libcuda to LD_LIBRARY_PATH; the driver is Windows' own", on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), said="loader.cudarc", safe=True),
+        meant("Linux, not WSL: install the driver that the distribution offers, then renew the loader's list", on.driver(f"{NEWEST_DRIVER} && sudo ldconfig"), said="loader.cudarc", root=True, reboot=True),
         meant("Windows: install NVIDIA's driver (nvidia.com/drivers), then restart", said="loader.cudarc"),
         meant("Check whether nvidia-smi works on the host; where it does, docker runs in a machine of its own (Docker Desktop, a snap): use the host's own docker engine", "docker context use default && docker run --rm --gpus all ubuntu nvidia-smi", said="container.load_ml"),
-        meant("Under Windows or WSL: update to Windows 10 21H2 or 11, install NVIDIA's driver on Windows (never inside WSL), let Docker Desktop use its WSL 2 engine, and update WSL", "wsl --update", said="container.load_ml"),
-        meant("On the host, load the driver's module; a container cannot", "sudo modprobe nvidia && nvidia-smi", said="container.nvml_not_loaded container.load_ml", root=True),
+        meant("Under Windows or WSL: update to Windows 10 21H2 or 11, install NVIDIA's driver on Windows (never inside WSL), let Docker Desktop use its WSL 2 engine, and update WSL", on.across("wsl --update"), said="container.load_ml"),
+        meant("On the host, load the driver's module; a container cannot", on.host("sudo modprobe nvidia && nvidia-smi"), said="container.nvml_not_loaded container.load_ml", root=True),
         meant("On the host, install the driver that the distribution offers", NEWEST_DRIVER, said="container.nvml_not_loaded container.load_ml", root=True, reboot=True),
         meant("Linux, not WSL: install the driver that the distribution offers", NEWEST_DRIVER, root=True, reboot=True),
-        meant("After a kernel update: build the module for the running kernel", "sudo dkms autoinstall && sudo modprobe nvidia", root=True),
-        meant("WSL: make sure that the distribution runs as WSL 2; install the NVIDIA driver on Windows only, never inside WSL; then update WSL", "wsl --list --verbose && wsl --update"),
+        meant("After a kernel update: build the module for the running kernel", on.host("sudo dkms autoinstall && sudo modprobe nvidia"), root=True),
+        meant("WSL: make sure that the distribution runs as WSL 2; install the NVIDIA driver on Windows only, never inside WSL; then update WSL", on.across("wsl --list --verbose && wsl --update")),
         meant("Windows: install NVIDIA's driver (nvidia.com/drivers), then restart; without an NVIDIA GPU use the framework's package for the CPU"),
         meant("Under WSL: remove a Linux driver from inside it, which hides Windows' own", PURGE, by="wsl", root=True),
         meant("In a container: start it with the GPU", "docker run --gpus all IMAGE nvidia-smi", unless="windows wsl"),

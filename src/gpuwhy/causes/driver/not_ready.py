@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.shared.probed import answered
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import Device
@@ -67,15 +68,30 @@ def fixes(case: Case) -> tuple[Fix, ...]:
             out.append(Fix("Start nvidia-fabricmanager on the host; its version must be the driver's", root=True))
         else:
             version = value_or(case.facts.driver.module_version, "the driver's version")
-            out.append(Fix(f"Start the fabric manager; its version must be the driver's ({version})",
-                           "sudo systemctl enable --now nvidia-fabricmanager", root=True,
-                           check="nvidia-smi -q | grep -A2 Fabric"))  # fmt: skip
+            out.append(
+                Fix(
+                    f"Start the fabric manager; its version must be the driver's ({version})",
+                    on.host("sudo systemctl enable --now nvidia-fabricmanager"),
+                    root=True,
+                    check="nvidia-smi -q | grep -A2 Fabric",
+                )
+            )
     if mig is not None and mig.current != mig.pending:
-        out.append(Fix("Stop what uses the GPU, then reset it", f"sudo nvidia-smi --gpu-reset -i {device.index}",
-                       root=True, check=f"nvidia-smi -i {device.index} --query-gpu=mig.mode.current,mig.mode.pending "
-                       "--format=csv"))  # fmt: skip
-        out.append(Fix("Or undo the change",
-                       f"sudo nvidia-smi -i {device.index} -mig {1 if mig.current else 0}", root=True))  # fmt: skip
+        out.append(
+            Fix(
+                "Stop what uses the GPU, then reset it",
+                on.linux(f"sudo nvidia-smi --gpu-reset -i {device.index}"),
+                root=True,
+                check=f"nvidia-smi -i {device.index} --query-gpu=mig.mode.current,mig.mode.pending --format=csv",
+            )
+        )
+        out.append(
+            Fix(
+                "Or undo the change",
+                on.linux(f"sudo nvidia-smi -i {device.index} -mig {1 if mig.current else 0}"),
+                root=True,
+            )
+        )
     return tuple(out)
 
 

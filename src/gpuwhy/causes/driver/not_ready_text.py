@@ -7,6 +7,7 @@ from gpuwhy.causes.text.conditions import field, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 _UNSEEN = with_(
@@ -51,10 +52,10 @@ TEXT = Text(
         ("nvml.invalid_state", 2.0),
     ),
     remedies=(
-        meant("Load the uvm module anew, with no program on the GPU, and create its device files", "sudo rmmod nvidia_uvm; sudo nvidia-modprobe -c 0 -u", said="cuda.unknown torch.unknown", root=True),
-        meant("A container: pass /dev/nvidia-uvm to it, once it is there on the host", "docker run --gpus all --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE", said="cuda.unknown torch.unknown"),
-        meant("NVSwitch machines: start the fabric manager; its version must be exactly the driver's", "sudo systemctl enable --now nvidia-fabricmanager", root=True),
-        meant("After suspend: reload the uvm module", "sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm", root=True),
+        meant("Load the uvm module anew, with no program on the GPU, and create its device files", on.host("sudo rmmod nvidia_uvm; sudo nvidia-modprobe -c 0 -u"), said="cuda.unknown torch.unknown", root=True),
+        meant("A container: pass /dev/nvidia-uvm to it, once it is there on the host", on.linux("docker run --gpus all --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE"), said="cuda.unknown torch.unknown"),
+        meant("NVSwitch machines: start the fabric manager; its version must be exactly the driver's", on.host("sudo systemctl enable --now nvidia-fabricmanager"), root=True),
+        meant("After suspend: reload the uvm module", on.host("sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm"), root=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

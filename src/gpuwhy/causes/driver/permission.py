@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from gpuwhy.causes.shared.nodes import astray
 from gpuwhy.causes.shared.starting import with_nodes
 from gpuwhy.causes.shared.winner import no_driver, no_nodes_in_container
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import DeviceNode
@@ -129,22 +130,27 @@ def _made(bad: Sequence[DeviceNode], wrong: Sequence[DeviceNode]) -> Iterator[Fi
     files = [node.path for node in bad if node in wrong or value_or(node.opened, "") == NO_DEVICE]
     if files:
         text = "Remove the file that is in the place of the device file, then create it"
-        yield Fix(text, f"sudo rm {' '.join(files)}", root=True, role="part")
+        yield Fix(text, on.linux(f"sudo rm {' '.join(files)}"), root=True, role="part")
     if files or not all(node.present for node in bad):
-        yield Fix("Create the device files", "sudo nvidia-modprobe -u -c0", root=True, role="part")
+        yield Fix("Create the device files", on.host("sudo nvidia-modprobe -u -c0"), root=True, role="part")
 
 
 def _opened(bad: Sequence[DeviceNode]) -> Iterator[Fix]:
     """Nodes that are there and closed to this user."""
     answers = {value_or(node.opened, "") for node in bad}
     if "EACCES" in answers:
-        yield Fix("Join the groups that own the nodes, then log in again", "sudo usermod -aG video,render $USER",
-                  root=True, check="ls -l /dev/nvidia*; id", role="part",
-                  undo="sudo gpasswd -d $USER video; sudo gpasswd -d $USER render")  # fmt: skip
+        yield Fix(
+            "Join the groups that own the nodes, then log in again",
+            on.linux("sudo usermod -aG video,render $USER"),
+            root=True,
+            check=on.linux("ls -l /dev/nvidia*; id"),
+            role="part",
+            undo=on.linux("sudo gpasswd -d $USER video; sudo gpasswd -d $USER render"),
+        )
         paths = " ".join(node.path for node in bad)
         yield Fix(
             "Or give every user access to the device files, until the next reboot",
-            f"sudo chmod a+rw {paths}",
+            on.linux(f"sudo chmod a+rw {paths}"),
             root=True,
         )
     if "EPERM" in answers:
@@ -159,7 +165,10 @@ def _anew(where: str) -> tuple[Fix, ...]:
         "kubernetes": "kubectl delete pod NAME",
     }
     look = Fix(
-        "Check the device numbers on the host", "ls -l /dev/nvidia*; grep nvidia /proc/devices", safe=True, role="look"
+        "Check the device numbers on the host",
+        on.linux("ls -l /dev/nvidia*; grep nvidia /proc/devices"),
+        safe=True,
+        role="look",
     )
     return look, Fix(
         "Start the container again: it keeps the device files that it was started with", command.get(where, "")

@@ -7,6 +7,7 @@ from gpuwhy.causes.text.conditions import all_of, asks, field, in_container, lin
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 TEXT = Text(
@@ -47,13 +48,13 @@ TEXT = Text(
     ),
     remedies=(
         meant("Start the container again: it lost the device when systemd was reloaded on the host, or when a kubelet with the CPU manager's policy static changed its cgroup", "docker restart CONTAINER", said="nvidia.nvml_unknown", unless="kubernetes"),
-        meant("Permanently: pass the device files by name; or, on the host, set \"exec-opts\": [\"native.cgroupdriver=cgroupfs\"] in docker's daemon.json; or use CDI of a newer container toolkit", "docker run --gpus all --device=/dev/nvidia0 --device=/dev/nvidiactl --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE", said="nvidia.nvml_unknown", unless="kubernetes"),
+        meant("Permanently: pass the device files by name; or, on the host, set \"exec-opts\": [\"native.cgroupdriver=cgroupfs\"] in docker's daemon.json; or use CDI of a newer container toolkit", on.linux("docker run --gpus all --device=/dev/nvidia0 --device=/dev/nvidiactl --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE"), said="nvidia.nvml_unknown", unless="kubernetes"),
         meant("Kubernetes: start the pod again: its cgroup lost the device, as when systemd is reloaded on the node or the CPU manager (policy static) changes it; permanently: the device plug-in with PASS_DEVICE_SPECS=true", "kubectl delete pod POD", said="nvidia.nvml_unknown", by="kubernetes"),
-        meant("Permanently, on the node: make links in /dev/char, by which runc finds the device files", "sudo nvidia-ctk system create-dev-char-symlinks --create-all", said="nvidia.nvml_unknown", root=True),
-        meant("Outside a container: check who may open the device files", "ls -l /dev/nvidia*", said="nvidia.nvml_unknown", safe=True, unless="kubernetes docker container"),
-        meant("Check who may open the device files", "ls -l /dev/nvidia*", safe=True, look=True),
-        meant("Create them and load the uvm module", "sudo nvidia-modprobe -u -c=0", root=True),
-        meant("Join the group that owns them", "sudo usermod -aG video $USER", root=True),
+        meant("Permanently, on the node: make links in /dev/char, by which runc finds the device files", on.linux("sudo nvidia-ctk system create-dev-char-symlinks --create-all"), said="nvidia.nvml_unknown", root=True),
+        meant("Outside a container: check who may open the device files", on.linux("ls -l /dev/nvidia*"), said="nvidia.nvml_unknown", safe=True, unless="kubernetes docker container"),
+        meant("Check who may open the device files", on.linux("ls -l /dev/nvidia*"), safe=True, look=True),
+        meant("Create them and load the uvm module", on.host("sudo nvidia-modprobe -u -c=0"), root=True),
+        meant("Join the group that owns them", on.linux("sudo usermod -aG video $USER"), root=True),
         meant("A container that lost the device after a systemd reload: start it again, with --device for each /dev/nvidia* file"),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),

@@ -14,6 +14,7 @@ from gpuwhy.causes.shared.winner import (
     off_the_path_of_an_image,
     winner,
 )
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Fact, Known, value_or
 from gpuwhy.model.facts import DriverLibrary, Rule
@@ -72,11 +73,21 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if stub and stub.rule is Rule.LD_LIBRARY_PATH:
         out.append(off_the_path(folder))
     else:
-        out.append(Fix(f"Remove {folder} from the file that this names, then rebuild the loader's cache",
-                       f"grep -rl '{folder}' /etc/ld.so.conf /etc/ld.so.conf.d; sudo ldconfig", root=True))  # fmt: skip
+        out.append(
+            Fix(
+                f"Remove {folder} from the file that this names, then rebuild the loader's cache",
+                on.linux(f"grep -rl '{folder}' /etc/ld.so.conf /etc/ld.so.conf.d; sudo ldconfig"),
+                root=True,
+            )
+        )
     for real in _real(case.facts.loads.libcuda)[:1]:
-        out.append(Fix("Or put the driver's folder first, for this shell",
-                       f"export LD_LIBRARY_PATH={folder_of(real.path)}:$LD_LIBRARY_PATH", safe=True))  # fmt: skip
+        out.append(
+            Fix(
+                "Or put the driver's folder first, for this shell",
+                on.linux(f"export LD_LIBRARY_PATH={folder_of(real.path)}:$LD_LIBRARY_PATH"),
+                safe=True,
+            )
+        )
     return tuple(out)
 
 

@@ -6,6 +6,7 @@ from gpuwhy.causes.text.conditions import field
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 TEXT = Text(
@@ -21,9 +22,9 @@ TEXT = Text(
         ("loader.resolved", 3.6, "libcuda resolves to {path}", field("path", r".*/stubs/")),
     ),
     remedies=(
-        meant("Take the stubs folder out of the loader's list: it is for linking only", "sudo rm {file} && sudo ldconfig", said="told.stub_path", line=r">\s*(?P<file>/etc/ld\.so\.conf\.d/[\w.-]+)", root=True, more=True),
+        meant("Take the stubs folder out of the loader's list: it is for linking only", on.linux("sudo rm {file} && sudo ldconfig"), said="told.stub_path", line=r">\s*(?P<file>/etc/ld\.so\.conf\.d/[\w.-]+)", root=True, more=True),
         meant("In a Dockerfile: leave out the lines that link or list the stubs folder, and run what needs the GPU when the container starts: while an image is built there is none", "docker run --gpus all IMAGE", said="told.stub_path", line=r"ld\.so\.conf|/etc/ld\.so|ln -s [^\n]*stubs", more=True),
-        meant("Remove the stubs folder from LD_LIBRARY_PATH: it is for linking only", "export LD_LIBRARY_PATH=$(echo $LD_LIBRARY_PATH | tr ':' '\\n' | grep -v stubs | paste -sd:)", safe=True),
+        meant("Remove the stubs folder from LD_LIBRARY_PATH: it is for linking only", on.linux("export LD_LIBRARY_PATH=$(echo $LD_LIBRARY_PATH | tr ':' '\\n' | grep -v stubs | paste -sd:)"), safe=True),
         meant("In a Dockerfile: put the stubs folder only into LIBRARY_PATH, which the linker reads; never into LD_LIBRARY_PATH"),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),

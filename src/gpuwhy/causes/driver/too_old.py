@@ -14,6 +14,7 @@ from gpuwhy.knowledge.drivers import PACKAGED, Floor, cuda_of_driver, floor, run
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.requirements import RULES, VARIABLE, first_wish, met
 from gpuwhy.knowledge.windows import tensorflow_for
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import DriverLibrary, Framework
@@ -186,7 +187,7 @@ def _newer_driver(case: Case, cuda: str, too_new: bool) -> Iterator[Fix]:
     if _data_center(case) and not too_new:
         package, folder = major_minor(cuda).replace(".", "-"), f"/usr/local/cuda-{major_minor(cuda)}/compat"
         yield Fix("Install the forward-compatibility package (data-center GPUs only) and put its folder first",
-                  f"sudo apt install cuda-compat-{package}; export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH",
+                  on.linux(f"sudo apt install cuda-compat-{package}; export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH"),
                   root=True)  # fmt: skip
     yield Fix(f"Install driver{at}", NEWEST_DRIVER, root=True, reboot=True)
 

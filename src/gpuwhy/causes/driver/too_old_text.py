@@ -17,6 +17,7 @@ from gpuwhy.causes.text.versions import told_driver_older
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.drivers import cuda_of_driver, floor
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import echo, error
 from gpuwhy.model.version import at_least, dotted, numbers
@@ -71,7 +72,7 @@ def _perhaps_without(case: Asked) -> Iterator[Fix]:
         return
     if "kubernetes" in case.tools:
         text = "Where nvidia-smi on the node names a driver that is new enough: the pod got no GPU; let it use NVIDIA's runtime, in its manifest, and ask for one"
-        yield Fix(text, "runtimeClassName: nvidia\nresources: {limits: {nvidia.com/gpu: 1}}")
+        yield Fix(text, on.code("runtimeClassName: nvidia\nresources: {limits: {nvidia.com/gpu: 1}}"))
     else:
         yield Fix("Where nvidia-smi on the host names a driver that is new enough: the container got no GPU; start it with one", "docker run --gpus all IMAGE")  # fmt: skip
 

@@ -10,6 +10,7 @@ import msgspec
 
 from gpuwhy.causes.shared.full_places import full, linked, size
 from gpuwhy.causes.shared.watched import said
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong, weak
 from gpuwhy.model.cause import linked as tied
 from gpuwhy.model.expect import gpu_present
@@ -177,10 +178,14 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if any(one.signature.startswith(SPOKEN) for one in case.symptoms):
         return ()
     return (
-        Fix("Remove the limit on virtual memory in this shell", "ulimit -v unlimited", safe=True),
-        Fix("Where that is refused, the hard limit is set elsewhere: look for it", "grep -rn . /etc/security/limits.*",
-            safe=True, role="look"),
-    )  # fmt: skip
+        Fix("Remove the limit on virtual memory in this shell", on.linux("ulimit -v unlimited"), safe=True),
+        Fix(
+            "Where that is refused, the hard limit is set elsewhere: look for it",
+            on.linux("grep -rn . /etc/security/limits.*"),
+            safe=True,
+            role="look",
+        ),
+    )
 
 
 CAUSE = Cause(

@@ -10,6 +10,7 @@ from gpuwhy.causes.text.fragments import LIMIT_COVERS, PATH, WHERE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_MEMORY, NO_START
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
@@ -95,30 +96,30 @@ TEXT = Text(
         ("cuda.out_of_memory", 3.2, "memory ran out while the devices were counted, as under a limit on virtual memory (ulimit -v)", counting),
     ),
     remedies=(
-        meant("Allow more open files in this shell, then start the program from it", "ulimit -n $(ulimit -Hn)", said="limit.files", safe=True),
-        meant("PyTorch, in the program: share tensors between workers through files, which needs fewer open files", "torch.multiprocessing.set_sharing_strategy('file_system')", said="limit.files", by="torch"),
+        meant("Allow more open files in this shell, then start the program from it", on.linux("ulimit -n $(ulimit -Hn)"), said="limit.files", safe=True),
+        meant("PyTorch, in the program: share tensors between workers through files, which needs fewer open files", on.code("torch.multiprocessing.set_sharing_strategy('file_system')"), said="limit.files", by="torch"),
         meant("Containers: start with a higher limit", "docker run --ulimit nofile=65536:65536 IMAGE", said="limit.files"),
-        meant("Permanently: in /etc/security/limits.conf, or LimitNOFILE= of the service", "echo '* - nofile 65536' | sudo tee -a /etc/security/limits.conf", said="limit.files", root=True),
+        meant("Permanently: in /etc/security/limits.conf, or LimitNOFILE= of the service", on.linux("echo '* - nofile 65536' | sudo tee -a /etc/security/limits.conf"), said="limit.files", root=True),
         meant("Make fewer threads and processes", "export OMP_NUM_THREADS=4 OPENBLAS_NUM_THREADS=4 MKL_NUM_THREADS=4", said="limit.process", safe=True),
-        meant("Allow more of them in this shell", "ulimit -u $(ulimit -Hu)", said="limit.process", safe=True),
+        meant("Allow more of them in this shell", on.linux("ulimit -u $(ulimit -Hu)"), said="limit.process", safe=True),
         meant("Containers: remove the limit on processes", "docker run --pids-limit=-1 IMAGE", said="limit.process"),
-        meant("Check how many threads there are, and the limits", "ps -eLf --no-headers | wc -l; ulimit -u; cat /sys/fs/cgroup/pids.max", said="limit.process", safe=True, look=True),
-        meant("Remove the limit on virtual memory (address space) in this shell", "ulimit -v unlimited", said="limit.address loader.no_map memory.cpu_allocator memory.xla", safe=True),
+        meant("Check how many threads there are, and the limits", on.linux("ps -eLf --no-headers | wc -l; ulimit -u; cat /sys/fs/cgroup/pids.max"), said="limit.process", safe=True, look=True),
+        meant("Remove the limit on virtual memory (address space) in this shell", on.linux("ulimit -v unlimited"), said="limit.address loader.no_map memory.cpu_allocator memory.xla", safe=True),
         meant("Allow locked memory: containers and services have little", "docker run --ulimit memlock=-1 IMAGE    # a service: LimitMEMLOCK=infinity", said="limit.locked"),
-        meant("Remove the limit on the size of files in this shell", "ulimit -f unlimited", said="limit.file_size", safe=True),
-        meant("Remove the limit on processor time in this shell, or ask the batch system for more", "ulimit -t unlimited", said="limit.cpu_time signal.kill", safe=True),
-        meant("Check how much of your quota is used, and delete what you do not need there", "quota -s", said="limit.space", line="quota|edquot|errno 122", safe=True, look=True),
-        meant("Check which disk is full, in space or in inodes (number of files)", "df -h; df -i", said="limit.space limit.half_written", line=r"^(?!.*(?:quota|edquot|errno 122))", safe=True, look=True),
-        meant("Free some space, or set these variables, so that temporary files and caches go to another disk", "export TMPDIR=/BIG/tmp XDG_CACHE_HOME=/BIG/cache", said="limit.space limit.half_written", safe=True),
-        meant("pip and uv: put the cache and temporary files on the larger disk", "TMPDIR=/BIG/tmp pip install --cache-dir /BIG/pip PACKAGE", said="limit.space", line="install packages|pip", safe=True),
-        meant("Set the cache folders to ones that this user may write", "export TRITON_CACHE_DIR=/tmp/triton TORCHINDUCTOR_CACHE_DIR=/tmp/inductor XDG_CACHE_HOME=/tmp/cache NUMBA_CACHE_DIR=/tmp/numba MPLCONFIGDIR=/tmp/mpl", said="limit.cache limit.read_only limit.closed", safe=True),
-        meant("Containers started with --user have no home: give them one", "docker run --user $(id -u):$(id -g) -e HOME=/tmp IMAGE", said="limit.cache limit.closed", line=r"'/\.|/root"),
-        meant("Check who owns the folder, and how it is mounted", "ls -ld FOLDER; findmnt -T FOLDER", said="limit.cache limit.read_only limit.closed limit.no_exec", safe=True, look=True),
-        meant("Set TMPDIR to a folder that exists and can be written", "mkdir -p ~/tmp && export TMPDIR=~/tmp", said="limit.temporary limit.preprocess nvrtc.temp", safe=True),
-        meant("Install or build outside a folder that is mounted noexec", "export TMPDIR=~/tmp", said="limit.no_exec", safe=True),
-        meant("Allow more watched files", "sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024", said="limit.watches", root=True),
-        meant("Check all limits of this shell", "ulimit -a", safe=True, look=True),
-        meant("Start the program from a shell without the limit, as far as the hard limit allows", "ulimit -n $(ulimit -Hn); ulimit -v unlimited", safe=True),
+        meant("Remove the limit on the size of files in this shell", on.linux("ulimit -f unlimited"), said="limit.file_size", safe=True),
+        meant("Remove the limit on processor time in this shell, or ask the batch system for more", on.linux("ulimit -t unlimited"), said="limit.cpu_time signal.kill", safe=True),
+        meant("Check how much of your quota is used, and delete what you do not need there", on.linux("quota -s"), said="limit.space", line="quota|edquot|errno 122", safe=True, look=True),
+        meant("Check which disk is full, in space or in inodes (number of files)", on.linux("df -h; df -i"), said="limit.space limit.half_written", line=r"^(?!.*(?:quota|edquot|errno 122))", safe=True, look=True),
+        meant("Free some space, or set these variables, so that temporary files and caches go to another disk", on.linux("export TMPDIR=/BIG/tmp XDG_CACHE_HOME=/BIG/cache"), said="limit.space limit.half_written", safe=True),
+        meant("pip and uv: put the cache and temporary files on the larger disk", on.linux("TMPDIR=/BIG/tmp pip install --cache-dir /BIG/pip PACKAGE"), said="limit.space", line="install packages|pip", safe=True),
+        meant("Set the cache folders to ones that this user may write", on.linux("export TRITON_CACHE_DIR=/tmp/triton TORCHINDUCTOR_CACHE_DIR=/tmp/inductor XDG_CACHE_HOME=/tmp/cache NUMBA_CACHE_DIR=/tmp/numba MPLCONFIGDIR=/tmp/mpl"), said="limit.cache limit.read_only limit.closed", safe=True),
+        meant("Containers started with --user have no home: give them one", on.linux("docker run --user $(id -u):$(id -g) -e HOME=/tmp IMAGE"), said="limit.cache limit.closed", line=r"'/\.|/root"),
+        meant("Check who owns the folder, and how it is mounted", on.linux("ls -ld FOLDER; findmnt -T FOLDER"), said="limit.cache limit.read_only limit.closed limit.no_exec", safe=True, look=True),
+        meant("Set TMPDIR to a folder that exists and can be written", on.linux("mkdir -p ~/tmp && export TMPDIR=~/tmp"), said="limit.temporary limit.preprocess nvrtc.temp", safe=True),
+        meant("Install or build outside a folder that is mounted noexec", on.linux("export TMPDIR=~/tmp"), said="limit.no_exec", safe=True),
+        meant("Allow more watched files", on.linux("sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024"), said="limit.watches", root=True),
+        meant("Check all limits of this shell", on.linux("ulimit -a"), safe=True, look=True),
+        meant("Start the program from a shell without the limit, as far as the hard limit allows", on.linux("ulimit -n $(ulimit -Hn); ulimit -v unlimited"), safe=True),
     ),
     admitted_by=(*NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gpuwhy.causes.shared import needs
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.windows import activate, in_store_python, instead_of_store, on_windows, path_for_good, shown
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, strong
 from gpuwhy.model.fact import Known, Unknown, value_or
 
@@ -68,8 +69,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         )
     elif all(folder.startswith(("/usr/", "/opt/")) for folder in folders):
         lines = " ".join(word(folder) for folder in folders)
-        command = f"printf '%s\\n' {lines} | sudo tee /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig"
-        undo = "sudo rm /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig"
+        command = on.linux(f"printf '%s\\n' {lines} | sudo tee /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig")
+        undo = on.linux("sudo rm /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig")
         fix.append(Fix("Permanently: add the folder to the loader's cache", command, root=True, undo=undo))
     return tuple(fix)
 
@@ -109,7 +110,7 @@ def _right_root(case: Case) -> Fix:
     right = [t for t in there if value_or(t.toolkit_cuda, "") == built] or there
     if not right:
         return Fix("Remove the variable CUDA_PATH: there is no toolkit that it could name")
-    return Fix("Set CUDA_PATH to the toolkit that is installed", f'setx CUDA_PATH "{shown(right[0].path)}"')
+    return Fix("Set CUDA_PATH to the toolkit that is installed", on.cmd(f'setx CUDA_PATH "{shown(right[0].path)}"'))
 
 
 CAUSE = Cause(

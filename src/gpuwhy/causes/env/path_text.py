@@ -14,6 +14,7 @@ from gpuwhy.causes.text.remedies import CUDA_HOME, NOT_ALONG_PATH
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.messages import NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -38,19 +39,21 @@ def _made(case: Asked) -> Iterator[Fix]:
     if call := PRELOADS.get(case.framework):
         yield Fix(f"Call {call} at the start of the program: it finds the wheels of the environment", safe=True)
     if case.windows:
-        yield Fix(f"Find {case.library}", f"where /R C:\\ {case.library}", safe=True)
+        yield Fix(f"Find {case.library}", on.cmd(f"where /R C:\\ {case.library}"), safe=True)
         yield Fix("Add its folder to PATH in this window; permanently: in Windows' environment variables",
-                  "set PATH=FOLDER;%PATH%", safe=True)  # fmt: skip
+                  on.cmd("set PATH=FOLDER;%PATH%"), safe=True)  # fmt: skip
         return
     folder = case.folder or "FOLDER"
     if not case.folder:
-        yield Fix(f"Find {case.library}", f"find / -name '{case.library}*' 2>/dev/null", safe=True)
+        yield Fix(f"Find {case.library}", on.linux(f"find / -name '{case.library}*' 2>/dev/null"), safe=True)
     yield Fix(
-        "Add the library's folder to LD_LIBRARY_PATH", f"export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH", safe=True
+        "Add the library's folder to LD_LIBRARY_PATH",
+        on.linux(f"export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH"),
+        safe=True,
     )
     yield Fix(
         "Or add the folder to the loader's configuration permanently",
-        f"echo {folder} | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig",
+        on.linux(f"echo {folder} | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig"),
         root=True,
     )
 
@@ -149,15 +152,15 @@ TEXT = Text(
         ("cuda.file_not_found", 2.0),
     ),
     remedies=(
-        meant("Set the variable to the folder of the CUDA toolkit; TensorFlow and PyTorch from pip do not read it, they search PATH and LD_LIBRARY_PATH", "export CUDA_PATH=/usr/local/cuda LD_LIBRARY_PATH=/usr/local/cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", said="env.no_variable", safe=True, more=True),
-        meant("Check which CUDA folders there are", "ls -d /usr/local/cuda*", said="env.no_folder", look=True, more=True),
+        meant("Set the variable to the folder of the CUDA toolkit; TensorFlow and PyTorch from pip do not read it, they search PATH and LD_LIBRARY_PATH", on.linux("export CUDA_PATH=/usr/local/cuda LD_LIBRARY_PATH=/usr/local/cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"), said="env.no_variable", safe=True, more=True),
+        meant("Check which CUDA folders there are", on.linux("ls -d /usr/local/cuda*"), said="env.no_folder", look=True, more=True),
         *NOT_ALONG_PATH,
-        meant("WSL: add the folder of its own libcuda to LD_LIBRARY_PATH", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", said="loader.cudarc", safe=True, more=True),
+        meant("WSL: add the folder of its own libcuda to LD_LIBRARY_PATH", on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), said="loader.cudarc", safe=True, more=True),
         *CUDA_HOME,
-        meant("Start without the variables that put another C++ runtime before the system's", "unset LD_PRELOAD LD_LIBRARY_PATH", said="loader.undefined_symbol", line=r"__gxx_personality|glibcxx_|cxxabi_|gcc_\d", safe=True),
-        meant("Add the library's folder to LD_LIBRARY_PATH", "export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH", safe=True),
-        meant("Or add the folder to the loader's configuration permanently", "echo /usr/local/cuda/lib64 | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig", root=True),
-        meant("For compilers: set CUDA_HOME to the folder of the CUDA toolkit", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", safe=True),
+        meant("Start without the variables that put another C++ runtime before the system's", on.linux("unset LD_PRELOAD LD_LIBRARY_PATH"), said="loader.undefined_symbol", line=r"__gxx_personality|glibcxx_|cxxabi_|gcc_\d", safe=True),
+        meant("Add the library's folder to LD_LIBRARY_PATH", on.linux("export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH"), safe=True),
+        meant("Or add the folder to the loader's configuration permanently", on.linux("echo /usr/local/cuda/lib64 | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig"), root=True),
+        meant("For compilers: set CUDA_HOME to the folder of the CUDA toolkit", on.linux("export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH"), safe=True),
         meant("Windows: add the CUDA bin folder to PATH, then open a new window"),
     ),
     admitted_by=NO_GPU,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuwhy.causes.shared.commands import word
-from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Source, value_or
@@ -165,34 +164,31 @@ def _allowed(fault: Fault) -> str:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Take the variable away in this shell, or give it a value that is read."""
     out: list[Fix] = []
-    windows = on_windows(case.facts)
     asked = _gpu_only(case)
     if asked is not None and asked_in_vain(case):
-        return (_unset(asked.name, windows),)
+        return (_unset(asked.name),)
     for variable, fault in concerns(case, "rejected", "off", "ignored", "misspelt"):
-        out.append(_unset(variable.name, windows))
-        out += _instead(variable, fault, windows)
+        out.append(_unset(variable.name))
+        out += _instead(variable, fault)
         break
     return tuple(out)
 
 
-def _unset(name: str, windows: bool) -> Fix:
-    command = f"set {name}=" if windows else f"unset {name}"
-    return Fix("Unset the variable in this shell", command, safe=True)
+def _unset(name: str) -> Fix:
+    return Fix("Unset the variable in this shell", f"unset {name}", safe=True)
 
 
-def _instead(variable: Variable, fault: Fault, windows: bool) -> Iterator[Fix]:
+def _instead(variable: Variable, fault: Fault) -> Iterator[Fix]:
     """The value, or the name, that was meant."""
     if not fault.instead:
         return
-    say = "set" if windows else "export"
     if fault.kind == "misspelt":
-        command = f"{say} {fault.instead}={variable.value if windows else word(variable.value)}"
+        command = f"export {fault.instead}={word(variable.value)}"
         yield Fix(f"Where {fault.instead} is meant", command, safe=True)
         return
     yield Fix(
         "Or write it as its reader takes it",
-        f"{say} {variable.name}={fault.instead if windows else word(fault.instead)}",
+        f"export {variable.name}={word(fault.instead)}",
         safe=True,
     )
 

@@ -11,6 +11,7 @@ from gpuwhy.causes.text.fragments import VARIABLE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.ending import PYTHON, Frame
 from gpuwhy.model.signature import echo, error
@@ -181,15 +182,15 @@ TEXT = Text(
         meant("Set variables in this window by Windows' own words (cmd: without quotes around the value), then go on", "export CUDA_VISIBLE_DEVICES=0", said="shell.export", safe=True),
         meant("Unset the variable in this shell, or leave out the flag that is named", "unset TF_XLA_FLAGS", said="setting.xla_unknown", line="in tf_xla_flags", safe=True),
         meant("Unset the variable in this shell, or leave out the flag that is named", "unset XLA_FLAGS", said="setting.xla", line=r"^(?!.*in tf_xla_flags)", safe=True),
-        meant("List the flags that this release knows: a wrong value, given on purpose, makes JAX print them and stop", "XLA_FLAGS=--xla_backend_optimization_level=x python -c 'import jax; jax.devices()' 2>&1 | head -400", said="setting.xla_unknown", by="jax", safe=True, look=True),
+        meant("List the flags that this release knows: a wrong value, given on purpose, makes JAX print them and stop", on.linux("XLA_FLAGS=--xla_backend_optimization_level=x python -c 'import jax; jax.devices()' 2>&1 | head -400"), said="setting.xla_unknown", by="jax", safe=True, look=True),
         meant("Unset the variables in this shell, so that JAX chooses the platform itself", "unset JAX_PLATFORMS JAX_PLATFORM_NAME", said="setting.jax_platform setting.jax_other setting.jax_chosen setting.jax_backend setting.jax_none jax.unknown_backend setting.jax_device", safe=True),
         meant("Or set the platforms by JAX's names", "export JAX_PLATFORMS=cuda,cpu", said="setting.jax_platform", safe=True),
         meant("Unset the variable in this shell", "unset {variable}", said="setting.tf_env setting.jax_truth setting.jax_allocator setting.unknown setting.refused", line=r"(?P<variable>(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+))", safe=True),
-        meant("Unset the variable of the same name in capital letters, in this shell", "unset $(echo {flag} | tr a-z A-Z)", said="setting.jax_value", line=r"jax flag (?P<flag>jax_\w+)", safe=True),
+        meant("Unset the variable of the same name in capital letters, in this shell", on.linux("unset $(echo {flag} | tr a-z A-Z)"), said="setting.jax_value", line=r"jax flag (?P<flag>jax_\w+)", safe=True),
         meant("Unset the allocator's options in this shell; the right form is key:value, separated by commas", "unset PYTORCH_CUDA_ALLOC_CONF PYTORCH_ALLOC_CONF", said="setting.allocator memory.allocator_option setting.number", safe=True),
         meant("Unset the variable in this shell", "unset TORCH_LOGS", said="setting.torch_logs", safe=True),
         meant("Write architectures as PyTorch does: 8.0, not compute_80 or sm_80; separate several with semicolons", "export TORCH_CUDA_ARCH_LIST='8.0;8.6;9.0+PTX'", said="setting.arch", safe=True),
-        meant("Check which variables of the GPU stack are set", "env | grep -E '^(CUDA|NCCL|XLA|JAX|TF|TORCH|PYTORCH|TRITON|NUMBA|CUPY|CUBLAS)'", safe=True, look=True),
+        meant("Check which variables of the GPU stack are set", on.linux("env | grep -E '^(CUDA|NCCL|XLA|JAX|TF|TORCH|PYTORCH|TRITON|NUMBA|CUPY|CUBLAS)'"), safe=True, look=True),
         meant("Unset the variable in this shell (put its name in place of VARIABLE)", "unset VARIABLE", safe=True),
     ),
     admitted_by=NO_GPU,

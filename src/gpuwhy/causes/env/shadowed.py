@@ -8,6 +8,7 @@ from gpuwhy.causes.shared.borrowed import that_matter
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.linked import named
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, linked, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Source
 from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Shadow
@@ -104,7 +105,9 @@ def _fix(one: Shadow) -> Fix:
     new = f"{folder}/my_{name}"
     text = f"Rename {name}, also where your own code imports it, and delete its compiled copy in __pycache__"
     return Fix(
-        text, f"mv {word(one.path)} {word(new)} && rm -f {word(folder)}/__pycache__/{one.module}.*.pyc", role="part"
+        text,
+        on.linux(f"mv {word(one.path)} {word(new)} && rm -f {word(folder)}/__pycache__/{one.module}.*.pyc"),
+        role="part",
     )
 
 

@@ -16,6 +16,7 @@ from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.drivers import cuda_of_driver
 from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.knowledge.messages import NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -125,7 +126,7 @@ TEXT = Text(
         *BITSANDBYTES,
         meant("PyTorch: install its build with CUDA over the CPU build (for Windows the default index has only that); uv asks the driver which CUDA fits", torch_with_cuda(), by="torch", safe=True),
         meant("PyTorch from conda: replace the CPU build by the one with CUDA", "conda install -c conda-forge pytorch-gpu", by="torch", safe=True),
-        meant("Windows: JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU", "wsl --install", by="jax"),
+        meant("Windows: JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU", on.across("wsl --install"), by="jax"),
         meant("Linux, JAX: install it with CUDA", pip_newest("jax"), by="jax", safe=True),
         meant("Windows, TensorFlow: there is no GPU build from 2.11 on: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1", 'pip install "tensorflow<2.11" "numpy<2"', by="tensorflow", safe=True),
         meant("Linux, TensorFlow: install it with its CUDA libraries", pip_newest("tensorflow"), by="tensorflow", safe=True),

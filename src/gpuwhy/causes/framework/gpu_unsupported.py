@@ -11,6 +11,7 @@ from gpuwhy.knowledge.cudnn_rules import DROPPED_SM, oldest_gpu
 from gpuwhy.knowledge.flavours import compiles_at_run_time
 from gpuwhy.knowledge.installs import wheel_of
 from gpuwhy.knowledge.windows import tensorflow_for
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Absent, Fact, Known, Undetermined, Unknown, value_or
 from gpuwhy.model.facts import Facts
@@ -190,7 +191,9 @@ def _old_card(case: Case, card: str) -> Fix:
     made = f"tensorflow-gpu {row.version} (CUDA {row.cuda}), which has code for it"
     text = f"Or make an environment with Python {python} for {made}"
     return Fix(
-        text, f"py -{python} -m venv tf\ntf\\Scripts\\python -m pip install tensorflow-gpu=={row.version}", safe=True
+        text,
+        on.cmd(f"py -{python} -m venv tf\ntf\\Scripts\\python -m pip install tensorflow-gpu=={row.version}"),
+        safe=True,
     )
 
 

@@ -9,6 +9,7 @@ from gpuwhy.causes.shared.needs import named, the
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.platforms import Dropped, dropped
 from gpuwhy.knowledge.windows import pythons_of, tensorflow_for
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
@@ -119,7 +120,7 @@ def _for_this_python(case: Case) -> tuple[Fix, ...]:
     framework, wanted = the(case), _wanted_python(case)
     version = wanted[1] if wanted else ""
     requirement = f"{framework.distribution}=={framework.version}"
-    command = f'py -{version} -m venv tf\ntf\\Scripts\\python -m pip install "{requirement}"'
+    command = on.cmd(f'py -{version} -m venv tf\ntf\\Scripts\\python -m pip install "{requirement}"')
     out = [Fix(f"Make an environment with Python {version} (64 bit), and install it there", command, safe=True)]
     row = tensorflow_for(python_of(case.facts)) if framework.name == "tensorflow" else None
     if row is not None:
@@ -134,7 +135,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Another platform, or the last release that had a build for this one."""
     if on_windows(case.facts) and is_narrow(case):
         text = "Install the 64-bit Python, make an environment with it, and install the framework's GPU package there"
-        return (Fix(text, "py -3-64 -m venv gpu"),)
+        return (Fix(text, on.cmd("py -3-64 -m venv gpu")),)
     if _wanted_python(case):
         return _for_this_python(case)
     row = no_build_here(case)

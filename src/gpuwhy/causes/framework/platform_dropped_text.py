@@ -10,6 +10,7 @@ from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import native_windows_tf, told_version
 from gpuwhy.causes.text.wheels import published
 from gpuwhy.knowledge.messages import CPU_BUILD, NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
@@ -89,8 +90,8 @@ TEXT = Text(
         ("title.trouble", 0.7, "the text says that the GPU fails on Windows", all_of(nothing_else, on_windows)),
     ),
     remedies=(
-        meant("Use a base image with glibc: wheels and CUDA's libraries do not run on Alpine's musl", "FROM debian:bookworm-slim    # or python:3.12-slim, node:22-slim, nvidia/cuda:12.4.1-runtime-ubuntu22.04", said="loader.musl", safe=True),
-        meant("Windows: JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU", "wsl --install", said="jax.falls_back"),
+        meant("Use a base image with glibc: wheels and CUDA's libraries do not run on Alpine's musl", on.dockerfile("FROM debian:bookworm-slim    # or python:3.12-slim, node:22-slim, nvidia/cuda:12.4.1-runtime-ubuntu22.04"), said="loader.musl", safe=True),
+        meant("Windows: JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU", on.across("wsl --install"), said="jax.falls_back"),
         meant("Switch libuv off for the rendezvous of torch.distributed; on Windows the backend is gloo", "export USE_LIBUV=0", said="torch.libuv", safe=True),
         meant("Lightning: use gloo, which works on Windows; or one GPU (devices=1), which needs no backend", "export PL_TORCH_DISTRIBUTED_BACKEND=gloo", said="torch.no_nccl", by="lightning", safe=True),
         meant("Use the backend gloo, which Windows has: init_process_group('gloo'), or the setting \"backend\" of the program's configuration; one GPU needs none; NCCL only with Linux, so with WSL 2", said="torch.no_nccl", safe=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.text.conditions import alone
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model import on
 from gpuwhy.model.signature import error, vague
 
 TEXT = Text(
@@ -29,15 +30,15 @@ TEXT = Text(
         ("cache.cmake", 5.0, "the CMake build folder was moved or copied: its cache was made in {was}, but it is now in {build}"),
     ),
     remedies=(
-        meant("Build the extension anew beside the old one", "export TORCH_EXTENSIONS_DIR=/tmp/torch_extensions_new", said="cache.extension", safe=True),
-        meant("If that helps, delete the old build", "rm -rf {folder}", said="cache.extension"),
-        meant("Use new, empty cache folders, so that the kernels are compiled again", "export TRITON_CACHE_DIR=/tmp/triton_new TORCHINDUCTOR_CACHE_DIR=/tmp/inductor_new", said="cache.kernel", safe=True),
-        meant("If that helps, delete the old cached kernels", "rm -rf {folder}", said="cache.kernel"),
-        meant("If no other process is building now, delete the lock file", "rm {lock}", said="cache.lock"),
-        meant("Find the lock files; if no process is building now, delete them", "find ~/.cache/torch_extensions -name lock", said="waits.build", safe=True),
-        meant("Find the compiled files whose source is gone, and delete them", "find . -name '*.pyc' -not -path '*/__pycache__/*'", said="cache.bytecode", safe=True),
+        meant("Build the extension anew beside the old one", on.linux("export TORCH_EXTENSIONS_DIR=/tmp/torch_extensions_new"), said="cache.extension", safe=True),
+        meant("If that helps, delete the old build", on.linux("rm -rf {folder}"), said="cache.extension"),
+        meant("Use new, empty cache folders, so that the kernels are compiled again", on.linux("export TRITON_CACHE_DIR=/tmp/triton_new TORCHINDUCTOR_CACHE_DIR=/tmp/inductor_new"), said="cache.kernel", safe=True),
+        meant("If that helps, delete the old cached kernels", on.linux("rm -rf {folder}"), said="cache.kernel"),
+        meant("If no other process is building now, delete the lock file", on.linux("rm {lock}"), said="cache.lock"),
+        meant("Find the lock files; if no process is building now, delete them", on.linux("find ~/.cache/torch_extensions -name lock"), said="waits.build", safe=True),
+        meant("Find the compiled files whose source is gone, and delete them", on.linux("find . -name '*.pyc' -not -path '*/__pycache__/*'"), said="cache.bytecode", safe=True),
         meant("Where a program comes without its source, start it by the Python that it was compiled with", said="cache.bytecode"),
-        meant("Delete the build folder and configure again", "rm -rf {build}", said="cache.cmake"),
+        meant("Delete the build folder and configure again", on.linux("rm -rf {build}"), said="cache.cmake"),
         meant("Delete the cache that the message names, and run the program again; it is filled anew"),
     ),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.knowledge.messages import CPU_BUILD, NO_CUDNN, NO_GPU, NO_START, UNRESOLVED
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -58,7 +59,7 @@ TEXT = Text(
         ("title.two_packages", 2.5, "two packages that provide the same files are named together"),
     ),
     remedies=(
-        meant("Remove all packages of TensorFlow, then install one", f"pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu\n{pip_newest('tensorflow')}", by="tensorflow", safe=True),
+        meant("Remove all packages of TensorFlow, then install one", on.linux(f"pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu\n{pip_newest('tensorflow')}"), by="tensorflow", safe=True),
         meant("Remove all packages of ONNX Runtime, then install one", f"pip uninstall -y onnxruntime onnxruntime-gpu\n{pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
         meant("Remove all packages of CuPy, then install the one for the CUDA of the environment", "pip uninstall -y cupy cupy-cuda11x cupy-cuda12x cupy-cuda13x\npip install cupy-cuda13x    # for CUDA 12: cupy-cuda12x", by="cupy", safe=True),
         meant("Check which packages of one family are installed together; remove them all, then install one", "pip list", safe=True, look=True),

@@ -11,6 +11,7 @@ from gpuwhy.causes.shared.commands import change, word
 from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.causes.shared.windows import on_windows, path_first, shown, toolkit
 from gpuwhy.knowledge.libraries import is_cudnn
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
@@ -195,7 +196,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Write the files again, with room on the disk."""
     full = [d for d in value_or(case.facts.surroundings.disks, ()) if d.free < LITTLE]
     room = [
-        Fix(f"Make room first: {d.path} has {d.free >> 20} MiB left", f"df -h {word(d.path)}", role="part")
+        Fix(f"Make room first: {d.path} has {d.free >> 20} MiB left", on.linux(f"df -h {word(d.path)}"), role="part")
         for d in full[:2]
     ]
     if no_interpreter(case):
@@ -215,7 +216,7 @@ def _anew(case: Case) -> tuple[Fix, ...]:
     """An environment holds a link to its Python, not the Python."""
     prefix = case.facts.target.interpreter.need().prefix  # type: ignore[union-attr]
     text = "Make the environment anew with a Python that is there, and install its packages again"
-    made = Fix(text, f"python3 -m venv --clear {word(prefix)}", role="part")
+    made = Fix(text, on.linux(f"python3 -m venv --clear {word(prefix)}"), role="part")
     if not isinstance(case.facts.surroundings.container, Known):
         return (made,)
     stages = (
@@ -233,7 +234,7 @@ def _on_windows(case: Case) -> list[Fix]:
     copies = value_or(case.facts.libraries.copies, ())
     bad = next((copy for copy in reversed(copies) if copy.path == need.refused), None)
     why = value_or(bad.health, "no library for this Python") if bad else "no library for this Python"
-    away = Fix(f"Delete {shown(need.refused)}, which is {why}", f'del "{shown(need.refused)}"', role="part")
+    away = Fix(f"Delete {shown(need.refused)}, which is {why}", on.cmd(f'del "{shown(need.refused)}"'), role="part")
     whole = _whole_copy(need, copies)
     if whole:
         return [away, path_first("Then put the whole copy's folder on PATH", (whole.path.rpartition("/")[0],))]
@@ -280,7 +281,9 @@ def _again(case: Case, owner: str) -> Fix:
     name, _, rest = owner.partition(" ")
     version, _, how = rest.partition(" ")
     if how == "(dpkg)":
-        return Fix(f"Install {name} again", f"sudo apt-get install --reinstall {word(name)}", root=True, role="part")
+        return Fix(
+            f"Install {name} again", on.linux(f"sudo apt-get install --reinstall {word(name)}"), root=True, role="part"
+        )
     if how:
         return Fix(f"Install {name} {version} again with the package manager that owns it {how}", role="part")
     wanted = f"{name}=={version}" if version else name

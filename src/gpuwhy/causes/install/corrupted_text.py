@@ -10,6 +10,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BAKED
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START, UNRESOLVED
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.ending import USER
 from gpuwhy.model.signature import error
@@ -33,7 +34,7 @@ def _of_conda(file: str) -> Iterator[Fix]:
     package = "mkl" if file.startswith("libmkl") else "PACKAGE"
     if package == "PACKAGE":
         text = f"Check which of conda's packages brought {file}"
-        yield Fix(text, f"grep -l '/{file}' $CONDA_PREFIX/conda-meta/*.json", safe=True, role="look")
+        yield Fix(text, on.linux(f"grep -l '/{file}' $CONDA_PREFIX/conda-meta/*.json"), safe=True, role="look")
     text = f"Install conda's package again that brought {file}: the file is damaged"
     yield Fix(text, f"conda clean --packages --tarballs -y\nconda install --force-reinstall -y {package}")
 
@@ -126,11 +127,11 @@ TEXT = Text(
     remedies=(
         meant("An empty driver file in an image is what a mount left behind: start the container with the GPU, which puts the host's driver there", "docker run --gpus all IMAGE", said="loader.", line=r"lib(?:cuda|nvidia-[\w-]+)\.so[^\n]*too short"),
         meant("Or remove these files from the image, which was saved from a running container or built with the GPU", BAKED, said="loader.", line=r"lib(?:cuda|nvidia-[\w-]+)\.so[^\n]*too short"),
-        meant("Check what the file is: damaged, or made for another machine (32-bit, another processor)", "file {library}", said="build.damaged", look=True, safe=True, more=True),
-        meant("Link the library of this machine: on 64-bit Linux in lib64, not lib", "g++ FILE.o -o PROGRAM -L/usr/local/cuda/lib64 -lcudart", said="build.damaged", line="format not recognized", more=True, safe=True),
+        meant("Check what the file is: damaged, or made for another machine (32-bit, another processor)", on.linux("file {library}"), said="build.damaged", look=True, safe=True, more=True),
+        meant("Link the library of this machine: on 64-bit Linux in lib64, not lib", on.linux("g++ FILE.o -o PROGRAM -L/usr/local/cuda/lib64 -lcudart"), said="build.damaged", line="format not recognized", more=True, safe=True),
         meant("Install the package again, past the cache", "pip install --force-reinstall --no-cache-dir PACKAGE"),
         meant("Windows: or the Python is a 32-bit one, which loads no 64-bit library: this must say 64; else install the 64-bit Python", "python -c 'import struct; print(8 * struct.calcsize(\"P\"))'", said="windows.", line="193|win32", safe=True, look=True),
-        meant("Delete the driver's compute cache", "rm -rf ~/.nv/ComputeCache"),
+        meant("Delete the driver's compute cache", on.linux("rm -rf ~/.nv/ComputeCache")),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *UNRESOLVED),
     named=_named,

@@ -11,6 +11,7 @@ from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import LEFT_ASIDE, NO_IMPORT, UNRESOLVED
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -87,7 +88,7 @@ TEXT = Text(
         ("torch.namespace", 1.4, "the operators of {name} were not loaded: it may be of another release"),
     ),
     remedies=(
-        meant("Linux: install a PyTorch and a Triton that belong together: the newest of both", "pip install -U torch triton", said="triton.part", safe=True),
+        meant("Linux: install a PyTorch and a Triton that belong together: the newest of both", on.linux("pip install -U torch triton"), said="triton.part", safe=True),
         meant("Windows: install a PyTorch and a Triton that belong together: the newest of both, in that environment", "pip install -U torch triton-windows", said="triton.part", safe=True),
         meant("Install NumPy 1, which the module was compiled against; or a release of the module for NumPy 2", 'pip install "numpy<2"', said="python.numpy_abi python.numba_numpy", safe=True),
         meant("Install an older protobuf, which the generated code was made for; or a newer release of the package", 'pip install "protobuf<4"', said="python.protobuf", safe=True),

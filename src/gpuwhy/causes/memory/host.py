@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.shared.watched import killed
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong, weak
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import KernelLine
@@ -116,14 +117,21 @@ def plenty(case: Case) -> Finding | None:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """See who holds it, then make room or allow more."""
     out = [
-        Fix("Check which processes hold the memory", "ps -eo pid,rss,comm --sort=-rss | head", safe=True, role="look")
+        Fix(
+            "Check which processes hold the memory",
+            on.linux("ps -eo pid,rss,comm --sort=-rss | head"),
+            safe=True,
+            role="look",
+        )
     ]
     if isinstance(case.facts.surroundings.shm, Known) and shared_memory(case):
-        out.append(Fix("Check what was left in /dev/shm, and remove what no program uses", "ls -lS /dev/shm | head"))
+        out.append(
+            Fix("Check what was left in /dev/shm, and remove what no program uses", on.linux("ls -lS /dev/shm | head"))
+        )
         out.append(Fix("Start the container with more shared memory", "docker run --shm-size=8g IMAGE"))
     if isinstance(case.facts.surroundings.wsl, Known):
         text = "Give WSL more memory than half of the RAM: under [wsl2] in %UserProfile%\\.wslconfig, then restart it"
-        out.append(Fix(text, "memory=24GB    # then, in PowerShell: wsl --shutdown"))
+        out.append(Fix(text, on.linux("memory=24GB    # then, in PowerShell: wsl --shutdown")))
     if isinstance(case.facts.surroundings.container, Known):
         out.append(Fix("Start the container with a higher limit", "docker run --memory=SIZE IMAGE"))
     out.append(Fix("Load less at once: fewer data-loader workers, no pinned memory, smaller batches"))

@@ -9,6 +9,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import PAGING, SHARED_MEMORY, WSL_MEMORY
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_MEMORY, NO_START
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 TEXT = Text(
@@ -72,9 +73,9 @@ TEXT = Text(
         ("nvml.memory", 3.0),
     ),
     remedies=(
-        meant("Slurm: ask for more memory", "sbatch --mem=64G JOB    # or, in the script: #SBATCH --mem=64G", said="memory.killer signal.kill title.", by="slurm"),
-        meant("Slurm: check what the job took, and what it had asked for", "sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State", said="memory.killer signal.kill title.", by="slurm", safe=True, look=True),
-        meant("Kubernetes: give the container more memory, in the pod's manifest", "resources: {limits: {memory: 32Gi}}", said="memory.killer", line="oomkilled"),
+        meant("Slurm: ask for more memory", on.linux("sbatch --mem=64G JOB    # or, in the script: #SBATCH --mem=64G"), said="memory.killer signal.kill title.", by="slurm"),
+        meant("Slurm: check what the job took, and what it had asked for", on.linux("sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State"), said="memory.killer signal.kill title.", by="slurm", safe=True, look=True),
+        meant("Kubernetes: give the container more memory, in the pod's manifest", on.code("resources: {limits: {memory: 32Gi}}"), said="memory.killer", line="oomkilled"),
         meant("Docker: start it without a limit, or with a higher one", "docker run --memory=SIZE IMAGE", said="memory.killer", line="oomkilled|memory cgroup"),
         meant("Start the container with more shared memory", "docker run --gpus all --shm-size=8g IMAGE", said="memory.shm signal.bus memory.worker_killed told.shm_df", unless="kubernetes compose"),
         *SHARED_MEMORY,
@@ -84,7 +85,7 @@ TEXT = Text(
         *WSL_MEMORY,
         meant("Load less at once: fewer data-loader workers, no pinned memory"),
         meant("Container: give it more shared memory", "docker run --shm-size=8g IMAGE"),
-        meant("WSL: raise memory= in .wslconfig, below [wsl2], then stop WSL", "wsl --shutdown"),
+        meant("WSL: raise memory= in .wslconfig, below [wsl2], then stop WSL", on.across("wsl --shutdown")),
     ),
     admitted_by=(*NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from gpuwhy.causes.text.figures import capped, free_but_refused, has_figures, ot
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import WSL_MEMORY
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -133,12 +134,12 @@ TEXT = Text(
         meant("vLLM: a shorter context, fewer requests at once and no CUDA graphs leave more of the memory free", "vllm serve MODEL --max-model-len 4096 --max-num-seqs 16 --gpu-memory-utilization 0.85 --enforce-eager", by="vllm"),
         *WSL_MEMORY,
         meant("JAX: let it take more than three quarters of the memory, and no more than it needs at a time", "export XLA_PYTHON_CLIENT_PREALLOCATE=false XLA_PYTHON_CLIENT_MEM_FRACTION=.95", by="jax", safe=True),
-        meant("PyTorch, in the program: half precision for the step that fails; and where nothing is trained, torch.no_grad()", "with torch.autocast('cuda', dtype=torch.float16): output = model(batch)", by="torch"),
-        meant("TensorFlow, in the program, before the model is made: half precision, and a smaller batch_size in fit()", "tf.keras.mixed_precision.set_global_policy('mixed_float16')", by="tensorflow"),
+        meant("PyTorch, in the program: half precision for the step that fails; and where nothing is trained, torch.no_grad()", on.linux("with torch.autocast('cuda', dtype=torch.float16): output = model(batch)"), by="torch"),
+        meant("TensorFlow, in the program, before the model is made: half precision, and a smaller batch_size in fit()", on.code("tf.keras.mixed_precision.set_global_policy('mixed_float16')"), by="tensorflow"),
         meant("Make the batch, the sequence or the image smaller, or accumulate gradients"),
         meant("Use half precision or quantised weights", by="onnxruntime cupy"),
         meant("Split the model over several GPUs, or offload parts to the host"),
-        meant("PyTorch: check what holds the memory: in the program, where the error is caught (except torch.cuda.OutOfMemoryError:)", "print(torch.cuda.memory_summary())", by="torch", safe=True, look=True),
+        meant("PyTorch: check what holds the memory: in the program, where the error is caught (except torch.cuda.OutOfMemoryError:)", on.code("print(torch.cuda.memory_summary())"), by="torch", safe=True, look=True),
     ),
     named=_named,
 )  # fmt: skip

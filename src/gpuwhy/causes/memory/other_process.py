@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.shared.watched import of, said, wanted
 from gpuwhy.knowledge.messages import GPU_MEMORY, STARVED
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Device, GpuProcess
@@ -109,7 +110,7 @@ def _ending(case: Case, process: GpuProcess) -> list[Fix]:
         text = (
             f"Process {process.pid} is dead and still listed: end its parent; if the memory stays in use, reset the GPU"
         )
-        return [Fix(text, "sudo nvidia-smi --gpu-reset", root=True)]
+        return [Fix(text, on.linux("sudo nvidia-smi --gpu-reset"), root=True)]
     theirs = value_or(process.owner, "you") != "you"
     text = f"End {value_or(process.name, 'the process')}, if nobody needs it"
     return [Fix(text, f"{'sudo ' * theirs}kill {process.pid}", root=theirs)]

@@ -10,6 +10,7 @@ from gpuwhy.causes.text.figures import free_but_refused, others_hold, own_little
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_MEMORY, NO_START
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.symptom import Reading, Symptom
 
@@ -27,7 +28,7 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
             windows = reading.told.os == "windows"
             yield Fix(
                 f"End process {pid}, which holds {one.get('held')}, where it is yours and not needed",
-                f"taskkill /PID {pid}" if windows else f"ps -o user,etime,cmd -p {pid}\nkill {pid}",
+                f"kill {pid}" if windows else on.linux(f"ps -o user,etime,cmd -p {pid}\nkill {pid}"),
                 check="gpuwhy explain LOG",
             )
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.shared.commands import python_of, word
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, is_runtime
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Interpreter, MissingLibrary
@@ -35,7 +36,7 @@ def _made_again(python: Interpreter) -> Fix:
         f"uv venv --python {word(short)} {word(new)}    # then install what the old one lists, or: gpuwhy fix --apply",
         safe=python.kind == "venv",
         check=f"gpuwhy check --python {word(new)}",
-        undo=f"rm -r {word(new)}",
+        undo=on.linux(f"rm -r {word(new)}"),
         anew=python.kind == "venv",
     )
 

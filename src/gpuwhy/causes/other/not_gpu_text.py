@@ -9,6 +9,7 @@ from gpuwhy.causes.text.conditions import all_of, any_of, asks, field, line, no,
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CRASH, FAULTS, MSVC
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
@@ -265,7 +266,7 @@ TEXT = Text(
         *MSVC,
         meant(CRASH, FAULTS, said="signal.segv memory.worker_killed", safe=True),
         meant("Update docker and Compose: the file asks for more than they know", said="container.compose"),
-        meant("Install a newer C++ runtime (libstdc++) beside the system's, and let programs find it first: conda has one", "conda install -c conda-forge libstdcxx-ng\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", said="loader.version_missing python.glibc", line=r"GLIBCXX|CXXABI", safe=True),
+        meant("Install a newer C++ runtime (libstdc++) beside the system's, and let programs find it first: conda has one", on.linux("conda install -c conda-forge libstdcxx-ng\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"), said="loader.version_missing python.glibc", line=r"GLIBCXX|CXXABI", safe=True),
         meant("Or build the program on the oldest system that has to run it: it was linked with a newer gcc", said="loader.version_missing python.glibc", line=r"GLIBCXX|CXXABI"),
         meant("The C library (glibc) cannot be updated alone: use a newer system or a container of one, or a package that was built for an older one", said="loader.version_missing python.glibc", line=r"GLIBC_"),
         meant("Read the last line of the traceback: it names the module or file"),

@@ -13,6 +13,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.windows import BUILD_TOOLS
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import echo, error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -37,7 +38,9 @@ def _unlinked(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     folder = "os.path.join(CUDA_HOME, 'lib', 'x64')" if windows else "CUDA_HOME + '/lib64'"
     yield Fix(
         f"Link {files}, which holds it: in the extension's setup.py, add to CUDAExtension(…)",
-        f"CUDAExtension(…, libraries={names}, library_dirs=[{folder}])    # CUDA_HOME is of torch.utils.cpp_extension",
+        on.code(
+            f"CUDAExtension(…, libraries={names}, library_dirs=[{folder}])    # CUDA_HOME is of torch.utils.cpp_extension"
+        ),
         safe=True,
         check="gpuwhy explain LOG",
     )
@@ -179,19 +182,19 @@ TEXT = Text(
         meant("For constexpr functions", "nvcc --expt-relaxed-constexpr FILE.cu", said="build.host_call", safe=True),
         meant("Set the compute capability to compile for, for example 8.6", "export TORCH_CUDA_ARCH_LIST=8.6", said="build.arch_list torch.no_runtime", safe=True),
         meant("Install a newer CMake beside the system's", "pip install --upgrade cmake", said="build.cmake_old", safe=True),
-        meant("Install the part of the CUDA toolkit that has it (cuBLAS, cuFFT and others are packages of their own)", "sudo apt install nvidia-cuda-toolkit", said="build.cmake_target", root=True),
-        meant("Give clang the toolkit's folder (--cuda-path)", "clang++ --cuda-path=/usr/local/cuda --cuda-gpu-arch=sm_86 FILE.cu -L/usr/local/cuda/lib64 -lcudart", said="build.clang", safe=True),
-        meant("Use the newest host compiler that this nvcc accepts", "sudo apt install g++-{gcc}\nexport NVCC_PREPEND_FLAGS='-ccbin g++-{gcc}'    # or nvcc -ccbin g++-{gcc}", said="build.host_compiler", line=_GCC, root=True),
-        meant("Or, without root, conda's", "conda install -c conda-forge gxx={gcc}\nexport NVCC_PREPEND_FLAGS=\"-ccbin $CONDA_PREFIX/bin/g++\"", said="build.host_compiler", line=_GCC, safe=True),
+        meant("Install the part of the CUDA toolkit that has it (cuBLAS, cuFFT and others are packages of their own)", on.linux("sudo apt install nvidia-cuda-toolkit"), said="build.cmake_target", root=True),
+        meant("Give clang the toolkit's folder (--cuda-path)", on.linux("clang++ --cuda-path=/usr/local/cuda --cuda-gpu-arch=sm_86 FILE.cu -L/usr/local/cuda/lib64 -lcudart"), said="build.clang", safe=True),
+        meant("Use the newest host compiler that this nvcc accepts", on.linux("sudo apt install g++-{gcc}\nexport NVCC_PREPEND_FLAGS='-ccbin g++-{gcc}'    # or nvcc -ccbin g++-{gcc}"), said="build.host_compiler", line=_GCC, root=True),
+        meant("Or, without root, conda's", on.linux("conda install -c conda-forge gxx={gcc}\nexport NVCC_PREPEND_FLAGS=\"-ccbin $CONDA_PREFIX/bin/g++\""), said="build.host_compiler", line=_GCC, safe=True),
         meant("Or install a newer CUDA toolkit, which accepts newer compilers", said="build.host_compiler"),
         meant("Windows: install the older Visual Studio build tools that this CUDA accepts, beside the others", said="build.host_compiler", line="visual studio"),
         meant("Leave that architecture out: set only those that this nvcc knows", "nvcc --list-gpu-arch\nexport TORCH_CUDA_ARCH_LIST=8.6", said="build.nvcc_arch nvrtc.arch", safe=True),
         meant("Or, where the GPU itself is of that architecture, install a newer CUDA toolkit", said="build.nvcc_arch nvrtc.arch"),
-        meant("Install Python's headers", "sudo apt install python3-dev", said="build.python_header", root=True),
+        meant("Install Python's headers", on.linux("sudo apt install python3-dev"), said="build.python_header", root=True),
         meant("Ask for a newer C++", "export CXXFLAGS=-std=c++17 NVCC_APPEND_FLAGS=-std=c++17", said="build.standard", safe=True),
         meant("Compile for the GPU's own architecture", "export TORCH_CUDA_ARCH_LIST=8.6", said="build.ptx_target build.configure", safe=True),
-        meant("Tell configure where the CUDA toolkit is (./configure --help names its options)", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH CPPFLAGS=-I/usr/local/cuda/include LDFLAGS=-L/usr/local/cuda/lib64\n./configure --with-cuda=/usr/local/cuda", said="build.autoconf", safe=True),
-        meant("Install the build tools", "sudo apt install build-essential ninja-build cmake", said="build.missing_tool", root=True),
+        meant("Tell configure where the CUDA toolkit is (./configure --help names its options)", on.linux("export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH CPPFLAGS=-I/usr/local/cuda/include LDFLAGS=-L/usr/local/cuda/lib64\n./configure --with-cuda=/usr/local/cuda"), said="build.autoconf", safe=True),
+        meant("Install the build tools", on.linux("sudo apt install build-essential ninja-build cmake"), said="build.missing_tool", root=True),
         meant("Windows: install Visual Studio's C++ build tools, where they are not there, and build in their x64 Native Tools prompt: it puts cl.exe on PATH", BUILD_TOOLS, said="build.msvc", more=True),
         meant("Windows: install Visual Studio's C++ build tools, where they are not there, and build in their x64 Native Tools prompt: it puts cl.exe on PATH", BUILD_TOOLS, said="build.nvcc_error", line=r"cl\.exe"),
         meant("Compile with fewer jobs at once: the compiler was killed for memory", "export MAX_JOBS=2", said="memory.compiler_killed", safe=True),
@@ -199,10 +202,10 @@ TEXT = Text(
         meant("Compare the CUDA that the project is written for (its README) with the one that compiles", "nvcc --version", said="build.cu_error build.packs", look=True),
         meant("Read the first error, not the last: it names the file and the line that the compiler does not accept", said="build.cu_error build.packs"),
         *CUDA_HOME,
-        meant("Build in an image that has nvcc and CUDA's headers, one called devel; slim, base and runtime images have none", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04    # or pytorch/pytorch:2.4.0-cuda12.4-cudnn9-devel", by="image", safe=True),
+        meant("Build in an image that has nvcc and CUDA's headers, one called devel; slim, base and runtime images have none", on.dockerfile("FROM nvidia/cuda:12.4.1-devel-ubuntu22.04    # or pytorch/pytorch:2.4.0-cuda12.4-cudnn9-devel"), by="image", safe=True),
         meant("Or install a ready-made wheel for this PyTorch, CUDA and Python, from the project's release page", by="image", safe=True),
-        meant("Windows: set CUDA_HOME to the folder of one CUDA toolkit, and leave only its bin folder on PATH where several nvcc.exe are found (where nvcc)", r'set "CUDA_HOME=%CUDA_PATH%"', safe=True),
-        meant("Set CUDA_HOME to the folder of the CUDA toolkit", "export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH", safe=True, unless="image"),
+        meant("Windows: set CUDA_HOME to the folder of one CUDA toolkit, and leave only its bin folder on PATH where several nvcc.exe are found (where nvcc)", on.cmd(r'set "CUDA_HOME=%CUDA_PATH%"'), safe=True),
+        meant("Set CUDA_HOME to the folder of the CUDA toolkit", on.linux("export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH"), safe=True, unless="image"),
         meant("Set the compute capability to compile for, for example 8.6", "export TORCH_CUDA_ARCH_LIST=8.6", by="torch", safe=True, unless="linker"),
         meant("Windows: build in the x64 Native Tools prompt of Visual Studio"),
     ),

@@ -7,6 +7,7 @@ from gpuwhy.causes.text.fragments import LAUNCH_COVERS
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 _LAUNCH = any_of(with_("launch."), line(r"launch"))
@@ -47,13 +48,13 @@ TEXT = Text(
     ),
     remedies=(
         *TDR,
-        meant("{needed} bytes of shared memory are asked for and the card has {limit}: num_stages=1 first, then blocks smaller by that ratio; where the kernel is a library's, a smaller head or chunk size, or inputs of 16 bits", "triton.Config({'BLOCK': 32}, num_stages=1, num_warps=4)", said="launch.resources", line=r"shared memory\W+required\W+(?P<needed>\d+)\W+hardware limit\W+(?P<limit>\d+)", more=True),
-        meant("Triton and Inductor: smaller blocks or fewer stages; in the program", "triton.Config({'BLOCK': 64}, num_stages=2, num_warps=4)", said="launch.resources triton.shared"),
-        meant("Ask for more than 48 KB of shared memory, in the program, before the launch", "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)", said="launch.shared launch.refused"),
+        meant("{needed} bytes of shared memory are asked for and the card has {limit}: num_stages=1 first, then blocks smaller by that ratio; where the kernel is a library's, a smaller head or chunk size, or inputs of 16 bits", on.code("triton.Config({'BLOCK': 32}, num_stages=1, num_warps=4)"), said="launch.resources", line=r"shared memory\W+required\W+(?P<needed>\d+)\W+hardware limit\W+(?P<limit>\d+)", more=True),
+        meant("Triton and Inductor: smaller blocks or fewer stages; in the program", on.code("triton.Config({'BLOCK': 64}, num_stages=2, num_warps=4)"), said="launch.resources triton.shared"),
+        meant("Ask for more than 48 KB of shared memory, in the program, before the launch", on.code("cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"), said="launch.shared launch.refused"),
         meant("Use dynamic shared memory (extern __shared__), or smaller arrays", said="launch.shared"),
         meant("Pass the arguments by a pointer to GPU memory", said="launch.parameters"),
-        meant("Use fewer threads in a block, or fewer registers", "nvcc -maxrregcount=64 …    # or __launch_bounds__(256) at the kernel; Numba: @cuda.jit(max_registers=64)", said="cuda.launch_out_of_resources"),
-        meant("Ask how many blocks fit at once, and launch no more", "cudaOccupancyMaxActiveBlocksPerMultiprocessor", said="cuda.cooperative_launch_too_large"),
+        meant("Use fewer threads in a block, or fewer registers", on.code("nvcc -maxrregcount=64 …    # or __launch_bounds__(256) at the kernel; Numba: @cuda.jit(max_registers=64)"), said="cuda.launch_out_of_resources"),
+        meant("Ask how many blocks fit at once, and launch no more", on.code("cudaOccupancyMaxActiveBlocksPerMultiprocessor"), said="cuda.cooperative_launch_too_large"),
         meant("Look at the sizes: a block has 1 to 1024 threads, a grid at least one block and at most 65535 in y and z; an empty batch gives none", said="cuda.invalid_configuration cuda.invalid_value launch.block launch.refused"),
         meant(_SMALLER),
     ),

@@ -8,6 +8,7 @@ from gpuwhy.causes.shared.windows import is_torch, on_windows, toolkit, torch_ag
 from gpuwhy.causes.shared.winner import in_image
 from gpuwhy.knowledge.cudnn_rules import compiled
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement, lost_folder, preload_call, wheel_of
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Fix
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.version import major_minor, numbers
@@ -73,6 +74,8 @@ def _toolkit(case: Case, built_for: str) -> Fix:
     also = f" cudnn={major_minor(cudnn.value)}" if isinstance(cudnn, Known) else " cudnn"
     return Fix(
         f"Install the CUDA {major_minor(built_for)} libraries beside it, and have them found",
-        f"conda install -c conda-forge cudatoolkit={major_minor(built_for)}{also}\n"
-        "export LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}",
+        on.linux(
+            f"conda install -c conda-forge cudatoolkit={major_minor(built_for)}{also}\n"
+            "export LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+        ),
     )

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
-TOOLKIT = "sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker"
-SPEC = "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml"
-COMPOSE = "deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}"
+TOOLKIT = on.linux("sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker")
+SPEC = on.linux("sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml")
+COMPOSE = on.code("deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}")
 _HOST = Fix("On the host, check that the driver works there", "nvidia-smi", safe=True, role="look")
 _LXC = Fix(
-    "Give the container the GPU", "lxc config device add NAME gpu gpu && lxc config set NAME nvidia.runtime true"
+    "Give the container the GPU",
+    on.linux("lxc config device add NAME gpu gpu && lxc config set NAME nvidia.runtime true"),
 )
 _NSPAWN = Fix(
     "Start it with the nodes and the driver's libraries",
-    "systemd-nspawn --bind=/dev/nvidiactl --bind=/dev/nvidia-uvm --bind=/dev/nvidia0 "
-    "--bind-ro=/usr/lib/x86_64-linux-gnu/libcuda.so.1 --property='DeviceAllow=/dev/nvidiactl rw' "
-    "--property='DeviceAllow=/dev/nvidia-uvm rw' --property='DeviceAllow=/dev/nvidia0 rw' …",
+    on.linux(
+        "systemd-nspawn --bind=/dev/nvidiactl --bind=/dev/nvidia-uvm --bind=/dev/nvidia0 "
+        "--bind-ro=/usr/lib/x86_64-linux-gnu/libcuda.so.1 --property='DeviceAllow=/dev/nvidiactl rw' "
+        "--property='DeviceAllow=/dev/nvidia-uvm rw' --property='DeviceAllow=/dev/nvidia0 rw' …"
+    ),
 )
 
 
@@ -24,7 +28,9 @@ def with_gpu(where: str, capabilities: str) -> tuple[Fix, ...]:
     if where == "kubernetes":
         return _pod()
     if where == "singularity":
-        return Fix("Start it with the host's driver", "apptainer exec --nv IMAGE COMMAND    # or singularity"), _HOST
+        return Fix(
+            "Start it with the host's driver", on.linux("apptainer exec --nv IMAGE COMMAND    # or singularity")
+        ), _HOST
     if where == "podman":
         device = Fix("Start the container with the GPU", "podman run --device nvidia.com/gpu=all IMAGE")
         return device, Fix("Describe the GPUs to podman first, on the host", SPEC, root=True), _HOST
@@ -46,18 +52,18 @@ def with_gpu(where: str, capabilities: str) -> tuple[Fix, ...]:
 def _built(capabilities: str) -> tuple[Fix, ...]:
     """What the image's own Dockerfile should say."""
     if capabilities and not {"compute", "all"} & set(capabilities.split(",")):
-        lines = f"ENV NVIDIA_DRIVER_CAPABILITIES=compute,{capabilities}"
+        lines = on.dockerfile(f"ENV NVIDIA_DRIVER_CAPABILITIES=compute,{capabilities}")
     else:
-        lines = "ENV NVIDIA_VISIBLE_DEVICES=all"
+        lines = on.dockerfile("ENV NVIDIA_VISIBLE_DEVICES=all")
     return (Fix("In the Dockerfile, then build the image again", lines, safe=True),)
 
 
 def _pod() -> tuple[Fix, ...]:
-    manifest = "spec: {containers: [{name: NAME, image: IMAGE, resources: {limits: {nvidia.com/gpu: 1}}}]}"
+    manifest = on.code("spec: {containers: [{name: NAME, image: IMAGE, resources: {limits: {nvidia.com/gpu: 1}}}]}")
     return (
         Fix("Ask for a GPU in the pod's manifest", manifest),
         Fix("Check that the node offers GPUs", "kubectl describe nodes | grep nvidia.com/gpu", safe=True, role="look"),
-        Fix("If the cluster has a runtime class, set it in the pod's spec", "runtimeClassName: nvidia"),
+        Fix("If the cluster has a runtime class, set it in the pod's spec", on.code("runtimeClassName: nvidia")),
     )
 
 
@@ -86,7 +92,7 @@ def _revoked(where: str) -> tuple[Fix, ...]:
     """The device rules are the engine's; systemd forgets them where it was not told of the nodes."""
     lasting = Fix(
         "Permanently, on the host: make links in /dev/char, by which systemd finds the device files",
-        "sudo nvidia-ctk system create-dev-char-symlinks --create-all",
+        on.linux("sudo nvidia-ctk system create-dev-char-symlinks --create-all"),
         root=True,
     )
     if where == "kubernetes":

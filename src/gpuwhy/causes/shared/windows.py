@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.knowledge.windows import ZLIB_DLL, Installer, installer
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import value_or
 from gpuwhy.model.facts import Facts, Framework, LoadedLibrary, Rule
@@ -39,16 +40,16 @@ def path_first(text: str, folders: Sequence[str]) -> Fix:
     """Folders in front of PATH, in this window only."""
     prompt = ";".join(map(shown, folders))
     powershell = ";".join(map(_in_powershell, folders))
-    command = f'set "PATH={prompt};%PATH%"\n$env:PATH = "{powershell};" + $env:PATH    # instead, in PowerShell'
+    command = on.cmd(f'set "PATH={prompt};%PATH%"', f'$env:PATH = "{powershell};" + $env:PATH')
     return Fix(text, command, safe=True)
 
 
 def path_for_good(folders: Sequence[str]) -> Fix:
     """Folders on this user's PATH; not with setx, which cuts it off at 1024 characters."""
     value = ";".join(map(_in_powershell, folders))
-    command = (
+    command = on.powershell(
         f'[Environment]::SetEnvironmentVariable("Path", "{value};" + '
-        '[Environment]::GetEnvironmentVariable("Path", "User"), "User")    # PowerShell'
+        '[Environment]::GetEnvironmentVariable("Path", "User"), "User")'
     )
     return Fix("Permanently: add it to your PATH, and open a new window", command)
 
@@ -101,7 +102,7 @@ def out_of_the_way(one: LoadedLibrary) -> Fix | None:
     if one.rule not in _FIRST:
         return None
     lies = f"it lies {_FIRST[one.rule]}, where it is found before any copy on PATH"
-    command = f'del "{shown(one.path)}"'
+    command = on.cmd(f'del "{shown(one.path)}"')
     root = one.rule in (Rule.SYSTEM32, Rule.SYSTEM, Rule.WINDOWS)
     return Fix(f"Delete that {one.name}, or move it away: {lies}", command, root=root)
 
@@ -120,12 +121,12 @@ def instead_of_store(facts: Facts, folders: Sequence[str]) -> tuple[Fix, ...]:
         f"Use the Python {short} of python.org: the Microsoft Store's never looks along PATH for DLLs "
         "(packaged programs search their own folder and System32 only)"
     )
-    first = Fix(text, f"winget install --exact --id Python.Python.{short}\npy -{short} -m venv gpu", safe=True)
+    first = Fix(text, on.cmd(f"winget install --exact --id Python.Python.{short}\npy -{short} -m venv gpu"), safe=True)
     if not folders:
         return (first,)
     loads = Fix(
         "Or load its DLLs by their paths at the start of the program: a DLL that is loaded is not searched again",
-        f"import ctypes, glob; [ctypes.WinDLL(f) for f in glob.glob(r'{shown(folders[0])}\\*64_*.dll')]",
+        on.code(f"import ctypes, glob; [ctypes.WinDLL(f) for f in glob.glob(r'{shown(folders[0])}\\*64_*.dll')]"),
     )
     return first, loads
 
@@ -153,5 +154,5 @@ def activate(facts: Facts, folders: Sequence[str]) -> tuple[Fix, ...]:
         return ()
     if not all(folder.startswith(f"{interpreter.prefix}/") for folder in folders):
         return ()
-    command = f'conda activate "{shown(interpreter.prefix)}"'
+    command = on.cmd(f'conda activate "{shown(interpreter.prefix)}"')
     return (Fix("Activate the environment, which puts its folders on PATH", command, safe=True),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from gpuwhy.model import on
 from gpuwhy.model.cause import Finding, Fix, against, saw
 from gpuwhy.model.fact import Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import DriverLibrary, Facts, LoadedLibrary
@@ -61,7 +62,7 @@ def no_nodes_in_container(facts: Facts) -> Finding | None:
 def off_the_path(folder: str) -> Fix:
     """Take one folder out of this shell's LD_LIBRARY_PATH."""
     written = "$HOME" + folder[1:] if folder.startswith("~") else folder
-    command = (
+    command = on.linux(
         f'export LD_LIBRARY_PATH=$(printf %s "$LD_LIBRARY_PATH" | tr : "\\n" | grep -vxF "{written}" | paste -sd:)'
     )
     return Fix(f"Remove {folder} from LD_LIBRARY_PATH", command, safe=True)
@@ -77,7 +78,7 @@ def off_the_path_of_an_image(facts: Facts, folder: str) -> Fix:
     listed = next((v.value for v in value_or(facts.environment.variables, ()) if v.name == "LD_LIBRARY_PATH"), "")
     kept = ":".join(one for one in listed.split(":") if one.rstrip("/") != folder.rstrip("/"))
     text = f"Take {folder} out of the LD_LIBRARY_PATH that the image sets, and build it again"
-    return Fix(text, f"ENV LD_LIBRARY_PATH={kept}", safe=True)
+    return Fix(text, on.dockerfile(f"ENV LD_LIBRARY_PATH={kept}"), safe=True)
 
 
 def folder_of(path: str) -> str:

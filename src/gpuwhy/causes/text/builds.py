@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from gpuwhy.causes.text import compiling
 from gpuwhy.causes.text.build_parts import PARTS, Part, by_header, by_library, by_symbol
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.symptom import Reading, Symptom
 
@@ -103,7 +104,7 @@ def _told_windows(part: Part, where: str) -> Iterator[Fix]:
     elif where in ("pip", "torch"):
         yield _fix(
             "In the x64 Native Tools prompt of Visual Studio: tell its compiler and linker where CUDA is, and build again",
-            'set "INCLUDE=%CUDA_PATH%\\include;%INCLUDE%"\nset "LIB=%CUDA_PATH%\\lib\\x64;%LIB%"',
+            on.cmd('set "INCLUDE=%CUDA_PATH%\\include;%INCLUDE%"\nset "LIB=%CUDA_PATH%\\lib\\x64;%LIB%"'),
         )
     else:
         yield from _told(part, "msvc")
@@ -118,7 +119,7 @@ def _cmake_on_windows(text: str) -> Iterator[Fix]:
         root = "CUDA_TOOLKIT_ROOT_DIR" if "FindCUDA.cmake" in text else "CUDAToolkit_ROOT"
         yield _fix(
             "Tell CMake where the CUDA toolkit is, in a fresh build folder and in the x64 Native Tools prompt",
-            f'cmake -B build -G Ninja -D{root}="%CUDA_PATH%"',
+            on.cmd(f'cmake -B build -G Ninja -D{root}="%CUDA_PATH%"'),
         )
         yield _fix("Or install the CUDA toolkit with NVIDIA's installer, after Visual Studio: it has nvcc")
 
@@ -134,16 +135,22 @@ def _get(part: Part) -> Iterator[Fix]:
         python = f"python -c 'import nvidia.{folder} as m; print(list(m.__path__)[0])'"
         yield _fix(
             f"Install {part.title} with its headers, for CUDA 12 (for 13: -cu13), and let gcc and nvcc search there",
-            f"pip install {part.wheel}-cu12\nexport CPATH=$({python})/include${{CPATH:+:$CPATH}}\n"
-            f"export LIBRARY_PATH=$({python})/lib${{LIBRARY_PATH:+:$LIBRARY_PATH}}",
+            on.linux(
+                f"pip install {part.wheel}-cu12\nexport CPATH=$({python})/include${{CPATH:+:$CPATH}}\n"
+                f"export LIBRARY_PATH=$({python})/lib${{LIBRARY_PATH:+:$LIBRARY_PATH}}"
+            ),
         )
     if part.apt:
         yield _fix(
-            f"Or, with NVIDIA's package repository: {part.title} for the system", f"sudo apt install {part.apt}", True
+            f"Or, with NVIDIA's package repository: {part.title} for the system",
+            on.linux(f"sudo apt install {part.apt}"),
+            True,
         )
     elif part.wheel:
         yield _fix(
-            f"Or install the whole CUDA toolkit, which has {part.title}", "sudo apt install nvidia-cuda-toolkit", True
+            f"Or install the whole CUDA toolkit, which has {part.title}",
+            on.linux("sudo apt install nvidia-cuda-toolkit"),
+            True,
         )
 
 
@@ -158,7 +165,7 @@ def _library(part: Part, where: str) -> Iterator[Fix]:
         yield _fix(
             "Link against the toolkit's stub: the real libcuda comes with the driver, on the machine that runs the program. "
             "Never put the stubs folder into LD_LIBRARY_PATH",
-            f"export LIBRARY_PATH={_DIR}/lib64/stubs${{LIBRARY_PATH:+:$LIBRARY_PATH}}",
+            on.linux(f"export LIBRARY_PATH={_DIR}/lib64/stubs${{LIBRARY_PATH:+:$LIBRARY_PATH}}"),
         )
         if where == "cmake":
             yield _fix(
@@ -181,7 +188,9 @@ def _told(part: Part, where: str, header: bool = False) -> Iterator[Fix]:
     elif where in ("bazel", "tensorflow"):
         yield _fix(
             f"Tell Bazel where {part.title} is; in BUILD the same are copts and linkopts",
-            f"bazel build --copt=-I{_DIR}/include --linkopt=-L{_DIR}/lib64 --linkopt=-l{part.library} //TARGET",
+            on.linux(
+                f"bazel build --copt=-I{_DIR}/include --linkopt=-L{_DIR}/lib64 --linkopt=-l{part.library} //TARGET"
+            ),
         )
     elif where == "msvc":
         yield _fix(
@@ -201,16 +210,19 @@ def _told(part: Part, where: str, header: bool = False) -> Iterator[Fix]:
     elif where == "make":
         yield _fix(
             "Tell make where CUDA is",
-            f"make CPPFLAGS=-I{_DIR}/include LDFLAGS=-L{_DIR}/lib64 LDLIBS=-l{part.library}\n"
-            f"export CPATH={_DIR}/include LIBRARY_PATH={_DIR}/lib64    # where the Makefile takes no flags",
+            on.linux(
+                f"make CPPFLAGS=-I{_DIR}/include LDFLAGS=-L{_DIR}/lib64 LDLIBS=-l{part.library}\n"
+                f"export CPATH={_DIR}/include LIBRARY_PATH={_DIR}/lib64    # where the Makefile takes no flags"
+            ),
         )
     elif header:
         yield _fix(
-            "Tell the compiler where CUDA's headers are (nvcc knows it by itself)", f"g++ -I{_DIR}/include -c FILE.cpp"
+            "Tell the compiler where CUDA's headers are (nvcc knows it by itself)",
+            on.linux(f"g++ -I{_DIR}/include -c FILE.cpp"),
         )
     else:
         yield _fix("Give the linker the folder (-L) and the library (-l), after the files that use it",
-                   f"g++ FILE.o -o PROGRAM -L{_DIR}/lib64 -l{part.library}")  # fmt: skip
+                   on.linux(f"g++ FILE.o -o PROGRAM -L{_DIR}/lib64 -l{part.library}"))  # fmt: skip
 
 
 def _symbol(symptom: Symptom) -> str:
@@ -224,7 +236,7 @@ def _undefined(symptom: Symptom, where: str) -> Iterator[Fix]:
     if "__cudaRegisterLinkedBinary" in name or "__fatbinwrap" in name:
         yield _fix("Link the device code too: let nvcc do the last link", "nvcc -rdc=true *.o -o PROGRAM")
         yield _fix("Or make the device link yourself, and give its result to g++",
-                   f"nvcc -dlink *.o -o device.o\ng++ *.o device.o -L{_DIR}/lib64 -lcudadevrt -lcudart -o PROGRAM")  # fmt: skip
+                   on.linux(f"nvcc -dlink *.o -o device.o\ng++ *.o device.o -L{_DIR}/lib64 -lcudadevrt -lcudart -o PROGRAM"))  # fmt: skip
         yield _fix("CMake: set_target_properties(TARGET PROPERTIES CUDA_SEPARABLE_COMPILATION ON)")
         return
     if "cxx11" in name or "cxx11" in symptom.text:
@@ -237,7 +249,7 @@ def _undefined(symptom: Symptom, where: str) -> Iterator[Fix]:
         return
     if part.library == "cuda" and where in ("", "make"):
         yield _fix("Link with the driver's library, behind the files that need it; where it is not installed, by the stub",
-                   f"g++ FILE.o -o PROGRAM -L{_DIR}/lib64/stubs -lcuda")  # fmt: skip
+                   on.linux(f"g++ FILE.o -o PROGRAM -L{_DIR}/lib64/stubs -lcuda"))  # fmt: skip
         return
     yield from _told(part, where)
     if part.wheel in ("nvidia-cudnn", "nvidia-nccl"):
@@ -254,7 +266,7 @@ def _arch(arch: str, where: str) -> Iterator[Fix]:
     new = int(number) >= 100
     text = f"Leave {arch} out: this nvcc does not know it, and lists those that it knows"
     more, command = _LEAVING.get(where, ("", "nvcc -arch=sm_86 FILE.cu"))
-    found = _fix(f"{text}{more}", f"nvcc --list-gpu-arch\n{command}")
+    found = _fix(f"{text}{more}", on.linux(f"nvcc --list-gpu-arch\n{command}"))
     newer = _fix(f"Or, where the GPU itself is {arch}: install a {'newer' if new else 'CUDA toolkit that still has it, an older or a newer'} "
                  f"{'CUDA toolkit' if new else 'one (CUDA 11 has sm_35, CUDA 12 has sm_50 to sm_70)'}")  # fmt: skip
     yield from (newer, found) if new else (found, newer)
@@ -266,7 +278,7 @@ def _host(text: str, where: str) -> Iterator[Fix]:
         gcc = found[1]
         yield _fix(
             "Give CMake the newest host compiler that this nvcc accepts, in a fresh build folder",
-            f"sudo apt install g++-{gcc}\ncmake -B build -DCMAKE_CUDA_HOST_COMPILER=/usr/bin/g++-{gcc}", True,
+            on.linux(f"sudo apt install g++-{gcc}\ncmake -B build -DCMAKE_CUDA_HOST_COMPILER=/usr/bin/g++-{gcc}"), True,
         )  # fmt: skip
 
 
@@ -274,12 +286,12 @@ def _cmake_find(text: str) -> Iterator[Fix]:
     target = re.search(r"CUDA::(\w+)", text)
     if target and "target was not found" in text:
         yield _fix(f"Install the part of the CUDA toolkit that has {target[1]}, headers included, and run CMake in a fresh folder",
-                   "sudo apt install nvidia-cuda-toolkit", True)  # fmt: skip
+                   on.linux("sudo apt install nvidia-cuda-toolkit"), True)  # fmt: skip
         return
     missing = re.search(r"Could NOT find (\w+)[^()]{0,80}\(missing:\s*([^)]+)\)", text)
     if re.search(r"(?i)could not find[^\n]*\n?[^\n]*torch|FindTorch", text):
         yield _fix("Tell CMake where PyTorch is",
-                   "cmake -B build -DCMAKE_PREFIX_PATH=$(python -c 'import torch; print(torch.utils.cmake_prefix_path)')")  # fmt: skip
+                   on.linux("cmake -B build -DCMAKE_PREFIX_PATH=$(python -c 'import torch; print(torch.utils.cmake_prefix_path)')"))  # fmt: skip
     elif part := _wanted(text):
         names = [word for word in (missing[2].split() if missing else ()) if re.fullmatch(r"\w+", word)]
         given = (
@@ -313,7 +325,7 @@ def _value(name: str, part: Part) -> str:
 
 
 def _toolkit() -> Fix:
-    return _fix("Or install the CUDA toolkit, which has nvcc", "sudo apt install nvidia-cuda-toolkit", True)
+    return _fix("Or install the CUDA toolkit, which has nvcc", on.linux("sudo apt install nvidia-cuda-toolkit"), True)
 
 
 def _compiler(where: str, text: str) -> Iterator[Fix]:
@@ -336,17 +348,20 @@ def _compiler(where: str, text: str) -> Iterator[Fix]:
         else:
             yield _fix("Tell CMake where nvcc is, in a fresh build folder", f"cmake -B build {given}")
     else:
-        yield _fix("Put nvcc on PATH, where the toolkit is installed", f"export CUDA_HOME={_DIR} PATH={_DIR}/bin:$PATH")
+        yield _fix(
+            "Put nvcc on PATH, where the toolkit is installed",
+            on.linux(f"export CUDA_HOME={_DIR} PATH={_DIR}/bin:$PATH"),
+        )
     yield _toolkit()
 
 
 def _tensorflow(symptom: Symptom) -> Iterator[Fix]:
     if "crosstool" in symptom.text:
         yield _fix("Run TensorFlow's configure with CUDA, then build with its settings",
-                   "TF_NEED_CUDA=1 ./configure\nbazel build --config=cuda //tensorflow/tools/pip_package:wheel")  # fmt: skip
+                   on.linux("TF_NEED_CUDA=1 ./configure\nbazel build --config=cuda //tensorflow/tools/pip_package:wheel"))  # fmt: skip
         return
     yield _fix("Tell configure every folder to search: CUDA's, cuDNN's and the system's",
-               f"export TF_CUDA_PATHS={_DIR},/usr,/usr/lib/x86_64-linux-gnu CUDNN_INSTALL_PATH=/usr\n./configure")  # fmt: skip
+               on.linux(f"export TF_CUDA_PATHS={_DIR},/usr,/usr/lib/x86_64-linux-gnu CUDNN_INSTALL_PATH=/usr\n./configure"))  # fmt: skip
     yield _fix("From TensorFlow 2.18 on Bazel fetches CUDA and cuDNN itself: name the versions",
-               "bazel build --config=cuda_wheel --repo_env=HERMETIC_CUDA_VERSION=12.5.1 "
-               "--repo_env=HERMETIC_CUDNN_VERSION=9.3.0 //tensorflow/tools/pip_package:wheel")  # fmt: skip
+               on.linux("bazel build --config=cuda_wheel --repo_env=HERMETIC_CUDA_VERSION=12.5.1 "
+               "--repo_env=HERMETIC_CUDNN_VERSION=9.3.0 //tensorflow/tools/pip_package:wheel"))  # fmt: skip

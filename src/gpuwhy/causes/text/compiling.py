@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.knowledge.removed import removed
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.symptom import Symptom
 
@@ -31,10 +32,10 @@ _ORIGINS = (
     Origin(r"(?:cutlass|cute)/\S+", "Clone NVIDIA's cutlass (header files only; often a git submodule that was not fetched), and give the compiler its folder include",
            "git submodule update --init --recursive\nnvcc -I cutlass/include FILE.cu"),
     Origin(r"nvToolsExt\w*\.h", "Include <nvtx3/nvToolsExt.h> instead: from CUDA 13 on NVTX is header files only, in that folder, and needs no library", f"nvcc -I{_DIR}/include/nvtx3 FILE.cu"),
-    Origin(r"(?:thrust|cub|cuda/std)/\S+", "From CUDA 13 on Thrust and CUB are in include/cccl: nvcc knows it, another compiler is given the folder", f"g++ -I{_DIR}/include/cccl -I{_DIR}/include -c FILE.cpp"),
+    Origin(r"(?:thrust|cub|cuda/std)/\S+", "From CUDA 13 on Thrust and CUB are in include/cccl: nvcc knows it, another compiler is given the folder", on.linux(f"g++ -I{_DIR}/include/cccl -I{_DIR}/include -c FILE.cpp")),
     Origin(r"cudnn_frontend\S*", "Install cuDNN's frontend, which is a package of its own (header files only)", "pip install nvidia-cudnn-frontend"),
     Origin(r"pybind11/\S+", "Install pybind11", "pip install pybind11"),
-    Origin(r"texture_fetch_functions\.h", "Use a clang that knows this CUDA, an older CUDA (12 has the file, 13 has not), or nvcc", f"clang++ --cuda-path={_DIR}-12 FILE.cu"),
+    Origin(r"texture_fetch_functions\.h", "Use a clang that knows this CUDA, an older CUDA (12 has the file, 13 has not), or nvcc", on.linux(f"clang++ --cuda-path={_DIR}-12 FILE.cu")),
 )  # fmt: skip
 
 
@@ -124,7 +125,9 @@ def _value(symptom: Symptom, where: str) -> Iterator[Fix]:
         )
         yield _fix(f"Or, where the GPU itself is {value}, install a newer CUDA toolkit")
     else:
-        yield _fix(f"Give --{option} one of the values that it accepts", f"nvcc --help | grep -A12 -e --{option}")
+        yield _fix(
+            f"Give --{option} one of the values that it accepts", on.linux(f"nvcc --help | grep -A12 -e --{option}")
+        )
 
 
 def _native(where: str) -> Iterator[Fix]:
@@ -158,7 +161,7 @@ def _header(symptom: Symptom, where: str) -> Iterator[Fix]:
 def elsewhere(header: str) -> Iterator[Fix]:
     """A header that nobody here knows."""
     yield _fix(f"Install the package that has {header}, and give the compiler its folder (-I); a folder of the project itself may be a git submodule that was not fetched",
-               "git submodule update --init --recursive\ng++ -I FOLDER -c FILE.cpp")  # fmt: skip
+               on.linux("git submodule update --init --recursive\ng++ -I FOLDER -c FILE.cpp"))  # fmt: skip
 
 
 def _refused(symptom: Symptom, text: str) -> Iterator[Fix]:
@@ -166,7 +169,7 @@ def _refused(symptom: Symptom, text: str) -> Iterator[Fix]:
     if symptom.signature == "build.clang_version" or "unknown-cuda-version" in text:
         yield _fix(
             "Use a clang that knows this CUDA, give it an older one, or compile with nvcc",
-            f"clang++ --cuda-path={_DIR}-12 FILE.cu",
+            on.linux(f"clang++ --cuda-path={_DIR}-12 FILE.cu"),
         )
         return
     if _HALF.search(text):
@@ -182,6 +185,6 @@ def _refused(symptom: Symptom, text: str) -> Iterator[Fix]:
         yield _fix(f"Change the code: CUDA {row.since} and newer have no {name} of that form; {row.instead}")
         yield _fix(
             f"Or compile it with a CUDA toolkit older than {row.since}",
-            f"export CUDA_HOME={_DIR}-OLDER PATH={_DIR}-OLDER/bin:$PATH",
+            on.linux(f"export CUDA_HOME={_DIR}-OLDER PATH={_DIR}-OLDER/bin:$PATH"),
         )
         return

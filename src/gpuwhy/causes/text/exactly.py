@@ -17,6 +17,7 @@ from gpuwhy.knowledge.ptx import cuda_of
 from gpuwhy.knowledge.releases import family
 from gpuwhy.knowledge.variants import OLD_LIST, Variant, variants
 from gpuwhy.knowledge.windows import PLATFORM as WINDOWS
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, numbers
@@ -90,7 +91,7 @@ def newer_compiler(least: str, why: str) -> Iterator[Fix]:
     )
     yield Fix(
         f"Or, where CUDA {held} or newer is installed: put its folder first on PATH",
-        f"export PATH=/usr/local/cuda-{held}/bin:$PATH",
+        on.linux(f"export PATH=/usr/local/cuda-{held}/bin:$PATH"),
         safe=True,
     )
 

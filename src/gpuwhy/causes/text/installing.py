@@ -12,6 +12,7 @@ from gpuwhy.knowledge.installs import NEWEST, PRELOADS, gpu_requirement, pip_new
 from gpuwhy.knowledge.ptx import cuda_of
 from gpuwhy.knowledge.releases import built_with, family, find
 from gpuwhy.knowledge.windows import PLATFORM
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, major_minor, numbers
@@ -51,12 +52,10 @@ def conda(case: Asked, cuda: str, cudnn: str = "") -> Fix:
     """The libraries of a CUDA, and of a cuDNN, from conda."""
     also = f" cudnn={cudnn}" if cudnn else ""
     package = f"cudatoolkit={cuda}" if not at_least(cuda, "12") else f"cuda-version={cuda} cuda-libraries"
-    path = "" if case.windows else "\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-    return Fix(
-        f"conda: the libraries of CUDA {cuda}{f' and cuDNN {cudnn}' if cudnn else ''}",
-        f"conda install -c {'conda-forge' if at_least(cuda, '9.2') else 'defaults'} {package}{also}{path}",
-        safe=True,
-    )
+    path = "export LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    install = f"conda install -c {'conda-forge' if at_least(cuda, '9.2') else 'defaults'} {package}{also}"
+    text = f"conda: the libraries of CUDA {cuda}{f' and cuDNN {cudnn}' if cudnn else ''}"
+    return Fix(text, install if case.windows else on.linux(f"{install}\n{path}"), safe=True)
 
 
 def _windows_toolkit(case: Asked) -> Iterator[Fix]:
@@ -64,7 +63,9 @@ def _windows_toolkit(case: Asked) -> Iterator[Fix]:
     yield Fix(f"Install CUDA {cuda} with NVIDIA's installer: {case.library} is part of it, then open a new window")
     versioned = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{cuda}\bin"
     folder = versioned if "." in cuda else r"%CUDA_PATH%\bin"
-    yield Fix("If it is installed: put its folder on PATH, in this window", f'set "PATH={folder};%PATH%"', safe=True)
+    yield Fix(
+        "If it is installed: put its folder on PATH, in this window", on.cmd(f'set "PATH={folder};%PATH%"'), safe=True
+    )
     if case.framework != "tensorflow":
         yield add_dll_directory(folder)
 
@@ -73,7 +74,7 @@ def add_dll_directory(folder: str = r"%CUDA_PATH%\bin") -> Fix:
     """For what Python itself loads: from 3.8 on it does not look along PATH."""
     inner = "os.path.join(os.environ['CUDA_PATH'], 'bin')" if "%" in folder else f"r'{folder}'"
     text = "Or let Python 3.8 and newer, which does not look along PATH for what it loads itself, look there: before the import"
-    return Fix(text, f"os.add_dll_directory({inner})", safe=True)
+    return Fix(text, on.code(f"os.add_dll_directory({inner})"), safe=True)
 
 
 def tensorflow_fitting(case: Asked) -> Iterator[Fix]:
@@ -86,7 +87,7 @@ def tensorflow_fitting(case: Asked) -> Iterator[Fix]:
         also = f" and cuDNN {major_minor(cudnn)}" if cudnn else ""
         folder = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{row.cuda}\bin"
         text = f"Install CUDA {row.cuda}{also}, which {title} opens, beside what is there, cuDNN's files in the toolkit's own folders, and put it first on PATH"
-        yield Fix(text, f'set "PATH={folder};%PATH%"', safe=True)
+        yield Fix(text, on.cmd(f'set "PATH={folder};%PATH%"'), safe=True)
     elif not case.brings:
         yield conda(case, row.cuda, major_minor(cudnn))
     there = major_minor(case.cuda)
@@ -206,10 +207,10 @@ def _profiler(cuda: str) -> Iterator[Fix]:
     if at_least(cuda, "11.3"):
         text = f"Conda: CUPTI of CUDA {cuda}, which holds it"
         path = "export LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-        yield Fix(text, f"conda install -c nvidia/label/cuda-{cuda}.0 cuda-cupti\n{path}", safe=True)
+        yield Fix(text, on.linux(f"conda install -c nvidia/label/cuda-{cuda}.0 cuda-cupti\n{path}"), safe=True)
     folder = f"/usr/local/cuda-{cuda}/extras/CUPTI/lib64"
     text = f"Or, where CUDA {cuda} is installed: add the toolkit's folder for CUPTI to LD_LIBRARY_PATH"
-    yield Fix(text, f"export LD_LIBRARY_PATH={folder}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}", safe=True)
+    yield Fix(text, on.linux(f"export LD_LIBRARY_PATH={folder}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"), safe=True)
 
 
 def _wheel_that_holds_it(case: Asked) -> Iterator[Fix]:
@@ -250,7 +251,7 @@ def cudnn(case: Asked, major: int) -> Iterator[Fix]:
         path = f"export LD_LIBRARY_PATH={_CUDNN_FOLDER}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
         yield Fix(
             f"Install cuDNN {major} for CUDA {cuda_major}{either}, and have it found",
-            f'pip install "{name}=={release}"\n{path}',
+            on.linux(f'pip install "{name}=={release}"\n{path}'),
             safe=True,
         )
         yield Fix("conda", f'conda install -c conda-forge "cudnn={release.removesuffix(".*")}"', safe=True)

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.text.asked import TITLES, Asked
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
 
@@ -99,4 +100,4 @@ def _filled(fix: Fix, groups: dict[str, str | None], case: Asked) -> Fix:
     for name, value in {**case.fields, **given}.items():
         text = text.replace(f"{{{name}}}", value)
         command = command.replace(f"{{{name}}}", value if name in given else word(value))
-    return structs.replace(fix, text=text, command=command)
+    return structs.replace(fix, text=text, command=on.like(command, fix.command))

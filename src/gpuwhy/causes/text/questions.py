@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from gpuwhy.model import on
 from gpuwhy.model.symptom import Question
 
 QUESTIONS: tuple[Question, ...] = (
     Question(
         "library",
         "Is the library anywhere on the disk?",
-        "find / -name 'libcudnn*.so*' -o -name 'libcudart.so*' -o -name 'libcublas*.so*' 2>/dev/null",
+        on.linux("find / -name 'libcudnn*.so*' -o -name 'libcudart.so*' -o -name 'libcublas*.so*' 2>/dev/null"),
         {"nowhere": "cudnn.missing", "other-version": "cudnn.version_mismatch", "there": "env.path", "two-copies": "cudnn.mixed_libraries"},
         "where /R C:\\ cudnn64_*.dll cudart64_*.dll cublas64_*.dll",
     ),
     Question(
         "cuda-library",
         "Is the library anywhere on the disk?",
-        "find / -name 'libcudart.so*' -o -name 'libcublas*.so*' -o -name 'libcusolver.so*' 2>/dev/null; nvcc --version",
+        on.linux("find / -name 'libcudart.so*' -o -name 'libcublas*.so*' -o -name 'libcusolver.so*' 2>/dev/null; nvcc --version"),
         {"nowhere": "cuda.missing_library", "other-version": "cuda.version_mismatch", "there": "env.path", "two-copies": "cuda.mixed_libraries"},
         "where /R C:\\ cudart64_*.dll cublas64_*.dll cusolver64_*.dll",
     ),
@@ -73,19 +74,19 @@ QUESTIONS: tuple[Question, ...] = (
     Question(
         "kernel-log",
         "Does the kernel log name a fault of the card?",
-        "sudo dmesg | grep -i -e xid -e 'fallen off'",
+        on.linux("sudo dmesg | grep -i -e xid -e 'fallen off'"),
         {"hardware-xid": "device.hardware", "nothing": "program.illegal_access"},
     ),
     Question(
         "uvm",
         "Can the device files be opened, and is the uvm module there?",
-        "ls -l /dev/nvidia*; lsmod | grep nvidia_uvm",
+        on.linux("ls -l /dev/nvidia*; lsmod | grep nvidia_uvm"),
         {"denied": "driver.permission", "after-suspend": "driver.not_ready", "missing": "driver.missing"},
     ),
     Question(
         "libcuda",
         "Which libcuda does the loader take, and which kernel module is loaded?",
-        "ldconfig -p | grep libcuda.so; echo $LD_LIBRARY_PATH; cat /proc/driver/nvidia/version",
+        on.linux("ldconfig -p | grep libcuda.so; echo $LD_LIBRARY_PATH; cat /proc/driver/nvidia/version"),
         {"compat": "driver.compat_misuse", "differs": "driver.library_mismatch", "stub": "driver.stub"},
     ),
     Question(
@@ -97,7 +98,7 @@ QUESTIONS: tuple[Question, ...] = (
     Question(
         "toolkit",
         "Is a toolkit installed?",
-        "ls -d /usr/local/cuda*; which nvcc ptxas; echo $CUDA_HOME",
+        on.linux("ls -d /usr/local/cuda*; which nvcc ptxas; echo $CUDA_HOME"),
         {"none": "cuda.compiler_missing", "there": "env.path"},
         "where nvcc ptxas & echo %CUDA_PATH%",
     ),

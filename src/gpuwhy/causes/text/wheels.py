@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.around import around
 from gpuwhy.knowledge.releases import family
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.version import numbers
 
 _PACKAGE = re.compile(r"\b(torch|tensorflow|tensorflow-gpu|onnxruntime-gpu|jaxlib|cupy-cuda\w+)==(\d[\w.]*)")
 _MACHINES = {"windows": "windows-x86_64"}
-_WSL = "wsl --install"
+_WSL = on.across("wsl --install")
 
 
 def published(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:

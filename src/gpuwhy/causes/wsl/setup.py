@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.expect import gpu_claimed
 from gpuwhy.model.fact import Known, Source, source_of, value_or
@@ -97,22 +98,27 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """By what is missing: WSL 2, a newer Windows side, or a Linux driver less."""
     around = case.facts.surroundings
     if around.wsl.need() == "1":
-        return (Fix("Convert the distribution to WSL 2, in Windows' PowerShell", "wsl --set-version DISTRIBUTION 2"),)
+        return (
+            Fix(
+                "Convert the distribution to WSL 2, in Windows' PowerShell",
+                on.across("wsl --set-version DISTRIBUTION 2"),
+            ),
+        )
     if isinstance(around.container, Known):
         return _IN_CONTAINER
     copies = case.facts.loads.libcuda.need() or ()
     offline = isinstance(around.offline, Known)
     if not offline and not (around.wsl_device.need() and any(copy.kind == "wsl" for copy in copies)):
-        update = Fix("Update WSL and start it again, in Windows' PowerShell", "wsl --update; wsl --shutdown")
+        update = Fix("Update WSL and start it again, in Windows' PowerShell", on.across("wsl --update; wsl --shutdown"))
         return update, _DRIVER
     path = f"export LD_LIBRARY_PATH={FOLDER}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
     first = Fix("Put Windows' library first, in this shell", path, safe=True)
     if any(copy.kind == "driver" for copy in copies):
         names = " ".join(_driver_packages(case)) or "'libnvidia-compute-*' 'nvidia-driver-*'"
-        remove = f"sudo apt remove --purge {names} && sudo ldconfig"
+        remove = on.wsl(f"sudo apt remove --purge {names} && sudo ldconfig")
         away = Fix("Remove the Linux driver from WSL", remove, root=True)
         return (away, _DRIVER) if offline else (first, away)
-    conf = f"echo {FOLDER} | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig"
+    conf = on.wsl(f"echo {FOLDER} | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig")
     return first, Fix("Add the folder to the loader's configuration", conf, root=True)
 
 
@@ -120,12 +126,14 @@ _DRIVER = Fix("Install or update NVIDIA's driver in Windows, never inside WSL", 
 _IN_CONTAINER = (
     Fix(
         "Update the container toolkit in WSL",
-        "sudo apt update && sudo apt install --only-upgrade nvidia-container-toolkit    # or a newer Docker Desktop",
+        on.linux(
+            "sudo apt update && sudo apt install --only-upgrade nvidia-container-toolkit    # or a newer Docker Desktop"
+        ),
         root=True,
     ),
     Fix(
         "Or mount the whole folder into the container",
-        "docker run --gpus all -v /usr/lib/wsl:/usr/lib/wsl:ro -e LD_LIBRARY_PATH=/usr/lib/wsl/lib IMAGE",
+        on.wsl("docker run --gpus all -v /usr/lib/wsl:/usr/lib/wsl:ro -e LD_LIBRARY_PATH=/usr/lib/wsl/lib IMAGE"),
     ),
 )
 

@@ -8,6 +8,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BAKED, PURGE
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 _NOT_FOUND = "loader. triton.libcuda numba. tf. cuda.no_device cuda.not_found cuda.shared torch. jax."
@@ -73,17 +74,17 @@ TEXT = Text(
         ("title.trouble", 1.5, "the text says that the GPU fails under WSL", all_of(nothing_else, in_wsl)),
     ),
     remedies=(
-        meant("Make sure that this distribution runs under WSL 2: WSL 1 has no GPU", "wsl --list --verbose", said="container.wsl", safe=True, look=True),
-        meant("Move it to WSL 2", "wsl --set-version DISTRIBUTION 2", said="container.wsl"),
-        meant("Install NVIDIA's driver on Windows (nvidia.com/drivers), update WSL and start it anew; without an NVIDIA card there is no CUDA here", "wsl --update", said="container.wsl"),
+        meant("Make sure that this distribution runs under WSL 2: WSL 1 has no GPU", on.across("wsl --list --verbose"), said="container.wsl", safe=True, look=True),
+        meant("Move it to WSL 2", on.across("wsl --set-version DISTRIBUTION 2"), said="container.wsl"),
+        meant("Install NVIDIA's driver on Windows (nvidia.com/drivers), update WSL and start it anew; without an NVIDIA card there is no CUDA here", on.across("wsl --update"), said="container.wsl"),
         meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", BAKED, said="container.", line="file exists"),
-        meant("Give WSL more of the computer's memory: memory=24GB below [wsl2] in the file .wslconfig of your Windows folder; then stop WSL", "wsl --shutdown", said="memory. cuda.out_of_memory"),
-        meant("Add the folder of WSL's own libcuda to LD_LIBRARY_PATH", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH", said=_NOT_FOUND, safe=True, more=True),
-        meant("This is WSL 1, or a Windows too old for more: only WSL 2 has a GPU, on Windows 10 21H2 or Windows 11. Update Windows, then move the distribution", "wsl --update && wsl --set-version DISTRIBUTION 2", by="wsl1"),
+        meant("Give WSL more of the computer's memory: memory=24GB below [wsl2] in the file .wslconfig of your Windows folder; then stop WSL", on.across("wsl --shutdown"), said="memory. cuda.out_of_memory"),
+        meant("Add the folder of WSL's own libcuda to LD_LIBRARY_PATH", on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), said=_NOT_FOUND, safe=True, more=True),
+        meant("This is WSL 1, or a Windows too old for more: only WSL 2 has a GPU, on Windows 10 21H2 or Windows 11. Update Windows, then move the distribution", on.across("wsl --update && wsl --set-version DISTRIBUTION 2"), by="wsl1"),
         meant("A card in TCC mode does not reach WSL: set every card to WDDM, in Windows as administrator, for each number that nvidia-smi lists there; restart, and start WSL anew", "nvidia-smi.exe -i 0 -dm 0", by="tcc", reboot=True),
-        meant("Install the newest NVIDIA driver on Windows only, make sure that the distribution runs as WSL 2 (wsl --list --verbose), then update WSL and start it anew", "wsl --update && wsl --shutdown"),
+        meant("Install the newest NVIDIA driver on Windows only, make sure that the distribution runs as WSL 2 (wsl --list --verbose), then update WSL and start it anew", on.across("wsl --update && wsl --shutdown")),
         meant("Remove a Linux driver from inside WSL: it hides Windows' own. Of CUDA only the package cuda-toolkit belongs there, never cuda or cuda-drivers", PURGE, root=True),
-        meant("Check with Windows' own nvidia-smi", "/usr/lib/wsl/lib/nvidia-smi", safe=True, look=True),
+        meant("Check with Windows' own nvidia-smi", on.wsl("/usr/lib/wsl/lib/nvidia-smi"), safe=True, look=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip
