@@ -131,7 +131,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         out.append(Fix("Start the container with more shared memory", "docker run --shm-size=8g IMAGE"))
     if isinstance(case.facts.surroundings.wsl, Known):
         text = "Give WSL more memory than half of the RAM: under [wsl2] in %UserProfile%\\.wslconfig, then restart it"
-        out.append(Fix(text, on.linux("memory=24GB    # then, in PowerShell: wsl --shutdown")))
+        out.append(Fix(text, on.code("memory=24GB    # then, in PowerShell: wsl --shutdown")))
     if isinstance(case.facts.surroundings.container, Known):
         out.append(Fix("Start the container with a higher limit", "docker run --memory=SIZE IMAGE"))
     out.append(Fix("Load less at once: fewer data-loader workers, no pinned memory, smaller batches"))

@@ -39,7 +39,7 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
         times = max(2, ceil(1.1 * (wanted + held) / total))
         need = f"{(wanted + held) / 2**30:.1f} of {total / 2**30:.1f} GiB"
         text = f"At least {need} was needed: make the batch, or the image's area or the sequence, about {times} times smaller; in training, sum the gradients of {times} such steps"
-        yield Fix(text, _ACCUMULATE.format(n=times), check="gpuwhy explain LOG")
+        yield Fix(text, on.code(_ACCUMULATE.format(n=times)), check="gpuwhy explain LOG")
         return
 
 
@@ -134,7 +134,7 @@ TEXT = Text(
         meant("vLLM: a shorter context, fewer requests at once and no CUDA graphs leave more of the memory free", "vllm serve MODEL --max-model-len 4096 --max-num-seqs 16 --gpu-memory-utilization 0.85 --enforce-eager", by="vllm"),
         *WSL_MEMORY,
         meant("JAX: let it take more than three quarters of the memory, and no more than it needs at a time", "export XLA_PYTHON_CLIENT_PREALLOCATE=false XLA_PYTHON_CLIENT_MEM_FRACTION=.95", by="jax", safe=True),
-        meant("PyTorch, in the program: half precision for the step that fails; and where nothing is trained, torch.no_grad()", on.linux("with torch.autocast('cuda', dtype=torch.float16): output = model(batch)"), by="torch"),
+        meant("PyTorch, in the program: half precision for the step that fails; and where nothing is trained, torch.no_grad()", on.code("with torch.autocast('cuda', dtype=torch.float16): output = model(batch)"), by="torch"),
         meant("TensorFlow, in the program, before the model is made: half precision, and a smaller batch_size in fit()", on.code("tf.keras.mixed_precision.set_global_policy('mixed_float16')"), by="tensorflow"),
         meant("Make the batch, the sequence or the image smaller, or accumulate gradients"),
         meant("Use half precision or quantised weights", by="onnxruntime cupy"),

@@ -69,7 +69,7 @@ TEXT = Text(
         ("cusparse.not_supported", 3.0),
     ),
     remedies=(
-        meant("PyTorch, in the program: give the input the device and the type of the model's weights", on.linux("batch = batch.to(next(model.parameters()))"), said="program.", line=r"same device|different (?:device|gpu)|is on cpu, but|backend c|input type \(.{1,40}\) and (?:weight|bias) type", more=True),
+        meant("PyTorch, in the program: give the input the device and the type of the model's weights", on.code("batch = batch.to(next(model.parameters()))"), said="program.", line=r"same device|different (?:device|gpu)|is on cpu, but|backend c|input type \(.{1,40}\) and (?:weight|bias) type", more=True),
         meant("With DataParallel: make new tensors in forward() on the input's device, not with .cuda()", on.code("torch.zeros(n, device=x.device)"), said="program.", line="same device|different gpu", more=True),
         meant("Print shape, type and device of the tensors before the failing line"),
         meant("Run the step on the CPU, where the message is plainer", "CUDA_VISIBLE_DEVICES= python PROGRAM", safe=True),
