@@ -60,7 +60,7 @@ def told(text: str, cause: str) -> str:
             ["cu12"],
         ),
         ("The NVIDIA driver on your system is too old (found version 11040). torch\n", "driver.too_old",
-         ["PyTorch for CUDA 11.7", '"torch<2.1"', "cu118"], ["cu114", "11040"]),
+         ["built for CUDA 11.8", '"torch==2.7.1"', "cu118"], ["cu114", "11040"]),
         ("AssertionError: Torch not compiled with CUDA enabled\n", "framework.cpu_only", ["PyTorch"], ["jax", "ONNX"]),
     ],
 )  # fmt: skip

@@ -17,6 +17,8 @@ from gpuwhy.shell.place import Place
 PORTABLE = frozenset(
     {"python", "pip", "conda", "mamba", "uv", "gpuwhy", "nvidia-smi", "nvcc", "docker", "kubectl", "torchrun", "git"}
     | {"cmake", "ninja", "compute-sanitizer", "jupyter", "vllm", "wsl", "podman", "cuobjdump", "pipx"}
+    | {"accelerate", "ollama", "llama-server", "yolo", "trtexec", "ffmpeg", "hashcat", "gmx", "rscript", "julia", "mim"}
+    | {"text-generation-launcher", "paddle", "celery", "gunicorn", "deepspeed"}
 )
 """Programs that are called alike on Linux and Windows."""
 

@@ -41,9 +41,7 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     if not (numbers(old) and numbers(old) < numbers(new)):
         return
     text = f"The libcuda that is found, {old}, is older than the running module, {new}: it is left over from an earlier driver. Find the copies"
-    yield Fix(
-        text, on.linux("ldconfig -p | grep libcuda.so; find / -name 'libcuda.so.*' 2>/dev/null"), safe=True, role="look"
-    )
+    yield Fix(text, on.linux("ldconfig -p | grep libcuda.so; find / -name 'libcuda.so.*' 2>/dev/null"), safe=True)
     branch = numbers(new)[0]
     package = f"libnvidia-compute-{branch}" if branch >= 390 else f"libcuda1-{branch}"
     yield Fix(

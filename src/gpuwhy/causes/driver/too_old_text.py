@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.shared.builds import BUILDS
+from gpuwhy.causes.shared.commands import torch_with_cuda
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import field, line, no, with_
-from gpuwhy.causes.text.exactly import PROJECTS, for_driver
+from gpuwhy.causes.text.exactly import PROJECTS
 from gpuwhy.causes.text.installing import newer_ptx
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.pins import pin
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_driver_older
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
@@ -34,7 +36,7 @@ def _made(case: Asked) -> Iterator[Fix]:
     if image := _IMAGE.search(case.fields.get("what", "")):
         yield from _old_for_image(case, image["cuda"])
         return
-    there = case.fields.get("driver", "") or case.driver
+    there = case.fields.get("driver", "") or case.driver or case.reading.told.version("module")
     yield _newer(case, there)
     found = dotted(case.fields.get("found", ""))
     yield from _perhaps_without(case)
@@ -44,7 +46,18 @@ def _made(case: Asked) -> Iterator[Fix]:
     if numbers(speaks):
         yield from _older_build(case, speaks)
     else:
-        yield Fix(f"Or install a build of {case.title} for an older CUDA", _listing(case, there))
+        yield from _unknown_driver(case, there)
+
+
+def _unknown_driver(case: Asked, there: str) -> Iterator[Fix]:
+    """An older build where the text does not tell what the driver runs: uv asks it, for PyTorch."""
+    if case.framework == "torch":
+        text = "Or install the build of PyTorch that this driver runs: uv asks the driver for its CUDA"
+        yield Fix(text, torch_with_cuda().replace(" torch ", " torch torchvision "), safe=True)
+    elif case.framework:
+        yield Fix(f"Or install a build of {case.title} for an older CUDA: nvidia-smi names the one that the driver runs", _listing(case, there) or "nvidia-smi")  # fmt: skip
+    else:
+        yield Fix("Or use a build of the program for an older CUDA, or compile it with an older toolkit: nvidia-smi names the newest CUDA that the driver runs", "nvidia-smi")  # fmt: skip
 
 
 def _newer(case: Asked, there: str) -> Fix:
@@ -77,19 +90,31 @@ def _perhaps_without(case: Asked) -> Iterator[Fix]:
         yield Fix("Where nvidia-smi on the host names a driver that is new enough: the container got no GPU; start it with one", "docker run --gpus all IMAGE")  # fmt: skip
 
 
+_ONCE = {"9.0": "pytorch=1.1 torchvision cudatoolkit=9.0", "8.0": "pytorch=1.0 torchvision cuda80"}
+
+
 def _older_build(case: Asked, speaks: str) -> Iterator[Fix]:
     """Builds of the framework that a driver which speaks this CUDA runs."""
     build = next((one for one in BUILDS.get(case.framework, ()) if at_least(speaks, one.oldest)), None)
-    if build and not build.removing and not (case.windows and case.framework in ("torch", "tensorflow")):
+    once = next((old for cuda, old in _ONCE.items() if at_least(speaks, cuda)), "")
+    if found := pin(case, speaks=speaks):
+        yield found.fix(f"which this driver, of CUDA {speaks}, runs")
+    elif build and not build.removing and not (case.windows and case.framework in ("torch", "tensorflow")):
         text = f"Or install a build of {case.title} for {build.what}, which this driver, of CUDA {speaks}, runs"
         yield Fix(text, build.command, safe=True)
-    elif old := for_driver(case, speaks):
-        yield old
+    elif once and case.framework == "torch":
+        text = f"Or install the last PyTorch for that CUDA, from conda, in an environment with Python 3.7: this driver speaks CUDA {speaks}"
+        yield Fix(text, f"conda install -c pytorch {once}", safe=True)
+    elif not case.framework:
+        yield from _older_toolkit(speaks)
     else:
         yield Fix(f"Or install a build of {case.title} for CUDA {speaks} or older, which is what this driver runs")
-    if case.framework == "torch" and at_least(speaks, "11.0"):
-        family, last = ("cu126", "") if at_least(speaks, "12.0") else ("cu118", ", which 2.7.1 was the last to have,")
-        yield Fix(f"Or a newer PyTorch in its {family} build{last} from PyTorch's own package index", safe=True)
+
+
+def _older_toolkit(speaks: str) -> Iterator[Fix]:
+    """A program of the user's own, or one that is not known: the toolkit that the driver runs."""
+    package = f"cuda-toolkit={speaks}" if at_least(speaks, "12") else f"cudatoolkit={speaks} cudatoolkit-dev={speaks}"
+    yield Fix(f"Or build the program with CUDA {speaks} or older, which this driver runs", f"conda install -c conda-forge {package}", safe=True)  # fmt: skip
 
 
 def _old_for_image(case: Asked, cuda: str) -> Iterator[Fix]:
@@ -97,9 +122,10 @@ def _old_for_image(case: Asked, cuda: str) -> Iterator[Fix]:
     row = floor(cuda, "windows" if case.windows else "linux")
     least = f" to {row.native} or newer, which speaks CUDA {cuda}" if row and row.native else ""
     yield Fix(f"Update the host's driver{least}", NEWEST_DRIVER, root=True, reboot=True)
-    yield Fix(
-        f"Or use an image of a CUDA older than {cuda}: at most the one that nvidia-smi on the host names", "nvidia-smi"
-    )
+    if case.speaks and not at_least(case.speaks, cuda):
+        yield Fix(f"Or use a tag of the image for CUDA {case.speaks} or older, which the host's driver speaks", f"docker run --gpus all nvidia/cuda:{case.speaks}.0-base-ubuntu22.04 nvidia-smi    # this one must work")  # fmt: skip
+    else:
+        yield Fix(f"Or use a tag of the image for a CUDA older than {cuda}: at most the one that nvidia-smi on the host names", "nvidia-smi")  # fmt: skip
     if row and row.minor_compatible:
         yield Fix(f"Or, where the host's driver is {row.driver} or newer, start it without that check: CUDA {cuda} runs on it",
                   "docker run --gpus all -e NVIDIA_DISABLE_REQUIRE=1 IMAGE")  # fmt: skip

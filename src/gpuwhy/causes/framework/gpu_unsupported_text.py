@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.causes.text.arch_ways import for_arch, told_arch
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, line, no, only_titles, with_
@@ -28,8 +29,10 @@ def _made(case: Asked) -> Iterator[Fix]:
         return
     arch = case.fields.get("arch") or case.fields.get("has", "")
     digits = "".join(c for c in arch if c.isdigit())
-    capability = f"{digits[:-1]}.{digits[-1]}" if len(digits) > 1 else case.gpu
-    if archs.of(capability):
+    capability = f"{digits[:-1]}.{digits[-1]}" if len(digits) > 1 else case.gpu or told_arch(case)
+    capability = capability if archs.of(capability) else ""
+    yield from for_arch(case, capability)
+    if capability:
         yield from for_gpu(case, capability)
         yield from _range(case, capability)
     else:
@@ -182,8 +185,7 @@ TEXT = Text(
     ),
     remedies=(
         meant("PyTorch: install the newest build that your driver supports, with the pip of the Python that runs the program; RTX 50 GPUs (sm_120) need a build for CUDA 12.8 (cu128) or newer", "pip install uv\nuv pip install --reinstall torch torchvision --torch-backend=auto", by="torch", safe=True),
-        meant("For a new GPU: install a release of the framework that is built for a newer CUDA (sm_120 needs 12.8)"),
-        meant("For an old GPU: install the last release that supports it"),
+        meant("Build what speaks for the GPU's own architecture, or install a release of it that has code for it: a newer one for a new GPU (sm_120 needs CUDA 12.8), an older one for an old GPU (CUDA 13 ends GTX 10 and V100, CUDA 12 Kepler)", "nvidia-smi --query-gpu=name,compute_cap --format=csv"),
     ),
     admitted_by=(*NO_CUDNN, *NO_START),
     made=_made,

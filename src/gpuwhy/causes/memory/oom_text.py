@@ -10,6 +10,7 @@ from gpuwhy.causes.text.common import FIGURES, OF_MEMORY, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, counting, field, line, no, with_
 from gpuwhy.causes.text.figures import capped, free_but_refused, has_figures, others_hold, own_full, splintered
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.memory_ways import smaller
 from gpuwhy.causes.text.remedies import WSL_MEMORY
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model import on
@@ -129,16 +130,11 @@ TEXT = Text(
         ("cusparse.not_initialized", 3.0),
         ("cusparse.internal_error", 3.0),
     ),
+    ladder=smaller,
     remedies=(
+        meant("Give the GPU less work at once: a smaller batch, sequence or picture, half precision, or parts of the model on the host"),
         meant("vLLM: make the context shorter, or give the cache more of the memory", "vllm serve MODEL --max-model-len 8192 --gpu-memory-utilization 0.95", said="memory.kv_cache", by="vllm"),
-        meant("vLLM: a shorter context, fewer requests at once and no CUDA graphs leave more of the memory free", "vllm serve MODEL --max-model-len 4096 --max-num-seqs 16 --gpu-memory-utilization 0.85 --enforce-eager", by="vllm"),
         *WSL_MEMORY,
-        meant("JAX: let it take more than three quarters of the memory, and no more than it needs at a time", "export XLA_PYTHON_CLIENT_PREALLOCATE=false XLA_PYTHON_CLIENT_MEM_FRACTION=.95", by="jax", safe=True),
-        meant("PyTorch, in the program: half precision for the step that fails; and where nothing is trained, torch.no_grad()", on.code("with torch.autocast('cuda', dtype=torch.float16): output = model(batch)"), by="torch"),
-        meant("TensorFlow, in the program, before the model is made: half precision, and a smaller batch_size in fit()", on.code("tf.keras.mixed_precision.set_global_policy('mixed_float16')"), by="tensorflow"),
-        meant("Make the batch, the sequence or the image smaller, or accumulate gradients"),
-        meant("Use half precision or quantised weights", by="onnxruntime cupy"),
-        meant("Split the model over several GPUs, or offload parts to the host"),
         meant("PyTorch: check what holds the memory: in the program, where the error is caught (except torch.cuda.OutOfMemoryError:)", on.code("print(torch.cuda.memory_summary())"), by="torch", safe=True, look=True),
     ),
     named=_named,

@@ -8,6 +8,7 @@ from gpuwhy.causes.text.common import FIGURES, GRABS, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, field, line, no, with_
 from gpuwhy.causes.text.figures import free_but_refused, others_hold, own_little
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.memory_ways import other_gpu
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_MEMORY, NO_START
 from gpuwhy.model import on
@@ -77,5 +78,6 @@ TEXT = Text(
         meant("Use another GPU", "export CUDA_VISIBLE_DEVICES=1", safe=True),
     ),
     admitted_by=(*NO_CUDNN, *NO_START, *NO_MEMORY),
+    ladder=other_gpu,
     named=_named,
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.conditions import line, with_
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.program_ways import not_forked
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model import on
 from gpuwhy.model.signature import error
@@ -41,11 +42,9 @@ TEXT = Text(
         ("order.twice", 1.4, "the start method is set a second time", line("context has already been set")),
         ("cufft.invalid_plan", 3.0),
     ),
+    ladder=not_forked,
     remedies=(
-        meant("vLLM: start its workers by spawn", "export VLLM_WORKER_MULTIPROC_METHOD=spawn", by="vllm", safe=True),
-        meant("PyTorch, in the program, before CUDA is used: start processes with spawn", on.code("torch.multiprocessing.set_start_method('spawn')    # of a DataLoader: multiprocessing_context='spawn'"), by="torch"),
-        meant("In the program, before CUDA is used: start processes with spawn", on.code("multiprocessing.set_start_method('spawn')"), by="tensorflow jax cupy onnxruntime"),
-        meant("Use CUDA (also torch.cuda.device_count) only in the child processes"),
+        meant("Start processes with spawn, before CUDA is used", on.code("multiprocessing.set_start_method('spawn')")),
         meant("Make one context per thread, and push it before use", said="program.context cuda.invalid_context cuda.context_is_destroyed cuda.primary_context_active cuda.incompatible_driver_context"),
     ),
 )  # fmt: skip

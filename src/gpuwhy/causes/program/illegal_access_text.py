@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.conditions import field, line, no, xid
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.program_ways import out_of_bounds
 from gpuwhy.causes.text.remedies import CRASH, FAULTS, SYNCHRONOUS
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.installs import pip_newest
@@ -45,6 +46,7 @@ TEXT = Text(
         ("curand.launch_failure", 2.2),
         ("curand.preexisting_failure", 3.0),
     ),
+    ladder=out_of_bounds,
     remedies=(
         meant(CRASH, FAULTS, said="signal.segv", safe=True),
         meant("Find the CUDA kernel that fails", "compute-sanitizer python PROGRAM", safe=True),

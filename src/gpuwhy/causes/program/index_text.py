@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.conditions import all_of, line, no, with_, xid
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.program_ways import in_range
 from gpuwhy.causes.text.remedies import SYNCHRONOUS
 from gpuwhy.causes.text.room import Text
-from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 _TORCH = no(with_("tf.", "jax.", "harmless."))
@@ -37,13 +37,10 @@ TEXT = Text(
         ("program.illegal_words", 1.2, "an index out of range may do this"),
         ("kernel.xid", 1.8, "Xid {xid}: an index out of range ends like this", xid(13, 31)),
     ),
+    ladder=in_range,
     remedies=(
-        meant("Index {index} was asked for and there are {limit} rows, 0 to {limit} - 1: where the data counts from 1, subtract 1; else give the table (classes, vocabulary, vertices) one row more than the largest index", said="program.index", line=r"= (?P<index>\d+) is not in \[0, ?(?P<limit>\d+)\)", more=True),
-        meant("A label is not below the number of classes: see which, before the loss; count labels from 0, and give the last layer as many outputs as there are classes", on.code("print(labels.min(), labels.max(), outputs.shape[1])"), line="n_classes|cur_target", said="program. cuda.", more=True),
-        meant("A token or a position is beyond the embedding: see which, before the call; then resize it or cut the input", on.code("print(input_ids.max(), model.get_input_embeddings().num_embeddings)"), line="srcSelectDimSize", said="program. cuda.", more=True),
         meant("Run the step on the CPU: it names the index", "CUDA_VISIBLE_DEVICES= python PROGRAM", safe=True),
         meant("Set CUDA_LAUNCH_BLOCKING=1, so that the traceback shows the line that really failed", SYNCHRONOUS, safe=True),
-        meant("Check labels against the number of classes, and token ids against the size of the embedding"),
         meant("Restart the process: after an assertion its GPU work is lost"),
     ),
 )  # fmt: skip

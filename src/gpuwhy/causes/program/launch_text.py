@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.text.conditions import any_of, field, line, with_
 from gpuwhy.causes.text.fragments import LAUNCH_COVERS
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.program_ways import within_card
 from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model import on
@@ -46,10 +47,9 @@ TEXT = Text(
         ("cuda.invalid_value", 2.6, "Triton's launch has a wrong argument (error 1)", line(r"triton error")),
         ("triton.shared", 4.4, "the kernel wants more {what} than the card has"),
     ),
+    ladder=within_card,
     remedies=(
         *TDR,
-        meant("{needed} bytes of shared memory are asked for and the card has {limit}: num_stages=1 first, then blocks smaller by that ratio; where the kernel is a library's, a smaller head or chunk size, or inputs of 16 bits", on.code("triton.Config({'BLOCK': 32}, num_stages=1, num_warps=4)"), said="launch.resources", line=r"shared memory\W+required\W+(?P<needed>\d+)\W+hardware limit\W+(?P<limit>\d+)", more=True),
-        meant("Triton and Inductor: smaller blocks or fewer stages; in the program", on.code("triton.Config({'BLOCK': 64}, num_stages=2, num_warps=4)"), said="launch.resources triton.shared"),
         meant("Ask for more than 48 KB of shared memory, in the program, before the launch", on.code("cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"), said="launch.shared launch.refused"),
         meant("Use dynamic shared memory (extern __shared__), or smaller arrays", said="launch.shared"),
         meant("Pass the arguments by a pointer to GPU memory", said="launch.parameters"),

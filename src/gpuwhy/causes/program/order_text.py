@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.fragments import ORDER_COVERS
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.program_ways import in_order
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model import on
 from gpuwhy.model.signature import error
@@ -61,15 +62,12 @@ TEXT = Text(
         ("cuda.primary_context_active", 2.8, "the context was already active (error 708)"),
         ("cuda.context_already_in_use", 2.6, "the context was already in use"),
     ),
+    ladder=in_order,
     remedies=(
-        meant("ggml, llama.cpp, Ollama: switch CUDA graphs off", "export GGML_CUDA_DISABLE_GRAPHS=1", said="cuda.stream_capture_ order.capturing", by="ggml", safe=True),
         meant("C++: capture this thread's calls only, so that those of other threads are allowed; and never synchronise the whole device meanwhile", on.code("cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal)"), said="cuda.stream_capture_ order.capturing", line=r"cudaDeviceSynchronize|cudaMalloc|cudaFree|legacy", unless="ggml"),
-        meant("Run the step once before the capture, and keep allocation, .item(), .cpu() and prints out of it", said="cuda.stream_capture_ cuda.captured_event order.capturing", unless="ggml"),
-        meant("PyTorch: check whether graphs are at fault: compile without them", on.code("torch.compile(model, mode='default')    # not 'reduce-overhead'"), said="cuda.stream_capture_ order.capturing order.replayed", by="torch"),
         meant("Mark each step, or keep a copy of the output", on.code("torch.compiler.cudagraph_mark_step_begin()    # or output.clone()"), said="order.replayed"),
         meant("Set memory growth for every GPU, right after the import", on.code("for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)"), said="order.growth tf.config_late", by="tensorflow"),
         meant("Or by a variable, before the program starts", "export TF_FORCE_GPU_ALLOW_GROWTH=true", said="order.growth tf.config_late", line="growth|physical", safe=True),
-        meant("Move the set-up to the top of the program, before the first tensor and before other imports; restart a notebook's kernel", said="order.after_start tf.config_late"),
         meant("Initialise once: guard the call", on.code("if not torch.distributed.is_initialized(): torch.distributed.init_process_group()"), said="order.twice", line="process group"),
         meant("Set the start method once, in the main module", on.code("if __name__ == '__main__': torch.multiprocessing.set_start_method('spawn', force=True)"), said="order.twice", line="context has already"),
         meant("Initialise once: find the second call, or the library that makes the first", said="order.twice"),

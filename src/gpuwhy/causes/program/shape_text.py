@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.text.conditions import line, no
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.causes.text.shapes import agreeing
 from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
@@ -68,11 +69,9 @@ TEXT = Text(
         ("cusparse.invalid_value", 3.0),
         ("cusparse.not_supported", 3.0),
     ),
+    ladder=agreeing,
     remedies=(
-        meant("PyTorch, in the program: give the input the device and the type of the model's weights", on.code("batch = batch.to(next(model.parameters()))"), said="program.", line=r"same device|different (?:device|gpu)|is on cpu, but|backend c|input type \(.{1,40}\) and (?:weight|bias) type", more=True),
+        meant("Print shape, type and device of the tensors before the failing line", on.code("print(x.shape, x.dtype, x.device)")),
         meant("With DataParallel: make new tensors in forward() on the input's device, not with .cuda()", on.code("torch.zeros(n, device=x.device)"), said="program.", line="same device|different gpu", more=True),
-        meant("Print shape, type and device of the tensors before the failing line"),
-        meant("Run the step on the CPU, where the message is plainer", "CUDA_VISIBLE_DEVICES= python PROGRAM", safe=True),
-        meant("For cuDNN's NOT_SUPPORTED: make the input contiguous (x.contiguous())"),
     ),
 )  # fmt: skip

@@ -9,10 +9,13 @@ import msgspec
 
 from gpuwhy.causes.text.around import AROUND, around
 from gpuwhy.causes.text.libraries import kind_of, wanted_major
+from gpuwhy.causes.text.where import own_frame, python_of
 from gpuwhy.knowledge.gpus import by_name
 from gpuwhy.knowledge.installs import brings_libraries
+from gpuwhy.knowledge.programs import Program, speaking
 from gpuwhy.knowledge.releases import built_with
 from gpuwhy.knowledge.sonames import cuda_of
+from gpuwhy.model.ending import Frame
 from gpuwhy.model.fact import value_or
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Reading, Symptom
@@ -22,8 +25,14 @@ TITLES = {"tensorflow": "TensorFlow", "torch": "PyTorch", "jax": "JAX", "onnxrun
 _WORDS = (
     ("onnxruntime", "onnxruntime"),
     ("jax", r"\bjax(?:lib)?\b"),
-    ("tensorflow", r"tensorflow|stream_executor|dso_loader|physical_device:"),
-    ("torch", r"torch\b|\bc10\b"),
+    (
+        "tensorflow",
+        r"tensorflow|stream_executor|dso_loader|physical_device:|\btf\.(?:config|Session|compat|keras|test)\b|(?:Virtual|Physical) devices cannot|/job:localhost|BFC|ResourceExhausted|cuda_dnn\.cc",
+    ),
+    (
+        "torch",
+        r"torch\b|\bc10\b|CUDA error: CU(?:BLAS|DNN|SOLVER|FFT|SPARSE)_STATUS|when calling `cu|^(?:RuntimeError: )?cuDNN error: |TORCH_USE_CUDA_DSA|CUDA kernel errors might be",
+    ),
     ("cupy", r"\bcupy"),
 )
 _SPEAKERS = {"ort": "onnxruntime", "jax": "jax", "tf": "tensorflow", "torch": "torch", "cupy": "cupy"}
@@ -69,11 +78,25 @@ class Asked(msgspec.Struct, frozen=True):
     here: str = ""  # the CUDA that a framework of this machine was built for
     behind: tuple[tuple[str, str, int], ...] = ()  # signature, line and place of the deciding messages
     fields: dict[str, str] = {}  # of the symptoms, the strongest first
+    python: str = ""  # 3.9
+    programs: tuple[Program, ...] = ()  # that run on the framework, or by themselves
+    frame: Frame | None = None  # the user's own place in the program
+    reading: Reading = Reading()
 
     @property
     def title(self) -> str:
         """PyTorch; "the framework" where it is not known."""
         return TITLES.get(self.framework, "the framework")
+
+    @property
+    def lines(self) -> str:
+        """The deciding lines."""
+        return "\n".join(line for _, line, _ in self.behind)
+
+    @property
+    def text(self) -> str:
+        """The deciding lines, and the text's beginning and end."""
+        return f"{self.lines}\n{self.reading.excerpt}"
 
     @property
     def speakers(self) -> frozenset[str]:
@@ -133,7 +156,17 @@ def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = N
         here=_built_here(facts),
         behind=_behind(symptoms),
         fields=fields,
+        python=python_of(reading),
+        programs=tuple(speaking(_named_in(symptoms, reading))),
+        frame=own_frame(reading),
+        reading=reading,
     )
+
+
+def _named_in(symptoms: Sequence[Symptom], reading: Reading) -> str:
+    """Where a program shows itself: the deciding lines, the files of the stack, the text's beginning and end."""
+    files = (one.file for one in reading.ending.stack)
+    return "\n".join((*(one.text for one in symptoms), *files, reading.excerpt))
 
 
 def _gpu(reading: Reading) -> str:
@@ -163,21 +196,27 @@ def _framework(symptoms: Sequence[Symptom], reading: Reading) -> str:
     return next(_elsewhere(reading), "")
 
 
+_OWNERS = {"torch": "torch", "torchvision": "torch", "jax": "jax", "jaxlib": "jax", "tensorflow": "tensorflow", "keras": "tensorflow", "onnxruntime": "onnxruntime", "cupy": "cupy"}  # fmt: skip
+
+
 def _elsewhere(reading: Reading) -> Iterator[str]:
-    """Who speaks in other lines, whose release is told, and who alone is named at all."""
+    """Whose code raised it, who speaks in other lines, whose release is told, and who alone is named at all."""
+    yield from (_OWNERS[one.owner] for one in reversed(reading.ending.stack) if one.owner in _OWNERS)
     yield from (_SPEAKERS[s.speaker] for s in reading.symptoms if s.speaker in _SPEAKERS)
     yield from (name for name in TITLES if any(map(reading.told.version, _PACKAGES.get(name, (name,)))))
     named = [name for name, pattern in _WORDS if re.search(pattern, reading.excerpt, re.IGNORECASE)]
     yield from named if len(named) == 1 else ()
 
 
+_JAX = re.compile(r"\bimport jax\b|\bjax(?:lib)?[./\\]|\bjaxlib\b|\bJAX\b")
+_BORROWED = re.compile(r"(?:external/)?org_tensorflow/tensorflow/|(?<![\w.])tensorflow/(?:compiler/xla|stream_executor|tsl)/", re.IGNORECASE)  # fmt: skip
+
+
 def _by_jax(one: Symptom, reading: Reading) -> bool:
     """Whether a message that TensorFlow and JAX share is JAX's: the text speaks of it, and not of TensorFlow."""
-    if not one.signature.startswith(_XLA) or re.search("tensorflow", one.text, re.IGNORECASE):
-        return False
-    lines = "\n".join(s.text for s in reading.symptoms)
-    named = any(reading.told.version(name) for name in ("jax", "jaxlib")) or reading.has("jax.")
-    return named and not re.search("tensorflow", lines, re.IGNORECASE)
+    text = "\n".join((one.text, *(s.text for s in reading.symptoms), reading.excerpt))
+    named = any(map(reading.told.version, ("jax", "jaxlib"))) or reading.has("jax.") or _JAX.search(text)
+    return bool(named) and not re.search("tensorflow", _BORROWED.sub("", text), re.IGNORECASE)
 
 
 def _cuda(library: str, reading: Reading) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
 
 from gpuwhy.causes.text.asked import asked
 from gpuwhy.causes.text.meant import common, exact
@@ -16,21 +15,32 @@ from gpuwhy.model.symptom import Reading, Symptom
 def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = None) -> tuple[Fix, ...]:
     """The fixes for a cause where only a text is known.
 
-    Those for the very messages; else those made for what was asked; else the ones for who speaks and the common ones.
-    What the text names itself comes first of all, after what only looks.
+    What the text names itself comes first; then those for the very messages, those by who speaks and where; else those
+    made for what was asked; else the common ones. What only looks comes after two that mend.
     """
     room, case = rooms()[cause], asked(symptoms, reading, facts)
     very, enough = exact(room.remedies, case)
     rather = tuple(room.rather(reading, case.windows))
     very = (*rather, *(fix for fix in very if not rather or fix.role == "look"))
+    if not rather:
+        very = (*very, *room.ladder(case))
     if not enough and not rather:
         made = tuple(room.made(case))
         very = (*made, *very) if made else (*very, *common(room.remedies, case))
-    fixes = _once(very)
-    looks = sum(1 for _ in takewhile(lambda fix: fix.role == "look", fixes))
     named = tuple(room.named(symptoms, reading))
-    rest = (fix for fix in fixes[looks:] if not named or not fix.command.endswith(" PACKAGE"))
-    return (*fixes[:looks], *named, *rest)
+    rest = (fix for fix in very if not named or not fix.command.endswith(" PACKAGE"))
+    return _looks_later(_once((*named, *rest)))
+
+
+_BEFORE = 2
+"""The remedies that stand before what only looks."""
+
+
+def _looks_later(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    """Two remedies, where there are two, then what only looks, then the rest."""
+    remedies = [fix for fix in fixes if fix.role != "look"]
+    looks = [fix for fix in fixes if fix.role == "look"]
+    return (*remedies[:_BEFORE], *looks, *remedies[_BEFORE:])
 
 
 def _once(fixes: Sequence[Fix]) -> tuple[Fix, ...]:

@@ -29,6 +29,7 @@ class Text(msgspec.Struct, frozen=True):
     remedies: tuple[Meant, ...]  # what to do, by message and by who speaks
     signatures: tuple[Signature, ...] = ()  # messages that speak for this cause alone
     admitted_by: tuple[str, ...] = ()  # messages that do not speak for it and that it may end in: the facts decide
+    ladder: Callable[[Asked], Iterator[Fix]] = _nothing  # by who speaks, where and of what, after those for the message
     made: Callable[[Asked], Iterator[Fix]] = _nothing  # remedies made for what was asked for
     rather: Callable[[Reading, bool], Iterator[Fix]] = _nothing  # which, where there are any, stand for the rows' own
     named: Callable[[Sequence[Symptom], Reading], Iterator[Fix]] = _nothing  # with what the text names, put first

@@ -1,0 +1,151 @@
+"""Memory ways: how this very program takes less of the GPU's memory, or leaves some of it free, or finds who holds it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import prod
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.smi import Card, cards, holders
+from gpuwhy.causes.text.ways import own_ways, tried
+from gpuwhy.causes.text.where import at_spot
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+
+_SHAPE = re.compile(r"tensor (?:with|of) shape ?\[(?P<shape>\d+(?:, ?\d+)*)\](?: and type (?P<type>\w+))?")
+_BYTES = {"double": 8, "float": 4, "half": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int8": 1, "uint8": 1, "bool": 1, "complex64": 8}  # fmt: skip
+_TRAINS = re.compile(r"backward\(|optimi[sz]er|\.fit\(|train|gradients?/|loss\b|epoch", re.IGNORECASE)
+_OLD_TF = re.compile(r"direct_session|tf\.Session|ConfigProto|client/session\.py|tensorflow[-_]gpu[= ]*1\.|tf\.contrib|TensorFlow (?:version:? )?1\.\d|local_client|_recv|Caused by op")  # fmt: skip
+_NOTEBOOK = re.compile(r"ipykernel|ipython-input|jupyter|colab|In \[\d+\]", re.IGNORECASE)
+_STATUS = re.compile(r"\bCU(?P<of>BLAS|DNN|SOLVER|SPARSE|FFT)_STATUS")
+
+
+def smaller(case: Asked) -> Iterator[Fix]:
+    """Less memory: the program's own options, the tensor that did not fit, the framework's way, the place."""
+    yield from _tensor(case)
+    yield from own_ways(case, "less")
+    yield from _FRAMEWORKS.get(case.framework, _plain)(case)
+
+
+def _tensor(case: Asked) -> Iterator[Fix]:
+    """The one tensor that did not fit, and which of its sizes is the batch."""
+    found = _SHAPE.search(case.lines) or _SHAPE.search(case.text)
+    if not found:
+        return
+    shape = [int(one) for one in found["shape"].split(",")]
+    size = prod(shape) * _BYTES.get(found["type"] or "float", 4) / 2**30
+    if size < 0.01:
+        return
+    takes = f"One tensor of shape [{found['shape']}] takes {size:.1f} GiB"
+    if len(shape) > 2 and 1 < shape[0] <= 4096:
+        rest = " x ".join(map(str, shape[1:]))
+        yield tried(
+            f"{takes}: make the batch, its first size, smaller ({max(1, shape[0] // 4)} instead of {shape[0]}); else the picture, the sequence or the layer behind {rest}"
+        )
+    else:
+        yield tried(
+            f"{takes}, and in training its gradient and the optimiser's copies as much again: make that layer smaller (fewer units, pooling before a dense layer), or the batch where the size comes from it"
+        )
+
+
+def _torch(case: Asked) -> Iterator[Fix]:
+    here = at_spot(case.frame)
+    if status := _STATUS.search(case.lines):
+        yield from _library_full(status["of"], here)
+        return
+    if _TRAINS.search(case.text):
+        yield tried(f"Training{here}: half the batch and two summed steps, with half precision; keep losses with loss.item(), not the tensors",
+                    on.code("with torch.autocast('cuda', dtype=torch.float16): loss = criterion(model(batch), target) / 2"))  # fmt: skip
+        yield tried(
+            "Evaluation and inference: keep no gradients", on.code("with torch.no_grad(): output = model(batch)")
+        )
+    else:
+        yield tried(f"Keep no gradients where nothing is trained{here}, and take a smaller batch or picture", on.code("with torch.no_grad(): output = model(batch)"))  # fmt: skip
+        yield tried("Half precision for the model and its input", on.code("model.half(); output = model(batch.half())"))
+    if _NOTEBOOK.search(case.text):
+        yield tried("In a notebook, restart the kernel first: earlier cells keep their tensors on the GPU")
+
+
+def _library_full(library: str, here: str) -> Iterator[Fix]:
+    """A library of CUDA that found no memory, or fails as if it had found none."""
+    yield tried(f"Make the batch smaller{here}, or take half precision: cuBLAS and cuDNN need memory for themselves, and none was left",
+                on.code("with torch.autocast('cuda', dtype=torch.float16): output = model(batch)"))  # fmt: skip
+    if library == "DNN":
+        yield tried("If the memory is not full: let cuDNN not try its algorithms out, which takes memory and fails in some releases", on.code("torch.backends.cudnn.benchmark = False"))  # fmt: skip
+    else:
+        yield tried("If the memory is not full, an index out of range fails just so: run the step on the CPU, which then names it", "CUDA_VISIBLE_DEVICES= python PROGRAM")  # fmt: skip
+
+
+def _tensorflow(case: Asked) -> Iterator[Fix]:
+    here = at_spot(case.frame)
+    yield tried(f"Make the batch a half or a quarter{here} (batch_size in fit(), evaluate() and predict(), or the batch of the data set), and the pictures or sequences smaller", on.code("model.fit(x, y, batch_size=8)"))  # fmt: skip
+    if _OLD_TF.search(case.text):
+        yield tried("TensorFlow 1: end other programs on the GPU, and let the session grow", on.code("config = tf.ConfigProto(); config.gpu_options.allow_growth = True; sess = tf.Session(config=config)"))  # fmt: skip
+    else:
+        half = tried("Half precision, before the model is made", on.code("tf.keras.mixed_precision.set_global_policy('mixed_float16')"))  # fmt: skip
+        pool = tried("Take memory from CUDA's own pool, which leaves fewer pieces", "export TF_GPU_ALLOCATOR=cuda_malloc_async")  # fmt: skip
+        yield from (pool, half) if "cuda_malloc_async" in case.text else (half, pool)
+
+
+def _jax(case: Asked) -> Iterator[Fix]:
+    yield tried(f"Make the batch smaller{at_spot(case.frame)}, or compute it in parts and again on the way back: jax.lax.map, jax.checkpoint", on.code("loss = jax.checkpoint(loss)"))  # fmt: skip
+    yield tried("JAX: let it take more than three quarters of the memory", "export XLA_PYTHON_CLIENT_MEM_FRACTION=.95")
+
+
+def _onnxruntime(case: Asked) -> Iterator[Fix]:
+    yield tried("Feed smaller inputs, and let the arena grow only by what is asked for", on.code("sess = ort.InferenceSession(MODEL, providers=[('CUDAExecutionProvider', {'arena_extend_strategy': 'kSameAsRequested', 'cudnn_conv_algo_search': 'HEURISTIC'})])"))  # fmt: skip
+    yield tried(
+        "Convert the model to half precision", on.code("onnxconverter_common.float16.convert_float_to_float16(model)")
+    )
+
+
+def _cupy(case: Asked) -> Iterator[Fix]:
+    yield tried(f"Work on parts of the array{at_spot(case.frame)}, in float32, and give back what is free", on.code("cupy.get_default_memory_pool().free_all_blocks()"))  # fmt: skip
+    yield tried("Let the GPU's memory spill to the host's", on.code("cupy.cuda.set_allocator(cupy.cuda.MemoryPool(cupy.cuda.malloc_managed).malloc)"))  # fmt: skip
+
+
+def _plain(case: Asked) -> Iterator[Fix]:
+    if not any(program.less for program in case.programs):
+        yield tried(f"Give the GPU less work at once{at_spot(case.frame)}: a smaller batch, picture, sequence or grid; half precision; parts one after the other")  # fmt: skip
+        yield tried("End what else holds the GPU's memory", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv")  # fmt: skip
+
+
+_FRAMEWORKS = {"torch": _torch, "tensorflow": _tensorflow, "jax": _jax, "onnxruntime": _onnxruntime, "cupy": _cupy}
+
+
+def growing(case: Asked) -> Iterator[Fix]:
+    """A framework that takes all memory ahead: told not to, in its own way."""
+    if case.framework == "tensorflow" and _OLD_TF.search(case.text):
+        yield tried("TensorFlow 1: let the session take memory only as it needs it", on.code("config = tf.ConfigProto(); config.gpu_options.allow_growth = True; sess = tf.Session(config=config)    # Keras: keras.backend.set_session(sess)"))  # fmt: skip
+        yield tried(
+            "Or, from 1.14 on, by a variable before the program starts", "export TF_FORCE_GPU_ALLOW_GROWTH=true"
+        )
+    elif case.framework == "tensorflow":
+        yield tried("TensorFlow: allocate memory only as it is needed, by a variable before the program starts", "export TF_FORCE_GPU_ALLOW_GROWTH=true")  # fmt: skip
+        yield tried("Or in the program, right after the import", on.code("for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)"))  # fmt: skip
+    elif case.framework == "onnxruntime":
+        yield tried("ONNX Runtime: give its arena a limit", on.code("providers = [('CUDAExecutionProvider', {'gpu_mem_limit': 2 * 1024**3, 'arena_extend_strategy': 'kSameAsRequested'})]"))  # fmt: skip
+
+
+def other_gpu(case: Asked) -> Iterator[Fix]:
+    """Who holds the memory, by what nvidia-smi shows in the text; and the card that has most of it free."""
+    seen = tuple(holders(case.reading.excerpt))
+    if seen:
+        most = max(seen, key=lambda one: one.used)
+        yield tried(f"End process {most.pid} ({most.name}), which holds {most.used} MiB of GPU {most.gpu}, where it is yours and not needed", on.linux(f"kill {most.pid}"), safe=False)  # fmt: skip
+    free = max(cards(case.reading.excerpt), key=lambda one: one.total - one.used, default=None)
+    others = tuple(own_ways(case, "less"))
+    if not seen:
+        yield tried("End the program that holds the memory, an earlier run or a notebook's kernel: nvidia-smi lists them, kill PID ends one", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv")  # fmt: skip
+    yield from _free_card(free)
+    if case.framework == "tensorflow":
+        yield tried("Or let TensorFlow live with what is left: memory only as it is needed", "export TF_FORCE_GPU_ALLOW_GROWTH=true")  # fmt: skip
+    yield from others
+
+
+def _free_card(free: Card | None) -> Iterator[Fix]:
+    if free is None or free.total - free.used < free.total * 0.3:
+        yield tried("Use another GPU", "export CUDA_VISIBLE_DEVICES=1")
+    else:
+        yield tried(f"Use GPU {free.index}, which has {free.total - free.used} of {free.total} MiB free", f"export CUDA_VISIBLE_DEVICES={free.index}")  # fmt: skip

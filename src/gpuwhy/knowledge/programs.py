@@ -1,0 +1,160 @@
+"""Programs: how each of those that people run on a GPU is told what a remedy needs: less memory, another GPU, a new build.
+
+One row per program; the causes ask for a field and put it in their own order. {arch} stands for 86, {cap} for 8.6.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from gpuwhy.model import on
+
+Way = tuple[str, str]
+"""A sentence, and the command or the line of the program ("" where there is none)."""
+NONE: Way = ("", "")
+"""No way of its own."""
+
+
+class Program(msgspec.Struct, frozen=True):
+    """How one program is recognised, and its own way for each kind of remedy; () where it has none of its own."""
+
+    name: str
+    title: str
+    spoken: str  # in its messages, its files' paths, or the command that starts it
+    newest: Way = NONE  # to get its newest release
+    less: tuple[Way, ...] = ()  # to take less of the GPU's memory
+    device: Way = NONE  # to choose a GPU
+    built: Way = NONE  # to have it built for a GPU's architecture
+    cuda: Way = NONE  # to have a build with CUDA at all
+    graphs: Way = NONE  # to do without CUDA graphs
+    libraries: Way = NONE  # to bring the CUDA libraries that it opens
+    processes: Way = NONE  # to start its processes without fork
+
+
+_EXPOSE = "export LD_LIBRARY_PATH=$(python -c \"import nvidia.cublas as b, nvidia.cudnn as n; print(list(b.__path__)[0] + '/lib:' + list(n.__path__)[0] + '/lib')\")"
+_LLAMA = "cmake -B build -DGGML_CUDA=ON && cmake --build build --config Release -j"
+_WHISPER = ("Install the cuBLAS and the cuDNN that CTranslate2 4.5 and newer opens, and have them found",
+            on.linux(f'pip install nvidia-cublas-cu12 "nvidia-cudnn-cu12==9.*"\n{_EXPOSE}'))  # fmt: skip
+
+PROGRAMS: tuple[Program, ...] = (
+    Program("vllm", "vLLM", r"\bvllm", ("Install the newest vLLM", "pip install --upgrade vllm"),
+            (("vLLM: a shorter context, fewer requests at once and no CUDA graphs", "vllm serve MODEL --max-model-len 4096 --max-num-seqs 16 --gpu-memory-utilization 0.90 --enforce-eager"),
+             ("vLLM: split the model over the GPUs, or take a quantised one (AWQ, GPTQ, FP8)", "vllm serve MODEL --tensor-parallel-size 2")),
+            graphs=("vLLM: start it without CUDA graphs", "vllm serve MODEL --enforce-eager"),
+            processes=("vLLM: start its workers anew instead of forking them", "export VLLM_WORKER_MULTIPROC_METHOD=spawn")),
+    Program("sglang", "SGLang", r"\bsglang|sgl-workspace", ("Install the newest SGLang", 'pip install --upgrade "sglang[all]"'),
+            (("SGLang: a smaller share for its cache, and a shorter context", "python -m sglang.launch_server --model-path MODEL --mem-fraction-static 0.7 --context-length 8192"),),
+            graphs=("SGLang: start it without CUDA graphs", "python -m sglang.launch_server --model-path MODEL --disable-cuda-graph")),
+    Program("tgi", "Text Generation Inference", r"text[-_]generation[-_](?:launcher|server|inference)", ("Use the newest image of Text Generation Inference", ""),
+            (("TGI: fewer tokens and a smaller share of the memory", "text-generation-launcher --model-id MODEL --max-total-tokens 4096 --max-batch-prefill-tokens 4096 --cuda-memory-fraction 0.9"),),
+            graphs=("TGI: start it without CUDA graphs", "text-generation-launcher --model-id MODEL --cuda-graphs 0")),
+    Program("ollama", "Ollama", r"\bollama\b", ("Install the newest Ollama (ollama.com/download)", ""),
+            (("Ollama: put fewer layers on the GPU and shorten the context", "ollama run MODEL    # then: /set parameter num_gpu 20 and /set parameter num_ctx 4096"),
+             ("Ollama: one request and one model at a time", "export OLLAMA_NUM_PARALLEL=1 OLLAMA_MAX_LOADED_MODELS=1")),
+            cuda=("Install Ollama again with its own installer, which brings the CUDA runners (ollama.com/download)", "")),
+    Program("llama_cpp_python", "llama-cpp-python", r"llama_cpp\b|llama-cpp-python", ("Install the newest llama-cpp-python, built with CUDA", 'CMAKE_ARGS="-DGGML_CUDA=on" pip install --upgrade --force-reinstall --no-cache-dir llama-cpp-python'),
+            (("llama-cpp-python: put fewer layers on the GPU, and a shorter context", on.code("Llama(model_path=PATH, n_gpu_layers=20, n_ctx=4096)")),),
+            built=("Build llama-cpp-python for this GPU", 'CMAKE_ARGS="-DGGML_CUDA=on -DCMAKE_CUDA_ARCHITECTURES={arch}" pip install --force-reinstall --no-cache-dir llama-cpp-python'),
+            cuda=("Build llama-cpp-python with CUDA: the wheel of the package index has none", 'CMAKE_ARGS="-DGGML_CUDA=on" pip install --upgrade --force-reinstall --no-cache-dir llama-cpp-python')),
+    Program("ggml", "llama.cpp", r"\bggml|llama[._]cpp\b|llama-(?:cli|server|bench)|llm_load|llama_init|whisper\.cpp|koboldcpp", ("Take the newest llama.cpp and build it again in a fresh folder", f"git pull && {_LLAMA}"),
+            (("llama.cpp: put fewer layers on the GPU, and a shorter context", "llama-server -m MODEL.gguf -ngl 20 -c 4096"),
+             ("Or take a smaller quantisation of the model (Q4_K_M)", "")),
+            ("llama.cpp: choose the GPU", "llama-server -m MODEL.gguf --split-mode none --main-gpu 0"),
+            ("Build it for this GPU, in a fresh folder", "cmake -B build -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES={arch} && cmake --build build --config Release -j"),
+            ("Build it with CUDA, and put the layers on the GPU (-ngl 99)", _LLAMA),
+            ("llama.cpp: do without CUDA graphs", "export GGML_CUDA_DISABLE_GRAPHS=1")),
+    Program("comfyui", "ComfyUI", r"comfyui|comfy[\\/]", ("Update ComfyUI and its requirements", "git pull && pip install -r requirements.txt"),
+            (("ComfyUI: start it with less on the GPU, and make the picture or the batch smaller", "python main.py --lowvram"),
+             ("ComfyUI: decode the picture in tiles: the node VAE Decode (Tiled); and a model of 8 bits (fp8, GGUF)", ""))),
+    Program("webui", "the web UI", r"stable-diffusion-webui|webui(?:-user)?\.(?:sh|bat|py)|\bsd[-_]webui", ("Update the web UI", "git pull"),
+            (("Web UI: start it with less on the GPU: in webui-user", on.linux('export COMMANDLINE_ARGS="--medvram --opt-sdp-attention"    # --lowvram for 4 GB')),)),
+    Program("kohya", "the training scripts", r"sd[-_]scripts|kohya|train_network\.py|LoRA_Easy", NONE,
+            (("Train with batch size 1, gradient checkpointing, half precision and cached latents", "accelerate launch train_network.py --train_batch_size=1 --gradient_checkpointing --mixed_precision=fp16 --cache_latents --optimizer_type=AdamW8bit"),
+             ("And smaller pictures: --resolution=512 instead of 768 or 1024", ""))),
+    Program("diffusers", "diffusers", r"\bdiffusers\b", ("Install the newest diffusers", "pip install --upgrade diffusers accelerate transformers"),
+            (("diffusers: keep on the GPU only the part that works, and decode in slices", on.code("pipe.enable_model_cpu_offload(); pipe.enable_attention_slicing(); pipe.vae.enable_tiling()")),)),
+    Program("ultralytics", "Ultralytics YOLO", r"ultralytics|\byolov?\d", ("Install the newest Ultralytics", "pip install --upgrade ultralytics"),
+            (("YOLO: a smaller batch and smaller pictures", "yolo train model=MODEL.pt data=DATA.yaml batch=4 imgsz=640"),),
+            ("YOLO: choose the GPU by number, from 0", "yolo train model=MODEL.pt data=DATA.yaml device=0")),
+    Program("whisper", "CTranslate2", r"faster[-_ ]?whisper|ctranslate2|whisperx|argostranslate", ("Install the newest CTranslate2", "pip install --upgrade ctranslate2 faster-whisper"),
+            (("Take 8-bit weights, or a smaller model", on.code('WhisperModel("small", device="cuda", compute_type="int8_float16")')),), libraries=_WHISPER),
+    Program("deepspeed", "DeepSpeed", r"\bdeepspeed\b", ("Install the newest DeepSpeed", "pip install --upgrade deepspeed"),
+            (("DeepSpeed: split parameters and optimiser over the GPUs and the host: ZeRO stage 3 with offload, in its JSON file", on.code('"zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}, "offload_optimizer": {"device": "cpu"}}')),)),
+    Program("lightning", "Lightning", r"pytorch_lightning|\blightning[./\\]", ("Install the newest Lightning", "pip install --upgrade lightning"),
+            (("Lightning: half precision and summed gradients, with a smaller batch", on.code('Trainer(precision="16-mixed", accumulate_grad_batches=4)')),),
+            ("Lightning: ask for GPUs that are there", on.code('Trainer(accelerator="gpu", devices=1)'))),
+    Program("transformers", "transformers", r"\btransformers[./\\]|\baccelerate[ ./\\]|AutoModel|TrainingArguments", ("Install the newest transformers and accelerate", "pip install --upgrade transformers accelerate"),
+            (("transformers, training: batches of 1 summed, gradient checkpointing, half precision", on.code("TrainingArguments(OUTPUT, per_device_train_batch_size=1, gradient_accumulation_steps=16, gradient_checkpointing=True, bf16=True)")),
+             ("transformers, answering: half precision or 4 bits, and what does not fit on the CPU", on.code('AutoModelForCausalLM.from_pretrained(MODEL, torch_dtype="auto", device_map="auto")')))),
+    Program("detectron2", "Detectron2 or MMDetection", r"detectron2|\bmm(?:det|cv|seg|pose|engine)\w*\b|maskrcnn_benchmark", NONE,
+            (("Fewer pictures per GPU and smaller ones, in the configuration: SOLVER.IMS_PER_BATCH 2, INPUT.MAX_SIZE_TRAIN 800; MMDetection: samples_per_gpu=1", ""),)),
+    Program("darknet", "Darknet", r"\bdarknet\b|subdivisions=", ("Take the newest Darknet and build it again", on.linux("git pull && make clean && make")),
+            (("Darknet: in the .cfg file, subdivisions=64 (or 32) below [net], and smaller width and height (multiples of 32)", ""),),
+            ("Darknet: choose the GPU", on.linux("./darknet detector train DATA CFG -i 0")),
+            ("Darknet: in its Makefile, set ARCH to this GPU, and build again", on.linux("make clean && make ARCH='-gencode arch=compute_{arch},code=[sm_{arch},compute_{arch}]'")),
+            ("Darknet: build it with CUDA (in the Makefile GPU=1 CUDNN=1)", on.linux("make clean && make GPU=1 CUDNN=1"))),
+    Program("caffe", "Caffe", r"\bcaffe(?:::|/|\.bin|\b)(?!2)|syncedmem\.cpp|\.prototxt", NONE,
+            (("Caffe: a smaller batch_size in the data layers of the .prototxt, of the test phase too", ""),),
+            ("Caffe: choose a GPU that is there", on.linux("caffe train -solver SOLVER.prototxt -gpu 0")),
+            ("Caffe: add this GPU to CUDA_ARCH in Makefile.config (-gencode arch=compute_{arch},code=sm_{arch}), and build again", on.linux("make clean && make all -j")),
+            ("Caffe: comment CPU_ONLY := 1 out in Makefile.config, and build again", on.linux("make clean && make all -j"))),
+    Program("opencv", "OpenCV", r"\bopencv|\bcv2?::cuda|\bcv2\.(?:dnn|cuda)|OpenCV\(", ("Install the newest OpenCV", ""),
+            built=("Build OpenCV for this GPU: CUDA_ARCH_BIN is its compute capability (list several with commas)", "cmake -B build -DWITH_CUDA=ON -DCUDA_ARCH_BIN={cap} -DCUDA_ARCH_PTX={cap}"),
+            cuda=("Build OpenCV with CUDA yourself: neither opencv-python nor NuGet's packages have it", "cmake -B build -DWITH_CUDA=ON -DWITH_CUDNN=ON -DOPENCV_DNN_CUDA=ON -DCUDA_ARCH_BIN=8.6 -DOPENCV_EXTRA_MODULES_PATH=../opencv_contrib/modules")),
+    Program("blender", "Blender", r"\bblender\b|\bcycles\b", ("Install the newest Blender (or an LTS release before it) and the newest driver", ""),
+            (("Blender: smaller textures (Render, Simplify, Texture Limit 1024), tiles on, fewer subdivisions, persistent data off", ""),
+             ("Or render on GPU and CPU together, or on the CPU (Preferences, System, Cycles Render Devices)", "")),
+            ("Blender: tick the GPU under Preferences, System, Cycles Render Devices", "")),
+    Program("tensorrt", "TensorRT", r"\[TRT\]|\btensorrt\b|trtexec|nvinfer", ("Install the newest TensorRT for this CUDA", "pip install --upgrade tensorrt"),
+            (("TensorRT: a smaller workspace and batch when the engine is built", "trtexec --onnx=MODEL.onnx --memPoolSize=workspace:1024 --saveEngine=MODEL.engine"),)),
+    Program("paddle", "PaddlePaddle", r"\bpaddle", ("Install the newest PaddlePaddle for this CUDA", "pip install --upgrade paddlepaddle-gpu"),
+            (("Paddle: take memory only as it is needed, and a smaller batch", "export FLAGS_allocator_strategy=auto_growth"),),
+            ("Paddle: choose a GPU that is there", on.code("paddle.set_device('gpu:0')")),
+            cuda=("Remove the CPU package and install the one with CUDA", "pip uninstall -y paddlepaddle && pip install paddlepaddle-gpu")),
+    Program("mxnet", "MXNet", r"\bmxnet\b", ("Install the newest MXNet for CUDA 11", "pip install --upgrade mxnet-cu112"),
+            (("MXNet: a smaller batch; and no memory kept for later", "export MXNET_GPU_MEM_POOL_RESERVE=20"),),
+            cuda=("Install MXNet's build with CUDA", "pip uninstall -y mxnet && pip install mxnet-cu112")),
+    Program("rapids", "RAPIDS", r"\bcu(?:ml|df|graph|spatial)\b|\brapids\b|\brmm\b", ("Install the newest RAPIDS for this CUDA in a fresh environment", "conda create -n rapids -c rapidsai -c conda-forge -c nvidia rapids cuda-version=12.9"),
+            (("RAPIDS: let the GPU's memory spill to the host's", on.code("rmm.reinitialize(managed_memory=True)")),)),
+    Program("xgboost", "XGBoost", r"\bxgboost\b|\bgpu_hist\b", ("Install the newest XGBoost", "pip install --upgrade xgboost"),
+            (("XGBoost: fewer bins and a quantised matrix", on.code('xgb.train({"device": "cuda", "max_bin": 128}, xgb.QuantileDMatrix(X, y))')),),
+            cuda=("Install XGBoost's wheel, which has CUDA on Linux and Windows", "pip install --upgrade --force-reinstall xgboost")),
+    Program("lightgbm", "LightGBM", r"\blightgbm\b", ("Install the newest LightGBM", "pip install --upgrade lightgbm"),
+            cuda=("Build LightGBM with CUDA: its wheel has none", "pip install lightgbm --no-binary lightgbm --config-settings=cmake.define.USE_CUDA=ON")),
+    Program("dlib", "dlib", r"\bdlib\b", ("Build the newest dlib", "pip install --force-reinstall --no-cache-dir --no-binary dlib dlib"),
+            cuda=("Build dlib where nvcc and cuDNN are found: its build then uses CUDA", "pip install --force-reinstall --no-cache-dir --no-binary dlib -v dlib")),
+    Program("faiss", "Faiss", r"\bfaiss\b", ("Install the newest Faiss", "conda install -c pytorch -c nvidia faiss-gpu"),
+            (("Faiss: a smaller temporary area", on.code("resources.setTempMemory(256 * 1024 * 1024)")),),
+            cuda=("Install Faiss with CUDA", "pip uninstall -y faiss-cpu\nconda install -c pytorch -c nvidia faiss-gpu")),
+    Program("julia", "CUDA.jl", r"CUDA\.jl|julia>|\bCUDA_Runtime_jll\b", ("Update CUDA.jl", on.linux("julia -e 'using Pkg; Pkg.update(\"CUDA\")'")),
+            (("CUDA.jl: give back what is no longer used, and make the arrays smaller", on.code("GC.gc(); CUDA.reclaim()")),),
+            ("CUDA.jl: choose a GPU that is there", on.code("CUDA.device!(0)"))),
+    Program("r_torch", "torch for R", r"install_torch\(|liblantern|library\(torch\)", ("Install torch for R again", on.linux("Rscript -e 'torch::install_torch(reinstall = TRUE)'")),
+            cuda=("Install torch for R with CUDA", on.linux("Rscript -e 'Sys.setenv(CUDA=\"12.4\"); torch::install_torch(reinstall = TRUE)'"))),
+    Program("pycuda", "PyCUDA", r"\bpycuda\b", ("Build PyCUDA again for this CUDA", "pip install --force-reinstall --no-cache-dir --no-binary pycuda pycuda"),
+            processes=("PyCUDA: import pycuda.autoinit in the child process, never before it is started", "")),
+    Program("numba", "Numba", r"\bnumba\b|\bnvvmsupport", ("Install the newest Numba with its CUDA part", "pip install --upgrade numba numba-cuda"),
+            processes=("Numba: start processes with spawn, and call nothing of numba.cuda before", on.code("multiprocessing.set_start_method('spawn')"))),
+    Program("hashcat", "hashcat", r"\bhashcat\b", ("Install the newest hashcat", ""),
+            (("hashcat: a smaller workload", "hashcat -w 1 -n 8"),), ("hashcat: choose the GPU", "hashcat -d 1")),
+    Program("ffmpeg", "FFmpeg", r"\bffmpeg\b|nvenc|nvdec|cuvid", ("Install an FFmpeg whose nv-codec-headers fit the driver", ""),
+            (("FFmpeg: fewer surfaces and streams at a time", "ffmpeg -hwaccel cuda -extra_hw_frames 2 -i INPUT OUTPUT"),)),
+    Program("theano", "Theano", r"\btheano\b|pygpu", NONE,
+            (("Theano: a smaller share ahead, and a smaller batch", "export THEANO_FLAGS=device=cuda,gpuarray.preallocate=-1"),)),
+    Program("gromacs", "GROMACS", r"\bgromacs\b|\bgmx ", ("Install the newest GROMACS, built for this GPU", ""),
+            device=("GROMACS: choose the GPU", "gmx mdrun -gpu_id 0"),
+            built=("Build GROMACS for this GPU", "cmake -B build -DGMX_GPU=CUDA -DGMX_CUDA_TARGET_SM={arch}")),
+    Program("tinycudann", "tiny-cuda-nn", r"tinycudann|tiny-cuda-nn", ("Build the newest tiny-cuda-nn", "pip install --no-build-isolation git+https://github.com/NVlabs/tiny-cuda-nn#subdirectory=bindings/torch"),
+            built=("Build tiny-cuda-nn for this GPU", "TCNN_CUDA_ARCHITECTURES={arch} pip install --no-build-isolation --force-reinstall git+https://github.com/NVlabs/tiny-cuda-nn#subdirectory=bindings/torch")),
+)  # fmt: skip
+"""From the applications down; a framework is told apart elsewhere."""
+
+_SPOKEN = tuple((one, re.compile(one.spoken, re.IGNORECASE)) for one in PROGRAMS)
+
+
+def speaking(text: str) -> Iterator[Program]:
+    """The programs that a text names, in the order of the table."""
+    return (one for one, spoken in _SPOKEN if spoken.search(text))

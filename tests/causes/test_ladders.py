@@ -1,0 +1,51 @@
+"""Ladders: what stands among the first two fixes is made of what the text tells, whatever its message."""
+
+import pytest
+
+from gpuwhy.causes.text.smi import cards, holders
+from gpuwhy.logs import explain_text
+
+STACK = 'Traceback (most recent call last):\n  File "/home/u/train.py", line 31, in step\n    y = net(x)\n'
+TABLE = """|   0  Tesla T4            Off  | 00000000:00:04.0 Off |                    0 |
+| N/A   38C    P8    20W / 250W |  10766MiB / 11178MiB |      0%      Default |
+|   1  Tesla T4            Off  | 00000000:00:05.0 Off |                    0 |
+| N/A   38C    P8    20W / 250W |    432MiB / 11178MiB |      0%      Default |
+|    0      4242      C   python                                     10755MiB |
+"""
+
+CASES = {  # text: words that the first two fixes hold, and words that none of them holds
+    "a layer's sizes": (
+        f"{STACK}RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x40 and 50x11)\n",
+        ["nn.Linear(40, 11)", "train.py, line 31"], ["TensorFlow"]),
+    "a tensor's own size": (
+        "ResourceExhaustedError: OOM when allocating tensor with shape[32,4,4096,4096] and type float on "
+        "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n",
+        ["8.0 GiB", "8 instead of 32"], ["torch", "JAX"]),
+    "whose kernel it is": (
+        "ggml_cuda_compute_forward: MUL_MAT failed\nCUDA error: an illegal memory access was encountered\n",
+        ["llama.cpp"], ["torch"]),
+    "the application's own option": (
+        'File "/v/site-packages/sglang/srt/model.py", line 3, in f\ntorch.OutOfMemoryError: CUDA out of memory.\n',
+        ["--mem-fraction-static"], ["TensorFlow"]),
+    "the driver's CUDA and the Python": (
+        'File "/opt/conda/lib/python3.7/site-packages/torch/cuda/__init__.py", line 1, in f\nRuntimeError: '
+        "The NVIDIA driver on your system is too old (found version 10020).\n",
+        ['"torch==1.11.0"', "cu102"], []),
+    "an own kernel": (
+        "CUDA error at solver.cu:226 code=700(cudaErrorIllegalAddress) \"cudaDeviceSynchronize()\"\n",
+        ["solver.cu, line 226", "if (i >= n) return;"], ["python PROGRAM"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_first_two_are_made_of_what_is_told(name):
+    text, has, has_not = CASES[name]
+    fixes = explain_text(text).causes[0].fixes[:2]
+    said = "\n".join(f"{fix.text}\n{fix.command}" for fix in fixes)
+    assert [word for word in has if word not in said] == [], said
+    assert [word for word in has_not if word in said] == [], said
+
+
+def test_the_table_of_nvidia_smi_names_who_holds_and_what_is_free():
+    assert [(one.index, one.used) for one in cards(TABLE)] == [(0, 10766), (1, 432)]
+    assert [(one.pid, one.used) for one in holders(TABLE)] == [(4242, 10755)]
