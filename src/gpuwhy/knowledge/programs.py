@@ -70,7 +70,7 @@ PROGRAMS: tuple[Program, ...] = (
             (("ComfyUI: start it with less on the GPU, and make the picture or the batch smaller", "python main.py --lowvram"),
              ("ComfyUI: decode the picture in tiles: the node VAE Decode (Tiled); and a model of 8 bits (fp8, GGUF)", ""))),
     Program("webui", "the web UI", r"stable-diffusion-webui|webui(?:-user)?\.(?:sh|bat|py)|\bsd[-_]webui", ("Update the web UI", "git pull"),
-            (("Web UI: start it with less on the GPU: in webui-user", on.linux('export COMMANDLINE_ARGS="--medvram --opt-sdp-attention"    # --lowvram for 4 GB')),)),
+            (("Web UI: start it with less on the GPU: in webui-user", "export COMMANDLINE_ARGS=--medvram    # --lowvram for 4 GB"),)),
     Program("kohya", "the training scripts", r"sd[-_]scripts|kohya|train_network\.py|LoRA_Easy", NONE,
             (("Train with batch size 1, gradient checkpointing, half precision and cached latents", "accelerate launch train_network.py --train_batch_size=1 --gradient_checkpointing --mixed_precision=fp16 --cache_latents --optimizer_type=AdamW8bit"),
              ("And smaller pictures: --resolution=512 instead of 768 or 1024", ""))),
