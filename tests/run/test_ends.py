@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -221,8 +222,28 @@ def test_a_signal_reaches_the_program_once(tmp_path, name, to):
     assert ours.returncode == 0
 
 
-def _until_sampling(pid: int) -> None:
-    """The sampler is started right after the program."""
+def test_a_signal_reaches_the_program_once_where_the_sampler_has_no_time(tmp_path):
+    argv = [*GPUWHY, "--quiet", "--", *python(CATCHES, str(tmp_path / "ready"))]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as ours:
+        wait_for(tmp_path / "ready")
+        sampler = _until_sampling(ours.pid)
+        os.kill(sampler, signal.SIGSTOP)
+        _until_stopped(sampler)
+        os.killpg(ours.pid, signal.SIGUSR1)
+        time.sleep(0.2)
+        os.kill(sampler, signal.SIGCONT)
+        out, _ = ours.communicate(timeout=30)
+    assert out == b"[10]\n"
+
+
+def _until_stopped(pid: int) -> None:
+    end = time.monotonic() + 20
+    while Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "T" and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def _until_sampling(pid: int) -> int:
+    """The sampler is started right after the program: its pid."""
     end = time.monotonic() + 20
     while time.monotonic() < end:
         for name in filter(str.isdigit, os.listdir("/proc")):
@@ -237,8 +258,9 @@ def _until_sampling(pid: int) -> None:
                 continue
             if b"sampler.py" in line and parent == pid and ("sigtimedwait" in waits or waits in ("0", "")):
                 time.sleep(0.2)
-                return
+                return int(name)
         time.sleep(0.01)
+    raise AssertionError("no sampler")
 
 
 def test_a_program_that_ignores_sigterm_goes_on_and_so_do_we(tmp_path):

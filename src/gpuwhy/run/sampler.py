@@ -56,6 +56,10 @@ def _height(point: dict[str, Any]) -> tuple[int, int]:
     return sum(gpu[3] + gpu[4] for gpu in point.get("gpus", ())), point.get("rss", 0)
 
 
+BUSY = 1.0
+"""Seconds that it may need, on a loaded machine, to say which signal it got."""
+
+
 class Sampler(threading.Thread):
     """The process that looks at memory, and the thread that reads what it says.
 
@@ -89,15 +93,32 @@ class Sampler(threading.Thread):
             self._samples.take(said)
 
     def got(self, number: int, seconds: float) -> bool:
-        """Whether it gets the same signal at about the same time."""
+        """Whether it gets the same signal at about the same time: it says so, or the kernel keeps it until it runs."""
 
         def just_now() -> bool:
             return any(one == number and time.monotonic() - when < 4 * seconds for when, one in self._signals)
 
-        if not self.is_alive():
-            return False
-        with self._said:
-            return self._said.wait_for(just_now, seconds)
+        limit = time.monotonic() + BUSY
+        while self.is_alive() and time.monotonic() < limit:
+            with self._said:
+                if self._said.wait_for(just_now, seconds):
+                    return True
+            state, pending = self._state()
+            if pending >> (number - 1) & 1:
+                return True
+            if state == "S":  # it sleeps and has nothing to say
+                return False
+        return False
+
+    def _state(self) -> tuple[str, int]:
+        """What the kernel says of it, which needs no time of its own: its state, and the signals that wait for it."""
+        try:
+            with open(f"/proc/{self._process}/status", encoding="ascii", errors="replace") as file:
+                said = dict(line.split(":", 1) for line in file if ":" in line)
+        except OSError:
+            return "", 0
+        pending = int(said.get("SigPnd", "0"), 16) | int(said.get("ShdPnd", "0"), 16)
+        return said.get("State", "").strip()[:1], pending
 
     def end(self, seconds: float = ENDING) -> Samples:
         """Ask for its last words, wait for them so long, and let it go."""
