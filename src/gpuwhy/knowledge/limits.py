@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import msgspec
 
 from gpuwhy.knowledge.tables import source
@@ -45,22 +47,73 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit("conda:pytorch", "1.0", "2.3", "mkl<2024.1", "it needs iJIT_NotifyEvent, which MKL 2024.1 removed",
           source("pytorch/pytorch issue 123097, jianlin-cheng/TransFun issue 5", "seen with 1.12.1 and 2.0.1")),
+    *(
+        Limit(name, since, until, requirement, because, where)
+        for name in ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
+        for since, until, requirement, because, where in (
+            ("2.6", "2.10", "protobuf<3.21", "its generated code does not load under protobuf 4 and newer",
+             source("tensorflow/tensorflow issues 56266 and 59665", "the last patches forbid it themselves")),
+            ("2.6", "2.6.2", "keras<2.7", "a Keras of another series registers the same metrics again",
+             source("tensorflow/tensorflow issues 51592 and 52937", "2.6.0 and 2.6.1 ask for keras~=2.6")),
+        )
+    ),
+    Limit("pyannote-audio", "3.0", "4.0", "huggingface-hub<1", "it passes use_auth_token, which 1.0 no longer takes",
+          source("the files of the wheels", "pyannote.audio 3.0.0 to 3.4.0; huggingface-hub 0.36 and 1.0.0")),
+    Limit("pyannote-audio", "3.3", "4.0", "torchaudio<2.9", "it uses AudioMetaData, which torchaudio 2.9 removed",
+          source("the files of the wheels", "pyannote.audio 3.3.0 to 3.4.0; torchaudio 2.8.0 and 2.9.0")),
+    Limit("speechbrain", "1.0", "1.1", "torchaudio<2.9", "it calls list_audio_backends, which torchaudio 2.9 removed",
+          source("the files of the wheels", "SpeechBrain 1.0.0 to 1.0.3; torchaudio 2.8.0 and 2.9.0")),
+    Limit("gradio", "4.9", "5.7.1", "huggingface-hub<1", "it imports HfFolder, which 1.0 removed",
+          source("the files of the wheels", "gradio 4.9.0 to 5.7.0; huggingface-hub 0.36 and 1.0.0")),
+    Limit("ultralytics", "8.0", "8.2.64", "torch<2.6", "it cannot load its own weights there: torch.load became strict",
+          source("the files of the wheels", "from 8.2.64 on it says weights_only=False; PyTorch 2.6 release notes")),
+    Limit("tts", "", "", "torch<2.6", "it cannot load XTTS there: torch.load became strict",
+          source("coqui-ai/TTS issue 4121, aedocw/epub2tts issue 292", "0.22.0 is the last release")),
+    Limit("chumpy", "", "0.71", "numpy<1.24", "it imports numpy.bool and others, which 1.24 removed",
+          source("mattloper/chumpy issue 55, zju3dv/EasyMocap issue 301", "0.70 is the last release")),
     Limit("tensorflow-addons", "", "", "tensorflow<2.16", "it imports parts of Keras 2, and 2.16 brings Keras 3",
           source("installed and imported, November 2026", "0.23.0, the last one, fails with TensorFlow 2.16.2")),
 )  # fmt: skip
 
-BRINGS_NUMPY = frozenset(
-    [
-        "torchvision", "torchtext", "transformers", "diffusers", "accelerate", "datasets", "pandas", "scipy",
-        "scikit-learn", "matplotlib", "opencv-python", "opencv-python-headless", "opencv-contrib-python", "librosa",
-        "numba", "timm", "openai-whisper", "faster-whisper", "pyannote-audio", "pytorch-lightning", "lightning",
-        "gym", "gymnasium", "onnx", "onnxruntime", "onnxruntime-gpu", "tensorboard", "sentence-transformers",
-        "albumentations", "scikit-image", "torchmetrics", "seaborn", "peft", "trl", "kornia", "einops-exts",
-        "imageio", "h5py", "nibabel", "ultralytics", "torch-geometric", "fairscale", "evaluate", "xformers",
-        "deepspeed", "soundfile",
-    ]
+
+class Floor(msgspec.Struct, frozen=True):
+    """Releases [since, until) of a package need another from `floor` on, and their metadata does not say so."""
+
+    package: str
+    since: str
+    until: str
+    other: str
+    floor: str
+    effect: str
+
+
+_STOPS, _GOES_ON = "its import fails", "it goes on without PyTorch, and no model can be made"
+_PROBABILITY = (
+    "0.6 1.13.1", "0.7 1.14", "0.8 1.15", "0.9 2.1", "0.10 2.2", "0.11 2.3", "0.12 2.4", "0.13 2.5", "0.14 2.6",
+    "0.15 2.7", "0.16 2.8", "0.17 2.9", "0.18 2.10", "0.19 2.11", "0.20 2.12", "0.21 2.13", "0.22 2.14", "0.23 2.15",
+    "0.24 2.16", "0.25 2.18", "0.26",
 )  # fmt: skip
-"""Packages that require NumPy."""
+_TRANSFORMERS = ("4.52 2.1", "5.0 2.2", "5.1 2.4", "5.15 2.5", "5.20 2.6", "")
+
+
+def _floors(package: str, other: str, steps: tuple[str, ...], effect: str) -> tuple[Floor, ...]:
+    parts = [step.split() for step in steps]
+    return tuple(
+        Floor(package, here[0], after[0] if after else "", other, here[1], effect) for here, after in pairwise(parts)
+    )
+
+
+FLOORS = (
+    *_floors("tensorflow-probability", "tensorflow", _PROBABILITY, _STOPS),
+    *_floors("transformers", "torch", _TRANSFORMERS, _GOES_ON),
+)
+FLOORED = source("the files of the wheels: the release that they compare with", "November 2026")
+
+
+def floor(package: str, version: str) -> Floor | None:
+    """What a release needs of its framework."""
+    return next((row for row in FLOORS if row.package == package and _is_within(version, row.since, row.until)), None)
+
 
 CAPS_NUMPY = frozenset(
     [
@@ -88,17 +141,6 @@ CAPS_PROTOBUF = frozenset(
     ]
 )  # fmt: skip
 """Packages some of whose releases limit protobuf."""
-
-_SOMETIMES = {"transformers": ("4.41", "4.45"), "accelerate": ("0.29", "0.34"), "opencv-python": ("4.13", "4.13")}
-"""Packages of which only the releases [since, until) limit NumPy."""
-
-
-def may_limit_numpy(package: str, version: str) -> bool:
-    """Whether a pinned package may keep NumPy back; '' = a range."""
-    if package in _SOMETIMES:
-        since, until = _SOMETIMES[package]
-        return not version or (at_least(version, since) and not at_least(version, until))
-    return package in CAPS_NUMPY
 
 
 def limits(package: str, version: str) -> tuple[Limit, ...]:

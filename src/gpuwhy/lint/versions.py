@@ -94,6 +94,13 @@ def where(marker: str) -> frozenset[int]:
         return EVERYWHERE
 
 
+@lru_cache(maxsize=4096)
+def holds(marker: str, python: str) -> bool:
+    """Whether a marker holds on Linux and a Python."""
+    here = {n for n in ON_LINUX if _GRID[n][1] == python}
+    return not marker or not here.isdisjoint(where(marker))
+
+
 def together(*pins: Pin) -> bool:
     """Whether some system and Python takes all of these pins, and no branch of a script may keep them apart.
 

@@ -42,6 +42,7 @@ NAMES = (
     "no_cuda_extra",
     "no_gpu_request",
     "no_nvcc",
+    "no_solution",
     "no_such_build",
     "no_such_extra",
     "no_such_index",

@@ -11,6 +11,7 @@ from gpuwhy.knowledge import caps, limits
 from gpuwhy.knowledge import pairs as known_pairs
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.lint import floors
 from gpuwhy.lint.demands import MANY
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
@@ -30,6 +31,15 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _stated(scope)
     yield from _heads(scope)
     yield from _old_jaxlib(scope)
+    yield from _floored(scope)
+
+
+def _floored(scope: Scope) -> Iterator[Mistake]:
+    """A package whose release needs a newer framework than the one that is pinned."""
+    for place, package, version, row, there in floors.below(scope):
+        text = f"{package} {version}, which pip takes, needs {row.other}>={row.floor}; {there}: {row.effect}"
+        fix = f'write "{package}<{row.since}" (older ones take it), or {row.other} {row.floor} or newer'
+        yield RULE.mistake(place, text, limits.FLOORED, fix)
 
 
 def _companions(scope: Scope) -> Iterator[Mistake]:

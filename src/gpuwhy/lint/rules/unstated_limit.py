@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gpuwhy.knowledge import caps
 from gpuwhy.knowledge import limits as known_limits
+from gpuwhy.lint import solving
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, allowed, allows, parsed, together
@@ -23,7 +24,6 @@ _OLDER = {"numpy": ("1.16.6", "1.19.5", "1.21.6", "1.24.4", "1.26.4"), "protobuf
 _NEEDS = {"numpy": (3, 9), "protobuf": (3, 7)}
 _TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
 _EXPORTED = 60  # packages: an environment that somebody exported whole
-_REQUIRES = {"numpy": (*_TENSORFLOW, "onnxruntime", "onnxruntime-gpu"), "protobuf": _TENSORFLOW}
 
 
 class Need(NamedTuple):
@@ -54,17 +54,25 @@ def check(scope: Scope) -> Iterator[Mistake]:
         return
     told: set[str] = set()
     for need in _needs(scope):
-        if not _can_meet(scope, need) or _replaced_later(scope, need):
+        if not _can_meet(scope, need) or _replaced_later(scope, need) or _is_beside_the_point(scope, need):
             continue
         others = [p for p in scope.environment.pins if p.name == need.name and together(need.pin, p)]
         if others:
-            yield from _written(need, others)
+            yield from _written(scope, need, others)
         elif need.requirement not in told and _comes(scope, need):
             told.add(need.requirement)
             text = f"{need.title} needs {need.requirement}, and nothing here says so: {need.because}"
             yield RULE.mistake(
                 need.pin.place, text, need.source, f'add "{need.requirement}"', "warning", _added(scope, need)
             )
+
+
+def _is_beside_the_point(scope: Scope, need: Need) -> bool:
+    """Whether the package is no matter of GPUs here: a page of gradio's for something else."""
+    return need.pin.name == "gradio" and not scope.gpu_meant and not _MODELS & scope.names.keys()
+
+
+_MODELS = frozenset(["torch", "tensorflow", "jax", "transformers", "diffusers", "onnxruntime-gpu", "vllm"])
 
 
 def _replaced_later(scope: Scope, need: Need) -> bool:
@@ -99,14 +107,10 @@ def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
     version = row.version if row else pin.version
     pythons = row.pythons if row and row.platform == LINUX else ()
     known: list[caps.CapRow | known_limits.Limit] = [*known_limits.limits(pin.name, version)]
-    known += [cap for cap in (caps.caps(_framework(pin.name), version) if row else ()) if _neighbour(cap) in _NEWER]
+    known += [cap for cap in (caps.caps(_framework(pin.name), version) if row else ()) if "<" in cap.requirement]
     for cap in known:
         name, _, limit = cap.requirement.partition("<")
         yield Need(pin, version, name, f"<{limit}", cap.because, cap.source, pythons)
-
-
-def _neighbour(cap: caps.CapRow) -> str:
-    return cap.requirement.partition("<")[0]
 
 
 def _named(pin: Pin) -> Release | None:
@@ -135,9 +139,9 @@ def _can_meet(scope: Scope, need: Need) -> bool:
     return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
 
 
-def _written(need: Need, others: list[Pin]) -> Iterator[Mistake]:
+def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
     """The neighbour as the file has it: forced past the limit, or free to go there."""
-    if any(_is_within(pin, need) for pin in others):
+    if any(_is_within(pin, need) for pin in others) or _held(scope, need):
         return
     other = next((pin for pin in others if not pin.limits), None)
     if other is None or other.origin != need.pin.origin or other.reference:
@@ -188,13 +192,14 @@ def _comes(scope: Scope, need: Need) -> bool:
     if not is_pinned(need.pin) or scope.beside(need.name) or _may_be_there(scope, need):
         return False
     if need.name == "numpy":
-        return _numpy_comes(scope, need.pin)
+        return _numpy_comes(scope, need)
     if need.name == "protobuf":
-        held = [pin for pin in scope.environment.pins if pin.name in known_limits.CAPS_PROTOBUF]
-        free = not any(is_pinned(pin) or pin.origin == "conda" for pin in held)
-        brought = need.pin.name in (*_REQUIRES["protobuf"], "tensorboard")
-        return brought and free and not _tensorflow_says(scope, need)
-    return need.name in ("torchvision", "pillow", "huggingface-hub")
+        by_conda = any(pin.origin == "conda" and pin.name in known_limits.CAPS_PROTOBUF for pin in scope.pins)
+        unread = by_conda or solving.unread(scope, known_limits.CAPS_PROTOBUF)
+        return not unread and _is_passed(scope, need) and not _tensorflow_says(scope, need)
+    if need.name in ("torchvision", "pillow") and not list(solving.taken(scope, need.name, _pythons(scope, need))):
+        return True  # sources, whose demands nobody here has read
+    return solving.by_pip_alone(scope) and _is_passed(scope, need)
 
 
 def _mkl_comes(scope: Scope, need: Need) -> bool:
@@ -218,9 +223,22 @@ def _may_be_there(scope: Scope, need: Need) -> bool:
     )
 
 
-def _numpy_comes(scope: Scope, pin: Pin) -> bool:
-    brought = pin.name in _REQUIRES["numpy"] or any(p.name in known_limits.BRINGS_NUMPY for p in scope.pins)
-    if not brought or any(other.origin == "conda" for other in scope.environment.pins):
+def _numpy_comes(scope: Scope, need: Need) -> bool:
+    if not solving.by_pip_alone(scope) or solving.unread(scope, known_limits.CAPS_NUMPY):
         return False
-    held = [other for other in scope.environment.pins if other.name != pin.name and is_pinned(other)]
-    return not any(known_limits.may_limit_numpy(other.name, other.version) for other in held)
+    return _is_passed(scope, need)
+
+
+def _is_passed(scope: Scope, need: Need) -> bool:
+    """Whether the installer takes a neighbour past the limit on some Python that has the release."""
+    return any(not allows(need.limit, version) for version in solving.taken(scope, need.name, _pythons(scope, need)))
+
+
+def _held(scope: Scope, need: Need) -> bool:
+    """Whether the other packages keep the neighbour within the limit on every Python."""
+    found = list(solving.taken(scope, need.name, _pythons(scope, need)))
+    return bool(found) and all(allows(need.limit, version) for version in found)
+
+
+def _pythons(scope: Scope, need: Need) -> list[str]:
+    return [p for p in solving.pythons(scope) if not need.pythons or p in need.pythons]

@@ -1,0 +1,85 @@
+"""Floors: packages that need a newer framework than the one that is pinned, and do not say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuwhy.knowledge import limits
+from gpuwhy.knowledge.releases import has_python
+from gpuwhy.lint import solving
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.versions import allowed, together
+from gpuwhy.model.lint import Place
+from gpuwhy.model.version import at_least
+
+_NAMES = {"tensorflow": ("tensorflow", "tensorflow-gpu", "tensorflow-cpu"), "torch": ("torch",)}
+
+
+class Below(NamedTuple):
+    """A package whose release wants more than the framework that is there."""
+
+    place: Place
+    package: str
+    version: str
+    row: limits.Floor
+    there: str  # torch==1.13.1 (line 3)
+
+
+class _There(NamedTuple):
+    """The framework's release, in words, and the pin that names it."""
+
+    version: str
+    said: str
+    pin: Pin | None
+
+
+def below(scope: Scope) -> Iterator[Below]:
+    """Each such package that the file names or that one of its packages brings."""
+    if scope.environment.forked or scope.environment.locked or scope.environment.includes_unknown:
+        return
+    for package, framework in dict.fromkeys((row.package, row.other) for row in limits.FLOORS):
+        there = _there(scope, framework)
+        own = next((pin for pin in scope.pins if pin.name == package), there.pin if there else None)
+        if there and own and _meet(own, there.pin):
+            yield from _below(scope, package, there, own.place)
+
+
+def _there(scope: Scope, framework: str) -> _There | None:
+    """The framework's release: pinned by pip, or of the image."""
+    pins = [pin for pin in scope.pins if pin.name in _NAMES[framework]]
+    if pins:
+        return _pinned(pins[0]) if len(pins) == 1 else None
+    base = scope.base
+    known = base.framework == framework and base.version and base.family in ("pytorch", "tensorflow")
+    return _There(base.version, f"{framework} {base.version} of the image", None) if known else None
+
+
+def _pinned(pin: Pin) -> _There | None:
+    exact = pin.version and pin.origin == "pip" and not pin.arms
+    said = f"{pin.name}=={pin.version} (line {pin.place.line})"
+    return _There(pin.version.partition("+")[0], said, pin) if exact else None
+
+
+def _meet(own: Pin, framework: Pin | None) -> bool:
+    """Whether pip takes a package by its name, beside the framework."""
+    return own.origin == "pip" and not own.reference and (framework is None or together(own, framework))
+
+
+def _below(scope: Scope, package: str, there: _There, place: Place) -> Iterator[Below]:
+    """Where every Python that comes into question gets a release that wants more."""
+    found = list(solving.taken(scope, package, _pythons(scope, there)))
+    rows = [(taken, limits.floor(package, taken)) for taken in found]
+    short = [(taken, row) for taken, row in rows if row and not at_least(there.version, row.floor)]
+    if short and len(short) == len(rows):
+        yield Below(place, package, *short[-1], there.said)
+
+
+def _pythons(scope: Scope, there: _There) -> list[str]:
+    """The Pythons of the file, else those that today's users have and that the framework's release has wheels for."""
+    if scope.environment.pythons:
+        return list(solving.pythons(scope))
+    rows = allowed(there.pin.name, f"=={there.version}") if there.pin else ()
+    recent = [python for python in solving.pythons(scope) if at_least(python, "3.9")]
+    return [python for python in recent if not rows or any(has_python(row, python) for row in rows)]

@@ -1,0 +1,108 @@
+"""Solving: the pins of an environment as the installer gets them: what is asked for at once, on which Pythons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from gpuwhy.knowledge import asked
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin, holds_only
+from gpuwhy.lint.taking import Network
+from gpuwhy.lint.versions import PYTHONS, holds
+
+_ANY = tuple(p for p in PYTHONS if p not in ("3.6", "3.15"))
+_TOOLS = frozenset(
+    [
+        "python", "pip", "setuptools", "wheel", "git", "ffmpeg", "cudatoolkit", "cudnn", "cuda-toolkit", "cuda-nvcc",
+        "gcc", "gxx", "ninja", "cmake", "make",
+    ]
+)  # fmt: skip
+
+
+def steps(scope: Scope) -> dict[int, list[Pin]]:
+    """What each command installs by name; one command where a file is installed at once."""
+    out: dict[int, list[Pin]] = {}
+    for pin in scope.environment.pins:
+        if pin.origin == "pip" and not pin.reference and not pin.arms and not pin.optional:
+            out.setdefault(pin.step, []).append(pin)
+    return out
+
+
+def is_compared(scope: Scope, step: int) -> bool:
+    """Whether the installer looks at what the packages of a command ask for."""
+    commands = scope.environment.commands
+    bare = 0 < step <= len(commands) and "--no-deps" in commands[step - 1].words
+    stage = scope.environment
+    return not bare and not stage.locked and not stage.forked and not stage.other_index and not _without(scope)
+
+
+def _without(scope: Scope) -> bool:
+    return scope.kind == "requirements" and scope.without_dependencies
+
+
+def pythons(scope: Scope) -> tuple[str, ...]:
+    """The Pythons that an environment may have."""
+    return tuple(p for p in scope.environment.pythons if p in PYTHONS) or _ANY
+
+
+def network(pins: Iterable[Pin], python: str) -> Network:
+    """What is possible for some pins on a Python."""
+    wanted: dict[str, list[str]] = {}
+    limited: dict[str, list[str]] = {}
+    for pin in pins:
+        if holds(pin.marker, python):
+            (limited if pin.limits else wanted).setdefault(pin.name, []).append(_public(pin))
+    joined = {name: ",".join(filter(None, [*specs, *limited.get(name, ())])) for name, specs in wanted.items()}
+    return _network(tuple(joined.items()), python)
+
+
+@lru_cache(maxsize=256)
+def _network(wanted: tuple[tuple[str, str], ...], python: str) -> Network:
+    return Network(dict(wanted), python)
+
+
+def _public(pin: Pin) -> str:
+    """A specifier without a local label; nothing for a torch whose newest release another index decides."""
+    free = not pin.version and any(holds_only(index.url) == "torch" for index in pin.indexes)
+    return "" if free else pin.specifier.partition("+")[0] if pin.version else pin.specifier
+
+
+@lru_cache(maxsize=256)
+def _taken(wanted: tuple[tuple[str, str], ...], python: str) -> dict[str, str]:
+    found = _network(wanted, python)
+    return {} if found.empty else found.taken()
+
+
+def taken(scope: Scope, name: str, among: Iterable[str]) -> Iterator[str]:
+    """The releases of a package that an installer takes on these Pythons, if anything brings it."""
+    named = [pin for pin in scope.environment.pins if pin.reference and pin.version and pin.origin == "pip"]
+    by_step = steps(scope)
+    for pin in named:
+        by_step.setdefault(pin.step, []).append(pin)
+    for python in among:
+        release = _release([pin for pins in by_step.values() for pin in pins], python, name)
+        one_by_one = (_release(pins, python, name) for pins in reversed(by_step.values()))
+        release = release or next(filter(None, one_by_one), "")
+        if release:
+            yield release
+
+
+def _release(pins: list[Pin], python: str, name: str) -> str:
+    found = network(pins, python)
+    return _taken(tuple(found.wanted.items()), python).get(name, "")
+
+
+def by_pip_alone(scope: Scope) -> bool:
+    """Whether conda brings nothing but tools, and pip decides what is beside a package."""
+    return all(pin.origin == "pip" or pin.name in _TOOLS for pin in scope.environment.pins)
+
+
+def unread(scope: Scope, names: Iterable[str]) -> bool:
+    """Whether one of some packages is pinned whose releases nobody here has read."""
+    return any(pin.specifier and pin.name in names and not _is_read(pin) for pin in scope.environment.pins)
+
+
+def _is_read(pin: Pin) -> bool:
+    version = pin.version.partition("+")[0]
+    return asked.knows(pin.name) and (not version or asked.has(pin.name, version))
