@@ -49,3 +49,24 @@ def test_the_first_two_are_made_of_what_is_told(name):
 def test_the_table_of_nvidia_smi_names_who_holds_and_what_is_free():
     assert [(one.index, one.used) for one in cards(TABLE)] == [(0, 10766), (1, 432)]
     assert [(one.pid, one.used) for one in holders(TABLE)] == [(4242, 10755)]
+
+
+MORE = {
+    "the port that is taken": (
+        "RuntimeError: The server socket has failed to bind to [::]:41234 (errno: 98 - Address already in use).\n",
+        "41234", "--master-port 41245"),
+    "the engine, not the toolkit": (
+        "[TRT] [E] 1: Serialization assertion failed. Version tag does not match. Engine deserialization failed.\n",
+        "again", "trtexec --onnx"),
+    "the pair that pip shows": (
+        "RuntimeError: operator torchvision::nms does not exist\nName: torch\nVersion: 2.4.0+cu121\n",
+        "torch 2.4.0+cu121", '"torchvision==0.19.0"'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_the_first_fix_names_what_the_text_names(name):
+    text, said, command = MORE[name]
+    fixes = explain_text(text).causes[0].fixes
+    assert said in fixes[0].text
+    assert command in fixes[0].command

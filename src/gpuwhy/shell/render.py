@@ -112,12 +112,18 @@ def _run(step: Runs, setting: Callable[[str, str], str], then: str, call: str = 
     name = re.split(r"[\\/]", words[0])[-1].lower().removesuffix(".exe")
     if not _runs_there(name, words):
         return None
-    if name in ("pip", "python") and "install" in words and any(_TORCH.fullmatch(word) for word in words):
+    if name in ("pip", "python") and "install" in words and _from_default_index(words):
         words = _with_cuda(words)
     written = " ".join(quoted(word) for word in words)
     if written.startswith('"'):
         written = f"{call}{written}"
     return then.join([*(setting(*pair) for pair in step.variables), written + _filter(step.keeps, bool(call))])
+
+
+def _from_default_index(words: Sequence[str]) -> bool:
+    """Whether pip would take PyTorch from the default index, which has its CPU build."""
+    given = any(re.match(r"-f$|--(extra-)?index-url", word) for word in words)
+    return any(_TORCH.fullmatch(word) for word in words) and not given
 
 
 def _runs_there(name: str, words: Sequence[str]) -> bool:

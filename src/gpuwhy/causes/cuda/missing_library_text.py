@@ -8,10 +8,12 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from gpuwhy.causes.shared.commands import search_first
+from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, asks, field, line, no, with_
 from gpuwhy.causes.text.installing import missing_library
+from gpuwhy.causes.text.library_ways import applications, brought
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES, MSVC, NOT_ALONG_PATH
 from gpuwhy.causes.text.room import Text
@@ -42,6 +44,13 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
             folder = found[1].removesuffix(f"/{name}").rstrip("./")
             yield search_first(f"Add {folder}, where the text says that {name} is, to LD_LIBRARY_PATH", (folder,))
             return
+
+
+def _made(case: Asked) -> Iterator[Fix]:
+    yield from applications(case)
+    if case.framework in ("onnxruntime", "cupy") and not case.windows and not case.brings:
+        yield from brought(case)
+    yield from missing_library(case)
 
 
 TEXT = Text(
@@ -107,6 +116,7 @@ TEXT = Text(
         ("title.undef_var", 3.0, "{library} is not found", no(field("library", "libcudnn"))),
         ("title.trouble", 0.3, SAID_TO_FAIL, nothing_else),
     ),
+    ladder=brought,
     remedies=(
         *BITSANDBYTES,
         meant("Windows: install triton-windows of the series that belongs to this PyTorch, and delete its cache (.triton in your folder)", "pip install -U triton-windows", said="windows.dll_load_failed", line="cuda_utils|triton"),
@@ -122,7 +132,7 @@ TEXT = Text(
         meant("Windows: install the CUDA toolkit whose number is in the DLL's name (cudart64_101.dll: CUDA 10.1)"),
     ),
     admitted_by=NO_GPU,
-    made=missing_library,
+    made=_made,
     named=_named,
     rather=matching,
 )  # fmt: skip

@@ -22,6 +22,7 @@ from gpuwhy.causes.text.conditions import (
 from gpuwhy.causes.text.exactly import newer_ptxas
 from gpuwhy.causes.text.installing import missing_library, newer_ptx, onnxruntime_on_windows, tensorflow_fitting
 from gpuwhy.causes.text.libraries import other_file_told, other_major_told
+from gpuwhy.causes.text.library_ways import matched
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES
 from gpuwhy.causes.text.room import Text
@@ -31,7 +32,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import echo, error
 from gpuwhy.model.symptom import Reading, Symptom
-from gpuwhy.model.version import major_minor, numbers
+from gpuwhy.model.version import at_least, major_minor, numbers
 
 _OTHER = "{library} is asked for, and another version is what the text names"
 
@@ -53,12 +54,12 @@ def _made(case: Asked) -> Iterator[Fix]:
         yield from onnxruntime_on_windows(case)
     elif case.library and case.kind in ("cuda", "nvrtc"):
         yield from missing_library(case)
-        yield Fix(f"Or install a release of {case.title} that is built for the CUDA that is there")
     elif numbers(needs) and not case.windows:
         number = major_minor(needs)
-        yield Fix(f"Install the CUDA {number} toolkit beside the other, and point CUDA_HOME to it",
-                  on.linux(f"export CUDA_HOME=/usr/local/cuda-{number} PATH=/usr/local/cuda-{number}/bin:$PATH"), safe=True)  # fmt: skip
-        yield Fix(f"Or install a build of {case.title} for the CUDA that is there")
+        home = f"export CUDA_HOME=/usr/local/cuda-{number} PATH=/usr/local/cuda-{number}/bin:$PATH"
+        if at_least(number, "11.3"):
+            home = f"{home}    # or conda's: conda install -c nvidia/label/cuda-{number}.0 cuda-toolkit && export CUDA_HOME=$CONDA_PREFIX"
+        yield Fix(f"Build with the CUDA {number} toolkit, installed beside the other: point CUDA_HOME to it", on.linux(home), safe=True)  # fmt: skip
 
 
 TEXT = Text(
@@ -188,11 +189,11 @@ TEXT = Text(
         ("nvjitlink.nvvm_compile", 2.0),
         ("nvjitlink.outdated_library", 2.0),
     ),
+    ladder=matched,
     remedies=(
         *BITSANDBYTES,
         meant("Install torchvision again from the index of PyTorch's own CUDA, {major}.{minor}", "pip install --force-reinstall --no-deps torchvision --index-url=https://download.pytorch.org/whl/cu{major}{minor}    # of the release that belongs to this torch", said="torch.different_cuda", line=r"PyTorch has CUDA Version=(?P<major>\d+)\.(?P<minor>\d+)", safe=True),
         meant("Remove both and install them in one command, so that they are of one build", "pip uninstall -y torch torchvision torchaudio\npip install torch torchvision", said="torch.different_cuda", safe=True),
-        meant("PyTorch: install its build for the CUDA that is there, from PyTorch's own package index", by="torch"),
         meant("Linux: install the toolkit that the framework was built with beside the other, and point CUDA_HOME to it", on.linux("export CUDA_HOME=/usr/local/cuda-12.1"), safe=True),
         meant("Windows: install the toolkit that the framework was built with beside the other (NVIDIA's installer), and put its bin folder first on PATH", on.cmd(r'set "PATH=%CUDA_PATH%\bin;%PATH%"'), safe=True),
     ),

@@ -8,6 +8,7 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import CUDNN_LIBRARY, CUDNN_TITLED, SKIPPED, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, asks, beside_missing, field, no, wants
 from gpuwhy.causes.text.installing import cudnn, own
+from gpuwhy.causes.text.library_ways import applications, brought
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU
@@ -18,6 +19,7 @@ _MISSING = "{library} is asked for, and the loader does not find it"
 
 
 def _made(case: Asked) -> Iterator[Fix]:
+    yield from applications(case)
     yield from own(case)
     if case.kind == "cudnn" and case.major:
         yield from cudnn(case, case.major)
@@ -82,6 +84,7 @@ TEXT = Text(
         ("title.undef_var", 3.2, "{library} is not found", field("library", "libcudnn")),
         ("title.trouble", 1.6, "the text says that cuDNN fails", said_of("cudnn")),
     ),
+    ladder=brought,
     remedies=(
         meant("pip: install the cuDNN whose major number is in the file's name", 'pip install "nvidia-cudnn-cu12"', safe=True),
         meant("conda", "conda install -c conda-forge cudnn", safe=True),

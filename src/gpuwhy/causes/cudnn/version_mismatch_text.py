@@ -9,6 +9,7 @@ from gpuwhy.causes.text.common import CUDNN_LIBRARY, CUDNN_TITLED, SAID_TO_FAIL,
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, of_the_system, wants, with_
 from gpuwhy.causes.text.installing import OLD_CUDNN, conda, cudnn, onnxruntime_on_windows, own
 from gpuwhy.causes.text.libraries import other_file_told, other_major_told
+from gpuwhy.causes.text.library_ways import other_copy
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_cudnn_unfit
@@ -29,11 +30,14 @@ def _made(case: Asked) -> Iterator[Fix]:
     if case.windows and case.framework == "onnxruntime":
         yield from onnxruntime_on_windows(case)
         return
-    yield from own(case)
+    if case.version or len({major_minor(one.version) for one in built_with(case.framework, built)}) == 1:
+        yield from own(case)
     if case.kind == "cudnn" and case.major:
         yield from cudnn(case, case.major)
     elif numbers(built):
         yield from _cudnn_from(case, built)
+    yield from other_copy(case)
+    yield from own(case)
     if not case.windows and (built or case.library):
         yield Fix("Check which copy is loaded, and remove the folder of the wrong copy from the search path",
                   on.linux(f"LD_DEBUG=libs python -c 'import {case.framework or 'tensorflow'}' 2>&1 | grep libcudnn"), safe=True)  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.conditions import xid
+from gpuwhy.causes.text.job_ways import shared_out
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
@@ -35,11 +36,11 @@ TEXT = Text(
         ("nvml.insufficient_resources", 2.0),
         ("kernel.xid", 2.6, "Xid {xid}: a command did not finish in time; this happens when others keep the GPU busy", xid(8)),
     ),
+    ladder=shared_out,
     remedies=(
         *TDR,
         meant("Check which pods hold the GPUs; end them, or wait", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),
         meant("Check the compute mode, and which process uses the GPU", "nvidia-smi -q -d COMPUTE,PIDS", safe=True, look=True),
-        meant("Allow several programs", "sudo nvidia-smi -c DEFAULT", root=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),
 )  # fmt: skip

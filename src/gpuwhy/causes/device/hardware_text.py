@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.common import nothing_else, said_of
 from gpuwhy.causes.text.conditions import any_of, with_, xid, xid_of_hardware
+from gpuwhy.causes.text.driver_ways import with_hardware
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
@@ -72,11 +73,11 @@ TEXT = Text(
         ("cufft.exec_failed", 2.2),
         ("nvml.timeout", 2.0),
     ),
+    ladder=with_hardware,
     remedies=(
         *TDR,
         meant("Windows: read what the display driver says in the event log (in PowerShell)", on.powershell("Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20"), look=True),
         meant("Read the kernel log", on.linux("sudo dmesg | grep -i -e xid -e nvrm"), root=True, look=True),
-        meant("Reset the GPU, or restart", on.linux("sudo nvidia-smi --gpu-reset"), root=True),
         meant("Move the card to another slot or machine; check power and cooling"),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *BROKEN_OFF),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.conditions import all_of, field, line, no, with_
+from gpuwhy.causes.text.job_ways import chosen
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
@@ -84,12 +85,11 @@ TEXT = Text(
         ("nvml.invalid_argument", 2.0, "NVML does not know the device"),
         ("cufft.invalid_device", 3.0),
     ),
+    ladder=chosen,
     remedies=(
         meant("Ask how many GPUs there are before one is taken from the list, and use number 0 where there is one", "python -c 'import tensorflow as tf; print(tf.config.list_physical_devices(\"GPU\"))'", said="python.exception ending.own", look=True, more=True),
-        meant("Ray: give the task or the trial a GPU: without that Ray hides all of them from it", on.code("@ray.remote(num_gpus=1)    # Tune: tune.with_resources(trainable, {'gpu': 1}); RLlib: num_gpus=1"), by="ray"),
         meant("Let TensorFlow put operations without GPU code on the CPU, at the start of the program", on.code("tf.config.set_soft_device_placement(True)    # TensorFlow 1: tf.Session(config=tf.ConfigProto(allow_soft_placement=True))"), said="tf.no_such_device", line="no supported kernel for GPU", more=True),
         meant("Check which GPUs there are, and which CUDA_VISIBLE_DEVICES allows", "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES", safe=True, look=True),
-        meant("Show all GPUs again and use number 0", "unset CUDA_VISIBLE_DEVICES", safe=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.common import BY_NCCL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, any_of, field, line, no, with_
+from gpuwhy.causes.text.job_ways import together
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import SHARED_MEMORY
 from gpuwhy.causes.text.room import Text
-from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 TEXT = Text(
@@ -49,16 +49,13 @@ TEXT = Text(
         ("title.trouble", 1.8, "the text says that NCCL fails", said_of(r"nccl|distributed|multi-?(?:gpu|node)")),
         ("title.trouble", 1.2, "several GPUs work together", all_of(nothing_else, with_("nccl.here", "told.second_gpu"))),
     ),
+    ladder=together,
     remedies=(
         *SHARED_MEMORY,
-        meant("Give each rank its own GPU, in the program", on.code('torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))'), said="nccl.duplicate_gpu"),
-        meant("Set another port, and an address that all ranks can reach", "export MASTER_ADDR=HOST MASTER_PORT=29501", said="nccl.rendezvous", safe=True),
-        meant("Install the same PyTorch, and so the same NCCL, for every rank; check which is there", 'python -c "import torch; print(torch.cuda.nccl.version())"', said="nccl.version", safe=True),
         meant("Leave NVLink SHARP out", "export NCCL_NVLS_ENABLE=0", said="nccl.nvls", safe=True),
         meant("Turn on NCCL's log", "export NCCL_DEBUG=INFO", safe=True, look=True),
         meant("Set the network interface", "export NCCL_SOCKET_IFNAME=eth0", safe=True),
         meant("Leave InfiniBand or peer access out, to see whether it is them", "export NCCL_IB_DISABLE=1 NCCL_P2P_DISABLE=1", safe=True),
         meant("Container: share memory with the host", "docker run --gpus all --ipc=host --ulimit memlock=-1 IMAGE"),
-        meant("Windows: use the gloo backend; NCCL does not exist there"),
     ),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.text.common import BY_NCCL, of_a_job, of_network
 from gpuwhy.causes.text.conditions import all_of, any_of, line, no, with_
 from gpuwhy.causes.text.fragments import PEER_COVERS
+from gpuwhy.causes.text.job_ways import reachable
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model import on
@@ -59,14 +60,10 @@ TEXT = Text(
         ("torch.elastic", 1.6, "a rank failed"),
         ("peer.elastic", 0.6, "a launcher lost a rank", no(with_(*_GPU_STATUS))),
     ),
+    ladder=reachable,
     remedies=(
-        meant("Check which process uses the port, and end it; or use another port", on.linux("ss -ltnp | grep 29500\ntorchrun --master-port 29511 PROGRAM"), said="peer.port", safe=True),
         meant("Compare what each node was told: address, port, number of nodes and processes", on.linux("env | grep -e MASTER_ -e RANK -e WORLD_SIZE"), said="peer.absent peer.unreachable peer.late", safe=True, look=True),
         meant("Check from the other node that the address and the port can be reached", on.linux("nc -vz HOST 29500"), said="peer.unreachable peer.absent", safe=True, look=True),
-        meant("Linux: set the network interface that connects the nodes", "export GLOO_SOCKET_IFNAME=eth0 NCCL_SOCKET_IFNAME=eth0", said="peer.unreachable peer.gone peer.late", safe=True),
-        meant("Read the log of the process that ended first: its error is the cause; write a separate log for each rank", "torchrun --log-dir logs --redirects 3 PROGRAM", said="peer.gone peer.late peer.died torch.elastic nccl.", safe=True),
-        meant("Was it killed for memory?", on.linux("sudo dmesg | grep -i -e 'killed process' -e xid"), said="peer.died", look=True),
-        meant("Where a process is only slow: wait longer, in the program", on.code("torch.distributed.init_process_group(timeout=datetime.timedelta(minutes=30))"), said="peer.late peer.absent nccl.timeout", by="torch"),
         meant("Read the log of the process that ended first: its error is the cause"),
     ),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.text.around import other_card
 from gpuwhy.causes.text.common import BARE, NOT_FOUND, SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, line, no, wants, with_
+from gpuwhy.causes.text.driver_ways import driver_again
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import PURGE
 from gpuwhy.causes.text.room import Text
@@ -137,6 +138,7 @@ TEXT = Text(
         ("title.trouble", 0.4, SAID_TO_FAIL, nothing_else),
         ("nvml.gpu_not_found", 2.0),
     ),
+    ladder=driver_again,
     remedies=(
         meant("CUDA needs a GPU of NVIDIA: on this one use the package for the CPU (tensorflow, not tensorflow-gpu)", "pip uninstall -y tensorflow-gpu && pip install tensorflow", said="windows. title. tf. cuda.", by="other_card", unless="windows"),
         meant("CUDA needs a GPU of NVIDIA: on this one use the package for the CPU; or DirectML, which runs on AMD and Intel under Windows (tensorflow-directml-plugin with tensorflow-cpu 2.10, torch-directml, onnxruntime-directml)", "pip uninstall -y tensorflow-gpu && pip install tensorflow-cpu", said="windows. title. tf. cuda. torch.", by="other_card"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, asks, field, in_container, line, with_
+from gpuwhy.causes.text.driver_ways import may_open
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
@@ -46,6 +47,7 @@ TEXT = Text(
         ("title.trouble", 1.9, "access is denied", said_of(r"permission|denied|accessible")),
         ("title.trouble", 0.1, SAID_TO_FAIL, nothing_else),
     ),
+    ladder=may_open,
     remedies=(
         meant("Start the container again: it lost the device when systemd was reloaded on the host, or when a kubelet with the CPU manager's policy static changed its cgroup", "docker restart CONTAINER", said="nvidia.nvml_unknown", unless="kubernetes"),
         meant("Permanently: pass the device files by name; or, on the host, set \"exec-opts\": [\"native.cgroupdriver=cgroupfs\"] in docker's daemon.json; or use CDI of a newer container toolkit", on.linux("docker run --gpus all --device=/dev/nvidia0 --device=/dev/nvidiactl --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE"), said="nvidia.nvml_unknown", unless="kubernetes"),
@@ -54,7 +56,6 @@ TEXT = Text(
         meant("Outside a container: check who may open the device files", on.linux("ls -l /dev/nvidia*"), said="nvidia.nvml_unknown", safe=True, unless="kubernetes docker container"),
         meant("Check who may open the device files", on.linux("ls -l /dev/nvidia*"), safe=True, look=True),
         meant("Create them and load the uvm module", on.host("sudo nvidia-modprobe -u -c=0"), root=True),
-        meant("Join the group that owns them", on.linux("sudo usermod -aG video $USER"), root=True),
         meant("A container that lost the device after a systemd reload: start it again, with --device for each /dev/nvidia* file"),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),

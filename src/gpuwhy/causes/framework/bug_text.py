@@ -9,9 +9,9 @@ from gpuwhy.causes.text.asked import TITLES
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
 from gpuwhy.causes.text.conditions import all_of, alone, field, line, no, with_, xid
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.package_ways import other_release
 from gpuwhy.causes.text.remedies import CRASH, FAULTS
 from gpuwhy.causes.text.room import Text
-from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.ending import PYTHON, USER
@@ -27,7 +27,7 @@ _FINE = re.compile(
 _FILLERS = ("", "version", "release", "the", "and", "since")
 
 _SET = re.compile(
-    r"(?:export |set |environ\[['\"])((?:TF|XLA|CUDNN|CUBLAS|NCCL|TORCH|PYTORCH|JAX|TRITON|CUDA|NVIDIA)_(?!VISIBLE|HOME|PATH)\w+)"
+    r"(?:export |set |environ\[['\"])((?:TF|XLA|CUDNN|CUBLAS|NCCL|TORCH|PYTORCH|JAX|TRITON|CUDA|NVIDIA)_(?!VISIBLE|HOME|PATH|LOGS|LAUNCH|DEBUG|CPP)\w+)"
 )
 
 
@@ -148,17 +148,13 @@ TEXT = Text(
         ("cuda.host_memory_already_registered", 3.4),
         ("cuda.host_memory_not_registered", 3.4),
     ),
+    ladder=other_release,
     remedies=(
         meant("Windows: install torch 2.4.1 or newer, or 2.3.1: the wheel of 2.4.0 lacks libomp140.x86_64.dll, which its fbgemm.dll needs", "pip install uv\nuv pip install \"torch>=2.4.1\" --torch-backend=auto", said="windows.torch_dll", line="fbgemm", safe=True),
         meant("Windows: or install the Visual C++ runtime and the C++ build tools, which bring libomp140.x86_64.dll", REDISTRIBUTABLE, said="windows.torch_dll", line="fbgemm|shm|asmjit"),
         meant(CRASH, FAULTS, said="signal.segv", safe=True),
         meant("Then try another release of the package that the last call belongs to", said="signal.segv"),
-        meant("Try the newest release", "pip install --upgrade torch", by="torch", safe=True),
-        meant("Try the newest release", pip_newest("tensorflow", "--upgrade"), by="tensorflow", safe=True),
-        meant("Try the newest release", pip_newest("jax", "--upgrade"), by="jax", safe=True),
-        meant("Try the newest release", pip_newest("onnxruntime", "--upgrade"), by="onnxruntime", safe=True),
-        meant("Or try the release before the installed one"),
-        meant("PyTorch: check whether cuDNN is at fault: switch it off (torch.backends.cudnn.enabled = False)", by="torch"),
+        meant("Install another release of the package whose code fails: the newest, or the one before"),
         meant("Report it with a small program that shows it"),
     ),
     named=_named,

@@ -11,6 +11,7 @@ from gpuwhy.causes.text.common import NOT_FOUND, SAID_TO_FAIL, nothing_else, sai
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, no, no_errors, on_windows, with_
 from gpuwhy.causes.text.exactly import for_driver
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.package_ways import with_cuda
 from gpuwhy.causes.text.remedies import BITSANDBYTES
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.drivers import cuda_of_driver
@@ -122,6 +123,7 @@ TEXT = Text(
         ("title.trouble", 1.2, "no GPU is found", said_of(NOT_FOUND)),
         ("title.trouble", 0.5, SAID_TO_FAIL, nothing_else),
     ),
+    ladder=with_cuda,
     remedies=(
         *BITSANDBYTES,
         meant("PyTorch: install its build with CUDA over the CPU build (for Windows the default index has only that); uv asks the driver which CUDA fits", torch_with_cuda(), by="torch", safe=True),

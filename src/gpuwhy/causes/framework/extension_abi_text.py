@@ -11,6 +11,7 @@ from gpuwhy.causes.text.conditions import all_of, asks, field, line, no, with_
 from gpuwhy.causes.text.exactly import of_old_list
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.package_ways import compiled_again
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.companions import going_with
 from gpuwhy.knowledge.messages import UNRESOLVED
@@ -32,6 +33,11 @@ def _made(case: Asked) -> Iterator[Fix]:
         yield jax_together(case, lines)
     elif companion := re.search(r"torch(?:vision|audio|text)", lines, re.IGNORECASE):
         yield _companion(companion[0].lower(), case.version)
+        if not case.version:
+            text = f"Or keep the torch that is there (pip show torch names its release) and take its {companion[0].lower()}: to torch 2.x belongs torchvision 0.(15+x), to 2.5 so 0.20"
+            yield Fix(
+                text, 'pip install --force-reinstall --no-deps "torchvision==0.20.*"    # for torch 2.5', safe=True
+            )
         yield Fix("Check both versions", "pip list", safe=True, role="look")
     elif owner := _OWNER.search(lines):
         yield from _again(owner[1] or owner[2], case)
@@ -117,6 +123,7 @@ TEXT = Text(
         ("title.trouble", 0.8, "the text says that an extension fails", said_of("extension")),
         ("title.trouble", 0.3, SAID_TO_FAIL, nothing_else),
     ),
+    ladder=compiled_again,
     remedies=(
         meant("Install the extension's build for the installed framework, or build it", "pip install --force-reinstall --no-cache-dir --no-build-isolation EXTENSION", safe=True),
         meant("Check both versions", "pip list", safe=True, look=True),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.conditions import all_of, asks, field, in_packages, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.package_ways import whole_again
 from gpuwhy.causes.text.remedies import BAKED
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START, UNRESOLVED
@@ -124,6 +125,7 @@ TEXT = Text(
         ("cuda.startup_failure", 1.4),
         ("nvjitlink.invalid_input", 1.4),
     ),
+    ladder=whole_again,
     remedies=(
         meant("An empty driver file in an image is what a mount left behind: start the container with the GPU, which puts the host's driver there", "docker run --gpus all IMAGE", said="loader.", line=r"lib(?:cuda|nvidia-[\w-]+)\.so[^\n]*too short"),
         meant("Or remove these files from the image, which was saved from a running container or built with the GPU", BAKED, said="loader.", line=r"lib(?:cuda|nvidia-[\w-]+)\.so[^\n]*too short"),

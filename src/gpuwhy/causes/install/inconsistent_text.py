@@ -9,6 +9,7 @@ from gpuwhy.causes.text.conditions import by_package
 from gpuwhy.causes.text.fragments import PAIR_COVERS
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.package_ways import agreeing_releases
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import LEFT_ASIDE, NO_IMPORT, UNRESOLVED
 from gpuwhy.model import on
@@ -87,6 +88,7 @@ TEXT = Text(
         ("torch.different_cuda", 1.6, "PyTorch and {what} were compiled with different CUDA versions"),
         ("torch.namespace", 1.4, "the operators of {name} were not loaded: it may be of another release"),
     ),
+    ladder=agreeing_releases,
     remedies=(
         meant("Linux: install a PyTorch and a Triton that belong together: the newest of both", on.linux("pip install -U torch triton"), said="triton.part", safe=True),
         meant("Windows: install a PyTorch and a Triton that belong together: the newest of both, in that environment", "pip install -U torch triton-windows", said="triton.part", safe=True),

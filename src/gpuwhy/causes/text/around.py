@@ -25,7 +25,7 @@ _WORDS = {
     "bits32": r"32[- ]bit (?:python|runtime|\(Intel\))|\[MSC v\.\d+ 32 bit",
 }  # fmt: skip
 """By words of the deciding lines or of the text's beginning and end."""
-_OTHER_CARD = re.compile(r"\bRadeon\b|\bAMD (?:GPU|graphics|card)|\bIntel\W{0,3}R?\W{0,2} ?(?:Iris|UHD|HD Graphics|Arc)\b", re.IGNORECASE)  # fmt: skip
+_OTHER_CARD = re.compile(r"\bRadeon\b|\bAMD (?:GPU|graphics|card)(?!s)|\bIntel\W{0,3}R?\W{0,2} ?(?:Iris|UHD|HD Graphics|Arc)\b", re.IGNORECASE)  # fmt: skip
 _NVIDIA = re.compile(r"geforce|\b[gr]tx ?\d|quadro|\btesla\b|\btitan\b|nvidia-smi", re.IGNORECASE)
 _HINT = re.compile(r"\buse ['\"`]", re.IGNORECASE)  # how an image tells people to start it
 AROUND = frozenset((*_WORDS, "container", "given", "linker", "windows", "wsl", "linux", "macos", "other_card"))

@@ -9,7 +9,7 @@ import msgspec
 
 from gpuwhy.causes.text.around import AROUND, around
 from gpuwhy.causes.text.libraries import kind_of, wanted_major
-from gpuwhy.causes.text.where import own_frame, python_of
+from gpuwhy.causes.text.where import own_frame, python_of, told_release
 from gpuwhy.knowledge.gpus import by_name
 from gpuwhy.knowledge.installs import brings_libraries
 from gpuwhy.knowledge.programs import Program, speaking
@@ -144,7 +144,7 @@ def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = N
         kind=kind_of(library) if library else "",
         major=wanted_major(naming) if naming else 0,
         framework=framework,
-        version=next((v for name in names if (v := reading.told.version(name))), ""),
+        version=next((v for name in names if (v := told_release(reading, name))), ""),
         cuda=_cuda(library, reading),
         newest=(_rows(library).split() or [""])[-1],
         driver=reading.told.version("driver"),

@@ -22,7 +22,7 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     very, enough = exact(room.remedies, case)
     rather = tuple(room.rather(reading, case.windows))
     very = (*rather, *(fix for fix in very if not rather or fix.role == "look"))
-    if not rather:
+    if not rather and not (enough and sum(fix.role != "look" for fix in very) >= _BEFORE):
         very = (*very, *room.ladder(case))
     if not enough and not rather:
         made = tuple(room.made(case))
@@ -36,9 +36,14 @@ _BEFORE = 2
 """The remedies that stand before what only looks."""
 
 
+def _has_a_gap(fix: Fix) -> bool:
+    """Whether a command names no package: one that does is better."""
+    return fix.command.endswith((" PACKAGE", " EXTENSION"))
+
+
 def _looks_later(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
     """Two remedies, where there are two, then what only looks, then the rest."""
-    remedies = [fix for fix in fixes if fix.role != "look"]
+    remedies = sorted((fix for fix in fixes if fix.role != "look"), key=_has_a_gap)
     looks = [fix for fix in fixes if fix.role == "look"]
     return (*remedies[:_BEFORE], *looks, *remedies[_BEFORE:])
 

@@ -74,9 +74,8 @@ def of_old_list(release: str, backend: str, companions: tuple[str, ...]) -> str:
 
 def newer_ptxas(case: Asked) -> tuple[Fix, ...]:
     """Where the tool ptxas refuses PTX, not the driver: one of the CUDA that the PTX is of."""
-    lines = "\n".join(line for _, line, _ in case.behind)
     least = cuda_of(case.fields.get("ptx", ""))
-    if not least or not re.search(r"\bptxas\W+\S+\.ptx\b|ptxas fatal|`ptxas`", lines):
+    if not least or not re.search(r"\bptxas\W+\S+\.ptx\b|ptxas fatal|`ptxas`|ptxas exited", case.text):
         return ()
     return tuple(newer_compiler(least, f"which knows PTX {case.fields['ptx']}"))
 

@@ -193,6 +193,8 @@ def _with_library(case: Asked) -> Iterator[Fix]:
         yield from tensorflow_fitting(case)
     if case.windows and case.framework == "cupy" and case.cuda and not case.library:
         yield from cupy_on_windows(case)
+    if case.library and case.newest and not case.cuda and not case.windows:  # of two majors: the later one
+        yield conda(case, case.newest, "8.0" if case.newest == "11.0" else "")
     if not case.library or not case.cuda:
         return
     if case.windows:

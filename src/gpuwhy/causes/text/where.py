@@ -52,3 +52,11 @@ def python_of(reading: Reading) -> str:
 def by_conda(reading: Reading) -> bool:
     """Whether the text tells of conda."""
     return bool(_CONDA.search(reading.excerpt))
+
+
+def told_release(reading: Reading, name: str) -> str:
+    """The release of a package that a text tells, also as `pip show` prints it."""
+    shown = re.search(
+        rf"^Name: {re.escape(name)}\s+Version: (\d[\w.+]*)", reading.excerpt, re.MULTILINE | re.IGNORECASE
+    )
+    return reading.told.version(name) or (shown[1] if shown else "")

@@ -1,0 +1,74 @@
+"""Driver ways: which module, which branch, which group: what a text names of the driver that does not answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.ways import tried
+from gpuwhy.knowledge.distributions import NEWEST_DRIVER
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+
+_MODULE = re.compile(r"nvidia[_-](\d{3})(?:[_-]uvm)?\b")
+_INSIDE = re.compile(r"\bdocker\b|docker-compose|\bcompose\b|kubectl|\bpod\b|root@[0-9a-f]{12}\b|/opt/conda/|/workspace/|\bcontainer\b|singularity|apptainer|\.sif\b", re.IGNORECASE)  # fmt: skip
+_ON_HOST = re.compile(r"\bmodprobe\b|nvidia-container-cli|nvidia-docker run|\bdkms\b", re.IGNORECASE)
+_LOADED = re.compile(r"kernel reported version is: (\d{3})\b[^\0]*(?:failed|unable) to find libcuda")
+_CLOUD = re.compile(r"\bcolab\b|/content/", re.IGNORECASE)
+_SEEN = re.compile(r"(?:VGA|3D) (?:compatible )?controller[^\n]*NVIDIA[^\n]*\[(?P<card>[^\]]+)\]")
+_UPDATED = re.compile(r"kernel (?:update|upgrade)|after (?:updat|upgrad|reboot|restart)|apt (?:upgrade|full-upgrade)|unattended", re.IGNORECASE)  # fmt: skip
+_GROUP = re.compile(r"^c[rw-]{8,9}\S*\s+\d+ \w+ +(?P<group>\w+)[^\n]*/dev/nvidia", re.MULTILINE)
+
+
+def driver_again(case: Asked) -> Iterator[Fix]:
+    """No driver: a container without the GPU first where the text is of one, the module that is named, the card that is seen."""
+    if case.windows or "wsl" in case.tools or "other_card" in case.tools:
+        return
+    if _CLOUD.search(case.text):
+        yield tried("Colab: choose a GPU under Runtime, Change runtime type, then connect again")
+    if _INSIDE.search(case.text) and not _ON_HOST.search(case.text):
+        yield tried("The program runs in a container: start it with the GPU; it needs no driver of its own", "docker run --gpus all IMAGE nvidia-smi    # compose: deploy: resources: reservations: devices: [{driver: nvidia, count: all, capabilities: [gpu]}]")  # fmt: skip
+    if loaded := _LOADED.search(case.text):
+        yield tried(f"The kernel has driver {loaded[1]} loaded and libcuda.so.1 is not found: in a container, start it with the GPU (--gpus all), which brings it; on the machine itself install the driver's library", on.host(f"sudo apt install --reinstall libnvidia-compute-{loaded[1]} && sudo ldconfig"), root=True)  # fmt: skip
+    if module := _MODULE.search(case.text):
+        branch = module[1]
+        name = f"nvidia-{branch}" if int(branch) < 390 else f"nvidia-driver-{branch}"
+        yield tried(f"The kernel does not load the module {module[0]}: install that driver again with its modules for the running kernel, then load it", on.host(f"sudo apt install --reinstall {name} linux-headers-$(uname -r) && sudo modprobe {module[0]}"), root=True)  # fmt: skip
+    card = _SEEN.search(case.text)
+    if card:
+        yield tried(f"The card is there ({card['card']}) and no driver drives it: install the one that the distribution offers, then restart", NEWEST_DRIVER, root=True)  # fmt: skip
+    if _UPDATED.search(case.text):
+        yield tried("After an update of the kernel: build the module for the running one, and load it", on.host("sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia"), root=True)  # fmt: skip
+
+
+def may_open(case: Asked) -> Iterator[Fix]:
+    """Device files that may not be opened: the group that owns them, a container's user, the mode."""
+    group = _GROUP.search(case.text)
+    name = group["group"] if group and group["group"] != "root" else "video"
+    if _INSIDE.search(case.text):
+        yield tried("Let the container's user open the device files: by the group that owns them on the host", on.linux(f"docker run --gpus all --group-add $(getent group {name} | cut -d: -f3) IMAGE    # rootless podman: --group-add keep-groups"))  # fmt: skip
+    yield tried(f"Join the group {name}, which owns the device files, then log in anew (a service: usermod for its own user, then start it again)", on.linux(f"sudo usermod -aG {name} $USER"), root=True)  # fmt: skip
+    yield tried("Or open them to all, as NVIDIA's own installer does", on.host("sudo chmod a+rw /dev/nvidia* && sudo nvidia-modprobe -u -c=0    # for good: options nvidia NVreg_DeviceFileMode=0666 in /etc/modprobe.d/nvidia.conf"), root=True)  # fmt: skip
+
+
+_ECC = re.compile(r"\becc\b|uncorrectable|row remap|retired page", re.IGNORECASE)
+_BUS = re.compile(r"fallen off the bus|\bXid\b[^\n]*: ?79\b|PCIe Bus Error|\bAER\b|device handle|lost", re.IGNORECASE)
+_CARD = re.compile(r"\b([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d)\b")
+
+
+def with_hardware(case: Asked) -> Iterator[Fix]:
+    """A card that fails: which, and what such a fault needs."""
+    card = _CARD.search(case.text)
+    which = f" {card[1]}" if card else ""
+    if case.windows:
+        return
+    if _ECC.search(case.text):
+        yield tried(f"Its memory has an error that cannot be corrected: reset the GPU{which}, or restart, which takes bad rows out of use", on.host("sudo nvidia-smi --gpu-reset"), root=True)  # fmt: skip
+        yield tried("Where it comes back: run on another card or node until this one is exchanged (Slurm: --exclude=NODE)", "export CUDA_VISIBLE_DEVICES=1")  # fmt: skip
+    elif _BUS.search(case.text):
+        yield tried(f"The card{which} no longer answers on the bus: switch the machine off and on (a restart may not do), seat the card and its power cables anew, look at power supply and temperature")  # fmt: skip
+        yield tried("Until then run on another card; where it comes back at load: a lower power limit, another slot or riser, pcie_aspm=off for the kernel", on.host("sudo nvidia-smi -pl 200"), root=True)  # fmt: skip
+    else:
+        yield tried(f"Reset the GPU{which} with no program on it, or restart the machine", on.host("sudo nvidia-smi --gpu-reset"), root=True)  # fmt: skip
+        yield tried("Try the same on another card; where it works there, this one is faulty", "export CUDA_VISIBLE_DEVICES=1")  # fmt: skip

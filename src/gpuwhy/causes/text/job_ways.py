@@ -1,0 +1,146 @@
+"""Job ways: several processes and several GPUs: which rank, which port, which interface, which card, as the text names them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.smi import holders
+from gpuwhy.causes.text.ways import own_ways, tried
+from gpuwhy.causes.text.where import at_spot
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+
+_RANK = re.compile(r"\brank ?\[?(\d+)\]?", re.IGNORECASE)
+_WAITS = re.compile(r"watchdog|timed? ?out|timeout|hang", re.IGNORECASE)
+_DIED = re.compile(r"ChildFailedError|exitcode *: *-?\d+|SIGKILL|SIGSEGV|SIGTERM|remote process exited|terminated", re.IGNORECASE)  # fmt: skip
+_LINK = re.compile(r"ibv_|NET/IB|mlx\d|infiniband|GID\b|\bIB\b", re.IGNORECASE)
+_NETWORK = re.compile(r"socket|connect|route to host|refused|interface|ifname|network is unreachable|bootstrap", re.IGNORECASE)  # fmt: skip
+_ADDRESS = re.compile(r"\b(\d{1,3}(?:\.\d{1,3}){3})(?:<(\d+)>|:(\d{4,5}))")
+_CUDA = re.compile(r"unhandled cuda error|cuda failure|\bP2P\b|peer access", re.IGNORECASE)
+_SYMBOL = re.compile(r"undefined symbol: (nccl\w+)")
+_VERSION = re.compile(r"version mismatch|mismatched version|incompatible version|requires nccl", re.IGNORECASE)
+
+
+def together(case: Asked) -> Iterator[Fix]:
+    """NCCL: by what failed: a collective that waits, a network, InfiniBand, a CUDA call, a version, a system call."""
+    text = case.lines
+    if "windows" in case.tools:
+        yield tried("Windows has no NCCL: use gloo", on.code('torch.distributed.init_process_group("gloo")'))
+    if "uplicate GPU" in case.text:
+        yield from _one_gpu_each()
+    elif symbol := _SYMBOL.search(case.text):
+        yield tried(f"An older NCCL than this build needs is found first ({symbol[1]} is missing): install the wheel again, and leave the system's out", "pip install --upgrade --force-reinstall nvidia-nccl-cu12 && unset LD_LIBRARY_PATH")  # fmt: skip
+    elif _VERSION.search(text):
+        yield tried("Install the same framework, and so the same NCCL, on every node", 'python -c "import torch; print(torch.__version__, torch.cuda.nccl.version())"')  # fmt: skip
+    elif _WAITS.search(text) and not _NETWORK.search(text):
+        yield from _out_of_step(case)
+    elif _LINK.search(text):
+        yield tried("Do without InfiniBand, over the usual network; where that works, its driver, its GID index (NCCL_IB_GID_INDEX=3) or its limit of locked memory (ulimit -l unlimited) is at fault", "export NCCL_IB_DISABLE=1")  # fmt: skip
+        yield tried("In a container: pass the devices and lift the limit of locked memory", "docker run --gpus all --network=host --device=/dev/infiniband --ulimit memlock=-1 --ipc=host IMAGE")  # fmt: skip
+    elif _NETWORK.search(text):
+        yield from _network(case)
+    elif _CUDA.search(text):
+        yield from _between_cards(case)
+    else:
+        yield tried("In a container on one machine: give it the host's shared memory, without which NCCL cannot start", "docker run --gpus all --ipc=host --ulimit memlock=-1 IMAGE")  # fmt: skip
+        yield tried("See what NCCL says just before: its last warning names the call and the reason; then choose the network interface that connects the nodes", "export NCCL_DEBUG=WARN NCCL_SOCKET_IFNAME=eth0")  # fmt: skip
+
+
+def _one_gpu_each() -> Iterator[Fix]:
+    yield tried("Start no more processes than there are GPUs (nvidia-smi -L lists them)", "torchrun --nproc_per_node=gpu PROGRAM")  # fmt: skip
+    yield tried("And give each process its own GPU, before anything is put on one; no fixed cuda:0 in the program", on.code('torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))'))  # fmt: skip
+
+
+def _out_of_step(case: Asked) -> Iterator[Fix]:
+    """Ranks that wait: the one that is not among them stopped first."""
+    ranks = sorted({int(one) for one in _RANK.findall(case.text)})
+    waiting = f" (those that wait are {', '.join(map(str, ranks[:8]))})" if ranks else ""
+    yield tried(f"Read the log of the rank that does not wait{waiting}: it failed, or it does other collectives. Every rank must make the same ones: the same number of batches, none below if rank == 0", on.code("DataLoader(dataset, sampler=DistributedSampler(dataset, drop_last=True), drop_last=True)"))  # fmt: skip
+    yield tried("Where one rank is only slow (loading, saving, evaluating): let the others wait longer", on.code("torch.distributed.init_process_group('nccl', timeout=datetime.timedelta(hours=2))"))  # fmt: skip
+    yield tried("Where it hangs at the first collective of one machine: do without direct copies between the cards", "export NCCL_P2P_DISABLE=1")  # fmt: skip
+
+
+def _network(case: Asked) -> Iterator[Fix]:
+    found = _ADDRESS.search(case.text)
+    target = f" to {found[1]}" if found else ""
+    yield tried(f"Choose the network interface that connects the nodes (ip -brief address names them), on every node: NCCL did not come through{target}", "export NCCL_SOCKET_IFNAME=eth0 GLOO_SOCKET_IFNAME=eth0")  # fmt: skip
+    yield tried("Open the firewall between the nodes for all ports, which NCCL chooses by itself; containers need the host's network", "docker run --gpus all --network=host --ipc=host IMAGE")  # fmt: skip
+
+
+def _between_cards(case: Asked) -> Iterator[Fix]:
+    yield tried("Do without direct copies between the cards; where that works, switch the IOMMU and ACS off in the BIOS, or keep it so", "export NCCL_P2P_DISABLE=1")  # fmt: skip
+    yield tried("See the CUDA error behind it: often a full card, a GPU that is held, or a driver older than the build's CUDA", "export NCCL_DEBUG=WARN && nvidia-smi")  # fmt: skip
+
+
+_PORT = re.compile(r"(?:\[::\]|0\.0\.0\.0|localhost|127\.0\.0\.1|\*)?:(\d{4,5})\b[^\n]{0,60}(?:in use|errno: ?98|EADDRINUSE)|(?:master[_-]port|MASTER_PORT)[= ]+(\d{4,5})|port (\d{4,5})\b")  # fmt: skip
+_LAUNCHERS = (("accelerate", "accelerate launch --main_process_port {port} PROGRAM"), ("deepspeed", "deepspeed --master_port {port} PROGRAM"), ("torch.distributed.launch", "python -m torch.distributed.launch --master_port {port} PROGRAM"))  # fmt: skip
+
+
+def reachable(case: Asked) -> Iterator[Fix]:
+    """Another process: a port that is taken, a node that is not reached, one that died."""
+    text = case.text
+    if re.search(r"in use|EADDRINUSE|errno: ?98", text, re.IGNORECASE):
+        yield from _other_port(text)
+    elif re.search(r"refused|route to host|unreachable|timed out|could not connect|failed to connect|connection (?:closed|reset)", case.lines, re.IGNORECASE) and not _DIED.search(case.lines):  # fmt: skip
+        found = _ADDRESS.search(text)
+        host = found[1] if found else "HOST"
+        port = (found[2] or found[3]) if found else "29500"
+        yield tried("Give every node the same address of the first one, one that they can reach (not 127.0.0.1 or localhost), the same port and number of processes; start the first one first", f"torchrun --nnodes=2 --nproc_per_node=gpu --rdzv_backend=c10d --rdzv_endpoint={host}:29500 PROGRAM")  # fmt: skip
+        yield tried("Open the firewall for that port, and choose the interface that connects the nodes", on.linux(f"nc -vz {host} {port}\nexport NCCL_SOCKET_IFNAME=eth0 GLOO_SOCKET_IFNAME=eth0"))  # fmt: skip
+    else:
+        yield tried("Read the log of the process that ended first: its error is the cause; one log for each rank shows it", "torchrun --nproc_per_node=gpu --log-dir logs --redirects 3 --tee 3 PROGRAM")  # fmt: skip
+        yield tried("Was it killed for memory? Then fewer data-loader workers, or a smaller batch", on.linux("sudo dmesg | grep -i -e 'killed process' -e xid"))  # fmt: skip
+
+
+def _other_port(text: str) -> Iterator[Fix]:
+    found = _PORT.search(text)
+    port = int(next(filter(None, found.groups()))) if found else 29500
+    other = port + 11 if port < 65000 else 29511
+    command = next((command for name, command in _LAUNCHERS if name in text), "torchrun --master-port {port} PROGRAM")
+    yield tried(f"Use another port than {port}, which another run holds", command.replace("{port}", str(other)))
+    yield tried("Or end the run that holds it", on.linux(f"ss -ltnp | grep {port}\nkill PID"), safe=False)
+
+
+_SET = re.compile(r"CUDA_VISIBLE_DEVICES['\"]?\]?\s*[= ]\s*['\"]?([\w,-]*)['\"]?")
+_ASKED = re.compile(r"cuda:(\d+)|\bGPU:(\d+)|requested GPUs?: \[?(\d+)|(?:gpu|device|gpuid|gpu_ids?|local_rank|cuda)[-_ =:]+['\"]?(\d{1,2})\b", re.IGNORECASE)  # fmt: skip
+_HAS = re.compile(r"only has: \[([\d, ]*)\]|(\d+) (?:gpus?|devices?) (?:are |is )?(?:available|found|visible)", re.IGNORECASE)  # fmt: skip
+
+
+def chosen(case: Asked) -> Iterator[Fix]:
+    """Which GPU was asked for, and which there are: the number, the variable, the place that chooses."""
+    here = at_spot(case.frame)
+    if "ray" in case.tools:
+        yield tried("Ray: give the task or the trial a GPU; it sees those alone, counted from 0", on.code("@ray.remote(num_gpus=1)    # Tune: tune.with_resources(trainable, {'gpu': 1}); RLlib: num_gpus=1"))  # fmt: skip
+    yield from own_ways(case, "device")
+    value = _SET.search(case.reading.excerpt)
+    if value and value[1]:
+        yield tried(f"CUDA_VISIBLE_DEVICES is set to {value[1]}: set it to a GPU that nvidia-smi -L lists, before the program starts, and use number 0 in the program{here}: what is visible counts from 0", "export CUDA_VISIBLE_DEVICES=0")  # fmt: skip
+    shown = tried("Show all GPUs again: an empty or wrong variable hides them; look for it in the scripts and in the program too (os.environ)", "unset CUDA_VISIBLE_DEVICES")  # fmt: skip
+    code = on.code("device = torch.device('cuda:0')") if case.framework in ("torch", "") else ""
+    first = tried(f"{_wrong(case)}: take number 0{here}, or the program's own option (--gpu 0, --device cuda:0, gpu_ids=[0])", code)  # fmt: skip
+    yield from (first, shown) if _BY_NUMBER.search(case.text) else (shown, first)
+
+
+_BY_NUMBER = re.compile(r"ordinal|only has|requested|no such device|invalid device|out of range|device id|/device:GPU", re.IGNORECASE)  # fmt: skip
+
+
+def _wrong(case: Asked) -> str:
+    """The number that was asked for, where it is told, and those that there are."""
+    asked = _ASKED.search(case.lines) or _ASKED.search(case.reading.excerpt)
+    number = next(filter(None, asked.groups()), "") if asked else ""
+    has = _HAS.search(case.text)
+    there = f" (only {has[1]} is there)" if has and has[1] else ""
+    return f"GPU {number} was asked for{there}" if number and number != "0" else f"The GPU that was asked for is not there{there}"  # fmt: skip
+
+
+def shared_out(case: Asked) -> Iterator[Fix]:
+    """A GPU that takes one process only: its mode, who holds it, one process a GPU."""
+    exclusive = re.search(r"E\. (?:Process|Thread)|EXCLUSIVE", case.text)
+    seen = "" if not exclusive else ": nvidia-smi shows that it takes one process only"
+    yield tried(f"Let the GPU take several processes{seen}", on.linux("sudo nvidia-smi -c DEFAULT"), root=True)
+    held = next(holders(case.reading.excerpt), None)
+    if held:
+        yield tried(f"Or end process {held.pid} ({held.name}), which holds GPU {held.gpu}, where it is yours", on.linux(f"kill {held.pid}"), safe=False)  # fmt: skip
+    yield tried("Or give each process a GPU of its own, by its rank on the node; on a cluster ask for one that is free", on.linux("CUDA_VISIBLE_DEVICES=$OMPI_COMM_WORLD_LOCAL_RANK ./PROGRAM    # Slurm: srun --gpus-per-task=1"))  # fmt: skip

@@ -1,0 +1,97 @@
+"""Library ways: where the CUDA libraries that a program opens come from, besides the very file: newest release, image, folder, module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.pins import pin
+from gpuwhy.causes.text.ways import own_ways, tried
+from gpuwhy.causes.text.where import by_conda
+from gpuwhy.knowledge.installs import NEWEST
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import at_least, major_minor, numbers
+
+_FOLDER = re.compile(r"/usr/local/cuda-(\d+\.\d+)")
+_MODULES = re.compile(r"\bmodule (?:load|list|avail|purge)|Currently Loaded Modules|/sw/|/apps/|spack", re.IGNORECASE)
+_ENGINE = re.compile(r"deserializ|version tag does not match|serialization", re.IGNORECASE)
+_WHEELS_FIRST = "unset LD_LIBRARY_PATH"
+
+
+def applications(case: Asked) -> Iterator[Fix]:
+    """What an application says to install, before all else."""
+    if not case.windows:
+        yield from own_ways(case, "libraries")
+
+
+def brought(case: Asked) -> Iterator[Fix]:
+    """A release that brings its libraries, an image or a module that has them, a folder that the text names."""
+    yield from _told_folder(case)
+    if case.tools & {"container", "image"}:
+        yield from _image(case)
+    if _MODULES.search(case.text) and not case.windows:
+        number = f"/{case.cuda}" if case.cuda else ""
+        yield tried("On a cluster: load the modules of that CUDA and of cuDNN, in the job's script too", on.linux(f"module load cuda{number} cudnn"))  # fmt: skip
+    old = case.python and numbers(case.python) < (3, 9)
+    if case.framework == "tensorflow" and case.brings and case.library and case.cuda_major < 12 and not case.windows:
+        yield tried("Or keep a TensorFlow before 2.14, and bring its libraries from conda", on.linux("conda install -c conda-forge cudatoolkit=11.8 cudnn=8.6\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH"))  # fmt: skip
+    elif (
+        case.framework in ("tensorflow", "jax")
+        and not case.windows
+        and not old
+        and not case.brings
+        and not case.version
+        and not 0 < case.cuda_major < 11
+    ):
+        yield tried(f"Or install the newest {case.title}, which brings its CUDA libraries as wheels", f'pip install --upgrade "{NEWEST[case.framework]}"')  # fmt: skip
+    elif case.framework == "onnxruntime" and not case.tools & {"dotnet", "native"}:
+        yield tried("Or install the newest ONNX Runtime with its CUDA libraries, and call onnxruntime.preload_dlls() before the first session", f'pip install --upgrade "{NEWEST["onnxruntime"]}"')  # fmt: skip
+    elif case.framework == "cupy" or case.library.startswith("libnvrtc.so.11."):
+        yield tried("Take the CuPy that is built for the CUDA that is there, or one that brings its own CUDA", 'pip uninstall -y cupy cupy-cuda111 cupy-cuda112 && pip install "cupy-cuda12x[ctk]"')  # fmt: skip
+    elif case.framework == "torch":
+        yield tried("Remove every copy of PyTorch and install it again, with what it needs", "pip uninstall -y torch torchvision torchaudio && pip install --no-cache-dir torch torchvision")  # fmt: skip
+
+
+def _told_folder(case: Asked) -> Iterator[Fix]:
+    """A toolkit's folder that the text names, of the CUDA that is asked for."""
+    found = [one for one in _FOLDER.findall(case.text) if not case.cuda or numbers(one)[0] == case.cuda_major]
+    if found and not case.windows:
+        path = f"/usr/local/cuda-{found[0]}/lib64"
+        yield tried(f"Where CUDA {found[0]} is installed, as the text says: have its libraries found", f"export LD_LIBRARY_PATH={path}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}")  # fmt: skip
+
+
+def _image(case: Asked) -> Iterator[Fix]:
+    if case.framework == "tensorflow" and case.version:
+        yield tried("Use TensorFlow's own image, which has the CUDA that this release opens", on.dockerfile(f"FROM tensorflow/tensorflow:{case.version}-gpu"))  # fmt: skip
+    elif "." in case.cuda and at_least(case.cuda, "11"):
+        cudnn = "cudnn" if at_least(case.cuda, "12.4") else "cudnn8"
+        yield tried("Use an image with that CUDA and cuDNN", on.dockerfile(f"FROM nvidia/cuda:{case.cuda}.0-{cudnn}-runtime-ubuntu22.04    # its exact tags are on the image's page"))  # fmt: skip
+
+
+def matched(case: Asked) -> Iterator[Fix]:
+    """Two CUDA releases that differ: the build of the framework for the one that is there, or the other's toolkit."""
+    if any(one.name == "tensorrt" for one in case.programs) and _ENGINE.search(case.text):
+        yield tried("Build the engine again with the TensorRT and on the GPU that are to run it: an engine fits no other release", "trtexec --onnx=MODEL.onnx --saveEngine=MODEL.engine")  # fmt: skip
+        return
+    has = major_minor(case.fields.get("has", "")) or major_minor(case.reading.told.version("nvcc"))
+    if has and case.framework == "torch":
+        free = structs.replace(case, version="") if case.fields.get("has") else case
+        found = pin(case, cuda=has) or pin(free, cuda=has) or pin(case, speaks=f"{numbers(has)[0]}.9")
+        if found and numbers(found.cuda)[:1] == numbers(has)[:1]:
+            yield found.fix(f"to go with the CUDA {has} that is there")
+    if case.framework == "jax":
+        yield tried("Leave JAX to the libraries that its wheels bring, and make them of one release", f'{_WHEELS_FIRST} && pip install --upgrade "jax[cuda{case.cuda_major if case.cuda_major == 13 else 12}]"')  # fmt: skip
+    yield from brought(case)
+
+
+def other_copy(case: Asked) -> Iterator[Fix]:
+    """A library of another release that is found first: leave the search to the wheels, or take the copy out."""
+    if case.windows:
+        return
+    if by_conda(case.reading):
+        yield tried("Where another copy of it is found first, conda's: remove it from the environment, and leave the search to the framework's own", "conda remove --force cudnn cudatoolkit && unset LD_LIBRARY_PATH")  # fmt: skip
+    yield tried("Where the right one is installed, another copy is found first: leave the search to the framework's own", _WHEELS_FIRST)  # fmt: skip

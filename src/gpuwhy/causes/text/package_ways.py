@@ -1,0 +1,157 @@
+"""Package ways: which package a file, a module or a message belongs to, and how that very package is put right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.shared.commands import torch_with_cuda
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.pins import pin
+from gpuwhy.causes.text.program_ways import newest, owner_of
+from gpuwhy.causes.text.ways import own_ways, tried
+from gpuwhy.causes.text.where import told_release
+from gpuwhy.knowledge.companions import going_with
+from gpuwhy.knowledge.drivers import cuda_of_driver
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.ending import USER
+from gpuwhy.model.version import numbers
+
+_EGG = re.compile(r"(?:site|dist)-packages[\\/]([A-Za-z][\w.]*?)-\d[\w.]*-py\d[\w.-]*\.egg")
+_IN = re.compile(r"(?:site|dist)-packages[\\/]([A-Za-z]\w*)(?:[\\/]|(?:_cuda|_C|_ext)?\.c(?:python|p3))")
+_IMPORTED = re.compile(r"^(?:from|import) +\.?([A-Za-z]\w*)")
+_BUILT_BY = {
+    "flash_attn": "pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps flash-attn",
+    "mmcv": "pip install -U openmim && mim install mmcv",
+    "detectron2": "pip install --no-build-isolation --force-reinstall git+https://github.com/facebookresearch/detectron2.git",
+    "pytorch3d": "pip install --no-build-isolation --force-reinstall git+https://github.com/facebookresearch/pytorch3d.git",
+    "apex": "pip install -v --no-build-isolation --no-cache-dir git+https://github.com/NVIDIA/apex.git",
+    "vllm": "pip install --force-reinstall vllm",
+    "sgl_kernel": "pip install --force-reinstall sgl-kernel",
+    "bitsandbytes": "pip install --upgrade --force-reinstall bitsandbytes",
+    "xformers": "pip install --upgrade --force-reinstall xformers",
+}
+_OF_PYG = ("torch_scatter", "torch_sparse", "torch_cluster", "torch_spline_conv", "pyg_lib")
+
+
+_SUFFIX = re.compile(r"(?:_\d)?(?:_cuda|_C|_ext|_cpp)$")
+_BARE = re.compile(r"from (\w+)(?:\.\w+)* import _\w*C?|import (\w+?)(?:_cuda|_C|_ext)\b")
+
+
+def named_package(case: Asked) -> str:
+    """The package whose compiled file a message names: by an egg, by its folder, by what the last frame imports."""
+    files = "\n".join(line for line in case.text.splitlines() if ".so" in line or ".pyd" in line)
+    for text in (case.lines, files):
+        for shape in (_EGG, _IN):
+            found = [_SUFFIX.sub("", one) for one in shape.findall(text)]
+            kept = [one for one in found if one not in ("torch", "nvidia", "tensorflow", "")]
+            if kept:
+                return str(kept[-1])
+    frames = [one for one in case.reading.ending.stack if _IMPORTED.match(one.code.strip())]
+    if frames and frames[-1].owner not in ("", USER, "python", "torch"):
+        return frames[-1].owner
+    bare = _BARE.search(case.text)
+    return next(filter(None, bare.groups()), "") if bare else ""
+
+
+def compiled_again(case: Asked) -> Iterator[Fix]:
+    """An extension of another framework release: built again, from where it came."""
+    name, told = named_package(case), case.version.partition("+")[0]
+    if re.search(r"THPVariableClass|libc10(?:_cuda)?\.so: cannot open|libtorch\w*\.so: cannot open", case.text):
+        yield tried("Import torch before the extension: it brings the libraries that the extension needs", on.code(f"import torch; import {name or 'EXTENSION'}"))  # fmt: skip
+    if name in _OF_PYG:
+        version = told or "2.8.0"
+        yield tried(f"Install {name} for torch {version}, from its own list of builds", f"pip install --force-reinstall --no-cache-dir {name} -f https://data.pyg.org/whl/torch-{version}+{case.version.partition('+')[2] or 'cu126'}.html")  # fmt: skip
+    elif name in _BUILT_BY:
+        yield tried(f"Install {name} again for the installed PyTorch; its release page has a build for each", _BUILT_BY[name])  # fmt: skip
+    elif name and (_EGG.search(case.text) or not _IN.search(case.text)):
+        yield tried(f"Build {name} again against the installed PyTorch, from its source folder, after deleting what was built before", on.linux("rm -rf build dist *.egg-info && pip install --no-build-isolation --force-reinstall --no-deps ."))  # fmt: skip
+    elif name:
+        dashed = name.replace("_", "-")
+        yield tried(f"Install or build {dashed} again for the installed framework", f"pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps {dashed}")  # fmt: skip
+    if name and case.framework in ("torch", ""):
+        dashed = name.replace("_", "-")
+        yield tried(f"Or install the PyTorch that this {dashed} was built for: its release notes or README name it; torch and its companions in one command", f"pip install --upgrade {dashed} torch torchvision")  # fmt: skip
+
+
+def with_cuda(case: Asked) -> Iterator[Fix]:
+    """A build with CUDA: the application's way; of PyTorch the release that is told, for its Python and driver."""
+    yield from own_ways(case, "cuda")
+    told = case.version.partition("+")[0]
+    speaks = case.speaks or cuda_of_driver(case.driver) or ""
+    if case.framework == "torch" and (speaks or (case.python and numbers(case.python) < (3, 9))):
+        if found := pin(case, speaks=speaks):
+            yield found.fix(f"which this driver, of CUDA {speaks}, runs" if speaks else f"the newest for Python {case.python}")  # fmt: skip
+    elif case.framework == "torch" and told:
+        yield tried(f"Install the same PyTorch {told} with CUDA; uv asks the driver which build fits", torch_with_cuda(told))  # fmt: skip
+    if case.framework == "jax" and case.python and numbers(case.python) < (3, 9) and not case.windows:
+        yield tried("JAX for an old Python, with the CUDA 11 that its wheels bring", 'pip install --upgrade "jax[cuda11_pip]==0.4.13" -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html')  # fmt: skip
+
+
+_FROM = re.compile(r"cannot import name ['\"](\w+)['\"] from (?:partially initialized module )?['\"]([\w.]+)['\"]|module ['\"]([\w.]+)['\"] has no attribute ['\"](\w+)['\"]|No module named ['\"]([\w.]+)['\"]")  # fmt: skip
+
+
+def agreeing_releases(case: Asked) -> Iterator[Fix]:
+    """Two packages that do not fit: the one whose code asks, and the one that lacks what it asks for."""
+    found = _FROM.search(case.text)
+    lacking = next(filter(None, (found[2], found[3], found[5])), "").split(".")[0] if found else ""
+    owner = owner_of(case) or case.reading.ending.owner
+    asker = owner if owner not in ("", USER, "python", lacking) else ""
+    torch = told_release(case.reading, "torch").partition("+")[0]
+    for companion in ("torchvision", "torchaudio"):
+        told = told_release(case.reading, companion).partition("+")[0]
+        fits = going_with(companion, torch) if torch and told else ""
+        if fits and fits != told:
+            yield tried(f"torch {torch} and {companion} {told} are no pair: install the {companion} that belongs to this torch", f'pip install --force-reinstall "torch=={torch}" "{companion}=={fits}"')  # fmt: skip
+    if asker and lacking:
+        yield tried(f"{asker} asks {lacking} for what this release of it does not have: install both anew in one command, so that their pins choose", f"pip install --upgrade {asker} {lacking}")  # fmt: skip
+        version = case.reading.told.version(lacking)
+        older = f'"{lacking}<{version}"' if version else f"{lacking}==OLDER"
+        yield tried(
+            f"Or, where {asker} is the newest: an older {lacking}, of the time of {asker}", f"pip install {older}"
+        )
+    elif asker:
+        yield tried(f"Install {asker} anew with what it asks for", f"pip install --upgrade --force-reinstall {asker}")
+
+
+_MODEL = re.compile(r"([\w./\\-]+\.(?:pt|pth|ckpt|safetensors|bin|gguf|onnx|h5|engine))\b|PytorchStreamReader|invalid header|HeaderTooLarge|central directory", re.IGNORECASE)  # fmt: skip
+_PLACE = re.compile(r"(/usr/local/cuda[\w.-]*|/usr/lib/x86_64-linux-gnu|/usr/lib64)/\S*?(lib\w+)[\w.-]*\.so[\d.]*")
+_OF_CUDNN = re.compile(r"cudnn", re.IGNORECASE)
+
+
+def whole_again(case: Asked) -> Iterator[Fix]:
+    """A damaged file: which one it is, and what brings it whole."""
+    text = case.lines
+    if found := _PLACE.search(text):
+        if _OF_CUDNN.search(found[2]):
+            yield tried(f"Copy cuDNN's files anew from its archive, links kept (cp -P): {found[2]} in {found[1]} is cut or damaged", on.linux(f"sudo cp -P cudnn-*/lib/libcudnn* {found[1]}/lib64/ && sudo ldconfig"), root=True)  # fmt: skip
+            yield tried("Or, where it was installed as a package: install that again", on.linux("sudo apt install --reinstall libcudnn8"), root=True)  # fmt: skip
+        else:
+            yield tried(f"{found[2]} in {found[1]} is damaged: install the package that holds it again", on.linux(f"sudo apt install --reinstall $(dpkg -S {found[2]} | cut -d: -f1 | sort -u)"), root=True)  # fmt: skip
+    yield from own_ways(case, "newest")
+    if found := _MODEL.search(text):
+        which = f" {found[1]}" if found[1] else ""
+        yield tried(f"The model's file{which} is cut or damaged: delete it and download it again (its size and checksum are on its page)")  # fmt: skip
+    name = named_package(case) or owner_of(case)
+    if name:
+        yield tried(f"Install {name} again, past the cache", f"pip install --force-reinstall --no-cache-dir {name.replace('_', '-')}")  # fmt: skip
+
+
+_COMPILER = re.compile(r"inductor|dynamo|torch\.compile|TorchRuntimeError|BackendCompilerFailed|triton", re.IGNORECASE)
+_DNN = re.compile(r"cudnn", re.IGNORECASE)
+
+
+def other_release(case: Asked) -> Iterator[Fix]:
+    """A bug of a release: the newest one, the way around, the one before."""
+    yield from newest(case, "where this may be mended")
+    if case.framework == "torch" and _COMPILER.search(case.text):
+        yield tried("Go around it: run without the compiler", "export TORCH_COMPILE_DISABLE=1 TORCHDYNAMO_DISABLE=1")
+    elif case.framework == "torch" and _DNN.search(case.text):
+        yield tried("Go around it: leave cuDNN's tuning, or cuDNN, out", on.code("torch.backends.cudnn.benchmark = False    # then: torch.backends.cudnn.enabled = False"))  # fmt: skip
+    elif case.framework in ("jax", "tensorflow") and re.search(r"autotun|fusion|triton|gemm", case.text, re.IGNORECASE):
+        yield tried("Go around it: let XLA neither tune nor use Triton", "export XLA_FLAGS='--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false'")  # fmt: skip
+    told = case.version.partition("+")[0]
+    if case.framework and told:
+        package = "jax" if case.framework == "jax" else case.framework
+        yield tried(f"Or take the release before {told}, where it worked", f'pip install "{package}<{told}"')
