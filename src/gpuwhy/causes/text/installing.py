@@ -193,8 +193,7 @@ def _with_library(case: Asked) -> Iterator[Fix]:
         yield from tensorflow_fitting(case)
     if case.windows and case.framework == "cupy" and case.cuda and not case.library:
         yield from cupy_on_windows(case)
-    if case.library and case.newest and not case.cuda and not case.windows:  # of two majors: the later one
-        yield conda(case, case.newest, "8.0" if case.newest == "11.0" else "")
+    yield from _of_two_majors(case)
     if not case.library or not case.cuda:
         return
     if case.windows:
@@ -202,6 +201,12 @@ def _with_library(case: Asked) -> Iterator[Fix]:
     if not case.brings:
         yield from _wheel_that_holds_it(case)
         yield conda(case, case.cuda, _cudnn_beside(case))
+
+
+def _of_two_majors(case: Asked) -> Iterator[Fix]:
+    """A library that two majors of CUDA have by this name: the later one's."""
+    if case.library and case.newest and not case.cuda and not case.windows:
+        yield conda(case, case.newest, "8.0" if case.newest == "11.0" else "")
 
 
 def _profiler(cuda: str) -> Iterator[Fix]:

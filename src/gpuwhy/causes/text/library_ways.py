@@ -36,24 +36,45 @@ def brought(case: Asked) -> Iterator[Fix]:
     if _MODULES.search(case.text) and not case.windows:
         number = f"/{case.cuda}" if case.cuda else ""
         yield tried("On a cluster: load the modules of that CUDA and of cuDNN, in the job's script too", on.linux(f"module load cuda{number} cudnn"))  # fmt: skip
-    old = case.python and numbers(case.python) < (3, 9)
-    if case.framework == "tensorflow" and case.brings and case.library and case.cuda_major < 12 and not case.windows:
+    yield from _OF_FRAMEWORK.get(case.framework, _of_none)(case)
+
+
+def _tensorflow(case: Asked) -> Iterator[Fix]:
+    if case.windows:
+        return
+    if case.brings and case.library and case.cuda_major < 12:
         yield tried("Or keep a TensorFlow before 2.14, and bring its libraries from conda", on.linux("conda install -c conda-forge cudatoolkit=11.8 cudnn=8.6\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH"))  # fmt: skip
-    elif (
-        case.framework in ("tensorflow", "jax")
-        and not case.windows
-        and not old
-        and not case.brings
-        and not case.version
-        and not 0 < case.cuda_major < 11
-    ):
+    else:
+        yield from _newest(case)
+
+
+def _newest(case: Asked) -> Iterator[Fix]:
+    """The newest release with its libraries, where the program is none of an old Python, release or CUDA."""
+    old = bool(case.python) and numbers(case.python) < (3, 9)
+    past = case.brings or bool(case.version) or 0 < case.cuda_major < 11
+    if not (case.windows or old or past):
         yield tried(f"Or install the newest {case.title}, which brings its CUDA libraries as wheels", f'pip install --upgrade "{NEWEST[case.framework]}"')  # fmt: skip
-    elif case.framework == "onnxruntime" and not case.tools & {"dotnet", "native"}:
+
+
+def _onnxruntime(case: Asked) -> Iterator[Fix]:
+    if not case.tools & {"dotnet", "native"}:
         yield tried("Or install the newest ONNX Runtime with its CUDA libraries, and call onnxruntime.preload_dlls() before the first session", f'pip install --upgrade "{NEWEST["onnxruntime"]}"')  # fmt: skip
-    elif case.framework == "cupy" or case.library.startswith("libnvrtc.so.11."):
-        yield tried("Take the CuPy that is built for the CUDA that is there, or one that brings its own CUDA", 'pip uninstall -y cupy cupy-cuda111 cupy-cuda112 && pip install "cupy-cuda12x[ctk]"')  # fmt: skip
-    elif case.framework == "torch":
-        yield tried("Remove every copy of PyTorch and install it again, with what it needs", "pip uninstall -y torch torchvision torchaudio && pip install --no-cache-dir torch torchvision")  # fmt: skip
+
+
+def _cupy(case: Asked) -> Iterator[Fix]:
+    yield tried("Take the CuPy that is built for the CUDA that is there, or one that brings its own CUDA", 'pip uninstall -y cupy cupy-cuda111 cupy-cuda112 && pip install "cupy-cuda12x[ctk]"')  # fmt: skip
+
+
+def _torch(case: Asked) -> Iterator[Fix]:
+    yield tried("Remove every copy of PyTorch and install it again, with what it needs", "pip uninstall -y torch torchvision torchaudio && pip install --no-cache-dir torch torchvision")  # fmt: skip
+
+
+def _of_none(case: Asked) -> Iterator[Fix]:
+    if case.library.startswith("libnvrtc.so.11."):  # CuPy's wheels alone open it by this name
+        yield from _cupy(case)
+
+
+_OF_FRAMEWORK = {"tensorflow": _tensorflow, "jax": _newest, "onnxruntime": _onnxruntime, "cupy": _cupy, "torch": _torch}
 
 
 def _told_folder(case: Asked) -> Iterator[Fix]:
