@@ -36,6 +36,7 @@ class Symptom(msgspec.Struct, frozen=True):
     times: int = 1  # how often the same was said
     last: int = 0  # the line where it was said last, where that is another
     seen: Source | None = None  # where it was not printed but observed: by what
+    borrowed: bool = False  # the text only quotes it: a string of source, a search's hit, a value that a test compares
     warned: bool = False  # its line calls itself a warning or a note, or is one after which a framework goes on
 
     @property

@@ -58,7 +58,7 @@ def noticed(
 
 def _noticed(clues: Index, reading: Reading) -> Noticed | None:
     """The failure that was set aside, by the line that speaks loudest in it."""
-    said = [one for one in reading.symptoms if not (one.role == "aside" and one.signature in VALUES)]
+    said = [one for one in reading.symptoms if not (one.role == "aside" and _unheard(one))]
     back = tuple(_as_error(one) for one in said if not one.signature.startswith("ending."))
     scores = tally(clues, msgspec.structs.replace(reading, symptoms=back))
     for score in scores:
@@ -66,6 +66,11 @@ def _noticed(clues: Index, reading: Reading) -> Noticed | None:
         if line is not None and score.odds > 0:
             return Noticed(score.cause, f"line {line.line}, which the program outlived: {line.text[:160]}")
     return None
+
+
+def _unheard(one: Symptom) -> bool:
+    """Whether it tells of no failure of the program: a value, or quoted words."""
+    return one.borrowed or one.signature in VALUES
 
 
 def _as_error(one: Symptom) -> Symptom:

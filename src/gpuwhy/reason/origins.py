@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from gpuwhy.model.ending import USER, Ending
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.threshold import LEAST
@@ -22,6 +23,7 @@ ENDED = ("ending.own", "ending.inside")
 """What says no more than where an exception was raised."""
 Tracer = Callable[[str, frozenset[str]], Origin | None]
 """From a line, and the words of the text it stands in, to its origin."""
+_BY_HAND = re.compile(r"(?:raise|assert)\b|self\.assert")
 LINES = 60
 MOST = 8
 _NAME = re.compile(r"[a-z][a-z0-9]{1,40}")
@@ -67,8 +69,17 @@ def releases(bounds: Mapping[str, tuple[str, ...]], reading: Reading) -> Iterato
 def _last_words(reading: Reading) -> str:
     """The message that ended the program, where it raised one: what was printed before has no link to it."""
     ending = reading.ending
+    if ending.own and _by_user(ending):
+        return ""
     alone = ending.own or (ending.kind == "exception" and ending.busy > 0)
     return f"{ending.type}: {ending.message}" if alone else reading.excerpt
+
+
+def _by_user(ending: Ending) -> bool:
+    """Whether the user's own code said it by a statement: no framework's words."""
+    if ending.frame is None:
+        return ending.name == "AssertionError"
+    return ending.owner == USER and _BY_HAND.match(ending.frame.code) is not None
 
 
 def _there(origin: Origin, reading: Reading) -> bool:

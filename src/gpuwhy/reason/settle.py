@@ -23,7 +23,8 @@ SURVIVED = 0.45
 """The most that is made of failures which the program outlived: it went on, or ended well."""
 
 
-ANYBODYS = ("title.", "order.", "peer.", "packages.damaged_words", "memory.oom_words")
+ANYBODYS = ("title.", "order.", "peer.", "signal.", "packages.damaged_words", "memory.oom_words", "container.generic",
+            "program.shape_words")  # fmt: skip
 """Messages in words that any program may use: they tell of the GPU stack where some part of it speaks beside them."""
 PLAIN = ("other.not_gpu", "env.limit", "memory.host")
 """Causes that a program without a GPU can have as well."""
@@ -50,7 +51,7 @@ def settled(
             return 0.0
         if outlived or QUESTION in reading.notes or _passed(score, reading):
             return SURVIVED
-        if _anybodys(score, reading) and not answered:
+        if (_anybodys(score, reading) or _quoted(score)) and not answered:
             return SURVIVED
         return UNSPELT if MISSPELT in reading.notes else _by_lines(score, answered)
 
@@ -67,6 +68,12 @@ def _anybodys(score: Score, reading: Reading) -> bool:
     """Whether all that speaks for a cause of the stack are anybody's words, in a text where no part of it speaks."""
     said = [point.symptom.signature for point in score.points if point.counted > 0]
     return reading.foreign and score.cause not in PLAIN and all(one.startswith(ANYBODYS) for one in said)
+
+
+def _quoted(score: Score) -> bool:
+    """Whether the text only quotes what speaks for a cause of the stack: it tells of a failure, not of its own."""
+    said = [point.symptom for point in score.points if point.counted > 0]
+    return score.cause != PLAIN[0] and bool(said) and all(one.borrowed for one in said)
 
 
 def _by_lines(score: Score, answered: bool) -> float:

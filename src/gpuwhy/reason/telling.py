@@ -216,9 +216,16 @@ def _headline_of(status: Status, shown: Sequence[Shown], scores: Sequence[Score]
         return _innocent(first, scores[0])
     if status == "broken":
         return _blamed(first)
+    if _quoted(scores[0]):
+        return f"These words are quoted here, and tell of a failure elsewhere. Most often behind them: {first.title}"
     if scores[0].words:
         return f"No message that gpuwhy knows. By its words, perhaps: {first.title}"
     return f"Not certain. Perhaps {first.title}" + (f"; or {shown[1].title}" if len(shown) > 1 else "")
+
+
+def _quoted(score: Score) -> bool:
+    said = [point.symptom for point in score.points if point.counted > 0]
+    return bool(said) and all(one.borrowed for one in said)
 
 
 def _blamed(first: Shown) -> str:

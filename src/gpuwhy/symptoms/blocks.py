@@ -70,6 +70,17 @@ LAUNCHED = re.compile(
     re.IGNORECASE,
 )
 """What a launcher says below the program that it started: that it ended, not why."""
+WORDY = 300
+"""Characters of a line that tells of work."""
+_WORKS = re.compile(
+    r"\b(?:epoch|step|iter(?:ation)?|batch|trial|round|fold|rank)s?\b.{0,12}\d.{0,80}"
+    r"(?:\bloss\b|\bacc|it/s|s/it|\bfits?\b|finished|done|ok\b|\d%)"
+    r"|\bloss\b.{0,6}\d|\d(?:it/s|s/it)\b|\d%\||\b(?:test|val|train|best)[ _/]\w{2,20}\b[^\w\n]{0,4}\d"
+    r"|\bfinished trials\b"
+    r"|\b(?:saved|wrote|written) \S.{0,60}(?:\.\w{1,6}|to )",
+    re.IGNORECASE,
+)
+"""What a program prints while it works."""
 _BELOW = re.compile(r"-{12,}$|For simplicity, JAX has removed|Set JAX_TRACEBACK_FILTERING")
 """What JAX prints below every traceback."""
 _LOGGER = re.compile(
@@ -87,6 +98,11 @@ _STDLIB = re.compile(
     r"[\\/]lib(?:64)?[\\/]python\d[\d.]*[\\/]|[\\/]Lib[\\/](?!site-packages)\w+(?:\.py|[\\/])"
     r"|^<frozen |python\d{2,3}\.zip"
 )
+
+
+def at_work(line: str) -> bool:
+    """Whether a line tells of work that goes on."""
+    return len(line) < WORDY and bool(_WORKS.search(line))
 
 
 def owner_of(file: str) -> str:
@@ -228,11 +244,16 @@ def _exception(
 def _message(lines: Sequence[str], at: int, begun: str) -> tuple[str, int]:
     """A message that begins at a line, with the lines that go on with it, and the line after them."""
     after = at + 1
-    while after < len(lines) and after - at < MESSAGE and not _ends_message(lines[after]):
+    while after < len(lines) and after - at < MESSAGE and not (_ends_message(lines[after]) or _at_work(lines, after)):
         after += 1
     while after > at + 1 and not lines[after - 1].strip():
         after -= 1
     return "\n".join([begun, *lines[at + 1 : after]]).strip()[:WIDE], after
+
+
+def _at_work(lines: Sequence[str], at: int) -> bool:
+    """Whether work goes on from a line: a further one soon tells of it."""
+    return at_work(lines[at]) and any(map(at_work, lines[at + 1 : at + 3]))
 
 
 def _ends_message(line: str) -> bool:

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 import msgspec
 
 from gpuwhy.model.ending import Ending, Kind
-from gpuwhy.symptoms.blocks import FATAL, LAUNCHED, LOGGED, WIDE, Block, blocks, owner_of
+from gpuwhy.symptoms.blocks import FATAL, LAUNCHED, LOGGED, WIDE, Block, at_work, blocks, owner_of
 from gpuwhy.symptoms.text import unprefixed, warns
 
 __all__ = ["ending_of", "owner_of"]
-WORDY = 300
-"""Characters of a line that tells of work."""
 LATEST = 6
 """How many lines from the end the word of a program that raises nothing may stand."""
 BRIEF = 40
@@ -41,15 +39,6 @@ _PERROR = re.compile(
     r"|No space left on device|Address already in use|Connection refused|Broken pipe|Invalid argument)$"
 )
 """A program's last word in C: the name of what it wanted, and what the system said."""
-_WORKS = re.compile(
-    r"\b(?:epoch|step|iter(?:ation)?|batch|trial|round|fold|rank)s?\b.{0,12}\d.{0,80}"
-    r"(?:\bloss\b|\bacc|it/s|s/it|\bfits?\b|finished|done|ok\b|\d%)"
-    r"|\bloss\b.{0,6}\d|\d(?:it/s|s/it)\b|\d%\||\b(?:test|val|train|best)[ _/]\w{2,20}\b[^\w\n]{0,4}\d"
-    r"|\bfinished trials\b"
-    r"|\b(?:saved|wrote|written) \S.{0,60}(?:\.\w{1,6}|to )",
-    re.IGNORECASE,
-)
-"""What a program prints while it works."""
 _TOLD = re.compile(
     r"(?:[^\s:]{1,160}:(?:\d+:){0,2} ){1,2}(?:fatal )?error: (?!ld returned|linker command|command )\S", re.IGNORECASE
 )
@@ -170,17 +159,13 @@ def _outlived(blocks: Sequence[Block], lines: Sequence[str], busy: int) -> None:
 
 def _busy(lines: Sequence[str]) -> int:
     """The last place but one at which the text tells of work; 0 where there are not two."""
-    found = [at + 1 for at, line in enumerate(lines) if _works(line)]
+    found = [at + 1 for at, line in enumerate(lines) if at_work(line)]
     return found[-2] if len(found) > 1 else 0
-
-
-def _works(line: str) -> bool:
-    return len(line) < WORDY and bool(_WORKS.search(line))
 
 
 def works(text: str) -> bool:
     """Whether two lines of a text tell of work going on, so that it is the output of a program, line by line."""
-    return sum(map(_works, text.splitlines())) > 1
+    return sum(map(at_work, text.splitlines())) > 1
 
 
 def _linked(blocks: Sequence[Block]) -> list[Ending]:

@@ -38,13 +38,29 @@ _WONDERS = re.compile(
     r"\b(?:would|should|which|will i|do i need|is it worth|can i|does the)\b[^\n]{0,200}\?", re.IGNORECASE
 )
 _LETTER = re.compile(r"^(?:subject|from|to|re|hi|hello|dear|hey)\b[^\n]{0,120}$", re.IGNORECASE | re.MULTILINE)
+_MANUAL = re.compile(
+    r"^(?:NAME|SYNOPSIS|DESCRIPTION|OPTIONS|DIAGNOSTICS|EXIT STATUS|ENVIRONMENT|FILES|BUGS|SEE ALSO)$", re.MULTILINE
+)
+"""The headings of a manual."""
+_USAGE = re.compile(r"\s*usage: \S", re.IGNORECASE)
+_OPTION = re.compile(r"^ {1,8}-{1,2}\w[\w-]*", re.MULTILINE)
+_REFUSED = re.compile(r"^\S+: (?:fatal )?error: |^error\b|Traceback \(most recent", re.IGNORECASE | re.MULTILINE)
+_SETTING = re.compile(r"\s*(?:- )?[\w.$/-]+:(?: \S.*)?$|\s*- \S|\s*#|---$")
+_REPORTED = re.compile(
+    r"^\s*(?:- )?(?:status|state|message|reason|log|error|stderr|stdout|lastState|exitCode):", re.MULTILINE
+)
+"""Settings that tell what became of something."""
 SHARE, FEWEST = 0.6, 5
+PLAINLY, DEPTHS = 0.9, 3
+"""Which part of a file of settings is settings, and how deep they are nested."""
 
 
 def genre(text: str) -> str:
     """SOURCE or QUESTION where a text is that and nothing that ran; "" for everything else."""
     if _ASKS.match(text) and len(text) < 400:
         return QUESTION
+    if _is_manual(text):
+        return SOURCE
     if _RAN.search(text):
         return ""
     if _HISTORY.search(text):
@@ -55,7 +71,22 @@ def genre(text: str) -> str:
         return SOURCE
     if _SETTLED.search(text) and _LETTER.match(text):
         return QUESTION
-    return SOURCE if _is_code(list(filter(str.strip, text.splitlines()[:400]))) else ""
+    lines = list(filter(str.strip, text.splitlines()[:400]))
+    return SOURCE if _is_code(lines) or (_are_settings(lines) and not _REPORTED.search(text)) else ""
+
+
+def _is_manual(text: str) -> bool:
+    """Whether it is a manual, or what a program says when it is asked how to use it."""
+    if _REFUSED.search(text):
+        return False
+    return len(_MANUAL.findall(text)) > 1 or (bool(_USAGE.match(text)) and len(_OPTION.findall(text)) > 1)
+
+
+def _are_settings(lines: list[str]) -> bool:
+    """Whether nearly all lines are nested settings."""
+    depths = {len(line) - len(line.lstrip()) for line in lines}
+    found = sum(bool(_SETTING.match(line)) for line in lines)
+    return len(lines) >= FEWEST and len(depths) >= DEPTHS and found >= PLAINLY * len(lines)
 
 
 def _is_code(lines: list[str]) -> bool:

@@ -30,12 +30,23 @@ def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
 
     A code without a word says nothing, not even that it is no matter of the GPU.
     """
+    symptoms = _without_borrowed(symptoms, ending)
     kept = tuple(msgspec.structs.replace(one, role="aside") if _unlinked(one, ending) else one for one in symptoms)
     kept = _called(tuple(_freed(one, kept) for one in kept), ending)
     if not ending.own:
         return kept
     told = any(s.role == "error" and _speaks(s) and (s.within(ending) or s.speaker in FRAMES) for s in kept)
     return kept if told or (ending.kind == "exit" and not ending.relayed) else (*kept, _itself(ending, len(kept)))
+
+
+def _without_borrowed(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
+    """The symptoms; what is only quoted is an aside where the program itself says something."""
+    says = ending.own or any(map(_says, symptoms))
+    return tuple(msgspec.structs.replace(one, role="aside") if one.borrowed and says else one for one in symptoms)
+
+
+def _says(one: Symptom) -> bool:
+    return one.role == "error" and not one.borrowed and one.speaker != "title"
 
 
 def _called(kept: tuple[Symptom, ...], ending: Ending) -> tuple[Symptom, ...]:

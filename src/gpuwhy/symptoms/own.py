@@ -54,8 +54,22 @@ _OPAQUE = re.compile(
     re.IGNORECASE,
 )
 _SPEAKERS = re.compile(
-    rf"\b(?:{'|'.join(sorted(FRAMEWORKS))})|\.so\b|\.dll\b|pytorch|\bmodel\b|\btensor", re.IGNORECASE
+    rf"\b(?:{'|'.join(sorted(FRAMEWORKS))})\b|\bpytorch\b|\blib(?:cu|nv|nccl|torch|tensorflow|c10)\w*\.so|\w+64_\d+\.dll"
+    r"|\bnvidia-smi\b|\bnvcc\b|\bptxas\b|\bnvrm\b|\bnvml\b|\bnccl\b|\bcudnn\b|\bcublas\b|\btensorrt\b|\bxla\b|\bnvenc\b"
+    r"|\bcuda (?:error|driver|runtime|toolkit|out|kernel|device|version)|\bcuda:\d|\bsm_\d\d|executionprovider"
+    r"|\bgpu (?:memory|device|driver)|\bgpu[ :]\d\b|\b(?:geforce|rtx|gtx|tesla|quadro)\b|_(?:status|error)_[a-z]"
+    r"|\bnvidia-container|nvidia\.com/gpu|\bc10d?\b|\btorchrun\b|\btf\.\w",
+    re.IGNORECASE,
 )
+_INSTALLED = re.compile(
+    rf"(?:site|dist)-packages[\\/]+(?:nvidia|{'|'.join(sorted(FRAMEWORKS))})\b|\b(?:tensorflow|external|aten|c10|torch)/\S+:\d",
+    re.IGNORECASE,
+)
+"""Places in the code of a framework."""
+"""Parts of the stack and frameworks as they speak or are spoken of in a log; a bare "gpu" may stand in anybody's."""
+_API = re.compile(r"\bcu(?:da|dnn|blas|fft|rand|solver|sparse)?[A-Z][a-z]\w+")
+_IDENTIFIER = re.compile(r"(?<![\w./-])(?!lib|nvidia-)[a-z0-9]+(?:[_-][a-z0-9]+)+(?![\w/-])")
+"""A name that somebody gave to a thing of his own: gpu_table, cuda-report."""
 _WORD = re.compile(r"\w+")
 _MODULE = re.compile(r"no module named ['\"]?(?P<name>[\w.]+)", re.IGNORECASE)
 _GPU_FILES = re.compile(
@@ -97,8 +111,8 @@ def _is_data(quoted: str) -> bool:
 
 def stack_speaks(text: str) -> bool:
     """Whether a text has any word of the GPU stack, of a framework or of a library, other than in a file's name."""
-    said = words_of(text)
-    return bool(_HARD.search(said) or _SPEAKERS.search(said))
+    said = _IDENTIFIER.sub("", words_of(text))
+    return bool(_API.search(said) or _SPEAKERS.search(said) or _INSTALLED.search(text))
 
 
 def judged(ending: Ending) -> Ending:
@@ -182,7 +196,7 @@ def _raised_alone(ending: Ending) -> bool:
         return _keyed(ending) or not _HARD.search(words_of(ending.message))
     if ending.name == "CalledProcessError" and _BUILDER.search(ending.message):
         return False
-    if _users(ending):
+    if _users(ending) or _off_its_end(ending):
         return True
     if module := _MODULE.search(ending.message):
         return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
@@ -235,11 +249,14 @@ def by_hand(ending: Ending) -> bool:
 
 
 def asked_wrongly(ending: Ending) -> bool:
-    """Whether the user's code asks a library by ctypes for a function that it has not."""
+    """Whether the user's code asks a library by ctypes for a function that it has not, or that it needs itself."""
     frame = ending.frame
-    wrapped = frame is not None and frame.owner == PYTHON and "ctypes" in frame.file and ending.name == "AttributeError"
-    library = ending.message.split(": undefined symbol", 1)[0]
-    return wrapped and not _HARD.search(library) and all(f.owner in (USER, PYTHON) for f in ending.stack)
+    wrapped = frame is not None and frame.owner == PYTHON and "ctypes" in frame.file
+    if not wrapped or ending.name not in ("AttributeError", "OSError"):
+        return False
+    library, _, symbol = ending.message.partition(": undefined symbol: ")
+    users = bool(symbol) and all(f.owner in (USER, PYTHON) for f in ending.stack)
+    return users and not _HARD.search(library) and (ending.name == "AttributeError" or not _API.search(symbol))
 
 
 def elsewhere(ending: Ending) -> bool:
@@ -251,6 +268,18 @@ def elsewhere(ending: Ending) -> bool:
         or not FRAMEWORKS.isdisjoint(_WORD.findall(frame.code) if "import" in frame.code else ())
         for frame in ending.stack
     )
+
+
+def _off_its_end(ending: Ending) -> bool:
+    """Whether the user's code went beyond the end of a list that is none of devices."""
+    frame = ending.frame
+    if ending.name != "IndexError" or frame is None or frame.owner != USER or not _ENDED.match(ending.message):
+        return False
+    return "[" in frame.code and not _DEVICES.search(frame.code)
+
+
+_ENDED = re.compile(r"(?:list|tuple|string) index out of range")
+_DEVICES = re.compile(r"(?:gpu|dev(?:ice)?)s?\w*(?:\([^()]*\))?\s*\[", re.IGNORECASE)
 
 
 def _own_class(ending: Ending) -> bool:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import msgspec
 
 from gpuwhy.knowledge import codes
-from gpuwhy.model.ending import Ending
 from gpuwhy.model.signature import Signature
 from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
 from gpuwhy.symptoms.bounded import bounded, found_in
@@ -26,9 +25,10 @@ from gpuwhy.symptoms.link import aside, noted
 from gpuwhy.symptoms.own import judged, stack_speaks
 from gpuwhy.symptoms.raised import with_raised
 from gpuwhy.symptoms.scan import Hits, Scanner
-from gpuwhy.symptoms.text import Block, Cutter, denies, reminds, respelled, unprefixed, warns
+from gpuwhy.symptoms.text import Block, Cutter, denies, plain, reminds, respelled, unprefixed, warns
 from gpuwhy.symptoms.thin import Thin
 from gpuwhy.symptoms.told import told_by
+from gpuwhy.symptoms.voice import Form, form_of, literal, marked
 
 LATE = "the time to read it ended before the text did"
 SAMPLED = "a large log in which every line is another message: its beginning and end were read whole, the rest in part"
@@ -91,7 +91,11 @@ class _Kept:
             if key in part:
                 old = part[key]
                 part[key] = msgspec.structs.replace(
-                    old, times=old.times + 1, last=one.line, warned=old.warned and one.warned
+                    old,
+                    times=old.times + 1,
+                    last=one.line,
+                    warned=old.warned and one.warned,
+                    borrowed=old.borrowed and one.borrowed,
                 )
                 return
         if len(self.head) < HEAD:
@@ -131,17 +135,19 @@ class LogReader:
         exit_code: int | None = None,
         signal: str = "",
         seen: Sequence[Symptom] = (),
+        form: Form | None = None,
     ) -> None:
+        self._shape = form
         self._cutter, self._kept = Cutter(), _Kept()
         self._thin = Thin(scanner(fast), self._kept.again)
         self._until, self._late = until, False
-        self._first = self._last = self._typed = b""
+        self._first = self._last = self._typed = b""  # the last as it came
         self._newlines = 0
         self._exit_code, self._signal, self._seen = exit_code, signal, seen
 
     def feed(self, chunk: bytes) -> None:
         """Take the next piece."""
-        self._typed += chunk[: TYPED + 1 - len(self._typed)]
+        self._typed += chunk[: EDGE + 1 - len(self._typed)]
         for block in self._cutter.feed(chunk):
             self._take(block)
 
@@ -169,10 +175,11 @@ class LogReader:
 
     def _made_whole(self, reading: Reading) -> Reading:
         """The reading with broken lines made whole, where that says everything that the text says as it is."""
-        if len(self._last) >= END or self._late:
+        form = self._form()
+        if len(self._last) >= END or self._late or form.rows or form.hits:
             return reading
         for whole in rejoined((self._first + self._last).decode("utf-8", "replace")):
-            again = LogReader(fast=False, exit_code=self._exit_code, signal=self._signal, seen=self._seen)
+            again = LogReader(fast=False, exit_code=self._exit_code, signal=self._signal, seen=self._seen, form=form)
             again.feed(whole.text.encode("utf-8", "replace"))
             found = again._as_spelt()
             if whole.sure or (reading.lines < WRAPPED and _says_all(found, reading)):
@@ -189,8 +196,11 @@ class LogReader:
         }
         for one in (msgspec.structs.replace(seen, line=lines[seen.text]) for seen in self._seen):
             self._kept.add((one.signature, tuple(one.fields.items())), one)
-        ending, outlived = self._endings()
-        said = noted(with_raised(tuple(self._kept.all()), (ending, *outlived)), ending)
+        text, first = self._tail()
+        ending, outlived = endings_of(text, self._exit_code, self._signal, first)
+        ending = judged(ending)
+        kept = marked(tuple(self._kept.all()), self._form(), ending)
+        said = noted(with_raised(kept, (ending, *outlived)), ending)
         found = aside(attached(said, ending, outlived), ending)
         notes = (
             *self._cutter.decoder.notes,
@@ -204,13 +214,16 @@ class LogReader:
         foreign = whole and self._cutter.lines > 1 and not stack_speaks(excerpt)  # one line may be what a person typed
         return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes, ending, excerpt, foreign)
 
-    def _endings(self) -> tuple[Ending, tuple[Ending, ...]]:
-        """How the program ended, and what it outlived, from the end of the text: all of it where that is short."""
+    def _form(self) -> Form:
+        """What the text is by its form; only where all of it was looked at."""
+        if self._shape is None:
+            self._shape = form_of(plain(self._typed).decode("utf-8", "replace")) if len(self._typed) <= EDGE else Form()
+        return self._shape
+
+    def _tail(self) -> tuple[str, int]:
+        """The end of the text, all of it where that is short, and the number of its first line."""
         tail = self._last if len(self._last) == END else self._first + self._last
-        first = 1 + self._newlines - tail.count(b"\n")
-        text = tail.decode("utf-8", "replace")
-        ending, outlived = endings_of(text, self._exit_code, self._signal, max(1, first))
-        return judged(ending), outlived
+        return tail.decode("utf-8", "replace"), max(1, 1 + self._newlines - tail.count(b"\n"))
 
 
 def read(
@@ -281,6 +294,7 @@ class _Match(NamedTuple):
     name: str
     fields: dict[str, str]
     quote: str
+    borrowed: bool  # it stands in a string of source text
 
     @property
     def families(self) -> set[str]:
@@ -301,7 +315,9 @@ def _symptoms(hit: Hits, until: float) -> Iterator[Symptom]:
         gives_way = one.of.yields and says_more
         unsaid = reminder and one.of.role in ("error", "echo")
         if not gives_way and not unsaid and not one.families & covered:
-            yield Symptom(one.name, hit.line, one.quote, role=one.of.role, fields=one.fields, warned=warned)
+            yield Symptom(
+                one.name, hit.line, one.quote, role=one.of.role, fields=one.fields, borrowed=one.borrowed, warned=warned
+            )
 
 
 def _says_more(one: Signature) -> bool:
@@ -324,7 +340,7 @@ def _matches(hit: Hits, raw: str, until: float) -> Iterator[_Match]:
         fields = {_field(name): value.strip() for name, value in match.groupdict().items() if value}
         name = _resolved(one, fields)
         if name:
-            yield _Match(one, name, fields, _quote(line, match))
+            yield _Match(one, name, fields, _quote(line, match), literal(line, match.start(), match.end()))
 
 
 def _field(group: str) -> str:

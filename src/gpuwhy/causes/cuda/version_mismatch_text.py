@@ -164,7 +164,7 @@ TEXT = Text(
         ("cufft.internal_error", 2.0, "cuFFT of that CUDA does not run on newer GPUs"),
         ("title.cuda_version", 2.4, "a mismatch of CUDA versions is named"),
         ("cudnn.execution_failed", 0.8, "cuDNN failed to run"),
-        ("loader.undefined_symbol", 1.6, "{symbol} is of another version of the library", field("symbol", r"cu(?:blas|sparse|solver|fft|rand|da)")),
+        ("loader.undefined_symbol", 1.6, "{symbol} is of another version of the library", field("symbol", r"_*cu(?:blas|sparse|solver|fft|rand|da)(?-i:[A-Z])")),
         ("tf.skipping", 0.8, "TensorFlow skips the GPU", alone),
         ("loader.tf_skip", 1.5, "TensorFlow could not open some CUDA library", SKIPPED),
         ("tf.pywrap", 2.3, "TensorFlow's own library did not load: CUDA is of another version"),

@@ -185,7 +185,7 @@ TEXT = Text(
         ("torch.webui", 1.2, "PyTorch cannot use the GPU"),
         ("numba.unsupported_ptx", 3.0, "PTX {ptx} meets a driver that knows {knows}", no(line("ptxas exited"))),
         ("title.driver", 2.0, "the text says that the driver is too old", line("old|outdated|insufficient|update|upgrade|newer")),
-        ("loader.undefined_symbol", 2.6, "libcuda lacks {symbol}", field("symbol", r"cu[A-Z]\w+(_v\d)?$")),
+        ("loader.undefined_symbol", 2.6, "libcuda lacks {symbol}", field("symbol", r"cu(?-i:[A-Z])\w+(_v\d)?$")),
         ("kernel.legacy", 1.4, "the driver branch does not know this card"),
         ("title.driver_needed", 2.5, "the text says that a newer driver is needed"),
         ("title.trouble", 1.7, "the text says that the driver fails", said_of("driver")),

@@ -1,0 +1,63 @@
+"""Whose words are these: what a text only quotes is no failure of the program that printed it."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.logs import explain_text, read_text
+
+LOST = "GPU has fallen off the bus"
+NO_IMAGE = "no kernel image is available for execution on the device"
+OOM = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"
+QUOTED = {
+    "a search's hits": f"logs/a.log:12:{OOM}\nlogs/b.log:7:NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
+    "subjects": f"3f9a1c2 Catch {OOM}\n77ab01d docs: GPU has fallen off the bus",
+    "counts": f"     41 {OOM}\n      3 NVRM: Xid (PCI:0000:3b:00): 79, {LOST}.",
+    "a table": f"id,host,message\n1,a,CUDA driver version is insufficient for CUDA runtime version\n2,b,{LOST}",
+    "a chat": f'[09:12] ann: yesterday it said "{OOM}"\n[09:13] bob: the card was swapped',
+    "a notice": "[RESOLVED] GPU lost\nNVRM: Xid (PCI:0000:41:00): 79, GPU has fallen off the bus.",
+    "a compared value": f'x_test.go:4: Kind("{OOM}") = "unknown", want "memory"\nFAIL\nFAIL\tacme/kind\t0.004s',
+    "labelled sides": f"expected: CUDA error: invalid device ordinal\ngot: CUDA error: {NO_IMAGE}\n1 failed",
+    "a manual": 'NAME\n       x - y\n\nDIAGNOSTICS\n       "GPU has fallen off the bus"\n              Reseat it.\n',
+    "an option's help": f"usage: x [-h]\n\n  -h, --help  show\n  --again N   after '{OOM}'\n",
+    "settings": f"groups:\n  - name: a\n    rules:\n      - alert: b\n        say: '{OOM}'\n",
+    "a condition": f'if "{OOM}" in str(error):\n    retry()',
+}
+SPOKEN = {
+    "one search": f"$ grep -i error train.log\n{OOM}",
+    "a thrown value": 'Torch("CUDA error: no kernel image is available for execution on the device")',
+    "a test that asks": f"g.cu:4: Failure\n  cudaGetLastError()\n    Which is: {NO_IMAGE}\n1 failed",
+    "a test that raised": f"E       {OOM}\n\ntests/test_a.py:14: RuntimeError\n1 failed in 4.02s",
+    "a compiler": "a.cu:12:5: error: x\nb.cu:7:1: error: no kernel image is available for execution on the device",
+    "a record": f'level=ERROR msg="load" error="{OOM}"',
+}
+
+
+@pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
+def test_quoted_words_accuse_nobody(text):
+    assert not [c for c in explain_text(text).causes if c.confidence >= 0.5 and c.id != "other.not_gpu"]
+
+
+@pytest.mark.parametrize("text", SPOKEN.values(), ids=SPOKEN)
+def test_spoken_words_are_taken_for_what_they_say(text):
+    assert not any(one.borrowed for one in read_text(text).symptoms)
+    assert explain_text(text).causes[0].confidence >= 0.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "aggregating gpu_utilization\nFATAL ERROR: Reached heap limit - JavaScript heap out of memory",
+        "connecting to gpu_assets\nError: Can't open lib 'ODBC Driver 18' : driver not found",
+    ],
+)
+def test_anybodys_words_need_a_part_of_the_stack_beside_them(text):
+    assert not [c for c in explain_text(text).causes if c.confidence >= 0.5 and c.id != "other.not_gpu"]
+
+
+def test_a_thread_that_failed_while_the_program_worked_on():
+    text = (
+        "Exception in thread monitor:\nTraceback (most recent call last):\n  File \"a.py\", line 2, in poll\n    f()\n"
+        "RuntimeError: NVML: Driver/library version mismatch\nepoch 0 loss 1.0\nepoch 1 loss 0.5\nepoch 2 loss 0.3\n"
+    )  # fmt: skip
+    assert not [c for c in explain_text(text).causes if c.confidence >= 0.5]
