@@ -205,7 +205,7 @@ def test_a_value_ends_where_the_program_does():
 def test_a_quota_is_no_full_disk():
     told = explain_text("OSError: [Errno 122] Disk quota exceeded: '/home/x/ckpt.pt'").causes[0]
     assert "quota" in told.because[0].text
-    assert next(fix.command for fix in told.fixes) == "quota -s"
+    assert "quota -s" in [fix.command for fix in told.fixes]
     assert not [fix for fix in told.fixes if fix.command.startswith("df ")]
     full = explain_text("OSError: [Errno 28] No space left on device: '/home/x/ckpt.pt'").causes[0]
-    assert next(fix.command for fix in full.fixes).startswith("df ")
+    assert [fix for fix in full.fixes if fix.command.startswith("df ")]
