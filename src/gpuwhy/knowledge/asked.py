@@ -103,3 +103,11 @@ def has(name: str, version: str) -> bool:
         return Version(version) in project(name).versions
     except InvalidVersion:
         return False
+
+
+def asks(name: str, version: str) -> dict[str, tuple[str, ...]]:
+    """What a release asks for; '' = the newest; {} where it is not known."""
+    if not knows(name) or not project(name).groups or (version and not has(name, version)):
+        return {}
+    groups = project(name).groups
+    return next((g.asks for g in groups if g.bits & allowed(name, f"=={version}")), {}) if version else groups[-1].asks

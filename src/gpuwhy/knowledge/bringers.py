@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.tables import source
 
@@ -20,6 +21,9 @@ def brings_onnxruntime(name: str, version: str, extras: tuple[str, ...]) -> bool
     """Whether a release asks for onnxruntime: by its harvested metadata, else by the list; '' = the newest."""
     if _EXTRAS.get(name) in extras:
         return True
+    by_table = asked.asks(name, version)
+    if by_table:
+        return "onnxruntime" in by_table
     found = [row for row in guests(name) if not version or row.version == version]
     if found and found[-1].asks is not None:
         return "onnxruntime" in found[-1].asks

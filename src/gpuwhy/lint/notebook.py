@@ -23,6 +23,9 @@ def read(path: str, text: str) -> Sheet:
     except (msgspec.DecodeError, RecursionError) as error:
         sheet.problems.append(Problem(Place(path, 0), f"no JSON: {error}"))
         return sheet
+    if _is_colab(data):
+        sheet.environments[0].pythons = ("3.12",)
+        sheet.environments[0].python_from = "Colab"
     position = 0
     for line in _shell_lines(data):
         written = json.dumps(line, ensure_ascii=False)[1:-1]
@@ -30,6 +33,12 @@ def read(path: str, text: str) -> Sheet:
         position = at if at >= 0 else position
         scripts.fill(sheet, line.lstrip("!% \t"), text.count("\n", 0, position) + 1, {})
     return sheet
+
+
+def _is_colab(data: Any) -> bool:
+    """Whether a notebook was made for Colab, whose Python is 3.12 since August 2025."""
+    about = data.get("metadata") if isinstance(data, dict) else None
+    return isinstance(about, dict) and "colab" in about
 
 
 def _shell_lines(data: Any) -> list[str]:

@@ -119,6 +119,13 @@ class Network:
             now = now._with_newest(name)
         return {name: asked.newest(name, bits) for name, bits in now.sets.items() if bits and name in now.sure}
 
+    def excludes(self, name: str, other: str, version: str) -> bool:
+        """Whether the newest possible release of a package does not go with a release of another, which it brings."""
+        if name not in self.sure or not self.sets[name]:
+            return False
+        newest = self._with_newest(name)
+        return other in newest.sure and not newest.possible(other) & asked.allowed(other, f"=={version}")
+
     def _with_newest(self, name: str) -> Network:
         bits = self.sets[name]
         for _ in range(_TRIES):

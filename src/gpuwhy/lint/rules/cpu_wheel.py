@@ -44,12 +44,33 @@ def check(scope: Scope) -> Iterator[Mistake]:
         return
     yield from _plain_llama(scope)
     yield from _plain_dgl(scope)
+    yield from _channel(scope)
     for pin in scope.pins:
         why = _without_cuda(pin)
         if why and not pin.optional and not _by_another(scope, pin):
             meant = _meant(scope, pin)
             if meant:
                 yield _mistake(pin, f"{why}, and {meant}")
+
+
+def _channel(scope: Scope) -> Iterator[Mistake]:
+    """PyTorch 1.13 and newer of its own channel: CUDA comes from the channel nvidia, and nobody names that."""
+    channels = scope.environment.channels
+    pin = next((p for p in scope.pins if p.name == "pytorch" and p.origin == "conda"), None)
+    if pin is None or pin.build or "pytorch" not in channels or {"nvidia", "conda-forge"} & {*channels}:
+        return
+    version = re.search(r"\d+(\.\d+)+", pin.specifier)
+    meant = scope.gpu_meant or ("the file's name says GPU" if scope.named_gpu else "")
+    if meant and "cpuonly" not in scope.names and (not version or at_least(version[0], "1.13")):
+        said = f"pytorch{' ' + version[0] if version else ''}"
+        text = (
+            f"{said} of the channel pytorch takes CUDA from the channel nvidia, which is not named: conda chooses its "
+        )
+        fix = "add -c nvidia and pytorch-cuda=12.4 (or 11.8)"
+        yield RULE.mistake(pin.place, f"{text}build for the CPU, and {meant}", _CHANNELS, fix)
+
+
+_CHANNELS = source("PyTorch, previous versions", "from 1.13 on: conda install … pytorch-cuda=11.7 -c pytorch -c nvidia")
 
 
 def _by_another(scope: Scope, pin: Pin) -> bool:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
+from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.containers import Base
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.lint import solving
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.model.lint import Mistake, Rule
@@ -19,13 +23,25 @@ RULE = Rule("image-outrun", "warning", "a torch for a newer CUDA major than its 
 def check(scope: Scope) -> Iterator[Mistake]:
     """torch of the default index in an nvidia/cuda image of an older major."""
     base, stage = scope.base, scope.environment
-    if base.family != "cuda" or not base.cuda or not stage.runs or stage.other_index or stage.forked:
+    elsewhere = not stage.runs or stage.other_index or stage.forked or scope.kind == "modal"  # whose drivers are new
+    if base.family != "cuda" or not base.cuda or elsewhere:
         return
-    asked = stage.named("torch")
-    pin = asked[0] if len(asked) == 1 and _is_plain(asked[0]) else None
+    named = stage.named("torch", "pytorch") or _brought(scope)
+    pin = named[0] if len(named) == 1 and _is_plain(named[0]) else None
     row = scope.taken(pin) if pin else None
     if pin and row and isinstance(row.cuda, str) and numbers(row.cuda)[0] > numbers(base.cuda)[0]:
         yield from _outrun(pin, row, row.cuda, base)
+
+
+def _brought(scope: Scope) -> list[Pin]:
+    """The torch that a package of the file brings, on the line of that package."""
+    for pin in scope.pins:
+        if pin.installed and not pin.indexes and "torch" in asked.asks(pin.name, pin.version):
+            taken = {*solving.taken(scope, "torch", solving.pythons(scope)[-3:])}
+            return (
+                [msgspec.structs.replace(pin, name="torch", specifier=f"=={max(taken, key=numbers)}")] if taken else []
+            )
+    return []
 
 
 def _outrun(pin: Pin, row: Release, cuda: str, base: Base) -> Iterator[Mistake]:

@@ -8,6 +8,7 @@ from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import PYTORCH, Pin
 from gpuwhy.model.lint import Edit, Mistake, Rule
+from gpuwhy.model.version import at_least
 
 RULE = Rule("local-version", "error", "a +cu121 or +cpu build, and nothing names PyTorch's index")
 
@@ -17,6 +18,7 @@ _KNOW = source("version specifiers of Python packages", "local versions are not 
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first such pin; its neighbours need the same line."""
     stage = scope.environment
+    yield from _jax(scope)
     if stage.other_index or stage.told_elsewhere or stage.locked or scope.base.family in ("ngc", "pytorch", "aws"):
         return
     pin = next((pin for pin in stage.pins if _of_own_index(pin) and not pin.indexes and not pin.backend), None)
@@ -29,6 +31,23 @@ def check(scope: Scope) -> Iterator[Mistake]:
         written = f"{pin.name}{pin.specifier}"
         fix, edit = f"add the line --extra-index-url {url}", Edit(written, f"--extra-index-url {url}\n{written}")
     yield RULE.mistake(pin.place, text, _KNOW, fix, edit=edit)
+
+
+def _jax(scope: Scope) -> Iterator[Mistake]:
+    """jax[cuda…] of the time when its jaxlib for CUDA was on Google's storage alone."""
+    for pin in scope.pins if not scope.environment.other_index and not scope.environment.locked else ():
+        extra = next((one for one in pin.extras if one.startswith("cuda") and not one.endswith("-local")), "")
+        if pin.name != "jax" or pin.origin != "pip" or not extra or not pin.version or pin.indexes:
+            continue
+        if not at_least(pin.version, "0.4.26" if extra == "cuda12" else "0.4.30"):
+            text = f"jax[{extra}]=={pin.version} asks for a jaxlib+cuda that only Google's storage has"
+            fix = "add -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html on a line of its own"
+            yield RULE.mistake(pin.place, text, _JAX, fix)
+
+
+_JAX = source(
+    "METADATA of jax 0.4.16 to 0.4.36", "cuda extras ask for jaxlib==…+cuda… up to 0.4.29; cuda12 up to 0.4.25"
+)
 
 
 def _of_own_index(pin: Pin) -> bool:

@@ -11,7 +11,7 @@ from gpuwhy.knowledge import caps, limits
 from gpuwhy.knowledge import pairs as known_pairs
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of
-from gpuwhy.lint import floors
+from gpuwhy.lint import floors, solving
 from gpuwhy.lint.demands import MANY
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
@@ -32,6 +32,25 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _heads(scope)
     yield from _old_jaxlib(scope)
     yield from _floored(scope)
+    yield from _without_keras_2(scope)
+
+
+def _without_keras_2(scope: Scope) -> Iterator[Mistake]:
+    """TensorFlow Probability beside a TensorFlow with Keras 3 needs tf-keras, and only an extra of it asks for that."""
+    pin = scope.by_pip("tensorflow-probability")
+    if pin is None or pin.extras or pin.reference or _has_keras_2(scope):
+        return
+    among = [python for python in solving.pythons(scope) if at_least(python, "3.9")]
+    taken = [*zip(*(solving.taken(scope, name, among) for name in ("tensorflow", pin.name)), strict=False)]
+    if taken and all(at_least(tf, "2.16") and at_least(own, "0.24") for tf, own in taken):
+        text = f"{pin.name} {taken[-1][1]} imports tf_keras beside TensorFlow {taken[-1][0]}, and nothing installs it"
+        yield RULE.mistake(pin.place, text, limits.FLOORED, 'write "tensorflow-probability[tf]", or add tf-keras')
+
+
+def _has_keras_2(scope: Scope) -> bool:
+    """Whether tf-keras comes some other way, or may."""
+    unknown = scope.environment.locked or scope.environment.includes_unknown or not solving.by_pip_alone(scope)
+    return unknown or "tf-keras" in scope.names or scope.beside("tf-keras")
 
 
 def _floored(scope: Scope) -> Iterator[Mistake]:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
+from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import has_python
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.index import JUDGED, from_index, rows_name
 from gpuwhy.lint.scope import Scope, span
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import LINUX, ON_LINUX, PYTHONS, allowed, parsed, where
+from gpuwhy.lint.versions import LINUX, ON_LINUX, PYTHONS, allowed, allows, parsed, where
 from gpuwhy.model.fact import Source
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.release import Release
@@ -22,6 +23,7 @@ RULE = Rule("python-no-wheel", "error", "a release without a wheel for the Pytho
 def check(scope: Scope) -> Iterator[Mistake]:
     """No wheel of any allowed release for the Python that the file itself names."""
     yield from _named(scope)
+    yield from _guests(scope)
     for pin in scope.environment.pins:
         if pin.name not in JUDGED or not from_index(scope, pin) or pin.limits:
             continue
@@ -49,6 +51,20 @@ def _named(scope: Scope) -> Iterator[Mistake]:
             yield RULE.mistake(pin.place, text, _TAGS, f"use Python 3.{found[1]}, or the wheel for {span(used)}")
 
 
+def _guests(scope: Scope) -> Iterator[Mistake]:
+    """A package on a framework that is compiled, has no sources, and ended before the Python that is used."""
+    used = scope.environment.pythons
+    for pin in scope.pins:
+        rows = guests(pin.name) if pin.name in _ENDED and pin.origin == "pip" and not pin.reference else []
+        newest = next((row for row in reversed(rows) if allows(pin.specifier, row.version)), None)
+        if used and newest and newest.tags and not set(used) & set(newest.tags):
+            has = f"{pin.name} {newest.version} has wheels for Python {span(newest.tags)} and no sources"
+            text = f"{has}: none for {span(used)} ({scope.environment.python_from})"
+            yield RULE.mistake(pin.place, text, _INDEX, f"use Python {newest.tags[-1]}, or do without {pin.name}")
+
+
+_ENDED = ("tensorflow-addons",)
+_INDEX = source("the files of the package index", "November 2026")
 _TAGS = source("binary distribution format", "cp310 in a wheel's name: for CPython 3.10 alone")
 
 

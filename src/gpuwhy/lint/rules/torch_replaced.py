@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
+from gpuwhy.lint import solving
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import LINUX, allows, together
@@ -24,6 +26,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     torch = next((pin for pin in scope.pins if pin.name == "torch" and pin.version and pin.step), None)
     if torch:
         yield from _by_project(scope, torch)
+        yield from _by_others(scope, torch)
     image = scope.base.version if scope.base.family == "pytorch" and not torch else ""
     for pin in filter(_takes_the_newest, scope.pins):
         if torch and torch.step < pin.step and together(torch, pin):
@@ -31,6 +34,32 @@ def check(scope: Scope) -> Iterator[Mistake]:
             yield from _replaced(scope, pin, torch.version.split("+")[0], named)
         elif image and pin.name == "xformers":
             yield from _replaced(scope, pin, image, f"torch {image} of the image")
+
+
+def _by_others(scope: Scope, torch: Pin) -> Iterator[Mistake]:
+    """A later command whose packages, as pip takes them, do not go with the pinned torch."""
+    version = torch.version.partition("+")[0]
+    for step, pins in solving.steps(scope).items():
+        named = [pin for pin in pins if not pin.limits]
+        if step <= torch.step or not solving.is_compared(scope, step) or any(p.name == "torch" for p in named):
+            continue
+        asking = [pin for pin in named if pin.name not in _COMPANIONS and _excludes(scope, pin, version)]
+        if asking and not _indexed(asking[0]):
+            pin = asking[0]
+            said = f"torch=={torch.version} (line {torch.place.line})"
+            text = f"{pin.name}{pin.specifier} asks for another torch and replaces {said}"
+            fix = (
+                f"install both in one command, or a {pin.name} for that torch: gpuwhy plan torch=={version} {pin.name}"
+            )
+            yield RULE.mistake(pin.place, text, asked.SOURCE, fix)
+            return
+
+
+def _excludes(scope: Scope, pin: Pin, version: str) -> bool:
+    """Whether the newest release that a pin allows brings another torch, on every Python that it may be."""
+    found = [solving.network([pin], python) for python in solving.pythons(scope)]
+    known = [network for network in found if not network.lacking and not network.empty]
+    return bool(known) and all(network.excludes(pin.name, "torch", version) for network in known)
 
 
 def _by_project(scope: Scope, torch: Pin) -> Iterator[Mistake]:

@@ -107,10 +107,15 @@ def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
     version = row.version if row else pin.version
     pythons = row.pythons if row and row.platform == LINUX else ()
     known: list[caps.CapRow | known_limits.Limit] = [*known_limits.limits(pin.name, version)]
-    known += [cap for cap in (caps.caps(_framework(pin.name), version) if row else ()) if "<" in cap.requirement]
+    known += [cap for cap in (caps.caps(_framework(pin.name), version) if row else ()) if _is_limit(cap)]
     for cap in known:
         name, _, limit = cap.requirement.partition("<")
         yield Need(pin, version, name, f"<{limit}", cap.because, cap.source, pythons)
+
+
+def _is_limit(cap: caps.CapRow) -> bool:
+    """Whether a row limits what an installer brings; setuptools is there before, and stays as it is."""
+    return "<" in cap.requirement and not cap.requirement.startswith("setuptools")
 
 
 def _named(pin: Pin) -> Release | None:
