@@ -6,6 +6,7 @@ import posixpath
 
 from gpuwhy.host.base import Host
 from gpuwhy.loader.outcome import NOT_THERE, Library, Missing, Tried
+from gpuwhy.loader.runtimes import old_runtimes
 from gpuwhy.loader.systems import Process, System, system_of
 from gpuwhy.loader.unmet import unmet_symbols
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why, known, value_or
@@ -79,6 +80,7 @@ def tree_of(process: Process, system: System, facts: Facts, name: str) -> LoadTr
         libraries=tuple(_loaded(process.host, system, one, copies.get(system.fold(one.real))) for one in kept),
         missing=tuple(_missing(process.host, one) for one in missing),
         unmet=tuple(neat_unmet(process.host, one) for one in unmet_symbols(process, system)),
+        old=old_runtimes(process),
     )
 
 

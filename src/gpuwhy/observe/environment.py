@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from gpuwhy.knowledge.settings import ANYTHING, faults, times
 from gpuwhy.knowledge.variables import FOREIGN, NOT_READ_BY_TENSORFLOW, VariableRow, variable_row
-from gpuwhy.model.fact import Absent, Fact, Known, value_or
+from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Fault, Variable
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.search_paths import command_path, library_path, literal, not_a_folder
@@ -59,6 +59,7 @@ def variable(
     check = checks.get(name)
     private = row is not None and row.private
     found = () if private else faults(name, value, ANYTHING if installed is None else installed)
+    found += _not_preloaded(scene, value) if name in ("LD_PRELOAD", "LD_AUDIT") else ()
     problems = (*(check(scene, value) if check else ()), *map(_told, found))
     shown = "set" if private else _shortened(value)
     return Variable(name, shown, _steers(row, installed), problems, _notes(name, value, row, installed), found)
@@ -132,11 +133,28 @@ def _other_compiler(scene: Scene, root: str) -> Problems:
     return (f"it names CUDA {ours.value}, while nvcc on PATH ({value_or(on_path, '')}) is CUDA {theirs.value}",)
 
 
-def _preload(scene: Scene, value: str) -> Problems:
-    """Files that the loader is told to load first; names without a folder are searched, so they are left alone."""
-    files = [file for file in re.split(r"[\s:]+", value) if "/" in file]
-    missing = [file for file in files if isinstance(scene.host.stat(file), Absent)]
-    return tuple(f"{file} does not exist: the loader complains and goes on without it" for file in missing)
+def _not_preloaded(scene: Scene, value: str) -> tuple[Fault, ...]:
+    """Files that the loader is told to load first and cannot; names without a folder are searched, so left alone."""
+    named = [file for file in re.split(r"[\s:]+", value) if file]
+    wrong = {file: why for file in named if "/" in file and (why := _unfit_to_load(scene, file))}
+    if not wrong:
+        return ()
+    text = "; ".join(f"{file} {why}" for file, why in wrong.items())
+    left = ":".join(file for file in named if file not in wrong)
+    told = f"{text}: the loader complains at every start of a program, and goes on without it"
+    return (Fault("ignored", (), told, instead=left, source="ld.so(8)"),)
+
+
+def _unfit_to_load(scene: Scene, file: str) -> str:
+    """Why a file cannot be loaded into a program of this machine; "" where it can, or that was not seen."""
+    if isinstance(scene.host.stat(file), Absent):
+        return "does not exist"
+    elf, machine = scene.host.elf(file), value_or(scene.facts.surroundings.machine, "")
+    if isinstance(elf, Unknown) and elf.kind in ("foreign", "cut"):
+        return "is no complete library"
+    if isinstance(elf, Known) and machine and elf.value.machine != machine:
+        return f"is a library for {elf.value.machine}, and this machine is {machine}"
+    return ""
 
 
 def _xla_flags(scene: Scene, value: str) -> Problems:
@@ -162,8 +180,6 @@ def _cache(scene: Scene, value: str) -> Problems:
 
 CHECKS: dict[str, Callable[[Scene, str], Problems]] = {
     "LD_LIBRARY_PATH": _library_path,
-    "LD_PRELOAD": _preload,
-    "LD_AUDIT": _preload,
     **dict.fromkeys(ROOT_VARIABLES, _toolkit),
     **dict.fromkeys(("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"), _folder),
     "CUDA_CACHE_PATH": _cache,

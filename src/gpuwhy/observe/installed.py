@@ -17,6 +17,7 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Conflict, Damage, Distribution
 from gpuwhy.observe.built import TENSORFLOW, gpu_related
+from gpuwhy.observe.editable import sources_gone
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.twice import damage_of, left_over
 
@@ -180,6 +181,7 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
         *filter(None, [_wrong(scene, path, owners, machines) for path, owners in files.items()]),
         *_foreign(scene, files, machines),
         *(wrong for dist in among for wrong in _first_read(scene, dist)),
+        *sources_gone(scene, tuple(everything)),
         *damage_of(everything, [dist for dist in everything if gpu_related(dist.name)]),
     ]
     wanted = _to_hash(scene, files, {one.path for one in found})
@@ -290,11 +292,11 @@ def _foreign(scene: Scene, files: Files, machines: Mapping[str, str]) -> list[Da
     seen: dict[str, list[str]] = {}
     for path in machines:
         seen.setdefault(files[path][0].owner, []).append(path)
-    return [
-        Damage(paths[0], owner, "wrong architecture", machine, machines[paths[0]])
-        for owner, paths in seen.items()
-        if all(machines[p] != machine for p in paths)
-    ]
+    foreign = {owner: paths[0] for owner, paths in seen.items() if all(machines[p] != machine for p in paths)}
+    here = value_or(scene.facts.surroundings.machine, machine)
+    if len(foreign) == len(seen) > 1 and {machines[path] for path in foreign.values()} == {here}:
+        return [Damage(python.value.path, f"Python {python.value.version}", "wrong architecture", here, machine)]
+    return [Damage(path, owner, "wrong architecture", machine, machines[path]) for owner, path in foreign.items()]
 
 
 def _to_hash(scene: Scene, files: Files, known_bad: set[str]) -> list[str]:

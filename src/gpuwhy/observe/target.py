@@ -19,8 +19,10 @@ from gpuwhy.observe.distributions import distributions
 from gpuwhy.observe.frameworks import frameworks
 from gpuwhy.observe.installed import conflicts, damage
 from gpuwhy.observe.kernels import kernels
+from gpuwhy.observe.places import FRAMEWORK_FOLDERS
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.shadows import shadows
+from gpuwhy.observe.starting import start
 from gpuwhy.observe.unfit import unfit
 
 _PYTHON_NAME = re.compile(r"(i?python|pypy)[\d.]*t?$")
@@ -104,8 +106,6 @@ def _on_path(scene: Scene, path: str) -> Iterator[tuple[str, str]]:
                 break
 
 
-FRAMEWORK_FOLDERS = r"(torch|tensorflow|jax|jaxlib|onnxruntime|cupy|paddle|mxnet|numba|nvidia)$"
-"""Folders of site-packages that make an environment one for GPU work."""
 OWN = "gpuwhy's own, no other was found; name yours with --python PATH"
 
 
@@ -331,5 +331,6 @@ LOOKS: tuple[Look, ...] = (
     Look("target", "unfit", unfit),
     Look("target", "contradictions", contradictions, 30.0),
     Look("target", "shadows", shadows),
+    Look("target", "start", start, 35.0),
     Look("target", "kernels", kernels),
 )

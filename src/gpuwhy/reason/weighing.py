@@ -28,6 +28,11 @@ def ties(verdict: Verdict) -> bool:
     return any(f.linked for f in verdict.findings)
 
 
+def proven(verdict: Verdict) -> bool:
+    """Whether facts leave no other reading, and name what the ending names: then no text has to speak for it."""
+    return verdict.state == "shown" and any(f.linked and f.weight == "proof" for f in verdict.findings)
+
+
 def from_facts(odds: Odds, verdicts: Sequence[Verdict], spoken: Collection[str]) -> dict[str, float]:
     """What the verdicts on this machine add; the text's odds are `odds`, its causes `spoken`."""
     if not verdicts:
@@ -39,6 +44,7 @@ def from_facts(odds: Odds, verdicts: Sequence[Verdict], spoken: Collection[str])
         if more:
             out[verdict.cause.id] = max(out.get(verdict.cause.id, -99.0), more)
     told = odds.scores()
+    spoken = {*spoken, *(v.cause.id for v in verdicts if proven(v))}
     return {**out, **_held(told, out, spoken)} if told and told[0].confidence >= FOUND else out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuwhy.causes.shared import before
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
@@ -107,6 +108,29 @@ def _gpu_only(case: Case) -> Variable | None:
     return one if one and one.value and set(one.value.split(",")) <= {"cuda", "gpu", "rocm"} else None
 
 
+def keeps_from_starting(case: Case) -> Finding | None:
+    """Python does not start with this variable, or does not find what is installed; without it, it does."""
+    start = before.start_of(case)
+    if start is None or not start.variable or not _speaks_for_all(case):
+        return None
+    value = value_or(case.facts.environment.value(start.variable), "")
+    text = f"{start.variable}={value}: {before.happens(start)}; without the variable it starts as it should"
+    return before.told_by_start(case, start, text, saw(f"{start.variable}={value}", Source("env", start.variable)))
+
+
+def older_first(case: Case) -> Finding | None:
+    """A variable puts a C or C++ library first that is too old for the framework."""
+    found = next((one for one in before.old_runtimes(case) if before.put_first(one)), None)
+    if found is None or case.framework is None:
+        return None
+    asker = found.needed_by.rpartition("/")[2]
+    text = (
+        f"{before.put_first(found)} puts {found.path} before the system's {found.name}, and it lacks {found.version}, "
+        f"which {asker} needs: the import of {case.framework.title} {case.framework.version} fails"
+    )
+    return before.told_old(case, found, text)
+
+
 def without_effect(case: Case) -> Finding | None:
     """A value or a name that nobody reads: nothing stops, and what was wanted does not happen."""
     found = next(concerns(case, "ignored", "misspelt"), None)
@@ -119,6 +143,8 @@ def without_effect(case: Case) -> Finding | None:
 def nothing_wrong(case: Case) -> Finding | None:
     """What rules it out."""
     name = case.framework.title if case.framework else "this program"
+    if keeps_from_starting(case) or older_first(case):
+        return None
     if any(concerns(case, "rejected", "ignored", "misspelt")) or asked_in_vain(case) or _unread_here(case):
         return None
     if any(concerns(case, "off")) and _for_gpu(case) and gpu_present(case.facts).need() is not None:
@@ -167,6 +193,12 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     asked = _gpu_only(case)
     if asked is not None and asked_in_vain(case):
         return (_unset(asked.name),)
+    start = before.start_of(case)
+    if start is not None and start.variable and _speaks_for_all(case):
+        return (_unset(start.variable),)
+    old = next((one for one in before.old_runtimes(case) if before.put_first(one)), None)
+    if old is not None:
+        return before.without(case, before.put_first(old), old.path)
     for variable, fault in concerns(case, "rejected", "off", "ignored", "misspelt"):
         out.append(_unset(variable.name))
         out += _instead(variable, fault)
@@ -196,7 +228,7 @@ def _instead(variable: Variable, fault: Fault) -> Iterator[Fix]:
 CAUSE = Cause(
     id="env.setting",
     title="an environment variable has a wrong value, or turns the GPU off",
-    signs=(rejected, turned_off, asked_in_vain, without_effect, nothing_wrong),
+    signs=(keeps_from_starting, older_first, rejected, turned_off, asked_in_vain, without_effect, nothing_wrong),
     fixes=fixes,
     scope="framework",
     effect="{subject}: {because}",

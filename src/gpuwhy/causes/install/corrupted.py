@@ -7,6 +7,7 @@ from itertools import chain
 
 from msgspec.structs import replace
 
+from gpuwhy.causes.shared import before
 from gpuwhy.causes.shared.commands import change, word
 from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.causes.shared.windows import on_windows, path_first, shown, toolkit
@@ -15,6 +16,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
+from gpuwhy.model.version import major_minor
 
 CERTAIN = (
     "missing",
@@ -28,7 +30,7 @@ CERTAIN = (
     "unreadable",
 )
 OVERWRITTEN = ("other size", "other hash")
-SECOND = "second metadata"
+SECOND, SOURCE, PROJECT = "second metadata", "source gone", "project gone"
 LITTLE = 2 << 30  # bytes of free disk below which an installation may have been cut short
 
 
@@ -165,6 +167,57 @@ def no_interpreter(case: Case) -> Finding | None:
     return proof(text, saw(f"{one.path}: {one.gone}", python))
 
 
+def source_gone(case: Case) -> Finding | None:
+    """A project that was installed from a folder of source, which is not there any more."""
+    found = sorted(_gone(case), key=lambda one: not _asked_for(case, one))
+    if not found:
+        return None
+    first, more = found[0], f", and {len(found) - 1} more likewise" if len(found) > 1 else ""
+    text = f"{first.owner} was installed from {first.expected}, which is not there any more{more}"
+    finding = proof(text, *(saw(f"leads to {one.expected}", Source("file", one.path)) for one in found[:3]))
+    return linked(finding) if _asked_for(case, first) else finding
+
+
+def _gone(case: Case) -> list[Damage]:
+    """Of the GPU stack, or what the program asked for."""
+    found = [one for one in case.facts.target.damage.need() or () if one.what in (SOURCE, PROJECT)]
+    return [one for one in found if one.what == SOURCE or _asked_for(case, one)]
+
+
+def _asked_for(case: Case, one: Damage) -> bool:
+    """Whether the program ended because it did not find this module."""
+    lost = [said.get("name").partition(".")[0] for said in case.symptoms if said.signature == "python.module"]
+    return one.actual.partition(".")[0] in lost
+
+
+def ends_at_start(case: Case) -> Finding | None:
+    """A file of the environment that Python runs before any program ends it, or hides a framework from it."""
+    start = before.start_of(case)
+    if start is None or not start.file:
+        return None
+    text = f"{start.file} is run before every program of this environment, and {before.happens(start)}"
+    return before.told_by_start(case, start, text, saw("run at every start", Source("file", start.file)))
+
+
+def another_python(case: Case) -> Finding | None:
+    """The environment's link leads to a Python of another release, which does not look at its packages."""
+    start, python = before.start_of(case), value_or(case.facts.target.interpreter, None)
+    if start is None or python is None or start.variable or start.file:
+        return None
+    if start.aside:
+        text = f"{start.aside} holds {' and '.join(start.lost[:3])}, and {python.path} does not look there"
+        return before.told_by_start(case, start, f"{text}: the environment's pyvenv.cfg is gone")
+    if not start.version:
+        return before.told_by_start(case, start, f"the environment's Python does not start: {start.ends}")
+    if major_minor(start.version) == major_minor(python.version):
+        return before.told_by_start(case, start, f"{python.path}: {before.happens(start)}")
+    text = (
+        f"{python.path} is Python {start.version} by now, and the packages of {python.prefix} are those of Python "
+        f"{major_minor(python.version)}: {before.happens(start)}"
+    )
+    return before.told_by_start(case, start, text)
+
+
 def passed_over(case: Case) -> Finding | None:
     """A wheel's library that the loader passes over, because it is no library for this machine or cannot be read."""
     found = _skipped(case)
@@ -187,6 +240,9 @@ def all_whole(case: Case) -> Finding | None:
     """What rules it out."""
     if _damage(case) or _twice(case) or _stopping(case) or _loaded(case) or _skipped(case) or driver_library(case):
         return None
+    start = before.start_of(case)
+    if _gone(case) or (start is not None and not start.variable):
+        return None
     return against(
         "every installed GPU library that was looked at is whole", saw("no damage", case.facts.target.damage)
     )
@@ -201,9 +257,12 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     ]
     if no_interpreter(case):
         return (*room, *_anew(case))
+    if ends_at_start(case) or another_python(case):
+        return (*room, *_starting(case))
     owners = list(dict.fromkeys(filter(None, _owners(case))))
     room += _quarantined(case)
     again = [_again(case, owner) for owner in owners[:3]]
+    again += [_from_source(case, one) for one in _gone(case)[:2]]
     if driver_library(case):
         text = "Install the driver again, with the same installer or package that brought it"
         again.append(Fix(text, root=True, role="part"))
@@ -224,6 +283,32 @@ def _anew(case: Case) -> tuple[Fix, ...]:
         "in the last stage with that image's Python"
     )
     return (Fix(stages, role="part"), made)
+
+
+def _starting(case: Case) -> tuple[Fix, ...]:
+    """Put the file aside, or make the environment again with the Python that its packages are for."""
+    start = before.start_of(case)
+    if start is not None and start.file:
+        text = f"Put {base_name(start.file)} aside; the package that brought it may be installed again later"
+        undo = on.linux(f"mv {word(start.file + '.off')} {word(start.file)}")
+        return (Fix(text, on.linux(f"mv {word(start.file)} {word(start.file + '.off')}"), undo=undo),)
+    python = value_or(case.facts.target.interpreter, None)
+    if start is not None and start.aside and python is not None:
+        prefix = start.aside.partition("/lib/python")[0]
+        text = "Have the environment's settings written again; its packages stay"
+        return (Fix(text, on.linux(f"{word(python.prefix)}/bin/python3 -m venv {word(prefix)}")),)
+    return (before.made_again(python),) if python is not None else ()
+
+
+def _from_source(case: Case, one: Damage) -> Fix:
+    """A published release where there is one; else the source has to come back."""
+    name, _, version = one.owner.partition(" ")
+    if one.what == PROJECT:
+        text = f"Bring {one.expected} back, or install {name} again from where its source is now"
+        return Fix(text, f"pip install -e {word(one.expected)}", role="part")
+    wanted = f"{name}=={version}" if version else name
+    text = f"Install {name} from the index, or again from where its source is now (pip install -e FOLDER)"
+    return change(case.facts, text, wanted, because_of=name, again=True, role="part")
 
 
 def _on_windows(case: Case) -> list[Fix]:
@@ -279,6 +364,9 @@ def _owners(case: Case) -> list[str]:
 
 def _again(case: Case, owner: str) -> Fix:
     name, _, rest = owner.partition(" ")
+    python = value_or(case.facts.target.interpreter, None)
+    if name == "Python" and python is not None:
+        return before.made_again(python)
     version, _, how = rest.partition(" ")
     if how == "(dpkg)":
         return Fix(
@@ -296,6 +384,9 @@ CAUSE = Cause(
     title="an installed GPU library is damaged",
     signs=(
         no_interpreter,
+        ends_at_start,
+        another_python,
+        source_gone,
         not_as_installed,
         left_half_way,
         stops_the_search,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.shared.before import explains_it, made_again, put_first, told_old
 from gpuwhy.causes.shared.commands import python_of, word
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, is_runtime
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, value_or
-from gpuwhy.model.facts import Interpreter, MissingLibrary
+from gpuwhy.model.facts import MissingLibrary, OldRuntime
 
 SEEN = 5.0
 """Seconds after which the sampler has surely looked into a program's processes."""
@@ -22,23 +23,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return (Fix(f"Install Python {python_of(case.facts)} again over this one: its installer offers to repair it"),)
     python = case.facts.target.interpreter
     if not case.symptoms and isinstance(python, Known) and python.value.gone:
-        return (_made_again(python.value),)
-    return ()
-
-
-def _made_again(python: Interpreter) -> Fix:
-    """The same releases with another Python of the same minor release."""
-    short = ".".join(python.version.split(".")[:2])
-    new = f"{python.prefix.rstrip('/')}-gpuwhy"
-    text = f"Make the environment again with a Python {short} that is there, and the same releases"
-    return Fix(
-        text,
-        f"uv venv --python {word(short)} {word(new)}    # then install what the old one lists, or: gpuwhy fix --apply",
-        safe=python.kind == "venv",
-        check=f"gpuwhy check --python {word(new)}",
-        undo=on.linux(f"rm -r {word(new)}"),
-        anew=python.kind == "venv",
-    )
+        return (made_again(python.value),)
+    old = _too_old(case)
+    return _newer(case, old) if old is not None else ()
 
 
 def nothing_of_it(case: Case) -> Finding | None:
@@ -46,7 +33,7 @@ def nothing_of_it(case: Case) -> Finding | None:
     run = case.facts.run
     if not run.failed or not isinstance(run.frameworks, Known) or not isinstance(run.touched_gpu, Known):
         return None
-    if value_or(case.facts.target.shadows, ()) or _too_early(case):
+    if value_or(case.facts.target.shadows, ()) or _too_early(case) or explains_it(case):
         return None  # what stands in for a framework keeps it from being loaded; and who dies at once is hardly seen
     if run.frameworks.value or run.touched_gpu.value or not case.symptoms or _others_speak(case):
         return None
@@ -66,6 +53,13 @@ def _too_early(case: Case) -> bool:
     if case.ending.near or any(frame.owner in names for frame in case.ending.stack):
         return True
     return run.crashed and bool(installed) and value_or(run.seconds, 0.0) < SEEN
+
+
+def before_its_first_line(case: Case) -> Finding | None:
+    """What keeps every program of this environment from starting, or from its framework, is another cause."""
+    if not explains_it(case):
+        return None
+    return against("what ended it is there before its first line runs", saw("started", case.facts.target.start))
 
 
 def without_runtime(case: Case) -> Finding | None:
@@ -122,6 +116,44 @@ def without_python(case: Case) -> Finding | None:
     )
 
 
+def older_runtime(case: Case) -> Finding | None:
+    """The C or C++ library that the loader finds by itself is older than a framework needs: its import fails."""
+    old = _too_old(case)
+    if old is None:
+        return None
+    asker = old.needed_by.rpartition("-packages/")[2]
+    text = f"{old.path} is older than {asker} needs: it lacks {old.version}, so the import fails, GPU or not"
+    return told_old(case, old, text)
+
+
+def _too_old(case: Case) -> OldRuntime | None:
+    """The first such library that no variable put first."""
+    found = (one for tree in value_or(case.facts.loads.trees, ()) for one in tree.old)
+    return next((one for one in found if not put_first(one)), None)
+
+
+def _newer(case: Case, old: OldRuntime) -> tuple[Fix, ...]:
+    """A newer runtime where one can be had beside the old one; else an older build, or a newer system."""
+    if old.name in ("libc.so.6", "libm.so.6"):
+        text = f"Take a release of the framework that runs with this C library, which lacks {old.version}"
+        return (Fix(f"{text}, or a newer system (a container image with one will do)"),)
+    conda = value_or(case.facts.target.interpreter, None)
+    if conda is not None and conda.kind == "conda" and old.path.startswith(conda.prefix):
+        update = f"conda install --prefix {word(conda.prefix)} -c conda-forge libstdcxx-ng libgcc-ng"
+        return (Fix("Bring the environment's own C++ runtime up to date", update),)
+    return (NEWER,)
+
+
+NEWER = Fix(
+    "Install a newer C++ runtime (libstdc++) beside the system's, and let programs find it first: conda has one",
+    on.linux(
+        "conda install -c conda-forge libstdcxx-ng\n"
+        "export LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    ),
+    safe=True,
+)
+
+
 def _missing_runtime(case: Case) -> list[tuple[str, MissingLibrary]]:
     """Framework, and the DLL that it does not find; each name once."""
     trees = value_or(case.facts.loads.trees, ()) if on_windows(case.facts) else ()
@@ -136,7 +168,7 @@ REDISTRIBUTE = Fix(
 CAUSE = Cause(
     id="other.not_gpu",
     title="this is not a GPU problem",
-    signs=(nothing_of_it, without_runtime, without_python_dll, without_python),
+    signs=(nothing_of_it, before_its_first_line, without_runtime, without_python_dll, without_python, older_runtime),
     fixes=fixes,
     effect="The GPU stack is not at fault",
     needs_log=True,

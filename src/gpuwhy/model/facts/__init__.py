@@ -20,6 +20,7 @@ from gpuwhy.model.facts.loads import (
     LoadTree,
     MissingLibrary,
     NeededLibrary,
+    OldRuntime,
     Rule,
     UnmetSymbol,
     Via,
@@ -44,6 +45,7 @@ from gpuwhy.model.facts.target import (
     Interpreter,
     Opened,
     Shadow,
+    Start,
     Target,
     Unfit,
 )

@@ -150,13 +150,29 @@ class UnmetSymbol(Record, frozen=True):
     count: int
 
 
-class LoadTree(Record, frozen=True):
+class OldRuntime(Record, frozen=True):
+    """A C or C++ library that is older than a framework's own file needs, so that the import fails."""
+
+    name: str  # libstdc++.so.6
+    path: str  # the copy that is loaded
+    via: str  # how the loader comes to it
+    needed_by: str
+    version: str  # GLIBCXX_3.4.29: what it lacks
+
+    @property
+    def rule(self) -> Rule:
+        """By which rule it is found."""
+        return way(self.via).rule
+
+
+class LoadTree(Record, frozen=True, omit_defaults=True):
     """What a framework's process would load, in order; the CUDA libraries and the framework's own."""
 
     framework: str
     libraries: tuple[LoadedLibrary, ...]
     missing: tuple[MissingLibrary, ...]
     unmet: tuple[UnmetSymbol, ...]
+    old: tuple[OldRuntime, ...] = ()
 
 
 class Extension(Record, frozen=True):

@@ -116,6 +116,22 @@ class Shadow(Record, frozen=True):
     other_python: str = ""  # the Python that the folder's packages were installed for, where that is another
 
 
+class Start(Record, frozen=True, omit_defaults=True):
+    """How the environment's Python starts as its user starts it; all empty where it starts as it should."""
+
+    ends: str = ""  # how it ends before it runs anything: "it ends with code 1: Fatal Python error: …"
+    lost: tuple[str, ...] = ()  # installed frameworks that it does not find
+    version: str = ""  # which Python it says it is; "" = not tried, since nothing steers its start
+    variable: str = ""  # the variable without which it starts as it should
+    file: str = ""  # the file of site-packages that is enough to make it go wrong
+    aside: str = ""  # the folder of packages beside it that it does not look into
+
+    @property
+    def wrong(self) -> bool:
+        """Whether it does not start, or not find what is installed."""
+        return bool(self.ends or self.lost)
+
+
 class Target(Record, frozen=True):
     """The Python environment under diagnosis."""
 
@@ -128,6 +144,7 @@ class Target(Record, frozen=True):
     unfit: Fact[tuple[Unfit, ...]] = NOT_OBSERVED  # of what PyTorch and JAX ask for in their metadata
     contradictions: Fact[tuple[Contradiction, ...]] = NOT_OBSERVED  # among the GPU packages and their neighbours
     shadows: Fact[tuple[Shadow, ...]] = NOT_OBSERVED  # what stands in for modules of the stack
+    start: Fact[Start] = NOT_OBSERVED
     kernels: Fact[tuple[str, ...]] = NOT_OBSERVED  # Jupyter kernels: "name: interpreter"
 
     @property

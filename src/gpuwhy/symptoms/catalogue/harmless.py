@@ -6,6 +6,8 @@ from gpuwhy.model.signature import Signature, harmless
 
 SIGNATURES: tuple[Signature, ...] = (
     harmless("harmless.triton", r"a matching triton is not available, some optimizations|error caught was: no module named '?triton", "matching triton is not", "error caught was", covers=("triton.missing", "python.module")),
+    harmless("harmless.not_preloaded", r"ld\.so: object '[^'\n]+' (?:from (?:ld_preload|/etc/ld\.so\.preload) cannot be preloaded|cannot be loaded as audit interface)[^\n]*ignored", "cannot be preloaded", "as audit interface",
+             covers=("loader.", "install.", "elf.", "file.")),
     harmless("harmless.cpu_torch", r"\b(?:py)?torch(?:vision|audio)?(?: version)?\W+\d+\.\d+[\w.]*\+cpu\b|pytorch(?:vision|audio)?-?\s*[\d.]+[-\s]+py[\d._]+_cpu", "+cpu", "_cpu"),
     harmless("harmless.factory", r"unable to register cu\w+ (?:factory|plugin)|attempting to register factory", "unable to register cu", "register factory"),
     harmless("harmless.nccl_plugin", r"libnccl-(?:net|tuner|profiler|env)\w*\.so", "libnccl-", covers=("loader.cannot_open", "loader.asked", "loader.find_failed")),

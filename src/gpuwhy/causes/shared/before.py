@@ -1,0 +1,94 @@
+"""Before: what steers a program before its first line runs, and keeps it from starting or from its framework."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.shared.commands import word
+from gpuwhy.model import on
+from gpuwhy.model.cause import Case, Evidence, Finding, Fix, linked, proof, saw
+from gpuwhy.model.fact import Source, value_or
+from gpuwhy.model.facts import Interpreter, OldRuntime, Rule, Start
+
+PRELOAD_FILE = "/etc/ld.so.preload"
+BY_VARIABLE = {Rule.LD_PRELOAD: "LD_PRELOAD", Rule.LD_LIBRARY_PATH: "LD_LIBRARY_PATH"}
+
+
+def start_of(case: Case) -> Start | None:
+    """How Python starts, where that went wrong."""
+    found = value_or(case.facts.target.start, None)
+    return found if found is not None and found.wrong else None
+
+
+def happens(one: Start) -> str:
+    """What comes of it, in words."""
+    are = "are" if len(one.lost) > 1 else "is"
+    return one.ends or f"Python does not find {' and '.join(one.lost[:3])}, which {are} installed"
+
+
+def told_by_start(case: Case, one: Start, text: str, *evidence: Evidence) -> Finding:
+    """A finding about a start that was tried; a program that failed failed by it."""
+    finding = proof(text, *evidence, saw(happens(one), case.facts.target.start))
+    return linked(finding) if case.symptoms or case.facts.run.failed else finding
+
+
+def explains_it(case: Case) -> bool:
+    """Whether a program ended by what was there before its first line: it is no mistake of its own."""
+    if not (case.symptoms or case.facts.run.failed):
+        return False
+    trees = value_or(case.facts.loads.trees, ())
+    old = (one for tree in trees for one in tree.old if put_first(one))
+    return start_of(case) is not None or any(told_by_name(case, one) for one in old)
+
+
+def old_runtimes(case: Case) -> list[OldRuntime]:
+    """The C and C++ libraries that are too old for this framework."""
+    name = case.framework.name if case.framework else ""
+    trees = value_or(case.facts.loads.trees, ())
+    return [one for tree in trees if tree.framework == name for one in tree.old]
+
+
+def put_first(one: OldRuntime) -> str:
+    """The variable or the file that puts a library before the system's; "" where it is the usual one."""
+    return PRELOAD_FILE if one.via == PRELOAD_FILE else BY_VARIABLE.get(one.rule, "")
+
+
+def told_old(case: Case, one: OldRuntime, text: str) -> Finding:
+    """A finding about a library that is too old; linked where the program's ending names it."""
+    evidence = (
+        saw(f"lacks {one.version}", Source("file", one.path, one.via)),
+        saw(f"asks for {one.version} of {one.name}", Source("file", one.needed_by)),
+    )
+    finding = proof(text, *evidence)
+    return linked(finding) if told_by_name(case, one) else finding
+
+
+def told_by_name(case: Case, one: OldRuntime) -> bool:
+    """Whether the program's ending names the library, or one of the versions that only such a library has."""
+    return any(word in case.ending.message for word in (one.path, one.name, "GLIBCXX_", "CXXABI_"))
+
+
+def without(case: Case, variable: str, path: str) -> tuple[Fix, ...]:
+    """Take a library out of what puts it first."""
+    if variable == PRELOAD_FILE:
+        return (Fix(f"Take the line with {path} out of {PRELOAD_FILE}", root=True),)
+    value = value_or(case.facts.environment.value(variable), "")
+    gone = path if variable == "LD_PRELOAD" else path.rpartition("/")[0]
+    left = [part for part in value.replace(" ", ":").split(":") if part and part.rstrip("/") != gone.rstrip("/")]
+    away = Fix("Start without the variable (and take it out of the shell's start file)", f"unset {variable}", safe=True)
+    if not left:
+        return (away,)
+    return (Fix(f"Take {gone} out of it", f"export {variable}={word(':'.join(left))}", safe=True), away)
+
+
+def made_again(python: Interpreter) -> Fix:
+    """The same releases with another Python of the same minor release."""
+    short = ".".join(python.version.split(".")[:2])
+    new = f"{python.prefix.rstrip('/')}-gpuwhy"
+    text = f"Make the environment again with a Python {short} that is there, and the same releases"
+    return Fix(
+        text,
+        f"uv venv --python {word(short)} {word(new)}    # then install what the old one lists, or: gpuwhy fix --apply",
+        safe=python.kind == "venv",
+        check=f"gpuwhy check --python {word(new)}",
+        undo=on.linux(f"rm -r {word(new)}"),
+        anew=python.kind == "venv",
+    )

@@ -1,0 +1,105 @@
+"""Starting: whether the environment's Python starts as its user starts it, where something steers that.
+
+A start is tried only where a variable, a file of site-packages or another Python behind the environment's link could
+change it: else there is nothing to see, and no process is started.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
+from gpuwhy.model.facts import Interpreter, Start
+from gpuwhy.model.version import major_minor
+from gpuwhy.observe.places import FRAMEWORK_FOLDERS
+from gpuwhy.observe.scene import Scene
+
+STEERING = ("LD_PRELOAD", "LD_AUDIT", "PYTHONHOME", "PYTHONPLATLIBDIR")
+"""Variables that alone are reason enough to try a start."""
+TAKEN_AWAY = (*STEERING, "PYTHONPATH", "LD_LIBRARY_PATH")
+"""Variables that a start which went badly is tried without."""
+_HARMLESS = re.compile(r"(distutils-precedence|_virtualenv|a1_coverage|__editable__.*|.*-nspkg)\.pth")
+"""Files that most environments have; their code is known."""
+_CODE = re.compile(r"import[ \t]")  # how a line of a .pth file begins that Python runs
+_NAMES = r".*\.pth$|(site|user)customize\.py$"
+_PYTHON = re.compile(r"/python(\d+\.\d+)t?$")
+_MOST = 12  # files that are tried one by one
+
+
+def start(scene: Scene) -> Fact[Start]:
+    """How the environment's Python starts, and which of the installed frameworks it then does not find."""
+    python = scene.facts.target.interpreter.need()
+    if python is None or python.gone:
+        return absent("env", "PATH", "no Python that could be started")
+    sites = value_or(scene.facts.target.site_packages, ())
+    if aside := _aside(scene, python, sites):
+        return aside
+    files = tuple(_files(scene, sites))[:_MOST]
+    variables = [name for name in STEERING if value_or(scene.host.environ(), {}).get(name)]
+    if not (files or variables or _another(scene, python)):
+        return Known(Start(), Source("file", python.path, "nothing steers its start"))
+    if not isinstance(scene.host.offline(), Absent):
+        return Unknown(f"{python.path} cannot be started: these are another machine's files", kind="offline")
+    return _tried(scene, python, sites, files)
+
+
+def _aside(scene: Scene, python: Interpreter, sites: tuple[str, ...]) -> Fact[Start] | None:
+    """Frameworks beside a Python that does not look there: an environment without its pyvenv.cfg."""
+    own = f"{python.path.rpartition('/bin/')[0]}/lib/python{major_minor(python.version)}/site-packages"
+    real = {value_or(scene.host.real(site), site) for site in sites}
+    if "/bin/" not in python.path or python.kind == "conda" or value_or(scene.host.real(own), own) in real:
+        return None
+    found = value_or(scene.host.list(own, FRAMEWORK_FOLDERS), ())
+    names = tuple(entry.name for entry in found if entry.name != "nvidia")
+    return Known(Start(lost=names, version=python.version, aside=own), Source("folder", own)) if names else None
+
+
+def _tried(scene: Scene, python: Interpreter, sites: tuple[str, ...], files: tuple[str, ...]) -> Fact[Start]:
+    modules = ",".join(_modules(scene))
+    said = scene.host.call("starts", python.path, modules, ",".join(TAKEN_AWAY), sites[0] if sites else "", *files)
+    if not isinstance(said, Known):
+        return said if isinstance(said, Unknown) else Unknown(f"{python.path} was not tried")
+    lines = [line for line in said.value if "how" not in line] + [{}, {}]
+    return Known(_read(lines[0], lines[1]), Source("call", python.path, "started as its user starts it"))
+
+
+def _read(first: Mapping[str, Any], blame: Mapping[str, Any]) -> Start:
+    lost = first.get("lost")
+    return Start(
+        ends=str(first.get("ended", "")),
+        lost=tuple(map(str, lost)) if isinstance(lost, list) else (),
+        version=str(first.get("version", "")),
+        variable=str(blame.get("variable", "")),
+        file=str(blame.get("file", "")),
+    )
+
+
+def _modules(scene: Scene) -> list[str]:
+    """The import names of the frameworks that are installed."""
+    found = value_or(scene.facts.target.frameworks, ())
+    names = (one.path.rpartition("/")[2] for one in found)
+    return sorted({name for name in names if name.isidentifier()})
+
+
+def _files(scene: Scene, sites: tuple[str, ...]) -> Iterator[str]:
+    """Files of site-packages that Python runs before any program, those of well-known packages aside."""
+    for site in sites:
+        for entry in value_or(scene.host.list(site, _NAMES), ()):
+            path = f"{site}/{entry.name}"
+            if entry.name.endswith(".py") or _has_code(scene, path):
+                yield path
+
+
+def _has_code(scene: Scene, path: str) -> bool:
+    """Whether a .pth file runs something: a line that begins with `import`."""
+    if _HARMLESS.fullmatch(path.rpartition("/")[2]):
+        return False
+    return any(_CODE.match(line) for line in value_or(scene.host.lines(path, "import"), ()))
+
+
+def _another(scene: Scene, python: Interpreter) -> bool:
+    """Whether the environment's link leads to a Python of another minor release than its packages are for."""
+    real = _PYTHON.search(value_or(scene.host.real(python.path), ""))
+    return real is not None and real[1] != major_minor(python.version)

@@ -1,0 +1,86 @@
+"""Starting: what keeps an environment's Python from starting, and projects whose source is gone."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.host.children import starts
+from gpuwhy.model.fact import Unknown
+from gpuwhy.model.facts import Start
+from tests.observe.envs import SITE, World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path)
+    made.venv()
+    made.install("torch", "2.6.0", {"torch/__init__.py": ""})
+    return made
+
+
+def gone(world: World) -> list[tuple[str, str, str, str]]:
+    return [(d.owner, d.what, d.expected, d.actual) for d in world.look().damage.need() or () if "gone" in d.what]
+
+
+def test_a_finder_that_leads_nowhere(world: World) -> None:
+    finder = f"{SITE}/__editable___torchvision_0_21_0_finder.py"
+    world.file(finder, "MAPPING: dict[str, str] = {'torchvision': '/src/vision/torchvision'}\n")
+    assert gone(world) == [("torchvision", "source gone", "/src/vision/torchvision", "torchvision")]
+    world.file("/src/vision/torchvision/__init__.py", "")
+    assert gone(world) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("__editable__.flash_attn-2.8.pth", "/src/fa\n", [("flash-attn", "source gone", "/src/fa", "flash_attn")]),
+        ("mine.egg-link", "/src/mine\n.\n", [("mine", "project gone", "/src/mine", "mine")]),
+        ("easy-install.pth", "/src/xformers\n", [("xformers", "source gone", "/src/xformers", "xformers")]),
+        ("extra.pth", "/data/lib\n", []),
+        ("hook.pth", "import os; os.getcwd()\n", []),
+    ],
+)
+def test_lines_that_lead_nowhere(world: World, file: str, text: str, told: list[tuple[str, ...]]) -> None:
+    world.file(f"{SITE}/{file}", text)
+    assert gone(world) == told
+
+
+def test_nothing_steers_it_so_nothing_is_started(world: World) -> None:
+    assert world.look().start.need() == Start()
+
+
+def test_a_python_of_another_machine_is_not_started(world: World) -> None:
+    world.file(f"{SITE}/sitecustomize.py", "raise SystemExit(1)\n")
+    found = world.look().start
+    assert isinstance(found, Unknown)
+    assert found.kind == "offline"
+
+
+def test_a_start_that_goes_well_is_tried_once(capsys: pytest.CaptureFixture[str]) -> None:
+    starts.main(sys.executable, "json", "PYTHONHOME", "/")
+    (only,) = capsys.readouterr().out.splitlines()
+    assert json.loads(only)["lost"] == []
+
+
+def test_what_is_not_found_and_nothing_is_to_blame(capsys: pytest.CaptureFixture[str]) -> None:
+    starts.main(sys.executable, "no_such_module,json", "NOTHING", "/")
+    first, blame = capsys.readouterr().out.splitlines()
+    assert json.loads(first)["lost"] == ["no_such_module"]
+    assert json.loads(blame) == {}
+
+
+def test_a_variable_is_found_by_leaving_it_out() -> None:
+    wrong = {"PYTHONHOME": "/nowhere"}
+    found = starts.culprit(sys.executable, "json", ["LD_AUDIT", "PYTHONHOME"], "/", [], wrong)
+    assert found == {"variable": "PYTHONHOME"}
+
+
+def test_the_file_that_alone_ends_it(tmp_path: Path) -> None:
+    (tmp_path / "zz.pth").write_text("import sys; sys.exit('licence expired')\n")
+    (tmp_path / "good.pth").write_text("import os\n")
+    files = [str(tmp_path / "good.pth"), str(tmp_path / "zz.pth")]
+    assert starts.culprit(sys.executable, "json", [], str(tmp_path), files, {}) == {"file": files[1]}
