@@ -10,8 +10,9 @@ from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, or_un
 from gpuwhy.model.facts import Interpreter
 from gpuwhy.model.version import major_minor
 from gpuwhy.observe.kernels import kernels_in
+from gpuwhy.observe.places import FRAMEWORK_FOLDERS
 from gpuwhy.observe.scene import Scene
-from gpuwhy.observe.target import FRAMEWORK_FOLDERS, OWN, conda_version, config_of
+from gpuwhy.observe.target import OWN, conda_version, config_of
 from gpuwhy.observe.windows.paths import environ, exists, folders, is_whole, path_folders, tidy
 
 _STORE = re.compile(r"(?i)/WindowsApps/")
