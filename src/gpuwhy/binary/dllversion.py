@@ -1,7 +1,8 @@
 """The exact version of a CUDA library for Windows: its version resource, an exported number, or its own name.
 
 NVIDIA's resources say "…, Version 12.4.127" in the description (CUDA 11 and newer: "NVIDIA CUDA 10.1.243 Runtime"
-before), cuDNN 8 and 9 give their version as FILEVERSION; cuDNN 7's version call returns a constant.
+before), cuDNN 8 and 9 give their version as FILEVERSION; cuDNN 7's version call returns a
+constant; where both are silent, cuDNN's description or ProductVersion may say it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from gpuwhy.binary.pe import Pe, read_pe
 from gpuwhy.binary.pe_symbols import PeSymbols
 
 _SAYS = re.compile(r"\bVersion (\d+(?:\.\d+)+)")
+_PRODUCT = re.compile(r"((?:[5-9]|1\d)\.\d+\.\d+)(?:\.\d+)?")
 _OLD = re.compile(r"\bCUDA (\d+\.\d+(?:\.\d+)*)\b")
 _NUMBERED = re.compile(r"\d+[.,]\s*\d+[.,]\s*\d+[.,]\s*(1?\d)0(\d)0$")  # 6.14.11.10010: the runtime of CUDA 10.1
 _RUNTIME = re.compile(r"cudart(?:64|32)_([6-9]|10)(\d)\.dll$", re.IGNORECASE)
@@ -40,8 +42,10 @@ def _cudnn(pread: Pread, size: int, pe: Pe) -> str | None:
     if 8 <= int(places[0] or 0) < 30:
         return ".".join(places[:3])
     with suppress(MalformedError):
-        return _exported(PeSymbols(pread, size))
-    return None
+        if exact := _exported(PeSymbols(pread, size)):
+            return exact
+    said = _SAYS.search(pe.description) or _PRODUCT.fullmatch(pe.product)
+    return said[1] if said else None
 
 
 def _exported(symbols: PeSymbols) -> str | None:

@@ -29,7 +29,10 @@ def _index(of: str) -> Source:
 
 _MAC = Source("know", "NVIDIA CUDA Toolkit 12.1 release notes", "components for Linux, Windows and WSL, none for macOS")
 _WSL = "use WSL 2, where the Linux build works"
-_ON_GLIBC = (("tensorflow", "TensorFlow"), ("torch", "PyTorch"), ("jax", "JAX"), ("onnxruntime", "ONNX Runtime"))
+_ON_GLIBC = (
+    ("tensorflow", "TensorFlow"), ("torch", "PyTorch"), ("jax", "JAX"), ("onnxruntime", "ONNX Runtime"),
+    ("numba", "Numba"), ("cupy", "CuPy"), ("ctranslate2", "CTranslate2"),
+)  # fmt: skip
 _GLIBC = "use a distribution or image with glibc (Debian, Ubuntu, RHEL …)"
 
 DROPPED: tuple[Dropped, ...] = (

@@ -10,6 +10,8 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable
 
+from msgspec import structs
+
 from gpuwhy.host.base import Host
 from gpuwhy.loader.glibc import World
 from gpuwhy.loader.pathfinder import by_pathfinder
@@ -55,7 +57,19 @@ def _names(host: Host, folder: str, match: str) -> list[str]:
 
 
 def _plain(process: Process, facts: Facts, framework: Framework) -> None:
-    """A framework without a way of its own: its opened libraries are all there is."""
+    """A framework without a way of its own: its opened libraries are all there is. Other packages than the known
+    frameworks may open NVIDIA's wheels themselves: what is there is taken as found."""
+    if framework.name in _BY_THEMSELVES:
+        return
+    copies = {one.name: one.path for one in value_or(facts.libraries.copies, ()) if one.where == "wheel"}
+    for one in value_or(framework.opens, ()):
+        if one.name in copies:
+            process.dlopen(copies[one.name], _main(process), "from NVIDIA's wheels")
+
+
+_BY_THEMSELVES = frozenset(
+    ("paddle", "mxnet", "tensorrt", "ctranslate2", "bitsandbytes", "flash_attn", "xformers", "vllm", "triton")
+)
 
 
 def _torch(process: Process, facts: Facts, framework: Framework) -> None:
@@ -166,26 +180,70 @@ def _cupy(process: Process, facts: Facts, framework: Framework) -> None:
         by_pathfinder(process, facts, one.name)
 
 
+def _ctranslate2(process: Process, facts: Facts, framework: Framework) -> None:
+    """The extension: its RPATH leads the library to what the wheel brings."""
+    for path in _names(process.world.host, framework.path, r"_ext\..*so$"):
+        process.dlopen(path, _main(process))
+
+
+def _numba(process: Process, facts: Facts, framework: Framework) -> None:
+    """Numba's own search for NVVM: CUDA_HOME, conda, /usr/local/cuda; numba-cuda looks into NVIDIA's wheels too."""
+    host = process.world.host
+    environ, interpreter = value_or(host.environ(), {}), value_or(facts.target.interpreter, None)
+    roots = [environ.get("CUDA_HOME", ""), environ.get("CUDA_PATH", ""), interpreter.prefix if interpreter else ""]
+    folders = [f"{root}/nvvm/lib64" for root in (*roots, "/usr/local/cuda") if root]
+    sites = value_or(facts.target.site_packages, ())
+    wheels = [
+        f"{site}/nvidia/{part}" for site in sites for part in ("cuda_nvcc/nvvm/lib64", "cu13/lib", "cu13/nvvm/lib64")
+    ]
+    alone = all(one.name != "numba-cuda" for one in value_or(facts.target.distributions, ()))
+    for folder in (*folders, *(() if alone else wheels)):
+        found = _names(host, folder, r"libnvvm\.so(\.\d+)*$")
+        if found:
+            _opened_as(process, found[0], "libnvvm.so")
+            return
+
+
+def _opened_as(process: Process, path: str, name: str) -> None:
+    """Open a file that a framework found by itself; one that glibc refuses is missing by its plain name."""
+    before = len(process.missing)
+    process.dlopen(path, _main(process), "Numba's own search")
+    for number in range(before, len(process.missing)):
+        if process.missing[number].name == path:
+            process.missing[number] = structs.replace(process.missing[number], name=name)
+
+
 _WAYS: dict[str, Callable[[Process, Facts, Framework], None]] = {
     "torch": _torch,
     "tensorflow": _tensorflow,
     "jax": _jax,
     "onnxruntime": _onnxruntime,
     "cupy": _cupy,
+    "numba": _numba,
+    "ctranslate2": _ctranslate2,
 }
 
 
 def _open_listed(process: Process, framework: Framework) -> None:
     """The libraries that the framework asks for by name, each from the file that asks."""
     opened = value_or(framework.opens, ())
+    gone = {one.name for one in process.missing}
     for one in opened:
+        if one.name in gone:
+            continue
         caller = next((x for x in process.loaded if x.path == one.by), None) or process.dlopen(one.by, _main(process))
         process.dlopen(one.name, caller)
+
+
+def _bundled(process: Process, major: str) -> Loaded | None:
+    """cuDNN's shim as wheels rename it that bring it: libcudnn-74a4c495.so.9.1.0."""
+    name = re.compile(rf"libcudnn-\w+\.so\.{major}\b")
+    return next((one for one in process.loaded if name.match(one.name)), None)
 
 
 def _cudnn_parts(process: Process) -> None:
     """What the cuDNN shim opens from itself."""
     for major, parts in CUDNN_PARTS.items():
-        shim = process.get(f"libcudnn.so.{major}")
+        shim = process.get(f"libcudnn.so.{major}") or _bundled(process, major)
         for part in parts if shim else ():
             process.dlopen(f"libcudnn_{part}.so.{major}", shim)

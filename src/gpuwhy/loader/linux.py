@@ -40,7 +40,7 @@ _PROVIDES = {
 
 _GPU = re.compile(
     r"(.*/)?lib(cuda|cudart|cublas|cudnn|cufft|curand|cusolver|cusparse|cupti|cutensor|nccl|nvrtc|nvJitLink|nvinfer|nvshmem"
-    r"|nvToolsExt|nvtx|torch|c10|caffe2|tensorflow|onnxruntime|cufile)[\w-]*\.so|.*(xla_cuda_plugin|_pywrap_tensorflow|torch/_C)"
+    r"|nvToolsExt|nvtx|nvvm|torch|c10|caffe2|tensorflow|onnxruntime|cufile)[\w-]*\.so|.*(xla_cuda_plugin|_pywrap_tensorflow|torch/_C)"
 )
 
 

@@ -7,7 +7,7 @@ import posixpath
 from gpuwhy.host.base import Host
 from gpuwhy.loader.outcome import NOT_THERE, Library, Missing, Tried
 from gpuwhy.loader.runtimes import old_runtimes
-from gpuwhy.loader.systems import Process, System, system_of
+from gpuwhy.loader.systems import Process, System, is_windows, system_of
 from gpuwhy.loader.unmet import unmet_symbols
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why, known, value_or
 from gpuwhy.model.facts import (
@@ -55,7 +55,7 @@ def _driver_library(host: Host, facts: Facts, name: str) -> Fact[tuple[DriverLib
 
 
 def trees(host: Host, facts: Facts) -> Fact[tuple[LoadTree, ...]]:
-    """What the process of each framework would load."""
+    """What the process of each framework would load; on Windows also of a CPU build, which needs the C++ runtime."""
     frameworks, system = facts.target.frameworks, system_of(facts)
     if not isinstance(frameworks, Known):
         return frameworks
@@ -65,7 +65,7 @@ def trees(host: Host, facts: Facts) -> Fact[tuple[LoadTree, ...]]:
     out = [
         tree_of(system.run(world.value, facts, one), system, facts, one.name)
         for one in frameworks.value
-        if isinstance(one.opens, Known) and one.opens.value
+        if isinstance(one.opens, Known) and (one.opens.value or is_windows(facts))
     ]
     return Known(tuple(out), Source("call", system.SEARCH, "per framework"))
 
@@ -137,7 +137,7 @@ def _needed(
     found, via = _search(facts, framework, opened, trees, missing)
     if isinstance(found, Absent) and not via:
         doubt = system.doubt(sees_variables, missing is not None)
-        if doubt and not _all_unfit(system, copies, opened.name):
+        if doubt and not _no_copy(facts, system, opened.name):
             found = Unknown(f"{opened.name}: {doubt}")
     lost = isinstance(found, Absent)
     return NeededLibrary(
@@ -152,6 +152,13 @@ def _needed(
         other_versions=_others(system, copies, opened.name) if lost else (),
         refused=missing.refused if missing and isinstance(found, Unknown) else "",
     )
+
+
+def _no_copy(facts: Facts, system: System, name: str) -> bool:
+    """Whether every usual place was looked at, and none has a copy that would do, wherever the search may lead."""
+    copies = facts.libraries.copies
+    same = [one for one in value_or(copies, ()) if system.fold(one.name) == system.fold(name)]
+    return isinstance(copies, Known) and all(one.fault for one in same)
 
 
 def _missing_of(tree: LoadTree, system: System, name: str) -> MissingLibrary | None:
@@ -178,12 +185,6 @@ def _search(
     if follows and (torch := _mapped(system, trees.get("torch"), wanted)):
         return Known(torch.path, search), "already loaded by PyTorch"
     return Absent(search), ""
-
-
-def _all_unfit(system: System, copies: tuple[LibraryCopy, ...], name: str) -> bool:
-    """Whether copies of a library were seen, and none of them would do, wherever the search may lead."""
-    kin = [one for one in copies if system.stem(one.name) == system.stem(name)]
-    return bool(kin) and all(one.fault or system.fold(one.name) != system.fold(name) for one in kin)
 
 
 def _mapped(system: System, tree: LoadTree | None, wanted: str) -> LoadedLibrary | None:

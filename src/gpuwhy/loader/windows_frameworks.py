@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from msgspec import structs
+
 from gpuwhy.host.base import Host
 from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, Call, WindowsWorld, tidy
 from gpuwhy.loader.windows_added import added_at_start
@@ -58,6 +60,8 @@ def run(world: WindowsWorld, facts: Facts, framework: Framework) -> WindowsProce
     """A Python process that has imported a framework and opened its CUDA libraries."""
     start = Start(world, facts)
     start.process.load(f"{world.application}/python.exe", via="the program")
+    for path in _names(world.host, world.application, r"(?i)python3\d+\.dll$"):  # which python.exe has loaded by then
+        start.process.load(path, via="the program")
     sites = value_or(facts.target.site_packages, ())
     for folder, who in added_at_start(start.host, (*sites, f"{start.prefix}/Lib"), start.environ):
         start.process.add_folder(folder, who)
@@ -73,7 +77,53 @@ def _names(host: Host, folder: str, match: str) -> list[str]:
 
 
 def _plain(start: Start, framework: Framework) -> None:
-    """A framework without a way of its own: its opened libraries are all there is."""
+    """A framework without a way of its own: its modules, each with what it imports."""
+    asking = dict.fromkeys(one.by for one in value_or(framework.opens, ()))
+    known_one = framework.name in (*_EXTENSIONS, *_BY_NAME)
+    for path in asking:
+        if path.lower().endswith((".dll", ".pyd")):
+            start.process.load(path, start.extension if known_one else ALTERED, via="imported")
+
+
+def _call(start: Start, framework: Framework) -> Call:
+    """How a framework opens what it names. Packages that are not known may add PATH's folders themselves."""
+    return _BY_NAME.get(framework.name, start.extension if framework.name in _EXTENSIONS else ALTERED)
+
+
+_BY_NAME = {"tensorflow": PLAIN, "onnxruntime": ALTERED, "ctranslate2": PLAIN}
+_EXTENSIONS = frozenset(
+    ("torch", "jax", "cupy", "paddle", "mxnet", "tensorrt", "bitsandbytes", "flash_attn", "xformers", "vllm", "triton")
+)
+
+
+def _cupy(start: Start, framework: Framework) -> None:
+    """CuPy adds the bin folder of CUDA_PATH; of a disk without variables, of the toolkits that are there."""
+    for root in _roots(start, "CUDA_PATH"):
+        start.process.add_folder(f"{root}/bin", f"added by {framework.path}/_environment.py")
+    needed = [one.by for one in value_or(framework.opens, ()) if not one.optional]
+    for path in dict.fromkeys(needed):
+        start.process.load(path, start.extension, via="imported")
+
+
+def _numba(start: Start, framework: Framework) -> None:
+    """Numba's own search for NVVM: CUDA_HOME or CUDA_PATH, conda; numba-cuda looks into NVIDIA's wheels too."""
+    folders = [f"{root}/nvvm/bin" for root in _roots(start, "CUDA_HOME", "CUDA_PATH")]
+    folders += [f"{start.prefix}/Library/nvvm/bin", f"{start.prefix}/Library/bin"]
+    if any(one.name == "numba-cuda" for one in value_or(start.facts.target.distributions, ())):
+        sites = value_or(start.facts.target.site_packages, ())
+        folders += [f"{site}/nvidia/cuda_nvcc/nvvm/bin" for site in sites]
+    found = next((path for folder in folders for path in _names(start.host, folder, r"(?i)nvvm64.*\.dll$")), "")
+    before = len(start.process.missing)
+    if found and start.process.load(found, start.ctypes, via="Numba's own search") is None:
+        lost = start.process.missing[before:]
+        start.process.missing[before:] = [structs.replace(one, name="nvvm64_40_0.dll") for one in lost]
+
+
+def _roots(start: Start, *variables: str) -> list[str]:
+    """The toolkits that variables name; where no variable was seen, those that are installed."""
+    named = [tidy(start.environ[one]) for one in variables if start.environ.get(one)]
+    there = value_or(start.facts.toolkits.toolkits, ())
+    return named or ([] if start.environ else [one.path for one in there if one.kind != "wheel"])
 
 
 # ---------------------------------------------------------------- TensorFlow
@@ -164,6 +214,8 @@ _WAYS: dict[str, Callable[[Start, Framework], None]] = {
     "tensorflow": _tensorflow,
     "torch": _torch,
     "onnxruntime": _onnxruntime,
+    "cupy": _cupy,
+    "numba": _numba,
 }
 
 
@@ -172,7 +224,7 @@ _WAYS: dict[str, Callable[[Start, Framework], None]] = {
 
 def _open_listed(start: Start, framework: Framework) -> None:
     """The libraries that the framework asks for by name: TensorFlow with a plain LoadLibrary, others as linked."""
-    call = {"tensorflow": PLAIN, "onnxruntime": ALTERED}.get(framework.name, start.extension)
+    call = _call(start, framework)
     for one in value_or(framework.opens, ()):
         if start.process.get(one.name) is None and not any(m.name == one.name for m in start.process.missing):
             start.process.load(one.name, call, one.by)

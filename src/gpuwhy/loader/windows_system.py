@@ -24,7 +24,7 @@ REFUSES: tuple[Fate, ...] = (
 
 _NUMBERS = re.compile(r"\d+\.\d+\.(\d+)\.(\d+)$")  # 31.0.15.3742 is driver 537.42
 _GPU = re.compile(
-    r"(?i)(.*/)?(cu(da|bl|dn|ff|pt|ra|so|sp|fi|tensor)|nv(cuda|ml|rtc|jit|toolsext|infer|onnx|blas)|nccl|torch|c10|caffe2"
+    r"(?i)(.*/)?(cu(da|bl|dn|ff|pt|ra|so|sp|fi|tensor)|nv(cuda|ml|rtc|jit|toolsext|infer|onnx|blas|vm)|nccl|torch|c10|caffe2"
     r"|tensorflow|_pywrap_tensorflow|onnxruntime|_C\.|zlib|msvcp|vcruntime|concrt)[\w.-]*\.(dll|pyd)$"
 )
 _ASIDE = re.compile(r"(?i)/(downloads|desktop|documents|temp|site-packages)/|/cuda/cuda/|/CUDA/v[\d.]+/(?!bin/)")
@@ -70,7 +70,17 @@ def _usual_path(facts: Facts) -> tuple[str, ...]:
     a guide puts on it. What is missing even so is missing; what is found may still not be on the real PATH."""
     copies = value_or(facts.libraries.copies, ()) if _of_disk(facts) else ()
     found = [one.path.rpartition("/")[0] for one in copies]
-    return tuple(dict.fromkeys(one for one in found if not _ASIDE.search(f"{one}/")))
+    first = _of_conda(facts) if _of_disk(facts) else ()
+    return tuple(dict.fromkeys((*first, *(one for one in found if not _ASIDE.search(f"{one}/")))))
+
+
+def _of_conda(facts: Facts) -> tuple[str, ...]:
+    """What activating a conda environment puts before everything else."""
+    interpreter = value_or(facts.target.interpreter, None)
+    if interpreter is None or interpreter.kind != "conda":
+        return ()
+    below = ("", "/Library/mingw-w64/bin", "/Library/usr/bin", "/Library/bin", "/Scripts", "/bin")
+    return tuple(f"{interpreter.prefix}{one}" for one in below)
 
 
 def _machine(host: Host, facts: Facts, windows: str) -> str:

@@ -16,7 +16,7 @@ TENSORFLOW = re.compile(
 _GPU_RELATED = re.compile(
     rf"{TENSORFLOW.pattern}|tensorflow-metal|tensorflow-directml-plugin|torch|torchvision|torchaudio|pytorch-triton"
     r"|jax|jaxlib|jax-cuda\d+-(plugin|pjrt)|jax-metal|onnxruntime(-.+)?|ort-nightly(-.+)?|cupy(-.+)?|paddlepaddle(-.+)?"
-    r"|mxnet(-.+)?|tensorrt(-.+)?|ctranslate2|bitsandbytes|flash-attn(-.+)?|xformers|vllm|triton|numba|numba-cuda"
+    r"|mxnet(-.+)?|tensorrt(-.+)?|ctranslate2|bitsandbytes|flash-attn(-.+)?|xformers|vllm|triton|numba|numba-cuda|faiss-gpu(-.+)?|llama-cpp-python"
     r"|nvidia-.+"
 )
 CUDA_LIBRARY = re.compile(

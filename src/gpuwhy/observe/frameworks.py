@@ -27,6 +27,7 @@ from gpuwhy.observe.built import (
     needed,
     without_gpu,
 )
+from gpuwhy.observe.others import Needed, others, read_ctranslate2, read_numba
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.tensorflow import read_tensorflow
 
@@ -328,12 +329,6 @@ def _triton(package: Installed) -> Built:
 _COMPILES = Unknown("it compiles for the GPU at run time")
 
 
-def _numba(package: Installed) -> Built:
-    none = Absent(Source("package", package.dist.name, "it compiles for the GPU at run time"))
-    return Built(_COMPILES, none, none, _COMPILES, _COMPILES)
-
-
-_ctranslate2 = _compiled("ctranslate2.libs", r"libctranslate2")
 _flash_attn = _compiled("", r"flash_attn_\w*cuda.*\.so$")
 
 KINDS: tuple[Kind, ...] = (
@@ -345,13 +340,14 @@ KINDS: tuple[Kind, ...] = (
     Kind("paddle", "PaddlePaddle", re.compile("paddlepaddle(-.+)?"), "paddle", _paddle),
     Kind("mxnet", "MXNet", re.compile("mxnet(-.+)?"), "mxnet", _mxnet),
     Kind("tensorrt", "TensorRT", re.compile(r"tensorrt(-cu\d+)?"), "tensorrt", _tensorrt),
-    Kind("ctranslate2", "CTranslate2", re.compile("ctranslate2"), "ctranslate2", _ctranslate2),
+    Kind("ctranslate2", "CTranslate2", re.compile("ctranslate2"), "ctranslate2",
+         read_ctranslate2(needed, "ctranslate2.libs", r"libctranslate2")),
     Kind("bitsandbytes", "bitsandbytes", re.compile("bitsandbytes"), "bitsandbytes", _bitsandbytes),
     Kind("flash_attn", "flash-attn", re.compile("flash-attn(-.+)?"), "flash_attn", _flash_attn),
     Kind("xformers", "xFormers", re.compile("xformers"), "xformers", _xformers),
     Kind("vllm", "vLLM", re.compile("vllm"), "vllm", _compiled("vllm", r"_C\..*so$")),
     Kind("triton", "Triton", re.compile("triton|pytorch-triton"), "triton", _triton),
-    Kind("numba", "Numba", re.compile("numba"), "numba", _numba),
+    Kind("numba", "Numba", re.compile("numba"), "numba", read_numba("libnvvm.so")),
 )  # fmt: skip
 
 
@@ -360,10 +356,12 @@ KINDS: tuple[Kind, ...] = (
 
 def frameworks(scene: Scene) -> Fact[tuple[Framework, ...]]:
     """Every framework whose module folder is there, with what it was built for."""
-    return frameworks_of(scene, {})
+    return frameworks_of(scene, {}, needed)
 
 
-def frameworks_of(scene: Scene, read: Mapping[str, Callable[[Installed], Built]]) -> Fact[tuple[Framework, ...]]:
+def frameworks_of(
+    scene: Scene, read: Mapping[str, Callable[[Installed], Built]], names: Needed
+) -> Fact[tuple[Framework, ...]]:
     """The same, with readers of another system for some frameworks."""
     installed = scene.facts.target.distributions.need() or ()
     found = []
@@ -371,6 +369,7 @@ def frameworks_of(scene: Scene, read: Mapping[str, Callable[[Installed], Built]]
         package = _package(scene.host, kind, installed)
         if package:
             found.append(_framework(kind, package, read.get(kind.name, kind.read)(package)))
+    found += others(scene.host, installed, found, names)
     return known(tuple(found), "folder", ", ".join(scene.facts.target.site_packages.need() or ()))
 
 

@@ -110,8 +110,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         out.append(_pinned(case, framework))
     cuda = _cuda_there(case)
     if cuda:
-        out.append(Fix(f"Or install a release of {framework.title} that is built for CUDA {cuda}", safe=True))
+        out.append(_other_build(case, framework, cuda))
     return tuple(out) or (Fix("Install the CUDA libraries that this release was built for"),)
+
+
+def _other_build(case: Case, framework: Framework, cuda: str) -> Fix:
+    """The build for the CUDA that is there; CuPy has one package for each."""
+    text = f"Or install a release of {framework.title} that is built for CUDA {cuda}"
+    named = re.fullmatch(r"cupy-cuda\d+x", framework.distribution)
+    if not named or not numbers(cuda) or numbers(cuda)[0] < 11:
+        return Fix(text, safe=True)
+    return change(case.facts, text, f"cupy-cuda{numbers(cuda)[0]}x", removing=(framework.distribution,))
 
 
 def _pinned(case: Case, framework: Framework) -> Fix:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
+from msgspec import structs
+
 from gpuwhy.causes.shared import needs, trees
-from gpuwhy.causes.shared.commands import together
+from gpuwhy.causes.shared.commands import change, together
 from gpuwhy.causes.shared.lost import installing, pointing
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
 from gpuwhy.model.fact import Source, value_or
 from gpuwhy.model.facts import Fate
+from gpuwhy.model.version import numbers
 
 ESSENTIAL = ("cudnn_graph", "cudnn_ops", "cudnn_cnn", "cudnn_ops_infer", "cudnn_cnn_infer")
 """The parts that every convolution goes through, of cuDNN 9 and of cuDNN 8."""
@@ -55,8 +61,38 @@ def all_found(case: Case) -> Finding | None:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Point the loader at what is there; install what is not."""
     fix = together(pointing(case, needs.is_cudnn), installing(case, needs.is_cudnn))
+    return fix or _whole(case)
+
+
+def _whole(case: Case) -> tuple[Fix, ...]:
+    """All files of the cuDNN whose shim is loaded: from NVIDIA's wheel, in a folder that is searched, or as a whole."""
     files = "cudnn*.dll" if on_windows(case.facts) else "libcudnn*.so"
-    return fix or (Fix(f"Install this cuDNN whole: every {files} file of one release, in one folder"),)
+    by_hand = Fix(f"Install this cuDNN whole: every {files} file of one release, in one folder that is searched")
+    tree = trees.of(case)
+    shim = trees.shim(tree) if not isinstance(tree, Finding) else None
+    number = re.search(r"(?:\.so\.|64_)(\d+)", shim.name) if shim else None
+    cuda = numbers(value_or(needs.the(case).built_for_cuda, ""))
+    if number is None or not cuda:
+        return (by_hand,)
+    wheel = f"nvidia-cudnn-cu{cuda[0]}=={number[1]}.*"
+    site = needs.the(case).path.rpartition("/")[0]
+    folder = f"{site}/nvidia/cudnn/{'bin' if on_windows(case.facts) else 'lib'}"
+    text = f"Install cuDNN {number[1]} whole, for CUDA {cuda[0]}, as NVIDIA's wheel"
+    return (
+        structs.replace(change(case.facts, text, wheel, because_of=needs.the(case).distribution), role="part"),
+        structs.replace(needs.export(case, [folder]), role="part"),
+        *_older(case, number[1]),
+        by_hand,
+    )
+
+
+def _older(case: Case, major: str) -> Iterator[Fix]:
+    """CTranslate2 moved from cuDNN 8 to 9 with 4.5: the release before it goes with the cuDNN that is there."""
+    copies = value_or(case.facts.libraries.copies, ())
+    eight = any(re.search(r"libcudnn\.so\.8$|(?i:cudnn64_8\.dll)$", one.path) for one in copies)
+    if needs.the(case).name == "ctranslate2" and major == "9" and eight:
+        text = "Or stay with the cuDNN 8 that is there: the release before 4.5 was built for it"
+        yield change(case.facts, text, "ctranslate2<4.5", because_of="ctranslate2")
 
 
 CAUSE = Cause(

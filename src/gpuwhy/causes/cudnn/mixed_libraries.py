@@ -5,7 +5,8 @@ from __future__ import annotations
 from gpuwhy.causes.cudnn.version_mismatch import refused
 from gpuwhy.causes.shared import needs, trees
 from gpuwhy.causes.shared.commands import change
-from gpuwhy.causes.shared.windows import is_torch, on_windows, out_of_the_way, torch_again
+from gpuwhy.causes.shared.windows import is_torch, on_windows, out_of_the_way, shown, torch_again
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, strong
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import LoadedLibrary, LoadTree, Rule
@@ -75,7 +76,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         name, version = wheel.split(" ")[:2]
         text = "Write the files of one release anew, over all the others"
         return (change(case.facts, text, f"{name}=={version}", because_of=name, again=True),)
-    return (Fix("Keep one cuDNN release in the folder that wins, and remove the other's files"),)
+    return (_cleared(case, loaded),)
+
+
+def _cleared(case: Case, loaded: list[LoadedLibrary]) -> Fix:
+    """Nobody owns the files: all of them go, and one whole release comes."""
+    folders = dict.fromkeys(one.path.rpartition("/")[0] for one in loaded)
+    if not on_windows(case.facts) or len(folders) != 1:
+        return Fix("Keep one cuDNN release in the folder that wins, and remove the other's files")
+    folder = shown(next(iter(folders)))
+    text = f"Delete every cuDNN file in {folder}, then copy all cudnn*.dll of one release there"
+    return Fix(text, on.cmd(f'del "{folder}\\cudnn*.dll"'))
 
 
 def _intruder(loaded: list[LoadedLibrary]) -> Fix | None:

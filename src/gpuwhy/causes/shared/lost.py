@@ -11,7 +11,7 @@ from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement, lost_fo
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Fix
 from gpuwhy.model.fact import Known, value_or
-from gpuwhy.model.version import major_minor, numbers
+from gpuwhy.model.version import at_least, major_minor, numbers
 
 
 def pointing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
@@ -36,6 +36,8 @@ def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
     if not found:
         return ()
     framework = needs.the(case)
+    if framework.name == "numba":
+        return _nvvm(case)
     built_for = value_or(framework.built_for_cuda, "")
     major = numbers(built_for)[0] if numbers(built_for) else None
     if is_torch(case.facts, framework):
@@ -56,9 +58,22 @@ def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
     return (_toolkit(case, built_for),)
 
 
+def _nvvm(case: Case) -> tuple[Fix, ...]:
+    """NVVM, which Numba compiles with: from NVIDIA's wheels, from conda, or of a toolkit."""
+    wheels = change(case.facts, "Install Numba's CUDA part with NVVM from NVIDIA's wheels", "numba-cuda[cu12]")
+    if in_image(case.facts):
+        return wheels, Fix("Or start from an nvidia/cuda image whose tag has devel: it has NVVM and libdevice")
+    conda = Fix(
+        "Or from conda, in the active environment", "conda install -c conda-forge cuda-nvcc cuda-nvrtc", safe=True
+    )
+    return wheels, conda, Fix("Or install the CUDA toolkit of NVIDIA: it has NVVM and libdevice")
+
+
 def _passes_over_wheels(case: Case) -> bool:
     """An old TensorFlow looks into no wheel's folder; on Windows nor does ONNX Runtime, before it can preload."""
     name = needs.the(case).name
+    if name == "cupy" and on_windows(case.facts):
+        return not at_least(needs.the(case).version, "14")
     return name == "tensorflow" or (name == "onnxruntime" and on_windows(case.facts))
 
 

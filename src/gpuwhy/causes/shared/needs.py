@@ -17,7 +17,7 @@ from gpuwhy.knowledge.installs import PRELOADS, lost_folder, preload_call
 from gpuwhy.knowledge.libraries import is_cudnn as is_cudnn_file
 from gpuwhy.knowledge.libraries import parse, stem
 from gpuwhy.knowledge.sonames import SONAMES, cuda_of
-from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, know, proof, saw, weak
+from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
 from gpuwhy.model.expect import LINKED, gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Fate, Framework, LibraryCopy, MissingLibrary, NeededLibrary, Variable
@@ -292,7 +292,8 @@ def say_nowhere(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     are = "they are" if len(needs) > 1 else "it is"
     dated = [n for n in needs if n.other_versions]
     note = f", except {base_name(dated[0].other_versions[0])} for {dated[0].name}" if dated else ""
-    return proof(
+    sure = proof if isinstance(case.facts.environment.variables, Known) else strong
+    return sure(
         f"{named(case)} {verb} {listed(needs)}; {are} nowhere {place(case)}{note}",
         *(saw_search(n) for n in needs[:3]),
         *(saw_copy(case, n.other_versions[0]) for n in dated[:1]),

@@ -16,7 +16,7 @@ from gpuwhy.model.fact import Absent, Known, Source, value_or
 from gpuwhy.model.facts import LibraryCopy, LoadedLibrary, LoadTree, Rule, way
 from gpuwhy.model.version import numbers
 
-_SHIM = re.compile(r"libcudnn\.so\.\d+$|cudnn64_\d+\.dll$", re.IGNORECASE)
+_SHIM = re.compile(r"libcudnn(-\w+)?\.so\.[\d.]+$|cudnn64_\d+\.dll$", re.IGNORECASE)
 _PART = re.compile(r"libcudnn_\w+\.so\.\d+$|cudnn_\w+64_\d+\.dll$", re.IGNORECASE)
 
 

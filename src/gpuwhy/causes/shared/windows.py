@@ -60,7 +60,11 @@ def toolkit(facts: Facts, framework: Framework, cuda: bool, cudnn: bool) -> tupl
     row = installer(built)
     major = cudnn_major(framework) or (row.cudnn.split(".")[0] if row else "")
     if row is None:
-        return (Fix(f"Install CUDA {built} and the cuDNN made for it, and put both bin folders on PATH"),)
+        parts = [
+            *([f"CUDA {built}"] if cuda else ()),
+            *([f"cuDNN {major} for CUDA {built}".replace("  ", " ")] if cudnn else ()),
+        ]
+        return (Fix(f"Install {' and '.join(parts)} (NVIDIA's archive), with its bin folder on PATH"),)
     text = "; ".join([*([f"install {row.toolkit}"] if cuda else ()), *(_cudnn_steps(row, major) if cudnn else ())])
     by_hand = Fix(f"{text[:1].upper()}{text[1:]} (from NVIDIA's archive), then open a new window", root=cuda)
     version = major_minor(row.cudnn) if row.cudnn.startswith(f"{major}.") else major

@@ -13,6 +13,7 @@ from gpuwhy.model.facts import Framework, Opened
 from gpuwhy.model.version import at_least, major_minor, numbers
 from gpuwhy.observe.built import Built, Installed, assigned, cudnn_pin, gpu_code, without_gpu
 from gpuwhy.observe.frameworks import frameworks_of
+from gpuwhy.observe.others import by_names, read_ctranslate2, read_numba
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.tensorflow import read_build
 
@@ -28,20 +29,20 @@ _NAMES = {  # CUDA version from which on: numbers in the names of cudart, cublas
 
 def frameworks(scene: Scene) -> Fact[tuple[Framework, ...]]:
     """Every framework whose module folder is there, with what it was built for."""
-    return frameworks_of(scene, READ)
+    return frameworks_of(scene, READ, needed)
 
 
-def needed(host: Host, files: Iterable[str]) -> Fact[tuple[Opened, ...]]:
-    """The CUDA libraries that some files import, each with the first file that asks for it."""
+def needed(host: Host, files: Iterable[str], later: Iterable[str] = ()) -> Fact[tuple[Opened, ...]]:
+    """The CUDA libraries that some files import, each with the first file that asks for it; `later` need not load."""
     found: dict[str, Opened] = {}
-    seen = []
-    for path in files:
+    seen, may_miss = [], set(later)
+    for path in (*files, *sorted(may_miss)):
         pe = host.pe(path)
         if isinstance(pe, Unknown):
             return pe
         if isinstance(pe, Known):
             seen.append(path)
-            for names, late in ((pe.value.imports, False), (pe.value.delayed, True)):
+            for names, late in ((pe.value.imports, path in may_miss), (pe.value.delayed, True)):
                 found.update({n: Opened(n, path, late) for n in names if parse(n) and n not in found})
     return known(tuple(found.values()), "file", ", ".join(seen), "imports") if seen else Unknown("no library to read")
 
@@ -52,6 +53,8 @@ def needed(host: Host, files: Iterable[str]) -> Fact[tuple[Opened, ...]]:
 def _tensorflow(package: Installed) -> Built:
     """build_info tells as on Linux; the published wheel's row tells what its machine code compares and opens."""
     built = read_build(package, _EXTENSION)
+    if isinstance(built.gpu_build, Unknown):
+        return _by_imports(package, built)
     if not isinstance(built.gpu_build, Known) or not built.gpu_build.value:
         return built
     row = find(package.dist.name, package.dist.version, PLATFORM)
@@ -60,6 +63,18 @@ def _tensorflow(package: Installed) -> Built:
         where = Source("know", row.file, f"the GPU code in it; sha256 {row.sha256[:12]}…")
         return built._replace(sass=Known(row.sass, where), ptx=Known(row.ptx, where), opens=opens)
     return built._replace(opens=opens)
+
+
+def _by_imports(package: Installed, built: Built) -> Built:
+    """Releases before build_info (up to 1.3) import CUDA's DLLs; one without any is a CPU build."""
+    extension = f"{built.path}/{_EXTENSION}"
+    linked = needed(package.host, [extension])
+    if not isinstance(linked, Known):
+        return built
+    if not linked.value:
+        return without_gpu(Source("file", extension, "imports no CUDA library"))._replace(path=built.path)
+    cudnn = _cudnn_by_names(linked)
+    return built._replace(gpu_build=known(True, "file", extension), cuda=by_names(linked), cudnn=cudnn, opens=linked)
 
 
 def _listed(package: Installed, caller: str, built: Built) -> Fact[tuple[Opened, ...]]:
@@ -168,8 +183,25 @@ def _cupy(package: Installed) -> Built:
     if named:
         digits = named[1]
         cuda = Known(f"{digits[:2]}.{digits[2:]}".rstrip("."), source)
-    return Built(Known(True, source), cuda)
+    opens = needed(package.host, _modules(package, _CUPY_AT_ONCE), _modules(package, _CUPY_LATER))
+    return Built(Known(True, source), cuda, opens=opens)
 
 
-READ = {"tensorflow": _tensorflow, "torch": _torch, "onnxruntime": _onnxruntime, "cupy": _cupy}
+_CUPY_AT_ONCE = r"(runtime|nvrtc|jitify|cublas)\..*pyd$"
+_CUPY_LATER = r"(cufft|curand|cusolver|cusparse|cudnn|cutensor)\..*pyd$"
+
+
+def _modules(package: Installed, pattern: str) -> list[str]:
+    places = [f"{package.site}/{one}" for one in ("cupy_backends/cuda/api", "cupy_backends/cuda/libs", "cupy/cuda")]
+    return [f"{place}/{e.name}" for place in places for e in value_or(package.host.list(place, pattern), ())]
+
+
+READ = {
+    "tensorflow": _tensorflow,
+    "torch": _torch,
+    "onnxruntime": _onnxruntime,
+    "cupy": _cupy,
+    "ctranslate2": read_ctranslate2(needed, "ctranslate2", r"ctranslate2\.dll$"),
+    "numba": read_numba("nvvm64_40_0.dll"),
+}
 """The readers that differ on Windows; the others find no shared library and say so."""

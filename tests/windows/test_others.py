@@ -1,0 +1,84 @@
+"""Packages that open CUDA by themselves, on a disk: CuPy, CTranslate2, Numba, and any other that imports its DLLs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.app import Run
+from gpuwhy.observe.scene import Options
+from tests.binary.made_pe import pe
+from tests.windows import trees
+
+CUDA_12 = {"cudart64_12.dll": "12.4.127", "cublas64_12.dll": "12.4.5", "nvrtc64_120_0.dll": "12.4.127"}
+
+
+def install(disk: trees.Disk, site: str, name: str, version: str, files: dict[str, bytes]) -> None:
+    for path, data in files.items():
+        disk.put(f"{site}/{path}", data)
+    meta = f"{site}/{name.replace('-', '_')}-{version}.dist-info"
+    disk.put(f"{meta}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    disk.put(f"{meta}/RECORD", "".join(f"{path},,\n" for path in files))
+
+
+def cupy(disk: trees.Disk, site: str) -> None:
+    runtime = pe({"cudart64_12.dll": [], **trees.KERNEL})
+    blas = pe({"cublas64_12.dll": [], **trees.KERNEL})
+    files = {
+        "cupy_backends/cuda/api/runtime.cp311-win_amd64.pyd": runtime,
+        "cupy_backends/cuda/libs/cublas.cp311-win_amd64.pyd": blas, "cupy/__init__.py": b"",
+    }  # fmt: skip
+    install(disk, site, "cupy-cuda12x", "12.3.0", files)
+
+
+def ctranslate2(disk: trees.Disk, site: str) -> None:
+    library = pe({"cudnn64_9.dll": ["cudnnCreate"], **trees.KERNEL}) + b"\0cublas64_12.dll\0"
+    shim = trees.made("NVIDIA cuDNN", (9, 1, 0, 70), exports={"cudnnCreate": b"\xc3"})
+    files = {"ctranslate2/ctranslate2.dll": library, "ctranslate2/cudnn64_9.dll": shim, "ctranslate2/__init__.py": b""}
+    install(disk, site, "ctranslate2", "4.5.0", files)
+
+
+def numba(disk: trees.Disk, site: str) -> None:
+    install(disk, site, "numba", "0.60.0", {"numba/__init__.py": b""})
+
+
+def other(disk: trees.Disk, site: str) -> None:
+    module = pe({"cudart64_12.dll": [], **trees.KERNEL})
+    install(disk, site, "something-gpu", "1.0", {"something/_core.cp311-win_amd64.pyd": module})
+
+
+def causes(folder: Path, package, libraries: dict[str, str], *more: tuple[str, bytes]) -> list[str]:
+    disk = trees.windows(folder, "552.22")
+    site = trees.python(disk, "3.11.0", "C:/Python311")
+    trees.toolkit(disk, "12.4" if "cudart64_12.dll" in libraries else "11.0", libraries)
+    package(disk, site)
+    for path, data in more:
+        disk.put(path, data)
+    return [one.id for one in Run(disk.host(), Options(python="C:/Python311/python.exe")).report().causes]
+
+
+NVVM = (f"{trees.TOOLKITS}/v12.4/nvvm/bin/nvvm64_40_0.dll", pe())
+
+
+@pytest.mark.parametrize(
+    "package, libraries, more, cause",
+    [
+        (cupy, CUDA_12, (), ""), (cupy, trees.CUDA_11_0, (), "cuda.version_mismatch"),
+        (ctranslate2, CUDA_12, (), "cudnn.missing"), (numba, CUDA_12, (NVVM,), ""),
+        (numba, CUDA_12, (), "cuda.missing_library"), (numba, CUDA_12, ((NVVM[0], b""),), "install.corrupted"),
+        (other, CUDA_12, (), ""), (other, {}, (), "cuda.missing_library"),
+    ],
+    ids=lambda one: getattr(one, "__name__", None),
+)  # fmt: skip
+def test_what_opens_cuda_by_itself(tmp_path, package, libraries, more, cause):
+    assert causes(tmp_path, package, libraries, *more)[:1] == ([cause] if cause else [])
+
+
+def test_numba_that_another_package_asks_for_needs_no_nvvm(tmp_path):
+    def librosa(disk: trees.Disk, site: str) -> None:
+        numba(disk, site)
+        install(disk, site, "librosa", "0.10", {})
+        disk.put(f"{site}/librosa-0.10.dist-info/METADATA", "Name: librosa\nVersion: 0.10\nRequires-Dist: numba\n")
+
+    assert causes(tmp_path, librosa, CUDA_12) == []
