@@ -160,7 +160,8 @@ def _on_host(text: str, command: str, place: Place) -> str:
     """A container has no driver of its own: what changes it is typed on the host."""
     if not place.container or re.search(r"\bhost\b|\bnode\b|\bWSL\b", text) or not _of_host(command):
         return text
-    return f"On the host: {text[:1].lower()}{text[1:]}"
+    first = text[:1] if text[1:2].isupper() else text[:1].lower()
+    return f"On the host: {first}{text[1:]}"
 
 
 def _for_good(text: str, command: str, place: Place) -> str:

@@ -21,6 +21,9 @@ _LINUX = re.compile(
     r"\(core dumped\)|/lib/python\d\.\d+/(?:site|dist)-packages/|(?<![\w.:\\/])/(?:pytorch|opt|root|data|workspace)/\w",
     re.MULTILINE,
 )
+_THERE = re.compile(r"/lib/python\d\.\d+/(?:site|dist)-packages/")
+_HERE = re.compile(r"\\lib\\site-packages|\.dll\b|\.pyd\b", re.IGNORECASE)
+_WINDOWS = re.compile(r"Microsoft Windows NT|\bOS: Windows\b")
 _MACOS = re.compile(r"/Users/|/opt/homebrew|macosx", re.IGNORECASE)
 
 
@@ -91,13 +94,21 @@ def system_of(facts: Facts) -> System:
     return {"windows": "windows", "darwin": "macos"}.get(name, "")  # type: ignore[return-value]
 
 
+def _only_watched(reading: Reading) -> bool:
+    """Whether a program of Windows only watches one of Linux: the packages' paths are Linux's."""
+    there = reading.told.os == "windows" and _THERE.search(reading.excerpt)
+    return bool(there) and not _HERE.search(reading.excerpt)
+
+
 def system_told(reading: Reading) -> System:
     """The system that a text speaks of: in so many words, or by the names of its libraries."""
     if reading.told.os:
-        return reading.told.os
+        return "linux" if _only_watched(reading) else reading.told.os
     names = [one.get("library").lower() for one in reading.symptoms if one.get("library")]
     for suffix, system in _LIBRARIES:
         if any(name.endswith(suffix) or (suffix == ".so" and ".so." in name) for name in names):
             return system  # type: ignore[return-value]
+    if _WINDOWS.search(reading.excerpt):
+        return "windows"
     of_linux = reading.told.container or (_LINUX.search(reading.excerpt) and not _MACOS.search(reading.excerpt))
     return "linux" if of_linux else ""

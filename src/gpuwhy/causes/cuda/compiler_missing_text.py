@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.builds import of_tool
 from gpuwhy.causes.text.conditions import all_of, asks, field, no, with_
+from gpuwhy.causes.text.env_ways import compilers
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
@@ -60,6 +61,7 @@ TEXT = Text(
         ("build.msvc", 1.4, "there is no C++ compiler"),
         ("build.missing_tool", 1.6, "a build tool is not there"),
     ),
+    made=compilers,
     remedies=(
         meant("Install a C compiler", on.linux("sudo apt install build-essential"), said="triton.compiler", root=True),
         meant("Or set CC to the compiler that is installed", on.linux("export CC=$(command -v gcc || command -v clang)"), said="triton.compiler", safe=True),
@@ -67,15 +69,14 @@ TEXT = Text(
         meant("Add the folder of libcuda.so to LIBRARY_PATH", on.linux("export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH"), said="triton.libcuda build.cannot_find_l", safe=True),
         meant("Or renew the loader's list, in which Triton looks for it", on.linux("sudo ldconfig"), said="triton.libcuda build.cannot_find_l", root=True),
         *CUDA_HOME,
-        meant("Windows, in cmd: set the toolkit's folder by its short name: XLA reads its flags only up to a blank", on.cmd(r'for %I in ("%CUDA_PATH%") do set "XLA_FLAGS=--xla_gpu_cuda_data_dir=%~sI"'), said=_XLA, safe=True),
-        meant("Windows: or copy its folder nvvm beside the program, into the folder that it is started from", on.cmd(r'xcopy /e /i "%CUDA_PATH%\nvvm" nvvm'), said=_XLA, safe=True),
+        meant("Windows, in cmd: set the toolkit's folder by its short name: XLA reads its flags only up to a blank", on.cmd(r'for %I in ("%CUDA_PATH%") do set "XLA_FLAGS=--xla_gpu_cuda_data_dir=%~sI"'), said=_XLA, safe=True, more=True),
+        meant("Windows: or copy its folder nvvm beside the program, into the folder that it is started from", on.cmd(r'xcopy /e /i "%CUDA_PATH%\nvvm" nvvm'), said=_XLA, safe=True, more=True),
         meant("Linux: if a CUDA toolkit is installed, put its ptxas on PATH: this release looks there, and into no wheel", on.linux("export PATH=/usr/local/cuda/bin:$PATH XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda"), said="tf.ptxas", line="external/org_tensorflow", safe=True),
-        meant("Linux: install nvcc's parts, which XLA compiles with", "pip install nvidia-cuda-nvcc{cu}", said=_XLA, safe=True),
-        meant("Linux: or, if a CUDA toolkit is installed, set its folder", on.linux("export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda"), said=_XLA, safe=True),
-        meant("Or with conda", "conda install -c nvidia cuda-nvcc", said=_XLA, safe=True),
-        meant("With conda, which is where Numba looks first; for CUDA 11 and older the package is cudatoolkit", "conda install -c nvidia cuda-nvcc cuda-nvrtc", said="numba. windows.", by="numba", safe=True),
-        meant("Windows: or install the CUDA toolkit with NVIDIA's installer, and set CUDA_HOME", on.cmd(r'set "CUDA_HOME=%CUDA_PATH%"'), said="numba. windows.", by="numba", safe=True),
-        meant("Linux: or, if a CUDA toolkit is installed, set its folder", on.linux("export CUDA_HOME=/usr/local/cuda"), said="numba.", by="numba", safe=True),
+        meant("Linux: or, if a CUDA toolkit is installed, set its folder", on.linux("export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda"), said=_XLA, safe=True, more=True),
+        meant("Or with conda", "conda install -c nvidia cuda-nvcc", said=_XLA, safe=True, more=True),
+        meant("With conda, which is where Numba looks first; for CUDA 11 and older the package is cudatoolkit", "conda install -c nvidia cuda-nvcc cuda-nvrtc", said="numba. windows.", by="numba", safe=True, more=True),
+        meant("Windows: or install the CUDA toolkit with NVIDIA's installer, and set CUDA_HOME", on.cmd(r'set "CUDA_HOME=%CUDA_PATH%"'), said="numba. windows.", by="numba", safe=True, more=True),
+        meant("Linux: or, if a CUDA toolkit is installed, set its folder", on.linux("export CUDA_HOME=/usr/local/cuda"), said="numba.", by="numba", safe=True, more=True),
         meant("Install CuPy with the CUDA libraries it needs (CuPy 14 and newer, Python 3.10 and newer)", 'pip install --upgrade "cupy-cuda12x[ctk]"', said="cupy. loader.", line=r"libnvrtc\.so\.12\b", by="cupy", safe=True),
         meant("Install CuPy with the CUDA libraries it needs (CuPy 14 and newer, Python 3.10 and newer)", 'pip install --upgrade "cupy-cuda13x[ctk]"', said="cupy. loader.", line=r"libnvrtc\.so\.13\b", by="cupy", safe=True),
         meant("Or keep this CuPy: install NVRTC's wheel, and have it found", on.linux("pip install nvidia-cuda-nvrtc-cu12\nexport LD_LIBRARY_PATH=$(python -c \"import nvidia.cuda_nvrtc as n; print(list(n.__path__)[0])\")/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"), said="cupy. loader.", line=r"libnvrtc\.so\.12\b", by="cupy", safe=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
 from gpuwhy.causes.text.conditions import asks, field, line, no, with_
+from gpuwhy.causes.text.env_ways import one_copy
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_START, UNRESOLVED
@@ -59,8 +60,8 @@ TEXT = Text(
         ("nvjitlink.internal", 2.0),
         ("nvjitlink.outdated_library", 1.4),
     ),
+    ladder=one_copy,
     remedies=(
-        meant("Leave the framework to the libraries that it brings", on.linux("unset LD_LIBRARY_PATH"), safe=True),
         meant("Or install NCCL's wheel again, the newest, which has what older ones have", on.linux("pip install --upgrade --force-reinstall nvidia-nccl{cu}"), said="loader. nccl. torch. title.", line=r"\bnccl[A-Z]\w+|libnccl", safe=True, more=True),
         meant("Or remove the system's or conda's copy of the library that the message names"),
     ),

@@ -7,6 +7,7 @@ from gpuwhy.causes.text.conditions import all_of, field, in_container
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import drivers_differ
+from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
 from gpuwhy.model import on
 
@@ -27,6 +28,7 @@ TEXT = Text(
         meant("Do not set LD_LIBRARY_PATH in the image, so that the host's libcuda (from the container runtime) is found before the image's own in /usr/local/cuda/compat", on.linux("docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE"), by="container"),
         meant("Or remove the compat libraries from the image", on.dockerfile("RUN rm -rf /usr/local/cuda*/compat /etc/ld.so.conf.d/*compat*.conf && ldconfig"), by="container"),
         meant("Remove the cuda-compat folder from the search path", on.linux("unset LD_LIBRARY_PATH"), safe=True, unless="container"),
+        meant("Or update the host's driver to one that speaks the image's CUDA itself: then nothing needs the compat libraries", NEWEST_DRIVER, root=True, reboot=True),
         meant("Remove the package where the card does not allow it (GeForce)", on.linux("sudo apt remove 'cuda-compat-*'"), root=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER),

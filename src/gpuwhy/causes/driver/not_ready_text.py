@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
 from gpuwhy.causes.text.conditions import field, with_
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import CDI
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
 from gpuwhy.model import on
@@ -54,8 +55,11 @@ TEXT = Text(
     remedies=(
         meant("Load the uvm module anew, with no program on the GPU, and create its device files", on.host("sudo rmmod nvidia_uvm; sudo nvidia-modprobe -c 0 -u"), said="cuda.unknown torch.unknown", root=True),
         meant("A container: pass /dev/nvidia-uvm to it, once it is there on the host", on.linux("docker run --gpus all --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE"), said="cuda.unknown torch.unknown"),
-        meant("NVSwitch machines: start the fabric manager; its version must be exactly the driver's", on.host("sudo systemctl enable --now nvidia-fabricmanager"), root=True),
+        meant("NVSwitch machines: install and start the fabric manager; its version must be exactly the driver's", on.host("sudo systemctl enable --now nvidia-fabricmanager"), said="cuda. torch. llama. kernel. nvidia. title.", line=r"802|not yet initiali[sz]ed|SystemNotReady|fabric", root=True),
+        meant("Or, where it is not installed: the one of the driver's branch", on.host("sudo apt install nvidia-fabricmanager-$(cut -d. -f1 /sys/module/nvidia/version) && sudo systemctl enable --now nvidia-fabricmanager"), said="cuda. torch. llama. kernel. nvidia. title.", line=r"802|not yet initiali[sz]ed|SystemNotReady|fabric", root=True),
         meant("After suspend: reload the uvm module", on.host("sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm"), root=True),
+        meant("In a container: describe the GPUs for CDI anew, as after each update of the driver, then make the container again", CDI, by="docker podman container compose", root=True),
+        meant("NVSwitch machines: start the fabric manager; its version must be exactly the driver's", on.host("sudo systemctl enable --now nvidia-fabricmanager"), root=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

@@ -6,6 +6,7 @@ import re
 
 from gpuwhy.causes.text.common import OF_SHM
 from gpuwhy.causes.text.conditions import counting, field, line, no
+from gpuwhy.causes.text.env_ways import writable
 from gpuwhy.causes.text.fragments import LIMIT_COVERS, PATH, WHERE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -95,6 +96,7 @@ TEXT = Text(
         ("nvrtc.temp", 2.8, "the folder for temporary files is at fault"),
         ("cuda.out_of_memory", 3.2, "memory ran out while the devices were counted, as under a limit on virtual memory (ulimit -v)", counting),
     ),
+    ladder=writable,
     remedies=(
         meant("Allow more open files in this shell, then start the program from it", on.linux("ulimit -n $(ulimit -Hn)"), said="limit.files", safe=True),
         meant("PyTorch, in the program: share tensors between workers through files, which needs fewer open files", on.code("torch.multiprocessing.set_sharing_strategy('file_system')"), said="limit.files", by="torch"),
@@ -112,7 +114,6 @@ TEXT = Text(
         meant("Check which disk is full, in space or in inodes (number of files)", on.linux("df -h; df -i"), said="limit.space limit.half_written", line=r"^(?!.*(?:quota|edquot|errno 122))", safe=True, look=True),
         meant("Free some space, or set these variables, so that temporary files and caches go to another disk", on.linux("export TMPDIR=/BIG/tmp XDG_CACHE_HOME=/BIG/cache"), said="limit.space limit.half_written", safe=True),
         meant("pip and uv: put the cache and temporary files on the larger disk", on.linux("TMPDIR=/BIG/tmp pip install --cache-dir /BIG/pip PACKAGE"), said="limit.space", line="install packages|pip", safe=True),
-        meant("Set the cache folders to ones that this user may write", on.linux("export TRITON_CACHE_DIR=/tmp/triton TORCHINDUCTOR_CACHE_DIR=/tmp/inductor XDG_CACHE_HOME=/tmp/cache NUMBA_CACHE_DIR=/tmp/numba MPLCONFIGDIR=/tmp/mpl"), said="limit.cache limit.read_only limit.closed", safe=True),
         meant("Containers started with --user have no home: give them one", on.linux("docker run --user $(id -u):$(id -g) -e HOME=/tmp IMAGE"), said="limit.cache limit.closed", line=r"'/\.|/root"),
         meant("Check who owns the folder, and how it is mounted", on.linux("ls -ld FOLDER; findmnt -T FOLDER"), said="limit.cache limit.read_only limit.closed limit.no_exec", safe=True, look=True),
         meant("Set TMPDIR to a folder that exists and can be written", on.linux("mkdir -p ~/tmp && export TMPDIR=~/tmp"), said="limit.temporary limit.preprocess nvrtc.temp", safe=True),

@@ -39,7 +39,8 @@ def _made(case: Asked) -> Iterator[Fix]:
     if call := PRELOADS.get(case.framework):
         yield Fix(f"Call {call} at the start of the program: it finds the wheels of the environment", safe=True)
     if case.windows:
-        yield Fix(f"Find {case.library}", on.cmd(f"where /R C:\\ {case.library}"), safe=True)
+        library = case.library.split(";")[0]
+        yield Fix(f"Find {library}", on.cmd(f"where /R C:\\ {library}"), safe=True)
         yield Fix("Add its folder to PATH in this window; permanently: in Windows' environment variables",
                   on.cmd("set PATH=FOLDER;%PATH%"), safe=True)  # fmt: skip
         return

@@ -13,6 +13,7 @@ from gpuwhy.causes.text.package_ways import other_release
 from gpuwhy.causes.text.remedies import CRASH, FAULTS
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.ending import PYTHON, USER
 from gpuwhy.model.signature import error
@@ -150,6 +151,7 @@ TEXT = Text(
     ),
     ladder=other_release,
     remedies=(
+        meant("Have the loader take this library first, while its room for thread-local storage is free; or import what needs it before all else", on.linux("export LD_PRELOAD={path}"), said="loader. limit. memory. python.", line=r"(?P<path>/\S+\.so[\d.]*): cannot allocate memory in static TLS", safe=True),
         meant("Windows: install torch 2.4.1 or newer, or 2.3.1: the wheel of 2.4.0 lacks libomp140.x86_64.dll, which its fbgemm.dll needs", "pip install uv\nuv pip install \"torch>=2.4.1\" --torch-backend=auto", said="windows.torch_dll", line="fbgemm", safe=True),
         meant("Windows: or install the Visual C++ runtime and the C++ build tools, which bring libomp140.x86_64.dll", REDISTRIBUTABLE, said="windows.torch_dll", line="fbgemm|shm|asmjit"),
         meant(CRASH, FAULTS, said="signal.segv", safe=True),

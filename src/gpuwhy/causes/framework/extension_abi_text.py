@@ -125,6 +125,7 @@ TEXT = Text(
     ),
     ladder=compiled_again,
     remedies=(
+        meant("macOS: install Apple's pair in one command: tensorflow-metal goes with tensorflow-macos, not with another wheel", "pip uninstall -y tensorflow tensorflow-metal\npip install tensorflow-macos tensorflow-metal", said="loader. tf. python. title. packages.", line=r"metal_plugin|tensorflow-metal", safe=True),
         meant("Install the extension's build for the installed framework, or build it", "pip install --force-reinstall --no-cache-dir --no-build-isolation EXTENSION", safe=True),
         meant("Check both versions", "pip list", safe=True, look=True),
     ),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.conditions import all_of, field, no, with_
+from gpuwhy.causes.text.env_ways import one_package
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -58,6 +59,7 @@ TEXT = Text(
         ("tf.old_api", 0.8, "the tensorflow that is imported is not the one that is expected"),
         ("title.two_packages", 2.5, "two packages that provide the same files are named together"),
     ),
+    ladder=one_package,
     remedies=(
         meant("Remove all packages of TensorFlow, then install one", on.linux(f"pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu\n{pip_newest('tensorflow')}"), by="tensorflow", safe=True),
         meant("Remove all packages of ONNX Runtime, then install one", f"pip uninstall -y onnxruntime onnxruntime-gpu\n{pip_newest('onnxruntime')}", by="onnxruntime", safe=True),

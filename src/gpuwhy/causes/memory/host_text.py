@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.common import FIGURES, OF_SHM, nothing_else
 from gpuwhy.causes.text.conditions import any_of, counting, field, in_wsl, line, no, with_
+from gpuwhy.causes.text.env_ways import of_the_host
 from gpuwhy.causes.text.figures import free_but_refused
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import PAGING, SHARED_MEMORY, WSL_MEMORY
@@ -72,7 +73,10 @@ TEXT = Text(
         ("nvrtc.out_of_memory", 2.0),
         ("nvml.memory", 3.0),
     ),
+    ladder=of_the_host,
     remedies=(
+        meant("Have the loader take this library first, while its room for thread-local storage is free; or import what needs it before all else", on.linux("export LD_PRELOAD={path}"), said="loader. limit. memory. python.", line=r"(?P<path>/\S+\.so[\d.]*): cannot allocate memory in static TLS", safe=True),
+        meant("Load less at once: fewer data-loader workers, no pinned memory"),
         meant("Slurm: ask for more memory", on.linux("sbatch --mem=64G JOB    # or, in the script: #SBATCH --mem=64G"), said="memory.killer signal.kill title.", by="slurm"),
         meant("Slurm: check what the job took, and what it had asked for", on.linux("sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State"), said="memory.killer signal.kill title.", by="slurm", safe=True, look=True),
         meant("Kubernetes: give the container more memory, in the pod's manifest", on.code("resources: {limits: {memory: 32Gi}}"), said="memory.killer", line="oomkilled"),
@@ -83,8 +87,6 @@ TEXT = Text(
         meant("Compile with fewer jobs at once", "export MAX_JOBS=2", said="memory.compiler_killed", safe=True),
         *PAGING,
         *WSL_MEMORY,
-        meant("Load less at once: fewer data-loader workers, no pinned memory"),
-        meant("Container: give it more shared memory", "docker run --shm-size=8g IMAGE"),
         meant("WSL: raise memory= in .wslconfig, below [wsl2], then stop WSL", on.across("wsl --shutdown")),
     ),
     admitted_by=(*NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),

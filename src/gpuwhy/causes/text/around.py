@@ -25,7 +25,8 @@ _WORDS = {
     "bits32": r"32[- ]bit (?:python|runtime|\(Intel\))|\[MSC v\.\d+ 32 bit",
 }  # fmt: skip
 """By words of the deciding lines or of the text's beginning and end."""
-_OTHER_CARD = re.compile(r"\bRadeon\b|\bAMD (?:GPU|graphics|card)(?!s)|\bIntel\W{0,3}R?\W{0,2} ?(?:Iris|UHD|HD Graphics|Arc)\b", re.IGNORECASE)  # fmt: skip
+_OTHER_CARD = re.compile(r"\bRadeon\b|\bAMD (?:GPU|graphics|card)|\bIntel\W{0,3}R?\W{0,2} ?(?:Iris|UHD|HD Graphics|Arc)\b", re.IGNORECASE)  # fmt: skip
+_LISTED = re.compile(r"AMD GPUs on (?:Linux|Windows) require")  # what a program would take
 _NVIDIA = re.compile(r"geforce|\b[gr]tx ?\d|quadro|\btesla\b|\btitan\b|nvidia-smi", re.IGNORECASE)
 _HINT = re.compile(r"\buse ['\"`]", re.IGNORECASE)  # how an image tells people to start it
 AROUND = frozenset((*_WORDS, "container", "given", "linker", "windows", "wsl", "linux", "macos", "other_card"))
@@ -42,7 +43,7 @@ def around(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
         found.add("given")  # the GPU was handed over already
     if any(one.signature == "build.undefined_reference" for one in symptoms):
         found.add("linker")
-    if other_card(reading):
+    if other_card(reading) and not _LISTED.search(reading.excerpt):
         found.add("other_card")
     return frozenset(found | ({reading.told.os} if reading.told.os else set()))
 

@@ -172,7 +172,15 @@ def _named_in(symptoms: Sequence[Symptom], reading: Reading) -> str:
 def _gpu(reading: Reading) -> str:
     """The capability of the GPUs that are named, where they are all of one."""
     found = {row.capability for name in reading.told.gpus if (row := by_name(name)) and row.capability}
+    if not found and (written := _CARD.search(reading.excerpt)):
+        more = f" {written[2] or written[4]}" if written[2] or written[4] else ""
+        row = by_name(f"GeForce RTX {written[1] or written[3]}{more}")
+        return (row.capability or "") if row else ""
     return found.pop() if len(found) == 1 else ""
+
+
+_CARD = re.compile(r"(?:rtx|geforce|gpu|card|nvidia)[ :=-]{0,3}([2345]0[5-9]0) ?(ti|super)?\b|\b([2345]0[5-9]0) ?(ti|super)\b", re.IGNORECASE)  # fmt: skip
+"""A card as people write it: 3080ti, GPU 3060."""
 
 
 def _behind(symptoms: Sequence[Symptom]) -> tuple[tuple[str, str, int], ...]:
@@ -189,8 +197,8 @@ def _framework(symptoms: Sequence[Symptom], reading: Reading) -> str:
     """The framework that speaks: by the words of the deciding lines, by who speaks elsewhere, by what is installed."""
     for one in symptoms:
         for name, pattern in _WORDS:
-            if re.search(pattern, one.text, re.IGNORECASE) and not (name == "tensorflow" and _by_jax(one, reading)):
-                return name
+            if re.search(pattern, one.text, re.IGNORECASE):
+                return "jax" if name == "tensorflow" and _by_jax(one, reading) else name
         if one.signature.startswith(_XLA):
             return "jax" if _by_jax(one, reading) else "tensorflow"
     return next(_elsewhere(reading), "")
@@ -208,7 +216,7 @@ def _elsewhere(reading: Reading) -> Iterator[str]:
     yield from named if len(named) == 1 else ()
 
 
-_JAX = re.compile(r"\bimport jax\b|\bjax(?:lib)?[./\\]|\bjaxlib\b|\bJAX\b")
+_JAX = re.compile(r"\bimport jax\b|\bjax v?[=0-9]|\bjax(?:lib)?[./\\]|\bjaxlib\b|\bJAX\b")
 _BORROWED = re.compile(r"(?:external/)?org_tensorflow/tensorflow/|(?<![\w.])tensorflow/(?:compiler/xla|stream_executor|tsl)/", re.IGNORECASE)  # fmt: skip
 
 

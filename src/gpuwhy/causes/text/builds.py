@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from gpuwhy.causes.text import compiling
 from gpuwhy.causes.text.build_parts import PARTS, Part, by_header, by_library, by_symbol
+from gpuwhy.knowledge.archs import first_toolkit
+from gpuwhy.knowledge.archs import of as generation
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.symptom import Reading, Symptom
@@ -262,14 +264,26 @@ _LEAVING = {"cmake": ("", "cmake -B build -DCMAKE_CUDA_ARCHITECTURES=86"), "tens
 
 
 def _arch(arch: str, where: str) -> Iterator[Fix]:
-    number = re.sub(r"\D", "", arch) or "0"
-    new = int(number) >= 100
-    text = f"Leave {arch} out: this nvcc does not know it, and lists those that it knows"
+    number = re.sub(r"\D", "", arch)
     more, command = _LEAVING.get(where, ("", "nvcc -arch=sm_86 FILE.cu"))
-    found = _fix(f"{text}{more}", on.linux(f"nvcc --list-gpu-arch\n{command}"))
-    newer = _fix(f"Or, where the GPU itself is {arch}: install a {'newer' if new else 'CUDA toolkit that still has it, an older or a newer'} "
-                 f"{'CUDA toolkit' if new else 'one (CUDA 11 has sm_35, CUDA 12 has sm_50 to sm_70)'}")  # fmt: skip
-    yield from (newer, found) if new else (found, newer)
+    if not number:  # compute_native and its kin: nothing was there to ask
+        yield _fix("Name the GPU's architecture by its number: this nvcc does not know native (CUDA 11.6 and newer do), or no GPU is there to ask, as in docker build", command)  # fmt: skip
+        yield _fix(
+            "See the number of yours, on the machine that has it", "nvidia-smi --query-gpu=compute_cap --format=csv"
+        )
+        return
+    capability = f"{number[:-1]}.{number[-1]}"
+    first, row = first_toolkit(capability), generation(capability)
+    if row and row.last_toolkit and int(number) < 70:
+        newer = _fix(
+            f"Or, where the GPU itself is {arch}: compile with CUDA {row.last_toolkit}, the last that has it, or older"
+        )
+    else:
+        least = f"CUDA {first} or newer, which knows it" if first else "a newer CUDA"
+        newer = _fix(f"Where the GPU itself is {arch}: build with {least}, in a fresh folder, with CUDA_HOME and PATH set to it",
+                     on.linux(f"export CUDA_HOME=/usr/local/cuda-{first or '12.8'} PATH=/usr/local/cuda-{first or '12.8'}/bin:$PATH"))  # fmt: skip
+    left = _fix(f"Or leave {arch} out: this nvcc does not know it, and lists those that it knows{more}", f"nvcc --list-gpu-arch\n{command}")  # fmt: skip
+    yield from (newer, left) if int(number) >= 70 else (left, newer)
 
 
 def _host(text: str, where: str) -> Iterator[Fix]:

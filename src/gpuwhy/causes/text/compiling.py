@@ -164,8 +164,23 @@ def elsewhere(header: str) -> Iterator[Fix]:
                on.linux("git submodule update --init --recursive\ng++ -I FOLDER -c FILE.cpp"))  # fmt: skip
 
 
+_CLASHES: tuple[tuple[re.Pattern[str], str, str], ...] = (
+    (re.compile(r"NV_IS_DEVICE|NV_IF_ELSE_TARGET|nv/target"),
+     "CUDA 13 keeps these headers (CCCL) in include/cccl: give the compiler, or NVRTC, that folder too, of the same CUDA as the other headers",
+     'export NVCC_APPEND_FLAGS="-I/usr/local/cuda/include/cccl"'),
+    (re.compile(r"exception specification is incompatible[^\n]*(?:cospi|sinpi|rsqrt)|mathcalls\.h"),
+     "This glibc (2.41 and newer) declares functions that CUDA's math_functions.h declares too: build with a newer CUDA toolkit (13), or in an image with an older glibc; another gcc does not help",
+     "docker run --gpus all -it -v .:/work -w /work nvidia/cuda:12.4.1-devel-ubuntu22.04"),
+)  # fmt: skip
+"""Headers that clash, whatever the project: what is found, why, and the way around."""
+
+
 def _refused(symptom: Symptom, text: str) -> Iterator[Fix]:
     """A name that this CUDA no longer has; else what to look at."""
+    clash = next(((why, command) for shape, why, command in _CLASHES if shape.search(text)), None)
+    if clash:
+        yield _fix(*clash)
+        return
     if symptom.signature == "build.clang_version" or "unknown-cuda-version" in text:
         yield _fix(
             "Use a clang that knows this CUDA, give it an older one, or compile with nvcc",

@@ -35,6 +35,8 @@ def driver_again(case: Asked) -> Iterator[Fix]:
         branch = module[1]
         name = f"nvidia-{branch}" if int(branch) < 390 else f"nvidia-driver-{branch}"
         yield tried(f"The kernel does not load the module {module[0]}: install that driver again with its modules for the running kernel, then load it", on.host(f"sudo apt install --reinstall {name} linux-headers-$(uname -r) && sudo modprobe {module[0]}"), root=True)  # fmt: skip
+    if re.search(r"libcuda\.so", case.lines) and not case.programs:
+        yield tried("Where this machine has no NVIDIA GPU, as a cluster's login node: run it on one that has; in a container, start it with --gpus all, which brings libcuda.so.1", on.linux("srun --gres=gpu:1 --pty python PROGRAM"))  # fmt: skip
     card = _SEEN.search(case.text)
     if card:
         yield tried(f"The card is there ({card['card']}) and no driver drives it: install the one that the distribution offers, then restart", NEWEST_DRIVER, root=True)  # fmt: skip

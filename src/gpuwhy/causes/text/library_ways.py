@@ -25,7 +25,21 @@ _WHEELS_FIRST = "unset LD_LIBRARY_PATH"
 def applications(case: Asked) -> Iterator[Fix]:
     """What an application says to install, before all else."""
     if not case.windows:
+        yield from _another_cuda(case)
         yield from own_ways(case, "libraries")
+
+
+_THROUGH = re.compile(r"(?:'|\b)(lib\w+\.so\.\d+)'?; dlerror: (lib\w+\.so\.(\d+)): cannot open|(lib\w+\.so[\d.]*): [^\n]*?(lib\w+\.so\.(\d+)): cannot open")  # fmt: skip
+
+
+def _another_cuda(case: Asked) -> Iterator[Fix]:
+    """The library is there, and it needs one of another CUDA: so it is another CUDA's copy."""
+    found = _THROUGH.search(case.text)
+    if not found or case.windows:
+        return
+    asked, needs, major = (found[1], found[2], found[3]) if found[1] else (found[4], found[5], found[6])
+    if asked.split(".")[0] != needs.split(".")[0] and case.framework in ("tensorflow", "torch", "jax"):
+        yield tried(f"The {asked} that is found needs {needs}, so it is a copy of CUDA {major}: put the folder of the CUDA that the framework was built for first, or take the other one out of the search", on.linux("unset LD_LIBRARY_PATH    # or: export LD_LIBRARY_PATH=/usr/local/cuda-11.8/lib64"))  # fmt: skip
 
 
 def brought(case: Asked) -> Iterator[Fix]:
@@ -46,6 +60,12 @@ def _tensorflow(case: Asked) -> Iterator[Fix]:
         yield tried("Or keep a TensorFlow before 2.14, and bring its libraries from conda", on.linux("conda install -c conda-forge cudatoolkit=11.8 cudnn=8.6\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH"))  # fmt: skip
     else:
         yield from _newest(case)
+
+
+def _jax(case: Asked) -> Iterator[Fix]:
+    yield from _newest(case)
+    if case.brings and not case.windows:
+        yield tried("Where its wheels are installed, another CUDA's libraries are found first: leave the search to the wheels, and unload such modules", on.linux("unset LD_LIBRARY_PATH    # a cluster: module purge"))  # fmt: skip
 
 
 def _newest(case: Asked) -> Iterator[Fix]:
@@ -74,7 +94,7 @@ def _of_none(case: Asked) -> Iterator[Fix]:
         yield from _cupy(case)
 
 
-_OF_FRAMEWORK = {"tensorflow": _tensorflow, "jax": _newest, "onnxruntime": _onnxruntime, "cupy": _cupy, "torch": _torch}
+_OF_FRAMEWORK = {"tensorflow": _tensorflow, "jax": _jax, "onnxruntime": _onnxruntime, "cupy": _cupy, "torch": _torch}
 
 
 def _told_folder(case: Asked) -> Iterator[Fix]:

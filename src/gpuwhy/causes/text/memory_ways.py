@@ -16,7 +16,7 @@ from gpuwhy.model.cause import Fix
 _SHAPE = re.compile(r"tensor (?:with|of) shape ?\[(?P<shape>\d+(?:, ?\d+)*)\](?: and type (?P<type>\w+))?")
 _BYTES = {"double": 8, "float": 4, "half": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int8": 1, "uint8": 1, "bool": 1, "complex64": 8}  # fmt: skip
 _TRAINS = re.compile(r"backward\(|optimi[sz]er|\.fit\(|train|gradients?/|loss\b|epoch", re.IGNORECASE)
-_OLD_TF = re.compile(r"direct_session|tf\.Session|ConfigProto|client/session\.py|tensorflow[-_]gpu[= ]*1\.|tf\.contrib|TensorFlow (?:version:? )?1\.\d|local_client|_recv|Caused by op")  # fmt: skip
+_OLD_TF = re.compile(r"tensorflow_core|tensorflow[^\n]{0,12}[ =]1\.\d|cuda_dnn\.cc:\d+\] could not|direct_session|tf\.Session|ConfigProto|client/session\.py|tensorflow[-_]gpu[= ]*1\.|tf\.contrib|TensorFlow (?:version:? )?1\.\d|local_client|_recv|Caused by op")  # fmt: skip
 _NOTEBOOK = re.compile(r"ipykernel|ipython-input|jupyter|colab|In \[\d+\]", re.IGNORECASE)
 _STATUS = re.compile(r"\bCU(?P<of>BLAS|DNN|SOLVER|SPARSE|FFT)_STATUS")
 
@@ -117,15 +117,17 @@ _FRAMEWORKS = {"torch": _torch, "tensorflow": _tensorflow, "jax": _jax, "onnxrun
 def growing(case: Asked) -> Iterator[Fix]:
     """A framework that takes all memory ahead: told not to, in its own way."""
     if case.framework == "tensorflow" and _OLD_TF.search(case.text):
-        yield tried("TensorFlow 1: let the session take memory only as it needs it", on.code("config = tf.ConfigProto(); config.gpu_options.allow_growth = True; sess = tf.Session(config=config)    # Keras: keras.backend.set_session(sess)"))  # fmt: skip
-        yield tried(
-            "Or, from 1.14 on, by a variable before the program starts", "export TF_FORCE_GPU_ALLOW_GROWTH=true"
-        )
+        yield tried("TensorFlow 1: let each session take memory only as it needs it (from 1.14 on also by TF_FORCE_GPU_ALLOW_GROWTH=true)", on.code("config = tf.ConfigProto(); config.gpu_options.allow_growth = True; sess = tf.Session(config=config)    # Keras: keras.backend.set_session(sess)"))  # fmt: skip
+        yield from _less_beside()
     elif case.framework == "tensorflow":
-        yield tried("TensorFlow: allocate memory only as it is needed, by a variable before the program starts", "export TF_FORCE_GPU_ALLOW_GROWTH=true")  # fmt: skip
-        yield tried("Or in the program, right after the import", on.code("for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)"))  # fmt: skip
+        yield tried("TensorFlow: allocate memory only as it is needed, by a variable before the program starts; in the program by tf.config.experimental.set_memory_growth(gpu, True) for every GPU, right after the import", "export TF_FORCE_GPU_ALLOW_GROWTH=true")  # fmt: skip
+        yield from _less_beside()
     elif case.framework == "onnxruntime":
         yield tried("ONNX Runtime: give its arena a limit", on.code("providers = [('CUDAExecutionProvider', {'gpu_mem_limit': 2 * 1024**3, 'arena_extend_strategy': 'kSameAsRequested'})]"))  # fmt: skip
+
+
+def _less_beside() -> Iterator[Fix]:
+    yield tried("Where that does not do: end what else holds the GPU's memory (an earlier run, a notebook), or make the batch or the model smaller: the card is too full for it", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv")  # fmt: skip
 
 
 def other_gpu(case: Asked) -> Iterator[Fix]:

@@ -98,7 +98,7 @@ def within_card(case: Asked) -> Iterator[Fix]:
     place = source(case)
     if (found := _SHARED.search(case.text)) and int(found["needed"]) > int(found["limit"]):
         ratio = int(found["needed"]) / int(found["limit"])
-        yield tried(f"The kernel asks for {found['needed']} bytes of shared memory, the card has {found['limit']}: num_stages=1 or 2 first, then blocks {ratio:.1f} times smaller, or inputs of 16 bits", on.code("triton.Config({'BLOCK': 32}, num_stages=1, num_warps=4)"))  # fmt: skip
+        yield tried(f"The kernel asks for {found['needed']} bytes of shared memory, the card has {found['limit']}: num_stages=1 or 2 first, then blocks {ratio:.1f} times smaller, or inputs of 16 bits; of a library's kernel a smaller head dimension or chunk", on.code("triton.Config({'BLOCK': 32}, num_stages=1, num_warps=4)"))  # fmt: skip
         yield from newest(case, "which may have smaller kernels for this card")
     elif is_native(case) or place:
         at = f" before {place}" if place else ""
@@ -118,6 +118,10 @@ _MAPPED = re.compile(r"\bdatasets[/\\.]|num_proc|\.map\(", re.IGNORECASE)
 
 def not_forked(case: Asked) -> Iterator[Fix]:
     """CUDA in a child that was forked: by who forks."""
+    if any(one.name in ("ollama", "ggml", "blender", "ffmpeg") for one in case.programs):
+        yield tried("The driver did not start for this program: start its service, or the machine, anew; a driver older than its CUDA needs an update", on.linux("nvidia-smi && sudo systemctl restart ollama    # or the service that runs it"))  # fmt: skip
+        yield from own_ways(case, "newest")
+        return
     yield from own_ways(case, "processes")
     if _WEB.search(case.text):
         yield tried("gunicorn: leave --preload out, and load the model in each worker", "gunicorn app:app --workers 1 --threads 4")  # fmt: skip

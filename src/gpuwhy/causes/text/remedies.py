@@ -63,7 +63,7 @@ PAGING: tuple[Meant, ...] = (
 _SHM = "nccl.shm memory.shm signal.bus memory.worker_killed told.shm_df"
 SHARED_BY_FILE: tuple[Meant, ...] = (
     meant("Compose: give the service more shared memory", on.code("shm_size: 8gb"), said=_SHM, by="compose"),
-    meant("Kubernetes: mount memory at /dev/shm", on.code("volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]    # volumeMounts: [{name: shm, mountPath: /dev/shm}]"), said=_SHM),
+    meant("Kubernetes: mount memory at /dev/shm", on.code("volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]    # volumeMounts: [{name: shm, mountPath: /dev/shm}]"), said=_SHM, by="kubernetes"),
 )  # fmt: skip
 SHARED_MEMORY: tuple[Meant, ...] = (
     meant("Start the container with more shared memory", "docker run --gpus all --shm-size=1g IMAGE", said="nccl.shm", unless="kubernetes compose"),

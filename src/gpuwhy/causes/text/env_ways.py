@@ -1,0 +1,88 @@
+"""Env ways: the variable, the folder and the path that a text names, and how each is set right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.ways import tried
+from gpuwhy.causes.text.where import by_conda
+from gpuwhy.knowledge.installs import NEWEST, gpu_requirement
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+
+_LIST = re.compile(r"(CUDA_HOME|CUDA_PATH|CUDA_ROOT)=[\"']?[^\s\"']*:(/[^\s:\"']+)")
+_GONE = re.compile(r"(/usr/local/cuda-[\d.]+|/opt/cuda[\w./-]*?)/(?:nvvm|bin|lib64|include)[\w./-]*: (?:cannot open|No such)")  # fmt: skip
+_NVCC = '$(python -c "import nvidia.cuda_nvcc as n; print(list(n.__path__)[0])")'
+
+
+def compilers(case: Asked) -> Iterator[Fix]:
+    """A compiler that is not found: the variable that leads astray, the wheel and its folder, conda's."""
+    if found := _LIST.search(case.text):
+        yield tried(f"{found[1]} is one folder, never a list: name that folder alone", on.linux(f"export {found[1]}={found[2]}"))  # fmt: skip
+    if gone := _GONE.search(case.text):
+        yield tried(f"{gone[1]} is searched and is not there: a variable names it. Unset it, or name the toolkit that is installed (ls -d /usr/local/cuda*)", on.linux("unset CUDA_HOME CUDA_PATH NUMBAPRO_NVVM NUMBAPRO_LIBDEVICE"))  # fmt: skip
+    if case.windows or not re.search(r"libdevice|nvvm|ptxas|cuda_data_dir", case.text):
+        return
+    if case.framework in ("tensorflow", "jax"):
+        yield tried("Install nvcc's parts as a wheel, and tell XLA their folder", on.linux(f"pip install nvidia-cuda-nvcc{case.suffix}\nexport XLA_FLAGS=--xla_gpu_cuda_data_dir={_NVCC}"))  # fmt: skip
+        if by_conda(case.reading):
+            yield tried("Or, in a conda environment: conda's nvcc, and its folder", on.linux("conda install -c nvidia cuda-nvcc\nexport XLA_FLAGS=--xla_gpu_cuda_data_dir=$CONDA_PREFIX"))  # fmt: skip
+
+
+_DENIED = re.compile(r"(?:Permission denied|Read-only file system|Errno 13\]|Errno 30\]|Errno 16\])[^'\"\n]*['\"]([/~][^'\"\n]+)['\"]")  # fmt: skip
+_CACHES = (("triton", "TRITON_CACHE_DIR"), ("inductor", "TORCHINDUCTOR_CACHE_DIR"), ("torch_extensions", "TORCH_EXTENSIONS_DIR"), ("huggingface", "HF_HOME"), ("numba", "NUMBA_CACHE_DIR"), ("matplotlib", "MPLCONFIGDIR"), ("cupy", "CUPY_CACHE_DIR"), (".nv", "CUDA_CACHE_PATH"), ("vllm", "VLLM_CACHE_ROOT"), ("cache", "XDG_CACHE_HOME"), ("tmp", "TMPDIR"))  # fmt: skip
+
+
+def writable(case: Asked) -> Iterator[Fix]:
+    """A folder that may not be written: which, whose variable moves it, and who may open it."""
+    found = _DENIED.search(case.text)
+    if not found or case.windows:
+        return
+    path = found[1]
+    variable = next((name for part, name in _CACHES if part in path), "XDG_CACHE_HOME")
+    folder = path.rpartition("/")[0] or "/"
+    name = variable.split("_")[0].lower()
+    yield tried(f"{path} may not be written: have it written to a folder of your own, on a local disk", on.linux(f"mkdir -p $HOME/.cache/{name} && export {variable}=$HOME/.cache/{name}"))  # fmt: skip
+    yield tried("Or make that folder yours", on.linux(f"sudo chown -R $USER {folder}"), root=True)
+
+
+_BUNDLED = re.compile(r"lib(nvJitLink|cublas|cublasLt|cusparse|cudnn|nccl|cufft|cusolver)\w*\.so(?:\.(\d+))?", re.IGNORECASE)  # fmt: skip
+_WHEEL = {"nvjitlink": "nvidia-nvjitlink", "cublas": "nvidia-cublas", "cublaslt": "nvidia-cublas", "cusparse": "nvidia-cusparse", "cudnn": "nvidia-cudnn", "nccl": "nvidia-nccl", "cufft": "nvidia-cufft", "cusolver": "nvidia-cusolver"}  # fmt: skip
+
+
+def one_copy(case: Asked) -> Iterator[Fix]:
+    """Two copies of a library: leave the search to the wheels, then put the wheels of one release in place."""
+    if case.windows:
+        return
+    yield tried("Leave the framework to the libraries that it brings: a folder of another CUDA in this variable is searched first", on.linux("unset LD_LIBRARY_PATH"))  # fmt: skip
+    named = [_WHEEL[one[0].lower()] for one in _BUNDLED.findall(case.lines)]
+    wheels = " ".join(dict.fromkeys(f"{one}{case.suffix}" for one in named))
+    if case.framework == "torch" or "torch" in case.text:
+        also = f" {wheels}" if wheels else ""
+        yield tried("Install PyTorch again together with the libraries that it asks for, so that they are of one release", on.linux(f"pip uninstall -y torch{also}\npip install --no-cache-dir torch"))  # fmt: skip
+    elif wheels:
+        yield tried("Install these wheels again, of one release", on.linux(f"pip install --upgrade --force-reinstall {wheels}"))  # fmt: skip
+
+
+def one_package(case: Asked) -> Iterator[Fix]:
+    """Several packages of one module: all out, and the one of the release that is told in."""
+    if case.framework == "tensorflow" and case.version:
+        wanted = gpu_requirement("tensorflow", "tensorflow", case.version, None) or NEWEST["tensorflow"]
+        yield tried(f"Remove all packages of TensorFlow, then install the one of {case.version} with GPU support", on.linux(f'pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu tf-nightly\npip install --no-cache-dir "{wanted}"'))  # fmt: skip
+    elif case.framework == "onnxruntime" and case.version:
+        yield tried(f"Remove all packages of ONNX Runtime, then install the GPU one of {case.version}", f'pip uninstall -y onnxruntime onnxruntime-gpu\npip install --no-cache-dir "onnxruntime-gpu=={case.version}"')  # fmt: skip
+
+
+def of_the_host(case: Asked) -> Iterator[Fix]:
+    """The computer's own memory: fewer workers and copies, by what asked for it."""
+    if re.search(r"dataloader|worker", case.text, re.IGNORECASE):
+        yield tried("Load with fewer workers, without pinned memory: each has its own copy of what the data set holds", on.code("DataLoader(dataset, num_workers=0, pin_memory=False)"))  # fmt: skip
+    elif re.search(r"allocator (?:mklcpu|cpu)|device:CPU|DefaultCPUAllocator", case.text):
+        yield tried("This tensor is on the CPU, and the computer's memory is full: make the batch or the tensor smaller, or keep it in float32 or less; or put the operation on the GPU")  # fmt: skip
+    elif case.tools & {"slurm"}:
+        yield tried("Slurm: ask for more memory", on.linux("sbatch --mem=64G JOB"))
+    else:
+        yield tried("Load the model with less of the computer's memory: in half precision, part by part, straight to the GPU", on.code('AutoModel.from_pretrained(MODEL, torch_dtype="auto", low_cpu_mem_usage=True, device_map="auto")') if case.framework == "torch" else "")  # fmt: skip
+        yield tried("Or give the computer room: end other programs, add swap, or use a machine with more memory", on.host("sudo fallocate -l 32G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon /swapfile"), root=True)  # fmt: skip
