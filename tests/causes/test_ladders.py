@@ -73,7 +73,7 @@ def test_the_first_fix_names_what_the_text_names(name):
 
 
 def test_what_is_told_and_cannot_work_together_comes_first_whatever_the_message():
-    handle = "E tensorflow/stream_executor/cuda/cuda_dnn.cc:385] could not create cudnn handle: CUDNN_STATUS_NOT_INITIALIZED\n"
+    handle = "E cuda/cuda_dnn.cc:385] could not create cudnn handle: CUDNN_STATUS_NOT_INITIALIZED\n"
     report = explain_text(f"I use a 3080ti, tensorflow 1.15.0, CUDA 10.1\n{handle}")
     assert report.causes[0].id == "memory.preallocation"
     assert "needs CUDA 11.1 or newer" in report.causes[0].fixes[0].text
