@@ -106,6 +106,7 @@ def _floors(package: str, other: str, steps: tuple[str, ...], effect: str) -> tu
 FLOORS = (
     *_floors("tensorflow-probability", "tensorflow", _PROBABILITY, _STOPS),
     *_floors("transformers", "torch", _TRANSFORMERS, _GOES_ON),
+    Floor("paddleocr", "3.0", "", "paddlepaddle-gpu", "3.0", "its pipelines fail"),
 )
 FLOORED = source("the files of the wheels: the release that they compare with", "November 2026")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuwhy.knowledge import limits
+from gpuwhy.knowledge import asked, limits
 from gpuwhy.knowledge.releases import has_python
 from gpuwhy.lint import solving
 from gpuwhy.lint.scope import Scope
@@ -14,7 +14,11 @@ from gpuwhy.lint.versions import allowed, together
 from gpuwhy.model.lint import Place
 from gpuwhy.model.version import at_least
 
-_NAMES = {"tensorflow": ("tensorflow", "tensorflow-gpu", "tensorflow-cpu"), "torch": ("torch",)}
+_NAMES = {
+    "tensorflow": ("tensorflow", "tensorflow-gpu", "tensorflow-cpu"),
+    "torch": ("torch",),
+    "paddlepaddle-gpu": ("paddlepaddle-gpu",),
+}
 
 
 class Below(NamedTuple):
@@ -57,6 +61,9 @@ def _there(scope: Scope, framework: str) -> _There | None:
 
 
 def _pinned(pin: Pin) -> _There | None:
+    if pin.name == "paddlepaddle-gpu" and not pin.version and not pin.indexes and not pin.reference:
+        newest = asked.newest(pin.name, asked.allowed(pin.name, pin.specifier) or 1)  # 3.x is on Paddle's own index
+        return _There(newest, f"{pin.name} of the package index ends with {newest} (line {pin.place.line})", pin)
     exact = pin.version and pin.origin == "pip" and not pin.arms
     said = f"{pin.name}=={pin.version} (line {pin.place.line})"
     return _There(pin.version.partition("+")[0], said, pin) if exact else None

@@ -196,7 +196,21 @@ class Scope:
         found = allowed(name or pin.name, pin.specifier, platform) if not pin.reference else ()
         pythons = self.environment.pythons
         fitting = [row for row in found if not pythons or any(releases.has_python(row, p) for p in pythons)]
-        return max(fitting or found, key=lambda row: _key(row.version), default=None)
+        held = self._held(name or pin.name, pin.step) if len(fitting) > 1 and not pin.variant else ()
+        kept = [row for row in fitting if row.version in held]
+        return max(kept or fitting or found, key=lambda row: _key(row.version), default=None)
+
+    def _held(self, name: str, step: int) -> tuple[str, ...]:
+        """The releases of a package that go with all others of its command, on the newest Pythons with a solution."""
+        from gpuwhy.lint import solving
+
+        return tuple(solving.taken(self, name, solving.pythons(self), step))[-2:] if self.is_resolved else ()
+
+    @cached_property
+    def is_resolved(self) -> bool:
+        """Whether an installer chooses the releases, by names from the default index."""
+        stage = self.environment
+        return not stage.locked and not stage.forked and not stage.other_index and self.kind != "notebook"
 
 
 def _basename(path: str) -> str:

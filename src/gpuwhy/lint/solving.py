@@ -74,12 +74,13 @@ def _taken(wanted: tuple[tuple[str, str], ...], python: str) -> dict[str, str]:
     return {} if found.empty else found.taken()
 
 
-def taken(scope: Scope, name: str, among: Iterable[str]) -> Iterator[str]:
-    """The releases of a package that an installer takes on these Pythons, if anything brings it."""
+def taken(scope: Scope, name: str, among: Iterable[str], only: int = -1) -> Iterator[str]:
+    """The releases of a package that an installer takes on these Pythons, if anything (of one command) brings it."""
     named = [pin for pin in scope.environment.pins if pin.reference and pin.version and pin.origin == "pip"]
     by_step = steps(scope)
     for pin in named:
         by_step.setdefault(pin.step, []).append(pin)
+    by_step = {only: by_step.get(only, [])} if only >= 0 else by_step
     for python in among:
         release = _release([pin for pins in by_step.values() for pin in pins], python, name)
         one_by_one = (_release(pins, python, name) for pins in reversed(by_step.values()))

@@ -109,7 +109,7 @@ class Network:
         """The release of each package that an installer takes: the newest that goes with the rest, asked ones first."""
         now = self
         order = [
-            *sorted((n for n in self.sure if n in self.wanted), key=lambda n: self.sets[n].bit_count()),
+            *sorted((n for n in self.sure if n in self.wanted), key=lambda n: self.sets[n].bit_count() > 1),
             *self.sure,
         ]
         for name in dict.fromkeys(order):

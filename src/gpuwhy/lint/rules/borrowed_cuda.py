@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from gpuwhy.knowledge import borrowers
+from gpuwhy.knowledge import asked, borrowers
 from gpuwhy.knowledge.flavours import library_wheel
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
@@ -41,9 +41,35 @@ def check(scope: Scope) -> Iterator[Mistake]:
         yield from _other_wheels(scope)
         return
     lender = scope.by_pip("torch")
-    borrowing = (pin for pin in scope.pins if _counts(scope, pin, lender))
+    borrowing = [pin for pin in scope.pins if _counts(scope, pin, lender)]
     found = (mistake for pin in borrowing if (mistake := _mistake(scope, pin, lender)))
     yield from islice(found, 1)
+    if lender is None and scope.base.family == "cuda":
+        yield from islice((one for pin in borrowing for one in _not_in_image(scope, pin)), 1)
+
+
+def _not_in_image(scope: Scope, pin: Pin) -> Iterator[Mistake]:
+    """CTranslate2 in an image whose tag says that it holds no cuBLAS, or no cuDNN, and nothing else brings them."""
+    opens = _opens(scope, pin) if pin.name in ("ctranslate2", "faster-whisper") else None
+    if opens is None or _may_be_brought(scope):
+        return
+    base = scope.base
+    lacks = "cuBLAS" if base.variant == "base" else "cuDNN" if base.cudnn == "none" else ""
+    if lacks and opens.cuda == str(numbers(base.cuda)[0]):
+        said = f"{pin.name} {pin.version}".strip()
+        text = f"{said} opens cuBLAS and cuDNN {opens.cudnn} of the system; image {base.name} holds no {lacks}"
+        fix = f"start from a cudnn-runtime image, or add nvidia-cublas-cu{opens.cuda} and nvidia-cudnn-cu{opens.cuda}"
+        yield RULE.mistake(pin.place, text, opens.source, fix)
+
+
+def _may_be_brought(scope: Scope) -> bool:
+    """Whether torch, apt, conda or a download may bring CUDA's libraries."""
+    stage = scope.environment
+    by_apt = any(re.match(r"cuda|libcud|libcublas|cudnn", name) for name in stage.apt)
+    by_hand = any(re.search(r"cudnn|cublas", command.text) for command in stage.commands)
+    by_torch = any("torch" in asked.asks(pin.name, pin.version) for pin in scope.pins)
+    by_conda = any(pin.origin == "conda" for pin in stage.pins)
+    return by_apt or by_hand or by_torch or by_conda or stage.includes_unknown or "torch" in scope.names
 
 
 def _other_wheels(scope: Scope) -> Iterator[Mistake]:

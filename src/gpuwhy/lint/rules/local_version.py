@@ -34,17 +34,32 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 
 def _jax(scope: Scope) -> Iterator[Mistake]:
-    """jax[cuda…] of the time when its jaxlib for CUDA was on Google's storage alone."""
-    for pin in scope.pins if not scope.environment.other_index and not scope.environment.locked else ():
-        extra = next((one for one in pin.extras if one.startswith("cuda") and not one.endswith("-local")), "")
-        if pin.name != "jax" or pin.origin != "pip" or not extra or not pin.version or pin.indexes:
-            continue
-        if not at_least(pin.version, "0.4.26" if extra == "cuda12" else "0.4.30"):
-            text = f"jax[{extra}]=={pin.version} asks for a jaxlib+cuda that only Google's storage has"
-            fix = "add -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html on a line of its own"
-            yield RULE.mistake(pin.place, text, _JAX, fix)
+    """jax[cuda…] of the time when its jaxlib for CUDA was on Google's storage alone, and that jaxlib itself."""
+    if scope.environment.other_index or scope.environment.locked:
+        return
+    for pin in scope.pins:
+        if pin.origin == "pip" and pin.version and not _found(pin):
+            text = _of_google(pin)
+            if text:
+                yield RULE.mistake(pin.place, text, _JAX, _JAX_FIX)
 
 
+def _of_google(pin: Pin) -> str:
+    if pin.name == "jaxlib" and pin.local.startswith("cuda"):
+        return f"jaxlib=={pin.version} is on Google's storage alone"
+    extra = next((one for one in pin.extras if one.startswith("cuda") and not one.endswith("-local")), "")
+    since = "0.4.26" if extra == "cuda12" else "0.4.30"
+    if pin.name == "jax" and extra and not at_least(pin.version, since):
+        return f"jax[{extra}]=={pin.version} asks for a jaxlib+cuda that only Google's storage has"
+    return ""
+
+
+def _found(pin: Pin) -> bool:
+    """Whether a pin is a file, or some other index is named for it."""
+    return pin.reference or bool(pin.indexes)
+
+
+_JAX_FIX = "add -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html on a line of its own"
 _JAX = source(
     "METADATA of jax 0.4.16 to 0.4.36", "cuda extras ask for jaxlib==…+cuda… up to 0.4.29; cuda12 up to 0.4.25"
 )

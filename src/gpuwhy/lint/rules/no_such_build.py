@@ -21,6 +21,7 @@ _SURE = "1.13"  # older releases have builds that the matrix does not list
 def check(scope: Scope) -> Iterator[Mistake]:
     """torch==2.6.0+cu121; torch==1.13.0 with the index cu113; a nightly of years ago."""
     yield from _nightlies(scope)
+    yield from _stable_of_nightlies(scope)
     if scope.environment.machine == "aarch64" or scope.environment.other_index:
         return
     yield from _ended(scope)
@@ -41,6 +42,16 @@ def _ended(scope: Scope) -> Iterator[Mistake]:
         if oldest and not at_least(last, major_minor(oldest[1])):
             text = f"PyTorch's index {alone[0].backend} ended with torch {last}: pip finds no torch{pin.specifier}"
             yield RULE.mistake(pin.place, text, indexes.ENDED, "take the index of a newer CUDA, or an older torch")
+
+
+def _stable_of_nightlies(scope: Scope) -> Iterator[Mistake]:
+    """A release that is asked of the index of nightly builds alone."""
+    for pin in scope.pins:
+        alone = len(pin.indexes) == 1 and pin.indexes[0].role == "only" and "/whl/nightly" in pin.indexes[0].url
+        if alone and pin.name in PYTORCH and re.fullmatch(r"\d+(\.\d+)+", pin.version):
+            text = f"{pin.indexes[0].url} holds nightly builds alone: pip finds no {pin.name}=={pin.version}"
+            yield RULE.mistake(pin.place, text, _NIGHTLY, "write the same address without nightly/")
+            return
 
 
 def _nightlies(scope: Scope) -> Iterator[Mistake]:
