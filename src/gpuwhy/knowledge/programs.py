@@ -153,6 +153,9 @@ PROGRAMS: tuple[Program, ...] = (
 )  # fmt: skip
 """From the applications down; a framework is told apart elsewhere."""
 
+ON_TORCH = frozenset({"vllm", "sglang", "tgi", "comfyui", "webui", "kohya", "diffusers", "ultralytics", "deepspeed", "lightning", "transformers", "detectron2", "tinycudann"})  # fmt: skip
+"""Those that run on PyTorch; the others bring what they need, or stand on CUDA alone."""
+
 _SPOKEN = tuple((one, re.compile(one.spoken, re.IGNORECASE)) for one in PROGRAMS)
 
 

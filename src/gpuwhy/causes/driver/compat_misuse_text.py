@@ -27,9 +27,9 @@ TEXT = Text(
     remedies=(
         meant("Do not set LD_LIBRARY_PATH in the image, so that the host's libcuda (from the container runtime) is found before the image's own in /usr/local/cuda/compat", on.linux("docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE"), by="container"),
         meant("Or remove the compat libraries from the image", on.dockerfile("RUN rm -rf /usr/local/cuda*/compat /etc/ld.so.conf.d/*compat*.conf && ldconfig"), by="container"),
-        meant("Remove the cuda-compat folder from the search path", on.linux("unset LD_LIBRARY_PATH"), safe=True, unless="container"),
+        meant("Take the cuda-compat libraries out: the folder from the search path, and the package where the card does not allow it (GeForce)", on.linux("unset LD_LIBRARY_PATH && sudo apt remove 'cuda-compat-*'"), root=True, unless="container"),
         meant("Or update the host's driver to one that speaks the image's CUDA itself: then nothing needs the compat libraries", NEWEST_DRIVER, root=True, reboot=True),
-        meant("Remove the package where the card does not allow it (GeForce)", on.linux("sudo apt remove 'cuda-compat-*'"), root=True),
+        meant("In the image, or on the host: remove the package", on.linux("sudo apt remove 'cuda-compat-*'"), root=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

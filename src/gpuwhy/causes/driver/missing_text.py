@@ -151,7 +151,7 @@ TEXT = Text(
         meant("Windows: install NVIDIA's driver (nvidia.com/drivers), then restart", said="loader.cudarc"),
         meant("Check whether nvidia-smi works on the host; where it does, docker runs in a machine of its own (Docker Desktop, a snap): use the host's own docker engine", "docker context use default && docker run --rm --gpus all ubuntu nvidia-smi", said="container.load_ml"),
         meant("Under Windows or WSL: update to Windows 10 21H2 or 11, install NVIDIA's driver on Windows (never inside WSL), let Docker Desktop use its WSL 2 engine, and update WSL", on.across("wsl --update"), said="container.load_ml"),
-        meant("On the host, load the driver's module; a container cannot", on.host("sudo modprobe nvidia && nvidia-smi"), said="container.nvml_not_loaded container.load_ml", root=True),
+        meant("On the host, load the driver's module, or install the driver where none is (a container cannot)", on.host(f"sudo modprobe nvidia || {NEWEST_DRIVER}"), said="container.nvml_not_loaded container.load_ml", root=True),
         meant("On the host, install the driver that the distribution offers", NEWEST_DRIVER, said="container.nvml_not_loaded container.load_ml", root=True, reboot=True),
         meant("Linux, not WSL: install the driver that the distribution offers", NEWEST_DRIVER, root=True, reboot=True),
         meant("After a kernel update: build the module for the running kernel", on.host("sudo dkms autoinstall && sudo modprobe nvidia"), root=True),

@@ -34,6 +34,10 @@ def _cudart_told(s: Symptom, r: Reading) -> bool:
 
 
 def _made(case: Asked) -> Iterator[Fix]:
+    if "wsl" in case.tools:
+        yield Fix("WSL: add the folder of its own libcuda to LD_LIBRARY_PATH; the driver is Windows' own", on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), safe=True)  # fmt: skip
+    if "bitsandbytes" in case.tools:
+        yield Fix("Install the newest release of bitsandbytes: it looks for PyTorch's own CUDA, and has libraries for more", "pip install --upgrade bitsandbytes", safe=True)  # fmt: skip
     if not case.library:
         return
     if call := PRELOADS.get(case.framework):

@@ -133,6 +133,7 @@ TEXT = Text(
         meant("Windows, TensorFlow: there is no GPU build from 2.11 on: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1", 'pip install "tensorflow<2.11" "numpy<2"', by="tensorflow", safe=True),
         meant("Linux, TensorFlow: install it with its CUDA libraries", pip_newest("tensorflow"), by="tensorflow", safe=True),
         meant("ONNX Runtime: only the GPU package", f"pip uninstall -y onnxruntime && {pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
+        meant("Install the build with CUDA of what speaks, in place of its build for the CPU: its page of releases names it"),
     ),
     admitted_by=NO_GPU,
     made=_made,

@@ -7,6 +7,7 @@ import re
 from gpuwhy.causes.text.common import OF_SHM, nothing_else, of_a_job, of_network
 from gpuwhy.causes.text.conditions import all_of, any_of, asks, field, line, no, no_errors, with_
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.plain_ways import by_its_words
 from gpuwhy.causes.text.remedies import CRASH, FAULTS, MSVC
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model import on
@@ -262,6 +263,7 @@ TEXT = Text(
         ("build.missing_tool", 1.6, "a build tool is not there"),
         ("build.msvc", 2.0, "the Microsoft compiler is not found"),
     ),
+    ladder=by_its_words,
     remedies=(
         *MSVC,
         meant(CRASH, FAULTS, said="signal.segv memory.worker_killed", safe=True),

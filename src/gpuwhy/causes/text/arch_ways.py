@@ -30,6 +30,7 @@ def told_arch(case: Asked) -> str:
 
 def for_arch(case: Asked, capability: str) -> Iterator[Fix]:
     """A build for this GPU: the application's own way, an extension's, a program's, CuPy's; then a release that fits."""
+    yield from _by_triton(case, capability)
     known = capability or "8.6"
     given = {"arch": known.replace(".", ""), "cap": known}
     query = "" if capability else _QUERY
@@ -48,6 +49,16 @@ def for_arch(case: Asked, capability: str) -> Iterator[Fix]:
     yield from _last_ones(case, capability)
     if case.framework == "torch" and case.python and numbers(case.python) < (3, 9):
         yield from _for_old_python(case, capability)
+
+
+def _by_triton(case: Asked, capability: str) -> Iterator[Fix]:
+    """Triton compiles by a ptxas of its own, which knows the GPUs of its time."""
+    if re.search(r"triton[/\\.]", case.text) and "ptxas" in case.text:
+        least = archs.first_toolkit(capability) or "12.8"
+        yield tried(f"The ptxas that Triton brings does not know this GPU: give it that of CUDA {least} or newer", on.linux(f"export TRITON_PTXAS_PATH=/usr/local/cuda-{least}/bin/ptxas    # or conda's: conda install -c nvidia cuda-nvcc"))  # fmt: skip
+        yield tried(
+            "Or install the newest PyTorch, which brings a Triton that knows it", "pip install --upgrade torch triton"
+        )
 
 
 def _last_ones(case: Asked, capability: str) -> Iterator[Fix]:

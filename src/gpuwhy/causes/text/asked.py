@@ -12,7 +12,7 @@ from gpuwhy.causes.text.libraries import kind_of, wanted_major
 from gpuwhy.causes.text.where import own_frame, python_of, told_release
 from gpuwhy.knowledge.gpus import by_name
 from gpuwhy.knowledge.installs import brings_libraries
-from gpuwhy.knowledge.programs import Program, speaking
+from gpuwhy.knowledge.programs import ON_TORCH, Program, speaking
 from gpuwhy.knowledge.releases import built_with
 from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.model.ending import Frame
@@ -24,7 +24,7 @@ from gpuwhy.model.version import major_minor, numbers
 TITLES = {"tensorflow": "TensorFlow", "torch": "PyTorch", "jax": "JAX", "onnxruntime": "ONNX Runtime", "cupy": "CuPy"}
 _WORDS = (
     ("onnxruntime", "onnxruntime"),
-    ("jax", r"\bjax(?:lib)?\b"),
+    ("jax", r"\bjax(?:lib)?\b|\bxla/(?:python|pjrt)/"),
     (
         "tensorflow",
         r"tensorflow|stream_executor|dso_loader|physical_device:|\btf\.(?:config|Session|compat|keras|test)\b|(?:Virtual|Physical) devices cannot|/job:localhost|BFC|ResourceExhausted|cuda_dnn\.cc",
@@ -134,7 +134,8 @@ def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = N
     """Read it off the symptoms behind a cause, strongest first, and off what the text tells besides."""
     naming = next((s for s in symptoms if s.get("library") and kind_of(s.get("library")) != "other"), None)
     library = re.split(r"[/\\]", naming.get("library"))[-1] if naming else ""
-    framework = _framework(symptoms, reading)
+    programs = tuple(speaking(_named_in(symptoms, reading)))
+    framework = _framework(symptoms, reading) or ("torch" if any(one.name in ON_TORCH for one in programs) else "")
     names = _PACKAGES.get(framework, (framework,))
     fields: dict[str, str] = {}
     for one in symptoms:
@@ -157,7 +158,7 @@ def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = N
         behind=_behind(symptoms),
         fields=fields,
         python=python_of(reading),
-        programs=tuple(speaking(_named_in(symptoms, reading))),
+        programs=programs,
         frame=own_frame(reading),
         reading=reading,
     )

@@ -38,6 +38,9 @@ def fixes(reading: Reading, windows: bool) -> Iterator[Fix]:
     """The remedies for what the text says is missing, in the words of its build system; nothing where that is unclear."""
     text = reading.excerpt
     where = "msvc" if windows and system(text) in ("", "make") else system(text)
+    if made := tuple(_too_old(text)):
+        yield from made
+        return
     said = [one for one in reading.symptoms if one.role in ("error", "echo", "aside")]
     for symptom in sorted(said, key=lambda one: one.signature in _GENERAL):
         made = (
@@ -47,6 +50,24 @@ def fixes(reading: Reading, windows: bool) -> Iterator[Fix]:
         if made:
             yield from made
             return
+
+
+_LOW = re.compile(r"CUDA (?:version )?(?P<cuda>\d+\.\d+) (?:is|was) too (?:low|old)[^\n]*?(?:architecture (?P<arch>\d{2,3}))?", re.IGNORECASE)  # fmt: skip
+_OLD_CMAKE = re.compile(r"no known features for|CMake \d[\d.]* or higher is required")
+
+
+def _too_old(text: str) -> Iterator[Fix]:
+    """A toolkit that the project itself calls too old; beside it a CMake that does not know the compiler."""
+    found = _LOW.search(text)
+    if found is None:
+        return
+    arch = found["arch"] or next(iter(re.findall(r"architecture (\d{2,3})", text)), "")
+    least = first_toolkit(f"{arch[:-1]}.{arch[-1]}") if arch else None
+    number = least if least and least > "11.4" else "11.8"
+    yield _fix(f"CUDA {found['cuda']} is too old for this project or card: install CUDA {number} or newer, and give CMake its nvcc, in a fresh build folder",
+               on.linux(f"cmake -B build -DCMAKE_CUDA_COMPILER=/usr/local/cuda-{number}/bin/nvcc -DCUDAToolkit_ROOT=/usr/local/cuda-{number}"))  # fmt: skip
+    if _OLD_CMAKE.search(text):
+        yield _fix("And a newer CMake, which knows this compiler", "pip install --upgrade cmake")
 
 
 def _unknown_header(symptom: Symptom) -> Iterator[Fix]:
@@ -274,10 +295,10 @@ def _arch(arch: str, where: str) -> Iterator[Fix]:
         return
     capability = f"{number[:-1]}.{number[-1]}"
     first, row = first_toolkit(capability), generation(capability)
-    if row and row.last_toolkit and int(number) < 70:
-        newer = _fix(
-            f"Or, where the GPU itself is {arch}: compile with CUDA {row.last_toolkit}, the last that has it, or older"
-        )
+    if row and row.last_toolkit:
+        span = f"CUDA {first} to {row.last_toolkit}" if first else f"CUDA up to {row.last_toolkit}"
+        newer = _fix(f"Where the GPU itself is {arch}, which {span} know: build with one of these, in a fresh folder, its nvcc first on PATH (the distribution's /usr/bin/nvcc is often an old one)",
+                     on.linux("export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH && nvcc --version"))  # fmt: skip
     else:
         least = f"CUDA {first} or newer, which knows it" if first else "a newer CUDA"
         newer = _fix(f"Where the GPU itself is {arch}: build with {least}, in a fresh folder, with CUDA_HOME and PATH set to it",

@@ -166,8 +166,8 @@ def elsewhere(header: str) -> Iterator[Fix]:
 
 _CLASHES: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (re.compile(r"NV_IS_DEVICE|NV_IF_ELSE_TARGET|nv/target"),
-     "CUDA 13 keeps these headers (CCCL) in include/cccl: give the compiler, or NVRTC, that folder too, of the same CUDA as the other headers",
-     'export NVCC_APPEND_FLAGS="-I/usr/local/cuda/include/cccl"'),
+     "CUDA 13 keeps these headers (CCCL) in the folder include/cccl of the toolkit: give the compiler, or NVRTC, that folder too (-I TOOLKIT/include/cccl), of the same CUDA as the other headers",
+     ""),
     (re.compile(r"exception specification is incompatible[^\n]*(?:cospi|sinpi|rsqrt)|mathcalls\.h"),
      "This glibc (2.41 and newer) declares functions that CUDA's math_functions.h declares too: build with a newer CUDA toolkit (13), or in an image with an older glibc; another gcc does not help",
      "docker run --gpus all -it -v .:/work -w /work nvidia/cuda:12.4.1-devel-ubuntu22.04"),

@@ -48,8 +48,13 @@ def writable(case: Asked) -> Iterator[Fix]:
     yield tried("Or make that folder yours", on.linux(f"sudo chown -R $USER {folder}"), root=True)
 
 
-_BUNDLED = re.compile(r"lib(nvJitLink|cublas|cublasLt|cusparse|cudnn|nccl|cufft|cusolver)\w*\.so(?:\.(\d+))?", re.IGNORECASE)  # fmt: skip
+_BUNDLED = re.compile(r"(?:lib|_)(nvJitLink|cublasLt|cublas|cusparse|cudnn|nccl|cufft|cusolver)(?:\w*\.so(?:\.(\d+))?|[A-Z]\w*?_(\d+)_\d+)", re.IGNORECASE)  # fmt: skip
 _WHEEL = {"nvjitlink": "nvidia-nvjitlink", "cublas": "nvidia-cublas", "cublaslt": "nvidia-cublas", "cusparse": "nvidia-cusparse", "cudnn": "nvidia-cudnn", "nccl": "nvidia-nccl", "cufft": "nvidia-cufft", "cusolver": "nvidia-cusolver"}  # fmt: skip
+
+
+def _suffix(case: Asked, major: str) -> str:
+    """Of the wheels for the CUDA that a library's or a symbol's name tells."""
+    return f"-cu{major}" if major in ("11", "12") else case.suffix
 
 
 def one_copy(case: Asked) -> Iterator[Fix]:
@@ -57,8 +62,8 @@ def one_copy(case: Asked) -> Iterator[Fix]:
     if case.windows:
         return
     yield tried("Leave the framework to the libraries that it brings: a folder of another CUDA in this variable is searched first", on.linux("unset LD_LIBRARY_PATH"))  # fmt: skip
-    named = [_WHEEL[one[0].lower()] for one in _BUNDLED.findall(case.lines)]
-    wheels = " ".join(dict.fromkeys(f"{one}{case.suffix}" for one in named))
+    found = _BUNDLED.findall(case.lines)
+    wheels = " ".join(dict.fromkeys(_WHEEL[name.lower()] + _suffix(case, one or other) for name, one, other in found))
     if case.framework == "torch" or "torch" in case.text:
         also = f" {wheels}" if wheels else ""
         yield tried("Install PyTorch again together with the libraries that it asks for, so that they are of one release", on.linux(f"pip uninstall -y torch{also}\npip install --no-cache-dir torch"))  # fmt: skip

@@ -69,7 +69,8 @@ def common(rows: Sequence[Meant], case: Asked) -> tuple[Fix, ...]:
     """The fixes for who speaks and for all; where that is nothing, whatever is not for somebody else."""
     free = [row for row in rows if not row.said and not row.line and _speaks(row, case)]
     free.sort(key=lambda row: not _of_tool(row, case))
-    return tuple(_filled(row.fix, {}, case) for row in free or [row for row in rows if not row.line])
+    rest = [row for row in rows if not row.line and not row.said and not (case.programs and row.by)]
+    return tuple(_filled(row.fix, {}, case) for row in free or rest)
 
 
 def _speaks(row: Meant, case: Asked) -> bool:
@@ -78,7 +79,7 @@ def _speaks(row: Meant, case: Asked) -> bool:
         return False
     if not row.by or any(name in case.speakers for name in row.by):
         return True
-    return not case.framework and all(name in TITLES for name in row.by)
+    return not case.framework and not case.programs and all(name in TITLES for name in row.by)
 
 
 def _of_tool(row: Meant, case: Asked) -> bool:

@@ -62,6 +62,13 @@ def out_of_bounds(case: Asked) -> Iterator[Fix]:
     if case.framework == "torch":
         yield tried(f"Check the indices and labels{here}: on the CPU the same step names one that is out of range", "CUDA_VISIBLE_DEVICES= python PROGRAM")  # fmt: skip
         yield tried("Leave cuDNN's and the compiler's fast paths out, to see which is at fault", on.code("torch.backends.cudnn.benchmark = False; torch.backends.cudnn.enabled = False"))  # fmt: skip
+    if case.framework in ("tensorflow", "jax"):
+        setting = (
+            "TF_FORCE_GPU_ALLOW_GROWTH=true"
+            if case.framework == "tensorflow"
+            else "XLA_PYTHON_CLIENT_PREALLOCATE=false"
+        )
+        yield tried("A card that is nearly full fails so too, above all one that shares its memory (Jetson): less ahead, a smaller batch, no other program on it", f"export {setting}")  # fmt: skip
     yield tried(f"See which call really fails{here}: kernels fail later than they are called", SYNCHRONOUS)
 
 

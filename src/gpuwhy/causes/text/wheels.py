@@ -28,10 +28,30 @@ def published(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
                   "and make the environment anew with it", 'python -c "import struct; print(8 * struct.calcsize(\'P\'))"', safe=True)  # fmt: skip
         return
     package, version = _wanted(said, reading)
+    if "and-cuda" in "\n".join(one.text for one in said) and package.startswith("tensorrt"):
+        text = f"The extra and-cuda of this TensorFlow asks for {package} {version}, which the index no longer has: take a release without it"
+        yield Fix(text, 'pip install "tensorflow[and-cuda]>=2.16"    # or, of the same series: "tensorflow[and-cuda]==2.15.1"', safe=True)  # fmt: skip
+        return
+    if any("from versions: none" in one.text for one in said):
+        yield from _none_at_all(package)
     if package.startswith("jax") and reading.told.os in ("windows", ""):
         yield no_jax_on_windows()
     elif version:
         yield from _other_python(package, version, reading)
+
+
+_FOR_CPU = {"onnxruntime-gpu": "onnxruntime", "tensorflow-gpu": "tensorflow", "faiss-gpu": "faiss-cpu", "paddlepaddle-gpu": "paddlepaddle"}  # fmt: skip
+
+
+def _none_at_all(package: str) -> Iterator[Fix]:
+    """Where the index has no wheel of any release for this system and Python."""
+    if package == "triton":
+        yield Fix("Triton has wheels for Linux only: on Windows install triton-windows, or leave it out (no torch.compile); on macOS there is none", "pip install -U triton-windows", safe=True)  # fmt: skip
+    elif package in _FOR_CPU:
+        yield Fix(f"{package} has no wheel at all for this system and Python: CUDA exists for Linux and Windows on x86-64, not for macOS; there take the package for the CPU", f"pip install {_FOR_CPU[package]}", safe=True)  # fmt: skip
+        yield Fix(
+            "On Linux or Windows: use a 64-bit Python that it has wheels for", "uv venv --python 3.12 .venv", safe=True
+        )
 
 
 def no_jax_on_windows() -> Fix:
