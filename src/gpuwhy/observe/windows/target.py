@@ -25,9 +25,15 @@ _USUAL = (
     ("C:/Program Files", r"(?i)Python3\d+$"),
     ("C:/Program Files (x86)", r"(?i)Python3\d+(-32)?$"),
     ("C:/ProgramData", rf"(?i)({_CONDA})$"),
+    ("C:/Program Files/WindowsApps", r"PythonSoftwareFoundation\.Python\.3"),
 )
 _OF_USERS = (("AppData/Local/Programs/Python", r"(?i)Python3\d+(-32)?$"), ("", rf"(?i)({_CONDA})$"))
 _OF_PROGRAMS = r"(?i)(\.?venv|env|python_embedd?ed|python)$"
+_PROJECTS = (
+    r"(?i)(?!AppData$|Contacts$|Links$|Music$|Pictures$|Videos$|Searches$|Favorites$|\.(?!venv)|Lib(rary)?$"
+    r"|node_modules$)"
+)
+_MOST = 30  # folders of a project's parent that are looked into
 _SYSTEM = r"(?i)(?!Windows$|Program|Users$|PerfLogs|Recovery|System Volume|\$|Python3\d)"
 
 
@@ -92,16 +98,44 @@ def _project(scene: Scene) -> Iterator[tuple[str, str]]:
         folder = folder.rpartition("/")[0]
 
 
-def _usual(host: Host) -> Iterator[str]:
-    """Where installers put Python, the newest of each place first; for a disk, whose variables nobody knows."""
+def _usual(host: Host) -> list[str]:
+    """Where Pythons are, those with a framework first; for a disk, whose variables nobody knows."""
+    there = list(dict.fromkeys(_everywhere(host)))
+    return sorted(there, key=lambda path: not _has_framework(host, path))
+
+
+def _everywhere(host: Host) -> Iterator[str]:
+    """Where installers put Python, the newest of each place first; then the environments of projects and programs."""
     for parent, match in _USUAL:
         yield from _pythons(host, parent, match)
-    for user in folders(host, "C:/Users", r"(?!Public$|Default|All Users)"):
+    users = folders(host, "C:/Users", r"(?!Public$|Default|All Users)")
+    for user in users:
         for below, match in _OF_USERS:
             yield from _pythons(host, f"{user}/{below}".rstrip("/"), match)
-    for program in folders(host, "C:", _SYSTEM):
-        for path in folders(host, program, _OF_PROGRAMS):
+    programs = folders(host, "C:", _SYSTEM)
+    projects = [one for user in users for one in folders(host, user, _PROJECTS)[:_MOST]]
+    inside = [one for parent in (*programs, *projects) for one in folders(host, parent, _PROJECTS)[:_MOST]]
+    for folder in (*programs, *projects, *inside):
+        for path in folders(host, folder, _OF_PROGRAMS):
             yield from (path for mark in ("python.exe", "Scripts/python.exe") if exists(host, f"{path}/{mark}"))
+
+
+def _has_framework(host: Host, path: str) -> bool:
+    sites = [f"{path}/Lib/site-packages", *_of_everybody(host, path)]
+    return any(value_or(host.list(site, FRAMEWORK_FOLDERS), ()) for site in sites)
+
+
+def _of_everybody(host: Host, path: str) -> Iterator[str]:
+    """The users' own site-packages of a Python: the Store's package, or Roaming."""
+    package, short = _PACKAGE.search(path), re.search(r"(?i)python\.?(3)\.?(\d+)", path.rpartition("/")[2])
+    if short is None:
+        return
+    name = f"Python{short[1]}{short[2]}/site-packages"
+    below = "AppData/Roaming/Python"
+    if package:
+        below = f"AppData/Local/Packages/PythonSoftwareFoundation.Python.{package[1]}_{package[2]}"
+        below += "/LocalCache/local-packages"
+    yield from (f"{user}/{below}/{name}" for user in folders(host, "C:/Users", r"(?!Public$|Default|All Users)"))
 
 
 def _pythons(host: Host, parent: str, match: str) -> Iterator[str]:
@@ -208,8 +242,12 @@ def _of_user(host: Host, python: Interpreter, no_user: bool) -> list[str]:
     if python.kind == "store":
         package = _PACKAGE.search(python.path)
         name = f"PythonSoftwareFoundation.Python.{package[1]}_{package[2]}" if package else ""
-        return [f"~/AppData/Local/Packages/{name}/LocalCache/local-packages/{short}/site-packages"] if name else []
-    return [] if no_user else [f"~/AppData/Roaming/Python/{short}/site-packages"]
+        own = [f"~/AppData/Local/Packages/{name}/LocalCache/local-packages/{short}/site-packages"] if name else []
+        return own if environ(host) else [*own, *_of_everybody(host, python.prefix)]
+    if no_user:
+        return []
+    own = [f"~/AppData/Roaming/Python/{short}/site-packages"]
+    return own if environ(host) else [*own, *_of_everybody(host, python.prefix)]
 
 
 def kernels(scene: Scene) -> Fact[tuple[str, ...]]:
