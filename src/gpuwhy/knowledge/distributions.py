@@ -88,8 +88,8 @@ _PACKAGES: dict[str, _Names] = {
         "",
     ),
     "nvidia-cuda-toolkit": _Names("cuda-toolkit", "cuda-toolkit", "cuda", "cuda-toolkit", "cudatoolkit"),
-    "cudnn9-cuda-12": _Names("cudnn9-cuda-12", "cudnn9-cuda-12", "cudnn", "", "cudaPackages.cudnn"),
-    "cudnn9-cuda-13": _Names("cudnn9-cuda-13", "cudnn9-cuda-13", "cudnn", "", "cudaPackages.cudnn"),
+    "cudnn9-cuda-12": _Names("cudnn9-cuda-12", "cudnn9-cuda-12", "cudnn", "libcudnn9-cuda-12", "cudaPackages.cudnn"),
+    "cudnn9-cuda-13": _Names("cudnn9-cuda-13", "cudnn9-cuda-13", "cudnn", "libcudnn9-cuda-13", "cudaPackages.cudnn"),
     "libcuda1": _Names(
         "xorg-x11-drv-nvidia-cuda-libs", "nvidia-driver-cuda-libs", "nvidia-utils", "nvidia-compute-G06", ""
     ),
@@ -98,8 +98,11 @@ _PACKAGES: dict[str, _Names] = {
     ),
 }
 _NVIDIA = "NVIDIA CUDA installation guide for Linux: network repositories of Fedora, RHEL and SLES"
-_CUDNN = "NVIDIA cuDNN installation guide, Linux: by apt-get or dnf; none for zypper is named"
-_CUDNN_HOW = "the name seen for apt, for dnf and Arch's cudnn from memory; Nix: cudnn of the set cudaPackages"
+_CUDNN = "NVIDIA cuDNN installation guide, Linux: by apt-get or dnf, from NVIDIA's repository"
+_CUDNN_HOW = (
+    "as installation scripts of public repositories write it: dnf cudnn9-cuda-12 (RHEL 9, AlmaLinux, Fedora), zypper "
+    "libcudnn9-cuda-12, pacman cudnn of extra, Nix cudnn of the set cudaPackages; November 2026"
+)
 PACKAGE_SOURCES: dict[str, Source] = {
     "build-essential": source(_USED, "gcc and make; Arch: the group base-devel"),
     "ninja-build": source(_USED, "ninja-build of Fedora and RHEL (CRB), else ninja"),
@@ -110,7 +113,7 @@ PACKAGE_SOURCES: dict[str, Source] = {
     "nvidia-cuda-toolkit": source(_NVIDIA, "cuda-toolkit; Arch: cuda in extra; Nix: cudatoolkit"),
     "cudnn9-cuda-12": source(_CUDNN, _CUDNN_HOW),
     "cudnn9-cuda-13": source(_CUDNN, _CUDNN_HOW),
-    "libcuda1": source(_USED, "RPM Fusion's, NVIDIA's for RHEL, Arch's, SUSE's G06"),
+    "libcuda1": source(_USED, "RPM Fusion's cuda-libs, NVIDIA's driver-cuda-libs for RHEL, nvidia-utils, SUSE's G06"),
     "linux-headers-$(uname -r)": source(_NVIDIA, "the headers of the running kernel"),
 }
 """Where the names of each row stand."""
