@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.distributions import _PACKAGES, DRIVER, DRIVER_SOURCES, PACKAGE_SOURCES, family_of, put
+from gpuwhy.knowledge.distributions import (
+    _PACKAGES,
+    DRIVER,
+    DRIVER_SOURCES,
+    NEWEST_DRIVER,
+    PACKAGE_SOURCES,
+    family_of,
+    put,
+)
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Absent, Known, Source, Unknown
 from gpuwhy.model.facts import Devices, Facts, Surroundings
@@ -45,6 +54,7 @@ def test_families(name: str, family: str | None) -> None:
          "sudo dnf install cuda-compat-12-4; export LD_LIBRARY_PATH=/x"),
         ("sudo apt install g++-11", "fedora", None),
         ("sudo apt install cuda-compat-12-4", "arch", None),
+        ("sudo apt install cudnn9-cuda-12", "suse", "sudo zypper install libcudnn9-cuda-12"),
         ("pip install torch", "arch", "pip install torch"),
     ],
 )  # fmt: skip
@@ -71,14 +81,14 @@ def fixes(distribution: str, gpu: bool, *commands: str) -> list[Fix]:
 
 
 def test_no_driver_where_there_is_no_gpu() -> None:
-    assert fixes("Debian GNU/Linux 12", False, "sudo ubuntu-drivers install", "sudo modprobe nvidia") == [NO_GPU]
+    assert fixes("Debian GNU/Linux 12", False, NEWEST_DRIVER, on.host("sudo modprobe nvidia")) == [NO_GPU]
 
 
 def test_what_a_family_lacks_is_said_in_words() -> None:
     (one,) = fixes("Arch Linux", True, "sudo apt install cuda-compat-12-4")
     assert not one.command
     assert "cuda-compat-12-4" in one.text
-    (nix,) = fixes("NixOS 24.05", True, "sudo ubuntu-drivers install")
+    (nix,) = fixes("NixOS 24.05", True, NEWEST_DRIVER)
     assert "videoDrivers" in nix.text
 
 
