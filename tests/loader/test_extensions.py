@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gpuwhy.binary.elf import Elf
-from gpuwhy.host.base import Host, Stat
+from gpuwhy.host.base import Entry, Host, Stat
 from gpuwhy.loader.extensions import extensions
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Distribution, Facts, Framework, Target
@@ -77,3 +77,24 @@ def test_libraries_for_the_stable_interface_are_looked_at_too():
 
     (one,) = extensions(Stable(Known((), HERE)), machine()).need() or ()
     assert (one.count, one.symbols) == (1, ("aoti_torch_abi_version",))
+
+
+class Left(Fake):
+    """The same torchvision beside a torchaudio whose metadata is gone."""
+
+    def ask(self, op: str, *args: Any) -> Fact[Any]:
+        if op == "list":
+            inside = {SITE: "torchaudio", f"{SITE}/torchaudio/lib": "libtorchaudio.so"}.get(args[0])
+            return Known((Entry(inside, "folder"),), HERE) if inside else Absent(HERE)
+        if op == "lines" and args[0].endswith("version.py"):
+            return Known(("__version__ = '2.5.1+cu124'",), HERE)
+        return super().ask(op, *args)
+
+
+def test_what_an_interrupted_removal_left_is_imported_all_the_same():
+    found = extensions(Left(Absent(HERE)), machine()).need() or ()
+    assert [(one.distribution, one.version) for one in found] == [
+        ("torchvision", "0.17.0"),
+        ("torchaudio", "2.5.1+cu124"),
+    ]
+    assert found[1].path == f"{SITE}/torchaudio/lib/libtorchaudio.so"

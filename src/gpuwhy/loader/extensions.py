@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from gpuwhy.host.base import Host
 from gpuwhy.loader.systems import is_windows
@@ -39,6 +39,7 @@ _BUILT_ON_TORCH = frozenset(
 )
 _TORCH_DLLS = ("c10.dll", "torch_cpu.dll", "torch_python.dll", "c10_cuda.dll", "torch_cuda.dll", "torch.dll")
 _REQUIRES = re.compile(r"Requires-Dist: torch\s*\(?([=<>!~][^;)]*)")
+_VERSION = re.compile(r"__version__\s*=\s*['\"]([\w.+]+)")
 _MOST = 8  # libraries looked at per package
 
 
@@ -53,8 +54,20 @@ def extensions(host: Host, facts: Facts) -> Fact[tuple[Extension, ...]]:
     if torch is None:
         return Known((), frameworks.source)
     built = [one for one in installed.value if one.name in _BUILT_ON_TORCH]
+    built += _left_over(host, torch, {one.name for one in installed.value})
     found = [extension for one in built for extension in _of(host, one, torch, is_windows(facts))]
     return Known(tuple(found), Source("call", "symbol tables", "of packages built on torch"))
+
+
+def _left_over(host: Host, torch: Framework, names: Collection[str]) -> Iterator[Distribution]:
+    """Packages beside torch whose metadata is gone: their files are imported all the same."""
+    site = torch.path.rpartition("/")[0]
+    modules = {name.replace("-", "_"): name for name in _BUILT_ON_TORCH if name not in names}
+    for entry in value_or(host.list(site, rf"({'|'.join(sorted(modules))})$"), ()):
+        place = f"{site}/{entry.name}"
+        told = value_or(host.lines(f"{place}/version.py", "__version__"), ())
+        version = next((found[1] for line in told if (found := _VERSION.search(line))), "")
+        yield Distribution(modules[entry.name], version, place, Absent(Source("folder", place, "no metadata")))
 
 
 def _of(host: Host, package: Distribution, torch: Framework, windows: bool) -> list[Extension]:
@@ -71,6 +84,11 @@ def _of(host: Host, package: Distribution, torch: Framework, windows: bool) -> l
 
 def _compiled(host: Host, package: Distribution, windows: bool) -> Iterator[str]:
     """The extension modules of a package, inside its site-packages."""
+    if not package.location.endswith("-info"):
+        for folder in (package.location, f"{package.location}/lib"):
+            listed = value_or(host.list(folder, r".*\.pyd$" if windows else r".*\.so$"), ())
+            yield from (f"{folder}/{entry.name}" for entry in listed[:_MOST])
+        return
     record = value_or(host.lines(f"{package.location}/RECORD", ".pyd," if windows else ".so,"), ())
     site = package.location.rpartition("/")[0]
     for line in record[:_MOST]:

@@ -113,7 +113,8 @@ def _going_with(case: Case, name: str, torch: str) -> str:
 def _built_again(case: Case, one: Extension, torch: str) -> Fix:
     """No row knows its releases: the same one is compiled against the torch that is there."""
     text = f"Build {one.distribution} {one.version} again for torch {torch}, or install its release for that torch"
-    command = install(case.facts, f"{one.distribution}=={one.version}", because_of=one.distribution, again=True)
+    wanted = f"{one.distribution}=={one.version}" if one.version else one.distribution
+    command = install(case.facts, wanted, because_of=one.distribution, again=True)
     command = command.replace(" install ", f" install --no-build-isolation --no-binary {one.distribution} ", 1)
     return Fix(text, command, safe=True, role="part")
 
