@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from gpuwhy.causes.shared.commands import install, uninstall
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recording import RecordingHost
-from gpuwhy.model.fact import Absent, Known, Unknown
-from gpuwhy.model.facts import Interpreter
+from gpuwhy.model.fact import Absent, Known, Source, Unknown
+from gpuwhy.model.facts import Facts, Interpreter, Target
 from gpuwhy.observe.engine import guarded, place
 from gpuwhy.observe.scene import Options, Scene
 from gpuwhy.observe.target import LOOKS, interpreter
@@ -216,3 +217,10 @@ def test_an_executable_outside_any_environment_tells_its_folders() -> None:
     assert isinstance(target.interpreter, Known)
     assert target.interpreter.value.kind != "venv"
     assert isinstance(target.site_packages, Known)
+
+
+def test_pip_is_told_to_change_a_python_that_the_system_owns() -> None:
+    python = Interpreter("/usr/bin/python3", "3.12.3", "/usr", "system", "PATH", "x86_64", managed=True)
+    facts = Facts(target=Target(interpreter=Known(python, Source("file", "test"))))
+    assert "--break-system-packages" in install(facts, "onnxruntime-gpu")
+    assert "--break-system-packages" in uninstall(facts, "onnxruntime")

@@ -252,7 +252,7 @@ def default_folders(world: World) -> tuple[str, ...]:
     if interpreter.startswith(("/nix/", "/gnu/")):
         return (interpreter.rpartition("/")[0],)
     triplet = _TRIPLET.get(world.machine, "")
-    if triplet and isinstance(world.host.stat(f"/usr/lib/{triplet}"), Known):
+    if triplet and any(isinstance(world.host.stat(f"{lib}/{triplet}"), Known) for lib in ("/usr/lib", "/lib")):
         return (f"/lib/{triplet}", f"/usr/lib/{triplet}", "/lib", "/usr/lib")
     if world.machine not in _LIB64:
         return ("/lib", "/usr/lib")

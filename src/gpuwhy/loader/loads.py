@@ -74,7 +74,7 @@ def tree_of(process: Process, system: System, facts: Facts, name: str) -> LoadTr
     """The record of a process: its GPU libraries, what is missing, and which symbols are unmet."""
     copies = {system.fold(copy.real): copy for copy in _copies(facts)}
     kept = [one for one in process.loaded if system.concerns_gpu(one.path)]
-    missing = [one for one in process.missing if system.matters(one)]
+    missing = [one for one in _seriously(process, system) if system.matters(one)]
     return LoadTree(
         framework=name,
         libraries=tuple(_loaded(process.host, system, one, copies.get(system.fold(one.real))) for one in kept),
@@ -82,6 +82,13 @@ def tree_of(process: Process, system: System, facts: Facts, name: str) -> LoadTr
         unmet=tuple(neat_unmet(process.host, one) for one in unmet_symbols(process, system)),
         old=old_runtimes(process),
     )
+
+
+def _seriously(process: Process, system: System) -> list[Missing]:
+    """What is missing; without even the C library these are no whole system's files, and its libraries do not count."""
+    if all(one.name != "libc.so.6" for one in process.missing):
+        return process.missing
+    return [one for one in process.missing if system.concerns_gpu(one.name)]
 
 
 def _missing(host: Host, one: Missing) -> MissingLibrary:

@@ -216,7 +216,10 @@ def _executable(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
     prefix = str(said.get("prefix", ""))
     kind = _kind(scene, prefix, str(said.get("base_prefix", prefix)), executable)
     version, machine = str(said["version"]), _machine(scene, executable) or str(said.get("machine", ""))
-    return Known(Interpreter(path, version, prefix, kind, chosen_by, machine), Source("call", path, "asked itself"))
+    marked = f"{prefix}/lib/python{major_minor(version)}/EXTERNALLY-MANAGED"
+    managed = kind != "venv" and _exists(scene, marked)
+    found = Interpreter(path, version, prefix, kind, chosen_by, machine, managed=managed)
+    return Known(found, Source("call", path, "asked itself"))
 
 
 def _not_python(scene: Scene, path: str) -> Unknown | None:

@@ -89,7 +89,7 @@ def together(some: tuple[Fix, ...], others: tuple[Fix, ...]) -> tuple[Fix, ...]:
 def install(facts: Facts, *wanted: str, because_of: str = "", again: bool = False, upgrade: bool = False) -> str:
     """Install into the target; `again` rewrites the files of just these packages even if they seem to be there."""
     words = " ".join(requirement(one) for one in wanted)
-    more = " --upgrade" if upgrade else ""
+    more = (" --upgrade" if upgrade else "") + _against_the_mark(facts)
     if _with_uv(facts, because_of):
         flags = " --reinstall --no-deps --no-cache" if again else ""
         return f"uv pip install{more} --python {_python(facts)}{flags} {words}"
@@ -101,8 +101,14 @@ def uninstall(facts: Facts, *names: str) -> str:
     """Remove distributions from the target."""
     listed = " ".join(shlex.quote(name) for name in names)
     if _with_uv(facts, names[0]):
-        return f"uv pip uninstall --python {_python(facts)} {listed}"
-    return f"{_python(facts)} -m pip uninstall -y {listed}"
+        return f"uv pip uninstall{_against_the_mark(facts)} --python {_python(facts)} {listed}"
+    return f"{_python(facts)} -m pip uninstall -y{_against_the_mark(facts)} {listed}"
+
+
+def _against_the_mark(facts: Facts) -> str:
+    """What makes pip and uv change a Python that the system's package manager owns."""
+    interpreter = facts.target.interpreter
+    return " --break-system-packages" if isinstance(interpreter, Known) and interpreter.value.managed else ""
 
 
 def _python(facts: Facts) -> str:

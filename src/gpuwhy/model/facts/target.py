@@ -18,6 +18,7 @@ class Interpreter(Record, frozen=True):
     chosen_by: str  # "--python", "VIRTUAL_ENV", "CONDA_PREFIX", ".venv", "PATH"
     machine: str  # x86_64, aarch64
     gone: str = ""  # what is wrong with its executable: "a link that leads nowhere" | "not there"
+    managed: bool = False  # the system's package manager owns it, and pip refuses to change it (PEP 668)
 
 
 class Distribution(Record, frozen=True):
