@@ -211,6 +211,10 @@ MACHINES = [
     ("driver-too-old", described(driver="535"), "Dockerfile", "FROM nvidia/cuda:13.0.1-base-ubuntu24.04\n", 1),
     ("driver-too-old", described(driver="470"), "compose.yml", SERVICE + "    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n    gpus: all\n", 3),
     ("gpu-no-code", described(names=("RTX 5090",)), "requirements.txt", "torch==2.5.1\n", 1),
+    ("platform-dropped", described(driver="546.33", system="windows"), "requirements.txt", "tensorflow==2.13.0\n", 1),
+    ("platform-dropped", described(system="windows"), "requirements.txt", "tensorflow[and-cuda]==2.15.1\n", 1),
+    ("platform-dropped", described(system="windows"), "requirements.txt", "jax[cuda12]\n", 1),
+    ("windows-cpu-torch", described(names=("RTX 3060",), system="windows"), "requirements.txt", "torch==2.1.0\n", 1),
     ("gpu-no-code", described(names=("sm_61",)), "requirements.txt", "jax\ntorch==2.15.0\n", 2),
 ]  # fmt: skip
 

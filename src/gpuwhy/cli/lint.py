@@ -161,12 +161,13 @@ def _explain(rule: str) -> int:
 
 
 def _machine(options: argparse.Namespace) -> Machine | None:
-    """The machine that is described; None where nothing is."""
+    """The machine that is described, on Windows one with Windows; None where nothing is described."""
     from gpuwhy.plan.machine import described
 
-    if not (options.driver or options.gpu or options.os or options.arch):
+    system = options.os or ("windows" if os.name == "nt" else "")
+    if not (options.driver or options.gpu or system or options.arch):
         return None
-    return described(options.driver, tuple(options.gpu), system=options.os, machine=options.arch)
+    return described(options.driver, tuple(options.gpu), system=system, machine=options.arch)
 
 
 def _collect(paths: list[str], note: Callable[[str], None]) -> tuple[dict[str, str], dict[str, str]]:

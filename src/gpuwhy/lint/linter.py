@@ -308,6 +308,8 @@ def _taken(pin: Pin, include: Include) -> Pin:
 
 def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read, described: Machine | None) -> Iterator[Mistake]:
     for environment in sheet.environments:
+        if described and described.system == "windows" and not environment.system and environment.image is None:
+            environment.system = "windows"  # a file that says nothing of its system is for the machine described
         scope = Scope(environment, described, sheet.kind, read)
         for room in ROOMS.values():
             yield from room.check(scope) if room.check else ()

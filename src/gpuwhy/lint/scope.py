@@ -159,6 +159,8 @@ class Scope:
             return self.environment.gpu
         if self.base.gpu:
             return f"the image {self.base.name} is made for a GPU"
+        if self.machine and self.machine.system == "windows" and (self.machine.gpus or self.machine.driver):
+            return "the machine described has one"
         visible = self.environment.variables.get("NVIDIA_VISIBLE_DEVICES")
         if visible and visible.value not in ("", "none", "void"):
             return f"NVIDIA_VISIBLE_DEVICES is set to {visible.value} on line {visible.place.line}"
