@@ -40,7 +40,7 @@ _WHISPER = ("Install the cuBLAS and the cuDNN that CTranslate2 4.5 and newer ope
             on.linux(f'pip install nvidia-cublas-cu12 "nvidia-cudnn-cu12==9.*"\n{_EXPOSE}'))  # fmt: skip
 
 PROGRAMS: tuple[Program, ...] = (
-    Program("vllm", "vLLM", r"\bvllm", ("Install the newest vLLM", "pip install --upgrade vllm"),
+    Program("vllm", "vLLM", r"\bvllm|[ \[](?:async_llm_engine|engine|core|gpu_worker|worker_base|multiproc_executor)\.py:\d+\]", ("Install the newest vLLM", "pip install --upgrade vllm"),
             (("vLLM: a shorter context, fewer requests at once and no CUDA graphs", "vllm serve MODEL --max-model-len 4096 --max-num-seqs 16 --gpu-memory-utilization 0.90 --enforce-eager"),
              ("vLLM: split the model over the GPUs, or take a quantised one (AWQ, GPTQ, FP8)", "vllm serve MODEL --tensor-parallel-size 2")),
             graphs=("vLLM: start it without CUDA graphs", "vllm serve MODEL --enforce-eager"),

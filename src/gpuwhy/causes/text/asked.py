@@ -24,14 +24,14 @@ from gpuwhy.model.version import major_minor, numbers
 TITLES = {"tensorflow": "TensorFlow", "torch": "PyTorch", "jax": "JAX", "onnxruntime": "ONNX Runtime", "cupy": "CuPy"}
 _WORDS = (
     ("onnxruntime", "onnxruntime"),
-    ("jax", r"\bjax(?:lib)?\b|\bxla/(?:python|pjrt)/"),
+    ("jax", r"\bjax(?:lib)?\b|\bxla/(?:python|pjrt)/|Execution of replica \d"),
     (
         "tensorflow",
         r"tensorflow|stream_executor|dso_loader|physical_device:|\btf\.(?:config|Session|compat|keras|test)\b|(?:Virtual|Physical) devices cannot|/job:localhost|BFC|ResourceExhausted|cuda_dnn\.cc",
     ),
     (
         "torch",
-        r"torch\b|\bc10\b|CUDA error: CU(?:BLAS|DNN|SOLVER|FFT|SPARSE)_STATUS|when calling `cu|^(?:RuntimeError: )?cuDNN error: |TORCH_USE_CUDA_DSA|CUDA kernel errors might be",
+        r"torch\b|\bc10\b|CUDA error: CU(?:BLAS|DNN|SOLVER|FFT|SPARSE)_STATUS|when calling `cu|^(?:RuntimeError: )?cuDNN error: |RuntimeError: CUDA error: |TORCH_USE_CUDA_DSA|CUDA kernel errors might be",
     ),
     ("cupy", r"\bcupy"),
 )
@@ -202,7 +202,8 @@ def _framework(symptoms: Sequence[Symptom], reading: Reading) -> str:
                 return "jax" if name == "tensorflow" and _by_jax(one, reading) else name
         if one.signature.startswith(_XLA):
             return "jax" if _by_jax(one, reading) else "tensorflow"
-    return next(_elsewhere(reading), "")
+    other = next(_elsewhere(reading), "")
+    return other or ("jax" if any(one.signature.startswith("memory.xla") for one in symptoms) else "")
 
 
 _OWNERS = {"torch": "torch", "torchvision": "torch", "jax": "jax", "jaxlib": "jax", "tensorflow": "tensorflow", "keras": "tensorflow", "onnxruntime": "onnxruntime", "cupy": "cupy"}  # fmt: skip

@@ -279,7 +279,7 @@ def _undefined(symptom: Symptom, where: str) -> Iterator[Fix]:
         yield from _get(part)
 
 
-_OF_CONFIGURE = ("; then configure again with the GPU's own (6.1 for a GTX 10)", "TF_CUDA_COMPUTE_CAPABILITIES=6.1 ./configure")  # fmt: skip
+_OF_CONFIGURE = ("; then configure again with the GPU's own (6.1 for a GTX 10)", on.linux("TF_CUDA_COMPUTE_CAPABILITIES=6.1 ./configure"))  # fmt: skip
 _OF_SETUP = ("; delete it from the -gencode options of setup.py or the Makefile, for PyTorch's extensions by the variable", "export TORCH_CUDA_ARCH_LIST=8.6")  # fmt: skip
 _LEAVING = {"cmake": ("", "cmake -B build -DCMAKE_CUDA_ARCHITECTURES=86"), "tensorflow": _OF_CONFIGURE, "bazel": _OF_CONFIGURE, "torch": _OF_SETUP, "pip": _OF_SETUP}  # fmt: skip
 
@@ -303,7 +303,7 @@ def _arch(arch: str, where: str) -> Iterator[Fix]:
         least = f"CUDA {first} or newer, which knows it" if first else "a newer CUDA"
         newer = _fix(f"Where the GPU itself is {arch}: build with {least}, in a fresh folder, with CUDA_HOME and PATH set to it",
                      on.linux(f"export CUDA_HOME=/usr/local/cuda-{first or '12.8'} PATH=/usr/local/cuda-{first or '12.8'}/bin:$PATH"))  # fmt: skip
-    left = _fix(f"Or leave {arch} out: this nvcc does not know it, and lists those that it knows{more}", f"nvcc --list-gpu-arch\n{command}")  # fmt: skip
+    left = _fix(f"Or leave {arch} out: this nvcc does not know it, and lists those that it knows{more}", on.like(f"nvcc --list-gpu-arch\n{command}", command))  # fmt: skip
     yield from (newer, left) if int(number) >= 70 else (left, newer)
 
 

@@ -27,7 +27,8 @@ def source(case: Asked) -> str:
 
 def is_native(case: Asked) -> bool:
     """Whether a C++ program of the user's own speaks: no framework, and CUDA's own calls or files."""
-    return not case.framework and not case.programs and bool(_OWN_CUDA.search(case.text))
+    raised = case.reading.ending.kind == "exception" and bool(case.reading.ending.stack)
+    return not (case.framework or case.programs or raised) and bool(_OWN_CUDA.search(case.text))
 
 
 def owner_of(case: Asked) -> str:

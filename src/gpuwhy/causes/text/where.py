@@ -7,7 +7,7 @@ import re
 from gpuwhy.model.ending import USER, Ending, Frame
 from gpuwhy.model.symptom import Reading
 
-_NO_FILE = re.compile(r"<(?!ipython)|^$|runpy|[\\/]bin[\\/]|\bbin[\\/]\w+$")
+_NO_FILE = re.compile(r"<(?!ipython)|^$|runpy|[\\/]bin[\\/]|\bbin[\\/]\w+$|[\\/]lib(?:64)?[\\/](?:python\d|ctypes|site-packages|importlib|multiprocessing)", re.IGNORECASE)  # fmt: skip
 _CELL = re.compile(r"<ipython-input-(\d+)|ipykernel_\d+[\\/](\d+)")
 _PYTHON = re.compile(r"[\\/]python[ -]?(3\.\d{1,2}|2\.7)\b|[\\/]Python3(\d{1,2})[\\/]|\bcpython-3(\d{1,2})|\bcp3(\d{1,2})\b|\bPython[ :=v]{1,10}(3\.\d{1,2}|2\.7)", re.IGNORECASE)  # fmt: skip
 _CONDA = re.compile(r"(?:mini|ana)conda|miniforge|mambaforge|[\\/]envs[\\/]|\bconda (?:install|create|activate)|/opt/conda", re.IGNORECASE)  # fmt: skip
