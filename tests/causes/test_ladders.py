@@ -78,3 +78,13 @@ def test_what_is_told_and_cannot_work_together_comes_first_whatever_the_message(
     assert report.causes[0].id == "memory.preallocation"
     assert "needs CUDA 11.1 or newer" in report.causes[0].fixes[0].text
     assert "nvidia-tensorflow" in report.causes[0].fixes[0].command
+
+
+@pytest.mark.parametrize("one, other, word", [
+    ("torch.FloatTensor", "torch.cuda.FloatTensor", "different devices"),
+    ("torch.cuda.FloatTensor", "torch.FloatTensor", "different devices"),
+    ("torch.cuda.HalfTensor", "torch.cuda.FloatTensor", "different types"),
+])  # fmt: skip
+def test_devices_and_types_are_told_apart(one, other, word):
+    report = explain_text(f"RuntimeError: Input type ({one}) and weight type ({other}) should be the same\n")
+    assert word in report.causes[0].fixes[0].text

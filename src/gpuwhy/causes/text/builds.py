@@ -14,7 +14,10 @@ from gpuwhy.model.cause import Fix
 from gpuwhy.model.symptom import Reading, Symptom
 
 _SYSTEMS = (
-    ("tensorflow", r"find_cuda_config|cuda_configure\.bzl|local_config_cuda|TF_CUDA|matching version '"),
+    (
+        "tensorflow",
+        r"Cuda Configuration Error|find_cuda_config|cuda_configure\.bzl|local_config_cuda|TF_CUDA|matching version '",
+    ),
     ("bazel", r"bazel-out|Target //|Build did NOT complete|\.bzl\b|bazel build"),
     ("torch", r"torch[\\/]utils[\\/]cpp_extension|Error compiling objects for extension|TORCH_CUDA_ARCH_LIST"),
     ("pip", r"subprocess-exited-with-error|Building wheel for|error: command '|running build_ext|scikit[-_]build"),
@@ -38,7 +41,8 @@ def fixes(reading: Reading, windows: bool) -> Iterator[Fix]:
     """The remedies for what the text says is missing, in the words of its build system; nothing where that is unclear."""
     text = reading.excerpt
     where = "msvc" if windows and system(text) in ("", "make") else system(text)
-    if made := tuple(_too_old(text)):
+    made = tuple(_too_old(text)) or (tuple(_tensorflow_paths()) if "Cuda Configuration Error" in text else ())
+    if made:
         yield from made
         return
     said = [one for one in reading.symptoms if one.role in ("error", "echo", "aside")]
@@ -395,6 +399,11 @@ def _tensorflow(symptom: Symptom) -> Iterator[Fix]:
         yield _fix("Run TensorFlow's configure with CUDA, then build with its settings",
                    on.linux("TF_NEED_CUDA=1 ./configure\nbazel build --config=cuda //tensorflow/tools/pip_package:wheel"))  # fmt: skip
         return
+    yield from _tensorflow_paths()
+
+
+def _tensorflow_paths() -> Iterator[Fix]:
+    """Where TensorFlow's configure looks, and what a newer one fetches itself."""
     yield _fix("Tell configure every folder to search: CUDA's, cuDNN's and the system's",
                on.linux(f"export TF_CUDA_PATHS={_DIR},/usr,/usr/lib/x86_64-linux-gnu CUDNN_INSTALL_PATH=/usr\n./configure"))  # fmt: skip
     yield _fix("From TensorFlow 2.18 on Bazel fetches CUDA and cuDNN itself: name the versions",
