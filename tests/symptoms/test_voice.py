@@ -21,6 +21,14 @@ QUOTED = {
     "a manual": 'NAME\n       x - y\n\nDIAGNOSTICS\n       "GPU has fallen off the bus"\n              Reseat it.\n',
     "an option's help": f"usage: x [-h]\n\n  -h, --help  show\n  --again N   after '{OOM}'\n",
     "settings": f"groups:\n  - name: a\n    rules:\n      - alert: b\n        say: '{OOM}'\n",
+    "a sentence": "This change makes the trainer survive CUDA out of memory by a smaller batch.\nAll green.",
+    "a manual's term": f'**"{NO_IMAGE}"**\n   The wheel was not built for this card, take another.',
+    "a feature": f'When a kernel ends, the window shows only "CUDA error: {NO_IMAGE}".\nA button would be nice.',
+    "a row of data": f'ERROR:  duplicate key value\nCONTEXT:  COPY events, line 3: "gpu17\t79\t{LOST}"',
+    "a translation": f'msgid "{NO_IMAGE}"\nmsgstr "kein Code"',
+    "a counter": f'failures{{message="{LOST}"}} 0\nfailures{{message="{NO_IMAGE}"}} 0',
+    "a table of texts": "no CUDA-capable device is detected\ninvalid device ordinal\n"
+    "unspecified launch failure\nan illegal memory access was encountered",
     "a condition": f'if "{OOM}" in str(error):\n    retry()',
 }
 SPOKEN = {
@@ -28,6 +36,7 @@ SPOKEN = {
     "a thrown value": 'Torch("CUDA error: no kernel image is available for execution on the device")',
     "a test that asks": f"g.cu:4: Failure\n  cudaGetLastError()\n    Which is: {NO_IMAGE}\n1 failed",
     "a test that raised": f"E       {OOM}\n\ntests/test_a.py:14: RuntimeError\n1 failed in 4.02s",
+    "a complaint": f'Since today it says "{NO_IMAGE}" when I call .cuda(), how can I fix it?',
     "a compiler": "a.cu:12:5: error: x\nb.cu:7:1: error: no kernel image is available for execution on the device",
     "a record": f'level=ERROR msg="load" error="{OOM}"',
 }

@@ -72,7 +72,7 @@ def _anybodys(score: Score, reading: Reading) -> bool:
 
 def _quoted(score: Score) -> bool:
     """Whether the text only quotes what speaks for a cause of the stack: it tells of a failure, not of its own."""
-    said = [point.symptom for point in score.points if point.counted > 0]
+    said = [point.symptom for point in score.points if point.counted > 0 and point.symptom.role in ("error", "echo")]
     return score.cause != PLAIN[0] and bool(said) and all(one.borrowed for one in said)
 
 

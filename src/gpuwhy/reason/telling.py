@@ -224,7 +224,7 @@ def _headline_of(status: Status, shown: Sequence[Shown], scores: Sequence[Score]
 
 
 def _quoted(score: Score) -> bool:
-    said = [point.symptom for point in score.points if point.counted > 0]
+    said = [point.symptom for point in score.points if point.counted > 0 and point.symptom.role in ("error", "echo")]
     return bool(said) and all(one.borrowed for one in said)
 
 

@@ -24,7 +24,7 @@ _CALL = re.compile(
 _WELL = re.compile(
     r"^\W{0,4}(?:all )?(?:done|finished|completed?|success\w*|ok|passed|bye|goodbye|saved|exiting normally)\b"
     r"|\b(?:training|run|job|test|evaluation|inference|everything)s? (?:is |has |was )?"
-    r"(?:done|finished|completed?|succeeded|passed|ok)\b"
+    r"(?:done|finished|completed?|succeeded|passed|ok)\b(?!, [1-9]\d* (?:tests? )?failed)"
     r"|\bBuilt target\b|stopped: `?max_(?:epochs|steps)"
     r"|\bsuccessfully\b|\bwritten\W*$|\b(?:saved|written) (?:\w+ ){0,4}to\b|(?<!failed, )\b\d+ passed\b(?!.*failed)"
     r"|\bexit(?:ing|ed)? normally\b|\bexit(?:[_ ]?(?:code|status))? ?[=:] ?0\b"

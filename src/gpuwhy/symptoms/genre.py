@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from gpuwhy.model.symptom import QUESTION, SOURCE
 
 _CODE = re.compile(
     r"^\s*(?:#\s*include\b|import [\w., ]+$|from [\w.]+ import |def \w+\(|class \w+[(:]|@\w|//|/\*|\*/|[})\]];?\s*$"
     r"|#\s*(?:define|if|ifdef|ifndef|endif|else|pragma)\b|.*\\\s*$"
     r"|(?:if|for|while|try|else|elif|except|with|return|switch|catch)\b.*[:{(;]\s*$|.*[;{]\s*$|#\s*\w"
+    r"|(?:return|raise|yield|pass|break|continue)\b"
     r"|\w[\w.<>:*& \[\]]* ?=(?!=) ?\S|[\w.:<>]+\(.*\)[;{]?\s*$|print\(|std::|namespace |using |template ?<|__global__)"
 )
+_DOCSTRING = re.compile(r"^\s*(\"{3}|'{3})[\s\S]{0,4000}?\1\s*\n", re.MULTILINE)
 _BEGINS = re.compile(
     r"^\s*(?:#\s*(?:include\s*[<\"]|define |pragma |ifdef |ifndef )|import \w|from [\w.]+ import |(?:int|void) main\("
     r"|__global__ |template ?<|namespace \w|using \w|def \w+\(|cmake_minimum_required|#!/)"
@@ -50,6 +54,10 @@ _REPORTED = re.compile(
     r"^\s*(?:- )?(?:status|state|message|reason|log|error|stderr|stdout|lastState|exitCode):", re.MULTILINE
 )
 """Settings that tell what became of something."""
+_RECORDS = re.compile(
+    r"\"(?:status|state|message|msg|reason|log|err\w*|std\w+|exception|traceback|text|output|level|stack\w*|detail\w*)\"\s*:",
+    re.IGNORECASE,
+)
 SHARE, FEWEST = 0.6, 5
 PLAINLY, DEPTHS = 0.9, 3
 """Which part of a file of settings is settings, and how deep they are nested."""
@@ -59,7 +67,7 @@ def genre(text: str) -> str:
     """SOURCE or QUESTION where a text is that and nothing that ran; "" for everything else."""
     if _ASKS.match(text) and len(text) < 400:
         return QUESTION
-    if _is_manual(text):
+    if _is_manual(text) or _is_object(text):
         return SOURCE
     if _RAN.search(text):
         return ""
@@ -73,6 +81,16 @@ def genre(text: str) -> str:
         return QUESTION
     lines = list(filter(str.strip, text.splitlines()[:400]))
     return SOURCE if _is_code(lines) or (_are_settings(lines) and not _REPORTED.search(text)) else ""
+
+
+def _is_object(text: str) -> bool:
+    """Whether it is one value in JSON that reports nothing."""
+    if not text.lstrip().startswith(("{", "[")) or _RECORDS.search(text):
+        return False
+    try:
+        return isinstance(msgspec.json.decode(text.encode()), dict | list)
+    except (msgspec.DecodeError, RecursionError):
+        return False
 
 
 def _is_manual(text: str) -> bool:
@@ -93,4 +111,5 @@ def _is_code(lines: list[str]) -> bool:
     """Whether it begins as a program does, and most of its lines are code."""
     if len(lines) < FEWEST or not any(_BEGINS.match(line) for line in lines[:2]):
         return False
+    lines = _DOCSTRING.sub("", "\n".join(lines)).splitlines()
     return sum(bool(_CODE.match(line)) for line in lines) >= SHARE * len(lines)

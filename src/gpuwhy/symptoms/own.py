@@ -50,7 +50,7 @@ _CODE = re.compile(
 )
 _OPAQUE = re.compile(
     r"\babove\b|native tensorflow runtime|initializ|see (?:the )?(?:log|output|stack)|could not be loaded|"
-    r"failed to load|unknown error|internal error|terminated|died|exited|worker",
+    r"failed to load|unknown error|internal error|terminated|died|exited|worker|\braised:?$",
     re.IGNORECASE,
 )
 _SPEAKERS = re.compile(

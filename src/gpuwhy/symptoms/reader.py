@@ -340,7 +340,7 @@ def _matches(hit: Hits, raw: str, until: float) -> Iterator[_Match]:
         fields = {_field(name): value.strip() for name, value in match.groupdict().items() if value}
         name = _resolved(one, fields)
         if name:
-            yield _Match(one, name, fields, _quote(line, match), literal(line, match.start(), match.end()))
+            yield _Match(one, name, fields, _quote(line, match), literal(line, match.start(), match.end(), one.speaker))
 
 
 def _field(group: str) -> str:

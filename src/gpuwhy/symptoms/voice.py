@@ -15,32 +15,97 @@ import msgspec
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.symptom import Symptom
 
-_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.){0,600}\"|(?<!\w)'(?:[^'\\\n]|\\.|'(?=\w)){0,600}'(?!\w)|`[^`\n]{0,600}`")
+_STRING = re.compile(
+    r"\"(?:[^\"\\\n]|\\.){0,600}\"|(?<!\w)'(?:[^'\\\n]|\\.|'(?=\w)){0,600}'(?!\w)|``?[^`\n]{0,600}``?|“[^”\n]{0,600}”"
+)
 _CALLED = re.compile(r"(?P<name>\w+)[!?]?\((?:[^()\"'`\n]{0,80}, ?)?f?$")
 _THROWN = re.compile(r"(?:err(?:or)?|exception|warning|failure|fault|ok|exit|abort|panic)$", re.IGNORECASE)
 """Names whose argument is what was thrown: the form in which an exception is printed, as a type's name before it."""
 _OPERATOR = re.compile(r"(?:==|!=|=~|\b(?:in|eq|is|contains|match(?:es)?|includes?|case|when))\s*$")
 _OPERATED = re.compile(r"\s*(?:==|!=|\bin\b|\bnot in\b)")
 _SET = re.compile(r"(?:^|[(,{]\s*)(?:\w+ ){0,2}\w+(?:\[\])? = $")
-_SLOT = re.compile(r"%-?\d*[sdiufxv]\b|\{\w*\}(?!\})|\{\{ ?[$.]|\$\{?\w+\.\w")
-"""Where a value is put into a message: this is the message's source."""
+_SLOT = re.compile(r"\t|%-?\d*[sdiufxv]\b|\{\w*\}(?!\})|\{\{ ?[$.]|\$\{?\w+\.\w")
+"""Where a value is put into a message: this is the message's source; a tab is between values of a table."""
 _COMMENT = re.compile(r"\s*(?://|/\*|\*\s|<!--|--\s)")
+_STATEMENT = re.compile(
+    r"\s*(?:insert into|update \w+ set|values ?\(|msg(?:id|str)\b|\(r?['\"]|\w+\{.*\} [\d.e+]+$)", re.IGNORECASE
+)
+"""How a line begins that puts a text into a table or a list, translates or counts it."""
 
 
-def literal(line: str, start: int, end: int) -> bool:
-    """Whether a part of a line stands in a string of source text, or in a comment."""
+TERSE = ("cuda", "cudnn", "cublas", "nccl", "nvml", "nvidia", "kernel", "memory", "loader", "program")
+"""Speakers whose messages are told without a word before them."""
+
+
+def literal(line: str, start: int, end: int, speaker: str) -> bool:
+    """Whether a message of a speaker stands in a string of source text, in a comment, or in a sentence about it."""
     if _COMMENT.match(line):
+        return True
+    if _STATEMENT.match(line):
         return True
     string = _around(line, start, end)
     if string is None:
-        return False
+        return speaker in TERSE and _told_of(line[:start])
     before, after = line[: string.start()], line[string.end() :]
     if _SLOT.search(string[0]) or _OPERATOR.search(before) or _OPERATED.match(after):
         return True
     called = _CALLED.search(before)
     if called is not None:
         return called["name"][0].islower() and not _THROWN.search(called["name"])
-    return bool(_SET.search(before)) and after.rstrip()[:1] in (";", ",")
+    return (bool(_SET.search(before)) and after.rstrip()[:1] in (";", ",")) or _mentioned(before, after)
+
+
+_RECORDED = re.compile(r"[:=\[{,]\s*$|[:=]\s*[({\[]\s*$|\bcaused\s*$|\.\w{1,4}:\d+: ")
+"""What stands before a value that a program prints in quotes."""
+_COMPLAINS = re.compile(
+    r"\b(?:it|still|always|just|keeps?)\b.{0,60}\b(?:gets?|got|getting|receives?|encounters?|hits?|stuck)\b"
+    r"|\b(?:fail(?:s|ing|ed)?|crash\w*|exit(?:s|ed)?|dies|stop(?:s|ped)?|end(?:s|ed)?) with\b"
+    r"|\b(?:error|fatal|critical|exception|panic|warning)\b\W{0,3}(?:$|:|\])",
+    re.IGNORECASE,
+)
+"""Words of somebody who has the failure, or of a program that reports it."""
+_PERSON = re.compile(r"\b(?:i|i'm|i've|we|we're|my|our)\b", re.IGNORECASE)
+_SPOKEN = re.compile(r"(?<![\w./-])[A-Za-z]?[a-z]+(?![\w./-])")
+WORDS = 2
+"""Words before a quotation that make it a part of a sentence."""
+
+
+def _mentioned(before: str, after: str) -> bool:
+    """Whether a sentence mentions what stands in quotes in it, and does not complain of it."""
+    asked = "?" in after and not _MEANT.search(after)
+    if asked or _RECORDED.search(before) or _COMPLAINS.search(f"{before} {after}") or _PERSON.search(before):
+        return False
+    return len(_SPOKEN.findall(before)) >= WORDS
+
+
+_MEANT = re.compile(r"\W{0,3}(?:means?|stands? for)\b", re.IGNORECASE)
+"""What follows a message that somebody asks the meaning of."""
+
+
+_LINKS = re.compile(
+    r"\b(?:the|an?|is|are|was|were|to|of|in|on|for|with|and|or|that|this|it|be|by|from|at|as|when|if|after|before|should"
+    r"|will|can|but|so|only|which|than|says?|said|fix(?:es|ed)?|around|handle|add)\b",
+    re.IGNORECASE,
+)
+"""Words that a sentence has, and a program's messages seldom before what they tell."""
+_SUFFERS = re.compile(
+    r"\b(?:i|i'm|we|my|our|fail\w*|unable|cannot|can't|can not|could not|couldn't|errors?|exception|gets?|got|getting"
+    r"|crash\w*|return(?:s|ed)?|results?|help|not|stuck|due|because|terminated|killed|exit(?:s|ed)?|aborted)\b"
+    r"|: |[=\]]\s*$|[?\[\](){}=]|\d\d:\d\d:\d\d",
+    re.IGNORECASE,
+)
+"""Words and marks of somebody who has the failure, or of a program's report on it."""
+
+
+def _told_of(before: str) -> bool:
+    """Whether a sentence leads to a message that it only tells of."""
+    before = _TYPE.sub("", before)
+    if len(_SPOKEN.findall(before)) <= WORDS or not _LINKS.search(before):
+        return False
+    return not _SUFFERS.search(before)
+
+
+_TYPE = re.compile(r"\b\w+(?:Error|Exception): $")
 
 
 def _around(line: str, start: int, end: int) -> re.Match[str] | None:
@@ -69,8 +134,14 @@ def form_of(text: str) -> Form:
     )
 
 
-_OVER = re.compile(r"\W{0,3}(?:resolved|recovered|closed|cleared)\b(?! to)", re.IGNORECASE)
-"""The first word of a notice on something that is over."""
+_OVER = re.compile(
+    r"\W{0,3}(?:resolved|recovered|closed|cleared)\b(?! to)"
+    r"|.{0,200}\b(?:post-?mortem|(?:status|state)\W{1,3}(?:resolved|closed|recovered|fixed|done)\b)",
+    re.IGNORECASE,
+)
+"""How a notice begins on something that is over."""
+_TERM = re.compile(r"[*_=\s]{0,8}(?:[\w-]+ ){0,4}[\"“`].{4,200}[\"”`][*_=:\s]{0,8}$")
+"""What is explained by the indented lines below it, in a manual."""
 _RUNNER = re.compile(
     r"\b\d+ (?:passed|failed|failing|failures?|examples?)\b|^--- FAIL|^FAIL\b|\bTests run: \d|^test result: "
     r"|\[  FAILED  \]|^FAILED \(|\d+% tests passed|^not ok \d|^# fail \d",
@@ -105,7 +176,10 @@ _SUBJECT = re.compile(r"\^?[0-9a-f]{7,40} (?=[(\"A-Za-z])|\* [0-9a-f]{7,12} |com
 _SAID = re.compile(r"\[?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?[\]:]? ?<?(?P<who>[A-Za-z][\w.-]{0,24})>?: (?P<what>.*)")
 """A line of a chat."""
 _COUNTED = re.compile(r"\s{2,}\d+ \S")
-_ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,2}[.)]) |\s*\d{1,3} {2,}\S")
+_ITEM = re.compile(
+    r"\s*(?:[-*•+]|\d{1,2}[.)]) |\s*\d{1,3} {2,}\S"
+    r"|\s*\{(?!.*\"(?:time\w*|ts|t|level|lvl|severity|@timestamp)\")|\s*\"[^\"\n]*\",?$"
+)
 _CELL = re.compile(r" {2,}|\t| \| |(?<=[^,\s]),(?=[^,\s])")
 _LOGGED = re.compile(r"[\w./-]+\.\w{1,4}:\d+\]|^\S* ?\d\d:\d\d:\d\d")
 ROWS = 3
@@ -116,11 +190,19 @@ def _hits(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
     """The lines that a search found, that a version control tells, or that a chat quotes."""
     hits = _mostly(_HIT, lines, there)
     yield from hits
+    yield from (at for at in there if _TERM.match(lines[at - 1]) and _explained(lines[at - 1 : at + 1]))
     if _mostly(_SUBJECT, lines, there) or any(_SUBJECT.match(lines[at - 1]) for at in there[:1]):
         yield from there
     said = {at: found for at in there if (found := _SAID.match(lines[at - 1]))}
     if len({one["who"] for one in said.values()}) > 1 and len(said) * 2 > len(there):
         yield from (at for at, one in said.items() if _STRING.search(one["what"]))
+
+
+def _explained(pair: Sequence[str]) -> bool:
+    """Whether a line is followed by an indented sentence."""
+    below = pair[-1]
+    deeper = len(below) - len(below.lstrip()) > len(pair[0]) - len(pair[0].lstrip())
+    return len(pair) > 1 and deeper and len(_SPOKEN.findall(below)) > 2 * WORDS
 
 
 def _mostly(form: re.Pattern[str], lines: Sequence[str], there: Sequence[int]) -> list[int]:
@@ -142,11 +224,10 @@ def _rows(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
 
 def marked(symptoms: Sequence[Symptom], form: Form, ending: Ending) -> tuple[Symptom, ...]:
     """The symptoms; those that the text only quotes are borrowed."""
-    lines = form.hits | form.rows if _collected(symptoms, form) else form.hits
-    tested = form.tested and not _raised(ending)
+    collected, tested = _collected(symptoms, form), form.tested and not _raised(ending)
 
     def quoted(one: Symptom) -> bool:
-        return form.over or one.line in lines or (tested and one.speaker != "python")
+        return form.over or collected or one.line in form.hits or (tested and one.speaker != "python")
 
     return tuple(
         msgspec.structs.replace(one, borrowed=True) if _fails(one) and one.seen is None and quoted(one) else one
@@ -161,10 +242,14 @@ def _fails(one: Symptom) -> bool:
 def _collected(symptoms: Sequence[Symptom], form: Form) -> bool:
     """Whether all that failed stands in rows, and several of them tell of different parts."""
     errors = [one for one in symptoms if _fails(one) and one.speaker not in PLAIN]
+    if len({one.signature for one in errors if one.speaker == "cuda"}) >= MANY:
+        return True
     several = len({one.speaker for one in errors}) > 1 and len({one.line for one in errors}) > 1
     return several and all(one.line in form.rows for one in errors)
 
 
+MANY = 4
+"""Statuses that no program has one after another."""
 PLAIN = ("title", "python")
 """Speakers whose words say little of what failed."""
 

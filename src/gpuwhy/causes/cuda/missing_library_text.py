@@ -56,6 +56,7 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "cuda.missing_library",
     clues=(
+        ("python.module", 5.0, "TensorRT, which this program runs on, is not installed", field("name", r"tensorrt(?:_libs|_bindings)?$")),
         ("ntstatus.dll_not_found", 2.4, "a DLL that the program is linked with is not found (0xC0000135)"),
         ("ntstatus.error_mod_not_found", 2.4, "a DLL is not found at its first use (0xC06D007E)"),
         ("jax.falls_back", 1.5, "JAX sees no GPU; this happens when the libraries of its CUDA part are not found"),

@@ -45,6 +45,7 @@ TEXT = Text(
         ("signal.segv", 1.1, "a crash, as of mixed libraries"),
         ("nccl.version", 1.8, "two versions of NCCL meet"),
         ("told.path_conflict", 2.4, "LD_LIBRARY_PATH leads to another copy first"),
+        ("cublas.internal_error", 3.4, "even asking cuBLAS for its version fails: another copy of it is in the process", line(r"cublas\w*getversion|versions_helpers")),
         ("title.undefined_symbol", 2.8, "{object} meets another copy than its own", field("object", r".*lib(?:cu(?!dnn)|nv)")),
         ("title.undefined_symbol", 1.4, "a library lacks a symbol that is asked for"),
         ("title.trouble", 0.1, SAID_TO_FAIL, nothing_else),

@@ -13,12 +13,14 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "device.busy",
     signatures=(
+        error("nvenc.session", r"openencodesessionex[^\n]{0,60}(?:failed|: ?10\b|out of memory|\(10\))|openencodesession failed", "openencodesession", covers=("memory.", "title.")),
         error("nvidia.exclusive", r"exclusive[_ ](?:process|thread)|compute mode[^\n]*(?:exclusive|prohibited)|\be\. (?:process|thread)\b",
               "exclusive", "compute mode", "e. process", "e. thread"),
         error("generic.gres", r"invalid generic resource \(gres\) specification|requested node configuration is not available", "generic resource (gres)",
               "node configuration is not available"),
     ),
     clues=(
+        ("nvenc.session", 3.4, "the encoder gives out no further session: GeForce cards allow only a few at a time"),
         ("cuda.device_unavailable", 4.4, "all GPUs are busy or unavailable (error 46)"),
         ("cuda.context_already_in_use", 4.2, "the GPU is in exclusive mode and in use (error 216)"),
         ("nvidia.exclusive", 3.0, "an exclusive compute mode is set"),

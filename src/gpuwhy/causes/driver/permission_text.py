@@ -14,6 +14,9 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "driver.permission",
     signatures=(
+        error("nvidia.counters", r"cupti_error_insufficient_privileges|err_nvgpuctrperm|cupti_error_virtualized_device_insufficient\w*"
+              r"|permission to access (?:the )?nvidia gpu performance counters|performance counters[^\n]{0,60}(?:permission|restricted|admin)",
+              "insufficient_privileges", "nvgpuctrperm", "performance counters", covers=("harmless.cupti", "build.", "title.")),
         error("nvidia.nvml_permission", r"nvml[^\n]*insufficient permissions", "insufficient permissions"),
         error("nvidia.node_mode", r"^c(?P<mode>[rw-]{8,9}[-.+]?)\s+\d+ (?P<owner>\w+) +(?P<group>\w+)[^\n]*/dev/(?P<node>nvidia[\w-]*)", "/dev/nvidia"),
         error("nvidia.node_denied", r"/dev/nvidia[\w-]*[^\n]*(?:permission denied|operation not permitted|input/output error)"
@@ -23,6 +26,7 @@ TEXT = Text(
         ("cuda.unknown", 3.4, "CUDA answers with an unknown error in a container that was given the GPU", all_of(in_container, with_("container.gpus_flag", "title.smi_works", "told.smi"))),
         ("title.root_only", 3.4, "it works for root only"),
         ("told.sudo", 2.4, "it works for root only", with_("cuda.", "tf.", "torch.", "nvidia.", "nvml.", "title.")),
+        ("nvidia.counters", 4.8, "the driver lets only administrators read the GPU's performance counters"),
         ("nvidia.nvml_permission", 4.8, "NVML is denied access to the device files"),
         ("nvml.no_permission", 4.6, "NVML is denied access to the device files"),
         ("container.denied", 4.8, "the container toolkit is denied access"),
@@ -54,6 +58,8 @@ TEXT = Text(
         meant("Kubernetes: start the pod again: its cgroup lost the device, as when systemd is reloaded on the node or the CPU manager (policy static) changes it; permanently: the device plug-in with PASS_DEVICE_SPECS=true", "kubectl delete pod POD", said="nvidia.nvml_unknown", by="kubernetes"),
         meant("Permanently, on the node: make links in /dev/char, by which runc finds the device files", on.linux("sudo nvidia-ctk system create-dev-char-symlinks --create-all"), said="nvidia.nvml_unknown", root=True),
         meant("Outside a container: check who may open the device files", on.linux("ls -l /dev/nvidia*"), said="nvidia.nvml_unknown", safe=True, unless="kubernetes docker container"),
+        meant("Let everybody read the performance counters, then restart; or profile as root", on.host("echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf && sudo update-initramfs -u"), said="nvidia.counters", root=True, reboot=True),
+        meant("In a container: start it with the capability that profiling needs", on.linux("docker run --gpus all --cap-add=SYS_ADMIN IMAGE"), said="nvidia.counters"),
         meant("Check who may open the device files", on.linux("ls -l /dev/nvidia*"), safe=True, look=True),
         meant("Create them and load the uvm module", on.host("sudo nvidia-modprobe -u -c=0"), root=True),
         meant("A container that lost the device after a systemd reload: start it again, with --device for each /dev/nvidia* file"),

@@ -116,7 +116,7 @@ TEXT = Text(
               covers=("python.exception",)),
         error("setting.jax_allocator", r"(?P<variable>xla_python_client_allocator) env var must be[^\n]*got \"?(?P<value>[^\"\n]*)", "xla_python_client_allocator",
               covers=("python.exception", "setting.refused")),
-        error("setting.xla_unknown", r"unknown flags? in (?P<variable>\w*xla_flags): ?(?P<value>[^\n]{0,120}?)(?=(?:aborted|segmentation fault|\*\*\*|fatal python error)[^\n]*$|$)", "unknown flag", covers=("setting.refused",)),
+        error("setting.xla_unknown", r"(?P<variable2>xla_flags):? unknown flags?|unknown flags? in (?P<variable>\w*xla_flags): ?(?P<value>[^\n]{0,120}?)(?=(?:aborted|segmentation fault|\*\*\*|fatal python error)[^\n]*$|$)", "unknown flag", covers=("setting.refused",)),
         error("setting.xla_file", r"could not open file \"(?P<value>[^\"\n]*)\" to read flags for environment variable \"(?P<variable>\w+)\"",
               "to read flags for environment variable"),
         error("setting.xla_value", r"couldn't interpret value (?P<value>\S*) for flag (?P<flag>\w+)", "couldn't interpret value", covers=("setting.refused",)),

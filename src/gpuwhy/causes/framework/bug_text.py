@@ -62,6 +62,7 @@ def _worked(reading: Reading, owner: str) -> Iterator[tuple[str, str]]:
 TEXT = Text(
     "framework.bug",
     signatures=(
+        error("tf.xla_refuses", r"detected unsupported operations when trying to compile graph", "detected unsupported operations", covers=("title.",)),
         error("title.illegal", r"illegal memory|misaligned address", "illegal memory", "misaligned address"),
         error("title.wrong_result", r"\b(?:wrong|incorrect|inconsistent|garbage) (?:numerical )?(?:results?|outputs?|gradients?)\b(?! or )", "wrong ", "incorrect ", "inconsistent ", "garbage "),
         error("title.regression", r"\b(?:regression|worked (?:in|with|on|fine)|works (?:in|with|fine|on) (?:the )?(?:v(?:ersion)? ?)?\d|after (?:upgrading|updating|upgrade|update)|since (?:v(?:ersion)? ?)?\d|broken in|bug in|does(?: not|n't) have th(?:is|e same) (?:bug|problem|issue|error)|only (?:appear|happen|occur)\w* (?:in|with|on) \w+ ?\d+\.\d|starting (?:on|from|with|in) [^\n]{0,20}(?:nightly|\d+\.\d))\b",
@@ -69,6 +70,7 @@ TEXT = Text(
     ),
     clues=(
         ("cuda.not_initialized", 3.2, "the framework's own check asks the driver before it initialises it", line(r"versions_helpers")),
+        ("tf.xla_refuses", 3.6, "XLA was asked to compile an operation that it has no kernel for"),
         ("ntstatus.heap_corruption", 2.0, "native code writes past its memory (0xC0000374)"),
         ("ntstatus.integer_divide_by_zero", 2.8, "native code divides by zero (0xC0000094)"),
         ("ntstatus.stack_overflow", 2.6, "the stack is used up (0xC00000FD)"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.conditions import by_package
+from gpuwhy.causes.text.conditions import by_package, line
 from gpuwhy.causes.text.fragments import PAIR_COVERS
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
@@ -67,6 +67,7 @@ TEXT = Text(
         error("triton.part", r"no module named '?triton\. ?(?P<name>[a-z]\w*)", "named 'triton.", "named triton.", covers=("triton.missing", "python.module")),
     ),
     clues=(
+        ("packages.no_match", 4.4, "another package demands a release of {package} that the index does not have", line(r"extra ==")),
         ("triton.part", 4.4, "the Triton that is installed lacks a part that this PyTorch wants: they are of different times"),
         ("pairs.jaxlib", 5.4, "jaxlib {installed} is installed, and this jax goes with {wanted}"),
         ("pairs.plugin", 5.4, "jaxlib {wanted} needs {name} of the same version, but {installed} is installed"),

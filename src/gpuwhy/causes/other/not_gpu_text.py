@@ -107,6 +107,9 @@ TEXT = Text(
               r"|port is already allocated|container name [^\n]{1,120} is already in use", "response from daemon", "already allocated", "container name", covers=("container.generic",)),
         error("else.apt", r"^(?:e: (?:failed to fetch|unable to (?:fetch|lock|acquire)|could not get lock)|err:\d+ http|w: failed to fetch)(?![^\n]*(?:nvidia|cuda|cudnn|nccl|tensorrt|libcu|libnv))",
               "e: failed to fetch", "e: unable to", "e: could not get lock", "err:", "w: failed to fetch", covers=("python.http", "title.trouble")),
+        error("else.quota", r"cannot connect to (?:the |a )?gpu backend|usage limits? in colab|gpu quota|quota[^\n]{0,60}\bgpus?\b[^\n]{0,40}exceeded|vcpulimitexceeded|nvidia\w*_gpus' exceeded"
+              r"|exceeded quota: |insufficientinstancecapacity|zone_resource_pool_exhausted",
+              "gpu backend", "limits in colab", "limit in colab", "quota", "vcpulimit", "insufficientinstance", "resource_pool_exhausted", covers=("title.", "memory.", "container.")),
         error("else.config", r"could not override '[^'\n]{1,200}'|key '[^'\n]{1,200}' is not in struct|missing mandatory value: |^in '[^'\n]{1,80}': could not find '", "could not override", "is not in struct", "missing mandatory value", "': could not find '"),
         error("else.opencv", r"opencv\([\d.]+[^)\n]{0,20}\) [^\n]{0,300}error: \((?!-21[678]:)-\d+:", "opencv(", covers=("build.cu_error", "python.")),
         error("else.foreign", r"^thread '[^'\n]{1,80}'(?: \(\d+\))? panicked at|^panic: (?![^\n]*(?:cuda|gpu|nvml))|^goroutine \d+ \[running\]|exception in thread \"[^\"\n]{1,60}\" java\.|^npm err!|^(?:tar|gzip|unzip|bzip2|xz|curl|wget|lpadmin|mount|useradd|systemctl): (?:\(\d+\) )?[^\n]{0,80}(?:error|not in|cannot|can't|failed|unable|invalid|could not)|^error: near line \d+: |^error: cannot find module|code: 'eaddrinuse'|^\s+at \S+ \(node:"
@@ -169,6 +172,7 @@ TEXT = Text(
         *((f"harmless.{name}", 1.8, "what is taken for an error is a note", _taken_for_error) for name in _NOTES),
         ("ending.own", 4.2, "{name} ended the program at {where}: {what}; nothing that was printed before explains it", field("where", ".")),
         ("ending.own", 4.2, "the program ended with “{what}”; nothing that was printed before explains it", no(field("where", "."))),
+        ("else.quota", 4.4, "the service has no GPU to hand out to this account now: a quota, or all are taken"),
         ("ending.usage", 4.6, "the program was called with arguments that it does not accept: {what}"),
         ("ending.inside", 2.2, "{name} at {where}: {what}; its words are not of the GPU"),
         ("python.module", 5.0, "the module {name} is not installed; the missing library is only a note", _past_notes),

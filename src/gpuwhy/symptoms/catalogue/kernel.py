@@ -12,7 +12,7 @@ SIGNATURES: tuple[Signature, ...] = (
           "nvidia probe routine", "no nvidia gpu", "no nvidia graphics adapter", "none of the nvidia"),
     error("kernel.module_missing", r"module nvidia(?:[-_]\w+)? not found|could not insert '?\"?nvidia|failed to insert nvidia|"
           r"modprobe: (?:fatal|error)[^\n]*nvidia|no such device[^\n]*nvidia|failed to (?:load|initialize) (?:the )?nvidia (?:kernel|module)"
-          r"|unable to load the (?:'?nvidia|kernel module)|nvidia\.ko",
+          r"|unable to load the (?:'?nvidia|kernel module)|(?:insert|load|find|open)\w* [^\n]{0,60}nvidia\.ko|nvidia\.ko[^\n]{0,40}(?:no such|not found|invalid|fail|error|unable|cannot)",
           "module nvidia", "insert 'nvidia", "insert \"nvidia", "insert nvidia", "modprobe", "nvidia kernel", "unable to load the", "nvidia.ko"),
     error("kernel.proc_missing", r"/proc/driver/nvidia(?:/[/\w]*)?[:'\"]{0,2} ?(?:no such file|not found|does not exist)|no such file[^\n]*/proc/driver/nvidia(?!\w)", "/proc/driver/nvidia"),
     error("kernel.gpu_refused", r"(?:nvrm:|nvidia)[^\n]*is not supported by[^\n]*(?:nvidia|driver release)", "is not supported by"),

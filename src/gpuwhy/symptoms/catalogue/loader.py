@@ -163,7 +163,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "loader.static_tls",
         rf"{_LIB}.*cannot allocate memory in static tls block",
         "static tls block",
-        covers=_CANNOT,
+        covers=(*_CANNOT, "memory.cpu_allocator"),
     ),
     error(
         "loader.no_map",

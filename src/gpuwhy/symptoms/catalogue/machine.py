@@ -45,7 +45,7 @@ SIGNATURES: tuple[Signature, ...] = (
     told("told.file", r"(?P<path>/[\w./+@-]*/(?P<name>lib(?:cu|nv)[\w.+-]*\.so(?:\.\d+)*))(?![\w./:]*: (?:cannot|undefined|file|version|invalid))\s*(?:$|->|\(|=>|is )", "/libcu", "/libnv"),
     told("told.listed", r"^(?:[dlrwxst.-]{10}[^\n]* )?(?P<path>lib(?:cu|nv)[\w+-]*\.so(?:\.\d+)+)(?: -> \S+)?(?:\s{1,8}lib[\w+.-]{1,60}){0,12}\s*$", "libcu", "libnv"),
     told("told.stub_path", r"/stubs/lib(?:cuda|nvidia-ml)\.so|lib(?:64|/[\w-]+)?/stubs\b|/stubs(?::|$)", "/stubs"),
-    told("told.compat_path", r"cuda[\w.-]*/compat|cuda-compat[\w-]*", "/compat", "cuda-compat"),
+    told("told.compat_path", r"cuda[\w.-]*/compat|cuda-compat(?!ib)[\w-]*", "/compat", "cuda-compat"),
     told("told.shm_df", r"\bshm\b[^\n]*64m", "64m"),
     told("told.processes", r"^\|\s+(?P<gpu>\d+)\s+(?:\S+\s+\S+\s+)?(?P<pid>\d+)\s+(?:c|g|c\+g)\s+(?P<name>\S+)[^\n]*?(?P<held>\d+)MiB", "mib |"),
     told("told.smi_memory", r"(?P<used>\d+)mib */ *(?P<total>\d+)mib", "mib /", "mib/"),

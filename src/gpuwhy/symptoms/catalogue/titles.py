@@ -25,7 +25,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error("title.root_only", r"only works?[^\n]{0,60} (?:as|with|under) (?:the )?(?:root|sudo)\b|works? only[^\n]{0,40} (?:as|with|under) (?:the )?(?:root|sudo)\b|unless (?:run\w* )?(?:as|with) (?:root|sudo)", "root", "sudo"),
     told("title.smi_works", r"nvidia-smi[`'\"]* (?:works?|reports|shows|lists|returns|is (?:fine|good|ok)|output is)", "nvidia-smi"),
     error("title.grabs", r"\buses? (?:around |about |up to |nearly |almost )?(?:[789]\d|100) ?% of (?:the |my )?(?:gpu |video |v?ram|device )|(?:reserv|allocat|tak|map|grab|occup|lock|hog|drain|consum)\w*(?: up)? (?:nearly |almost )?(?:all|100 ?%|most|the whole|the entire)(?: of)?(?: the| my)?[^\n.]{0,20}memory"
-          r"|memory (?:will be |is |gets |was )?(?:drained|grabbed|hogged|taken)", "memory"),
+          r"|memory (?:will be |is |gets |was )?(?:drained|grabbed|hogged|taken)"
+          r"|\b(?:takes?|took|grabs?|hogs?|eats?|uses?|allocates?|reserves?) (?:up )?all (?:of )?(?:the |my )?(?:\d+ ?g(?:i?b)?|vram|gpu memory)\b", "memory", "vram", "es all", "ok all", "bs all", "gs all", "ts all"),
     error("title.second_copy", r"(?:two|another|separate|second|multiple|conflicting|its own)\w* (?:versions?|cop(?:y|ies)|installations?)(?: of)? (?:the )?(?:cudnn|cuda)|(?:cudnn|cuda)(?: \w+)? separately (?:from|installed)", "cudnn", "cuda"),
     error("title.bare_false", r"^\s*(?:out\[\d+\]: )?false\s*$", "false"),
     error("title.driver", r"(?:update|upgrade|install|outdated|old|insufficient|incompatible|newer)[^\n]{0,30}(?:nvidia |cuda |gpu |graphics )driver|driver[^\n]{0,30}(?:too old|outdated|insufficient"
