@@ -31,6 +31,10 @@ SPEAKERS = {"jax": "jax", "loader": "tensorflow", "ort": "onnxruntime"}
 SIGNALS: dict[str, tuple[str, Role]] = {
     "SIGSEGV": ("signal.segv", "error"), "SIGABRT": ("signal.abort", "echo"), "SIGBUS": ("signal.bus", "error"),
     "SIGKILL": ("signal.kill", "error"), "SIGILL": ("python.avx", "error"),
+    "SIGXCPU": ("limit.cpu_time", "error"), "SIGXFSZ": ("limit.file_size", "error"),
+    **dict.fromkeys(
+        ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGPROF"), ("signal.told", "error")
+    ),
 }  # fmt: skip
 """The signatures of such an end, as a shell would tell it."""
 XIDS: dict[int, tuple[str, ...]] = {

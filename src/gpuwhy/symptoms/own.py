@@ -146,6 +146,8 @@ def _own(ending: Ending) -> bool:
         return all(_raised_alone(one) for one in (ending, *ending.chain) if one.kind == "exception")
     if ending.kind == "fatal":
         return _fatal_alone(ending)
+    if ending.type == "SIGABRT" and ending.chain and ending.chain[-1].kind == "fatal":
+        return _fatal_alone(ending.chain[-1])  # C++ ends so after an exception that nobody caught
     return ending.kind == "exit" and _said_alone(ending.message)
 
 

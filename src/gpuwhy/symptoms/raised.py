@@ -96,6 +96,11 @@ def _shadowed(ending: Ending) -> Found:
     if ending.name == "AttributeError" and (found := _LACKS.search(ending.message)):
         if found["what"] in _standard().get(found["name"], "").split():
             return "shadow.attribute", found.groupdict()
+        if found["what"] == "__path__" and ending.stack and _owner(ending.stack[-1]) != USER:
+            return "shadow.hollow", {
+                **found.groupdict(),
+                "by": _owner(ending.stack[-1]),
+            }  # a file, where a folder was meant
         if ending.stack and found["what"] in ALWAYS.get(found["name"], "").split():
             return "shadow.hollow", {**found.groupdict(), "by": _owner(ending.stack[-1])}
     return None

@@ -50,7 +50,7 @@ TEXT = Text(
         error("limit.address", r"rlimit_as\b|ulimit -v(?! ?unlimited)|address space limit|virtual memory limit|max_map_count|vm\.max_map", "rlimit_as", "ulimit -v", "address space limit", "virtual memory limit", "max_map"),
         error("limit.file_size", rf"(?:{WHERE}file too large|errno 27\b|\befbig\b|file size limit exceeded|\bsigxfsz\b){PATH}", "file too large", "errno 27", "efbig", "file size limit", "sigxfsz",
               covers=LIMIT_COVERS),
-        error("limit.cpu_time", r"cpu ?time limit exceeded|\bsigxcpu\b|cancelled at[^\n]{0,60}due to time limit", "time limit exceeded", "sigxcpu", "due to time limit"),
+        error("limit.cpu_time", r"cpu ?time limit exceeded|(?:time|wall\s?time|runtime) limit (?:was |is )?(?:reached|hit|expired)|reached (?:its |the )?(?:time|run) limit|\bsigxcpu\b|cancelled at[^\n]{0,60}due to time limit", "time limit exceeded", "sigxcpu", "due to time limit", "limit reached", "limit hit", "limit expired", "limit was", "limit is", "time limit", "run limit"),
         error("limit.half_written", r"\b(?P<wanted>\d{1,15}) requested and (?P<written>\d{1,15}) written|unexpected pos \d{1,15} vs\.? \d{1,15}|pytorchstreamwriter failed writing|basic_ios::clear: iostream error",
               "requested and", "unexpected pos", "pytorchstreamwriter failed", "basic_ios::clear", covers=(*LIMIT_COVERS, "torch.checkpoint")),
         error(

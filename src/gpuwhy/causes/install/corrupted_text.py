@@ -17,7 +17,7 @@ from gpuwhy.model.ending import USER
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
-_PARTS = r"(?:torch|jaxlib|onnxruntime)\.(?!_C\b)\w|tensorflow\.python\.\w"
+_PARTS = r"(?:torch|jaxlib|onnxruntime)\.(?!_C\b)\w|tensorflow\.python\.\w|jax\._src|cupy(?:_backends)?\.(?:cuda|_core)"
 
 
 _CONDA_FILE = re.compile(r"(/[^\s:'\"]*(?:conda|/envs?/)[^\s:'\"]*|/[^\s:'\"]*/env)/lib/(lib[\w+.-]+\.so[\d.]*)")

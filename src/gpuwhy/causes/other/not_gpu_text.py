@@ -17,6 +17,11 @@ from gpuwhy.model.symptom import Reading, Symptom
 _LOGGED = re.compile(r"\.(?:cc|py|cpp|cu):\d|\]|^\S+/|^\W*\d{4}-|rebuild tensorflow|importerror|warning", re.IGNORECASE)
 
 
+def _only_signalled(s: Symptom, r: Reading) -> bool:
+    """Nothing else complains."""
+    return all(one.speaker in ("signal", "title") for one in r.errors)
+
+
 def _taken_for_error(s: Symptom, r: Reading) -> bool:
     """A person complains, and the only message of a program is a harmless one."""
     return no_errors(s, r) and any(o.signature == "title.trouble" and not _LOGGED.search(o.text) for o in r.symptoms)
@@ -172,6 +177,7 @@ TEXT = Text(
         *((f"harmless.{name}", 1.8, "what is taken for an error is a note", _taken_for_error) for name in _NOTES),
         ("ending.own", 4.2, "{name} ended the program at {where}: {what}; nothing that was printed before explains it", field("where", ".")),
         ("ending.own", 4.2, "the program ended with “{what}”; nothing that was printed before explains it", no(field("where", "."))),
+        ("signal.told", 2.6, "somebody, a scheduler or a timer ended the program by a signal: no fault of the GPU sends one", _only_signalled),
         ("else.quota", 4.4, "the service has no GPU to hand out to this account now: a quota, or all are taken"),
         ("ending.usage", 4.6, "the program was called with arguments that it does not accept: {what}"),
         ("ending.inside", 2.2, "{name} at {where}: {what}; its words are not of the GPU"),
@@ -197,7 +203,7 @@ TEXT = Text(
         ("python.glibc", 3.2, "the system's C or C++ library is too old"),
         ("python.avx", 3.8, "the CPU lacks instructions that the build uses"),
         ("python.keras", 2.4, "Keras versions do not fit"),
-        ("python.module", 3.0, "the module {name} is not installed", all_of(_only_plain, no(with_("build.isolated")))),
+        ("python.module", 3.0, "the module {name} is not installed", all_of(_only_plain, no(with_("build.isolated")), no(field("name", r"(?:torch|jax|jaxlib|cupy|cupy_backends|tensorflow|onnxruntime|numba|triton)\.\w")))),
         ("python.import_name", 3.0, "{name} does not exist in the module", _only_plain),
         ("python.attribute", 2.7, "a plain Python error: {what}", _no_gpu_words),
         ("python.attribute", 1.8, "a plain Python error: {what}", _only_plain),

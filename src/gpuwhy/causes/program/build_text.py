@@ -104,6 +104,7 @@ TEXT = Text(
         error("tf.no_factory", r"no session factory registered", "no session factory registered"),
     ),
     clues=(
+        ("triton.compile", 4.2, "the kernel's own source cannot be compiled: the place and the reason stand below it", line(r"at \d+:\d+:\s*$|errors\.(?:compilationerror|unsupportedlanguage\w*): at \d")),
         ("build.other_header", 2.6, "{header} is not found at compile time"),
         ("packages.node_binding", 2.4, "the compiled part of the package was not built"),
         ("tf.no_factory", 4.0, "the program is not linked with TensorFlow's sessions"),

@@ -13,6 +13,7 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "program.illegal_access",
     signatures=(
+        error("program.pointer", r"invalid device pointer: 0x", "invalid device pointer", covers=("python.",)),
         error("cuda.check_sanitizer", r"invalid __\w+__ (?:read|write)|out-of-bounds shared or local|=========\s+(?:address 0x\w+ is (?:out of bounds|misaligned))",
               "invalid __", "out-of-bounds shared", "is out of bounds", "is misaligned"),
     ),
@@ -33,6 +34,7 @@ TEXT = Text(
         ("cudnn.execution_failed", 1.4, "an earlier kernel may have failed"),
         ("cublas.execution_failed", 1.4, "an earlier kernel may have failed"),
         ("cublas.mapping_error", 2.0, "an earlier kernel touched memory that is not its own"),
+        ("program.pointer", 4.2, "an address is handed to the allocator that it did not give out"),
         ("signal.segv", 1.2, "the program touched memory that is not its own"),
         ("cuda.invalid_value", 3.0, "{call} was given an address that is not, or no longer, the GPU's (error 1)", field("call", "cu(?:da)?mem(?!pool)|cu(?:da)?free")),
         ("cuda.invalid_value", 1.0, "a wrong argument (error 1)", no(line("cuinit"))),

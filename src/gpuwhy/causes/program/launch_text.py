@@ -42,6 +42,7 @@ TEXT = Text(
         ("cuda.launch_max_depth_exceeded", 3.8, "kernels launch kernels too deeply (error 65)"),
         ("cuda.launch_pending_count_exceeded", 3.8, "kernels have launched more kernels than may be pending (error 69)"),
         ("cuda.invalid_value", 3.6, "the launch has a wrong argument (error 1)", _LAUNCH),
+        ("cuda.invalid_value", 3.8, "more is asked for a kernel than the card has (error 1)", line(r"cuda(?:funcsetattribute|devicesetlimit)|cu(?:funcsetattribute|ctxsetlimit)")),
         ("cuda.invalid_value", 3.4, "the kernel before {call} was launched with wrong sizes or arguments (error 1)", field("call", ".*lasterror")),
         ("cuda.invalid_handle", 2.6, "what was launched is no kernel of this program (error 400)", field("call", "cu(?:da)?launch")),
         ("cuda.invalid_value", 2.6, "Triton's launch has a wrong argument (error 1)", line(r"triton error")),

@@ -12,6 +12,7 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "program.order",
     signatures=(
+        error("order.in_place", r"needed for gradient computation has been modified by an inplace operation|a leaf variable that requires grad is being used in an in-place", "inplace operation", "in-place operation", covers=("python.", "title.")),
         error(
             "order.capturing",
             r"(?:during|while|in) (?:an? )?(?:active )?(?:cuda |hip |stream |graph )*captur(?:e|ing)\b|graphs? must be captured on a non-default stream|capture must end on the same stream"
@@ -47,6 +48,8 @@ TEXT = Text(
               "memory growth cannot differ"),
     ),
     clues=(
+        ("order.in_place", 4.2, "a tensor that the backward pass still needs was changed in place"),
+        ("cuda.illegal_state", 4.2, "the call is not allowed in the state that the stream or the graph is in (error 401)"),
         ("cuda.stream_capture_", 4.4, "the stream is being captured into a graph, where this call is not allowed"),
         ("cuda.captured_event", 4.2, "an event of a stream that is being captured was used outside"),
         ("cuda.graph_recapture_failure", 3.6, "the graph could not be captured again"),

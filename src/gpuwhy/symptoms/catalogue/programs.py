@@ -27,7 +27,8 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|input must have (?:\d|at least)|only batches of spatial targets|tensor size mismatch|expected input[^\n]*to have \d+ channels|expects each tensor to be equal size|only supports? (?:fp16|bf16|half|float\w*)[^\n]{0,20}(?:data ?type|dtype)|number of channels|depth must be (?:evenly )?(?:a multiple|divisible)"
         r"|depth of input \(\d+\) is not a multiple|input and filter must have|must be rank \d but is rank|shape must be rank|negative dimension size caused by|input to reshape is a tensor with"
         r"|dimensions of inputs should match|logits and labels must (?:be broadcastable|have the same)|required broadcastable shapes|cannot feed value of shape|is incompatible with the layer|in\[0\] mismatch in\[1\]"
-        r"|computed output size would be negative|inputs to operation [^\n]*must have the same size",
+        r"|computed output size would be negative|inputs to operation [^\n]*must have the same size|view size is not compatible with input tensor",
+        "view size is not",
         "is not a multiple of input depth", "input and filter", "be rank ", "negative dimension size", "input to reshape", "dimensions of inputs", "logits and labels", "broadcastable shapes", "cannot feed value",
         "incompatible with the layer", "in[0] mismatch", "would be negative",
         "shapes cannot be multiplied", "shape cannot be multiplied", "size mismatch", "is invalid for input of size", "must match",
@@ -42,7 +43,8 @@ SIGNATURES: tuple[Signature, ...] = (
         r"expected all tensors to be on the same device|to have the same device as tensor for|tensors? (?:to be|is|are) on (?:the same|different) (?:device|gpu)"
         r"|is on cpu, but expected|expected (?:object of|tensor)[^\n]*backend (?:cuda|cpu)|can't convert cuda(?::\d+)? device type tensor"
         r"|must be on the (?:same|current) device|arguments are located on different gpus|input and (?:parameter|hidden) tensors are not (?:at|on) the same device"
-        r"|module must have its parameters and buffers on device",
+        r"|module must have its parameters and buffers on device|expected a '?\w+'? device type for generator|cannot be accessed from triton \(cpu tensor",
+        "type for generator", "cpu tensor",
         "same device", "current device", "but expected all tensors", "backend cuda", "device type tensor", "different gpus", "parameters and buffers on device",
         "different devices", "backend cpu", "is on cpu, but",
     ),

@@ -14,6 +14,8 @@ SIGNATURES: tuple[Signature, ...] = (
           "exit code -7"),
     echo("signal.abort", r"aborted \(core dumped\)|\baborted\b|sigabrt|signal 6\b|terminate called|core dumped|exit(?:ed with)? ?code:? ?-?(?:6|134)\b",
          "aborted", "sigabrt", "signal 6", "terminate called", "core dumped", "exit code 134", "exit code -6"),
+    error("signal.told", r"^(?:\S+: line \d+: +)?(?:\d+ )?(?:terminated|user defined signal [12]|alarm clock|virtual timer expired|profiling timer expired|hangup)(?: {3,}\S.*)?$",
+          "terminated", "user defined signal", "alarm clock", "timer expired", "hangup"),
     error("signal.windows", r"0xc0000409|-1073740791|0xc000001d|-1073741795",
           "0xc0000409", "-1073740791", "0xc000001d", "-1073741795"),
     error("signal.kernel_died", r"kernel (?:appears to have )?died|kernel restarting|kernel (?:crashed|keeps dying)|the kernel [^\n]*died", "kernel appears to have died",
