@@ -172,3 +172,13 @@ def test_what_is_needed_and_not_stated(world: World) -> None:
     assert found(world) == [("tensorflow-hub", "setuptools", "", "unstated")]
     world.install("setuptools", "84.0.0")
     assert found(world) == [("tensorflow-hub", "setuptools", "84.0.0", "unstated")]
+
+
+def test_two_plugins_of_jax_and_the_one_whose_cuda_is_there_is_kept(world: World) -> None:
+    world.install("jax", "0.7.2")
+    world.install("jax-cuda12-plugin", "0.7.2")
+    assert [one for one in found(world) if one[3] == "rival"] == []
+    world.install("jax-cuda13-plugin", "0.7.2")
+    assert ("jax-cuda13-plugin", "jax-cuda12-plugin", "0.7.2", "rival") in found(world)
+    world.install("nvidia-cuda-runtime", "13.0.96")
+    assert ("jax-cuda12-plugin", "jax-cuda13-plugin", "0.7.2", "rival") in found(world)

@@ -145,3 +145,7 @@ EXACT_SINCE = "0.5.3"
 def plugin_left_aside(jaxlib: str) -> bool:
     """Whether this jaxlib goes on without a plugin of another release, rather than failing."""
     return at_least(jaxlib, EXACT_SINCE)
+
+
+RIVAL_PLUGINS = "and JAX takes one of them only: the other is refused at every start (PJRT_Api already exists for cuda)"
+RIVALS_TRIED = "jax 0.7.2 with jax-cuda12-plugin and jax-cuda13-plugin 0.7.2, both initialised, November 2026"

@@ -42,10 +42,29 @@ def contradictions(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
         *_stated(scene, first, asked),
         *_unstated(first),
         *_same_release(first),
+        *_rival_plugins(first),
         *_compiled(scene, first, set(asked)),
         *_generated(scene, first, {name for name, lines in asked.items() if _needs_protobuf(lines)}),
     ]
     return known(tuple(_told_once(found)), "folder", source, f"METADATA of {len(asked)} distributions")
+
+
+def _rival_plugins(installed: dict[str, Distribution]) -> Iterator[Contradiction]:
+    """JAX's plugins for two releases of CUDA: both ask for the one place "cuda", and the second is refused."""
+    plugins = sorted(name for name in installed if _PLUGIN.fullmatch(name) and name.endswith("-plugin"))
+    plugins.sort(key=lambda name: not _has_runtime(name, installed))
+    for name in plugins[1:]:
+        other, kept = installed[name], installed[plugins[0]]
+        file = f"{other.location}/METADATA"
+        yield Contradiction(
+            name, other.version, plugins[0], "", kept.version, "rival", file, pairs.RIVAL_PLUGINS, pairs.RIVALS_TRIED
+        )
+
+
+def _has_runtime(plugin: str, installed: dict[str, Distribution]) -> bool:
+    """Whether the CUDA runtime of a plugin's release is among the wheels."""
+    major = plugin.removeprefix("jax-cuda").partition("-")[0]
+    return f"nvidia-cuda-runtime-cu{major}" in installed or (int(major) >= 13 and "nvidia-cuda-runtime" in installed)
 
 
 def _told_once(found: list[Contradiction]) -> list[Contradiction]:

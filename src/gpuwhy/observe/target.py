@@ -298,7 +298,8 @@ def site_packages(scene: Scene) -> Fact[tuple[str, ...]]:
 
 def _folders(scene: Scene, python: Interpreter, no_user: bool) -> list[str]:
     short = f"python{major_minor(python.version)}"
-    user = [] if no_user else [f"~/.local/lib/{short}/site-packages"]
+    base = value_or(scene.host.environ(), {}).get("PYTHONUSERBASE", "").rstrip("/") or "~/.local"
+    user = [] if no_user else [f"{base}/lib/{short}/site-packages"]
     own = [f"{python.prefix}/{lib}/{short}/site-packages" for lib in ("lib", "lib64")]
     config = scene.host.read(f"{python.prefix}/pyvenv.cfg")
     if isinstance(config, Known):

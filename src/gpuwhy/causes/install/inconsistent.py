@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gpuwhy.causes.shared.borrowed import borrowed_packages
-from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.commands import change, python_of, uninstall
 from gpuwhy.causes.shared.linked import named, names_of
 from gpuwhy.causes.shared.rivals import in_name_only
 from gpuwhy.knowledge.flavours import flavour
@@ -151,6 +151,8 @@ def _there(one: Contradiction) -> str:
     after = f", {one.effect}" if one.effect else ""
     if one.how == "compiled":
         return f"{by} was compiled for NumPy 1; {one.name} {there}{after}"
+    if one.how == "rival":
+        return f"{by} and {one.name} {one.installed} are installed together, {one.effect}"
     if one.how == "generated":
         return f"{by} carries code that was generated for {one.name}{one.wants}; {there}{after}"
     if one.how == "same release":
@@ -178,7 +180,8 @@ def _evidence(case: Case, one: Contradiction) -> tuple[Evidence, ...]:
     if one.installed:
         out.append(saw(f"installed: {one.name} {one.installed}", case.facts.target.distributions))
     if one.know:
-        out.append(know(f"{one.by} needs {one.name}{one.wants}", Source("know", one.know)))
+        text = "one plugin at a time" if one.how == "rival" else f"{one.by} needs {one.name}{one.wants}"
+        out.append(know(text, Source("know", one.know)))
     elif known is not None:
         out.append(know(f"{one.by} with another {one.name}: {known.effect}", known.source))
     elif _is_plugin(one.by) or _is_plugin(one.name):
@@ -214,11 +217,21 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 
 def _fix(case: Case, one: Contradiction) -> Fix:
+    if one.how == "rival":
+        return _one_plugin(case, one)
     if _of_jax(one):
         return _jax(case)
     if one.name in FRAMEWORKS or _framework(one.name):
         return _companion(case, one)
     return _neighbour(case, one)
+
+
+def _one_plugin(case: Case, one: Contradiction) -> Fix:
+    """Keep the plugin whose CUDA runtime is there (else the first), and take the other away with its half."""
+    half = one.by.replace("-plugin", "-pjrt")
+    names = [one.by, *([half] if _version(case, half) else [])]
+    text = f"Keep {one.name}, and remove {' and '.join(names)}"
+    return Fix(text, uninstall(case.facts, *names), safe=True, role="part", uninstall=tuple(names))
 
 
 def _framework(name: str) -> bool:
