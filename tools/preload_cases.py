@@ -39,6 +39,7 @@ ANSWERS = {
 }
 """Functions of a stand-in that a framework goes by before it opens the next library."""
 DRIVER = re.compile(r"cu[A-Z]\w*")
+TENSORRT = re.compile(r"libnv(infer|onnxparser|parsers)")  # another product, which a stand-in does not stand for
 FOLDERS = {
     "cudart": "cuda_runtime", "cublas": "cublas", "cublasLt": "cublas", "cufft": "cufft", "cufftw": "cufft",
     "curand": "curand", "cusolver": "cusolver", "cusolverMg": "cusolver", "cusparse": "cusparse", "nvrtc": "cuda_nvrtc",
@@ -330,14 +331,15 @@ def mapped(env: Path, kind: Kind, world: dict[str, str], folder: Path) -> tuple[
     """The CUDA libraries that were initialised; and how the import ended."""
     lines, ended = imported(env, kind, world, folder)
     paths = [Path(line.split("init: ")[1]) for line in lines if "calling init: " in line]
-    return {(path.name, os.path.realpath(path)) for path in paths if CUDA_LIBRARY.match(path.name)}, ended
+    ours = [path for path in paths if CUDA_LIBRARY.match(path.name) and not TENSORRT.match(path.name)]
+    return {(path.name, os.path.realpath(path)) for path in ours}, ended
 
 
 def asked_for(env: Path, kind: Kind, world: dict[str, str], folder: Path) -> set[str]:
     """The CUDA libraries that an import asks the loader for, by name, while there is none."""
     lines, _ = imported(env, kind, world, folder)
     names = {line.split("find library=")[1].split(" ")[0] for line in lines if "find library=" in line}
-    return {name for name in names if CUDA_LIBRARY.match(name) and not is_part(name) and "nvinfer" not in name}
+    return {name for name in names if CUDA_LIBRARY.match(name) and not is_part(name) and not TENSORRT.match(name)}
 
 
 _ASK = """
