@@ -38,7 +38,7 @@ def start(scene: Scene) -> Fact[Start]:
         return aside
     files = tuple(_files(scene, sites))[:_MOST]
     variables = [name for name in STEERING if value_or(scene.host.environ(), {}).get(name)]
-    if not (files or variables or _another(scene, python)):
+    if not (files or variables or _another(scene, python) or _without_itself(scene, python)):
         return Known(Start(), Source("file", python.path, "nothing steers its start"))
     if not isinstance(scene.host.offline(), Absent):
         return Unknown(f"{python.path} cannot be started: these are another machine's files", kind="offline")
@@ -103,3 +103,17 @@ def _another(scene: Scene, python: Interpreter) -> bool:
     """Whether the environment's link leads to a Python of another minor release than its packages are for."""
     real = _PYTHON.search(value_or(scene.host.real(python.path), ""))
     return real is not None and real[1] != major_minor(python.version)
+
+
+def _without_itself(scene: Scene, python: Interpreter) -> bool:
+    """Whether the library in which all of Python is lies in no folder that its executable names, nor in the cache."""
+    real = value_or(scene.host.real(python.path), python.path)
+    elf = scene.host.elf(real)
+    if not isinstance(elf, Known):
+        return False
+    named = f"{elf.value.rpath}:{elf.value.runpath}".replace("$ORIGIN", real.rpartition("/")[0]).split(":")
+    for name in (one for one in elf.value.needed if one.startswith("libpython")):
+        beside = any(isinstance(scene.host.stat(f"{folder}/{name}"), Known) for folder in named if folder)
+        if not beside and all(entry.name != name for entry in value_or(scene.host.ldcache(), ())):
+            return True
+    return False

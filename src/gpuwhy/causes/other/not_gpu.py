@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.shared.before import explains_it, made_again, put_first, told_old
+from gpuwhy.causes.shared.before import explains_it, made_again, put_first, start_of, told_by_name, told_old
 from gpuwhy.causes.shared.commands import python_of, word
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, is_runtime
@@ -127,9 +127,12 @@ def older_runtime(case: Case) -> Finding | None:
 
 
 def _too_old(case: Case) -> OldRuntime | None:
-    """The first such library that no variable put first."""
-    found = (one for tree in value_or(case.facts.loads.trees, ()) for one in tree.old)
-    return next((one for one in found if not put_first(one)), None)
+    """The first such library that no variable put first, and that a program which failed names."""
+    if start_of(case) is not None:
+        return None
+    found = [one for tree in value_or(case.facts.loads.trees, ()) for one in tree.old if not put_first(one)]
+    ended = case.symptoms or case.facts.run.failed
+    return next((one for one in found if not ended or told_by_name(case, one)), None)
 
 
 def _newer(case: Case, old: OldRuntime) -> tuple[Fix, ...]:
