@@ -372,7 +372,8 @@ def predicted(env: Path, kind: Kind, world: dict[str, str]) -> tuple[Files, set[
     late = {o["name"] for o in told["opens"].get(kind.name, ()) if o["optional"]}
     if kind.name == "jax":  # what the plugin opens by itself needs a GPU that answers
         late |= {name for name, _, via in tree["libraries"] if not via.startswith("preloaded")}
-    found = {(name, os.path.realpath(path)) for name, path, _ in tree["libraries"] if CUDA_LIBRARY.match(name)}
+    listed = [(name, path) for name, path, _ in tree["libraries"] if not TENSORRT.match(name)]
+    found = {(name, os.path.realpath(path)) for name, path in listed if CUDA_LIBRARY.match(name)}
     return found, late, tree["missing"]
 
 
