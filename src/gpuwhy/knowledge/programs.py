@@ -66,10 +66,39 @@ PROGRAMS: tuple[Program, ...] = (
             ("Build it for this GPU, in a fresh folder", "cmake -B build -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES={arch} && cmake --build build --config Release -j"),
             ("Build it with CUDA, and put the layers on the GPU (-ngl 99)", _LLAMA),
             ("llama.cpp: do without CUDA graphs", "export GGML_CUDA_DISABLE_GRAPHS=1")),
+    Program("oobabooga", "text-generation-webui", r"text-generation-webui|oobabooga", ("Update text-generation-webui by its own script (update_wizard)", ""),
+            (("text-generation-webui: load the model in 4 bits, or part of it on the CPU", "python server.py --load-in-4bit --gpu-memory 6 --cpu-memory 24"),)),
+    Program("alphafold", "AlphaFold", r"alphafold|colabfold|openfold", ("Install the newest ColabFold or AlphaFold with its own JAX", 'pip install --upgrade "colabfold[alphafold]" "jax[cuda12]"'),
+            (("AlphaFold: let the GPU's memory spill to the host's", on.linux("export TF_FORCE_UNIFIED_MEMORY=1 XLA_PYTHON_CLIENT_MEM_FRACTION=4.0")),)),
+    Program("openmm", "OpenMM", r"\bopenmm\b|simtk", ("Install OpenMM built for the CUDA that this driver speaks", "conda install -c conda-forge openmm cuda-version=12.4"),
+            device=("OpenMM: choose the GPU", on.code("simulation = Simulation(topology, system, integrator, platform, {'DeviceIndex': '0'})"))),
+    Program("relion", "RELION", r"\brelion", ("Build the newest RELION", ""), (("RELION: skip what it takes ahead, and fewer threads on one GPU", on.linux("relion_refine --gpu 0 --free_gpu_memory 1000 --j 2")),),
+            ("RELION: choose the GPU", on.linux("relion_refine --gpu 0")),
+            ("Build RELION for this GPU", "cmake -B build -DCUDA=ON -DCUDA_ARCH={arch}")),
+    Program("cryosparc", "cryoSPARC", r"cryosparc", ("Give the cryoSPARC worker the CUDA toolkit that fits the GPU and the driver", on.linux("cryosparcw newcuda /usr/local/cuda-11.8"))),
+    Program("matlab", "MATLAB", r"\bmatlab\b|parallel\.gpu", ("Install a MATLAB release that knows this GPU", ""),
+            device=("MATLAB: choose a GPU that is there", on.code("gpuDevice(1)")),
+            built=("MATLAB: let an older release run on a newer GPU, by compiling at the first start", on.code("parallel.gpu.enableCUDAForwardCompatibility(true)"))),
+    Program("spacy", "spaCy", r"\bspacy\b|thinc", ("Install the newest spaCy with its GPU part", 'pip install --upgrade "spacy[cuda12x]"'),
+            cuda=("Install spaCy's GPU part, which is CuPy", 'pip install --upgrade "spacy[cuda12x]"')),
+    Program("candle", "the Rust program", r"cudarc|\bcandle[-_]|mistral\.rs|\bcargo\b", ("Update the crate that opens CUDA", on.linux("cargo update -p cudarc && cargo build --release")),
+            built=("Build it for this GPU", on.linux("CUDA_COMPUTE_CAP={arch} cargo build --release --features cuda"))),
+    Program("dl4j", "Deeplearning4j", r"nd4j|deeplearning4j|javacpp", ("Take the newest release of ND4J and its CUDA backend, both of one release", ""),
+            (("DL4J: a smaller share of the GPU's memory for the JVM's side", on.linux("java -Xmx8G -Dorg.bytedeco.javacpp.maxbytes=10G -jar PROGRAM.jar")),),
+            cuda=("Put nd4j-cuda-11.6-platform in place of nd4j-native-platform among the dependencies", "")),
+    Program("tfjs", "TensorFlow.js", r"tfjs-node", ("Install the newest tfjs-node-gpu", on.linux("npm install @tensorflow/tfjs-node-gpu@latest")),
+            cuda=("Install the GPU package, and import it", on.linux("npm uninstall @tensorflow/tfjs-node && npm install @tensorflow/tfjs-node-gpu")),
+            libraries=("tfjs-node-gpu opens CUDA 11.8 and cuDNN 8.6 of the system: install these and have them found", on.linux("conda install -c conda-forge cudatoolkit=11.8 cudnn=8.6\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH"))),
+    Program("tritonserver", "Triton Inference Server", r"tritonserver|triton_python_backend|model_repository", ("Use the image of Triton Inference Server that fits the driver", ""),
+            (("Triton Inference Server: fewer instances of the model, and smaller pools", on.linux("tritonserver --model-repository=/models --cuda-memory-pool-byte-size=0:67108864    # config.pbtxt: instance_group [{count: 1}]")),)),
+    Program("frigate", "Frigate", r"\bfrigate\b", ("Use the newest image of Frigate for TensorRT", ""),
+            device=("Frigate: name the GPU in its configuration", on.code("detectors: {tensorrt: {type: tensorrt, device: 0}}"))),
+    Program("lmstudio", "LM Studio", r"LM ?Studio|lmstudio", ("Install the newest LM Studio and its CUDA runtime (Mission Control, Runtime)", ""),
+            (("LM Studio: move fewer layers to the GPU (GPU offload), a shorter context, a smaller quantisation", ""),)),
     Program("comfyui", "ComfyUI", r"comfyui|comfy[\\/]", ("Update ComfyUI and its requirements", "git pull && pip install -r requirements.txt"),
             (("ComfyUI: start it with less on the GPU, and make the picture or the batch smaller", "python main.py --lowvram"),
              ("ComfyUI: decode the picture in tiles: the node VAE Decode (Tiled); and a model of 8 bits (fp8, GGUF)", ""))),
-    Program("webui", "the web UI", r"stable-diffusion-webui|webui(?:-user)?\.(?:sh|bat|py)|\bsd[-_]webui", ("Update the web UI", "git pull"),
+    Program("webui", "the web UI", r"fooocus|invokeai|stable-diffusion-webui|webui(?:-user)?\.(?:sh|bat|py)|\bsd[-_]webui", ("Update the web UI", "git pull"),
             (("Web UI: start it with less on the GPU: in webui-user", "export COMMANDLINE_ARGS=--medvram    # --lowvram for 4 GB"),)),
     Program("kohya", "the training scripts", r"sd[-_]scripts|kohya|train_network\.py|LoRA_Easy", NONE,
             (("Train with batch size 1, gradient checkpointing, half precision and cached latents", "accelerate launch train_network.py --train_batch_size=1 --gradient_checkpointing --mixed_precision=fp16 --cache_latents --optimizer_type=AdamW8bit"),
@@ -154,7 +183,7 @@ PROGRAMS: tuple[Program, ...] = (
 )  # fmt: skip
 """From the applications down; a framework is told apart elsewhere."""
 
-ON_TORCH = frozenset({"vllm", "sglang", "tgi", "comfyui", "webui", "kohya", "diffusers", "ultralytics", "deepspeed", "lightning", "transformers", "detectron2", "tinycudann"})  # fmt: skip
+ON_TORCH = frozenset({"vllm", "sglang", "tgi", "comfyui", "webui", "kohya", "diffusers", "ultralytics", "deepspeed", "lightning", "transformers", "detectron2", "tinycudann", "oobabooga"})  # fmt: skip
 """Those that run on PyTorch; the others bring what they need, or stand on CUDA alone."""
 
 _SPOKEN = tuple((one, re.compile(one.spoken, re.IGNORECASE)) for one in PROGRAMS)

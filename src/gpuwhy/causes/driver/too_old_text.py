@@ -124,6 +124,9 @@ def _older_build(case: Asked, speaks: str) -> Iterator[Fix]:
     elif once and case.framework == "torch":
         text = f"Or install the last PyTorch for that CUDA, from conda, in an environment with Python 3.7: this driver speaks CUDA {speaks}"
         yield Fix(text, f"conda install -c pytorch {once}", safe=True)
+    elif any(one.name == "julia" for one in case.programs):
+        text = f"Or let CUDA.jl use the CUDA that this driver speaks, {speaks}"
+        yield Fix(text, on.code(f'CUDA.set_runtime_version!(v"{speaks}")'), safe=True)
     elif not case.framework:
         yield from _older_toolkit(speaks)
     else:

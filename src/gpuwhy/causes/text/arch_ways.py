@@ -10,7 +10,7 @@ from msgspec import structs
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.pins import pin
 from gpuwhy.causes.text.program_ways import is_native, owner_of, source
-from gpuwhy.causes.text.ways import own_ways, tried
+from gpuwhy.causes.text.ways import elsewhere, own_ways, tried
 from gpuwhy.knowledge import archs
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -30,6 +30,7 @@ def told_arch(case: Asked) -> str:
 
 def for_arch(case: Asked, capability: str) -> Iterator[Fix]:
     """A build for this GPU: the application's own way, an extension's, a program's, CuPy's; then a release that fits."""
+    yield from elsewhere(case)
     yield from _by_triton(case, capability)
     known = capability or "8.6"
     given = {"arch": known.replace(".", ""), "cap": known}

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from gpuwhy.causes.text import compiling
+from gpuwhy.causes.text.build_archs import too_old, unknown_arch
 from gpuwhy.causes.text.build_parts import PARTS, Part, by_header, by_library, by_symbol
-from gpuwhy.knowledge.archs import first_toolkit
-from gpuwhy.knowledge.archs import of as generation
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.symptom import Reading, Symptom
@@ -41,7 +40,7 @@ def fixes(reading: Reading, windows: bool) -> Iterator[Fix]:
     """The remedies for what the text says is missing, in the words of its build system; nothing where that is unclear."""
     text = reading.excerpt
     where = "msvc" if windows and system(text) in ("", "make") else system(text)
-    made = tuple(_too_old(text)) or (tuple(_tensorflow_paths()) if "Cuda Configuration Error" in text else ())
+    made = tuple(too_old(text)) or (tuple(_tensorflow_paths()) if "Cuda Configuration Error" in text else ())
     if made:
         yield from made
         return
@@ -54,24 +53,6 @@ def fixes(reading: Reading, windows: bool) -> Iterator[Fix]:
         if made:
             yield from made
             return
-
-
-_LOW = re.compile(r"CUDA (?:version )?(?P<cuda>\d+\.\d+) (?:is|was) too (?:low|old)[^\n]*?(?:architecture (?P<arch>\d{2,3}))?", re.IGNORECASE)  # fmt: skip
-_OLD_CMAKE = re.compile(r"no known features for|CMake \d[\d.]* or higher is required")
-
-
-def _too_old(text: str) -> Iterator[Fix]:
-    """A toolkit that the project itself calls too old; beside it a CMake that does not know the compiler."""
-    found = _LOW.search(text)
-    if found is None:
-        return
-    arch = found["arch"] or next(iter(re.findall(r"architecture (\d{2,3})", text)), "")
-    least = first_toolkit(f"{arch[:-1]}.{arch[-1]}") if arch else None
-    number = least if least and least > "11.4" else "11.8"
-    yield _fix(f"CUDA {found['cuda']} is too old for this project or card: install CUDA {number} or newer, and give CMake its nvcc, in a fresh build folder",
-               on.linux(f"cmake -B build -DCMAKE_CUDA_COMPILER=/usr/local/cuda-{number}/bin/nvcc -DCUDAToolkit_ROOT=/usr/local/cuda-{number}"))  # fmt: skip
-    if _OLD_CMAKE.search(text):
-        yield _fix("And a newer CMake, which knows this compiler", "pip install --upgrade cmake")
 
 
 def _unknown_header(symptom: Symptom) -> Iterator[Fix]:
@@ -87,7 +68,7 @@ def of_tool(reading: Reading, windows: bool) -> Iterator[Fix]:
 
 _MAKERS: dict[str, Callable[[Symptom, str, str], Iterable[Fix]]] = {
     "build.undefined_reference": lambda symptom, where, _: _undefined(symptom, where),
-    "build.nvcc_arch": lambda symptom, where, _: _arch(symptom.get("arch"), where),
+    "build.nvcc_arch": lambda symptom, where, _: unknown_arch(symptom.get("arch"), where),
     "build.host_compiler": lambda _, where, text: _host(text, where),
     "build.cmake_find": lambda _, where, text: _cmake_find(text),
     "build.cmake_compiler": lambda _, where, text: _compiler(where, text),
@@ -281,34 +262,6 @@ def _undefined(symptom: Symptom, where: str) -> Iterator[Fix]:
     yield from _told(part, where)
     if part.wheel in ("nvidia-cudnn", "nvidia-nccl"):
         yield from _get(part)
-
-
-_OF_CONFIGURE = ("; then configure again with the GPU's own (6.1 for a GTX 10)", on.linux("TF_CUDA_COMPUTE_CAPABILITIES=6.1 ./configure"))  # fmt: skip
-_OF_SETUP = ("; delete it from the -gencode options of setup.py or the Makefile, for PyTorch's extensions by the variable", "export TORCH_CUDA_ARCH_LIST=8.6")  # fmt: skip
-_LEAVING = {"cmake": ("", "cmake -B build -DCMAKE_CUDA_ARCHITECTURES=86"), "tensorflow": _OF_CONFIGURE, "bazel": _OF_CONFIGURE, "torch": _OF_SETUP, "pip": _OF_SETUP}  # fmt: skip
-
-
-def _arch(arch: str, where: str) -> Iterator[Fix]:
-    number = re.sub(r"\D", "", arch)
-    more, command = _LEAVING.get(where, ("", "nvcc -arch=sm_86 FILE.cu"))
-    if not number:  # compute_native and its kin: nothing was there to ask
-        yield _fix("Name the GPU's architecture by its number: this nvcc does not know native (CUDA 11.6 and newer do), or no GPU is there to ask, as in docker build", command)  # fmt: skip
-        yield _fix(
-            "See the number of yours, on the machine that has it", "nvidia-smi --query-gpu=compute_cap --format=csv"
-        )
-        return
-    capability = f"{number[:-1]}.{number[-1]}"
-    first, row = first_toolkit(capability), generation(capability)
-    if row and row.last_toolkit:
-        span = f"CUDA {first} to {row.last_toolkit}" if first else f"CUDA up to {row.last_toolkit}"
-        newer = _fix(f"Where the GPU itself is {arch}, which {span} know: build with one of these, in a fresh folder, its nvcc first on PATH (the distribution's /usr/bin/nvcc is often an old one)",
-                     on.linux("export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH && nvcc --version"))  # fmt: skip
-    else:
-        least = f"CUDA {first} or newer, which knows it" if first else "a newer CUDA"
-        newer = _fix(f"Where the GPU itself is {arch}: build with {least}, in a fresh folder, with CUDA_HOME and PATH set to it",
-                     on.linux(f"export CUDA_HOME=/usr/local/cuda-{first or '12.8'} PATH=/usr/local/cuda-{first or '12.8'}/bin:$PATH"))  # fmt: skip
-    left = _fix(f"Or leave {arch} out: this nvcc does not know it, and lists those that it knows{more}", on.like(f"nvcc --list-gpu-arch\n{command}", command))  # fmt: skip
-    yield from (newer, left) if int(number) >= 70 else (left, newer)
 
 
 def _host(text: str, where: str) -> Iterator[Fix]:

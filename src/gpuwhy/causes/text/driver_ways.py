@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.ways import tried
+from gpuwhy.causes.text.ways import elsewhere, tried
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -15,7 +15,6 @@ _MODULE = re.compile(r"nvidia[_-](\d{3})(?:[_-]uvm)?\b")
 _INSIDE = re.compile(r"\bdocker\b|docker-compose|\bcompose\b|kubectl|\bpod\b|root@[0-9a-f]{12}\b|/opt/conda/|/workspace/|\bcontainer\b|singularity|apptainer|\.sif\b", re.IGNORECASE)  # fmt: skip
 _ON_HOST = re.compile(r"\bmodprobe\b|nvidia-container-cli|nvidia-docker run|\bdkms\b", re.IGNORECASE)
 _LOADED = re.compile(r"kernel reported version is: (\d{3})\b[^\0]*(?:failed|unable) to find libcuda")
-_CLOUD = re.compile(r"\bcolab\b|/content/", re.IGNORECASE)
 _SEEN = re.compile(r"(?:VGA|3D) (?:compatible )?controller[^\n]*NVIDIA[^\n]*\[(?P<card>[^\]]+)\]")
 _UPDATED = re.compile(r"kernel (?:update|upgrade)|after (?:updat|upgrad|reboot|restart)|apt (?:upgrade|full-upgrade)|unattended", re.IGNORECASE)  # fmt: skip
 _GROUP = re.compile(r"^c[rw-]{8,9}\S*\s+\d+ \w+ +(?P<group>\w+)[^\n]*/dev/nvidia", re.MULTILINE)
@@ -25,10 +24,10 @@ def driver_again(case: Asked) -> Iterator[Fix]:
     """No driver: a container without the GPU first where the text is of one, the module that is named, the card that is seen."""
     if case.windows or "wsl" in case.tools or "other_card" in case.tools:
         return
-    if _CLOUD.search(case.text):
-        yield tried("Colab: choose a GPU under Runtime, Change runtime type, then connect again")
+    yield from elsewhere(case)
     if _INSIDE.search(case.text) and not _ON_HOST.search(case.text):
         yield tried("The program runs in a container: start it with the GPU; it needs no driver of its own", "docker run --gpus all IMAGE nvidia-smi    # compose: deploy: resources: reservations: devices: [{driver: nvidia, count: all, capabilities: [gpu]}]")  # fmt: skip
+    yield from _right_branch(case)
     if loaded := _LOADED.search(case.text):
         yield tried(f"The kernel has driver {loaded[1]} loaded and libcuda.so.1 is not found: in a container, start it with the GPU (--gpus all), which brings it; on the machine itself install the driver's library", on.host(f"sudo apt install --reinstall libnvidia-compute-{loaded[1]} && sudo ldconfig"), root=True)  # fmt: skip
     if module := _MODULE.search(case.text):
@@ -42,6 +41,21 @@ def driver_again(case: Asked) -> Iterator[Fix]:
         yield tried(f"The card is there ({card['card']}) and no driver drives it: install the one that the distribution offers, then restart", NEWEST_DRIVER, root=True)  # fmt: skip
     if _UPDATED.search(case.text):
         yield tried("After an update of the kernel: build the module for the running one, and load it", on.host("sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia"), root=True)  # fmt: skip
+
+
+_LEGACY = re.compile(r"NVIDIA (\d{3})\.xx Legacy|legacy (?:driver )?(?:branch )?(\d{3})", re.IGNORECASE)
+_OPEN = re.compile(r"requires use of the NVIDIA open kernel modules|open (?:gpu )?kernel modules? (?:is|are) required", re.IGNORECASE)  # fmt: skip
+
+
+def _right_branch(case: Asked) -> Iterator[Fix]:
+    """A card that another branch, or the other kind, of the driver drives; conda's guess where there is none."""
+    if _OPEN.search(case.text):
+        yield tried("This card (RTX 50 and other new ones) needs the driver's open kernel modules: install that kind in place of the other, then restart", on.host("sudo apt install nvidia-driver-580-open"), root=True)  # fmt: skip
+    if found := _LEGACY.search(case.text):
+        branch = found[1] or found[2]
+        yield tried(f"This card is driven by the legacy branch {branch} only: install that one, then restart", on.host(f"sudo apt install nvidia-driver-{branch}"), root=True)  # fmt: skip
+    if "__cuda" in case.text:
+        yield tried("conda asks the driver, and there is none here (a build, a login node): tell it the CUDA of the machine that will run it", on.linux("CONDA_OVERRIDE_CUDA=12.4 conda install PACKAGE"))  # fmt: skip
 
 
 def may_open(case: Asked) -> Iterator[Fix]:

@@ -114,6 +114,8 @@ def chosen(case: Asked) -> Iterator[Fix]:
     if "ray" in case.tools:
         yield tried("Ray: give the task or the trial a GPU; it sees those alone, counted from 0", on.code("@ray.remote(num_gpus=1)    # Tune: tune.with_resources(trainable, {'gpu': 1}); RLlib: num_gpus=1"))  # fmt: skip
     yield from own_ways(case, "device")
+    if re.search(r"\bMIG\b", case.text):
+        yield tried("MIG: name the slice by its UUID, as nvidia-smi -L lists it; each process sees one", on.linux("export CUDA_VISIBLE_DEVICES=$(nvidia-smi -L | grep -o 'MIG-[^)]*' | head -1)"))  # fmt: skip
     value = _SET.search(case.reading.excerpt)
     if value and value[1]:
         yield tried(f"CUDA_VISIBLE_DEVICES is set to {value[1]}: set it to a GPU that nvidia-smi -L lists, before the program starts, and use number 0 in the program{here}: what is visible counts from 0", "export CUDA_VISIBLE_DEVICES=0")  # fmt: skip

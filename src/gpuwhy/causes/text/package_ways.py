@@ -9,7 +9,7 @@ from gpuwhy.causes.shared.commands import torch_with_cuda
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.pins import pin
 from gpuwhy.causes.text.program_ways import newest, owner_of
-from gpuwhy.causes.text.ways import own_ways, tried
+from gpuwhy.causes.text.ways import elsewhere, own_ways, tried
 from gpuwhy.causes.text.where import told_release
 from gpuwhy.knowledge.companions import going_with
 from gpuwhy.knowledge.drivers import cuda_of_driver
@@ -78,6 +78,7 @@ def compiled_again(case: Asked) -> Iterator[Fix]:
 def with_cuda(case: Asked) -> Iterator[Fix]:
     """A build with CUDA: the application's way; of PyTorch the release that is told, for its Python and driver."""
     yield from own_ways(case, "cuda")
+    yield from elsewhere(case)
     told = case.version.partition("+")[0]
     speaks = case.speaks or cuda_of_driver(case.driver) or ""
     if case.framework == "torch" and (speaks or (case.python and numbers(case.python) < (3, 9))):

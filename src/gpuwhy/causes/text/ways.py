@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
@@ -30,3 +31,18 @@ def own_ways(case: Asked, field: str, **given: str) -> Iterator[Fix]:
         found = getattr(program, field)
         for way in found if field == "less" else (found,):
             yield from of_way(way, **given)
+
+
+_MPS = "device = torch.device('mps' if torch.backends.mps.is_available() else 'cpu')"
+
+
+def elsewhere(case: Asked) -> Iterator[Fix]:
+    """A machine whose builds are not those of everybody: Jetson, Apple's, AMD's; Colab, whose GPU is chosen."""
+    if "jetson" in case.tools:
+        yield tried("Jetson: the package index has no build for its GPU: take NVIDIA's own of the JetPack that is installed, as a wheel or as an image", "docker run --runtime nvidia -it --rm nvcr.io/nvidia/l4t-pytorch:r35.2.1-pth2.0-py3    # the tag of your L4T: cat /etc/nv_tegra_release")  # fmt: skip
+    if "macos" in case.tools and case.framework in ("torch", ""):
+        yield tried("macOS has no CUDA: on Apple's own GPU use the device mps, else the CPU", on.code(_MPS))
+    if "rocm" in case.tools and case.framework in ("torch", ""):
+        yield tried("AMD: install PyTorch's build for ROCm; a card that it does not name may run as its neighbour", on.linux("pip install --force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/rocm6.4\nexport HSA_OVERRIDE_GFX_VERSION=10.3.0    # RX 6000; RX 7000: 11.0.0"))  # fmt: skip
+    if re.search(r"\bcolab\b|/content/", case.text, re.IGNORECASE):
+        yield tried("Colab: choose a GPU under Runtime, Change runtime type, then connect again")

@@ -1,0 +1,58 @@
+"""Build archs: the GPU architecture that a build names and its toolkit does not know, and toolkits that are too old for a project."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.ways import tried
+from gpuwhy.knowledge.archs import first_toolkit
+from gpuwhy.knowledge.archs import of as generation
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+
+_OF_CONFIGURE = ("; then configure again with the GPU's own (6.1 for a GTX 10)", on.linux("TF_CUDA_COMPUTE_CAPABILITIES=6.1 ./configure"))  # fmt: skip
+_OF_SETUP = ("; delete it from the -gencode options of setup.py or the Makefile, for PyTorch's extensions by the variable", "export TORCH_CUDA_ARCH_LIST=8.6")  # fmt: skip
+_LEAVING = {"cmake": ("", "cmake -B build -DCMAKE_CUDA_ARCHITECTURES=86"), "tensorflow": _OF_CONFIGURE, "bazel": _OF_CONFIGURE, "torch": _OF_SETUP, "pip": _OF_SETUP}  # fmt: skip
+
+
+def unknown_arch(arch: str, where: str) -> Iterator[Fix]:
+    """An architecture that this nvcc does not know: too new for it, or too old; or none that it could ask for."""
+    number = re.sub(r"\D", "", arch)
+    more, command = _LEAVING.get(where, ("", "nvcc -arch=sm_86 FILE.cu"))
+    if not number:  # compute_native and its kin: nothing was there to ask
+        yield tried("Name the GPU's architecture by its number: this nvcc does not know native (CUDA 11.6 and newer do), or no GPU is there to ask, as in docker build", command)  # fmt: skip
+        yield tried(
+            "See the number of yours, on the machine that has it", "nvidia-smi --query-gpu=compute_cap --format=csv"
+        )
+        return
+    capability = f"{number[:-1]}.{number[-1]}"
+    first, row = first_toolkit(capability), generation(capability)
+    if row and row.last_toolkit:
+        span = f"CUDA {first} to {row.last_toolkit}" if first else f"CUDA up to {row.last_toolkit}"
+        newer = tried(f"Where the GPU itself is {arch}, which {span} know: build with one of these, in a fresh folder, its nvcc first on PATH (the distribution's /usr/bin/nvcc is often an old one)",
+                     on.linux("export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH && nvcc --version"))  # fmt: skip
+    else:
+        least = f"CUDA {first} or newer, which knows it" if first else "a newer CUDA"
+        newer = tried(f"Where the GPU itself is {arch}: build with {least}, in a fresh folder, with CUDA_HOME and PATH set to it",
+                     on.linux(f"export CUDA_HOME=/usr/local/cuda-{first or '12.8'} PATH=/usr/local/cuda-{first or '12.8'}/bin:$PATH"))  # fmt: skip
+    left = tried(f"Or leave {arch} out: this nvcc does not know it, and lists those that it knows{more}", on.like(f"nvcc --list-gpu-arch\n{command}", command))  # fmt: skip
+    yield from (newer, left) if int(number) >= 70 else (left, newer)
+
+
+_LOW = re.compile(r"CUDA (?:version )?(?P<cuda>\d+\.\d+) (?:is|was) too (?:low|old)[^\n]*?(?:architecture (?P<arch>\d{2,3}))?", re.IGNORECASE)  # fmt: skip
+_OLD_CMAKE = re.compile(r"no known features for|CMake \d[\d.]* or higher is required")
+
+
+def too_old(text: str) -> Iterator[Fix]:
+    """A toolkit that the project itself calls too old; beside it a CMake that does not know the compiler."""
+    found = _LOW.search(text)
+    if found is None:
+        return
+    arch = found["arch"] or next(iter(re.findall(r"architecture (\d{2,3})", text)), "")
+    least = first_toolkit(f"{arch[:-1]}.{arch[-1]}") if arch else None
+    number = least if least and least > "11.4" else "11.8"
+    yield tried(f"CUDA {found['cuda']} is too old for this project or card: install CUDA {number} or newer, and give CMake its nvcc, in a fresh build folder",
+               on.linux(f"cmake -B build -DCMAKE_CUDA_COMPILER=/usr/local/cuda-{number}/bin/nvcc -DCUDAToolkit_ROOT=/usr/local/cuda-{number}"))  # fmt: skip
+    if _OLD_CMAKE.search(text):
+        yield tried("And a newer CMake, which knows this compiler", "pip install --upgrade cmake")
