@@ -18,17 +18,8 @@ from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
 from gpuwhy.model.version import major_minor
 
-CERTAIN = (
-    "missing",
-    "empty",
-    "truncated",
-    "not ELF",
-    "not PE",
-    "wrong architecture",
-    "other hash",
-    "dangling link",
-    "unreadable",
-)
+CERTAIN = ("missing", "empty", "truncated", "not ELF", "not PE", "wrong architecture", "other hash", "dangling link",
+           "unreadable")  # fmt: skip
 OVERWRITTEN = ("other size", "other hash")
 SECOND, SOURCE, PROJECT = "second metadata", "source gone", "project gone"
 LITTLE = 2 << 30  # bytes of free disk below which an installation may have been cut short
