@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from gpuwhy.knowledge.tables import source
+from gpuwhy.model.version import at_least
 
 TAGS = source("NVIDIA CUDA images: overview of the tags", "base: cudart alone; runtime: the libraries; devel: nvcc too")
 NO_LATEST = source("NVIDIA CUDA images: overview of the tags", "there is no tag `latest`")
@@ -194,7 +195,9 @@ def _pytorch(name: str, tag: str) -> Base:
 def _tensorflow(name: str, tag: str) -> Base:
     found = re.match(r"(\d+\.\d+(?:\.\d+)?)", tag)
     version = found[1] if found else ""
-    return Base(name, "tensorflow", framework="tensorflow", version=version, gpu="gpu" in tag)
+    newest = bool(re.fullmatch(r"(latest|nightly)(-gpu)?(-jupyter)?", tag)) or (version and at_least(version, "2.13"))
+    python = "3.11" if newest else ""  # since the images of 2.13
+    return Base(name, "tensorflow", framework="tensorflow", version=version, gpu="gpu" in tag, python=python)
 
 
 def _python(name: str, tag: str) -> Base:

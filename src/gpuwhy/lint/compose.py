@@ -61,6 +61,10 @@ def _requests(path: str, work: Workload, service: Map) -> None:
             _device(path, work, device)
     if "gpus" in service:
         work.request = work.request or Place(path, service.line_of("gpus"))
+        for entry in service.seq("gpus"):
+            if isinstance(entry, Text):
+                said = f"`gpus` takes `all` or a list of mappings, not {str(entry)!r}, and Compose refuses it"
+                work.wrong_request.append(Problem(Place(path, entry.line), said))
     if service.text("runtime").startswith("nvidia"):
         work.request = work.request or Place(path, service.line_of("runtime"))
         work.runtime_class = True

@@ -10,7 +10,7 @@ from gpuwhy.lint.yamls import BadYamlError, Map, Text, documents
 from gpuwhy.model.lint import Place, Problem
 from gpuwhy.model.words import normal
 
-_SPEC = re.compile(r"(?:[\w./:-]+::)?([A-Za-z0-9_][\w.-]*)\s*(\[.*\])?\s*(.*)")
+_SPEC = re.compile(r"(?:([\w./:-]+)::)?([A-Za-z0-9_][\w.-]*)\s*(\[.*\])?\s*(.*)")
 _SYSTEMS = {"linux-64": ("linux", "x86_64"), "linux-aarch64": ("linux", "aarch64"), "win-64": ("windows", "x86_64")}
 
 
@@ -75,14 +75,15 @@ def add(environment: Environment, spec: str, line: int) -> None:
 def match_spec(text: str, place: Place) -> Pin | None:
     """`channel::name=1.2=build`, `name>=1.2,<2`, `name 1.2.* build`; None for what is none."""
     found = _SPEC.fullmatch(re.sub(r"\s+#.*$", "", text).strip().strip("\"'"))
-    if not found or not found[1]:
+    if not found or not found[2]:
         return None
-    name, bracket, rest = found.groups()
+    channel, name, bracket, rest = found.groups()
     if bracket and (inner := re.search(r"version=['\"]?([^'\",\]]+)", bracket)):
         rest = rest or inner[1]
     build = re.search(r"build=['\"]?([^'\",\]]+)", bracket or "")
     version, builds = _version(rest.strip())
-    return Pin(normal(name), place, version, origin="conda", build=build[1] if build else builds)
+    how = build[1] if build else builds
+    return Pin(normal(name), place, version, origin="conda", build=how, channel=channel or "")
 
 
 def _version(rest: str) -> tuple[str, str]:

@@ -31,7 +31,8 @@ def read(path: str, text: str) -> Sheet:
 
 
 def _container(path: str, text: str, data: dict[str, Any]) -> Workload:
-    work = Workload("devcontainer", str(data.get("name", "devcontainer")), Place(path, 1))
+    at = _line(text, '"runArgs"')  # 1 where there is none
+    work = Workload("devcontainer", str(data.get("name", "devcontainer")), Place(path, at))
     image = data.get("image")
     if isinstance(image, str):
         work.image = Image(image, Place(path, _line(text, '"image"')))

@@ -338,6 +338,8 @@ def _named_pythons(stage: Environment, texts: str) -> tuple[str, ...]:
 
 
 _PYTHON_PACKAGE = re.compile(r"python(3\.\d+)(-|$)")
-_PYTHON_BY_UV = re.compile(r"(?:uv (?:venv|python install|sync|run)[^;]*?(?:--python|-p|install)[= ]|python=)(3\.\d+)")
+_PYTHON_BY_UV = re.compile(
+    r"(?:uv (?:venv|python install|sync|run)[^;]*?(?:--python|-p|install)[= ]|python=|pyenv global )(3\.\d+)"
+)
 _OTHER_PYTHON = re.compile(r"conda|mamba|pyenv|deadsnakes|Python-3|\buv\b|pixi|python_version", re.I)
 _DISTRO_PYTHON = re.compile(r"python3(-pip|-dev|-venv)?$|python3-pip")

@@ -10,10 +10,11 @@ from typing import TypeVar
 
 import msgspec
 
-from gpuwhy.lint import jinja, kinds, requirements
+from gpuwhy.lint import jinja, kinds, overrides, requirements
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet, Workload
+from gpuwhy.lint.versions import pythons_in
 from gpuwhy.model.lint import Checked, Lint, Mistake, Place, Problem
 from gpuwhy.model.plan import Machine
 
@@ -197,8 +198,23 @@ def _join(sheet: Sheet, read: Read) -> None:
         carried = Environment(sheet.path)
         _take_in(Sheet(sheet.path, ""), carried, environment.carried_includes, read, (sheet.path,))
         environment.carried = _thinned([*environment.carried, *carried.pins])
+        if sheet.kind == "requirements" and not environment.pythons:
+            _python_of_project(environment, read)
         if any(pin.local and not pin.indexes and not pin.backend for pin in environment.pins):
             environment.told_elsewhere = _told_elsewhere(sheet.path, read)
+
+
+def _python_of_project(environment: Environment, read: Read) -> None:
+    """The Pythons of the project that a requirements file belongs to, where its pyproject.toml names the oldest."""
+    folder = posixpath.dirname(environment.path)
+    for beside in dict.fromkeys((folder, posixpath.dirname(folder))):
+        text = read(posixpath.join(beside, "pyproject.toml")) or ""
+        found = re.search(r"^requires-python\s*=\s*[\"']([^\"']+)", text, re.MULTILINE)
+        pythons = pythons_in(found[1]) if found else ()
+        if found and pythons:
+            environment.pythons, environment.python_from = pythons, f"requires-python {found[1]} in pyproject.toml"
+        if text:
+            return
 
 
 def _of_conda(stage: Environment, read: Read) -> Iterator[Environment]:
@@ -313,29 +329,12 @@ def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read, described: Mac
         scope = Scope(environment, described, sheet.kind, read)
         for room in ROOMS.values():
             yield from room.check(scope) if room.check else ()
-    asked = _asked_elsewhere(sheet, sheets, read)
+    asked = overrides.asked_elsewhere(sheet, sheets, read)
     for work in sheet.workloads:
         if work.name in asked:
             work.partial = True
         for room in ROOMS.values():
             yield from room.check_workload(work, described) if room.check_workload else ()
-
-
-def _asked_elsewhere(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read) -> set[str]:
-    """Compose: services for which an override beside this file asks for a GPU."""
-    if sheet.kind != "compose":
-        return set()
-    from gpuwhy.lint import compose
-
-    folder, name = posixpath.split(sheet.path)
-    stem, _, ending = name.rpartition(".")
-    out: set[str] = set()
-    for added in (".override", ".gpu", "-gpu", ".nvidia", ".cuda"):
-        path = posixpath.join(folder, f"{stem}{added}.{ending}")
-        text = None if path in sheets else read(path)
-        found = sheets.get(path) or (compose.read(path, text) if text else None)
-        out |= {work.name for work in found.workloads if work.request} if found else set()
-    return out
 
 
 def _checked(path: str, sheet: Sheet | None, text: str, found: list[Mistake]) -> Checked:

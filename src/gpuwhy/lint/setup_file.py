@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import re
 from collections.abc import Iterator
 
 from gpuwhy.lint import requirements
@@ -29,7 +30,18 @@ def read(path: str, text: str) -> Sheet:
     for call in ast.walk(tree):
         if isinstance(call, ast.Call) and _name(call.func) == "setup":
             _setup(sheet, {k.arg: _resolved(k.value, named) for k in call.keywords if k.arg}, named)
+    _put_together(sheet, named)
     return sheet
+
+
+def _put_together(sheet: Sheet, named: dict[str, ast.expr]) -> None:
+    """Lists of requirements in dictionaries that the program makes its extras of: each an environment of its own."""
+    read = {pin.place for stage in sheet.environments for pin in stage.pins}
+    for name, value in named.items():
+        lists = value.values if isinstance(value, ast.Dict) and re.search(r"extra|require|deps|depend", name) else []
+        for node in lists:
+            pins = [pin for pin in _pins(sheet, node, named) if pin.place not in read]
+            sheet.environments += [Environment(sheet.path, pins)] if pins else []
 
 
 def _name(node: ast.expr) -> str:

@@ -50,6 +50,7 @@ class Pin(msgspec.Struct, frozen=True):
     arms: tuple[tuple[int, int], ...] = ()  # branches of a script that it stands in: (which if, which arm)
     step: int = 0  # which command installs it, counted from 1; 0 = all at once
     tag: str = ""  # of a named wheel: cp310
+    channel: str = ""  # of conda, where it is named: pytorch::pytorch
 
     @property
     def version(self) -> str:

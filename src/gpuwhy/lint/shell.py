@@ -102,7 +102,11 @@ def _command(words: list[str], lines: list[int], then: str) -> list[Command]:
         found = _ASSIGNED.fullmatch(word)
         if found:
             assigned.append((found[1], found[2]))
-        elif word not in _WRAPPERS and not word.startswith("--mount=") and (word not in ("-E", "-y") or start > 0):
+        elif (
+            word.rsplit("/", 1)[-1] not in _WRAPPERS
+            and not word.startswith("--mount=")
+            and (word not in ("-E", "-y") or start > 0)
+        ):
             break
         start += 1
     if start == len(words) and not assigned:

@@ -230,10 +230,11 @@ def _limits(wishes: Iterable[Wish]) -> dict[str, str]:
 
 
 def last_patches(every: Sequence[Candidate]) -> list[Candidate]:
-    """The newest patch of each minor release: the others differ in nothing that is resolved here."""
-    out: dict[str, Candidate] = {}
+    """The newest patch of each minor release that asks the same of frameworks: the others differ in nothing here."""
+    out: dict[tuple[object, ...], Candidate] = {}
     for one in every:
-        out.setdefault(major_minor(one.row.version), one)
+        asked = tuple(need for need in one.needs if need[0] in FRAMEWORKS)
+        out.setdefault((major_minor(one.row.version), asked), one)
     return list(out.values())
 
 

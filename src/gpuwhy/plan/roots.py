@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import msgspec
 
 from gpuwhy.knowledge import installs, variants
 from gpuwhy.knowledge.caps import PAIRS
 from gpuwhy.knowledge.floors import floors
+from gpuwhy.knowledge.limits import floor as unstated
+from gpuwhy.knowledge.pairs import stated
 from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.model.plan import Machine, Role, System
 from gpuwhy.model.release import Release
@@ -211,12 +213,34 @@ def _floored(row: Release) -> Release:
 
 def _asked(row: Release) -> dict[str, str]:
     """What a release asks of others: by its metadata, and what is known without it."""
-    stated = row.pairs if isinstance(row.pairs, dict) else PAIRS.get((row.name, row.version), {})
-    out = dict(stated)
+    out = dict(row.pairs if isinstance(row.pairs, dict) else PAIRS.get((row.name, row.version), {}))
     for floor in floors(row.name, row.version):
         for name, spec in floor.asks.items():
             out[name] = ",".join(filter(None, (out.get(name, ""), spec)))
+    _add_unstated(row, out)
     return out if row.platform in ("any", "source") or family(row.name) else _of_its_time(row, out)
+
+
+def _add_unstated(row: Release, out: dict[str, str]) -> None:
+    """What a release compares with when it is imported, and which torch pins a triton to this release."""
+    known = unstated(row.name, row.version)
+    if known and known.other in out:
+        out[known.other] = ",".join(filter(None, (out[known.other], f">={known.floor}")))
+    elif known:
+        out[known.other] = f">={known.floor}"
+    if row.name == "triton" and (with_it := _torches().get(row.version)):
+        out["torch"] = f">={with_it[0]},<={with_it[-1]}"
+
+
+@cache
+def _torches() -> dict[str, list[str]]:
+    """triton → the torch releases that pin it, oldest first."""
+    out: dict[str, list[str]] = {}
+    for row in sorted(rows_of("torch", "linux-x86_64"), key=lambda row: parsed(row.version)):
+        for wish in stated("torch", row.version).get("triton", ()):
+            if found := re.match(r"==([\d.]+)", wish):
+                out.setdefault(found[1], []).append(row.version)
+    return out
 
 
 def _of_its_time(row: Release, asked: dict[str, str]) -> dict[str, str]:

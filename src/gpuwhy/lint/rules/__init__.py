@@ -51,6 +51,7 @@ NAMES = (
     "nvcc_arch",
     "nvidia_pin",
     "old_apt_key",
+    "old_build_flag",
     "pair_mismatch",
     "platform_dropped",
     "python_no_wheel",

@@ -13,7 +13,7 @@ from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import together
+from gpuwhy.lint.versions import allowed, together
 from gpuwhy.model.fact import Source
 from gpuwhy.model.lint import Mistake, Rule, Severity
 from gpuwhy.model.release import Release
@@ -45,7 +45,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     found = (mistake for pin in borrowing if (mistake := _mistake(scope, pin, lender)))
     yield from islice(found, 1)
     if lender is None and scope.base.family == "cuda":
-        yield from islice((one for pin in borrowing for one in _not_in_image(scope, pin)), 1)
+        projects = [pin for pin in scope.project if _counts(scope, pin, lender)]
+        yield from islice((one for pin in [*borrowing, *projects] for one in _not_in_image(scope, pin)), 1)
 
 
 def _not_in_image(scope: Scope, pin: Pin) -> Iterator[Mistake]:
@@ -59,7 +60,8 @@ def _not_in_image(scope: Scope, pin: Pin) -> Iterator[Mistake]:
         said = f"{pin.name} {pin.version}".strip()
         text = f"{said} opens cuBLAS and cuDNN {opens.cudnn} of the system; image {base.name} holds no {lacks}"
         fix = f"start from a cudnn-runtime image, or add nvidia-cublas-cu{opens.cuda} and nvidia-cudnn-cu{opens.cuda}"
-        yield RULE.mistake(pin.place, text, opens.source, fix)
+        image = scope.environment.image
+        yield RULE.mistake(image.place if image else pin.place, text, opens.source, fix)
 
 
 def _may_be_brought(scope: Scope) -> bool:
@@ -67,9 +69,11 @@ def _may_be_brought(scope: Scope) -> bool:
     stage = scope.environment
     by_apt = any(re.match(r"cuda|libcud|libcublas|cudnn", name) for name in stage.apt)
     by_hand = any(re.search(r"cudnn|cublas", command.text) for command in stage.commands)
-    by_torch = any("torch" in asked.asks(pin.name, pin.version) for pin in scope.pins)
+    every = [*scope.pins, *scope.project]
+    by_torch = any(pin.name == "torch" or "torch" in asked.asks(pin.name, pin.version) for pin in every)
+    by_torch = by_torch or any(library_wheel(pin.name) for pin in every)
     by_conda = any(pin.origin == "conda" for pin in stage.pins)
-    return by_apt or by_hand or by_torch or by_conda or stage.includes_unknown or "torch" in scope.names
+    return by_apt or by_hand or by_torch or by_conda or stage.includes_unknown
 
 
 def _other_wheels(scope: Scope) -> Iterator[Mistake]:
@@ -157,7 +161,7 @@ def _image(scope: Scope) -> tuple[str, str, str] | None:
 
 def _torch(scope: Scope, pin: Pin) -> tuple[str, str, str] | None:
     labelled = _LABEL.fullmatch(pin.variant)
-    row = scope.taken(pin)
+    row = scope.taken(pin) or _of_wheel(pin)
     if row is None or scope.environment.other_index or (pin.variant and not labelled) or scope.base.family == "pytorch":
         return None
     if labelled:
@@ -173,6 +177,12 @@ def _torch(scope: Scope, pin: Pin) -> tuple[str, str, str] | None:
         cudnn,
         f"torch {row.version}{newest} beside it brings CUDA {cuda}" + (f" and cuDNN {cudnn}" if cudnn else ""),
     )
+
+
+def _of_wheel(pin: Pin) -> Release | None:
+    """The release of a torch that is named by the file of its wheel."""
+    found = allowed("torch", f"=={pin.version.partition('+')[0]}") if pin.reference and pin.version else ()
+    return found[-1] if found else None
 
 
 def _difference(opens: Opens, cuda: str, cudnn: str) -> str:

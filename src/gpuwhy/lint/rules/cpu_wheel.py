@@ -9,10 +9,10 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
-from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allowed, releases_of
-from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.lint import Mistake, Rule, Severity
 from gpuwhy.model.version import at_least
 
 RULE = Rule("cpu-wheel", "error", "a build without CUDA where a GPU is meant")
@@ -45,6 +45,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _plain_llama(scope)
     yield from _plain_dgl(scope)
     yield from _channel(scope)
+    yield from _plain_mxnet(scope)
     for pin in scope.pins:
         why = _without_cuda(pin)
         if why and not pin.optional and not _by_another(scope, pin):
@@ -54,22 +55,43 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 
 def _channel(scope: Scope) -> Iterator[Mistake]:
+    """conda's PyTorch without a build string, where channels or neighbours leave only the one for the CPU."""
+    pin = next((p for p in scope.pins if p.name == "pytorch" and p.origin == "conda"), None)
+    if pin and not pin.build and "cpuonly" not in scope.names:
+        yield from _of_forge(scope, pin)
+        yield from _of_pytorch(scope, pin)
+
+
+def _of_forge(scope: Scope, pin: Pin) -> Iterator[Mistake]:
+    """The newest of conda-forge beside cudatoolkit, which it is no longer built for."""
+    first = scope.environment.channels[:1] == ["conda-forge"] and not pin.channel
+    old = any(not at_least(python, "3.9") for python in scope.environment.pythons)  # with releases of that time
+    if first and "cudatoolkit" in scope.names and not is_pinned(pin) and not old:
+        text = "conda-forge builds the newest PyTorch for CUDA 12 and 13; beside cudatoolkit, which ended with 11.8, "
+        fix = "leave cudatoolkit out (cuda-version=12 chooses the CUDA), or pin pytorch<2.5"
+        yield RULE.mistake(pin.place, f"{text}conda takes the build without CUDA", _FORGE, fix, "warning")
+
+
+def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     """PyTorch 1.13 and newer of its own channel: CUDA comes from the channel nvidia, and nobody names that."""
     channels = scope.environment.channels
-    pin = next((p for p in scope.pins if p.name == "pytorch" and p.origin == "conda"), None)
-    if pin is None or pin.build or "pytorch" not in channels or {"nvidia", "conda-forge"} & {*channels}:
-        return
     version = re.search(r"\d+(\.\d+)+", pin.specifier)
-    meant = scope.gpu_meant or ("the file's name says GPU" if scope.named_gpu else "")
-    if meant and "cpuonly" not in scope.names and (not version or at_least(version[0], "1.13")):
+    late = not version or at_least(version[0], "1.13")
+    if not late or "pytorch" not in channels or {"nvidia", "conda-forge"} & {*channels}:
+        return
+    unsaid = "nothing says that the CPU is meant" if "cpu" not in scope.environment.path.lower() else ""
+    meant = scope.gpu_meant or ("the file's name says GPU" if scope.named_gpu else unsaid)
+    if meant:
         said = f"pytorch{' ' + version[0] if version else ''}"
         text = (
             f"{said} of the channel pytorch takes CUDA from the channel nvidia, which is not named: conda chooses its "
         )
         fix = "add -c nvidia and pytorch-cuda=12.4 (or 11.8)"
-        yield RULE.mistake(pin.place, f"{text}build for the CPU, and {meant}", _CHANNELS, fix)
+        severity: Severity | None = "warning" if meant == unsaid else None
+        yield RULE.mistake(pin.place, f"{text}build for the CPU, and {meant}", _CHANNELS, fix, severity)
 
 
+_FORGE = source("conda-forge/pytorch-cpu-feedstock", "CUDA 11.8 was left after 2.4, and cudatoolkit ended with it")
 _CHANNELS = source("PyTorch, previous versions", "from 1.13 on: conda install … pytorch-cuda=11.7 -c pytorch -c nvidia")
 
 
@@ -116,6 +138,18 @@ def _plain_dgl(scope: Scope) -> Iterator[Mistake]:
 
 
 _DGL = source("DGL, installation guide", "CUDA builds are on data.dgl.ai; the package index has the one for the CPU")
+
+
+def _plain_mxnet(scope: Scope) -> Iterator[Mistake]:
+    """mxnet, whose builds for CUDA have other names."""
+    pin = scope.by_pip("mxnet")
+    meant = scope.gpu_meant or ("the file's name says GPU" if scope.named_gpu else "")
+    if pin and meant and not pin.reference and not any(name.startswith("mxnet-cu") for name in scope.names):
+        text = f"mxnet of the package index is built without CUDA, and {meant}"
+        yield RULE.mistake(pin.place, text, _MXNET, "take mxnet-cu112, or the one for your CUDA", "warning")
+
+
+_MXNET = source("the wheels of mxnet and mxnet-cu112 on the package index", "the name says the CUDA")
 
 
 def _plain_llama(scope: Scope) -> Iterator[Mistake]:

@@ -32,6 +32,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _replaces(pin: Pin, base: Base) -> bool:
     """Whether a pin asks for another build than the image's; of NVIDIA's images every release is another build."""
+    if base.family == "ngc" and "a0+" in pin.version:  # NVIDIA's own builds, as the image has them
+        return False
     if base.version and allows(pin.specifier.split("+")[0], base.version) and not pin.local:
         return False
     return bool(pin.specifier if base.family == "ngc" else base.version)

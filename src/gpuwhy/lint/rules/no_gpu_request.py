@@ -34,12 +34,20 @@ def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
     if work.kind == "compose" and _is_named_gpu(work):
         text = f"{work.name} is built for a GPU, by its name or its Dockerfile's, and asks for none"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
+    if work.kind == "devcontainer" and not work.built_on and _is_folder_of_gpus(work):
+        text = f"{work.name} is for CUDA by the name of its folder, and asks for no GPU"
+        yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
     if work.kind == "devcontainer" and containers.read(work.built_on).gpu:
         text = f"{work.name} is built on {work.built_on}, an image for GPUs, and asks for none"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
     elif visible and containers.read(work.built_on).gpu:
         text = f"{work.name} is built on {work.built_on} and names its GPUs by a variable, and asks for none"
         yield RULE.mistake(visible.place, text, KNOW[work.kind], ASK[work.kind], "warning")
+
+
+def _is_folder_of_gpus(work: Workload) -> bool:
+    """.devcontainer/cuda/devcontainer.json, one of several of a project."""
+    return bool(re.search(r"\.devcontainer/[\w.-]*(cuda|gpu|nvidia)[\w.-]*/devcontainer\.json$", work.place.path))
 
 
 def _is_named_gpu(work: Workload) -> bool:

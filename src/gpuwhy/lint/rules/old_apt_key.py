@@ -22,7 +22,8 @@ _AMAZON = re.compile(
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
-    """The first apt-get update that nothing before it cures."""
+    """The first apt-get update that nothing before it cures, or a command that fetches the revoked key itself."""
+    yield from _fetched(scope)
     if not _is_old(scope):
         return
     for command in scope.environment.commands:
@@ -33,6 +34,20 @@ def check(scope: Scope) -> Iterator[Mistake]:
             text = f"apt-get update fails in {image}: it trusts NVIDIA's key of before 27 April 2022, which is revoked"
             fix = "before it RUN rm -f /etc/apt/sources.list.d/{cuda,nvidia-ml}.list, or start from a newer image"
             yield RULE.mistake(Place(scope.environment.path, command.lines[0]), text, _KNOW, fix)
+            return
+
+
+def _fetched(scope: Scope) -> Iterator[Mistake]:
+    """The key that signed the CUDA repositories before, and no word of the new one."""
+    commands = scope.environment.commands
+    if any(re.search(r"3bf863cc|cuda-keyring", command.text, re.I) for command in commands):
+        return
+    for command in commands:
+        if re.search(r"compute/cuda/repos/\S+/7fa2af80\.pub", command.text):
+            at = next(n for n, word in enumerate(command.words) if "7fa2af80" in word)
+            text = "7fa2af80 no longer signs NVIDIA's CUDA repositories (since 27 April 2022): apt-get update fails"
+            fix = "install cuda-keyring of the same repository, or fetch 3bf863cc.pub"
+            yield RULE.mistake(Place(scope.environment.path, command.lines[at]), text, _KNOW, fix)
             return
 
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from gpuwhy.knowledge.guests import guests
-from gpuwhy.knowledge.releases import has_python
+from gpuwhy.knowledge import asked
+from gpuwhy.knowledge.guests import guests, is_guest
+from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.index import JUDGED, from_index, rows_name
 from gpuwhy.lint.scope import Scope, span
@@ -24,6 +25,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """No wheel of any allowed release for the Python that the file itself names."""
     yield from _named(scope)
     yield from _guests(scope)
+    yield from _refusing(scope)
     for pin in scope.environment.pins:
         if pin.name not in JUDGED or not from_index(scope, pin) or pin.limits:
             continue
@@ -61,6 +63,32 @@ def _guests(scope: Scope) -> Iterator[Mistake]:
             has = f"{pin.name} {newest.version} has wheels for Python {span(newest.tags)} and no sources"
             text = f"{has}: none for {span(used)} ({scope.environment.python_from})"
             yield RULE.mistake(pin.place, text, _INDEX, f"use Python {newest.tags[-1]}, or do without {pin.name}")
+
+
+def _refusing(scope: Scope) -> Iterator[Mistake]:
+    """A pinned release that takes no Python of the file, by its own Requires-Python."""
+    used = [python for python in scope.environment.pythons if python in PYTHONS]
+    for pin in scope.pins if used and not scope.environment.locked else ():
+        here = [python for python in used if _applies(pin, python)]
+        if _is_read(pin) and here and not any(_takes(pin, python) for python in here):
+            text = (
+                f"{pin.name}=={pin.version} does not take Python {span(tuple(here))} ({scope.environment.python_from})"
+            )
+            yield RULE.mistake(pin.place, text, asked.SOURCE, f"use another Python, or another {pin.name}")
+
+
+def _is_read(pin: Pin) -> bool:
+    """Whether a pin names a release whose demands were read, of a package that runs on a framework."""
+    named = pin.installed and bool(pin.version) and pin.name not in JUDGED
+    return named and (is_guest(pin.name) or family(pin.name) is not None) and asked.knows(pin.name) and _bits(pin) > 0
+
+
+def _bits(pin: Pin) -> int:
+    return asked.allowed(pin.name, f"=={pin.version.partition('+')[0]}")
+
+
+def _takes(pin: Pin, python: str) -> bool:
+    return bool(_bits(pin) & asked.on_python(pin.name, python))
 
 
 _ENDED = ("tensorflow-addons",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import asked
@@ -10,7 +11,7 @@ from gpuwhy.knowledge.tables import source
 from gpuwhy.lint import solving
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
-from gpuwhy.lint.versions import LINUX, allows, together
+from gpuwhy.lint.versions import LINUX, allowed, allows, together
 from gpuwhy.model.lint import Mistake, Rule
 
 RULE = Rule(
@@ -20,19 +21,32 @@ _COMPANIONS = ("torchvision", "torchaudio", "xformers")
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
-    """torch pinned by a command or the image, and in a later command a companion whose newest wants another."""
+    """torch pinned by a command, by conda or the image, and later a package whose release wants another."""
     if not _takes_any(scope):
         return
     torch = next((pin for pin in scope.pins if pin.name == "torch" and pin.version and pin.step), None)
     if torch:
         yield from _by_project(scope, torch)
         yield from _by_others(scope, torch)
-    image = scope.base.version if scope.base.family == "pytorch" and not torch else ""
+        yield from _by_companions(scope, torch)
+    else:
+        yield from _over_another(scope)
+        yield from _over_image(scope)
+
+
+def _by_companions(scope: Scope, torch: Pin) -> Iterator[Mistake]:
+    """A companion without a version, in a later command."""
     for pin in filter(_takes_the_newest, scope.pins):
-        if torch and torch.step < pin.step and together(torch, pin):
+        if torch.step < pin.step and together(torch, pin):
             named = f"torch=={torch.version} (line {torch.place.line})"
             yield from _replaced(scope, pin, torch.version.split("+")[0], named)
-        elif image and pin.name == "xformers":
+
+
+def _over_image(scope: Scope) -> Iterator[Mistake]:
+    """xformers without a version over the torch of the image."""
+    image = scope.base.version if scope.base.family == "pytorch" else ""
+    for pin in filter(_takes_the_newest, scope.pins) if image else ():
+        if pin.name == "xformers":
             yield from _replaced(scope, pin, image, f"torch {image} of the image")
 
 
@@ -53,6 +67,38 @@ def _by_others(scope: Scope, torch: Pin) -> Iterator[Mistake]:
             )
             yield RULE.mistake(pin.place, text, asked.SOURCE, fix)
             return
+
+
+def _over_another(scope: Scope) -> Iterator[Mistake]:
+    """pip's packages over a torch that conda installs, or that the image holds: what they ask for takes its place."""
+    version, said = _held_elsewhere(scope)
+    named = [pin for pin in scope.pins if pin.installed and not pin.arms and not pin.indexes]
+    if not version or any(pin.name == "torch" for pin in scope.pins):
+        return
+    asking = [pin for pin in named if pin.name not in ("xformers",) and _excludes(scope, pin, version)]
+    if asking:
+        pin = asking[0]
+        text = f"{pin.name}{pin.specifier or ' without a version'} asks for a newer torch, and pip puts it over {said}"
+        fix = f"pin {pin.name} to a release for that torch: gpuwhy plan torch=={version} {pin.name}"
+        yield RULE.mistake(pin.place, text, asked.SOURCE, fix)
+
+
+def _held_elsewhere(scope: Scope) -> tuple[str, str]:
+    """The release of conda's PyTorch or of the image's, and the words for it."""
+    conda = next((pin for pin in scope.pins if pin.origin == "conda" and pin.name == "pytorch"), None)
+    found = re.fullmatch(r"==(\d+\.\d+(?:\.\d+)?)(\.\*)?", conda.specifier) if conda else None
+    if conda and found:
+        return _patched(found[1]), f"conda's pytorch {found[1]} (line {conda.place.line})"
+    base = scope.base
+    if conda is None and base.family == "pytorch" and base.version:
+        return base.version, f"torch {base.version} of the image"
+    return "", ""
+
+
+def _patched(version: str) -> str:
+    """The newest patch of a minor release: conda's 1.9 is any 1.9."""
+    rows = allowed("torch", f"=={version}.*") if version.count(".") == 1 else ()
+    return rows[-1].version if rows else version
 
 
 def _excludes(scope: Scope, pin: Pin, version: str) -> bool:
@@ -81,7 +127,7 @@ def _takes_any(scope: Scope) -> bool:
     """Whether commands follow each other, and nothing holds a later one back."""
     stage = scope.environment
     limited = "PIP_CONSTRAINT" in stage.variables or any(pin.limits for pin in stage.pins)
-    one_by_one = scope.kind in ("dockerfile", "script", "workflow", "modal", "cog")
+    one_by_one = scope.kind in ("dockerfile", "script", "workflow", "modal", "cog", "conda")
     return one_by_one and not stage.other_index and not limited
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from gpuwhy.knowledge import caps
 from gpuwhy.knowledge import limits as known_limits
 from gpuwhy.lint import solving
+from gpuwhy.lint.rules import torch_replaced
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, allowed, allows, parsed, together
@@ -77,6 +78,8 @@ _MODELS = frozenset(["torch", "tensorflow", "jax", "transformers", "diffusers", 
 
 def _replaced_later(scope: Scope, need: Need) -> bool:
     """Whether the project that is installed afterwards wants another release, and gets it."""
+    if need.pin.name == "torch" and need.pin.version and need.pin.step and any(torch_replaced.check(scope)):
+        return True
     later = [pin for pin in scope.project if pin.name == need.pin.name and pin.step > need.pin.step]
     return bool(need.version) and any(not allows(pin.specifier, need.version) for pin in later)
 
@@ -213,7 +216,7 @@ def _mkl_comes(scope: Scope, need: Need) -> bool:
     own = bool(re.match(r"py3\.\d+_(cuda|cpu)", need.pin.build))
     first = next((c for c in channels if c in ("pytorch", "conda-forge")), "")
     forge = "conda-forge" in channels or any(re.search(r"mini(forge|mamba)|mambaforge", c.text, re.I) for c in commands)
-    of_pytorch = own or (not need.pin.build and first == "pytorch")
+    of_pytorch = own or need.pin.channel == "pytorch" or (not need.pin.build and first == "pytorch")
     return bool(need.version) and of_pytorch and forge and len(scope.pins) < _EXPORTED
 
 

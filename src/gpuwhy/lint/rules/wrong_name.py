@@ -22,6 +22,7 @@ _NAMES = {
         "warning",
     ),
 }
+_CONDA = source("conda's channels defaults, conda-forge and pytorch", "the package is pytorch")
 _KNOW = source("the package index", "the project of that name")
 
 
@@ -35,6 +36,9 @@ def _was_right(scope: Scope, name: str) -> bool:
 def check(scope: Scope) -> Iterator[Mistake]:
     """What pip is asked for by a wrong name; conda's names are other ones."""
     for pin in scope.pins:
+        if pin.origin == "conda" and pin.name == "torch" and not pin.channel and not scope.environment.locked:
+            text = "torch: conda's channels call it pytorch, so there is no such package"
+            yield RULE.mistake(pin.place, text, _CONDA, "write pytorch, or list torch under pip:")
         if not pin.by_name:
             continue
         if pin.name in _NAMES and not _was_right(scope, pin.name):
