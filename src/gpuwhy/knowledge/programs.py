@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import msgspec
 
@@ -186,9 +187,12 @@ PROGRAMS: tuple[Program, ...] = (
 ON_TORCH = frozenset({"vllm", "sglang", "tgi", "comfyui", "webui", "kohya", "diffusers", "ultralytics", "deepspeed", "lightning", "transformers", "detectron2", "tinycudann", "oobabooga"})  # fmt: skip
 """Those that run on PyTorch; the others bring what they need, or stand on CUDA alone."""
 
-_SPOKEN = tuple((one, re.compile(one.spoken, re.IGNORECASE)) for one in PROGRAMS)
+
+@cache
+def _spoken() -> tuple[tuple[Program, re.Pattern[str]], ...]:
+    return tuple((one, re.compile(one.spoken, re.IGNORECASE)) for one in PROGRAMS)
 
 
 def speaking(text: str) -> Iterator[Program]:
     """The programs that a text names, in the order of the table."""
-    return (one for one, spoken in _SPOKEN if spoken.search(text))
+    return (one for one, spoken in _spoken() if spoken.search(text))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.pins import pin
 from gpuwhy.causes.text.program_ways import is_native, owner_of, source
 from gpuwhy.causes.text.ways import elsewhere, own_ways, tried
@@ -16,7 +17,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.version import at_least, numbers
 
-_ASKED = re.compile(r"arch=(?:compute|sm)_(\d{2,3})|compute_(\d{2,3})\b|\bsm_(\d{2,3})\b")
+_ASKED = Later(r"arch=(?:compute|sm)_(\d{2,3})|compute_(\d{2,3})\b|\bsm_(\d{2,3})\b")
 _QUERY = " (this prints yours: nvidia-smi --query-gpu=compute_cap --format=csv)"
 _FITTING = {"mmcv": "mim install mmcv"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.knowledge.archs import first_toolkit
 from gpuwhy.knowledge.archs import of as generation
@@ -40,8 +41,8 @@ def unknown_arch(arch: str, where: str) -> Iterator[Fix]:
     yield from (newer, left) if int(number) >= 70 else (left, newer)
 
 
-_LOW = re.compile(r"CUDA (?:version )?(?P<cuda>\d+\.\d+) (?:is|was) too (?:low|old)[^\n]*?(?:architecture (?P<arch>\d{2,3}))?", re.IGNORECASE)  # fmt: skip
-_OLD_CMAKE = re.compile(r"no known features for|CMake \d[\d.]* or higher is required")
+_LOW = Later(r"CUDA (?:version )?(?P<cuda>\d+\.\d+) (?:is|was) too (?:low|old)[^\n]*?(?:architecture (?P<arch>\d{2,3}))?", re.IGNORECASE)  # fmt: skip
+_OLD_CMAKE = Later(r"no known features for|CMake \d[\d.]* or higher is required")
 
 
 def too_old(text: str) -> Iterator[Fix]:

@@ -6,18 +6,19 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import elsewhere, tried
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
-_MODULE = re.compile(r"nvidia[_-](\d{3})(?:[_-]uvm)?\b")
-_INSIDE = re.compile(r"\bdocker\b|docker-compose|\bcompose\b|kubectl|\bpod\b|root@[0-9a-f]{12}\b|/opt/conda/|/workspace/|\bcontainer\b|singularity|apptainer|\.sif\b", re.IGNORECASE)  # fmt: skip
-_ON_HOST = re.compile(r"\bmodprobe\b|nvidia-container-cli|nvidia-docker run|\bdkms\b", re.IGNORECASE)
-_LOADED = re.compile(r"kernel reported version is: (\d{3})\b[^\0]*(?:failed|unable) to find libcuda")
-_SEEN = re.compile(r"(?:VGA|3D) (?:compatible )?controller[^\n]*NVIDIA[^\n]*\[(?P<card>[^\]]+)\]")
-_UPDATED = re.compile(r"kernel (?:update|upgrade)|after (?:updat|upgrad|reboot|restart)|apt (?:upgrade|full-upgrade)|unattended", re.IGNORECASE)  # fmt: skip
-_GROUP = re.compile(r"^c[rw-]{8,9}\S*\s+\d+ \w+ +(?P<group>\w+)[^\n]*/dev/nvidia", re.MULTILINE)
+_MODULE = Later(r"nvidia[_-](\d{3})(?:[_-]uvm)?\b")
+_INSIDE = Later(r"\bdocker\b|docker-compose|\bcompose\b|kubectl|\bpod\b|root@[0-9a-f]{12}\b|/opt/conda/|/workspace/|\bcontainer\b|singularity|apptainer|\.sif\b", re.IGNORECASE)  # fmt: skip
+_ON_HOST = Later(r"\bmodprobe\b|nvidia-container-cli|nvidia-docker run|\bdkms\b", re.IGNORECASE)
+_LOADED = Later(r"kernel reported version is: (\d{3})\b[^\0]*(?:failed|unable) to find libcuda")
+_SEEN = Later(r"(?:VGA|3D) (?:compatible )?controller[^\n]*NVIDIA[^\n]*\[(?P<card>[^\]]+)\]")
+_UPDATED = Later(r"kernel (?:update|upgrade)|after (?:updat|upgrad|reboot|restart)|apt (?:upgrade|full-upgrade)|unattended", re.IGNORECASE)  # fmt: skip
+_GROUP = Later(r"^c[rw-]{8,9}\S*\s+\d+ \w+ +(?P<group>\w+)[^\n]*/dev/nvidia", re.MULTILINE)
 
 
 def driver_again(case: Asked) -> Iterator[Fix]:
@@ -43,8 +44,8 @@ def driver_again(case: Asked) -> Iterator[Fix]:
         yield tried("After an update of the kernel: build the module for the running one, and load it", on.host("sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia"), root=True)  # fmt: skip
 
 
-_LEGACY = re.compile(r"NVIDIA (\d{3})\.xx Legacy|legacy (?:driver )?(?:branch )?(\d{3})", re.IGNORECASE)
-_OPEN = re.compile(r"requires use of the NVIDIA open kernel modules|open (?:gpu )?kernel modules? (?:is|are) required", re.IGNORECASE)  # fmt: skip
+_LEGACY = Later(r"NVIDIA (\d{3})\.xx Legacy|legacy (?:driver )?(?:branch )?(\d{3})", re.IGNORECASE)
+_OPEN = Later(r"requires use of the NVIDIA open kernel modules|open (?:gpu )?kernel modules? (?:is|are) required", re.IGNORECASE)  # fmt: skip
 
 
 def _right_branch(case: Asked) -> Iterator[Fix]:
@@ -68,9 +69,9 @@ def may_open(case: Asked) -> Iterator[Fix]:
     yield tried("Or open them to all, as NVIDIA's own installer does", on.host("sudo chmod a+rw /dev/nvidia* && sudo nvidia-modprobe -u -c=0    # for good: options nvidia NVreg_DeviceFileMode=0666 in /etc/modprobe.d/nvidia.conf"), root=True)  # fmt: skip
 
 
-_ECC = re.compile(r"\becc\b|uncorrectable|row remap|retired page", re.IGNORECASE)
-_BUS = re.compile(r"fallen off the bus|\bXid\b[^\n]*: ?79\b|PCIe Bus Error|\bAER\b|device handle|lost", re.IGNORECASE)
-_CARD = re.compile(r"\b([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d)\b")
+_ECC = Later(r"\becc\b|uncorrectable|row remap|retired page", re.IGNORECASE)
+_BUS = Later(r"fallen off the bus|\bXid\b[^\n]*: ?79\b|PCIe Bus Error|\bAER\b|device handle|lost", re.IGNORECASE)
+_CARD = Later(r"\b([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d)\b")
 
 
 def with_hardware(case: Asked) -> Iterator[Fix]:

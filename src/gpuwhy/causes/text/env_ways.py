@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.causes.text.where import by_conda
 from gpuwhy.knowledge.installs import NEWEST, gpu_requirement
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
-_LIST = re.compile(r"(CUDA_HOME|CUDA_PATH|CUDA_ROOT)=[\"']?[^\s\"']*:(/[^\s:\"']+)")
-_GONE = re.compile(r"(/usr/local/cuda-[\d.]+|/opt/cuda[\w./-]*?)/(?:nvvm|bin|lib64|include)[\w./-]*: (?:cannot open|No such)")  # fmt: skip
+_LIST = Later(r"(CUDA_HOME|CUDA_PATH|CUDA_ROOT)=[\"']?[^\s\"']*:(/[^\s:\"']+)")
+_GONE = Later(r"(/usr/local/cuda-[\d.]+|/opt/cuda[\w./-]*?)/(?:nvvm|bin|lib64|include)[\w./-]*: (?:cannot open|No such)")  # fmt: skip
 _NVCC = '$(python -c "import nvidia.cuda_nvcc as n; print(list(n.__path__)[0])")'
 
 
@@ -31,7 +32,7 @@ def compilers(case: Asked) -> Iterator[Fix]:
             yield tried("Or, in a conda environment: conda's nvcc, and its folder", on.linux("conda install -c nvidia cuda-nvcc\nexport XLA_FLAGS=--xla_gpu_cuda_data_dir=$CONDA_PREFIX"))  # fmt: skip
 
 
-_DENIED = re.compile(r"(?:Permission denied|Read-only file system|Errno 13\]|Errno 30\]|Errno 16\])[^'\"\n]*['\"]([/~][^'\"\n]+)['\"]")  # fmt: skip
+_DENIED = Later(r"(?:Permission denied|Read-only file system|Errno 13\]|Errno 30\]|Errno 16\])[^'\"\n]*['\"]([/~][^'\"\n]+)['\"]")  # fmt: skip
 _CACHES = (("triton", "TRITON_CACHE_DIR"), ("inductor", "TORCHINDUCTOR_CACHE_DIR"), ("torch_extensions", "TORCH_EXTENSIONS_DIR"), ("huggingface", "HF_HOME"), ("numba", "NUMBA_CACHE_DIR"), ("matplotlib", "MPLCONFIGDIR"), ("cupy", "CUPY_CACHE_DIR"), (".nv", "CUDA_CACHE_PATH"), ("vllm", "VLLM_CACHE_ROOT"), ("cache", "XDG_CACHE_HOME"), ("tmp", "TMPDIR"))  # fmt: skip
 
 
@@ -48,7 +49,7 @@ def writable(case: Asked) -> Iterator[Fix]:
     yield tried("Or make that folder yours", on.linux(f"sudo chown -R $USER {folder}"), root=True)
 
 
-_BUNDLED = re.compile(r"(?:lib|_)(nvJitLink|cublasLt|cublas|cusparse|cudnn|nccl|cufft|cusolver)(?:\w*\.so(?:\.(\d+))?|[A-Z]\w*?_(\d+)_\d+)", re.IGNORECASE)  # fmt: skip
+_BUNDLED = Later(r"(?:lib|_)(nvJitLink|cublasLt|cublas|cusparse|cudnn|nccl|cufft|cusolver)(?:\w*\.so(?:\.(\d+))?|[A-Z]\w*?_(\d+)_\d+)", re.IGNORECASE)  # fmt: skip
 _WHEEL = {"nvjitlink": "nvidia-nvjitlink", "cublas": "nvidia-cublas", "cublaslt": "nvidia-cublas", "cusparse": "nvidia-cusparse", "cudnn": "nvidia-cudnn", "nccl": "nvidia-nccl", "cufft": "nvidia-cufft", "cusolver": "nvidia-cusolver"}  # fmt: skip
 
 
@@ -62,7 +63,7 @@ def one_copy(case: Asked) -> Iterator[Fix]:
     if case.windows:
         return
     yield tried("Leave the framework to the libraries that it brings: a folder of another CUDA in this variable is searched first", on.linux("unset LD_LIBRARY_PATH"))  # fmt: skip
-    found = _BUNDLED.findall(case.lines)
+    found = [one.groups() for one in _BUNDLED.finditer(case.lines)]
     wheels = " ".join(dict.fromkeys(_WHEEL[name.lower()] + _suffix(case, one or other) for name, one, other in found))
     if case.framework == "torch" or "torch" in case.text:
         also = f" {wheels}" if wheels else ""

@@ -6,21 +6,22 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.smi import holders
 from gpuwhy.causes.text.ways import own_ways, tried
 from gpuwhy.causes.text.where import at_spot
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
-_RANK = re.compile(r"\brank ?\[?(\d+)\]?", re.IGNORECASE)
-_WAITS = re.compile(r"watchdog|timed? ?out|timeout|hang", re.IGNORECASE)
-_DIED = re.compile(r"ChildFailedError|exitcode *: *-?\d+|SIGKILL|SIGSEGV|SIGTERM|remote process exited|terminated", re.IGNORECASE)  # fmt: skip
-_LINK = re.compile(r"ibv_|NET/IB|mlx\d|infiniband|GID\b|\bIB\b", re.IGNORECASE)
-_NETWORK = re.compile(r"socket|connect|route to host|refused|interface|ifname|network is unreachable|bootstrap", re.IGNORECASE)  # fmt: skip
-_ADDRESS = re.compile(r"\b(\d{1,3}(?:\.\d{1,3}){3})(?:<(\d+)>|:(\d{4,5}))")
-_CUDA = re.compile(r"unhandled cuda error|cuda failure|\bP2P\b|peer access", re.IGNORECASE)
-_SYMBOL = re.compile(r"undefined symbol: (nccl\w+)")
-_VERSION = re.compile(r"version mismatch|mismatched version|incompatible version|requires nccl", re.IGNORECASE)
+_RANK = Later(r"\brank ?\[?(\d+)\]?", re.IGNORECASE)
+_WAITS = Later(r"watchdog|timed? ?out|timeout|hang", re.IGNORECASE)
+_DIED = Later(r"ChildFailedError|exitcode *: *-?\d+|SIGKILL|SIGSEGV|SIGTERM|remote process exited|terminated", re.IGNORECASE)  # fmt: skip
+_LINK = Later(r"ibv_|NET/IB|mlx\d|infiniband|GID\b|\bIB\b", re.IGNORECASE)
+_NETWORK = Later(r"socket|connect|route to host|refused|interface|ifname|network is unreachable|bootstrap", re.IGNORECASE)  # fmt: skip
+_ADDRESS = Later(r"\b(\d{1,3}(?:\.\d{1,3}){3})(?:<(\d+)>|:(\d{4,5}))")
+_CUDA = Later(r"unhandled cuda error|cuda failure|\bP2P\b|peer access", re.IGNORECASE)
+_SYMBOL = Later(r"undefined symbol: (nccl\w+)")
+_VERSION = Later(r"version mismatch|mismatched version|incompatible version|requires nccl", re.IGNORECASE)
 
 
 def together(case: Asked) -> Iterator[Fix]:
@@ -74,7 +75,7 @@ def _between_cards(case: Asked) -> Iterator[Fix]:
     yield tried("See the CUDA error behind it: often a full card, a GPU that is held, or a driver older than the build's CUDA", "export NCCL_DEBUG=WARN && nvidia-smi")  # fmt: skip
 
 
-_PORT = re.compile(r"(?:\[::\]|0\.0\.0\.0|localhost|127\.0\.0\.1|\*)?:(\d{4,5})\b[^\n]{0,60}(?:in use|errno: ?98|EADDRINUSE)|(?:master[_-]port|MASTER_PORT)[= ]+(\d{4,5})|port (\d{4,5})\b")  # fmt: skip
+_PORT = Later(r"(?:\[::\]|0\.0\.0\.0|localhost|127\.0\.0\.1|\*)?:(\d{4,5})\b[^\n]{0,60}(?:in use|errno: ?98|EADDRINUSE)|(?:master[_-]port|MASTER_PORT)[= ]+(\d{4,5})|port (\d{4,5})\b")  # fmt: skip
 _LAUNCHERS = (("accelerate", "accelerate launch --main_process_port {port} PROGRAM"), ("deepspeed", "deepspeed --master_port {port} PROGRAM"), ("torch.distributed.launch", "python -m torch.distributed.launch --master_port {port} PROGRAM"))  # fmt: skip
 
 
@@ -103,9 +104,9 @@ def _other_port(text: str) -> Iterator[Fix]:
     yield tried("Or end the run that holds it", on.linux(f"ss -ltnp | grep {port}\nkill PID"), safe=False)
 
 
-_SET = re.compile(r"CUDA_VISIBLE_DEVICES['\"]?\]?\s*[= ]\s*['\"]?([\w,-]*)['\"]?")
-_ASKED = re.compile(r"cuda:(\d+)|\bGPU:(\d+)|requested GPUs?: \[?(\d+)|(?:gpu|device|gpuid|gpu_ids?|local_rank|cuda)[-_ =:]+['\"]?(\d{1,2})\b", re.IGNORECASE)  # fmt: skip
-_HAS = re.compile(r"only has: \[([\d, ]*)\]|(\d+) (?:gpus?|devices?) (?:are |is )?(?:available|found|visible)", re.IGNORECASE)  # fmt: skip
+_SET = Later(r"CUDA_VISIBLE_DEVICES['\"]?\]?\s*[= ]\s*['\"]?([\w,-]*)['\"]?")
+_ASKED = Later(r"cuda:(\d+)|\bGPU:(\d+)|requested GPUs?: \[?(\d+)|(?:gpu|device|gpuid|gpu_ids?|local_rank|cuda)[-_ =:]+['\"]?(\d{1,2})\b", re.IGNORECASE)  # fmt: skip
+_HAS = Later(r"only has: \[([\d, ]*)\]|(\d+) (?:gpus?|devices?) (?:are |is )?(?:available|found|visible)", re.IGNORECASE)  # fmt: skip
 
 
 def chosen(case: Asked) -> Iterator[Fix]:
@@ -125,7 +126,7 @@ def chosen(case: Asked) -> Iterator[Fix]:
     yield from (first, shown) if _BY_NUMBER.search(case.text) else (shown, first)
 
 
-_BY_NUMBER = re.compile(r"ordinal|only has|requested|no such device|invalid device|out of range|device id|/device:GPU", re.IGNORECASE)  # fmt: skip
+_BY_NUMBER = Later(r"ordinal|only has|requested|no such device|invalid device|out of range|device id|/device:GPU", re.IGNORECASE)  # fmt: skip
 
 
 def _wrong(case: Asked) -> str:

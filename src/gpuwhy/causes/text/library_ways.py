@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.pins import pin
 from gpuwhy.causes.text.ways import own_ways, tried
 from gpuwhy.causes.text.where import by_conda
@@ -16,9 +17,9 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.version import at_least, major_minor, numbers
 
-_FOLDER = re.compile(r"/usr/local/cuda-(\d+\.\d+)")
-_MODULES = re.compile(r"\bmodule (?:load|list|avail|purge)|Currently Loaded Modules|/sw/|/apps/|spack", re.IGNORECASE)
-_ENGINE = re.compile(r"deserializ|version tag does not match|serialization", re.IGNORECASE)
+_FOLDER = Later(r"/usr/local/cuda-(\d+\.\d+)")
+_MODULES = Later(r"\bmodule (?:load|list|avail|purge)|Currently Loaded Modules|/sw/|/apps/|spack", re.IGNORECASE)
+_ENGINE = Later(r"deserializ|version tag does not match|serialization", re.IGNORECASE)
 _WHEELS_FIRST = "unset LD_LIBRARY_PATH"
 
 
@@ -29,7 +30,7 @@ def applications(case: Asked) -> Iterator[Fix]:
         yield from own_ways(case, "libraries")
 
 
-_THROUGH = re.compile(r"(?:'|\b)(lib\w+\.so\.\d+)'?; dlerror: (lib\w+\.so\.(\d+)): cannot open|(lib\w+\.so[\d.]*): [^\n]*?(lib\w+\.so\.(\d+)): cannot open")  # fmt: skip
+_THROUGH = Later(r"(?:'|\b)(lib\w+\.so\.\d+)'?; dlerror: (lib\w+\.so\.(\d+)): cannot open|(lib\w+\.so[\d.]*): [^\n]*?(lib\w+\.so\.(\d+)): cannot open")  # fmt: skip
 
 
 def _another_cuda(case: Asked) -> Iterator[Fix]:

@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from math import prod
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.smi import Card, cards, holders
 from gpuwhy.causes.text.ways import own_ways, tried
 from gpuwhy.causes.text.where import at_spot
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
-_SHAPE = re.compile(r"tensor (?:with|of) shape ?\[(?P<shape>\d+(?:, ?\d+)*)\](?: and type (?P<type>\w+))?")
+_SHAPE = Later(r"tensor (?:with|of) shape ?\[(?P<shape>\d+(?:, ?\d+)*)\](?: and type (?P<type>\w+))?")
 _BYTES = {"double": 8, "float": 4, "half": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int8": 1, "uint8": 1, "bool": 1, "complex64": 8}  # fmt: skip
-_TRAINS = re.compile(r"backward\(|optimi[sz]er|\.fit\(|train|gradients?/|loss\b|epoch", re.IGNORECASE)
-_OLD_TF = re.compile(r"tensorflow_core|tensorflow[^\n]{0,12}[ =]1\.\d|cuda_dnn\.cc:\d+\] could not|direct_session|tf\.Session|ConfigProto|client/session\.py|tensorflow[-_]gpu[= ]*1\.|tf\.contrib|TensorFlow (?:version:? )?1\.\d|local_client|_recv|Caused by op")  # fmt: skip
-_NOTEBOOK = re.compile(r"ipykernel|ipython-input|jupyter|colab|In \[\d+\]", re.IGNORECASE)
-_STATUS = re.compile(r"\bCU(?P<of>BLAS|DNN|SOLVER|SPARSE|FFT)_STATUS")
+_TRAINS = Later(r"backward\(|optimi[sz]er|\.fit\(|train|gradients?/|loss\b|epoch", re.IGNORECASE)
+_OLD_TF = Later(r"tensorflow_core|tensorflow[^\n]{0,12}[ =]1\.\d|cuda_dnn\.cc:\d+\] could not|direct_session|tf\.Session|ConfigProto|client/session\.py|tensorflow[-_]gpu[= ]*1\.|tf\.contrib|TensorFlow (?:version:? )?1\.\d|local_client|_recv|Caused by op")  # fmt: skip
+_NOTEBOOK = Later(r"ipykernel|ipython-input|jupyter|colab|In \[\d+\]", re.IGNORECASE)
+_STATUS = Later(r"\bCU(?P<of>BLAS|DNN|SOLVER|SPARSE|FFT)_STATUS")
 
 
 def smaller(case: Asked) -> Iterator[Fix]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.shared.commands import torch_with_cuda
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.pins import pin
 from gpuwhy.causes.text.program_ways import newest, owner_of
 from gpuwhy.causes.text.ways import elsewhere, own_ways, tried
@@ -18,9 +19,9 @@ from gpuwhy.model.cause import Fix
 from gpuwhy.model.ending import USER
 from gpuwhy.model.version import numbers
 
-_EGG = re.compile(r"(?:site|dist)-packages[\\/]([A-Za-z][\w.]*?)-\d[\w.]*-py\d[\w.-]*\.egg")
-_IN = re.compile(r"(?:site|dist)-packages[\\/]([A-Za-z]\w*)(?:[\\/]|(?:_cuda|_C|_ext)?\.c(?:python|p3))")
-_IMPORTED = re.compile(r"^(?:from|import) +\.?([A-Za-z]\w*)")
+_EGG = Later(r"(?:site|dist)-packages[\\/]([A-Za-z][\w.]*?)-\d[\w.]*-py\d[\w.-]*\.egg")
+_IN = Later(r"(?:site|dist)-packages[\\/]([A-Za-z]\w*)(?:[\\/]|(?:_cuda|_C|_ext)?\.c(?:python|p3))")
+_IMPORTED = Later(r"^(?:from|import) +\.?([A-Za-z]\w*)")
 _BUILT_BY = {
     "flash_attn": "pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps flash-attn",
     "mmcv": "pip install -U openmim && mim install mmcv",
@@ -36,7 +37,7 @@ _OF_PYG = ("torch_scatter", "torch_sparse", "torch_cluster", "torch_spline_conv"
 
 
 _SUFFIX = re.compile(r"(?:_\d)?(?:_cuda|_C|_ext|_cpp)$")
-_BARE = re.compile(r"from (\w+)(?:\.\w+)* import _\w*C?|import (\w+?)(?:_cuda|_C|_ext)\b")
+_BARE = Later(r"from (\w+)(?:\.\w+)* import _\w*C?|import (\w+?)(?:_cuda|_C|_ext)\b")
 
 
 def named_package(case: Asked) -> str:
@@ -90,7 +91,7 @@ def with_cuda(case: Asked) -> Iterator[Fix]:
         yield tried("JAX for an old Python, with the CUDA 11 that its wheels bring", 'pip install --upgrade "jax[cuda11_pip]==0.4.13" -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html')  # fmt: skip
 
 
-_FROM = re.compile(r"cannot import name ['\"](\w+)['\"] from (?:partially initialized module )?['\"]([\w.]+)['\"]|module ['\"]([\w.]+)['\"] has no attribute ['\"](\w+)['\"]|No module named ['\"]([\w.]+)['\"]")  # fmt: skip
+_FROM = Later(r"cannot import name ['\"](\w+)['\"] from (?:partially initialized module )?['\"]([\w.]+)['\"]|module ['\"]([\w.]+)['\"] has no attribute ['\"](\w+)['\"]|No module named ['\"]([\w.]+)['\"]")  # fmt: skip
 
 
 def agreeing_releases(case: Asked) -> Iterator[Fix]:
@@ -116,9 +117,9 @@ def agreeing_releases(case: Asked) -> Iterator[Fix]:
         yield tried(f"Install {asker} anew with what it asks for", f"pip install --upgrade --force-reinstall {asker}")
 
 
-_MODEL = re.compile(r"([\w./\\-]+\.(?:pt|pth|ckpt|safetensors|bin|gguf|onnx|h5|engine))\b|PytorchStreamReader|invalid header|HeaderTooLarge|central directory", re.IGNORECASE)  # fmt: skip
-_PLACE = re.compile(r"(/usr/local/cuda[\w.-]*|/usr/lib/x86_64-linux-gnu|/usr/lib64)/\S*?(lib\w+)[\w.-]*\.so[\d.]*")
-_OF_CUDNN = re.compile(r"cudnn", re.IGNORECASE)
+_MODEL = Later(r"([\w./\\-]+\.(?:pt|pth|ckpt|safetensors|bin|gguf|onnx|h5|engine))\b|PytorchStreamReader|invalid header|HeaderTooLarge|central directory", re.IGNORECASE)  # fmt: skip
+_PLACE = Later(r"(/usr/local/cuda[\w.-]*|/usr/lib/x86_64-linux-gnu|/usr/lib64)/\S*?(lib\w+)[\w.-]*\.so[\d.]*")
+_OF_CUDNN = Later(r"cudnn", re.IGNORECASE)
 
 
 def whole_again(case: Asked) -> Iterator[Fix]:
@@ -139,8 +140,8 @@ def whole_again(case: Asked) -> Iterator[Fix]:
         yield tried(f"Install {name} again, past the cache", f"pip install --force-reinstall --no-cache-dir {name.replace('_', '-')}")  # fmt: skip
 
 
-_COMPILER = re.compile(r"inductor|dynamo|torch\.compile|TorchRuntimeError|BackendCompilerFailed|triton", re.IGNORECASE)
-_DNN = re.compile(r"cudnn", re.IGNORECASE)
+_COMPILER = Later(r"inductor|dynamo|torch\.compile|TorchRuntimeError|BackendCompilerFailed|triton", re.IGNORECASE)
+_DNN = Later(r"cudnn", re.IGNORECASE)
 
 
 def other_release(case: Asked) -> Iterator[Fix]:

@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.causes.text.where import at_spot, spot
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
-_MODULE = re.compile(r"No module named '?([\w.]+)'?")
+_MODULE = Later(r"No module named '?([\w.]+)'?")
 _PACKAGES = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "skimage": "scikit-image", "yaml": "pyyaml", "bs4": "beautifulsoup4", "tensorrt": "tensorrt", "Crypto": "pycryptodome", "dotenv": "python-dotenv", "attr": "attrs", "google": "protobuf", "pkg_resources": '"setuptools<81"', "tensorboardX": "tensorboardX", "apex": "git+https://github.com/NVIDIA/apex.git", "pycocotools": "pycocotools", "MinkowskiEngine": "git+https://github.com/NVIDIA/MinkowskiEngine.git"}  # fmt: skip
-_FILE = re.compile(r"No such file or directory:? ['\"]([^'\"\n]+)['\"]")
-_CIRCULAR = re.compile(r"partially initialized module '([\w.]+)'")
-_KEY = re.compile(r"^KeyError: (.{1,60})$", re.MULTILINE)
+_FILE = Later(r"No such file or directory:? ['\"]([^'\"\n]+)['\"]")
+_CIRCULAR = Later(r"partially initialized module '([\w.]+)'")
+_KEY = Later(r"^KeyError: (.{1,60})$", re.MULTILINE)
 
 
 def by_its_words(case: Asked) -> Iterator[Fix]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import TITLES, Asked
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.remedies import SYNCHRONOUS
 from gpuwhy.causes.text.ways import own_ways, tried
 from gpuwhy.causes.text.where import at_spot, spot
@@ -14,9 +15,9 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.ending import PYTHON, USER
 
-_SOURCE = re.compile(r"\b([\w./\\-]+\.(?:cu|cuh|cpp|cc|cxx|c|hpp|h))(?:[':\"(]| in line | line | at line |, line |:){1,2} *(\d+)")  # fmt: skip
-_OWN_CUDA = re.compile(r"\.cuh?\b|cudaMalloc|cudaMemcpy|cudaDeviceSynchronize|cudaGetLastError|gpuassert|<<<|nvcc\b", re.IGNORECASE)  # fmt: skip
-_FOREIGN = re.compile(r"ggml|aten/|torch/|THC|caffe2|tensorflow/|stream_executor|onnxruntime|xla/|jaxlib|site-packages|thrust|cub/", re.IGNORECASE)  # fmt: skip
+_SOURCE = Later(r"\b([\w./\\-]+\.(?:cu|cuh|cpp|cc|cxx|c|hpp|h))(?:[':\"(]| in line | line | at line |, line |:){1,2} *(\d+)")  # fmt: skip
+_OWN_CUDA = Later(r"\.cuh?\b|cudaMalloc|cudaMemcpy|cudaDeviceSynchronize|cudaGetLastError|gpuassert|<<<|nvcc\b", re.IGNORECASE)  # fmt: skip
+_FOREIGN = Later(r"ggml|aten/|torch/|THC|caffe2|tensorflow/|stream_executor|onnxruntime|xla/|jaxlib|site-packages|thrust|cub/", re.IGNORECASE)  # fmt: skip
 
 
 def source(case: Asked) -> str:
@@ -73,11 +74,11 @@ def out_of_bounds(case: Asked) -> Iterator[Fix]:
     yield tried(f"See which call really fails{here}: kernels fail later than they are called", SYNCHRONOUS)
 
 
-_INDEX = re.compile(r"index (?P<index>-?\d+) is out of bounds for (?:dimension|axis) \d+ with size (?P<limit>\d+)|= (?P<index2>\d+) is not in \[0, ?(?P<limit2>\d+)\)|Target (?P<index3>-?\d+) is out of bounds")  # fmt: skip
-_OF_LABELS = re.compile(r"n_classes|cur_target|nll_loss|ClassNLL|CrossEntropy|SpatialClassNLL|BCELoss|input_val|target_val|class values|labels?\b", re.IGNORECASE)  # fmt: skip
-_OF_TABLE = re.compile(r"srcSelectDim|indexSelect|embedding|IndexKernel|vectorized_gather|input_ids|tokens?\b|position", re.IGNORECASE)  # fmt: skip
-_BCE = re.compile(r"input_val >= zero|target_val >= zero|BCELoss|between 0 and 1", re.IGNORECASE)
-_PROBABILITY = re.compile(r"multinomial|probability tensor|isfinite|\binf\b|\bnan\b", re.IGNORECASE)
+_INDEX = Later(r"index (?P<index>-?\d+) is out of bounds for (?:dimension|axis) \d+ with size (?P<limit>\d+)|= (?P<index2>\d+) is not in \[0, ?(?P<limit2>\d+)\)|Target (?P<index3>-?\d+) is out of bounds")  # fmt: skip
+_OF_LABELS = Later(r"n_classes|cur_target|nll_loss|ClassNLL|CrossEntropy|SpatialClassNLL|BCELoss|input_val|target_val|class values|labels?\b", re.IGNORECASE)  # fmt: skip
+_OF_TABLE = Later(r"srcSelectDim|indexSelect|embedding|IndexKernel|vectorized_gather|input_ids|tokens?\b|position", re.IGNORECASE)  # fmt: skip
+_BCE = Later(r"input_val >= zero|target_val >= zero|BCELoss|between 0 and 1", re.IGNORECASE)
+_PROBABILITY = Later(r"multinomial|probability tensor|isfinite|\binf\b|\bnan\b", re.IGNORECASE)
 
 
 def in_range(case: Asked) -> Iterator[Fix]:
@@ -98,7 +99,7 @@ def in_range(case: Asked) -> Iterator[Fix]:
     yield tried("Run the step on the CPU: its message names the index; then restart the process", "CUDA_VISIBLE_DEVICES= python PROGRAM")  # fmt: skip
 
 
-_SHARED = re.compile(r"(?:shared memory|smem)\D{0,40}?(?P<needed>\d{4,7})\D{1,40}?(?P<limit>\d{4,7})", re.IGNORECASE)
+_SHARED = Later(r"(?:shared memory|smem)\D{0,40}?(?P<needed>\d{4,7})\D{1,40}?(?P<limit>\d{4,7})", re.IGNORECASE)
 
 
 def within_card(case: Asked) -> Iterator[Fix]:
@@ -119,9 +120,9 @@ def within_card(case: Asked) -> Iterator[Fix]:
         yield from newest(case, "which may launch it otherwise")
 
 
-_WEB = re.compile(r"\bgunicorn\b|--preload", re.IGNORECASE)
-_LOADER = re.compile(r"dataloader|worker_init|__getitem__|collate|num_workers", re.IGNORECASE)
-_MAPPED = re.compile(r"\bdatasets[/\\.]|num_proc|\.map\(", re.IGNORECASE)
+_WEB = Later(r"\bgunicorn\b|--preload", re.IGNORECASE)
+_LOADER = Later(r"dataloader|worker_init|__getitem__|collate|num_workers", re.IGNORECASE)
+_MAPPED = Later(r"\bdatasets[/\\.]|num_proc|\.map\(", re.IGNORECASE)
 
 
 def not_forked(case: Asked) -> Iterator[Fix]:
@@ -144,7 +145,7 @@ def not_forked(case: Asked) -> Iterator[Fix]:
     yield tried("Use CUDA only in the child processes: no .cuda(), device_count() or tensor on the GPU before they are started, at import neither")  # fmt: skip
 
 
-_CAPTURE = re.compile(r"captur|cuda ?graph|reduce-overhead", re.IGNORECASE)
+_CAPTURE = Later(r"captur|cuda ?graph|reduce-overhead", re.IGNORECASE)
 
 
 def in_order(case: Asked) -> Iterator[Fix]:

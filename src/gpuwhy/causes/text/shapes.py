@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.causes.text.where import at_spot
 from gpuwhy.model import on
@@ -78,7 +79,7 @@ def _parts(found: Reading, here: str) -> tuple[str, str]:
     return text, on.code("x = x.contiguous()    # or: with torch.backends.cudnn.flags(enabled=False): y = layer(x)")
 
 
-_READ: tuple[tuple[re.Pattern[str], Told], ...] = tuple((re.compile(shape, re.IGNORECASE), told) for shape, told in (
+_READ: tuple[tuple[Later, Told], ...] = tuple((Later(shape, re.IGNORECASE), told) for shape, told in (
     (r"shapes cannot be multiplied \(\d+x(?P<columns>\d+) and (?P<rows>\d+)x(?P<out>\d+)\)", _matmul),
     (r"size mismatch, m1: \[\d+ ?x ?(?P<columns>\d+)\], m2: \[(?P<rows>\d+) ?x ?(?P<out>\d+)\]", _matmul),
     (r"expected input\[[^\]]*\] to have (?P<wants>\d+) channels, but got (?P<gets>\d+)", _channels),

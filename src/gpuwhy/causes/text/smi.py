@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-_CARD = re.compile(r"^\s*\|\s+(\d{1,2})\s+\S.*\|.*\|.*\|")
-_MEMORY = re.compile(r"(\d+) ?MiB */ *(\d+) ?MiB")
-_HOLDER = re.compile(r"^\s*\|\s+(\d{1,2})(?:\s+N/A\s+N/A)?\s+(\d{2,8})\s+[CGM+]{1,4}\s+(\S.*?)\s+(\d+) ?MiB\s*\|", re.MULTILINE)  # fmt: skip
+from gpuwhy.causes.text.later import Later
+
+_CARD = Later(r"^\s*\|\s+(\d{1,2})\s+\S.*\|.*\|.*\|")
+_MEMORY = Later(r"(\d+) ?MiB */ *(\d+) ?MiB")
+_HOLDER = Later(r"^\s*\|\s+(\d{1,2})(?:\s+N/A\s+N/A)?\s+(\d{2,8})\s+[CGM+]{1,4}\s+(\S.*?)\s+(\d+) ?MiB\s*\|", re.MULTILINE)  # fmt: skip
 
 
 class Card(msgspec.Struct, frozen=True):
@@ -43,5 +45,5 @@ def cards(text: str) -> Iterator[Card]:
 
 def holders(text: str) -> Iterator[Holder]:
     """The processes of the table."""
-    for gpu, pid, name, used in _HOLDER.findall(text):
+    for gpu, pid, name, used in (one.groups() for one in _HOLDER.finditer(text)):
         yield Holder(int(gpu), int(pid), name, int(used))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from gpuwhy.causes.text.later import Later
 from gpuwhy.model.ending import USER, Ending, Frame
 from gpuwhy.model.symptom import Reading
 
-_NO_FILE = re.compile(r"<(?!ipython)|^$|runpy|[\\/]bin[\\/]|\bbin[\\/]\w+$|[\\/]lib(?:64)?[\\/](?:python\d|ctypes|site-packages|importlib|multiprocessing)", re.IGNORECASE)  # fmt: skip
-_CELL = re.compile(r"<ipython-input-(\d+)|ipykernel_\d+[\\/](\d+)")
-_PYTHON = re.compile(r"[\\/]python[ -]?(3\.\d{1,2}|2\.7)\b|[\\/]Python3(\d{1,2})[\\/]|\bcpython-3(\d{1,2})|\bcp3(\d{1,2})\b|\bPython[ :=v]{1,10}(3\.\d{1,2}|2\.7)", re.IGNORECASE)  # fmt: skip
-_CONDA = re.compile(r"(?:mini|ana)conda|miniforge|mambaforge|[\\/]envs[\\/]|\bconda (?:install|create|activate)|/opt/conda", re.IGNORECASE)  # fmt: skip
+_NO_FILE = Later(r"<(?!ipython)|^$|runpy|[\\/]bin[\\/]|\bbin[\\/]\w+$|[\\/]lib(?:64)?[\\/](?:python\d|ctypes|site-packages|importlib|multiprocessing)", re.IGNORECASE)  # fmt: skip
+_CELL = Later(r"<ipython-input-(\d+)|ipykernel_\d+[\\/](\d+)")
+_PYTHON = Later(r"[\\/]python[ -]?(3\.\d{1,2}|2\.7)\b|[\\/]Python3(\d{1,2})[\\/]|\bcpython-3(\d{1,2})|\bcp3(\d{1,2})\b|\bPython[ :=v]{1,10}(3\.\d{1,2}|2\.7)", re.IGNORECASE)  # fmt: skip
+_CONDA = Later(r"(?:mini|ana)conda|miniforge|mambaforge|[\\/]envs[\\/]|\bconda (?:install|create|activate)|/opt/conda", re.IGNORECASE)  # fmt: skip
 
 
 def own_frame(reading: Reading) -> Frame | None:
