@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.app import Run
+from gpuwhy.binary.dllversion import read_dll_version
 from gpuwhy.observe.scene import Options
 from tests.binary.made_pe import pe
 from tests.windows import trees
@@ -82,3 +83,17 @@ def test_numba_that_another_package_asks_for_needs_no_nvvm(tmp_path):
         disk.put(f"{site}/librosa-0.10.dist-info/METADATA", "Name: librosa\nVersion: 0.10\nRequires-Dist: numba\n")
 
     assert causes(tmp_path, librosa, CUDA_12) == []
+
+
+@pytest.mark.parametrize(
+    "name, said, version",
+    [
+        ("cudnn64_8.dll", {"FileDescription": "NVIDIA CUDA CUDNN Library. Version 8.2.4"}, "8.2.4"),
+        ("cudnn64_7.dll", {"FileDescription": "CUDNN, Version 10.1.243", "ProductVersion": "10.1.243"}, None),
+        ("cudnn64_6.dll", {"ProductVersion": "6.14.11.8000"}, None),
+    ],
+)
+def test_cudnn_by_its_words(name, said, version):
+    """Only a number of its own major is cuDNN's; others are of the CUDA that it was built with."""
+    data = pe(trees.KERNEL, version=(6, 14, 11, 0), strings=said)
+    assert read_dll_version(lambda offset, size: data[offset : offset + size], len(data), name) == version

@@ -16,7 +16,7 @@ from gpuwhy.binary.pe import Pe, read_pe
 from gpuwhy.binary.pe_symbols import PeSymbols
 
 _SAYS = re.compile(r"\bVersion (\d+(?:\.\d+)+)")
-_PRODUCT = re.compile(r"((?:[5-9]|1\d)\.\d+\.\d+)(?:\.\d+)?")
+_PRODUCT = re.compile(r"(?!6\.14\.)((?:[5-9]|1\d)\.\d+\.\d+)(?:\.\d+)?")
 _OLD = re.compile(r"\bCUDA (\d+\.\d+(?:\.\d+)*)\b")
 _NUMBERED = re.compile(r"\d+[.,]\s*\d+[.,]\s*\d+[.,]\s*(1?\d)0(\d)0$")  # 6.14.11.10010: the runtime of CUDA 10.1
 _RUNTIME = re.compile(r"cudart(?:64|32)_([6-9]|10)(\d)\.dll$", re.IGNORECASE)
@@ -28,7 +28,7 @@ def read_dll_version(pread: Pread, size: int, name: str) -> str | None:
     """The version of the library called `name` (cudnn64_7.dll), or None when nothing in it tells."""
     pe = read_pe(pread, size)
     if name.lower().startswith("cudnn"):
-        return _cudnn(pread, size, pe)
+        return _cudnn(pread, size, pe, name)
     for found in (_SAYS.search(pe.description), _OLD.search(pe.description)):
         if found:
             return found[1]
@@ -37,15 +37,17 @@ def read_dll_version(pread: Pread, size: int, name: str) -> str | None:
     return f"{named[1]}.{named[2]}" if named else None
 
 
-def _cudnn(pread: Pread, size: int, pe: Pe) -> str | None:
+def _cudnn(pread: Pread, size: int, pe: Pe, name: str) -> str | None:
     places = pe.version.split(".")
     if 8 <= int(places[0] or 0) < 30:
         return ".".join(places[:3])
     with suppress(MalformedError):
         if exact := _exported(PeSymbols(pread, size)):
             return exact
-    said = _SAYS.search(pe.description) or _PRODUCT.fullmatch(pe.product)
-    return said[1] if said else None
+    number = re.search(r"64_(\d+)\.dll$", name, re.IGNORECASE)
+    found = (_SAYS.search(pe.description), _PRODUCT.fullmatch(pe.product))
+    told = [one[1] for one in found if one and number and one[1].startswith(f"{number[1]}.")]
+    return told[0] if told else None  # another number is of the CUDA that it was built with
 
 
 def _exported(symbols: PeSymbols) -> str | None:
