@@ -82,7 +82,7 @@ def _plain(start: Start, framework: Framework) -> None:
     known_one = framework.name in (*_EXTENSIONS, *_BY_NAME)
     for path in asking:
         if path.lower().endswith((".dll", ".pyd")):
-            start.process.load(path, start.extension if known_one else ALTERED, via="imported")
+            start.process.load(path, start.extension if known_one else ALTERED, via="Python's import")
 
 
 def _call(start: Start, framework: Framework) -> Call:
@@ -102,7 +102,7 @@ def _cupy(start: Start, framework: Framework) -> None:
         start.process.add_folder(f"{root}/bin", f"added by {framework.path}/_environment.py")
     needed = [one.by for one in value_or(framework.opens, ()) if not one.optional]
     for path in dict.fromkeys(needed):
-        start.process.load(path, start.extension, via="imported")
+        start.process.load(path, start.extension, via="Python's import")
 
 
 def _numba(start: Start, framework: Framework) -> None:
@@ -133,9 +133,9 @@ def _tensorflow(start: Start, framework: Framework) -> None:
     """The DLLs that self_check asks ctypes for, then the extension; that one opens CUDA by name, through PATH."""
     check = f"{framework.path}/python/platform/self_check.py"
     for name in checked_names(start.host, framework.path):
-        start.process.load(name, start.ctypes, check, f"checked by {check}")
+        start.process.load(name, start.ctypes, check)
     for path in _names(start.host, f"{framework.path}/python", r"_pywrap_tensorflow_internal\.pyd$"):
-        start.process.load(path, start.extension, via="imported")
+        start.process.load(path, start.extension, via="Python's import")
 
 
 def checked_names(host: Host, package: str) -> list[str]:
@@ -163,18 +163,18 @@ def _torch(start: Start, framework: Framework) -> None:
     for path in _names(start.host, lib, r"(?i).*\.dll$"):
         _open_torch(start.process, path, init, added)
     for path in _names(start.host, framework.path, r"_C\.[\w.-]*pyd$"):
-        start.process.load(path, start.extension, via="imported")
+        start.process.load(path, start.extension, via="Python's import")
 
 
 def _open_torch(process: WindowsProcess, path: str, init: str, added: list[str]) -> None:
     """Where something is not found (error 126), torch puts its folders before PATH and asks again, through PATH."""
     before = len(process.missing)
-    if process.load(path, LISTED_OWN, init, f"opened by {init}"):
+    if process.load(path, LISTED_OWN, init, f"the list in {init}"):
         return
     if not any(one.refused is not None for one in process.missing[before:]):
         del process.missing[before:]
         process.prepend_path([folder for folder in added if folder not in process.world.path])
-        process.load(path, PLAIN, init, f"opened by {init}")
+        process.load(path, PLAIN, init, f"the list in {init}")
 
 
 def _torch_folders(start: Start, framework: Framework, lib: str) -> list[str]:
@@ -204,10 +204,10 @@ def _onnxruntime(start: Start, framework: Framework) -> None:
             folder = tidy(start.environ[variable] + "/bin")
             start.process.add_folder(folder, f"added by {framework.path}/capi/_pybind_state.py")
     for path in _names(start.host, f"{framework.path}/capi", r"onnxruntime_pybind11_state.*\.pyd$"):
-        start.process.load(path, start.extension, via="imported")
+        start.process.load(path, start.extension, via="Python's import")
     for name in ("onnxruntime_providers_shared.dll", "onnxruntime_providers_cuda.dll"):
         for path in _names(start.host, f"{framework.path}/capi", re.escape(name) + "$"):
-            start.process.load(path, ALTERED, via="opened by onnxruntime")
+            start.process.load(path, ALTERED, via="ONNX Runtime itself")
 
 
 _WAYS: dict[str, Callable[[Start, Framework], None]] = {

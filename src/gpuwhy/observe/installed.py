@@ -16,6 +16,7 @@ from gpuwhy.host.base import Stat
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Conflict, Damage, Distribution
+from gpuwhy.model.version import major_minor
 from gpuwhy.observe.built import TENSORFLOW, gpu_related
 from gpuwhy.observe.editable import sources_gone
 from gpuwhy.observe.scene import Scene
@@ -180,6 +181,7 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
         *filter(None, (_metadata(scene, dist) for dist in among)),
         *filter(None, [_wrong(scene, path, owners, machines) for path, owners in files.items()]),
         *_foreign(scene, files, machines),
+        *_of_another_python(scene, files),
         *(wrong for dist in among for wrong in _first_read(scene, dist)),
         *sources_gone(scene, tuple(everything)),
         *damage_of(everything, [dist for dist in everything if gpu_related(dist.name)]),
@@ -281,6 +283,26 @@ def _unread(why: Unknown, path: str, form: str) -> tuple[str, str]:
     if why.kind == "denied":
         return "unreadable", reason
     return "truncated" if why.kind == "cut" else f"not {form}", reason
+
+
+_TAG = re.compile(r"\.cpython-(3)(\d+)[a-z]*-[\w-]+\.so$")
+
+
+def _of_another_python(scene: Scene, files: Files) -> list[Damage]:
+    """Distributions whose modules all carry another Python's tag: copied from another image or environment."""
+    python = scene.facts.target.interpreter
+    if not isinstance(python, Known) or not re.match(r"3\.\d", python.value.version):
+        return []
+    here, tags = major_minor(python.value.version), {}  # type: ignore[var-annotated]
+    for path, owners in files.items():
+        if found := _TAG.search(path):
+            tags.setdefault(owners[0].owner, {}).setdefault(f"{found[1]}.{found[2]}", path)
+    lost = [(owner, seen) for owner, seen in tags.items() if here not in seen]
+    return [
+        Damage(path, owner, "for another Python", f"Python {here}", f"Python {tag}")
+        for owner, seen in lost
+        for tag, path in list(seen.items())[:1]
+    ]
 
 
 def _foreign(scene: Scene, files: Files, machines: Mapping[str, str]) -> list[Damage]:

@@ -40,6 +40,7 @@ DOS = re.compile(
 _LINUX_WHEELS = re.compile(r"and-cuda|jax\[cuda|nvidia-nccl|jax-cuda|\btriton(?!-windows)\b")
 _NOT_THERE = ("--gpu-reset", "mig", "-pm", "-mig")  # options of nvidia-smi that Windows does not have
 _BUILDING = re.compile(r"(.*/)?(python[\d.]*|pip|conda|uv)")
+_OUTSIDE = ("docker", "podman", "kubectl")  # typed where containers of an image are started
 _TORCH = re.compile(r"torch(vision|audio)?([=<>~!].*)?")  # the default index has CPU builds of it for Windows
 _SEVERAL = re.compile(r" && |# in PowerShell")  # a line of several programs, or of two forms
 _GET_UV = "pip install uv"
@@ -189,6 +190,8 @@ def for_dockerfile(line: Line) -> list[str] | None:
             out += [f"ENV {name}={value}" for name, value in step.variables]
         elif isinstance(step, Prepends):
             out.append(f"ENV {step.variable}={':'.join(step.folders)}:${step.variable}")
+        elif isinstance(step, Runs) and step.words[0] in _OUTSIDE:
+            out.append(line.text.strip())
         elif isinstance(step, Runs) and not step.root and _BUILDING.fullmatch(step.words[0]):
             out.append(f"RUN {line.text.strip()}")
         else:

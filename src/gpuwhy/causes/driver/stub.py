@@ -47,8 +47,9 @@ def stub_wins(case: Case) -> Finding | None:
 
 def _nothing_to_reach(case: Case) -> Finding | None:
     """On a machine without a driver a stub is only something to link against."""
-    if isinstance(case.facts.surroundings.wsl, Known):
-        return None
+    cuda, around = case.facts.loads.libcuda, case.facts.surroundings
+    if isinstance(around.wsl, Known) or (isinstance(around.offline, Known) and _real(cuda)):
+        return None  # on a disk, the driver's own library beside it tells that there is one
     return no_driver(case.facts) or no_nodes_in_container(case.facts)
 
 

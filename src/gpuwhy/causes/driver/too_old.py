@@ -36,7 +36,7 @@ def older_than_the_build_needs(case: Case) -> Finding | None:
     if wanted is None:
         Unknown(f"no driver floor is known for CUDA {cuda}").need()
     said = _compared(case, one, wanted, loaded)
-    return None if said.weight == "against" and older_than_the_card(case) else said
+    return None if said.weight == "against" and (older_than_the_card(case) or image_asks_for_more(case)) else said
 
 
 def _compared(case: Case, one: Framework, wanted: Floor, loaded: str) -> Finding:
@@ -93,9 +93,9 @@ def _cards(case: Case) -> list[tuple[str, str]]:
 
 
 def image_asks_for_more(case: Case) -> Finding | None:
-    """What the image demands of the host's driver, where nothing tells what the framework was built for."""
-    one = _framework(case)
-    wish = _wish(case) if isinstance(one.built_for_cuda, Unknown) else ()
+    """What the image demands of the host's driver: no container of it starts without; a running one did."""
+    one, image = _framework(case), isinstance(case.facts.surroundings.offline, Known)
+    wish = _wish(case) if image or isinstance(one.built_for_cuda, Unknown) else ()
     if not wish:
         return None
     driver = case.facts.driver
@@ -169,9 +169,27 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         speaks = cuda_of_driver(value_or(driver.module_version, "")) or speaks
     if on_windows(case.facts):
         return _on_windows(case, one, cuda, speaks or "")
+    if isinstance(case.facts.surroundings.offline, Known) and image_asks_for_more(case):
+        return _for_the_image(case)
     too_new = older_than_the_card(case) is not None  # the card: no build of the framework helps
     out = list(older_builds(one, speaks)) if speaks and not too_new else []
     return (*out, *_newer_driver(case, cuda, too_new))
+
+
+def _for_the_image(case: Case) -> tuple[Fix, ...]:
+    """The image's own demand is not met: a newer driver, an older image, or no check where CUDA runs all the same."""
+    asked = first_wish(value_or(case.facts.environment.value(VARIABLE), ""))
+    row = floor(asked) if asked else None
+    least = f" to {row.native} or newer, which speaks CUDA {asked}" if row and row.native else ""
+    speaks = value_or(case.facts.driver.driver_cuda, "")
+    older = (
+        f"Or start from an image for CUDA {speaks} or older" if speaks else "Or start from an image of an older CUDA"
+    )
+    out = [Fix(f"Update the host's driver{least}", root=True, reboot=True), Fix(older)]
+    if row and row.minor_compatible and at_least(value_or(case.facts.driver.module_version, "0"), row.driver):
+        text = f"Or leave the check out: CUDA {asked} runs on driver {row.driver} and newer"
+        out.append(Fix(text, "docker run --gpus all -e NVIDIA_DISABLE_REQUIRE=1 IMAGE", safe=True))
+    return tuple(out)
 
 
 def _newer_driver(case: Case, cuda: str, too_new: bool) -> Iterator[Fix]:

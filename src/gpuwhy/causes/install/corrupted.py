@@ -19,7 +19,7 @@ from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
 from gpuwhy.model.version import major_minor
 
 CERTAIN = ("missing", "empty", "truncated", "not ELF", "not PE", "wrong architecture", "other hash", "dangling link",
-           "unreadable")  # fmt: skip
+           "unreadable", "for another Python")  # fmt: skip
 OVERWRITTEN = ("other size", "other hash")
 SECOND, SOURCE, PROJECT = "second metadata", "source gone", "project gone"
 LITTLE = 2 << 30  # bytes of free disk below which an installation may have been cut short
@@ -76,7 +76,7 @@ def _twice(case: Case) -> list[Damage]:
 
 
 def _how(what: str) -> str:
-    return what if what == "missing" else f"damaged: {what}"
+    return what if what in ("missing", "for another Python") else f"damaged: {what}"
 
 
 def _damage(case: Case) -> list[Damage]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_claimed
 from gpuwhy.model.fact import Known, Source, source_of, value_or
 from gpuwhy.model.facts import DriverLibrary, Rule
@@ -42,8 +42,28 @@ def way_to_windows(case: Case) -> Finding | None:
 
 def _exported(case: Case) -> Finding | None:
     """Files of a WSL distribution: a Linux driver among them is wrong wherever it runs; the rest is Windows' matter."""
-    winner = next((c for c in case.facts.loads.libcuda.need() or () if c.on_path), None)
-    return _library(case, (winner,)) if winner and winner.kind == "driver" else None
+    copies = case.facts.loads.libcuda.need() or ()
+    winner, linux = (next((c for c in copies if fits(c)), None) for fits in (_on_path, _of_linux))
+    if winner and winner.kind == "driver":
+        return _library(case, (winner,))
+    if linux is None or winner is None:
+        return None
+    text = f"a Linux driver is installed beside Windows' own: {linux.path} belongs to it, and does not work under WSL"
+    return mild(
+        strong(
+            f"{text}; {winner.path} is found before it, as things are",
+            saw(linux.path, source_of(linux.version)),
+            *_installed(case),
+        )
+    )
+
+
+def _on_path(one: DriverLibrary) -> bool:
+    return one.on_path
+
+
+def _of_linux(one: DriverLibrary) -> bool:
+    return one.kind == "driver"
 
 
 def _toolkit(case: Case, container: str) -> Finding:
