@@ -34,6 +34,8 @@ BAD = [
     ("no-such-build", "requirements.txt", "-i https://download.pytorch.org/whl/nightly/cu118\ntorch==2.3.1\n", 2),
     ("borrowed-cuda", "Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN pip install faster-whisper==1.1.0\n", 1),
     ("pair-mismatch", "requirements.txt", "paddlepaddle-gpu\npaddleocr>=2.0.1\n", 2),
+    ("tombstone", "Singularity.gpu", "Bootstrap: docker\nFrom: nvidia/cuda:12.4.1-runtime-ubuntu22.04\n\n%post\n  apt-get update\n  pip install tensorflow-gpu\n%runscript\n  python\n", 6),
+    ("image-tag", "train.def", "Bootstrap: docker\nFrom: nvidia/cuda:10.1-cudnn7-devel-ubuntu18.04\n", 2),
     ("old-build-flag", "install.sh", 'CMAKE_ARGS="-DLLAMA_CUBLAS=on" pip install llama-cpp-python\n', 1),
     ("torch-replaced", "environment.yml", "channels: [pytorch]\ndependencies:\n- python=3.9\n- pytorch=1.9\n- cudatoolkit=11.1\n- pip:\n  - pytorch-lightning\n", 7),
     ("tombstone", "Dockerfile", "FROM python:3.8\nRUN /usr/bin/env python3 -m pip install tensorflow-gpu\n", 2),

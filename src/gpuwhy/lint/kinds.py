@@ -15,13 +15,14 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (r"(.*[.-])?conda-lock\.ya?ml", "conda-lock"),
     (r"(.*[._-])?(environment|conda[_-]?env(ironment)?)([._-].*)?\.ya?ml|conda\.ya?ml", "conda"),
     (r"(.*[._-])?(Docker|Container)file([._-].*)?", "dockerfile"),
+    (r"(Singularity|Apptainer)([._-].*)?|.*[._-]singularity", "singularity"),
     (r"(docker-)?compose([._-].*)?\.ya?ml|docker-stack\.ya?ml", "compose"),
     (r"\.?devcontainer\.json", "devcontainer"),
     (r"cog\.ya?ml", "cog"),
     (r"setup\.py", "setup"),
     (r"setup\.cfg", "setup-config"),
     (r"\.gitlab-ci\.ya?ml", "gitlab"),
-    (r".+\.(sh|bash|bat|cmd|ps1)", "script"),
+    (r".+\.(sh|bash|bat|cmd|ps1|slurm|sbatch)", "script"),
     (r".+\.ipynb", "notebook"),
 )
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in _NAMES)
@@ -60,7 +61,7 @@ def worth_opening(path: str) -> bool:
     """Whether a file found in a folder may be one of ours: by name, or YAML that may be a manifest."""
     plain = jinja.plain(path)
     told = plain.endswith(".py") and bool(re.search(r"modal|sagemaker", plain))
-    return bool(by_name(path)) or plain.endswith((".yaml", ".yml")) or told
+    return bool(by_name(path)) or plain.endswith((".yaml", ".yml", ".def")) or told
 
 
 def _of_chart(path: str) -> bool:
@@ -83,6 +84,8 @@ def _by_content(path: str, text: str) -> str:
         for kind, first, second in _KEYS:
             if re.search(first, text, re.M) and re.search(second, text, re.M):
                 return kind
+    if path.endswith(".def") and re.search(r"^\s*bootstrap:", text, re.IGNORECASE | re.MULTILINE):
+        return "singularity"
     plain = path.endswith(".txt")
     if plain or "." not in posixpath.basename(path):
         if _FROM.match(_first_word(text)):

@@ -141,6 +141,10 @@ def _other_reader(kind: str) -> Callable[[str, str], Sheet] | None:
         from gpuwhy.lint import dockerfile
 
         return dockerfile.read
+    if kind == "singularity":
+        from gpuwhy.lint import singularity
+
+        return singularity.read
     if kind == "compose":
         from gpuwhy.lint import compose
 

@@ -31,6 +31,10 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
 
 def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
     """What is built here for a GPU: by its name, or by the image that it is built on."""
+    base = containers.read(work.built_on)
+    if work.kind == "compose" and base.gpu and not visible and not _is_named_gpu(work):
+        text = f"{work.name} is built on {work.built_on}, an image for GPUs, and asks for none"
+        yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
     if work.kind == "compose" and _is_named_gpu(work):
         text = f"{work.name} is built for a GPU, by its name or its Dockerfile's, and asks for none"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
