@@ -16,6 +16,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.pins import pin
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_driver_older
+from gpuwhy.causes.text.ways import elsewhere, own_ways
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.drivers import cuda_of_driver, floor
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
@@ -56,6 +57,8 @@ def _made(case: Asked) -> Iterator[Fix]:
         yield from _old_for_image(case, image["cuda"])
         return
     there = case.fields.get("driver", "") or case.driver or case.reading.told.version("module")
+    if "jetson" in case.tools:
+        yield from elsewhere(case)
     yield _newer(case, there)
     found = dotted(case.fields.get("found", ""))
     yield from _perhaps_without(case)
@@ -73,6 +76,8 @@ def _unknown_driver(case: Asked, there: str) -> Iterator[Fix]:
     if case.framework == "torch":
         text = "Or install the build of PyTorch that this driver runs: uv asks the driver for its CUDA"
         yield Fix(text, torch_with_cuda().replace(" torch ", " torch torchvision "), safe=True)
+    elif any(one.name in ("openmm", "cryosparc", "rapids") for one in case.programs):
+        yield from own_ways(case, "newest")
     elif case.framework:
         yield Fix(f"Or install a build of {case.title} for an older CUDA: nvidia-smi names the one that the driver runs", _listing(case, there) or "nvidia-smi")  # fmt: skip
     else:

@@ -135,7 +135,7 @@ def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = N
     naming = next((s for s in symptoms if s.get("library") and kind_of(s.get("library")) != "other"), None)
     library = re.split(r"[/\\]", naming.get("library"))[-1] if naming else ""
     programs = tuple(speaking(_named_in(symptoms, reading)))
-    framework = _framework(symptoms, reading) or ("torch" if any(one.name in ON_TORCH for one in programs) else "")
+    framework = _below(programs, _framework(symptoms, reading), _named_in(symptoms, reading))
     names = _PACKAGES.get(framework, (framework,))
     fields: dict[str, str] = {}
     for one in symptoms:
@@ -162,6 +162,14 @@ def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = N
         frame=own_frame(reading),
         reading=reading,
     )
+
+
+def _below(programs: Sequence[Program], framework: str, text: str) -> str:
+    """The framework below the programs: PyTorch where they run on it; none that is guessed, where they need none."""
+    if any(one.name in ON_TORCH for one in programs):
+        return framework or "torch"
+    guessed = programs and framework and not re.search(dict(_WORDS)[framework], text, re.IGNORECASE)
+    return "" if guessed else framework
 
 
 def _named_in(symptoms: Sequence[Symptom], reading: Reading) -> str:

@@ -71,6 +71,7 @@ def may_open(case: Asked) -> Iterator[Fix]:
 
 _ECC = Later(r"\becc\b|uncorrectable|row remap|retired page", re.IGNORECASE)
 _BUS = Later(r"fallen off the bus|\bXid\b[^\n]*: ?79\b|PCIe Bus Error|\bAER\b|device handle|lost", re.IGNORECASE)
+_GSP = Later(r"Xid[^\n]*: ?(?:119|120)\b|\bGSP\b[^\n]*(?:timeout|timed out)", re.IGNORECASE)
 _CARD = Later(r"\b([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d)\b")
 
 
@@ -80,6 +81,9 @@ def with_hardware(case: Asked) -> Iterator[Fix]:
     which = f" {card[1]}" if card else ""
     if case.windows:
         return
+    yield from _right_branch(case)
+    if _GSP.search(case.text):
+        yield tried("The card's own processor (GSP) no longer answered: update the driver; until then do without its firmware, and restart", on.host("echo 'options nvidia NVreg_EnableGpuFirmware=0' | sudo tee /etc/modprobe.d/nvidia-gsp.conf && sudo update-initramfs -u"), root=True)  # fmt: skip
     if _ECC.search(case.text):
         yield tried(f"Its memory has an error that cannot be corrected: reset the GPU{which}, or restart, which takes bad rows out of use", on.host("sudo nvidia-smi --gpu-reset"), root=True)  # fmt: skip
         yield tried("Where it comes back: run on another card or node until this one is exchanged (Slurm: --exclude=NODE)", "export CUDA_VISIBLE_DEVICES=1")  # fmt: skip

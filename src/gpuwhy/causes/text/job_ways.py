@@ -140,6 +140,10 @@ def _wrong(case: Asked) -> str:
 
 def shared_out(case: Asked) -> Iterator[Fix]:
     """A GPU that takes one process only: its mode, who holds it, one process a GPU."""
+    if re.search(r"nvenc|OpenEncodeSession", case.text, re.IGNORECASE):
+        yield tried("The encoder takes no further session: GeForce cards encode a few videos at once (3 to 8, by the driver): end other encoders and screen recorders, and start fewer; a newer driver allows more", "nvidia-smi")  # fmt: skip
+        yield tried("Or encode the others on the CPU", "ffmpeg -i INPUT -c:v libx264 OUTPUT")
+        return
     exclusive = re.search(r"E\. (?:Process|Thread)|EXCLUSIVE", case.text)
     seen = "" if not exclusive else ": nvidia-smi shows that it takes one process only"
     yield tried(f"Let the GPU take several processes{seen}", on.linux("sudo nvidia-smi -c DEFAULT"), root=True)

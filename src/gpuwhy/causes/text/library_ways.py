@@ -23,8 +23,14 @@ _ENGINE = Later(r"deserializ|version tag does not match|serialization", re.IGNOR
 _WHEELS_FIRST = "unset LD_LIBRARY_PATH"
 
 
+_TENSORRT = Later(r"No module named '?tensorrt|libnvinfer\w*\.so|nvinfer_\d+\.dll")
+
+
 def applications(case: Asked) -> Iterator[Fix]:
     """What an application says to install, before all else."""
+    if case.framework in ("onnxruntime", "torch", "") and _TENSORRT.search(case.lines):
+        yield tried("TensorRT is not installed, and it is optional: leave it out, and CUDA does the work", on.code("providers = ['CUDAExecutionProvider', 'CPUExecutionProvider']"))  # fmt: skip
+        yield tried("Or install it, for CUDA 12", 'pip install "tensorrt-cu12==10.*"')
     if not case.windows:
         yield from _another_cuda(case)
         yield from own_ways(case, "libraries")

@@ -11,7 +11,8 @@ from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.pins import pin
 from gpuwhy.causes.text.program_ways import newest, owner_of
 from gpuwhy.causes.text.ways import elsewhere, own_ways, tried
-from gpuwhy.causes.text.where import told_release
+from gpuwhy.causes.text.wheels import extra_gone
+from gpuwhy.causes.text.where import at_spot, told_release
 from gpuwhy.knowledge.companions import going_with
 from gpuwhy.knowledge.drivers import cuda_of_driver
 from gpuwhy.model import on
@@ -80,15 +81,23 @@ def with_cuda(case: Asked) -> Iterator[Fix]:
     """A build with CUDA: the application's way; of PyTorch the release that is told, for its Python and driver."""
     yield from own_ways(case, "cuda")
     yield from elsewhere(case)
+    if "map_location" in case.text:
+        yield tried(f"Where no GPU is meant to be used: load the file for the CPU{at_spot(case.frame)}", on.code("torch.load(PATH, map_location='cpu')"))  # fmt: skip
+    old = bool(case.python) and numbers(case.python) < (3, 9)
+    if case.framework == "torch":
+        yield from _torch_with_cuda(case, old)
+    elif case.framework == "jax" and old and not case.windows:
+        yield tried("JAX for an old Python, with the CUDA 11 that its wheels bring", 'pip install --upgrade "jax[cuda11_pip]==0.4.13" -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html')  # fmt: skip
+
+
+def _torch_with_cuda(case: Asked, old: bool) -> Iterator[Fix]:
     told = case.version.partition("+")[0]
     speaks = case.speaks or cuda_of_driver(case.driver) or ""
-    if case.framework == "torch" and (speaks or (case.python and numbers(case.python) < (3, 9))):
+    if speaks or old:
         if found := pin(case, speaks=speaks):
             yield found.fix(f"which this driver, of CUDA {speaks}, runs" if speaks else f"the newest for Python {case.python}")  # fmt: skip
-    elif case.framework == "torch" and told:
+    elif told:
         yield tried(f"Install the same PyTorch {told} with CUDA; uv asks the driver which build fits", torch_with_cuda(told))  # fmt: skip
-    if case.framework == "jax" and case.python and numbers(case.python) < (3, 9) and not case.windows:
-        yield tried("JAX for an old Python, with the CUDA 11 that its wheels bring", 'pip install --upgrade "jax[cuda11_pip]==0.4.13" -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html')  # fmt: skip
 
 
 _FROM = Later(r"cannot import name ['\"](\w+)['\"] from (?:partially initialized module )?['\"]([\w.]+)['\"]|module ['\"]([\w.]+)['\"] has no attribute ['\"](\w+)['\"]|No module named ['\"]([\w.]+)['\"]")  # fmt: skip
@@ -96,6 +105,7 @@ _FROM = Later(r"cannot import name ['\"](\w+)['\"] from (?:partially initialized
 
 def agreeing_releases(case: Asked) -> Iterator[Fix]:
     """Two packages that do not fit: the one whose code asks, and the one that lacks what it asks for."""
+    yield from extra_gone(case.text)
     found = _FROM.search(case.text)
     lacking = next(filter(None, (found[2], found[3], found[5])), "").split(".")[0] if found else ""
     owner = owner_of(case) or case.reading.ending.owner
@@ -146,6 +156,10 @@ _DNN = Later(r"cudnn", re.IGNORECASE)
 
 def other_release(case: Asked) -> Iterator[Fix]:
     """A bug of a release: the newest one, the way around, the one before."""
+    if case.framework == "tensorflow" and re.search(
+        r"jit_compile|XLA_GPU_JIT|unsupported operations when|xla_ops", case.text
+    ):
+        yield tried("Leave XLA out for this model: an operation of it has no XLA kernel (cuDNN's LSTM and others)", on.code("model.compile(optimizer, loss, jit_compile=False)    # or LSTM(UNITS, use_cudnn=False)"))  # fmt: skip
     yield from newest(case, "where this may be mended")
     if case.framework == "torch" and _COMPILER.search(case.text):
         yield tried("Go around it: run without the compiler", "export TORCH_COMPILE_DISABLE=1 TORCHDYNAMO_DISABLE=1")

@@ -13,7 +13,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
 _MODULE = Later(r"No module named '?([\w.]+)'?")
-_PACKAGES = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "skimage": "scikit-image", "yaml": "pyyaml", "bs4": "beautifulsoup4", "tensorrt": "tensorrt", "Crypto": "pycryptodome", "dotenv": "python-dotenv", "attr": "attrs", "google": "protobuf", "pkg_resources": '"setuptools<81"', "tensorboardX": "tensorboardX", "apex": "git+https://github.com/NVIDIA/apex.git", "pycocotools": "pycocotools", "MinkowskiEngine": "git+https://github.com/NVIDIA/MinkowskiEngine.git"}  # fmt: skip
+_PACKAGES = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "skimage": "scikit-image", "yaml": "pyyaml", "bs4": "beautifulsoup4", "tensorrt": "tensorrt", "Crypto": "pycryptodome", "dotenv": "python-dotenv", "attr": "attrs", "google": "protobuf", "pkg_resources": '"setuptools<81"', "tensorboardX": "tensorboardX", "amp_C": "-v --no-build-isolation --no-cache-dir git+https://github.com/NVIDIA/apex.git", "fused_layer_norm_cuda": "-v --no-build-isolation --no-cache-dir git+https://github.com/NVIDIA/apex.git", "apex": "git+https://github.com/NVIDIA/apex.git", "pycocotools": "pycocotools", "MinkowskiEngine": "git+https://github.com/NVIDIA/MinkowskiEngine.git"}  # fmt: skip
 _FILE = Later(r"No such file or directory:? ['\"]([^'\"\n]+)['\"]")
 _CIRCULAR = Later(r"partially initialized module '([\w.]+)'")
 _KEY = Later(r"^KeyError: (.{1,60})$", re.MULTILINE)

@@ -28,9 +28,8 @@ def published(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
                   "and make the environment anew with it", 'python -c "import struct; print(8 * struct.calcsize(\'P\'))"', safe=True)  # fmt: skip
         return
     package, version = _wanted(said, reading)
-    if "and-cuda" in "\n".join(one.text for one in said) and package.startswith("tensorrt"):
-        text = f"The extra and-cuda of this TensorFlow asks for {package} {version}, which the index no longer has: take a release without it"
-        yield Fix(text, 'pip install "tensorflow[and-cuda]>=2.16"    # or, of the same series: "tensorflow[and-cuda]==2.15.1"', safe=True)  # fmt: skip
+    if gone := tuple(extra_gone("\n".join(one.text for one in said))):
+        yield from gone
         return
     if any("from versions: none" in one.text for one in said):
         yield from _none_at_all(package)
@@ -41,6 +40,16 @@ def published(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
 
 
 _FOR_CPU = {"onnxruntime-gpu": "onnxruntime", "tensorflow-gpu": "tensorflow", "faiss-gpu": "faiss-cpu", "paddlepaddle-gpu": "paddlepaddle"}  # fmt: skip
+
+
+_EXTRA = re.compile(r"requirement (tensorrt[\w-]*)==([\d.]+\w*)[^\n]*and-cuda")
+
+
+def extra_gone(text: str) -> Iterator[Fix]:
+    """An extra of TensorFlow that asks for a TensorRT which the index has no longer."""
+    if found := _EXTRA.search(text):
+        said = f"The extra and-cuda of this TensorFlow asks for {found[1]} {found[2]}, which the index no longer has: take a release without it"
+        yield Fix(said, 'pip install "tensorflow[and-cuda]>=2.16"    # or, of the same series: "tensorflow[and-cuda]==2.15.1"', safe=True)  # fmt: skip
 
 
 def _none_at_all(package: str) -> Iterator[Fix]:
