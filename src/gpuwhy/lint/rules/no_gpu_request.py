@@ -32,7 +32,7 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
 def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
     """What is built here for a GPU: by its name, or by the image that it is built on."""
     base = containers.read(work.built_on)
-    if work.kind == "compose" and base.gpu and not visible and not _is_named_gpu(work):
+    if work.kind == "compose" and base.gpu and not visible and not _is_named_gpu(work) and not _says_cpu(work):
         text = f"{work.name} is built on {work.built_on}, an image for GPUs, and asks for none"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
     if work.kind == "compose" and _is_named_gpu(work):
@@ -47,6 +47,13 @@ def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
     elif visible and containers.read(work.built_on).gpu:
         text = f"{work.name} is built on {work.built_on} and names its GPUs by a variable, and asks for none"
         yield RULE.mistake(visible.place, text, KNOW[work.kind], ASK[work.kind], "warning")
+
+
+def _says_cpu(work: Workload) -> bool:
+    """Whether a name of the service, of its image or of its build says that it stays on the CPU."""
+    image = work.image.text if work.image else ""
+    values = (*work.arguments.values(), *(variable.value for variable in work.variables.values()))
+    return bool(re.search(r"(^|[^a-z])cpu([^a-z]|$)", " ".join((work.name, work.built, image, *values)).lower()))
 
 
 def _is_folder_of_gpus(work: Workload) -> bool:
