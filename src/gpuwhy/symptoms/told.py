@@ -77,6 +77,6 @@ def _system(seen: set[str]) -> System:
         return "windows"
     if "told.macos" in seen:
         return "macos"
-    if any(one.startswith("windows.") for one in seen):  # its loader speaks
+    if any(one.startswith(("windows.", "shell.")) for one in seen):  # its loader or its prompt speaks
         return "windows"
     return "linux" if "told.linux" in seen else ""

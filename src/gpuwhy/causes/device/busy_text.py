@@ -18,8 +18,10 @@ TEXT = Text(
               "exclusive", "compute mode", "e. process", "e. thread"),
         error("generic.gres", r"invalid generic resource \(gres\) specification|requested node configuration is not available", "generic resource (gres)",
               "node configuration is not available"),
+        error("nvidia.prohibited", r"\|[^|\n]{0,40}%\s+prohibited \|", "prohibited |"),
     ),
     clues=(
+        ("nvidia.prohibited", 4.6, "nvidia-smi shows the compute mode Prohibited: CUDA is switched off on this card"),
         ("nvenc.session", 3.4, "the encoder gives out no further session: GeForce cards allow only a few at a time"),
         ("cuda.device_unavailable", 4.4, "all GPUs are busy or unavailable (error 46)"),
         ("cuda.context_already_in_use", 4.2, "the GPU is in exclusive mode and in use (error 216)"),
@@ -41,6 +43,8 @@ TEXT = Text(
     ladder=shared_out,
     remedies=(
         *TDR,
+        meant("A virtual GPU: profiles that end in A (applications) or B have no CUDA: give the machine one that ends in Q or C, in its hypervisor", said="nvidia.prohibited", more=True),
+        meant("Otherwise: allow programs on the card again, as an administrator", "sudo nvidia-smi -c DEFAULT", said="nvidia.prohibited", root=True, more=True),
         meant("Check which pods hold the GPUs; end them, or wait", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),
         meant("Check the compute mode, and which process uses the GPU", "nvidia-smi -q -d COMPUTE,PIDS", safe=True, look=True),
     ),

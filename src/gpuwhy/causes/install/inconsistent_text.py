@@ -50,6 +50,7 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
 TEXT = Text(
     "install.inconsistent",
     signatures=(
+        error("tf.directml", r"tfdml_plugin\.dll not found|platform is already registered with name: \W?DML", "tfdml_plugin", "already registered with name", covers=("windows.", "loader.", "title.")),
         error("pairs.jaxlib", r"jaxlib (?:is )?version (?P<installed>\d[\d.]*\d)[^\n]{0,60}(?:requires version|incompatible with jax version) ?[<>=]* ?(?P<wanted>\d[\d.]*\d)",
               "jaxlib is version", "incompatible with jax version", covers=PAIR_COVERS),
         error("pairs.jax_part", r"module '(?P<name>jax_cuda\d+_plugin\.\w+|jaxlib\.\w+|jax\._src\.lib[\w.]*)' has no attribute '(?P<what>\w+)'"
@@ -67,6 +68,7 @@ TEXT = Text(
         error("triton.part", r"no module named '?triton\. ?(?P<name>[a-z]\w*)", "named 'triton.", "named triton.", covers=("triton.missing", "python.module")),
     ),
     clues=(
+        ("tf.directml", 5.4, "DirectML's plug-in and this TensorFlow do not go together"),
         ("packages.no_match", 4.4, "another package demands a release of {package} that the index does not have", line(r"extra ==")),
         ("triton.part", 4.4, "the Triton that is installed lacks a part that this PyTorch wants: they are of different times"),
         ("pairs.jaxlib", 5.4, "jaxlib {installed} is installed, and this jax goes with {wanted}"),
@@ -91,6 +93,7 @@ TEXT = Text(
     ),
     ladder=agreeing_releases,
     remedies=(
+        meant("DirectML's plug-in goes with TensorFlow 2.10 alone, and once: remove every TensorFlow and the plug-in, delete what is left in site-packages\\tensorflow-plugins, then install the pair (Python 3.7 to 3.10)", "pip uninstall -y tensorflow tensorflow-cpu tensorflow-intel tensorflow-directml-plugin\npip install tensorflow-cpu==2.10.0 tensorflow-directml-plugin", said="tf.directml", safe=True),
         meant("Linux: install a PyTorch and a Triton that belong together: the newest of both", on.linux("pip install -U torch triton"), said="triton.part", safe=True),
         meant("Windows: install a PyTorch and a Triton that belong together: the newest of both, in that environment", "pip install -U torch triton-windows", said="triton.part", safe=True),
         meant("Install NumPy 1, which the module was compiled against; or a release of the module for NumPy 2", 'pip install "numpy<2"', said="python.numpy_abi python.numba_numpy", safe=True),

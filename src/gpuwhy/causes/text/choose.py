@@ -8,6 +8,7 @@ from gpuwhy.causes.text.asked import asked
 from gpuwhy.causes.text.contradictions import told_to_clash
 from gpuwhy.causes.text.meant import common, exact
 from gpuwhy.causes.text.rooms import rooms
+from gpuwhy.causes.text.windows_ways import at_a_prompt
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Reading, Symptom
@@ -28,7 +29,7 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     if not enough and not rather:
         made = tuple(room.made(case))
         very = (*made, *very) if made else (*very, *common(room.remedies, case))
-    named = (*told_to_clash(cause, case), *room.named(symptoms, reading))
+    named = (*told_to_clash(cause, case), *at_a_prompt(cause, case), *room.named(symptoms, reading))
     rest = (fix for fix in very if not named or not fix.command.endswith(" PACKAGE"))
     return _looks_later(_once((*named, *rest)))
 

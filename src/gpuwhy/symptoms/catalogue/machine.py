@@ -34,7 +34,7 @@ SIGNATURES: tuple[Signature, ...] = (
          "jetson", "l40", "gb10"),
     told("told.gpu_memory", r"totalmemory: (?P<total>[\d.]+ ?[KMG]iB) freememory: (?P<free>[\d.]+ ?[KMG]iB)", "freememory"),
     told("told.gpu_found", r"name: (?P<gpu>[\w .-]+?),? (?:major: (?P<major>\d+) minor: (?P<minor>\d+)|computecapability: (?P<capability>[\d.]+))", "computecapability", "major:"),
-    told("told.windows", r"(?<![a-z\d])[a-z]:\\(?:[^\n<>|]{0,120}>|users|program|windows|anaconda|python|[\w. -]+\\)|\bwin(?:dows)?[ -]?(?:10|11|7|8|server)\b|on win32\b|win_amd64|\.dll\b|winerror|windows-\d+|\bwddm\b|windowspath\(|\bcmdlet\b|categoryinfo +:|^ps [a-z]:\\", "wddm", "windowspath(", "cmdlet", "categoryinfo", ":\\", "windows",
+    told("told.windows", r"(?<![a-z\d])[a-z]:\\(?:[^\n<>|]{0,120}>|users|program|windows|anaconda|python|[\w. -]+\\)|\bwin(?:dows)?[ -]?(?:10|11|7|8|server)\b|^(?:os|system|platform)?[ :=-]*windows(?:,|$)|on win32\b|win_amd64|\.dll\b|winerror|windows-\d+|\bwddm\b|windowspath\(|\bcmdlet\b|categoryinfo +:|^ps [a-z]:\\", "wddm", "windowspath(", "cmdlet", "categoryinfo", ":\\", "windows",
          "win32", "win_amd64", ".dll", "winerror", "win10", "win11"),
     told("told.wsl", r"microsoft-standard|-microsoft\b|/usr/lib/wsl|(?<!non-)\bwsl2?\b(?! environment)|/mnt/[c-z]/|\\\\wsl|subsystem for linux|linux subsystem", "subsystem", "microsoft-standard", "-microsoft", "wsl", "/mnt/"),
     told("told.macos", r"\bmacos\b|\bdarwin\b|macosx|apple m[1-4]|\bmps\b backend|os x 1\d", "macos", "darwin", "macosx", "apple m", "os x"),

@@ -1,0 +1,124 @@
+"""Windows ways: what helps on Windows before what helps everywhere: the pair of an old TensorFlow, the card's CUDA, conda's prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.ways import tried
+from gpuwhy.knowledge.windows import REDISTRIBUTABLE, pythons_of
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import at_least
+
+_LIBRARIES = ("cuda.missing_library", "cuda.version_mismatch", "cudnn.missing", "cudnn.version_mismatch", "env.path")
+_PAIRS = (  # TensorFlow from, CUDA, cuDNN: what its module imports, so that `import tensorflow` fails without it
+    ("1.13", "10.0", "7"), ("1.5", "9.0", "7"), ("1.3", "8.0", "6"), ("1.0", "8.0", "5.1"),
+)  # fmt: skip
+_IMPORT = Later(r"DLL load failed(?! while)|_pywrap_tensorflow_internal|error while importing _pywrap", re.IGNORECASE)
+_TOLD = Later(r"tensorflow(?:[-_]gpu)?\W[^\n]{0,60}?\b(1\.\d{1,2}|2\.\d{1,2})(?:\.\d+)?\b", re.IGNORECASE)
+_CONDA = Later(r"conda (?:activate|create --name|create -n) (\w[\w.-]*)|\\envs\\(\w[\w.-]*)\\|^\((\w[\w.-]*)\) [A-Z]:\\", re.MULTILINE)  # fmt: skip
+_LLAMA = Later(r"llama[-_ ]?cpp|\bBLAS = 0\b", re.IGNORECASE)
+_EIGHT = Later(r"cudnn_\w+64_8\.dll", re.IGNORECASE)
+_NATIVE = Later(r"OnnxRuntime(?:\.Gpu)?[^\n]{0,40}?\b1\.(\d{1,2})(?:\.\d+)?\b", re.IGNORECASE)
+_TDR = on.cmd(r"reg add HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers /v TdrDelay /t REG_DWORD /d 60")
+
+
+def at_a_prompt(cause: str, case: Asked) -> Iterator[Fix]:
+    """The fixes for this cause that a text from Windows asks for before all others."""
+    if not case.windows:
+        return
+    if cause in _LIBRARIES:
+        yield from _newer_card(case)
+        yield from _imported(case)
+        yield from _activated(case)
+        yield from _zlib(case)
+        yield from _whole(case, cause)
+        yield from _of_programs(case)
+    elif cause == "framework.platform_dropped":
+        yield from _for_that_python(case)
+    elif cause in ("program.illegal_access", "program.launch") and case.framework in ("tensorflow", ""):
+        yield from _watchdog(case)
+    elif cause in ("framework.cpu_only", "env.setting", "program.build") and _LLAMA.search(case.text):
+        yield tried("Build llama-cpp-python with CUDA, on Windows with no quotes inside the value, in a prompt that has Visual Studio's C++ tools and the CUDA toolkit; then n_gpu_layers=-1", "CMAKE_ARGS=-DGGML_CUDA=on FORCE_CMAKE=1 pip install --force-reinstall --no-cache-dir llama-cpp-python")  # fmt: skip
+        yield tried("Or take its prebuilt wheel for CUDA 12.4 on Windows, which needs no compiler", "pip install --force-reinstall --no-cache-dir llama-cpp-python --extra-index-url https://abetlen.github.io/llama-cpp-python/whl/cu124")  # fmt: skip
+
+
+_PINNED = Later(r"No matching distribution found for (tensorflow(?:-gpu)?|onnxruntime-gpu)==(\d+\.\d+)(\.\d+)?")
+
+
+def _for_that_python(case: Asked) -> Iterator[Fix]:
+    """pip finds none of a release: it has wheels for some Pythons of 64 bit only."""
+    found = _PINNED.search(case.text)
+    release = f"{found[2]}{found[3] or '.0'}" if found else ""
+    pythons = pythons_of(found[1], release) if found else ()
+    if found and pythons and not case.python:
+        yield tried(f"{found[1]} {release} has wheels on Windows for Python {pythons[0]} to {pythons[-1]} only, of 64 bit: make an environment with one of these, and install it there", on.cmd(f"py -{pythons[-1]} -m venv tf\ntf\\Scripts\\python -m pip install {found[1]}=={release}"))  # fmt: skip
+        yield tried("See which Python it is, and whether it has 64 bit", "python -c \"import struct, sys; print(sys.version, struct.calcsize('P') * 8)\"", look=True)  # fmt: skip
+
+
+def _newer_card(case: Asked) -> Iterator[Fix]:
+    """A card that came after the CUDA that is asked for: no library of that CUDA helps it."""
+    old = bool(case.cuda) and not at_least(case.cuda, "11")
+    if case.framework == "tensorflow" and old and case.gpu and at_least(case.gpu, "8.0"):
+        code = f"sm_{case.gpu.replace('.', '')}"
+        yield tried(f"This build is for CUDA {case.cuda}, which does not know the card ({code}): take TensorFlow 2.5 to 2.10, with CUDA 11.2 and cuDNN 8.1 on PATH, under Python 3.7 to 3.10 (64 bit)", 'pip install "tensorflow==2.10.1" "numpy<2"')  # fmt: skip
+
+
+def _imported(case: Asked) -> Iterator[Fix]:
+    """`import tensorflow` itself fails: up to 1.13 CUDA's own DLLs, from 1.14 on only the C++ runtime's."""
+    if case.library or case.framework != "tensorflow" or not _IMPORT.search(case.text):
+        return
+    told = _TOLD.search(case.text)
+    version = case.version or (told[1] if told else "")
+    if not version:
+        yield tried("See which release it is, and install its pair, both bin folders on PATH: 1.0 to 1.2 import CUDA 8.0 and cuDNN 5.1 (cudnn64_5.dll), 1.3 and 1.4 CUDA 8.0 and cuDNN 6 (cudnn64_6.dll), 1.5 to 1.12 CUDA 9.0 and cuDNN 7, 1.13 CUDA 10.0 and cuDNN 7", "pip show tensorflow-gpu")  # fmt: skip
+    elif at_least(version, "1.14"):
+        yield tried(f"Install the DLLs of the Visual C++ runtime (2015 to 2022, x64), then open a new window: TensorFlow {version} opens CUDA only later, so its import cannot fail for want of it", REDISTRIBUTABLE)  # fmt: skip
+    else:
+        cuda, cudnn = next((cuda, cudnn) for since, cuda, cudnn in _PAIRS if at_least(version, since))
+        folder = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{cuda}\bin"
+        yield tried(f"Install CUDA {cuda} (the base installer) and cuDNN {cudnn} for it, its DLL in the same bin folder: TensorFlow {version} imports these very ones, and no newer", on.cmd(f'set "PATH={folder};%PATH%"'))  # fmt: skip
+
+
+def _activated(case: Asked) -> Iterator[Fix]:
+    """CUDA from conda is on PATH only where its environment is activated: in that prompt, in that IDE."""
+    found = _CONDA.search(case.text)
+    inside = re.search(r"Library\\+bin|conda install[^\n]{0,60}(?:cudatoolkit|cudnn)", case.text)
+    if case.library and found and inside:
+        name = next(filter(None, found.groups()))
+        yield tried("Activate the environment in the very window that starts the program (an IDE: start it from there): only then are conda's DLLs, in its Library\\bin, on PATH", on.cmd(f"conda activate {name}"))  # fmt: skip
+
+
+def _zlib(case: Asked) -> Iterator[Fix]:
+    """A part of cuDNN 8 that is there and does not load lacks zlib's DLL."""
+    if _EIGHT.search(case.text):
+        yield tried("If that file is in a folder of PATH: it needs zlibwapi.dll, which cuDNN 8 does not bring: put the 64-bit one (zlib123dllx64.zip) beside it, and open a new window", on.cmd("where cudnn_ops_infer64_8.dll zlibwapi.dll"))  # fmt: skip
+
+
+_LOADED = Later(r"Loaded runtime CuDNN library: (\d+)\.\d+", re.IGNORECASE)
+
+
+def _whole(case: Asked, cause: str) -> Iterator[Fix]:
+    """Another cuDNN than the framework was compiled with: every file of one release, in the folder that wins."""
+    found = _LOADED.search(case.text) if cause == "cudnn.version_mismatch" else None
+    if found:
+        yield tried(f"See which copies are on PATH (the first is taken), and replace all cudnn*64_{found[1]}.dll in its folder together by those of a cuDNN {found[1]} that is new enough; then open a new window", on.cmd(f"where cudnn64_{found[1]}.dll"))  # fmt: skip
+
+
+def _of_programs(case: Asked) -> Iterator[Fix]:
+    """ONNX Runtime in a program of one's own: the pair of its release, on the program's PATH or beside it."""
+    if case.framework != "onnxruntime" or not case.tools & {"dotnet", "native"}:
+        return
+    told = _NATIVE.search(case.text)
+    minor = int(told[1]) if told else int(case.version.split(".")[1]) if re.match(r"1\.\d", case.version) else 0
+    pair = "CUDA 12 and cuDNN 9" if minor >= 19 else "CUDA 11.8 and cuDNN 8 with zlibwapi.dll" if minor else "the CUDA and the cuDNN of its release (1.19 and newer: CUDA 12, cuDNN 9; 1.11 to 1.18: CUDA 11.6 to 11.8, cuDNN 8 with zlibwapi.dll)"  # fmt: skip
+    yield tried(f"Install {pair}, and put both bin folders on PATH or their DLLs beside the program; then start Visual Studio anew; see which one is missing", on.cmd("dumpbin /dependents onnxruntime_providers_cuda.dll"))  # fmt: skip
+
+
+def _watchdog(case: Asked) -> Iterator[Fix]:
+    """A kernel that runs for more than two seconds on the card of the display is ended by Windows."""
+    yield tried("Give kernels more time: on Windows the card of a display is reset after two seconds (TDR; the event viewer then has nvlddmkm); as an administrator, then restart", _TDR, safe=False)  # fmt: skip
+    yield tried("Or update NVIDIA's driver on Windows (nvidia.com/drivers)", safe=False)
