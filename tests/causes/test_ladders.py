@@ -88,3 +88,12 @@ def test_what_is_told_and_cannot_work_together_comes_first_whatever_the_message(
 def test_devices_and_types_are_told_apart(one, other, word):
     report = explain_text(f"RuntimeError: Input type ({one}) and weight type ({other}) should be the same\n")
     assert word in report.causes[0].fixes[0].text
+
+
+def test_a_path_of_the_text_is_one_word_and_no_folder_of_the_system_is_given_away():
+    said = "PermissionError: [Errno 13] Permission denied: '{}/x.lock'\n"
+    own = explain_text(said.format("/tmp/triton; echo a")).causes[0].fixes
+    assert any("chown $USER '/tmp/triton; echo a'" in fix.command for fix in own)
+    for folder in ("/tmp", "/usr/lib/triton", "/"):
+        fixes = explain_text(said.format(folder)).causes[0].fixes
+        assert not any("chown" in fix.command for fix in fixes), folder

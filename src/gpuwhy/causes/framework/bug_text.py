@@ -153,7 +153,7 @@ TEXT = Text(
     ),
     ladder=other_release,
     remedies=(
-        meant("Have the loader take this library first, while its room for thread-local storage is free; or import what needs it before all else", on.linux("export LD_PRELOAD={path}"), said="loader. limit. memory. python.", line=r"(?P<path>/\S+\.so[\d.]*): cannot allocate memory in static TLS", safe=True),
+        meant("Have the loader take this library first, while its room for thread-local storage is free; or import what needs it before all else", on.linux("export LD_PRELOAD={path}"), said="loader. limit. memory. python.", line=r"(?P<path>/[\w./+-]+\.so[\d.]*): cannot allocate memory in static TLS", safe=True),
         meant("Windows: install torch 2.4.1 or newer, or 2.3.1: the wheel of 2.4.0 lacks libomp140.x86_64.dll, which its fbgemm.dll needs", "pip install uv\nuv pip install \"torch>=2.4.1\" --torch-backend=auto", said="windows.torch_dll", line="fbgemm", safe=True),
         meant("Windows: install the newest Visual C++ runtime, which this release needs (an older one makes c10.dll fail at its start, 1114); then open a new window", REDISTRIBUTABLE, said="windows.torch_dll", line=r"c10\.dll", more=True),
         meant("Windows: or install the PyTorch before it", "pip install uv\nuv pip install \"torch<2.9\" --torch-backend=auto", said="windows.torch_dll", line=r"c10\.dll", safe=True, more=True),

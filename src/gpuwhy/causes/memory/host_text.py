@@ -75,7 +75,7 @@ TEXT = Text(
     ),
     ladder=of_the_host,
     remedies=(
-        meant("Have the loader take this library first, while its room for thread-local storage is free; or import what needs it before all else", on.linux("export LD_PRELOAD={path}"), said="loader. limit. memory. python.", line=r"(?P<path>/\S+\.so[\d.]*): cannot allocate memory in static TLS", safe=True),
+        meant("Have the loader take this library first, while its room for thread-local storage is free; or import what needs it before all else", on.linux("export LD_PRELOAD={path}"), said="loader. limit. memory. python.", line=r"(?P<path>/[\w./+-]+\.so[\d.]*): cannot allocate memory in static TLS", safe=True),
         meant("Load less at once: fewer data-loader workers, no pinned memory"),
         meant("Slurm: ask for more memory", on.linux("sbatch --mem=64G JOB    # or, in the script: #SBATCH --mem=64G"), said="memory.killer signal.kill title.", by="slurm"),
         meant("Slurm: check what the job took, and what it had asked for", on.linux("sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State"), said="memory.killer signal.kill title.", by="slurm", safe=True, look=True),

@@ -83,7 +83,7 @@ def with_hardware(case: Asked) -> Iterator[Fix]:
         return
     yield from _right_branch(case)
     if _GSP.search(case.text):
-        yield tried("The card's own processor (GSP) no longer answered: update the driver; until then do without its firmware, and restart", on.host("echo 'options nvidia NVreg_EnableGpuFirmware=0' | sudo tee /etc/modprobe.d/nvidia-gsp.conf && sudo update-initramfs -u"), root=True)  # fmt: skip
+        yield tried("The card's own processor (GSP) no longer answered: update the driver; until then, with the proprietary kernel modules (the open ones need it), do without its firmware, and restart", on.host("echo 'options nvidia NVreg_EnableGpuFirmware=0' | sudo tee /etc/modprobe.d/nvidia-gsp.conf && sudo update-initramfs -u"), root=True)  # fmt: skip
     if _ECC.search(case.text):
         yield tried(f"Its memory has an error that cannot be corrected: reset the GPU{which}, or restart, which takes bad rows out of use", on.host("sudo nvidia-smi --gpu-reset"), root=True)  # fmt: skip
         yield tried("Where it comes back: run on another card or node until this one is exchanged (Slurm: --exclude=NODE)", "export CUDA_VISIBLE_DEVICES=1")  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
@@ -13,7 +14,7 @@ from gpuwhy.knowledge.installs import NEWEST, gpu_requirement
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
-_LIST = Later(r"(CUDA_HOME|CUDA_PATH|CUDA_ROOT)=[\"']?[^\s\"']*:(/[^\s:\"']+)")
+_LIST = Later(r"(CUDA_HOME|CUDA_PATH|CUDA_ROOT)=[\"']?[^\s\"']*:(/[\w./-]+)")
 _GONE = Later(r"(/usr/local/cuda-[\d.]+|/opt/cuda[\w./-]*?)/(?:nvvm|bin|lib64|include)[\w./-]*: (?:cannot open|No such)")  # fmt: skip
 _NVCC = '$(python -c "import nvidia.cuda_nvcc as n; print(list(n.__path__)[0])")'
 
@@ -36,6 +37,10 @@ _DENIED = Later(r"(?:Permission denied|Read-only file system|Errno 13\]|Errno 30
 _CACHES = (("triton", "TRITON_CACHE_DIR"), ("inductor", "TORCHINDUCTOR_CACHE_DIR"), ("torch_extensions", "TORCH_EXTENSIONS_DIR"), ("huggingface", "HF_HOME"), ("numba", "NUMBA_CACHE_DIR"), ("matplotlib", "MPLCONFIGDIR"), ("cupy", "CUPY_CACHE_DIR"), (".nv", "CUDA_CACHE_PATH"), ("vllm", "VLLM_CACHE_ROOT"), ("cache", "XDG_CACHE_HOME"), ("tmp", "TMPDIR"))  # fmt: skip
 
 
+_OWN_FOLDER = Later(r"/(?:home|data|mnt|scratch|workspace|tmp)/\w[\w.-]*")
+"""Folders that may be somebody's: never the system's own."""
+
+
 def writable(case: Asked) -> Iterator[Fix]:
     """A folder that may not be written: which, whose variable moves it, and who may open it."""
     found = _DENIED.search(case.text)
@@ -46,7 +51,8 @@ def writable(case: Asked) -> Iterator[Fix]:
     folder = path.rpartition("/")[0] or "/"
     name = variable.split("_")[0].lower()
     yield tried(f"{path} may not be written: have it written to a folder of your own, on a local disk", on.linux(f"mkdir -p $HOME/.cache/{name} && export {variable}=$HOME/.cache/{name}"))  # fmt: skip
-    yield tried("Or make that folder yours", on.linux(f"sudo chown -R $USER {folder}"), root=True)
+    if _OWN_FOLDER.match(folder):
+        yield tried("Or make that folder yours", on.linux(f"sudo chown $USER {word(folder)}"), root=True)
 
 
 _BUNDLED = Later(r"(?:lib|_)(nvJitLink|cublasLt|cublas|cusparse|cudnn|nccl|cufft|cusolver)(?:\w*\.so(?:\.(\d+))?|[A-Z]\w*?_(\d+)_\d+)", re.IGNORECASE)  # fmt: skip
@@ -91,4 +97,4 @@ def of_the_host(case: Asked) -> Iterator[Fix]:
         yield tried("Slurm: ask for more memory", on.linux("sbatch --mem=64G JOB"))
     else:
         yield tried("Load the model with less of the computer's memory: in half precision, part by part, straight to the GPU", on.code('AutoModel.from_pretrained(MODEL, torch_dtype="auto", low_cpu_mem_usage=True, device_map="auto")') if case.framework == "torch" else "")  # fmt: skip
-        yield tried("Or give the computer room: end other programs, add swap, or use a machine with more memory", on.host("sudo fallocate -l 32G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon /swapfile"), root=True)  # fmt: skip
+        yield tried("Or give the computer room: end other programs, add swap, or use a machine with more memory")  # fmt: skip

@@ -141,5 +141,7 @@ def other_copy(case: Asked) -> Iterator[Fix]:
     if case.windows:
         return
     if by_conda(case.reading):
-        yield tried("Where another copy of it is found first, conda's: remove it from the environment, and leave the search to the framework's own", "conda remove --force cudnn cudatoolkit && unset LD_LIBRARY_PATH")  # fmt: skip
+        least = major_minor(case.fields.get("built", ""))
+        wanted = f'"cudnn>={least}"' if numbers(least) and numbers(least)[0] < 20 else "cudnn"
+        yield tried("Where the copy that is found first is conda's: update that one", f"conda install -c conda-forge {wanted}")  # fmt: skip
     yield tried("Where the right one is installed, another copy is found first: leave the search to the framework's own", _WHEELS_FIRST)  # fmt: skip

@@ -68,7 +68,7 @@ def compiled_again(case: Asked) -> Iterator[Fix]:
     elif name in _BUILT_BY:
         yield tried(f"Install {name} again for the installed PyTorch; its release page has a build for each", _BUILT_BY[name])  # fmt: skip
     elif name and (_EGG.search(case.text) or not _IN.search(case.text)):
-        yield tried(f"Build {name} again against the installed PyTorch, from its source folder, after deleting what was built before", on.linux("rm -rf build dist *.egg-info && pip install --no-build-isolation --force-reinstall --no-deps ."))  # fmt: skip
+        yield tried(f"Build {name} again against the installed PyTorch, from its source folder, after deleting what was built before", on.linux("rm -rf build *.egg-info && pip install --no-build-isolation --force-reinstall --no-deps ."))  # fmt: skip
     elif name:
         dashed = name.replace("_", "-")
         yield tried(f"Install or build {dashed} again for the installed framework", f"pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps {dashed}")  # fmt: skip
@@ -137,7 +137,7 @@ def whole_again(case: Asked) -> Iterator[Fix]:
     text = case.lines
     if found := _PLACE.search(text):
         if _OF_CUDNN.search(found[2]):
-            yield tried(f"Copy cuDNN's files anew from its archive, links kept (cp -P): {found[2]} in {found[1]} is cut or damaged", on.linux(f"sudo cp -P cudnn-*/lib/libcudnn* {found[1]}/lib64/ && sudo ldconfig"), root=True)  # fmt: skip
+            yield tried(f"Copy cuDNN's files anew from its archive, links kept (cp -P): {found[2]} in {found[1]} is cut or damaged", on.linux(f"sudo cp -P cudnn-*/lib/libcudnn* {found[1]}{'/lib64' if 'cuda' in found[1] else ''}/ && sudo ldconfig"), root=True)  # fmt: skip
             yield tried("Or, where it was installed as a package: install that again", on.linux("sudo apt install --reinstall libcudnn8"), root=True)  # fmt: skip
         else:
             yield tried(f"{found[2]} in {found[1]} is damaged: install the package that holds it again", on.linux(f"sudo apt install --reinstall $(dpkg -S {found[2]} | cut -d: -f1 | sort -u)"), root=True)  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
@@ -30,7 +31,7 @@ def by_its_words(case: Asked) -> Iterator[Fix]:
         package = _PACKAGES.get(top, top.replace("_", "-"))
         yield tried(f"Install the module {top}, in the environment that runs the program", f"python -m pip install {package}")  # fmt: skip
     elif found := _FILE.search(text):
-        yield tried(f"{found[1]} is not there{here}: give the right path; a relative one starts in the folder that the program was started from", on.linux(f"ls -l {found[1].rpartition('/')[0] or '.'}"))  # fmt: skip
+        yield tried(f"{found[1]} is not there{here}: give the right path; a relative one starts in the folder that the program was started from", on.linux(f"ls -l {word(found[1].rpartition('/')[0] or '.')}"))  # fmt: skip
     elif found := _KEY.search(text):
         yield tried(f"The key {found[1]} is not in the mapping{here}: print its keys there, and compare the file's or configuration's version with the program's")  # fmt: skip
     elif place := spot(case.frame):
