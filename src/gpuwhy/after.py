@@ -22,7 +22,7 @@ from gpuwhy.reason.watched import (
     told_of_silence,
     worth_telling,
 )
-from gpuwhy.run.around import with_surroundings
+from gpuwhy.run.around import environ_of, with_surroundings
 from gpuwhy.run.child import Ended
 from gpuwhy.run.observed import observed, python_of
 from gpuwhy.run.ranks import error_file, error_text, first_rank, log_folder, rank_logs
@@ -62,7 +62,7 @@ def aftermath(
     seen = observed(argv, ended, first_rank(output))
     doubted = named_libraries(output) if seen.failed else ()
     options = app.Options(python=python, folder=".", script=script_folder(argv), crashed=seen.crashed, doubted=doubted)
-    diagnosis = app.Run(app.live_host(), options, note)
+    diagnosis = app.Run(app.live_host(environ_of(ended)), options, note)
     run = with_surroundings(seen, ended, diagnosis.host, output)
     facts = msgspec.structs.replace(diagnosis.facts, run=run)
     report = told(output, facts, rank_logs(*folder) if (folder := log_folder(argv, output))[0] else ())

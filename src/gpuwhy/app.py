@@ -189,9 +189,9 @@ def _ask_early(host: Host) -> None:
         threading.Thread(target=host.ask, args=question, daemon=True).start()
 
 
-def live_host() -> Host:
-    """The machine we run on; every answer is kept, so that the same question is asked once."""
-    return RecordingHost(LiveHost())
+def live_host(environ: dict[str, str] | None = None) -> Host:
+    """The machine we run on, as a program with these variables has it; every answer is kept and asked for once."""
+    return RecordingHost(LiveHost(environ))
 
 
 def root_host(path: str, image: str = "", note: Callable[[str], None] = lambda _: None) -> Host:

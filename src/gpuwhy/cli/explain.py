@@ -121,7 +121,7 @@ def _replayed(options: argparse.Namespace) -> int:
     from gpuwhy.cli.target import diagnose
 
     run = diagnose(options)
-    if not run.output:
+    if not run.output and not run.facts.run.failed:  # one that failed without a word is told too
         raise UsageError(f"{options.recording} holds no program's output: name a log too")
     report = told(run.output, run.facts)
     _print(report, options, run.output, run)

@@ -30,6 +30,7 @@ from gpuwhy.binary.versions import Versions, read_versions
 from gpuwhy.binary.wheel import Wheel, read_wheel
 from gpuwhy.border.reading import pread_of, regular
 from gpuwhy.host.alias import Alias, printable
+from gpuwhy.host.archives import names_in
 from gpuwhy.host.base import DebPackage, Disk, Entry, Stat
 from gpuwhy.host.narrow import line_narrowed, lines_with, narrowed, strings_of
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why
@@ -174,7 +175,7 @@ class Files:
 
         def look(p: str) -> tuple[Entry, ...]:
             out = []
-            for count, (name, kind) in enumerate(self._names(p)):
+            for count, (name, kind) in enumerate(names_in(self._names, self._open, p)):
                 if count >= MAX_NAMES:
                     raise OSError(errno.E2BIG, f"more than {MAX_NAMES} names", p)
                 if fits(name):

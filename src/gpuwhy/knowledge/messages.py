@@ -51,7 +51,8 @@ NO_MEMORY = (
 """Memory of the GPU, or what CUDA calls so, ran out."""
 NO_IMPORT = (
     "python.module", "python.attribute", "python.import_name", "python.exception", "python.runtime",
-    "python.numpy_abi", "python.protobuf", "python.keras", "packages.partial", "tf.old_api", "tf.partial",
+    "python.numpy_abi", "python.protobuf", "python.keras", "packages.partial", "packages.in_part",
+    "tf.old_api", "tf.partial",
     "ort.partial", "torch.namespace", "signal.segv", "build.ext_module", "torch.extension_versions",
     "torch.xformers_unbuilt", "torch.different_cuda", "torch.image_extension", "torch.no_operator",
     "loader.symbol_lookup", "loader.cannot_open", "jax.plugin_abi",

@@ -20,6 +20,16 @@ FRAMEWORK_MODULES = frozenset(
 )
 """Without these no GPU work begins."""
 
+FAMILIES = {
+    **{name: name for name in FRAMEWORK_MODULES - {"keras", "numpy"}},
+    **dict.fromkeys(("jaxlib", "jax_plugins", "ml_dtypes"), "jax"),
+    **dict.fromkeys(("cupy_backends", "cupyx"), "cupy"),
+    **dict.fromkeys(("llvmlite", "numba_cuda"), "numba"),
+    **dict.fromkeys(("functorch", "torchgen"), "torch"),
+    "scipy": "scipy",
+}
+"""Modules that are useless in part, by the framework whose code imports their parts."""
+
 STACK_MODULES = FRAMEWORK_MODULES | frozenset(
     {
         "torchvision",
@@ -61,6 +71,9 @@ STACK_MODULES = FRAMEWORK_MODULES | frozenset(
     | {"nvidia", "cuda", "tensorboard", "matplotlib", "psutil", "regex", "mpmath", "tensorrt", "llvmlite", "setuptools"}
 )
 """What the frameworks and the packages on them import."""
+
+INNER_MODULES = frozenset({"cupy_backends", "cupyx", "jax_plugins", "functorch", "torchgen", "numba_cuda"})
+"""What is installed beside a framework and of which it is made."""
 
 STANDARD_MODULES = frozenset(
     {

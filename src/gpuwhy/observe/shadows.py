@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.host.base import Entry
-from gpuwhy.knowledge.modules import STACK_MODULES, STANDARD_MODULES
+from gpuwhy.knowledge.modules import INNER_MODULES, STACK_MODULES, STANDARD_MODULES
 from gpuwhy.model.fact import Absent, Fact, Known, absent, known, value_or
 from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Interpreter, Shadow
 from gpuwhy.model.version import major_minor
@@ -21,6 +21,8 @@ from gpuwhy.observe.scene import Scene
 NO_FOLDER = "-"
 """The script of a program whose Python looks into no folder of its own (python -I, an installed command)."""
 STANDARD = "Python's own library"
+ARCHIVES = (".zip", ".egg", ".whl")
+"""What Python takes for a folder of modules on its search path."""
 _MODULE = re.compile(r"([A-Za-z_]\w*)(?:\.py|\.(?:cpython|abi3)[\w.-]*\.so|\.so)$")
 _INSERTED = re.compile(r"sys\.path\.insert\(\s*0\s*,\s*[rR]?(['\"])(?P<folder>[^'\"]+)\1")
 _SITE_PYTHON = re.compile(r"/python(\d+\.\d+)/(?:site|dist)-packages$")
@@ -34,7 +36,12 @@ def shadows(scene: Scene) -> Fact[tuple[Shadow, ...]]:
     if python is None:
         return absent("env", "PATH", "no Python")
     sites = own_sites(scene, python)
-    there = {name: site for site in reversed(sites) for name in _modules(scene, site, STACK_MODULES)}
+    there = {
+        name: site
+        for site in reversed(sites)
+        for wanted in (STACK_MODULES, INNER_MODULES)
+        for name in _modules(scene, site, wanted)
+    }
     real_sites = {value_or(scene.host.real(site), site) for site in sites}
     found: dict[str, Shadow] = {}
     places = list(_places(scene, python, sites))
@@ -91,11 +98,7 @@ def _inserted(scene: Scene, site: str) -> Iterator[tuple[str, str]]:
 
 def _modules(scene: Scene, folder: str, wanted: frozenset[str]) -> Iterator[str]:
     """The modules of some names that a folder holds."""
-    listed = value_or(scene.host.list(folder, rf"({'|'.join(sorted(wanted))})(\.|$)"), ())
-    for entry in listed[:_MOST]:
-        name = _name(scene, folder, entry)
-        if name in wanted:
-            yield name
+    yield from (name for name, _ in _named(scene, folder, wanted))
 
 
 def _name(scene: Scene, folder: str, entry: Entry) -> str:
@@ -103,18 +106,29 @@ def _name(scene: Scene, folder: str, entry: Entry) -> str:
     match = _MODULE.fullmatch(entry.name)
     if match:
         return match[1]
+    if entry.kind == "folder" and folder.endswith(ARCHIVES) and entry.name.isidentifier():
+        return entry.name
     if entry.kind in ("folder", "link") and entry.name.isidentifier():
         init = scene.host.stat(f"{folder}/{entry.name}/__init__.py")
         return entry.name if isinstance(init, Known) else ""
     return ""
 
 
-def _in_folder(scene: Scene, folder: str, via: str, there: dict[str, str], python: Interpreter) -> Iterator[Shadow]:
-    names = frozenset(there) | STANDARD_MODULES
-    for entry in value_or(scene.host.list(folder, rf"({'|'.join(sorted(names))})(\.|$)"), ())[:_MOST]:
+def _named(scene: Scene, folder: str, names: frozenset[str]) -> Iterator[tuple[str, Entry]]:
+    """The modules of some names in a folder; each set of names is one question, so that recordings keep its answer."""
+    asked = scene.host.list(folder, rf"({'|'.join(sorted(names))})(\.|$)") if names else None
+    for entry in (asked.value if isinstance(asked, Known) else ())[:_MOST]:
         name = _name(scene, folder, entry)
-        if not name or name not in names:
-            continue
+        if name in names:
+            yield name, entry
+
+
+def _in_folder(scene: Scene, folder: str, via: str, there: dict[str, str], python: Interpreter) -> Iterator[Shadow]:
+    inner = INNER_MODULES & there.keys()
+    for name, entry in (
+        *_named(scene, folder, frozenset(there) - inner | STANDARD_MODULES),
+        *_named(scene, folder, inner),
+    ):
         site = there.get(name, "")
         wrong = _other_python(folder, python)
         yield Shadow(

@@ -133,7 +133,7 @@ def _second_opinion(
     """By the program that complained last, else by the words of a text that tells of a failure."""
     if origin and (origin.label or unspoken(scores)):
         scores = by_origin(origin) or scores
-    if link.facts is not None or not unspoken(scores):
+    if (link.facts is not None and not link.facts.run.failed) or not unspoken(scores):
         return scores
     alike = likened(rules.lexicon(), reading.excerpt)
     clear = bool(alike) and alike[0].confidence >= GUESS and complains(reading.excerpt)

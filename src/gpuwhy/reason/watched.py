@@ -31,12 +31,14 @@ SPEAKERS = {"jax": "jax", "loader": "tensorflow", "ort": "onnxruntime"}
 SIGNALS: dict[str, tuple[str, Role]] = {
     "SIGSEGV": ("signal.segv", "error"), "SIGABRT": ("signal.abort", "echo"), "SIGBUS": ("signal.bus", "error"),
     "SIGKILL": ("signal.kill", "error"), "SIGILL": ("python.avx", "error"),
-    "SIGXCPU": ("limit.cpu_time", "error"), "SIGXFSZ": ("limit.file_size", "error"),
-    **dict.fromkeys(
-        ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGPROF"), ("signal.told", "error")
-    ),
 }  # fmt: skip
 """The signatures of such an end, as a shell would tell it."""
+SENT = frozenset(
+    "SIGTERM SIGHUP SIGINT SIGQUIT SIGALRM SIGVTALRM SIGPROF SIGXCPU SIGUSR1 SIGUSR2 SIGPIPE".split()  # noqa: SIM905
+)
+"""What no fault of a program raises: a person, a timer, a limit or another program sent it."""
+TIMED_OUT = 124
+"""What `timeout` ends with when the time of its program was over."""
 XIDS: dict[int, tuple[str, ...]] = {
     **dict.fromkeys((48, 63, 64, 92, 94, 95, 140), ("kernel.ecc",)),
     74: ("kernel.nvlink",), 79: ("nvidia.lost", "kernel.off_bus"),
@@ -72,14 +74,27 @@ def worth_telling(facts: Facts, report: Report) -> bool:
 
 
 def last_symptom(run: Run) -> Symptom | None:
-    """The end by a signal as a symptom; a kill that the kernel's counters deny was somebody's own and says nothing."""
+    """The end by a signal or by `timeout`, as a symptom; a kill that the kernel's counters deny says nothing."""
     signal = value_or(run.signal, "")
+    if value_or(run.program, "") == "timeout" and value_or(run.exit, 0) == TIMED_OUT:
+        return Symptom("limit.wall_time", 0, "ended by timeout", seen=source_of(run.exit))
     if signal in value_or(run.sent, ()) or (signal == "SIGKILL" and value_or(run.oom_kills, -1) == 0):
         return None
+    if signal == "SIGXFSZ" or (signal == "SIGXCPU" and _limited(run, "CPU")):
+        name = "limit.cpu_time" if signal == "SIGXCPU" else "limit.file_size"
+        return Symptom(name, 0, f"ended by {signal}", seen=source_of(run.signal))
+    if signal in SENT:
+        return Symptom(
+            "signal.told", 0, f"ended by {signal}", fields={"what": signal}, role="echo", seen=source_of(run.signal)
+        )
     if signal not in SIGNALS:
         return None
     signature, role = SIGNALS[signal]
     return Symptom(signature, 0, f"ended by {signal}", role=role, seen=source_of(run.signal))
+
+
+def _limited(run: Run, name: str) -> bool:
+    return any(one.name == name and one.soft >= 0 for one in value_or(run.limits, ()))
 
 
 _CUDA_FAILED = re.compile(
@@ -109,7 +124,8 @@ def kernel_lines(facts: Facts, output: str = "") -> tuple[KernelLine, ...]:
         return ()
     since = started.value - min(MOST, DRIFT + LATE * started.value)
     found = [line for line in log.value if line.xid is not None and line.seconds >= since]
-    if not isinstance(facts.run.signal, Known) and not _CUDA_FAILED.search(output):
+    fell = value_or(facts.run.signal, "") not in ("", "SIGKILL", *SENT)
+    if not fell and not _CUDA_FAILED.search(output):
         found = [line for line in found if line.pid]
     return tuple(line for line in found if facts.run.concerns(line) and not on_other_gpu(facts, line))
 

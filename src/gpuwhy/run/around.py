@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 from collections.abc import Iterator, Mapping
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from gpuwhy.host.base import Host
+from gpuwhy.host.live import LiveHost, permitted
 from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.model.facts import Limit, Place, Run
 from gpuwhy.run.child import Ended
@@ -58,7 +60,7 @@ def with_surroundings(run: Run, ended: Ended, host: Host, output: str) -> Run:
         pids=_pids(ended, host),
         limits=_limits(ended),
         folder=folder,
-        variables=_otherwise(variables, host),
+        variables=_otherwise(variables),
         places=_places(host, variables or _ours(host), value_or(folder, ""), output),
     )
 
@@ -91,7 +93,7 @@ def _tight(row: list[int]) -> float:
 
 def _of_framework(ended: Ended, name: str) -> object:
     """What was seen of the process that loaded a framework, else of any."""
-    seen = sorted(ended.samples.seen.values(), key=lambda one: not one.get("libraries"))
+    seen = sorted(ended.samples.seen.values(), key=lambda one: (not one.get("libraries"), not one.get("python")))
     return next((one[name] for one in seen if one.get(name)), None)
 
 
@@ -106,13 +108,24 @@ def _variables(ended: Ended, host: Host) -> dict[str, str]:
     return {name: host.hide(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
 
+def environ_of(ended: Ended) -> dict[str, str] | None:
+    """Our variables, those that steer the stack as the program had them; None where nobody saw its own."""
+    seen = _of_framework(ended, "environ")
+    if not isinstance(seen, dict):
+        return None
+    mine = dict(os.environ)
+    steering = permitted(mine)
+    return {**{name: value for name, value in mine.items() if name not in steering}, **seen}
+
+
 def _ours(host: Host) -> dict[str, str]:
     said = host.environ()
     return value_or(said, {})
 
 
-def _otherwise(variables: Mapping[str, str], host: Host) -> Fact[dict[str, str]]:
-    ours = host.environ()
+def _otherwise(variables: Mapping[str, str]) -> Fact[dict[str, str]]:
+    """What it had otherwise than this shell."""
+    ours = LiveHost().environ()
     if not variables or not isinstance(ours, Known):
         return Unknown("its processes ended before their variables were seen")
     found = {name: value for name, value in variables.items() if ours.value.get(name) not in (value, "set")}

@@ -16,8 +16,9 @@ from gpuwhy.run.target import wanted_gpu
 POINTS = 160
 SMALL, SOON = 40 << 20, 0.3
 """Bytes in which no framework fits, and the seconds before the end in which none can be loaded."""
-BLIND = 5.0
-"""Seconds before the end that may pass without a look at the processes, if we say that none touched a GPU."""
+BLIND, BRIEF, RARE = 0.5, 60.0, 5.0
+"""Seconds before the end that may pass without a look at the processes, if we say that none touched a GPU: in a program
+that ran so long, and in one that ran longer, where the looks are rarer."""
 _WAIT = Source("call", "waitid")
 _SAMPLER = Source("call", "sampler")
 _NVML = Source("call", "NVML", "sampled while the program ran")
@@ -155,7 +156,8 @@ def _touched(ended: Ended) -> Fact[bool]:
     if any(seen.get("touched") for seen in ended.samples.seen.values()):
         return Known(True, _SAMPLER)
     points = ended.samples.points
-    if not points or ended.began + ended.seconds - points[-1]["t"] > BLIND:
+    most = BLIND if ended.seconds < BRIEF else RARE
+    if not points or ended.began + ended.seconds - points[-1]["t"] > most:
         return Unknown("its processes were not looked at until the end")
     return Known(False, _SAMPLER)
 

@@ -16,7 +16,10 @@ WIDE = 2000
 SIGNALS = {
     "segmentation fault": "SIGSEGV", "aborted": "SIGABRT", "abort": "SIGABRT", "bus error": "SIGBUS",
     "killed": "SIGKILL", "illegal instruction": "SIGILL", "floating point exception": "SIGFPE",
-    "access violation": "SIGSEGV", "terminated": "SIGTERM",
+    "access violation": "SIGSEGV", "terminated": "SIGTERM", "alarm clock": "SIGALRM",
+    "virtual timer expired": "SIGVTALRM",
+    "profiling timer expired": "SIGPROF", "user defined signal 1": "SIGUSR1", "user defined signal 2": "SIGUSR2",
+    "hangup": "SIGHUP", "cpu time limit exceeded": "SIGXCPU", "file size limit exceeded": "SIGXFSZ",
 }  # fmt: skip
 
 _HEADER = re.compile(r"(?:Original )?Traceback \(most recent call (?:last|first)\)")
@@ -55,7 +58,8 @@ FATAL = re.compile(
 )
 _SIGNAL = re.compile(
     r"(?:.{0,160}?(?:\d{1,9}|:) )?(?P<signal>Segmentation fault|Aborted|Bus error|Killed|Illegal instruction"
-    r"|Floating point exception|Terminated)(?: *\(core dumped\))?(?: +\S.{0,200})?$"
+    r"|Floating point exception|Terminated|Alarm clock|(?:Virtual|Profiling) timer expired|User defined signal [12]"
+    r"|(?<=\d )Hangup|(?:CPU time|File size) limit exceeded)(?: *\(core dumped\))?(?: +\S.{0,200})?$"
 )
 LOGGED = re.compile(r"[EWIF]\d{4} \d\d:|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\[[EWI]\d{3,4} |[EWI]\d{4} 00:00")
 """The line of a logger, by its level or time."""

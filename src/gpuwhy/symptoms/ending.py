@@ -256,6 +256,8 @@ def _signalled(real: Sequence[Ending], signal: str) -> Ending:
     if not real:
         return Ending("signal", signal)
     last = real[-1]
+    if signal == "SIGABRT" and last.kind == "fatal" and "::" in last.type:  # how C++ ends what nobody catches
+        return last
     if last.kind in ("fatal", "signal"):
         return msgspec.structs.replace(last, kind="signal", type=signal, chain=(*last.chain, last))
     return Ending("signal", signal, stack=last.stack, chain=(last,))

@@ -7,19 +7,19 @@ framework reads and cannot convert, a cache folder that it cannot make, a compil
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 
 import msgspec
 
-from gpuwhy.knowledge.modules import STANDARD_MODULES
+from gpuwhy.knowledge.modules import FAMILIES, STANDARD_MODULES
 from gpuwhy.knowledge.tables import load
 from gpuwhy.model.ending import PYTHON, USER, Ending, Frame
 from gpuwhy.model.symptom import Symptom
 from gpuwhy.symptoms.blocks import owner_of
 from gpuwhy.symptoms.own import FRAMEWORKS
 
-IDS = ("shadow.attribute", "shadow.hollow", "setting.unread")
+IDS = ("shadow.attribute", "shadow.hollow", "shadow.in_part", "packages.in_part", "setting.unread")
 """Symptoms that no signature finds, beside those whose messages it reads better."""
 NEAR = 5
 """How many frames from the raised one still tell what was being done."""
@@ -46,6 +46,7 @@ PLACES = (
 
 _FROM = re.compile(r"cannot import name '(?P<what>\w{1,80})' from '(?P<name>\w{1,60})' \((?P<path>[^)\n]{1,300})\)")
 _LACKS = re.compile(r"module '(?P<name>\w{1,60})' has no attribute '(?P<what>\w{1,80})'")
+_PART = re.compile(r"No module named '(?P<part>(?P<name>\w{1,60})\.[\w.]{1,100})'(?!; )")
 _UNREAD = re.compile(
     r"(?:could not convert string to float|invalid literal for int\(\) with base \d+): '(?P<value>[^'\n]{0,100})'"
     r"|must have value from [\d.-]+ to [\d.-]+ but was (?P<value2>[^\s,]{1,60}?)\.?$"
@@ -66,15 +67,25 @@ def raised(endings: Iterable[Ending]) -> Iterator[Symptom]:
 def with_raised(symptoms: tuple[Symptom, ...], endings: Iterable[Ending]) -> tuple[Symptom, ...]:
     """The symptoms with these among them, by line; Python's plain words on the same line say less."""
     more = {one.line: one for one in raised(endings)}
-    kept = [one for one in symptoms if one.line not in more or one.speaker not in ("python", "pairs", "packages")]
+    parts = {f"'{one.fields['part']}'" for one in more.values() if "part" in one.fields}
+    kept = [one for one in symptoms if not (_said_better(one, more) or _repeats(one, parts))]
     known = {(one.line, one.speaker) for one in kept}
     merged = [*kept, *(one for one in more.values() if (one.line, one.speaker) not in known)]
     ordered = sorted(merged, key=lambda one: (one.line, one.order))
     return tuple(msgspec.structs.replace(one, order=at) for at, one in enumerate(ordered)) if more else symptoms
 
 
+def _said_better(one: Symptom, more: Mapping[int, Symptom]) -> bool:
+    return one.line in more and one.speaker in ("python", "pairs", "packages")
+
+
+def _repeats(one: Symptom, parts: Collection[str]) -> bool:
+    """Whether it tells in plain words of a part of a package whose lack is read better elsewhere."""
+    return one.speaker in ("python", "packages", "build") and any(part in one.text for part in parts)
+
+
 def _told(ending: Ending) -> Iterator[Symptom]:
-    for look in (_shadowed, _unread, _no_compiler, _closed_cache):
+    for look in (_shadowed, _in_part, _unread, _no_compiler, _closed_cache):
         found = look(ending)
         if found is not None:
             name, fields = found
@@ -94,16 +105,29 @@ def _shadowed(ending: Ending) -> Found:
         standard = found["name"] in STANDARD_MODULES
         return None if inside or not (standard or by_library) else ("shadow.from_file", found.groupdict())
     if ending.name == "AttributeError" and (found := _LACKS.search(ending.message)):
+        if found["what"] == "__path__":  # what every package has, and no single file
+            return "shadow.not_package", found.groupdict()
         if found["what"] in _standard().get(found["name"], "").split():
             return "shadow.attribute", found.groupdict()
-        if found["what"] == "__path__" and ending.stack and _owner(ending.stack[-1]) != USER:
-            return "shadow.hollow", {
-                **found.groupdict(),
-                "by": _owner(ending.stack[-1]),
-            }  # a file, where a folder was meant
         if ending.stack and found["what"] in ALWAYS.get(found["name"], "").split():
             return "shadow.hollow", {**found.groupdict(), "by": _owner(ending.stack[-1])}
     return None
+
+
+def _in_part(ending: Ending) -> Found:
+    """A package that was found and lacks a part which its own code, or that of its framework, imports."""
+    found = _PART.search(ending.message) if ending.name in ("ModuleNotFoundError", "ImportError") else None
+    if found is None or found["name"] not in FAMILIES or not ending.stack:
+        return None
+    name, fields = found["name"], found.groupdict()
+    beside = re.compile(rf".*[\\/]{name}(?=[\\/])")
+    outside = [m[0] for f in ending.stack if (m := beside.match(f.file)) and _whose(f.file) == USER]
+    if outside:
+        return "shadow.in_part", {**fields, "path": outside[-1]}
+    asker = _owner(ending.stack[-1])
+    if FAMILIES.get(asker) != FAMILIES[name]:
+        return None
+    return "packages.in_part", {**fields, "by": "" if asker == name else asker}
 
 
 def _unread(ending: Ending) -> Found:

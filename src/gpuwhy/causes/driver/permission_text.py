@@ -39,7 +39,7 @@ TEXT = Text(
         ("cuda.not_permitted", 2.4, "an operation is not permitted (error 800)"),
         ("cuda.operating_system", 3.0, "a call of the driver into the system failed (error 304)"),
         ("cuda.unknown", 2.6, "CUDA answers with an unknown error (999); this happens when /dev/nvidia-uvm cannot be opened"),
-        ("torch.unknown_init", 2.5, "CUDA answers with an unknown error at its start; this happens when /dev/nvidia-uvm cannot be opened"),
+        ("torch.unknown_init", 3.0, "CUDA answers with an unknown error at its start; this happens when /dev/nvidia-uvm cannot be opened"),
         ("container.cgroup", 2.8, "the cgroup rules for the device could not be set"),
         ("cuda.no_device", 1.2, "CUDA finds no GPU (error 100)"),
         ("torch.no_gpus", 1.2, "PyTorch sees no GPU"),

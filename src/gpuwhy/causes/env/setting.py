@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.shared import before
 from gpuwhy.causes.shared.commands import word
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, linked, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Source, value_or
 from gpuwhy.model.facts import Fault, Variable
@@ -21,6 +22,10 @@ OF_THE_GPU = (
 MILD = ("ignored", "misspelt")
 ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST"})
 """Read when something is compiled: a program that only runs does not mind."""
+
+
+_UNSEEN = re.compile(r"\b(?:gpus?|cuda|cpu|accelerator)\b", re.IGNORECASE)
+"""What a program speaks of that ends because it was not given the GPU."""
 
 
 def concerns(case: Case, *kinds: str) -> Iterator[tuple[Variable, Fault]]:
@@ -77,7 +82,8 @@ def turned_off(case: Case) -> Finding | None:
     if present.need() is None:
         return None
     there = saw(f"a GPU: {present.need()}", present)
-    return proof(f"{_written(variable)}: {fault.text}", _saw(variable), there, *_known(fault))
+    finding = proof(f"{_written(variable)}: {fault.text}", _saw(variable), there, *_known(fault))
+    return linked(finding) if _UNSEEN.search(case.ending.message) else finding
 
 
 def rejected(case: Case) -> Finding | None:
@@ -147,6 +153,8 @@ def nothing_wrong(case: Case) -> Finding | None:
         return None
     if any(concerns(case, "rejected", "ignored", "misspelt")) or asked_in_vain(case) or _unread_here(case):
         return None
+    if _refused_here(case):
+        return None
     if any(concerns(case, "off")) and _for_gpu(case) and gpu_present(case.facts).need() is not None:
         return None
     seen = case.facts.environment.variables
@@ -154,6 +162,12 @@ def nothing_wrong(case: Case) -> Finding | None:
         f"no variable has a value that {name} rejects or that keeps it from the GPU",
         saw("the variables that steer the GPU stack", seen),
     )
+
+
+def _refused_here(case: Case) -> bool:
+    """Whether the program itself refuses a variable that is set: it knows its reader better than we do."""
+    told = {one.get("variable") for one in case.symptoms if one.speaker == "setting"} - {""}
+    return any(v.name in told for v in case.facts.environment.variables.need() or ())
 
 
 def _unread_here(case: Case) -> bool:

@@ -139,7 +139,7 @@ TEXT = Text(
         error("setting.unknown", rf"unknown setting of {VARIABLE}", "unknown setting of", covers=("python.exception", "setting.refused")),
         error("setting.refused", rf"{_BAD} for (?:the )?env(?:ironment)? ?var(?:iable)?:? ['\"`]?(?P<variable3>(?-i:[A-Z][A-Z0-9_]{{2,60}}))|{_BAD}\b[^\n]{{0,90}}?(?<![\w/$]){VARIABLE}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable2')}(?!\w)[^\n]{{0,90}}?{_DEMAND}",
               "invalid", "unknown", "unrecogni", "unsupported", "unexpected", "illegal", "malformed", "parse", "couldn't interpret", "must be", "should be",
-              "has to be", "is not a", "is not valid", "is not supported", "can only be", "must have", "must match", "isn't of", ": expected", "unable to read", "unable to use", "cannot be", "could not be", "expects", covers=("python.exception", "python.runtime")),
+              "has to be", "is not a", "is not valid", "is not supported", "can only be", "must have", "must match", "isn't of", ": expected", "unable to read", "unable to use", "cannot be", "could not be", "expects", covers=("peer.", "python.exception", "python.runtime")),
     ),
     clues=(
         ("shell.unix_words", 5.4, "the prompt took {variable}=… for a program: a variable is set otherwise on Windows"),

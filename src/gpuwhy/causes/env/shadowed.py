@@ -10,7 +10,7 @@ from gpuwhy.causes.shared.linked import named
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, linked, mild, proof, saw, strong, weak
-from gpuwhy.model.fact import Source
+from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Shadow
 
 OWN_FOLDERS = (SCRIPT_FOLDER, WORKING_FOLDER)
@@ -24,11 +24,17 @@ def stands_in(case: Case) -> Finding | None:
     first = found[0]
     text = told(first) + _likewise(first, found[1:])
     evidence = dict.fromkeys(e for one in found[:3] for e in _evidence(one))
-    if not _linked(case, first):
+    if not _linked(case, first) or _did_no_harm(case, first):
         return weak(text, *evidence)
     finding = (proof if _certain(case, first) else strong)(text, *evidence)
     finding = linked(finding) if case.symptoms else finding
     return finding if first.module in FRAMEWORK_MODULES or first.other_python else mild(finding)
+
+
+def _did_no_harm(case: Case, one: Shadow) -> bool:
+    """Whether a program ended well all the same, and what was replaced is no framework."""
+    ended = case.facts.run.exit
+    return isinstance(ended, Known) and not case.facts.run.failed and one.module not in FRAMEWORK_MODULES
 
 
 def _likewise(first: Shadow, others: Sequence[Shadow]) -> str:

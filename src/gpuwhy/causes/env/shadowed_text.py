@@ -46,6 +46,8 @@ TEXT = Text(
         ("shadow.attribute", 4.4, "{name} has no {what} here, which Python's own {name} has: another file of that name shadows it"),
         ("shadow.hollow", 4.0, "{name} has no {what} here, which every {name} has: another file of that name shadows it", field("by", "user")),
         ("shadow.hollow", 2.4, "{name} has no {what} here, which every {name} has: another folder of that name may shadow it"),
+        ("shadow.in_part", 4.8, "{path} is imported as {name} and lacks {part}: it is not the installed package"),
+        ("packages.in_part", 2.6, "{name} lacks {part}; another, smaller copy of it may come first"),
         ("shadow.frame", 4.2, "your file {path} shadows an installed module of the same name: Python imports yours instead"),
         ("shadow.circular", 1.2, "{name} is imported while it is being imported", in_packages),
     ),

@@ -59,6 +59,11 @@ def _worked(reading: Reading, owner: str) -> Iterator[tuple[str, str]]:
             yield name, version
 
 
+def _unexplained(s: Symptom, r: Reading) -> bool:
+    """Nothing but the compiler's own wrapping and plain Python tells what failed inside of it."""
+    return all(o.speaker in ("python", "title", "ending", "signal") for o in r.errors if o.signature != s.signature)
+
+
 TEXT = Text(
     "framework.bug",
     signatures=(
@@ -77,7 +82,9 @@ TEXT = Text(
         ("ntstatus.microsoft_c_exception", 2.6, "nobody catches a C++ exception (0xE06D7363)"),
         ("torch.no_plans", 3.4, "cuDNN has no plan for the graph; this happens in releases with a known bug"),
         ("torch.plan_failed", 1.0, "a plan of cuDNN failed, and another was taken"),
-        ("torch.dynamo", 2.4, "PyTorch's compiler failed inside"),
+        ("torch.dynamo", 2.4, "PyTorch's compiler failed inside", _unexplained),
+        ("torch.dynamo", 1.4, "PyTorch's compiler failed inside"),
+        ("triton.source", 1.6, "Triton's compiler stops at a kernel"),
         ("triton.compile", 2.8, "Triton's compiler failed inside"),
         ("torch.no_kernel_found", 1.8, "no kernel fits"),
         ("torch.probability", 1.3, "the numbers went astray"),

@@ -119,6 +119,7 @@ TEXT = Text(
         ("torch.arch_refused", 3.8, "this GPU is not supported"),
         ("torch.no_kernel_found", 3.2, "there is no kernel for this GPU"),
         ("torch.no_plans", 1.6, "cuDNN has no plan for this GPU"),
+        ("triton.source", 3.0, "Triton's compiler says that this GPU does not support what the kernel uses", lambda s, r: "not supported in this arch" in r.excerpt),
         ("triton.compile", 2.2, "Triton's compiler failed, as for a GPU that it does not know"),
         ("kernel.gpu_refused", 2.4, "the driver does not support the card"),
         ("torch.arch_unsupported", 5.2, "{arch} is not among the architectures this PyTorch was built for"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.bitsandbytes import for_windows
 from gpuwhy.causes.text.common import nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, field, line, no, on_macos, on_windows, with_
+from gpuwhy.causes.text.conditions import all_of, any_of, field, line, no, on_macos, on_windows, unix_stack, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import native_windows_tf, told_version
@@ -70,7 +70,8 @@ TEXT = Text(
         ("title.empty_list", 2.6, "macOS has no CUDA", on_macos),
         ("title.bare_false", 2.6, "macOS has no CUDA", on_macos),
         ("torch.cpu_build", 3.0, "macOS has no CUDA", on_macos),
-        ("triton.missing", 3.0, "Triton does not exist for this system", no(with_("windows.load_library", "ort."))),
+        ("triton.missing", 3.0, "Triton does not exist for this system", no(any_of(unix_stack, with_("windows.load_library", "ort.")))),
+        ("triton.missing", 1.6, "Triton may not exist for this system", no(with_("windows.load_library", "ort."))),
         ("torch.libuv", 5.0, "PyTorch for Windows is built without libuv"),
         ("title.version_and_none", 4.4, "TensorFlow {version} has no GPU support on native Windows", all_of(on_windows, field("version", r"2\.(1[1-9]|2\d)"))),
         ("bnb.compiled", 4.6, "this bitsandbytes is one for Linux: its library is a .so, in a folder of Windows", line(r"[a-z]:[\\/][^\n]*libbitsandbytes\w*\.so")),

@@ -89,6 +89,8 @@ TEXT = Text(
         ("shadow.hollow", 4.0, "{name} has no {what}, which every {name} has: the installed package is there in part only", no(field("by", "user"))),
         ("shadow.hollow", 2.4, "{name} has no {what}, which every {name} has: the installed package may be there in part only"),
         ("packages.node_binding", 2.6, "the compiled part of the package is not there"),
+        ("packages.in_part", 3.8, "{name} lacks {part}, which its own code imports: it is there in part only", no(field("by", "."))),
+        ("packages.in_part", 2.6, "{name} lacks {part}: it may be there in part only", field("by", ".")),
         ("packages.partial", 2.9, "{name} is an empty shell: files of it are gone"),
         ("torch.preload", 2.2, "{library} is missing from the environment"),
         ("build.damaged", 4.6, "{library} is damaged: the linker does not recognise it"),

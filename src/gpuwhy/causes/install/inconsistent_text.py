@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.conditions import by_package, line
+from gpuwhy.causes.text.conditions import by_package, field, line, unix_stack
 from gpuwhy.causes.text.fragments import PAIR_COVERS
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
@@ -70,6 +70,8 @@ TEXT = Text(
     clues=(
         ("tf.directml", 5.4, "DirectML's plug-in and this TensorFlow do not go together"),
         ("packages.no_match", 4.4, "another package demands a release of {package} that the index does not have", line(r"extra ==")),
+        ("packages.in_part", 3.2, "{by} asks for {part}, which this {name} lacks: they may be of different releases", field("by", ".")),
+        ("triton.missing", 3.2, "PyTorch for Linux brings a Triton of its own: this one is gone, of another release, or hidden by another", unix_stack),
         ("triton.part", 4.4, "the Triton that is installed lacks a part that this PyTorch wants: they are of different times"),
         ("pairs.jaxlib", 5.4, "jaxlib {installed} is installed, and this jax goes with {wanted}"),
         ("pairs.plugin", 5.4, "jaxlib {wanted} needs {name} of the same version, but {installed} is installed"),

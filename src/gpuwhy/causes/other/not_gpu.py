@@ -15,6 +15,10 @@ SEEN = 5.0
 """Seconds after which the sampler has surely looked into a program's processes."""
 
 
+HALF = ("shadow.in_part", "packages.in_part", "packages.partial")
+"""A framework was being imported, and is not whole."""
+
+
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Where no program has spoken: the runtime or the Python that is gone."""
     if not case.symptoms and _missing_runtime(case):
@@ -51,6 +55,8 @@ def _too_early(case: Case) -> bool:
     run, installed = case.facts.run, value_or(case.facts.target.frameworks, ())
     names = {framework.name for framework in installed}
     if case.ending.near or any(frame.owner in names for frame in case.ending.stack):
+        return True
+    if any(one.signature in HALF for one in case.symptoms) or isinstance(run.wanted_gpu, Known):
         return True
     return run.crashed and bool(installed) and value_or(run.seconds, 0.0) < SEEN
 

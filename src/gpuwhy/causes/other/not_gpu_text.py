@@ -17,11 +17,6 @@ from gpuwhy.model.symptom import Reading, Symptom
 _LOGGED = re.compile(r"\.(?:cc|py|cpp|cu):\d|\]|^\S+/|^\W*\d{4}-|rebuild tensorflow|importerror|warning", re.IGNORECASE)
 
 
-def _only_signalled(s: Symptom, r: Reading) -> bool:
-    """Nothing else complains."""
-    return all(one.speaker in ("signal", "title") for one in r.errors)
-
-
 def _taken_for_error(s: Symptom, r: Reading) -> bool:
     """A person complains, and the only message of a program is a harmless one."""
     return no_errors(s, r) and any(o.signature == "title.trouble" and not _LOGGED.search(o.text) for o in r.symptoms)
@@ -104,8 +99,8 @@ TEXT = Text(
               covers=("signal.windows",)),
         error("python.openmp", r"omp: error #15|libiomp5md\.dll already initialized|intel mkl fatal error|libmkl_\w+\.so", "omp: error", "libiomp5", "intel mkl fatal", "libmkl_"),
         error("python.command", r"^(?:bash: |sh: |zsh: |/bin/sh: (?:\d+: )?)?(?P<name>(?!nvcc|ptxas|nvidia|cuda|gcc|g\+\+|cmake|make|ninja)[\w.-]+): (?:command )?not found$", ": command not found", ": not found"),
-        error("else.scheduler", r"(?:sbatch|salloc|qsub|bsub): error: (?![^\n]*(?:gres|gpu))|\bcancelled at (?![^\n]{0,80}task failure)\d|\bdue to time limit|exceeded (?:its )?time limit|job killed: walltime",
-              "sbatch: error", "salloc: error", "qsub: error", "bsub: error", "cancelled at", "due to time limit", "time limit", "walltime", covers=("peer.died", "signal.abort", "limit.")),
+        error("else.scheduler", r"(?:sbatch|salloc|qsub|bsub): error: (?![^\n]*(?:gres|gpu))|\bcancelled at (?![^\n]{0,80}task failure)\d|\bdue to time limit|exceeded (?:its )?time limit|job killed: walltime|\bwall ?(?:clock)? ?time (?:limit )?(?:was )?(?:reached|exceeded|expired)|term_runlimit\b",
+              "sbatch: error", "salloc: error", "qsub: error", "bsub: error", "cancelled at", "due to time limit", "time limit", "walltime", "wall time", "wallclock", "term_runlimit", covers=("peer.died", "signal.abort", "limit.")),
         error("else.image", r"failed to pull image|errimagepull|imagepullbackoff|manifest (?:for \S{1,200} )?(?:unknown|not found)|pull access denied|unauthorized: authentication required",
               "failed to pull image", "errimagepull", "imagepullbackoff", "manifest for", "manifest unknown", "pull access denied", "authentication required", covers=("container.generic", "title.trouble")),
         error("else.container", r"error response from daemon: (?:conflict|no such container|driver failed programming|invalid (?:mount|volume|reference)|mounts denied|get \"?https?:|network \S{1,80} not found|ports are not available|bind for)"
@@ -144,6 +139,8 @@ TEXT = Text(
         ("ntstatus.dll_not_found", 1.6, "a DLL that the program is linked with is not found (0xC0000135): often the Visual C++ runtime"),
         ("ntstatus.control_c_exit", 4.0, "somebody ended it: Ctrl-C, or the window was closed (0xC000013A)"),
         ("ntstatus.dll_init_failed", 2.6, "a DLL does not start (0xC0000142): often the Visual C++ runtime"),
+        ("order.in_place", 3.8, "autograd needs a value that was changed, freed or never recorded: a mistake in the program, on the CPU too"),
+        ("signal.told", 3.4, "it was told to end ({what}): by a person, a batch system, a timer or another program; no failure of the GPU does that"),
         ("else.scheduler", 4.4, "the scheduler refused or ended the job; that is no matter of the GPU"),
         ("else.image", 4.4, "the image cannot be fetched"),
         ("else.container", 4.4, "the container's name, ports, network or folders are the matter, not the GPU"),
@@ -177,7 +174,6 @@ TEXT = Text(
         *((f"harmless.{name}", 1.8, "what is taken for an error is a note", _taken_for_error) for name in _NOTES),
         ("ending.own", 4.2, "{name} ended the program at {where}: {what}; nothing that was printed before explains it", field("where", ".")),
         ("ending.own", 4.2, "the program ended with “{what}”; nothing that was printed before explains it", no(field("where", "."))),
-        ("signal.told", 2.6, "somebody, a scheduler or a timer ended the program by a signal: no fault of the GPU sends one", _only_signalled),
         ("else.quota", 4.4, "the service has no GPU to hand out to this account now: a quota, or all are taken"),
         ("ending.usage", 4.6, "the program was called with arguments that it does not accept: {what}"),
         ("ending.inside", 2.2, "{name} at {where}: {what}; its words are not of the GPU"),

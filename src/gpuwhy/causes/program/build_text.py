@@ -161,6 +161,7 @@ TEXT = Text(
         ("tf.ignored_gpu", 1.8, "the own build was made for {needs}"),
         ("loader.undefined_symbol", 1.4, "the own build lacks {symbol}", field("symbol", "_Z")),
         ("torch.cuda_mismatch", 1.6, "an extension is being built"),
+        ("triton.source", 4.0, "Triton's compiler refuses the source of a kernel, at the line that it quotes"),
         ("nvrtc.compilation", 2.6, "NVRTC could not compile the program"),
         ("launch.shared", 1.8, "the compiler refuses the kernel", line("ptxas|error")),
         ("launch.parameters", 2.6, "the compiler refuses the kernel"),

@@ -13,7 +13,7 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "program.illegal_access",
     signatures=(
-        error("program.pointer", r"invalid device pointer: 0x", "invalid device pointer", covers=("python.",)),
+        error("program.pointer", r"(?:error: |\b)invalid device pointer: (?:0x)?[\da-f]{2,16}|pointer argument [^\n]{0,40}(?:is not|isn't) (?:a )?(?:valid|device) ", "invalid device pointer", "pointer argument"),
         error("cuda.check_sanitizer", r"invalid __\w+__ (?:read|write)|out-of-bounds shared or local|=========\s+(?:address 0x\w+ is (?:out of bounds|misaligned))",
               "invalid __", "out-of-bounds shared", "is out of bounds", "is misaligned"),
     ),
@@ -26,6 +26,7 @@ TEXT = Text(
         ("cuda.launch_failed", 2.9, "a kernel failed, most often by touching memory that is not its own (error 719)"),
         ("cuda.check_sanitizer", 4.8, "compute-sanitizer names the kernel that touches foreign memory"),
         ("kernel.xid", 3.4, "Xid {xid}: a program touched memory that is not its own", xid(13, 31, 43)),
+        ("program.pointer", 4.0, "a pointer was handed over that the allocator did not give out"),
         ("program.illegal_words", 3.0, "an illegal memory access is named"),
         ("cuda.invalid_device_pointer", 2.6, "a pointer is not the GPU's"),
         ("cuda.invalid_handle", 1.9, "a handle is used where it does not belong (error 400)"),
@@ -34,9 +35,8 @@ TEXT = Text(
         ("cudnn.execution_failed", 1.4, "an earlier kernel may have failed"),
         ("cublas.execution_failed", 1.4, "an earlier kernel may have failed"),
         ("cublas.mapping_error", 2.0, "an earlier kernel touched memory that is not its own"),
-        ("program.pointer", 4.2, "an address is handed to the allocator that it did not give out"),
         ("signal.segv", 1.2, "the program touched memory that is not its own"),
-        ("cuda.invalid_value", 3.0, "{call} was given an address that is not, or no longer, the GPU's (error 1)", field("call", "cu(?:da)?mem(?!pool)|cu(?:da)?free")),
+        ("cuda.invalid_value", 3.0, "{call} was given an address that is not, or no longer, the GPU's (error 1)", field("call", "cu(?:da)?mem(?!pool)|cu(?:da)?free|cu(?:da)?host|cu(?:da)?pointer")),
         ("cuda.invalid_value", 1.0, "a wrong argument (error 1)", no(line("cuinit"))),
         ("cuda.prior_launch_failure", 2.4, "an earlier kernel failed"),
         ("tf.stream_failed", 1.0, "an earlier kernel failed"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.text.conditions import field
 from gpuwhy.causes.text.fragments import ORDER_COVERS
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.program_ways import in_order
@@ -12,7 +13,6 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "program.order",
     signatures=(
-        error("order.in_place", r"needed for gradient computation has been modified by an inplace operation|a leaf variable that requires grad is being used in an in-place", "inplace operation", "in-place operation", covers=("python.", "title.")),
         error(
             "order.capturing",
             r"(?:during|while|in) (?:an? )?(?:active )?(?:cuda |hip |stream |graph )*captur(?:e|ing)\b|graphs? must be captured on a non-default stream|capture must end on the same stream"
@@ -22,6 +22,8 @@ TEXT = Text(
             "permitted when stream", "capture", "capturing", "captured", "underway", "cuda graph is empty",
             covers=("python.", "torch.internal_assert", "nccl.other", "cuda.not_permitted"),
         ),
+        error("order.in_place", r"modified by an inplace operation|(?:leaf|a view of a leaf) variable [^\n]{0,60}in-?place operation|trying to backward through the graph a second time|saved (?:intermediate values|tensors) [^\n]{0,60}already been freed|does not require grad and does not have a grad_fn",
+              "inplace operation", "in-place operation", "the graph a second time", "already been freed", "does not have a grad_fn", covers=("python.", "title.", *ORDER_COVERS)),
         error("order.replayed", r"tensor output of cudagraphs that has been overwritten|cudagraphs? [^\n]{0,60}overwritten by a subsequent run", "cudagraphs that has been", "by a subsequent run", covers=ORDER_COVERS),
         error(
             "order.after_start",
@@ -48,12 +50,14 @@ TEXT = Text(
               "memory growth cannot differ"),
     ),
     clues=(
-        ("order.in_place", 4.2, "a tensor that the backward pass still needs was changed in place"),
         ("cuda.illegal_state", 4.2, "the call is not allowed in the state that the stream or the graph is in (error 401)"),
         ("cuda.stream_capture_", 4.4, "the stream is being captured into a graph, where this call is not allowed"),
         ("cuda.captured_event", 4.2, "an event of a stream that is being captured was used outside"),
         ("cuda.graph_recapture_failure", 3.6, "the graph could not be captured again"),
         ("order.capturing", 4.4, "a call that is not allowed while a CUDA graph is captured"),
+        ("order.in_place", 2.6, "autograd needs a value that was changed, freed or never recorded (the message names it)"),
+        ("cuda.invalid_value", 2.8, "{call} was given a stream, event or graph that is not in the state for it (error 1)", field("call", "cu(?:da)?(?:stream|event|graph)")),
+        ("cuda.invalid_handle", 2.6, "{call} was given a stream, event or graph that does not exist, or no longer (error 400)", field("call", "cu(?:da)?(?:stream|event|graph)")),
         ("order.replayed", 4.6, "the output of a CUDA graph was used after the graph ran again"),
         ("order.after_start", 4.4, "something was set up after CUDA or the framework had started (the message names it)"),
         ("order.growth", 5.0, "memory growth is set on some GPUs only, or beside virtual devices"),

@@ -55,6 +55,11 @@ def with_(*prefixes: str) -> Condition:
     return lambda s, r: any(o.signature.startswith(prefixes) and o.order != s.order for o in r.symptoms)
 
 
+def unix_stack(symptom: Symptom, reading: Reading) -> bool:
+    """The traceback runs through files of Linux."""
+    return any(f.file.startswith("/") and not f.file.startswith("/Users/") for f in reading.ending.stack)
+
+
 def in_packages(symptom: Symptom, reading: Reading) -> bool:
     """The file that the message names lies among installed packages or in Python's own library."""
     return bool(re.search(r"(?:site|dist)-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]", symptom.get("path")))

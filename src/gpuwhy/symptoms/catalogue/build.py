@@ -53,9 +53,9 @@ SIGNATURES: tuple[Signature, ...] = (
     error("build.msvc", r"microsoft visual c\+\+ \d+(?:\.\d+)? (?:or greater )?is required|unable to find vcvarsall|cl(?:\.exe)?'? (?:is not recognized|not found)"
           r"|cannot find compiler 'cl\.exe'|error checking compiler version for cl",
           "microsoft visual c++", "vcvarsall", "'cl.exe'", "cl.exe", "version for cl", "'cl'"),
-    error("build.missing_tool", r"(?:ninja is required|ninja: not found|no such file or directory: 'ninja'|cmake: (?:command )?not found|gcc: (?:command )?not found"
+    error("build.missing_tool", r"(?:(?:collect2|gcc|g\+\+|cc|c\+\+|clang)[^\n]{0,20}: (?:fatal )?error: (?:cannot (?:find|exec(?:ute)?)|unable to execute)|ninja is required|ninja: not found|no such file or directory: 'ninja'|cmake: (?:command )?not found|gcc: (?:command )?not found"
           r"|g\+\+: (?:command )?not found|make: command not found|unable to execute '?gcc)",
-          "ninja is required", "ninja: not found", "'ninja'", "cmake: ", "gcc: ", "g++: ", "make: command", "execute 'gcc", "execute gcc"),
+          "collect2: ", "gcc: ", "ninja is required", "ninja: not found", "'ninja'", "cmake: ", "gcc: ", "g++: ", "make: command", "execute 'gcc", "execute gcc"),
     context("build.package", r"\b(?:collecting|building wheels? for(?: collected packages:)?|failed to build|pip3? install(?: -[\w-]{1,40}){0,4}) [`'\"]?(?P<package>flash[-_]attn|xformers|apex"
             r"|deepspeed|detectron2|mmcv|torch[-_](?:scatter|sparse|cluster|spline[-_]conv)|pytorch3d|causal[-_]conv1d|mamba[-_]ssm|auto[-_]gptq|nvdiffrast|transformer[-_]engine"
             r"|natten|gsplat|grouped[-_]gemm|vllm|tinycudann)\b", "collecting ", "building wheel", "failed to build", "pip install ", "pip3 install "),

@@ -25,7 +25,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "launch.refused",
-        rf"{_CALL}(?:\([^)\n]{{0,80}}\))?[^\n]{{0,60}}(?:failed|returned|results? in|error)[^\n]{{0,60}}(?:invalid (?:argument|value|configuration)|cuda_error_invalid_value|cudaerrorinvalid(?:value|configuration)|too many (?:resources|blocks))"
+        rf"{_CALL}(?:\([^\n]{{0,120}}?\))?(?:[^\n]{{0,60}}(?:failed|returned|results? in|error)[^\n]{{0,60}}|\W{{1,4}})(?:invalid (?:argument|value|configuration)|cuda_error_invalid_value|cudaerrorinvalid(?:value|configuration)|too many (?:resources|blocks))"
         r"|failed to launch (?:cuda |rocm |gpu )?kernel[^\n]{0,200}|gpu_launch_config\.h:\d+\] check failed",
         "launchkernel", "cudalaunch", "culaunch", "cugraphlaunch", "funcsetattribute", "failed to launch", "gpu_launch_config",
         covers=("cuda.invalid_value", "cuda.says_short", "cuda.name", "cuda.number", "python."),

@@ -38,6 +38,8 @@ SIGNATURES: tuple[Signature, ...] = (
           "unsupported .version"),
     error("numba.versions", r"error getting driver and runtime versions", "driver and runtime versions"),
     context("numba.init", r"error at driver init|call to cuinit results in", "error at driver init", "cuinit results in"),
+    error("triton.source", r"triton[\w.]*\.compilationerror: (?:at )?\(?\d{1,6}[:,] ?\d{1,6}\)?:|triton[\w.]*\.(?:unsupportedlanguageconstruct|compiletimeassertionfailure)",
+          "compilationerror: ", "unsupportedlanguageconstruct", "compiletimeassertionfailure", covers=("triton.compile",)),
     error("triton.compile", r"triton[\w.]*\.compilationerror|failures have been detected while processing an mlir pass|passmanager::run failed|unexpected mma|/lib/(?:analysis|dialect|conversion|target)/[\w/]+\.cpp:\d+",
           "compilationerror", "processing an mlir pass", "passmanager::run", "unexpected mma", "/lib/analysis", "/lib/dialect", "/lib/conversion", "/lib/target"),
     error("triton.libcuda", r"libcuda\.so cannot (?:be )?found|libcuda\.so (?:is )?not (?:in )?found", "libcuda.so cannot",

@@ -27,10 +27,10 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|input must have (?:\d|at least)|only batches of spatial targets|tensor size mismatch|expected input[^\n]*to have \d+ channels|expects each tensor to be equal size|only supports? (?:fp16|bf16|half|float\w*)[^\n]{0,20}(?:data ?type|dtype)|number of channels|depth must be (?:evenly )?(?:a multiple|divisible)"
         r"|depth of input \(\d+\) is not a multiple|input and filter must have|must be rank \d but is rank|shape must be rank|negative dimension size caused by|input to reshape is a tensor with"
         r"|dimensions of inputs should match|logits and labels must (?:be broadcastable|have the same)|required broadcastable shapes|cannot feed value of shape|is incompatible with the layer|in\[0\] mismatch in\[1\]"
-        r"|computed output size would be negative|inputs to operation [^\n]*must have the same size|view size is not compatible with input tensor",
-        "view size is not",
+        r"|view size is not compatible with input tensor|(?:cannot|can't) (?:view|reshape) (?:a )?(?:tensor|array|non-contiguous)|shape mismatch: (?:value|indexing) "
+        r"|computed output size would be negative|inputs to operation [^\n]*must have the same size",
         "is not a multiple of input depth", "input and filter", "be rank ", "negative dimension size", "input to reshape", "dimensions of inputs", "logits and labels", "broadcastable shapes", "cannot feed value",
-        "incompatible with the layer", "in[0] mismatch", "would be negative",
+        "incompatible with the layer", "view size is", "cannot reshape", "cannot view", "can't view", "shape mismatch: ", "in[0] mismatch", "would be negative",
         "shapes cannot be multiplied", "shape cannot be multiplied", "size mismatch", "is invalid for input of size", "must match",
         "weight of size", "expected ", "must be equal", "incompatible shapes", "matrix size-incompatible", "contiguous",
         "not aligned", "are incompatible", "shape mismatch", "shapes mismatch", "running_mean", "must have", "spatial targets",
@@ -43,10 +43,11 @@ SIGNATURES: tuple[Signature, ...] = (
         r"expected all tensors to be on the same device|to have the same device as tensor for|tensors? (?:to be|is|are) on (?:the same|different) (?:device|gpu)"
         r"|is on cpu, but expected|expected (?:object of|tensor)[^\n]*backend (?:cuda|cpu)|can't convert cuda(?::\d+)? device type tensor"
         r"|must be on the (?:same|current) device|arguments are located on different gpus|input and (?:parameter|hidden) tensors are not (?:at|on) the same device"
-        r"|module must have its parameters and buffers on device|expected a '?\w+'? device type for generator|cannot be accessed from triton \(cpu tensor",
-        "type for generator", "cpu tensor",
+        r"|module must have its parameters and buffers on device|expected an? '\w+' device type for generator but found '\w+'|\(cpu tensor\?\)"
+        r"|expects? (?:all |its |the )?(?:tensors?|inputs?|arguments?|operands?) (?:to be )?on (?:the )?(?:cuda|gpu|cpu)\b[^\n]{0,40}(?:got|but|found)",
         "same device", "current device", "but expected all tensors", "backend cuda", "device type tensor", "different gpus", "parameters and buffers on device",
-        "different devices", "backend cpu", "is on cpu, but",
+        "different devices", "backend cpu", "is on cpu, but", "device type for generator", "(cpu tensor?)", "expects", "expect ",
+        covers=("python.exception",),
     ),
     error(
         "program.layout",
