@@ -63,7 +63,7 @@ def aftermath(
     doubted = named_libraries(output) if seen.failed else ()
     options = app.Options(python=python, folder=".", script=script_folder(argv), crashed=seen.crashed, doubted=doubted)
     diagnosis = app.Run(app.live_host(environ_of(ended)), options, note)
-    run = with_surroundings(seen, ended, diagnosis.host, output)
+    run = with_surroundings(seen, ended, diagnosis.host, output, app.live_host())
     facts = msgspec.structs.replace(diagnosis.facts, run=run)
     report = told(output, facts, rank_logs(*folder) if (folder := log_folder(argv, output))[0] else ())
     if stayed_away(facts, report.symptoms):

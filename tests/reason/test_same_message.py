@@ -110,7 +110,8 @@ def test_what_a_shown_cause_hides_is_not_told_beside_it():
 def test_admitting_messages_exist():
     from gpuwhy.knowledge.codes import table
     from gpuwhy.symptoms.catalogue import signatures
+    from gpuwhy.symptoms.raised import IDS as RAISED
 
     words = {f"{library}.{slug}" for library, rows in table().libraries.items() for slug in rows}
-    known = {s.id for s in signatures()} | words | {f"cuda.{row.slug}" for row in table().cuda}
+    known = {s.id for s in signatures()} | {*RAISED} | words | {f"cuda.{row.slug}" for row in table().cuda}
     assert set(admits()) <= known, set(admits()) - known

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from gpuwhy.host.base import Host
-from gpuwhy.host.live import LiveHost, permitted
+from gpuwhy.host.live import permitted
 from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.model.facts import Limit, Place, Run
 from gpuwhy.run.child import Ended
@@ -51,8 +51,8 @@ _PATH = re.compile(r"(?<![\w.:/~-])(~?/[^\s'\"`:,;()\[\]<>]{2,300})")
 _OPENED = re.compile(r"""(?:open|save|makedirs|mkdir|memmap|FileWriter|SummaryWriter)\(\s*['"]([^'"\n]{1,300})['"]""")
 
 
-def with_surroundings(run: Run, ended: Ended, host: Host, output: str) -> Run:
-    """The facts of a run, with what was around it right after its end."""
+def with_surroundings(run: Run, ended: Ended, host: Host, output: str, ours: Host | None = None) -> Run:
+    """The facts of a run, with what was around it right after its end; `ours` has our variables, not the program's."""
     variables = _variables(ended, host)
     folder = _folder(ended, host)
     return msgspec.structs.replace(
@@ -60,7 +60,7 @@ def with_surroundings(run: Run, ended: Ended, host: Host, output: str) -> Run:
         pids=_pids(ended, host),
         limits=_limits(ended),
         folder=folder,
-        variables=_otherwise(variables),
+        variables=_otherwise(variables, ours or host),
         places=_places(host, variables or _ours(host), value_or(folder, ""), output),
     )
 
@@ -123,9 +123,9 @@ def _ours(host: Host) -> dict[str, str]:
     return value_or(said, {})
 
 
-def _otherwise(variables: Mapping[str, str]) -> Fact[dict[str, str]]:
+def _otherwise(variables: Mapping[str, str], host: Host) -> Fact[dict[str, str]]:
     """What it had otherwise than this shell."""
-    ours = LiveHost().environ()
+    ours = host.environ()
     if not variables or not isinstance(ours, Known):
         return Unknown("its processes ended before their variables were seen")
     found = {name: value for name, value in variables.items() if ours.value.get(name) not in (value, "set")}
