@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.host.children import starts
-from gpuwhy.model.fact import Unknown
-from gpuwhy.model.facts import Start
-from tests.observe.envs import SITE, World
+from gpuwhy.model.fact import Known, Source, Unknown
+from gpuwhy.model.facts import Facts, Interpreter, Start, Target
+from gpuwhy.observe.scene import Options, Scene
+from gpuwhy.observe.starting import start
+from tests.observe.envs import SITE, Machine, World
+
+HERE = Source("call", "test")
 
 
 @pytest.fixture
@@ -51,6 +55,19 @@ def test_lines_that_lead_nowhere(world: World, file: str, text: str, told: list[
 
 def test_nothing_steers_it_so_nothing_is_started(world: World) -> None:
     assert world.look().start.need() == Start()
+
+
+def test_frameworks_beside_a_python_that_does_not_look_there(world: World) -> None:
+    python = Interpreter("/env/bin/python3", "3.12.3", "/usr", "system", "--python", "x86_64")
+    world.file("/env/lib/python3.12/site-packages/torch/__init__.py", "")
+    facts = Facts(
+        target=Target(interpreter=Known(python, HERE), site_packages=Known(("/usr/lib/python3/dist-packages",), HERE))
+    )
+    scene = Scene(Machine(world.root, world.environ, world.pythons), Options())
+    scene.facts = facts
+    found = start(scene).need()
+    assert found is not None
+    assert (found.lost, found.aside) == (("torch",), "/env/lib/python3.12/site-packages")
 
 
 def test_a_python_of_another_machine_is_not_started(world: World) -> None:

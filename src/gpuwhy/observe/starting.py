@@ -34,7 +34,8 @@ def start(scene: Scene) -> Fact[Start]:
     if python is None or python.gone:
         return absent("env", "PATH", "no Python that could be started")
     sites = value_or(scene.facts.target.site_packages, ())
-    if aside := _aside(scene, python, sites):
+    aside = _aside(scene, python, sites)
+    if aside is not None:
         return aside
     files = tuple(_files(scene, sites))[:_MOST]
     variables = [name for name in STEERING if value_or(scene.host.environ(), {}).get(name)]

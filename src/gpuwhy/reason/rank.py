@@ -80,7 +80,8 @@ def named(causes: Iterable[Shown], python: str) -> tuple[Shown, ...]:
 
 
 def _checked(fix: Fix, command: str) -> Fix:
-    return msgspec.structs.replace(fix, check=fix.check.replace("gpuwhy check", command, 1))
+    own = "--python" in fix.check  # of what the fix makes
+    return fix if own else msgspec.structs.replace(fix, check=fix.check.replace("gpuwhy check", command, 1))
 
 
 _PLACES = ("container", "wsl")
