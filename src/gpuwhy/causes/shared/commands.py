@@ -14,7 +14,7 @@ from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts
 
-_PLAIN = re.compile(r"[\w.+\-\[\],=<>!~]+")
+_PLAIN = re.compile(r"[\w.+\-\[\],=<>!~*]+")
 
 
 def word(path: str) -> str:
