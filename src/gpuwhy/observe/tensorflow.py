@@ -125,8 +125,11 @@ def _opens(package: Installed, path: str, cuda: Fact[str], cudnn: Fact[str]) -> 
     extension = f"{path}/{_EXTENSION}"
     framework = f"{path}/{listed[-1].name}" if listed else extension
     linked = needed(package.host, [framework], [extension])
-    if isinstance(linked, Unknown) or linked.need():
+    if isinstance(linked, Unknown):
         return linked
+    if linked.need():  # the import loads both files, and fails without any of these
+        every = tuple(Opened(one.name, one.by, False) for one in linked.need() or ())
+        return known(every, "file", f"{framework}, {extension}", "NEEDED")
     for built in (cuda, cudnn):
         if isinstance(built, Unknown):
             return built
