@@ -141,6 +141,9 @@ def test_tensorflow_1_13_has_needed_entries(world: World) -> None:
     library = shared_object("libcublas.so.10.0", "libcuda.so.1", "libcudnn.so.7", "libm.so.6")
     world.file(f"{found.path}/libtensorflow_framework.so.1", library)
     assert names(only(world)) == ["libcublas.so.10.0", "libcudnn.so.7"]
+    extension = shared_object("libcusolver.so.10.0")
+    world.file(f"{found.path}/python/_pywrap_tensorflow_internal.so", extension)
+    assert names(only(world)) == ["libcublas.so.10.0", "libcudnn.so.7", "libcusolver.so.10.0"]
 
 
 def test_tensorflow_cpu_build_is_told_by_build_info_not_by_name(world: World) -> None:
