@@ -112,6 +112,7 @@ TEXT = Text(
         ("nvml.gpu_not_found", 1.4),
     ),
     remedies=(
+        meant("While an image is built there is no GPU: give the architectures by hand where the build asks for one, and do what needs a GPU when the container runs (docker run --gpus all)", on.dockerfile('ENV TORCH_CUDA_ARCH_LIST="7.5;8.0;8.6;9.0"    # CMake: -DCMAKE_CUDA_ARCHITECTURES="75;80;86;90"'), by="image", safe=True),
         meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", BAKED, said="container.", line="file exists"),
         meant("Install the NVIDIA container toolkit, and add its runtime to docker", TOOLKIT, said="container.no_driver_select container.no_runtime", root=True, unless="containerd podman singularity"),
         meant("On the node: install the NVIDIA container toolkit and add its runtime to containerd (k3s and RKE2 find it by themselves once it is installed: start them anew); with the GPU operator, wait until its toolkit pod runs", CONTAINERD, said="container.no_driver_select container.no_runtime", by="containerd", root=True),

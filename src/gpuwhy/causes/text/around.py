@@ -19,9 +19,9 @@ _WORDS = {
     "image": r"^\s*(?:#\d+ )?(?:RUN|FROM) |\bdocker build|=> ERROR \[|^Step \d+/\d+ :",
     "jetson": r"\bjetson\b|\btegra|\bjetpack\b|\bl4t\b|aarch64-linux-gnu/tegra|\borin\b|\bxavier\b", "rocm": r"\+rocm\d|\bhipError\w+|\bgfx\d{3,4}\b|hsa_status",
     "tcc": r"\bTCC\b|data ?cent(?:er|re) mode",
-    "wsl1": r"\bWSL ?1\b(?!/)|\b4\.4\.0-\d+-Microsoft\b|Version 10\.0\.1[0-8]\d{3}\b|Windows 10[^\n]{0,12}\b1[5-9]0[39]\b",
+    "wsl1": r"\bWSL ?1\b(?!/)|\b4\.4\.0-\d+-Microsoft\b|Version 10\.0\.1(?:[0-8]\d{3}|904[0-3])\b|Windows 10[^\n]{0,12}\b1[5-9]0[39]\b",
     "usersite": r"AppData\\Roaming\\Python\\|/\.local/lib/python3",
-    "native": r"\bC(?:\+\+|#)?[ -]api\b|onnxruntime_(?:c|cxx)_api|Microsoft\.ML|\.cpp\b.{0,80}onnxruntime|Module loaded: ",
+    "native": r"\bC(?:\+\+|#)?[ -]api\b|onnxruntime_(?:c|cxx)_api|Microsoft\.ML|\.cpp\b.{0,80}onnxruntime|Module loaded: |\\(?:Release|Debug|net\d\.0)\\+onnxruntime_providers|\(C\+\+\)",
     "whisper": r"faster[-_ ]?whisper|ctranslate2|whisperx",
     "bits32": r"32[- ]bit (?:python|runtime|\(Intel\))|\[MSC v\.\d+ 32 bit",
 }  # fmt: skip

@@ -142,8 +142,16 @@ def cupy_on_windows(case: Asked) -> Iterator[Fix]:
     yield Fix("Or conda's, which brings all that it needs", "conda install -c conda-forge cupy", safe=True)
 
 
+_ELEVEN = re.compile(r"cuda ?(?:toolkit )?v?11\b|cudart64_110|cublas64_11", re.IGNORECASE)
+
+
 def _cuda_on_windows(case: Asked) -> str:
-    """The CUDA of a TensorFlow release where it is told; 11.2 for cusolver64_11, which 11.0 does not have."""
+    """The CUDA of a TensorFlow release where it is told; 11.2 for cusolver64_11, which 11.0 does not have: that one is
+    the last with cusolver64_10, and the only one with that and the other names of CUDA 11."""
+    if case.library.lower() == "cusolver64_10.dll" and (
+        at_least(case.version or "0", "2.4") or _ELEVEN.search(case.text)
+    ):
+        return "11.0"
     row = _tensorflow_row(case) if case.framework == "tensorflow" and case.version else None
     if row and isinstance(row.cuda, str):
         return row.cuda

@@ -37,6 +37,8 @@ def at_a_prompt(cause: str, case: Asked) -> Iterator[Fix]:
         yield from _zlib(case)
         yield from _whole(case, cause)
         yield from _of_programs(case)
+    elif cause == "other.not_gpu" and _IMPORT.search(case.text):
+        yield tried("Install the DLLs of the Visual C++ runtime (2015 to 2022, x64), which the module needs, then open a new window", REDISTRIBUTABLE)  # fmt: skip
     elif cause == "framework.platform_dropped":
         yield from _for_that_python(case)
     elif cause in ("program.illegal_access", "program.launch") and case.framework in ("tensorflow", ""):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.text.common import nothing_else
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_wsl, line, wants, with_
 from gpuwhy.causes.text.meant import meant
@@ -10,8 +12,16 @@ from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
 from gpuwhy.model import on
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
 
 _NOT_FOUND = "loader. triton.libcuda numba. tf. cuda.no_device cuda.not_found cuda.shared torch. jax."
+
+
+def _old_windows(_: Symptom, reading: Reading) -> bool:
+    """A build of Windows 10 before 21H2, told beside WSL."""
+    told = re.search(r"10\.0\.1(?:[0-8]\d{3}|904[0-3])\b", reading.excerpt)
+    return told is not None and reading.told.os == "wsl"
+
 
 TEXT = Text(
     "wsl.setup",
@@ -20,6 +30,8 @@ TEXT = Text(
               covers=("container.cli", "container.generic")),
     ),
     clues=(
+        *((one, 5.2, "DirectML reaches the GPU through WSL 2 alone: its libraries are in /usr/lib/wsl/lib", line("libd3d12|libdxcore")) for one in ("loader.tf_dso", "loader.cannot_open")),
+        *((one, 4.6, "this Windows is older than 21H2 (10.0.19044), which CUDA in WSL 2 needs", _old_windows) for one in ("torch.unavailable", "title.gpu_unseen", "tf.no_gpu_found", "cuda.no_device")),
         ("loader.cudarc", 4.6, "libcuda lies in /usr/lib/wsl/lib, outside the search", all_of(in_wsl, field("library", "^(?:nv)?cuda$"))),
         ("loader.cudarc", 2.7, "under WSL libcuda lies in /usr/lib/wsl/lib, outside the search", field("library", "^(?:nv)?cuda$")),
         ("cuda.not_found", 3.4, "libcuda does not find the Windows driver behind it (error 500)", all_of(in_wsl, line("cuinit"))),
