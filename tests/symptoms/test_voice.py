@@ -70,3 +70,21 @@ def test_a_thread_that_failed_while_the_program_worked_on():
         "RuntimeError: NVML: Driver/library version mismatch\nepoch 0 loss 1.0\nepoch 1 loss 0.5\nepoch 2 loss 0.3\n"
     )  # fmt: skip
     assert not [c for c in explain_text(text).causes if c.confidence >= 0.5]
+
+
+LIBCUDA = "AssertionError: libcuda.so cannot found!"
+ENDED = {
+    "run.sh: line 2: 165 Alarm clock             $PYTHON a.py": "other.not_gpu",
+    "slurm: job 4711 ended (152), time limit reached": "env.limit",
+    "triton.compiler.errors.CompilationError: at 3:37:\ndef k(x):\nNameError('scale is not defined')": "program.build",
+}
+
+
+@pytest.mark.parametrize(("text", "cause"), ENDED.items())
+def test_who_ended_it(text, cause):
+    assert explain_text(f"epoch 1 loss 1.0\nepoch 2 loss 0.5\n{text}").causes[0].id == cause
+
+
+def test_what_a_wrapper_announces_is_the_ending():
+    ending = read_text(f"torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\n{LIBCUDA}").ending
+    assert (ending.name, ending.wrappers) == ("AssertionError", ("torch._dynamo.exc.BackendCompilerFailed",))

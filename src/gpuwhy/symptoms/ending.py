@@ -196,6 +196,8 @@ def _linked(blocks: Sequence[Block]) -> list[Ending]:
 
 def _hands_over(outer: Ending, inner: Ending) -> bool:
     """Whether an exception ends with the announcement of another one, whose traceback stands below it."""
+    if outer.message.endswith("raised:"):
+        return inner.kind == "exception" and inner.first - outer.last <= 1
     return outer.message.endswith("error:") and bool(inner.stack) and inner.first - outer.last <= 2
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.shared.probed import answered
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw, weak
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known, value_or
 
@@ -13,7 +13,7 @@ def hidden(case: Case) -> Finding | None:
     devices = case.facts.devices
     choice = devices.visibility.need()
     if choice is None:
-        return against("CUDA_VISIBLE_DEVICES is not set", saw("not set", devices.visibility))
+        return _within(case) or against("CUDA_VISIBLE_DEVICES is not set", saw("not set", devices.visibility))
     present = gpu_present(case.facts)
     if present.need() is None:
         return against("there is no NVIDIA GPU to hide", saw("no NVIDIA GPU", present))
@@ -30,6 +30,22 @@ def hidden(case: Case) -> Finding | None:
         text = f'CUDA reads {choice.variable}="{choice.value}" only as far as GPU {shown}{why}'
         return mild(proof(text, written, there))
     return against(f'{choice.variable}="{choice.value}" selects GPU {shown}, which is there', written)
+
+
+def _within(case: Case) -> Finding | None:
+    """A program that CUDA shows no device, where a GPU answers: it, or a file that it reads, sets the variable."""
+    found = case.facts.devices.devices
+    none = any(one.signature in NONE and one.role == "error" for one in case.symptoms)
+    if not none or not case.facts.run.failed or not isinstance(found, Known) or not found.value:
+        return None
+    text = f"{found.value[0].name} answers here, and the program sees no device: it, or a file it reads, hides the GPU"
+    return strong(
+        text, saw("the GPU answers", found), saw("not set outside the program", case.facts.devices.visibility)
+    )
+
+
+NONE = ("cuda.no_device", "torch.no_gpus", "jax.no_visible")
+"""By which CUDA or a framework says that there is none."""
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.shared.before import explains_it, made_again, put_first, start_of, told_by_name, told_old
 from gpuwhy.causes.shared.commands import python_of, word
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, is_runtime
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.ending import Frame
 from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import MissingLibrary, OldRuntime
 
@@ -54,11 +57,19 @@ def _too_early(case: Case) -> bool:
     """Whether it may have died while it loaded a framework: the sampler misses that, the traceback does not."""
     run, installed = case.facts.run, value_or(case.facts.target.frameworks, ())
     names = {framework.name for framework in installed}
-    if case.ending.near or any(frame.owner in names for frame in case.ending.stack):
+    if case.ending.near or any(frame.owner in names or _imports(frame, names) for frame in case.ending.stack):
         return True
     if any(one.signature in HALF for one in case.symptoms) or isinstance(run.wanted_gpu, Known):
         return True
     return run.crashed and bool(installed) and value_or(run.seconds, 0.0) < SEEN
+
+
+def _imports(frame: Frame, names: set[str]) -> bool:
+    """Whether a line of the traceback imports a framework: what came of that decides."""
+    return "import" in frame.code and not names.isdisjoint(_WORD.findall(frame.code))
+
+
+_WORD = re.compile(r"\w+")
 
 
 def before_its_first_line(case: Case) -> Finding | None:
