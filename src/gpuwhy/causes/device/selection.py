@@ -39,9 +39,7 @@ def _within(case: Case) -> Finding | None:
     if not none or not case.facts.run.failed or not isinstance(found, Known) or not found.value:
         return None
     text = f"{found.value[0].name} answers here, and the program sees no device: it, or a file it reads, hides the GPU"
-    return strong(
-        text, saw("the GPU answers", found), saw("not set outside the program", case.facts.devices.visibility)
-    )
+    return weak(text, saw("the GPU answers", found), saw("not set outside the program", case.facts.devices.visibility))
 
 
 NONE = ("cuda.no_device", "torch.no_gpus", "jax.no_visible")
