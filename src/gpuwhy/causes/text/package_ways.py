@@ -46,7 +46,7 @@ def named_package(case: Asked) -> str:
     files = "\n".join(line for line in case.text.splitlines() if ".so" in line or ".pyd" in line)
     for text in (case.lines, files):
         for shape in (_EGG, _IN):
-            found = [_SUFFIX.sub("", one) for one in shape.findall(text)]
+            found = [one if shape is _EGG else _SUFFIX.sub("", one) for one in shape.findall(text)]
             kept = [one for one in found if one not in ("torch", "nvidia", "tensorflow", "")]
             if kept:
                 return str(kept[-1])

@@ -120,7 +120,15 @@ def _of_programs(case: Asked) -> Iterator[Fix]:
     yield tried(f"Install {pair}, and put both bin folders on PATH or their DLLs beside the program; then start Visual Studio anew; see which one is missing", on.cmd("dumpbin /dependents onnxruntime_providers_cuda.dll"))  # fmt: skip
 
 
+_BY_ITSELF = Later(
+    r"illegal (?:memory )?a(?:ccess|ddress)|ILLEGAL_ADDRESS|out of resource|too many resources|misaligned",
+    re.IGNORECASE,
+)
+
+
 def _watchdog(case: Asked) -> Iterator[Fix]:
     """A kernel that runs for more than two seconds on the card of the display is ended by Windows."""
+    if _BY_ITSELF.search(case.lines):  # the message has a reason of its own
+        return
     yield tried("Give kernels more time: on Windows the card of a display is reset after two seconds (TDR; the event viewer then has nvlddmkm); as an administrator, then restart", _TDR, safe=False)  # fmt: skip
     yield tried("Or update NVIDIA's driver on Windows (nvidia.com/drivers)", safe=False)
