@@ -41,15 +41,20 @@ _SUFFIX = re.compile(r"(?:_\d)?(?:_cuda|_C|_ext|_cpp)$")
 _BARE = Later(r"from (\w+)(?:\.\w+)* import _\w*C?|import (\w+?)(?:_cuda|_C|_ext)\b")
 
 
+def _by_path(text: str) -> str:
+    """The package that a path belongs to; an egg has its whole name."""
+    for found in (_EGG.findall(text), [_SUFFIX.sub("", one) for one in _IN.findall(text)]):
+        kept = [one for one in found if one not in ("torch", "nvidia", "tensorflow", "")]
+        if kept:
+            return kept[-1]
+    return ""
+
+
 def named_package(case: Asked) -> str:
     """The package whose compiled file a message names: by an egg, by its folder, by what the last frame imports."""
     files = "\n".join(line for line in case.text.splitlines() if ".so" in line or ".pyd" in line)
-    for text in (case.lines, files):
-        for shape in (_EGG, _IN):
-            found = [one if shape is _EGG else _SUFFIX.sub("", one) for one in shape.findall(text)]
-            kept = [one for one in found if one not in ("torch", "nvidia", "tensorflow", "")]
-            if kept:
-                return str(kept[-1])
+    if name := _by_path(case.lines) or _by_path(files):
+        return name
     frames = [one for one in case.reading.ending.stack if _IMPORTED.match(one.code.strip())]
     if frames and frames[-1].owner not in ("", USER, "python", "torch"):
         return frames[-1].owner
