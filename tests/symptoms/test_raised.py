@@ -91,3 +91,17 @@ def test_a_plugins_logged_reason_explains_the_fallback():
     )
     found = {one.signature: one for one in read_text(text).symptoms}
     assert found["jax.cpu_build"].follows == found["setting.unread"].order
+
+
+@pytest.mark.parametrize(
+    ("frames", "part", "wanted"),
+    [
+        ([MAIN, ("/home/me/old/jax/__init__.py", "<module>", "from jax._src import x")], "jax._src", "shadow.in_part"),
+        ([MAIN, ("/home/me/jax.zip/jax/__init__.py", "<module>", "")], "jax._src", "shadow.in_part"),
+        ([MAIN, (f"{SITE}/jax/_src/lib/__init__.py", "<module>", "")], "jaxlib.guard", "packages.in_part"),
+        ([MAIN, (f"{SITE}/torch/__init__.py", "<module>", "")], "torch._C", "packages.in_part"),
+        ([MAIN], "tensorflow.contrib", "packages.partial"),
+    ],
+)
+def test_a_package_that_is_there_in_part(frames, part, wanted):
+    assert wanted in signatures(traceback(*frames, last=f"ModuleNotFoundError: No module named '{part}'"))

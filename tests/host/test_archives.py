@@ -1,0 +1,25 @@
+"""Archives list like folders; other files do not."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from gpuwhy.host.live import LiveHost
+from gpuwhy.model.fact import Known
+
+
+def test_the_first_level_of_a_zip_is_a_folder_s_names(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "torch.zip", "w") as file:
+        file.writestr("torch/__init__.py", "")
+        file.writestr("torch/nn/__init__.py", "")
+        file.writestr("six.py", "")
+    said = LiveHost().list(str(tmp_path / "torch.zip"), ".*")
+    assert [(one.name, one.kind) for one in said.need() or ()] == [("six.py", "file"), ("torch", "folder")]
+
+
+def test_a_broken_archive_has_no_names_and_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "bad.egg").write_bytes(b"none")
+    (tmp_path / "plain.txt").write_text("x")
+    assert LiveHost().list(str(tmp_path / "bad.egg"), ".*").need() == ()
+    assert not isinstance(LiveHost().list(str(tmp_path / "plain.txt"), ".*"), Known)
