@@ -95,7 +95,7 @@ def report_on(
     took = time.monotonic() - started if started else 0.0
     given = _answers(answers)
     told = explain_reading(rules(), reading, facts, given, took, where)
-    if not given:
+    if not given and not (facts and facts.run.failed):  # what a watched program printed is no question to us
         told = _in_words(told, reading, facts)
     place = place_of(facts, understood(reading) if told.guide else reading)
     return _at(told, place, environment(facts) if facts else "")
