@@ -223,5 +223,6 @@ _READERS: dict[str, Callable[[str, str], Base]] = {
     "pytorch/pytorch": _pytorch,
     "tensorflow/tensorflow": _tensorflow,
     "tensorflow/serving": _serving,
+    "pytorch/torchserve": lambda name, tag: Base(name, "framework", framework="torch", gpu="gpu" in tag),
 }
 """By the last two parts of an image's name."""

@@ -46,6 +46,9 @@ def _raise_for_nothing(wishes: Sequence[Wish]) -> None:
     bare = next((wish.name for wish in wishes if wish.name in NO_BACKEND), "")
     if bare:
         raise WishError(f"{bare} brings no framework: name the one it runs on too, tensorflow, torch or jax")
+    rapids = next((wish.name for wish in wishes if is_guest(f"{wish.name}-cu12")), "")
+    if rapids:
+        raise WishError(f"{rapids} has its CUDA in its name on the package index: ask for {rapids}-cu12, or -cu13")
     names = [wish.name or wish.url for wish in wishes if not wish.constraint]
     said = ", ".join(names) or "nothing"
     raise WishError(f"{said}: no package that uses a GPU is among them (gpuwhy releases lists those it knows)")

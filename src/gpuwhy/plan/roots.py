@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 import msgspec
 
 from gpuwhy.knowledge import installs, variants
+from gpuwhy.knowledge.asked import asks
 from gpuwhy.knowledge.caps import PAIRS
 from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.limits import floor as unstated
@@ -213,12 +214,18 @@ def _floored(row: Release) -> Release:
 
 def _asked(row: Release) -> dict[str, str]:
     """What a release asks of others: by its metadata, and what is known without it."""
-    out = dict(row.pairs if isinstance(row.pairs, dict) else PAIRS.get((row.name, row.version), {}))
+    out = dict(row.pairs if isinstance(row.pairs, dict) else PAIRS.get((row.name, row.version)) or _by_table(row))
     for floor in floors(row.name, row.version):
         for name, spec in floor.asks.items():
             out[name] = ",".join(filter(None, (out.get(name, ""), spec)))
     _add_unstated(row, out)
     return out if row.platform in ("any", "source") or family(row.name) else _of_its_time(row, out)
+
+
+def _by_table(row: Release) -> dict[str, str]:
+    """What its metadata asks of PyTorch, where the row itself was written without it."""
+    wishes = asks(row.name, row.version).get("torch", ()) if row.platform != "source" and row.name != "torch" else ()
+    return {"torch": wishes[0]} if len(wishes) == 1 and ";" not in wishes[0] else {}
 
 
 def _add_unstated(row: Release, out: dict[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -24,13 +25,18 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """torch of the default index in an nvidia/cuda image of an older major."""
     base, stage = scope.base, scope.environment
     elsewhere = not stage.runs or stage.other_index or stage.forked or scope.kind == "modal"  # whose drivers are new
-    if base.family != "cuda" or not base.cuda or elsewhere:
+    if base.family != "cuda" or not base.cuda or elsewhere or _is_removed_again(scope):
         return
     named = stage.named("torch", "pytorch") or _brought(scope)
     pin = named[0] if len(named) == 1 and _is_plain(named[0]) else None
     row = scope.taken(pin) if pin else None
     if pin and row and isinstance(row.cuda, str) and numbers(row.cuda)[0] > numbers(base.cuda)[0]:
         yield from _outrun(pin, row, row.cuda, base)
+
+
+def _is_removed_again(scope: Scope) -> bool:
+    """Whether torch only serves the build."""
+    return any(re.search(r"\buninstall\b.*\btorch\b", command.text) for command in scope.environment.commands)
 
 
 def _brought(scope: Scope) -> list[Pin]:

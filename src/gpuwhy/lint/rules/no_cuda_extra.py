@@ -56,7 +56,8 @@ def _jax(scope: Scope) -> Iterator[Mistake]:
 
 def _brings_cuda(scope: Scope, pin: Pin) -> bool:
     """Whether an extra, a build of jaxlib or the image brings a JAX for an accelerator."""
-    if any(extra.startswith(("cuda", "tpu", "rocm")) for extra in pin.extras):
+    extras = [extra for one in scope.pins if one.name == pin.name for extra in one.extras]
+    if any(extra.startswith(("cuda", "tpu", "rocm")) for extra in extras):
         return True
     own = any("cuda" in p.local for p in scope.environment.named("jaxlib"))
     return own or scope.base.family in ("ngc", "framework")
