@@ -47,16 +47,17 @@ overwrites nothing, and a file that is installed with `--no-deps`. What is still
 packages and images: drivers in scripts of the system, `~/.bashrc`, projects that moved on. The state after the other
 sets was not measured again with the rules that G and H led to.
 
-H was read in the same way, 325 files of 137 repositories that no earlier set had, after lint had learnt to compute what an
-installer takes: at first contact **77 findings, of which 70 to 74 are true (0.91 to 0.96), 53 of 115 mistakes found
-(0.46)**, 31 of the 64 that the reader was certain of (0.48). That is the figure to expect. The aim of 0.6 is missed. One half of it, drawn
-by repository, was opened then and is the H of the tables; the other half stays closed for the next measure. In the
-opened half five findings were false or doubtful: an image's own build named in a requirements file, an ONNX Runtime that is a helper, a JAX
-whose CUDA is in an extra beside it, a torch that a later command replaces, and a package of which an older Python gets an older release. What is
-still missed there are cloned projects that moved on, two Pythons in one image, TensorFlow 2.16's way to its libraries, conda's channels in
+H was read in the same way, 325 files of 137 repositories that no earlier set had, after lint had learnt to compute what
+an installer takes: at first contact **77 findings, of which 70 to 74 are true (0.91 to 0.96), 53 of 115 mistakes found
+(0.46)**, 31 of the 64 that the reader was certain of (0.48). That is the figure to expect; the aim of 0.6 is missed.
+One half of it, drawn by repository, was opened then and is the H of the tables; the other half stays closed for the
+next measure. In the opened half five findings were false or doubtful: an image's own build named in a requirements
+file, an ONNX Runtime that is a helper, a JAX whose CUDA is in an extra beside it, a torch that a later command replaces,
+and a package of which an older Python gets an older release (the one that is left). What is still missed there are
+cloned projects that moved on, two Pythons in one image, TensorFlow 2.16's way to its libraries, conda's channels in
 another order, and NumPy over what an image holds.
 
-Before that, 61 repositories were collected and 34 files of them read by the author: 16 of 33 mistakes were found at first
+Before that, files of 61 repositories were collected; the author read those of 34: 16 of 33 mistakes were found at first
 contact (13 of the 16 certain ones), 23 after; that is training and stands in no table.
 
 """
