@@ -52,7 +52,7 @@ an installer takes: at first contact **77 findings, of which 70 to 74 are true (
 (0.46)**, 31 of the 64 that the reader was certain of (0.48). That is the figure to expect; the aim of 0.6 is missed.
 One half of it, drawn by repository, was opened then and is the H of the tables; the other half stays closed for the
 next measure. In the opened half five findings were false or doubtful: an image's own build named in a requirements
-file, an ONNX Runtime that is a helper, a JAX whose CUDA is in an extra beside it, a torch that a later command replaces,
+file, an ONNX Runtime that is a helper, a JAX whose CUDA is in an extra, a torch that a later command replaces,
 and a package of which an older Python gets an older release (the one that is left). What is still missed there are
 cloned projects that moved on, two Pythons in one image, TensorFlow 2.16's way to its libraries, conda's channels in
 another order, and NumPy over what an image holds.
