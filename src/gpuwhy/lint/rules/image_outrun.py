@@ -24,8 +24,7 @@ RULE = Rule("image-outrun", "warning", "a torch for a newer CUDA major than its 
 def check(scope: Scope) -> Iterator[Mistake]:
     """torch of the default index in an nvidia/cuda image of an older major."""
     base, stage = scope.base, scope.environment
-    elsewhere = not stage.runs or stage.other_index or stage.forked or scope.kind == "modal"  # whose drivers are new
-    if base.family != "cuda" or not base.cuda or elsewhere or _is_removed_again(scope):
+    if base.family != "cuda" or not base.cuda or _is_elsewhere(scope):
         return
     named = stage.named("torch", "pytorch") or _brought(scope)
     pin = named[0] if len(named) == 1 and _is_plain(named[0]) else None
@@ -34,8 +33,11 @@ def check(scope: Scope) -> Iterator[Mistake]:
         yield from _outrun(pin, row, row.cuda, base)
 
 
-def _is_removed_again(scope: Scope) -> bool:
-    """Whether torch only serves the build."""
+def _is_elsewhere(scope: Scope) -> bool:
+    """Whether it does not run, or not so: a stage that builds, Modal, whose drivers are new, a torch for the build."""
+    stage = scope.environment
+    if not stage.runs or stage.other_index or stage.forked or scope.kind == "modal":
+        return True
     return any(re.search(r"\buninstall\b.*\btorch\b", command.text) for command in scope.environment.commands)
 
 
