@@ -58,6 +58,7 @@ def test_spoken_words_are_taken_for_what_they_say(text):
     [
         "aggregating gpu_utilization\nFATAL ERROR: Reached heap limit - JavaScript heap out of memory",
         "connecting to gpu_assets\nError: Can't open lib 'ODBC Driver 18' : driver not found",
+        "a: /home/u/main.cu:9: int main(): Assertion `layers == 4' failed.\nAborted (core dumped)",
     ],
 )
 def test_anybodys_words_need_a_part_of_the_stack_beside_them(text):

@@ -14,9 +14,9 @@ _TORCH = no(with_("tf.", "jax.", "harmless."))
 TEXT = Text(
     "program.index",
     signatures=(
-        error(
+        error(  # a kernel closes with `, the host's own assert() with '
             "program.assertion",
-            r"(?:block: \[[\d,]+\], thread: \[[\d,]+\]|\.cuh?:\d+:[^\n]*)\s*assertion `?(?P<what>[^`\n]*)[`'’]? ?failed",
+            r"(?:block: \[[\d,]+\], thread: \[[\d,]+\]|\.cuh?:\d+:(?![^\n]*' failed)[^\n]*)\s*assertion `?(?P<what>[^`\n]*)[`'’]? ?failed",
             "assertion",
         ),
         error("torch.class_values", r"class values must be (?:smaller|non-negative)", "class values must be", covers=("python.exception",)),
