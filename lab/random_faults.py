@@ -35,6 +35,8 @@ import lab.random.fifth_env
 import lab.random.fifth_programs
 import lab.random.others
 import lab.random.settings
+import lab.random.sixth
+import lab.random.sixth_programs
 import lab.random.wrong  # noqa: F401  (the operators enter themselves)
 from lab.random.draw import OPERATORS, Draw, Machine, draw
 from lab.random.files import OVER
@@ -342,7 +344,7 @@ def main() -> int:
     parser.add_argument("--held", type=int, default=8, help="draws with the card's memory held")
     parser.add_argument("--minutes", type=float, default=6.5)
     parser.add_argument("--jobs", type=int, default=14)
-    parser.add_argument("--part", choices=("all", "tune", "judge", "fifth"), default="all")
+    parser.add_argument("--part", choices=("all", "tune", "judge", "fifth", "sixth"), default="all")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--list", action="store_true", help="print the draws, run only the healthy programs")
     parser.add_argument("operators", nargs="*", help="these operators only")
