@@ -66,6 +66,15 @@ def test_pythonpath_of_another_project_is_named_and_the_target_stays(world: Worl
     assert [d.version for d in seen.distributions.need() or () if d.name == "numpy"] == ["2.1.3"]
 
 
+def test_the_same_release_of_another_package_is_told_apart(world: World) -> None:
+    world.install("onnxruntime-gpu", "1.22.0", {"onnxruntime/__init__.py": ""})
+    world.install("onnxruntime", "1.22.0", {"onnxruntime/__init__.py": ""}, site="/more")
+    assert world.environ is not None
+    world.environ["PYTHONPATH"] = "/more"
+    (one,) = world.look().shadows.need() or ()
+    assert (one.version, one.meant) == ("1.22.0 (onnxruntime)", "1.22.0 (onnxruntime-gpu)")
+
+
 def test_what_only_pythonpath_holds_is_seen(world: World) -> None:
     world.install("jax", "0.4.38", {"jax/__init__.py": ""}, site="/more")
     assert world.environ is not None

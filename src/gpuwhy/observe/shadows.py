@@ -130,15 +130,15 @@ def _in_folder(scene: Scene, folder: str, via: str, there: dict[str, str], pytho
         *_named(scene, folder, inner),
     ):
         site = there.get(name, "")
-        wrong = _other_python(folder, python)
+        version, meant = _told_apart(_release(scene, folder, name), _release(scene, site, name) if site else ("", ""))
         yield Shadow(
             module=name,
             path=f"{folder}/{entry.name}",
             instead=site or STANDARD,
             via=via,
-            version=_version(scene, folder, name),
-            meant=_version(scene, site, name) if site else "",
-            other_python=wrong,
+            version=version,
+            meant=meant,
+            other_python=_other_python(folder, python),
         )
 
 
@@ -148,8 +148,16 @@ def _other_python(folder: str, python: Interpreter) -> str:
     return match[1] if match and match[1] != major_minor(python.version) else ""
 
 
-def _version(scene: Scene, folder: str, module: str) -> str:
-    """The release of the distribution of the module's name in a folder; "" where its metadata is not there."""
+def _release(scene: Scene, folder: str, module: str) -> tuple[str, str]:
+    """The distribution of the module's name in a folder, and its release; empty where its metadata is not there."""
     listed = value_or(scene.host.list(folder, rf"(?i){re.escape(module)}(_gpu|_cpu)?-\d.*\.dist-info$"), ())
     names = (entry.name.removesuffix(".dist-info").rpartition("-") for entry in listed)
-    return next((version for name, _, version in names if normal(name).startswith(normal(module))), "")
+    found = ((normal(name), version) for name, _, version in names if normal(name).startswith(normal(module)))
+    return next(found, ("", ""))
+
+
+def _told_apart(found: tuple[str, str], meant: tuple[str, str]) -> tuple[str, str]:
+    """Both releases; with the package's name where one release is another package, for the CPU or the GPU."""
+    if found[1] and found[1] == meant[1] and found[0] != meant[0]:
+        return f"{found[1]} ({found[0]})", f"{meant[1]} ({meant[0]})"
+    return found[1], meant[1]

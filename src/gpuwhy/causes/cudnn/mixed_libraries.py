@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.cudnn.version_mismatch import refused
 from gpuwhy.causes.shared import needs, trees
 from gpuwhy.causes.shared.commands import change
@@ -10,6 +12,9 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, strong
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import LoadedLibrary, LoadTree, Rule
+
+_BUNDLED = re.compile(r"\.libs/libcudnn-[0-9a-f]{8}\.so[^/]*$")
+"""The shim as auditwheel puts it into a package: under a name of its own, that no other part asks for."""
 
 
 def parts_differ(case: Case) -> Finding | None:
@@ -40,6 +45,9 @@ def _shim_apart(case: Case, shim: LoadedLibrary, part: LoadedLibrary) -> Finding
     (own,), (theirs,) = trees.versions([shim]), trees.versions([part])
     if refused(case):
         return against(f"every part is cuDNN {theirs}, which this framework refuses as a whole", trees.saw_loaded(part))
+    if _BUNDLED.search(shim.path):
+        text = f"{needs.named(case)} brings libcudnn {own} alone and takes its parts from outside: all are {theirs}"
+        return against(text, trees.saw_loaded(part))
     return mild(
         strong(
             f"{needs.named(case)} loads libcudnn {own}, found by {trees.how(shim)}, and all its parts {theirs}, "
