@@ -87,6 +87,35 @@ def test_wrong_architecture_of_a_whole_distribution(world: World) -> None:
     assert [(d.what, d.expected, d.actual) for d in found] == [("wrong architecture", "x86_64", "aarch64")]
 
 
+@pytest.mark.parametrize(
+    ("tag", "file", "told"),
+    [
+        ("cp312-cp312-manylinux_2_28_x86_64", "_core.cpython-312-x86_64-linux-gnu.so", None),
+        ("cp312-cp312-manylinux_2_28_aarch64", "_core.cpython-312-aarch64-linux-gnu.so", ("x86_64", "aarch64")),
+        ("cp310-cp310-manylinux_2_28_x86_64", "_core.cpython-310-x86_64-linux-gnu.so", ("Python 3.12", "Python 3.10")),
+        (
+            "cp312-cp312t-manylinux_2_28_x86_64",
+            "_core.cpython-312t-x86_64-linux-gnu.so",
+            ("Python 3.12", "Python 3.12t"),
+        ),
+        ("cp312-cp312-win_amd64", "_core.cp312-win_amd64.pyd", ("Linux", "Windows")),
+        ("cp312-cp312-macosx_11_0_arm64", "_core.cpython-312-darwin.so", ("Linux", "macOS")),
+        ("cp310-cp310-manylinux_2_28_x86_64", "_core.so", ("Python 3.12", "Python 3.10")),
+        ("cp310-abi3-manylinux_2_28_x86_64", "_core.abi3.so", None),
+        ("py3-none-manylinux_2_28_x86_64", "libcore.so.1", None),
+        ("cp310-cp310-linux_x86_64", "_core.cpython-312-x86_64-linux-gnu.so", None),
+        ("cp312-cp312-linux_aarch64", "_core.so", None),  # the header says x86_64
+    ],
+)
+def test_a_wheel_of_another_machine_system_or_python(
+    world: World, tag: str, file: str, told: tuple[str, str] | None
+) -> None:
+    folder = world.install("cupy-cuda12x", "13.6.0", {f"cupy/{file}": GOOD})
+    world.file(f"{folder}/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}\n")
+    found = [(d.expected, d.actual) for d in world.look().damage.need() or ()]
+    assert found == ([told] if told else [])
+
+
 def test_tools_for_two_machines_are_no_damage(world: World) -> None:
     both: dict[str, bytes | str] = {"nvidia/x/liba.so": GOOD, "nvidia/x/libb.so": shared_object(machine=183)}
     world.install("nvidia-sanitizer", "1.0", both)

@@ -97,6 +97,36 @@ def test_a_pth_file_that_inserts_a_folder(world: World) -> None:
     assert found(world) == []
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "pth", "hides"),
+    [
+        ("/src/cuda/__init__.py", "", "/src\n", True),
+        ("/src/cuda.py", "", "/src\n", True),
+        (f"{SITE}/cuda.py", "", "", True),
+        ("/src/cuda/__init__.py", "__path__ = extend_path(__path__, __name__)", "/src\n", False),
+        ("/src/cuda/kernel.cu", "", "/src\n", False),
+        ("/src/cuda/pathfinder/__init__.py", "", "/src\n", False),
+        ("/src/nvidia/__init__.py", "", "/src\n", False),
+    ],
+)
+def test_a_package_hides_the_parts_of_a_shared_name(world: World, file: str, text: str, pth: str, hides: bool) -> None:
+    world.install("cuda-pathfinder", "1.3.3", {"cuda/pathfinder/__init__.py": "", "cuda/pathfinder/_find.py": ""})
+    world.install("nvidia-cublas-cu12", "12.6.4.1", {"nvidia/cublas/__init__.py": ""})
+    world.install("cupy-cuda12x", "14.0.1", {"cupy/__init__.py": ""}, requires=["cuda-pathfinder>=1.3.3"])
+    world.file(file, text)
+    world.file(f"{SITE}/project.pth", pth)
+    seen = [(one.parts, one.wanted_by) for one in world.look().shadows.need() or ()]
+    assert seen == ([(("cuda.pathfinder",), "cupy-cuda12x 14.0.1")] if hides else [])
+
+
+def test_what_the_stack_asks_for_is_looked_after_too(world: World) -> None:
+    world.install("onnxruntime-gpu", "1.22.0", {"onnxruntime/__init__.py": ""}, requires=["flatbuffers"])
+    for name in ("flatbuffers", "mine"):
+        world.install(name, "1.0", {f"{name}/__init__.py": ""})
+        world.file(f"/work/{name}.py", "")
+    assert found(world, script="/work") == [("flatbuffers", "/work/flatbuffers.py", "the script's folder")]
+
+
 def test_user_site_below_conda(world: World) -> None:
     world.environ = {"CONDA_PREFIX": "/opt/conda"}
     world.file("/opt/conda/conda-meta/python-3.12.3-hab00c5b_0_cpython.json", "{}")

@@ -101,3 +101,13 @@ def test_the_file_that_alone_ends_it(tmp_path: Path) -> None:
     (tmp_path / "good.pth").write_text("import os\n")
     files = [str(tmp_path / "good.pth"), str(tmp_path / "zz.pth")]
     assert starts.culprit(sys.executable, "json", [], str(tmp_path), files, {}) == {"file": files[1]}
+
+
+def test_the_file_that_refuses_an_import_from_within(tmp_path: Path) -> None:
+    hook = tmp_path / "sitecustomize.py"
+    hook.write_text(
+        "import builtins\nreal = builtins.__import__\n"
+        "def no(name, *more, **named):\n    if name == 'wave': raise ImportError('not here')\n"
+        "    return real(name, *more, **named)\nbuiltins.__import__ = no\n"
+    )
+    assert starts.culprit(sys.executable, "wave", [], str(tmp_path), [str(hook)], {}) == {"file": str(hook)}

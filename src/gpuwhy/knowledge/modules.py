@@ -75,6 +75,21 @@ STACK_MODULES = FRAMEWORK_MODULES | frozenset(
 INNER_MODULES = frozenset({"cupy_backends", "cupyx", "jax_plugins", "functorch", "torchgen", "numba_cuda"})
 """What is installed beside a framework and of which it is made."""
 
+NAMESPACES: dict[str, tuple[str, ...]] = {"cuda": (), "google": ("protobuf",), "jax_plugins": (), "nvidia": ()}
+"""Names that several distributions share, each with a folder of its own below; the parts that count (none: all)."""
+
+PART_OWNERS = {"google.protobuf": "protobuf", "jax_plugins.xla_cuda12": "jax-cuda12-pjrt"}
+"""Distributions that are not called as their part of a shared name is."""
+
+IMPORTED_AS = {
+    "pyyaml": "yaml", "pillow": "PIL", "scikit-learn": "sklearn", "google-pasta": "pasta", "libclang": "clang",
+    "opencv-python": "cv2", "opencv-python-headless": "cv2", "python-dateutil": "dateutil", "attrs": "attr",
+    "markdown-it-py": "markdown_it", "pyzmq": "zmq", "msgpack-python": "msgpack", "antlr4-python3-runtime": "antlr4",
+    "grpcio": "grpc", "absl-py": "absl", "cuda-pathfinder": "cuda", "cuda-bindings": "cuda", "protobuf": "google",
+    "python-json-logger": "pythonjsonlogger", "fonttools": "fontTools", "typing-inspect": "typing_inspect",
+}  # fmt: skip
+"""Distributions whose module has another name than theirs."""
+
 STANDARD_MODULES = frozenset(
     {
         "argparse",

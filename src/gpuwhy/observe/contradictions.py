@@ -92,6 +92,18 @@ def _told_once(found: list[Contradiction]) -> list[Contradiction]:
 Lines = dict[str, tuple[str, ...]]
 
 
+def asked_by_the_stack(scene: Scene) -> dict[str, str]:
+    """Every distribution that the GPU stack asks for without a condition, and who asks first."""
+    found: tuple[Distribution, ...] = value_or(scene.facts.target.distributions, ())
+    installed = {one.name: one for one in reversed(found)}
+    out: dict[str, str] = {}
+    for by, lines in _asked(scene, installed)[0].items():
+        for line in lines:
+            if "extra ==" not in line:
+                out.setdefault(_name(line), f"{by} {installed[by].version}")
+    return out
+
+
 def _asked(scene: Scene, installed: dict[str, Distribution]) -> tuple[Lines, Unknown | None]:
     """The requirements of the GPU packages and their neighbours, and of all that these need, by distribution."""
     waiting = [n for n in installed if _of_the_stack(n)]

@@ -16,9 +16,10 @@ from gpuwhy.host.base import Stat
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Conflict, Damage, Distribution
-from gpuwhy.model.version import major_minor
 from gpuwhy.observe.built import TENSORFLOW, gpu_related
+from gpuwhy.observe.contradictions import asked_by_the_stack
 from gpuwhy.observe.editable import sources_gone
+from gpuwhy.observe.misfits import misfits, strays
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.twice import damage_of, left_over
 
@@ -27,7 +28,6 @@ _HASH_AT_ONCE = 2 << 20  # bytes: up to this size a hash costs less than a doubt
 _THREADS = 4
 AFTER_A_CRASH = 1 << 30  # bytes
 _FIRST_READ = ("__init__", "version", "_version")
-_BY_OWN_NAME = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "jaxlib", "xformers", "triton", "vllm")
 FOUNDATION = frozenset(
     """numpy scipy pandas pillow h5py ml-dtypes llvmlite protobuf grpcio onnx safetensors tokenizers sentencepiece
     pyarrow matplotlib scikit-learn opencv-python opencv-python-headless""".split()  # noqa: SIM905
@@ -180,8 +180,8 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
     found = [
         *filter(None, (_metadata(scene, dist) for dist in among)),
         *filter(None, [_wrong(scene, path, owners, machines) for path, owners in files.items()]),
-        *_foreign(scene, files, machines),
-        *_of_another_python(scene, files),
+        *_told_once([*_foreign(scene, files, machines), *misfits(scene, among, _by_owner(files))]),
+        *_strays(scene, [dist for dist in everything if dist not in among]),
         *(wrong for dist in among for wrong in _first_read(scene, dist)),
         *sources_gone(scene, tuple(everything)),
         *damage_of(everything, [dist for dist in everything if gpu_related(dist.name)]),
@@ -189,6 +189,13 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
     wanted = _to_hash(scene, files, {one.path for one in found})
     found += _verified(scene, files, wanted) if wanted else ()
     return known(tuple(found), "package", "RECORD", f"{len(files)} libraries of {len(among)} distributions")
+
+
+def _strays(scene: Scene, rest: list[Distribution]) -> Iterator[Damage]:
+    """Of what the GPU stack asks for besides, what was built for something else."""
+    found = list(strays(scene, rest, lambda dist: list(claims(scene, (dist,)))))
+    asked = asked_by_the_stack(scene) if found else {}
+    yield from (one for one in found if one.owner.partition(" ")[0] in asked)
 
 
 def _metadata(scene: Scene, dist: Distribution) -> Damage | None:
@@ -205,9 +212,10 @@ def _metadata(scene: Scene, dist: Distribution) -> Damage | None:
 
 def _first_read(scene: Scene, dist: Distribution) -> list[Damage]:
     """The Python files that an import reads first, where they are gone or empty; another size may be a patch."""
-    if dist.name not in _BY_OWN_NAME:
+    module = _first_module(dist)
+    if not module:
         return []
-    site, module = dist.location.rpartition("/")[0], dist.name.replace("-", "_")
+    site = dist.location.rpartition("/")[0]
     lines = value_or(scene.host.lines(f"{dist.location}/RECORD", *(f"{module}/{name}.py," for name in _FIRST_READ)), ())
     out = []
     for line in (one for one in lines if one.startswith(f"{module}/")):
@@ -218,6 +226,14 @@ def _first_read(scene: Scene, dist: Distribution) -> list[Damage]:
                 Damage(f"{site}/{path}", f"{dist.name} {dist.version}", there[0], f"{size.strip()} bytes", there[1])
             )
     return out
+
+
+def _first_module(dist: Distribution) -> str:
+    """The module that a GPU package is imported as, where its name or its kind tells; "" for others."""
+    kind = flavour(dist.name)
+    if kind:
+        return kind.module
+    return dist.name.replace("-", "_") if gpu_related(dist.name) and not dist.name.startswith("nvidia-") else ""
 
 
 def _gone_or_empty(stat: Fact[Stat]) -> tuple[str, str] | None:
@@ -285,24 +301,19 @@ def _unread(why: Unknown, path: str, form: str) -> tuple[str, str]:
     return "truncated" if why.kind == "cut" else f"not {form}", reason
 
 
-_TAG = re.compile(r"\.cpython-(3)(\d+)[a-z]*-[\w-]+\.so$")
+def _told_once(found: Iterable[Damage]) -> list[Damage]:
+    """One for each distribution, and none where Python itself is the one that does not fit."""
+    first: dict[str, Damage] = {}
+    for one in found:
+        first.setdefault(one.owner, one)
+    return [one for owner, one in first.items() if owner.startswith("Python ")] or list(first.values())
 
 
-def _of_another_python(scene: Scene, files: Files) -> list[Damage]:
-    """Distributions whose modules all carry another Python's tag: copied from another image or environment."""
-    python = scene.facts.target.interpreter
-    if not isinstance(python, Known) or not re.match(r"3\.\d", python.value.version):
-        return []
-    here, tags = major_minor(python.value.version), {}  # type: ignore[var-annotated]
+def _by_owner(files: Files) -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
     for path, owners in files.items():
-        if found := _TAG.search(path):
-            tags.setdefault(owners[0].owner, {}).setdefault(f"{found[1]}.{found[2]}", path)
-    lost = [(owner, seen) for owner, seen in tags.items() if here not in seen]
-    return [
-        Damage(path, owner, "for another Python", f"Python {here}", f"Python {tag}")
-        for owner, seen in lost
-        for tag, path in list(seen.items())[:1]
-    ]
+        out.setdefault(owners[0].owner, []).append(path)
+    return out
 
 
 def _foreign(scene: Scene, files: Files, machines: Mapping[str, str]) -> list[Damage]:

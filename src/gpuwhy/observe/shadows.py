@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.host.base import Entry
-from gpuwhy.knowledge.modules import INNER_MODULES, STACK_MODULES, STANDARD_MODULES
+from gpuwhy.knowledge.modules import IMPORTED_AS, INNER_MODULES, NAMESPACES, STACK_MODULES, STANDARD_MODULES
 from gpuwhy.model.fact import Absent, Fact, Known, absent, known, value_or
 from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Interpreter, Shadow
 from gpuwhy.model.version import major_minor
 from gpuwhy.model.words import normal
+from gpuwhy.observe.contradictions import asked_by_the_stack
+from gpuwhy.observe.hidden import hidden
 from gpuwhy.observe.scene import Scene
 
 NO_FOLDER = "-"
@@ -27,6 +29,7 @@ _MODULE = re.compile(r"([A-Za-z_]\w*)(?:\.py|\.(?:cpython|abi3)[\w.-]*\.so|\.so)
 _INSERTED = re.compile(r"sys\.path\.insert\(\s*0\s*,\s*[rR]?(['\"])(?P<folder>[^'\"]+)\1")
 _SITE_PYTHON = re.compile(r"/python(\d+\.\d+)/(?:site|dist)-packages$")
 _KNOWN_PTH = ("distutils-precedence.pth", "_virtualenv.pth", "matplotlib", "ray", "coverage")
+_NO_FOLDER = re.compile(r"#|import\s")  # a line of a .pth file that names none
 _MOST = 4000  # names of a folder that are looked at
 
 
@@ -36,10 +39,11 @@ def shadows(scene: Scene) -> Fact[tuple[Shadow, ...]]:
     if python is None:
         return absent("env", "PATH", "no Python")
     sites = own_sites(scene, python)
+    beside = frozenset(_beside(scene))
     there = {
         name: site
         for site in reversed(sites)
-        for wanted in (STACK_MODULES, INNER_MODULES)
+        for wanted in (STACK_MODULES, INNER_MODULES, beside)
         for name in _modules(scene, site, wanted)
     }
     real_sites = {value_or(scene.host.real(site), site) for site in sites}
@@ -50,6 +54,9 @@ def shadows(scene: Scene) -> Fact[tuple[Shadow, ...]]:
             continue
         for one in _in_folder(scene, folder, via, there, python):
             found.setdefault(one.module, one)
+    everywhere = [*places, *((site, "") for site in sites), *(one for site in sites for one in _appended(scene, site))]
+    for one in hidden(scene, everywhere, sites):
+        found.setdefault(one.module, one)
     return known(tuple(found.values()), "folder", ", ".join(f for f, _ in places) or "sys.path", "names compared")
 
 
@@ -96,6 +103,24 @@ def _inserted(scene: Scene, site: str) -> Iterator[tuple[str, str]]:
                 yield match["folder"].rstrip("/"), f"{site}/{entry.name}"
 
 
+def _appended(scene: Scene, site: str) -> Iterator[tuple[str, str]]:
+    """Folders that a plain line of a .pth file puts behind the environment."""
+    for entry in value_or(scene.host.list(site, r".*\.pth$"), ()):
+        for line in value_or(scene.host.lines(f"{site}/{entry.name}", "/", ".", "_"), ()):
+            path = line.strip().rstrip("/")
+            if path and not _NO_FOLDER.match(path):
+                whole = path if path.startswith(("/", "~")) else posixpath.normpath(f"{site}/{path}")
+                yield whole, f"{site}/{entry.name}"
+
+
+def _beside(scene: Scene) -> Iterator[str]:
+    """The import names of what is installed besides, as far as a distribution's name tells them."""
+    for one in value_or(scene.facts.target.distributions, ()):
+        name = IMPORTED_AS.get(one.name) or one.name.replace("-", "_").replace(".", "_")
+        if name.isidentifier() and name not in STACK_MODULES | INNER_MODULES | STANDARD_MODULES:
+            yield name
+
+
 def _modules(scene: Scene, folder: str, wanted: frozenset[str]) -> Iterator[str]:
     """The modules of some names that a folder holds."""
     yield from (name for name, _ in _named(scene, folder, wanted))
@@ -124,12 +149,20 @@ def _named(scene: Scene, folder: str, names: frozenset[str]) -> Iterator[tuple[s
 
 
 def _in_folder(scene: Scene, folder: str, via: str, there: dict[str, str], python: Interpreter) -> Iterator[Shadow]:
-    inner = INNER_MODULES & there.keys()
+    inner, stack = INNER_MODULES & there.keys(), STACK_MODULES & there.keys()
+    asked: frozenset[str] | None = None
     for name, entry in (
-        *_named(scene, folder, frozenset(there) - inner | STANDARD_MODULES),
+        *_named(scene, folder, stack | STANDARD_MODULES),
         *_named(scene, folder, inner),
+        *_named(scene, folder, frozenset(there) - inner - stack),
     ):
         site = there.get(name, "")
+        if name in NAMESPACES:
+            continue  # what they hide is told part by part
+        if site and name not in inner | stack:
+            asked = _asked_for(scene) if asked is None else asked
+            if name not in asked:
+                continue
         version, meant = _told_apart(_release(scene, folder, name), _release(scene, site, name) if site else ("", ""))
         yield Shadow(
             module=name,
@@ -140,6 +173,11 @@ def _in_folder(scene: Scene, folder: str, via: str, there: dict[str, str], pytho
             meant=meant,
             other_python=_other_python(folder, python),
         )
+
+
+def _asked_for(scene: Scene) -> frozenset[str]:
+    """The import names of what the GPU stack asks for in its metadata."""
+    return frozenset(IMPORTED_AS.get(name) or name.replace("-", "_") for name in asked_by_the_stack(scene))
 
 
 def _other_python(folder: str, python: Interpreter) -> str:

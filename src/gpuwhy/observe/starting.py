@@ -78,10 +78,12 @@ def _read(first: Mapping[str, Any], blame: Mapping[str, Any]) -> Start:
 
 
 def _modules(scene: Scene) -> list[str]:
-    """The import names of the frameworks that are installed."""
+    """The import names of the frameworks that are installed, and of NumPy, without which most of them do not start."""
     found = value_or(scene.facts.target.frameworks, ())
-    names = (one.path.rpartition("/")[2] for one in found)
-    return sorted({name for name in names if name.isidentifier()})
+    names = {one.path.rpartition("/")[2] for one in found}
+    if names and any(one.name == "numpy" for one in value_or(scene.facts.target.distributions, ())):
+        names.add("numpy")
+    return sorted(name for name in names if name.isidentifier())
 
 
 def _files(scene: Scene, sites: tuple[str, ...]) -> Iterator[str]:

@@ -14,6 +14,11 @@ SECONDS = 180.0
 MEMORY = 24 << 30
 _QUIET = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "MPLBACKEND": "Agg"}
 _WORDS = 300
+_WITHOUT_CODE = """
+if not getattr(m, '__file__', None) and getattr(m, '__path__', None) is not None:
+    raise ImportError('%s is an empty folder: its __init__.py cannot be read' % m.__name__)
+"""
+"""A package whose first file is gone, or leads nowhere, is imported all the same, as a name with nothing in it."""
 
 
 def tried(
@@ -28,7 +33,7 @@ def tried(
 
 def _end(python: str, module: str, environ: dict[str, str], folder: str) -> str:
     """In an empty folder, so that no file of the user's stands in for a module."""
-    code = f"import os; os.chdir({folder!r}); __import__({module!r})"
+    code = f"import os; os.chdir({folder!r}); m = __import__({module!r})\n{_WITHOUT_CODE}"
     try:
         end = collect([python, "-c", code], Limits(SECONDS, MEMORY), environ)
     except OSError as error:

@@ -14,6 +14,10 @@ from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Shadow
 
 OWN_FOLDERS = (SCRIPT_FOLDER, WORKING_FOLDER)
+JOIN = "__path__ = __import__('pkgutil').extend_path(__path__, __name__)"
+"""The line by which a package shares its name with the folders of others."""
+DOES_WITHOUT = ("torch ",)
+"""Who asks for parts of a shared name and imports none of them by itself."""
 
 
 def stands_in(case: Case) -> Finding | None:
@@ -24,11 +28,16 @@ def stands_in(case: Case) -> Finding | None:
     first = found[0]
     text = told(first) + _likewise(first, found[1:])
     evidence = dict.fromkeys(e for one in found[:3] for e in _evidence(one))
-    if not _linked(case, first) or _did_no_harm(case, first):
+    if not _linked(case, first) or _did_no_harm(case, first) or _perhaps(first):
         return weak(text, *evidence)
     finding = (proof if _certain(case, first) else strong)(text, *evidence)
     finding = linked(finding) if case.symptoms else finding
-    return finding if first.module in FRAMEWORK_MODULES or first.other_python else mild(finding)
+    return finding if first.module in FRAMEWORK_MODULES or first.other_python or first.parts else mild(finding)
+
+
+def _perhaps(one: Shadow) -> bool:
+    """Parts that nothing installed is known to import: only a program that does so fails."""
+    return bool(one.parts) and (not one.wanted_by or one.wanted_by.startswith(DOES_WITHOUT))
 
 
 def _did_no_harm(case: Case, one: Shadow) -> bool:
@@ -58,11 +67,23 @@ def nothing_stands_in(case: Case) -> Finding | None:
 def _that_matter(case: Case) -> list[Shadow]:
     """Frameworks first, then what is known to be of another release."""
     found = that_matter(case.facts.target.shadows.need() or ())
-    return sorted(found, key=lambda one: (one.module not in FRAMEWORK_MODULES, not one.version))
+    return sorted(found, key=lambda one: (one.module not in FRAMEWORK_MODULES, _perhaps(one), not one.version))
+
+
+def _hides(one: Shadow) -> str:
+    """A package or module that keeps the parts of a shared name from being found."""
+    kind = "a package" if not one.path.endswith((".py", ".so")) else "a module"
+    why = f", which {one.wanted_by} asks for" if one.wanted_by else ""
+    via = one.via if one.via in (*OWN_FOLDERS, "PYTHONPATH", USER_SITE) else f"a line in {one.via}"
+    brought = f" ({via} brings it)" if one.via and one.path.rpartition("/")[0] != one.via else ""
+    parts = " and ".join(one.parts[:2])
+    return f"{one.path}{brought} is {kind} called {one.module}, so that Python does not find {parts}{why}"
 
 
 def told(one: Shadow) -> str:
     """One shadow as a sentence: what is imported, why it comes first, and what was meant."""
+    if one.parts:
+        return _hides(one)
     what = f"{one.module} {one.version}" if one.version else one.module
     meant = f"{one.module} {one.meant}" if one.meant else f"the installed {one.module}"
     if not one.instead.startswith(("/", "~")):
@@ -76,17 +97,19 @@ def told(one: Shadow) -> str:
 
 def _certain(case: Case, one: Shadow) -> bool:
     """A watched program's own script folder, or packages of another Python; else the program may start elsewhere."""
-    return one.via == SCRIPT_FOLDER or bool(one.other_python) or case.facts.run.failed
+    always = bool(one.parts) and one.via not in (*OWN_FOLDERS, "PYTHONPATH")
+    return one.via == SCRIPT_FOLDER or bool(one.other_python) or case.facts.run.failed or always
 
 
 def _evidence(one: Shadow) -> tuple[Evidence, ...]:
     out = [saw(f"imported as {one.module}", Source("file", one.path))]
     if one.instead.startswith(("/", "~")):
-        out.append(saw(f"meant: {one.module} {one.meant}".rstrip(), Source("folder", one.instead)))
+        meant = one.parts[0] if one.parts else f"{one.module} {one.meant}".rstrip()
+        out.append(saw(f"meant: {meant}", Source("folder", one.instead)))
     if one.via == "PYTHONPATH":
         out.append(saw("PYTHONPATH comes before the environment", Source("env", "PYTHONPATH")))
-    elif one.via not in (*OWN_FOLDERS, USER_SITE):
-        out.append(saw("puts a folder first", Source("file", one.via)))
+    elif one.via.endswith(".pth"):
+        out.append(saw("puts a folder on Python's path", Source("file", one.via)))
     return tuple(out)
 
 
@@ -94,9 +117,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Take away what comes first; nothing is installed or removed in the environment."""
     out: dict[str, Fix] = {}
     for one in _that_matter(case)[:3]:
-        fix = _fix(one)
-        out.setdefault(fix.command or fix.text, fix)
+        for fix in (*_join(one), _fix(one)):
+            out.setdefault(fix.command or fix.text, fix)
     return tuple(out.values())
+
+
+def _join(one: Shadow) -> tuple[Fix, ...]:
+    """A package of one's own may share its name; a module cannot."""
+    if not one.parts or one.path.endswith((".py", ".so")):
+        return ()
+    text = f"Let the package share its name: put this line first in {one.path}/__init__.py"
+    return (Fix(text, on.code(JOIN), safe=True),)
 
 
 def _fix(one: Shadow) -> Fix:
@@ -105,7 +136,9 @@ def _fix(one: Shadow) -> Fix:
         return Fix(text, "unset PYTHONPATH", safe=True)
     if one.via == USER_SITE:
         return Fix("Keep Python from the user's site-packages", "export PYTHONNOUSERSITE=1", safe=True)
-    if one.via not in OWN_FOLDERS:
+    if one.parts and one.via.endswith(".pth"):
+        return Fix(f"Or take the folder {one.path.rpartition('/')[0]} out of {one.via}, or rename {one.module} in it")
+    if one.via not in OWN_FOLDERS and not one.parts:
         return Fix(f"Remove the line with sys.path.insert from {one.via}")
     folder, _, name = one.path.rpartition("/")
     new = f"{folder}/my_{name}"

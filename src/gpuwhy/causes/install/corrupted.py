@@ -15,11 +15,10 @@ from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
+from gpuwhy.model.facts import MISFITS, Damage, DriverLibrary, LibraryCopy, NeededLibrary
 from gpuwhy.model.version import major_minor
 
-CERTAIN = ("missing", "empty", "truncated", "not ELF", "not PE", "wrong architecture", "other hash", "dangling link",
-           "unreadable", "for another Python")  # fmt: skip
+CERTAIN = ("missing", "empty", "truncated", "not ELF", "not PE", "other hash", "dangling link", "unreadable", *MISFITS)
 OVERWRITTEN = ("other size", "other hash")
 SECOND, SOURCE, PROJECT = "second metadata", "source gone", "project gone"
 LITTLE = 2 << 30  # bytes of free disk below which an installation may have been cut short
@@ -40,6 +39,8 @@ def not_as_installed(case: Case) -> Finding | None:
 
 
 def _is(one: Damage) -> str:
+    if one.what in MISFITS:
+        return f"{one.owner} is built for {one.actual}, and this environment is one for {one.expected}"
     detail = f" ({one.actual}; {one.expected} expected)" if one.expected and one.actual else ""
     return f"{base_name(one.path)} of {one.owner} is {_how(one.what)}{detail}"
 
@@ -76,7 +77,7 @@ def _twice(case: Case) -> list[Damage]:
 
 
 def _how(what: str) -> str:
-    return what if what in ("missing", "for another Python") else f"damaged: {what}"
+    return what if what == "missing" else f"damaged: {what}"
 
 
 def _damage(case: Case) -> list[Damage]:

@@ -14,7 +14,8 @@ def that_matter(found: tuple[Shadow, ...]) -> list[Shadow]:
 def borrowed(facts: Facts, path: str) -> bool:
     """Whether a file lies in a folder that PYTHONPATH, a .pth file or the user's site puts before the environment."""
     shadows = that_matter(value_or(facts.target.shadows, ()))
-    folders = [one.path.rpartition("/")[0] for one in shadows if one.via not in (SCRIPT_FOLDER, WORKING_FOLDER)]
+    before = [one for one in shadows if one.via not in (SCRIPT_FOLDER, WORKING_FOLDER) and not one.parts]
+    folders = [one.path.rpartition("/")[0] for one in before]
     return any(path.startswith(f"{folder}/") for folder in folders)
 
 

@@ -20,7 +20,7 @@ from gpuwhy.knowledge.sonames import SONAMES, cuda_of
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
 from gpuwhy.model.expect import LINKED, gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Fate, Framework, LibraryCopy, MissingLibrary, NeededLibrary, Variable
+from gpuwhy.model.facts import MISFITS, Damage, Fate, Framework, LibraryCopy, MissingLibrary, NeededLibrary, Variable
 
 Story = Literal["found", "broken", "unseen", "displaced", "elsewhere", "other version", "nowhere"]
 Pick = Callable[[NeededLibrary], bool]
@@ -152,12 +152,21 @@ def irrelevant(case: Case) -> Finding | None:
     if is_follower(the(case).name) and any(f.name == "torch" for f in value_or(case.facts.target.frameworks, ())):
         return against(f"{the(case).title} is imported after PyTorch, which has opened its CUDA libraries by then",
                        saw(named(case), Source("folder", the(case).path)))  # fmt: skip
+    if other := built_for_another(case):
+        return against(f"{named(case)} is built for {other.actual}, so that nothing of it is loaded: install.corrupted",
+                       saw(f"built for {other.actual}", Source("file", other.path)))  # fmt: skip
     if lost := _damaged_askers(case):
         return against(f"{base_name(lost[0])}, which would open it, is damaged itself: install.corrupted",
                        saw("damaged", Source("file", lost[0])))  # fmt: skip
     if isinstance(present, Absent) and the(case).name not in LINKED and not tried(case):
         return against("this machine has no NVIDIA GPU, so it is never opened", saw("no GPU on the PCI bus", present))
     return None
+
+
+def built_for_another(case: Case) -> Damage | None:
+    """Whether the framework itself is a build for another machine, system or Python."""
+    found = (one for one in value_or(case.facts.target.damage, ()) if one.what in MISFITS)
+    return next((one for one in found if one.owner.partition(" ")[0] == the(case).distribution), None)
 
 
 def _damaged_askers(case: Case) -> list[str]:

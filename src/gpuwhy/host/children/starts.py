@@ -2,7 +2,8 @@
 
 Run by our own Python: `starts.py PYTHON MODULES VARIABLES SITE FILE…`, lists with commas. One line of JSON says how the
 first start went; where it went badly, a second one names the variable without which, or the file with which alone, it
-goes otherwise. Nothing is imported there but what Python imports by itself. Standard library only, Python 3.5 on.
+goes otherwise. Nothing is imported there but what Python imports by itself: each name is asked for by an import that
+ends before the first file is read, so that what refuses it is seen. Standard library only, Python 3.5 on.
 """
 
 import json
@@ -22,12 +23,28 @@ def look(names):
         from importlib.util import find_spec
     except ImportError:
         names = []
+    class Reached(BaseException):
+        pass
+    class Gate(object):
+        def find_spec(self, name, path=None, target=None):
+            if name in names:
+                raise Reached()
+    gate = Gate()
     lost = []
     for name in names:
         try:
             found = find_spec(name)
         except Exception:
             found = None
+        if found is not None and name not in sys.modules:
+            sys.meta_path.insert(0, gate)
+            try:
+                __import__(name)
+            except Reached:
+                pass
+            except Exception:
+                found = None
+            sys.meta_path.remove(gate)
         if found is None:
             lost.append(name)
     version = "%d.%d.%d" % sys.version_info[:3]

@@ -34,6 +34,7 @@ from gpuwhy.model.facts.record import Record
 from gpuwhy.model.facts.run import GpuUse, HostMoment, HostUse, Limit, Moment, Place, Run
 from gpuwhy.model.facts.surroundings import Injected, KernelEvent, KernelLine, Memory, Space, Surroundings, Tasks
 from gpuwhy.model.facts.target import (
+    MISFITS,
     SCRIPT_FOLDER,
     USER_SITE,
     WORKING_FOLDER,

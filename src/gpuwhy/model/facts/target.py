@@ -91,6 +91,10 @@ class Contradiction(Record, frozen=True):
     near: bool = True  # `by` belongs to the GPU stack, or something of it needs it
 
 
+MISFITS = ("wrong architecture", "for another system", "for another C library", "for another Python")
+"""What is said of a distribution that was built for something else than the environment is."""
+
+
 class Damage(Record, frozen=True):
     """An installed file that is not what its RECORD says."""
 
@@ -115,6 +119,8 @@ class Shadow(Record, frozen=True):
     version: str = ""  # of what is imported, where it is an installed package
     meant: str = ""  # of what was meant
     other_python: str = ""  # the Python that the folder's packages were installed for, where that is another
+    parts: tuple[str, ...] = ()  # of a shared name: what cannot be imported beside it, "cuda.pathfinder"
+    wanted_by: str = ""  # the installed package that asks for them; "" = none is known to
 
 
 class Start(Record, frozen=True, omit_defaults=True):
