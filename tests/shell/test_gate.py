@@ -64,19 +64,33 @@ def foreign(text: str, place: Place) -> str:
     return ""
 
 
+LABEL = re.compile(r"(?:Under |On )?(Windows|Linux|WSL|macOS)(?: \d+)?(?:, [^:]{1,40})?: ")
+
+
 def untyped(fix: Fix) -> list[str]:
-    """Its commands that no system would print: neither typed where they were written nor portable."""
-    return [
+    """Its commands that no system would print, neither typed nor portable; and a system's name that is only a word."""
+    out = [
         f"untyped: {one!r}"
         for one in (fix.command, fix.check, fix.undo)
         if not isinstance(one, on.Command) and not is_portable(read(one))
     ]
+    if LABEL.match(fix.text) and not isinstance(fix.text, on.Said):
+        out.append(f"untyped: {fix.text!r}")
+    return out
+
+
+def misplaced(fix: Fix, place: Place) -> bool:
+    """Whether a sentence that was printed names another system before it."""
+    found = LABEL.match(fix.text)
+    return bool(place.system and found) and found[1].lower() != place.system and "WSL" not in found[0]
 
 
 def complaints(fixes: tuple[Fix, ...], place: Place) -> list[str]:
     """What is wrong with the fixes at a place, in text, command, check and way back; and what has no type."""
     out = [one for fix in fixes for one in untyped(fix)]
     for fix in fitting(fixes, place):
+        if misplaced(fix, place):
+            out.append(f"another system's: {fix.text!r}")
         for part in (fix.command, fix.check, fix.undo, fix.text if place.system == "windows" else ""):
             if word := foreign(part, place):
                 out.append(f"{word!r} in {part!r}")
@@ -199,7 +213,7 @@ def test_a_variable_is_taken_away_for_good_on_windows():
 
 
 def test_a_text_from_linux_may_be_from_wsl():
-    fix = Fix("WSL: update it", on.across("wsl --update"))
+    fix = Fix(on.in_wsl("update it"), on.across("wsl --update"))
     assert fitting((fix,), Place("linux")) == ()
     assert at_place(fix, Place("linux", perhaps_wsl=True)).text == "WSL: update it"
     assert place_of(None, Reading(told=Told(os="linux"))).perhaps_wsl
@@ -207,7 +221,7 @@ def test_a_text_from_linux_may_be_from_wsl():
 
 def test_uv_is_brought_where_a_command_needs_it():
     said = rendered("pip install --force-reinstall torch", WINDOWS)
-    assert said == "pip install uv\nuv pip install --force-reinstall torch --torch-backend=auto"
+    assert said == "python -m pip install uv\npython -m uv pip install --force-reinstall torch --torch-backend=auto"
 
 
 @pytest.mark.parametrize("cause", [cause.id for cause in CAUSES])
@@ -334,3 +348,11 @@ def test_no_alias_stands_in_a_command(written, kept, said):
     assert (fix.command, fix.undo) == (kept, kept)
     real = with_names(fix, lambda path: path.replace("user-ad8b", "Jo Do"))
     assert (real.command, real.undo) == (said, said)
+
+
+def test_a_sentence_keeps_its_systems_when_it_is_filled_in():
+    said = on.in_windows("install {x}")
+    assert on.as_said("Windows: install y", said).systems == {"windows"}
+    assert not isinstance(on.as_said("Linux: install y", said), on.Said)
+    assert at_place(Fix(on.in_windows_or_wsl("update")), Place("wsl")).text == "Update"
+    assert fitting((Fix(on.in_plain_linux("update")),), Place("wsl")) == ()

@@ -52,6 +52,16 @@ PROGRAMS: tuple[Program, ...] = (
     Program("tgi", "Text Generation Inference", r"text[-_]generation[-_](?:launcher|server|inference)", ("Use the newest image of Text Generation Inference", ""),
             (("TGI: fewer tokens and a smaller share of the memory", "text-generation-launcher --model-id MODEL --max-total-tokens 4096 --max-batch-prefill-tokens 4096 --cuda-memory-fraction 0.9"),),
             graphs=("TGI: start it without CUDA graphs", "text-generation-launcher --model-id MODEL --cuda-graphs 0")),
+    Program("lmstudio", "LM Studio", r"LM ?Studio|lmstudio", ("Install the newest LM Studio and its CUDA runtime (Settings, Runtime)", ""),
+            (("LM Studio: when the model is loaded, move fewer layers to the GPU (GPU offload) and shorten the context; or take a smaller quantisation (Q4_K_M)", ""),
+             ("LM Studio: unload other models, and close what else uses the GPU", "")),
+            cuda=("LM Studio: choose the CUDA llama.cpp under Settings, Runtime, and move layers to the GPU (GPU offload)", "")),
+    Program("kobold", "KoboldCpp", r"kobold ?cpp|koboldai", ("Install the newest KoboldCpp", ""),
+            (("KoboldCpp: fewer layers on the GPU and a shorter context (GPU Layers and Context Size in its window)", on.linux("koboldcpp --model MODEL.gguf --usecublas --gpulayers 20 --contextsize 4096")),
+             ("KoboldCpp: fewer layers on the GPU and a shorter context (GPU Layers and Context Size in its window)", on.cmd("koboldcpp.exe --model MODEL.gguf --usecublas --gpulayers 20 --contextsize 4096"))),
+            cuda=("KoboldCpp: take the build with CUDA (koboldcpp_cu12, not nocuda) and choose CuBLAS in its window", "")),
+    Program("desktop_llm", "the chat program", r"\bgpt4all\b|\bjan\.ai\b|\bmsty\b", NONE,
+            (("In the model's settings: fewer GPU layers, a shorter context, or a smaller quantisation of the model (Q4_K_M)", ""),)),
     Program("ollama", "Ollama", r"\bollama\b", ("Install the newest Ollama (ollama.com/download)", ""),
             (("Ollama: put fewer layers on the GPU and shorten the context", "ollama run MODEL    # then: /set parameter num_gpu 20 and /set parameter num_ctx 4096"),
              ("Ollama: one request and one model at a time", "export OLLAMA_NUM_PARALLEL=1 OLLAMA_MAX_LOADED_MODELS=1")),
@@ -60,7 +70,7 @@ PROGRAMS: tuple[Program, ...] = (
             (("llama-cpp-python: put fewer layers on the GPU, and a shorter context", on.code("Llama(model_path=PATH, n_gpu_layers=20, n_ctx=4096)")),),
             built=("Build llama-cpp-python for this GPU", 'CMAKE_ARGS="-DGGML_CUDA=on -DCMAKE_CUDA_ARCHITECTURES={arch}" pip install --force-reinstall --no-cache-dir llama-cpp-python'),
             cuda=("Build llama-cpp-python with CUDA: the wheel of the package index has none", 'CMAKE_ARGS="-DGGML_CUDA=on" pip install --upgrade --force-reinstall --no-cache-dir llama-cpp-python')),
-    Program("ggml", "llama.cpp", r"\b(?:lib)?ggml|llama[._]cpp\b|llama-(?:cli|server|bench)|llm_load|llama_init|whisper\.cpp|koboldcpp", ("Take the newest llama.cpp and build it again in a fresh folder", f"git pull && {_LLAMA}"),
+    Program("ggml", "llama.cpp", r"\b(?:lib)?ggml|llama[._]cpp\b|llama-(?:cli|server|bench)|llm_load|llama_init|whisper\.cpp", ("Take the newest llama.cpp and build it again in a fresh folder", f"git pull && {_LLAMA}"),
             (("llama.cpp: put fewer layers on the GPU, and a shorter context", "llama-server -m MODEL.gguf -ngl 20 -c 4096"),
              ("Or take a smaller quantisation of the model (Q4_K_M)", "")),
             ("llama.cpp: choose the GPU", "llama-server -m MODEL.gguf --split-mode none --main-gpu 0"),
@@ -68,7 +78,9 @@ PROGRAMS: tuple[Program, ...] = (
             ("Build it with CUDA, and put the layers on the GPU (-ngl 99)", _LLAMA),
             ("llama.cpp: do without CUDA graphs", "export GGML_CUDA_DISABLE_GRAPHS=1")),
     Program("oobabooga", "text-generation-webui", r"text-generation-webui|oobabooga", ("Update text-generation-webui by its own script (update_wizard)", ""),
-            (("text-generation-webui: load the model in 4 bits, or part of it on the CPU", "python server.py --load-in-4bit --gpu-memory 6 --cpu-memory 24"),)),
+            (("text-generation-webui: in the tab Model, fewer gpu-layers (llama.cpp) or load-in-4bit, and a shorter context; or in user_data/CMD_FLAGS.txt", on.code("--gpu-layers 20 --ctx-size 4096")),
+             ("text-generation-webui: take a smaller quantisation of the model (Q4_K_M)", "")),
+            cuda=("text-generation-webui: delete its folder installer_files, start it again (start_windows.bat, start_linux.sh), and choose NVIDIA where it asks for the GPU: it then installs PyTorch with CUDA into its own environment", "")),
     Program("alphafold", "AlphaFold", r"alphafold|colabfold|openfold", ("Install the newest ColabFold or AlphaFold with its own JAX", 'pip install --upgrade "colabfold[alphafold]" "jax[cuda12]"'),
             (("AlphaFold: let the GPU's memory spill to the host's", on.linux("export TF_FORCE_UNIFIED_MEMORY=1 XLA_PYTHON_CLIENT_MEM_FRACTION=4.0")),)),
     Program("openmm", "OpenMM", r"\bopenmm\b|simtk", ("Install OpenMM built for the CUDA that this driver speaks", "conda install -c conda-forge openmm cuda-version=12.4"),
@@ -94,13 +106,19 @@ PROGRAMS: tuple[Program, ...] = (
             (("Triton Inference Server: fewer instances of the model, and smaller pools", on.linux("tritonserver --model-repository=/models --cuda-memory-pool-byte-size=0:67108864    # config.pbtxt: instance_group [{count: 1}]")),)),
     Program("frigate", "Frigate", r"\bfrigate\b", ("Use the newest image of Frigate for TensorRT", ""),
             device=("Frigate: name the GPU in its configuration", on.code("detectors: {tensorrt: {type: tensorrt, device: 0}}"))),
-    Program("lmstudio", "LM Studio", r"LM ?Studio|lmstudio", ("Install the newest LM Studio and its CUDA runtime (Mission Control, Runtime)", ""),
-            (("LM Studio: move fewer layers to the GPU (GPU offload), a shorter context, a smaller quantisation", ""),)),
     Program("comfyui", "ComfyUI", r"comfyui|comfy[\\/]", ("Update ComfyUI and its requirements", "git pull && pip install -r requirements.txt"),
             (("ComfyUI: start it with less on the GPU, and make the picture or the batch smaller", "python main.py --lowvram"),
              ("ComfyUI: decode the picture in tiles: the node VAE Decode (Tiled); and a model of 8 bits (fp8, GGUF)", ""))),
-    Program("webui", "the web UI", r"fooocus|invokeai|stable-diffusion-webui|webui(?:-user)?\.(?:sh|bat|py)|\bsd[-_]webui", ("Update the web UI", "git pull"),
-            (("Web UI: start it with less on the GPU: in webui-user", "export COMMANDLINE_ARGS=--medvram    # --lowvram for 4 GB"),)),
+    Program("fooocus", "Fooocus", r"fooocus", ("Update Fooocus (run.bat does it at its start)", ""),
+            (("Fooocus: start it with less on the GPU: behind entry_with_update.py in run.bat (Linux: on the command line)", "python entry_with_update.py --always-low-vram"),
+             ("Fooocus: a smaller picture, one at a time, and a larger paging file (40 GB) where the computer has less than 32 GB of memory", ""))),
+    Program("invokeai", "InvokeAI", r"invokeai", ("Install the newest InvokeAI by its launcher", ""),
+            (("InvokeAI: in invokeai.yaml, leave more of the memory free and let models lie partly in the host's", on.code("enable_partial_loading: true\ndevice_working_mem_gb: 4")),)),
+    Program("webui", "the web UI", r"stable-diffusion-webui|webui(?:-user)?\.(?:sh|bat|py)|\bsd[-_.]webui|Stable diffusion model failed to load|--(?:med|low)vram\b[^\n]{0,60}(?:--|$)|--skip-torch-cuda-test|modules[\\/](?:launch_utils|sd_models|processing|txt2img|sd_hijack)|\bautomatic1111\b|\bA1111\b", ("Update the web UI", "git pull"),
+            (("Web UI: start it with less on the GPU: this line in webui-user.bat, in place of its own (4 GB and less: --lowvram), then start webui-user.bat again", on.cmd("set COMMANDLINE_ARGS=--medvram --xformers")),
+             ("Web UI: start it with less on the GPU: this line in webui-user.sh (4 GB and less: --lowvram)", on.linux('export COMMANDLINE_ARGS="--medvram --xformers"')),
+             ("Web UI: a smaller picture (512 x 512) and a batch of one, upscaled afterwards; close other programs that use the GPU", "")),
+            cuda=("Web UI: where its PyTorch is one for the CPU, delete its folder venv and start webui-user again, which then installs the build with CUDA; before that nvidia-smi must name the card. An AMD or Intel card needs another web UI (the fork for DirectML or ZLUDA); --skip-torch-cuda-test only moves it to the CPU", "")),
     Program("kohya", "the training scripts", r"sd[-_]scripts|kohya|train_network\.py|LoRA_Easy", NONE,
             (("Train with batch size 1, gradient checkpointing, half precision and cached latents", "accelerate launch train_network.py --train_batch_size=1 --gradient_checkpointing --mixed_precision=fp16 --cache_latents --optimizer_type=AdamW8bit"),
              ("And smaller pictures: --resolution=512 instead of 768 or 1024", ""))),
@@ -187,8 +205,12 @@ PROGRAMS: tuple[Program, ...] = (
 )  # fmt: skip
 """From the applications down; a framework is told apart elsewhere."""
 
-ON_TORCH = frozenset({"vllm", "sglang", "tgi", "comfyui", "webui", "kohya", "diffusers", "ultralytics", "deepspeed", "lightning", "transformers", "detectron2", "tinycudann", "oobabooga"})  # fmt: skip
+ON_TORCH = frozenset({"vllm", "sglang", "tgi", "comfyui", "webui", "kohya", "diffusers", "ultralytics", "deepspeed", "lightning", "transformers", "detectron2", "tinycudann", "oobabooga", "fooocus", "invokeai"})  # fmt: skip
 """Those that run on PyTorch; the others bring what they need, or stand on CUDA alone."""
+
+
+APPLICATIONS = frozenset({"ollama", "lmstudio", "kobold", "desktop_llm", "oobabooga", "comfyui", "webui", "fooocus", "invokeai", "blender", "frigate", "hashcat"})  # fmt: skip
+"""Those that people use without writing a program: an option helps them, a line of Python does not."""
 
 
 @cache

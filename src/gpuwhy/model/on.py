@@ -82,3 +82,62 @@ def like(text: str, other: str) -> str:
     if not isinstance(other, Command):
         return text
     return Command(text, other.shell, other.systems, other.host, other.driver)
+
+
+class Said(str):
+    """A sentence of a fix for some systems only; their name stands before it, and falls away at such a system."""
+
+    label: str
+    systems: frozenset[System]
+
+    def __new__(cls, text: str, label: str, systems: frozenset[System]) -> Said:
+        """The string is the whole, with the label."""
+        self = super().__new__(cls, text)
+        self.label, self.systems = label, systems
+        return self
+
+    @property
+    def bare(self) -> str:
+        """Without the label."""
+        return str(self[len(self.label) :])
+
+
+def _said(label: str, text: str, *systems: System) -> Said:
+    return Said(f"{label}: {text}", f"{label}: ", frozenset(systems))
+
+
+def in_windows(text: str, of: str = "") -> Said:
+    """A sentence for Windows; `of` narrows its label (Windows, TensorFlow)."""
+    return _said(f"Windows, {of}" if of else "Windows", text, "windows")
+
+
+def in_linux(text: str, of: str = "") -> Said:
+    """A sentence for Linux, also under WSL and in an image."""
+    return _said(f"Linux, {of}" if of else "Linux", text, "linux", "wsl", "image")
+
+
+def in_plain_linux(text: str) -> Said:
+    """A sentence for a Linux that is not WSL."""
+    return _said("Linux, not WSL", text, "linux", "image")
+
+
+def in_wsl(text: str) -> Said:
+    """A sentence for WSL alone."""
+    return _said("WSL", text, "wsl")
+
+
+def in_windows_or_wsl(text: str) -> Said:
+    """A sentence for Windows and for the WSL on it."""
+    return _said("Windows, WSL", text, "windows", "wsl")
+
+
+def in_macos(text: str) -> Said:
+    """A sentence for macOS."""
+    return _said("macOS", text, "macos")
+
+
+def as_said(text: str, other: str) -> str:
+    """A sentence made out of another one, for the same systems; one with another beginning is for all."""
+    if not isinstance(other, Said) or not text.startswith(other.label):
+        return text
+    return Said(text, other.label, other.systems)

@@ -20,13 +20,10 @@ from gpuwhy.shell.notation import Clears, read
 from gpuwhy.shell.place import Place
 from gpuwhy.shell.render import DOS, UNIX, rendered
 
-_LABEL = re.compile(r"(Windows|Linux|WSL|macOS)(?: \d+)?(?:, [^:]{1,40})?: ")
-_SYSTEMS = {"windows": "Windows", "linux": "Linux", "wsl": "WSL", "macos": "macOS"}
+_WINDOWS, _WSL = frozenset({"windows"}), frozenset({"wsl"})
 _OF_WINDOWS = re.compile(
     r"^(?:Under )?Windows\b|\bon Windows\b|[A-Z]:\\|\bDLLs?\b|\.dll\b|\bbin folder|\bon PATH\b|NVIDIA's installer"
 )
-_NOT_WSL = re.compile(r"Linux, not WSL: ")
-_OF_WSL = re.compile(r"WSL: |Under Windows or WSL")
 NO_GPU = Fix(
     "This machine has no NVIDIA GPU: let the program use the CPU, or run it on a machine that has one", safe=True
 )
@@ -139,17 +136,17 @@ def at(fix: Fix, place: Place) -> Fix | None:
     if check is None or undo is None:
         check, undo = check or "gpuwhy check", undo or ""
     text = _for_good(_on_host(_unlabelled(fix.text, place), fix.command, place), fix.command, place)
+    if place.python.startswith(".\\") and place.python in command:
+        text = f"{text}; typed in the program's own folder, which holds its Python"
     return msgspec.structs.replace(fix, text=text[:1].upper() + text[1:], command=command, check=check, undo=undo)
 
 
 def _unlabelled(text: str, place: Place) -> str:
     """Without the name of the system that a fix is for, where that is the one at hand."""
-    label = _LABEL.match(text)
-    if label is None or not place.system:
-        return text
-    own = label[1] in (_SYSTEMS.get(place.system), "Linux")
-    apart = place.perhaps_wsl and "WSL" in label[0]  # said beside what WSL needs
-    return text[label.end() :] if own and not apart else text
+    if not isinstance(text, on.Said) or not place.system:
+        return str(text)
+    apart = place.perhaps_wsl and "WSL" in text.label  # said beside what WSL needs
+    return text.bare if place.system in text.systems and not apart else str(text)
 
 
 def _of_host(command: str) -> bool:
@@ -172,26 +169,28 @@ def _for_good(text: str, command: str, place: Place) -> str:
     return f"{text}; permanently: delete it under Windows' environment variables, then open a new window"
 
 
-def _covers(label: str, place: Place) -> bool:
-    """Whether a label's system is the ground of a place: WSL and images are Linux, and a text's Linux may be WSL."""
-    return (label == "Linux" and place.system in ("wsl", "image")) or (label == "WSL" and place.perhaps_wsl)
+def _for(fix: Fix) -> frozenset[on.System]:
+    """The systems that a fix's sentence is for, else its command; none where it is for all."""
+    if isinstance(fix.text, on.Said):
+        return fix.text.systems
+    return fix.command.systems if isinstance(fix.command, on.Command) else frozenset()
 
 
 def _is_own(fix: Fix, place: Place) -> bool:
+    """Whether a fix goes before the others at a place."""
     if place.perhaps_wsl:
-        return not _OF_WSL.match(fix.text)
+        return not (isinstance(fix.text, on.Said) and "wsl" in fix.text.systems and "linux" not in fix.text.systems)
     if not place.system:  # most texts that name no system are from Linux
-        label = _LABEL.match(fix.text)
-        return not (label and label[1] == _SYSTEMS["windows"])
-    return place.system != "windows" or fix.role == "part" or bool(_OF_WINDOWS.search(fix.text))
+        return not (isinstance(fix.text, on.Said) and fix.text.systems == _WINDOWS)
+    own = _for(fix) in (_WINDOWS, _WINDOWS | _WSL)
+    return place.system != "windows" or own or fix.role == "part" or bool(_OF_WINDOWS.search(fix.text))
 
 
 def _meant_for(fix: Fix, place: Place) -> bool:
-    """Whether its sentence is for a place, by its label and by its words."""
-    label = _LABEL.match(fix.text)
-    other = label and place.system and label[1] != _SYSTEMS.get(place.system) and not _covers(label[1], place)
-    apart = place.system == "wsl" and _NOT_WSL.match(fix.text)
-    return not other and not apart and _speaks(fix.text, place)
+    """Whether its sentence is for a place, by its type and by its words."""
+    systems = fix.text.systems if isinstance(fix.text, on.Said) else frozenset({place.system})
+    meant = not place.system or place.system in systems or (place.perhaps_wsl and "wsl" in systems)
+    return meant and _speaks(fix.text, place)
 
 
 def _speaks(text: str, place: Place) -> bool:

@@ -12,6 +12,7 @@ from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Reading
+from gpuwhy.shell.pythons import python_told
 
 System = Literal["linux", "windows", "wsl", "macos", "image", ""]
 _LIBRARIES = ((".dll", "windows"), (".pyd", "windows"), (".so", "linux"), (".dylib", "macos"))
@@ -48,7 +49,7 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
     told = system_told(reading) if reading else ""
     inside = reading is not None and _of_container(reading)
     if facts is None:
-        python = _python_told(reading) if reading and told == "windows" else ""
+        python = python_told(reading) if reading and told == "windows" else ""
         return Place(told, container=inside, perhaps_wsl=told == "linux", python=python)
     own = system_of(facts)
     if _apart(told, own):
@@ -61,21 +62,6 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
 def _apart(told: str, own: str) -> bool:
     """Whether a text is of another system than this one; Linux, WSL and an image are one."""
     return bool(told and own) and told != own and not {told, own} <= {"linux", "wsl", "image"}
-
-
-_OWN_PYTHON = re.compile(
-    r"([A-Za-z]:\\(?:[^\n\\\"'<>|*?:]+\\)*)(python_embedd?ed|\.?venv|env)\\lib\\site-packages", re.IGNORECASE
-)
-
-
-def _python_told(reading: Reading) -> str:
-    """The Python of the environment that a text names, where plain `pip` would most likely be another one's."""
-    texts = (*(one.text for one in reading.symptoms), reading.excerpt)
-    found = next((match for text in texts if (match := _OWN_PYTHON.search(text.replace("\\\\", "\\")))), None)
-    if found is None:
-        return ""
-    below = "python.exe" if found[2].lower().startswith("python") else "Scripts\\python.exe"
-    return f"{found[1]}{found[2]}\\{below}"
 
 
 def _of_container(reading: Reading) -> bool:

@@ -42,8 +42,7 @@ _NOT_THERE = ("--gpu-reset", "mig", "-pm", "-mig")  # options of nvidia-smi that
 _BUILDING = re.compile(r"(.*/)?(python[\d.]*|pip|conda|uv)")
 _OUTSIDE = ("docker", "podman", "kubectl")  # typed where containers of an image are started
 _TORCH = re.compile(r"torch(vision|audio)?([=<>~!].*)?")  # the default index has CPU builds of it for Windows
-_SEVERAL = re.compile(r" && |# in PowerShell")  # a line of several programs, or of two forms
-_GET_UV = "pip install uv"
+_BY_UV = " -m uv pip "
 _OF_WINDOWS = ("cmd", "powershell")
 _IN_POWERSHELL = "    # in PowerShell"
 _SAFE = re.compile(r"[\w@+=:,./\\~{}-]+")
@@ -104,8 +103,8 @@ def _home(text: str) -> str:
 def _with_cuda(words: list[str]) -> list[str]:
     """PyTorch on Windows: the default index has only its CPU build, so uv takes the one for this driver."""
     at = words.index("install")
-    python = ["--python", words[0]] if words[1:3] == ["-m", "pip"] and words[0] != "python" else []
-    return ["uv", "pip", "install", *python, *words[at + 1 :], "--torch-backend=auto"]
+    python = words[0] if words[1:3] == ["-m", "pip"] else "python"
+    return [python, "-m", "uv", "pip", "install", *words[at + 1 :], "--torch-backend=auto"]
 
 
 def _run(step: Runs, setting: Callable[[str, str], str], then: str, call: str = "") -> str | None:
@@ -123,7 +122,7 @@ def _run(step: Runs, setting: Callable[[str, str], str], then: str, call: str = 
 
 def _from_default_index(words: Sequence[str]) -> bool:
     """Whether pip would take PyTorch from the default index, which has its CPU build."""
-    given = any(re.match(r"-f$|--(extra-)?index-url", word) for word in words)
+    given = any(re.match(r"-f$|--(extra-)?index-url|--torch-backend", word) for word in words)
     return any(_TORCH.fullmatch(word) for word in words) and not given
 
 
@@ -248,27 +247,35 @@ def _in_image(lines: Sequence[Line]) -> str | None:
 
 def _with_uv(text: str | None) -> str | None:
     """A command of uv, for somebody who may not have it."""
-    if text and text.split()[0] == "uv":
-        return f"{_GET_UV}\n{text}"
-    return text
+    lines = text.split("\n") if text else []
+    used = next((line for line in lines if _BY_UV in line), "")
+    if not used or any("pip install uv" in line for line in lines):
+        return text
+    return f"{used.partition(_BY_UV)[0]} -m pip install uv\n{text}"
+
+
+_TOOL = re.compile(r"(^|&& |; )(pip|python) ", re.MULTILINE)
 
 
 def _by(python: str, text: str | None) -> str | None:
     """One Python, its pip and its uv, named by its path; quoted it has another form in PowerShell."""
-    if not text or not python or text.split()[0] not in ("pip", "uv", "python") or _SEVERAL.search(text):
+    if not text or not python or not _TOOL.search(text):
         return text
-    word = quoted(python)
-    lines = [_by_one(word, line) for line in text.split("\n")]
-    if word == python:
+    lines = [_by_one(python, line) for line in text.split("\n")]
+    if quoted(python) == python or _IN_POWERSHELL in text:
         return "\n".join(lines)
-    return "\n".join([*lines, *(f"& {line}    # in PowerShell" for line in lines)])
+    again = (_by_one(python, f"{line}{_IN_POWERSHELL}") for line in text.split("\n"))
+    return "\n".join([*lines, *again])
 
 
 def _by_one(python: str, line: str) -> str:
-    tool, _, rest = line.partition(" ")
-    if tool in ("pip", "python"):
-        return f"{python} -m pip {rest}" if tool == "pip" else f"{python} {rest}"
-    return f"{python} -m uv {rest} --python {python}" if tool == "uv" else line
+    word = quoted(python)
+    call = f"& {word}" if line.endswith(_IN_POWERSHELL) and word != python else word
+    named = _TOOL.sub(lambda found: f"{found[1]}{call} {'-m pip ' if found[2] == 'pip' else ''}", line)
+    if " -m uv pip " not in named:
+        return named
+    command, note, _ = named.partition(_IN_POWERSHELL)
+    return f"{command} --python {word}{note}"
 
 
 def _across(lines: Sequence[Line]) -> str:

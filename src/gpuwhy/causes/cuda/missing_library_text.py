@@ -19,6 +19,7 @@ from gpuwhy.causes.text.remedies import BITSANDBYTES, MSVC, NOT_ALONG_PATH
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.knowledge.messages import NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.symptom import Reading, Symptom
 
@@ -56,6 +57,7 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "cuda.missing_library",
     clues=(
+        ("windows.dotnet", 3.4, "{library}, or a DLL that it needs, is not found by the program"),
         ("python.module", 5.0, "TensorRT, which this program runs on, is not installed", field("name", r"tensorrt(?:_libs|_bindings)?$")),
         ("ntstatus.dll_not_found", 2.4, "a DLL that the program is linked with is not found (0xC0000135)"),
         ("ntstatus.error_mod_not_found", 2.4, "a DLL is not found at its first use (0xC06D007E)"),
@@ -120,17 +122,17 @@ TEXT = Text(
     ladder=brought,
     remedies=(
         *BITSANDBYTES,
-        meant("Windows: install triton-windows of the series that belongs to this PyTorch, and delete its cache (.triton in your folder)", "pip install -U triton-windows", said="windows.dll_load_failed", line="cuda_utils|triton"),
+        meant(on.in_windows("install triton-windows of the series that belongs to this PyTorch, and delete its cache (.triton in your folder)"), "pip install -U triton-windows", said="windows.dll_load_failed", line="cuda_utils|triton"),
         meant("An extension of PyTorch: import torch before it, which loads the DLLs that it needs; else build it again for this PyTorch", said="windows.dll_load_failed", line="dll load failed: |_ext|_cuda|_C\\b", by="torch", more=True),
         *NOT_ALONG_PATH,
-        meant("Windows: install the CUDA toolkit that this PyTorch was built for (NVIDIA's installer), or a PyTorch whose wheel contains it", said="windows.torch_dll", line=r"(?:_gpu|cuda)\w*\.dll"),
+        meant(on.in_windows("install the CUDA toolkit that this PyTorch was built for (NVIDIA's installer), or a PyTorch whose wheel contains it"), said="windows.torch_dll", line=r"(?:_gpu|cuda)\w*\.dll"),
         meant("Or reinstall the CUDA build of PyTorch", "pip install --force-reinstall torch", said="windows.torch_dll", line=r"(?:_gpu|cuda)\w*\.dll", safe=True),
         *(structs.replace(one, more=True, line=one.line or _NEEDS_CUDA) for one in MSVC),
         *(structs.replace(one, line=one.line or _PLAIN_DLL) for one in MSVC),
         meant("TensorFlow 2.14 or newer: install it with its CUDA libraries", pip_newest("tensorflow"), by="tensorflow", safe=True),
         meant("ONNX Runtime: install it with its CUDA libraries", pip_newest("onnxruntime"), by="onnxruntime", safe=True),
         meant("conda: install the toolkit's libraries of the asked version", "conda install -c conda-forge cudatoolkit", safe=True),
-        meant("Windows: install the CUDA toolkit whose number is in the DLL's name (cudart64_101.dll: CUDA 10.1)"),
+        meant(on.in_windows("install the CUDA toolkit whose number is in the DLL's name (cudart64_101.dll: CUDA 10.1)")),
     ),
     admitted_by=NO_GPU,
     made=_made,

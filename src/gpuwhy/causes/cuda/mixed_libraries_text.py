@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
+from gpuwhy.causes.text.common import LACKS_ENTRY, SAID_TO_FAIL, nothing_else
 from gpuwhy.causes.text.conditions import asks, field, line, no, with_
 from gpuwhy.causes.text.env_ways import one_copy
 from gpuwhy.causes.text.meant import meant
@@ -39,7 +39,7 @@ TEXT = Text(
         ("cublas.execution_failed", 1.1, "cuBLAS failed to run"),
         ("jax.found_version", 1.9, "another {what} than JAX's own was loaded"),
         ("windows.procedure_missing", 2.0, "a DLL of another version was loaded"),
-        ("windows.dll_load_failed", 2.0, "a DLL of another version was loaded", field("what", "procedure")),
+        ("windows.dll_load_failed", 2.0, "a DLL of another version was loaded", LACKS_ENTRY),
         *((said, weight, "another copy of a DLL may be in the process ({number})", field("number", r"(?:127|182|998|1114)$"))
           for said, weight in (("windows.load_library", 2.0), ("windows.error", 0.8))),
         ("signal.segv", 1.1, "a crash, as of mixed libraries"),

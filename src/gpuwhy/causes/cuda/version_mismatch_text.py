@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.bitsandbytes import matching
-from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else, said_of
+from gpuwhy.causes.text.common import (
+    CUDA_LIBRARY,
+    CUDA_TITLED,
+    LACKS_ENTRY,
+    SAID_TO_FAIL,
+    SKIPPED,
+    nothing_else,
+    said_of,
+)
 from gpuwhy.causes.text.conditions import (
     all_of,
     alone,
@@ -132,7 +140,7 @@ TEXT = Text(
         ("windows.load_library", 3.4, "this ONNX Runtime was built for another CUDA than the one named", told_cuda_unfit),
         ("windows.load_library", 3.0, "a DLL lacks a function that is asked for", field("number", r"(?:127|182)$")),
         ("windows.error", 1.6, "a DLL lacks a function that is asked for ({number})", field("number", r"(?:127|182)$")),
-        ("windows.dll_load_failed", 2.4, "a DLL lacks a function that is asked for", field("what", "procedure")),
+        ("windows.dll_load_failed", 2.4, "a DLL lacks a function that is asked for", LACKS_ENTRY),
         ("windows.procedure_missing", 2.2, "a DLL lacks a function that is asked for"),
         ("torch.cuda_mismatch", 5.0, "the toolkit is CUDA {has}, PyTorch was compiled with {needs}"),
         ("torch.different_cuda", 3.0, "PyTorch and {what} were compiled with different CUDA versions"),
@@ -194,8 +202,8 @@ TEXT = Text(
         *BITSANDBYTES,
         meant("Install torchvision again from the index of PyTorch's own CUDA, {major}.{minor}", "pip install --force-reinstall --no-deps torchvision --index-url=https://download.pytorch.org/whl/cu{major}{minor}    # of the release that belongs to this torch", said="torch.different_cuda", line=r"PyTorch has CUDA Version=(?P<major>\d+)\.(?P<minor>\d+)", safe=True),
         meant("Remove both and install them in one command, so that they are of one build", "pip uninstall -y torch torchvision torchaudio\npip install torch torchvision", said="torch.different_cuda", safe=True),
-        meant("Linux: install the toolkit that the framework was built with beside the other, and point CUDA_HOME to it", on.linux("export CUDA_HOME=/usr/local/cuda-12.1"), safe=True),
-        meant("Windows: install the toolkit that the framework was built with beside the other (NVIDIA's installer), and put its bin folder first on PATH", on.cmd(r'set "PATH=%CUDA_PATH%\bin;%PATH%"'), safe=True),
+        meant(on.in_linux("install the toolkit that the framework was built with beside the other, and point CUDA_HOME to it"), on.linux("export CUDA_HOME=/usr/local/cuda-12.1"), safe=True),
+        meant(on.in_windows("install the toolkit that the framework was built with beside the other (NVIDIA's installer), and put its bin folder first on PATH"), on.cmd(r'set "PATH=%CUDA_PATH%\bin;%PATH%"'), safe=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *UNRESOLVED),
     made=_made,

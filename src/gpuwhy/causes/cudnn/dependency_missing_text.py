@@ -6,6 +6,7 @@ from gpuwhy.causes.text.conditions import all_of, field, wants, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN
+from gpuwhy.model import on
 from gpuwhy.model.signature import error
 
 TEXT = Text(
@@ -24,6 +25,7 @@ TEXT = Text(
         ("loader.cudnn_by_path", 2.4, "{library}, or a DLL that it needs, is not found"),
         ("windows.torch_dll", 3.4, "{library}, or a DLL that it needs such as zlibwapi.dll, is not found", all_of(field("library", r"cudnn_"), field("number", "126"))),
         ("loader.cudnn_windows", 2.3, "{library}, or a DLL that it needs, is not found", field("number", "126")),
+        ("loader.cudnn_path", 2.0, "{library} is asked for, and not found"),
         ("cudnn.runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),
         ("cudnn.not_supported_runtime_prerequisite_missing", 3.4, "cuDNN says that something it needs at run time is missing"),
         ("signal.kernel_died", 1.3, "the notebook's kernel died; this happens when cuDNN lacks zlibwapi.dll"),
@@ -31,10 +33,10 @@ TEXT = Text(
         ("cudnn.internal_error_compilation_failed", 2.4, "cuDNN could not compile: NVRTC is missing or another"),
     ),
     remedies=(
-        meant("Windows: copy no single DLL: put the whole bin folder of that cuDNN, and the bin folder of the CUDA that it is for (cuBLAS), on PATH, and delete the copy in the program's folder; then open a new window", said="cudnn.part_alone"),
-        meant("Windows: or bring all of them as wheels", "pip install nvidia-cudnn-cu12 nvidia-cublas-cu12", said="cudnn.part_alone", line="64_9", safe=True),
-        meant("Windows, cuDNN 8: put the 64-bit zlibwapi.dll (zlib123dllx64.zip) on PATH, beside cuDNN's DLLs"),
-        meant("Linux: install NVRTC (libnvrtc.so) in the same environment", 'pip install "nvidia-cuda-nvrtc-cu12"', safe=True),
+        meant(on.in_windows("copy no single DLL: put the whole bin folder of that cuDNN, and the bin folder of the CUDA that it is for (cuBLAS), on PATH, and delete the copy in the program's folder; then open a new window"), said="cudnn.part_alone"),
+        meant(on.in_windows("or bring all of them as wheels"), "pip install nvidia-cudnn-cu12 nvidia-cublas-cu12", said="cudnn.part_alone", line="64_9", safe=True),
+        meant(on.in_windows("put the 64-bit zlibwapi.dll (zlib123dllx64.zip) on PATH, beside cuDNN's DLLs", "cuDNN 8")),
+        meant(on.in_linux("install NVRTC (libnvrtc.so) in the same environment"), 'pip install "nvidia-cuda-nvrtc-cu12"', safe=True),
     ),
     admitted_by=NO_CUDNN,
 )  # fmt: skip

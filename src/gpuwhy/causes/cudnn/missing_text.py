@@ -12,6 +12,7 @@ from gpuwhy.causes.text.library_ways import applications, brought
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 
@@ -34,6 +35,7 @@ TEXT = Text(
               r"|no cudnn|cudnn is required|cudnn (?:is )?unavailable|\.cudnn unavailable", "cudnn", covers=("packages.partial", "python.attribute", "python.module")),
     ),
     clues=(
+        ("windows.dotnet", 2.2, "{library}, or a DLL that it needs, is not found by the program"),
         ("ntstatus.error_mod_not_found", 1.8, "a DLL is not found at its first use (0xC06D007E)"),
         ("windows.jni", 2.0, "a DLL that {library} needs is not found, cuDNN's perhaps"),
         ("windows.self_check", 3.2, "TensorFlow wants cuDNN {version}, and it is not found", field("what", "cudnn")),
@@ -52,6 +54,7 @@ TEXT = Text(
         ("loader.cudnn_sub", 3.2, _MISSING, wants("cudnn")),
         ("loader.cudnn_by_path", 2.4, "{library} is not found"),
         ("loader.cudnn_windows", 3.2, "{library} is not found", field("number", "126")),
+        ("loader.cudnn_path", 3.2, "{library} is asked for, and not found"),
         ("ort.load_shared", 1.9, "a library behind the CUDA provider is not found"),
         ("loader.cudnn_load", 3.0, "cuDNN's part {library} could not be loaded"),
         ("loader.cudnn_unable", 3.0, "cuDNN's part {library} could not be loaded"),
@@ -88,7 +91,7 @@ TEXT = Text(
     remedies=(
         meant("pip: install the cuDNN whose major number is in the file's name", 'pip install "nvidia-cudnn-cu12"', safe=True),
         meant("conda", "conda install -c conda-forge cudnn", safe=True),
-        meant("Windows: unpack cuDNN into the CUDA folder, so that its DLLs are on PATH"),
+        meant(on.in_windows("unpack cuDNN into the CUDA folder, so that its DLLs are on PATH")),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN),
     made=_made,

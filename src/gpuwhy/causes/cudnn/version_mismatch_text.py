@@ -135,6 +135,7 @@ TEXT = Text(
         ("tf.pywrap", 2.0, "TensorFlow's own library did not load: cuDNN is of another version"),
         ("windows.third_party", 2.6, "{library} belongs to a cuDNN that may not be the installed one", CUDNN_LIBRARY),
         ("loader.cudnn_windows", 1.9, "{library} belongs to a cuDNN that may not be the installed one"),
+        ("loader.cudnn_path", 1.9, "{library} is asked for, and not found"),
         ("loader.cudnn_dlsym", 2.6, "the cuDNN that was loaded has no {symbol}"),
         ("tf.memory_usage", 1.6, "{free} of {total} bytes were free: it is not the memory", lambda s, r: int(s.get("free")) > 0.6 * int(s.get("total"))),
         ("loader.cudnn_dso", 2.4, "the cuDNN that was opened has no {symbol}"),

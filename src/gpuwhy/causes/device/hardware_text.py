@@ -76,7 +76,7 @@ TEXT = Text(
     ladder=with_hardware,
     remedies=(
         *TDR,
-        meant("Windows: read what the display driver says in the event log (in PowerShell)", on.powershell("Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20"), look=True),
+        meant(on.in_windows("read what the display driver says in the event log (in PowerShell)"), on.powershell("Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20"), look=True),
         meant("Read the kernel log", on.linux("sudo dmesg | grep -i -e xid -e nvrm"), root=True, look=True),
         meant("Move the card to another slot or machine; check power and cooling"),
     ),

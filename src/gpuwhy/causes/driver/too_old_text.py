@@ -20,8 +20,11 @@ from gpuwhy.causes.text.ways import elsewhere, own_ways
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.drivers import cuda_of_driver, floor
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
+from gpuwhy.knowledge.releases import find
+from gpuwhy.knowledge.windows import PLATFORM
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.release import Release
 from gpuwhy.model.signature import echo, error
 from gpuwhy.model.version import at_least, dotted, numbers
 
@@ -57,6 +60,9 @@ def _made(case: Asked) -> Iterator[Fix]:
         yield from _old_for_image(case, image["cuda"])
         return
     there = case.fields.get("driver", "") or case.driver or case.reading.told.version("module")
+    if enough := _enough(case, there):
+        yield from _another_copy(case, there, enough)
+        return
     if "jetson" in case.tools:
         yield from elsewhere(case)
     yield _newer(case, there)
@@ -69,6 +75,37 @@ def _made(case: Asked) -> Iterator[Fix]:
         yield from _older_build(case, speaks)
     else:
         yield from _unknown_driver(case, there)
+
+
+def _enough(case: Asked, driver: str) -> str:
+    """The CUDA of the framework's build, where the driver that is told runs it; else ""."""
+    built = _LOCAL.search(case.version)
+    platform = PLATFORM if case.windows else "linux-x86_64"
+    row = _release(case, platform) if case.version and not built else None
+    cuda = f"{built[1]}.{built[2]}" if built else row.cuda if row and isinstance(row.cuda, str) else ""
+    least = floor(cuda, "windows" if case.windows else "linux") if cuda else None
+    return cuda if least and least.driver and numbers(driver) and at_least(driver, least.driver) else ""
+
+
+def _release(case: Asked, platform: str) -> Release | None:
+    names = ("tensorflow-gpu", "tensorflow") if case.framework == "tensorflow" else (PROJECTS.get(case.framework, "-"),)
+    return next((row for name in names if (row := find(name, case.version, platform))), None)
+
+
+_LOCAL = re.compile(r"\+cu(\d\d)(\d)$")
+
+
+def _another_copy(case: Asked, driver: str, cuda: str) -> Iterator[Fix]:
+    """The driver that is told is new enough: what was loaded is another one's library."""
+    if case.windows:
+        yield Fix(f"Driver {driver} does run CUDA {cuda}: so an old nvcuda.dll is loaded before System32's. See which there are, and delete those outside C:\\Windows", on.cmd("where nvcuda.dll"))  # fmt: skip
+        yield Fix("Else install the driver again, as a clean installation (that box in NVIDIA's installer), and restart", reboot=True)  # fmt: skip
+    elif "container" in case.tools:
+        yield from _perhaps_without(case)
+        yield Fix(f"Driver {driver} does run CUDA {cuda}: an old libcuda in the image comes first (cuda-compat, a baked one); see which", on.linux("ldconfig -p | grep libcuda; echo $LD_LIBRARY_PATH"), role="look")  # fmt: skip
+    else:
+        yield Fix(f"Driver {driver} does run CUDA {cuda}: after its update restart the machine, as the old kernel module is still loaded", on.host("sudo reboot"), root=True, reboot=True)  # fmt: skip
+        yield Fix("Where that does not do: an old libcuda.so.1 comes first; take its folder out of LD_LIBRARY_PATH", on.linux("ldconfig -p | grep libcuda.so.1; echo $LD_LIBRARY_PATH"))  # fmt: skip
 
 
 def _unknown_driver(case: Asked, there: str) -> Iterator[Fix]:

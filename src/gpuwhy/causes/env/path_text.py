@@ -35,7 +35,7 @@ def _cudart_told(s: Symptom, r: Reading) -> bool:
 
 def _made(case: Asked) -> Iterator[Fix]:
     if "wsl" in case.tools:
-        yield Fix("WSL: add the folder of its own libcuda to LD_LIBRARY_PATH; the driver is Windows' own", on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), safe=True)  # fmt: skip
+        yield Fix(on.in_wsl("add the folder of its own libcuda to LD_LIBRARY_PATH; the driver is Windows' own"), on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), safe=True)  # fmt: skip
     if "bitsandbytes" in case.tools:
         yield Fix("Install the newest release of bitsandbytes: it looks for PyTorch's own CUDA, and has libraries for more", "pip install --upgrade bitsandbytes", safe=True)  # fmt: skip
     if not case.library:
@@ -71,6 +71,7 @@ TEXT = Text(
         error("env.no_folder", r"cuda (?:path|folder|directory) [^\n]{0,160}(?:does not exist|not found)|paths? (?:are|is) missing from your path", "does not exist", "cuda path", "missing from your path", covers=("title.",)),
     ),
     clues=(
+        ("windows.dotnet", 2.0, "{library}, or a DLL that it needs, is not found by the program"),
         ("loader.cudarc", 2.4, "the folder of {library} may not be searched"),
         ("windows.ctypes_dll", 3.4, "{library} is there with its package, and Python does not find the CUDA DLLs that it needs: from 3.8 on it does not look along PATH", all_of(_GPU_DLL, field("path", r".*[\\/]"))),
         ("windows.ctypes_dll", 1.4, "{library}, or a DLL that it needs, lies outside the folders that Python searches"),
@@ -129,6 +130,7 @@ TEXT = Text(
         ("build.nvcc_missing", 3.1, "PATH does not lead to nvcc"),
         ("build.cuda_home_colon", 4.4, "CUDA_HOME begins with a colon: {path}"),
         ("loader.cudnn_windows", 2.4, "PATH may not lead to {library}", field("number", "126")),
+        ("loader.cudnn_path", 2.4, "{library} is asked for, and not found"),
         ("ort.load_shared", 2.0, "PATH may not lead to CUDA and cuDNN"),
         ("build.cuda_home", 3.2, "CUDA_HOME is not set, or names no toolkit"),
         ("build.cmake_compiler", 2.9, "PATH does not lead to nvcc"),
@@ -160,13 +162,13 @@ TEXT = Text(
         meant("Set the variable to the folder of the CUDA toolkit; TensorFlow and PyTorch from pip do not read it, they search PATH and LD_LIBRARY_PATH", on.linux("export CUDA_PATH=/usr/local/cuda LD_LIBRARY_PATH=/usr/local/cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"), said="env.no_variable", safe=True, more=True),
         meant("Check which CUDA folders there are", on.linux("ls -d /usr/local/cuda*"), said="env.no_folder", look=True, more=True),
         *NOT_ALONG_PATH,
-        meant("WSL: add the folder of its own libcuda to LD_LIBRARY_PATH", on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), said="loader.cudarc", safe=True, more=True),
+        meant(on.in_wsl("add the folder of its own libcuda to LD_LIBRARY_PATH"), on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), said="loader.cudarc", safe=True, more=True),
         *CUDA_HOME,
         meant("Start without the variables that put another C++ runtime before the system's", on.linux("unset LD_PRELOAD LD_LIBRARY_PATH"), said="loader.undefined_symbol", line=r"__gxx_personality|glibcxx_|cxxabi_|gcc_\d", safe=True),
         meant("Add the library's folder to LD_LIBRARY_PATH", on.linux("export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH"), safe=True),
         meant("Or add the folder to the loader's configuration permanently", on.linux("echo /usr/local/cuda/lib64 | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig"), root=True),
         meant("For compilers: set CUDA_HOME to the folder of the CUDA toolkit", on.linux("export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH"), safe=True),
-        meant("Windows: add the CUDA bin folder to PATH, then open a new window"),
+        meant(on.in_windows("add the CUDA bin folder to PATH, then open a new window")),
     ),
     admitted_by=NO_GPU,
     made=_made,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
+from gpuwhy.causes.text.common import LACKS_ENTRY, SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, asks, field, line, no, with_
 from gpuwhy.causes.text.exactly import of_old_list
 from gpuwhy.causes.text.installing import jax_together
@@ -16,6 +16,7 @@ from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.companions import going_with
 from gpuwhy.knowledge.messages import UNRESOLVED
 from gpuwhy.knowledge.variants import in_old_list, index_of
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 
@@ -96,7 +97,7 @@ TEXT = Text(
         ("loader.mac_symbol", 4.2, "a compiled package needs {symbol}, which the installed version does not have", field("symbol", r"_+(?:ZN?\w*(?:10tensorflow|4absl|3tsl|3xla|3c10|2at|5torch)|TF_|TFE_|Py)")),
         ("loader.mac_symbol", 2.4, "{symbol} is missing in what was loaded"),
         ("torch.namespace", 3.4, "the operators of {name} were not loaded"),
-        ("windows.dll_load_failed", 3.2, "an extension was built for another PyTorch", all_of(field("what", "procedure"), line(r"importing \w*(?:cuda|_C|_ext|ops|kernels)\b"))),
+        ("windows.dll_load_failed", 3.2, "an extension was built for another PyTorch", all_of(LACKS_ENTRY, line(r"importing \w*(?:cuda|_C|_ext|ops|kernels)\b"))),
         ("loader.undefined_symbol", 4.8, "a compiled package needs {symbol}, which this PyTorch version does not have", field("symbol", r"_ZN?K?(?:2at|3c10|5torch|St\d*.*(?:at|c10))|_ZN?[KTIV]*N(?:2at|3c10|5torch)|THC|TH[A-Z]|PyInit|aoti_|torch")),
         ("loader.undefined_symbol", 4.8, "a compiled package needs {symbol}, which this TensorFlow version does not have", field("symbol", r"_Z\w*(?:10tensorflow|4absl|3tsl|3xla|6tflite|6google8protobuf|4mlir|5Eigen)|TF_|TFE_")),
         ("loader.undefined_symbol", 3.2, "{symbol} is missing: the extension was built for another release", all_of(field("symbol", r"_Z"), no(line("cudnn|nvrtc|cublas")))),
@@ -114,7 +115,7 @@ TEXT = Text(
         ("build.gcc_new", 3.2, "the C++ ABI flag is in play"),
         ("tensorrt.mismatch", 1.8, "the engine was made by another release"),
         ("windows.procedure_missing", 1.8, "the extension was built for another release"),
-        ("windows.dll_load_failed", 2.0, "the extension was built for another release", field("what", "procedure")),
+        ("windows.dll_load_failed", 2.0, "the extension was built for another release", LACKS_ENTRY),
         ("python.attribute", 0.8, "an extension and the framework do not fit", line("jax|torch|tensorflow")),
         ("loader.symbol_lookup", 1.6, "a function is missing in what was loaded"),
         ("cuda.no_binary_for_gpu", 0.8, "an extension may lack code for this GPU"),
@@ -125,7 +126,7 @@ TEXT = Text(
     ),
     ladder=compiled_again,
     remedies=(
-        meant("macOS: install Apple's pair in one command: tensorflow-metal goes with tensorflow-macos, not with another wheel", "pip uninstall -y tensorflow tensorflow-metal\npip install tensorflow-macos tensorflow-metal", said="loader. tf. python. title. packages.", line=r"metal_plugin|tensorflow-metal", safe=True),
+        meant(on.in_macos("install Apple's pair in one command: tensorflow-metal goes with tensorflow-macos, not with another wheel"), "pip uninstall -y tensorflow tensorflow-metal\npip install tensorflow-macos tensorflow-metal", said="loader. tf. python. title. packages.", line=r"metal_plugin|tensorflow-metal", safe=True),
         meant("Install the extension's build for the installed framework, or build it", "pip install --force-reinstall --no-cache-dir --no-build-isolation EXTENSION", safe=True),
         meant("Check both versions", "pip list", safe=True, look=True),
     ),

@@ -185,7 +185,7 @@ TEXT = Text(
         ("nvrtc.invalid_option", 1.4),
     ),
     remedies=(
-        meant("PyTorch: install the newest build that your driver supports, with the pip of the Python that runs the program; RTX 50 GPUs (sm_120) need a build for CUDA 12.8 (cu128) or newer", "pip install uv\nuv pip install --reinstall torch torchvision --torch-backend=auto", by="torch", safe=True),
+        meant("PyTorch: install the newest build that your driver supports, with the pip of the Python that runs the program; RTX 50 GPUs (sm_120) need a build for CUDA 12.8 (cu128) or newer", "python -m pip install uv\npython -m uv pip install --reinstall torch torchvision --torch-backend=auto", by="torch", safe=True),
         meant("Build what speaks for the GPU's own architecture, or install a release of it that has code for it: a newer one for a new GPU (sm_120 needs CUDA 12.8), an older one for an old GPU (CUDA 13 ends GTX 10 and V100, CUDA 12 Kepler)", "nvidia-smi --query-gpu=name,compute_cap --format=csv"),
     ),
     admitted_by=(*NO_CUDNN, *NO_START),

@@ -14,7 +14,10 @@ from gpuwhy.model import on
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
-_TF_TEXT = "TensorFlow on Windows: use WSL 2 (wsl --install), where the build for Linux works with this driver, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1 on PATH"
+_TF_TEXT = on.in_windows(
+    "use WSL 2 (wsl --install), where the build for Linux works with this driver, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1 on PATH",
+    "TensorFlow",
+)
 _BEFORE_211 = told_version("tensorflow", r"1\.|2\.(?:\d|10)(?:\.|$)")
 
 
@@ -91,14 +94,14 @@ TEXT = Text(
         ("title.trouble", 0.7, "the text says that the GPU fails on Windows", all_of(nothing_else, on_windows)),
     ),
     remedies=(
-        meant("macOS: this tensorflow-metal is built for a newer macOS: update macOS, or take the plug-in out and use the CPU", "pip uninstall -y tensorflow-metal", said="loader. tf. python. title. packages.", line=r"metal_plugin|tensorflow-metal", safe=True),
+        meant(on.in_macos("this tensorflow-metal is built for a newer macOS: update macOS, or take the plug-in out and use the CPU"), "pip uninstall -y tensorflow-metal", said="loader. tf. python. title. packages.", line=r"metal_plugin|tensorflow-metal", safe=True),
         meant("Use a base image with glibc: wheels and CUDA's libraries do not run on Alpine's musl", on.dockerfile("FROM debian:bookworm-slim    # or python:3.12-slim, node:22-slim, nvidia/cuda:12.4.1-runtime-ubuntu22.04"), said="loader.musl", safe=True),
-        meant("Windows: JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU", on.across("wsl --install"), said="jax.falls_back"),
+        meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"), on.across("wsl --install"), said="jax.falls_back"),
         meant("Switch libuv off for the rendezvous of torch.distributed; on Windows the backend is gloo", "export USE_LIBUV=0", said="torch.libuv", safe=True),
         meant("Lightning: use gloo, which works on Windows; or one GPU (devices=1), which needs no backend", "export PL_TORCH_DISTRIBUTED_BACKEND=gloo", said="torch.no_nccl", by="lightning", safe=True),
         meant("Use the backend gloo, which Windows has: init_process_group('gloo'), or the setting \"backend\" of the program's configuration; one GPU needs none; NCCL only with Linux, so with WSL 2", said="torch.no_nccl", safe=True),
-        meant("Windows: install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs", "pip install -U triton-windows", said="triton.missing torch.compile_windows", safe=True),
-        meant("Windows: leave triton out (no torch.compile), or install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs", "pip install -U triton-windows", said="packages.no_match", line=r"\btriton\b", safe=True),
+        meant(on.in_windows("install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs"), "pip install -U triton-windows", said="triton.missing torch.compile_windows", safe=True),
+        meant(on.in_windows("leave triton out (no torch.compile), or install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs"), "pip install -U triton-windows", said="packages.no_match", line=r"\btriton\b", safe=True),
         meant(_TF_TEXT, 'pip install "tensorflow<2.11" "numpy<2"', said="packages.no_match packages.gpu_removed", line="tensorflow", safe=True),
         meant("Check which releases there are, for which Pythons and systems", "gpuwhy releases {wanted}", said="packages.no_match", line=r"(?:found for|requirement) (?P<wanted>[\w.-]*\w)", safe=True, look=True),
         meant(_TF_TEXT, 'pip install "tensorflow<2.11" "numpy<2"', by="tensorflow", safe=True),

@@ -134,7 +134,7 @@ TEXT = Text(
         meant("Check what the file is: damaged, or made for another machine (32-bit, another processor)", on.linux("file {library}"), said="build.damaged", look=True, safe=True, more=True),
         meant("Link the library of this machine: on 64-bit Linux in lib64, not lib", on.linux("g++ FILE.o -o PROGRAM -L/usr/local/cuda/lib64 -lcudart"), said="build.damaged", line="format not recognized", more=True, safe=True),
         meant("Install the package again, past the cache", "pip install --force-reinstall --no-cache-dir PACKAGE"),
-        meant("Windows: or the Python is a 32-bit one, which loads no 64-bit library: this must say 64; else install the 64-bit Python", "python -c 'import struct; print(8 * struct.calcsize(\"P\"))'", said="windows.", line="193|win32", safe=True, look=True),
+        meant(on.in_windows("or the Python is a 32-bit one, which loads no 64-bit library: this must say 64; else install the 64-bit Python"), "python -c 'import struct; print(8 * struct.calcsize(\"P\"))'", said="windows.", line="193|win32", safe=True, look=True),
         meant("Delete the driver's compute cache", on.linux("rm -rf ~/.nv/ComputeCache")),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *UNRESOLVED),

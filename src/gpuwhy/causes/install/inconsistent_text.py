@@ -96,8 +96,8 @@ TEXT = Text(
     ladder=agreeing_releases,
     remedies=(
         meant("DirectML's plug-in goes with TensorFlow 2.10 alone, and once: remove every TensorFlow and the plug-in, delete what is left in site-packages\\tensorflow-plugins, then install the pair (Python 3.7 to 3.10)", "pip uninstall -y tensorflow tensorflow-cpu tensorflow-intel tensorflow-directml-plugin\npip install tensorflow-cpu==2.10.0 tensorflow-directml-plugin", said="tf.directml", safe=True),
-        meant("Linux: install a PyTorch and a Triton that belong together: the newest of both", on.linux("pip install -U torch triton"), said="triton.part", safe=True),
-        meant("Windows: install a PyTorch and a Triton that belong together: the newest of both, in that environment", "pip install -U torch triton-windows", said="triton.part", safe=True),
+        meant(on.in_linux("install a PyTorch and a Triton that belong together: the newest of both"), on.linux("pip install -U torch triton"), said="triton.part", safe=True),
+        meant(on.in_windows("install a PyTorch and a Triton that belong together: the newest of both, in that environment"), "pip install -U torch triton-windows", said="triton.part", safe=True),
         meant("Install NumPy 1, which the module was compiled against; or a release of the module for NumPy 2", 'pip install "numpy<2"', said="python.numpy_abi python.numba_numpy", safe=True),
         meant("Install an older protobuf, which the generated code was made for; or a newer release of the package", 'pip install "protobuf<4"', said="python.protobuf", safe=True),
         meant("Keras 2 for a program or package that was written for it", "pip install tf-keras && export TF_USE_LEGACY_KERAS=1", said="pairs.keras python.keras", safe=True),

@@ -87,7 +87,7 @@ TEXT = Text(
         meant("Compile with fewer jobs at once", "export MAX_JOBS=2", said="memory.compiler_killed", safe=True),
         *PAGING,
         *WSL_MEMORY,
-        meant("WSL: raise memory= in .wslconfig, below [wsl2], then stop WSL", on.across("wsl --shutdown")),
+        meant(on.in_wsl("raise memory= in .wslconfig, below [wsl2], then stop WSL"), on.across("wsl --shutdown")),
     ),
     admitted_by=(*NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),
 )  # fmt: skip

@@ -272,6 +272,9 @@ TEXT = Text(
     ladder=by_its_words,
     remedies=(
         *MSVC,
+        meant("Start processes only under the main guard: on Windows and macOS each one imports the main module anew", on.code("if __name__ == '__main__': main()    # or num_workers=0 in the DataLoader"), said="order.main_guard"),
+        meant("Two packages bring Intel's OpenMP each (libiomp5): have one, by installing NumPy and PyTorch from one source in a fresh environment; from conda, without MKL", "conda install nomkl", said="python.openmp", line="omp: error|libiomp"),
+        meant("Until then let both live together, which may slow it down or give wrong results", "export KMP_DUPLICATE_LIB_OK=TRUE", said="python.openmp", line="omp: error|libiomp"),
         meant(CRASH, FAULTS, said="signal.segv memory.worker_killed", safe=True),
         meant("Update docker and Compose: the file asks for more than they know", said="container.compose"),
         meant("Install a newer C++ runtime (libstdc++) beside the system's, and let programs find it first: conda has one", on.linux("conda install -c conda-forge libstdcxx-ng\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"), said="loader.version_missing python.glibc", line=r"GLIBCXX|CXXABI", safe=True),

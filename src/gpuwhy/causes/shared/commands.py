@@ -59,7 +59,7 @@ def change(
 
 def torch_with_cuda(version: str = "") -> str:
     """PyTorch's build with CUDA from its own index: uv asks the driver which one fits."""
-    return f"{UV}\nuv pip install --reinstall torch{f'=={version}' if version else ''} --torch-backend=auto"
+    return f"{UV}\npython -m uv pip install --reinstall torch{f'=={version}' if version else ''} --torch-backend=auto"
 
 
 def of_own_index(command: str, backend: str) -> str:

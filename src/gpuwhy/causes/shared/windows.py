@@ -13,6 +13,7 @@ from gpuwhy.model.facts import Facts, Framework, LoadedLibrary, Rule
 from gpuwhy.model.version import at_least, major_minor
 
 UV = "python -m pip install uv"
+"""Then `python -m uv pip …`: uv by itself refuses a Python that is in no virtual environment."""
 _ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX", "PATH")
 
 
@@ -147,7 +148,9 @@ def torch_again(framework: Framework) -> Fix:
     text = f"Install PyTorch {release} for CUDA {cuda} again, past the cache (reinstall)"
     backend = f"cu{cuda.replace('.', '')}" if cuda else "auto"
     return Fix(
-        text, f"{UV}\nuv pip install --reinstall --no-cache torch=={release} --torch-backend={backend}", safe=True
+        text,
+        f"{UV}\npython -m uv pip install --reinstall --no-cache torch=={release} --torch-backend={backend}",
+        safe=True,
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuwhy.causes.text.asked import asked
+from gpuwhy.causes.text.asked import Asked, asked
 from gpuwhy.causes.text.contradictions import told_to_clash
+from gpuwhy.causes.text.hosted import as_a_service, in_a_service
 from gpuwhy.causes.text.meant import common, exact
 from gpuwhy.causes.text.rooms import rooms
 from gpuwhy.causes.text.windows_ways import at_a_prompt
+from gpuwhy.knowledge.programs import APPLICATIONS
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Reading, Symptom
@@ -21,6 +24,9 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     made for what was asked; else the common ones. What only looks comes after two that mend.
     """
     room, case = rooms()[cause], asked(symptoms, reading, facts)
+    hosted, alone = in_a_service(cause, case)
+    if alone:
+        return _looks_later(_once(hosted))
     very, enough = exact(room.remedies, case)
     rather = tuple(room.rather(reading, case.windows))
     very = (*rather, *(fix for fix in very if not rather or fix.role == "look"))
@@ -29,9 +35,19 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     if not enough and not rather:
         made = tuple(room.made(case))
         very = (*made, *very) if made else (*very, *common(room.remedies, case))
-    named = (*told_to_clash(cause, case), *at_a_prompt(cause, case), *room.named(symptoms, reading))
+    named = (*told_to_clash(cause, case), *hosted, *as_a_service(cause, case), *at_a_prompt(cause, case), *room.named(symptoms, reading))  # fmt: skip
     rest = (fix for fix in very if not named or not fix.command.endswith(" PACKAGE"))
-    return _looks_later(_once((*named, *rest)))
+    return _looks_later(_for_users(case, _once((*named, *rest))))
+
+
+def _for_users(case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
+    """Who uses an application writes no Python for it: its options, and none of a program's lines, where there are any."""
+    own = {text for one in case.programs if one.name in APPLICATIONS for text, _ in one.less}
+    return [fix for fix in fixes if not own or fix.text in own or not _is_code(fix)] or fixes
+
+
+def _is_code(fix: Fix) -> bool:
+    return isinstance(fix.command, on.Command) and fix.command.shell == "code"
 
 
 _BEFORE = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.text.conditions import all_of, alone_beside, any_of, asks, in_container, line, no, with_
+from gpuwhy.causes.text.conditions import all_of, alone_beside, any_of, asks, field, in_container, line, no, with_
 from gpuwhy.model.symptom import Condition, Reading, Symptom
 
 BARE = no(in_container)
@@ -68,3 +68,6 @@ def said_of(pattern: str) -> Condition:
 NOT_FOUND = r"not (?:found|available|detect|recogni|us)"
 
 OF_MEMORY = with_("memory.", "cuda.out_of_memory", "cudnn.", "cublas.", "title.oom")
+
+LACKS_ENTRY = field("what", r".*(?:proced|procéd|prozedur|proceso|процедур|程序|プロシージャ|프로시저)")
+"""Windows says, in its own language, that a DLL lacks a function."""

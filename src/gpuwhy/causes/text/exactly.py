@@ -107,7 +107,9 @@ def _torch_for(code: str, capability: str) -> Iterator[Fix]:
                   torch_with_cuda().replace(" torch ", " torch torchvision "), safe=True)  # fmt: skip
         return
     pinned = "" if release == LISTED[-1] else f'"torch=={release}.*" torchvision'
-    command = f"{UV}\nuv pip install --reinstall {pinned or 'torch torchvision'} --torch-backend={build.backend}"
+    command = (
+        f"{UV}\npython -m uv pip install --reinstall {pinned or 'torch torchvision'} --torch-backend={build.backend}"
+    )
     text = f"Install PyTorch's build for CUDA {build.cuda} ({build.backend}), the newest with code for {code}"
     yield Fix(text, command, safe=True)
 

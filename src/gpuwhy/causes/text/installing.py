@@ -125,8 +125,10 @@ def newer_ptx(case: Asked) -> Iterator[Fix]:
     if case.windows:
         yield Fix(f"Install a newer driver from NVIDIA{least}, then restart", reboot=True)
     else:
-        yield Fix(f"Linux: install a newer driver{least}", NEWEST_DRIVER, root=True, reboot=True)
-        yield Fix(f"Windows, WSL: install a newer driver from NVIDIA on Windows{least}, then restart", reboot=True)
+        yield Fix(on.in_linux(f"install a newer driver{least}"), NEWEST_DRIVER, root=True, reboot=True)
+        yield Fix(
+            on.in_windows_or_wsl(f"install a newer driver from NVIDIA on Windows{least}, then restart"), reboot=True
+        )
     if runs:
         package = f"cudatoolkit={runs}" if not at_least(runs, "12") else f"cuda-version={runs} cuda-nvcc"
         yield Fix(f"Or use a toolkit no newer than CUDA{most}, which this driver knows", f"conda install -c conda-forge {package}", safe=True)  # fmt: skip

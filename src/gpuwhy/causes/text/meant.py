@@ -101,4 +101,4 @@ def _filled(fix: Fix, groups: dict[str, str | None], case: Asked) -> Fix:
     for name, value in {**case.fields, **given}.items():
         text = text.replace(f"{{{name}}}", value)
         command = command.replace(f"{{{name}}}", value if name in given else word(value))
-    return structs.replace(fix, text=text, command=on.like(command, fix.command))
+    return structs.replace(fix, text=on.as_said(text, fix.text), command=on.like(command, fix.command))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.knowledge.programs import Way
+from gpuwhy.knowledge.programs import APPLICATIONS, Program, Way
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
@@ -26,11 +26,16 @@ def of_way(way: Way, **given: str) -> Iterator[Fix]:
 
 
 def own_ways(case: Asked, field: str, **given: str) -> Iterator[Fix]:
-    """The ways of the programs that speak, for one kind of remedy; the application before what it stands on."""
-    for program in case.programs:
-        found = getattr(program, field)
-        for way in found if field == "less" else (found,):
-            yield from of_way(way, **given)
+    """The ways of the programs that speak, for one kind of remedy; an application's in place of what it stands on."""
+    ways = [(program, way) for program in case.programs for way in _ways(program, field)]
+    of_applications = [pair for pair in ways if pair[0].name in APPLICATIONS]
+    for _, way in of_applications or ways:
+        yield from of_way(way, **given)
+
+
+def _ways(program: Program, field: str) -> tuple[Way, ...]:
+    found = getattr(program, field)
+    return tuple(way for way in (found if field == "less" else (found,)) if way[0])
 
 
 _MPS = "device = torch.device('mps' if torch.backends.mps.is_available() else 'cpu')"

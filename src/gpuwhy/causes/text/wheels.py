@@ -65,7 +65,9 @@ def _none_at_all(package: str) -> Iterator[Fix]:
 
 def no_jax_on_windows() -> Fix:
     """JAX's builds with CUDA are for Linux."""
-    text = "Windows: JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"
+    text = on.in_windows(
+        "JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"
+    )
     return Fix(text, _WSL)
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from msgspec import structs
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
+from gpuwhy.causes.text.windows_builds import with_visual_studio
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, pythons_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.version import at_least
+from gpuwhy.model.version import at_least, numbers
 
-_LIBRARIES = ("cuda.missing_library", "cuda.version_mismatch", "cudnn.missing", "cudnn.version_mismatch", "env.path")
 _PAIRS = (  # TensorFlow from, CUDA, cuDNN: what its module imports, so that `import tensorflow` fails without it
     ("1.13", "10.0", "7"), ("1.5", "9.0", "7"), ("1.3", "8.0", "6"), ("1.0", "8.0", "5.1"),
 )  # fmt: skip
@@ -26,24 +28,8 @@ _NATIVE = Later(r"OnnxRuntime(?:\.Gpu)?[^\n]{0,40}?\b1\.(\d{1,2})(?:\.\d+)?\b", 
 _TDR = on.cmd(r"reg add HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers /v TdrDelay /t REG_DWORD /d 60")
 
 
-def at_a_prompt(cause: str, case: Asked) -> Iterator[Fix]:
-    """The fixes for this cause that a text from Windows asks for before all others."""
-    if not case.windows:
-        return
-    if cause in _LIBRARIES:
-        yield from _newer_card(case)
-        yield from _imported(case)
-        yield from _activated(case)
-        yield from _zlib(case)
-        yield from _whole(case, cause)
-        yield from _of_programs(case)
-    elif cause == "other.not_gpu" and _IMPORT.search(case.text):
-        yield tried("Install the DLLs of the Visual C++ runtime (2015 to 2022, x64), which the module needs, then open a new window", REDISTRIBUTABLE)  # fmt: skip
-    elif cause == "framework.platform_dropped":
-        yield from _for_that_python(case)
-    elif cause in ("program.illegal_access", "program.launch") and case.framework in ("tensorflow", ""):
-        yield from _watchdog(case)
-    elif cause in ("framework.cpu_only", "env.setting", "program.build") and _LLAMA.search(case.text):
+def _llama(case: Asked) -> Iterator[Fix]:
+    if _LLAMA.search(case.text):
         yield tried("Build llama-cpp-python with CUDA, on Windows with no quotes inside the value, in a prompt that has Visual Studio's C++ tools and the CUDA toolkit; then n_gpu_layers=-1", "CMAKE_ARGS=-DGGML_CUDA=on FORCE_CMAKE=1 pip install --force-reinstall --no-cache-dir llama-cpp-python")  # fmt: skip
         yield tried("Or take its prebuilt wheel for CUDA 12.4 on Windows, which needs no compiler", "pip install --force-reinstall --no-cache-dir llama-cpp-python --extra-index-url https://abetlen.github.io/llama-cpp-python/whl/cu124")  # fmt: skip
 
@@ -103,10 +89,9 @@ def _zlib(case: Asked) -> Iterator[Fix]:
 _LOADED = Later(r"Loaded runtime CuDNN library: (\d+)\.\d+", re.IGNORECASE)
 
 
-def _whole(case: Asked, cause: str) -> Iterator[Fix]:
+def _whole(case: Asked) -> Iterator[Fix]:
     """Another cuDNN than the framework was compiled with: every file of one release, in the folder that wins."""
-    found = _LOADED.search(case.text) if cause == "cudnn.version_mismatch" else None
-    if found:
+    if found := _LOADED.search(case.text):
         yield tried(f"See which copies are on PATH (the first is taken), and replace all cudnn*64_{found[1]}.dll in its folder together by those of a cuDNN {found[1]} that is new enough; then open a new window", on.cmd(f"where cudnn64_{found[1]}.dll"))  # fmt: skip
 
 
@@ -128,7 +113,87 @@ _BY_ITSELF = Later(
 
 def _watchdog(case: Asked) -> Iterator[Fix]:
     """A kernel that runs for more than two seconds on the card of the display is ended by Windows."""
-    if _BY_ITSELF.search(case.lines):  # the message has a reason of its own
+    if case.framework not in ("tensorflow", "") or _BY_ITSELF.search(case.lines):  # it has a reason of its own
         return
     yield tried("Give kernels more time: on Windows the card of a display is reset after two seconds (TDR; the event viewer then has nvlddmkm); as an administrator, then restart", _TDR, safe=False)  # fmt: skip
     yield tried("Or update NVIDIA's driver on Windows (nvidia.com/drivers)", safe=False)
+
+
+_ENTRY = Later(r"WinError 127|procedure could not be found|procedure entry point|процедура|die angegebene prozedur|procédure spécifiée|procedimiento especificado|procedura specificata|procedimento especificado|找不到指定的程序|プロシージャ|프로시저", re.IGNORECASE)  # fmt: skip
+_OF_TORCH = Later(r"\\torch(?:vision|audio)?\\|importing _C\b|torch", re.IGNORECASE)
+
+
+def _one_release(case: Asked) -> Iterator[Fix]:
+    """A DLL is found and lacks a function: it is of another release than the one that asks."""
+    if not _ENTRY.search(case.lines or case.text) or not _OF_TORCH.search(case.text):
+        return
+    told = case.version.partition("+")[0]
+    which = f"torch=={told}" if told else "torch"
+    yield tried("A DLL is there and lacks a function: it is of another release. Install torch, torchvision and torchaudio together, of one index, in place of what is there", f"python -m pip install uv\npython -m uv pip install --reinstall {which} torchvision torchaudio --torch-backend=auto")  # fmt: skip
+    yield tried("And what was compiled for another torch (xformers, flash-attn, a custom node's part): install it again after that", "pip install --force-reinstall --no-deps EXTENSION")  # fmt: skip
+
+
+_REFUSED = Later(r"Tried to allocate ([\d.]+) ([MG])iB[^\n]*?([\d.]+) ([MG])iB (?:is )?free", re.IGNORECASE)
+PAGE_FILE = on.cmd("powershell Start-Process SystemPropertiesPerformance")
+
+
+def _commit(case: Asked) -> Iterator[Fix]:
+    """Windows counts the card's memory against that of the computer: a full paging file refuses what the card has free."""
+    found = _REFUSED.search(case.lines) or _REFUSED.search(case.text)
+    size = {"M": 1, "G": 1024}
+    if found and float(found[3]) * size[found[4].upper()] > float(found[1]) * size[found[2].upper()]:
+        yield tried("The card has more free than was asked for: on Windows the computer's own memory refuses it. Enlarge the paging file (this opens the dialog; there Advanced, Virtual memory, Change: system managed, or 32768 to 65536 MB), close other programs, then restart", PAGE_FILE, safe=False)  # fmt: skip
+
+
+_CODE_43 = Later(r"\bcode 43\b|has stopped this device", re.IGNORECASE)
+
+
+def _no_card(case: Asked) -> Iterator[Fix]:
+    """The device manager's own words; another maker's card."""
+    if _CODE_43.search(case.text):
+        yield tried("Windows has stopped the card (code 43): remove the driver wholly (Display Driver Uninstaller, in safe mode), install the newest one from NVIDIA as a clean installation, and restart", safe=False)  # fmt: skip
+        yield tried("Where it comes back: try the card in another slot or computer, with its power cables seated anew; in a virtual machine hide the hypervisor from the guest, or use driver 465 and newer", safe=False)  # fmt: skip
+
+
+_BUILT = Later(r"while importing (\w+)|ImportError: DLL load failed", re.IGNORECASE)
+_SEARCHED = Later(r"\bPATH\b|built (?:\w+ )?(?:\S+ )?(?:with CUDA|from source)|CUDA_PATH|bin folder|add_dll_directory|compiled (?:\w+ )?with CUDA", re.IGNORECASE)  # fmt: skip
+
+
+def _beside_path(case: Asked) -> Iterator[Fix]:
+    """Python 3.8 and newer does not search PATH for what its modules need: CUDA there does not help them."""
+    old = bool(case.python) and numbers(case.python) < (3, 8)
+    brings = case.framework in ("torch", "tensorflow") and not case.tools & {"cupy"}
+    if old or brings or case.library or not _BUILT.search(case.text) or not _SEARCHED.search(case.text):
+        return
+    module = next(iter(_BUILT.findall(case.text)), "") or "the module"
+    yield tried(f"Python 3.8 and newer does not look along PATH for the DLLs of {module}: name CUDA's folder (and cuDNN's bin, where it is another) before the import", on.code("import os; os.add_dll_directory(os.path.join(os.environ['CUDA_PATH'], 'bin'))"))  # fmt: skip
+
+
+def _runtime(case: Asked) -> Iterator[Fix]:
+    if _IMPORT.search(case.text) and not _ENTRY.search(case.lines or case.text):
+        yield tried("Install the DLLs of the Visual C++ runtime (2015 to 2022, x64), which the module needs, then open a new window", REDISTRIBUTABLE)  # fmt: skip
+
+
+_LIBRARIES = (_newer_card, _imported, _beside_path, _activated, _zlib, _of_programs)
+_STEPS: tuple[tuple[tuple[str, ...], tuple[Callable[[Asked], Iterator[Fix]], ...]], ...] = (
+    (("cuda.missing_library", "cudnn.missing", "env.path"), _LIBRARIES),
+    (("cuda.version_mismatch",), (_one_release, *_LIBRARIES)),
+    (("cudnn.version_mismatch",), (_newer_card, _imported, _activated, _zlib, _whole, _of_programs)),
+    (("install.", "framework.extension_abi", "cuda.mixed_libraries"), (_one_release,)),
+    (("other.not_gpu",), (_one_release, _runtime)),
+    (("program.build",), (with_visual_studio, _llama)),
+    (("memory.",), (_commit,)),
+    (("driver.missing", "device.hardware"), (_no_card,)),
+    (("framework.platform_dropped",), (_for_that_python,)),
+    (("program.illegal_access", "program.launch"), (_watchdog,)),
+    (("framework.cpu_only", "env.setting"), (_llama,)),
+)
+"""What is tried for a cause, in this order."""
+
+
+def at_a_prompt(cause: str, case: Asked) -> Iterator[Fix]:
+    """The fixes for this cause that a text from Windows asks for before all others."""
+    for causes, steps in _STEPS if case.windows else ():
+        if cause.startswith(causes):
+            found = (fix for step in steps for fix in step(case))
+            yield from (structs.replace(fix, text=on.in_windows(fix.text)) for fix in found)

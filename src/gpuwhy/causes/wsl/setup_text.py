@@ -20,7 +20,12 @@ _NOT_FOUND = "loader. triton.libcuda numba. tf. cuda.no_device cuda.not_found cu
 def _old_windows(_: Symptom, reading: Reading) -> bool:
     """A build of Windows 10 before 21H2, told beside WSL."""
     told = re.search(r"10\.0\.1(?:[0-8]\d{3}|904[0-3])\b", reading.excerpt)
-    return told is not None and reading.told.os == "wsl"
+    kernel = re.search(
+        r"\b(?:4\.19|5\.4)\.\d+(?:\.\d+)?(?:-microsoft|[^\n]{0,30}wsl)|kernel\W{1,3}(?:version\W{1,3})?(?:4\.19|5\.4)\.\d",
+        reading.excerpt,
+        re.IGNORECASE,
+    )
+    return (told or kernel) is not None and reading.told.os == "wsl"
 
 
 TEXT = Text(
@@ -28,10 +33,14 @@ TEXT = Text(
     signatures=(
         error("container.wsl", r"wsl environment detected but no adapters", "wsl environment detected",
               covers=("container.cli", "container.generic")),
+        error("container.baked", r"(?:libnvidia-\w+|libcuda)\.so[\w.]*: file exists", ": file exists", covers=("container.cli", "container.generic", "title.trouble")),
     ),
     clues=(
         *((one, 5.2, "DirectML reaches the GPU through WSL 2 alone: its libraries are in /usr/lib/wsl/lib", line("libd3d12|libdxcore")) for one in ("loader.tf_dso", "loader.cannot_open")),
-        *((one, 4.6, "this Windows is older than 21H2 (10.0.19044), which CUDA in WSL 2 needs", _old_windows) for one in ("torch.unavailable", "title.gpu_unseen", "tf.no_gpu_found", "cuda.no_device")),
+        *((one, 4.6, "this Windows is older than 21H2 (10.0.19044), which CUDA in WSL 2 needs", _old_windows) for one in ("torch.unavailable", "title.gpu_unseen", "tf.no_gpu_found", "cuda.no_device", "title.bare_false", "title.trouble", "cuda.insufficient_driver", "torch.no_driver", "nvidia.no_communication", "cuda.unknown")),
+        ("cuda.insufficient_driver", 3.6, "this Windows is older than 21H2 (10.0.19044), which CUDA in WSL 2 needs: there error 35 is no old driver", _old_windows),
+        ("container.baked", 4.4, "the driver's libraries lie in this WSL, or in the image, where WSL wants to put Windows' own", in_wsl),
+        *((one, 2.4, "the adapter behind WSL is none of NVIDIA's", line("core nvidia component")) for one in ("loader.prose", "loader.find_failed")),
         ("loader.cudarc", 4.6, "libcuda lies in /usr/lib/wsl/lib, outside the search", all_of(in_wsl, field("library", "^(?:nv)?cuda$"))),
         ("loader.cudarc", 2.7, "under WSL libcuda lies in /usr/lib/wsl/lib, outside the search", field("library", "^(?:nv)?cuda$")),
         ("cuda.not_found", 3.4, "libcuda does not find the Windows driver behind it (error 500)", all_of(in_wsl, line("cuinit"))),
@@ -86,17 +95,24 @@ TEXT = Text(
         ("title.trouble", 1.5, "the text says that the GPU fails under WSL", all_of(nothing_else, in_wsl)),
     ),
     remedies=(
+        meant("Remove the Linux driver's packages from inside WSL: they lie where WSL puts Windows' own; then stop WSL and start docker again", PURGE, said="container.baked", root=True),
+        meant("Where the image itself carries them (it was committed from a running container): take them out of it", BAKED, said="container.baked"),
+        meant("This adapter is none of NVIDIA's (its folder below /usr/lib/wsl/drivers is another maker's): without an NVIDIA card leave --gpus out, and run on the CPU, or on DirectML or ROCm", said="loader. title.", line="core nvidia component", by="container"),
+        meant("With an NVIDIA card: install its driver on Windows (nvidia.com/drivers), restart, then start WSL anew", on.across("wsl --shutdown"), said="loader. title.", line="core nvidia component"),
+        meant("DirectML reaches the GPU through WSL 2 alone (Windows 11, or 10 from 21H2 on): move the distribution there, update WSL, and have its libraries found", on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), by="directml"),
+        meant("In Windows, before that", on.across("wsl --set-version DISTRIBUTION 2 && wsl --update && wsl --shutdown"), by="directml"),
+        meant("This Windows is older than 21H2 (build 19044), or WSL's kernel older than 5.10.43, which CUDA in WSL 2 needs: update Windows (winver shows the build), then WSL, and install NVIDIA's newest driver on Windows", on.across("wsl --update && wsl --shutdown"), by="old_windows"),
         meant("Make sure that this distribution runs under WSL 2: WSL 1 has no GPU", on.across("wsl --list --verbose"), said="container.wsl", safe=True, look=True),
         meant("Move it to WSL 2", on.across("wsl --set-version DISTRIBUTION 2"), said="container.wsl"),
         meant("Install NVIDIA's driver on Windows (nvidia.com/drivers), update WSL and start it anew; without an NVIDIA card there is no CUDA here", on.across("wsl --update"), said="container.wsl"),
         meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", BAKED, said="container.", line="file exists"),
         meant("Give WSL more of the computer's memory: memory=24GB below [wsl2] in the file .wslconfig of your Windows folder; then stop WSL", on.across("wsl --shutdown"), said="memory. cuda.out_of_memory"),
-        meant("Add the folder of WSL's own libcuda to LD_LIBRARY_PATH", on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), said=_NOT_FOUND, safe=True, more=True),
+        meant("Add the folder of WSL's own libcuda to LD_LIBRARY_PATH", on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), said=_NOT_FOUND, safe=True, more=True, unless="directml old_windows"),
         meant("This is WSL 1, or a Windows too old for more: only WSL 2 has a GPU, on Windows 10 21H2 or Windows 11. Update Windows, then move the distribution", on.across("wsl --update && wsl --set-version DISTRIBUTION 2"), by="wsl1"),
         meant("A card in TCC mode does not reach WSL: set every card to WDDM, in Windows as administrator, for each number that nvidia-smi lists there; restart, and start WSL anew", "nvidia-smi.exe -i 0 -dm 0", by="tcc", reboot=True),
-        meant("Install the newest NVIDIA driver on Windows only, make sure that the distribution runs as WSL 2 (wsl --list --verbose), then update WSL and start it anew", on.across("wsl --update && wsl --shutdown")),
-        meant("Remove a Linux driver from inside WSL: it hides Windows' own. Of CUDA only the package cuda-toolkit belongs there, never cuda or cuda-drivers", PURGE, root=True),
-        meant("Check with Windows' own nvidia-smi", on.wsl("/usr/lib/wsl/lib/nvidia-smi"), safe=True, look=True),
+        meant("Install the newest NVIDIA driver on Windows only, make sure that the distribution runs as WSL 2 (wsl --list --verbose), then update WSL and start it anew", on.across("wsl --update && wsl --shutdown"), unless="directml"),
+        meant("Remove a Linux driver from inside WSL: it hides Windows' own. Of CUDA only the package cuda-toolkit belongs there, never cuda or cuda-drivers", PURGE, root=True, unless="directml"),
+        meant("Check with Windows' own nvidia-smi", on.wsl("/usr/lib/wsl/lib/nvidia-smi"), safe=True, look=True, unless="directml"),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),
 )  # fmt: skip

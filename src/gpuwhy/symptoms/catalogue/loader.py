@@ -44,6 +44,12 @@ SIGNATURES: tuple[Signature, ...] = (
         covers=("loader.cudnn_load", "loader.find_failed", "windows.error", "windows.could_not_find"),
     ),
     error(
+        "loader.cudnn_path",
+        r"^(?!.*could not lo)[^\n]*make sure (?P<library>cudnn\w*\.dll|libcudnn\w*\.so(?:\.\d+)*) is in your library path",
+        "is in your library path",
+        covers=("windows.dll_not_found",),
+    ),
+    error(
         "loader.cudnn_by_path",
         r"could not load library ['\"](?P<path>[a-z]:[\\/][^'\"\n]*?(?P<library>cudnn\w*\.dll))",
         "could not load library",

@@ -87,6 +87,13 @@ SIGNATURES: tuple[Signature, ...] = (
         ".dll could not be", ".dll' could not be", ".dll cannot be", ".dll\" not found", ".dll missing", ".dll not located",
     ),
     error(
+        "windows.dotnet",
+        r"dllnotfoundexception: (?:unable to load (?:dll|shared library) ['\"]?|dll was not found: ?)?['\"]?(?P<library>(?:onnxruntime|cudart|cudnn|cublas"
+        r"|nvinfer|torch|tensorflow|llama|ggml|cufft|opencv|whisper)[\w.-]*)",
+        "dllnotfoundexception",
+        covers=("windows.module_missing", "windows.error"),
+    ),
+    error(
         "windows.could_not_find",
         r"could not (?:find|load|locate|open)[^\n]{0,40}?['\" ](?P<library>(?:cudart|cublas|cublaslt|cufft|curand|cusolver"
         r"|cusparse|cudnn|nvrtc|nvcuda|nvml|nvinfer|nvvm|cupti|nvjitlink)[\w-]*\.dll)",
@@ -98,7 +105,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"dll load failed(?: while importing (?P<module>[\w.]+))?: ?(?:the specified (?P<what>module|procedure) could not"
         r" be found|%1[^\n]{0,40}?(?P<invalid>win32)|a dynamic link library \(dll\) (?P<init>initialization) routine"
         r" failed|(?P<what2>le module spécifié|das angegebene modul|no se (?:puede|pudo|ha podido) encontrar el módulo|impossibile trovare il modulo|não foi possível encontrar o módulo|не найден указанный модуль"
-        r"|找不到指定的模|指定されたモジュール|지정된 모듈|nie można odnaleźć określonego modułu|belirtilen modül)|(?P<what3>la procédure spécifiée|die angegebene prozedur|impossibile trovare la procedura|не найдена указанная процедура"
+        r"|找不到指定的模|指定されたモジュール|지정된 모듈|nie można odnaleźć określonego modułu|belirtilen modül)|(?P<what3>la procédure spécifiée|die angegebene prozedur|impossibile trovare la procedura|no se (?:puede|pudo|ha podido|encontró) (?:encontrar )?el (?:procedimiento|proceso)|não foi possível (?:encontrar|localizar) o procedimento|не найдена указанная процедура"
         r"|找不到指定的程序|指定されたプロシージャ|지정된 프로시저)|[^\n]*(?P<init2>routine d.initialisation|dll-initialisierungsroutine|rutina de inicialización|routine di inizializzazione|rotina de inicialização"
         r"|инициализации библиотеки|初始化例|初期化ルーチン|초기화 루틴)|(?P<paging>the paging file)|(?P<other>[^\n]*))",
         "dll load failed",

@@ -1,0 +1,114 @@
+"""Hosted: a machine, a node or a container of a service, and how that service hands out a GPU.
+
+A row speaks only where the program sees no GPU or no driver; then it stands in place of the ways of a machine of one's
+own, which nobody can go there: no root, no kernel, no docker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.ways import tried
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+
+_UNSEEN = frozenset({"driver.missing", "container.no_gpu", "device.selection", "framework.cpu_only", "driver.permission", "wsl.setup"})  # fmt: skip
+
+
+class Host(msgspec.Struct, frozen=True):
+    """How a service shows itself, its ways to a GPU, and whether they are all that can be done there."""
+
+    spoken: Later
+    ways: tuple[tuple[str, str], ...]
+    alone: bool = True  # nothing else can be done there
+    unless: Later | None = None
+
+
+def _row(spoken: str, *ways: tuple[str, str], alone: bool = True, unless: str = "") -> Host:
+    flags = re.IGNORECASE | re.MULTILINE
+    return Host(Later(spoken, flags), ways, alone, Later(unless, flags) if unless else None)
+
+
+_ON_CPU = ("Without a GPU: let the program ask before it takes one, and skip what needs it", on.code("device = 'cuda' if torch.cuda.is_available() else 'cpu'"))  # fmt: skip
+_OWN_RUNNER = r"self-hosted|gpu-runner|\bactions-runner\b"
+_GIVEN = r"--gres[ =]|--gpus[-= ]|\s-G ?\d"
+
+HOSTS: tuple[Host, ...] = (
+    _row(r"sagemaker",
+         ("SageMaker: this instance has no GPU, or the image is one for the CPU: choose an instance with one (ml.g4dn.xlarge, ml.g5.xlarge) and a GPU image, then start the space or the kernel anew", ""),
+         ("A training or processing job: name such an instance in it", on.code("estimator = PyTorch(..., instance_type='ml.g5.xlarge', instance_count=1)"))),
+    _row(r"/kaggle/(?:working|input|lib)|kaggle (?:notebook|kernel|session|gpu)",
+         ("Kaggle: switch the accelerator on: Settings, Accelerator, GPU T4 x2 (the account must be verified by phone); the session starts anew", ""), _ON_CPU),
+    _row(r"(?<![\w/.])/content/|google\.colab|\bcolab (?:notebook|runtime|session|pro|gpu)|\b(?:using|in|on) (?:google )?colab\b",
+         ("Colab: choose a GPU under Runtime, Change runtime type, then connect again and run the cells anew", ""), _ON_CPU, unless=r"works? (?:fine |well |perfectly )?(?:in|on) (?:google )?colab|\blocal(?:ly)?\b"),
+    _row(r"/opt/hostedtoolcache|runner@fv-az|##\[(?:error|group)\]|^::error|GITHUB_ACTIONS|\bruns-on:|(?<!\w)D:\\a\\(?!_work)",
+         ("GitHub's own runners have no GPU: run this job on a runner of your own that has one, or on one of GitHub's larger GPU runners", on.code("runs-on: [self-hosted, linux, gpu]")),
+         ("Or keep the GPU's tests out of this job: mark them, and skip them where there is none", on.code("pytest.mark.skipif(not torch.cuda.is_available(), reason='no GPU')")), unless=_OWN_RUNNER),
+    _row(r"gitlab-runner|\bRunning with gitlab|CI_JOB_ID|/builds/[\w-]+/[\w-]+/",
+         ("GitLab: the runner must hand the GPU on, in its config.toml below [runners.docker]; the job then needs that runner's tag", on.code('gpus = "all"')), _ON_CPU),
+    _row(r"huggingface\.co/spaces|\bhf[ _-]?space|zero-?gpu|spaces\.GPU|/home/user/app/app\.py",
+         ("Hugging Face Spaces: choose a GPU under Settings, Space hardware; on ZeroGPU the function that uses it needs the decorator", on.code("@spaces.GPU")), _ON_CPU),
+    _row(r"\bdatabricks\b|/databricks/",
+         ("Databricks: use a cluster with GPU nodes and the runtime ML (GPU), then attach the notebook anew", ""), _ON_CPU),
+    _row(r"\bgcloud run\b|\bCloud Run\b", ("Cloud Run: deploy the service with a GPU", on.linux("gcloud run deploy SERVICE --image IMAGE --gpu 1 --gpu-type nvidia-l4 --no-cpu-throttling --cpu 4 --memory 16Gi"))),
+    _row(r"\bGKE\b|cos-containerd|Container-Optimized OS|/home/kubernetes/bin/nvidia|gke-[\w-]+-pool",
+         ("GKE: let it install the driver on the node pool's nodes", on.linux("gcloud container node-pools update POOL --cluster CLUSTER --accelerator type=nvidia-tesla-t4,count=1,gpu-driver-version=latest")),
+         ("Or by NVIDIA's installer for its system, as a DaemonSet; the pods of the plug-in start once it is done", "kubectl apply -f https://raw.githubusercontent.com/GoogleCloudPlatform/container-engine-accelerators/master/nvidia-driver-installer/cos/daemonset-preloaded.yaml"),
+         ("And ask for the GPU in the pod's manifest", on.code("resources: {limits: {nvidia.com/gpu: 1}}"))),
+    _row(r"\bEKS\b|eksctl|\.eks\.amazonaws|amazon-eks",
+         ("EKS: nodes need an AMI with the driver and the toolkit (AL2023_x86_64_NVIDIA, or Bottlerocket's NVIDIA variant) and a GPU instance (g4dn, g5, p4)", on.linux("eksctl create nodegroup --cluster CLUSTER --node-type g4dn.xlarge --nodes 1")),
+         ("And NVIDIA's device plug-in in the cluster", "kubectl create -f https://raw.githubusercontent.com/NVIDIA/k8s-device-plugin/v0.17.0/deployments/static/nvidia-device-plugin.yml")),
+    _row(r"\bAKS\b|\baks-\w+|az aks ",
+         ("AKS: use a node pool of GPU machines (Standard_NC…), and NVIDIA's device plug-in in the cluster", "kubectl create -f https://raw.githubusercontent.com/NVIDIA/k8s-device-plugin/v0.17.0/deployments/static/nvidia-device-plugin.yml")),
+    _row(r"\bpyxis\b|\benroot\b|--container-image[ =]",
+         ("Slurm with pyxis: ask Slurm for the GPU; enroot then brings the driver in", on.linux("srun --gres=gpu:1 --container-image=IMAGE nvidia-smi")), unless=_GIVEN),
+    _row(r"\bpyxis\b|\benroot\b|--container-image[ =]",
+         ("Slurm gave a GPU and enroot did not pass it on: its hook for NVIDIA looks at these variables, and needs libnvidia-container on the node", on.linux("NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility srun --gres=gpu:1 --container-image=IMAGE nvidia-smi")), alone=False),
+    _row(r"\bcog (?:predict|run|build|train)\b|cog\.yaml",
+         ("Cog: say that the model needs a GPU, in cog.yaml, build it anew, and start it where docker has one (nvidia-container-toolkit)", on.code("build:\n  gpu: true")),
+         ("Then see whether docker itself passes one", "docker run --rm --gpus all ubuntu nvidia-smi")),
+    _row(r"snap list docker|/snap/docker/|snap\.docker|docker[^\n]{0,20}\(?snap\b|/var/snap/docker",
+         ("Docker comes from snap here, which cannot use the NVIDIA container toolkit of the host: replace it by the engine of the distribution or of docker itself", on.linux("sudo snap remove docker && sudo apt install docker.io nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker")),
+         ("Then try the same again", "docker run --rm --gpus all ubuntu nvidia-smi")),
+    _row(r"devcontainer|/workspaces/\w|vscode-server[^\n]{0,40}containers",
+         ("Dev container: hand the GPU on in devcontainer.json, and rebuild the container", on.code('"runArgs": ["--gpus", "all"], "hostRequirements": {"gpu": true}')), alone=False),
+    _row(r"\blxc\b|\blxd\b|\bincus\b|\bproxmox\b|\bpct (?:enter|exec|start)",
+         ("LXD, Incus: pass the card and let the host's driver be brought in", on.linux("lxc config device add CONTAINER gpu gpu && lxc config set CONTAINER nvidia.runtime=true && lxc restart CONTAINER")),
+         ("Proxmox: pass the device files (/dev/nvidia0, nvidiactl, nvidia-uvm) in the container's .conf (dev0: /dev/nvidia0 …), and install in it the very release of the host's driver without its module", on.linux("sh NVIDIA-Linux-x86_64-RELEASE.run --no-kernel-module"))),
+    _row(r"virtualbox|innotek|vmware svga|\bhyper-v\b[^\n]{0,60}(?:vm|virtual)|microsoft hyper-v video|red hat, inc\. (?:virtio|qxl)|\bqxl\b",
+         ("This is a virtual machine without the card: VirtualBox cannot pass one to CUDA; with KVM or ESXi pass it through (VFIO, DirectPath) or give the machine a vGPU; else run on the host, or in WSL 2", ""), alone=False),
+)  # fmt: skip
+"""The first that speaks counts."""
+
+
+_OTHER_BUILD = Later(r"\d\+cpu\b|not compiled with CUDA|built without CUDA|cpu[- ]only build", re.IGNORECASE)
+
+
+def in_a_service(cause: str, case: Asked) -> tuple[tuple[Fix, ...], bool]:
+    """The ways to a GPU of the service that a text is from, and whether they are all."""
+    if cause not in _UNSEEN or (cause == "framework.cpu_only" and _OTHER_BUILD.search(case.text)):
+        return (), False
+    for one in HOSTS:
+        if one.spoken.search(case.text) and not (one.unless and one.unless.search(case.text)):
+            return tuple(tried(text, command) for text, command in one.ways), one.alone
+    return (), False
+
+
+_UNIT = Later(r"\bsystemd\[1\]|\.service\b|journalctl|supervisord", re.IGNORECASE)
+_CLOSED = Later(r"PrivateDevices ?= ?(?:yes|true|1)|DevicePolicy ?= ?(?:closed|strict)", re.IGNORECASE)
+
+
+def as_a_service(cause: str, case: Asked) -> Iterator[Fix]:
+    """A unit of systemd sees other devices, groups and variables than its user's own shell."""
+    if cause not in _UNSEEN or case.windows or not _UNIT.search(case.text):
+        return
+    if _CLOSED.search(case.text):
+        yield tried("The unit hides the device files: switch that off for it, and start it again", on.linux("sudo systemctl edit UNIT    # below [Service]: PrivateDevices=no\nsudo systemctl daemon-reload && sudo systemctl restart UNIT"), root=True)  # fmt: skip
+    else:
+        yield tried("A unit of systemd has neither your groups nor your variables: give it both, below [Service] (SupplementaryGroups=video render, Environment=…, no PrivateDevices), and start it again", on.linux("sudo systemctl edit UNIT\nsudo systemctl daemon-reload && sudo systemctl restart UNIT"), root=True)  # fmt: skip
+    yield tried("See what the unit sees, as its own user", on.linux("sudo systemd-run --pipe --wait -p PrivateDevices=no nvidia-smi"), root=True, look=True)  # fmt: skip
