@@ -42,7 +42,8 @@ _NOT_THERE = ("--gpu-reset", "mig", "-pm", "-mig")  # options of nvidia-smi that
 _BUILDING = re.compile(r"(.*/)?(python[\d.]*|pip|conda|uv)")
 _OUTSIDE = ("docker", "podman", "kubectl")  # typed where containers of an image are started
 _TORCH = re.compile(r"torch(vision|audio)?([=<>~!].*)?")  # the default index has CPU builds of it for Windows
-_BY_UV = " -m uv pip "
+_GETS_UV = re.compile(r"pip install uv\b")
+_BY_UV = re.compile(r"(\"[^\"]+\"|[^\s\"]+) -m uv pip ")
 _OF_WINDOWS = ("cmd", "powershell")
 _IN_POWERSHELL = "    # in PowerShell"
 _SAFE = re.compile(r"[\w@+=:,./\\~{}-]+")
@@ -248,10 +249,10 @@ def _in_image(lines: Sequence[Line]) -> str | None:
 def _with_uv(text: str | None) -> str | None:
     """A command of uv, for somebody who may not have it."""
     lines = text.split("\n") if text else []
-    used = next((line for line in lines if _BY_UV in line), "")
-    if not used or any("pip install uv" in line for line in lines):
+    used = next((found for line in lines if (found := _BY_UV.search(line))), None)
+    if used is None or any(map(_GETS_UV.search, lines)):
         return text
-    return f"{used.partition(_BY_UV)[0]} -m pip install uv\n{text}"
+    return f"{used[1]} -m pip install uv\n{text}"
 
 
 _TOOL = re.compile(r"(^|&& |; )(pip|python) ", re.MULTILINE)
@@ -272,7 +273,7 @@ def _by_one(python: str, line: str) -> str:
     word = quoted(python)
     call = f"& {word}" if line.endswith(_IN_POWERSHELL) and word != python else word
     named = _TOOL.sub(lambda found: f"{found[1]}{call} {'-m pip ' if found[2] == 'pip' else ''}", line)
-    if " -m uv pip " not in named:
+    if not _BY_UV.search(named):
         return named
     command, note, _ = named.partition(_IN_POWERSHELL)
     return f"{command} --python {word}{note}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.text.builds import of_tool
 from gpuwhy.causes.text.conditions import all_of, asks, field, no, with_
 from gpuwhy.causes.text.env_ways import compilers
@@ -12,10 +14,18 @@ from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.windows import BUILD_TOOLS
 from gpuwhy.model import on
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
 
+_COMPILES = re.compile(r"triton|sage ?attention|torch\.compile|inductor|flex_attention", re.IGNORECASE)
 _XLA = "tf.libdevice tf.ptxas jax.no_candidates"
 
 _NVRTC = "nvrtc. numba.nvvm loader. cupy. windows."
+
+
+def _compiles(_: Symptom, reading: Reading) -> bool:
+    """The text speaks of what compiles at run time."""
+    return bool(_COMPILES.search(reading.excerpt))
+
 
 TEXT = Text(
     "cuda.compiler_missing",
@@ -39,6 +49,7 @@ TEXT = Text(
         ("nvrtc.headers", 3.8, "the CUDA header {header} is not found by the run-time compiler"),
         ("cuda.jit_compiler_not_found", 4.4, "the driver's PTX compiler library is not found (error 221)"),
         ("build.toolkit_part", 4.2, "{name}, a part of the CUDA toolkit, is not there"),
+        ("windows.no_program", 3.8, "a program that code is compiled with at run time is not found", _compiles),
         ("triton.compiler", 3.8, "Triton does not find a C compiler"),
         ("triton.ptxas", 1.6, "Triton's ptxas failed"),
         ("triton.libcuda", 2.6, "Triton does not find libcuda.so to link with"),
@@ -63,6 +74,8 @@ TEXT = Text(
     ),
     made=compilers,
     remedies=(
+        meant(on.in_windows("install the newest triton-windows, which brings a small C compiler of its own, and let no CC name another one; or start the program in the x64 Native Tools prompt of Visual Studio, where cl.exe is found"), "pip install -U triton-windows", said="windows.no_program triton.compiler", safe=True),
+        meant(on.in_windows("or do without it: no torch.compile, and no SageAttention (ComfyUI: leave --use-sage-attention or that node out)"), said="windows.no_program triton.compiler", safe=True),
         meant("Install a C compiler", on.linux("sudo apt install build-essential"), said="triton.compiler", root=True),
         meant("Or set CC to the compiler that is installed", on.linux("export CC=$(command -v gcc || command -v clang)"), said="triton.compiler", safe=True),
         meant("Or, without root, conda's", "conda install -c conda-forge c-compiler", said="triton.compiler", safe=True),

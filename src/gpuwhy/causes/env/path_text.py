@@ -18,6 +18,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.model.version import at_least
 
 _GPU_DLL = field("library", r"llama|ggml|whisper|cuda|gpu|ctranslate|mxnet|onnxruntime|nv")
 
@@ -34,8 +35,11 @@ def _cudart_told(s: Symptom, r: Reading) -> bool:
 
 
 def _made(case: Asked) -> Iterator[Fix]:
-    if "wsl" in case.tools:
+    if "wsl" in case.tools and not case.reading.has("loader.tf_skip"):  # TensorFlow says that after libcuda was opened
         yield Fix(on.in_wsl("add the folder of its own libcuda to LD_LIBRARY_PATH; the driver is Windows' own"), on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), safe=True)  # fmt: skip
+    if case.framework == "tensorflow" and case.reading.has("loader.tf_skip") and not case.windows:
+        wanted = f"=={case.version}" if at_least(case.version or "0", "2.14") else ""
+        yield Fix("Let TensorFlow bring the CUDA libraries that it was built for, as wheels (2.14 and newer)", f'pip install "tensorflow[and-cuda]{wanted}"', safe=True)  # fmt: skip
     if "bitsandbytes" in case.tools:
         yield Fix("Install the newest release of bitsandbytes: it looks for PyTorch's own CUDA, and has libraries for more", "pip install --upgrade bitsandbytes", safe=True)  # fmt: skip
     if not case.library:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.causes.text.arch_ways import for_arch, told_arch
+from gpuwhy.causes.text.arch_ways import for_arch, has_code, told_arch
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, line, no, only_titles, with_
@@ -32,6 +32,8 @@ def _made(case: Asked) -> Iterator[Fix]:
     capability = f"{digits[:-1]}.{digits[-1]}" if len(digits) > 1 else case.gpu or told_arch(case)
     capability = capability if archs.of(capability) else ""
     yield from for_arch(case, capability)
+    if case.framework == "torch" and has_code(case, capability):
+        return
     if capability:
         yield from for_gpu(case, capability)
         yield from _range(case, capability)

@@ -13,6 +13,7 @@ from gpuwhy.causes.text.pins import pin
 from gpuwhy.causes.text.program_ways import is_native, owner_of, source
 from gpuwhy.causes.text.ways import elsewhere, own_ways, tried
 from gpuwhy.knowledge import archs
+from gpuwhy.knowledge.variants import variants
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.version import at_least, numbers
@@ -38,10 +39,7 @@ def for_arch(case: Asked, capability: str) -> Iterator[Fix]:
     query = "" if capability else _QUERY
     for fix in own_ways(case, "built", **given):
         yield tried(f"{fix.text}{query}", fix.command)
-    owner = owner_of(case)
-    if owner and case.framework == "torch":
-        command = _FITTING.get(owner, f"TORCH_CUDA_ARCH_LIST={known} pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps {owner}")  # fmt: skip
-        yield tried(f"Build {owner}, whose kernel it is, for this GPU{query}; or install a build of it that has code for it", command)  # fmt: skip
+    yield from _extension(case, capability, known, query)
     if is_native(case) or (source(case) and not case.framework):
         at = f" ({source(case)} names the call)" if source(case) else ""
         yield tried(f"Compile the program for this GPU{query}{at}, with PTX for later ones", f"nvcc -gencode arch=compute_{given['arch']},code=sm_{given['arch']} -gencode arch=compute_{given['arch']},code=compute_{given['arch']} FILE.cu")  # fmt: skip
@@ -51,6 +49,27 @@ def for_arch(case: Asked, capability: str) -> Iterator[Fix]:
     yield from _last_ones(case, capability)
     if case.framework == "torch" and case.python and numbers(case.python) < (3, 9):
         yield from _for_old_python(case, capability)
+
+
+def _extension(case: Asked, capability: str, known: str, query: str) -> Iterator[Fix]:
+    """A kernel of an extension: its package where the text names it, else any, where PyTorch itself has the code."""
+    owner = owner_of(case)
+    if case.framework != "torch":
+        return
+    if owner:
+        command = _FITTING.get(owner, f"TORCH_CUDA_ARCH_LIST={known} pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps {owner}")  # fmt: skip
+        yield tried(f"Build {owner}, whose kernel it is, for this GPU{query}; or install a build of it that has code for it", command)  # fmt: skip
+    elif capability and has_code(case, capability):
+        yield tried(f"PyTorch {case.version} itself has code for this GPU: an extension lacks it (xformers, sageattention, a custom node's part). Install that one again, built for it; or do without it", f"TORCH_CUDA_ARCH_LIST={known} pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps EXTENSION")  # fmt: skip
+        yield tried("See which one it is: the line above the message names its file or its node", "pip list", look=True)
+
+
+def has_code(case: Asked, capability: str) -> bool:
+    """Whether the build of PyTorch that is told, by its +cu124, has machine code for a GPU."""
+    release, _, backend = case.version.partition("+")
+    return any(
+        one.backend == backend and archs.runs_on(one.code, (), capability) == "sass" for one in variants(release)
+    )
 
 
 def _by_triton(case: Asked, capability: str) -> Iterator[Fix]:

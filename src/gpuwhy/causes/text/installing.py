@@ -162,20 +162,15 @@ def _cuda_on_windows(case: Asked) -> str:
 
 def onnxruntime_on_windows(case: Asked) -> Iterator[Fix]:
     """What this ONNX Runtime opens on Windows, and the two ways to bring it."""
-    row = find("onnxruntime-gpu", case.version, PLATFORM) if case.version else None
-    there = case.cuda if case.cuda_major == 11 and not case.version else "12"
-    cuda = str(row.cuda) if row and isinstance(row.cuda, str) else there
-    major = "8" if (case.version and not at_least(case.version, "1.19")) or cuda.startswith("11") else "9"
-    which = (
-        f"ONNX Runtime {case.version}"
-        if case.version
-        else f"onnxruntime-gpu {'before 1.19' if major == '8' else '1.19 and newer'}"
-    )
-    yield Fix(
-        f"Install CUDA {cuda} and cuDNN {major}, which {which} opens, and put both bin folders on PATH; then open a new window"
-    )
+    cuda, major = _pair_of_onnxruntime(case)
+    before, spec = ("before 1.19", "==1.18.*") if major == "8" else ("1.19 and newer", ">=1.19")
+    which = f"ONNX Runtime {case.version}" if case.version else f"onnxruntime-gpu {before}"
+    text = f"Install CUDA {cuda} and cuDNN {major}, which {which} opens, and put both bin folders on PATH; then open a new window"
     if case.tools & {"dotnet", "native"}:
+        yield Fix(text)
         return
+    newer = "" if case.version else f'pip install --upgrade "onnxruntime-gpu{spec}"'
+    yield Fix(f"{text}; and that release of it" if newer else text, newer)
     if major == "9":
         yield Fix("Or install PyTorch 2.4 or newer, whose Windows wheel brings cuDNN 9 and CUDA, and import torch before onnxruntime",
                   'pip install "torch>=2.4"', safe=True)  # fmt: skip
@@ -185,6 +180,15 @@ def onnxruntime_on_windows(case: Asked) -> Iterator[Fix]:
         pip_newest("onnxruntime"),
         safe=True,
     )
+
+
+def _pair_of_onnxruntime(case: Asked) -> tuple[str, str]:
+    """The CUDA and the major of cuDNN that a release opens; of the newest where none is told."""
+    row = find("onnxruntime-gpu", case.version, PLATFORM) if case.version else None
+    there = case.cuda if case.cuda_major == 11 and not case.version else "12"
+    cuda = str(row.cuda) if row and isinstance(row.cuda, str) else there
+    old = (case.version and not at_least(case.version, "1.19")) or cuda.startswith("11")
+    return cuda, "8" if old else "9"
 
 
 def missing_library(case: Asked) -> Iterator[Fix]:

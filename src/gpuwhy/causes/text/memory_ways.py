@@ -25,8 +25,13 @@ _STATUS = Later(r"\bCU(?P<of>BLAS|DNN|SOLVER|SPARSE|FFT)_STATUS")
 def smaller(case: Asked) -> Iterator[Fix]:
     """Less memory: the program's own options, the tensor that did not fit, the framework's way, the place."""
     yield from _tensor(case)
-    yield from own_ways(case, "less")
+    yield from own_ways(case, "less", vram="--lowvram" if 0 < _total(case) <= 4.5 * 2**30 else "--medvram")
     yield from _FRAMEWORKS.get(case.framework, _plain)(case)
+
+
+def _total(case: Asked) -> float:
+    """The card's memory, where a message tells it."""
+    return max((one.size("total") for one in case.reading.symptoms), default=-1)
 
 
 def _tensor(case: Asked) -> Iterator[Fix]:

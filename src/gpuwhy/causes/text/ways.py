@@ -27,6 +27,7 @@ def of_way(way: Way, **given: str) -> Iterator[Fix]:
 
 def own_ways(case: Asked, field: str, **given: str) -> Iterator[Fix]:
     """The ways of the programs that speak, for one kind of remedy; an application's in place of what it stands on."""
+    given.setdefault("vram", "--medvram")
     ways = [(program, way) for program in case.programs for way in _ways(program, field)]
     of_applications = [pair for pair in ways if pair[0].name in APPLICATIONS]
     for _, way in of_applications or ways:

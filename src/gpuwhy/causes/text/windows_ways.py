@@ -11,7 +11,7 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.causes.text.windows_builds import with_visual_studio
-from gpuwhy.knowledge.windows import REDISTRIBUTABLE, pythons_of
+from gpuwhy.knowledge.windows import REDISTRIBUTABLE, pythons_of, tensorflow_for
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.version import at_least, numbers
@@ -40,11 +40,26 @@ _PINNED = Later(r"No matching distribution found for (tensorflow(?:-gpu)?|onnxru
 def _for_that_python(case: Asked) -> Iterator[Fix]:
     """pip finds none of a release: it has wheels for some Pythons of 64 bit only."""
     found = _PINNED.search(case.text)
+    if not found and _ANY_TF.search(case.text):
+        yield from _tensorflow_for(case.python)
     release = f"{found[2]}{found[3] or '.0'}" if found else ""
     pythons = pythons_of(found[1], release) if found else ()
     if found and pythons and not case.python:
         yield tried(f"{found[1]} {release} has wheels on Windows for Python {pythons[0]} to {pythons[-1]} only, of 64 bit: make an environment with one of these, and install it there", on.cmd(f"py -{pythons[-1]} -m venv tf\ntf\\Scripts\\python -m pip install {found[1]}=={release}"))  # fmt: skip
         yield tried("See which Python it is, and whether it has 64 bit", "python -c \"import struct, sys; print(sys.version, struct.calcsize('P') * 8)\"", look=True)  # fmt: skip
+
+
+_ANY_TF = Later(r"(?:No matching distribution found for|satisfies the requirement) tensorflow(?:-gpu)?(?:\s|$|\()", re.MULTILINE)  # fmt: skip
+
+
+def _tensorflow_for(python: str) -> Iterator[Fix]:
+    """The newest TensorFlow with CUDA that has a wheel for a Python on Windows, and the Pythons of the last of all."""
+    row = tensorflow_for(python) if python else None
+    if row and not at_least(row.version, "2.10"):
+        yield tried(f"For Python {python} (of 64 bit) the newest TensorFlow with CUDA on Windows is {row.version}, built for CUDA {row.cuda}: install that one; a 32-bit Python has none", f"pip install {row.name}=={row.version}")  # fmt: skip
+    elif row is None:
+        which = f"none for Python {python}" if python else "wheels for Python 3.7 to 3.10 only"
+        yield tried(f"TensorFlow with CUDA for Windows ends with 2.10 and has {which}, of 64 bit: make an environment with Python 3.10, and install it there", on.cmd("py -3.10 -m venv tf\ntf\\Scripts\\python -m pip install tensorflow==2.10.1 \"numpy<2\""))  # fmt: skip
 
 
 def _newer_card(case: Asked) -> Iterator[Fix]:
@@ -169,18 +184,63 @@ def _beside_path(case: Asked) -> Iterator[Fix]:
     yield tried(f"Python 3.8 and newer does not look along PATH for the DLLs of {module}: name CUDA's folder (and cuDNN's bin, where it is another) before the import", on.code("import os; os.add_dll_directory(os.path.join(os.environ['CUDA_PATH'], 'bin'))"))  # fmt: skip
 
 
+_CUPY = Later(r"Failed to import CuPy|CuPy is not correctly installed", re.IGNORECASE)
+
+
+def _cupy(case: Asked) -> Iterator[Fix]:
+    """CuPy's own report: its wheel is for a CUDA that is not here."""
+    if _CUPY.search(case.text):
+        yield tried("This CuPy is a wheel for another CUDA than the one that is here: remove it, and install the one for CUDA 12 with the libraries that it opens (CuPy 14, Python 3.10 and newer; else without [ctk], with the CUDA 12 toolkit)", 'pip uninstall -y cupy cupy-cuda11x cupy-cuda12x cupy-cuda13x\npip install "cupy-cuda12x[ctk]"')  # fmt: skip
+
+
+_ZLUDA = Later(r"zluda|\\AMD\\ROCm|hip sdk", re.IGNORECASE)
+
+
+def _zluda(case: Asked) -> Iterator[Fix]:
+    """ZLUDA puts its own files in the place of CUDA's: an update of PyTorch brings the others back."""
+    if _ZLUDA.search(case.text):
+        yield tried("ZLUDA on an AMD card: each installation of PyTorch puts NVIDIA's files back: run its patch step again (patchzluda.bat, or the install.bat of that ComfyUI or web UI), with the bin folder of AMD's HIP SDK on PATH; no driver or CUDA of NVIDIA belongs here", on.cmd("install.bat"))  # fmt: skip
+        yield tried("Else make its environment anew: delete the folder .venv (or venv), then start its install.bat")
+
+
+_NODE = Later(r"tfjs-node-gpu\W{1,6}\^?~?(\d+)\.", re.IGNORECASE)
+_OF_NODE = {"1": "CUDA 10.0 and cuDNN 7", "2": "CUDA 10.1 and cuDNN 7.6", "3": "CUDA 11.2 and cuDNN 8.1 (before 3.6: CUDA 11.0 and cuDNN 8.0)", "4": "CUDA 11.8 and cuDNN 8.6"}  # fmt: skip
+
+
+def _node(case: Asked) -> Iterator[Fix]:
+    """TensorFlow.js asks for the CUDA of the TensorFlow that its release brings."""
+    if "tfjs-node-gpu" not in case.text:
+        return
+    found = _NODE.search(case.text)
+    pair = _OF_NODE.get(found[1], _OF_NODE["4"]) if found else "the CUDA and the cuDNN of its release (1.x: CUDA 10.0, cuDNN 7; 2.x: 10.1, 7.6; 3.x: 11.2, 8.1; 4.x: 11.8, 8.6)"  # fmt: skip
+    yield tried(f"Install {pair}, which this tfjs-node-gpu opens, with the bin folder on PATH, then open a new window")
+    yield tried("Where tensorflow.dll is not in node_modules\\@tensorflow\\tfjs-node-gpu\\deps\\lib, build its part again; without a GPU take @tensorflow/tfjs-node", on.cmd("npm rebuild @tensorflow/tfjs-node-gpu --build-from-source"))  # fmt: skip
+
+
+_STANDALONE = Later(r"\b((?:faster-)?whisper(?:-faster)?(?:-xxl)?|whisper-standalone\S*)\.exe|Subtitle ?Edit|Purfview", re.IGNORECASE)  # fmt: skip
+
+
+def _beside_exe(case: Asked) -> Iterator[Fix]:
+    """A program of one file, with no Python to install into: the DLLs lie beside it."""
+    if not _STANDALONE.search(case.text):
+        return
+    old = re.search(r"_8\.dll|64_11\.dll", case.text)
+    pair = "cuBLAS and cuDNN 8 (with zlibwapi.dll)" if old else "cuBLAS 12 and cuDNN 9"
+    yield tried(f"Put the DLLs of {pair} beside the program's exe: its release page has them as one archive (cuBLAS.and.cuDNN); a CUDA toolkit of another major does not help")  # fmt: skip
+
+
 def _runtime(case: Asked) -> Iterator[Fix]:
     if _IMPORT.search(case.text) and not _ENTRY.search(case.lines or case.text):
         yield tried("Install the DLLs of the Visual C++ runtime (2015 to 2022, x64), which the module needs, then open a new window", REDISTRIBUTABLE)  # fmt: skip
 
 
-_LIBRARIES = (_newer_card, _imported, _beside_path, _activated, _zlib, _of_programs)
+_LIBRARIES = (_zluda, _cupy, _newer_card, _node, _imported, _beside_path, _beside_exe, _activated, _zlib, _of_programs)
 _STEPS: tuple[tuple[tuple[str, ...], tuple[Callable[[Asked], Iterator[Fix]], ...]], ...] = (
     (("cuda.missing_library", "cudnn.missing", "env.path"), _LIBRARIES),
     (("cuda.version_mismatch",), (_one_release, *_LIBRARIES)),
     (("cudnn.version_mismatch",), (_newer_card, _imported, _activated, _zlib, _whole, _of_programs)),
-    (("install.", "framework.extension_abi", "cuda.mixed_libraries"), (_one_release,)),
-    (("other.not_gpu",), (_one_release, _runtime)),
+    (("install.", "framework.extension_abi", "cuda.mixed_libraries"), (_zluda, _one_release)),
+    (("other.not_gpu",), (_zluda, _node, _one_release, _runtime)),
     (("program.build",), (with_visual_studio, _llama)),
     (("memory.",), (_commit,)),
     (("driver.missing", "device.hardware"), (_no_card,)),

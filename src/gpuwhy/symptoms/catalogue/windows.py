@@ -83,7 +83,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"(?P<library>(?:cudart|cublas|cublaslt|cufft|curand|cusolver|cusparse|cudnn|nvrtc|nvcuda|nvml|nvinfer|nvvm|cupti"
         r"|nvjitlink|zlibwapi)[\w-]*\.dll)\W+(?:was |is |could |cannot |can)?(?:be )?(?:not |n't )?"
         r"(?:found|be(?:ing)? (?:found|loaded)|missing|was not found|located)",
-        ".dll not being", ".dll not found", ".dll is not found", ".dll' not found", ".dll was not found", ".dll is missing",
+        ".dll -> not found", ".dll not being", ".dll not found", ".dll is not found", ".dll' not found", ".dll was not found", ".dll is missing",
         ".dll could not be", ".dll' could not be", ".dll cannot be", ".dll\" not found", ".dll missing", ".dll not located",
     ),
     error(
@@ -118,6 +118,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "winerror 1", "winerror 998", "error 126", "error 127", "error 193", "error 1114", "error code is 126",
         "error code 126", "error code: 126",
     ),
+    error("windows.no_program", r"\[winerror 2\]", "[winerror 2]", covers=("python.file",)),
     error(
         "windows.module_missing",
         r"the specified module could not be found|找不到指定的模块|指定されたモジュールが見つかりません"
