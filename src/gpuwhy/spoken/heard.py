@@ -53,7 +53,7 @@ IDEAS = {
     "on_cpu": r"\bonly\b.{0,20}\bcpu|cpu[- ]?only|cpudevice|(?:us(?:es?|ing)|runs?|running|works?|trains?|training|loads?|falls?|falling|defaults?|back|goes)"
     r" (?:only )?(?:on |to |the |my )*cpu\b|instead of (?:the |my )?gpu|cpu instead|cpu version|\bdevice\W{1,4}cpu\b",
     "idle": r"(?:\b0 ?%|\bzero\b|\blow\b|\bidle\w*|under ?utili[sz]\w*|barely|drops?|small).{0,25}(?:usage|utili[sz]ation|\butil\b|load|gpu)"
-    r"|\b(?:usage|utili[sz]ation|util|load)\b.{0,25}\b\d{1,2} ?%|(?:usage|utili[sz]ation|\butil\b|load|gpu).{0,25}(?:\b0 ?%|\bzero\b|\blow\b|\bidle\w*|drops?|\b[0-9]%)",
+    r"|\b(?:usage|utili[sz]ation|util|load)\b.{0,25}\b\d{1,2} ?%|(?:usage|utili[sz]ation|\butil\b|load|gpu).{0,25}(?:\b0 ?%|\b0 percent|\bzero\b|\blow\b|\bidle\w*|drops?|\b[0-9]%)",
     "slow": r"\bslow\w*|takes? (?:too |so )?(?:long|forever)|not (?:any )?faster|speed",
     "numbers": r"\bnans?\b|\binf\b.{0,10}loss|loss (?:is|becomes|goes|explodes|stays|doesnt|not)|\baccuracy\b|diverg\w+|overfit\w*"
     r"|garbage|gibberish|nonsense|not (?:learning|converging)|results? (?:differ|vary|change)\w*|different (?:results?|numbers|outputs?)|wrong (?:results?|predictions?|outputs?)|gradients? (?:explod|vanish)\w*",

@@ -310,9 +310,8 @@ def _symptoms(hit: Hits, until: float) -> Iterator[Symptom]:
         return
     warned, reminder = warns(raw), reminds(raw) or denies(raw)
     covered = {name for one in matched for name in one.of.covers}
-    says_more = any(_says_more(one.of) for one in matched)
     for one in matched:
-        gives_way = one.of.yields and says_more
+        gives_way = one.of.yields and any(_says_more(other.of, one.of) for other in matched)
         unsaid = reminder and one.of.role in ("error", "echo")
         if not gives_way and not unsaid and not one.families & covered:
             yield Symptom(
@@ -320,8 +319,10 @@ def _symptoms(hit: Hits, until: float) -> Iterator[Symptom]:
             )
 
 
-def _says_more(one: Signature) -> bool:
+def _says_more(one: Signature, than: Signature) -> bool:
     """Whether a signature tells what failed, so that one in general words gives way to it."""
+    if than.speaker == "said" and one.speaker in ("python", "title"):  # that it was raised says less
+        return False
     return not one.yields and one.role in ("error", "echo", "harmless") and one.id not in CIRCUMSTANCES
 
 

@@ -38,6 +38,10 @@ TEXT = Text(
               "response from daemon", "failed to create shim", "failed to create task"),
     ),
     clues=(
+        ("said.video", 3.0, "the driver's library for video is in a container only with the capability video"),
+        ("torch.webui", 2.6, "vLLM finds no GPU, as in a container without one", line("infer device type")),
+        ("said.no_device", 2.4, "the program finds no GPU, as in a container without one"),
+        ("said.no_device", 3.4, "the program finds no GPU, as in a container without one", in_container),
         ("loader.cudarc", 2.2, "libcuda is in a container only if it was started with the NVIDIA runtime", field("library", "^(?:nv)?cuda$")),
         ("numba.versions", 1.5, "if this is a container, it was started without the GPU"),
         ("title.root_only", 1.6, "another user has no access to the GPU in the container", in_container),

@@ -39,6 +39,8 @@ TEXT = Text(
         error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
     ),
     clues=(
+        ("loader.cannot_open", 3.6, "{library} is part of the compiler that makes GPU code at run time", field("library", r"libnvvm|libdevice")),
+        ("said.no_nvcc", 3.2, "nvcc is not found"),
         ("jax.no_candidates", 3.0, "XLA could compile no kernel at all; this happens when ptxas is missing or does not run"),
         ("loader.pathfinder", 3.2, "{library}, the compiler at run time, is not found", asks("nvrtc")),
         ("tf.ptxas_old", 1.8, "the ptxas that is found is not the one needed"),
@@ -55,7 +57,7 @@ TEXT = Text(
         ("triton.libcuda", 2.6, "Triton does not find libcuda.so to link with"),
         ("build.cannot_find_l", 2.0, "the linker does not find libcuda.so for the code made at run time", field("library", r"cuda$")),
         ("build.cannot_find_l", 3.0, "the linker does not find libcuda.so for the code made at run time", all_of(field("library", r"cuda$"), no(with_("build.failed")))),
-        ("build.cannot_find_l", 3.8, "the linker does not find libcuda.so for Triton", all_of(field("library", r"cuda$"), with_("triton.here"))),
+        ("build.cannot_find_l", 2.6, "the linker does not find libcuda.so for Triton", all_of(field("library", r"cuda$"), with_("triton.here"))),
         ("build.nvcc_missing", 3.2, "nvcc is not found"),
         ("build.plugin", 2.4, "the program's own CUDA kernels did not compile; this happens without nvcc or a C++ compiler"),
         ("build.cuda_home", 2.8, "CUDA_HOME names no toolkit"),

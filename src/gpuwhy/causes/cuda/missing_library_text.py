@@ -54,10 +54,21 @@ def _made(case: Asked) -> Iterator[Fix]:
     yield from missing_library(case)
 
 
+def _profiling(s: Symptom, r: Reading) -> bool:
+    """Profiling is what the text is about."""
+    return bool(
+        re.search(
+            r"(?i)\b(?:trying|want\w*|doing|use|using|run\w*|enable\w*|start\w*)\b[^\n]{0,30}\bprofil|profiler\.\w+\(|tensorboard[^\n]{0,20}profil|profile_batch",
+            r.excerpt,
+        )
+    )
+
+
 TEXT = Text(
     "cuda.missing_library",
     clues=(
         ("windows.dotnet", 3.4, "{library}, or a DLL that it needs, is not found by the program"),
+        ("harmless.cupti", 3.0, "the profiler asks for CUPTI, and the loader does not find it", _profiling),
         ("python.module", 5.0, "TensorRT, which this program runs on, is not installed", field("name", r"tensorrt(?:_libs|_bindings)?$")),
         ("ntstatus.dll_not_found", 2.4, "a DLL that the program is linked with is not found (0xC0000135)"),
         ("ntstatus.error_mod_not_found", 2.4, "a DLL is not found at its first use (0xC06D007E)"),

@@ -94,6 +94,7 @@ TEXT = Text(
               "mismatch", "incompatib", "wrong cuda", "different cuda", "cuda version"),
     ),
     clues=(
+        ("bnb.no_version", 4.4, "this bitsandbytes has no library for the CUDA that it finds", line("required library version not found")),
         ("ntstatus.entrypoint_not_found", 2.6, "a DLL of another version is found (0xC0000139)"),
         ("ntstatus.error_proc_not_found", 2.6, "a DLL that is loaded at its first use is of another version (0xC06D007F)"),
         ("loader.tensorrt", 3.2, "this TensorFlow was built for another CUDA than the one named", told_cuda_unfit),

@@ -12,6 +12,8 @@ from gpuwhy.model import on
 TEXT = Text(
     "cudnn.mixed_libraries",
     clues=(
+        ("loader.cudnn_sub", 5.2, "the parts of cuDNN are of different releases: {dlerror}", line(r"libcudnn\S* ?: ?undefined symbol")),
+        ("loader.cudnn_load", 4.6, "{library} meets another part of cuDNN that lacks its symbols: they are of different releases", line("undefined symbol|version")),
         ("title.second_copy", 2.8, "a second cuDNN is named", line("cudnn")),
         ("cudnn.sublibrary_version_mismatch", 4.8, "parts of cuDNN are of different versions"),
         ("cudnn.version_mismatch", 3.0, "parts of cuDNN are of different versions"),

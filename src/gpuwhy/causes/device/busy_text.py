@@ -21,6 +21,8 @@ TEXT = Text(
         error("nvidia.prohibited", r"\|[^|\n]{0,40}%\s+prohibited \|", "prohibited |"),
     ),
     clues=(
+        ("said.resources", 2.4, "the GPUs of the cluster are taken"),
+        ("said.busy", 3.8, "the GPU is busy or unavailable (error 46)"),
         ("nvidia.prohibited", 4.6, "nvidia-smi shows the compute mode Prohibited: CUDA is switched off on this card"),
         ("nvenc.session", 3.4, "the encoder gives out no further session: GeForce cards allow only a few at a time"),
         ("cuda.device_unavailable", 4.4, "all GPUs are busy or unavailable (error 46)"),

@@ -22,6 +22,11 @@ def _from_list(symptom: Symptom, reading: Reading) -> bool:
     return frame is not None and reading.ending.name == "IndexError" and bool(_LIST.search(frame.code))
 
 
+def _some_seen(s: Symptom, r: Reading) -> bool:
+    """The text says that CUDA is available, so that the number asked for is what is wrong."""
+    return bool(re.search(r"is_available\(\)\W{1,6}True|device_count\(\)\W{1,6}[1-9]", r.excerpt))
+
+
 TEXT = Text(
     "device.selection",
     signatures=(
@@ -43,6 +48,9 @@ TEXT = Text(
               "device ordinal", "not available", "gpu id", "gpu index", "device index", "available gpus", "requested gpu", "only has", "required gpus", covers=("python.exception",)),
     ),
     clues=(
+        ("said.resources", 3.2, "more GPUs are asked for than the cluster has free"),
+        ("torch.invalid_requested", 4.4, "a GPU is asked for by a number that is not there: others are", _some_seen),
+        ("said.no_device", 1.6, "the GPU that is asked for may not be there"),
         ("tf.no_partition", 3.6, "an operation is put on {device}, which is not among the devices there"),
         ("torch.too_many", 4.0, "a GPU is asked for that is not there, such as cuda:1 where one GPU is, or that CUDA_VISIBLE_DEVICES hides"),
         ("jax.falls_back", 1.4, "JAX sees no GPU; this happens when CUDA_VISIBLE_DEVICES hides all"),

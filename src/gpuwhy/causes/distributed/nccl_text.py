@@ -16,6 +16,8 @@ TEXT = Text(
         error("nccl.unhandled_cuda", r"unhandled cuda error", "unhandled cuda error"),
     ),
     clues=(
+        ("said.backend_of_tensor", 2.6, "the process group has no backend for that device"),
+        ("said.transport", 3.4, "the transport between the processes does not work"),
         ("nccl.down", 3.2, "NCCL gave up"),
         ("nccl.network", 4.2, "NCCL's network does not connect"),
         ("nccl.old_warn", 4.0, "NCCL's network does not connect"),

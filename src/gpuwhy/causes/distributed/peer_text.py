@@ -43,6 +43,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("said.transport", 1.6, "another process cannot be reached"),
         ("peer.absent", 4.6, "not every process of the job came in time"),
         ("peer.port", 4.4, "the port is taken by another process"),
         ("peer.unreachable", 4.4, "another process of the job cannot be reached", no(any_of(of_network, BY_NCCL, _TRIES_NEXT))),

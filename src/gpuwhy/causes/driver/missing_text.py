@@ -45,6 +45,12 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("torch.invalid_requested", 2.6, "CUDA is not available to PyTorch", with_("torch.unavailable")),
+        ("title.trouble", 4.0, "nvidia-smi, which comes with the driver, is not there", all_of(nothing_else, line(r"nvidia-smi\W{1,3}(?:command )?not found"))),
+        ("said.video", 2.6, "the driver's library for video is not there, or not the driver's own"),
+        ("generic.no_compatible", 3.0, "Ollama finds no driver", all_of(line("discovered"), with_("generic.cpu_used"))),
+        ("torch.webui", 3.2, "vLLM finds no GPU by the driver", line("infer device type")),
+        ("said.no_device", 3.0, "the program finds no GPU"),
         ("loader.cudarc", 2.8, "libcuda, which only the driver brings, is not found", field("library", "^(?:nv)?cuda$")),
         ("jax.falls_back", 1.8, "JAX sees no GPU; this happens without a driver"),
         ("loader.cudnn_sub", 2.0, "{wanted} comes with the driver, and it is not found", wants("driver")),

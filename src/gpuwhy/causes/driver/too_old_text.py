@@ -9,7 +9,7 @@ from gpuwhy.causes.shared.builds import BUILDS
 from gpuwhy.causes.shared.commands import torch_with_cuda
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
-from gpuwhy.causes.text.conditions import field, line, no, with_
+from gpuwhy.causes.text.conditions import any_of, field, line, no, with_
 from gpuwhy.causes.text.exactly import PROJECTS
 from gpuwhy.causes.text.installing import newer_ptx
 from gpuwhy.causes.text.meant import meant
@@ -26,6 +26,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.release import Release
 from gpuwhy.model.signature import echo, error
+from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.version import at_least, dotted, numbers
 
 _FREE = with_("tf.memory_usage")
@@ -195,6 +196,14 @@ def _old_for_image(case: Asked, cuda: str) -> Iterator[Fix]:
                   "docker run --gpus all -e NVIDIA_DISABLE_REQUIRE=1 IMAGE")  # fmt: skip
 
 
+_CODEC = re.compile(r"libnvidia-encode|libnvcuvid", re.IGNORECASE)
+
+
+def _no_codec(s: Symptom, r: Reading) -> bool:
+    """The driver's video library itself is not found."""
+    return any(_CODEC.search(one.get("library")) for one in r.symptoms)
+
+
 TEXT = Text(
     "driver.too_old",
     signatures=(
@@ -218,6 +227,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("said.driver_older", 4.6, "the driver is of {has}, and {needs} is asked for"),
         ("jax.falls_back", 1.2, "JAX sees no GPU; this happens with a driver older than its CUDA needs"),
         ("numba.versions", 1.8, "the driver may be older than the runtime"),
         ("torch.unavailable", 3.4, "the driver runs an older CUDA than this build needs", told_driver_older),
@@ -241,7 +251,9 @@ TEXT = Text(
         ("container.driver_release", 4.8, "the image needs driver {needs}, and {has} is there"),
         ("packages.virtual_cuda", 2.6, "conda sees a driver that is too old for the package"),
         ("loader.undefined_symbol", 4.2, "the driver's own library lacks {symbol}", field("object", r"(?!.*/stubs/).*libcuda\.so")),
-        ("nvenc.driver", 4.6, "the encoder needs a newer driver"),
+        ("nvenc.driver", 4.6, "the encoder needs a newer driver", no(any_of(line(r"\(unknown\)"), _no_codec))),
+        ("nvenc.driver", 1.6, "the encoder may need a newer driver"),
+        ("said.video", 2.2, "the driver's video library answers as one of another release"),
         ("tf.insufficient", 1.8, "TensorFlow suspects the driver {driver}"),
         ("cuda.compat_not_supported_on_device", 2.0, "the host's driver is older than the image's CUDA"),
         ("loader.driver_symbol", 4.2, "libcuda lacks {symbol}: the driver is too old"),

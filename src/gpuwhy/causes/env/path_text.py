@@ -76,6 +76,9 @@ TEXT = Text(
     ),
     clues=(
         ("windows.dotnet", 2.0, "{library}, or a DLL that it needs, is not found by the program"),
+        ("build.cannot_find_l", 3.4, "libcuda.so is not where the linker looks for Triton", all_of(field("library", r"cuda$"), with_("triton.here", "torch.dynamo"))),
+        ("said.list", 4.4, "{name} holds a list of folders, and it must be one folder"),
+        ("said.no_nvcc", 3.0, "nvcc may be installed outside PATH"),
         ("loader.cudarc", 2.4, "the folder of {library} may not be searched"),
         ("windows.ctypes_dll", 3.4, "{library} is there with its package, and Python does not find the CUDA DLLs that it needs: from 3.8 on it does not look along PATH", all_of(_GPU_DLL, field("path", r".*[\\/]"))),
         ("windows.ctypes_dll", 1.4, "{library}, or a DLL that it needs, lies outside the folders that Python searches"),

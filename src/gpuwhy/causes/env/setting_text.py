@@ -142,6 +142,7 @@ TEXT = Text(
               "has to be", "is not a", "is not valid", "is not supported", "can only be", "must have", "must match", "isn't of", ": expected", "unable to read", "unable to use", "cannot be", "could not be", "expects", covers=("peer.", "python.exception", "python.runtime")),
     ),
     clues=(
+        ("said.flag", 4.4, "{flag} has a value that its reader does not understand"),
         ("shell.unix_words", 5.4, "the prompt took {variable}=… for a program: a variable is set otherwise on Windows"),
         ("shell.export", 5.0, "export and unset are words of a Unix shell; this is a prompt of Windows"),
         ("setting.jax_platform", 5.5, "JAX does not accept {value} in JAX_PLATFORMS", _PLAIN),

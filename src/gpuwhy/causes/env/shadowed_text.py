@@ -23,6 +23,23 @@ def _elsewhere(s: Symptom, r: Reading) -> bool:
     return bool(re.search(r"(?m)^\s*File \"(?![^\"\n]*AppData\\Roaming)[A-Z]:\\", r.excerpt))
 
 
+_TREE = re.compile(r"/(\w{3,40})/\1/[^\s'\"]{0,60}\.so\b")
+
+
+def _in_checkout(s: Symptom, r: Reading) -> bool:
+    """The file lies in a checkout of the package, a folder in one of the same name, outside of what is installed."""
+    return bool(_TREE.search(s.text)) and not re.search(r"(?:site|dist)-packages", s.text)
+
+
+_MODULES = re.compile(r"\bmodule\b|import name|circular|partially init|not a package", re.IGNORECASE)
+
+
+def _while_importing(s: Symptom, r: Reading) -> bool:
+    """The program ended while something was imported, or in what the import brought."""
+    imports = any("import" in frame.code for frame in r.ending.stack)
+    return imports or bool(r.ending.message and _MODULES.search(r.ending.message))
+
+
 TEXT = Text(
     "env.shadowed",
     signatures=(
@@ -36,6 +53,10 @@ TEXT = Text(
               "folder of the pytorch repository", "you should not try to import", "source tree, and relaunch", "source tree", covers=("python.",)),
     ),
     clues=(
+        ("bnb.no_version", 4.4, "bitsandbytes is imported from a source folder that has no compiled library", _in_checkout),
+        ("loader.cannot_open", 4.0, "the library is looked for in a source folder, which has none: it is imported in place of the installed package", _in_checkout),
+        ("shadow.script", 4.6, "your script {path} has the name of a module: whatever imports {name} gets the script", _while_importing),
+        ("shadow.said", 3.8, "the text says that a file {name}.py is there: whatever imports {name} gets that file"),
         ("windows.torch_dll", 4.6, "the PyTorch of your own user folder is loaded in place of the environment's: {path}", all_of(field("path", r".*AppData\\Roaming\\Python\\"), _elsewhere)),
         ("shadow.renaming", 5.6, "{path} shadows the module of the same name: Python imports this file instead"),
         ("shadow.source_tree", 4.6, "the source tree in the working folder is imported instead of the installed package", no(_installed)),

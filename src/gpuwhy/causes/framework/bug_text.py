@@ -74,6 +74,8 @@ TEXT = Text(
               "regression", "have this ", "have the same ", "only appear", "only happen", "only occur", "starting ", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
     ),
     clues=(
+        ("cublas.invalid_value", 2.6, "cuBLAS refuses sizes that fit: a limit or a bug of that release", all_of(field("call", r"cublas[sd]ge(?:mm|mv)"), line("gemv"))),
+        ("told.other_release", 2.8, "the text names a release that works beside this one that does not", line(r"(?:breaks?|fails?|crash)\w*")),
         ("cuda.not_initialized", 3.2, "the framework's own check asks the driver before it initialises it", line(r"versions_helpers")),
         ("tf.xla_refuses", 3.6, "XLA was asked to compile an operation that it has no kernel for"),
         ("ntstatus.heap_corruption", 2.0, "native code writes past its memory (0xC0000374)"),

@@ -8,7 +8,7 @@ from gpuwhy.causes.shared.commands import torch_with_cuda
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import NOT_FOUND, SAID_TO_FAIL, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, no, no_errors, on_windows, with_
+from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, no_errors, on_windows, with_
 from gpuwhy.causes.text.exactly import for_driver
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.package_ways import with_cuda
@@ -62,6 +62,9 @@ TEXT = Text(
     ),
     clues=(
         ("windows.dotnet", 1.0, "{library}, or a DLL that it needs, is not found by the program"),
+        ("torch.invalid_requested", 3.4, "CUDA is not available to PyTorch", with_("torch.unavailable", "told.cpu_torch")),
+        ("title.trouble", 3.6, "the package index has no build with CUDA for a Jetson", all_of(nothing_else, line(r"\b(?:jetson|tegra|orin|xavier)\b"))),
+        ("said.platform", 3.6, "this build has no such part"),
         ("told.tflow_select", 3.4, "conda chose the CPU build of TensorFlow ({build})", field("build", "mkl|eigen")),
         ("torch.xformers_unbuilt", 2.0, "xFormers has no CUDA part"),
         ("harmless.cpu_torch", -0.1, "the PyTorch that is named is a CPU build", no_errors),

@@ -102,6 +102,11 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("cuda.invalid_symbol", 3.6, "the build has no code for this GPU: a symbol of the device code is not there (error 13)"),
+        ("said.built_lower", 3.6, "it was built for another GPU than this one"),
+        ("said.gpu_older", 3.8, "the text says which GPUs are supported, and this one is not among them"),
+        ("said.symbol", 3.8, "the build has no code for this GPU: a symbol of the device code is not there (error 13)"),
+        ("said.engine_elsewhere", 4.2, "the engine was built on a GPU of compute capability {built}, and this one has {has}"),
         ("tf.cudnn_handle", 3.8, "the GPU is newer than this CUDA version supports", told_gpu_newer),
         ("tf.conv_algorithm", 3.6, "the GPU is newer than this CUDA version supports", told_gpu_newer),
         ("tf.blas", 3.6, "the GPU is newer than this CUDA version supports", told_gpu_newer),

@@ -51,6 +51,7 @@ TEXT = Text(
         error("torch.compile_windows", r"windows not yet supported for torch\.compile|torch\.compile[^\n]{0,40}not supported on windows", "torch.compile"),
     ),
     clues=(
+        ("tf.no_opkernel", 4.4, "TensorFlow for Windows has no NCCL: {op} is not in it", all_of(field("op", "nccl"), on_windows)),
         ("bnb.windows_path", 4.4, "bitsandbytes opens a library of Linux, and this is Windows: that release has no build for it", with_("bnb.setup", "bnb.compiled")),
         ("tf.op_library", 2.2, "{library} does not exist for this system"),
         ("loader.mac_symbol", 3.6, "{symbol} is of a newer macOS", field("symbol", "_OBJC|_MPS")),

@@ -68,6 +68,9 @@ TEXT = Text(
         error("triton.part", r"no module named '?triton\. ?(?P<name>[a-z]\w*)", "named 'triton.", "named triton.", covers=("triton.missing", "python.module")),
     ),
     clues=(
+        ("said.release_file", 4.2, "it looks for its part for PyTorch {wants}, which this release of it does not have"),
+        ("said.engine_elsewhere", 2.0, "the engine was built elsewhere"),
+        ("said.package_older", 4.0, "{name} {found} is installed, and {wants} is asked for"),
         ("tf.directml", 5.4, "DirectML's plug-in and this TensorFlow do not go together"),
         ("packages.no_match", 4.4, "another package demands a release of {package} that the index does not have", line(r"extra ==")),
         ("packages.in_part", 3.2, "{by} asks for {part}, which this {name} lacks: they may be of different releases", field("by", ".")),

@@ -25,6 +25,9 @@ TEXT = Text(
         error("title.killed", r"\b(?:gett?(?:s|ing)?|got|was|is|be|being|been|ends? with|process(?:es)?|training|trainer|script|python)(?: \w+)? killed\b(?! by signal)", "killed"),
     ),
     clues=(
+        ("signal.bus", 4.4, "a bus error in a data loader's worker: /dev/shm is full", line(r"data ?loader|worker|docker|container|shm|num_workers")),
+        ("said.host_memory", 4.0, "the program says that the machine's own memory does not suffice"),
+        ("said.no_memory", 1.2, "the memory may be the machine's own"),
         ("windows.load_library", 3.4, "Windows has no memory left for a DLL ({number})", field("number", r"(?:8|14|1450|1455)$")),
         ("windows.load_library", 1.8, "a DLL's start may have failed for memory (1114)", field("number", "1114")),
         ("ntstatus.no_memory", 3.4, "Windows ends it for want of memory (0xC0000017)"),

@@ -57,6 +57,8 @@ TEXT = Text(
               covers=("memory.cpu_allocator",)),
     ),
     clues=(
+        ("said.no_memory", 3.2, "the program says that it got too little memory"),
+        ("said.no_cache", 4.0, "the model leaves no room for the cache"),
         ("memory.darknet", 3.6, "Darknet could not get the memory that a layer needs"),
         ("memory.buffer", 4.0, "{what} did not get the memory that it asked for"),
         ("memory.system_ram", 1.8, "{wanted} is needed, {free} is there"),

@@ -38,6 +38,7 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
 TEXT = Text(
     "memory.other_process",
     clues=(
+        ("said.no_memory", 1.4, "memory may be held by another process"),
         ("title.grabs", 1.8, "another process holds the memory"),
         ("cuda.out_of_memory", 4.0, "not even a context fits: other processes hold the memory", line(r"primaryctxretain|implicit initialization|failed initializing streamexecutor")),
         ("memory.buffer", 1.6, "other programs may hold the memory"),

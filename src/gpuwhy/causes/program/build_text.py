@@ -106,6 +106,7 @@ TEXT = Text(
         error("tf.no_factory", r"no session factory registered", "no session factory registered"),
     ),
     clues=(
+        ("said.platform", 1.6, "it was built without that part"),
         ("triton.compile", 4.2, "the kernel's own source cannot be compiled: the place and the reason stand below it", line(r"at \d+:\d+:\s*$|errors\.(?:compilationerror|unsupportedlanguage\w*): at \d")),
         ("build.stl", 4.6, "the C++ library of this Visual Studio wants a newer CUDA"),
         ("build.needs_cudnn", 4.2, "CMake does not find cuDNN"),

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.text.conditions import line, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.program_ways import not_forked
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model import on
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
+
+_STARTS = re.compile(
+    r"multiprocessing\.(?:Process|Pool)|\bmp\.(?:Process|Pool)|\bPool\(|os\.fork\(|ProcessPoolExecutor|ForkProcess|popen_fork|_worker_loop"
+)
+_BEFORE = re.compile(r"device_count\(|\.cuda\(|\.to\(|set_device\(|is_available\(|_lazy_init|initialization error")
+
+
+def _forks(s: Symptom, r: Reading) -> bool:
+    """The text shows processes that are started by fork, and CUDA that is used around it."""
+    return bool(_STARTS.search(r.excerpt) and _BEFORE.search(r.excerpt)) and "spawn" not in r.excerpt
+
 
 TEXT = Text(
     "program.fork",
@@ -22,6 +36,9 @@ TEXT = Text(
         error("torch.ipc", r"producer process has been terminated before all shared cuda tensors released", "shared cuda tensors"),
     ),
     clues=(
+        ("cuda.unknown", 4.0, "the driver does not start in a process that was forked from one that had used CUDA", _forks),
+        ("cuda.not_initialized", 3.6, "the driver does not start in a process that was forked from one that had used CUDA", _forks),
+        ("said.dead_context", 2.6, "the CUDA context is not that of this thread or process"),
         ("torch.fork", 5.4, "CUDA was started before the process forked"),
         ("torch.fork_bad", 4.4, "CUDA was started before the process forked"),
         ("numba.forked", 5.2, "CUDA was started before the process forked"),

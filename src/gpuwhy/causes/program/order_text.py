@@ -50,6 +50,7 @@ TEXT = Text(
               "memory growth cannot differ"),
     ),
     clues=(
+        ("said.dead_context", 3.0, "the CUDA context is used before it was made, or after it was ended"),
         ("cuda.illegal_state", 4.2, "the call is not allowed in the state that the stream or the graph is in (error 401)"),
         ("cuda.stream_capture_", 4.4, "the stream is being captured into a graph, where this call is not allowed"),
         ("cuda.captured_event", 4.2, "an event of a stream that is being captured was used outside"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import line, no
+from gpuwhy.causes.text.conditions import all_of, field, line, no
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.shapes import agreeing
@@ -31,6 +31,9 @@ TEXT = Text(
         error("tf.empty_batch", r"batch_descriptor: \{count: 0\b", "batch_descriptor: {count: 0", covers=("tf.conv_check",)),
     ),
     clues=(
+        ("said.backend_of_tensor", 3.8, "a tensor on the CPU is given to NCCL, which takes those of the GPU only"),
+        ("said.scalar", 4.0, "elements of a GPU array are read one by one, which is not allowed"),
+        ("cublas.invalid_value", 3.0, "cuBLAS refuses the sizes of a product in single precision: two shapes do not fit", all_of(field("call", r"cublas[sd]ge(?:mm|mv)\b"), lambda s, r: r.lines > 2)),
         ("program.shape_words", 2.4, "shapes are said not to fit"),
         ("torch.probability", 1.4, "the numbers went astray; this happens in half precision"),
         ("torch.no_kernel_found", 1.4, "no kernel for these shapes or types"),

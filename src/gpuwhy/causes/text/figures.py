@@ -32,7 +32,8 @@ def splintered(s: Symptom, r: Reading) -> bool:
     """This process holds reserved memory that it does not use, and more of it than was asked for."""
     f = _figures(s)
     unused = f["unused"] if f["unused"] >= 0 else f["reserved"] - f["allocated"]
-    return has_figures(s, r) and f["reserved"] > 0 and unused > max(1.2 * f["wanted"], 0.06 * f["total"])
+    known = f["unused"] >= 0 or f["allocated"] >= 0
+    return has_figures(s, r) and known and f["reserved"] > 0 and unused > max(1.2 * f["wanted"], 0.06 * f["total"])
 
 
 def free_but_refused(s: Symptom, r: Reading) -> bool:

@@ -38,6 +38,7 @@ def signatures() -> tuple[Signature, ...]:
         programs,
         python,
         reports,
+        sentences,
         settings,
         signals,
         tensorflow,
@@ -49,7 +50,7 @@ def signatures() -> tuple[Signature, ...]:
     modules = (
         loader, windows, settings, tensorflow, torch, jax, onnxruntime, others, codes, memory, launch, limits, order,
         peers, programs, nccl, nvidia, kernel, containers, build, packages, pairs, python, signals, titles, reports,
-        harmless, machine,
+        sentences, harmless, machine,
     )  # fmt: skip
     shared = [one for module in modules for one in module.SIGNATURES]
     first = {one.speaker: place for place, one in reversed(list(enumerate(shared)))}

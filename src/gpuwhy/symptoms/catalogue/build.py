@@ -19,7 +19,7 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|cuda_(?:path|home|root)[^\n]{0,30}(?:not set|not defined|undefined|is not|doesn't exist|not found)|environment variable cuda_path",
           "cuda_home", "cuda_path", "cuda_root"),
     error("build.cuda_home_colon", r"(?:^|[\s'\"])(?P<path>:/[\w./-]*cuda[\w./-]*/bin/nvcc)", "/bin/nvcc", covers=("build.nvcc_missing",)),
-    error("build.ext_module", r"no module named '?(?P<name>[\w.]*(?:_cuda|_ext|\._c|\.ext|_kernels?|_backend|deform\w*|quant_cuda|nvdiffrast\w*|_gpu|_plugin|[gc]pu_nms|_rasterization|simple_knn))\b|cannot import name '?(?P<name2>_c|_ext|\w*_cuda\w*|\w*_kernels)'? from|name '(?P<name3>\w*(?:_cuda|_ext|_kernel)\w*)' is not defined", "no module named", "cannot import name", "is not defined",
+    error("build.ext_module", r"no module named '?(?P<name>[\w.]*(?:_cuda|_ext|\._c|\.ext|_kernels?|_backend|deform\w*|quant_cuda|amp_c|apex_c|awq_ext|exllama\w*|marlin\w*|fused_\w+|nvdiffrast\w*|_gpu|_plugin|[gc]pu_nms|_rasterization|simple_knn))\b|cannot import name '?(?P<name2>_c|_ext|\w*_cuda\w*|\w*_kernels)'? from|name '(?P<name3>\w*(?:_cuda|_ext|_kernel)\w*)' is not defined", "no module named", "cannot import name", "is not defined",
           covers=("python.module", "python.import_name", "python.exception", "packages.partial")),
     error("build.plugin", r"failed to build cuda kernels for|setting up (?:pytorch|tensorflow) plugin \"?\w+\.?\w*\"?\.{3} ?failed", "failed to build cuda kernels", "setting up pytorch plugin", "setting up tensorflow plugin"),
     error("build.cmake_compiler", r"no cmake_cuda_compiler could be found|the cuda compiler identification is unknown|failed to detect a default cuda"

@@ -46,7 +46,7 @@ _SENTENCES = (  # as jaxlib's gpu_kernel_helpers.cc spells them
 )
 
 SIGNATURES: tuple[Signature, ...] = (
-    error("cuda.name", r"(?<!e == )\b(?P<name>cudaerror[a-z]\w+|cuda_error_[a-z_0-9]+)", "cudaerror", "cuda_error_", table="cuda",
+    error("cuda.name", r"(?<!==)(?<!== )(?<!==  )(?<!==   )(?<!==    )\b(?P<name>cudaerror[a-z]\w+|cuda_error_[a-z_0-9]+)", "cudaerror", "cuda_error_", table="cuda",
           covers=("cuda.says", "cuda.says_short", "cuda.number", "memory.oom_words")),
     error("cuda.says", rf"(?P<says>{_either(_LONG)})", *_LONG, table="cuda", covers=("cuda.number", "cuda.says_short", "memory.oom_words")),
     error("cuda.says_short", rf"{_CONTEXT}[^\n]{{0,60}}?[\s:'\"(>-](?P<says>{_either(_SHORT)})\b(?! ?\(-?\d)", *_SHORT, table="cuda",

@@ -123,7 +123,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "loader.find_failed",
         r"(?:could not|couldn't|cannot|can't|unable to|failed to) (?:find|load|open|dlopen|locate)(?: the)?(?: shared)?"
-        r"(?: object)?(?: library| file)?[ :'\"`]+(?P<library>lib(?:cu|nv)[\w.+-]*?\.so(?:\.\d+)*)",
+        r"(?: object)?(?: library| file)?[ :'\"`]+(?P<library>lib(?:cu|nv)[\w.+-]*?\.so(?:\.\d+)*)(?! due to lib)",
         " libcu", "'libcu", "\"libcu", "`libcu", " libnv", "'libnv", "\"libnv",
         covers=("loader.asked",),
     ),

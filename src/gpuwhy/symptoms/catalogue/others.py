@@ -86,7 +86,7 @@ SIGNATURES: tuple[Signature, ...] = (
           "n't compiled with", "wasn't built with", "not linked with", "not enabled in this build", "no cuda support",
           "will not use cuda", "not integrated in this build", "implementation for device cuda", "device api", "install the cuda version", "install the gpu version", "not support cuda", "not support gpu",
           "n't support cuda", "n't support gpu", "not implemented for gpu", "gpuresources'", "index_cpu_to", "attribute 'gpuindex", "recompile with", "cpu version", "cpu build", "cpu wheel", "cpu-only", "cpu only", "with cuda", "with the cuda", "with gpu", "with the gpu", covers=("python.attribute",)),
-    error("xla.old_driver", r"driver'?s? (?:cuda )?version (?:is )?(?P<has>[\d.]+),? which is older than the (?P<what>[\w ]+?) version \(?(?P<needs>[\d.]+)", "which is older than the"),
+    error("xla.old_driver", r"driver'?s? (?:cuda )?version (?:is )?(?P<has>[\d.]+),? which is older than the (?P<what>[\w ]+?) version \(?(?P<needs>[\d.]+)", "which is older than the", covers=("said.",)),
     error("paddle.cpu", r"(?:not compiled with cuda|cannot use gpu because you have installed cpu version|paddlepaddle cpu version)",
           "not compiled with cuda", "installed cpu version"),
     context("llama.here", r"\b(?:ggml_|llm_load|llama_|llama\.cpp)", "ggml_", "llm_load", "llama_", "llama.cpp"),

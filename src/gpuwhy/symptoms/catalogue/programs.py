@@ -11,10 +11,10 @@ SIGNATURES: tuple[Signature, ...] = (
         r"index out of range in self|target (?P<value>-?\d+) is out of bounds|index(?: -?\d+)? (?:is )?out of bounds"
         r"|indices\[[\d,]+\] = (?P<index>-?\d+) is not in \[0, ?(?P<limit>\d+)\)|indices\[[\d,]+\] = \[[-\d, ]+\] (?:is out of bounds|does not index)"
         r"|slice index -?\d+ of dimension \d+ out of bounds|segment ids? (?:are|is) not|labels? \S{1,20} (?:is |are )?(?:not in|out of) range|label value of -?\d+ (?:which )?is outside"
-        r"|received a label value of|index out of range: tried to access index|srcindex < srcselectdimsize"
+        r"|received a label value of|index out of range: tried to access index|must be smaller than the embedding layer.{0,3} input dimension|srcindex < srcselectdimsize"
         r"|t >= 0 && t < n_classes|cur_target >= 0|tried to access (?:out of bounds|index)",
         "index out of range in self", "is out of bounds", "index out of bounds", "is not in [0", "not in range", "label ", "labels ", "does not index into", "segment id", "label value", "srcindex <",
-        "n_classes", "cur_target", "index out of range: tried", "out of bounds",
+        "embedding layer", "n_classes", "cur_target", "index out of range: tried", "out of bounds",
         covers=("python.exception",),
     ),
     error(

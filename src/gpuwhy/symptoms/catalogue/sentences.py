@@ -1,0 +1,59 @@
+"""Sentences: what programs of any kind say in words of their own: something is too old, too small, not built in, not there.
+
+They are read by their parts (of what, which figure, against which), so that a program nobody named here is understood.
+"""
+
+from __future__ import annotations
+
+from gpuwhy.model.signature import Signature, error, vague
+
+_NUMBER = r"v?\d[\d.]{0,14}"
+_TYPES = r"(?:fp8|fp16|float16|half precision|bf16|bfloat16|float8\w*|int8|int4|fp4|nvfp4|mxfp4|tf32|float64|fp64)"
+_GENERATIONS = r"(?:kepler|maxwell|pascal|volta|turing|ampere|ada(?: lovelace)?|hopper|blackwell)\b\W{0,2}"
+_LESS = r"(?:is |which is |was )?(?:older than|less than|lower than|smaller than|below|too old|not new enough)"
+_PACKAGE = r"(?P<name>[A-Za-z][\w-]{1,40})"
+
+SIGNATURES: tuple[Signature, ...] = (
+    error("said.driver_older", rf"(?<![\w=,/-])driver(?:'s)?(?: cuda)?(?: version)?\b[^\n\d]{{0,30}}(?P<has>{_NUMBER})[^\n\d]{{0,40}}(?:{_LESS}|\bbut\b|required|needs?)[^\n\d]{{0,60}}(?P<needs>{_NUMBER})(?![^\n]{{0,20}}(?:compiled|cudnn))"
+          rf"|(?:requires?|needs?|minimum|at least)[^\n\d]{{0,40}}\bdriver[^\n\d]{{0,30}}(?P<needs2>{_NUMBER})[^\n\d]{{0,60}}(?:found|have|has|installed|detected|current\w*|got|is)\b[^\n\d]{{0,30}}(?P<has2>{_NUMBER})",
+          "driver", covers=("python.exception", "generic.no_compatible", "jax.no_visible", "title.driver_needed", "title.driver", "said.package_older")),
+    vague("said.package_older", rf"{_PACKAGE} (?:version )?(?P<found>\d[\w.+]{{0,20}}) (?:is installed|was found|found|installed)[^\n]{{0,60}}(?:less than|older than|below|but)[^\n\d]{{0,40}}(?P<wants>\d[\w.+]{{0,20}})"
+          rf"|(?:requires?|needs?) (?:at least )?{_PACKAGE.replace('name', 'name2')} ?(?:version )?(?:>=|==|>|~=)? ?(?P<wants2>\d[\w.+]{{0,20}})[^\n]{{0,60}}(?:but|found|have|installed|you are using|got)[^\n\d]{{0,30}}(?P<found2>\d[\w.+]{{0,20}})"
+          rf"|\b{_PACKAGE.replace('name', 'name3')} is not installed or its version is too old|{_PACKAGE.replace('name', 'name4')} (?:version )?(?P<found3>\d[\w.+]{{0,20}}) is too old"
+          rf"|requires the latest version of {_PACKAGE.replace('name', 'name5')}|requires? `?{_PACKAGE.replace('name', 'name6')}(?:>=|==)(?P<wants3>\d[\w.]{{0,20}})`?[^\n]{{0,20}}(?:please|run|install|upgrade)",
+          "is installed", "was found", "requires", "require ", "needs ", "too old", "older than", "less than"),
+    error("said.gpu_older", rf"(?:gpus?|devices?|cards?|architectures?)\b[^\n]{{0,50}}\b{_GENERATIONS}(?:\(?[^\n()]{{0,20}}\)? ?)?(?:or (?:newer|later|higher|above|greater)|and (?:newer|later|above|up)|\+)"
+          rf"|\b{_GENERATIONS}(?:\(?[^\n()]{{0,20}}\)? ?)?(?:or (?:newer|later|higher|above)|and (?:newer|later|above)|\+)[^\n]{{0,40}}\b(?:gpus?|devices?|cards?|architecture)"
+          rf"|(?:device|gpu|card|hardware|backend)\b[^\n]{{0,40}}(?:do(?:es)?(?: not|n't)|cannot) support[^\n]{{0,30}}\b{_TYPES}|\b{_TYPES}\b[^\n]{{0,60}}(?:not supported|unsupported|only supported)[^\n]{{0,40}}(?:device|gpu|card|hardware|capability|cc\b)"
+          r"|(?:compute|cuda) capability\b[^\n]{0,40}(?:>=|at least|or higher|or greater|or newer|minimum)[^\n]{0,30}\d\.\d|requires? (?:a )?(?:gpu|device)[^\n]{0,40}(?:sm_?\d{2}|compute capability)",
+          "pascal", "volta", "turing", "ampere", "hopper", "blackwell", "maxwell", " ada", "efficient", "not support", "n't support", "unsupported", "only supported", "capability", "sm_",
+          covers=("python.exception", "torch.webui")),
+    vague("said.no_memory", r"(?:not enough|insufficient|no)(?: (?:free|available|remaining|device|gpu|video|global|cuda))* (?:memory|vram)\b"
+          r"|(?:failed to|could not|cannot|can't|unable to) (?:allocate|alloc|reserve|get)(?: (?:a|the|enough|any|more))?(?: [\w-]{1,20}){0,3}? ?(?:memory|vram|buffer|block|region|pool|arena)\b"
+          r"|(?:failed to|could not|cannot|unable to) (?:allocate|alloc|reserve) [\d.]+ ?(?:[kmgt]i?b|bytes?|mb)\b|(?:memory|vram) (?:is )?(?:exhausted|used up|exceeded|too small)|exceeds? (?:the )?(?:available|free|gpu|device) (?:gpu |device )?(?:memory|vram)",
+          "memory", "vram", "allocate", "alloc "),
+    vague("said.host_memory", r"(?:not enough|insufficient|out of|no more|failed to allocate|cannot allocate|could not allocate)[^\n]{0,30}\b(?:host|system|cpu|pinned|shared|main) (?:memory|ram)\b", "host", "system", "cpu", "pinned", "shared", "main memory"),
+    error("said.symbol", r"invalid device symbol", "invalid device symbol", covers=("build.cu_error", "title.trouble", "python.exception")),
+    vague("said.platform", r"no (?:registered )?platform (?:called|named) \W?(?:cuda|opencl|gpu)|(?:cuda|gpu) (?:platform|package|backend|plugin) (?:is )?not (?:available|registered|installed|found|enabled|built)|(?:package|backend|plugin|platform) (?:cuda|gpu) (?:is )?not (?:available|registered|installed|found|enabled|built)"
+          r"|(?:built|compiled|installed) without (?:nccl|cuda|gpu|mpi|cudnn|tensorrt|nvenc|nvdec|cublas)\b|unknown (?:encoder|decoder) '\w*(?:nvenc|cuvid)'|(?:not|n't) (?:been )?(?:built|compiled) with (?:nccl|cuda|gpu|nvenc)",
+          "platform", "not available", "not registered", "without ", "not installed", "unknown encoder", "unknown decoder", "built with", "compiled with", "not enabled"),
+    vague("said.no_device", r"(?:could not|cannot|can't|failed to|unable to) (?:find|find/initialize|initialize|infer|detect|open|access|get|select|locate)(?: (?:a|an|any|the|specified|suitable|usable|valid|compatible))*(?: [\w-]{1,16}){0,1} ?(?:gpus?|(?:cuda|nvidia)[- ](?:gpu|device|card)s?|accelerator(?: device)?s?|device type)\b(?![/.:])",
+          "gpu", "cuda", "nvidia", "accelerator", "device type"),
+    error("said.dead_context", r"(?:cuda )?context (?:is |was |has been )?(?:already )?(?:destroyed|dead|popped|invalid)|dead context maybe|no (?:currently )?active (?:cuda )?context", "context", covers=("python.exception",)),
+    error("said.engine_elsewhere", r"engine plan file is generated on an incompatible device(?:, expecting compute (?P<has>[\d.]+\d) got compute (?P<built>[\d.]+\d))?|engine[^\n]{0,60}(?:different|incompatible|another) (?:gpu|device)|using an engine plan file across different models of devices is not",
+          "incompatible device", "engine", covers=("tensorrt.mismatch", "python.exception")),
+    error("said.video", r"nvencodeapi\w+\([^\n]{0,80}(?:returned error|failed)|cuvid\w+\([^\n]{0,120}(?:returned error|failed)|failed loading nvcuvid", "nvencodeapi", "cuvid"),
+    error("said.list", r"\b(?P<name>cuda_(?:home|path|root|dir)|cuda_toolkit_root_dir|cudatoolkit_root)=[\"']?[^\s\"']{0,120}:[^\s\"']", "cuda_home=", "cuda_path=", "cuda_root=", "cuda_dir=", "root_dir=", "toolkit_root="),
+    error("said.backend_of_tensor", r"no backend type associated with device type (?P<device>\w+)|tensors must be cuda and dense", "associated with device type", "must be cuda and dense", covers=("python.exception",)),
+    error("said.built_lower", r"built for (?:a )?(?:lower|higher|another|different) (?:compute capability|gpu architecture)(?: \(?(?P<built>\d+)\)?)?[^\n]{0,40}?\(?(?P<has>\d{2,3})?\)?", "compute capability", "gpu architecture"),
+    error("said.release_file", r"(?:cannot find|could not find|no such file|not found)[^\n]{0,160}/lib\w+_(?:py)?torch_(?P<wants>\d+\.\d+\.\d+)\.so", "torch_", covers=("python.exception", "title.")),
+    error("said.scalar", r"scalar indexing is disallowed", "scalar indexing"),
+    error("said.hashes", r"packages do not match the hashes|expected sha256 [0-9a-f]{8}", "do not match the hashes", "expected sha256", covers=("python.",)),
+    error("said.resources", r"no available node types can fulfill resource request[^\n]{0,40}'gpu'|insufficient resources[^\n]{0,30}\bgpu|0 gpus? (?:are )?available in (?:the )?cluster|gpu[^\n]{0,30}cannot be scheduled", "resource request", "insufficient resources", "in the cluster", "be scheduled", covers=("title.",)),
+    vague("said.no_nvcc", r"\bnvcc\b[^\n]{0,20}(?:not found|is missing|not in|could not be found)", "nvcc"),
+    error("said.flag", r"couldn'?t interpret value (?P<value>[^\n]{0,600}) for flag (?P<flag>[\w-]+)|unknown flags? in (?P<flag2>[a-z_]+_flags)|(?:unrecogni[sz]ed|unknown|invalid) (?:value|option|setting)[^\n]{0,60}(?:environment variable|env var(?:iable)?) (?P<flag3>[A-Z_]{4,})",
+          "interpret value", "unknown flag", "environment variable", "env var", covers=("python.exception",)),
+    error("said.no_cache", r"memory reserved for kv cache is -\d|# ?(?:cuda|gpu) blocks: 0\b|kv cache[^\n]{0,40}(?:negative|less than (?:0|zero)|no room)", "kv cache", "cuda blocks: 0", "gpu blocks: 0"),
+    vague("said.busy", r"cuda-capable devices?(?:\(s\))? (?:is|are|is/are)[ /a-z]{0,8}busy|device(?:s|\(s\))? (?:is |are |is/are )?busy or unavailable", "busy or unavailable", "busy"),
+    error("said.transport", r"\bucx\b[^\n]{0,20}error[^\n]{0,20}|no active messages transport|cuda memory passed to non cuda-aware|not cuda-aware|cuda-aware support is not|without cuda-aware|no preset parameters were found for the device that open ?mpi", "ucx", "messages transport", "cuda-aware", "preset parameters", covers=("title.",)),
+)  # fmt: skip
