@@ -54,7 +54,7 @@ TEXT = Text(
         error("mxnet.cpu", r"compile with use_cuda=1|operator \w+ is not (?:implemented|registered) for gpu", "use_cuda=1"),
         error("llama.no_gpu", r"no usable gpu found|not compiled with gpu offload support|no gpu offload", "no usable gpu found",
               "gpu offload support"),
-        error("ollama.cpu_runners", r"dynamic llm libraries(?: runners=)? ?\[(?!\S*(?:cuda|rocm))(?:cpu\w*[ ,]*)+\]", "dynamic llm libraries"),
+        error("ollama.cpu_runners", r"dynamic llm libraries(?: runners=)? ?\[(?!\S*(?:cuda|rocm))cpu[\w ,]{0,120}\]", "dynamic llm libraries"),
         error("llama.no_blas", r"\bblas ?= ?0\b", "blas = 0", "blas=0", "blas =0", "blas= 0"),
         error("torch.version_none", r"torch\.version\.cuda\W{0,6}(?:is |= ?|returns? |== ?)?none|cuda used to build pytorch: (?:none|could not collect)", "torch.version.cuda", "used to build pytorch"),
         error("torch.c_missing", r"module 'torch\._c' has no attribute '_cuda_(?:setdevice|getdevice|getdevicecount|init|getcurrentrawstream)'", "module 'torch._c' has no attribute", covers=("python.attribute",)),
