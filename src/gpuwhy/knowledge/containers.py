@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from gpuwhy.knowledge import held
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.version import at_least
 
 TAGS = source("NVIDIA CUDA images: overview of the tags", "base: cudart alone; runtime: the libraries; devel: nvcc too")
 NO_LATEST = source("NVIDIA CUDA images: overview of the tags", "there is no tag `latest`")
@@ -54,8 +54,11 @@ _APT_PYTHONS: dict[str, tuple[str, ...]] = {
 APT_PYTHONS = source("package lists of Ubuntu, main and universe", "one or two Pythons in each release")
 
 DRIVER_PACKAGES = re.compile(
-    r"(nvidia-driver(-|$)|nvidia-utils-|nvidia-compute-utils-|nvidia-headless-|libnvidia-compute-|libcuda1(-|$)"
-    r"|nvidia-kernel|nvidia-dkms|cuda-drivers|cuda(-\d+-\d+)?$|cuda-runtime-\d)"
+    r"(nvidia-driver(-|$)|libcuda1(-|$)|nvidia-kernel|nvidia-dkms|cuda-drivers|cuda(-\d+-\d+)?$|cuda-runtime-\d"
+    r"|nvidia-(open-)?(utils|compute-utils|headless|modprobe|kernel-\w+|firmware)-\d{3}"
+    r"|nvidia-\d{3}(-(dev|server|updates|open))*$|nvidia-(current|glx)|xserver-xorg-video-nvidia"
+    r"|libnvidia-(compute|gl|cfg1|decode|encode|fbc1|ifr1|common|extra|ml\d?|nvcuvid\d?|ptxjitcompiler\d?|eglcore)-?\d*$"
+    r"|libnvcuvid1?$|libnvidia-ml1$)"
 )
 """Debian packages that hold, or pull in, a display driver and its libcuda."""
 
@@ -81,7 +84,7 @@ COMPILED = {
 PREBUILT = frozenset({"flash-attn", "mamba-ssm", "causal-conv1d"})
 """Of those: the ones whose setup first looks for a prebuilt wheel elsewhere."""
 
-Family = Literal["cuda", "pytorch", "tensorflow", "ngc", "aws", "framework", "python", "distro", ""]
+Family = Literal["cuda", "pytorch", "tensorflow", "ngc", "aws", "jetson", "framework", "python", "distro", ""]
 
 _NGC = frozenset(
     {"pytorch", "tensorflow", "jax", "tritonserver", "nemo", "tensorrt", "paddlepaddle", "mxnet", "pyg", "dgl"}
@@ -125,7 +128,9 @@ def read(text: str) -> Base:
         return _READERS[short](name, tag)
     last = short.split("/")[-1]
     if short.startswith("nvidia/") and last in _NGC and path.startswith("nvcr.io"):
-        return Base(name, "ngc", framework={"pytorch": "torch"}.get(last, last), gpu=True)
+        return _ngc(name, last, tag)
+    if last.startswith("l4t-"):
+        return _jetson(name, tag)
     if found := _AWS.fullmatch(last):
         return _aws(name, found[1] or "", tag)
     if _GPU_IMAGES.search(path):
@@ -135,6 +140,20 @@ def read(text: str) -> Base:
     if last == "uv" and (found := re.search(r"python(3\.\d+)", tag)):
         return Base(name, "python", python=found[1], musl="alpine" in tag)
     return _distro(name, short, last, tag)
+
+
+def _ngc(name: str, last: str, tag: str) -> Base:
+    """NVIDIA's monthly images: 23.10-py3."""
+    number = held.month(tag)
+    python, cuda, cudnn = held.ngc(number) if "py2" not in tag else ("", "", "")
+    version = held.ngc_torch(number) if last == "pytorch" else ""
+    framework = {"pytorch": "torch"}.get(last, last)
+    return Base(name, "ngc", cuda, cudnn, python=python, framework=framework, version=version, gpu=True)
+
+
+def _jetson(name: str, tag: str) -> Base:
+    python, torch = held.jetson(tag)
+    return Base(name, "jetson", python=python, framework="torch" if torch else "", version=torch, gpu=True)
 
 
 def _aws(name: str, framework: str, tag: str) -> Base:
@@ -161,9 +180,7 @@ def toolkit_of(base: Base) -> str:
     """The CUDA whose nvcc an image brings, of NVIDIA's monthly images its major alone; '' where there is none."""
     if base.family in ("cuda", "pytorch") and base.variant == "devel":
         return base.cuda
-    month = re.search(r":(\d\d)\.(\d\d)-", base.name) if base.family == "ngc" else None
-    number = int(month[1] + month[2]) if month else 0
-    return "13" if number >= 2508 else "12" if number >= 2301 else "11" if number >= 2006 else ""
+    return base.cuda if base.family == "ngc" else ""
 
 
 def _serving(name: str, tag: str) -> Base:
@@ -189,14 +206,14 @@ def _pytorch(name: str, tag: str) -> Base:
     if not found:
         return Base(name, "pytorch", framework="torch", gpu=True)
     version, cuda, cudnn, variant = found.groups()
-    return Base(name, "pytorch", cuda, cudnn, variant, framework="torch", version=version, gpu=True)
+    python = held.pytorch_python(version)
+    return Base(name, "pytorch", cuda, cudnn, variant, python, framework="torch", version=version, gpu=True)
 
 
 def _tensorflow(name: str, tag: str) -> Base:
     found = re.match(r"(\d+\.\d+(?:\.\d+)?)", tag)
     version = found[1] if found else ""
-    newest = bool(re.fullmatch(r"(latest|nightly)(-gpu)?(-jupyter)?", tag)) or (version and at_least(version, "2.13"))
-    python = "3.11" if newest else ""  # since the images of 2.13
+    python = held.tensorflow_python(version, tag)
     return Base(name, "tensorflow", framework="tensorflow", version=version, gpu="gpu" in tag, python=python)
 
 
@@ -207,6 +224,10 @@ def _python(name: str, tag: str) -> Base:
 
 
 def _distro(name: str, short: str, last: str, tag: str) -> Base:
+    if python := held.latest_python(short, tag):
+        return Base(name, "python", python=python)
+    if last in ("cuda", "cudagl") and re.match(r"\d+\.\d+.*-(base|runtime|devel)-(ubuntu|centos|ubi|rocky)", tag):
+        return _cuda(name, tag)  # a copy under another name
     if last == "alpine":
         return Base(name, "distro", musl=True)
     if short.startswith("windows/") or last in ("servercore", "nanoserver"):

@@ -25,13 +25,31 @@ _GONE: tuple[tuple[str, str, str, str], ...] = (  # versions, what is left, wher
     (r"11\.0(\.[0-2])?", "11.0.3", "NVIDIA/nvidia-docker issue 1735, kokkos/kokkos pull request 5509", "March 2023"),
     (r"11\.1(\.0)?", "11.1.1", "microsoft/Bringing-Old-Photos-Back-to-Life issue 264", "March 2023"),
     (r"11\.2(\.[01])?", "11.2.2", "iterative/cml pull request 1405, NVIDIA/nvidia-docker issue 1763", "July 2023"),
+    (r"11\.3(\.0)?", "11.3.1", "replicate/cog, pkg/config/cuda_compatibility.json", "tags of Docker Hub, May 2026"),
     (r"11\.4(\.[0-2])?", "11.4.3", "openhackathons-org/nways_accelerated_programming issue 14", "December 2023"),
-    (r"11\.6\.0", "11.6.2", "romansavrulin/ffmpeg-cuda-docker issue 3", "December 2024"),
+    (r"11\.5(\.[01])?", "11.5.2", "replicate/cog, pkg/config/cuda_compatibility.json", "tags of Docker Hub, May 2026"),
+    (r"11\.6(\.0)?", "11.6.2", "romansavrulin/ffmpeg-cuda-docker issue 3", "December 2024"),
+    (r"11\.7(\.0)?", "11.7.1", "EleutherAI/gpt-neox pull request 1014, kuielab/sdx23 issue 5", "August 2023"),
 )
 _NEWEST_PATCH = {"11.3": 1, "11.5": 2, "11.6": 2, "11.7": 1, "11.8": 0, "12.0": 1, "12.1": 1, "12.2": 2, "12.3": 2,
                  "12.4": 1, "12.5": 1, "12.6": 3}  # fmt: skip
+_UBUNTUS: dict[str, str] = {
+    "11.0.3": "16.04 18.04 20.04", "11.1.1": "16.04 18.04 20.04", "11.2.2": "16.04 18.04 20.04",
+    "11.3.1": "16.04 18.04 20.04", "11.4.3": "18.04 20.04", "11.5.2": "18.04 20.04", "11.6.1": "20.04",
+    "11.6.2": "18.04 20.04", "11.7.1": "18.04 20.04 22.04", "11.8.0": "18.04 20.04 22.04",
+    "12.0.0": "18.04 20.04 22.04", "12.0.1": "18.04 20.04 22.04", "12.1.0": "18.04 20.04 22.04",
+    "12.1.1": "18.04 20.04 22.04", "12.2.0": "20.04 22.04", "12.2.2": "20.04 22.04", "12.3.2": "20.04 22.04",
+    "12.4.1": "20.04 22.04", "12.5.1": "20.04 22.04", "12.6.0": "20.04 22.04 24.04", "12.6.1": "20.04 22.04 24.04",
+    "12.6.2": "20.04 22.04 24.04", "12.6.3": "20.04 22.04 24.04", "12.8.0": "20.04 22.04 24.04",
+    "12.8.1": "20.04 22.04 24.04", "12.9.0": "20.04 22.04 24.04", "12.9.1": "20.04 22.04 24.04",
+    "13.0.0": "22.04 24.04", "13.0.1": "22.04 24.04", "13.0.2": "22.04 24.04",
+}  # fmt: skip
+"""CUDA releases that have images with cuDNN, and the Ubuntus of those."""
+_WITHOUT_CUDNN = {"12.2.0": "12.2.2", "12.2.1": "12.2.2", "12.3.0": "12.3.2", "12.3.1": "12.3.2", "12.4.0": "12.4.1",
+                  "12.5.0": "12.5.1"}  # fmt: skip
+_HUB = source("replicate/cog, pkg/config/cuda_compatibility.json", "tags of Docker Hub with cuDNN, May 2026")
 _RELEASES = source("CUDA Toolkit archive", "every release with its updates")
-_CUDNN = source("NVIDIA CUDA images, overview of the tags", "cudnn8 up to 12.3, cudnn without a number from 12.4 on")
+_CUDNN = source("NVIDIA CUDA images, overview of the tags", "cudnn8 up to 12.2, cudnn9 for 12.3, cudnn without a number from 12.4 on")
 _FROZEN = source("TensorFlow installation guide, Docker", "tags with -py3 ended with 2.1.0, January 2020")
 
 
@@ -41,7 +59,7 @@ def missing(text: str) -> Tag | None:
     short = "/".join(path.split("/")[-2:])
     if not path or "$" in text or "{" in text:
         return None
-    if short == "nvidia/cuda" and path.split("/")[0] in ("nvidia", "docker.io"):
+    if short == "nvidia/cuda" and path.split("/")[0] in ("nvidia", "docker.io", "nvcr.io"):
         return _cuda(tag)
     if short == "tensorflow/tensorflow" and re.fullmatch(r"latest(-gpu)?-py3(-jupyter)?|(latest-)?devel-gpu-py3", tag):
         return Tag(f"tag {tag} stands still at TensorFlow 2.1.0", "latest-gpu, or a version", _FROZEN, stale=True)
@@ -77,6 +95,16 @@ def _never(tag: str, version: str, cudnn: str) -> Tag | None:
             _written(tag, version, f"{minor}.{newest}"),
             _RELEASES,
         )
+    ubuntu = re.search(r"ubuntu(\d\d\.\d\d)", tag)
+    listed = _UBUNTUS.get(version, "").split()
+    if ubuntu and listed and ubuntu[1] not in listed:
+        text = f"nvidia/cuda has CUDA {version} for Ubuntu {' and '.join(listed)} alone"
+        return Tag(text, tag.replace(ubuntu[1], listed[-1]), _HUB)
+    if cudnn and version in _WITHOUT_CUDNN:
+        left = _WITHOUT_CUDNN[version]
+        return Tag(f"nvidia/cuda has no images of CUDA {version} with cuDNN", _written(tag, version, left), _HUB)
+    if cudnn == "cudnn8" and parts[:2] == (12, 3):
+        return Tag(f"nvidia/cuda has no cudnn8 for CUDA {version}", tag.replace("cudnn8", "cudnn9"), _HUB)
     if cudnn == "cudnn8" and parts >= (12, 4):
         return Tag(f"nvidia/cuda has no cudnn8 for CUDA {version}", tag.replace("cudnn8", "cudnn"), _CUDNN)
     if cudnn == "cudnn" and parts < (12, 4):
@@ -86,4 +114,5 @@ def _never(tag: str, version: str, cudnn: str) -> Tag | None:
 
 def _written(tag: str, version: str, left: str) -> str:
     """The same tag for another release, where that one has its parts."""
+    tag = re.sub(r"-cudnn8?(?=-)", "-cudnn9" if left == "12.3.2" else "-cudnn", tag) if left >= "12.3" else tag
     return left + tag[len(version) :] if version[:2] == left[:2] and "." in version else left + "-…"

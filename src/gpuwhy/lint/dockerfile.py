@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from gpuwhy.knowledge import containers
+from gpuwhy.knowledge import containers, held
 from gpuwhy.lint import installs, shell
 from gpuwhy.lint.kinds import is_template
 from gpuwhy.lint.sheet import Command, Environment, Image, Sheet, Variable
@@ -324,11 +324,23 @@ def _python(stage: Environment) -> None:
     if named:
         stage.pythons = (*named, base.python) if base.python else named
         stage.python_from = "the Dockerfile installs Python " + ", ".join(named)
-    elif base.python:
+    elif by_conda := _python_of_conda(texts):
+        stage.pythons, stage.python_from = (by_conda,), f"the installer of conda brings Python {by_conda}"
+    elif base.python and base.python != "2.7" and not re.search(_ANOTHER_CONDA, texts):
         stage.pythons, stage.python_from = (base.python,), f"image {base.name} holds Python {base.python}"
     elif base.distro_python and not _OTHER_PYTHON.search(texts) and any(map(_DISTRO_PYTHON.match, stage.apt)):
         text = f"image {base.name} has Python {base.distro_python} as its python3"
         stage.pythons, stage.python_from = (base.distro_python,), text
+
+
+_ANOTHER_CONDA = r"conda (env )?create|mamba (env )?create|conda env update|pyenv|virtualenv -p|Mini(conda|forge)3"
+
+
+def _python_of_conda(texts: str) -> str:
+    """The Python of the base environment, where an installer of conda is fetched and no other environment is made."""
+    found = re.search(r"((?:Mini|Ana)conda3|Miniforge3|Mambaforge)-([\w.]+)", texts)
+    other = re.search(r"(conda|mamba) (env )?(create|update -f)|(conda|mamba) install[^;]*python[= ]|pyenv|venv", texts)
+    return held.installer_python(found[1], found[2]) if found and not other else ""
 
 
 def _named_pythons(stage: Environment, texts: str) -> tuple[str, ...]:

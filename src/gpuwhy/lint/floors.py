@@ -56,7 +56,7 @@ def _there(scope: Scope, framework: str) -> _There | None:
     if pins:
         return _pinned(pins[0]) if len(pins) == 1 else None
     base = scope.base
-    known = base.framework == framework and base.version and base.family in ("pytorch", "tensorflow")
+    known = base.framework == framework and base.version and base.family in ("pytorch", "tensorflow", "ngc", "aws")
     return _There(base.version, f"{framework} {base.version} of the image", None) if known else None
 
 

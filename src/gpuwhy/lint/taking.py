@@ -105,18 +105,21 @@ class Network:
         self.sure[other] = None
         return new or self.sets[other] != before
 
-    def taken(self) -> dict[str, str]:
-        """The release of each package that an installer takes: the newest that goes with the rest, asked ones first."""
-        now = self
+    def taken(self, there: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The release of each package that an installer takes: the newest that goes with the rest, asked ones first.
+
+        What is there already stays, where it may.
+        """
+        now, kept = self, there or {}
         order = [
             *sorted((n for n in self.sure if n in self.wanted), key=lambda n: self.sets[n].bit_count() > 1),
             *self.sure,
         ]
         for name in dict.fromkeys(order):
-            now = now._with_newest(name)
+            now = now._with_kept(name, kept)
         later = [name for name in now.sure if name not in order]
         for name in later:
-            now = now._with_newest(name)
+            now = now._with_kept(name, kept)
         return {name: asked.newest(name, bits) for name, bits in now.sets.items() if bits and name in now.sure}
 
     def excludes(self, name: str, other: str, version: str) -> bool:
@@ -125,6 +128,12 @@ class Network:
             return False
         newest = self._with_newest(name)
         return other in newest.sure and not newest.possible(other) & asked.allowed(other, f"=={version}")
+
+    def _with_kept(self, name: str, there: Mapping[str, str]) -> Network:
+        """With the release that is there, else with the newest."""
+        bits = self.sets[name] & asked.allowed(name, f"=={there[name]}") if name in there else 0
+        tried = self._only(name, bits) if bits else self
+        return tried if bits and not tried.empty else self._with_newest(name)
 
     def _with_newest(self, name: str) -> Network:
         bits = self.sets[name]

@@ -58,6 +58,8 @@ def _is_old(scope: Scope) -> bool:
     if base.family == "tensorflow":
         frozen = "py3" in tag and not base.version
         return bool(base.gpu) and (frozen or (bool(base.version) and not at_least(base.version, "2.9")))
-    if base.family == "pytorch":
-        return base.variant == "devel" and bool(base.version) and not at_least(base.version, "1.12")
+    if base.family == "pytorch" and base.version:
+        return not at_least(base.version, "1.12" if base.variant == "devel" else "1.5")
+    if base.family == "cuda" and not base.name.startswith(("nvidia/cuda:", "docker.io/nvidia/cuda:", "nvcr.io")):
+        return "ubuntu" in tag and not at_least(base.cuda, "11.3")  # copies of what NVIDIA has removed
     return bool(_AMAZON.search(scope.environment.image.text)) if scope.environment.image else False

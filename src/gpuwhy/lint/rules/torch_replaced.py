@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.knowledge import asked
+from gpuwhy.knowledge import asked, held
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint import solving
@@ -90,9 +90,15 @@ def _held_elsewhere(scope: Scope) -> tuple[str, str]:
     if conda and found:
         return _patched(found[1]), f"conda's pytorch {found[1]} (line {conda.place.line})"
     base = scope.base
-    if conda is None and base.family == "pytorch" and base.version:
+    if conda is None and base.framework == "torch" and base.version and not _is_limited(scope):
         return base.version, f"torch {base.version} of the image"
     return "", ""
+
+
+def _is_limited(scope: Scope) -> bool:
+    """Whether the image keeps its torch itself, by constraints of pip's."""
+    base = scope.base
+    return base.family == "ngc" and held.month(base.name.rpartition(":")[2]) >= held.LIMITED
 
 
 def _patched(version: str) -> str:

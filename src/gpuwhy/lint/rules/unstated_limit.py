@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gpuwhy.knowledge import caps
 from gpuwhy.knowledge import limits as known_limits
-from gpuwhy.lint import solving
+from gpuwhy.lint import ending, solving
 from gpuwhy.lint.rules import torch_replaced
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
@@ -66,6 +66,29 @@ def check(scope: Scope) -> Iterator[Mistake]:
             yield RULE.mistake(
                 need.pin.place, text, need.source, f'add "{need.requirement}"', "warning", _added(scope, need)
             )
+    yield from _at_the_end(scope, told)
+
+
+def _at_the_end(scope: Scope, told: set[str]) -> Iterator[Mistake]:
+    """What one command, or the image, brings and a later one breaks by a newer neighbour."""
+    found = ending.ends(scope)
+    for name, put in found[-1].packages.items() if found else ():
+        for cap in _known(name, put.version):
+            other, _, limit = cap.requirement.partition("<")
+            past = next(ending.everywhere(found, other, f"<{limit}"), None)
+            if past is None or past.pin is None or past.pin is put.pin or cap.requirement in told:
+                continue
+            told.add(cap.requirement)
+            where = f"(line {put.pin.place.line})" if put.pin else "of the image"
+            text = f"{past.pin.name} brings {other} {past.version}; {name} {put.version} {where} needs {cap.requirement}"
+            yield RULE.mistake(
+                past.pin.place, f"{text}: {cap.because}", cap.source, f'add "{cap.requirement}"', "warning"
+            )
+
+
+def _known(name: str, version: str) -> list[caps.CapRow | known_limits.Limit]:
+    rows = [cap for cap in caps.caps(_framework(name), version) if _is_limit(cap)]
+    return [*known_limits.limits(name, version), *rows]
 
 
 def _is_beside_the_point(scope: Scope, need: Need) -> bool:
@@ -109,8 +132,7 @@ def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
     row = scope.taken(pin) or _named(pin)
     version = row.version if row else pin.version
     pythons = row.pythons if row and row.platform == LINUX else ()
-    known: list[caps.CapRow | known_limits.Limit] = [*known_limits.limits(pin.name, version)]
-    known += [cap for cap in (caps.caps(_framework(pin.name), version) if row else ()) if _is_limit(cap)]
+    known = _known(pin.name, version) if row else [*known_limits.limits(pin.name, version)]
     for cap in known:
         name, _, limit = cap.requirement.partition("<")
         yield Need(pin, version, name, f"<{limit}", cap.because, cap.source, pythons)

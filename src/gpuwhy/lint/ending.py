@@ -1,0 +1,139 @@
+"""Ending: what is installed at the end, when the image and each command in turn have had their say.
+
+pip keeps what is there and fits, takes the newest of what is missing or does not fit, and does not look back at what
+earlier commands asked for. What nobody here can tell (a branch, a path, a file that is not there) is forgotten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuwhy.knowledge import asked, held
+from gpuwhy.lint import solving
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.taking import Network
+from gpuwhy.lint.versions import allows
+
+_FAMILIES = ("pytorch", "tensorflow", "ngc", "aws")
+_KINDS = ("dockerfile", "script", "workflow", "modal", "cog", "singularity")
+_SOME = 3  # Pythons that are tried, the newest ones
+
+
+class Put(NamedTuple):
+    """A package as it is there: its release, and the pin whose command brought it; None = the image."""
+
+    version: str
+    pin: Pin | None
+
+
+class Change(NamedTuple):
+    """A command that puts another release over one that was there."""
+
+    name: str
+    before: Put
+    after: Put
+
+
+class End(NamedTuple):
+    """What is there at the end, on one Python."""
+
+    python: str
+    packages: dict[str, Put]
+    changes: tuple[Change, ...]
+
+
+def ends(scope: Scope) -> list[End]:
+    """The end on each Python that may be; nothing where commands do not follow each other."""
+    stage = scope.environment
+    if scope.kind not in _KINDS or stage.locked or stage.forked or stage.other_index or stage.includes_unknown:
+        return []
+    found = (_end(scope, python) for python in (stage.pythons or solving.pythons(scope))[-_SOME:])
+    return [end for end in found if end is not None]
+
+
+def of_image(scope: Scope) -> dict[str, str]:
+    """The packages of the image that are known."""
+    base = scope.base
+    return held.packages(base.framework, base.version, base.python) if base.family in _FAMILIES else {}
+
+
+def _end(scope: Scope, python: str) -> End | None:
+    there = {name: Put(version, None) for name, version in of_image(scope).items()}
+    changes: list[Change] = []
+    for step, pins in sorted(_steps(scope).items()):
+        after = _after(scope, there, step, pins, python)
+        if after is None:
+            return None
+        changes += [
+            Change(name, there[name], put)
+            for name, put in after.items()
+            if name in there and put.version != there[name].version
+        ]
+        there = after
+    return End(python, there, tuple(changes))
+
+
+def _steps(scope: Scope) -> dict[int, list[Pin]]:
+    out: dict[int, list[Pin]] = {}
+    for pin in scope.environment.pins:
+        if pin.origin == "pip" and not pin.optional:
+            out.setdefault(pin.step, []).append(pin)
+    for step, command in enumerate(scope.environment.commands, 1):
+        if re.search(r"\bpip[\d.]* uninstall\b", command.text):
+            out.setdefault(step, [])
+    return out
+
+
+def _after(scope: Scope, there: dict[str, Put], step: int, pins: list[Pin], python: str) -> dict[str, Put] | None:
+    """What is there after one command; None where it fails, or nobody can tell."""
+    unsure = [pin for pin in pins if pin.reference or pin.arms or _from_elsewhere(pin)]
+    sure = [pin for pin in pins if pin not in unsure]
+    out = {name: put for name, put in there.items() if name not in _gone(scope, step)}
+    network = solving.network(sure, python)
+    if network.empty or network.lacking:
+        return None
+    for name, version in _taken(scope, network, out, step).items():
+        if name not in out or out[name].version != version:
+            out[name] = Put(version, _bringer(sure, name))
+    for pin in unsure:
+        out.pop(pin.name, None)
+        if pin.version and not pin.arms:
+            out[pin.name] = Put(pin.version.partition("+")[0], pin)
+    return out
+
+
+def _from_elsewhere(pin: Pin) -> bool:
+    return bool(pin.indexes) and not pin.version
+
+
+def _gone(scope: Scope, step: int) -> set[str]:
+    commands = scope.environment.commands
+    words = commands[step - 1].words if 0 < step <= len(commands) else ()
+    return set(words) if "uninstall" in words else set()
+
+
+def _taken(scope: Scope, network: Network, there: dict[str, Put], step: int) -> dict[str, str]:
+    commands = scope.environment.commands
+    words = commands[step - 1].words if 0 < step <= len(commands) else ()
+    lifted = {"-U", "--upgrade"} & set(words)
+    kept = {name: put.version for name, put in there.items() if not (lifted and name in network.wanted)}
+    if "--no-deps" in words:
+        return {n: asked.newest(n, network.sets[n]) for n in network.wanted if network.sets.get(n)}
+    return network.taken(kept)
+
+
+def _bringer(pins: list[Pin], name: str) -> Pin | None:
+    """The pin that names a package, else the first whose newest release asks for it, else the first."""
+    own = next((pin for pin in pins if pin.name == name), None)
+    asking = (pin for pin in pins if name in asked.asks(pin.name, pin.version))
+    return own or next(asking, None) or (pins[0] if pins else None)
+
+
+def everywhere(found: list[End], name: str, limit: str) -> Iterator[Put]:
+    """The package as it ends past a limit, where it does so on every Python."""
+    puts = [end.packages[name] for end in found if name in end.packages]
+    if puts and len(puts) == len(found) and not any(allows(limit, put.version) for put in puts):
+        yield puts[-1]
