@@ -129,12 +129,32 @@ BAD = [
     ("musl", "Dockerfile", "FROM python:3.12-alpine\nRUN pip install torch\n", 2),
     ("conda-pip-mix", "environment.yml", "dependencies:\n- cudatoolkit=11.8\n- pip:\n  - torch==2.5.1\n", 4),
     ("conda-pip-mix", "environment.yml", "dependencies:\n- cudatoolkit=10.1\n- pip:\n  - tensorflow==2.10.1\n", 4),
-    ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04\nRUN pip install tensorflow==2.16.1\n", 1),
+    ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04\nRUN pip install tensorflow==2.16.1\n", 2),
     ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-base-ubuntu22.04\nRUN pip install tensorflow==2.13.1\n", 1),
     ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-runtime-ubuntu22.04\nRUN pip install tensorflow==2.13.1\n", 1),
     ("base-image", "Dockerfile", CUDA12 + "RUN pip install tensorflow==2.17.1\n", 1),
-    ("base-image", "Dockerfile", "FROM nvidia/cuda:10.2-cudnn7-runtime-ubuntu18.04\nRUN pip install tensorflow==2.3.4\n", 1),
-    ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04\nRUN pip install onnxruntime-gpu==1.20.2\n", 1),
+    ("base-image", "Dockerfile", "FROM nvcr.io/nvidia/tensorrt:23.10-py3\nRUN pip install onnxruntime-gpu==1.16.3\n", 2),
+    ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu20.04\nRUN pip install 'jax[cuda]'\n", 2),
+    ("base-image", "Dockerfile", "FROM nvidia/cuda:12.2.2-cudnn8-runtime-ubuntu22.04\nADD https://code.example/onnxruntime-linux-x64-gpu-1.16.3.tgz /\nRUN wget https://code.example/onnxruntime-linux-x64-gpu-1.16.3.tgz\n", 3),
+    ("apt-cuda", "Dockerfile", "FROM nvidia/cuda:11.8.0-runtime-ubuntu22.04\nRUN apt-get install -y git libcudnn8-dev\n", 2),
+    ("lost-variable", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN make && \\\n  export CUDA_HOME=/usr/local/cuda\n", 3),
+    ("named-wheel", "requirements.txt", "torch==2.4.1\nhttps://code.example/mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp310-cp310-linux_x86_64.whl\nnumpy<2\n", 2),
+    ("discarded-image", "Dockerfile", "FROM me/nvidia-cuda\nFROM jupyter/scipy-notebook\nRUN pip install h5py\n", 2),
+    ("image-tag", "Dockerfile", "FROM nvidia/cuda:12.3.2-cudnn8-devel-ubuntu22.04\n", 1),
+    ("image-tag", "Dockerfile", "FROM nvidia/cuda:11.7.1-cudnn8-devel-ubuntu24.04\n", 1),
+    ("old-apt-key", "Dockerfile", "FROM me/cuda:10.0-cudnn7-devel-ubuntu18.04\nRUN apt-get update\n", 2),
+    ("driver-in-image", "Dockerfile", CUDA12 + "RUN apt-get install -y libnvidia-decode-470\n", 2),
+    ("python-no-wheel", "Dockerfile", "FROM tensorflow/tensorflow:1.12.0-gpu\nRUN pip3 install keras==2.2.4\n", 2),
+    ("python-no-wheel", "Dockerfile", CUDA12 + "RUN wget https://code.example/Miniconda3-latest-Linux-x86_64.sh\nRUN pip install torch==2.1.2\n", 3),
+    ("unstated-limit", "Dockerfile", "FROM tensorflow/tensorflow:1.15.5-gpu-py3\nRUN rm /etc/apt/sources.list.d/cuda.list\nRUN pip install keras\n", 3),
+    ("unstated-limit", "Dockerfile", "FROM pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime\nRUN pip install opencv-python-headless\n", 2),
+    ("pair-mismatch", "Dockerfile", "FROM nvcr.io/nvidia/pytorch:23.10-py3\nRUN pip install transformers\n", 2),
+    ("torch-replaced", "Dockerfile", "FROM nvcr.io/nvidia/pytorch:21.06-py3\nRUN pip install asteroid\n", 2),
+    ("no-gpu-request", "compose.yml", SERVICE + "    image: me/quiz-gpu:1\n", 2),
+    ("cpu-wheel", "environment.yml", "channels: [conda-forge, pytorch, nvidia]\ndependencies:\n- pytorch=2.3\n- numpy<2\n- mkl<2024\n- pytorch-cuda=12.1\n", 6),
+    ("no-such-build", "setup.sh", "pip install torch==2.0.0+nv23.05\n", 1),
+    ("base-image", "Dockerfile", "FROM nvidia/cuda:10.2-cudnn7-runtime-ubuntu18.04\nRUN pip install tensorflow==2.3.4\n", 2),
+    ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04\nRUN pip install onnxruntime-gpu==1.20.2\n", 2),
     ("no-system-cuda", "Dockerfile", "FROM python:3.8\nRUN pip install tensorflow-gpu==2.8.4\n", 2),
     ("no-system-cuda", "Dockerfile", "FROM python:3.11-slim\nRUN pip install onnxruntime-gpu==1.20.2\n", 2),
     ("no-system-cuda", "Dockerfile", "FROM ubuntu:22.04\nENV NVIDIA_VISIBLE_DEVICES=all\nRUN pip3 install tensorflow==2.13.1\n", 3),
@@ -277,14 +297,13 @@ SILENT = [
     ("requirements.txt", "torch==2.5.1\nnvidia-cudnn-cu12==9.1.0.70\n"),
     ("constraints.txt", "onnxruntime==1.20.1\nonnxruntime-gpu==1.20.2\n"),  # limits install nothing
     ("Dockerfile", "FROM nvidia/cuda:${V}-base\nRUN pip install tensorflow==2.8.0 numpy==1.23.5\n"),  # only the build knows
-    ("Dockerfile", "FROM nvidia/cuda:11.8.0-base-ubuntu22.04\nRUN apt-get install -y cuda-libraries-11-8 libcudnn8\nRUN pip install tensorflow==2.13.1\n"),
+    ("Dockerfile", "FROM nvidia/cuda:11.8.0-base-ubuntu22.04\nRUN apt-get install -y cuda-libraries-11-8 libcudnn8=8.9.7.29-1+cuda11.8\nRUN pip install tensorflow==2.13.1\n"),
     ("Dockerfile", CUDA12 + "RUN apt-get install -y cuda-nvcc-12-4 && pip install torch==2.5.1 && pip install flash-attn --no-build-isolation\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS b\nENV LD_LIBRARY_PATH=/usr/local/cuda/lib64/stubs\nFROM ubuntu:22.04\n"),
     ("Dockerfile", "FROM python:3.11\nRUN pip install onnxruntime-gpu==1.20.2 torch==2.5.1\n"),
     ("Dockerfile", 'FROM python:3.11\nRUN pip install "onnxruntime-gpu[cuda,cudnn]==1.21.0"\n'),
     ("Dockerfile", "FROM nvcr.io/nvidia/pytorch:24.08-py3\nRUN pip install onnxruntime\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN apt-get install -y python3.11 && python3.11 -m pip install torch==2.5.1\n"),
-    ("compose.yml", SERVICE + "    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n    privileged: true\n"),
     ("compose.yml", SERVICE + "    image: ${IMAGE}\n"),
     ("compose.yml", SERVICE + "    image: x\n    deploy: {resources: {reservations: {devices: [{capabilities: [tpu]}]}}}\n"),
     ("pod.yaml", POD + "    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n    resources: {limits: {aliyun.com/gpu-mem: 3}}\n"),
@@ -309,7 +328,6 @@ SILENT = [
     ("Dockerfile", "FROM tensorflow/tensorflow:2.6.0\nRUN apt-get update\n"),
     ("Dockerfile", "FROM pytorch/pytorch:1.9.0-cuda10.2-cudnn7-runtime\nRUN apt-get update\n"),
     ("Dockerfile", "FROM python:3.8\nRUN if [ $INTEL ]; then pip install intel-tensorflow; else pip install tensorflow; fi\n"),
-    ("Dockerfile", "FROM nvcr.io/nvidia/cuda:10.2-base\n"),  # another registry
     ("install.sh", "if [ $GPU ]; then\n  pip install onnxruntime-gpu\nelse\n  pip install onnxruntime\nfi\n"),
     ("install.sh", "conda create -n a python=3.10\npip install onnxruntime-gpu\nconda create -n b python=3.10\npip install onnxruntime\n"),
     ("compose.yml", SERVICE + "    build: {context: ., dockerfile: Dockerfile.gpu}\n    devices: [/dev/kfd, /dev/dri]\n"),
@@ -355,7 +373,7 @@ def test_stages_inherit_and_copied_packages_meet_the_last_image():
         "FROM python:3.11 AS build\nRUN pip install --target /deps tensorflow==2.13.1\n"
         "FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04 AS base\nFROM base\nCOPY --from=build /deps /deps\n"
     )
-    assert rules("Dockerfile", text) == [("base-image", 3)]
+    assert rules("Dockerfile", text) == [("base-image", 2)]
 
 
 @pytest.mark.parametrize(
@@ -414,4 +432,4 @@ def test_the_project_that_a_dockerfile_installs_may_hold_numpy_back(limit, silen
 
 def test_onnxruntime_alone_in_an_image_is_told_once():
     text = "FROM nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04\nRUN pip install onnxruntime-gpu==1.20.2\n"
-    assert rules("Dockerfile", text) == [("base-image", 1)]
+    assert rules("Dockerfile", text) == [("base-image", 2)]

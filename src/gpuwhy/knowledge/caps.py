@@ -178,6 +178,9 @@ class Flaw(msgspec.Struct, frozen=True):
     pythons: tuple[str, ...] = ()  # only on these; () = on all
 
 
+_NOT_FOUND = source(
+    "tensorflow/tensorflow issue 63362", "2.16: Cannot dlopen some GPU libraries, unless LD_LIBRARY_PATH names them"
+)
 _TENSORRT = source(
     "uv pip compile of that release, November 2026", "its tensorrt wheels are not on the package index for this Python"
 )
@@ -208,6 +211,10 @@ BROKEN = Flaws((
             f"{row.library.split('.')[0].removeprefix('lib')}",
         )
         for row in LOST_FOLDERS
+    ),
+    *(
+        Flaw("tensorflow", version, "does not find the libraries that its and-cuda extra brings", _NOT_FOUND, "cudnn")
+        for version in ("2.16.1", "2.16.2")
     ),
     Flaw("tensorflow", "2.15.0", "has an and-cuda extra that asks for uninstallable TensorRT wheels", _TENSORRT),
     *(

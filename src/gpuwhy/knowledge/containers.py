@@ -202,7 +202,7 @@ def _cuda(name: str, tag: str) -> Base:
 
 
 def _pytorch(name: str, tag: str) -> Base:
-    found = re.match(r"(\d+\.\d+(?:\.\d+)?)-cuda(\d+\.\d+)-cudnn(\d+)-(runtime|devel)", tag)
+    found = re.match(r"(\d+\.\d+(?:\.\d+)?)-cuda(\d+\.\d+)-cudnn(\d+)(?:\.\d+)?-(runtime|devel)", tag)
     if not found:
         return Base(name, "pytorch", framework="torch", gpu=True)
     version, cuda, cudnn, variant = found.groups()

@@ -49,7 +49,7 @@ _WITHOUT_CUDNN = {"12.2.0": "12.2.2", "12.2.1": "12.2.2", "12.3.0": "12.3.2", "1
                   "12.5.0": "12.5.1"}  # fmt: skip
 _HUB = source("replicate/cog, pkg/config/cuda_compatibility.json", "tags of Docker Hub with cuDNN, May 2026")
 _RELEASES = source("CUDA Toolkit archive", "every release with its updates")
-_CUDNN = source("NVIDIA CUDA images, overview of the tags", "cudnn8 up to 12.2, cudnn9 for 12.3, cudnn without a number from 12.4 on")
+_CUDNN = source("NVIDIA CUDA images, overview of the tags", "cudnn8 up to 12.2, cudnn9 for 12.3, cudnn from 12.4 on")
 _FROZEN = source("TensorFlow installation guide, Docker", "tags with -py3 ended with 2.1.0, January 2020")
 
 

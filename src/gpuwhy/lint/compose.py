@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.knowledge import containers
 from gpuwhy.lint import shell
 from gpuwhy.lint.sheet import Image, Sheet, Variable, Workload
 from gpuwhy.lint.yamls import BadYamlError, Map, Node, Seq, Text, documents
@@ -27,7 +28,18 @@ def read(path: str, text: str) -> Sheet:
     for name, service in top.map("services").items():
         if isinstance(service, Map):
             sheet.workloads.append(_service(path, str(name), getattr(name, "line", 0), service, whole))
+    _share(sheet.workloads)
     return sheet
+
+
+def _share(works: list[Workload]) -> None:
+    """Services of one image of which another asks for a GPU: a server and its workers."""
+    asking = {(work.image.text if work.image else "", work.built) for work in works if work.request}
+    for number, work in enumerate(works):
+        same = (work.image.text if work.image else "", work.built)
+        again = [one for one in works[:number] if one.image and same == (one.image.text, one.built)]
+        if not work.request and (same in asking or (again and containers.read(same[0]).gpu is None)):
+            work.partial = True  # said once, of the first
 
 
 def _service(path: str, name: str, line: int, service: Map, whole: bool) -> Workload:
@@ -39,13 +51,19 @@ def _service(path: str, name: str, line: int, service: Map, whole: bool) -> Work
         work.built = f"{build}/Dockerfile"
     elif isinstance(build, Map):
         _build(path, work, build)
-    work.partial = not whole or "extends" in service or not (work.image or work.built)
+    work.partial = not whole or "extends" in service or not (work.image or work.built) or _only_builds(path, service)
     work.variables = variables(path, service.at("environment"))
-    work.exempt = service.text("privileged") == "true" or _mounts_devices(service)
+    work.exempt = _mounts_devices(service)
     work.command = f"{words(service.at('entrypoint'))} {words(service.at('command'))}".strip()
     work.shared_memory = _shared_memory(service)
     _requests(path, work, service)
     return work
+
+
+def _only_builds(path: str, service: Map) -> bool:
+    """docker-compose.build.yml, which says how the services of another file are built."""
+    plain = re.search(r"(^|/)(docker-)?compose\.ya?ml$", path)
+    return not plain and all(str(key) == "build" for key in service)
 
 
 def _build(path: str, work: Workload, build: Map) -> None:

@@ -166,6 +166,7 @@ class _Stages:
         self.parents: dict[int, Environment] = {}
         self.known: dict[str, str] = {}  # variables of the stage
         self.kept: dict[int, dict[str, str]] = {}
+        self.used: set[int] = set()  # stages that have a name or that something is copied from
 
     def fill(self, found: Iterator[Instruction]) -> None:
         for one in found:
@@ -206,6 +207,7 @@ class _Stages:
         self.names[str(len(self.sheet.environments) - 1)] = made
         if len(words) >= 3 and words[1].lower() == "as":
             self.names[words[2].lower()] = made
+            self.used.add(id(made))
 
     def _arg(self, one: Instruction) -> None:
         for word in shell.commands("x " + one.text, one.line, {})[0].words[1:] if one.text.strip() else ():
@@ -230,13 +232,19 @@ class _Stages:
         text = re.sub(r"^(\s*--(mount|network|security)=\S+)+", "", one.text)
         if text.lstrip().startswith("["):
             text = " ".join(_json_words(text))
+        command = None
         for command in shell.commands(text, one.line, self.known):
             self.stage.commands.append(command)
             installs.take(self.stage, self.sheet, command)
+        if command and not command.words and re.search(r"(^|\s)export\s", text):
+            place = Place(self.sheet.path, one.line + text.rstrip().count("\n"))
+            self.stage.lost += [Variable(name, value, place) for name, value in command.assigned]
 
     def _copy(self, one: Instruction) -> None:
         found = re.search(r"--from=(\S+)", one.text)
         origin = self.names.get(found[1].lower()) if found else None
+        if origin is not None:
+            self.used.add(id(origin))
         if found and origin is None:
             self.stage.commands.append(Command(("COPY", found[1]), (one.line, one.line)))
         if not found:
@@ -264,6 +272,8 @@ class _Stages:
             stage = self.parents.get(id(stage))
         for one in self.sheet.environments:
             _python(one)
+        images = [one.image for one in self.sheet.environments[:-1] if id(one) not in self.used and not one.runs]
+        self.stage.discarded = [image for image in images if image]
 
 
 def _child(parent: Environment) -> Environment:
@@ -279,6 +289,7 @@ def _child(parent: Environment) -> Environment:
         arguments=dict(parent.arguments),
         commands=list(parent.commands),
         apt=dict(parent.apt),
+        apt_pinned=set(parent.apt_pinned),
         runs=False,
         other_index=parent.other_index,
         copied=dict(parent.copied),

@@ -78,7 +78,7 @@ def _end(scope: Scope, python: str) -> End | None:
 
 def _steps(scope: Scope) -> dict[int, list[Pin]]:
     out: dict[int, list[Pin]] = {}
-    for pin in scope.environment.pins:
+    for pin in (*scope.environment.pins, *scope.project):
         if pin.origin == "pip" and not pin.optional:
             out.setdefault(pin.step, []).append(pin)
     for step, command in enumerate(scope.environment.commands, 1):

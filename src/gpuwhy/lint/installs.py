@@ -11,7 +11,7 @@ from itertools import pairwise
 import msgspec
 
 from gpuwhy.lint import conda, requirements
-from gpuwhy.lint.sheet import Command, Environment, Include, Index, Role, Sheet, holds_only
+from gpuwhy.lint.sheet import Command, Environment, Include, Index, Pin, Role, Sheet, holds_only
 from gpuwhy.model.lint import Place
 
 _VALUED = frozenset(
@@ -82,8 +82,22 @@ def take(stage: Environment, sheet: Sheet, command: Command) -> None:
         stage.conda_files.append(Include(_copied(stage, made), Place(stage.path, command.lines[0]), must=False))
     elif name in ("conda", "mamba", "micromamba") and {"install", "create"} & set(command.words[1:4]):
         _take_conda(stage, command)
+    elif name in ("wget", "curl", "aria2c", "ADD"):
+        _take_archive(stage, command)
     elif name in ("apt-get", "apt", "apk", "dnf", "yum", "microdnf") and {"install", "add"} & set(command.words):
         _take_apt(stage, command)
+
+
+_ARCHIVE = re.compile(r"onnxruntime-linux-x64-(?:gpu|gpu-cuda12|cuda12)-(\d+\.\d+\.\d+)\.tgz")
+
+
+def _take_archive(stage: Environment, command: Command) -> None:
+    """ONNX Runtime's C++ libraries, which open the same CUDA as the wheel of that release."""
+    for word, line in zip(command.words, command.lines, strict=False):
+        found = _ARCHIVE.search(word)
+        if found and "cuda12" not in word:
+            place = Place(stage.path, line)
+            stage.pins.append(Pin("onnxruntime-gpu", place, f"=={found[1]}", step=len(stage.commands)))
 
 
 def _made_from(command: Command) -> str:
@@ -223,3 +237,5 @@ def _take_apt(stage: Environment, command: Command) -> None:
     for word, line in zip(command.words[at + 1 :], command.lines[at + 1 :], strict=True):
         if not word.startswith("-"):
             stage.apt.setdefault(word.split("=")[0].split("/")[0], line)
+            if "=" in word:
+                stage.apt_pinned.add(word.split("=")[0])

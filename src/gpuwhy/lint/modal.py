@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
+import msgspec
+
 from gpuwhy.lint import requirements, scripts
-from gpuwhy.lint.sheet import Environment, Image, Include, Index, Role, Sheet
+from gpuwhy.lint.sheet import Command, Environment, Image, Include, Index, Role, Sheet
 from gpuwhy.lint.trees import parsed
 from gpuwhy.model.lint import Place, Problem
 
@@ -31,13 +33,21 @@ def read(path: str, text: str) -> Sheet:
         sheet.problems.append(Problem(Place(path, getattr(error, "lineno", 0) or 0), f"no Python: {error}"))
         return sheet
     gpu = re.search(r"\bgpu\s*=\s*[^N\s]", text)
+    known = _constants(tree)
     inner: set[int] = set()
     for node in ast.walk(tree):
         chain = _chain(node) if isinstance(node, ast.Call) and id(node) not in inner else []
         inner |= {id(call) for call in chain}
         if chain and _method(chain[0]) in _STARTS:
-            _image(sheet, chain, "the file asks Modal for a GPU" if gpu else "")
+            _image(sheet, chain, "the file asks Modal for a GPU" if gpu else "", known)
     return sheet
+
+
+def _constants(tree: ast.Module) -> dict[str, ast.Constant]:
+    """The texts that a file gives names, each at its place."""
+    named = [n for n in tree.body if isinstance(n, ast.Assign) and len(n.targets) == 1]
+    found = {t.id: n.value for n in named if isinstance(t := n.targets[0], ast.Name)}
+    return {name: value for name, value in found.items() if isinstance(value, ast.Constant)}
 
 
 def _chain(node: ast.expr) -> list[ast.Call]:
@@ -53,11 +63,12 @@ def _method(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
-def _texts(call: ast.Call) -> list[tuple[str, int]]:
-    """The texts among a call's arguments, those of lists too, with their lines."""
+def _texts(call: ast.Call, known: dict[str, ast.Constant] | None = None) -> list[tuple[str, int]]:
+    """The texts among a call's arguments, those of lists and those with names too, with their lines."""
     out = []
     for argument in call.args:
-        for node in argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]:
+        for given in argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]:
+            node = (known or {}).get(given.id, given) if isinstance(given, ast.Name) else given
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 out.append((node.value, node.lineno))
     return out
@@ -71,7 +82,7 @@ def _keywords(call: ast.Call) -> dict[str, str]:
     }
 
 
-def _image(sheet: Sheet, chain: list[ast.Call], gpu: str) -> None:
+def _image(sheet: Sheet, chain: list[ast.Call], gpu: str, known: dict[str, ast.Constant]) -> None:
     stage = Environment(sheet.path, system="linux", gpu=gpu)
     sheet.environments.append(stage)
     first, told = _texts(chain[0]), _keywords(chain[0])
@@ -83,13 +94,14 @@ def _image(sheet: Sheet, chain: list[ast.Call], gpu: str) -> None:
     elif _method(chain[0]) == "debian_slim":
         stage.image = Image("debian:12-slim", Place(sheet.path, chain[0].lineno))
     for call in chain[1:]:
-        _step(sheet, stage, call)
+        _step(sheet, stage, call, known)
 
 
-def _step(sheet: Sheet, stage: Environment, call: ast.Call) -> None:
+def _step(sheet: Sheet, stage: Environment, call: ast.Call, known: dict[str, ast.Constant]) -> None:
     method = _method(call)
     if method in ("pip_install", "uv_pip_install"):
-        _packages(sheet, stage, call, method.startswith("uv"))
+        stage.commands.append(Command(("pip", "install"), (call.lineno, call.lineno)))
+        _packages(sheet, stage, call, method.startswith("uv"), known)
     elif method == "pip_install_from_requirements":
         stage.includes += [Include(text, Place(sheet.path, line), must=False) for text, line in _texts(call)]
     elif method == "apt_install":
@@ -99,11 +111,12 @@ def _step(sheet: Sheet, stage: Environment, call: ast.Call) -> None:
             scripts.fill(sheet, re.sub(r"^RUN\s+", "", text), line, {})
 
 
-def _packages(sheet: Sheet, stage: Environment, call: ast.Call, uv: bool) -> None:
+def _packages(sheet: Sheet, stage: Environment, call: ast.Call, uv: bool, known: dict[str, ast.Constant]) -> None:
     told, place = _keywords(call), Place(sheet.path, call.lineno)
     roles: dict[str, Role] = {**_ROLES, "extra_index_url": "first"} if uv else dict(_ROLES)
     indexes = tuple(Index(told[key], role, place) for key, role in roles.items() if key in told)
-    lines = (requirements.Logical(text.strip(), line) for text, line in _texts(call) if text.strip())
+    lines = (requirements.Logical(text.strip(), line) for text, line in _texts(call, known) if text.strip())
     made = Environment(sheet.path)
     requirements.fill(made, Sheet(sheet.path, ""), lines)
-    stage.pins += [requirements.with_indexes(pin, indexes) for pin in made.pins]
+    step = len(stage.commands)
+    stage.pins += [msgspec.structs.replace(requirements.with_indexes(pin, indexes), step=step) for pin in made.pins]

@@ -132,6 +132,9 @@ class _Reader:
         extras = tuple(normal(e) for e in _list(table, "extras") if isinstance(e, str))
         backend = self._poetry_sources().get(str(table.get("source", "")), "") or backend_of(str(table.get("url", "")))
         reference = any(key in table for key in ("git", "path", "url", "file"))
+        if isinstance(table.get("url"), str) and str(table["url"]).endswith(".whl"):
+            named = requirements.requirement(f"{name} @ {table['url']}", place)
+            return msgspec.structs.replace(named, marker=_marker(table), extras=extras)
         return Pin(normal(name), place, specifier, extras, _marker(table), backend=backend, reference=reference)
 
     def _poetry_sources(self) -> dict[str, str]:

@@ -8,11 +8,12 @@ from collections import Counter
 from functools import cached_property
 
 import msgspec
+from packaging.specifiers import SpecifierSet
 
 from gpuwhy.knowledge import containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.lint.sheet import Command, Environment, Pin, Read, Workload
-from gpuwhy.lint.versions import LINUX, allowed, allows, on_linux, parsed, releases_of
+from gpuwhy.lint.versions import LINUX, allowed, allows, on_linux, parsed, releases_of, specifier
 from gpuwhy.model.lint import Place
 from gpuwhy.model.plan import Machine
 from gpuwhy.model.release import Release
@@ -42,6 +43,9 @@ _NEIGHBOURS = (
 
 
 _SCRIPTS = ("install.sh", "Install.sh", "setup.sh", "install.bat", "Install.bat", "Dockerfile", "README.md")
+_INTO_IMAGE = re.compile(
+    r"pip[\d.]* install( \S+)*? ((-e )?\.(\[[^\]]*\])?( |$)|-r (\S*/)?pyproject\.toml)|^poetry install"
+)
 _INSTALLS_PROJECT = re.compile(
     r"pip[\d.]* install( \S+)*? (-e )?\.(\[[^\]]*\])?( |$)|poetry install|uv sync|pdm install"
 )
@@ -96,6 +100,21 @@ class Scope:
                 place = Place(self.environment.path, line)
                 return [msgspec.structs.replace(p, step=step, place=place) for p in self._asked_by_project()]
         return []
+
+    @cached_property
+    def requires_python(self) -> tuple[SpecifierSet, Place] | None:
+        """The Pythons that the project takes which a command installs into this environment, and that command."""
+        installing = (c for c in self._commands if _INTO_IMAGE.search(c.text) and "$" not in c.text)
+        command = next(installing, None) if self.kind == "dockerfile" else None
+        folder = posixpath.dirname(self.environment.path)
+        for _ in range(3) if command else ():
+            text = self.read(posixpath.join(folder, "pyproject.toml"))
+            found = re.search(r"^requires-python\s*=\s*[\"']([^\"']+)", text, re.MULTILINE) if text else None
+            if command and text:
+                wanted = specifier(found[1]) if found else None
+                return (wanted, Place(self.environment.path, command.lines[0])) if wanted else None
+            folder = posixpath.dirname(folder)
+        return None
 
     def _asked_by_project(self) -> list[Pin]:
         from gpuwhy.lint import pyproject, setup_file

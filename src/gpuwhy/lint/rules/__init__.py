@@ -12,6 +12,7 @@ from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.plan import Machine
 
 NAMES = (
+    "apt_cuda",
     "apt_python",
     "bad_gpu_request",
     "base_image",
@@ -22,6 +23,7 @@ NAMES = (
     "conda_pip_mix",
     "cpu_image",
     "cpu_wheel",
+    "discarded_image",
     "driver_capabilities",
     "driver_in_image",
     "driver_too_old",
@@ -37,8 +39,10 @@ NAMES = (
     "index_replaced",
     "line_option",
     "local_version",
+    "lost_variable",
     "mixed_cuda",
     "musl",
+    "named_wheel",
     "no_cuda_extra",
     "no_gpu_request",
     "no_nvcc",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import containers
 from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.system_cuda import fitting_image, needs_system
 from gpuwhy.model.lint import Mistake, Rule
@@ -18,18 +20,37 @@ RULE = Rule("base-image", "error", "an image whose CUDA or cuDNN is not the one 
 def check(scope: Scope) -> Iterator[Mistake]:
     """The CUDA image that runs, against every framework that opens the system's CUDA."""
     base = scope.base
-    if base.family != "cuda" or not base.cuda or not scope.environment.runs:
+    if base.family not in ("cuda", "ngc") or not base.cuda or not scope.environment.runs:
         return
+    yield from _jax(scope)
     for pin in [*scope.pins, *scope.environment.carried]:
-        row = needs_system(scope, pin)
+        row = needs_system(scope, pin) if base.family == "cuda" or pin.name == "onnxruntime-gpu" else None
         unfit = _unfit(scope, row) if row and isinstance(row.cuda, str) else ""
         if row and unfit:
             text = f"{pin.name} {row.version} {unfit}"
             exact = "error" if is_pinned(pin) or pin.name == "tensorflow-gpu" else "warning"
             image = scope.environment.image
-            place = image.place if image else pin.place
+            place = image.place if image and "is built for CUDA" not in unfit else pin.place
             yield RULE.mistake(place, text, evidence_of(row, "cuda"), fitting_image(pin, row), exact)  # type: ignore[arg-type]
             return
+
+
+def _jax(scope: Scope) -> Iterator[Mistake]:
+    """jax[cuda], which before 0.4.14 meant builds that open CUDA and cuDNN of the system."""
+    pin, base = scope.by_pip("jax"), scope.base
+    extras = {"cuda", "cuda11-local", "cuda12-local", "cuda11-cudnn82", "cuda11-cudnn86", "cuda11-cudnn805"}
+    if pin is None or not extras & set(pin.extras) or base.family != "cuda":
+        return
+    brought = any(re.match(r"(lib)?cudnn", name) for name in scope.environment.apt) or scope.has_wheels("nvidia-cudnn")
+    lacks = "cuBLAS" if base.variant == "base" else "cuDNN" if base.cudnn == "none" and not brought else ""
+    image = scope.environment.image
+    if lacks and image:
+        text = f"jax[{pin.extras[0]}] opens CUDA and cuDNN of the system; image {base.name} holds no {lacks}"
+        fix = "start from a cudnn-devel image, or write jax[cuda12], which brings both"
+        yield RULE.mistake(pin.place, text, _JAX, fix)
+
+
+_JAX = source("JAX installation guide of 0.4", "cuda, cuda11_local, cuda12_local: CUDA and cuDNN must be there already")
 
 
 def _unfit(scope: Scope, row: Release) -> str:

@@ -60,6 +60,7 @@ def _channel(scope: Scope) -> Iterator[Mistake]:
     if pin and not pin.build and "cpuonly" not in scope.names:
         yield from _of_forge(scope, pin)
         yield from _of_pytorch(scope, pin)
+        yield from _other_channel(scope, pin)
 
 
 def _of_forge(scope: Scope, pin: Pin) -> Iterator[Mistake]:
@@ -89,6 +90,20 @@ def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
         fix = "add -c nvidia and pytorch-cuda=12.4 (or 11.8)"
         severity: Severity | None = "warning" if meant == unsaid else None
         yield RULE.mistake(pin.place, f"{text}build for the CPU, and {meant}", _CHANNELS, fix, severity)
+
+
+def _other_channel(scope: Scope, pin: Pin) -> Iterator[Mistake]:
+    """conda-forge before the channel pytorch: its PyTorch is taken, which pytorch-cuda says nothing to."""
+    channels, chosen = scope.environment.channels, scope.names.get("pytorch-cuda")
+    both = "pytorch" in channels and "conda-forge" in channels
+    if both and chosen and not pin.channel and channels.index("conda-forge") < channels.index("pytorch"):
+        text = (
+            "conda-forge stands before the channel pytorch, so PyTorch comes from there; pytorch-cuda does not choose "
+        )
+        fix = "name pytorch and nvidia before conda-forge, or write pytorch::pytorch"
+        yield RULE.mistake(
+            chosen.place, f"{text}its CUDA, and a build without one may be taken", _CHANNELS, fix, "warning"
+        )
 
 
 _FORGE = source("conda-forge/pytorch-cpu-feedstock", "CUDA 11.8 was left after 2.4, and cudatoolkit ended with it")
@@ -168,6 +183,9 @@ _LLAMA = source("llama-cpp-python, README", "CUDA: CMAKE_ARGS=-DGGML_CUDA=on, or
 
 
 def _meant(scope: Scope, pin: Pin) -> str:
+    named = scope.named_gpu and not scope.gpu_meant and scope.kind == "requirements"
+    if named and (pin.name.endswith("-cpu") or pin.local == "cpu"):
+        return "the file's name says GPU"
     if pin.name == "paddlepaddle" and not scope.gpu_meant:
         return "the file's name says GPU" if scope.named_gpu else ""
     return (

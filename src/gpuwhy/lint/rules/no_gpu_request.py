@@ -27,6 +27,16 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
         text = f"{work.name} runs {work.image.text}, an image for GPUs, and asks for none"
         severity: Severity | None = "warning" if work.runtime_class or visible else None
         yield RULE.mistake(work.image.place, text, KNOW[work.kind], ASK[work.kind], severity)
+    elif not visible and work.kind == "compose" and not work.built and _is_named_image(work):
+        text = f"{work.name} runs {work.image.text if work.image else ''}, for GPUs by its name, and asks for none"
+        yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
+
+
+def _is_named_image(work: Workload) -> bool:
+    """An image whose own name says GPU or CUDA, and that is no tool around GPUs."""
+    told = work.image.text.lower() if work.image else ""
+    other = re.search(r"rocm|amd|intel|xpu|vulkan|cpu|metal|export|monitor|plugin|operator|dcgm|dashboard|\bui\b", told)
+    return bool(re.search(r"[^a-z](gpu|cuda)([^a-z]|$)", told)) and not other and base_of(work).gpu is None
 
 
 def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:

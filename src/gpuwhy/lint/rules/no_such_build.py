@@ -22,6 +22,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """torch==2.6.0+cu121; torch==1.13.0 with the index cu113; a nightly of years ago."""
     yield from _nightlies(scope)
     yield from _stable_of_nightlies(scope)
+    yield from _of_jetson(scope)
     if scope.environment.machine == "aarch64" or scope.environment.other_index:
         return
     yield from _ended(scope)
@@ -31,6 +32,20 @@ def check(scope: Scope) -> Iterator[Mistake]:
             built = [variant.backend for variant in variants.variants(version)]
             if built:
                 yield from _labelled(pin, version, built) if pin.local else _indexed(pin, version, built)
+
+
+def _of_jetson(scope: Scope) -> Iterator[Mistake]:
+    """torch==2.0.0+nv23.05, which no index has: it is a file of NVIDIA's."""
+    for pin in scope.pins:
+        told = " ".join(index.url for index in pin.indexes)
+        if pin.by_name and re.match(r"nv\d\d\.\d\d", pin.local) and not re.search(r"redist|jetson", told):
+            text = f"{pin.name}=={pin.version} is a build for Jetson, and no index that is named here has it"
+            fix = "name its file: https://developer.download.nvidia.com/compute/redist/jp/…"
+            yield RULE.mistake(pin.place, text, _JETSON, fix)
+            return
+
+
+_JETSON = source("NVIDIA, Installing PyTorch for Jetson Platform", "wheels by address, one for each JetPack")
 
 
 def _ended(scope: Scope) -> Iterator[Mistake]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from gpuwhy.knowledge import asked
+from gpuwhy.knowledge import asked, held
 from gpuwhy.knowledge.guests import guests, is_guest
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.knowledge.tables import source
@@ -15,8 +15,9 @@ from gpuwhy.lint.scope import Scope, span
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, ON_LINUX, PYTHONS, allowed, allows, parsed, where
 from gpuwhy.model.fact import Source
-from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.lint import Mistake, Place, Rule
 from gpuwhy.model.release import Release
+from gpuwhy.model.version import at_least
 
 RULE = Rule("python-no-wheel", "error", "a release without a wheel for the Python that is used")
 
@@ -26,6 +27,9 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _named(scope)
     yield from _guests(scope)
     yield from _refusing(scope)
+    yield from _project(scope)
+    yield from _two(scope)
+    yield from _by_conda(scope)
     for pin in scope.environment.pins:
         if pin.name not in JUDGED or not from_index(scope, pin) or pin.limits:
             continue
@@ -77,6 +81,33 @@ def _refusing(scope: Scope) -> Iterator[Mistake]:
             yield RULE.mistake(pin.place, text, asked.SOURCE, f"use another Python, or another {pin.name}")
 
 
+def _project(scope: Scope) -> Iterator[Mistake]:
+    """A project that does not take the Python of the image that it is installed in."""
+    used, found = scope.environment.pythons, scope.requires_python
+    if len(used) == 1 and found and not found[0].contains(f"{used[0]}.99"):
+        text = f"the project asks for Python {found[0]}; {scope.environment.python_from}: its installation fails"
+        yield RULE.mistake(found[1], text, _REQUIRES, "take an image with such a Python, or widen requires-python")
+
+
+def _two(scope: Scope) -> Iterator[Mistake]:
+    """An image whose framework is in Python 2, and commands of Python 3."""
+    base, stage = scope.base, scope.environment
+    third = next((c for c in stage.commands if re.match(r"(\S*/)?(pip3|python3)( |$)", c.text)), None)
+    if base.python == "2.7" and third and not any(pin.name.startswith("tensorflow") for pin in scope.pins):
+        text = f"image {base.name} holds its TensorFlow in Python 2; {third.words[0]} is another Python, without it"
+        fix = f"write {base.name}-py3" if base.framework == "tensorflow" else "take the image for Python 3"
+        yield RULE.mistake(Place(stage.path, third.lines[0]), text, held.IMAGES, fix)
+
+
+def _by_conda(scope: Scope) -> Iterator[Mistake]:
+    """conda's tensorflow-gpu, which ended before the Python of the environment."""
+    used = scope.environment.pythons
+    for pin in scope.pins:
+        if pin.origin == "conda" and pin.name == "tensorflow-gpu" and used and at_least(used[0], "3.12"):
+            text = f"conda's tensorflow-gpu has no build for Python {used[0]} ({scope.environment.python_from})"
+            yield RULE.mistake(pin.place, text, _CHANNELS, "make an environment with python=3.11 or older, or use pip")
+
+
 def _is_read(pin: Pin) -> bool:
     """Whether a pin names a release whose demands were read, of a package that runs on a framework."""
     named = pin.installed and bool(pin.version) and pin.name not in JUDGED
@@ -92,6 +123,8 @@ def _takes(pin: Pin, python: str) -> bool:
 
 
 _ENDED = ("tensorflow-addons",)
+_REQUIRES = source("pyproject.toml beside the file", "pip compares requires-python with its own Python")
+_CHANNELS = source("channels defaults and conda-forge", "tensorflow-gpu ended with TensorFlow 2.15 and Python 3.11")
 _INDEX = source("the files of the package index", "November 2026")
 _TAGS = source("binary distribution format", "cp310 in a wheel's name: for CPython 3.10 alone")
 

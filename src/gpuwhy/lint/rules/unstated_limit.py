@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gpuwhy.knowledge import caps
 from gpuwhy.knowledge import limits as known_limits
+from gpuwhy.knowledge.releases import has_python
 from gpuwhy.lint import ending, solving
 from gpuwhy.lint.rules import torch_replaced
 from gpuwhy.lint.scope import Scope, is_pinned
@@ -73,6 +74,8 @@ def _at_the_end(scope: Scope, told: set[str]) -> Iterator[Mistake]:
     """What one command, or the image, brings and a later one breaks by a newer neighbour."""
     found = ending.ends(scope)
     for name, put in found[-1].packages.items() if found else ():
+        if not scope.environment.pythons and not all(_has_wheel(name, put.version, end.python) for end in found):
+            continue
         for cap in _known(name, put.version):
             other, _, limit = cap.requirement.partition("<")
             past = next(ending.everywhere(found, other, f"<{limit}"), None)
@@ -80,10 +83,14 @@ def _at_the_end(scope: Scope, told: set[str]) -> Iterator[Mistake]:
                 continue
             told.add(cap.requirement)
             where = f"(line {put.pin.place.line})" if put.pin else "of the image"
-            text = f"{past.pin.name} brings {other} {past.version}; {name} {put.version} {where} needs {cap.requirement}"
-            yield RULE.mistake(
-                past.pin.place, f"{text}: {cap.because}", cap.source, f'add "{cap.requirement}"', "warning"
-            )
+            brings = f"{other} {past.version} comes" if past.pin.name == other else f"{past.pin.name} brings {other} "
+            brings += "" if past.pin.name == other else past.version
+            text = f"{brings}; {name} {put.version} {where} needs {cap.requirement}: {cap.because}"
+            yield RULE.mistake(past.pin.place, text, cap.source, f'add "{cap.requirement}"', "warning")
+
+
+def _has_wheel(name: str, version: str, python: str) -> bool:
+    return any(has_python(row, python) for row in allowed(name, f"=={version}"))
 
 
 def _known(name: str, version: str) -> list[caps.CapRow | known_limits.Limit]:

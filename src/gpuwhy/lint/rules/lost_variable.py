@@ -1,0 +1,26 @@
+"""A variable for CUDA that is set where nothing reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import Scope
+from gpuwhy.model.lint import Mistake, Rule
+
+RULE = Rule("lost-variable", "error", "a variable for CUDA that is set where nothing reads it")
+
+_KNOW = source("Dockerfile reference, RUN and ENV", "every RUN has a shell of its own; ENV is kept")
+_NAMES = re.compile(
+    r"(LD_LIBRARY_PATH|CUDA_HOME|CUDA_PATH|CUDA_VISIBLE_DEVICES|NVIDIA_\w+|TORCH_CUDA_ARCH_LIST|XLA_FLAGS|TF_\w+"
+    r"|FORCE_CUDA|CMAKE_ARGS|CUDNN_\w+|CUDACXX|MAX_JOBS)="
+)
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """RUN export CUDA_HOME=…, and the command ends there."""
+    for variable in scope.environment.lost:
+        if _NAMES.match(f"{variable.name}=") and variable.name not in scope.environment.variables:
+            text = f"RUN export {variable.name}=… ends with its own shell: no later command and no container has it"
+            yield RULE.mistake(variable.place, text, _KNOW, f"write ENV {variable.name}=…")
