@@ -135,6 +135,12 @@ def read(text: str) -> Base:
         return _aws(name, found[1] or "", tag)
     if _GPU_IMAGES.search(path):
         return Base(name, "framework", gpu=True)
+    return _plain(name, path, short, tag)
+
+
+def _plain(name: str, path: str, short: str, tag: str) -> Base:
+    """Images of Python, of conda and of distributions."""
+    last = short.split("/")[-1]
     if last == "python" and "/" not in path.removeprefix("docker.io/").removeprefix("library/"):
         return _python(name, tag)
     if last == "uv" and (found := re.search(r"python(3\.\d+)", tag)):

@@ -95,6 +95,11 @@ def _never(tag: str, version: str, cudnn: str) -> Tag | None:
             _written(tag, version, f"{minor}.{newest}"),
             _RELEASES,
         )
+    return _unlisted(tag, version, cudnn) or _other_cudnn(tag, version, cudnn)
+
+
+def _unlisted(tag: str, version: str, cudnn: str) -> Tag | None:
+    """An Ubuntu, or cuDNN at all, that a release has no images for."""
     ubuntu = re.search(r"ubuntu(\d\d\.\d\d)", tag)
     listed = _UBUNTUS.get(version, "").split()
     if ubuntu and listed and ubuntu[1] not in listed:
@@ -103,6 +108,12 @@ def _never(tag: str, version: str, cudnn: str) -> Tag | None:
     if cudnn and version in _WITHOUT_CUDNN:
         left = _WITHOUT_CUDNN[version]
         return Tag(f"nvidia/cuda has no images of CUDA {version} with cuDNN", _written(tag, version, left), _HUB)
+    return None
+
+
+def _other_cudnn(tag: str, version: str, cudnn: str) -> Tag | None:
+    """cuDNN spelt as other releases have it."""
+    parts = numbers(version)
     if cudnn == "cudnn8" and parts[:2] == (12, 3):
         return Tag(f"nvidia/cuda has no cudnn8 for CUDA {version}", tag.replace("cudnn8", "cudnn9"), _HUB)
     if cudnn == "cudnn8" and parts >= (12, 4):

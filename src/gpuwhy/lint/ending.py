@@ -89,8 +89,8 @@ def _steps(scope: Scope) -> dict[int, list[Pin]]:
 
 def _after(scope: Scope, there: dict[str, Put], step: int, pins: list[Pin], python: str) -> dict[str, Put] | None:
     """What is there after one command; None where it fails, or nobody can tell."""
-    unsure = [pin for pin in pins if pin.reference or pin.arms or _from_elsewhere(pin)]
-    sure = [pin for pin in pins if pin not in unsure]
+    unsure = [pin for pin in pins if _is_unsure(pin)]
+    sure = [pin for pin in pins if not _is_unsure(pin)]
     out = {name: put for name, put in there.items() if name not in _gone(scope, step)}
     network = solving.network(sure, python)
     if network.empty or network.lacking:
@@ -98,15 +98,13 @@ def _after(scope: Scope, there: dict[str, Put], step: int, pins: list[Pin], pyth
     for name, version in _taken(scope, network, out, step).items():
         if name not in out or out[name].version != version:
             out[name] = Put(version, _bringer(sure, name))
-    for pin in unsure:
-        out.pop(pin.name, None)
-        if pin.version and not pin.arms:
-            out[pin.name] = Put(pin.version.partition("+")[0], pin)
-    return out
+    named = {pin.name: Put(pin.version.partition("+")[0], pin) for pin in unsure if pin.version and not pin.arms}
+    return {name: put for name, put in out.items() if name not in {pin.name for pin in unsure}} | named
 
 
-def _from_elsewhere(pin: Pin) -> bool:
-    return bool(pin.indexes) and not pin.version
+def _is_unsure(pin: Pin) -> bool:
+    """Whether nobody here can tell which release a pin brings, or whether it does."""
+    return pin.reference or bool(pin.arms) or (bool(pin.indexes) and not pin.version)
 
 
 def _gone(scope: Scope, step: int) -> set[str]:

@@ -23,7 +23,13 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     hidden = visible is not None and visible.value in HIDDEN
     if work.built:
         yield from _built(work, None if hidden else visible)
-    if not hidden and work.image is not None and base_of(work).gpu:
+    if not hidden:
+        yield from _by_image(work, visible)
+
+
+def _by_image(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
+    """An image that is for GPUs: by what is known of it, or by its name."""
+    if work.image is not None and base_of(work).gpu:
         text = f"{work.name} runs {work.image.text}, an image for GPUs, and asks for none"
         severity: Severity | None = "warning" if work.runtime_class or visible else None
         yield RULE.mistake(work.image.place, text, KNOW[work.kind], ASK[work.kind], severity)
