@@ -98,8 +98,14 @@ def _after(scope: Scope, there: dict[str, Put], step: int, pins: list[Pin], pyth
     for name, version in _taken(scope, network, out, step).items():
         if name not in out or out[name].version != version:
             out[name] = Put(version, _bringer(sure, name))
+    return _forgotten(out, unsure)
+
+
+def _forgotten(there: dict[str, Put], unsure: list[Pin]) -> dict[str, Put]:
+    """Without what nobody can tell, and with what is named by its file."""
+    names = {pin.name for pin in unsure}
     named = {pin.name: Put(pin.version.partition("+")[0], pin) for pin in unsure if pin.version and not pin.arms}
-    return {name: put for name, put in out.items() if name not in {pin.name for pin in unsure}} | named
+    return {name: put for name, put in there.items() if name not in names} | named
 
 
 def _is_unsure(pin: Pin) -> bool:
