@@ -27,8 +27,8 @@ __all__ = ["Call", "Outcome", "RefusedError", "Repair", "Steps", "apply_steps", 
 
 
 Say = Callable[[str], None]
-ROUNDS = 2
-"""How often a second look is followed by another repair: a build with CUDA, then the libraries that it opens."""
+ROUNDS = 4
+"""How often a second look is followed by another repair: a whole file, a build with CUDA, the libraries that it opens."""
 
 
 def steps_of(run: app.Run, take: Mapping[str, int] = {}, only: Sequence[str] = ()) -> Steps:

@@ -89,6 +89,7 @@ class Condition(msgspec.Struct, frozen=True):
     lost: dict[str, tuple[str, ...]] = {}  # framework → required libraries that the loader does not find
     layers: tuple[Layer, ...] = ()  # of the picture, and of the probe where there is one
     causes: tuple[str, ...] = ()  # "cudnn.missing (PyTorch 2.6.0)"
+    unjudged: frozenset[str] = frozenset()  # frameworks that did not get far enough for the rest to be seen
 
 
 Verdict = Literal["same", "better", "worse", "left"]

@@ -151,7 +151,7 @@ def _settled(found: Found, env: Environment, plain: frozenset[str], catalogue: C
     """A library that is not there at all is left to the requirement of the framework that brings it."""
     have, chosen = env.machine.installed, {n: one for n, one in found.chosen.items() if "[" not in n}
     parts = {name: _parts(one, env.machine, plain) for name, one in chosen.items()}
-    missing = {name: _missing(own, have) for name, own in parts.items()}
+    missing = {name: [] if _stays(name, env, chosen) else _missing(own, have) for name, own in parts.items()}
     moving = sorted(filter(missing.get, missing), key=lambda name: chosen[name].role == "library")
     bringing = [name for name, one in chosen.items() if one.role != "library" and name in (*moving, *env.asked)]
     moves: list[str] = []
@@ -160,6 +160,15 @@ def _settled(found: Found, env: Environment, plain: frozenset[str], catalogue: C
         moves += [chosen[bringer].requirement] if bringer else missing[name]
     placed = frozenset(package for own in parts.values() for package in own)
     return Settled(tuple(dict.fromkeys(moves)), placed, caps_of(list(chosen.values())))
+
+
+def _stays(name: str, env: Environment, chosen: Mapping[str, Candidate]) -> bool:
+    """Whether a library's installed release meets all that is demanded of it, be it one that the plan does not know."""
+    have = env.machine.installed.get(name, "")
+    if not have or chosen[name].role != "library" or name in env.asked:
+        return False
+    specs = [spec for one in chosen.values() for package, spec in one.needs if package == name]
+    return bool(specs) and all(specifier(spec).contains(have, prereleases=True) for spec in specs)
 
 
 def _missing(parts: Mapping[str, str], have: Mapping[str, str]) -> list[str]:

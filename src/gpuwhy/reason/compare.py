@@ -23,8 +23,8 @@ def compare(
         *_imports(before.imports, after.imports, removed, meant),
         *_contradictions(before.contradictions, after.contradictions),
         *_libraries(before.lost, after.lost, removed),
-        *_causes(before.causes, after.causes),
-        *_layers(before.layers, after.layers, removed),
+        *_causes(before, after.causes),
+        *_layers(before.layers, after.layers, removed, _uncovered(before, after.causes)),
     )
 
 
@@ -84,16 +84,32 @@ def _missing(names: Sequence[str]) -> str:
     return f"{names[0]} not found" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more not found"
 
 
-def _causes(before: Sequence[str], after: Sequence[str]) -> Iterator[Compared]:
+def _causes(before: Condition, after: Sequence[str]) -> Iterator[Compared]:
     """A cause of the same framework is the same cause, whatever its release is now.
 
-    One that comes to light behind another of the same framework was there before: it is left.
+    One that comes to light behind another of the same framework was there before: it is left. So is one of a framework
+    that did not get that far before: the repair took it a layer further.
     """
-    was, about = {_kind(one) for one in before}, {_subject(one): one for one in before}
+    was = {_kind(one) for one in before.causes}
     for one in after:
         if _kind(one) not in was:
-            behind = about.get(_subject(one), "") if _subject(one) else ""
+            behind = _behind(before, one)
             yield Compared("cause", behind or "–", one, "left" if behind else "worse")
+
+
+def _behind(before: Condition, cause: str) -> str:
+    """What stood before a cause, so that it could not be seen; "" where nothing did."""
+    subject = _subject(cause)
+    about = {_subject(one): one for one in before.causes}
+    if not subject or subject in about:
+        return about[subject] if subject else ""
+    return f"{subject} did not get that far" if subject in before.unjudged else ""
+
+
+def _uncovered(before: Condition, after: Sequence[str]) -> set[str]:
+    """The causes that only came to light, by their ids."""
+    was = {_kind(one) for one in before.causes}
+    return {one.partition(" (")[0] for one in after if _kind(one) not in was and _behind(before, one)}
 
 
 def _subject(cause: str) -> str:
@@ -106,7 +122,9 @@ def _kind(cause: str) -> str:
     return cause.rpartition(" ")[0] if cause.endswith(")") else cause
 
 
-def _layers(before: Sequence[Layer], after: Sequence[Layer], removed: Collection[str]) -> Iterator[Compared]:
+def _layers(
+    before: Sequence[Layer], after: Sequence[Layer], removed: Collection[str], uncovered: Collection[str]
+) -> Iterator[Compared]:
     now = {one.name: one for one in after}
     for one in before:
         other = now.get(one.name)
@@ -115,7 +133,8 @@ def _layers(before: Sequence[Layer], after: Sequence[Layer], removed: Collection
         if other is None:
             yield Compared(one.name, _told(one), "gone", "worse")
         elif _rank(one) != _rank(other):
-            verdict: Verdict = "worse" if _rank(other) > _rank(one) else "better"
+            lower: Verdict = "left" if other.cause in uncovered else "worse"
+            verdict: Verdict = lower if _rank(other) > _rank(one) else "better"
             yield Compared(one.name, _told(one), _told(other), verdict)
 
 

@@ -44,13 +44,24 @@ def condition(
     facts: Facts, report: Report, patient: Patient, modules: Sequence[str], environ: Mapping[str, str]
 ) -> Condition:
     """What there is to compare; runs the environment's own Python, once for each module."""
+    tried = imports.tried(patient.python, modules, environ)
     return Condition(
-        imports.tried(patient.python, modules, environ),
+        tried,
         tuple(_lacking(one) for one in metadata.contradictions(patient)),
         lost(facts),
         (*_layers(report), *report.stairs),
         tuple(f"{c.id} ({c.subject})" if c.subject else c.id for c in report.causes if not c.with_gpu),
+        unjudged(facts, tried),
     )
+
+
+def unjudged(facts: Facts, tried: Mapping[str, str]) -> frozenset[str]:
+    """The frameworks whose own files are not whole, or whose import fails: what comes after that could not be seen."""
+    damage = [one for one in value_or(facts.target.damage, ()) if one.what not in ("other size", "other hash")]
+    owners = {one.owner.partition(" ")[0] for one in damage}
+    found = value_or(facts.target.frameworks, ())
+    stopped = {one.title for one in found if tried.get(one.path.rpartition("/")[2])}
+    return frozenset(stopped | {one.title for one in found if one.distribution in owners})
 
 
 def _layers(report: Report) -> list[Layer]:
@@ -66,9 +77,10 @@ def _lacking(one: Contradiction) -> Contradiction:
 
 
 def lost(facts: Facts) -> dict[str, tuple[str, ...]]:
-    """The required libraries that the loader does not find, for each framework."""
+    """The required libraries that the loader does not find, for each framework that could be asked what it opens."""
     needs = [need for need in value_or(facts.loads.needs, ()) if not need.optional]
-    titles = {one.name: one.title for one in value_or(facts.target.frameworks, ())}
+    unseen = unjudged(facts, {})
+    titles = {one.name: one.title for one in value_or(facts.target.frameworks, ()) if one.title not in unseen}
     return {
         title: tuple(need.name for need in needs if need.framework == name and isinstance(need.found, Absent))
         for name, title in titles.items()

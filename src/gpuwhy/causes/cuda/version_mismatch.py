@@ -106,12 +106,30 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if exact:
         text = f"Install the version that {framework.distribution} {framework.version} asks for"
         out.append(change(case.facts, text, *exact, because_of=framework.distribution))
+    if clashing and not exact:
+        out += _newer_provider(case, clashing)
     if clashing and brings_libraries(framework.name, framework.version):
         out.append(_pinned(case, framework))
     cuda = _cuda_there(case)
     if cuda:
         out.append(_other_build(case, framework, cuda))
     return tuple(out) or (Fix("Install the CUDA libraries that this release was built for"),)
+
+
+def _newer_provider(case: Case, found: Sequence[UnmetSymbol]) -> Iterator[Fix]:
+    """What the metadata lets in and the library's users do not: a newer release of the wheel that lacks functions.
+
+    Within one CUDA major NVIDIA's libraries only gain functions, so that the newest release has what all others ask for.
+    """
+    lacking = {one.provider: one for one in found}
+    copies = [c for c in value_or(case.facts.libraries.copies, ()) if {c.path, c.real} & lacking.keys()]
+    owned = [value_or(c.owner, "").split(" ")[:2] for c in copies]
+    wheels = dict.fromkeys((name, version) for name, version in filter(lambda o: len(o) == 2, owned))
+    wanted = [f"{name}>{version}" for name, version in wheels if name.startswith("nvidia-")]
+    if wanted:
+        names = " and ".join(name for name, _ in wheels)
+        text = f"Install a newer {names}, which has what {needs.base_name(found[0].library)} asks for"
+        yield change(case.facts, text, *wanted, because_of=needs.the(case).distribution)
 
 
 def _other_build(case: Case, framework: Framework, cuda: str) -> Fix:

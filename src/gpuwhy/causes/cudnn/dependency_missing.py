@@ -8,6 +8,7 @@ from msgspec import structs
 
 from gpuwhy.causes.cudnn.version_mismatch import refused
 from gpuwhy.causes.shared import needs, trees
+from gpuwhy.causes.shared.lost import of_that_name
 from gpuwhy.causes.shared.commands import change
 from gpuwhy.causes.shared.windows import shown as windows_path
 from gpuwhy.knowledge.installs import wheel_of
@@ -100,7 +101,7 @@ def _found_or_brought(case: Case, gone: Sequence[MissingLibrary], major: int | N
 
 
 def _made_for(case: Case, shim: LoadedLibrary, major: int) -> Fix:
-    wheel = wheel_of(shim.name, major)
+    wheel = of_that_name(shim.name, major)
     text = f"Install the cuDNN made for CUDA {major}"
     return change(case.facts, text, wheel, because_of=needs.the(case).distribution)
 

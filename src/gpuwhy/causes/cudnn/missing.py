@@ -61,7 +61,17 @@ def all_found(case: Case) -> Finding | None:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Point the loader at what is there; install what is not."""
     fix = together(pointing(case, needs.is_cudnn), installing(case, needs.is_cudnn))
-    return fix or _whole(case)
+    return fix or _led_to_parts(case) or _whole(case)
+
+
+def _led_to_parts(case: Case) -> tuple[Fix, ...]:
+    """The folder of the framework's own environment that holds every part, where there is one."""
+    tree = trees.of(case)
+    lost = set() if isinstance(tree, Finding) else {one.name for one in tree.missing if stem(one.name) in ESSENTIAL}
+    copies = [c for c in value_or(case.facts.libraries.copies, ()) if not c.fault and needs.at_home(case, c.path)]
+    folders = dict.fromkeys(c.path.rpartition("/")[0] for c in copies if c.name in lost)
+    whole = [folder for folder in folders if lost <= {c.name for c in copies if c.path.startswith(f"{folder}/")}]
+    return (needs.export(case, whole[:1]),) if lost and whole else ()
 
 
 def _whole(case: Case) -> tuple[Fix, ...]:

@@ -204,6 +204,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Keep the framework, move what does not fit it; a package of nobody's own moves into everybody's range."""
     found = _unexplained(case)
     wrong, lacking = [one for one in found if one.installed], [one for one in found if not one.installed]
+    moving = {one.name for one in wrong if one.how == "stated"}
+    wrong = [one for one in wrong if one.how != "compiled" or one.by not in moving]  # that one is replaced anyhow
     out: dict[object, Fix] = {}
     for one in wrong:
         fix = _fix(case, one)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.shared import needs
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.windows import is_torch, on_windows, toolkit, torch_again
 from gpuwhy.causes.shared.winner import in_image
 from gpuwhy.knowledge.cudnn_rules import compiled
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement, lost_folder, preload_call, wheel_of
+from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Fix
 from gpuwhy.model.fact import Known, value_or
@@ -48,7 +51,7 @@ def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
         )
         text = "Install the CUDA libraries of this release"
         return (change(case.facts, text, wanted, because_of=framework.distribution),)
-    wheels = list(dict.fromkeys(filter(None, (wheel_of(need.name, major) for need in found))))
+    wheels = list(dict.fromkeys(filter(None, (of_that_name(need.name, major) for need in found))))
     if wheels and not _passes_over_wheels(case):
         text = "Install the wheels that hold them, then check where they are looked for"
         return (change(case.facts, text, *wheels, because_of=framework.distribution),)
@@ -56,6 +59,12 @@ def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
         lost = [needs.required_lost(case, kind) for kind in (needs.is_cuda, needs.is_cudnn)]
         return toolkit(case.facts, framework, cuda=lost[0], cudnn=lost[1])
     return (_toolkit(case, built_for),)
+
+
+def of_that_name(library: str, cuda_major: int | None) -> str:
+    """The wheel that ships a library; of cuDNN, which counts by itself, the releases that have that very name."""
+    wheel, number = wheel_of(library, cuda_major), re.search(r"\.so\.(\d+)", library)
+    return f"{wheel}=={number[1]}.*" if wheel and number and is_cudnn(library) else wheel
 
 
 def _nvvm(case: Case) -> tuple[Fix, ...]:
