@@ -158,7 +158,7 @@ def later(monkeypatch, looks: list[tuple[Action, ...]], fails: bool = False):
     return done, work.outcome.then, next(n for n, run in enumerate(runs) if run is last)
 
 
-A, B, C = (Action(install=(f"{name}==1",)) for name in "abc")
+A, B, C, D, E = (Action(install=(f"{name}==1",)) for name in "abcde")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ A, B, C = (Action(install=(f"{name}==1",)) for name in "abc")
         ([(A,), ()], [A]),
         ([(A,), (B,), ()], [A, B]),
         ([(A,), (A,)], [A]),  # the same again: it did not help, and is not repeated
-        ([(A,), (B,), (C,)], [A, B]),  # there is an end
+        ([(A,), (B,), (C,), (D,), (E,)], [A, B, C, D]),  # there is an end
     ],
 )
 def test_what_the_second_look_brings_to_light_is_mended_in_the_same_go(monkeypatch, looks, carried_out):

@@ -28,7 +28,7 @@ __all__ = ["Call", "Outcome", "RefusedError", "Repair", "Steps", "apply_steps", 
 
 Say = Callable[[str], None]
 ROUNDS = 4
-"""How often a second look is followed by another repair: a whole file, a build with CUDA, the libraries that it opens."""
+"""How often a second look is followed by another repair: a file, a build with CUDA, the libraries that it opens."""
 
 
 def steps_of(run: app.Run, take: Mapping[str, int] = {}, only: Sequence[str] = ()) -> Steps:

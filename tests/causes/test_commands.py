@@ -54,5 +54,11 @@ def test_what_is_new_is_installed_by_uv_where_there_is_no_pip():
     assert install(machine(), "nvidia-cublas-cu12").startswith("~/venv/bin/python -m pip")
 
 
+def test_what_lies_beside_the_environment_is_changed_there():
+    facts = machine(target__distributions__0__location="/work/__pypackages__/3.12/lib/torch-2.11.0.dist-info")
+    assert " --target /work/__pypackages__/3.12/lib " in install(facts, "torch==2.11.0")
+    assert "--target" not in install(facts, "numpy")
+
+
 def test_without_an_interpreter_it_is_just_python():
     assert install(Facts(), "torch") == 'python -m pip install "torch"'

@@ -67,3 +67,20 @@ def test_a_cause_behind_another_of_the_same_framework_is_left():
     before = Condition(causes=("framework.cpu_only (ONNX Runtime 1.20.1)",))
     after = Condition(causes=("cuda.missing_library (ONNX Runtime 1.20.2)",))
     assert verdicts(before, after) == {"cause": "left"}
+
+
+def test_a_layer_further_is_no_step_back():
+    """A file that is whole again shows what its framework opens: what is missing there was missing before."""
+    before = Condition(
+        layers=(Layer("CUDA", "12.6", "ok"), Layer("ONNX Runtime", "1.22", "bad", cause="install.corrupted")),
+        causes=("install.corrupted",),
+        unjudged=frozenset({"ONNX Runtime"}),
+    )
+    after = Condition(
+        lost={"ONNX Runtime": ("libcudnn.so.9",)},
+        layers=(Layer("CUDA", "12.6", "bad", cause="cuda.missing_library"), Layer("ONNX Runtime", "1.22", "bad")),
+        causes=("cuda.missing_library (ONNX Runtime 1.22.0)",),
+    )
+    assert set(verdicts(before, after).values()) == {"left"}
+    seen = Condition(layers=before.layers, causes=before.causes)
+    assert "worse" in verdicts(seen, after).values()

@@ -106,7 +106,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if exact:
         text = f"Install the version that {framework.distribution} {framework.version} asks for"
         out.append(change(case.facts, text, *exact, because_of=framework.distribution))
-    if clashing and not exact:
+    if clashing and not exact and framework.name not in PIN_EXACTLY:
         out += _newer_provider(case, clashing)
     if clashing and brings_libraries(framework.name, framework.version):
         out.append(_pinned(case, framework))
@@ -116,10 +116,14 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     return tuple(out) or (Fix("Install the CUDA libraries that this release was built for"),)
 
 
+PIN_EXACTLY = ("torch", "tensorflow")
+"""Frameworks that name one release of each wheel: an installer that is asked for them brings it back."""
+
+
 def _newer_provider(case: Case, found: Sequence[UnmetSymbol]) -> Iterator[Fix]:
     """What the metadata lets in and the library's users do not: a newer release of the wheel that lacks functions.
 
-    Within one CUDA major NVIDIA's libraries only gain functions, so that the newest release has what all others ask for.
+    Within one CUDA major NVIDIA's libraries only gain functions, so that the newest has what all others ask for.
     """
     lacking = {one.provider: one for one in found}
     copies = [c for c in value_or(case.facts.libraries.copies, ()) if {c.path, c.real} & lacking.keys()]

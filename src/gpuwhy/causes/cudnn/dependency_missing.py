@@ -8,8 +8,8 @@ from msgspec import structs
 
 from gpuwhy.causes.cudnn.version_mismatch import refused
 from gpuwhy.causes.shared import needs, trees
-from gpuwhy.causes.shared.lost import of_that_name
 from gpuwhy.causes.shared.commands import change
+from gpuwhy.causes.shared.lost import of_that_name
 from gpuwhy.causes.shared.windows import shown as windows_path
 from gpuwhy.knowledge.installs import wheel_of
 from gpuwhy.knowledge.libraries import is_cudnn

@@ -13,6 +13,7 @@ from gpuwhy.causes.shared.windows import UV, active, on_windows
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts
+from gpuwhy.model.repair import name_of
 
 _PLAIN = re.compile(r"[\w.+\-\[\],=<>!~*]+")
 
@@ -44,6 +45,8 @@ def change(
     command = install(facts, *wanted, because_of=because_of, again=again, upgrade=upgrade)
     if removing:
         command = f"{uninstall(facts, *removing)}\n{command}"
+    if folder := beside(facts, wanted):
+        return Fix(f"{text}, in {folder}, where it lies", command, check=check, role=role)
     return Fix(
         text,
         command,
@@ -89,12 +92,27 @@ def together(some: tuple[Fix, ...], others: tuple[Fix, ...]) -> tuple[Fix, ...]:
 def install(facts: Facts, *wanted: str, because_of: str = "", again: bool = False, upgrade: bool = False) -> str:
     """Install into the target; `again` rewrites the files of just these packages even if they seem to be there."""
     words = " ".join(requirement(one) for one in wanted)
-    more = (" --upgrade" if upgrade else "") + _against_the_mark(facts)
-    if _with_uv(facts, because_of):
+    folder = beside(facts, wanted)
+    by_uv = _with_uv(facts, because_of)
+    more = (" --upgrade" if upgrade or (folder and not by_uv) else "") + _against_the_mark(facts)
+    more += f" --target {word(folder)}" if folder else ""
+    if by_uv:
         flags = " --reinstall --no-deps --no-cache" if again else ""
         return f"uv pip install{more} --python {_python(facts)}{flags} {words}"
     flags = " --force-reinstall --no-deps --no-cache-dir" if again else ""
     return f"{_python(facts)} -m pip install{more}{flags} {words}"
+
+
+def beside(facts: Facts, wanted: Sequence[str]) -> str:
+    """The folder beside the environment that holds what is to change (PDM's __pypackages__, pip's --target), or ""."""
+    python, installed = facts.target.interpreter, value_or(facts.target.distributions, ())
+    if not isinstance(python, Known) or not python.value.prefix:
+        return ""
+    names = {name_of(text) for text in wanted}
+    folders = {d.name: d.location.rpartition("/")[0] for d in reversed(installed) if d.name in names}
+    sites = (f"{python.value.prefix.rstrip('/')}/", "-packages")
+    apart = {one for one in folders.values() if not one.startswith(sites[0]) and not one.endswith(sites[1])}
+    return apart.pop() if len(apart) == 1 and len(set(folders.values())) == 1 else ""
 
 
 def uninstall(facts: Facts, *names: str) -> str:
