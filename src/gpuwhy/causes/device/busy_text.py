@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import xid
+from gpuwhy.causes.text.conditions import with_, xid
 from gpuwhy.causes.text.job_ways import shared_out
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import TDR
@@ -16,6 +16,8 @@ TEXT = Text(
         error("nvenc.session", r"openencodesessionex[^\n]{0,60}(?:failed|: ?10\b|out of memory|\(10\))|openencodesession failed", "openencodesession", covers=("memory.", "title.")),
         error("nvidia.exclusive", r"exclusive[_ ](?:process|thread)|compute mode[^\n]*(?:exclusive|prohibited)|\be\. (?:process|thread)\b",
               "exclusive", "compute mode", "e. process", "e. thread"),
+        error("nvidia.in_use", r"\bin use by another client\b|exclusive[_ -]?(?:process |compute )?mode[^\n]{0,60}\b(?:in use|used|holds?|another|other|already)\b|\bgpu\b[^\n]{0,40}\bin use by (?:another|other)\b|failed to create cuda context, no more unused gpus|\bstat: unavailable\b|(?:create|creating) (?:a |an )?(?:compute|gpu) instance[^\n]{0,40}insufficient resources|all (?:devices|gpus) (?:are )?(?:in use|taken|busy) by other",
+              "in use by", "exclusive", "no more unused gpus", "stat: unavailable", "insufficient resources", "all devices", "all gpus", covers=("title.", "nvidia.mig", "memory.oom_words", "nvidia.exclusive", "generic.")),
         error("generic.gres", r"invalid generic resource \(gres\) specification|requested node configuration is not available", "generic resource (gres)",
               "node configuration is not available"),
         error("nvidia.prohibited", r"\|[^|\n]{0,40}%\s+prohibited \|", "prohibited |"),
@@ -27,6 +29,8 @@ TEXT = Text(
         ("nvenc.session", 3.4, "the encoder gives out no further session: GeForce cards allow only a few at a time"),
         ("cuda.device_unavailable", 4.4, "all GPUs are busy or unavailable (error 46)"),
         ("cuda.context_already_in_use", 4.2, "the GPU is in exclusive mode and in use (error 216)"),
+        ("nvidia.in_use", 4.8, "the GPU, or the part of it that is asked for, is in use by others"),
+        ("remark.busy", 3.8, "the text says that others have the GPU", with_("cuda.", "nvidia.", "nvml.", "title.", "tf.", "torch.", "llama.")),
         ("nvidia.exclusive", 3.0, "an exclusive compute mode is set"),
         ("nvml.in_use", 3.6, "the GPU is in use"),
         ("generic.gres", 3.2, "the cluster does not hand out the GPUs that are asked for"),

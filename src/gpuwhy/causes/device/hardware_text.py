@@ -26,8 +26,8 @@ TEXT = Text(
               "determine the device handle"),
         error("nvidia.lost", r"gpu is lost|gpu has fallen off the bus|gpu_is_lost", "gpu is lost", "fallen off the bus", "gpu_is_lost"),
         error("nvidia.err", r"\|[^\n]*\berr!|\berr!\W[^\n]{0,40}nvidia-smi|nvidia-smi[^\n]{0,60}\berr!", "err!"),
-        error("nvidia.power", r"power (?:cable|connector)s?[^\n]*(?:not|missing)|thermal (?:slowdown|shutdown|throttl)|overheat|"
-              r"hw slowdown|gpu (?:clock|power) (?:throttl|brake)", "power cable", "power connector", "thermal ", "overheat", "hw slowdown"),
+        error("nvidia.power", r"power (?:cable|connector)s?[^\n]*(?:not|missing)|thermal (?:slowdown|shutdown|throttl)|overheat|temperature (?:limit|threshold|abort)[^\n]{0,40}(?:reached|exceeded|met|trigger|abort)|"
+              r"hw slowdown|gpu (?:clock|power) (?:throttl|brake)", "power cable", "power connector", "thermal ", "overheat", "hw slowdown", "temperature "),
     ),
     clues=(
         ("cuda.ecc_uncorrectable", 5.2, "the GPU's memory has an error that cannot be corrected (error 214)"),
@@ -49,6 +49,7 @@ TEXT = Text(
         ("kernel.tdr", 3.4, "Windows reset the card because it did not answer"),
         ("kernel.code43", 3.6, "Windows has stopped the card"),
         ("nvidia.err", 3.6, "nvidia-smi shows ERR! for a GPU"),
+        ("remark.hot", 3.4, "the text tells of a card that is too hot, or whose fan stands", with_("kernel.", "nvidia.", "cuda.", "title.", "signal.")),
         ("nvidia.power", 3.2, "power or heat is in play"),
         ("kernel.ecc", 3.8, "memory errors are logged"),
         ("kernel.pcie", 2.9, "the PCIe link has errors"),

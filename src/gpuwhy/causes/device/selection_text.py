@@ -31,6 +31,9 @@ TEXT = Text(
     "device.selection",
     signatures=(
         error("tf.no_partition", r"creating a partition for (?P<device>/?\S{1,80}) which doesn't exist", "creating a partition for", covers=("title.",)),
+        error("device.out_of_range", r"\b(?:(?:gpu|device)[ _-]?(?:id|index|ordinal|number|num|device)\b[ =:#]{0,3}(?P<device>\d{1,2})?|(?:(?:gpu|device)[ :#_]{1,2}|cuda:)(?P<device2>\d{1,2}))[^\n.;]{0,30}\b(?:is )?(?:out of range|out of bounds|exceeds the (?:number|count) of (?:\w+ )?(?:gpus?|devices)|does not exist|must be (?:less|smaller|lower) than (?:the )?(?:number of |count of )?(?:gpus?|devices?)(?: count)?|must be between \d+ and \d+)"
+              r"|(?:invalid|bad|unknown|wrong|illegal) (?:value for |argument |option )?(?:-{0,2}main[_-]gpu|gpu[_ -]?(?:id|index|device)|device[_ ](?:id|index))\b|main[_-]gpu \d+ (?:is )?invalid|\bgpu ?#?\d+ (?:is )?not available[^\n]{0,30}\d+ devices?\b|device specified by the parameter[^\n]{0,30}does not exist",
+              "out of range", "out of bounds", "exceeds the", "does not exist", "must be", "invalid", "bad gpu", "unknown gpu", "wrong gpu", "illegal", "not available", covers=("title.", "generic.", "python.value", "program.")),
         error("tf.no_such_device", r"could not satisfy explicit device specification '[^'\n]*device:gpu:(?P<device>\d+)|cannot assign a device for operation(?:[^\n]*?assigned to [^\n]{0,80}?device:gpu:(?P<device2>\d+)|[^\n]*device:gpu:(?P<device3>\d+))",
               "explicit device specification", "cannot assign a device"),
         error(
@@ -57,6 +60,7 @@ TEXT = Text(
         ("tf.few_devices", 4.0, "a GPU is asked for that TensorFlow does not have", no(line(r"Supported device types \[CPU\]"))),
         ("tf.few_devices", 2.8, "a GPU is asked for, and TensorFlow has none", line(r"Supported device types \[CPU\]")),
         ("torch.needs_index", 3.6, "the device is named without its number, or wrongly"),
+        ("device.out_of_range", 4.6, "the program asks for a GPU by a number that none has"),
         ("cuda.invalid_device", 4.6, "the program asked for a GPU number that does not exist, such as cuda:1 where one GPU is, or that CUDA_VISIBLE_DEVICES hides (error 101)"),
         ("torch.device_bounds", 4.4, "the program asked for a GPU number that does not exist"),
         ("python.exception", 5.6, "the program takes a GPU from a list that has fewer, or none", _from_list),

@@ -20,8 +20,8 @@ TEXT = Text(
         error("memory.killer", r"out of memory: kill(?:ed)? process|oom[-_ ]kill(?:er|ed)?\b|oom_reaper|memory cgroup out of memory|oomkilled"
               r"|cgroup out of memory", "oom-kill", "oom_kill", "oom kill", "out of memory: kill", "oom_reaper", "cgroup out of memory", "oomkilled",
               covers=("memory.oom_words",)),
-        error("signal.kill", r"^\s*(?:[\w./-]+: line \d+: +\d+ )?killed\b|signal: ?killed|sigkill|signal 9\b|exit(?:ed with)? ?code:? ?-?(?:9|137)\b|\bexitcode ?: ?-9",
-              "killed", "sigkill", "signal 9", "exit code 137", "exit code -9", "exitcode: -9", "exitcode : -9", "exited with code 137", "exit code: 137", "code 137"),
+        error("signal.kill", r"^\s*(?:[\w./-]+: line \d+: +\d+ )?killed\b|signal: ?killed|sigkill|signal 9\b|exit(?:ed with)? ?code:? ?-?(?:9|137)\b|\bexitcode ?: ?-9|\bexit(?:s|ed)?(?: with)?(?: return)?(?: code| status)? ?[=:]? ?-9\b",
+              "killed", "sigkill", "signal 9", "exit code 137", "exit code -9", "exitcode: -9", "exitcode : -9", "exited with code 137", "exit code: 137", "code 137", "code = -9", "with -9", "status -9", "status: -9"),
         error("title.killed", r"\b(?:gett?(?:s|ing)?|got|was|is|be|being|been|ends? with|process(?:es)?|training|trainer|script|python)(?: \w+)? killed\b(?! by signal)", "killed"),
     ),
     clues=(
@@ -33,6 +33,7 @@ TEXT = Text(
         ("ntstatus.no_memory", 3.4, "Windows ends it for want of memory (0xC0000017)"),
         ("ntstatus.commitment_limit", 4.2, "Windows promises no more memory than RAM and paging file have (0xC000012D)"),
         ("ntstatus.dll_init_failed", 2.0, "a DLL does not start (0xC0000142); this happens when memory is short"),
+        ("remark.ram", 3.0, "the text tells of the machine's memory", with_("signal.kill", "memory.killer", "title.killed", "peer.", "memory.cpu")),
         ("memory.compiler_killed", 3.4, "the compiler was killed for memory"),
         ("cuda.out_of_memory", 3.8, "pinned host memory could not be had", any_of(line(r"cudahost|pinned"), with_("memory.pin_here"))),
         ("memory.system_ram", 4.4, "{wanted} of host memory is needed, {free} is there"),

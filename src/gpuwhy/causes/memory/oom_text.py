@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from gpuwhy.causes.text.common import FIGURES, OF_MEMORY, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, counting, field, line, no, with_
+from gpuwhy.causes.text.amounts import asks_much
+from gpuwhy.causes.text.common import FIGURES, GRABS, OF_MEMORY, nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, any_of, counting, field, line, no, with_
 from gpuwhy.causes.text.figures import capped, free_but_refused, has_figures, others_hold, own_full, splintered
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.memory_ways import smaller
@@ -59,6 +60,7 @@ TEXT = Text(
     clues=(
         ("said.no_memory", 3.2, "the program says that it got too little memory"),
         ("said.no_cache", 4.0, "the model leaves no room for the cache"),
+        *((one, 3.8, "a large piece was asked for by the program's own work", asks_much) for one in ("cuda.out_of_memory", "memory.oom_words", "memory.tf_grab")),
         ("memory.darknet", 3.6, "Darknet could not get the memory that a layer needs"),
         ("memory.buffer", 4.0, "{what} did not get the memory that it asked for"),
         ("memory.system_ram", 1.8, "{wanted} is needed, {free} is there"),
@@ -75,6 +77,7 @@ TEXT = Text(
         ("memory.bfc", 3.4, "{wanted} did not fit into what {allocator} had left", no(field("harmless", "."))),
         ("memory.bfc", 1.6, "{wanted} did not fit at first", field("harmless", ".")),
         ("memory.xla_oom", 4.0, "{wanted} did not fit into the GPU's memory"),
+        ("memory.tf_grab", 3.4, "{wanted} could not be had from the GPU", no(any_of(GRABS, line(r"\([\d,]+ bytes\) from device")))),
         ("memory.tf_grab", 2.4, "{wanted} could not be had from the GPU"),
         ("memory.dst_tensor", 2.6, "a tensor could not be copied to a full GPU"),
         ("memory.rmm", 4.0, "the GPU's memory pool is used up"),

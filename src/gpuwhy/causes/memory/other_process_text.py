@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gpuwhy.causes.text.common import FIGURES, GRABS, nothing_else, said_of
+from gpuwhy.causes.text.amounts import none_own
+from gpuwhy.causes.text.common import FIGURES, GRABS, OF_MEMORY, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, field, line, no, with_
 from gpuwhy.causes.text.figures import free_but_refused, others_hold, own_little
 from gpuwhy.causes.text.meant import meant
@@ -39,6 +40,9 @@ TEXT = Text(
     "memory.other_process",
     clues=(
         ("said.no_memory", 1.4, "memory may be held by another process"),
+        ("remark.others", 4.4, "the text names another program that holds the memory", OF_MEMORY),
+        ("told.device_made", 4.2, "TensorFlow got {memory} MB of the card at its start: others hold the rest", all_of(OF_MEMORY, field("memory", r"\d{1,3}$"))),
+        *((one, 4.6, "this process holds nothing, and hardly anything is free: others hold the rest", none_own) for one in ("memory.", "cuda.out_of_memory", "title.oom")),
         ("title.grabs", 1.8, "another process holds the memory"),
         ("cuda.out_of_memory", 4.0, "not even a context fits: other processes hold the memory", line(r"primaryctxretain|implicit initialization|failed initializing streamexecutor")),
         ("memory.buffer", 1.6, "other programs may hold the memory"),

@@ -28,6 +28,8 @@ TEXT = Text(
     ),
     clues=(
         ("memory.torch_oom", 5.5, "this process holds {reserved}, and next to nothing of it through PyTorch", all_of(held_beside, no(splintered))),
+        ("remark.grabbed", 5.8, "the text says that a framework had grabbed the memory before", OF_MEMORY),
+        ("remark.grabbed", 1.8, "the text says that a framework grabs the memory"),
         ("title.grabs", 3.2, "the framework takes all memory"),
         ("tf.cudnn_handle", 3.4, "cuDNN got no GPU memory: the framework had taken it all ({status})"),
         ("tf.conv_algorithm", 2.9, "cuDNN did not start at the first convolution, as beside a framework that grabs all memory"),

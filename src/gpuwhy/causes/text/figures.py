@@ -31,6 +31,8 @@ def others_hold(s: Symptom, r: Reading) -> bool:
 def splintered(s: Symptom, r: Reading) -> bool:
     """This process holds reserved memory that it does not use, and more of it than was asked for."""
     f = _figures(s)
+    if f["unused"] < 0 and 0 <= f["allocated"] < 0.1 * f["reserved"]:  # none of its pool's: another framework's
+        return False
     unused = f["unused"] if f["unused"] >= 0 else f["reserved"] - f["allocated"]
     known = f["unused"] >= 0 or f["allocated"] >= 0
     return has_figures(s, r) and known and f["reserved"] > 0 and unused > max(1.2 * f["wanted"], 0.06 * f["total"])

@@ -37,6 +37,7 @@ def signatures() -> tuple[Signature, ...]:
         peers,
         programs,
         python,
+        remarks,
         reports,
         sentences,
         settings,
@@ -50,7 +51,7 @@ def signatures() -> tuple[Signature, ...]:
     modules = (
         loader, windows, settings, tensorflow, torch, jax, onnxruntime, others, codes, memory, launch, limits, order,
         peers, programs, nccl, nvidia, kernel, containers, build, packages, pairs, python, signals, titles, reports,
-        sentences, harmless, machine,
+        remarks, sentences, harmless, machine,
     )  # fmt: skip
     shared = [one for module in modules for one in module.SIGNATURES]
     first = {one.speaker: place for place, one in reversed(list(enumerate(shared)))}

@@ -9,18 +9,18 @@ _SIZE = r"[\d.]+ ?[KMGT]?i?B(?:ytes)?"
 SIGNATURES: tuple[Signature, ...] = (
     error(
         "memory.torch_oom",
-        rf"(?:(?:cuda|hip) out of memory\.? tried to allocate|tried to allocate(?= [\d.]+ [kmgt]ib[. (]{{1,3}}gpu)) (?P<wanted>{_SIZE})"
+        rf"(?:(?:(?:cuda|hip) out of memory\.? tried to allocate|tried to allocate(?= [\d.]+ [kmgt]ib[. (]{{1,3}}gpu)) (?P<wanted>{_SIZE})|outofmemoryerror: (?:cuda out of memory\. )?(?=gpu \d+ has a total))"
         rf"(?:\.? ?\(?gpu (?P<device>\d+)(?:;| has a total capac[ity]{{2,4}} of) ?(?P<total>{_SIZE}))?"
         rf"(?:[^\n]*?; (?P<allocated>{_SIZE}) already allocated)?"
         rf"(?:[^\n]*?(?:;|of which) (?P<free>{_SIZE}) (?:is )?free)?"
-        rf"(?:[^\n]*?process (?P<pid>\d+) has (?P<held>{_SIZE}) memory in use)?"
-        rf"(?:[^\n]*?(?:;|this process has) (?P<reserved>{_SIZE}) (?:reserved in total|memory in use|cached))?"
+        rf"(?:[^\n]*?process (?P<pid>\d+)(?: \([^)\n]{{1,80}}\))? has (?P<held>{_SIZE})(?: memory in use|[;,.]))?"
+        rf"(?:[^\n]*?(?:(?:;|this process has) (?P<reserved>{_SIZE}) (?:reserved in total|memory in use|cached)|this process has (?P<reserved2>{_SIZE})))?"
         rf"(?:[^\n]*?allocated memory (?P<allocated2>{_SIZE}) is allocated)?"
         rf"(?:[^\n]*?and (?P<unused>{_SIZE}) is reserved)?",
-        "tried to allocate",
+        "tried to allocate", "has a total capacity",
         covers=("cuda.", "memory.oom_words", "memory.torch_oom_bare"),
     ),
-    context("memory.other_holders", rf"process (?P<pid>\d+) has (?P<held>{_SIZE}) memory in use", "memory in use"),
+    context("memory.other_holders", rf"(?<!this )process (?P<pid>\d+) has (?P<held>{_SIZE}) memory in use", "memory in use"),
     error("memory.torch_oom_bare", r"torch\.(?:cuda\.)?outofmemoryerror|\bcuda_?outofmemory(?:error|exception)?\b|cuda out of memory", "outofmemory", "cuda out of memory",
           covers=("cuda.", "memory.oom_words")),
     error(
@@ -106,9 +106,9 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error("memory.oom_words", r"\b(?:gpu|cuda|vram|device|video)\b[^\n]{0,40}out of (?:gpu |device |video )?memory"
           r"|out of (?:gpu|device|video) memory|not enough (?:gpu|video|cuda|device) memory|insufficient (?:gpu|video|device) memory"
-          r"|cuda_?(?:error_)?out_?of_?memory|\bcuda oom\b|out of memory",
+          r"|cuda_?(?:error_)?out_?of_?memory|\bcuda oom\b|out of memory|cannot allocate [\d.]+ ?[mg]i?b (?:of )?memory on (?:gpu|device)",
           "out of memory", "out of gpu memory", "out of device memory", "out of video memory", "enough gpu memory",
-          "enough video memory", "cuda oom", "insufficient gpu memory"),
+          "enough video memory", "cuda oom", "memory on gpu", "memory on device", "insufficient gpu memory"),
     error("memory.buffer", r"failed to allocate (?P<what>(?:cuda|gpu|vulkan|compute)\w*) buffer|unable to allocate (?P<what2>(?:cuda|gpu|backend)\w*) buffer|allocating (?P<wanted>[\d.]+ [kmg]ib) on device \d", "failed to allocate cuda", "failed to allocate gpu",
           "unable to allocate", "failed to allocate compute", "ib on device"),
     error("memory.system_ram", r"requires more system memory \((?P<wanted>[^)\n]+)\) than is available \((?P<free>[^)\n]+)\)|not enough (?:system|host|cpu) (?:memory|ram)|insufficient (?:system|host|cpu) (?:memory|ram)", "more system memory",

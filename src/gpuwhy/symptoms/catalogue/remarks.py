@@ -1,0 +1,36 @@
+"""Remarks: what a person writes beside a log of who holds memory, what shadows what, how it was started. Facts in words."""
+
+from __future__ import annotations
+
+from gpuwhy.model.signature import Signature, told
+
+_OTHER = (
+    r"(?:another|other|second|2nd|an? old|the old|previous|colleague'?s?|co-?worker'?s?|someone(?: else)?'?s?|somebody(?: else)?'?s?"
+    r"|user \w+'?s?|students?'?)"
+)
+_RUNS = r"(?:process(?:es)?|servers?|jobs?|kernels?|notebooks?|instances?|sessions?|python\d?|programs?|containers?|games?|miners?|trainings?|scripts?|apps?|workers?|runs?|models?|actors?|experiments?|tasks?)"
+_SIZES = r"[\d.]+ ?(?:gi?b?|mi?b)? ?(?:of|/|out of) ?(?:the |its |my )?[\d.]+ ?(?:gi?b?|mi?b)"
+_GRABBER = r"\b(?:tensorflow|keras|jax|tf|xla|bfc|flax|haiku|(?:the )?first|session)\b"
+_CURES = r"(?:fixe[sd]|fix|helps?|helped|solve[sd]|cures?|works?|fine|goes away|ok)"
+
+SIGNATURES: tuple[Signature, ...] = (
+    told("remark.others", rf"\b{_OTHER} (?:[\w()'-]+ ){{0,3}}{_RUNS}\b[^\n]{{0,60}}\b(?:run(?:s|ning)|open|loaded|alive|holds?|occup\w+|took|takes|uses|using|has|with|not reaped|restarted|on (?:the|this) (?:gpu|card))\b"
+         rf"|\b(?:is|was|are|were|still|already) (?:still |already )?(?:running|runs|loaded|mining)\b(?: in the background| on (?:the|this) (?:same )?(?:gpu|card)|:? (?:and )?(?:it )?(?:uses|takes|holds) [\d.]+ ?gi?b)?[^\n]{{0,20}}(?:in the background|on (?:the|this) (?:same )?(?:gpu|card)|\b{_SIZES})"
+         rf"|\bnot m(?:ine|e)\b|\b(?:tak(?:es|en)|uses|used|held|occupied|holds)\b[^\n]{{0,12}}{_SIZES} by (?!pytorch|torch|this|tensor)|{_SIZES} (?:is |are |was )?(?:used|taken|held|occupied) by (?!pytorch|torch|this|tensor)"
+         r"|\bin another (?:container|terminal|window|tmux|screen|notebook|tab|shell)\b|\bpid \d+ (?:\([^)\n]{1,40}\) |\w[\w.-]* ){1,3}[\d.]+ ?gi?b (?:of|/)|\b(?:zombie|defunct|orphan\w*)\b|not reaped",
+         "another", "other", "second", "2nd", "an old", "the old", "previous", "colleague", "worker", "someone", "somebody", "user ", "student", "running", "still", "already", "not mine", "not me", " by ", "pid ", "zombie", "defunct", "orphan", "not reaped"),
+    told("told.device_made", r"created (?:tensorflow )?device[^\n]{0,80} with (?P<memory>\d+) mb memory", "mb memory"),
+    told("remark.grabbed", rf"{_GRABBER}[^\n.;]{{0,60}}\b(?:pre-?allocat\w+|reserv\w+|grab\w*|tak(?:es|en)|took|hold(?:s|ing)?|keeps|hogs?|fills?)\b[^\n.;]{{0,30}}(?:[\d.]+ ?%|{_SIZES}|\beverything\b|\ball\b|\bthe (?:whole|rest|entire)\b|fraction)"
+         r"|pre-?allocat(?:es|ed) (?:the |about |all |up to )?(?:\d+ ?%|all|most|the)|per_process_gpu_memory_fraction\W{0,3}(?:1(?:\.0)?\b|0?\.[89]\d*)"
+         rf"|without (?:setting |set_)?(?:allow_growth|memory[_ ]growth|set_memory_growth)|(?:preallocate ?= ?(?:false|0)|allow_growth|memory[_ ]growth)\b[^\n]{{0,24}}\b{_CURES}\b|\b{_CURES}\b[^\n]{{0,24}}(?:preallocate ?= ?(?:false|0)|allow_growth|memory[_ ]growth)\b",
+         "tensorflow", "keras", "jax", "tf", "xla", "bfc", "flax", "haiku", "first", "session", "preallocat", "pre-allocat", "gpu_memory_fraction", "growth"),
+    told("remark.emptied", rf"(?:empty_cache|free_all_blocks|gc_collect|gc\.collect|cuda\.reclaim|expandable_segments|cuda_malloc_async)\b[^\n]{{0,50}}\b{_CURES}\b|\b{_CURES}\b[^\n]{{0,30}}(?:empty_cache|free_all_blocks|cuda\.reclaim|expandable_segments|cuda_malloc_async)",
+         "empty_cache", "free_all_blocks", "gc_collect", "gc.collect", "cuda.reclaim", "expandable_segments", "cuda_malloc_async"),
+    told("remark.ram", r"\bfree -[ghm]\w{0,3}\b|\b(?:host |system |cpu )?ram\b[^\n]{0,30}\b[\d.]+ ?(?:gi?b?)? ?(?:of|/|out of) ?[\d.]+ ?gi?b?\b|[\d.]+ ?(?:gi?b)? ?(?:of|/) ?[\d.]+ ?gi?b?(?: of)? (?:host |system |cpu )?ram\b",
+         "free -", "ram "),
+    told("remark.busy", r"\bexclusive(?:[_ -]process| compute)? mode\b|\b(?:in use|used|held|owned|occupied|taken|allocated|locked) (?:by|to) (?:another|other|a different)\b|another (?:user|client|job|process|session)(?:'s)? (?:[\w-]+ ){0,2}(?:owns?|holds?|has|uses) (?:it|the (?:gpu|card|device))"
+         r"|all \d+ [\w.]+ slices|all slices|no more unused gpus|no gpus? (?:is |are )?free\b",
+         "exclusive", "by another", "by other", "to other", "to another", "by a different", "another ", "slices", "unused gpus", "free"),
+    told("remark.hot", r"\b(?:temp\w*|at|overheat\w*)\b[^\n\d]{0,16}(?:9\d|1[01]\d) ?°?c\b|\bfan\b[^\n]{0,10}\berr\b|thermal (?:slowdown|shutdown|trip)|\boverheat\w*",
+         "temp", " at ", "overheat", "fan", "thermal"),
+)  # fmt: skip
