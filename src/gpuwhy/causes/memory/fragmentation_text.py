@@ -22,7 +22,7 @@ TEXT = Text(
         ("memory.torch_oom_bare", 0.9, "the memory may be in pieces"),
         ("memory.xla_oom", 0.8, "the memory may be in pieces"),
         ("memory.tf_oom", 0.8, "the memory may be in pieces"),
-        *((one, 4.6, "the program's own pool has more than it uses, and yet no piece was large enough", pool_idle) for one in ("memory.", "cuda.out_of_memory", "title.oom")),
+        *((one, 4.6, "the program's own pool has more than it uses, and yet no piece was large enough", pool_idle) for one in ("memory.", "said.no_memory", "cuda.out_of_memory", "title.oom")),
         ("remark.emptied", 3.6, "the text says that emptying the pool helps", OF_MEMORY),
         ("title.fragmented", 2.8, "the text says that memory is fragmented"),
         ("title.oom", 0.6, "the text says that memory ran out", nothing_else),

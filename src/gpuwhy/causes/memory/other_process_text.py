@@ -42,7 +42,7 @@ TEXT = Text(
         ("said.no_memory", 1.4, "memory may be held by another process"),
         ("remark.others", 4.4, "the text names another program that holds the memory", OF_MEMORY),
         ("told.device_made", 4.2, "TensorFlow got {memory} MB of the card at its start: others hold the rest", all_of(OF_MEMORY, field("memory", r"\d{1,3}$"))),
-        *((one, 4.6, "this process holds nothing, and hardly anything is free: others hold the rest", none_own) for one in ("memory.", "cuda.out_of_memory", "title.oom")),
+        *((one, 4.6, "this process holds nothing, and hardly anything is free: others hold the rest", none_own) for one in ("memory.", "said.no_memory", "cuda.out_of_memory", "title.oom")),
         ("title.grabs", 1.8, "another process holds the memory"),
         ("cuda.out_of_memory", 4.0, "not even a context fits: other processes hold the memory", line(r"primaryctxretain|implicit initialization|failed initializing streamexecutor")),
         ("memory.buffer", 1.6, "other programs may hold the memory"),

@@ -67,7 +67,7 @@ def said_of(pattern: str) -> Condition:
 
 NOT_FOUND = r"not (?:found|available|detect|recogni|us)"
 
-OF_MEMORY = with_("memory.", "cuda.out_of_memory", "cudnn.", "cublas.", "title.oom")
+OF_MEMORY = with_("memory.", "said.no_memory", "cuda.out_of_memory", "cudnn.", "cublas.", "title.oom")
 
 LACKS_ENTRY = field("what", r".*(?:proced|procéd|prozedur|proceso|процедур|程序|プロシージャ|프로시저)")
 """Windows says, in its own language, that a DLL lacks a function."""
