@@ -128,8 +128,9 @@ def _first(fix: Fix) -> Fix:
 
 def at(fix: Fix, place: Place) -> Fix | None:
     """One fix at a place; None where it is for another system, or where its command has no words there."""
-    if not _meant_for(fix, place):
+    if not _meant_for(fix, place) or _by_another_launcher(fix.command, place):
         return None
+    fix = _by_podman(fix) if place.launcher == "podman" else fix
     command, check, undo = (rendered(one, place) for one in (fix.command, fix.check, fix.undo))
     if command is None:
         return _elsewhere(fix, place)
@@ -139,6 +140,22 @@ def at(fix: Fix, place: Place) -> Fix | None:
     if place.python.startswith(".\\") and place.python in command:
         text = f"{text}; typed in the program's own folder, which holds its Python"
     return msgspec.structs.replace(fix, text=text[:1].upper() + text[1:], command=command, check=check, undo=undo)
+
+
+_BY_DOCKER = re.compile(r"docker (?:run|restart|start)\b")
+
+
+def _by_another_launcher(command: str, place: Place) -> bool:
+    """Whether a command starts a container by docker where Kubernetes or Singularity does."""
+    return place.launcher in ("kubernetes", "singularity") and bool(_BY_DOCKER.match(command))
+
+
+def _by_podman(fix: Fix) -> Fix:
+    """The same for podman, which passes GPUs by CDI."""
+    if not _BY_DOCKER.match(fix.command):
+        return fix
+    text = re.sub(r"^docker\b", "podman", fix.command).replace("--gpus all", "--device nvidia.com/gpu=all")
+    return msgspec.structs.replace(fix, command=on.like(text, fix.command))
 
 
 def _unlabelled(text: str, place: Place) -> str:

@@ -36,6 +36,9 @@ class Place(msgspec.Struct, frozen=True):
     no_gpu: bool = False  # this machine has no NVIDIA GPU
     container: bool = False  # the program ran in a container: its driver is the host's
     perhaps_wsl: bool = False  # a text from Linux, which WSL is too
+    launcher: Literal["kubernetes", "podman", "singularity", ""] = (
+        ""  # what starts containers there, where it is not docker
+    )
     python: str = ""  # Windows: the python.exe of a portable or virtual environment that a text is from
 
     @property
@@ -50,13 +53,31 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
     inside = reading is not None and _of_container(reading)
     if facts is None:
         python = python_told(reading) if reading and told == "windows" else ""
-        return Place(told, container=inside, perhaps_wsl=told == "linux", python=python)
+        return Place(told, None, False, inside, told == "linux", _launcher(reading) if reading else "", python)
     own = system_of(facts)
     if _apart(told, own):
         return Place(told, container=inside)
     here = isinstance(facts.surroundings.container, Known)
     none = isinstance(gpu_present(facts), Absent) and not here
     return Place(own or told, family_of(value_or(facts.surroundings.distribution, "")), none, here or inside)
+
+
+_LAUNCHERS: tuple[tuple[Literal["kubernetes", "podman", "singularity"], re.Pattern[str]], ...] = (
+    ("kubernetes", re.compile(r"kubectl|kubelet|kubernetes|\bk[38]s\b|\bpods?\b|nvidia\.com/gpu: ?\d", re.IGNORECASE)),
+    ("podman", re.compile(r"\bpodman\b", re.IGNORECASE)),
+    ("singularity", re.compile(r"\bsingularity\b|\bapptainer\b|\.sif\b", re.IGNORECASE)),
+)
+_DOCKER = re.compile(
+    r"\bdocker(?:-compose)? (?:run|compose|build|logs|exec|ps|info|start|restart)\b|^docker: ", re.MULTILINE
+)
+
+
+def _launcher(reading: Reading) -> Literal["kubernetes", "podman", "singularity", ""]:
+    """What a text says to start its containers by; "" for docker, and where it names docker's own commands too."""
+    text = "\n".join((*(one.text for one in reading.symptoms), reading.excerpt))
+    if _DOCKER.search(text):
+        return ""
+    return next((name for name, words in _LAUNCHERS if words.search(text)), "")
 
 
 def _apart(told: str, own: str) -> bool:

@@ -13,6 +13,15 @@ from gpuwhy.model.symptom import Symptom
 
 NONE = Ending()
 
+# What went wrong before a container's program began; "OCI runtime create failed" only says that something did.
+_STARTED = (
+    *(
+        f"container.{name}"
+        for name in ("no_", "cdi", "k8s", "requirement", "load_ml", "denied", "cgroup", "plugin", "wsl")
+    ),
+    *(f"container.{name}" for name in ("device_error", "smi_missing", "singularity", "driver_release", "ngc_banner")),
+)
+
 # An earlier message that starts with the key explains later ones that start with one of the values.
 FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (
@@ -110,7 +119,7 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     ),
     (("torch.arch_unsupported", "torch.gpu_too_old", "cuda.no_binary_for_gpu"), ("cuda.", "cublas.", "cudnn.")),
     (("memory.shm", "memory.worker_killed", "memory.killer"), ("signal.", "nccl.", "memory.worker_gone")),
-    (("container.",), ("nvidia.", "container.generic", "cuda.")),
+    (_STARTED, ("nvidia.", "container.generic", "cuda.")),
     (("torch.fork", "numba.forked"), ("cuda.not_initialized", "program.fork", "cuda.")),
     (("torch.xformers_unbuilt",), ("torch.capability_short", "program.dtype", "program.shape")),
     (("build.",), ("build.failed", "packages.no_match_other")),

@@ -47,6 +47,7 @@ TEXT = Text(
         ("title.root_only", 1.6, "another user has no access to the GPU in the container", in_container),
         ("container.no_integration", 5.0, "Docker Desktop is not linked to this distribution of WSL, or does not run"),
         ("container.baked", 2.6, "the runtime cannot mount the driver's files: they are there already"),
+        ("generic.no_compatible", 3.6, "no GPU is found in the container", in_container),
         ("container.plugin", 4.4, "the device plug-in was started without the NVIDIA runtime"),
         ("container.smi_missing", 3.6, "nvidia-smi, which the NVIDIA runtime brings, is not in the container"),
         ("container.compose", 3.2, "this compose or docker cannot pass a GPU to a container"),

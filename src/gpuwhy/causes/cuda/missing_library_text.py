@@ -67,6 +67,7 @@ def _profiling(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "cuda.missing_library",
     clues=(
+        ("llama.backend_dll", 5.0, "{library} is there, and a DLL that it needs is not"),
         ("windows.dotnet", 3.4, "{library}, or a DLL that it needs, is not found by the program"),
         ("harmless.cupti", 3.0, "the profiler asks for CUPTI, and the loader does not find it", _profiling),
         ("python.module", 5.0, "TensorRT, which this program runs on, is not installed", field("name", r"tensorrt(?:_libs|_bindings)?$")),

@@ -30,6 +30,8 @@ def _made(case: Asked) -> Iterator[Fix]:
     if case.windows and case.framework == "onnxruntime":
         yield from onnxruntime_on_windows(case)
         return
+    if case.framework == "torch" and "bundled" in case.text:  # it says itself that its own copy is not the one found
+        yield from other_copy(case)
     if case.version or len({major_minor(one.version) for one in built_with(case.framework, built)}) == 1:
         yield from own(case)
     if case.kind == "cudnn" and case.major:
@@ -45,7 +47,7 @@ def _made(case: Asked) -> Iterator[Fix]:
 
 def _cudnn_from(case: Asked, built: str) -> Iterator[Fix]:
     """A cuDNN that is not older than the one of the build."""
-    places = numbers(built)
+    places = numbers(built.replace(", ", "."))
     if len(places) == 1 and places[0] > 999:  # 8100, 90100
         unit = 10000 if places[0] > 89999 else 1000
         places = (places[0] // unit, places[0] % unit // 100)

@@ -52,6 +52,8 @@ TEXT = Text(
         meant("A virtual GPU: profiles that end in A (applications) or B have no CUDA: give the machine one that ends in Q or C, in its hypervisor", said="nvidia.prohibited", more=True),
         meant("Otherwise: allow programs on the card again, as an administrator", "sudo nvidia-smi -c DEFAULT", said="nvidia.prohibited", root=True, more=True),
         meant("Check which pods hold the GPUs; end them, or wait", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),
+        meant("Allow several programs on the card again, as an administrator: its mode lets one in (E. Process), or none", "sudo nvidia-smi -c DEFAULT", said="cuda.device_unavailable cuda.devices title.", root=True, unless="kubernetes"),
+        meant("Or end the program that holds the card: an earlier run, a notebook's kernel", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", said="cuda.device_unavailable cuda.devices title."),
         meant("Check the compute mode, and which process uses the GPU", "nvidia-smi -q -d COMPUTE,PIDS", safe=True, look=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked, asked
 from gpuwhy.causes.text.contradictions import told_to_clash
-from gpuwhy.causes.text.hosted import as_a_service, in_a_service
+from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service
 from gpuwhy.causes.text.meant import common, exact
 from gpuwhy.causes.text.rooms import rooms
-from gpuwhy.causes.text.windows_ways import at_a_prompt
+from gpuwhy.causes.text.windows_ways import at_a_prompt, under_wsl
 from gpuwhy.knowledge.programs import APPLICATIONS
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -35,13 +35,21 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     if not enough and not rather:
         made = tuple(room.made(case))
         very = (*made, *very) if made else (*very, *common(room.remedies, case))
-    named = (*told_to_clash(cause, case), *hosted, *as_a_service(cause, case), *at_a_prompt(cause, case), *room.named(symptoms, reading))  # fmt: skip
+    named = (*told_to_clash(cause, case), *hosted, *_by_place(cause, case), *room.named(symptoms, reading))
     rest = (fix for fix in very if not named or not fix.command.endswith(" PACKAGE"))
-    return _looks_later(_for_users(case, _once((*named, *rest))))
+    return _looks_later(_for_users(cause, case, _once((*named, *rest))))
 
 
-def _for_users(case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
+def _by_place(cause: str, case: Asked) -> Iterator[Fix]:
+    """What the place asks for: a unit of systemd, a pod, a prompt of Windows, WSL."""
+    for ways in (as_a_service, in_a_pod, at_a_prompt, under_wsl):
+        yield from ways(cause, case)
+
+
+def _for_users(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     """Who uses an application writes no Python for it: its options, and none of a program's lines, where there are any."""
+    if not cause.startswith("memory."):
+        return fixes
     own = {text for one in case.programs if one.name in APPLICATIONS for text, _ in one.less}
     return [fix for fix in fixes if not own or fix.text in own or not _is_code(fix)] or fixes
 

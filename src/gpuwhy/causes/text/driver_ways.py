@@ -59,10 +59,15 @@ def _right_branch(case: Asked) -> Iterator[Fix]:
         yield tried("conda asks the driver, and there is none here (a build, a login node): tell it the CUDA of the machine that will run it", on.linux("CONDA_OVERRIDE_CUDA=12.4 conda install PACKAGE"))  # fmt: skip
 
 
+_SELINUX = Later(r"selinux|avc: +denied|fedora|\brhel\b|rocky ?linux", re.IGNORECASE)
+
+
 def may_open(case: Asked) -> Iterator[Fix]:
     """Device files that may not be opened: the group that owns them, a container's user, the mode."""
     group = _GROUP.search(case.text)
     name = group["group"] if group and group["group"] != "root" else "video"
+    if _SELINUX.search(case.text) and "podman" in case.tools:
+        yield tried("SELinux keeps the container from the device files: allow it, for this container or for all", on.linux("podman run --security-opt=label=disable --device nvidia.com/gpu=all IMAGE nvidia-smi    # for all: sudo setsebool -P container_use_devices=true"))  # fmt: skip
     if _INSIDE.search(case.text):
         yield tried("Let the container's user open the device files: by the group that owns them on the host", on.linux(f"docker run --gpus all --group-add $(getent group {name} | cut -d: -f3) IMAGE    # rootless podman: --group-add keep-groups"))  # fmt: skip
     yield tried(f"Join the group {name}, which owns the device files, then log in anew (a service: usermod for its own user, then start it again)", on.linux(f"sudo usermod -aG {name} $USER"), root=True)  # fmt: skip

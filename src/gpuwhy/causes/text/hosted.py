@@ -56,6 +56,9 @@ HOSTS: tuple[Host, ...] = (
     _row(r"\bdatabricks\b|/databricks/",
          ("Databricks: use a cluster with GPU nodes and the runtime ML (GPU), then attach the notebook anew", ""), _ON_CPU),
     _row(r"\bgcloud run\b|\bCloud Run\b", ("Cloud Run: deploy the service with a GPU", on.linux("gcloud run deploy SERVICE --image IMAGE --gpu 1 --gpu-type nvidia-l4 --no-cpu-throttling --cpu 4 --memory 16Gi"))),
+    _row(r"/usr/local/nvidia/lib64",
+         ("The driver's libraries lie in /usr/local/nvidia/lib64, where this image does not look: name that folder in the pod's manifest (nvidia/cuda images have it set)", on.code('env: [{name: LD_LIBRARY_PATH, value: "/usr/local/nvidia/lib64"}]')),
+         ("Or in the image", on.dockerfile("ENV LD_LIBRARY_PATH=/usr/local/nvidia/lib64 NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility"))),
     _row(r"\bGKE\b|cos-containerd|Container-Optimized OS|/home/kubernetes/bin/nvidia|gke-[\w-]+-pool",
          ("GKE: let it install the driver on the node pool's nodes", on.linux("gcloud container node-pools update POOL --cluster CLUSTER --accelerator type=nvidia-tesla-t4,count=1,gpu-driver-version=latest")),
          ("Or by NVIDIA's installer for its system, as a DaemonSet; the pods of the plug-in start once it is done", "kubectl apply -f https://raw.githubusercontent.com/GoogleCloudPlatform/container-engine-accelerators/master/nvidia-driver-installer/cos/daemonset-preloaded.yaml"),
@@ -97,6 +100,24 @@ def in_a_service(cause: str, case: Asked) -> tuple[tuple[Fix, ...], bool]:
         if one.spoken.search(case.text) and not (one.unless and one.unless.search(case.text)):
             return tuple(tried(text, command) for text, command in one.ways), one.alone
     return (), False
+
+
+_POD = Later(r"kubectl|kubelet|kubernetes|\bk[38]s\b|\bpods?\b", re.IGNORECASE)
+_BARE_NODE = Later(r"node\S* [^\n]{0,40}(?:has no|without|no) gpu|cpu[- ]node|non-gpu node", re.IGNORECASE)
+
+
+def in_a_pod(cause: str, case: Asked) -> Iterator[Fix]:
+    """A pod: its device files come from the plug-in and the node, its groups from its manifest."""
+    if cause not in (*_UNSEEN, "driver.not_ready") or case.windows or not _POD.search(case.text):
+        return
+    if "other_card" in case.tools:
+        yield tried("This node's card is none of NVIDIA's: its plug-in and CUDA images do not run on it. Use the maker's own plug-in (ROCm's k8s-device-plugin) and an image for it", on.code("resources: {limits: {amd.com/gpu: 1}}"))  # fmt: skip
+    elif _BARE_NODE.search(case.text):
+        yield tried("A node without a GPU must not have NVIDIA's runtime as its default: set containerd's default back to runc there, and start it anew", on.linux("sudo sed -i 's/default_runtime_name = \"nvidia\"/default_runtime_name = \"runc\"/' /etc/containerd/config.toml && sudo systemctl restart containerd"), root=True)  # fmt: skip
+        yield tried("And let the device plug-in run on GPU nodes only, in its DaemonSet", on.code('nodeSelector: {nvidia.com/gpu.present: "true"}'))  # fmt: skip
+    elif cause in ("driver.permission", "driver.not_ready"):
+        yield tried("On the node: create the device file of the module for unified memory, which CUDA needs and nvidia-smi does not", on.host("sudo modprobe nvidia-uvm && sudo nvidia-modprobe -u -c=0"), root=True)  # fmt: skip
+        yield tried("Then start the device plug-in and the pod anew", "kubectl -n kube-system rollout restart daemonset nvidia-device-plugin-daemonset && kubectl delete pod POD")  # fmt: skip
 
 
 _UNIT = Later(r"\bsystemd\[1\]|\.service\b|journalctl|supervisord", re.IGNORECASE)

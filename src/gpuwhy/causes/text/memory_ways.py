@@ -11,6 +11,7 @@ from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.smi import Card, cards, holders
 from gpuwhy.causes.text.ways import own_ways, tried
 from gpuwhy.causes.text.where import at_spot
+from gpuwhy.knowledge.programs import APPLICATIONS
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
@@ -138,18 +139,32 @@ def _less_beside() -> Iterator[Fix]:
 
 def other_gpu(case: Asked) -> Iterator[Fix]:
     """Who holds the memory, by what nvidia-smi shows in the text; and the card that has most of it free."""
+    yield from _within_free(case)
     seen = tuple(holders(case.reading.excerpt))
     if seen:
         most = max(seen, key=lambda one: one.used)
         yield tried(f"End process {most.pid} ({most.name}), which holds {most.used} MiB of GPU {most.gpu}, where it is yours and not needed", on.linux(f"kill {most.pid}"), safe=False)  # fmt: skip
     free = max(cards(case.reading.excerpt), key=lambda one: one.total - one.used, default=None)
     others = tuple(own_ways(case, "less"))
+    if any(one.name in APPLICATIONS for one in case.programs):
+        yield from others
+        others = ()
     if not seen:
         yield tried("End the program that holds the memory, an earlier run or a notebook's kernel: nvidia-smi lists them, kill PID ends one", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv")  # fmt: skip
     yield from _free_card(free)
     if case.framework == "tensorflow":
         yield tried("Or let TensorFlow live with what is left: memory only as it is needed", "export TF_FORCE_GPU_ALLOW_GROWTH=true")  # fmt: skip
     yield from others
+
+
+_DESIRED = Later(r"Free memory on device \(([\d.]+)/([\d.]+) GiB\)[^\n]*utilization \(([\d.]+)")
+
+
+def _within_free(case: Asked) -> Iterator[Fix]:
+    """vLLM asks for a share of the whole card: the one that is free now."""
+    if found := _DESIRED.search(case.text):
+        share = int(100 * float(found[1]) / float(found[2])) / 100 - 0.02
+        yield tried(f"vLLM: ask for less than is free now ({found[1]} of {found[2]} GiB)", f"vllm serve MODEL --gpu-memory-utilization {share:.2f}")  # fmt: skip
 
 
 def _free_card(free: Card | None) -> Iterator[Fix]:

@@ -62,9 +62,25 @@ def named_package(case: Asked) -> str:
     return next(filter(None, bare.groups()), "") if bare else ""
 
 
+_XFORMERS = Later(r"xformers was built for[^\0]{0,120}?you have (\d+\.\d+\.\d+)(?:\+(cu\d+))?", re.IGNORECASE)
+
+
+def _xformers(case: Asked) -> Iterator[Fix]:
+    """xFormers names the PyTorch that it was built for, and the one that is there."""
+    if found := _XFORMERS.search(case.text):
+        wanted = going_with("xformers", found[1])
+        index = f" --index-url https://download.pytorch.org/whl/{found[2]}" if found[2] else ""
+        if wanted:
+            yield tried(f"Install the xformers that was built for PyTorch {found[1]}", f"pip install --no-deps xformers=={wanted}{index}")  # fmt: skip
+        yield tried("Or do without it: programs fall back to PyTorch's own attention (leave --xformers out)", "pip uninstall -y xformers")  # fmt: skip
+
+
 def compiled_again(case: Asked) -> Iterator[Fix]:
     """An extension of another framework release: built again, from where it came."""
     name, told = named_package(case), case.version.partition("+")[0]
+    if built := tuple(_xformers(case)):
+        yield from built
+        return
     if re.search(r"THPVariableClass|libc10(?:_cuda)?\.so: cannot open|libtorch\w*\.so: cannot open", case.text):
         yield tried("Import torch before the extension: it brings the libraries that the extension needs", on.code(f"import torch; import {name or 'EXTENSION'}"))  # fmt: skip
     if name in _OF_PYG:

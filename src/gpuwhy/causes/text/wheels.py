@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.around import around
+from gpuwhy.causes.text.where import python_of
 from gpuwhy.knowledge.releases import family
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -14,6 +15,11 @@ from gpuwhy.model.version import numbers
 
 _PACKAGE = re.compile(r"\b(torch|tensorflow|tensorflow-gpu|onnxruntime-gpu|jaxlib|cupy-cuda\w+)==(\d[\w.]*)")
 _MACHINES = {"windows": "windows-x86_64"}
+_MUSL = re.compile(r"\balpine\b|\bmusl", re.IGNORECASE)
+_OF_NVIDIA = re.compile(r"\bnvidia-\w+(?:-\w+)*-cu1[123]|\btriton==")
+_NOT_HERE = re.compile(
+    r"\bmac ?book|\bapple\b|\bm[1-4] (?:pro|max|mac)|\bmacos\b|\bdarwin\b|\bm[1-4]\b,? docker", re.IGNORECASE
+)
 _WSL = on.across("wsl --install")
 
 
@@ -23,6 +29,9 @@ def published(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     if not said:
         return
     surroundings = around(symptoms, reading)
+    if other := tuple(_other_ground(said, reading)):
+        yield from other
+        return
     if "bits32" in surroundings:
         yield Fix("This Python is a 32-bit one, and there are wheels for 64-bit Pythons only: install the 64-bit Python, "
                   "and make the environment anew with it", 'python -c "import struct; print(8 * struct.calcsize(\'P\'))"', safe=True)  # fmt: skip
@@ -33,10 +42,20 @@ def published(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
         return
     if any("from versions: none" in one.text for one in said):
         yield from _none_at_all(package)
+        yield from _none_for_python(package, reading)
     if package.startswith("jax") and reading.told.os in ("windows", ""):
         yield no_jax_on_windows()
     elif version:
         yield from _other_python(package, version, reading)
+
+
+def _other_ground(said: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """Where no wheel with CUDA can be: another C library, another maker's machine."""
+    if _MUSL.search(reading.excerpt):
+        yield Fix("The image is Alpine, whose C library (musl) no wheel with CUDA is made for: use one with glibc", on.dockerfile("FROM python:3.11-slim    # or nvidia/cuda:12.4.1-runtime-ubuntu22.04"), safe=True)  # fmt: skip
+    elif _OF_NVIDIA.search("\n".join(one.text for one in said)) and _NOT_HERE.search(reading.excerpt):
+        yield Fix("NVIDIA's wheels are for Linux and Windows with an NVIDIA GPU, not for a Mac, nor for a container on one: install the build for the CPU there", "pip install torch torchvision --index-url https://download.pytorch.org/whl/cpu", safe=True)  # fmt: skip
+        yield Fix("Or build the image for the server it is meant for; it will not see a GPU on the Mac", "docker build --platform linux/amd64 .", safe=True)  # fmt: skip
 
 
 _FOR_CPU = {"onnxruntime-gpu": "onnxruntime", "tensorflow-gpu": "tensorflow", "faiss-gpu": "faiss-cpu", "paddlepaddle-gpu": "paddlepaddle"}  # fmt: skip
@@ -61,6 +80,30 @@ def _none_at_all(package: str) -> Iterator[Fix]:
         yield Fix(
             "On Linux or Windows: use a 64-bit Python that it has wheels for", "uv venv --python 3.12 .venv", safe=True
         )
+
+
+_INDEX = re.compile(r"whl/(cu\d{3})")
+
+
+def _none_for_python(package: str, reading: Reading) -> Iterator[Fix]:
+    """torch: the Pythons that its newest release has wheels for; an index of one CUDA may end before that."""
+    known = family(package) if package in ("torch", "torchvision", "torchaudio") else None
+    platform = _MACHINES.get(reading.told.os, "linux-x86_64")
+    rows = (
+        [row for row in known.rows if row.platform == platform and re.fullmatch(r"[\d.]+", row.version)]
+        if known
+        else []
+    )
+    minors = sorted({one for one in rows[-1].pythons if re.fullmatch(r"3\.\d+", one)}, key=numbers) if rows else []
+    if not minors:
+        return
+    told, index = python_of(reading), _INDEX.search(reading.excerpt)
+    of_index = f", and the index {index[1]} only those of its own time" if index else ""
+    text = f"{package} has wheels for Python {minors[0]} to {minors[-1]}, of 64 bit{of_index}; this is {told or 'another one (python --version)'}: make an environment with Python 3.12, and install it there"
+    if reading.told.os == "windows":
+        yield Fix(text, on.cmd(f"py -3.12 -m venv .venv\n.venv\\Scripts\\python -m pip install {package} --index-url https://download.pytorch.org/whl/{index[1] if index else 'cu128'}"), safe=True)  # fmt: skip
+    else:
+        yield Fix(text, f"uv venv --python 3.12 .venv\nuv pip install {package} --torch-backend=auto", safe=True)
 
 
 def no_jax_on_windows() -> Fix:

@@ -28,6 +28,11 @@ def _old_windows(_: Symptom, reading: Reading) -> bool:
     return (told or kernel) is not None and reading.told.os == "wsl"
 
 
+def _by_wsl(_: Symptom, reading: Reading) -> bool:
+    """Under WSL, or in Docker Desktop on Windows, which is WSL."""
+    return reading.told.os == "wsl" or (reading.told.os == "windows" and "docker" in reading.excerpt.lower())
+
+
 TEXT = Text(
     "wsl.setup",
     signatures=(
@@ -43,6 +48,7 @@ TEXT = Text(
         *((one, 2.4, "the adapter behind WSL is none of NVIDIA's", line("core nvidia component")) for one in ("loader.prose", "loader.find_failed")),
         ("loader.cudarc", 4.6, "libcuda lies in /usr/lib/wsl/lib, outside the search", all_of(in_wsl, field("library", "^(?:nv)?cuda$"))),
         ("loader.cudarc", 2.7, "under WSL libcuda lies in /usr/lib/wsl/lib, outside the search", field("library", "^(?:nv)?cuda$")),
+        ("cuda.not_found", 5.4, "driver 555 and newer bring a library into WSL that an older container toolkit does not pass on (error 500)", all_of(_by_wsl, with_("torch.device_count", "container.", "told.container"))),
         ("cuda.not_found", 3.4, "libcuda does not find the Windows driver behind it (error 500)", all_of(in_wsl, line("cuinit"))),
         ("numba.versions", 1.4, "under WSL another libcuda may be found first"),
         ("container.cli", 3.8, "the container toolkit fails under WSL: {what}", in_wsl),
@@ -95,6 +101,8 @@ TEXT = Text(
         ("title.trouble", 1.5, "the text says that the GPU fails under WSL", all_of(nothing_else, in_wsl)),
     ),
     remedies=(
+        meant("Update what passes the GPU to containers: drivers from 555 on need Docker Desktop 4.31 or newer, or inside WSL nvidia-container-toolkit 1.14.4 or newer; then start docker again", on.linux("sudo apt update && sudo apt install --only-upgrade nvidia-container-toolkit && sudo service docker restart"), said="cuda.not_found", by="container"),
+        meant(on.in_windows("update Docker Desktop to 4.31 or newer (its menu, Check for updates): drivers from 555 on need it; or go back to a driver before 555"), on.across("wsl --update"), said="cuda.not_found", by="container"),
         meant("Remove the Linux driver's packages from inside WSL: they lie where WSL puts Windows' own; then stop WSL and start docker again", PURGE, said="container.baked", root=True),
         meant("Where the image itself carries them (it was committed from a running container): take them out of it", BAKED, said="container.baked"),
         meant("This adapter is none of NVIDIA's (its folder below /usr/lib/wsl/drivers is another maker's): without an NVIDIA card leave --gpus out, and run on the CPU, or on DirectML or ROCm", said="loader. title.", line="core nvidia component", by="container"),

@@ -29,9 +29,9 @@ SIGNATURES: tuple[Signature, ...] = (
     told("told.driver", r"\bnvidia[- ]driver(?:s|-\w+)?(?: version)?[ :=]{1,3}(?P<version>[3-6]\d\d\.[\d.]+)|\bdriver(?: version)?[ :=]{1,3}(?P<version2>[3-6]\d\d\.[\d.]+)", "driver"),
     told("told.module", r"nvrm version:[^\n]*?(?P<version>\d{3}\.\d+(?:\.\d+)?)", "nvrm version"),
     told("told.python", r"^\s*python[ :]+(?P<version>[23]\.\d+(?:\.\d+)?)", "python"),
-    told("told.gpu", r"(?P<gpu>(?:geforce |nvidia |tesla |quadro )*(?:rtx|gtx|gt|mx|titan|tesla|quadro|a100|a10g?|a40|a6000|h100|h200|b200|v100|t4|p100|k80|l4|l40s?|gb10|jetson)"
+    told("told.gpu", r"(?P<gpu>(?:geforce |nvidia |tesla |quadro )*(?:rtx|gtx|gt|mx|titan|tesla|quadro|a100|a10g?|a40|a6000|h100|h200|b200|v100|t4|p100|k80|l4|l40s?|gb10|jetson|t(?:400|500|550|600|1000|1200|2000)|a(?:2000|4000|4500|5000|5500))"
          r"[ -]?(?:[a-z]?\d{2,4}[a-z]{0,2})?(?: ?ti| ?super)?)\b", "rtx", "gtx", "tesla", "quadro", "titan", "a100", "h100", "v100", "geforce", "h200", "b200", "a6000", "k80", "p100",
-         "jetson", "l40", "gb10"),
+         "jetson", "l40", "gb10", "mx1", "mx2", "mx3", "mx4", "mx5", "gt 1", "gt 7", "t600", "t1000", "t500", "t400", "a2000", "a4000", "a5000"),
     told("told.gpu_memory", r"totalmemory: (?P<total>[\d.]+ ?[KMG]iB) freememory: (?P<free>[\d.]+ ?[KMG]iB)", "freememory"),
     told("told.gpu_found", r"name: (?P<gpu>[\w .-]+?),? (?:major: (?P<major>\d+) minor: (?P<minor>\d+)|computecapability: (?P<capability>[\d.]+))", "computecapability", "major:"),
     told("told.windows", r"(?<![a-z\d])[a-z]:\\(?:[^\n<>|]{0,120}>|users|program|windows|anaconda|python|[\w. -]+\\)|\bwin(?:dows)?[ -]?(?:10|11|7|8|server)\b|^[\s*-]*(?:os|operating system|system|platform|environment)?[ :=*-]*windows(?:[,.;]|$| (?:pc|machine|laptop|desktop|user|native)\b)|\b(?:i'm|i am|running|run|work\w*|using|use|installed|build\w*|built) (?:it |this )?(?:on|under|in) (?:native |a |my )?windows\b(?! subsystem)|(?<![\w/])[c-h]:/[\w. -]+/|[.;,] windows[.;,]|\bpress any key to continue|\b[\w-]+\.(?:bat|exe)\b(?! (?:in|under|from) wsl)|on win32\b|win_amd64|\.dll\b|winerror|windows-\d+|\bwddm\b|windowspath\(|\bcmdlet\b|categoryinfo +:|^ps [a-z]:\\", "wddm", "windowspath(", "cmdlet", "categoryinfo", ":\\", "windows",
