@@ -23,7 +23,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("container.k8s", r"insufficient nvidia\.com/gpu|devices unavailable for nvidia\.com|0/\d+ nodes are available[^\n]*gpu", "insufficient nvidia.com/gpu", "unavailable for nvidia.com", "nodes are available"),
     error("container.ngc_banner", r"the nvidia driver was not detected", "nvidia driver was not detected"),
     error("container.singularity", r"could not find any nv files on this host", "any nv files"),
-    error("container.no_hook", r"exec: \"?nvidia-container|hook[^\n]*nvidia-container-(?:runtime-hook|toolkit)[^\n]{0,40}(?:no such file|not found)", "exec: \"nvidia-container", "nvidia-container-runtime-hook", "nvidia-container-toolkit"),
+    error("container.no_hook", r"exec: \"?nvidia-container|hook[^\n]*nvidia-container-(?:runtime-hook|toolkit)[^\n]{0,40}(?:no such file|not found)|executing hook(?![^\n]*nvidia-container-cli:)[^\n]*nvidia", "exec: \"nvidia-container", "nvidia-container-runtime-hook", "nvidia-container-toolkit", "executing hook"),
     error("container.plugin", r"failed to construct nvml resource manager|error building device map|invalid device discovery strategy|incompatible (?:strategy|platform) detected|detected non-nvml platform"
           r"|did you (?:set the docker default runtime|configure the nvidia container toolkit)|no devices found\. waiting indefinitely|runtimeclass\w* [^\n]*nvidia[^\n]*not found|failed to initialize nvml: could not load nvml",
           "nvml resource manager", "building device map", "device discovery strategy", "incompatible strategy", "incompatible platform", "non-nvml platform", "docker default runtime", "configure the nvidia container toolkit",
