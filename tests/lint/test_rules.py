@@ -153,6 +153,18 @@ BAD = [
     ("no-gpu-request", "compose.yml", SERVICE + "    image: me/quiz-gpu:1\n", 2),
     ("cpu-wheel", "environment.yml", "channels: [conda-forge, pytorch, nvidia]\ndependencies:\n- pytorch=2.3\n- numpy<2\n- mkl<2024\n- pytorch-cuda=12.1\n", 6),
     ("no-such-build", "setup.sh", "pip install torch==2.0.0+nv23.05\n", 1),
+    ("wrong-variable", "compose.yml", SERVICE + "    image: x\n    gpus: all\n    environment: [CUDA_VISIBLE_DEVICES=all]\n", 5),
+    ("wrong-variable", "run.sh", "pip install torch\nexport CUDA_VISIBLE_DEVICE=0\n", 2),
+    ("wrong-variable", "Dockerfile", CUDA12 + "ENV NVIDIA_DRIVER_CAPABILITIES=compute,utilities\n", 2),
+    ("no-gpu-request", "job.slurm", "#!/bin/bash\n#SBATCH -p gpu\npython a.py\n", 2),
+    ("no-gpu-request", "compose.yml", SERVICE + "    image: python:3.11\n    runtime: nvidia\n", 4),
+    ("bad-gpu-request", ".github/workflows/a.yml", "jobs:\n  t:\n    runs-on: ubuntu-latest\n    container:\n      image: x\n      options: --gpus all\n", 6),
+    ("bad-gpu-request", "job.yaml", POD + "    resources: {limits: {nvidia.com/gpus: 1}}\n    image: x\n", 7),
+    ("same-files", "requirements.txt", "torch\nnvidia-cudnn-cu12\n", 2),
+    ("same-files", "requirements.txt", "faiss-cpu\nfaiss-gpu\n", 2),
+    ("same-files", "requirements.txt", "gliner[gpu]\n", 1),
+    ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-runtime-ubuntu22.04\nRUN pip install cupy-cuda12x\n", 2),
+    ("image-overridden", "Dockerfile", "FROM tensorflow/tensorflow:2.4.1-gpu\nRUN pip install tensorflow-text\n", 2),
     ("base-image", "Dockerfile", "FROM nvidia/cuda:10.2-cudnn7-runtime-ubuntu18.04\nRUN pip install tensorflow==2.3.4\n", 2),
     ("base-image", "Dockerfile", "FROM nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04\nRUN pip install onnxruntime-gpu==1.20.2\n", 2),
     ("no-system-cuda", "Dockerfile", "FROM python:3.8\nRUN pip install tensorflow-gpu==2.8.4\n", 2),
@@ -276,6 +288,10 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("run.slurm", "#!/bin/bash\n#SBATCH --partition=gpu\n#SBATCH --gres=gpu:1\nexport CUDA_VISIBLE_DEVICES=0\nexport NCCL_DEBUG=INFO\n"),
+    ("Dockerfile", "FROM pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime\nRUN pip install 'transformers<4.50' einops 'numpy<2'\n"),
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN export CUDA_HOME=/usr/local/cuda && make\n"),
+    ("Dockerfile", "FROM continuumio/miniconda3\nRUN conda create -n a python=3.10\nRUN conda run -n a pip install torch==2.1.2 'numpy<2'\n"),
     ("requirements.txt", "-f https://download.pytorch.org/whl/torch_stable.html\ntorch==2.5.1+cu121\nnvidia-cudnn-cu12==8.9.2.26\n"),  # another build: its demands are not known
     ("requirements.txt", "onnxruntime; python_version < '3.10'\nonnxruntime-gpu; python_version >= '3.10'\n"),
     ("requirements.txt", "tensorflow==2.21.0\n"),  # nobody says GPU

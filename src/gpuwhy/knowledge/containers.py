@@ -143,6 +143,8 @@ def _plain(name: str, path: str, short: str, tag: str) -> Base:
     last = short.split("/")[-1]
     if last == "python" and "/" not in path.removeprefix("docker.io/").removeprefix("library/"):
         return _python(name, tag)
+    if found := re.match(r"python-(3\.\d+)", tag):
+        return Base(name, "python", python=found[1])
     if last == "uv" and (found := re.search(r"python(3\.\d+)", tag)):
         return Base(name, "python", python=found[1], musl="alpine" in tag)
     return _distro(name, short, last, tag)

@@ -115,10 +115,19 @@ def packages(framework: str, version: str, python: str) -> dict[str, str]:
     if not framework or not version:
         return {}
     out = {framework: version if version.count(".") > 1 else f"{version}.0"}
+    out |= _companions(out[framework]) if framework == "torch" else {}
     old = framework == "torch" and not at_least(major_minor(version), "2.5")
     if old or (framework == "tensorflow" and not at_least(major_minor(version), "2.18")):
         out["numpy"] = _NUMPY.get(python, "")
     return {name: number for name, number in out.items() if number}
+
+
+def _companions(torch: str) -> dict[str, str]:
+    """torchvision, and from 1.12 on torchaudio, of the same time."""
+    major, minor, patch = (int(part) for part in torch.split(".")[:3])
+    vision = minor + (15 if major > 1 else 1)
+    audio = f"{torch}" if major > 1 else f"0.{minor}.{patch}"
+    return {"torchvision": f"0.{vision}.{patch}"} | ({"torchaudio": audio} if (major, minor) >= (1, 12) else {})
 
 
 _NUMPY = {"3.5": "1.18.5", "3.6": "1.19.5", "3.7": "1.21.6", "3.8": "1.22.4", "3.9": "1.26.4", "3.10": "1.26.4",

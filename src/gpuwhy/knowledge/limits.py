@@ -29,6 +29,8 @@ LIMITS: tuple[Limit, ...] = (
           source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release")),
     Limit("realesrgan", "", "", "torchvision<0.17", "its basicsr imports a module of torchvision that 0.17 removed",
           source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release of basicsr")),
+    Limit("gfpgan", "", "", "torchvision<0.17", "its basicsr imports a module of torchvision that 0.17 removed",
+          source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release of basicsr")),
     Limit("torchvision", "0.2.1", "0.5", "pillow<7", "it imports PILLOW_VERSION, which Pillow 7 removed",
           source("the files and the metadata of 0.2.0 to 0.5.0", "0.4.2 asks for pillow>=4.1.1")),
     Limit("tensorboard", "", "2.9", "protobuf<3.21", "its generated code does not load under protobuf 4 and newer",

@@ -84,6 +84,7 @@ def _requests(path: str, work: Workload, service: Map) -> None:
                 said = f"`gpus` takes `all` or a list of mappings, not {str(entry)!r}, and Compose refuses it"
                 work.wrong_request.append(Problem(Place(path, entry.line), said))
     if service.text("runtime").startswith("nvidia"):
+        work.only_runtime = work.request is None and not service.at("env_file")
         work.request = work.request or Place(path, service.line_of("runtime"))
         work.runtime_class = True
     for generic in service.seq("deploy", "resources", "reservations", "generic_resources"):

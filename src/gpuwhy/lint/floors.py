@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpuwhy.knowledge import asked, limits
 from gpuwhy.knowledge.releases import has_python
-from gpuwhy.lint import solving
+from gpuwhy.lint import ending, solving
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allowed, together
@@ -46,8 +46,15 @@ def below(scope: Scope) -> Iterator[Below]:
     for package, framework in dict.fromkeys((row.package, row.other) for row in limits.FLOORS):
         there = _there(scope, framework)
         own = next((pin for pin in scope.pins if pin.name == package), there.pin if there else None)
+        own = own or (_bringing(scope, package) if there else None)
         if there and own and _meet(own, there.pin):
             yield from _below(scope, package, there, own.place)
+
+
+def _bringing(scope: Scope, package: str) -> Pin | None:
+    """The pin that brings a package into an image whose framework it then finds too old."""
+    found = [end.packages[package].pin for end in ending.ends(scope) if package in end.packages]
+    return found[-1] if found else None
 
 
 def _there(scope: Scope, framework: str) -> _There | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.lint import requirements, scripts
-from gpuwhy.lint.sheet import Environment, Image, Include, Index, Sheet
+from gpuwhy.lint.sheet import Environment, Image, Include, Index, Sheet, Workload
 from gpuwhy.lint.yamls import BadYamlError, Map, Node, Seq, Text, documents
 from gpuwhy.model.lint import Place, Problem
 
@@ -19,10 +19,26 @@ def read_workflow(path: str, text: str) -> Sheet:
         if isinstance(job, Map):
             stage = _job(path, str(name), job)
             sheet.environments.append(stage)
+            before = len(sheet.workloads)
             for step in job.seq("steps"):
                 if isinstance(step, Map):
                     _step(sheet, stage, step)
+            _without_gpu(sheet, job, str(name), sheet.workloads[before:])
     return sheet
+
+
+def _without_gpu(sheet: Sheet, job: Map, name: str, started: list[Workload]) -> None:
+    """--gpus on one of GitHub's own runners, which have no GPU: Docker refuses it."""
+    runner = job.text("runs-on")
+    if not re.fullmatch(r"(ubuntu|windows|macos)-(latest|[\d.]+)(-arm)?", runner):
+        return
+    options = job.at("container", "options")
+    asking = [work.request for work in started if work.request and "--gpus" in work.asking]
+    if isinstance(options, Text) and "--gpus" in options:
+        asking.append(Place(sheet.path, options.line))
+    for place in asking[:1]:
+        said = f"--gpus on {runner}, which has no GPU: Docker refuses to start the container"
+        sheet.workloads.append(Workload("workflow", name, place, partial=True, wrong_request=[Problem(place, said)]))
 
 
 def _job(path: str, name: str, job: Map) -> Environment:

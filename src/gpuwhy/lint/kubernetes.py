@@ -13,6 +13,9 @@ from gpuwhy.model.lint import Place, Problem
 
 GPU = "nvidia.com/gpu"
 _ANY_GPU = re.compile(r"gpu|nvidia\.com/|amd\.com/|mig-|vcuda|habana|tpu|npu", re.IGNORECASE)
+_MEANT = re.compile(
+    r"gpus?|nvidia\.com/gpus|nvidia/gpus?|nvidia[.-]gpus?|nvidia\.com\.gpu|alpha\.kubernetes\.io/nvidia-gpu"
+)
 _WALK = 50_000
 
 
@@ -126,6 +129,10 @@ def _container(path: str, container: Map) -> Workload:
     limits, requests = container.map("resources", "limits"), container.map("resources", "requests")
     work.limit, work.asked = _gpus(path, limits), _gpus(path, requests)
     any_gpu = [key for key in (*limits, *requests) if _ANY_GPU.search(key)]
+    for key in any_gpu:
+        if meant := _MEANT.fullmatch(str(key).lower()):
+            said = f"{meant[0]} is no resource that a device plugin offers: the pod gets no GPU, or is refused"
+            work.wrong_request.append(Problem(Place(path, getattr(key, "line", work.place.line)), said))
     claims = container.map("resources").seq("claims")
     if any_gpu or claims:
         line = getattr(any_gpu[0], "line", 0) if any_gpu else claims.line

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from gpuwhy.knowledge import containers
 from gpuwhy.lint import jinja, kinds, overrides, requirements
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.lint.scope import Scope
@@ -77,6 +78,7 @@ def _built_for(work: Workload, path: str, text: str, asks: str) -> Sheet:
     for environment in made.environments:
         environment.gpu = asks if environment.runs else ""
         work.built_on = environment.image.text if environment.runs and environment.image else work.built_on
+        work.built_sets = (*work.built_sets, *environment.variables)
     return made
 
 
@@ -197,6 +199,8 @@ def _join(sheet: Sheet, read: Read) -> None:
     """The pins of included files, into the environment that includes them."""
     sheet.environments += [made for one in sheet.environments for made in _of_conda(one, read)]
     for environment in sheet.environments:
+        if sheet.kind in ("modal", "workflow", "gitlab", "devcontainer"):
+            _python_of_image(environment)
         _take_in(sheet, environment, environment.includes, read, (sheet.path,))
         environment.pins = _thinned(environment.pins)
         carried = Environment(sheet.path)
@@ -206,6 +210,17 @@ def _join(sheet: Sheet, read: Read) -> None:
             _python_of_project(environment, read)
         if any(pin.local and not pin.indexes and not pin.backend for pin in environment.pins):
             environment.told_elsewhere = _told_elsewhere(sheet.path, read)
+
+
+def _python_of_image(environment: Environment) -> None:
+    """The Python of the image that a job or a service starts from, where nothing else says one."""
+    base = containers.read(environment.image.text) if environment.image else None
+    other = any(_ANOTHER.search(command.text) for command in environment.commands)
+    if base and base.python and base.python != "2.7" and not environment.pythons and not other:
+        environment.pythons, environment.python_from = (base.python,), f"image {base.name} holds Python {base.python}"
+
+
+_ANOTHER = re.compile(r"conda|mamba|pyenv|uv (venv|python|sync|run)|virtualenv|apt(-get)? .*python|add_python")
 
 
 def _python_of_project(environment: Environment, read: Read) -> None:

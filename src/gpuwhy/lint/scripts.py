@@ -37,7 +37,21 @@ def read(path: str, text: str) -> Sheet:
         stage.gpu = "the script speaks of a GPU" if _GPU.search(_COMMENT.sub("", text)) else ""
     sheet.environments.append(stage)
     fill(sheet, _plain(path, text), 1, _constants(text))
+    if "#SBATCH" in text:
+        sheet.workloads.append(_slurm(path, text))
     return sheet
+
+
+def _slurm(path: str, text: str) -> Workload:
+    """A job of Slurm: what its first lines ask for, and what says that it is for a GPU."""
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.startswith("#SBATCH")]
+    number, asked = (lines[0][0] if lines else 1), "\n".join(line for _, line in lines)
+    found = re.search(r"--(gres|gpus|tres)\b|--gpus-per|\s-G[ \d]|--constraint|\s-C ", asked)
+    work = Workload("slurm", "the job", Place(path, number), request=Place(path, number) if found else None)
+    work.exempt = "--exclusive" in asked or "srun --gres" in text or "--array" in path
+    named = re.search(r"(--partition[= ]|-p )\S*gpu", asked, re.IGNORECASE) or re.search(r"gpu|cuda", path.lower())
+    work.command = "gpu" if named else ""
+    return work
 
 
 def _plain(path: str, text: str) -> str:
@@ -88,6 +102,7 @@ def _run(path: str, command: Command) -> Workload | None:
     work = Workload("script", image[:_SHOWN], Place(path, command.lines[0]), image=Image(image, place))
     asked = words[0].endswith("nvidia-docker") or re.search(r"--gpus|--runtime[= ]nvidia|nvidia\.com/gpu", options)
     work.request = work.place if asked else None
+    work.asking = options
     work.exempt = bool(re.search(r"--privileged|/dev/nvidia|\$|\{", options))
     work.shared_memory = bool(re.search(r"--shm-size|--ipc|/dev/shm", options))
     work.command = " ".join(words[number:])

@@ -102,6 +102,7 @@ class Command(msgspec.Struct, frozen=True):
     assigned: tuple[tuple[str, str], ...] = ()
     then: str = ""  # && || ; |
     arms: tuple[tuple[int, int], ...] = ()  # the branches that it stands in: (which if, which arm)
+    set_on: int = 0  # the line of the first thing that is set
 
     @property
     def text(self) -> str:
@@ -162,7 +163,7 @@ class Environment(msgspec.Struct):
 class Workload(msgspec.Struct):
     """A container that somebody starts: a service, a container of a pod, a development container."""
 
-    kind: Literal["compose", "kubernetes", "devcontainer", "script", "sagemaker"]
+    kind: Literal["compose", "kubernetes", "devcontainer", "script", "sagemaker", "slurm", "workflow"]
     name: str
     place: Place
     image: Image | None = None
@@ -170,11 +171,14 @@ class Workload(msgspec.Struct):
     arguments: dict[str, str] = {}  # of that build
     target: str = ""  # the stage that is built
     built_on: str = ""  # the image that this stage starts from
+    built_sets: tuple[str, ...] = ()  # the variables that this stage sets
     variables: dict[str, Variable] = {}
     request: Place | None = None  # where GPUs are asked for
+    asking: str = ""  # the options that ask for them
     partial: bool = False  # completed elsewhere (an override, extends, a patch): what is missing is not missed
     exempt: bool = False  # sees the devices another way: privileged, a daemon set
     runtime_class: bool = False
+    only_runtime: bool = False  # of compose: `runtime: nvidia` is all that asks for a GPU
     shared_memory: bool = False
     command: str = ""
     limit: tuple[str, Place] | None = None  # nvidia.com/gpu

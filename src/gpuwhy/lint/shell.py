@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+import msgspec
+
 from gpuwhy.lint.sheet import Command
 
 _TOKEN = re.compile(
@@ -65,7 +67,7 @@ class _Arms:
         self._begin(first)
         arms = tuple(self.open) if first not in ("if", "elif", "case") else tuple(self.open[:-1])
         self._end(then)
-        return [Command(c.words, c.lines, c.assigned, c.then, arms) for c in found] if arms else found
+        return [msgspec.structs.replace(c, arms=arms) for c in found] if arms else found
 
     def _begin(self, first: str) -> None:
         """What the first word of a command opens or closes."""
@@ -95,7 +97,7 @@ class _Arms:
 def _command(words: list[str], lines: list[int], then: str) -> list[Command]:
     if words and words[0] == "export":
         pairs = tuple((found[1], found[2]) for found in map(_ASSIGNED.fullmatch, words[1:]) if found)
-        return [Command((), (), pairs, then)] if pairs else []
+        return [Command((), (), pairs, then, set_on=lines[0])] if pairs else []
     assigned: list[tuple[str, str]] = []
     start = 0
     for word in words:
@@ -111,7 +113,8 @@ def _command(words: list[str], lines: list[int], then: str) -> list[Command]:
         start += 1
     if start == len(words) and not assigned:
         return []
-    return [Command(tuple(words[start:]), tuple(lines[start:]), tuple(assigned), then)]
+    on = lines[0] if assigned else 0
+    return [Command(tuple(words[start:]), tuple(lines[start:]), tuple(assigned), then, set_on=on)]
 
 
 def _unquoted(word: str) -> str:

@@ -69,6 +69,7 @@ NAMES = (
     "visible_devices",
     "windows_cpu_torch",
     "wrong_name",
+    "wrong_variable",
     "yanked",
 )
 

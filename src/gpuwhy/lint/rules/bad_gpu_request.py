@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import containers
+from gpuwhy.lint.requests import ASK, KNOW
 from gpuwhy.lint.sheet import Workload
 from gpuwhy.model.lint import Mistake, Place, Rule
 from gpuwhy.model.plan import Machine
@@ -16,8 +17,10 @@ RULE = Rule("bad-gpu-request", "error", "a GPU request that the runtime refuses 
 def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     """What Compose or Kubernetes refuses."""
     for wrong in work.wrong_request:
-        fix = "write {driver: nvidia, count: 1, capabilities: [gpu]}"
-        yield RULE.mistake(wrong.place, f"{work.name}: {wrong.text}", containers.COMPOSE, fix)
+        compose = work.kind == "compose"
+        fix = "write {driver: nvidia, count: 1, capabilities: [gpu]}" if compose else ASK[work.kind]
+        know = containers.COMPOSE if compose else KNOW[work.kind]
+        yield RULE.mistake(wrong.place, f"{work.name}: {wrong.text}", know, fix)
     if work.asked:
         yield from _requested(work, *work.asked)
     if work.limit and "$" not in work.limit[0] and not re.fullmatch(r"\d+", work.limit[0].strip()):

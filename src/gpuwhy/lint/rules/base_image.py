@@ -9,6 +9,7 @@ from gpuwhy.knowledge import containers
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope, is_pinned
+from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.system_cuda import fitting_image, needs_system
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.release import Release
@@ -23,6 +24,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if base.family not in ("cuda", "ngc") or not base.cuda or not scope.environment.runs:
         return
     yield from _jax(scope)
+    yield from _named(scope)
     for pin in [*scope.pins, *scope.environment.carried]:
         row = needs_system(scope, pin) if base.family == "cuda" or pin.name == "onnxruntime-gpu" else None
         unfit = _unfit(scope, row) if row and isinstance(row.cuda, str) else ""
@@ -33,6 +35,31 @@ def check(scope: Scope) -> Iterator[Mistake]:
             place = image.place if image and "is built for CUDA" not in unfit else pin.place
             yield RULE.mistake(place, text, evidence_of(row, "cuda"), fitting_image(pin, row), exact)  # type: ignore[arg-type]
             return
+
+
+def _named(scope: Scope) -> Iterator[Mistake]:
+    """cupy-cuda12x, mxnet-cu110, paddlepaddle-gpu==2.6.2.post117: the CUDA is in the name, and none comes with it."""
+    base = scope.base
+    brought = scope.has_wheels("nvidia-") or "torch" in scope.names or any(p.origin == "conda" for p in scope.pins)
+    for pin in scope.pins if base.family == "cuda" and not brought else ():
+        wanted = _cuda_in_name(pin)
+        if not wanted or any(map(containers.LIBRARY_PACKAGES.match, scope.environment.apt)):
+            continue
+        if str(numbers(base.cuda)[0]) != wanted:
+            text = f"{pin.name} is built for CUDA {wanted}; image {base.name} holds CUDA {base.cuda}"
+            yield RULE.mistake(pin.place, text, containers.TAGS, f"start from an nvidia/cuda image of CUDA {wanted}")
+        elif base.variant == "base":
+            text = f"{pin.name} opens cuBLAS and others of CUDA {wanted}; image {base.name} holds libcudart alone"
+            yield RULE.mistake(pin.place, text, containers.TAGS, f"write {base.name.replace('-base-', '-runtime-')}")
+
+
+def _cuda_in_name(pin: Pin) -> str:
+    """The CUDA major that a package's name or release says."""
+    if "ctk" in pin.extras or not pin.installed:
+        return ""
+    found = re.match(r"(?:cupy-cuda|mxnet-cu|dgl-cu)(\d\d)", pin.name)
+    built = re.search(r"\.post(\d\d)\d$", pin.version) if pin.name == "paddlepaddle-gpu" else None
+    return (found or built)[1] if found or built else ""  # type: ignore[index]
 
 
 def _jax(scope: Scope) -> Iterator[Mistake]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge.containers import Base
 from gpuwhy.knowledge.tables import source
+from gpuwhy.lint import ending
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allows
@@ -21,6 +22,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     base = scope.base
     if base.family not in ("ngc", "pytorch", "tensorflow", "aws") or not base.framework:
         return
+    yield from _unasked(scope)
     keeps = " (pip install --constraint keeps the image's build)" if base.family == "ngc" else ""
     for pin in scope.environment.pins:
         if pin.name == base.framework and not pin.limits and pin.origin == "pip" and _replaces(pin, base):
@@ -28,6 +30,17 @@ def check(scope: Scope) -> Iterator[Mistake]:
             text = f"image {base.name} holds {own}, and {pin.name}{pin.specifier} is installed over it"
             fix = f"remove {pin.name} from what is installed, or start from a plain image{keeps}"
             yield RULE.mistake(pin.place, text, _OVER, fix)
+
+
+def _unasked(scope: Scope) -> Iterator[Mistake]:
+    """A package that brings another TensorFlow than the image's, on every Python that may be."""
+    name, found = scope.base.framework, ending.ends(scope)
+    changes = [next((c for c in end.changes if c.name == name and c.before.pin is None), None) for end in found]
+    last = changes[-1] if changes and all(changes) and name == "tensorflow" else None
+    if last and last.after.pin and last.after.pin.name != name:
+        said = f"{name} {last.after.version} in the place of {last.before.version} of image {scope.base.name}"
+        fix = f"pin {last.after.pin.name} to the release for {name} {last.before.version}"
+        yield RULE.mistake(last.after.pin.place, f"{last.after.pin.name} brings {said}", _OVER, fix)
 
 
 def _replaces(pin: Pin, base: Base) -> bool:

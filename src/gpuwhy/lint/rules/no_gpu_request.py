@@ -17,7 +17,12 @@ RULE = Rule("no-gpu-request", "error", "a container made for a GPU that asks for
 
 def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     """An image for GPUs and no request."""
+    if work.kind == "compose" and work.runtime_class and work.only_runtime:
+        yield from _without_variable(work)
     if work.request or work.partial or work.exempt or _never_uses_one(work):
+        return
+    if work.kind == "slurm":
+        yield from _slurm(work)
         return
     visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
     hidden = visible is not None and visible.value in HIDDEN
@@ -25,6 +30,23 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
         yield from _built(work, None if hidden else visible)
     if not hidden:
         yield from _by_image(work, visible)
+
+
+def _without_variable(work: Workload) -> Iterator[Mistake]:
+    """runtime: nvidia alone, of an image that does not say which GPUs: the runtime gives it none."""
+    base = containers.read(work.built_on) if work.built_on else base_of(work)
+    said = {*work.variables, *work.built_sets}
+    if base.family in ("python", "distro") and not base.gpu and "NVIDIA_VISIBLE_DEVICES" not in said and work.request:
+        text = f"{work.name}: runtime nvidia gives no GPU to {base.name}, which sets no NVIDIA_VISIBLE_DEVICES"
+        fix = "add NVIDIA_VISIBLE_DEVICES=all to its environment, or gpus: all"
+        yield RULE.mistake(work.request, text, containers.TOOLKIT, fix)
+
+
+def _slurm(work: Workload) -> Iterator[Mistake]:
+    """A job that is for a GPU by its name or its partition, and asks for none."""
+    if work.command == "gpu":
+        text = "the job is for a GPU, by its name or its partition, and no line asks Slurm for one"
+        yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
 
 
 def _by_image(work: Workload, visible: Variable | None) -> Iterator[Mistake]:

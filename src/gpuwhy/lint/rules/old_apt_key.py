@@ -21,6 +21,12 @@ _AMAZON = re.compile(
 )
 
 
+_OTHERS = re.compile(
+    r"nvidia/cudagl:(8|9|10|11)\.\d.*ubuntu|[^/]+/[\w-]+:[\w.]+-cuda(9|10|11)\.[0-3](\.\d)?-ubuntu(16|18|20)\.04"
+)
+"""Images of others that start from NVIDIA's of that time: anibali/pytorch:1.8.1-cuda11.1-ubuntu20.04."""
+
+
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first apt-get update that nothing before it cures, or a command that fetches the revoked key itself."""
     yield from _fetched(scope)
@@ -62,4 +68,5 @@ def _is_old(scope: Scope) -> bool:
         return not at_least(base.version, "1.12" if base.variant == "devel" else "1.5")
     if base.family == "cuda" and not base.name.startswith(("nvidia/cuda:", "docker.io/nvidia/cuda:", "nvcr.io")):
         return "ubuntu" in tag and not at_least(base.cuda, "11.3")  # copies of what NVIDIA has removed
-    return bool(_AMAZON.search(scope.environment.image.text)) if scope.environment.image else False
+    image = scope.environment.image.text if scope.environment.image else ""
+    return bool(_AMAZON.search(image) or _OTHERS.search(image))

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.bringers import ONNX_BROUGHT, brings_onnxruntime
-from gpuwhy.knowledge.flavours import flavour, library_wheel
+from gpuwhy.knowledge.flavours import Flavour, flavour, library_wheel
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.demands import Demand, demands, evidence, newest, shared_file, ships, wheels_of_two_majors
 from gpuwhy.lint.scope import Scope, is_source_only
@@ -30,11 +30,13 @@ def check(scope: Scope) -> Iterator[Mistake]:
             fix = f"keep the one for the CUDA major of your framework ({pair.major} or {pair.other_major})"
             yield RULE.mistake(other.place, text, ships(other), fix)
     yield from _implied(scope)
+    yield from _beside_framework(scope)
     yield from _brought(scope)
 
 
 def _brought(scope: Scope) -> Iterator[Mistake]:
     """onnxruntime-gpu, and a package whose own requirements bring onnxruntime."""
+    yield from _both_by_extra(scope)
     gpu = scope.names.get("onnxruntime-gpu")
     if gpu is None or gpu.origin != "pip" or scope.environment.locked or scope.environment.forked:
         return
@@ -49,6 +51,22 @@ def _brought(scope: Scope) -> Iterator[Mistake]:
             fix = "last of all: pip uninstall -y onnxruntime, then pip install --force-reinstall onnxruntime-gpu"
             yield RULE.mistake(pin.place, text, ONNX_BROUGHT, fix, "warning")
             return
+
+
+def _both_by_extra(scope: Scope) -> Iterator[Mistake]:
+    """A package that asks for onnxruntime always, and for onnxruntime-gpu by its extra."""
+    for pin in scope.pins if not scope.environment.locked else ():
+        always = _BOTH.get(pin.name, "-") in pin.extras
+        beside = pin.name == "rembg" and "gpu" in pin.extras and "onnxruntime" in scope.names
+        if pin.installed and (always or beside):
+            text = f"{pin.name}[{pin.extras[0]}]{' and onnxruntime' if beside else ''}"
+            said = f"{text} bring onnxruntime and onnxruntime-gpu, which install the same files: the last one wins"
+            fix = "last of all: pip uninstall -y onnxruntime, then pip install --force-reinstall onnxruntime-gpu"
+            yield RULE.mistake(pin.place, said, ONNX_BROUGHT, fix, "warning")
+            return
+
+
+_BOTH = {"gliner": "gpu", "magika": "gpu"}
 
 
 def _flavours(scope: Scope) -> Iterator[Mistake]:
@@ -68,7 +86,7 @@ def _by_module(pins: list[Pin], locked: bool) -> dict[str, list[Pin]]:
     """The pins that install the same module; in a lock, tensorflow-cpu-aws stands beside the one that it is part of."""
     out: dict[str, list[Pin]] = {}
     for pin in pins:
-        found = flavour(pin.name) if pin.origin == "pip" else None
+        found = (flavour(pin.name) or _MORE.get(pin.name)) if pin.origin == "pip" else None
         fails = is_source_only(pin) or _only_fails(pin)
         if found and not fails and not (locked and pin.name == "tensorflow-cpu-aws"):
             out.setdefault(found.module, []).append(pin)
@@ -88,9 +106,8 @@ def _only_fails(pin: Pin) -> bool:
 
 
 def _gpu_one(*pins: Pin) -> str:
-    found = [
-        p.name for p in pins if (f := flavour(p.name)) and f.cuda and not is_source_only(p) and not _is_cpu_then(p)
-    ]
+    able = [p for p in pins if (found := flavour(p.name) or _MORE.get(p.name)) and found.cuda]
+    found = [p.name for p in able if not is_source_only(p) and not _is_cpu_then(p)]
     if len(found) > 1:
         return " (both have CUDA: the one for the CUDA major of your driver and your other packages)"
     return f" ({found[0]} is the one with CUDA)" if found else ""
@@ -137,6 +154,39 @@ def _implied(scope: Scope) -> Iterator[Mistake]:
                 fix = f"use one environment for each, or releases for one CUDA major: {both}"
                 yield RULE.mistake(other.pin.place, text, evidence(other), fix, "warning")
                 break
+
+
+def _beside_framework(scope: Scope) -> Iterator[Mistake]:
+    """A wheel of NVIDIA's that is named, and the same library for another CUDA, which a framework brings."""
+    if scope.environment.forked or scope.environment.locked:
+        return
+    wheels = [(pin, found) for pin in scope.pins if (found := library_wheel(pin.name)) and pin.installed]
+    bringing = [pin for pin in scope.pins if pin.name in ("torch", "vllm") and not pin.variant and pin.installed]
+    for framework, (pin, found) in itertools.product(bringing, wheels):
+        demand = (_asked(scope, framework) or [None])[-1] if together(framework, pin) else None
+        other = next((name for name in demand.ranges if _is_other(demand, pin, name, found)), "") if demand else ""
+        if demand and other:
+            text = f"{pin.name} and {other}, which {demand.title} brings, install the same files: the last wins"
+            fix = f"leave {pin.name} out, or take a {framework.name} for CUDA {found[1]}"
+            yield RULE.mistake(pin.place, text, ships(pin), fix, "warning")
+            return
+
+
+def _is_other(demand: Demand, pin: Pin, name: str, found: tuple[str, int]) -> bool:
+    """Whether a framework's wheel is the same library as a named one, for another CUDA, in the same folder."""
+    same = library_wheel(name)
+    return bool(same) and same != found and same[0] == found[0] and bool(shared_file(pin, _as(demand, name)))
+
+
+_MORE = {
+    **dict.fromkeys(("faiss-gpu", "faiss-gpu-cu11", "faiss-gpu-cu12"), Flavour("faiss", True)),
+    "faiss-cpu": Flavour("faiss", False),
+    "cupy": Flavour("cupy", True),
+    "mxnet": Flavour("mxnet", False),
+    "fastembed": Flavour("fastembed", False),
+    "fastembed-gpu": Flavour("fastembed", True),
+}
+"""Further packages that install one module."""
 
 
 def _asked(scope: Scope, pin: Pin) -> list[Demand]:
