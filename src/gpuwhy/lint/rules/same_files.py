@@ -106,7 +106,7 @@ def _only_fails(pin: Pin) -> bool:
 
 
 def _gpu_one(*pins: Pin) -> str:
-    able = [p for p in pins if (found := flavour(p.name) or _MORE.get(p.name)) and found.cuda]
+    able = [p for p in pins if (own := flavour(p.name) or _MORE.get(p.name)) and own.cuda]
     found = [p.name for p in able if not is_source_only(p) and not _is_cpu_then(p)]
     if len(found) > 1:
         return " (both have CUDA: the one for the CUDA major of your driver and your other packages)"
@@ -163,7 +163,8 @@ def _beside_framework(scope: Scope) -> Iterator[Mistake]:
     wheels = [(pin, found) for pin in scope.pins if (found := library_wheel(pin.name)) and pin.installed]
     bringing = [pin for pin in scope.pins if pin.name in ("torch", "vllm") and not pin.variant and pin.installed]
     for framework, (pin, found) in itertools.product(bringing, wheels):
-        demand = (_asked(scope, framework) or [None])[-1] if together(framework, pin) else None
+        demands_of = _asked(scope, framework) if together(framework, pin) else []
+        demand = demands_of[-1] if demands_of else None
         other = next((name for name in demand.ranges if _is_other(demand, pin, name, found)), "") if demand else ""
         if demand and other:
             text = f"{pin.name} and {other}, which {demand.title} brings, install the same files: the last wins"
@@ -175,7 +176,7 @@ def _beside_framework(scope: Scope) -> Iterator[Mistake]:
 def _is_other(demand: Demand, pin: Pin, name: str, found: tuple[str, int]) -> bool:
     """Whether a framework's wheel is the same library as a named one, for another CUDA, in the same folder."""
     same = library_wheel(name)
-    return bool(same) and same != found and same[0] == found[0] and bool(shared_file(pin, _as(demand, name)))
+    return same is not None and same != found and same[0] == found[0] and bool(shared_file(pin, _as(demand, name)))
 
 
 _MORE = {
