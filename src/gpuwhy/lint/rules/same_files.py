@@ -160,23 +160,32 @@ def _beside_framework(scope: Scope) -> Iterator[Mistake]:
     """A wheel of NVIDIA's that is named, and the same library for another CUDA, which a framework brings."""
     if scope.environment.forked or scope.environment.locked:
         return
-    wheels = [(pin, found) for pin in scope.pins if (found := library_wheel(pin.name)) and pin.installed]
+    wheels = [pin for pin in scope.pins if library_wheel(pin.name) and pin.installed]
     bringing = [pin for pin in scope.pins if pin.name in ("torch", "vllm") and not pin.variant and pin.installed]
-    for framework, (pin, found) in itertools.product(bringing, wheels):
+    for framework, pin in itertools.product(bringing, wheels):
         demands_of = _asked(scope, framework) if together(framework, pin) else []
-        demand = demands_of[-1] if demands_of else None
-        other = next((name for name in demand.ranges if _is_other(demand, pin, name, found)), "") if demand else ""
-        if demand and other:
-            text = f"{pin.name} and {other}, which {demand.title} brings, install the same files: the last wins"
-            fix = f"leave {pin.name} out, or take a {framework.name} for CUDA {found[1]}"
-            yield RULE.mistake(pin.place, text, ships(pin), fix, "warning")
-            return
+        for demand in demands_of[-1:]:
+            yield from _other_copy(demand, pin)
 
 
-def _is_other(demand: Demand, pin: Pin, name: str, found: tuple[str, int]) -> bool:
+def _other_copy(demand: Demand, pin: Pin) -> Iterator[Mistake]:
+    other = next((name for name in demand.ranges if _is_other(demand, pin, name)), "")
+    if other:
+        text = f"{pin.name} and {other}, which {demand.title} brings, install the same files: the last one wins"
+        fix = f"leave {pin.name} out, or take a {demand.pin.name} for its CUDA"
+        yield RULE.mistake(pin.place, text, ships(pin), fix, "warning")
+
+
+def _is_other(demand: Demand, pin: Pin, name: str) -> bool:
     """Whether a framework's wheel is the same library as a named one, for another CUDA, in the same folder."""
-    same = library_wheel(name)
-    return same is not None and same != found and same[0] == found[0] and bool(shared_file(pin, _as(demand, name)))
+    same, found = library_wheel(name), library_wheel(pin.name)
+    return (
+        same is not None
+        and found is not None
+        and same[0] == found[0]
+        and same != found
+        and shared_file(pin, _as(demand, name)) != ""
+    )
 
 
 _MORE = {
