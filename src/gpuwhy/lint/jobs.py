@@ -109,6 +109,7 @@ def read_cog(path: str, text: str) -> Sheet:
     version = re.match(r"3\.\d+", build.text("python_version"))
     if version:
         stage.pythons, stage.python_from = (version[0],), f"cog.yaml asks for Python {version[0]}"
+        stage.python_line = build.line_of("python_version")
     lines = (requirements.Logical(t.strip(), t.line) for t in build.seq("python_packages") if isinstance(t, Text))
     requirements.fill(stage, sheet, iter([line for line in lines if line.text]))
     _cog_options(stage)

@@ -24,6 +24,7 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (r"\.gitlab-ci\.ya?ml", "gitlab"),
     (r".+\.(sh|bash|bat|cmd|ps1|slurm|sbatch)", "script"),
     (r".+\.ipynb", "notebook"),
+    (r"(GNU)?Makefile([._-].*)?|.+\.mk", "makefile"),
 )
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in _NAMES)
 _HELM_NAME = re.compile(r"(?:Chart|values(?:[._-].*)?|.*[._-]values)\.ya?ml", re.IGNORECASE)
@@ -73,7 +74,9 @@ def _of_chart(path: str) -> bool:
 
 def speaks_of_packages(kind: str, text: str) -> bool:
     """Whether a file that was found, not named, is worth checking: most scripts and notebooks install nothing."""
-    return kind not in ("script", "notebook", "workflow", "setup") or bool(re.search(r"install|docker run", text))
+    return kind not in ("script", "notebook", "workflow", "setup", "makefile") or bool(
+        re.search(r"install|docker run|nvidia-docker", text)
+    )
 
 
 def _by_content(path: str, text: str) -> str:

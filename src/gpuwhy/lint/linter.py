@@ -167,6 +167,10 @@ def _program_reader(kind: str) -> Callable[[str, str], Sheet] | None:
         from gpuwhy.lint import scripts
 
         return scripts.read
+    if kind == "makefile":
+        from gpuwhy.lint import makefile
+
+        return makefile.read
     if kind == "notebook":
         from gpuwhy.lint import notebook
 

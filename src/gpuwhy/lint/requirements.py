@@ -197,7 +197,8 @@ def _reference(found: re.Match[str], place: Place) -> Pin:
     specifier = f"=={version}" if version else ""
     head = url.startswith("git+") and "@" not in url.rpartition("/")[2]
     tag = wheel[3] if wheel else "HEAD" if head else ""
-    return Pin(normal(name), place, specifier, words, backend=backend_of(url), reference=True, tag=tag)
+    path = url if url.startswith("file:") else ""
+    return Pin(normal(name), place, specifier, words, backend=backend_of(url), reference=True, tag=tag, path=path)
 
 
 def _last_part(url: str) -> str:

@@ -51,6 +51,7 @@ class Pin(msgspec.Struct, frozen=True):
     step: int = 0  # which command installs it, counted from 1; 0 = all at once
     tag: str = ""  # of a named wheel: cp310
     channel: str = ""  # of conda, where it is named: pytorch::pytorch
+    path: str = ""  # of a reference to a file: file:///croot/…
 
     @property
     def version(self) -> str:
@@ -133,6 +134,7 @@ class Environment(msgspec.Struct):
     carried_includes: list[Include] = []
     pythons: tuple[str, ...] = ()  # those it may run on; () = not known
     python_from: str = ""  # image python:3.12-slim
+    python_line: int = 0  # where the file says so
     system: str = ""  # linux, windows, darwin; "" = any
     machine: str = ""
     image: Image | None = None

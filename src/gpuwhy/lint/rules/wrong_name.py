@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.knowledge.absent import ABSENT, KNOW, OTHERS
+from gpuwhy.knowledge.absent import ABSENT, FAILING, KNOW, OTHERS, WHOLE
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
@@ -35,7 +35,12 @@ def _was_right(scope: Scope, name: str) -> bool:
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """What pip is asked for by a wrong name; conda's names are other ones."""
+    told: dict[str, Pin] = {}
     for pin in scope.pins:
+        if pin.by_name and ABSENT.get(pin.name, "").startswith(WHOLE):  # a whole system was frozen: said once
+            first = told.setdefault(ABSENT[pin.name], pin)
+            if first is not pin:
+                continue
         if pin.origin == "conda" and pin.name == "torch" and not pin.channel and not scope.environment.locked:
             text = "torch: conda's channels call it pytorch, so there is no such package"
             yield RULE.mistake(pin.place, text, _CONDA, "write pytorch, or list torch under pip:")
@@ -59,6 +64,9 @@ def _absent(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     if pin.name in ABSENT:
         text = f"{pin.name}: the package index has no such package, so the installation fails"
         yield RULE.mistake(pin.place, text, KNOW, f"take {ABSENT[pin.name]}")
+    elif pin.name in FAILING:
+        text = f"{pin.name}: the package index has a placeholder of that name, whose installation fails"
+        yield RULE.mistake(pin.place, text, KNOW, f"take {FAILING[pin.name]}")
     elif re.fullmatch(r"nvidia-[a-z-]+-cu11[0-7]|nvidia-cudnn|nvidia-tensorflow", pin.name) and _is_first(scope, pin):
         text = f"{pin.name}: the package index has a placeholder of that name, whose installation fails"
         yield RULE.mistake(pin.place, text, KNOW, "take the wheel for its CUDA major (-cu11, -cu12), or NVIDIA's index")

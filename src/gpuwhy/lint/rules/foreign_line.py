@@ -1,0 +1,49 @@
+"""A line that only the machine it was written on can install."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.model.lint import Mistake, Rule
+
+RULE = Rule("foreign-line", "error", "a line that only the machine it was written on can install")
+
+_KNOW = source("pip freeze", "what conda or the distribution built is written as a path, or with a version of theirs")
+_BUILDERS = re.compile(
+    r"^file:/+(croot|tmp/build|home/conda|home/[\w.-]+|Users/|opt/conda|private/|var/folders|C:|D:|mnt/|work/|builds/"
+    r"|media/|root/|data/)",
+    re.IGNORECASE,
+)
+_DISTRIBUTION = re.compile(r"ubuntu|\+deb|\.el\d|-\dubuntu", re.IGNORECASE)
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """The first path of another machine, and the first version of a distribution."""
+    if scope.environment.locked:
+        return
+    paths = [pin for pin in scope.environment.pins if _BUILDERS.match(pin.path)]
+    if paths and _is_shared(scope):
+        text = f"{paths[0].name} @ {_short(paths[0].path)}: a file of the machine that wrote this{_more(paths)}"
+        fix = "write name==version instead (pip list --format=freeze does)"
+        yield RULE.mistake(paths[0].place, text, _KNOW, fix)
+    versions = [p for p in scope.environment.pins if p.origin == "pip" and _DISTRIBUTION.search(p.specifier)]
+    if versions:
+        one = versions[0]
+        text = f"{one.name}{one.specifier}: a version of a distribution, which no index has{_more(versions)}"
+        yield RULE.mistake(one.place, text, _KNOW, "leave out what apt installed: freeze inside a venv")
+
+
+def _is_shared(scope: Scope) -> bool:
+    return scope.kind in ("requirements", "conda", "dockerfile", "pyproject", "cog", "script", "notebook", "setup")
+
+
+def _more(pins: list[Pin]) -> str:
+    return f", as in {len(pins) - 1} more line{'s' if len(pins) > 2 else ''}" if len(pins) > 1 else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 50 else text[:50] + "…"

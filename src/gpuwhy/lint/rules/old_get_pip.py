@@ -1,0 +1,50 @@
+"""get-pip.py of today under a Python that today's pip does not take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import ended
+from gpuwhy.lint.scope import Scope
+from gpuwhy.model.lint import Mistake, Place, Rule
+from gpuwhy.model.version import at_least
+
+RULE = Rule("old-get-pip", "error", "get-pip.py of today under a Python that today's pip does not take")
+
+_FETCHED = re.compile(r"bootstrap\.pypa\.io/get-pip\.py")
+_RUN = re.compile(r"(?:^|/)python(\d(?:\.\d+)?)?$")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """The file without the folder of a Python, and the interpreter that runs it."""
+    commands = scope.environment.commands
+    fetched = next((c for c in commands if any(_FETCHED.search(word) for word in c.words)), None)
+    if fetched is None:
+        return
+    for python in _running(scope):
+        if not at_least(python, ended.PIP_FLOOR):
+            at = next(n for n, word in enumerate(fetched.words) if _FETCHED.search(word))
+            text = f"get-pip.py needs Python {ended.PIP_FLOOR} or newer; Python {python} runs it here, and it stops"
+            fix = f"fetch https://bootstrap.pypa.io/pip/{python}/get-pip.py"
+            yield RULE.mistake(Place(scope.environment.path, fetched.lines[at]), text, ended.GET_PIP, fix)
+            return
+
+
+def _running(scope: Scope) -> Iterator[str]:
+    """The Pythons that run it, where it can be told."""
+    known = scope.environment.pythons
+    for command in scope.environment.commands:
+        words = [word for word in command.words if word != "sudo"]
+        found = _RUN.search(words[0]) if words else None
+        by_pipe = found is not None and words[1:] in ([], ["-"])
+        if found and (by_pipe or any(word.endswith("get-pip.py") for word in words[1:])):
+            named = found[1] or ""
+            if "." in named:
+                yield named
+            elif named == "2":
+                yield "2.7"
+            elif len(known) == 1:
+                yield known[0]
+            elif named == "3" and not known and scope.base.distro_python:
+                yield scope.base.distro_python

@@ -1,0 +1,70 @@
+"""What time has taken away: siblings of each rule's page that are found, and sound ones that are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.knowledge import ended
+from tests.lint.support import check
+
+FOUND = [
+    ("ended-system", "Dockerfile", "FROM python:3.7-stretch\nRUN apt-get update\n", 1),
+    ("ended-system", "Dockerfile", "FROM debian:10-slim\nRUN apt update && apt install -y git\n", 1),
+    ("ended-system", "Dockerfile", "FROM nvidia/cuda:11.4.3-devel-centos7\nRUN yum install -y git\n", 1),
+    ("ended-system", "Dockerfile", "FROM ubuntu:21.10\nRUN apt-get update\n", 1),
+    (
+        "ended-system",
+        "Dockerfile",
+        "FROM ubuntu:focal\nRUN apt-get update\nRUN add-apt-repository -y ppa:deadsnakes/ppa\n",
+        3,
+    ),
+    ("old-get-pip", "Dockerfile", "FROM python:3.8-slim\nRUN curl https://bootstrap.pypa.io/get-pip.py | python\n", 2),
+    ("old-get-pip", "s.sh", "wget https://bootstrap.pypa.io/get-pip.py\nsudo python3.7 get-pip.py\n", 1),
+    ("nvidia-docker", "Makefile", "run:\n\tnvidia-docker run -it x bash\n", 2),
+    ("nvidia-docker", "Makefile", "DOCKER = nvidia-docker\nrun:\n\t$(DOCKER) run -it x bash\n", 1),
+    ("nvidia-docker", "s.sh", "sudo apt-get update\napt-get install -y nvidia-docker2\n", 2),
+    (
+        "externally-managed",
+        "Dockerfile",
+        "FROM debian:bookworm\nRUN apt-get install -y python3-pip\nRUN pip install torch\n",
+        3,
+    ),
+    ("foreign-line", "requirements.txt", "torch==2.9.1\nnumpy @ file:///tmp/build/80754af9/numpy\n", 2),
+    ("foreign-line", "requirements.txt", "torch==2.9.1\npython-debian===0.1.36ubuntu1\n", 2),
+    ("wrong-name", "requirements.txt", "torch==2.9.1\nsklearn\n", 2),
+    ("wrong-name", "requirements.txt", "torch==2.9.1\nlibgcc-ng==9.1.0\nopenssl==1.1\n", 2),
+    ("wrong-name", "s.sh", "pip install cupy-rocm-6-1\n", 1),
+]
+SOUND = [
+    ("Dockerfile", "FROM ubuntu:20.04\nRUN apt-get update && apt-get install -y git\n"),
+    ("Dockerfile", "FROM debian:bullseye\nRUN apt-get update\n"),
+    (
+        "Dockerfile",
+        "FROM debian:buster\nRUN sed -i s/deb.debian/archive.debian/ /etc/apt/sources.list && apt-get update\n",
+    ),
+    ("Dockerfile", "FROM python:3.11-slim\nRUN curl https://bootstrap.pypa.io/get-pip.py | python\n"),
+    (
+        "Dockerfile",
+        "FROM ubuntu:24.04\nRUN apt-get install -y python3-pip\nRUN pip install --break-system-packages torch\n",
+    ),
+    ("Dockerfile", "FROM python:3.12-bookworm\nRUN apt-get update && pip install torch\n"),
+    ("Makefile", "IMAGE := x\nrun:\n\t@docker run --rm $(IMAGE) bash\n"),
+    ("requirements.txt", "torch==2.9.1\nscikit-learn\n"),
+    ("requirements.txt", "torch==2.9.1\nmine @ file:./mine\n"),
+]
+
+
+@pytest.mark.parametrize(("rule", "name", "text", "line"), FOUND)
+def test_found(rule, name, text, line):
+    assert [m.place.line for m in check({name: text}).mistakes if m.rule == rule] == [line]
+
+
+@pytest.mark.parametrize(("name", "text"), SOUND)
+def test_sound(name, text):
+    assert [m.rule for m in check({name: text}).mistakes] == []
+
+
+def test_a_release_by_name_or_number():
+    assert ended.system("nvidia/cuda:11.2.2-devel-ubuntu18.04").without_deadsnakes
+    assert not ended.system("ubuntu:noble").without_deadsnakes
+    assert ended.system("ghcr.io/x/y:latest") is None
