@@ -33,18 +33,18 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _running(scope: Scope) -> Iterator[str]:
     """The Pythons that run it, where it can be told."""
-    known = scope.environment.pythons
     for command in scope.environment.commands:
         words = [word for word in command.words if word != "sudo"]
         found = _RUN.search(words[0]) if words else None
-        by_pipe = found is not None and words[1:] in ([], ["-"])
-        if found and (by_pipe or any(word.endswith("get-pip.py") for word in words[1:])):
-            named = found[1] or ""
-            if "." in named:
-                yield named
-            elif named == "2":
-                yield "2.7"
-            elif len(known) == 1:
-                yield known[0]
-            elif named == "3" and not known and scope.base.distro_python:
-                yield scope.base.distro_python
+        if found and (words[1:] in ([], ["-"]) or any(word.endswith("get-pip.py") for word in words[1:])):
+            yield from _named(scope, found[1] or "")
+
+
+def _named(scope: Scope, number: str) -> list[str]:
+    """The Python that a command means: by its number, by what is known of the image, or none."""
+    known = scope.environment.pythons
+    if "." in number or number == "2":
+        return ["2.7" if number == "2" else number]
+    if len(known) == 1:
+        return list(known)
+    return [scope.base.distro_python] if number == "3" and not known and scope.base.distro_python else []
