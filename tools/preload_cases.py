@@ -109,7 +109,7 @@ def kind_of(package: str, version: str) -> Kind:
     """How a release is installed and made to open its libraries."""
     release = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
     if package.startswith("cupy"):
-        beside = CUPY.beside if release >= (13, 0) else CUPY.beside.replace("<2.3", "<1.25")
+        beside = CUPY.beside if release >= (13, 2) else CUPY.beside.replace("<2.3", "<1.27")
         return CUPY._replace(wheels=f"{package}=={version}", beside=beside, code=CUPY.code.format("", CUPY_ALL))
     kind = KINDS[package]
     if kind is JAX:

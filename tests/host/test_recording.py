@@ -40,6 +40,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         ("matching", os.path.realpath(sys.executable), r"libpython3\.\d+\.so"),
         ("holds", os.path.realpath(sys.executable), "ELF", "no such words in there"),
         ("unmet", os.path.realpath(sys.executable), "__libc"),
+        ("unwritten", f"{folder}/text", ".py"),
         ("pe", f"{folder}/libx.so"),
         ("versions", os.path.realpath(sys.executable)),
         ("wheel", f"{folder}/x.whl"),

@@ -116,6 +116,28 @@ def test_a_wheel_of_another_machine_system_or_python(
     assert found == ([told] if told else [])
 
 
+@pytest.mark.parametrize(
+    ("file", "what"),
+    [
+        ("torch/__init__.py", "missing"),
+        ("torch/testing/_creation.py", "module missing"),
+        ("torch/test/common.py", None),
+        ("torch/nn/empty.py", None),  # it was empty when it came
+    ],
+)
+def test_python_files_that_are_gone(world: World, file: str, what: str | None) -> None:
+    world.install("torch", "2.6.0", {"torch/__init__.py": "x", file: "" if "empty" in file else "x"})
+    (world.root / SITE.lstrip("/") / file).unlink()
+    assert damaged(world) == ([(what, file)] if what else [])
+
+
+def test_a_package_that_was_compiled_and_left_without_source(world: World) -> None:
+    world.install("torch", "2.6.0", {"torch/__init__.py": "x"})
+    (world.root / SITE.lstrip("/") / "torch/__init__.py").unlink()
+    world.file(f"{SITE}/torch/__init__.pyc", "compiled")
+    assert damaged(world) == []
+
+
 def test_tools_for_two_machines_are_no_damage(world: World) -> None:
     both: dict[str, bytes | str] = {"nvidia/x/liba.so": GOOD, "nvidia/x/libb.so": shared_object(machine=183)}
     world.install("nvidia-sanitizer", "1.0", both)
@@ -227,7 +249,8 @@ def test_a_python_file_that_the_import_reads_first(world: World) -> None:
     assert damaged(world) == []
     world.file(f"{SITE}/torch/version.py", "")
     world.file(f"{SITE}/torch/x.py", "")
-    assert damaged(world) == [("empty", "torch/version.py")]
+    assert damaged(world) == [("empty", "torch/version.py"), ("module empty", "torch/x.py")]
+    world.file(f"{SITE}/torch/x.py", "1  # and a patch of it")
     world.file(f"{SITE}/torch/version.py", "cuda = '12.4'  # somebody's patch\n")
     assert damaged(world) == []
 

@@ -113,6 +113,7 @@ _VALUES: Mapping[str, Any] = {
     "holds": tuple[str, ...],
     "matching": tuple[str, ...],
     "unmet": tuple[str, ...],
+    "unwritten": tuple[str, ...],
     "versions": Versions,
     "wheel": Wheel,
     "ldcache": tuple[CacheEntry, ...],
@@ -213,6 +214,10 @@ class Host:
         A PE file names the DLL of each symbol: only what it imports from the providers is looked at.
         """
         return self.ask("unmet", path, match, *providers)
+
+    def unwritten(self, record: str, ending: str) -> Fact[tuple[str, ...]]:
+        """The files with that ending of a RECORD that are not there, or empty though it has a size; a few."""
+        return self.ask("unwritten", record, ending)
 
     def versions(self, path: str) -> Fact[Versions]:
         """The symbol versions that an ELF file needs and defines, and its build id."""

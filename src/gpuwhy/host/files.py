@@ -33,6 +33,7 @@ from gpuwhy.host.alias import Alias, printable
 from gpuwhy.host.archives import names_in
 from gpuwhy.host.base import DebPackage, Disk, Entry, Stat
 from gpuwhy.host.narrow import line_narrowed, lines_with, narrowed, strings_of
+from gpuwhy.host.unwritten import unwritten
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why
 
 T = TypeVar("T")
@@ -334,21 +335,20 @@ class Files:
 
     def versions(self, path: str) -> Fact[Versions]:
         """See Host.versions."""
-
-        def look(p: str) -> Versions:
-            with self._open(p) as file:
-                return read_versions(file.pread, file.size)
-
-        return self._answer(path, look)
+        return self._answer(path, lambda p: self._read_by(p, read_versions))
 
     def wheel(self, path: str) -> Fact[Wheel]:
         """See Host.wheel."""
+        return self._answer(path, lambda p: self._read_by(p, read_wheel))
 
-        def look(p: str) -> Wheel:
-            with self._open(p) as file:
-                return read_wheel(file.pread, file.size)
+    def _read_by(self, path: str, read: Callable[[Pread, int], T]) -> T:
+        with self._open(path) as file:
+            return read(file.pread, file.size)
 
-        return self._answer(path, look)
+    def unwritten(self, path: str, ending: str) -> Fact[tuple[str, ...]]:
+        """See Host.unwritten."""
+        size = lambda name: self._stat(self._place(name)).size  # noqa: E731
+        return self._answer(path, lambda p: unwritten(self._bytes(p, MAX_LINES_FILE), ending, path, size))
 
     def ldcache(self) -> Fact[tuple[CacheEntry, ...]]:
         """See Host.ldcache."""

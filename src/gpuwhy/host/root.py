@@ -26,7 +26,7 @@ FILES = frozenset(
         "sha256",
         "dpkg",
     }
-    | {"versions", "wheel", "pe"}
+    | {"versions", "wheel", "pe", "unwritten"}
 )
 MAX_LINKS = 40
 

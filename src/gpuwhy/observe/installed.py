@@ -20,6 +20,7 @@ from gpuwhy.observe.built import TENSORFLOW, gpu_related
 from gpuwhy.observe.contradictions import asked_by_the_stack
 from gpuwhy.observe.editable import sources_gone
 from gpuwhy.observe.misfits import misfits, strays
+from gpuwhy.observe.modules import python_files
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.twice import damage_of, left_over
 
@@ -27,7 +28,6 @@ _LIBRARY = re.compile(r"\.so(\.\d+)*$|\.(dll|pyd)$", re.IGNORECASE)
 _HASH_AT_ONCE = 2 << 20  # bytes: up to this size a hash costs less than a doubt
 _THREADS = 4
 AFTER_A_CRASH = 1 << 30  # bytes
-_FIRST_READ = ("__init__", "version", "_version")
 FOUNDATION = frozenset(
     """numpy scipy pandas pillow h5py ml-dtypes llvmlite protobuf grpcio onnx safetensors tokenizers sentencepiece
     pyarrow matplotlib scikit-learn opencv-python opencv-python-headless""".split()  # noqa: SIM905
@@ -182,7 +182,7 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
         *filter(None, [_wrong(scene, path, owners, machines) for path, owners in files.items()]),
         *_told_once([*_foreign(scene, files, machines), *misfits(scene, among, _by_owner(files))]),
         *_strays(scene, [dist for dist in everything if dist not in among]),
-        *(wrong for dist in among for wrong in _first_read(scene, dist)),
+        *(wrong for dist in among for wrong in python_files(scene, dist)),
         *sources_gone(scene, tuple(everything)),
         *damage_of(everything, [dist for dist in everything if gpu_related(dist.name)]),
     ]
@@ -208,38 +208,6 @@ def _metadata(scene: Scene, dist: Distribution) -> Damage | None:
         return None
     actual = stat.reason if isinstance(stat, Unknown) else "missing" if isinstance(stat, Absent) else "empty"
     return Damage(path, f"{dist.name} {dist.version}", "metadata unreadable", "METADATA", actual)
-
-
-def _first_read(scene: Scene, dist: Distribution) -> list[Damage]:
-    """The Python files that an import reads first, where they are gone or empty; another size may be a patch."""
-    module = _first_module(dist)
-    if not module:
-        return []
-    site = dist.location.rpartition("/")[0]
-    lines = value_or(scene.host.lines(f"{dist.location}/RECORD", *(f"{module}/{name}.py," for name in _FIRST_READ)), ())
-    out = []
-    for line in (one for one in lines if one.startswith(f"{module}/")):
-        path, _, size = [*line.rsplit(",", 2), "", ""][:3]
-        there = _gone_or_empty(scene.host.stat(f"{site}/{path}"))
-        if there and size.strip() not in ("", "0"):
-            out.append(
-                Damage(f"{site}/{path}", f"{dist.name} {dist.version}", there[0], f"{size.strip()} bytes", there[1])
-            )
-    return out
-
-
-def _first_module(dist: Distribution) -> str:
-    """The module that a GPU package is imported as, where its name or its kind tells; "" for others."""
-    kind = flavour(dist.name)
-    if kind:
-        return kind.module
-    return dist.name.replace("-", "_") if gpu_related(dist.name) and not dist.name.startswith("nvidia-") else ""
-
-
-def _gone_or_empty(stat: Fact[Stat]) -> tuple[str, str] | None:
-    if isinstance(stat, Absent):
-        return "missing", "no file"
-    return ("empty", "0 bytes") if isinstance(stat, Known) and stat.value.size == 0 else None
 
 
 def _wrong(scene: Scene, path: str, owners: list[Claim], machines: dict[str, str]) -> Damage | None:

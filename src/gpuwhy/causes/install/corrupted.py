@@ -7,19 +7,17 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from gpuwhy.causes.shared import before
+from gpuwhy.causes.shared import before, damages
 from gpuwhy.causes.shared.commands import change, word
 from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.causes.shared.windows import on_windows, path_first, shown, toolkit
 from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, proof, saw, strong
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
-from gpuwhy.model.facts import MISFITS, Damage, DriverLibrary, LibraryCopy, NeededLibrary
+from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
 from gpuwhy.model.version import major_minor
 
-CERTAIN = ("missing", "empty", "truncated", "not ELF", "not PE", "other hash", "dangling link", "unreadable", *MISFITS)
-OVERWRITTEN = ("other size", "other hash")
 SECOND, SOURCE, PROJECT = "second metadata", "source gone", "project gone"
 LITTLE = 2 << 30  # bytes of free disk below which an installation may have been cut short
 
@@ -32,17 +30,11 @@ def not_as_installed(case: Case) -> Finding | None:
     told = [one for one in found if _told(case, one)]
     shown_first = told or found
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-    say = proof if any(one.what in CERTAIN for one in found) else strong
+    say = strong if not all(map(damages.smaller, found)) else weak
+    say = proof if any(one.what in damages.CERTAIN for one in found) else say
     evidence = [saw(f"{one.what}, of {one.owner}", Source("file", one.path)) for one in shown_first[:3]]
-    finding = say(f"{_is(shown_first[0])}{more}", *evidence)
+    finding = say(f"{damages.told(shown_first[0])}{more}", *evidence)
     return linked(finding) if told or _crashed(case) else finding
-
-
-def _is(one: Damage) -> str:
-    if one.what in MISFITS:
-        return f"{one.owner} is built for {one.actual}, and this environment is one for {one.expected}"
-    detail = f" ({one.actual}; {one.expected} expected)" if one.expected and one.actual else ""
-    return f"{base_name(one.path)} of {one.owner} is {_how(one.what)}{detail}"
 
 
 def _crashed(case: Case) -> bool:
@@ -56,8 +48,9 @@ def _told(case: Case, one: Damage) -> bool:
     """Whether the program's ending names the damaged file, or the module that the file is."""
     name = base_name(one.path)
     inside = one.path.rpartition("-packages/")[2].replace("/", ".")
-    ending = case.ending
-    return bool(ending.message) and any(word in ending.message for word in (name, inside.partition(".cpython")[0]))
+    module = inside.removesuffix(".py").removesuffix(".__init__")
+    words = (name, inside.partition(".cpython")[0], *([module] if "." in module else []))
+    return bool(case.ending.message) and any(word in case.ending.message for word in words)
 
 
 def left_half_way(case: Case) -> Finding | None:
@@ -76,18 +69,14 @@ def _twice(case: Case) -> list[Damage]:
     return [one for one in case.facts.target.damage.need() or () if one.what == SECOND]
 
 
-def _how(what: str) -> str:
-    return what if what == "missing" else f"damaged: {what}"
-
-
 def _damage(case: Case) -> list[Damage]:
     """Damage, the certain kinds first; a file that another package wrote over is a conflict, not damage."""
-    found = [one for one in case.facts.target.damage.need() or () if one.what in (*CERTAIN, *OVERWRITTEN)]
-    if any(one.what in OVERWRITTEN for one in found):
+    found = damages.without_stripped(case.facts.target.damage.need() or ())
+    if any(one.what in damages.OVERWRITTEN for one in found):
         conflicts = case.facts.target.conflicts.need() or ()
         shared = set(chain.from_iterable(conflict.owners for conflict in conflicts))
-        found = [one for one in found if one.what not in OVERWRITTEN or one.owner not in shared]
-    return sorted(found, key=lambda one: one.what not in CERTAIN)
+        found = [one for one in found if one.what not in damages.OVERWRITTEN or one.owner not in shared]
+    return sorted(found, key=lambda one: one.what not in damages.CERTAIN)
 
 
 def stops_the_search(case: Case) -> Finding | None:

@@ -1,0 +1,39 @@
+"""Damages: what is wrong with an installed file, how sure that is, and in which words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gpuwhy.causes.shared.needs import base_name
+from gpuwhy.model.facts import MISFITS, Damage
+
+CERTAIN = ("missing", "empty", "truncated", "not ELF", "not PE", "other hash", "dangling link", "unreadable", *MISFITS)
+OVERWRITTEN = ("other size", "other hash")
+MODULES = {"module missing": "missing", "module empty": "empty"}
+"""Python files; nothing may ask for one of them."""
+ALL = (*CERTAIN, *OVERWRITTEN, *MODULES)
+MANY = 3  # libraries of one package that are smaller than they were: a tool went over all of them
+
+
+def told(one: Damage) -> str:
+    """What is wrong with a file, or with the distribution that it stands for."""
+    if one.what in MISFITS:
+        return f"{one.owner} is built for {one.actual}, and this environment is one for {one.expected}"
+    if one.what in MODULES:
+        return f"{one.path.rpartition('-packages/')[2]} of {one.owner} is {MODULES[one.what]}"
+    detail = f" ({one.actual}; {one.expected} expected)" if one.expected and one.actual else ""
+    how = one.what if one.what == "missing" else f"damaged: {one.what}"
+    return f"{base_name(one.path)} of {one.owner} is {how}{detail}"
+
+
+def smaller(one: Damage) -> bool:
+    """A whole library that is smaller than what was installed: mostly one whose symbols were stripped."""
+    sizes = [int(text.split(" ")[0]) for text in (one.actual, one.expected) if text.split(" ")[0].isdecimal()]
+    return one.what == "other size" and len(sizes) == 2 and sizes[0] < sizes[1]
+
+
+def without_stripped(found: Sequence[Damage]) -> list[Damage]:
+    """Those that count: not libraries that were stripped, as images are made smaller."""
+    count = Counter(one.owner for one in found if smaller(one))
+    return [one for one in found if one.what in ALL and not (smaller(one) and count[one.owner] >= MANY)]

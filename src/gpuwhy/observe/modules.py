@@ -1,0 +1,67 @@
+"""Modules: the Python files of the GPU stack that were installed, and are gone or have nothing in them."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.host.base import Stat
+from gpuwhy.knowledge.flavours import flavour
+from gpuwhy.model.fact import Absent, Fact, Known, value_or
+from gpuwhy.model.facts import Damage, Distribution
+from gpuwhy.observe.built import gpu_related
+from gpuwhy.observe.scene import Scene
+
+_FIRST_READ = ("__init__", "version", "_version")
+_DISPENSABLE = re.compile(
+    r"(^|/)(_?tests?|docs?|examples?|samples?|benchmarks?|tutorials?)/|(^|/)(test_\w*|\w*_test|conftest|setup)\.py$"
+)
+"""What people take out of images, and no import asks for; `testing` is asked for."""
+
+
+def python_files(scene: Scene, dist: Distribution) -> list[Damage]:
+    """What is missing or empty: certain where an import reads it first, else likely, since nothing may ask for it."""
+    if dist.name.startswith("nvidia-"):
+        return []
+    found = scene.host.unwritten(f"{dist.location}/RECORD", ".py")
+    if not isinstance(found, Known):
+        return _first_read(scene, dist)  # a recording of a release that did not ask
+    site, owner, first = dist.location.rpartition("/")[0], f"{dist.name} {dist.version}", _first_module(dist)
+    out = []
+    for name in found.value:
+        there = _gone_or_empty(scene.host.stat(f"{site}/{name}"))
+        if there and not _DISPENSABLE.search(name):
+            early = bool(first) and name in {f"{first}/{one}.py" for one in _FIRST_READ}
+            out.append(Damage(f"{site}/{name}", owner, there[0] if early else f"module {there[0]}", "", there[1]))
+    return out
+
+
+def _first_read(scene: Scene, dist: Distribution) -> list[Damage]:
+    """The Python files that an import reads first, where they are gone or empty; another size may be a patch."""
+    module = _first_module(dist)
+    if not module:
+        return []
+    site = dist.location.rpartition("/")[0]
+    lines = value_or(scene.host.lines(f"{dist.location}/RECORD", *(f"{module}/{name}.py," for name in _FIRST_READ)), ())
+    out = []
+    for line in (one for one in lines if one.startswith(f"{module}/")):
+        path, _, size = [*line.rsplit(",", 2), "", ""][:3]
+        there = _gone_or_empty(scene.host.stat(f"{site}/{path}"))
+        if there and size.strip() not in ("", "0"):
+            out.append(
+                Damage(f"{site}/{path}", f"{dist.name} {dist.version}", there[0], f"{size.strip()} bytes", there[1])
+            )
+    return out
+
+
+def _first_module(dist: Distribution) -> str:
+    """The module that a GPU package is imported as, where its name or its kind tells; "" for others."""
+    kind = flavour(dist.name)
+    if kind:
+        return kind.module
+    return dist.name.replace("-", "_") if gpu_related(dist.name) and not dist.name.startswith("nvidia-") else ""
+
+
+def _gone_or_empty(stat: Fact[Stat]) -> tuple[str, str] | None:
+    if isinstance(stat, Absent):
+        return "missing", "no file"
+    return ("empty", "0 bytes") if isinstance(stat, Known) and stat.value.size == 0 else None
