@@ -19,7 +19,9 @@ _NEWEST = {"libcudnn8": 12, "libcudnn8-dev": 12, "libnvinfer8": 12, "libnvinfer-
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """In an image of NVIDIA's, whose repository is there."""
-    base = scope.base
+    base, image = scope.base, scope.environment.image
+    if image is None or image.place.path != scope.environment.path:
+        return  # an environment of conda's inside it: said of the image itself
     if base.family != "cuda" or not base.cuda or base.cudnn != "none":
         return
     held = numbers(base.cuda)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -95,6 +96,10 @@ def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
 def _other_channel(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     """conda-forge before the channel pytorch: its PyTorch is taken, which pytorch-cuda says nothing to."""
     channels, chosen = scope.environment.channels, scope.names.get("pytorch-cuda")
+    if scope.kind != "conda":  # each command has an order of its own
+        own = (c for c in scope.environment.commands if "pytorch-cuda" in c.text and c.words[0] != "pip")
+        words = next((c.words for c in own), ())
+        channels = [b for a, b in itertools.pairwise(words) if a in ("-c", "--channel")]
     both = "pytorch" in channels and "conda-forge" in channels
     if both and chosen and not pin.channel and channels.index("conda-forge") < channels.index("pytorch"):
         text = (
