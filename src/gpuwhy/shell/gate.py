@@ -20,7 +20,6 @@ from gpuwhy.shell.notation import Clears, read
 from gpuwhy.shell.place import Place
 from gpuwhy.shell.render import DOS, UNIX, rendered
 
-_WINDOWS, _WSL = frozenset({"windows"}), frozenset({"wsl"})
 _OF_WINDOWS = re.compile(
     r"^(?:Under )?Windows\b|\bon Windows\b|[A-Z]:\\|\bDLLs?\b|\.dll\b|\bbin folder|\bon PATH\b|NVIDIA's installer"
 )
@@ -109,7 +108,8 @@ def fitting(fixes: Sequence[Fix], place: Place) -> tuple[Fix, ...]:
     """The fixes that a place has words for, its own first; the plain sentences of the others where none has."""
     there = [(fix, one) for fix in fixes if (one := at(fix, place))]
     if there:
-        there.sort(key=lambda pair: not _is_own(pair[0], place))
+        mends = place.system or any(_is_own(fix, place) and fix.role != "look" for fix, _ in there)
+        there.sort(key=lambda pair: bool(mends) and not _is_own(pair[0], place))
         kept = [one for _, one in there]
         return (_first(kept[0]), *kept[1:])
     said = [
@@ -186,21 +186,14 @@ def _for_good(text: str, command: str, place: Place) -> str:
     return f"{text}; permanently: delete it under Windows' environment variables, then open a new window"
 
 
-def _for(fix: Fix) -> frozenset[on.System]:
-    """The systems that a fix's sentence is for, else its command; none where it is for all."""
-    if isinstance(fix.text, on.Said):
-        return fix.text.systems
-    return fix.command.systems if isinstance(fix.command, on.Command) else frozenset()
-
-
 def _is_own(fix: Fix, place: Place) -> bool:
     """Whether a fix goes before the others at a place."""
     if place.perhaps_wsl:
         return not (isinstance(fix.text, on.Said) and "wsl" in fix.text.systems and "linux" not in fix.text.systems)
     if not place.system:  # most texts that name no system are from Linux
-        return not (isinstance(fix.text, on.Said) and fix.text.systems == _WINDOWS)
-    own = _for(fix) in (_WINDOWS, _WINDOWS | _WSL)
-    return place.system != "windows" or own or fix.role == "part" or bool(_OF_WINDOWS.search(fix.text))
+        return not (isinstance(fix.text, on.Said) and "linux" not in fix.text.systems)
+    own = isinstance(fix.text, on.Said) or fix.role == "part"
+    return place.system != "windows" or own or bool(_OF_WINDOWS.search(fix.text))
 
 
 def _meant_for(fix: Fix, place: Place) -> bool:

@@ -16,7 +16,7 @@ from gpuwhy.shell.place import Place
 
 PORTABLE = frozenset(
     {"python", "pip", "conda", "mamba", "uv", "gpuwhy", "nvidia-smi", "nvcc", "docker", "kubectl", "torchrun", "git"}
-    | {"cmake", "ninja", "compute-sanitizer", "jupyter", "vllm", "wsl", "podman", "cuobjdump", "pipx"}
+    | {"cmake", "ninja", "compute-sanitizer", "jupyter", "vllm", "wsl", "podman", "cuobjdump", "pipx", "pyinstaller"}
     | {"accelerate", "ollama", "llama-server", "yolo", "trtexec", "ffmpeg", "hashcat", "gmx", "rscript", "julia", "mim"}
     | {"text-generation-launcher", "paddle", "celery", "gunicorn", "deepspeed"}
 )
@@ -42,6 +42,7 @@ _NOT_THERE = ("--gpu-reset", "mig", "-pm", "-mig")  # options of nvidia-smi that
 _BUILDING = re.compile(r"(.*/)?(python[\d.]*|pip|conda|uv)")
 _OUTSIDE = ("docker", "podman", "kubectl")  # typed where containers of an image are started
 _TORCH = re.compile(r"torch(vision|audio)?([=<>~!].*)?")  # the default index has CPU builds of it for Windows
+_UV = re.compile(r"uv (?=\S)")
 _GETS_UV = re.compile(r"pip install uv\b")
 _BY_UV = re.compile(r"(\"[^\"]+\"|[^\s\"]+) -m uv pip ")
 _OF_WINDOWS = ("cmd", "powershell")
@@ -249,6 +250,13 @@ def _in_image(lines: Sequence[Line]) -> str | None:
 def _with_uv(text: str | None) -> str | None:
     """A command of uv, for somebody who may not have it."""
     lines = text.split("\n") if text else []
+    if lines and _UV.match(lines[0]):
+        return "\n".join(
+            [
+                "python -m pip install uv",
+                *(_UV.sub("python -m uv ", line, count=1) if _UV.match(line) else line for line in lines),
+            ]
+        )
     used = next((found for line in lines if (found := _BY_UV.search(line))), None)
     if used is None or any(map(_GETS_UV.search, lines)):
         return text

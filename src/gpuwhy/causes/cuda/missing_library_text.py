@@ -67,6 +67,7 @@ def _profiling(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "cuda.missing_library",
     clues=(
+        ("julia.runtime", 4.4, "CUDA.jl found no CUDA runtime that fits"),
         ("llama.backend_dll", 5.0, "{library} is there, and a DLL that it needs is not"),
         ("windows.dotnet", 3.4, "{library}, or a DLL that it needs, is not found by the program"),
         ("harmless.cupti", 3.0, "the profiler asks for CUPTI, and the loader does not find it", _profiling),
@@ -133,6 +134,8 @@ TEXT = Text(
     ),
     ladder=brought,
     remedies=(
+        meant("CUDA.jl: tell it the CUDA that the driver speaks (nvidia-smi names it), then start Julia anew; it was installed where no driver was seen", on.code('using CUDA; CUDA.set_runtime_version!(v"12.4")'), said="julia.runtime"),
+        meant("Or let it use the toolkit that is installed", on.code("using CUDA; CUDA.set_runtime_version!(local_toolkit=true)"), said="julia.runtime"),
         *BITSANDBYTES,
         meant(on.in_windows("install triton-windows of the series that belongs to this PyTorch, and delete its cache (.triton in your folder)"), "pip install -U triton-windows", said="windows.dll_load_failed", line="cuda_utils|triton"),
         meant("An extension of PyTorch: import torch before it, which loads the DLLs that it needs; else build it again for this PyTorch", said="windows.dll_load_failed", line="dll load failed: |_ext|_cuda|_C\\b", by="torch", more=True),

@@ -79,7 +79,7 @@ TEXT = Text(
         ("title.trouble", 0.1, SAID_TO_FAIL, nothing_else),
     ),
     remedies=(
-        meant("In a container, where a driver was installed inside it: remove those packages, and start it anew; the driver is the host's", on.linux("apt purge 'nvidia-driver-*' 'nvidia-utils-*' 'libnvidia-compute-*'    # inside the container; then, on the host: docker restart CONTAINER"), line="failed to initialize nvml", said="nvidia. nvml.", by="container docker", more=True),
+        meant("In a container, where a driver was installed inside it: remove those packages, and start it anew; the driver is the host's", on.linux("apt purge 'nvidia-driver-*' 'nvidia-utils-*' 'libnvidia-compute-*'    # inside the container; then, on the host: docker restart CONTAINER"), line="failed to initialize nvml", said="nvidia. nvml.", by="container docker", more=True, unless="kubernetes plugin"),
         meant("Restart, so that the kernel loads the module of the installed version", on.host("sudo reboot"), root=True, reboot=True),
         meant("Outside a container: restart, so that the kernel loads the module of the installed version", on.host("sudo reboot"), said="cuda.system_driver_mismatch", root=True, reboot=True, unless="container"),
         meant("In a container: its own libcuda, of /usr/local/cuda/compat, may be found before the host's; leave it out", on.linux("docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE"), said="cuda.system_driver_mismatch"),

@@ -46,6 +46,7 @@ TEXT = Text(
             "start new thread", "resource temporarily unavailable", "pthread_create() failed", "errno 11", "native thread", "thread creation failed", "for omp thread", "system error #11", "eagain", "error 11",
             covers=LIMIT_COVERS,
         ),
+        error("limit.long_path", r"does not have windows long path support|(?:file ?name or extension|path) is too long|winerror 206", "long path support", "is too long", "winerror 206", covers=(*LIMIT_COVERS, "python.file")),
         error("limit.process_count", r"rlimit_nproc (?P<soft>\d{1,9}) current, (?P<hard>-?\d{1,9}) max|process count limits", "rlimit_nproc", "process count limits"),
         error("limit.address", r"rlimit_as\b|ulimit -v(?! ?unlimited)|address space limit|virtual memory limit|max_map_count|vm\.max_map", "rlimit_as", "ulimit -v", "address space limit", "virtual memory limit", "max_map"),
         error("limit.file_size", rf"(?:{WHERE}file too large|errno 27\b|\befbig\b|file size limit exceeded|\bsigxfsz\b){PATH}", "file too large", "errno 27", "efbig", "file size limit", "sigxfsz",
@@ -72,6 +73,7 @@ TEXT = Text(
         error("limit.no_exec", r"failed to map segment from shared object\W{1,2}(?P<why>operation not permitted|permission denied)", "failed to map segment", covers=("loader.cannot_open", "loader.no_map")),
     ),
     clues=(
+        ("limit.long_path", 4.6, "a path is longer than Windows allows (260 characters)"),
         ("windows.load_library", 3.4, "the path of a DLL is too long (206)", field("number", "206")),
         ("limit.files", 5.0, "too many open files: the process reached its limit (ulimit -n)"),
         ("limit.processes", 4.6, "no more threads or processes could be started (ulimit -u, or the control group's limit)"),
@@ -102,6 +104,8 @@ TEXT = Text(
     ),
     ladder=writable,
     remedies=(
+        meant(on.in_windows("allow long paths, as an administrator, then restart and install it again"), on.powershell(r"New-ItemProperty -Path 'HKLM:\SYSTEM\CurrentControlSet\Control\FileSystem' -Name LongPathsEnabled -Value 1 -PropertyType DWORD -Force"), said="limit.long_path", root=True),
+        meant(on.in_windows("or use a short folder for the environment, not the Store's Python"), on.cmd("py -m venv C:\\v\nC:\\v\\Scripts\\activate"), said="limit.long_path", safe=True),
         meant("Allow more open files in this shell, then start the program from it", on.linux("ulimit -n $(ulimit -Hn)"), said="limit.files", safe=True),
         meant("PyTorch, in the program: share tensors between workers through files, which needs fewer open files", on.code("torch.multiprocessing.set_sharing_strategy('file_system')"), said="limit.files", by="torch"),
         meant("Containers: start with a higher limit", "docker run --ulimit nofile=65536:65536 IMAGE", said="limit.files"),

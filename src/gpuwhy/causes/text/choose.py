@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked, asked
 from gpuwhy.causes.text.contradictions import told_to_clash
-from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service
+from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_an_image
 from gpuwhy.causes.text.meant import common, exact
 from gpuwhy.causes.text.rooms import rooms
 from gpuwhy.causes.text.windows_ways import at_a_prompt, under_wsl
@@ -42,7 +42,7 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
 
 def _by_place(cause: str, case: Asked) -> Iterator[Fix]:
     """What the place asks for: a unit of systemd, a pod, a prompt of Windows, WSL."""
-    for ways in (as_a_service, in_a_pod, at_a_prompt, under_wsl):
+    for ways in (as_a_service, in_a_pod, in_an_image, at_a_prompt, under_wsl):
         yield from ways(cause, case)
 
 

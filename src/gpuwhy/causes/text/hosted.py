@@ -106,6 +106,9 @@ _POD = Later(r"kubectl|kubelet|kubernetes|\bk[38]s\b|\bpods?\b", re.IGNORECASE)
 _BARE_NODE = Later(r"node\S* [^\n]{0,40}(?:has no|without|no) gpu|cpu[- ]node|non-gpu node", re.IGNORECASE)
 
 
+_OF_CUDA = Later(r"CUDA unknown error|cuInit|CUDA_ERROR_UNKNOWN|error 999|cudaErrorUnknown", re.IGNORECASE)
+
+
 def in_a_pod(cause: str, case: Asked) -> Iterator[Fix]:
     """A pod: its device files come from the plug-in and the node, its groups from its manifest."""
     if cause not in (*_UNSEEN, "driver.not_ready") or case.windows or not _POD.search(case.text):
@@ -115,9 +118,28 @@ def in_a_pod(cause: str, case: Asked) -> Iterator[Fix]:
     elif _BARE_NODE.search(case.text):
         yield tried("A node without a GPU must not have NVIDIA's runtime as its default: set containerd's default back to runc there, and start it anew", on.linux("sudo sed -i 's/default_runtime_name = \"nvidia\"/default_runtime_name = \"runc\"/' /etc/containerd/config.toml && sudo systemctl restart containerd"), root=True)  # fmt: skip
         yield tried("And let the device plug-in run on GPU nodes only, in its DaemonSet", on.code('nodeSelector: {nvidia.com/gpu.present: "true"}'))  # fmt: skip
-    elif cause in ("driver.permission", "driver.not_ready"):
+    elif cause in ("driver.permission", "driver.not_ready") and _OF_CUDA.search(case.lines):
         yield tried("On the node: create the device file of the module for unified memory, which CUDA needs and nvidia-smi does not", on.host("sudo modprobe nvidia-uvm && sudo nvidia-modprobe -u -c=0"), root=True)  # fmt: skip
         yield tried("Then start the device plug-in and the pod anew", "kubectl -n kube-system rollout restart daemonset nvidia-device-plugin-daemonset && kubectl delete pod POD")  # fmt: skip
+
+
+_IMAGES = {  # the service or image that speaks: its tag with CUDA
+    "immich": "ghcr.io/immich-app/immich-machine-learning:release-cuda", "open-webui": "ghcr.io/open-webui/open-webui:cuda",
+    "localai": "localai/localai:latest-gpu-nvidia-cuda-12", "frigate": "ghcr.io/blakeblackshear/frigate:stable-tensorrt",
+    "whisper-asr": "onerahmet/openai-whisper-asr-webservice:latest-gpu", "wyoming": "lscr.io/linuxserver/faster-whisper:gpu",
+    "tensorflow/tensorflow": "tensorflow/tensorflow:latest-gpu", "rayproject/ray": "rayproject/ray:latest-gpu",
+    "speaches": "ghcr.io/speaches-ai/speaches:latest-cuda", "text-embeddings": "ghcr.io/huggingface/text-embeddings-inference:latest",
+}  # fmt: skip
+_SERVICE = Later(r"^[\w.-]+(?:[_-]\w+)* +\| |docker[ -]compose|docker logs|^services:|image: ?\S+", re.MULTILINE)
+
+
+def in_an_image(cause: str, case: Asked) -> Iterator[Fix]:
+    """A service of somebody's image: what pip changes in it is gone at its next start; it has a tag with CUDA."""
+    if cause not in ("framework.cpu_only", "install.conflict") or case.windows or not _SERVICE.search(case.text):
+        return
+    tag = next((tag for name, tag in _IMAGES.items() if name in case.text.lower()), "")
+    named = f" ({tag})" if tag else " (most have one that ends in -cuda or -gpu)"
+    yield tried(f"The image is a build for the CPU: take its tag with CUDA{named}, and reserve the GPU for the service", on.code("deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}"))  # fmt: skip
 
 
 _UNIT = Later(r"\bsystemd\[1\]|\.service\b|journalctl|supervisord", re.IGNORECASE)

@@ -98,6 +98,9 @@ def compiled_again(case: Asked) -> Iterator[Fix]:
         yield tried(f"Or install the PyTorch that this {dashed} was built for: its release notes or README name it; torch and its companions in one command", f"pip install --upgrade {dashed} torch torchvision")  # fmt: skip
 
 
+_BY_CONDA = Later(r"pytorch-mutex|cpuonly|py3\.?\d+_cpu_|conda list|_cpu_(?:mkl|generic)|cpu_py3", re.IGNORECASE)
+
+
 def with_cuda(case: Asked) -> Iterator[Fix]:
     """A build with CUDA: the application's way; of PyTorch the release that is told, for its Python and driver."""
     yield from own_ways(case, "cuda")
@@ -105,6 +108,8 @@ def with_cuda(case: Asked) -> Iterator[Fix]:
     if "map_location" in case.text:
         yield tried(f"Where no GPU is meant to be used: load the file for the CPU{at_spot(case.frame)}", on.code("torch.load(PATH, map_location='cpu')"))  # fmt: skip
     old = bool(case.python) and numbers(case.python) < (3, 9)
+    if case.framework == "torch" and _BY_CONDA.search(case.text):
+        yield tried("conda's build is the one for the CPU: replace it by conda's build with CUDA", "conda remove -y pytorch\nconda install -c conda-forge pytorch-gpu torchvision")  # fmt: skip
     if case.framework == "torch":
         yield from _torch_with_cuda(case, old)
     elif case.framework == "jax" and old and not case.windows:

@@ -111,3 +111,44 @@ def crashed(case: Asked) -> Iterator[Fix]:
             "Find the call in which it crashes: Python then prints where it was", "python -X faulthandler PROGRAM"
         )
         yield tried("Most often a DLL of another release is on PATH (another cuDNN, another CUDA): see which copies there are, and leave one; else update NVIDIA's driver", on.cmd("where cudnn64_8.dll cudart64_110.dll cublas64_11.dll"))  # fmt: skip
+
+
+_FROZEN = Later(r"_MEI\d+|pyinstaller|nuitka|cx_?freeze|auto-py-to-exe", re.IGNORECASE)
+
+
+def bundled(case: Asked) -> Iterator[Fix]:
+    """A program that was packed into an exe: what its packer left out."""
+    if _FROZEN.search(case.text):
+        yield tried("The packed program lacks DLLs that PyTorch or CUDA brings: pack it as a folder (with CUDA it is too large for one file), with all of the package; for ONNX Runtime --collect-all onnxruntime, for TensorFlow --collect-all tensorflow", "pyinstaller --onedir --collect-all torch APP.py")  # fmt: skip
+        yield tried("Pack it in the environment in which it runs from its source, after deleting the folders build and dist; CUDA's DLLs that it takes from PATH go beside the exe")  # fmt: skip
+
+
+_AS_SERVICE = Later(
+    r"windows service|\bnssm\b|localsystem|task scheduler|scheduled task|session 0|\biis\b", re.IGNORECASE
+)
+
+
+def in_session_zero(case: Asked) -> Iterator[Fix]:
+    """A service of Windows has neither the user's variables nor, for some drivers, the card."""
+    if _AS_SERVICE.search(case.text):
+        yield tried("As a service it runs as another user, without your variables, PATH and Python: let it log on as your user (services.msc, Log On), and give it the variables and CUDA's bin folder for the whole system", on.cmd("services.msc"), safe=False)  # fmt: skip
+        yield tried("Or start it at log-on instead: Task Scheduler, at log on of your user, run only when the user is logged on", on.cmd("taskschd.msc"), safe=False)  # fmt: skip
+
+
+_LOST = Later(r"GPU is lost|fallen off the bus|Unable to determine the device handle", re.IGNORECASE)
+
+
+def lost(case: Asked) -> Iterator[Fix]:
+    """The card no longer answers."""
+    if _LOST.search(case.text):
+        yield tried("Shut the computer down, wait, and start it again: the card no longer answers, and only that brings it back; an external card: its cable and power first", on.cmd("shutdown /s /t 0"), safe=False)  # fmt: skip
+        yield tried("Where it comes back: update the driver, set the power plan to high performance (PCI Express, link state power management off), no overclocking, seat the card and its power cables anew, look at its temperature", on.cmd("powercfg /setactive SCHEME_MIN"), safe=False)  # fmt: skip
+
+
+_NUMPY = Later(r"_multiarray_umath|numpy\.core\.multiarray|mtrand", re.IGNORECASE)
+
+
+def of_numpy(case: Asked) -> Iterator[Fix]:
+    """NumPy's own DLLs: conda's are found only in an activated environment."""
+    if _NUMPY.search(case.text):
+        yield tried("NumPy's DLLs are not found: with conda activate the environment in that very window or editor (its Library\\bin must be on PATH); then, or without conda, install NumPy again", "pip install --force-reinstall --no-cache-dir numpy")  # fmt: skip

@@ -7,20 +7,11 @@ from collections.abc import Callable, Iterator
 
 from msgspec import structs
 
+from gpuwhy.causes.text import windows_more as more
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.causes.text.windows_builds import with_visual_studio
-from gpuwhy.causes.text.windows_more import (  # fmt: skip
-    bare_nvcc,
-    bare_smi,
-    beside_ggml,
-    by_policy,
-    crashed,
-    listed,
-    other_interpreter,
-    that_toolkit,
-)
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, pythons_of, tensorflow_for
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -244,26 +235,27 @@ def _runtime(case: Asked) -> Iterator[Fix]:
         yield tried("Install the DLLs of the Visual C++ runtime (2015 to 2022, x64), which the module needs, then open a new window", REDISTRIBUTABLE)  # fmt: skip
 
 
-_LIBRARIES = (_zluda, _cupy, beside_ggml, other_interpreter, _newer_card, _node, _imported, _beside_path, _beside_exe, _activated, listed, _zlib, _of_programs)  # fmt: skip
+_LIBRARIES = (
+    _zluda, _cupy, more.bundled, more.of_numpy, more.beside_ggml, more.other_interpreter, _newer_card, _node, _imported,
+    _beside_path, _beside_exe, _activated, more.listed, _zlib, _of_programs,
+)  # fmt: skip
 _STEPS: tuple[tuple[tuple[str, ...], tuple[Callable[[Asked], Iterator[Fix]], ...]], ...] = (
     (("cuda.missing_library", "cudnn.missing"), _LIBRARIES),
-    (("env.path",), (bare_nvcc, bare_smi, *_LIBRARIES)),
-    (("cuda.version_mismatch",), (that_toolkit, _one_release, *_LIBRARIES)),
-    (
-        ("cudnn.version_mismatch", "cudnn.mixed"),
-        (listed, _newer_card, _imported, _activated, _zlib, _whole, _of_programs),
-    ),
-    (("install.", "framework.extension_abi", "cuda.mixed_libraries"), (_zluda, by_policy, listed, _one_release)),
-    (("other.not_gpu",), (_zluda, by_policy, _node, other_interpreter, _one_release, _runtime)),
-    (("program.build",), (that_toolkit, bare_nvcc, with_visual_studio, _llama)),
-    (("cuda.compiler_missing",), (bare_nvcc,)),
+    (("env.path",), (more.bare_nvcc, more.bare_smi, *_LIBRARIES)),
+    (("cuda.version_mismatch",), (more.that_toolkit, _one_release, *_LIBRARIES)),
+    (("cudnn.version_mismatch", "cudnn.mixed"), (more.listed, _newer_card, _imported, _activated, _zlib, _whole, _of_programs)),
+    (("install.", "framework.extension_abi", "cuda.mixed_libraries"), (_zluda, more.bundled, more.by_policy, more.listed, _one_release)),
+    (("other.not_gpu",), (_zluda, more.bundled, more.of_numpy, more.by_policy, _node, more.other_interpreter, _one_release, _runtime)),
+    (("program.build",), (more.that_toolkit, more.bare_nvcc, with_visual_studio, _llama)),
+    (("cuda.compiler_missing",), (more.bare_nvcc,)),
     (("memory.",), (_commit,)),
-    (("driver.missing", "device.hardware"), (_no_card, bare_smi)),
-    (("framework.platform_dropped",), (other_interpreter, _for_that_python)),
-    (("program.illegal_access", "program.launch"), (crashed, _watchdog)),
-    (("framework.bug",), (crashed,)),
-    (("framework.cpu_only", "env.setting"), (beside_ggml, other_interpreter, _llama)),
-)
+    (("driver.missing", "device.hardware"), (more.in_session_zero, more.lost, _no_card, more.bare_smi)),
+    (("device.selection", "driver.permission"), (more.in_session_zero,)),
+    (("framework.platform_dropped",), (more.other_interpreter, _for_that_python)),
+    (("program.illegal_access", "program.launch"), (more.crashed, _watchdog)),
+    (("framework.bug",), (more.crashed,)),
+    (("framework.cpu_only", "env.setting"), (more.beside_ggml, more.other_interpreter, _llama)),
+)  # fmt: skip
 """What is tried for a cause, in this order."""
 
 
@@ -275,7 +267,11 @@ def at_a_prompt(cause: str, case: Asked) -> Iterator[Fix]:
             yield from (structs.replace(fix, text=on.in_windows(fix.text)) for fix in found)
 
 
+_PAGED = Later(r"1455|paging file", re.IGNORECASE)
+
+
 def under_wsl(cause: str, case: Asked) -> Iterator[Fix]:
     """WSL has half of the computer's memory: a process that is killed there wants more of it."""
-    if cause == "memory.host" and "wsl" in case.tools and not case.windows:
+    desktop = case.windows and "container" in case.tools  # Docker Desktop's containers are in WSL
+    if cause == "memory.host" and (desktop or "wsl" in case.tools) and not _PAGED.search(case.lines):
         yield tried("Give WSL more of the computer's memory: in the file .wslconfig of your Windows folder, below [wsl2]: memory=12GB and swap=32GB; then stop WSL, and start it again", on.across("wsl --shutdown"))  # fmt: skip

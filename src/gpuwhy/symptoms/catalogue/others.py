@@ -89,6 +89,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("xla.old_driver", r"driver'?s? (?:cuda )?version (?:is )?(?P<has>[\d.]+),? which is older than the (?P<what>[\w ]+?) version \(?(?P<needs>[\d.]+)", "which is older than the", covers=("said.",)),
     error("paddle.cpu", r"(?:not compiled with cuda|cannot use gpu because you have installed cpu version|paddlepaddle cpu version)",
           "not compiled with cuda", "installed cpu version"),
+    error("julia.runtime", r"cuda\.jl could not find an appropriate cuda runtime|jlls were precompiled without an nvidia driver", "appropriate cuda runtime", "precompiled without an nvidia driver"),
     error("llama.backend_dll", r"load_backend: failed to load [^\n]*?(?P<library>ggml-cuda\.dll)|(?P<library2>ggml-cuda\.dll) found but", "ggml-cuda.dll", covers=("title.trouble",)),
     context("llama.here", r"\b(?:ggml_|llm_load|llama_|llama\.cpp)", "ggml_", "llm_load", "llama_", "llama.cpp"),
     error("llama.init", r"(?:ggml_cuda_init|unable to init gpu|failed to initialize cuda|ggml_init_cublas)[^\n]*"
