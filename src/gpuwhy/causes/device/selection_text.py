@@ -72,7 +72,7 @@ TEXT = Text(
         ("torch.invalid_requested", 3.6, "GPU {device} is asked for", field("device", "[1-9]")),
         ("torch.invalid_requested", 2.4, "the device that is asked for does not exist"),
         ("torch.no_gpus", 2.7, "PyTorch sees no GPU; this happens when CUDA_VISIBLE_DEVICES hides all"),
-        ("ray.no_gpu", 2.8, "CUDA_VISIBLE_DEVICES hides the GPUs that Ray was told of"),
+        ("container.ray", 2.8, "CUDA_VISIBLE_DEVICES hides the GPUs that Ray was told of"),
         ("generic.no_compatible", 1.4, "no GPU is found"),
         ("cuda.no_device", 2.7, "the driver starts and sees no device; this happens when CUDA_VISIBLE_DEVICES hides all", all_of(with_("tf.cuinit"), no(with_("tf.no_kernel")))),
         ("cuda.no_device", 2.0, "CUDA sees no device; this happens when CUDA_VISIBLE_DEVICES hides all"),

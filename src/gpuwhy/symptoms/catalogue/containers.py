@@ -20,7 +20,7 @@ SIGNATURES: tuple[Signature, ...] = (
           r"(?:[^\n]*?(?P<what>unknown device|device error: [^\n:]+))?", "device error", "nvidia-container-cli: initialization",
           covers=("container.cli", "container.generic")),
     error("container.cli", r"nvidia-container-cli(?:\.real)?: (?P<what>[^\n]*)", "nvidia-container-cli:", "nvidia-container-cli.real:", covers=("cuda.says_short",)),
-    error("ray.no_gpu", r"start raylet with \d+ gpus, but cuda_visible_devices contains", "start raylet with"),
+    error("container.ray", r"start raylet with \d+ gpus, but cuda_visible_devices contains", "start raylet with"),
     error("container.k8s", r"insufficient nvidia\.com/gpu|devices unavailable for nvidia\.com|0/\d+ nodes are available[^\n]*gpu", "insufficient nvidia.com/gpu", "unavailable for nvidia.com", "nodes are available"),
     error("container.ngc_banner", r"the nvidia driver was not detected", "nvidia driver was not detected"),
     error("container.singularity", r"could not find any nv files on this host", "any nv files"),
