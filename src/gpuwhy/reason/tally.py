@@ -24,7 +24,9 @@ AGAIN = 0.5
 """What a further message adds to a cause that has one already."""
 ECHO = 0.3
 """What a message that only repeats that something failed counts beside a real error."""
-ASIDE = ("title", "packages", "python")
+BESIDE = ("remark",)
+"""Speakers that are no part of the order in which things failed: a person who tells of it."""
+ASIDE = ("title", "packages", "python", *BESIDE)
 """Speakers whose messages do not make a later error a later one."""
 
 
@@ -131,6 +133,8 @@ def _factors(reading: Reading) -> Iterable[tuple[Symptom, float]]:
             continue
         if symptom.role == "echo":
             yield symptom, ECHO if decided else 1.0
+        elif symptom.role == "error" and symptom.speaker in BESIDE:
+            yield symptom, 1.0
         elif symptom.role == "error":
             if symptom.speaker not in ASIDE:
                 places.setdefault(symptom.signature, len(places))

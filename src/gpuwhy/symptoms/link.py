@@ -72,8 +72,8 @@ def _freed(one: Symptom, kept: Sequence[Symptom]) -> Symptom:
     return msgspec.structs.replace(one, follows=-1) if before.role == "aside" and one.role != "aside" else one
 
 
-FRAMES = ("shadow", "waits")
-"""Speakers whose messages are the frames themselves: which file was imported, what was waited for."""
+FRAMES = ("shadow", "waits", "remark")
+"""Speakers that no ending silences: the frames themselves (which file was imported, what was waited for), a person."""
 _KNOWN = ("python.protobuf", "python.numpy_abi", "python.numba_numpy", "python.glibc", "python.avx", "python.openmp")
 """Python's own words for a reason that is known: they say more than that the program raised something."""
 

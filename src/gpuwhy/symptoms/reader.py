@@ -24,6 +24,7 @@ from gpuwhy.symptoms.genre import genre
 from gpuwhy.symptoms.link import aside, noted
 from gpuwhy.symptoms.own import judged, stack_speaks
 from gpuwhy.symptoms.raised import with_raised
+from gpuwhy.symptoms.remarks import explained, with_remarks
 from gpuwhy.symptoms.scan import Hits, Scanner
 from gpuwhy.symptoms.text import Block, Cutter, denies, plain, reminds, respelled, unprefixed, warns
 from gpuwhy.symptoms.thin import Thin
@@ -200,14 +201,14 @@ class LogReader:
         ending, outlived = endings_of(text, self._exit_code, self._signal, first)
         ending = judged(ending)
         kept = marked(tuple(self._kept.all()), self._form(), ending)
-        said = noted(with_raised(kept, (ending, *outlived)), ending)
-        found = aside(attached(said, ending, outlived), ending)
+        excerpt = (self._first + self._last[-EDGE:]).decode("utf-8", "replace")
+        said = noted(with_remarks(with_raised(kept, (ending, *outlived)), excerpt), ending)
+        found = aside(explained(attached(said, ending, outlived)), ending)
         notes = (
             *self._cutter.decoder.notes,
             *((LATE,) if self._late else ()),
             *((SAMPLED,) if self._thin.sampled else ()),
         )
-        excerpt = (self._first + self._last[-EDGE:]).decode("utf-8", "replace")
         kind = genre(excerpt)
         notes = (*notes, kind) if kind else notes
         whole = len(self._first) + len(self._last) < EDGE and not any(one.seen for one in found)

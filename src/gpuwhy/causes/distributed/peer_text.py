@@ -33,6 +33,8 @@ _TRIES_NEXT = line(r"\b10049\b")  # Windows: the name has a second address, whic
 TEXT = Text(
     "distributed.peer",
     signatures=(
+        error("peer.waits", r"waiting for (?:the )?remainder of ranks|stalled (?:tensor )?op\w*|missing ranks?: ?\d|\bconnect\(\) timed out|still waiting for response from worker|(?:worker|rank|node|machine|peer|trainer) \d+ (?:never|did not|didn't|has not|not) (?:join|joined|come|came|connect\w*|register\w*|arrive\w*)|\bnc: bad address|waiting for (?:the )?master\b|lost communication with a remote daemon|(?:rabit|tracker)\b[^\n]{0,60}(?:connection (?:refused|failed|lost|reset)|socket error|timed? ?out)|(?:master|worker|coordinator|launcher|head|rank)[\w.-]{0,60}: (?:name or service not known|temporary failure in name resolution)|socket (?:recv|send) error, code: ?\d+|connectfullmesh failed|(?:worker|node|actor)s? (?:\S{1,60} )?marked (?:as )?dead|health check failed",
+              "remainder of ranks", "stalled", "missing rank", "connect() timed out", "still waiting for response", "never", "did not", "didn't", "has not", "not join", "not connect", "not regist", "bad address", "for master", "for the master", "remote daemon", "rabit", "tracker", "not known", "name resolution", "recv error", "send error", "connectfullmesh", "marked ", "health check failed", covers=(*PEER_COVERS, "peer.unreachable", "title.")),
         error(
             "peer.absent",
             r"timed out after (?P<seconds>\d+) seconds waiting for clients[^\n]{0,20}?(?P<came>\d+)/(?P<wanted>\d+) clients joined|(?P<came2>\d+)/(?P<wanted2>\d+) clients joined|timed? ?out[^\n]{0,40}waiting for clients"
@@ -44,6 +46,8 @@ TEXT = Text(
     ),
     clues=(
         ("said.transport", 1.6, "another process cannot be reached"),
+        ("peer.waits", 4.4, "another process of the job did not come, or cannot be reached", of_a_job),
+        ("peer.waits", 3.0, "another process did not come, or cannot be reached"),
         ("peer.absent", 4.6, "not every process of the job came in time"),
         ("peer.port", 4.4, "the port is taken by another process"),
         ("peer.unreachable", 4.4, "another process of the job cannot be reached", no(any_of(of_network, BY_NCCL, _TRIES_NEXT))),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.shared.commands import word
-from gpuwhy.causes.text.conditions import all_of, field, no
+from gpuwhy.causes.text.conditions import all_of, alone_beside, field, no
 from gpuwhy.causes.text.fragments import VARIABLE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -14,7 +14,7 @@ from gpuwhy.knowledge.messages import NO_GPU
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.ending import PYTHON, Frame
-from gpuwhy.model.signature import echo, error
+from gpuwhy.model.signature import echo, error, told
 from gpuwhy.model.symptom import Reading, Symptom
 
 _CONVERSION = re.compile(
@@ -73,7 +73,9 @@ _BAD = (
     r"(?:(?:invalid|unknown|unrecogni[sz]ed|unsupported|unexpected|illegal|malformed|bad|wrong) [^\n]{0,30}?(?:value|setting|option|flag|variable|argument|mode|type|choice|format|entry|key)s?"
     r"|(?:cannot|could not|failed to|unable to|couldn't|error) pars(?:e|ing)|couldn't interpret|unable to (?:read|use))"
 )
-_DEMAND = r"(?:must be|must have|must match|isn't of|: expected|should be|has to be|needs to be|must contain|must start|is not (?:a )?(?:valid|supported|recogni[sz]ed|an? integer|a number)|is invalid|(?:cannot|could not|can't) be (?:parsed|interpreted|read|converted)|can only be|expects?|only supports|got an? invalid)"
+_NO_GOOD = r"(?:invalid|unknown|unrecogni[sz]ed|unsupported|illegal|malformed|bad)"
+_AMONG = r"(?:valid|allowed|supported|possible|known|available|accepted) (?:\w+ )?(?:are|is|values?|options?|choices?|backends?|algorithms?|modes?|levels?|types?|names?)"
+_DEMAND = r"(?:must|not one of|is not among|expected|could not convert|invalid|unknown|unrecogni[sz]ed|unsupported|not (?:recogni[sz]ed|supported|understood|accepted|a valid)|must be|must have|must match|isn't of|: expected|should be|has to be|needs to be|must contain|must start|is not (?:a )?(?:valid|supported|recogni[sz]ed|an? integer|a number)|is invalid|(?:cannot|could not|can't) be (?:parsed|interpreted|read|converted)|can only be|expects?|only supports|got an? invalid)"
 
 
 def _in_two(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
@@ -136,6 +138,15 @@ TEXT = Text(
         error("setting.cupy", r"unknown accelerator: (?P<value>\S+)", "unknown accelerator", covers=("python.exception",)),
         error("setting.keras", r"unable to import backend ?: ?(?P<value>\S+)", "unable to import backend", covers=("python.exception",)),
         error("setting.python", r"fatal python error: [^\n]{0,80}?\b(?P<variable>(?-i:PYTHON[A-Z0-9]{3,30}))\b", "fatal python error", covers=("setting.refused", "python.", "title.")),
+        error("setting.among", rf"{_NO_GOOD}\b[^\n]{{0,80}}?(?<![\w/$]){VARIABLE}=(?!['\"]{{2}} to)\S|{_NO_GOOD} (?:value (?:of|for|in) )?{VARIABLE.replace('variable', 'variable2')}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable3')} ?= ?(?!['\"]{{2}} to)\S[^\n]{{0,80}}?(?:{_AMONG}|{_DEMAND.replace('must be|', '')})|{_NO_GOOD}[^\n]{{0,80}}(?:requested|set|given|chosen|configured|selected|specified|taken) (?:via|by|through|in|from|with|using) (?:the )?(?:env\w* )?(?:variable )?{VARIABLE.replace('variable', 'variable4')}(?!\w)",
+              "invalid", "unknown", "unrecogni", "unsupported", "illegal", "malformed", "bad ", "must", "not one of", "among", "expected", "could not convert", "not supported", "not understood", "not accepted", "not a valid", "valid ", "allowed ", "possible ", "has to be", "should be", "can only be", "is not",
+              covers=("peer.", "python.exception", "python.runtime", "setting.refused", "jax.unknown_backend", "setting.arch")),
+        error("remark.variable", rf"(?<![\w/$]){VARIABLE}(?!\w)[^\n]{{0,60}}\b(?:left|leftover|still|forgotten|forgot|exported|was set|is set|were set|set)\b[^\n]{{0,30}}(?:environment|\benv\b|bashrc|zshrc|\.profile|bash_profile|dockerfile|unit file|shell|\bmodule\b|session|compose|job script|\bin my\b)"
+              rf"|\b(?:exported|left|still had|still have|had set|forgot(?:ten)?)\b[^\n]{{0,30}}(?<![\w/$]){VARIABLE.replace('variable', 'variable2')}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable3')}=\S{{1,60}} (?:was )?in (?:my |the |our )?(?:\S{{0,12}}(?:bashrc|zshrc|profile)|environment|dockerfile|unit|env\b)"
+              rf"|(?:unset(?:ting)?|without|removing|clearing) (?:that |the |this )?(?:variable|{VARIABLE.replace('variable', 'variable4')})[^\n]{{0,40}}\b(?:works?|uses|fine|ok|fast|runs|gpu|helps?|solve[sd]?|fixe[sd])\b|(?<![\w/$]){VARIABLE.replace('variable', 'variable5')}(?!\w)[^\n]{{0,120}}\buntil i unset",
+              "left", "still", "forgot", "exported", " set", "unset", "without ", "removing ", "clearing ", "bashrc", "zshrc", "profile", "environment", "dockerfile", "unit"),
+        told("setting.switch", r"(?<![\w/$])(?P<variable>(?-i:NUMBA_ENABLE_CUDASIM|NUMBA_DISABLE_CUDA|TRITON_INTERPRET|ACCELERATE_USE_CPU|CUPY_DISABLE\w*))\s?=\s?['\"]?(?P<value>1|true|yes|on)\b|(?<![\w/$])(?P<variable2>(?-i:JAX_PLATFORMS|JAX_PLATFORM_NAME|DS_ACCELERATOR|OLLAMA_LLM_LIBRARY|TF_DEVICE))\s?=\s?['\"]?(?P<value2>cpu\w*)\b(?! \S*python)|(?<![\w/$])(?P<variable3>(?-i:OLLAMA_NUM_GPU))\s?=\s?(?P<value3>0)\b",
+             "numba_enable_cudasim", "numba_disable_cuda", "triton_interpret", "accelerate_use_cpu", "cupy_disable", "jax_platform", "ds_accelerator", "ollama_llm_library", "ollama_num_gpu", "tf_device"),
         error("setting.unknown", rf"unknown setting of {VARIABLE}", "unknown setting of", covers=("python.exception", "setting.refused")),
         error("setting.refused", rf"{_BAD} for (?:the )?env(?:ironment)? ?var(?:iable)?:? ['\"`]?(?P<variable3>(?-i:[A-Z][A-Z0-9_]{{2,60}}))|{_BAD}\b[^\n]{{0,90}}?(?<![\w/$]){VARIABLE}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable2')}(?!\w)[^\n]{{0,90}}?{_DEMAND}",
               "invalid", "unknown", "unrecogni", "unsupported", "unexpected", "illegal", "malformed", "parse", "couldn't interpret", "must be", "should be",
@@ -171,6 +182,10 @@ TEXT = Text(
         ("setting.number", 3.2, "PyTorch expected a number: probably the value of PYTORCH_CUDA_ALLOC_CONF"),
         ("setting.arch", 5.0, "PyTorch does not accept {value} in TORCH_CUDA_ARCH_LIST"),
         ("setting.numba", 4.0, "NUMBA_THREADING_LAYER or NUMBA_NUM_THREADS has a value that Numba does not accept"),
+        ("setting.among", 5.0, "{variable} has a value that its reader does not accept"),
+        ("setting.switch", 3.4, "{variable}={value} turns the GPU off for its reader", alone_beside("title.", "jax.", "generic.", "python.", "remark.", "torch.unavailable", "setting.")),
+        ("remark.variable", 4.8, "{variable} is set, and was meant for something else"),
+        ("remark.echoed", 5.0, "{variable} holds {value}, which the error refuses"),
         ("setting.unknown", 5.5, "{variable} has a value that is not accepted"),
         ("setting.refused", 4.2, "{variable} has a value that is not accepted"),
         ("setting.keras", 5.0, "Keras does not accept {value} in KERAS_BACKEND"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.bitsandbytes import for_windows
-from gpuwhy.causes.text.common import nothing_else, said_of
+from gpuwhy.causes.text.common import nothing_else, of_gpu_package, said_of
 from gpuwhy.causes.text.conditions import all_of, any_of, field, line, no, on_macos, on_windows, unix_stack, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -28,6 +28,8 @@ def _gpu_listed(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "framework.platform_dropped",
     signatures=(
+        error("platform.refused", r"\bonly supports?(?: the)? linux|\b(?:windows|win32|macos|darwin|mac os)(?: \w+)? is (?:currently )?not (?:yet )?supported|\b(?:does(?:n't| not)|not) support(?:ed)? (?:natively )?(?:on )?(?:native )?(?:windows|macos|darwin|win32)\b|(?:available|exists?|support\w*|wheels?|runs?)[^\n]{0,20} (?:on|for) linux only|(?:supported|works?|runs?|available) only (?:on|for|under) linux",
+              "linux", "not supported", "not yet supported", "support windows", "support macos", "support darwin", "supported on", "supported natively", "support native", covers=("python.", "title.trouble", "python.exception")),
         error("bnb.windows_path", r"argument of type 'windowspath' is not iterable", "type 'windowspath' is not", covers=("python.",)),
         error("triton.missing", r"cannot find a working triton installation|no module named '?triton(?!\. ?[a-z])|triton is not (?:available|installed)",
               "working triton", "named 'triton", "named triton", "triton is not available", "triton not available",
@@ -35,8 +37,9 @@ TEXT = Text(
         error(
             "tf.windows_dropped",
             r"gpu support is not available on native windows|tensorflow\s*>=?\s*2\.11[^\n]*windows"
-            r"|support\w*[^\n]{0,30}native[- ]windows[^\n]{0,60}2\.1[01]|windows[^\n]{0,60}(?:only )?up ?to 2\.10",
-            "native windows", "native-windows", "upto 2.10", "up to 2.10",
+            r"|support\w*[^\n]{0,30}native[- ]windows[^\n]{0,60}2\.1[01]|windows[^\n]{0,60}(?:only )?up ?to 2\.10"
+            r"|(?:after|since|from|beyond|above) 2\.1[01]\b[^\n]{0,40}\b(?:wsl|native windows|on windows)|2\.10 (?:is|was) (?:the )?last[^\n]{0,60}windows",
+            "2.10", "2.11", "native windows", "native-windows", "upto 2.10", "up to 2.10",
             "not available on native windows",
             ">=2.11",
             ">= 2.11",
@@ -52,6 +55,7 @@ TEXT = Text(
     ),
     clues=(
         ("tf.no_opkernel", 4.4, "TensorFlow for Windows has no NCCL: {op} is not in it", all_of(field("op", "nccl"), on_windows)),
+        ("platform.refused", 4.4, "the package does not support this system", of_gpu_package),
         ("bnb.windows_path", 4.4, "bitsandbytes opens a library of Linux, and this is Windows: that release has no build for it", with_("bnb.setup", "bnb.compiled")),
         ("tf.op_library", 2.2, "{library} does not exist for this system"),
         ("loader.mac_symbol", 3.6, "{symbol} is of a newer macOS", field("symbol", "_OBJC|_MPS")),

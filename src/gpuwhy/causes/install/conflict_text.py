@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.conditions import all_of, field, no, with_
@@ -27,6 +28,28 @@ def _both_runtimes(s: Symptom, r: Reading) -> bool:
     return {"onnxruntime", "onnxruntime-gpu"} <= r.told.versions.keys()
 
 
+_GPU_FILE = re.compile(
+    r"nvidia|cuda|cudnn|nccl|tensorrt|lib(?:nv|cu|nccl|torch|tensorflow)|onnxruntime|mxnet|paddle|torch|tensorflow",
+    re.IGNORECASE,
+)
+
+
+def of_gpus(s: Symptom, r: Reading) -> bool:
+    """The packages or files are of the GPU stack."""
+    return bool(_GPU_FILE.search(s.text))
+
+
+def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
+    """The packages that are named together: all out, and the one for GPUs in."""
+    said = next((one for one in symptoms if one.signature == "remark.both"), None)
+    if said is None:
+        return
+    names = said.get("packages").split()
+    keep = next((one for one in names if re.search(r"-(?:gpu|cu\d|cuda)", one)), names[0])
+    text = f"Remove {' and '.join(names)}, which write the same files, then install one"
+    yield Fix(text, f"pip uninstall -y {' '.join(names)}\npip install --no-cache-dir {keep}", safe=True)
+
+
 def _made(case: Asked) -> Iterator[Fix]:
     if any(signature == "jax.plugin_abi" for signature, _, _ in case.behind):
         yield jax_together(case, "\n".join(line for _, line, _ in case.behind))
@@ -35,6 +58,8 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "install.conflict",
     signatures=(
+        error("packages.clash", r"\bfile \S{1,200} (?:from install of (?P<package>\S{1,120}) conflicts|conflicts between attempted installs)|trying to overwrite '(?P<path>[^'\n]{1,200})', which is also in package (?P<package2>\S{1,120})|^\s*(?P<package3>\S{0,80}(?:nvidia|cuda|cudnn|nccl|libnv|libcu|tensorrt)\S{0,80}) ?: (?:conflicts|breaks): |listed in both RECORD|both own \S{0,80}site-packages",
+              "from install of", "between attempted installs", "trying to overwrite", "conflicts: ", "breaks: ", "in both record", "both own", covers=("title.", "else.apt", "packages.conflict")),
         error("ort.two_packages", r"multiple onnxruntime packages|onnxruntime packages are installed", "onnxruntime packages"),
         error("cupy.two_packages", r"multiple cupy packages are installed", "multiple cupy packages"),
         error("packages.uninstalled_over", r"successfully uninstalled (?P<package>tensorflow|torch|onnxruntime)[\w-]*", "successfully uninstalled"),
@@ -42,6 +67,8 @@ TEXT = Text(
               "tensorflow-gpu", "tensorflow-cpu", "onnxruntime-gpu", "cupy-cuda", "cpu and", "gpu and"),
     ),
     clues=(
+        ("remark.both", 5.0, "{packages} are both installed: they write the same files"),
+        ("packages.clash", 5.0, "two packages bring the same file: {path}", of_gpus),
         ("packages.partial", 2.4, "{name} is an empty shell; this happens after uninstalling one of two packages"),
         ("cupy.two_packages", 5.2, "two CuPy packages are installed over each other"),
         ("ort.two_packages", 5.0, "two onnxruntime packages are installed over each other"),
@@ -68,4 +95,5 @@ TEXT = Text(
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *UNRESOLVED, *CPU_BUILD),
     made=_made,
+    named=_named,
 )  # fmt: skip

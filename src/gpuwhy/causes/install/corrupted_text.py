@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gpuwhy.causes.text.common import of_gpu_package
 from gpuwhy.causes.text.conditions import all_of, asks, field, in_packages, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.package_ways import whole_again
@@ -67,13 +68,20 @@ def _of_its_package(s: Symptom, r: Reading) -> bool:
     )
 
 
+_INSTALLING = r"\b(?:pip|conda|mamba|uv|apt(?:-get)?|dpkg|dnf|install\w*|reinstall\w*|upgrad\w+|uninstall\w*|unpack\w*|download\w*|extract\w*|copy\w*|update)\b"
+_BROKEN_OFF = r"(?:half ?-?way|interrupted|abort(?:ed|ing)|cancell?ed|killed|power (?:went|was|cut|fail\w*|outage)|ctrl-?c|disk (?:was |got |is )?(?:filled|full)|quota exceeded|connection (?:dropped|broke|lost))"
+
 TEXT = Text(
     "install.corrupted",
     signatures=(
+        error("remark.broken_off", rf"{_INSTALLING}[^\n]{{0,60}}\b{_BROKEN_OFF}|{_BROKEN_OFF}[^\n]{{0,30}}\b(?:during|while|in the middle of)\b[^\n]{{0,20}}{_INSTALLING}",
+              "half way", "halfway", "half-way", "interrupted", "abort", "cancel", "killed", "power ", "ctrl-c", "ctrlc", "disk ", "quota exceeded", "connection "),
+        error("remark.torn", r"ignoring invalid distribution [-~](?P<rest>orch\w*|ensorflow\w*|ensorboard|axlib|ax|upy\w*|nnxruntime\w*|riton|vidia[\w-]*|umba|umpy|addlepaddle\w*|formers|itsandbytes|llm|eras|lash[\w-]*)\b", "ignoring invalid distribution", covers=("packages.damaged_words",)),
+        error("packages.tool_damaged", r"\b(?P<name>cicc|ptxas|nvcc|fatbinary|nvlink|cudafe\+\+|cuda-gdb|nvidia-smi)\b[^\n]{0,60}(?:exec format error|truncated|cannot execute(?: binary)?|text file busy)", "exec format error", "truncated", "cannot execute", "text file busy"),
         error("loader.garbled", r"(?:importerror|oserror): [^\w/.\s][^\n/]{0,12}: cannot open shared object file", "cannot open shared object", covers=("python.", "loader.cannot_open", "title.")),
         error("packages.damaged", r"bad crc-32|badzipfile|file is not a zip file|zlib\.error|incorrect data check|do not match the hashes|hash mismatch|incompleteread"
-              r"|condaverificationerror|safetensor\w*error[^\n]*(?:incomplete|header)",
-              "bad crc-32", "badzipfile", "not a zip file", "zlib.error", "incorrect data check", "match the hashes", "hash mismatch", "incompleteread",
+              r"|wheel '[^'\n]{1,80}' located at [^\n]{1,300} is invalid|condaverificationerror|safetensor\w*error[^\n]*(?:incomplete|header)",
+              "bad crc-32", "badzipfile", "not a zip file", "zlib.error", "incorrect data check", "match the hashes", "hash mismatch", "incompleteread", "is invalid",
               "condaverificationerror", "safetensor"),
         error("packages.damaged_words", r"(?:file|archive|wheel|librar\w+|package|download|installation|cache|so|dll)\b[^\n]{0,40}\b(?:corrupt\w*|truncated|damaged)\b"
               r"|\b(?:corrupt\w*|damaged) (?:file|archive|wheel|library|package|installation|cache)|checksum (?:mismatch|error|failed)|invalid distribution -"
@@ -102,8 +110,12 @@ TEXT = Text(
         ("torch.checkpoint", 2.2, "the checkpoint file is damaged"),
         ("loader.cudnn_windows", 3.2, "{library} is damaged or of another architecture", field("number", "193")),
         ("packages.damaged", 4.0, "a package file is damaged", no(line("match the hashes"))),
+        ("packages.damaged", 4.4, "a package of the GPU stack came with other bytes than the requirements file says: a broken download, or another file of that name", all_of(line("match the hashes"), of_gpu_package)),
+        ("remark.torn", 3.6, "an installation of this package was broken off: its folder was left under a name that begins with ~"),
+        ("packages.tool_damaged", 4.8, "{name} is no complete program: its file is damaged"),
+        ("remark.broken_off", 4.8, "the installation was broken off: files of the package are missing", of_gpu_package),
         ("packages.damaged_words", 2.4, "the text says that a file is damaged"),
-        ("windows.dll_load_failed", 3.0, "a DLL is damaged or of another architecture", field("invalid", ".")),
+        ("windows.dll_load_failed", 4.0, "a DLL is damaged or of another architecture", field("invalid", ".")),
         ("windows.error", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),
         ("windows.load_library", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),
         ("windows.load_library", 3.0, "a DLL is kept from being read, or crashes while it is loaded ({number})", field("number", r"(?:5|225|998)$")),

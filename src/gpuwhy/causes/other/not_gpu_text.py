@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.text.common import OF_SHM, nothing_else, of_a_job, of_network
+from gpuwhy.causes.text.common import OF_SHM, nothing_else, of_a_job, of_gpu_package, of_network
 from gpuwhy.causes.text.conditions import all_of, any_of, asks, field, line, no, no_errors, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.plain_ways import by_its_words
@@ -141,7 +141,7 @@ TEXT = Text(
         ("ntstatus.dll_init_failed", 2.6, "a DLL does not start (0xC0000142): often the Visual C++ runtime"),
         ("order.in_place", 3.8, "autograd needs a value that was changed, freed or never recorded: a mistake in the program, on the CPU too"),
         ("signal.told", 3.4, "it was told to end ({what}): by a person, a batch system, a timer or another program; no failure of the GPU does that"),
-        ("else.scheduler", 4.4, "the scheduler refused or ended the job; that is no matter of the GPU"),
+        ("else.scheduler", 4.4, "the scheduler refused or ended the job; that is no matter of the GPU", no(all_of(with_("peer.exited"), no(line("time ?limit|time limit"))))),
         ("else.image", 4.4, "the image cannot be fetched"),
         ("else.container", 4.4, "the container's name, ports, network or folders are the matter, not the GPU"),
         ("else.apt", 4.2, "a system package cannot be fetched"),
@@ -156,7 +156,7 @@ TEXT = Text(
         ("else.feed", 4.4, "the program names an input that the model does not have"),
         ("else.served", 4.4, "the port of a web page is taken"),
         ("else.cpp", 4.2, "a plain mistake in C++"),
-        ("packages.damaged", 4.4, "the files of a package have other hashes than the requirements file says", line("match the hashes")),
+        ("packages.damaged", 4.4, "the files of a package have other hashes than the requirements file says", all_of(line("match the hashes"), no(of_gpu_package))),
         ("torch.checkpoint", 4.2, "the checkpoint file is damaged or is none", line("checkpoint file is corrupted|central directory|magic number")),
         ("limit.closed", 1.6, "a matter of file rights"),
         ("limit.space", 1.4, "a matter of the disk", no(OF_SHM)),
@@ -219,7 +219,7 @@ TEXT = Text(
         ("windows.dll_load_failed", 2.6, "a DLL failed to start; this happens without the Microsoft C++ runtime or AVX", field("init", ".")),
         ("windows.error", 2.0, "a DLL failed to start (1114)", field("number", "1114")),
         ("windows.torch_dll", 2.0, "{library} needs a DLL of the system", no(any_of(field("number", "127|182|193"), field("library", r"cud|cub|cus|cuf|nv|.*(?:_gpu|cuda)")))),
-        ("windows.dll_load_failed", 3.6, "this TensorFlow opens CUDA only later: what its module lacks is the Microsoft C++ runtime", field("module", "_pywrap_tensorflow")),
+        ("windows.dll_load_failed", 3.6, "this TensorFlow opens CUDA only later: what its module lacks is the Microsoft C++ runtime", all_of(field("module", "_pywrap_tensorflow"), no(field("invalid", ".")))),
         ("windows.module_missing", 1.2, "a DLL of the system may be missing"),
         ("loader.cannot_open", 3.0, "{library} is not of the GPU stack", asks("other")),
         ("loader.version_missing", 2.8, "the system's {library} is too old", field("version", "glibc|cxxabi|gcc")),

@@ -33,7 +33,7 @@ TEXT = Text(
               "cucontext", "explicit_context"),
         error("torch.fork", r"cannot re-initialize cuda in forked subprocess", "cuda in forked subprocess"),
         error("torch.fork_bad", r"poison_fork|in_bad_fork", "bad_fork"),
-        error("torch.ipc", r"producer process has been terminated before all shared cuda tensors released", "shared cuda tensors"),
+        error("torch.ipc", r"producer process has been terminated before all shared cuda tensors released|send cuda tensor received from another process|received (?:a )?cuda tensors? from (?:a|another) process", "shared cuda tensors", "cuda tensor"),
     ),
     clues=(
         ("cuda.unknown", 4.0, "the driver does not start in a process that was forked from one that had used CUDA", _forks),
@@ -51,7 +51,7 @@ TEXT = Text(
         ("cuda.context_is_destroyed", 3.0, "the context is gone (error 709)"),
         ("program.context", 3.4, "a CUDA context is used where it is not current"),
         ("cuda.invalid_handle", 2.0, "a handle of another context is used (error 400)"),
-        ("torch.ipc", 3.2, "shared CUDA tensors outlived their process"),
+        ("torch.ipc", 4.2, "shared CUDA tensors outlived their process"),
         ("cuda.primary_context_active", 1.8, "the context was already active (error 708)"),
         ("cuda.incompatible_driver_context", 2.6, "the context was made by another API (error 49)"),
         ("cuda.map_failed", 1.2, "memory of another process could not be mapped (error 205)"),

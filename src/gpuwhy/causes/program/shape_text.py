@@ -12,6 +12,9 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "program.shape",
     signatures=(
+        error("program.shape_runtime", r"(?:unexpected|wrong|invalid|incompatible|inconsistent) (?:shape|dimensions?|rank|data ?type|dtype)s?\b[^\n]{0,40}\binputs?\b|expected[^\n]{0,40}\brank[ =(]{0,2}\d[^\n]{0,40}\bgot rank|static dimension mismatch|shape inconsistent|inferred shape ?=|dimensions? (?:are|is) \[[^\]\n]{1,80}\][^\n]{0,20}expected dimensions?"
+              r"|check failed: [\w.>()\[\]-]{1,80} == [\w.>()\[\]-]{1,80} \(-?\d+ vs\.? -?\d+\)[^\n]{0,160}(?:incompatible|dimension|\bsize|channel|shape|match|rank|axes|width|height)|(?:tensor|input|operand|variable)'?s? (?:dimension|shape|rank|width|size)s?\b[^\n]{0,80}(?:must be equal|should be equal|must match|but received|is not equal)|unexpected datatype \w+ for input|filters= in the \[convolutional\]",
+              "for input", "inputs", "got rank", "static dimension", "shape inconsistent", "inferred shape", "expected dimension", "check failed: ", "be equal", "must match", "but received", "not equal", "unexpected datatype", "filters= in", covers=("python.", "program.shape", "program.shape_words", "title.")),
         error(
             "ort.invalid_input",
             r"got invalid dimensions for input|unexpected input data type|invalid_argument ?: ?(?:got invalid|invalid feed|"
@@ -34,6 +37,7 @@ TEXT = Text(
         ("said.backend_of_tensor", 3.8, "a tensor on the CPU is given to NCCL, which takes those of the GPU only"),
         ("said.scalar", 4.0, "elements of a GPU array are read one by one, which is not allowed"),
         ("cublas.invalid_value", 3.0, "cuBLAS refuses the sizes of a product in single precision: two shapes do not fit", all_of(field("call", r"cublas[sd]ge(?:mm|mv)\b"), lambda s, r: r.lines > 2)),
+        ("program.shape_runtime", 4.2, "the input's shape or type is not what the model or the layer takes"),
         ("program.shape_words", 2.4, "shapes are said not to fit"),
         ("torch.probability", 1.4, "the numbers went astray; this happens in half precision"),
         ("torch.no_kernel_found", 1.4, "no kernel for these shapes or types"),

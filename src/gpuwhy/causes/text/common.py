@@ -71,3 +71,15 @@ OF_MEMORY = with_("memory.", "said.no_memory", "cuda.out_of_memory", "cudnn.", "
 
 LACKS_ENTRY = field("what", r".*(?:proced|procéd|prozedur|proceso|процедур|程序|プロシージャ|프로시저)")
 """Windows says, in its own language, that a DLL lacks a function."""
+
+
+_GPU_PACKAGE = re.compile(
+    r"\b(?:torch|tensorflow|jax|nvidia|cupy|onnxruntime|triton|xformers|flash_attn|vllm|paddlepaddle|bitsandbytes|tensorrt|cudnn"
+    r"|numba|mxnet|cudf|cuml|deepspeed|nccl|apex|mmcv|cudatoolkit|libcu\w+)[\w.+-]*",
+    re.IGNORECASE,
+)
+
+
+def of_gpu_package(s: Symptom, r: Reading) -> bool:
+    """A package of the GPU stack is named in the text."""
+    return bool(_GPU_PACKAGE.search(r.excerpt))
