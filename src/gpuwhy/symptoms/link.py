@@ -18,11 +18,12 @@ _READ = re.compile(r"(?:environ|env)[\w.]*[\[(]\s*['\"]([A-Z][A-Z0-9]*(?:_[A-Z0-
 
 
 def noted(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
-    """The symptoms; what a logger wrote down or the program worked on after is only a warning."""
-    return tuple(
-        msgspec.structs.replace(one, warned=True) if _logged(one, ending) or _outlived(one, ending) else one
-        for one in symptoms
-    )
+    """The symptoms; what a logger wrote down or the program worked on after is only a warning, a person's word none."""
+    return tuple(msgspec.structs.replace(one, warned=_mild(one, ending)) for one in symptoms)
+
+
+def _mild(one: Symptom, ending: Ending) -> bool:
+    return one.speaker != "tells" and (one.warned or _logged(one, ending) or _outlived(one, ending))
 
 
 def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
@@ -72,7 +73,7 @@ def _freed(one: Symptom, kept: Sequence[Symptom]) -> Symptom:
     return msgspec.structs.replace(one, follows=-1) if before.role == "aside" and one.role != "aside" else one
 
 
-FRAMES = ("shadow", "waits", "remark")
+FRAMES = ("shadow", "waits", "tells")
 """Speakers that no ending silences: the frames themselves (which file was imported, what was waited for), a person."""
 _KNOWN = ("python.protobuf", "python.numpy_abi", "python.numba_numpy", "python.glibc", "python.avx", "python.openmp")
 """Python's own words for a reason that is known: they say more than that the program raised something."""

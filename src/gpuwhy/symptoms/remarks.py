@@ -15,10 +15,10 @@ from gpuwhy.causes.text.fragments import VARIABLE
 from gpuwhy.model.symptom import Symptom
 from gpuwhy.symptoms.own import stack_speaks
 
-SPEAKER = "remark"
-IDS = ("remark.both", "remark.echoed")
+SPEAKER = "tells"
+IDS = ("tells.both", "tells.echoed")
 """Remarks that no signature finds."""
-_STACKS_OWN = ("remark.both", "remark.echoed", "remark.variable", "remark.torn")
+_STACKS_OWN = ("tells.both", "tells.echoed", "tells.variable", "tells.torn")
 """Remarks that name packages or variables of the stack themselves."""
 _NAMES = re.compile(
     r"\b(?:torch\w*|pytorch|tensorflow|jax|jaxlib|flax|cupy|numba|triton|onnxruntime|vllm|xformers|deepspeed|transformers"
@@ -39,14 +39,15 @@ _NATIVE = (
     "triton.", "program.shape_words", "program.illegal",
 )  # fmt: skip
 EXPLAINS: dict[str, tuple[str, ...]] = {
-    "remark.release": (*_PLAIN, *_NATIVE),
-    "remark.both": (*_IMPORTS, *_CPU, "loader.undefined_symbol", "loader.cannot_open"),
-    "remark.instead": (*_IMPORTS, *_CPU, "loader.cannot_open", "cuda.no_binary_for_gpu"),
-    "remark.own_file": _IMPORTS,
-    "remark.pair": _IMPORTS,
-    "remark.needs": _IMPORTS,
-    "remark.broken_off": (*_IMPORTS, "limit.space"),
-    "remark.variable": (*_PLAIN, *_CPU, "jax.backend", "jax.unknown_backend"),
+    "tells.release": (*_PLAIN, *_NATIVE),
+    "tells.both": (*_IMPORTS, *_CPU, "loader.undefined_symbol", "loader.cannot_open"),
+    "tells.instead": (*_IMPORTS, *_CPU, "loader.cannot_open", "cuda.no_binary_for_gpu"),
+    "tells.own_file": _IMPORTS,
+    "tells.pair": _IMPORTS,
+    "tells.needs": _IMPORTS,
+    "tells.torn": _IMPORTS,
+    "tells.broken_off": (*_IMPORTS, "limit.space"),
+    "tells.variable": (*_PLAIN, *_CPU, "jax.backend", "jax.unknown_backend"),
 }
 """The messages that a remark explains, wherever it stands; the others explain Python's own words."""
 _LACKS = (
@@ -57,17 +58,23 @@ _LACKS = (
 
 
 def with_remarks(symptoms: Sequence[Symptom], text: str) -> tuple[Symptom, ...]:
-    """The symptoms with the remarks that need the whole text; without any where no part of the stack is spoken of."""
+    """The symptoms with the remarks that need the whole text; without those that speak of nothing of the stack."""
     kept = [one for one in symptoms if one.speaker != SPEAKER]
-    more = [*(one for one in symptoms if one.speaker == SPEAKER), *_both(text), *_echoed(text)]
-    if not any(one.signature.startswith(_LACKS) for one in kept):
-        more = [one for one in more if one.signature != "remark.pair"]
-    if not (stack_speaks(text) or _NAMES.search(text)):
-        more = [one for one in more if one.signature in _STACKS_OWN]
-    if not more:
-        return tuple(kept) if len(kept) < len(symptoms) else tuple(symptoms)
-    ordered = sorted([*kept, *more], key=lambda one: (one.line, one.order))
+    said = [*(one for one in symptoms if one.speaker == SPEAKER), *_both(text), *_echoed(text)]
+    meant = _meant(said, kept, text)
+    if len(meant) + len(kept) == len(symptoms):
+        return tuple(symptoms)
+    ordered = sorted([*kept, *meant], key=lambda one: (one.line, one.order))
     return tuple(msgspec.structs.replace(one, order=at) for at, one in enumerate(ordered))
+
+
+def _meant(said: Sequence[Symptom], others: Sequence[Symptom], text: str) -> list[Symptom]:
+    """The remarks that concern the failure: of the stack, and two releases only where something lacks a name."""
+    if not any(one.signature.startswith(_LACKS) for one in others):
+        said = [one for one in said if one.signature != "tells.pair"]
+    if stack_speaks(text) or _NAMES.search(text):
+        return list(said)
+    return [one for one in said if one.signature in _STACKS_OWN]
 
 
 def explained(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
@@ -123,7 +130,7 @@ def _both(text: str) -> Iterator[Symptom]:
         if len(names) > 1 and any("-" in one for one in names):
             line = text.count("\n", 0, max(names.values())) + 1
             fields = {"family": family, "packages": " ".join(sorted(names))}
-            yield Symptom("remark.both", line, text.splitlines()[line - 1][:400], fields=fields)
+            yield Symptom("tells.both", line, text.splitlines()[line - 1][:400], fields=fields)
             return
 
 
@@ -152,5 +159,5 @@ def _echoed(text: str) -> Iterator[Symptom]:
             bare = line.replace(found[0], "")
             if _REFUSES.search(bare) and any(one in bare for one in wanted):
                 fields = {"variable": found["variable"], "value": value}
-                yield Symptom("remark.echoed", at, line[:400], fields=fields)
+                yield Symptom("tells.echoed", at, line[:400], fields=fields)
                 return

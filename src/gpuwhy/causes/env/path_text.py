@@ -95,20 +95,20 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "env.path",
     signatures=(
-        error("remark.path", rf"\b{_PLACES}\b[^\n]{{0,100}}(?:too deep|too high|\btypo\b|misspel\w+|\bwrong\b|should (?:be|point)|does(?:n't| not) exist|i deleted|was deleted|deleted|removed|was uninstalled|still points?|points? (?:to|at) (?:a|the|an)? ?(?:old|other|deleted|v?\d|folder))"
+        error("tells.path", rf"\b{_PLACES}\b[^\n]{{0,100}}(?:too deep|too high|\btypo\b|misspel\w+|\bwrong\b|should (?:be|point)|does(?:n't| not) exist|i deleted|was deleted|deleted|removed|was uninstalled|still points?|points? (?:to|at) (?:a|the|an)? ?(?:old|other|deleted|v?\d|folder))"
               rf"|\b(?:forgot|never ran|did(?:n't| not) run|without running|not run)\b[^\n]{{0,20}}\bldconfig|(?:by hand|from (?:my|the|an interactive) shell|in (?:my|the|a|an interactive) (?:shell|terminal)|interactive shell|interactively|without sudo|not as root)[^\n]{{0,100}}\b(?:works?|fine|ok|runs?|all is fine)\b"
               rf"|\b(?:sudo|cron|systemd|ssh|service|daemon|supervisor)\b[^\n]{{0,40}}\b(?:drops?|does(?:n't| not) (?:have|know|set|see|inherit)|loses?|without|lacks?|resets?|ignores?)\b[^\n]{{0,30}}\b{_PLACES}\b|(?:not (?:in|on)|missing (?:in|from)|never added to|not added to|outside)(?: my| the)? \$?{_PLACES}\b",
               "too deep", "too high", "typo", "misspel", "wrong", "should", "exist", "deleted", "removed", "uninstalled", "point", "ldconfig", "by hand", "shell", "terminal", "interactive", "without sudo", "not as root", "sudo", "cron", "systemd", "ssh", "service", "daemon", "supervisor", "not in ", "not on ", "missing ", "added to", "outside"),
-        error("remark.there", r"(?:\b(?:but|though|although|yet|it|and|while|file|they)\b|[;,→:]|->)[^\n]{0,30}(?P<path>/[\w./+-]{1,200}/(?P<library>(?:lib(?:cu|nv|nccl)[\w+-]*\.so[.\d]*|nvcc|ptxas|libdevice[\w.]*|nvvm)))\)? (?:exists?|is (?:there|present|installed)|is in place|does exist)|\b(?:it|they|these|which|the file|the libraries) (?:is|are|lies?|sits?) (?:in|under|at) (?P<path2>/[\w./+-]{1,200})|(?:nvvm|nvcc|ptxas|lib(?:cu|nv)\w+(?:\.so[.\d]*)?) (?:is|lies|sits) in (?P<path3>/[\w./+-]{1,200})",
+        error("tells.there", r"(?:\b(?:but|though|although|yet|it|and|while|file|they)\b|[;,→:]|->)[^\n]{0,30}(?P<path>/[\w./+-]{1,200}/(?P<library>(?:lib(?:cu|nv|nccl)[\w+-]*\.so[.\d]*|nvcc|ptxas|libdevice[\w.]*|nvvm)))\)? (?:exists?|is (?:there|present|installed)|is in place|does exist)|\b(?:it|they|these|which|the file|the libraries) (?:is|are|lies?|sits?) (?:in|under|at) (?P<path2>/[\w./+-]{1,200})|(?:nvvm|nvcc|ptxas|lib(?:cu|nv)\w+(?:\.so[.\d]*)?) (?:is|lies|sits) in (?P<path3>/[\w./+-]{1,200})",
               "exist", "is there", "is present", "is installed", "in place", " in /", "under /", "at /", "lies ", "sits "),
         error("env.no_variable", r"\b(?P<name>cuda_path|cudnn_path|cudnn_home|cudnn_root|cuda_root|cuda_toolkit_path)\b[^\n]{0,60}\b(?:not set|unset|not defined|undefined|is empty)\b",
               "cuda_path", "cudnn_path", "cudnn_home", "cudnn_root", "cuda_root", "cuda_toolkit_path", covers=("title.",)),
         error("env.no_folder", r"cuda (?:path|folder|directory) [^\n]{0,160}(?:does not exist|not found)|paths? (?:are|is) missing from your path", "does not exist", "cuda path", "missing from your path", covers=("title.",)),
     ),
     clues=(
-        ("remark.path", 4.8, "a variable or a setting of the loader does not lead to what is installed", _MISSING),
-        ("remark.path", 2.2, "a variable does not lead to what is installed"),
-        ("remark.there", 4.6, "what is not found is there: {path}", _MISSING),
+        ("tells.path", 4.8, "a variable or a setting of the loader does not lead to what is installed", _MISSING),
+        ("tells.path", 2.2, "a variable does not lead to what is installed"),
+        ("tells.there", 4.6, "what is not found is there: {path}", _MISSING),
         ("loader.tensorrt", 4.8, _THERE, same_file_told),
         ("title.library", 4.6, _THERE, same_file_told),
         ("loader.prose", 4.6, _THERE, all_of(_ANY, same_file_told)),

@@ -140,8 +140,8 @@ TEXT = Text(
         error("setting.python", r"fatal python error: [^\n]{0,80}?\b(?P<variable>(?-i:PYTHON[A-Z0-9]{3,30}))\b", "fatal python error", covers=("setting.refused", "python.", "title.")),
         error("setting.among", rf"{_NO_GOOD}\b[^\n]{{0,80}}?(?<![\w/$]){VARIABLE}=(?!['\"]{{2}} to)\S|{_NO_GOOD} (?:value (?:of|for|in) )?{VARIABLE.replace('variable', 'variable2')}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable3')} ?= ?(?!['\"]{{2}} to)\S[^\n]{{0,80}}?(?:{_AMONG}|{_DEMAND.replace('must be|', '')})|{_NO_GOOD}[^\n]{{0,80}}(?:requested|set|given|chosen|configured|selected|specified|taken) (?:via|by|through|in|from|with|using) (?:the )?(?:env\w* )?(?:variable )?{VARIABLE.replace('variable', 'variable4')}(?!\w)",
               "invalid", "unknown", "unrecogni", "unsupported", "illegal", "malformed", "bad ", "must", "not one of", "among", "expected", "could not convert", "not supported", "not understood", "not accepted", "not a valid", "valid ", "allowed ", "possible ", "has to be", "should be", "can only be", "is not",
-              covers=("peer.", "python.exception", "python.runtime", "setting.refused", "jax.unknown_backend", "setting.arch")),
-        error("remark.variable", rf"(?<![\w/$]){VARIABLE}(?!\w)[^\n]{{0,60}}\b(?:left|leftover|still|forgotten|forgot|exported|was set|is set|were set|set)\b[^\n]{{0,30}}(?:environment|\benv\b|bashrc|zshrc|\.profile|bash_profile|dockerfile|unit file|shell|\bmodule\b|session|compose|job script|\bin my\b)"
+              covers=("peer.", "python.exception", "python.runtime", "jax.unknown_backend", "setting.arch")),
+        error("tells.variable", rf"(?<![\w/$]){VARIABLE}(?!\w)[^\n]{{0,60}}\b(?:left|leftover|still|forgotten|forgot|exported|was set|is set|were set|set)\b[^\n]{{0,30}}(?:environment|\benv\b|bashrc|zshrc|\.profile|bash_profile|dockerfile|unit file|shell|\bmodule\b|session|compose|job script|\bin my\b)"
               rf"|\b(?:exported|left|still had|still have|had set|forgot(?:ten)?)\b[^\n]{{0,30}}(?<![\w/$]){VARIABLE.replace('variable', 'variable2')}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable3')}=\S{{1,60}} (?:was )?in (?:my |the |our )?(?:\S{{0,12}}(?:bashrc|zshrc|profile)|environment|dockerfile|unit|env\b)"
               rf"|(?:unset(?:ting)?|without|removing|clearing) (?:that |the |this )?(?:variable|{VARIABLE.replace('variable', 'variable4')})[^\n]{{0,40}}\b(?:works?|uses|fine|ok|fast|runs|gpu|helps?|solve[sd]?|fixe[sd])\b|(?<![\w/$]){VARIABLE.replace('variable', 'variable5')}(?!\w)[^\n]{{0,120}}\buntil i unset",
               "left", "still", "forgot", "exported", " set", "unset", "without ", "removing ", "clearing ", "bashrc", "zshrc", "profile", "environment", "dockerfile", "unit"),
@@ -183,9 +183,9 @@ TEXT = Text(
         ("setting.arch", 5.0, "PyTorch does not accept {value} in TORCH_CUDA_ARCH_LIST"),
         ("setting.numba", 4.0, "NUMBA_THREADING_LAYER or NUMBA_NUM_THREADS has a value that Numba does not accept"),
         ("setting.among", 5.0, "{variable} has a value that its reader does not accept"),
-        ("setting.switch", 3.4, "{variable}={value} turns the GPU off for its reader", alone_beside("title.", "jax.", "generic.", "python.", "remark.", "torch.unavailable", "setting.")),
-        ("remark.variable", 4.8, "{variable} is set, and was meant for something else"),
-        ("remark.echoed", 5.0, "{variable} holds {value}, which the error refuses"),
+        ("setting.switch", 3.4, "{variable}={value} turns the GPU off for its reader", alone_beside("title.", "jax.", "generic.", "python.", "tells.", "torch.unavailable", "setting.")),
+        ("tells.variable", 4.8, "{variable} is set, and was meant for something else"),
+        ("tells.echoed", 5.0, "{variable} holds {value}, which the error refuses"),
         ("setting.unknown", 5.5, "{variable} has a value that is not accepted"),
         ("setting.refused", 4.2, "{variable} has a value that is not accepted"),
         ("setting.keras", 5.0, "Keras does not accept {value} in KERAS_BACKEND"),

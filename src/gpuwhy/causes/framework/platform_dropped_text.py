@@ -39,7 +39,7 @@ TEXT = Text(
             r"gpu support is not available on native windows|tensorflow\s*>=?\s*2\.11[^\n]*windows"
             r"|support\w*[^\n]{0,30}native[- ]windows[^\n]{0,60}2\.1[01]|windows[^\n]{0,60}(?:only )?up ?to 2\.10"
             r"|(?:after|since|from|beyond|above) 2\.1[01]\b[^\n]{0,40}\b(?:wsl|native windows|on windows)|2\.10 (?:is|was) (?:the )?last[^\n]{0,60}windows",
-            "2.10", "2.11", "native windows", "native-windows", "upto 2.10", "up to 2.10",
+            "wsl", "on windows", "native windows", "native-windows", "upto 2.10", "up to 2.10",
             "not available on native windows",
             ">=2.11",
             ">= 2.11",

@@ -41,7 +41,7 @@ def of_gpus(s: Symptom, r: Reading) -> bool:
 
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     """The packages that are named together: all out, and the one for GPUs in."""
-    said = next((one for one in symptoms if one.signature == "remark.both"), None)
+    said = next((one for one in symptoms if one.signature == "tells.both"), None)
     if said is None:
         return
     names = said.get("packages").split()
@@ -67,7 +67,7 @@ TEXT = Text(
               "tensorflow-gpu", "tensorflow-cpu", "onnxruntime-gpu", "cupy-cuda", "cpu and", "gpu and"),
     ),
     clues=(
-        ("remark.both", 5.0, "{packages} are both installed: they write the same files"),
+        ("tells.both", 5.0, "{packages} are both installed: they write the same files"),
         ("packages.clash", 5.0, "two packages bring the same file: {path}", of_gpus),
         ("packages.partial", 2.4, "{name} is an empty shell; this happens after uninstalling one of two packages"),
         ("cupy.two_packages", 5.2, "two CuPy packages are installed over each other"),

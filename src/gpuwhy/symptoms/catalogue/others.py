@@ -82,7 +82,7 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|recompile with (?:the )?(?:cmake (?:option|flag) )?-?d?\w*(?:cuda|gpu)|(?:re)?install \w+ with (?:the )?(?:cuda|gpu)\b"
           r"|\b(?:was|is|has|have|got|installed) (?:only )?(?:the |a )?cpu(?:[- ]only)? (?:version|build|wheel|variant)"
           r"|\b(?:gpu|cuda|kokkos|nvenc|cudnn)(?: \w+)? (?:package|support|backend|module|plugin|platform|tree learner|feature|solver|device)s?\b[^\n]{0,20}\b(?:not (?:installed|enabled|built|compiled|included|linked)|missing from this build)|without (?:the )?(?:gpu|cuda|kokkos) package"
-          r"|no registered platform called \W?(?:cuda|opencl)|unknown (?:en|de)coder \W?\w+_(?:nvenc|cuvid|cuda)\b|\bnot a cuda build|is a (?:multicore|cpu|serial|non-cuda)(?:-only)? build|built without (?:\w+_)?(?:cuda|gpu|cublas)\b|::cuda (?:is )?not enabled|no cuda (?:backend|kernels?) (?:compiled|built)"
+          r"|unknown (?:en|de)coder \W?\w+_(?:nvenc|cuvid|cuda)\b|\bnot a cuda build|is a (?:multicore|cpu|serial|non-cuda)(?:-only)? build|built without (?:\w+_)?(?:cuda|gpu|cublas)\b|::cuda (?:is )?not enabled|no cuda (?:backend|kernels?) (?:compiled|built)"
           r"|has no attribute '(?:standardgpuresources|index_cpu_to_\w*gpu\w*|gpuindex\w*)'",
           "package", "backend", "module", "plugin", "platform", "learner", "feature", "solver", "device", "missing from this", "unknown encoder", "unknown decoder", "not a cuda", "is a multicore", "is a cpu", "is a serial", "is a non-cuda", "built without", "::cuda", "no cuda ",
           "without cuda", "without gpu", "not compiled with", "not built with", "no gpu support", "not been built with",
