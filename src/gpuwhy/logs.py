@@ -14,7 +14,7 @@ from gpuwhy.causes import CAUSES
 from gpuwhy.causes.text.choose import remedies
 from gpuwhy.causes.text.questions import QUESTIONS, question_for
 from gpuwhy.causes.text.rooms import admitted, clues
-from gpuwhy.causes.text.words import lexicon
+from gpuwhy.causes.text.words import lexicon, strangers
 from gpuwhy.knowledge.claims import refuted
 from gpuwhy.knowledge.codes import signature
 from gpuwhy.knowledge.releases import newest
@@ -30,6 +30,7 @@ from gpuwhy.reason.probed import after_failure, failures
 from gpuwhy.reason.rank import environment, named
 from gpuwhy.reason.report import report
 from gpuwhy.reason.rules import Rules
+from gpuwhy.reason.stranger import Strange, Weights, stranger, unpacked
 from gpuwhy.reason.tally import Index, index, tally
 from gpuwhy.shell.gate import asked_at, guided_at, placed, still_open
 from gpuwhy.shell.place import Place, place_of
@@ -71,7 +72,19 @@ def rules() -> Rules:
     """Clues, causes, remedies and questions."""
     by_id = {cause.id: cause for cause in CAUSES}
     asked = {q.id: q for q in QUESTIONS}
-    return Rules(_index(), by_id, remedies, question_for, asked, admitted, lexicon, _origin, _bounded, refuted)
+    return Rules(
+        _index(), by_id, remedies, question_for, asked, admitted, lexicon, _origin, _bounded, refuted, _strange
+    )
+
+
+@cache
+def _weights() -> Weights:
+    return unpacked(strangers())
+
+
+def _strange(text: str) -> Strange:
+    """How much a text reads like that of a program which ended for reasons of its own, or well."""
+    return stranger(_weights(), text)
 
 
 def _origin(line: str, around: frozenset[str]) -> Origin | None:

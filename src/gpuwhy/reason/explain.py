@@ -13,7 +13,7 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Noticed, Report, Shown, Verdict
 from gpuwhy.model.symptom import SOURCE, Reading
-from gpuwhy.model.threshold import GUESS
+from gpuwhy.model.threshold import FOUND, GUESS
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.link import concerned, noticed
 from gpuwhy.reason.origins import by_origin, foremost, releases, traces, vague
@@ -22,6 +22,7 @@ from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed
 from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.settle import settled
+from gpuwhy.reason.stranger import STILL, STRANGE, STRANGER, Strange
 from gpuwhy.reason.tally import Odds, Score, weigh
 from gpuwhy.reason.telling import (
     excluded,
@@ -34,7 +35,13 @@ from gpuwhy.reason.telling import (
 )
 from gpuwhy.reason.weighing import from_answers, from_facts, ties, without_driver
 from gpuwhy.reason.whose import foreign
-from gpuwhy.reason.words import complains, likened, unspoken
+from gpuwhy.reason.words import CERTAINTY, complains, likened, unspoken
+
+WEAK = 0.3
+"""Below it a cause is a guess."""
+TYPED = 120
+"""A line up to this long may be what a person typed."""
+NOT_OURS = "other.not_gpu"
 
 
 class Link(NamedTuple):
@@ -90,7 +97,9 @@ def ranked(
 ) -> Ranked:
     """The scores, none surer than what it rests on; where no clue speaks, a second opinion on the text."""
     shows = _shows(link)
-    scores = settled(odds.scores(), reading, {v.cause.id for v in shows}, answered, _lone(shows, odds))
+    scores = odds.scores()
+    doubt = bool(scores) and scores[0].confidence >= FOUND and _doubted(rules, reading)
+    scores = settled(scores, reading, {v.cause.id for v in shows}, answered, _lone(shows, odds), doubt)
     source = SOURCE in reading.notes
     if source and guess:
         return Ranked(scores, None)
@@ -100,7 +109,29 @@ def ranked(
     seen = any(v.state in ("shown", "possible") for v in link.near)
     if answered or silent or seen or source:
         return Ranked(scores, origin, origins)
-    return Ranked(_second_opinion(rules, reading, scores, origin, link, guess), origin, origins)
+    scores = _second_opinion(rules, reading, scores, origin, link, guess)
+    return Ranked(_as_a_stranger(rules, reading, scores), origin, origins)
+
+
+def _strange(rules: Rules, reading: Reading) -> Strange:
+    """How strange a text is; of a short line, which somebody may have typed, nothing is said."""
+    text = reading.excerpt.strip()
+    return rules.strange(reading.excerpt) if "\n" in text or len(text) > TYPED else Strange()
+
+
+def _doubted(rules: Rules, reading: Reading) -> bool:
+    """Whether a text reads, by all its words, like no failure of the GPU stack."""
+    return _strange(rules, reading).share > (STILL if reading.ending.near else STRANGE)
+
+
+def _as_a_stranger(rules: Rules, reading: Reading, scores: tuple[Score, ...]) -> tuple[Score, ...]:
+    """No failure of the GPU stack, where nothing but a guess says otherwise and all words of the text say so."""
+    if (scores and (scores[0].confidence >= WEAK or scores[0].cause == NOT_OURS)) or not complains(reading.excerpt):
+        return scores
+    strange = _strange(rules, reading)
+    if strange.share <= STRANGER or not strange.words:
+        return scores
+    return (Score(NOT_OURS, 0.0, CERTAINTY, (), strange.words),)
 
 
 def _shows(link: Link) -> list[Verdict]:

@@ -11,6 +11,7 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.symptom import Likeness, Question, Reading, Symptom
 from gpuwhy.reason.origins import Tracer
+from gpuwhy.reason.stranger import Strange
 from gpuwhy.reason.tally import Index
 
 
@@ -27,3 +28,4 @@ class Rules(msgspec.Struct, frozen=True):
     origin: Tracer = lambda line, around: None
     bounded: Callable[[Sequence[Origin]], Mapping[str, tuple[str, ...]]] = lambda _: {}
     claims: Callable[[str], tuple[str, ...]] = lambda _: ()
+    strange: Callable[[str], Strange] = lambda _: Strange()

@@ -28,6 +28,8 @@ ANYBODYS = ("title.", "order.", "peer.", "signal.", "packages.damaged_words", "m
 """Messages in words that any program may use: they tell of the GPU stack where some part of it speaks beside them."""
 PLAIN = ("other.not_gpu", "env.limit", "memory.host")
 """Causes that a program without a GPU can have as well."""
+UNTOUCHED = (*PLAIN, "program.shape", "program.index")
+"""Causes that accuse no GPU: how strange the text is says nothing against them."""
 
 
 def settled(
@@ -36,11 +38,12 @@ def settled(
     seen: Collection[str] = (),
     answered: bool = False,
     lone: Collection[str] = (),
+    strange: bool = False,
 ) -> tuple[Score, ...]:
     """The scores, none surer than what it rests on; `seen` are the causes that observations of this machine show.
 
     An answer to a question is a clue of its own; `lone` are causes that one observation shows, without a proof, and
-    no word of the text speaks for.
+    no word of the text speaks for. A `strange` text reads, by all its words, like no failure of the GPU stack.
     """
     outlived = survived(reading) and not answered
 
@@ -52,6 +55,8 @@ def settled(
         if outlived or QUESTION in reading.notes or _passed(score, reading):
             return SURVIVED
         if (_anybodys(score, reading) or _quoted(score)) and not answered:
+            return SURVIVED
+        if strange and score.cause not in UNTOUCHED and not answered:
             return SURVIVED
         return UNSPELT if MISSPELT in reading.notes else _by_lines(score, answered)
 
