@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,7 +16,7 @@ from gpuwhy.model.repair import Compared, Condition, Outcome, Steps
 from gpuwhy.reason.compare import changed, compare, look, told_worse
 from gpuwhy.reason.remedy import doable, steps, why_none
 from gpuwhy.repair import apply, condition
-from gpuwhy.repair.begin import Call, Repair, begun, front, notes, real, settled, with_size
+from gpuwhy.repair.begin import Call, Repair, begun, front, led_along, notes, real, settled, with_size
 from gpuwhy.repair.child import FailedError
 from gpuwhy.repair.claim import held, sweep
 from gpuwhy.repair.installer import Installer
@@ -87,6 +88,7 @@ class _Work:
         self.run, self.repair, self.call, self.say = run, repair, call, say
         self.patient = repair.patient
         self.installer = Installer(call.environ, call.seconds, say, call.uv)
+        self.environ: Mapping[str, str] = call.environ  # as it has to be for what was made
         self.actions = [real(step, run.host) for step in repair.steps]
         self.about = {cause for step in repair.steps for cause in step.causes}
         before = look(run.report(), self.about)
@@ -120,6 +122,10 @@ class _Work:
         else:
             named = self.repair.folder_named
             made = apply.into_copy(self.patient, self.actions, self.installer, named, self.repair.gpu)
+        self.environ = led_along(self.call.environ, self.patient.prefix, made.environment)
+        if self.environ.get("LD_LIBRARY_PATH") != self.call.environ.get("LD_LIBRARY_PATH"):
+            named = shlex.quote(self.environ["LD_LIBRARY_PATH"])
+            made = replace(made, use=(*made.use, f"export LD_LIBRARY_PATH={named}    # it names the old one's folders"))
         done = tuple(step.number for step in self.repair.steps)
         self.outcome = replace(
             self.outcome, environment=made.environment, done=done, python=made.python, undo=made.undo, use=made.use
@@ -148,7 +154,7 @@ class _Work:
 
     def _second_look(self, made: apply.Made) -> app.Run:
         self.say("$ gpuwhy check --python " + made.python)
-        host = app.inspect_host(dict(self.call.environ), front(self.call.environ, made.path))
+        host = app.inspect_host(dict(self.environ), front(self.environ, made.path))
         return app.Run(host, replace(self.run.options, python=made.python), elsewhere=self.run.elsewhere)
 
     def _further(self, made: apply.Made, again: app.Run) -> tuple[apply.Made, app.Run]:
@@ -187,7 +193,7 @@ class _Work:
         gone = condition.removed(self.run.facts, self.patient, self.actions, here)
         modules = [name for name in was.imports if name not in gone]
         self.say(f"importing {', '.join(modules) or 'nothing'} after the change")
-        environ = {**self.call.environ, **front(self.call.environ, made.path)}
+        environ = {**self.environ, **front(self.environ, made.path)}
         now = condition.condition(again.facts, again.report(), after, modules, environ)
         return compare(was, now, gone, condition.meant(self.run.facts, self.patient, self.actions))
 

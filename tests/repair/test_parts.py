@@ -17,6 +17,7 @@ from gpuwhy.model.facts import Distribution, Facts, Interpreter, Target
 from gpuwhy.model.repair import Action, name_of
 from gpuwhy.repair import child, hook
 from gpuwhy.repair.apply import free_name
+from gpuwhy.repair.begin import led_along
 from gpuwhy.repair.child import FailedError, interruptible, run
 from gpuwhy.repair.installer import Installer
 from gpuwhy.repair.patient import Patient, RefusedError, patient
@@ -279,3 +280,9 @@ def test_a_signal_while_a_child_starts_ends_the_child(monkeypatch):
     with interruptible(), pytest.raises(KeyboardInterrupt):
         run(["/bin/sleep", "61"], {}, 30.0)
     assert started[0].returncode == -signal.SIGTERM
+
+
+def test_the_loader_s_folders_lead_into_the_copy():
+    told = led_along({"LD_LIBRARY_PATH": "/e/lib/a:/opt/cuda:/ex/lib:/e"}, "/e", "/e-gpuwhy")
+    assert told == {"LD_LIBRARY_PATH": "/e-gpuwhy/lib/a:/opt/cuda:/ex/lib:/e-gpuwhy"}
+    assert led_along({"HOME": "/e"}, "/e", "/f") == {"HOME": "/e"}

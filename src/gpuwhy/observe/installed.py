@@ -207,6 +207,9 @@ def _metadata(scene: Scene, dist: Distribution) -> Damage | None:
     if isinstance(stat, Known) and stat.value.kind == "file" and stat.value.size:
         return None
     actual = stat.reason if isinstance(stat, Unknown) else "missing" if isinstance(stat, Absent) else "empty"
+    link = scene.host.link(path) if isinstance(stat, Absent) else stat
+    if isinstance(stat, Absent) and isinstance(link, Known):
+        return Damage(path, f"{dist.name} {dist.version}", "dangling link", "METADATA", f"points to {link.value}")
     return Damage(path, f"{dist.name} {dist.version}", "metadata unreadable", "METADATA", actual)
 
 

@@ -84,6 +84,16 @@ def real(step: Step, host: Host) -> Action:
     return replace(step.action, folders=tuple(host.path(folder) for folder in step.action.folders))
 
 
+def led_along(environ: Mapping[str, str], old: str, new: str) -> dict[str, str]:
+    """The variables with the copy's folders for the loader in place of the old ones, as its user must set them."""
+    named = [_moved(one, old, new) for one in environ.get("LD_LIBRARY_PATH", "").split(":")]
+    return {**environ, **({"LD_LIBRARY_PATH": ":".join(named)} if any(named) else {})}
+
+
+def _moved(folder: str, old: str, new: str) -> str:
+    return new + folder[len(old) :] if folder == old or folder.startswith(f"{old}/") else folder
+
+
 def front(environ: Mapping[str, str], path: Mapping[str, str]) -> dict[str, str]:
     """The variables of an activated environment: its folders before what is there."""
     return {name: ":".join(filter(None, (value, environ.get(name, "")))) for name, value in path.items()}
