@@ -24,6 +24,17 @@ TEXTS = {
     "pmemd.cuda: the gpu is in exclusive mode and used by another job": "device.busy",
     "nvidia-smi mig -dgi: Unable to destroy GPU instance ID 1 from GPU 0: In use by another client": "device.busy",
     "hashcat: Device #1: Temperature limit reached, aborting...": "device.hardware",
+    "libcublas.so.12: cannot open shared object file\nthe server has CUDA 11.8 installed": "cuda.version_mismatch",
+    "libcudnn.so.8: cannot open shared object file\npip: nvidia-cudnn-cu12 9.3.0.75": "cudnn.version_mismatch",
+    "RuntimeError: CUBLAS_STATUS_NOT_SUPPORTED\nconda's 11.1 shadows /usr/local/cuda-11.7": "cuda.mixed_libraries",
+    "built with cuDNN v8401 but the loaded cuDNN is v8200\nCUDNN_STATUS_NOT_SUPPORTED": "cudnn.version_mismatch",
+    "libcudnn_ops.so.9: libcublasLt.so.12: cannot open shared object file": "cudnn.dependency_missing",
+    "libcudnn_ops.so.8 8.2.1 beside libcudnn_cnn.so.8 8.6.0: CUDNN_STATUS_VERSION_MISMATCH": "cudnn.mixed_libraries",
+    "cuInit failed 999; /dev/nvidia-uvm is missing": "driver.permission",
+    "only root can use the GPU, others get: no CUDA-capable device is detected": "driver.permission",
+    "circleci: RuntimeError: No CUDA GPUs are available": "container.no_gpu",
+    "dev container without runArgs: no CUDA-capable device is detected": "container.no_gpu",
+    "cudnn_status: CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH": "cudnn.mixed_libraries",
     "worker exited with return code = -9\nRAM was at 128 of 128 GB": "memory.host",
 }
 

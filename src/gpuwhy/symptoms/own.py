@@ -50,7 +50,8 @@ _CODE = re.compile(
 )
 _OPAQUE = re.compile(
     r"\babove\b|native tensorflow runtime|initializ|see (?:the )?(?:log|output|stack)|could not be loaded|"
-    r"failed to load|unknown error|internal error|terminated|died|exited|worker|\braised:?$",
+    r"failed to load|unknown error|internal error|terminated|died|exited|worker|"
+    r"following operation failed|could not start|\braised:?$",
     re.IGNORECASE,
 )
 _SPEAKERS = re.compile(
@@ -160,7 +161,16 @@ def _fatal_alone(ending: Ending) -> bool:
     if ending.type in ("panic", "assert") or ending.type.startswith("std::"):
         said = words_of(ending.message).strip()
         return len(said) >= WORDY and _said_alone(said) and not _OPAQUE.search(said.split("\n", 1)[0])
-    return ending.type.isalpha() and ending.type != "terminate" and _said_alone(ending.message)
+    hollow = _HOLLOW.search(ending.message.split("\n", 1)[0])
+    return ending.type.isalpha() and ending.type != "terminate" and not hollow and _said_alone(ending.message)
+
+
+_HOLLOW = re.compile(
+    r"(?:creating|starting|start|launch(?:ing)?) (?:the )?(?:\w+ )?(?:server|service|engine|worker)\b"
+    r"|failed to load (?:all )?models?\b",
+    re.IGNORECASE,
+)
+"""The last word of a server that does not start: why was said before."""
 
 
 def _said_alone(message: str) -> bool:

@@ -38,6 +38,9 @@ TEXT = Text(
               "response from daemon", "failed to create shim", "failed to create task"),
     ),
     clues=(
+        ("remark.vm", 4.0, "a virtual machine, or a build service, has no GPU of its own", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.")),
+        ("remark.not_given", 4.4, "the text says that the container was started without the GPU", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.", "loader.")),
+        ("told.outside", 4.0, "outside the container it works", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.")),
         ("said.video", 3.0, "the driver's library for video is in a container only with the capability video"),
         ("torch.webui", 2.6, "vLLM finds no GPU, as in a container without one", line("infer device type")),
         ("said.no_device", 2.4, "the program finds no GPU, as in a container without one"),

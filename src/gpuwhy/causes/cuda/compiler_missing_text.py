@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.builds import of_tool
-from gpuwhy.causes.text.conditions import all_of, asks, field, no, with_
+from gpuwhy.causes.text.conditions import all_of, asks, field, line, no, with_
 from gpuwhy.causes.text.env_ways import compilers
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
@@ -39,6 +39,8 @@ TEXT = Text(
         error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
     ),
     clues=(
+        ("loader.cudarc", 4.4, "NVRTC, which compiles at run time, is not found", asks("nvrtc")),
+        ("build.cuda_home", 4.4, "neither nvcc nor a toolkit is there", line(r"could not find nvcc[^\n]{0,60}(?:doesn'?t|does not) exist")),
         ("loader.cannot_open", 3.6, "{library} is part of the compiler that makes GPU code at run time", field("library", r"libnvvm|libdevice")),
         ("said.no_nvcc", 3.2, "nvcc is not found"),
         ("jax.no_candidates", 3.0, "XLA could compile no kernel at all; this happens when ptxas is missing or does not run"),

@@ -68,6 +68,7 @@ TEXT = Text(
     "cuda.missing_library",
     clues=(
         ("julia.runtime", 4.4, "CUDA.jl found no CUDA runtime that fits"),
+        ("remark.no_toolkit", 3.8, "the text says that no CUDA toolkit is installed", with_("loader.", "title.library", "windows.", "tf.skip", "tf.cudart", "tf.no_cuda_drivers")),
         ("llama.backend_dll", 5.0, "{library} is there, and a DLL that it needs is not"),
         ("windows.dotnet", 3.4, "{library}, or a DLL that it needs, is not found by the program"),
         ("harmless.cupti", 3.0, "the profiler asks for CUPTI, and the loader does not find it", _profiling),

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import LACKS_ENTRY, SAID_TO_FAIL, nothing_else
-from gpuwhy.causes.text.conditions import asks, field, line, no, with_
+from gpuwhy.causes.text.conditions import all_of, asks, field, line, no, with_
 from gpuwhy.causes.text.env_ways import one_copy
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_START, UNRESOLVED
 from gpuwhy.model import on
+from gpuwhy.model.signature import error
 
 TEXT = Text(
     "cuda.mixed_libraries",
+    signatures=(
+        error("loader.lacks", r"(?P<library>lib(?:cu|nv)\w+\.so[.\d]*)\W{0,2} (?:lacks|has no|does not have|misses) (?P<symbol>\w{4,})", "lacks", "has no", "not have", "misses", covers=("loader.version_missing",)),
+    ),
     clues=(
+        ("remark.shadow", 4.8, "the text tells of a second copy that is found first", all_of(no(line("cudnn")), with_("cublas.", "cufft.", "cusparse.", "cusolver.", "curand.", "cuda.", "loader.", "signal.", "bitsandbytes.", "title."))),
+        ("loader.lacks", 4.8, "{library} is another copy than the one that is needed: it lacks {symbol}"),
         ("ntstatus.heap_corruption", 2.2, "native code writes past its memory (0xC0000374); this happens with two copies of a runtime"),
         ("ntstatus.entrypoint_not_found", 2.2, "a DLL of another version wins (0xC0000139)"),
         ("ntstatus.error_proc_not_found", 2.2, "a DLL of another version wins (0xC06D007F)"),

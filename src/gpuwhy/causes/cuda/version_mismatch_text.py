@@ -29,7 +29,7 @@ from gpuwhy.causes.text.conditions import (
 )
 from gpuwhy.causes.text.exactly import newer_ptxas
 from gpuwhy.causes.text.installing import missing_library, newer_ptx, onnxruntime_on_windows, tensorflow_fitting
-from gpuwhy.causes.text.libraries import other_file_told, other_major_told
+from gpuwhy.causes.text.libraries import other_cuda_there, other_file_told, other_major_told
 from gpuwhy.causes.text.library_ways import matched
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES
@@ -94,6 +94,7 @@ TEXT = Text(
               "mismatch", "incompatib", "wrong cuda", "different cuda", "cuda version"),
     ),
     clues=(
+        *((one, 5.2, "the text says that another CUDA is there than the one that is asked for", other_cuda_there) for one in ("loader.", "windows.", "title.library", "ort.")),
         ("bnb.no_version", 4.4, "this bitsandbytes has no library for the CUDA that it finds", line("required library version not found")),
         ("ntstatus.entrypoint_not_found", 2.6, "a DLL of another version is found (0xC0000139)"),
         ("ntstatus.error_proc_not_found", 2.6, "a DLL that is loaded at its first use is of another version (0xC06D007F)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.conditions import all_of, field, wants, with_
+from gpuwhy.causes.text.libraries import behind_cudnn
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN
@@ -13,9 +14,13 @@ TEXT = Text(
     "cudnn.dependency_missing",
     signatures=(
         error("cudnn.part_alone", r"loaded (?P<library>cudnn\w*64_\d+\.dll) without its dependencies", "without its dependencies"),
+        error("cudnn.behind", r"^(?!.*could not load library)[^\n]{0,200}?(?P<library>libcudnn\w*(?:\.so[.\d]*\d)?|cudnn\w*64_\d+\.dll)\b(?:(?!cannot open|not found|missing|no such|undefined)[^\n]){0,40}?(?::|\b(?:needs?|requires?|fail\w*|load\w*|but|depends?\b[^\n]{0,4}|dlerror)\b)(?:(?!cannot open|not found|missing|no such|undefined)[^\n]){0,30}?(?P<wanted>\blib(?!cudnn|cuda\.|nvidia)[a-z][\w+-]*\.so[.\d]*|\b(?!cudnn)\w+\.dll)\b[^\n]{0,30}?(?:cannot open|not found|missing|no such file|could not be found)",
+              "libcudnn", "cudnn64", "cudnn_", covers=("loader.", "title.", "windows.")),
         error("loader.zlib", r"(?P<library>zlibwapi\.dll|libz\.so\.1)(?!\.?\d).*", "zlibwapi", covers=("windows.dll_not_found",)),
     ),
     clues=(
+        ("cudnn.behind", 5.0, "{library} is there, and {wanted}, which it needs, is not"),
+        ("loader.ldd_missing", 5.0, "{library}, which cuDNN needs, is not found", behind_cudnn),
         ("cudnn.part_alone", 5.0, "{library} is found, and a DLL that it needs is not"),
         ("loader.zlib", 5.0, "cuDNN needs {library}, and it is not found"),
         ("loader.cudnn_sub", 4.2, "cuDNN's part {library} needs {wanted}, and it is not found", wants("nvrtc")),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import CUDNN_LIBRARY, CUDNN_TITLED, SKIPPED, said_of
-from gpuwhy.causes.text.conditions import all_of, alone, asks, beside_missing, field, no, wants
+from gpuwhy.causes.text.conditions import all_of, alone, asks, beside_missing, field, line, no, wants, with_
 from gpuwhy.causes.text.installing import cudnn, own
 from gpuwhy.causes.text.library_ways import applications, brought
 from gpuwhy.causes.text.meant import meant
@@ -35,6 +35,8 @@ TEXT = Text(
               r"|no cudnn|cudnn is required|cudnn (?:is )?unavailable|\.cudnn unavailable", "cudnn", covers=("packages.partial", "python.attribute", "python.module")),
     ),
     clues=(
+        ("remark.no_cudnn", 3.8, "the text says that cuDNN was not installed", with_("loader.", "title.", "windows.", "tf.", "torch.", "cudnn.", "opencv.")),
+        ("opencv.no_cuda", 4.6, "cuDNN is what is not found", line(r"cudnn\S* (?:is |was )?(?:not found|missing)")),
         ("windows.dotnet", 2.2, "{library}, or a DLL that it needs, is not found by the program"),
         ("ntstatus.error_mod_not_found", 1.8, "a DLL is not found at its first use (0xC06D007E)"),
         ("windows.jni", 2.0, "a DLL that {library} needs is not found, cuDNN's perhaps"),

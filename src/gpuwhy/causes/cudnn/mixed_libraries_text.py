@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import CUDNN_LIBRARY
-from gpuwhy.causes.text.conditions import field, line, wants
+from gpuwhy.causes.text.conditions import all_of, any_of, field, line, wants, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, UNRESOLVED
 from gpuwhy.model import on
+from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
+
+
+def _two(s: Symptom, r: Reading) -> bool:
+    return s.get("one") != s.get("other")
+
 
 TEXT = Text(
     "cudnn.mixed_libraries",
+    signatures=(
+        error("cudnn.two_releases", r"libcudnn\w*\.so\S{0,4} \(?(?P<one>\d\.\d+(?:\.\d+)?)[^\n]{0,40}?libcudnn\w*\.so\S{0,4} \(?(?P<other>\d\.\d+(?:\.\d+)?)", "libcudnn", covers=("loader.", "title.", "cudnn.version_mismatch")),
+    ),
     clues=(
+        ("remark.shadow", 5.0, "the text tells of a second cuDNN", all_of(any_of(line("cudnn"), with_("cudnn.sublibrary", "loader.cudnn")), with_("cudnn.", "loader.", "signal.", "torch.no_plans"))),
+        ("cudnn.two_releases", 5.4, "parts of cuDNN are of releases {one} and {other}", _two),
         ("loader.cudnn_sub", 5.2, "the parts of cuDNN are of different releases: {dlerror}", line(r"libcudnn\S* ?: ?undefined symbol")),
         ("loader.cudnn_load", 4.6, "{library} meets another part of cuDNN that lacks its symbols: they are of different releases", line("undefined symbol|version")),
         ("title.second_copy", 2.8, "a second cuDNN is named", line("cudnn")),

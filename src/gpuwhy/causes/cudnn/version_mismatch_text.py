@@ -8,7 +8,7 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import CUDNN_LIBRARY, CUDNN_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, of_the_system, wants, with_
 from gpuwhy.causes.text.installing import OLD_CUDNN, conda, cudnn, onnxruntime_on_windows, own
-from gpuwhy.causes.text.libraries import other_file_told, other_major_told
+from gpuwhy.causes.text.libraries import other_cudnn_there, other_file_told, other_major_told
 from gpuwhy.causes.text.library_ways import other_copy
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -20,6 +20,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.release import Release
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.version import major_minor, numbers
 
 _OTHER = "{library} is asked for, and another version of cuDNN is what the text names"
@@ -86,14 +87,23 @@ def _cudnn_of(case: Asked, built: str, releases: Sequence[Release]) -> Iterator[
     yield Fix(text, "" if case.windows else f'pip install "{wheel}>={least},<{major + 1}"', safe=not case.windows)
 
 
+def _differ(s: Symptom, r: Reading) -> bool:
+    """The two releases are not the same."""
+    return numbers(s.get("built"))[:2] != numbers(s.get("loaded"))[:2]
+
+
 TEXT = Text(
     "cudnn.version_mismatch",
     signatures=(
+        error("cudnn.other_loaded", r"(?:compiled|built|linked)(?: against| with| for)? cudnn\W{0,3}(?:version )?v?(?P<built>\d[\d.]*)[^\n]{0,40}?\b(?:but|while|however|and)\b[^\n\d]{0,60}?(?:version|cudnn|is|loaded|found)[^\n\d]{0,24}v?(?P<loaded>\d[\d.]*\d)",
+              "compiled", "built", "linked", covers=("title.cudnn_version", "title.trouble", "harmless.", "tf.cudnn_loaded")),
         error("title.cudnn_version", r"cudnn (?:version )?(?:mismatch|conflict|incompatib\w+|(?:is )?(?:not (?:compatible|supported)|too (?:old|new|low)))|(?:wrong|incompatible|different|old release of) (?:cudnn|version of cudnn)"
               r"|mixed dnn version|(?:requires?|needs?) (?:at least )?cudnn (?:version )?(?:>=? ?)?v?\d[^\n]{0,40}(?:found|but|installed|have)",
               "cudnn", "dnn version"),
     ),
     clues=(
+        *((one, 5.4, "{library} is asked for, and the text says that another cuDNN is there", other_cudnn_there) for one in ("loader.", "title.library", "windows.", "title.cudnn_missing")),
+        ("cudnn.other_loaded", 5.4, "cuDNN {loaded} is loaded, but the program was built with {built}", _differ),
         ("packages.pinned_cudnn", 3.6, "{package} {release} wants cuDNN {wanted}, and another is asked for or installed", with_("packages.conflict")),
         ("tf.cudnn_handle", 4.2, "the cuDNN that is named does not fit the CUDA or the TensorFlow that is named", told_cudnn_unfit),
         ("cudnn.", 3.6, "the cuDNN that is named does not fit the CUDA that is named", told_cudnn_unfit),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.around import other_card
 from gpuwhy.causes.text.common import BARE, NOT_FOUND, SAID_TO_FAIL, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, line, no, wants, with_
+from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, in_wsl, line, no, wants, with_
 from gpuwhy.causes.text.driver_ways import driver_again
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import PURGE
@@ -25,6 +25,8 @@ def _other_card(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "driver.missing",
     signatures=(
+        error("driver.nvcuda", r"(?:cannot|can't|could not|couldn't|unable to|failed to) (?:load|open|find)(?: the)?(?: dll| library)? ?['\"]?nvcuda(?:\.dll)?\b", "nvcuda", covers=("windows.", "loader.", "title.", "python.")),
+        error("nvidia.none_found", r"no nvidia (?:devices|gpus|cards) (?:were |was )?(?:detected|found)", "no nvidia ", covers=("generic.no_compatible", "title.")),
         error("build.installer", r"performing the step: \"?building kernel modules|pre-install script failed|installation has failed[^\n]*nvidia-installer|nvidia-installer\.log",
               "building kernel modules", "pre-install script failed", "nvidia-installer.log"),
         error("container.nvml_not_loaded", r"nvidia-container-cli[^\n]*nvml error: driver not loaded", "nvml error: driver not loaded",
@@ -45,6 +47,9 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("driver.nvcuda", 4.8, "nvcuda.dll is not there; only the NVIDIA driver installs it"),
+        ("nvidia.none_found", 3.6, "the driver's library answers, and finds no device"),
+        ("remark.basic_display", 3.4, "Windows runs the card with its own basic driver"),
         ("torch.invalid_requested", 2.6, "CUDA is not available to PyTorch", with_("torch.unavailable")),
         ("title.trouble", 4.0, "nvidia-smi, which comes with the driver, is not there", all_of(nothing_else, line(r"nvidia-smi\W{1,3}(?:command )?not found"))),
         ("said.video", 2.6, "the driver's library for video is not there, or not the driver's own"),
@@ -61,12 +66,12 @@ TEXT = Text(
         ("nvidia.nvml_na", 2.2, "NVML does not initialise"),
         ("tf.no_opkernel", 1.4, "TensorFlow has only the CPU"),
         ("tf.no_gpu_found", 1.6, "TensorFlow has no GPU"),
-        ("kernel.proc_missing", 3.8, "the kernel module is not loaded"),
+        ("kernel.proc_missing", 3.8, "the kernel module is not loaded", no(in_wsl)),
         ("kernel.gpu_refused", 3.2, "this driver does not support the card"),
         ("container.plugin", 1.8, "the driver's library does not reach the plug-in"),
         ("container.smi_missing", 2.0, "nvidia-smi, which comes with the driver, is not there"),
         ("torch.no_driver", 3.2, "PyTorch found no NVIDIA driver"),
-        ("tf.no_kernel_driver", 2.6, "no NVIDIA kernel driver runs where the program ran"),
+        ("tf.no_kernel_driver", 2.6, "no NVIDIA kernel driver runs where the program ran", no(in_wsl)),
         ("tf.no_cuda_drivers", 2.8, "TensorFlow found no CUDA driver", _UNSKIPPED),
         ("loader.prose", 2.8, "{library} is not there; only the NVIDIA driver installs it", asks("driver")),
         ("tf.libcuda_absent", 1.2, "the driver's library libcuda was not in the process"),

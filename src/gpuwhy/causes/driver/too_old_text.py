@@ -207,6 +207,8 @@ def _no_codec(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "driver.too_old",
     signatures=(
+        error("driver.cuda_below", r"\bdrivers? for cuda (?P<needs>\d+\.\d+)[^\n]{0,30}\b(?:yours?|this|it|driver)(?: one)? is(?: only)?(?: for)?(?: cuda)? (?P<has>\d+\.\d+)"
+              r"|\bdriver\b[^\n\d]{0,40}supports?(?: only)?(?: up to)? cuda (?P<has2>\d+\.\d+)[^\n\d]{0,30}(?:at least|requires?|needs?|but)[^\n\d]{0,20}(?P<needs2>\d+\.\d+)", "for cuda", "support", covers=("title.", "julia.driver", "said.driver_older")),
         error("container.driver_release", r"this container was built for nvidia driver release (?P<needs>[\d.]+) or later, but[^\n]*?"
               r"(?P<has>\d+\.[\d.]*\d)?", "built for nvidia driver release", covers=("title.driver",)),
         error(
@@ -227,6 +229,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("driver.cuda_below", 5.2, "the driver is for CUDA {has}, and {needs} is the least that the program takes"),
         ("said.driver_older", 4.6, "the driver is of {has}, and {needs} is asked for"),
         ("jax.falls_back", 1.2, "JAX sees no GPU; this happens with a driver older than its CUDA needs"),
         ("numba.versions", 1.8, "the driver may be older than the runtime"),

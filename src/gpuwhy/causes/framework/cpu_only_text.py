@@ -61,6 +61,7 @@ TEXT = Text(
         error("torch.autocast_off", r"user provided device_type of 'cuda', but cuda is not available", "device_type of 'cuda'"),
     ),
     clues=(
+        *((one, -2.5, "CUDA's own runtime speaks: this build has it") for one in ("cuda.insufficient_driver", "tf.dso_mismatch", "cuda.compat_not_supported_on_device", "cuda.system_driver_mismatch")),
         ("windows.dotnet", 1.0, "{library}, or a DLL that it needs, is not found by the program"),
         ("torch.invalid_requested", 3.4, "CUDA is not available to PyTorch", with_("torch.unavailable", "told.cpu_torch")),
         ("title.trouble", 3.6, "the package index has no build with CUDA for a Jetson", all_of(nothing_else, line(r"\b(?:jetson|tegra|orin|xavier)\b"))),

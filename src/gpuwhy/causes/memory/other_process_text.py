@@ -41,6 +41,7 @@ TEXT = Text(
     clues=(
         ("said.no_memory", 1.4, "memory may be held by another process"),
         ("remark.others", 4.4, "the text names another program that holds the memory", OF_MEMORY),
+        ("remark.busy", 3.8, "the text says that others have the GPU", OF_MEMORY),
         ("told.device_made", 4.2, "TensorFlow got {memory} MB of the card at its start: others hold the rest", all_of(OF_MEMORY, field("memory", r"\d{1,3}$"))),
         *((one, 4.6, "this process holds nothing, and hardly anything is free: others hold the rest", none_own) for one in ("memory.", "said.no_memory", "cuda.out_of_memory", "title.oom")),
         ("title.grabs", 1.8, "another process holds the memory"),

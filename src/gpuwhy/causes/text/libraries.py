@@ -78,6 +78,48 @@ def other_major_told(s: Symptom, r: Reading) -> bool:
     return wanted is not None and bool(told) and not any(_within(t, wanted) for t in told)
 
 
+_CUDNN_THERE = re.compile(
+    r"nvidia-cudnn-cu\d+[ =:]{1,3}(?P<a>\d+)\.|libcudnn\w{0,20}\.so\.(?P<b>\d)\.\d(?![\w.]*[,}: ]{1,2}(?:cannot|no such|libcudnn))"
+    r"|\b(?:has|have|got|installed|only|to|with)\b[^\n]{0,16}?\b(?:lib)?cudnn[ -]?v?(?P<c>\d)(?![\d.]*(?:\.so| is (?:missing|not)| not))"
+    r"|\bcudnn[ -]?v?(?P<d>\d)(?:\.\d+)* (?:is |was )?(?:installed|there)|^libcudnn\w*\.so\.(?P<e>\d)[\d.]*\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A cuDNN that a text says is there."""
+_CUDA_THERE = re.compile(
+    r"\b(?:has|have|got|installed|only|with)\b(?: only| just)? (?:cuda(?: toolkit)?[ -]v?|v)(?P<a>(?:[789]|1[0-3])\.\d{1,2})\b"
+    r"|\bcuda[ -]v?(?P<b>(?:[789]|1[0-3])\.\d{1,2})(?: (?:is |was )?(?:installed|there|only|in /)|$)"
+    r"|/usr/local: [^\n]*cuda-(?P<c>1?\d\.\d)|\btoolkit(?: version)?(?: is|:) (?P<d>(?:[789]|1[0-3])\.\d{1,2})\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A CUDA that a text says is there."""
+_REQUIRED = re.compile(r"requires?\b[^\n]{0,40}\bcuda (?P<major>1\d)\b", re.IGNORECASE)
+
+
+def _there(form: re.Pattern[str], text: str) -> list[tuple[int, ...]]:
+    """The releases that a text says are there."""
+    return [numbers(next(filter(None, one.groups()))) for one in form.finditer(text)]
+
+
+def other_cudnn_there(s: Symptom, r: Reading) -> bool:
+    """The text says that another cuDNN than the one of the library asked for is there."""
+    wanted, there = wanted_span(s.get("library")), {one[0] for one in _there(_CUDNN_THERE, r.excerpt)}
+    return kind_of(s.get("library")) == "cudnn" and wanted is not None and bool(there) and wanted[0][0] not in there
+
+
+def other_cuda_there(s: Symptom, r: Reading) -> bool:
+    """The text says that another CUDA than that of the library asked for, or than the one required, is there."""
+    there = _there(_CUDA_THERE, r.excerpt) + [numbers(v)[:2] for v in r.told.versions.get("nvcc", ())]
+    wanted = wanted_span(s.get("library")) if kind_of(s.get("library")) in ("cuda", "nvrtc") else None
+    required = _REQUIRED.search(r.excerpt)
+    span = wanted or (((int(required["major"]),), (int(required["major"]),)) if required else None)
+    return span is not None and bool(there) and not any(_within(one, span) for one in there)
+
+
+def behind_cudnn(s: Symptom, r: Reading) -> bool:
+    """What is not found was listed as a need of a cuDNN library."""
+    return re.search(r"\bldd \S*cudnn", r.excerpt) is not None and kind_of(s.get("library")) != "cudnn"
+
+
 def same_file_told(s: Symptom, r: Reading) -> bool:
     """A listing in the text shows that the very file exists."""
     return any(f.rsplit("/", 1)[-1].startswith(s.get("library")) for f in r.told.files) and bool(s.get("library"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import nothing_else
-from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_wsl, line, wants, with_
+from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_wsl, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BAKED, PURGE
 from gpuwhy.causes.text.room import Text
@@ -41,6 +41,9 @@ TEXT = Text(
         error("container.baked", r"(?:libnvidia-\w+|libcuda)\.so[\w.]*: file exists", ": file exists", covers=("container.cli", "container.generic", "title.trouble")),
     ),
     clues=(
+        ("remark.linux_driver", 4.6, "a Linux driver inside WSL hides Windows' own", all_of(in_wsl, with_("cuda.", "torch.", "tf.", "nvidia.", "loader.", "title."))),
+        ("kernel.proc_missing", 3.4, "under WSL there is no kernel driver of its own", in_wsl),
+        ("build.cannot_find_l", 4.2, "libcuda.so lies in /usr/lib/wsl/lib, and not as the link that the linker looks for", all_of(in_wsl, field("library", r"cuda$"), no(with_("build.nvcc_missing")))),
         *((one, 5.2, "DirectML reaches the GPU through WSL 2 alone: its libraries are in /usr/lib/wsl/lib", line("libd3d12|libdxcore")) for one in ("loader.tf_dso", "loader.cannot_open")),
         *((one, 4.6, "this Windows is older than 21H2 (10.0.19044), which CUDA in WSL 2 needs", _old_windows) for one in ("torch.unavailable", "title.gpu_unseen", "tf.no_gpu_found", "cuda.no_device", "title.bare_false", "title.trouble", "cuda.insufficient_driver", "torch.no_driver", "nvidia.no_communication", "cuda.unknown")),
         ("cuda.insufficient_driver", 3.6, "this Windows is older than 21H2 (10.0.19044), which CUDA in WSL 2 needs: there error 35 is no old driver", _old_windows),
@@ -84,7 +87,7 @@ TEXT = Text(
         ("cuda.no_device", 1.3, "under WSL it is the set-up"),
         ("cuda.no_device", 2.6, "nvidia-smi works and CUDA sees no device; this happens under WSL with another libcuda", with_("told.smi_table", "told.smi")),
         ("cuda.shared_object_init_failed", 2.4, "under WSL libcuda comes from Windows", in_wsl),
-        ("tf.no_kernel_driver", 2.4, "under WSL there is no kernel driver of its own", in_wsl),
+        ("tf.no_kernel_driver", 3.4, "under WSL there is no kernel driver of its own", in_wsl),
         ("tf.no_cuda_drivers", 3.0, "under WSL libcuda comes from Windows", in_wsl),
         ("torch.no_driver", 3.6, "under WSL the driver is Windows' own", in_wsl),
         ("torch.no_gpus", 3.0, "under WSL the driver is Windows' own", in_wsl),

@@ -34,6 +34,9 @@ _CALLS = (
 
 _LIBRARIES = ("cudnn", "cublas", "cusolver", "cusparse", "cufft", "curand", "nvrtc", "nvjitlink", "nvml")
 
+_STATUS = dict.fromkeys(("cufft", "nvrtc", "nvjitlink", "nvml"), "(?!status_success|success)(?:status_|error_)?")
+"""What stands between a library's name and that of a status, where it is not _STATUS_."""
+
 _NCCL = [row.name.lower() for row in table().libraries["nccl"].values()]
 _FAILED = "error|failure|failed|returned|returns|result|status(?:_t)?|exception"
 
@@ -73,7 +76,7 @@ SIGNATURES: tuple[Signature, ...] = (
         table="cuda", covers=("cuda.number",),
     ),
     *(
-        error(f"{library}.name", rf"\b(?P<name>{library}_(?!status_success|success)(?:status_|error_)?[a-z_]+[a-z])(?:[^\n]*?calling `(?P<call>\w+))?",
+        error(f"{library}.name", rf"\b(?P<name>{library}_{_STATUS.get(library, 'status_(?!success)')}[a-z_]+[a-z])(?:[^\n]*?calling `(?P<call>\w+))?",
               *((f"{library}_status_",) if library not in ("cufft", "nvrtc", "nvjitlink", "nvml")
                 else (f"{library}_error_", f"{library}_")), table=library, covers=(f"{library}.number",))
         for library in _LIBRARIES

@@ -19,7 +19,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "loader.cudarc",
-        r"unable to (?:find|dynamically load)[^\n]{0,60}names:? \[\"(?P<library>\w+)\"",
+        r"unable to (?:find|dynamically load)[^\n]{0,60}names:? \[\"(?P<library>\w+)\"|unable to dynamically load the \"(?P<library2>\w+)\" shared library",
         "unable to find cuda lib", "unable to dynamically load",
         covers=("else.foreign", "title."),
     ),

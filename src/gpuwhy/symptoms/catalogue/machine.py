@@ -24,7 +24,7 @@ SIGNATURES: tuple[Signature, ...] = (
     told("told.ort", r"\bonnxruntime(?:[.\-_ ]gpu)?(?: ver(?:sion)?\b)?[^\w\n]{0,4}(?:nuget )?(?:package )?(?:version |ver\.? ?)?[=:v]{0,3} ?(?P<version>1\.\d{1,2}(?:\.\d+)?)\b", "onnxruntime"),
     told("told.sudo", r"(?:unless|only|works?|fine|runs?|running|success\w*|detected)[^\n]{0,40}\b(?:with|as|using|under|via) (?:sudo|root)\b|without sudo|need sudo", "sudo", " root"),
     told("told.runtime", r"driver api version: (?P<driver>[\d.]*\d), runtime api version: (?P<version>[\d.]*\d)", "runtime api version"),
-    told("told.nvcc", r"cuda compilation tools, release (?P<version>[\d.]+)", "cuda compilation tools"),
+    told("told.nvcc", r"cuda compilation tools, release (?P<version>[\d.]+)|\bbuild cuda_(?P<version2>\d+\.\d+)\.r", "cuda compilation tools", "build cuda_"),
     told("told.smi", r"driver version: *(?P<version>[\d.]+)(?: +cuda version: *(?P<cuda>[\d.]+))?", "driver version"),
     told("told.driver", r"\bnvidia[- ]driver(?:s|-\w+)?(?: version)?[ :=]{1,3}(?P<version>[3-6]\d\d\.[\d.]+)|\bdriver(?: version)?[ :=]{1,3}(?P<version2>[3-6]\d\d\.[\d.]+)", "driver"),
     told("told.module", r"nvrm version:[^\n]*?(?P<version>\d{3}\.\d+(?:\.\d+)?)", "nvrm version"),

@@ -39,7 +39,7 @@ SIGNATURES: tuple[Signature, ...] = (
           "platform", "not available", "not registered", "without ", "not installed", "unknown encoder", "unknown decoder", "built with", "compiled with", "not enabled"),
     vague("said.no_device", r"(?:could not|cannot|can't|failed to|unable to) (?:find|find/initialize|initialize|infer|detect|open|access|get|select|locate)(?: (?:a|an|any|the|specified|suitable|usable|valid|compatible))*(?: [\w-]{1,16}){0,1} ?(?:gpus?|(?:cuda|nvidia)[- ](?:gpu|device|card)s?|accelerator(?: device)?s?|device type)\b(?![/.:])",
           "gpu", "cuda", "nvidia", "accelerator", "device type"),
-    error("said.dead_context", r"(?:cuda )?context (?:is |was |has been )?(?:already )?(?:destroyed|dead|popped|invalid)|dead context maybe|no (?:currently )?active (?:cuda )?context", "context", covers=("python.exception",)),
+    error("said.dead_context", r"(?:cuda )?context (?:is |was |has been )?(?:already )?(?:destroyed|dead|popped|invalid)\b|dead context maybe|no (?:currently )?active (?:cuda )?context", "context", covers=("python.exception",)),
     error("said.engine_elsewhere", r"engine plan file is generated on an incompatible device(?:, expecting compute (?P<has>[\d.]+\d) got compute (?P<built>[\d.]+\d))?|engine[^\n]{0,60}(?:different|incompatible|another) (?:gpu|device)|using an engine plan file across different models of devices is not",
           "incompatible device", "engine", covers=("tensorrt.mismatch", "python.exception")),
     error("said.video", r"nvencodeapi\w+\([^\n]{0,80}(?:returned error|failed)|cuvid\w+\([^\n]{0,120}(?:returned error|failed)|failed loading nvcuvid", "nvencodeapi", "cuvid"),
