@@ -102,7 +102,7 @@ TEXT = Text(
               "cudnn", "dnn version"),
     ),
     clues=(
-        *((one, 5.4, "{library} is asked for, and the text says that another cuDNN is there", other_cudnn_there) for one in ("loader.", "title.library", "windows.", "title.cudnn_missing")),
+        *((one, 5.4, "{library} is asked for, and the text says that another cuDNN is there", other_cudnn_there) for one in ("loader.", "title.library", "windows.")),
         ("cudnn.other_loaded", 5.4, "cuDNN {loaded} is loaded, but the program was built with {built}", _differ),
         ("packages.pinned_cudnn", 3.6, "{package} {release} wants cuDNN {wanted}, and another is asked for or installed", with_("packages.conflict")),
         ("tf.cudnn_handle", 4.2, "the cuDNN that is named does not fit the CUDA or the TensorFlow that is named", told_cudnn_unfit),

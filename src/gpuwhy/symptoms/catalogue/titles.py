@@ -19,7 +19,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("title.empty_list", r"^\s*(?:>>> )?\[ ?\]\s*$", "[]", "[ ]"),
     error("title.cpu_device", r"device_type='?cpu'?\)?\]|\[physicaldevice\(name='/physical_device:cpu:0'[^\]]*\)\]|\[cpudevice|\[?cpudevice\(id=0\)\]",
           "physical_device:cpu:0", "cpudevice"),
-    error("title.library", r"(?:error|missing|fail\w*|cannot|can't|could not|couldn't|unable|problem|issue|trying to find|tying to find|looking for)[^\n]{0,60}?\b(?P<library>(?:lib(?:cudnn|cudart|cublas|cufft|curand|cusolver|cusparse)\w*\.so\.[\d.]*\d|(?:cudnn|cudart|cublas|cufft|curand"
+    error("title.library", r"(?:error|missing|fail\w*|cannot|can't|could not load dynamic library|unable|problem|issue|trying to find|tying to find|looking for)[^\n]{0,60}?\b(?P<library>(?:lib(?:cudnn|cudart|cublas|cufft|curand|cusolver|cusparse)\w*\.so\.[\d.]*\d|(?:cudnn|cudart|cublas|cufft|curand"
           r"|cusolver|cusparse)64_\d+\.dll))", "libcud", "libcub", "libcuf", "libcur", "libcus", "64_"),
     error("title.other_library", r"(?:look(?:s|ing)?|search(?:es|ing)?|ask(?:s|ing)?) for (?P<library>(?:lib)?(?:cudnn|cudart|cublas|cufft|curand|cusolver|cusparse)\w*(?:\.so[.\d]*|64_\d+(?:\.dll)?)) (?:\w+ ){0,2}(?:instead of|but|while|whereas|although)", "for libcu", "for cu"),
     error("title.root_only", r"only works?[^\n]{0,60} (?:as|with|under) (?:the )?(?:root|sudo)\b|works? only[^\n]{0,40} (?:as|with|under) (?:the )?(?:root|sudo)\b|unless (?:run\w* )?(?:as|with) (?:root|sudo)", "root", "sudo"),
