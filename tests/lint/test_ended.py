@@ -7,7 +7,19 @@ import pytest
 from gpuwhy.knowledge import ended
 from tests.lint.support import check
 
+REPOSITORIES = "https://developer.download.nvidia.com/compute/cuda/repos"
+KEY = f"apt-key adv --fetch-keys {REPOSITORIES}/ubuntu1804/x86_64/7fa2af80.pub"
 FOUND = [
+    ("cog-python", "cog.yaml", 'build:\n  gpu: true\n  python_version: "3.8"\n', 3),
+    ("python-unnamed", "requirements.txt", "numpy==1.21.2\ntorch==1.9.1\n", 2),
+    ("python-unnamed", "requirements.txt", "librosa\nnumba==0.56.4\ntorch\n", 2),
+    ("python-unnamed", "setup.py", "from setuptools import setup\nsetup(install_requires=['tensorflow<2.4'])\n", 2),
+    ("python-unnamed", "environment.yml", "dependencies:\n- pip\n- pip:\n  - tensorflow==2.4.*\n", 4),
+    ("old-gpus", "requirements.txt", "# Python 3.8\ntorch==1.9.1\n", 2),
+    ("old-gpus", "environment.yml", "dependencies:\n- python=3.6\n- pip:\n  - tensorflow-gpu==1.13.1\n", 4),
+    ("old-gpus", "install.sh", "sudo sh cuda_9.0.176_384.81_linux.run --silent\n", 1),
+    ("old-gpus", "install.sh", "sudo apt-get install -y cuda-8-0\n", 1),
+    ("old-apt-key", "a.sh", f"if [ $1 = a ]; then\n{KEY}\nelse\n{KEY}\nfi\n", 2, 4),
     ("ended-system", "Dockerfile", "FROM python:3.7-stretch\nRUN apt-get update\n", 1),
     ("ended-system", "Dockerfile", "FROM debian:10-slim\nRUN apt update && apt install -y git\n", 1),
     ("ended-system", "Dockerfile", "FROM nvidia/cuda:11.4.3-devel-centos7\nRUN yum install -y git\n", 1),
@@ -36,6 +48,13 @@ FOUND = [
     ("wrong-name", "s.sh", "pip install cupy-rocm-6-1\n", 1),
 ]
 SOUND = [
+    ("requirements.txt", "# Python 3.8\ntorch==1.13.1\nnumpy==1.24.4\n"),
+    ("requirements.txt", "torch>=1.9\nnumpy>=1.19,<2\n"),
+    ("requirements.txt", "torch>=2.5\nscikit-learn==1.2.2\n"),
+    ("requirements.txt", "flask\nnumpy==1.21.2\n"),
+    ("environment.yml", "dependencies:\n- python=3.9\n- pip:\n  - torch==1.13.1\n  - numpy==1.24.4\n"),
+    ("requirements-cpu.txt", "# py39\ntorch==1.12.1\nnumpy==1.24.4\n"),
+    ("install.sh", "sudo apt-get install -y cuda-toolkit-12-4\n"),
     ("Dockerfile", "FROM ubuntu:20.04\nRUN apt-get update && apt-get install -y git\n"),
     ("Dockerfile", "FROM debian:bullseye\nRUN apt-get update\n"),
     (
@@ -54,9 +73,10 @@ SOUND = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "name", "text", "line"), FOUND)
-def test_found(rule, name, text, line):
-    assert [m.place.line for m in check({name: text}).mistakes if m.rule == rule] == [line]
+@pytest.mark.parametrize("case", FOUND, ids=lambda case: case[0])
+def test_found(case):
+    rule, name, text, *lines = case
+    assert [m.place.line for m in check({name: text}).mistakes if m.rule == rule] == lines
 
 
 @pytest.mark.parametrize(("name", "text"), SOUND)

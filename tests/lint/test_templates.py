@@ -67,5 +67,5 @@ def test_files_that_commands_name_are_found():
     )
     conda = "dependencies:\n- python=3.8\n- pip:\n  - tensorflow==2.4.4\n  - protobuf<3.21\n"
     assert ("base-image", "env.yml", 4) in found(check({"Dockerfile": image}, beside={"env.yml": conda}))
-    added = "FROM python:3.9\nADD requirements.txt /tmp/r.txt\nRUN pip install numpy torch==1.12.1 && pip install -r /tmp/r.txt\n"
+    added = "FROM python:3.9\nADD requirements.txt /tmp/r.txt\nRUN pip install numpy torch==1.13.1 && pip install -r /tmp/r.txt\n"
     assert found(check({"Dockerfile": added}, beside={"requirements.txt": "numpy==1.24.2\n"})) == []

@@ -48,13 +48,14 @@ def _fetched(scope: Scope) -> Iterator[Mistake]:
     commands = scope.environment.commands
     if any(re.search(r"3bf863cc|cuda-keyring", command.text, re.I) for command in commands):
         return
+    told: set[tuple[tuple[int, int], ...]] = set()
     for command in commands:
-        if re.search(r"compute/cuda/repos/\S+/7fa2af80\.pub", command.text):
+        if re.search(r"compute/cuda/repos/\S+/7fa2af80\.pub", command.text) and command.arms not in told:
+            told.add(command.arms)  # once in each branch
             at = next(n for n, word in enumerate(command.words) if "7fa2af80" in word)
             text = "7fa2af80 no longer signs NVIDIA's CUDA repositories (since 27 April 2022): apt-get update fails"
             fix = "install cuda-keyring of the same repository, or fetch 3bf863cc.pub"
             yield RULE.mistake(Place(scope.environment.path, command.lines[at]), text, _KNOW, fix)
-            return
 
 
 def _is_old(scope: Scope) -> bool:

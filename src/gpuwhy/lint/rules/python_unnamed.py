@@ -1,0 +1,126 @@
+"""A release that no Python of today can install, in a file that names no Python."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuwhy.knowledge import compiled
+from gpuwhy.knowledge.guests import is_guest
+from gpuwhy.knowledge.releases import family, has_python
+from gpuwhy.lint.index import JUDGED, from_index, rows_name
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.versions import LINUX, allowed
+from gpuwhy.model.fact import Source
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.version import numbers
+
+RULE = Rule("python-unnamed", "warning", "a release that no Python of today can install, and no Python is named")
+
+TODAY = ("3.12", "3.13", "3.14")
+"""What Ubuntu 24.04, Colab, Debian 13 and the newest installers of conda have."""
+
+_KINDS = ("requirements", "conda", "script", "setup", "setup-config", "makefile")
+_NAMING = (
+    "README.md", "readme.md", "README.rst", "README.txt", "INSTALL.md", ".python-version", "runtime.txt", "Pipfile",
+    "pyproject.toml", "setup.py", "setup.cfg", ".tool-versions", "mise.toml",
+)  # fmt: skip
+_INSTALLING = (
+    "environment.yml", "environment.yaml", "conda.yaml", "install.sh", "setup.sh", "Dockerfile", "docker/Dockerfile",
+    "Dockerfile.gpu", "docker/Dockerfile.gpu", "gpu.Dockerfile", "cog.yaml", "tox.ini", "Makefile",
+)  # fmt: skip
+"""Files that name a Python for this one where they install it."""
+
+_NAMED = re.compile(
+    r"\bpython(?:[_ -]?(?:version|requires))?[\"']?[\s:=<>~(\"',`*v\[-]{0,8}3\.\d+|\bpy(?:thon)?3\d{1,2}\b|\bcp3\d",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(r"^\s*(python-)?3\.\d+", re.MULTILINE)
+
+
+_BESIDE = re.compile(r"scikit-(learn|image)|pandas|onnx|gensim|pyarrow|catboost|mediapipe|spacy|ray")
+"""Packages that are named with others, and are no matter of GPUs alone."""
+
+
+class Ended(NamedTuple):
+    """A pin, the release that it takes, and the newest Python that it has a wheel for."""
+
+    pin: Pin
+    version: str
+    newest: str
+    said: str  # 3.6 to 3.9
+    source: Source
+
+    @property
+    def order(self) -> tuple[bool, tuple[int, ...]]:
+        """Frameworks first, then the oldest Python."""
+        return self.pin.name not in JUDGED, numbers(self.newest)
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """The framework that ended first, else the first of what stands beside it; once in a file."""
+    stage = scope.environment
+    if scope.kind not in _KINDS or stage.pythons or stage.locked or stage.image:
+        return
+    found = sorted((one for pin in scope.pins if (one := _ended(scope, pin))), key=lambda one: one.order)
+    first = next((one for one in found if not _BESIDE.fullmatch(one.pin.name)), None)
+    if first is None or not any(map(_runs_on_gpus, scope.pins)) or _is_named(scope):
+        return
+    others = [one.pin.name for one in found if one.pin.name != first.pin.name]
+    more = f" (and so have {', '.join(others[:3])}{' …' if len(others) > 3 else ''})" if others else ""
+    has = f"{first.pin.name} {first.version} has wheels up to Python {first.said}{more}"
+    text = f"{has}, and nothing here names a Python: with one of today ({TODAY[0]} and newer) it cannot be installed"
+    fix = f"say that Python {first.newest} is needed, or take a newer {first.pin.name}"
+    yield RULE.mistake(first.pin.place, text, first.source, fix)
+
+
+def _ended(scope: Scope, pin: Pin) -> Ended | None:
+    """A pin all of whose releases ended before the Pythons of today."""
+    if not pin.installed or not pin.specifier or pin.marker or not from_index(scope, pin):
+        return None
+    if pin.name in JUDGED:
+        return _framework(pin)
+    version = pin.version
+    newest = compiled.newest_python(pin.name, version) if version else compiled.ended(pin.name, pin.specifier)
+    return Ended(pin, version or pin.specifier, newest, newest, compiled.SOURCE) if newest else None
+
+
+def _framework(pin: Pin) -> Ended | None:
+    rows = [row for row in allowed(rows_name(pin), pin.specifier) if row.platform in (LINUX, "any")]
+    if not rows or any(has_python(row, python) for row in rows for python in TODAY):
+        return None
+    last = rows[-1]
+    newest = last.pythons[-1] if last.pythons else ""
+    source = Source("know", last.file, f"and its siblings on the index, uploaded {last.uploaded}")
+    return Ended(pin, last.version, newest, newest, source) if re.fullmatch(r"3\.\d+", newest) else None
+
+
+def _runs_on_gpus(pin: Pin) -> bool:
+    return is_guest(pin.name) or family(pin.name) is not None
+
+
+def _is_named(scope: Scope) -> bool:
+    """Whether this file (a comment counts) or one beside it names a Python, or an image that has one."""
+    path = scope.environment.path
+    folder = posixpath.dirname(path)
+    folders = [folder] if folder in ("", ".", "/") else [folder, posixpath.dirname(folder)]
+    own = scope.read(path) or ""
+    if _NAMED.search(re.sub(r";[^\n]*", "", own) if scope.kind == "requirements" else own):
+        return True
+    for beside in (posixpath.join(one, name) for one in folders for name in (*_NAMING, *_INSTALLING)):
+        text = scope.read(beside) if beside != path else None
+        if text is not None and _says(posixpath.basename(beside), text, posixpath.basename(path)):
+            return True
+    return False
+
+
+def _says(name: str, text: str, file: str) -> bool:
+    """Whether a file beside this one names a Python for it; a Dockerfile's image has one, and is judged there."""
+    if name in (".python-version", "runtime.txt"):
+        return bool(_VERSION.search(text))
+    if name not in _NAMING:
+        return file in text and ("ockerfile" in name or bool(_NAMED.search(text)))
+    return bool(_NAMED.search(text))
