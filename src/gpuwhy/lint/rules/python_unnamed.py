@@ -51,7 +51,6 @@ class Ended(NamedTuple):
     pin: Pin
     version: str
     newest: str
-    said: str  # 3.6 to 3.9
     source: Source
 
     @property
@@ -62,19 +61,23 @@ class Ended(NamedTuple):
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """The framework that ended first, else the first of what stands beside it; once in a file."""
-    stage = scope.environment
-    if scope.kind not in _KINDS or stage.pythons or stage.locked or stage.image:
-        return
-    found = sorted((one for pin in scope.pins if (one := _ended(scope, pin))), key=lambda one: one.order)
+    found = sorted(_all(scope), key=lambda one: one.order)
     first = next((one for one in found if not _BESIDE.fullmatch(one.pin.name)), None)
     if first is None or not any(map(_runs_on_gpus, scope.pins)) or _is_named(scope):
         return
     others = [one.pin.name for one in found if one.pin.name != first.pin.name]
     more = f" (and so have {', '.join(others[:3])}{' …' if len(others) > 3 else ''})" if others else ""
-    has = f"{first.pin.name} {first.version} has wheels up to Python {first.said}{more}"
+    has = f"{first.pin.name} {first.version} has wheels up to Python {first.newest}{more}"
     text = f"{has}, and nothing here names a Python: with one of today ({TODAY[0]} and newer) it cannot be installed"
     fix = f"say that Python {first.newest} is needed, or take a newer {first.pin.name}"
     yield RULE.mistake(first.pin.place, text, first.source, fix)
+
+
+def _all(scope: Scope) -> list[Ended]:
+    stage = scope.environment
+    if scope.kind not in _KINDS or stage.pythons or stage.locked or stage.image:
+        return []
+    return [one for pin in scope.pins if (one := _ended(scope, pin))]
 
 
 def _ended(scope: Scope, pin: Pin) -> Ended | None:
@@ -85,7 +88,7 @@ def _ended(scope: Scope, pin: Pin) -> Ended | None:
         return _framework(pin)
     version = pin.version
     newest = compiled.newest_python(pin.name, version) if version else compiled.ended(pin.name, pin.specifier)
-    return Ended(pin, version or pin.specifier, newest, newest, compiled.SOURCE) if newest else None
+    return Ended(pin, version or pin.specifier, newest, compiled.SOURCE) if newest else None
 
 
 def _framework(pin: Pin) -> Ended | None:
@@ -95,7 +98,7 @@ def _framework(pin: Pin) -> Ended | None:
     last = rows[-1]
     newest = last.pythons[-1] if last.pythons else ""
     source = Source("know", last.file, f"and its siblings on the index, uploaded {last.uploaded}")
-    return Ended(pin, last.version, newest, newest, source) if re.fullmatch(r"3\.\d+", newest) else None
+    return Ended(pin, last.version, newest, source) if re.fullmatch(r"3\.\d+", newest) else None
 
 
 def _runs_on_gpus(pin: Pin) -> bool:
