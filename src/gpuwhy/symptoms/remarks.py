@@ -94,7 +94,7 @@ def _told_by(one: Symptom, remark: Symptom, which: tuple[str, ...]) -> bool:
 
 _FAMILY = (
     r"tensorflow|tf-nightly|intel-tensorflow|onnxruntime|cupy|paddlepaddle|paddle|mxnet|dgl|bitsandbytes|faiss|spconv|jaxlib"
-    r"|xgboost|lightgbm|ctranslate2|opencv|cudf|cuml|rmm|tensorrt|nvidia-dali|torch|jax-cuda\d+-plugin|jax-cuda\d+-pjrt"
+    r"|xgboost|lightgbm|ctranslate2|opencv|cudf|cuml|rmm|tensorrt|nvidia-dali|torch|llama-cpp-python|jax-cuda\d+-plugin|jax-cuda\d+-pjrt"
 )
 _VARIANT = r"(?:-(?:gpu|cpu|cu\d+\w*|cuda\w*|nightly|directml|rocm|contrib|python|headless|mkl)){0,3}"
 _DISTRIBUTION = re.compile(
@@ -103,7 +103,8 @@ _DISTRIBUTION = re.compile(
 )
 _SAME = {"tf-nightly": "tensorflow", "intel-tensorflow": "tensorflow", "paddle": "paddlepaddle"}
 _TOGETHER = re.compile(
-    r"\bboth\b|side by side|alongside|\btogether\b|\bon top\b|overw\w+|\bpulled\b|pip (?:list|freeze|show)|conda list"
+    r"\bboth\b|side by side|alongside|\btogether\b|\bon top\b|overw\w+|\bpulled\b|\breplaced\b|lost its files"
+    r"|shared? a folder|pip (?:list|freeze|show)|conda list"
     r"|in (?:one|the same|a single) (?:\w+ )?(?:env\w*|venv|requirements|site-packages)|at the same time|also installed"
     r"|\bover (?:my|the|it|paddle\w*|onnx\w*|tensor\w*|cupy\w*|opencv\w*)|\bbrings?\b[^\n]{0,30}\bback\b|\bowns?\b",
     re.IGNORECASE,
@@ -112,7 +113,8 @@ _AND = re.compile(
     r"\s*(?:(?:and|plus|\+|&|,|over|with|/|alongside)\s|(?:is|was|got) (?:installed|put) (?:over|on))", re.IGNORECASE
 )
 _NAMED_AS = re.compile(
-    r"(?:\b(?:plain|bare|installed|pulls?|pulled|in|and|plus|pip install|needs|over)|[,(:]) $", re.IGNORECASE
+    r"(?:\b(?:plain|bare|installed|uninstalled|replaced|pulls?|pulled|in|and|plus|pip install|needs|over)|[,(:]) $",
+    re.IGNORECASE,
 )
 """What stands after or before the bare name of a package that is meant as one."""
 

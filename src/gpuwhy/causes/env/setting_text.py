@@ -75,7 +75,8 @@ _BAD = (
 )
 _NO_GOOD = r"(?:invalid|unknown|unrecogni[sz]ed|unsupported|illegal|malformed|bad)"
 _AMONG = r"(?:valid|allowed|supported|possible|known|available|accepted) (?:\w+ )?(?:are|is|values?|options?|choices?|backends?|algorithms?|modes?|levels?|types?|names?)"
-_DEMAND = r"(?:must|not one of|is not among|expected|could not convert|invalid|unknown|unrecogni[sz]ed|unsupported|not (?:recogni[sz]ed|supported|understood|accepted|a valid)|must be|must have|must match|isn't of|: expected|should be|has to be|needs to be|must contain|must start|is not (?:a )?(?:valid|supported|recogni[sz]ed|an? integer|a number)|is invalid|(?:cannot|could not|can't) be (?:parsed|interpreted|read|converted)|can only be|expects?|only supports|got an? invalid)"
+_REFUSED = r"\b(?:must|not one of|is not among|expected|could not convert|invalid|unknown|unrecogni[sz]ed|unsupported|not (?:recogni[sz]ed|supported|understood|accepted|a valid))\b"
+_DEMAND = r"(?:must be|must have|must match|isn't of|: expected|should be|has to be|needs to be|must contain|must start|is not (?:a )?(?:valid|supported|recogni[sz]ed|an? integer|a number)|is invalid|(?:cannot|could not|can't) be (?:parsed|interpreted|read|converted)|can only be|\bexpects?\b|only supports|got an? invalid)"
 
 
 def _in_two(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
@@ -138,7 +139,7 @@ TEXT = Text(
         error("setting.cupy", r"unknown accelerator: (?P<value>\S+)", "unknown accelerator", covers=("python.exception",)),
         error("setting.keras", r"unable to import backend ?: ?(?P<value>\S+)", "unable to import backend", covers=("python.exception",)),
         error("setting.python", r"fatal python error: [^\n]{0,80}?\b(?P<variable>(?-i:PYTHON[A-Z0-9]{3,30}))\b", "fatal python error", covers=("setting.refused", "python.", "title.")),
-        error("setting.among", rf"{_NO_GOOD}\b[^\n]{{0,80}}?(?<![\w/$]){VARIABLE}=(?!['\"]{{2}} to)\S|{_NO_GOOD} (?:value (?:of|for|in) )?{VARIABLE.replace('variable', 'variable2')}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable3')} ?= ?(?!['\"]{{2}} to)\S[^\n]{{0,80}}?(?:{_AMONG}|{_DEMAND.replace('must be|', '')})|{_NO_GOOD}[^\n]{{0,80}}(?:requested|set|given|chosen|configured|selected|specified|taken) (?:via|by|through|in|from|with|using) (?:the )?(?:env\w* )?(?:variable )?{VARIABLE.replace('variable', 'variable4')}(?!\w)",
+        error("setting.among", rf"{_NO_GOOD}\b[^\n]{{0,80}}?(?<![\w/$]){VARIABLE}=(?!['\"]{{2}} to)\S|{_NO_GOOD} (?:value (?:of|for|in) )?{VARIABLE.replace('variable', 'variable2')}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable3')} ?= ?(?!['\"]{{2}} to)\S[^\n]{{0,60}}?(?:{_AMONG}|{_REFUSED}|{_DEMAND})|{_NO_GOOD}[^\n]{{0,80}}(?:requested|set|given|chosen|configured|selected|specified|taken) (?:via|by|through|in|from|with|using) (?:the )?(?:env\w* )?(?:variable )?{VARIABLE.replace('variable', 'variable4')}(?!\w)",
               "invalid", "unknown", "unrecogni", "unsupported", "illegal", "malformed", "bad ", "must", "not one of", "among", "expected", "could not convert", "not supported", "not understood", "not accepted", "not a valid", "valid ", "allowed ", "possible ", "has to be", "should be", "can only be", "is not",
               covers=("peer.", "python.exception", "python.runtime", "jax.unknown_backend", "setting.arch")),
         error("tells.variable", rf"(?<![\w/$]){VARIABLE}(?!\w)[^\n]{{0,60}}\b(?:left|leftover|still|forgotten|forgot|exported|was set|is set|were set|set)\b[^\n]{{0,30}}(?:environment|\benv\b|bashrc|zshrc|\.profile|bash_profile|dockerfile|unit file|shell|\bmodule\b|session|compose|job script|\bin my\b)"

@@ -75,7 +75,7 @@ _NAMED = "|".join(
         }
     )
 )
-_PYTHONS = r"(?:pythonpath|sys\.path|site-packages|dist-packages|user[- ]site|\.local\b|jupyter|kernel\b|checkout|source tree|\brepo\b|repository|git clone|\bimport\w*|\bmodule\b|\bcwd\b|current (?:dir|folder)|working (?:dir|folder))"
+_PYTHONS = r"(?:which python|system (?:python|torch|tensorflow)|pythonpath|sys\.path|site-packages|dist-packages|user[- ]site|\.local\b|jupyter|kernel\b|checkout|source tree|\brepo\b|repository|git clone|\bimport\w*|\bmodule\b|\bcwd\b|current (?:dir|folder)|working (?:dir|folder))"
 _TAKEN = r"(?:takes?|took|picks?(?: up)?|picked(?: up)?|uses|loads?|loaded|finds?|found|imports?|imported|gets|got|runs|wins|comes first|→|->)"
 _RIGHT_ONE = r"(?:the one in|my|our|the|site-packages|those|venv|conda|env|/usr|/opt|/home)"
 
@@ -83,11 +83,11 @@ TEXT = Text(
     "env.shadowed",
     signatures=(
         error("tells.own_file", rf"\b(?P<name>{_NAMED})\.__file__\W{{0,12}}(?:is |prints? |gives |says |shows |returns )?['\"]?(?P<path>(?![^\n]{{0,200}}(?:site|dist)-packages)[^\s'\"]{{0,200}}\b(?P=name)(?:\.py|/__init__\.py))|\b(?P<name2>{_NAMED})\.py (?:file )?(?:in|beside|next to|inside) (?:the |my |this |same )?(?:same |current |working |project |own )?(?:cwd|dir\w*|folder|project|script|repo\w*|root)"
-              rf"|(?:named|called|saved|renamed)\b[^\n]{{0,30}}?\b(?P<name3>{_NAMED})\.py\b|(?:folder|directory|package|file)(?: named| called)? ['\"]?(?P<name4>{_NAMED})(?:/|\.py)?['\"]? ?(?:\([^)\n]{{0,40}}\) )?(?:beside|next to|in the (?:same|working|current)|in cwd)",
-              ".__file__", ".py in", ".py file", ".py beside", ".py next", ".py inside", "named ", "called ", "saved ", "renamed ", "folder", "directory", "package", "file "),
-        error("tells.instead", rf"{_PYTHONS}[^\n]{{0,160}}\b{_TAKEN}\b[^\n]{{0,100}}\b(?:instead of|rather than|and not|but not) {_RIGHT_ONE}|{_TAKEN}[^\n]{{0,100}}(?:site-packages|dist-packages|\.local)[^\n]{{0,100}}\b(?:instead of|rather than|and not) {_RIGHT_ONE}|\.__file__[^\n]{{0,160}}\b(?:but|while|though) (?:my|the) (?:venv|env|conda|wheel|installed)|\bimport\b[^\n]{{0,30}}(?:→|->)[^\n]{{0,120}}\binstead of\b|(?:user[- ]site|\.local|/usr/bin/python\S*)[^\n]{{0,80}}\binstead of {_RIGHT_ONE}[^\n]{{0,30}}\b(?:env|venv|conda)"
+              rf"|(?:named|called|saved|renamed)\b[^\n]{{0,30}}?\b(?P<name3>{_NAMED})\.py\b|(?:folder|directory|package|file)(?: named| called)? ['\"]?(?P<name4>{_NAMED})(?:/|\.py)?['\"]? ?(?:\([^)\n]{{0,40}}\) )?(?:beside|next to|in the (?:same|working|current)|in cwd)|\b(?P<name5>{_NAMED}) is a (?:folder|file|directory|script) (?:in|of) (?:my|the|our)\b",
+              ".__file__", ".py in", ".py file", ".py beside", ".py next", ".py inside", "named ", "called ", "saved ", "renamed ", "folder", "directory", "package", "file ", " is a "),
+        error("tells.instead", rf"{_PYTHONS}[^\n]{{0,160}}\b{_TAKEN}\b[^\n]{{0,100}}\b(?:instead of|rather than|and not|but not) {_RIGHT_ONE}|{_TAKEN}[^\n]{{0,100}}(?:site-packages|dist-packages|\.local)[^\n]{{0,100}}\b(?:instead of|rather than|and not) {_RIGHT_ONE}|\.__version__\W[^\n]{{0,40}}\b(?:gives|says|prints|shows|is)\b[^\n]{{0,30}}\bfrom \S{{0,60}}(?:\.local|/usr/lib)|\.__file__[^\n]{{0,160}}\b(?:but|while|though) (?:my|the) (?:venv|env|conda|wheel|installed)|\bimport\b[^\n]{{0,30}}(?:→|->)[^\n]{{0,120}}\binstead of\b|(?:user[- ]site|\.local|/usr/bin/python\S*)[^\n]{{0,80}}\binstead of {_RIGHT_ONE}[^\n]{{0,30}}\b(?:env|venv|conda)"
               r"|\b(?:hidden|shadowed|masked) by (?:the |my |a )?(?:local |\./|checkout|source|repo|folder|clone|file|script|user[- ]site|pythonpath)|(?:\./\w+|local \w+ (?:folder|package|dir\w*)|source (?:tree|checkout)|checkout|\.local)[^\n]{0,40}\b(?:hides|shadows|masks)\b|\b(?:is|are) never reached\b|(?:site-packages|\.local|pythonpath)[^\n]{0,60}\b(?:first|before (?:the|my) (?:env|venv))\b[^\n]{0,120}\b(?:env|venv|conda)",
-              ".__file__", "instead of", "rather than", "and not", "but not", "hidden by", "shadowed by", "masked by", "hides", "shadows", "masks", "never reached", "first", "before the env", "before my"),
+              ".__file__", ".__version__", "instead of", "rather than", "and not", "but not", "hidden by", "shadowed by", "masked by", "hides", "shadows", "masks", "never reached", "first", "before the env", "before my"),
         error("shadow.renaming", r"\(consider renaming '(?P<path>[^'\n]{1,300})' (?:since it has the same name as the (?:standard library|third-party) module named '(?P<name>[\w.]{1,60})'|if it has the same name as a)",
               "consider renaming '", covers=("python.", "packages.partial", "pairs.", "shadow.circular")),
         error("shadow.not_package", r"no module named '(?P<part>(?P<name>torch\w*|tensorflow|jax\w*|numpy|keras|scipy|pandas|onnxruntime|cupy|numba|triton|transformers|google|flax|random|types|queue|logging|typing|copy|select|token|code|email|json|io)\.[\w.]{1,80})'; '[\w.]{1,80}' is not a package",

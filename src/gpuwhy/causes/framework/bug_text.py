@@ -89,7 +89,7 @@ TEXT = Text(
               rf"|\b{_FINE_THERE}\b (?:\w+ ){{0,2}}?(?:with|in|on|under|using|after (?:up|down)grading to|after upgrading \w+ to) (?:release |version )?{PACKAGE}(?P<version3>{RELEASE})(?![^\n]{{0,20}}\b(?:but|however)\b)"
               rf"|(?<![\w.]){RELEASE}(?:(?:,| and| or) {RELEASE})?(?: (?:is|are|was|were|both|all))? (?:fine|ok|okay|works?|unaffected|does(?:n't| not) (?:have|show|crash|fail|hang))\b"
               rf"|(?:down|up)grad\w+ (?:{NOT_OURS}\w+ ){{0,3}}(?:from {RELEASE} )?to {PACKAGE}(?P<version4>{RELEASE})(?![^\n]{{0,30}}(?:\bnot\b|n't))[^\n]{{0,20}}\b(?:cure|fix|solve|help|work|resolve)\w*"
-              rf"|(?:went|goes|gone) away (?:after|with|when|in|since)[^\n]{{0,60}}{RELEASE}|\bonly (?:in|with|on) {PACKAGE}(?P<version5>{RELEASE})[^\n]{{0,60}}\bsame\b[^\n]{{0,40}}{RELEASE}",
+              rf"|\bgone after[^\n]{{0,30}}{RELEASE}|(?:went|goes|gone) away (?:after|with|when|in|since)[^\n]{{0,60}}{RELEASE}|\bonly (?:in|with|on) {PACKAGE}(?P<version5>{RELEASE})[^\n]{{0,60}}\bsame\b[^\n]{{0,40}}{RELEASE}",
               "fixed", "solved", "resolved", "patched", "corrected", "repaired", "cured", "addressed", "closed", "gone", "only ", "fine", " ok", "okay", "work", "runs ", "ran ", "good ", "passes", "unaffected", "doesn't", "does not", "grading", "graded", "went away", "goes away"),
         error("tells.known_bug", r"\bknown (?:bug|regression|defect)\b|\b(?:is|was) a (?:known )?(?:bug|regression) (?:in|of|since)\b|\bhas (?:this|that|a) regression\b|\b(?:bug|regression) (?:in|of) (?:that|this) (?:release|version)\b|upstream (?:bug|issue) ",
               "known bug", "regression", "known defect", "a bug", "bug in", "bug of", "upstream "),
