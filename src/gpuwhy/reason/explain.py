@@ -14,6 +14,7 @@ from gpuwhy.model.origin import Origin
 from gpuwhy.model.report import Noticed, Report, Shown, Verdict
 from gpuwhy.model.symptom import SOURCE, Reading
 from gpuwhy.model.threshold import FOUND, GUESS
+from gpuwhy.reason.hedge import hedged
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.link import concerned, noticed
 from gpuwhy.reason.origins import by_origin, foremost, releases, traces, vague
@@ -175,6 +176,7 @@ def _report(rules: Rules, reading: Reading, link: Link, rank: Ranked, took: floa
     facts, scores = link.facts, rank.scores
     status = status_of(scores, reading)
     shown = tuple(shown_as(rules, s, reading, link.near, where, facts) for s in worth_telling(scores, status))
+    shown = hedged(shown)
     return Report(
         status=status,
         headline=headline(status, shown, scores, reading),

@@ -53,7 +53,9 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
     inside = reading is not None and _of_container(reading)
     if facts is None:
         python = python_told(reading) if reading and told == "windows" else ""
-        return Place(told, None, False, inside, told == "linux", _launcher(reading) if reading else "", python)
+        family = _family_told(reading) if reading and told in ("linux", "") and not inside else None
+        system: System = told or ("linux" if family else "")
+        return Place(system, family, False, inside, told == "linux", _launcher(reading) if reading else "", python)
     own = system_of(facts)
     if _apart(told, own):
         return Place(told, container=inside)
@@ -78,6 +80,27 @@ def _launcher(reading: Reading) -> Literal["kubernetes", "podman", "singularity"
     if _DOCKER.search(text):
         return ""
     return next((name for name, words in _LAUNCHERS if words.search(text)), "")
+
+
+_FAMILIES: tuple[tuple[Family, re.Pattern[str]], ...] = (
+    ("rhel", re.compile(
+        r"Red Hat|\bRHEL\b|CentOS|Rocky ?Linux|AlmaLinux|(?:Oracle|Amazon|Alibaba Cloud) Linux|\.el[6-9]\b|\.amzn2",
+        re.IGNORECASE,
+    )),
+    ("fedora", re.compile(r"\bFedora\b|\.fc\d\d\b", re.IGNORECASE)),
+    ("arch", re.compile(r"Arch Linux|Manjaro|EndeavourOS|\d-arch\d|\bpacman -S", re.IGNORECASE)),
+    ("suse", re.compile(r"openSUSE|SUSE Linux|\bSLES\b|\bzypper ", re.IGNORECASE)),
+    ("nixos", re.compile(r"\bNixOS\b|/nix/store/", re.IGNORECASE)),
+    ("ubuntu", re.compile(r"ubuntu|linux mint|pop!_os", re.IGNORECASE)),
+    ("debian", re.compile(r"\bdebian\b", re.IGNORECASE)),
+)  # fmt: skip
+
+
+def _family_told(reading: Reading) -> Family | None:
+    """The distribution that a text names, where it names one only: by name, by its kernel or by its compiler."""
+    found = [name for name, words in _FAMILIES if words.search(reading.excerpt)]
+    found = [name for name in found if name != "debian"] or found  # Ubuntu's own packages say debian, too
+    return found[0] if len(found) == 1 else None
 
 
 def _apart(told: str, own: str) -> bool:

@@ -81,6 +81,8 @@ def _surer(report: Report, guide: Guide, text: str) -> bool:
     if guide.topic == ANYTHING:
         return _says_something(report)
     found = [one.signature for one in report.symptoms if one.role in ("error", "echo")]
+    if any(name.startswith("generic.") for name in found) and report.causes[0].confidence >= DECIDED:
+        return True
     bare = _BARE.intersection(found)
     if any(not _VAGUE.match(name) for name in found if name not in bare):
         return True

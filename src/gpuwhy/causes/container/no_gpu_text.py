@@ -124,6 +124,8 @@ TEXT = Text(
         ("nvml.gpu_not_found", 1.4),
     ),
     remedies=(
+        meant("In a container: ask for the driver's libraries for video too (compose: environment NVIDIA_DRIVER_CAPABILITIES, and capabilities: [gpu, video])", "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,video,utility IMAGE", said="loader. nvenc. said.video", line=r"libnvidia-encode|libnvcuvid|nvenc|nvcuvid|cuvid", safe=True),
+        meant("On the machine itself: install the driver's libraries for video, of the release that is loaded", on.host("sudo apt install libnvidia-encode-$(cut -d. -f1 /sys/module/nvidia/version) libnvidia-decode-$(cut -d. -f1 /sys/module/nvidia/version)"), said="loader. nvenc. said.video", line=r"libnvidia-encode|libnvcuvid|nvenc|nvcuvid|cuvid", root=True),
         meant("While an image is built there is no GPU: give the architectures by hand where the build asks for one, and do what needs a GPU when the container runs (docker run --gpus all)", on.dockerfile('ENV TORCH_CUDA_ARCH_LIST="7.5;8.0;8.6;9.0"    # CMake: -DCMAKE_CUDA_ARCHITECTURES="75;80;86;90"'), by="image", safe=True),
         meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", BAKED, said="container.", line="file exists", unless="wsl"),
         meant("Install the NVIDIA container toolkit, and add its runtime to docker", TOOLKIT, said="container.no_driver_select container.no_runtime", root=True, unless="containerd podman singularity"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
@@ -50,10 +51,14 @@ def _two_cudas(s: Symptom, r: Reading) -> bool:
     return len({numbers(v)[:2] for v in r.told.versions.get("cuda", ())}) > 1
 
 
+_LINKED = re.compile(r"cuLink|LinkerError|application ptx input", re.IGNORECASE)
+"""The driver's own compiler speaks, and no ptxas of a toolkit."""
+
+
 def _made(case: Asked) -> Iterator[Fix]:
     needs = case.fields.get("needs", "")
     if case.fields.get("ptx"):
-        yield from newer_ptxas(case) or newer_ptx(case)
+        yield from newer_ptx(case) if _LINKED.search(case.text) else newer_ptxas(case) or newer_ptx(case)
         return
     if case.framework == "tensorflow" and case.version and not case.library:
         yield from tensorflow_fitting(case)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import with_, xid
+from gpuwhy.causes.text.conditions import line, with_, xid
 from gpuwhy.causes.text.job_ways import shared_out
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import TDR
@@ -23,6 +23,8 @@ TEXT = Text(
         error("nvidia.prohibited", r"\|[^|\n]{0,40}%\s+prohibited \|", "prohibited |"),
     ),
     clues=(
+        ("cuda.invalid_device", 5.6, "the GPU's context is refused: it takes one process only, and another has it", line("cudeviceprimaryctxretain")),
+        ("cuda.invalid_device", 0.2, "the GPU may be taken"),
         ("said.resources", 2.4, "the GPUs of the cluster are taken"),
         ("said.busy", 3.8, "the GPU is busy or unavailable (error 46)"),
         ("nvidia.prohibited", 4.6, "nvidia-smi shows the compute mode Prohibited: CUDA is switched off on this card"),

@@ -100,6 +100,7 @@ TEXT = Text(
     ),
     ladder=chosen,
     remedies=(
+        meant("Load the file onto a GPU that is there", on.code("torch.load(PATH, map_location='cuda:0')"), said="torch.deserialize", line=r"CUDA device \d", safe=True, more=True),
         meant("Ask how many GPUs there are before one is taken from the list, and use number 0 where there is one", "python -c 'import tensorflow as tf; print(tf.config.list_physical_devices(\"GPU\"))'", said="python.exception ending.own", look=True, more=True),
         meant("Let TensorFlow put operations without GPU code on the CPU, at the start of the program", on.code("tf.config.set_soft_device_placement(True)    # TensorFlow 1: tf.Session(config=tf.ConfigProto(allow_soft_placement=True))"), said="tf.no_such_device", line="no supported kernel for GPU", more=True),
         meant("Check which GPUs there are, and which CUDA_VISIBLE_DEVICES allows", "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES", safe=True, look=True),

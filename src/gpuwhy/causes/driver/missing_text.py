@@ -151,6 +151,8 @@ TEXT = Text(
     ),
     ladder=driver_again,
     remedies=(
+        meant("In a container: ask for the driver's libraries for video too (compose: environment NVIDIA_DRIVER_CAPABILITIES, and capabilities: [gpu, video])", "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,video,utility IMAGE", said="loader. nvenc. said.video", line=r"libnvidia-encode|libnvcuvid|nvenc|nvcuvid|cuvid", safe=True),
+        meant("On the machine itself: install the driver's libraries for video, of the release that is loaded", on.host("sudo apt install libnvidia-encode-$(cut -d. -f1 /sys/module/nvidia/version) libnvidia-decode-$(cut -d. -f1 /sys/module/nvidia/version)"), said="loader. nvenc. said.video", line=r"libnvidia-encode|libnvcuvid|nvenc|nvcuvid|cuvid", root=True),
         meant("CUDA needs a GPU of NVIDIA: on this one use the package for the CPU (tensorflow, not tensorflow-gpu)", "pip uninstall -y tensorflow-gpu && pip install tensorflow", said="windows. title. tf. cuda.", by="other_card", unless="windows"),
         meant("CUDA needs a GPU of NVIDIA: on this one use the package for the CPU; or DirectML, which runs on AMD and Intel under Windows (tensorflow-directml-plugin with tensorflow-cpu 2.10, torch-directml, onnxruntime-directml)", "pip uninstall -y tensorflow-gpu && pip install tensorflow-cpu", said="windows. title. tf. cuda. torch.", by="other_card"),
         meant("Secure Boot refuses the module: enrol the key that it was signed with, then restart and choose “Enroll MOK”", on.host("sudo mokutil --import /var/lib/shim-signed/mok/MOK.der    # Debian: /var/lib/dkms/mok.pub; Fedora: /etc/pki/akmods/certs/public_key.der"), said="kernel.key", root=True, reboot=True),

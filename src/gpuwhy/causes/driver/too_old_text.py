@@ -275,6 +275,7 @@ TEXT = Text(
         ("nvml.argument_version_mismatch", 2.0),
     ),
     remedies=(
+        meant("conda asks the driver for its CUDA, and sees none here (a build, a login node, a container): tell it the CUDA of the machine that will run it", on.linux("CONDA_OVERRIDE_CUDA=12.6 conda install PACKAGE"), said="packages.virtual_cuda", line="__cuda"),
         meant("Install a newer driver", NEWEST_DRIVER, root=True, reboot=True),
         meant("Or install a build of the framework for an older CUDA (CUDA 11 runs on driver 450 and newer)"),
     ),

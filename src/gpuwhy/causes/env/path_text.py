@@ -203,6 +203,9 @@ TEXT = Text(
         ("cuda.file_not_found", 2.0),
     ),
     remedies=(
+        meant("Give the linker libcuda.so, which the driver installs as libcuda.so.1 alone: make the link, then renew the loader's list", on.host("sudo ln -s $(ldconfig -p | grep -m1 -o '/.*libcuda.so.1') /usr/lib/libcuda.so && sudo ldconfig"), said="build.cannot_find_l", line=r"-lcuda\b", root=True),
+        meant("Or let it link against the toolkit's stub", on.linux("export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH"), said="build.cannot_find_l", line=r"-lcuda\b", safe=True),
+        meant("{name} must be one folder, not a list: name the toolkit's folder alone", on.linux("export CUDA_HOME=/usr/local/cuda CUDA_PATH=/usr/local/cuda"), said="said.list", safe=True, more=True),
         meant("Set the variable to the folder of the CUDA toolkit; TensorFlow and PyTorch from pip do not read it, they search PATH and LD_LIBRARY_PATH", on.linux("export CUDA_PATH=/usr/local/cuda LD_LIBRARY_PATH=/usr/local/cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"), said="env.no_variable", safe=True, more=True),
         meant("Check which CUDA folders there are", on.linux("ls -d /usr/local/cuda*"), said="env.no_folder", look=True, more=True),
         *NOT_ALONG_PATH,

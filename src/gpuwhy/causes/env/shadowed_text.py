@@ -9,6 +9,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_IMPORT, UNRESOLVED
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
+from gpuwhy.model import on
 from gpuwhy.model.ending import USER
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
@@ -122,6 +123,11 @@ TEXT = Text(
     remedies=(
         meant("Keep Python from looking into your user folder, in this window, and start the program again", "export PYTHONNOUSERSITE=1", said="windows.torch_dll", safe=True),
         meant("Or remove the copy there, with the Python that installed it; then install PyTorch once, in the environment of the program", "python -m pip uninstall -y torch torchvision torchaudio", said="windows.torch_dll"),
+        meant("Rename {path}, which has the name of the module {name}, and remove the __pycache__ beside it", on.linux("mv {path} my_{name}.py && rm -rf __pycache__"), said="shadow.script shadow.frame", more=True),
+        meant("Rename the file {name}.py: whatever imports the module {name} gets this file; remove the __pycache__ beside it too", on.linux("mv {name}.py my_{name}.py && rm -rf __pycache__"), said="shadow.said shadow.attribute shadow.hollow", more=True),
+        meant("The source folder in which the program is started is imported instead of the installed package, and it has no compiled library: start from another folder, and install the package", on.linux("cd ~ && pip install --force-reinstall bitsandbytes"), said="bnb.no_version", safe=True),
+        meant("Or build it where it lies, and install that", on.linux("cmake -DCOMPUTE_BACKEND=cuda -S . && make && pip install -e ."), said="bnb.no_version", safe=True),
+        meant("Start the program from another folder than the package's own sources, and take them out of PYTHONPATH: there nothing is compiled", on.linux("unset PYTHONPATH && cd ~"), said="loader.cannot_open", safe=True),
         meant("Rename the file or folder that has the module's name, and remove the __pycache__ beside it", said="shadow."),
         meant("Check which file Python imports", "python -c 'import torch; print(torch.__file__)'    # the module of the message", safe=True, look=True),
         meant("Check where Python looks first: the script's folder, PYTHONPATH, then the environment", "python -c 'import sys; print(*sys.path, sep=chr(10))'", safe=True, look=True),

@@ -126,6 +126,8 @@ TEXT = Text(
     ),
     ladder=compiled_again,
     remedies=(
+        meant("Build the operation anew with the flags of the installed TensorFlow, its library linked in", on.linux("g++ -std=c++17 -shared -fPIC OP.cc -o OP.so $(python -c 'import tensorflow as tf; print(*tf.sysconfig.get_compile_flags(), *tf.sysconfig.get_link_flags())')"), said="loader.undefined_symbol title.undefined", line=r"tensorflow|_ZT?[INV]*10tensorflow", safe=True),
+        meant("Import torch before the extension: the symbol is in PyTorch's own libraries, which are loaded by that", on.code("import torch    # first, then the extension"), said="loader.cannot_open", line=r"libc10|libtorch", safe=True, more=True),
         meant(on.in_macos("install Apple's pair in one command: tensorflow-metal goes with tensorflow-macos, not with another wheel"), "pip uninstall -y tensorflow tensorflow-metal\npip install tensorflow-macos tensorflow-metal", said="loader. tf. python. title. packages.", line=r"metal_plugin|tensorflow-metal", safe=True),
         meant("Install the extension's build for the installed framework, or build it", "pip install --force-reinstall --no-cache-dir --no-build-isolation EXTENSION", safe=True),
         meant("Check both versions", "pip list", safe=True, look=True),

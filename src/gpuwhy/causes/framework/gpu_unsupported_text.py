@@ -10,6 +10,7 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, line, no, only_titles, with_
 from gpuwhy.causes.text.exactly import PROJECTS, for_any_gpu, for_gpu, newer_compiler
+from gpuwhy.causes.text.feature_ways import without_feature
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_gpu_newer
@@ -22,6 +23,10 @@ _OLD_PTXAS = re.compile(r"ptxas does not support CC (?P<capability>[\d.]+\d)", r
 
 
 def _made(case: Asked) -> Iterator[Fix]:
+    around = tuple(without_feature(case))
+    yield from around
+    if around:
+        return
     lines = "\n".join(line for _, line, _ in case.behind)
     if old := _OLD_PTXAS.search(lines):
         least = archs.first_toolkit(old["capability"]) or "12.8"

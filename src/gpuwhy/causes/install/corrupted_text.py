@@ -142,6 +142,9 @@ TEXT = Text(
     ),
     ladder=whole_again,
     remedies=(
+        meant("The model's file is cut or damaged: download it again", on.linux("rm -rf ~/.cache/huggingface/hub/models--*/blobs/*.incomplete\nhuggingface-cli download MODEL --force-download"), line=r"safetensor|PytorchStreamReader|MetadataIncomplete|HeaderTooLarge|central directory", said="packages. torch. python. loader.", more=True),
+        meant("conda's copy of the package is damaged: clear its store, and install the package again", "conda clean --packages --tarballs -y && conda install --force-reinstall cudatoolkit", line=r"CondaVerification|pkgs/", said="packages. loader. python.", safe=True),
+        meant("Download it again past pip's cache; where the index is a mirror, by the original one", "pip cache purge && pip install --no-cache-dir -r requirements.txt", said="said.hashes", safe=True),
         meant("An empty driver file in an image is what a mount left behind: start the container with the GPU, which puts the host's driver there", "docker run --gpus all IMAGE", said="loader.", line=r"lib(?:cuda|nvidia-[\w-]+)\.so[^\n]*too short"),
         meant("Or remove these files from the image, which was saved from a running container or built with the GPU", BAKED, said="loader.", line=r"lib(?:cuda|nvidia-[\w-]+)\.so[^\n]*too short"),
         meant("Check what the file is: damaged, or made for another machine (32-bit, another processor)", on.linux("file {library}"), said="build.damaged", look=True, safe=True, more=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
@@ -37,8 +38,24 @@ def _made(case: Asked) -> Iterator[Fix]:
 _TENSORFLOWS = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tf-nightly", "tf-nightly-gpu")
 
 
+_LEAST = re.compile(r"(?:required version|minimum version|at least|>=?) ?(\d[\w.]*\w)")
+
+
+def _older(reading: Reading) -> Iterator[Fix]:
+    """A package that another calls too old, and the release that it names."""
+    for one in reading.all("said.package_older"):
+        name, least = one.get("name").replace("_", "-"), one.get("wants") or next(iter(_LEAST.findall(one.text)), "")
+        text = f"Install {name} {least} or newer, which is asked for" if least else f"Install the newest {name}"
+        yield Fix(text, f'pip install --upgrade "{name}{f">={least}" if least else ""}"', safe=True)
+    for one in reading.all("said.release_file"):
+        wants = one.get("wants")
+        text = f"It has no part for PyTorch {wants}: install its newest release, or the PyTorch that it was built for (its release page names the pairs)"
+        yield Fix(text, "pip install --upgrade dgl" if "dgl" in one.text else "", safe=True)
+
+
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     """One command with both packages of a contradiction; of several TensorFlows in one environment one has to stay."""
+    yield from _older(reading)
     said = list(reading.all("pairs.pip"))
     several = {one.get("by"): one.get("by_version") for one in said if one.get("by") in _TENSORFLOWS}
     if len(several) > 1:
@@ -85,7 +102,7 @@ TEXT = Text(
     clues=(
         ("said.release_file", 4.2, "it looks for its part for PyTorch {wants}, which this release of it does not have"),
         ("said.engine_elsewhere", 2.0, "the engine was built elsewhere"),
-        ("said.package_older", 4.0, "{name} {found} is installed, and {wants} is asked for"),
+        ("said.package_older", 4.0, "{name} is of an older release than is asked for"),
         ("tells.needs", 4.8, "{by} {by_version} asks for {name}{wants}, and another release of it is installed"),
         ("tells.pair", 4.4, "{by} {by_version} and {name} {found} are releases that do not fit", no(with_("tells.release"))),
         ("pairs.conflict", 5.0, "{wants} is asked for, and {name} {found} is installed"),

@@ -271,6 +271,7 @@ TEXT = Text(
     ),
     ladder=by_its_words,
     remedies=(
+        meant("conda asks the driver for its CUDA, and sees none here (a build, a login node, a container): tell it the CUDA of the machine that will run it", on.linux("CONDA_OVERRIDE_CUDA=12.6 conda install PACKAGE"), said="packages.virtual_cuda", line="__cuda"),
         *MSVC,
         meant("Start processes only under the main guard: on Windows and macOS each one imports the main module anew", on.code("if __name__ == '__main__': main()    # or num_workers=0 in the DataLoader"), said="order.main_guard"),
         meant("Two packages bring Intel's OpenMP each (libiomp5): have one, by installing NumPy and PyTorch from one source in a fresh environment; from conda, without MKL", "conda install nomkl", said="python.openmp", line="omp: error|libiomp"),

@@ -78,7 +78,10 @@ TEXT = Text(
     ),
     ladder=agreeing,
     remedies=(
+        meant("Copy the tensor to the CPU before NumPy gets it", on.code("array = x.detach().cpu().numpy()"), said="program.devices", line=r"device type tensor to numpy", safe=True),
+        meant("NCCL takes tensors of the GPU only: move it there; or make the group with both backends", on.code("torch.distributed.init_process_group('cpu:gloo,cuda:nccl')    # or: tensor = tensor.cuda()"), said="said.backend_of_tensor", safe=True),
+        meant("Work on whole arrays (broadcasting, map, kernels), or copy the array to the CPU first", on.code("Array(x)    # for a test only: CUDA.allowscalar(true)"), said="said.scalar", safe=True),
         meant("Print shape, type and device of the tensors before the failing line", on.code("print(x.shape, x.dtype, x.device)")),
-        meant("With DataParallel: make new tensors in forward() on the input's device, not with .cuda()", on.code("torch.zeros(n, device=x.device)"), said="program.", line="same device|different gpu", more=True),
+        meant("With DataParallel: make new tensors in forward() on the input's device, not with .cuda()", on.code("torch.zeros(n, device=x.device)"), said="program.", line=r"(?s)dataparallel.*same device|different gpu", more=True),
     ),
 )  # fmt: skip

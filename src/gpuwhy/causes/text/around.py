@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gpuwhy.model.symptom import Reading, Symptom
 
 _WORDS = {
-    "bitsandbytes": r"bitsandbytes", "vllm": r"\bvllm\b", "triton": r"\btriton[/.]", "slurm": r"slurm|\bStepId=",
+    "bitsandbytes": r"bitsandbytes", "vllm": r"\bvllm\b", "triton": r"\btriton[/.]", "slurm": r"slurm|\bStepId=|#SBATCH|\bsbatch\b|\bsrun\b",
     "kubernetes": r"kubelet|kubectl|kubernetes|\bk3s\b|\bk8s\b|gpu-operator|nvidia\.com/gpu(?!=)|\bpods?\b",
     "compose": r"docker[- ]compose|compose\.ya?ml|^services:|^Attaching to |\[\+\] Running|^[\w-]+-\d+ +\| ", "lightning": r"lightning",
     "docker": r"\bdocker(?:\.exe)? (?:container )?run\b|^docker: |nvidia-container-toolkit \d", "numba": r"\bnumba\b|nvvmsupporterror", "cupy": r"\bcupy\b",

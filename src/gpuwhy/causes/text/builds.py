@@ -17,10 +17,17 @@ _SYSTEMS = (
         "tensorflow",
         r"Cuda Configuration Error|find_cuda_config|cuda_configure\.bzl|local_config_cuda|TF_CUDA|matching version '",
     ),
+    (
+        "jit",
+        r"torch[\\/]_inductor|_dynamo|torchinductor|triton[\\/](?:runtime|backends|common)|/tmp/tmp\w+/main\.c|/tmp/tmp\w+/cuda_utils\.c|__triton_launcher",
+    ),
     ("bazel", r"bazel-out|Target //|Build did NOT complete|\.bzl\b|bazel build"),
     ("torch", r"torch[\\/]utils[\\/]cpp_extension|Error compiling objects for extension|TORCH_CUDA_ARCH_LIST"),
     ("pip", r"subprocess-exited-with-error|Building wheel for|error: command '|running build_ext|scikit[-_]build"),
-    ("cmake", r"CMake Error|CMakeLists\.txt|CMakeFiles[\\/]"),
+    (
+        "cmake",
+        r"CMake Error|CMakeLists\.txt|CMakeFiles[\\/]|^(?:\S+ )?-- (?:Found|Detecting|Including|Looking|The C|Configuring)|GGML_",
+    ),
     ("msvc", r"\b(?:LNK|C|MSB)\d{4}\b|\.vcxproj|cl\.exe|Visual Studio"),
     ("meson", r"meson\.build"),
     ("cargo", r"custom build command|cargo:|^error: (?:linking with|aborting due to|could not compile)|rust-lld"),
@@ -222,6 +229,16 @@ def _told(part: Part, where: str, header: bool = False) -> Iterator[Fix]:
                 f"make CPPFLAGS=-I{_DIR}/include LDFLAGS=-L{_DIR}/lib64 LDLIBS=-l{part.library}\n"
                 f"export CPATH={_DIR}/include LIBRARY_PATH={_DIR}/lib64    # where the Makefile takes no flags"
             ),
+        )
+    elif where == "jit":
+        folder = "$CONDA_PREFIX/targets/x86_64-linux"
+        yield _fix(
+            "Tell the compiler that the framework starts at run time where CUDA's headers and libraries are",
+            on.linux(f"export CPATH={_DIR}/include:$CPATH LIBRARY_PATH={_DIR}/lib64:{_DIR}/lib64/stubs:$LIBRARY_PATH"),
+        )
+        yield _fix(
+            "In a conda environment: bring them into it, and name its folder",
+            on.linux(f"conda install -c nvidia cuda-cudart-dev cuda-nvcc\nexport CPATH={folder}/include:$CPATH"),
         )
     elif header:
         yield _fix(

@@ -9,6 +9,7 @@ from gpuwhy.causes.text.contradictions import told_to_clash
 from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_an_image
 from gpuwhy.causes.text.meant import common, exact
 from gpuwhy.causes.text.rooms import rooms
+from gpuwhy.causes.text.set_where import reaching
 from gpuwhy.causes.text.windows_ways import at_a_prompt, under_wsl
 from gpuwhy.knowledge.programs import APPLICATIONS
 from gpuwhy.model import on
@@ -37,7 +38,8 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
         very = (*made, *very) if made else (*very, *common(room.remedies, case))
     named = (*told_to_clash(cause, case), *hosted, *_by_place(cause, case), *room.named(symptoms, reading))
     rest = (fix for fix in very if not named or not fix.command.endswith(" PACKAGE"))
-    return _looks_later(_for_users(cause, case, _once((*named, *rest))))
+    here = frozenset((*case.tools, "windows")) if case.windows else case.tools
+    return _looks_later(_for_users(cause, case, _once(tuple(reaching((*named, *rest), case)))), here)
 
 
 def _by_place(cause: str, case: Asked) -> Iterator[Fix]:
@@ -67,9 +69,14 @@ def _has_a_gap(fix: Fix) -> bool:
     return fix.command.endswith((" PACKAGE", " EXTENSION"))
 
 
-def _looks_later(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+def _for_others(fix: Fix, here: frozenset[str]) -> bool:
+    """Whether a sentence is for Windows alone, and nothing in the text is of it: the same for Linux goes before."""
+    return fix.text.startswith(("Windows", "WSL: ")) and not here & {"windows", "wsl"}
+
+
+def _looks_later(fixes: Sequence[Fix], here: frozenset[str] = frozenset()) -> tuple[Fix, ...]:
     """Two remedies, where there are two, then what only looks, then the rest."""
-    remedies = sorted((fix for fix in fixes if fix.role != "look"), key=_has_a_gap)
+    remedies = sorted((fix for fix in fixes if fix.role != "look"), key=lambda fix: (_for_others(fix, here), _has_a_gap(fix)))  # fmt: skip
     looks = [fix for fix in fixes if fix.role == "look"]
     return (*remedies[:_BEFORE], *looks, *remedies[_BEFORE:])
 
@@ -77,6 +84,9 @@ def _looks_later(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
 def _once(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
     """The same command once."""
     out: dict[str, Fix] = {}
+    texts: set[str] = set()
     for fix in fixes:
-        out.setdefault(fix.command or fix.text, fix)
+        if fix.text not in texts:
+            out.setdefault(fix.command or fix.text, fix)
+        texts.add(fix.text)
     return tuple(out.values())

@@ -93,6 +93,9 @@ def of_the_host(case: Asked) -> Iterator[Fix]:
         yield tried("Load with fewer workers, without pinned memory: each has its own copy of what the data set holds", on.code("DataLoader(dataset, num_workers=0, pin_memory=False)"))  # fmt: skip
     elif re.search(r"allocator (?:mklcpu|cpu)|device:CPU|DefaultCPUAllocator", case.text):
         yield tried("This tensor is on the CPU, and the computer's memory is full: make the batch or the tensor smaller, or keep it in float32 or less; or put the operation on the GPU")  # fmt: skip
+    elif any(one.name in ("ollama", "ggml", "lmstudio") for one in case.programs):
+        yield tried("Take a smaller model, or a smaller quantisation of it, and a shorter context; and end other programs", "ollama run llama3.2:1b    # OLLAMA_CONTEXT_LENGTH=2048")  # fmt: skip
+        yield tried("Or add swap, which is slow but lets it load", on.linux("sudo fallocate -l 16G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon /swapfile"), root=True)  # fmt: skip
     elif case.tools & {"slurm"}:
         yield tried("Slurm: ask for more memory", on.linux("sbatch --mem=64G JOB"))
     else:

@@ -131,6 +131,8 @@ def newer_ptx(case: Asked) -> Iterator[Fix]:
         )
     if runs:
         package = f"cudatoolkit={runs}" if not at_least(runs, "12") else f"cuda-version={runs} cuda-nvcc"
+        if not at_least(runs, "9.2"):  # conda's own channel has one of each of the older majors
+            package = f"-c defaults cudatoolkit={'9.0' if at_least(runs, '9') else '8.0'}"
         yield Fix(f"Or use a toolkit no newer than CUDA{most}, which this driver knows", f"conda install -c conda-forge {package}", safe=True)  # fmt: skip
 
 

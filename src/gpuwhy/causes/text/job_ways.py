@@ -27,10 +27,11 @@ _VERSION = Later(r"version mismatch|mismatched version|incompatible version|requ
 def together(case: Asked) -> Iterator[Fix]:
     """NCCL: by what failed: a collective that waits, a network, InfiniBand, a CUDA call, a version, a system call."""
     text = case.lines
+    yield from _listed(case)
     if "windows" in case.tools:
         yield tried("Windows has no NCCL: use gloo", on.code('torch.distributed.init_process_group("gloo")'))
     if "uplicate GPU" in case.text:
-        yield from _one_gpu_each()
+        yield from _one_gpu_each(case)
     elif symbol := _SYMBOL.search(case.text):
         yield tried(f"An older NCCL than this build needs is found first ({symbol[1]} is missing): install the wheel again, and leave the system's out", "pip install --upgrade --force-reinstall nvidia-nccl-cu12 && unset LD_LIBRARY_PATH")  # fmt: skip
     elif _VERSION.search(text):
@@ -49,9 +50,29 @@ def together(case: Asked) -> Iterator[Fix]:
         yield tried("See what NCCL says just before: its last warning names the call and the reason; then choose the network interface that connects the nodes", "export NCCL_DEBUG=WARN NCCL_SOCKET_IFNAME=eth0")  # fmt: skip
 
 
-def _one_gpu_each() -> Iterator[Fix]:
+_LISTED = Later(r"(?:gpus|devices|gpu_ids|device_ids)\s*=\s*\[(\d+(?:, ?\d+)+)\]")
+
+
+def _one_gpu_each(case: Asked) -> Iterator[Fix]:
+    """Two ranks on one card: by what starts them."""
+    if "slurm" in case.tools:
+        yield tried("Slurm: one task for each GPU, every task seeing all of them; and no CUDA_VISIBLE_DEVICES set by hand in the script", on.linux("srun --ntasks-per-node=4 --gpus-per-task=1 --gpu-bind=none python PROGRAM"))  # fmt: skip
+        yield tried("And choose it by Slurm's own number, before anything is put on a GPU", on.code('torch.cuda.set_device(int(os.environ["SLURM_LOCALID"]))'))  # fmt: skip
+        return
+    if "ray" in case.tools:
+        yield tried("Ray: give each worker a GPU of its own, and none to the driver process; older releases mix them up: update Ray and what runs on it", "pip install --upgrade ray    # ScalingConfig(num_workers=2, use_gpu=True, resources_per_worker={'GPU': 1})")  # fmt: skip
+    if {"kubernetes", "container", "compose"} & case.tools:
+        yield tried("Each container sees one GPU under the same number: give every process a GPU of its own, or one container all of them", "docker run --gpus all IMAGE torchrun --nproc_per_node=gpu PROGRAM")  # fmt: skip
     yield tried("Start no more processes than there are GPUs (nvidia-smi -L lists them)", "torchrun --nproc_per_node=gpu PROGRAM")  # fmt: skip
     yield tried("And give each process its own GPU, before anything is put on one; no fixed cuda:0 in the program", on.code('torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))'))  # fmt: skip
+
+
+def _listed(case: Asked) -> Iterator[Fix]:
+    """GPUs that the program lists by number: ranks and numbers are the same only where they count from 0."""
+    if found := _LISTED.search(case.text):
+        numbers = found[1].replace(" ", "")
+        count = numbers.count(",") + 1
+        yield tried(f"Choose the GPUs {numbers} outside of the program, so that they count from 0 inside, and ask there for {count}", f"export CUDA_VISIBLE_DEVICES={numbers}    # and in the program: devices={count}, not [{numbers}]")  # fmt: skip
 
 
 def _out_of_step(case: Asked) -> Iterator[Fix]:
@@ -144,9 +165,16 @@ def shared_out(case: Asked) -> Iterator[Fix]:
         yield tried("The encoder takes no further session: GeForce cards encode a few videos at once (3 to 8, by the driver): end other encoders and screen recorders, and start fewer; a newer driver allows more", "nvidia-smi")  # fmt: skip
         yield tried("Or encode the others on the CPU", "ffmpeg -i INPUT -c:v libx264 OUTPUT")
         return
+    if re.search(r"\bvGPU\b|\bGRID\b|\b[A-Z]\d+[A-Z]?-\d+[QCAB]\b", case.text):
+        yield tried("A virtual GPU without a licence takes no CUDA work: give it one (the token below /etc/nvidia/ClientConfigToken, or ServerAddress in /etc/nvidia/gridd.conf), then start its service again", on.host("sudo systemctl restart nvidia-gridd && nvidia-smi -q | grep -i licen"), root=True)  # fmt: skip
+        yield tried("And the guest's driver must be the GRID one that fits the host's vGPU software; a profile that ends in B or A has no CUDA: ask for one that ends in Q or C", "nvidia-smi -q")  # fmt: skip
+        return
     exclusive = re.search(r"E\. (?:Process|Thread)|EXCLUSIVE", case.text)
     seen = "" if not exclusive else ": nvidia-smi shows that it takes one process only"
-    yield tried(f"Let the GPU take several processes{seen}", on.linux("sudo nvidia-smi -c DEFAULT"), root=True)
+    if not re.search(r"\d%\s+Default\s*\|", case.text):
+        yield tried(f"Let the GPU take several processes{seen}", on.linux("sudo nvidia-smi -c DEFAULT"), root=True)
+    else:
+        yield tried("The table of nvidia-smi shows that several processes may use it: end those that hang on it, and reset it", on.host("sudo fuser -v /dev/nvidia* && sudo nvidia-smi --gpu-reset"), root=True)  # fmt: skip
     held = next(holders(case.reading.excerpt), None)
     if held:
         yield tried(f"Or end process {held.pid} ({held.name}), which holds GPU {held.gpu}, where it is yours", on.linux(f"kill {held.pid}"), safe=False)  # fmt: skip

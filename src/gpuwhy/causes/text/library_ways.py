@@ -19,7 +19,7 @@ from gpuwhy.model.version import at_least, major_minor, numbers
 
 _FOLDER = Later(r"/usr/local/cuda-(\d+\.\d+)")
 _MODULES = Later(r"\bmodule (?:load|list|avail|purge)|Currently Loaded Modules|/sw/|/apps/|spack", re.IGNORECASE)
-_ENGINE = Later(r"deserializ|version tag does not match|serialization", re.IGNORECASE)
+_ENGINE = Later(r"deserializ|version tag does not match|serialization|engine plan file|please rebuild", re.IGNORECASE)
 _WHEELS_FIRST = "unset LD_LIBRARY_PATH"
 
 
@@ -32,8 +32,29 @@ def applications(case: Asked) -> Iterator[Fix]:
         yield tried("TensorRT is not installed, and it is optional: leave it out, and CUDA does the work", on.code("providers = ['CUDAExecutionProvider', 'CPUExecutionProvider']"))  # fmt: skip
         yield tried("Or install it, for CUDA 12", 'pip install "tensorrt-cu12==10.*"')
     if not case.windows:
+        yield from _of_the_system(case)
         yield from _another_cuda(case)
         yield from own_ways(case, "libraries")
+
+
+_COMPILED = Later(
+    r"\.java:\d+\)|\bOrtException\b|\bmaven\b|\.jar\b|UnsatisfiedLinkError|\.cs:line \d|\bdotnet\b|node_modules|\bcargo\b|\.rs:\d+:|panicked at|\.go:\d+|DynamicLoader\.cpp"
+)
+"""Programs that no pip serves: Java, C#, JavaScript, Rust, Go, C++."""
+
+
+def _of_the_system(case: Asked) -> Iterator[Fix]:
+    """A program that is none of Python: the libraries of the system, or an image that has them."""
+    if not _COMPILED.search(case.text) or not case.library or any(one.libraries[0] for one in case.programs):
+        return
+    told = major_minor(case.reading.told.version("cuda"))
+    cuda = told if numbers(told)[:1] == (case.cuda_major,) else {11: "11.8", 12: "12.4"}.get(case.cuda_major, case.cuda)
+    if not cuda:
+        return
+    folder = f"/usr/local/cuda-{cuda}/lib64"
+    cudnn = " libcudnn8" if case.cuda_major == 11 else " libcudnn9-cuda-12" if case.cuda_major == 12 else ""
+    yield tried(f"Have the loader find CUDA {cuda} where it is installed: add its folder to the loader's list", on.linux(f"echo {folder} | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig && ldconfig -p | grep {case.library.split('.')[0]}"), root=True)  # fmt: skip
+    yield tried("Where it is not: install these libraries and cuDNN from NVIDIA's repository; in an image, start from one that has both", on.linux(f"sudo apt install cuda-libraries-{cuda.replace('.', '-')}{cudnn}    # image: nvidia/cuda:{cuda}.0-cudnn8-runtime-ubuntu22.04"), root=True)  # fmt: skip
 
 
 _THROUGH = Later(r"(?:'|\b)(lib\w+\.so\.\d+)'?; dlerror: (lib\w+\.so\.(\d+)): cannot open|(lib\w+\.so[\d.]*): [^\n]*?(lib\w+\.so\.(\d+)): cannot open")  # fmt: skip

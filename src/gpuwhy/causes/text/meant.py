@@ -49,6 +49,10 @@ def meant(
     return Meant(fix, tuple(said.split()), line, tuple(by.split()), more, tuple(unless.split()))
 
 
+_GAPS = re.compile(r"\{[a-z_]+\}")
+"""A name in a command that nothing in the text filled."""
+
+
 def of_output(rows: Iterable[Meant]) -> tuple[Meant, ...]:
     """The same rows for a cause that only a program's output shows: so it is checked by the next output."""
     return tuple(structs.replace(row, fix=structs.replace(row.fix, check="gpuwhy explain LOG")) for row in rows)
@@ -60,7 +64,8 @@ def exact(rows: Sequence[Meant], case: Asked) -> tuple[tuple[Fix, ...], bool]:
     for row in rows:
         if (row.said or row.line) and _speaks(row, case):
             place, fix = next(_places(row, case), (-1, row.fix))
-            found += [(place, not _of_tool(row, case), fix, row.more)] if place >= 0 else []
+            whole = not _GAPS.search(fix.command) or not _GAPS.search(row.fix.command)
+            found += [(place, not _of_tool(row, case), fix, row.more)] if place >= 0 and whole else []
     found.sort(key=lambda one: one[:2])
     return tuple(fix for _, _, fix, _ in found), any(not place and not more for place, _, _, more in found)
 

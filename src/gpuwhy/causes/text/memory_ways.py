@@ -18,7 +18,7 @@ from gpuwhy.model.cause import Fix
 _SHAPE = Later(r"tensor (?:with|of) shape ?\[(?P<shape>\d+(?:, ?\d+)*)\](?: and type (?P<type>\w+))?")
 _BYTES = {"double": 8, "float": 4, "half": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int8": 1, "uint8": 1, "bool": 1, "complex64": 8}  # fmt: skip
 _TRAINS = Later(r"backward\(|optimi[sz]er|\.fit\(|train|gradients?/|loss\b|epoch", re.IGNORECASE)
-_OLD_TF = Later(r"tensorflow_core|tensorflow[^\n]{0,12}[ =]1\.\d|cuda_dnn\.cc:\d+\] could not|direct_session|tf\.Session|ConfigProto|client/session\.py|tensorflow[-_]gpu[= ]*1\.|tf\.contrib|TensorFlow (?:version:? )?1\.\d|local_client|_recv|Caused by op")  # fmt: skip
+_OLD_TF = Later(r"(?m)^[EWIF] tensorflow/|cuda_blas\.cc:(?:3|4[5-9]|5|6)\d+\]|stream\.cc:1\d{3}\]|tensorflow_core|tensorflow[^\n]{0,12}[ =]1\.\d|cuda_dnn\.cc:\d+\] could not|direct_session|tf\.Session|ConfigProto|client/session\.py|tensorflow[-_]gpu[= ]*1\.|tf\.contrib|TensorFlow (?:version:? )?1\.\d|local_client|_recv|Caused by op")  # fmt: skip
 _NOTEBOOK = Later(r"ipykernel|ipython-input|jupyter|colab|In \[\d+\]", re.IGNORECASE)
 _STATUS = Later(r"\bCU(?P<of>BLAS|DNN|SOLVER|SPARSE|FFT)_STATUS")
 
@@ -128,6 +128,12 @@ def growing(case: Asked) -> Iterator[Fix]:
         yield from _less_beside()
     elif case.framework == "tensorflow":
         yield tried("TensorFlow: allocate memory only as it is needed, by a variable before the program starts; in the program by tf.config.experimental.set_memory_growth(gpu, True) for every GPU, right after the import", "export TF_FORCE_GPU_ALLOW_GROWTH=true")  # fmt: skip
+        if (
+            not case.version
+            and "2." not in case.version
+            and re.search(r"InternalError|see above for traceback|Session", case.text)
+        ):
+            yield tried("A program for TensorFlow 1: let each session take memory only as it needs it", on.code("config = tf.compat.v1.ConfigProto(); config.gpu_options.allow_growth = True; sess = tf.compat.v1.Session(config=config)"))  # fmt: skip
         yield from _less_beside()
     elif case.framework == "onnxruntime":
         yield tried("ONNX Runtime: give its arena a limit", on.code("providers = [('CUDAExecutionProvider', {'gpu_mem_limit': 2 * 1024**3, 'arena_extend_strategy': 'kSameAsRequested'})]"))  # fmt: skip

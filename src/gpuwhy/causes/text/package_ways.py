@@ -180,13 +180,22 @@ _COMPILER = Later(r"inductor|dynamo|torch\.compile|TorchRuntimeError|BackendComp
 _DNN = Later(r"cudnn", re.IGNORECASE)
 
 
+_WORKS = Later(r"(?:fine|works?|worked|ok|okay|good)\b[^\n.]{0,12}?\b(?:with|on|in|under|for)\b (?:\w+[ -=]*){0,2}?[rv]?(\d+\.\d+(?:\.\d+)?)|(?:downgrad\w+|revert\w*|going back)[^\n.]{0,20}? to (?:\w+[ -=]*){0,2}?[rv]?(\d+\.\d+(?:\.\d+)?)[^\n]{0,30}(?:fix|work|solv|help)", re.IGNORECASE)  # fmt: skip
+_PIP = {"torch": "torch", "tensorflow": "tensorflow", "jax": "jax", "onnxruntime": "onnxruntime-gpu"}
+
+
 def other_release(case: Asked) -> Iterator[Fix]:
-    """A bug of a release: the newest one, the way around, the one before."""
+    """A bug of a release: the one that is said to work, the newest one, the way around, the one before."""
+    old = False
+    if case.framework in _PIP and (works := _WORKS.search(case.text)):
+        number = works[1] or works[2]
+        old = case.framework == "tensorflow" and number.startswith("1.")
+        yield tried(f"Go back to {case.title} {number}, which the text says works", f'pip install "{_PIP[case.framework]}=={number}{".*" if number.count(".") < 2 else ""}"')  # fmt: skip
     if case.framework == "tensorflow" and re.search(
         r"jit_compile|XLA_GPU_JIT|unsupported operations when|xla_ops", case.text
     ):
         yield tried("Leave XLA out for this model: an operation of it has no XLA kernel (cuDNN's LSTM and others)", on.code("model.compile(optimizer, loss, jit_compile=False)    # or LSTM(UNITS, use_cudnn=False)"))  # fmt: skip
-    yield from newest(case, "where this may be mended")
+    yield from () if old else newest(case, "where this may be mended")
     if case.framework == "torch" and _COMPILER.search(case.text):
         yield tried("Go around it: run without the compiler", "export TORCH_COMPILE_DISABLE=1 TORCHDYNAMO_DISABLE=1")
     elif case.framework == "torch" and _DNN.search(case.text):

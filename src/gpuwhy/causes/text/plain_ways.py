@@ -20,10 +20,29 @@ _CIRCULAR = Later(r"partially initialized module '([\w.]+)'")
 _KEY = Later(r"^KeyError: (.{1,60})$", re.MULTILINE)
 
 
+_SAYINGS = (
+    (Later(r"gated repo|40[13] Client Error|Repository Not Found", re.IGNORECASE), "Ask for access on the model's page, then sign in with a token that may read it", on.linux("huggingface-cli login")),
+    (Later(r"size mismatch for|Missing key\(s\) in state_dict|Unexpected key\(s\) in state_dict"), "The file was made for another number of classes or layers: make the model as it was when saved, or leave out what does not fit", on.code("model.load_state_dict({k: v for k, v in state.items() if k in model.state_dict() and v.shape == model.state_dict()[k].shape}, strict=False)    # transformers: ignore_mismatched_sizes=True")),
+    (Later(r"divisible by (?:the )?tensor[_ ]parallel", re.IGNORECASE), "Split over a number of GPUs that divides it: 1, 2, 4 or 8", "vllm serve MODEL --tensor-parallel-size 2"),
+    (Later(r"train_batch_size is not equal"), "Make the three agree: train_batch_size = micro batch per GPU x gradient accumulation x number of GPUs; or leave them to DeepSpeed and the Trainer", on.code('"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto"')),
+    (Later(r"Requested node configuration is not available|Invalid generic resource"), "Ask for what the partition has: this lists its kinds of GPU and how many a node has", on.linux("sinfo -o '%P %G %D %t' && sbatch --gres=gpu:1 JOB")),
+    (Later(r"Tokenizer class \w+ does not exist|does not recognize this architecture|model type `?\w+`? but Transformers does not", re.IGNORECASE), "Install the newest transformers, which knows this model, with what its tokenizer needs", "pip install --upgrade transformers sentencepiece tokenizers"),
+    (Later(r"CERTIFICATE_VERIFY_FAILED|SSLError|SSLCertVerification"), "The connection's certificate is not accepted: renew the certificates, or name the proxy's own", "pip install --upgrade certifi    # behind a proxy: export REQUESTS_CA_BUNDLE=/path/to/its.crt"),
+    (Later(r"requires the protobuf library|SentencePiece library|requires the following packages"), "Install the packages that the message names", "pip install protobuf sentencepiece"),
+    (Later(r"Weights only load failed|weights_only"), "The file holds more than weights: where you trust it, load it as before PyTorch 2.6", on.code("torch.load(PATH, weights_only=False)")),
+)  # fmt: skip
+"""What libraries around the GPU stack say, and what to do about it."""
+
+
+def _known(text: str) -> Iterator[Fix]:
+    yield from (tried(said, command) for words, said, command in _SAYINGS if words.search(text))
+
+
 def by_its_words(case: Asked) -> Iterator[Fix]:
     """What an exception of the program's own says is missing, and the place that asks for it."""
     text = f"{case.text}\n{case.reading.ending}"
     here = at_spot(case.frame)
+    yield from _known(text)
     if found := _CIRCULAR.search(text):
         yield tried(f"A file of yours has the name of a module of Python's or of {found[1]}'s own (numbers.py, types.py, {found[1]}.py): rename it, and delete the __pycache__ beside it", on.linux("ls *.py"))  # fmt: skip
     elif found := _MODULE.search(text):

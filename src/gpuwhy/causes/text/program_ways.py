@@ -47,6 +47,8 @@ def newest(case: Asked, why: str) -> Iterator[Fix]:
         yield tried(f"Install the newest release of {owner}, {why}", f"pip install --upgrade {owner}")
     if case.framework == "cupy":
         yield tried(f"Install the newest CuPy for this CUDA, {why}", f"pip install --upgrade cupy-cuda{case.cuda_major or 12}x")  # fmt: skip
+    elif case.framework == "tensorflow" and case.version.startswith("1."):
+        yield tried(f"Install the last TensorFlow 1, {why} (Python 3.5 to 3.7); programs for it do not run on TensorFlow 2", 'pip install "tensorflow==1.15.5"')  # fmt: skip
     elif case.framework and not made:
         yield tried(f"Install the newest {case.title}, {why}", f'pip install --upgrade "{NEWEST[case.framework]}"')
 

@@ -46,7 +46,12 @@ def elsewhere(case: Asked) -> Iterator[Fix]:
     """A machine whose builds are not those of everybody: Jetson, Apple's, AMD's; Colab, whose GPU is chosen."""
     if "jetson" in case.tools:
         yield tried("Jetson: the package index has no build for its GPU: take NVIDIA's own of the JetPack that is installed, as a wheel or as an image", "docker run --runtime nvidia -it --rm nvcr.io/nvidia/l4t-pytorch:r35.2.1-pth2.0-py3    # the tag of your L4T: cat /etc/nv_tegra_release")  # fmt: skip
-    if "macos" in case.tools and case.framework in ("torch", ""):
+    if (
+        "macos" in case.tools
+        and case.framework in ("torch", "")
+        and not case.programs
+        and not re.search(r"GeForce|Quadro|CUDA \d", case.text)
+    ):
         yield tried("macOS has no CUDA: on Apple's own GPU use the device mps, else the CPU", on.code(_MPS))
     if "rocm" in case.tools and case.framework in ("torch", ""):
         yield tried("AMD: install PyTorch's build for ROCm; a card that it does not name may run as its neighbour", on.linux("pip install --force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/rocm6.4\nexport HSA_OVERRIDE_GFX_VERSION=10.3.0    # RX 6000; RX 7000: 11.0.0"))  # fmt: skip

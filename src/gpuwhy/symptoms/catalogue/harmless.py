@@ -35,7 +35,7 @@ SIGNATURES: tuple[Signature, ...] = (
     harmless("harmless.shmem", r"shmem allocation limit is set to the default", "shmem allocation limit"),
     harmless("harmless.drop_remainder", r"end of sequence|out_of_range: end|local rendezvous is aborting", "end of sequence", "rendezvous is aborting",
              covers=("nccl.rendezvous",)),
-    harmless("harmless.cupti", r"cupti[^\n]*(?:insufficient_privileges|could not|error)|could not (?:load|find)[^\n]*libcupti|profiling[^\n]*not permitted",
+    harmless("harmless.cupti", r"cupti[^\n]*(?:insufficient_privileges|could not|error)|could not (?:load|find)[^\n]*(?P<library>libcupti[\w.]*\.so(?:\.\d+)*)|profiling[^\n]*not permitted",
              "cupti", covers=("loader.tf_dso", "loader.cannot_open", "loader.find_failed", "windows.could_not_find", "windows.dll_not_found", "title.library")),
     harmless("harmless.pcie", r"nvml call failed with \d+[^\n]*assuming pcie", "assuming pcie", covers=("nvml.",)),
     harmless("harmless.op_by_op", r"fallback to op-by-op mode", "fallback to op-by-op"),

@@ -73,7 +73,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "windows.third_party",
-        r"third-party dynamic library \((?P<library>[\w.;-]+)\)[^\n]*not configured correctly"
+        r"third-party dynamic library \((?P<library>(?![^)\n]*\.so)[\w.;-]+)\)[^\n]*not configured correctly"
         r"(?:[^\n]*error code is (?P<number>\d+))?",
         "third-party dynamic library",
         covers=("windows.error",),
