@@ -52,10 +52,7 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
     told = system_told(reading) if reading else ""
     inside = reading is not None and _of_container(reading)
     if facts is None:
-        python = python_told(reading) if reading and told == "windows" else ""
-        family = _family_told(reading) if reading and told in ("linux", "") and not inside else None
-        system: System = told or ("linux" if family else "")
-        return Place(system, family, False, inside, told == "linux", _launcher(reading) if reading else "", python)
+        return _place_told(told, inside, reading) if reading else Place()
     own = system_of(facts)
     if _apart(told, own):
         return Place(told, container=inside)
@@ -80,6 +77,14 @@ def _launcher(reading: Reading) -> Literal["kubernetes", "podman", "singularity"
     if _DOCKER.search(text):
         return ""
     return next((name for name, words in _LAUNCHERS if words.search(text)), "")
+
+
+def _place_told(told: System, inside: bool, reading: Reading) -> Place:
+    """The place that a text alone tells of."""
+    python = python_told(reading) if told == "windows" else ""
+    family = _family_told(reading) if told in ("linux", "") and not inside else None
+    system: System = told or ("linux" if family else "")
+    return Place(system, family, False, inside, told == "linux", _launcher(reading), python)
 
 
 _FAMILIES: tuple[tuple[Family, re.Pattern[str]], ...] = (

@@ -38,8 +38,12 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
         very = (*made, *very) if made else (*very, *common(room.remedies, case))
     named = (*told_to_clash(cause, case), *hosted, *_by_place(cause, case), *room.named(symptoms, reading))
     rest = (fix for fix in very if not named or not fix.command.endswith(" PACKAGE"))
-    here = frozenset((*case.tools, "windows")) if case.windows else case.tools
-    return _looks_later(_for_users(cause, case, _once(tuple(reaching((*named, *rest), case)))), here)
+    return _looks_later(_for_users(cause, case, _once(tuple(reaching((*named, *rest), case)))), _here(case))
+
+
+def _here(case: Asked) -> frozenset[str]:
+    """The tools and the system that a text tells of."""
+    return frozenset((*case.tools, "windows")) if case.windows else case.tools
 
 
 def _by_place(cause: str, case: Asked) -> Iterator[Fix]:

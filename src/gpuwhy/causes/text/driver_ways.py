@@ -21,6 +21,12 @@ _UPDATED = Later(r"kernel (?:update|upgrade)|after (?:updat|upgrad|reboot|restar
 _GROUP = Later(r"^c[rw-]{8,9}\S*\s+\d+ \w+ +(?P<group>\w+)[^\n]*/dev/nvidia", re.MULTILINE)
 
 
+def _service(case: Asked) -> Iterator[Fix]:
+    """A service that looks for the GPU at its start alone."""
+    if any(one.name == "ollama" for one in case.programs):
+        yield tried("Where nvidia-smi works: start Ollama again, which looks for the GPU at its start alone; in docker start it with the GPU", on.linux("nvidia-smi && sudo systemctl restart ollama    # docker run --gpus=all -d -v ollama:/root/.ollama -p 11434:11434 ollama/ollama"), root=True)  # fmt: skip
+
+
 def driver_again(case: Asked) -> Iterator[Fix]:
     """No driver: a container without the GPU first where the text is of one, the module that is named, the card that is seen."""
     if case.windows or "wsl" in case.tools or "other_card" in case.tools:
@@ -28,8 +34,7 @@ def driver_again(case: Asked) -> Iterator[Fix]:
     yield from elsewhere(case)
     if _INSIDE.search(case.text) and not _ON_HOST.search(case.text):
         yield tried("The program runs in a container: start it with the GPU; it needs no driver of its own", "docker run --gpus all IMAGE nvidia-smi    # compose: deploy: resources: reservations: devices: [{driver: nvidia, count: all, capabilities: [gpu]}]")  # fmt: skip
-    if any(one.name == "ollama" for one in case.programs) and not case.windows:
-        yield tried("Where nvidia-smi works: start Ollama again, which looks for the GPU at its start alone; in docker start it with the GPU", on.linux("nvidia-smi && sudo systemctl restart ollama    # docker run --gpus=all -d -v ollama:/root/.ollama -p 11434:11434 ollama/ollama"), root=True)  # fmt: skip
+    yield from _service(case)
     yield from _right_branch(case)
     if loaded := _LOADED.search(case.text):
         yield tried(f"The kernel has driver {loaded[1]} loaded and libcuda.so.1 is not found: in a container, start it with the GPU (--gpus all), which brings it; on the machine itself install the driver's library", on.host(f"sudo apt install --reinstall libnvidia-compute-{loaded[1]} && sudo ldconfig"), root=True)  # fmt: skip

@@ -184,24 +184,35 @@ _WORKS = Later(r"(?:fine|works?|worked|ok|okay|good)\b[^\n.]{0,12}?\b(?:with|on|
 _PIP = {"torch": "torch", "tensorflow": "tensorflow", "jax": "jax", "onnxruntime": "onnxruntime-gpu"}
 
 
-def other_release(case: Asked) -> Iterator[Fix]:
-    """A bug of a release: the one that is said to work, the newest one, the way around, the one before."""
-    old = False
+def _said_to_work(case: Asked) -> Iterator[Fix]:
+    """The release that the text says works."""
     if case.framework in _PIP and (works := _WORKS.search(case.text)):
         number = works[1] or works[2]
-        old = case.framework == "tensorflow" and number.startswith("1.")
-        yield tried(f"Go back to {case.title} {number}, which the text says works", f'pip install "{_PIP[case.framework]}=={number}{".*" if number.count(".") < 2 else ""}"')  # fmt: skip
-    if case.framework == "tensorflow" and re.search(
-        r"jit_compile|XLA_GPU_JIT|unsupported operations when|xla_ops", case.text
-    ):
-        yield tried("Leave XLA out for this model: an operation of it has no XLA kernel (cuDNN's LSTM and others)", on.code("model.compile(optimizer, loss, jit_compile=False)    # or LSTM(UNITS, use_cudnn=False)"))  # fmt: skip
-    yield from () if old else newest(case, "where this may be mended")
+        spec = number if number.count(".") > 1 else f"{number}.*"
+        yield tried(f"Go back to {case.title} {number}, which the text says works", f'pip install "{_PIP[case.framework]}=={spec}"')  # fmt: skip
+
+
+def _go_around(case: Asked) -> Iterator[Fix]:
+    """The part that fails left out."""
     if case.framework == "torch" and _COMPILER.search(case.text):
         yield tried("Go around it: run without the compiler", "export TORCH_COMPILE_DISABLE=1 TORCHDYNAMO_DISABLE=1")
     elif case.framework == "torch" and _DNN.search(case.text):
         yield tried("Go around it: leave cuDNN's tuning, or cuDNN, out", on.code("torch.backends.cudnn.benchmark = False    # then: torch.backends.cudnn.enabled = False"))  # fmt: skip
     elif case.framework in ("jax", "tensorflow") and re.search(r"autotun|fusion|triton|gemm", case.text, re.IGNORECASE):
         yield tried("Go around it: let XLA neither tune nor use Triton", "export XLA_FLAGS='--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false'")  # fmt: skip
+
+
+def other_release(case: Asked) -> Iterator[Fix]:
+    """A bug of a release: the one that is said to work, the newest one, the way around, the one before."""
+    back = tuple(_said_to_work(case))
+    yield from back
+    if case.framework == "tensorflow" and re.search(
+        r"jit_compile|XLA_GPU_JIT|unsupported operations when|xla_ops", case.text
+    ):
+        yield tried("Leave XLA out for this model: an operation of it has no XLA kernel (cuDNN's LSTM and others)", on.code("model.compile(optimizer, loss, jit_compile=False)    # or LSTM(UNITS, use_cudnn=False)"))  # fmt: skip
+    old = case.framework == "tensorflow" and any("==1." in fix.command for fix in back)
+    yield from () if old else newest(case, "where this may be mended")
+    yield from _go_around(case)
     told = case.version.partition("+")[0]
     if case.framework and told:
         package = "jax" if case.framework == "jax" else case.framework
