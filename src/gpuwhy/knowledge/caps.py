@@ -179,7 +179,8 @@ class Flaw(msgspec.Struct, frozen=True):
 
 
 _NOT_FOUND = source(
-    "tensorflow/tensorflow issue 63362", "2.16: Cannot dlopen some GPU libraries, unless LD_LIBRARY_PATH names them"
+    "the wheels' libtensorflow_framework.so.2, cp311 linux x86_64; tensorflow/tensorflow issue 63362",
+    "the RUNPATH of 2.16.1 has nvidia/cuda_runtime/lib alone, those of 2.15.1, 2.16.2 and 2.17.0 all of the folders",
 )
 _TENSORRT = source(
     "uv pip compile of that release, November 2026", "its tensorrt wheels are not on the package index for this Python"
@@ -212,10 +213,7 @@ BROKEN = Flaws((
         )
         for row in LOST_FOLDERS
     ),
-    *(
-        Flaw("tensorflow", version, "does not find the libraries that its and-cuda extra brings", _NOT_FOUND, "cudnn")
-        for version in ("2.16.1", "2.16.2")
-    ),
+    Flaw("tensorflow", "2.16.1", "does not find the libraries that its and-cuda extra brings", _NOT_FOUND, "cudnn"),
     Flaw("tensorflow", "2.15.0", "has an and-cuda extra that asks for uninstallable TensorRT wheels", _TENSORRT),
     *(
         Flaw("tensorflow", version, "asks for TensorRT wheels that this Python has not (and-cuda)", _TENSORRT,
