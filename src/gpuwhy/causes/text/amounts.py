@@ -17,8 +17,8 @@ NEAR = 44
 """How many characters before and after a number say what it is of."""
 _KINDS = {
     "largest": r"largest|biggest|contiguous",
-    "pool": r"reserved|\bpool\b|acquired|cached|\bholds?\b|\bheld\b|\bkeeps\b|region_allocated|\blimit|total_bytes",
-    "used": r"(?<!max)in[- ]?use\b|(?<![a-z])used(?![a-z])|\buses\b|\busage\b|(?<![a-z_])allocated(?![a-z])|memory_allocated|\blive\b",
+    "pool": r"reserved|\bpool\b|acquired|cached|\bholds?\b|\bowns?\b|\bheld\b|\bkeeps\b|region_allocated|\blimit|total_bytes",
+    "used": r"(?<!max)in[- ]?use\b|(?<![a-z])used(?![a-z])|\buses\b|\bneeds?\b|\busage\b|(?<![a-z_])allocated(?![a-z])|memory_allocated|\blive\b",
     "free": r"(?<![a-z])free(?![a-z])|\bavailable\b",
     "wanted": r"to allocate|allocating|requested|cannot allocate",
     "total": r"\bcard\b|\bcapacity\b|\btotal\b|\bgpu has\b",

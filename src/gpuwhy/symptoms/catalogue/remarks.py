@@ -6,7 +6,7 @@ from gpuwhy.model.signature import Signature, told
 
 _OTHER = (
     r"(?:another|other|second|2nd|an? old|the old|previous|colleague'?s?|co-?worker'?s?|someone(?: else)?'?s?|somebody(?: else)?'?s?"
-    r"|user \w+'?s?|students?'?)"
+    r"|user \w+'?s?|an? (?:student|user|colleague|friend)'?s?|students?'?s?)"
 )
 _RUNS = r"(?:process(?:es)?|servers?|jobs?|kernels?|notebooks?|instances?|sessions?|python\d?|programs?|containers?|games?|miners?|trainings?|scripts?|apps?|workers?|runs?|models?|actors?|experiments?|tasks?)"
 _SIZES = r"[\d.]+ ?(?:gi?b?|mi?b)? ?(?:of|/|out of) ?(?:the |its |my )?[\d.]+ ?(?:gi?b?|mi?b)"
@@ -14,8 +14,8 @@ _GRABBER = r"\b(?:tensorflow|keras|jax|tf|xla|bfc|flax|haiku|(?:the )?first|sess
 _CURES = r"(?:fixe[sd]|fix|helps?|helped|solve[sd]|cures?|works?|fine|goes away|ok)"
 
 SIGNATURES: tuple[Signature, ...] = (
-    told("remark.others", rf"\b{_OTHER} (?:[\w()'-]+ ){{0,3}}{_RUNS}\b[^\n]{{0,60}}\b(?:run(?:s|ning)|open|loaded|alive|holds?|occup\w+|took|takes|uses|using|has|with|not reaped|restarted|on (?:the|this) (?:gpu|card))\b"
-         rf"|\b(?:is|was|are|were|still|already) (?:still |already )?(?:running|runs|loaded|mining)\b(?: in the background| on (?:the|this) (?:same )?(?:gpu|card)|:? (?:and )?(?:it )?(?:uses|takes|holds) [\d.]+ ?gi?b)?[^\n]{{0,20}}(?:in the background|on (?:the|this) (?:same )?(?:gpu|card)|\b{_SIZES})"
+    told("remark.others", rf"\b{_OTHER} (?:[\w()'-]+ ){{0,3}}{_RUNS}\b[^\n]{{0,60}}\b(?:run(?:s|ning)|open|loaded|alive|holds?|occup\w+|took|takes|uses|using|has|with|not reaped|restarted|sits?|sitting|on (?:the|this) (?:gpu|card))\b"
+         rf"|\b(?:is|was|are|were|still|already) (?:still |already )?(?:running|runs|loaded|open|mining)\b(?: in the background| on (?:the|this) (?:same )?(?:gpu|card)|:? (?:and )?(?:it )?(?:uses|takes|holds) [\d.]+)?[^\n]{{0,20}}(?:in the background|on (?:the|this) (?:same )?(?:gpu|card)|\b{_SIZES})"
          rf"|\bnot m(?:ine|e)\b|\b(?:tak(?:es|en)|uses|used|held|occupied|holds)\b[^\n]{{0,12}}{_SIZES} by (?!pytorch|torch|this|tensor)|{_SIZES} (?:is |are |was )?(?:used|taken|held|occupied) by (?!pytorch|torch|this|tensor)"
          r"|\bin another (?:container|terminal|window|tmux|screen|notebook|tab|shell)\b|\bpid \d+ (?:\([^)\n]{1,40}\) |\w[\w.-]* ){1,3}[\d.]+ ?gi?b (?:of|/)|\b(?:zombie|defunct|orphan\w*)\b|not reaped",
          "another", "other", "second", "2nd", "an old", "the old", "previous", "colleague", "worker", "someone", "somebody", "user ", "student", "running", "still", "already", "not mine", "not me", " by ", "pid ", "zombie", "defunct", "orphan", "not reaped"),
