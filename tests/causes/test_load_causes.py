@@ -8,7 +8,11 @@ import msgspec
 import pytest
 
 from gpuwhy.causes import CAUSES
-from gpuwhy.model.facts import Facts
+from gpuwhy.causes.other.not_gpu import a_damaged_module
+from gpuwhy.model.cause import Case
+from gpuwhy.model.fact import known
+from gpuwhy.model.facts import Damage, Facts, Target
+from gpuwhy.model.symptom import Symptom
 from gpuwhy.reason.judge import judge
 
 from .facts import base, change, load
@@ -154,3 +158,12 @@ def test_a_follower_finds_what_torch_has_opened():
          "elsewhere": [f"{SITE}/nvidia/cu13/lib/libcudart.so.13"]}]})  # fmt: skip
     wrong = [v.cause.id for v in judge(CAUSES, msgspec.convert(plain, type=Facts)) if v.state in ("shown", "possible")]
     assert wrong == []
+
+
+def test_a_module_of_a_package_that_is_not_whole_is_no_innocent():
+    gone = Damage("/e/lib/python3.12/site-packages/torchvision/__init__.py", "torchvision 0.26.0", "missing", "", "")
+    facts = Facts(target=Target(damage=known((gone,), "package", "RECORD")))
+    for name, said in (("torchvision", "torchvision 0.26.0"), ("mine", "")):
+        case = Case(facts, symptoms=(Symptom("python.module", 1, "", fields={"name": name}),))
+        found = a_damaged_module(case)
+        assert (found.text if found else "").count(said or "torchvision") == bool(said)

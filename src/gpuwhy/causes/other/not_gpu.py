@@ -12,7 +12,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.ending import Frame
 from gpuwhy.model.fact import Known, Source, value_or
-from gpuwhy.model.facts import MissingLibrary, OldRuntime
+from gpuwhy.model.facts import Damage, MissingLibrary, OldRuntime
 
 SEEN = 5.0
 """Seconds after which the sampler has surely looked into a program's processes."""
@@ -40,7 +40,7 @@ def nothing_of_it(case: Case) -> Finding | None:
     run = case.facts.run
     if not run.failed or not isinstance(run.frameworks, Known) or not isinstance(run.touched_gpu, Known):
         return None
-    if value_or(case.facts.target.shadows, ()) or _too_early(case) or explains_it(case):
+    if value_or(case.facts.target.shadows, ()) or _too_early(case) or explains_it(case) or _damaged(case):
         return None  # what stands in for a framework keeps it from being loaded; and who dies at once is hardly seen
     if run.frameworks.value or run.touched_gpu.value or not case.symptoms or _others_speak(case):
         return None
@@ -77,6 +77,26 @@ def before_its_first_line(case: Case) -> Finding | None:
     if not explains_it(case):
         return None
     return against("what ended it is there before its first line runs", saw("started", case.facts.target.start))
+
+
+def a_damaged_module(case: Case) -> Finding | None:
+    """The module that was not found belongs to an installed GPU package whose files are gone."""
+    found = _damaged(case)
+    if found is None:
+        return None
+    return against(
+        f"it asks for a module of {found.owner}, which is installed and not whole",
+        saw(found.what, Source("file", found.path)),
+    )
+
+
+def _damaged(case: Case) -> Damage | None:
+    lost = {said.get("name").partition(".")[0] for said in case.symptoms if said.signature == "python.module"}
+    for one in value_or(case.facts.target.damage, ()) if lost else ():
+        inside = one.path.rpartition("-packages/")[2].partition("/")[0]
+        if inside in lost or one.actual.partition(".")[0] in lost:
+            return one
+    return None
 
 
 def without_runtime(case: Case) -> Finding | None:
@@ -188,7 +208,15 @@ REDISTRIBUTE = Fix(
 CAUSE = Cause(
     id="other.not_gpu",
     title="this is not a GPU problem",
-    signs=(nothing_of_it, before_its_first_line, without_runtime, without_python_dll, without_python, older_runtime),
+    signs=(
+        nothing_of_it,
+        before_its_first_line,
+        a_damaged_module,
+        without_runtime,
+        without_python_dll,
+        without_python,
+        older_runtime,
+    ),
     fixes=fixes,
     effect="The GPU stack is not at fault",
     needs_log=True,
