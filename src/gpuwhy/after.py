@@ -22,13 +22,14 @@ from gpuwhy.reason.watched import (
     told_of_silence,
     worth_telling,
 )
-from gpuwhy.run.around import environ_of, with_surroundings
+from gpuwhy.run.around import environ_of, folder_of, with_surroundings
 from gpuwhy.run.child import Ended
 from gpuwhy.run.observed import observed, python_of
 from gpuwhy.run.ranks import error_file, error_text, first_rank, log_folder, rank_logs
 from gpuwhy.run.ring import as_printed, merged
 from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.target import python_of_command, script_folder
+from gpuwhy.run.written import elsewhere
 
 
 class Aftermath(NamedTuple):
@@ -60,9 +61,10 @@ def aftermath(
     output = merged(ended.rings).decode("utf-8", "replace")
     python = python or python_of(ended) or python_of_command(argv)
     seen = observed(argv, ended, first_rank(output))
+    output = _whole(output, ended) if seen.failed else output
     doubted = named_libraries(output) if seen.failed else ()
     options = app.Options(python=python, folder=".", script=script_folder(argv), crashed=seen.crashed, doubted=doubted)
-    diagnosis = app.Run(app.live_host(environ_of(ended)), options, note)
+    diagnosis = app.Run(app.live_host(environ_of(ended, argv)), options, note)
     run = with_surroundings(seen, ended, diagnosis.host, output, app.live_host())
     facts = msgspec.structs.replace(diagnosis.facts, run=run)
     report = told(output, facts, rank_logs(*folder) if (folder := log_folder(argv, output))[0] else ())
@@ -70,6 +72,13 @@ def aftermath(
         silence = told_of_silence(diagnosis.report(), report, facts)
         report = msgspec.structs.replace(silence, symptoms=report.symptoms)
     return Aftermath(diagnosis, facts, report, output)
+
+
+def _whole(output: str, ended: Ended) -> str:
+    """The output; where it tells no end, what the program wrote to files goes on with it."""
+    if logs.read_text(output).ending.kind not in ("none", "exit"):
+        return output
+    return "\n".join([output, *elsewhere(ended, output, folder_of(ended))])
 
 
 def told(output: str, facts: Facts, logs_of_rank: Sequence[str] = ()) -> Report:

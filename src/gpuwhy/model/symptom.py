@@ -87,6 +87,7 @@ class Reading(msgspec.Struct, frozen=True):
     ending: Ending = Ending()
     excerpt: str = ""  # its beginning and its end, for the words; never part of a report
     foreign: bool = False  # no part of the GPU stack, no framework and no library speaks in it
+    mute: bool = False  # not even a word stands in it that may be meant of the stack
 
     def has(self, *prefixes: str) -> bool:
         """Whether a signature that starts so was found."""

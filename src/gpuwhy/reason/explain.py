@@ -24,7 +24,7 @@ from gpuwhy.reason.rank import crashed
 from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.settle import settled
 from gpuwhy.reason.stranger import STILL, STRANGE, STRANGER, Strange
-from gpuwhy.reason.tally import Odds, Score, weigh
+from gpuwhy.reason.tally import WITHOUT, Odds, Score, weigh
 from gpuwhy.reason.telling import (
     excluded,
     headline,
@@ -69,9 +69,10 @@ def explain(
     """The report on a text; `facts` are this machine's, `answers` those to earlier questions."""
     text = weigh(rules.clues, reading)
     link = linked(rules, reading, facts, text)
-    odds = text.plus(from_facts(text, link.near, link.spoken)).plus(without_driver(text, link.facts))
+    failed = link.facts is not None and link.facts.run.failed  # then something ended it: a guess is better than silence
+    odds = text.plus(from_facts(text, link.near, link.spoken, failed)).plus(without_driver(text, link.facts))
     odds = odds.plus(from_answers(odds, rules.questions, answers))
-    return _report(rules, reading, link, ranked(rules, reading, odds, link, bool(answers)), took, where)
+    return _report(rules, reading, link, ranked(rules, reading, odds, link, bool(answers), failed), took, where)
 
 
 def likely(rules: Rules, reading: Reading) -> tuple[Score, ...]:
@@ -167,9 +168,17 @@ def _second_opinion(
         scores = by_origin(origin) or scores
     if (link.facts is not None and not link.facts.run.failed) or not unspoken(scores):
         return scores
+    return _by_words(rules, reading, guess) or scores
+
+
+def _by_words(rules: Rules, reading: Reading, guess: bool) -> tuple[Score, ...]:
+    """What the words of a text are like; one in which no part of the stack speaks is like none about it."""
+    complaint = complains(reading.excerpt)
+    if reading.foreign and (guess or complaint):
+        return (Score("other.not_gpu", 0.0, CERTAINTY, (), (WITHOUT,)),)
     alike = likened(rules.lexicon(), reading.excerpt)
-    clear = bool(alike) and alike[0].confidence >= GUESS and complains(reading.excerpt)
-    return (alike or scores) if guess or clear else scores
+    clear = bool(alike) and alike[0].confidence >= GUESS and complaint
+    return alike if guess or clear else ()
 
 
 def _report(rules: Rules, reading: Reading, link: Link, rank: Ranked, took: float, where: str) -> Report:

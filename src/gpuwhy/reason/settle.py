@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 import msgspec
 
 from gpuwhy.model.symptom import MISSPELT, QUESTION, SOURCE, Reading, Symptom
-from gpuwhy.model.threshold import FOUND
+from gpuwhy.model.threshold import FOUND, LEAST
 from gpuwhy.reason.tally import Score
 
 UNSPELT = 0.69
@@ -24,8 +25,10 @@ SURVIVED = 0.45
 
 
 ANYBODYS = ("title.", "order.", "peer.", "signal.", "packages.damaged_words", "memory.oom_words", "container.generic",
-            "program.shape_words")  # fmt: skip
+            "program.shape_words", "build.failed")  # fmt: skip
 """Messages in words that any program may use: they tell of the GPU stack where some part of it speaks beside them."""
+JOBS = ("order.", "peer.")
+"""What processes of a job tell of one another, with or without a GPU."""
 PLAIN = ("other.not_gpu", "env.limit", "memory.host")
 """Causes that a program without a GPU can have as well."""
 UNTOUCHED = (*PLAIN, "program.shape", "program.index")
@@ -66,7 +69,19 @@ def settled(
     def share(score: Score) -> float:
         return _measured(first, free) if score.confidence == first else score.confidence
 
-    return tuple(msgspec.structs.replace(s, confidence=min(share(s), most(s))) for s in scores)
+    capped = tuple(msgspec.structs.replace(s, confidence=min(share(s), most(s))) for s in scores)
+    return capped if seen or answered else _without_a_link(capped, reading)
+
+
+def _without_a_link(scores: tuple[Score, ...], reading: Reading) -> tuple[Score, ...]:
+    """Where no part of the stack speaks in a text, a cause of the stack that rests on anybody's words comes second."""
+    if not scores or not reading.mute or survived(reading) or scores[0].confidence < LEAST:
+        return scores
+    if not _anybodys(scores[0], reading) or any(p.symptom.signature.startswith(JOBS) for p in scores[0].points):
+        return scores
+    found = next((s for s in scores if s.cause == PLAIN[0]), Score(PLAIN[0], 0.0, 0.0, scores[0].points))
+    first = msgspec.structs.replace(found, confidence=FOUND, points=found.points or scores[0].points)
+    return (first, *(s for s in scores if s.cause != PLAIN[0]))
 
 
 def _anybodys(score: Score, reading: Reading) -> bool:
@@ -106,7 +121,29 @@ def _passed(score: Score, reading: Reading) -> bool:
     said = [point.symptom for point in score.points if point.counted > 0]
     if reading.ending.kind != "none":
         return bool(said) and all(map(_is_note, said)) and not reading.ending.near
+    if bool(said) and all(one.speaker == "kernel" or _is_note(one) for one in said) and _ends_elsewhere(said, reading):
+        return True
     return bool(said) and (_listed(said, reading) or (all(map(_is_note, said)) and _left(said, reading)))
+
+
+_TROUBLE = re.compile(
+    r"\b(?:error|failed|failure|fatal|exception|not found|missing|cannot|can't|denied|refused|stop)\b", re.IGNORECASE
+)
+_KERNELS = re.compile(
+    r"kernel:|\bNVRM\b|\bXid\b|^\[ *\d+\.\d+\]|nvidia|cuda|gpu (?:memory|error|\d)|\becc\b|\bpcie?\b", re.IGNORECASE
+)
+
+
+def _ends_elsewhere(said: Sequence[Symptom], reading: Reading) -> bool:
+    """Whether a short text goes on, after what the kernel or a note said, to a complaint of something else."""
+    if not any(one.speaker == "kernel" for one in said) or reading.lines >= SHORT:
+        return False
+    below = [one for one in reading.excerpt.splitlines()[max(one.line for one in said) :] if one.strip()]
+    return any(map(_TROUBLE.search, below[-LAST:])) and not any(map(_KERNELS.search, below))
+
+
+LAST = 6
+"""Lines at the end of a text in which its last complaint stands."""
 
 
 def _left(said: Sequence[Symptom], reading: Reading) -> bool:

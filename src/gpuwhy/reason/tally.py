@@ -30,6 +30,10 @@ ASIDE = ("title", "packages", "python", *BESIDE)
 """Speakers whose messages do not make a later error a later one."""
 
 
+WITHOUT = "no part of the GPU stack speaks in it"
+"""What stands for the words of a text that is like none about the stack."""
+
+
 class Point(msgspec.Struct, frozen=True):
     """One clue that holds: for which symptom, and how much it counted."""
 

@@ -16,7 +16,7 @@ from gpuwhy.model.threshold import FOUND, GUESS, MOST, SURE, TOLD
 from gpuwhy.model.version import cudnn_dotted, dotted
 from gpuwhy.reason.rank import ruled_out
 from gpuwhy.reason.rules import Rules
-from gpuwhy.reason.tally import Point, Score
+from gpuwhy.reason.tally import WITHOUT, Point, Score
 
 INNOCENT = "other.not_gpu"
 SHORT = 64
@@ -90,7 +90,8 @@ def _findings(score: Score, where: str) -> tuple[Finding, ...]:
     if score.words:
         said = ", ".join(score.words)
         evidence = Evidence("told", said, Source("log", where, "its words"))
-        return (Finding("weak", f"words of the text that such failures often have: {said}", (evidence,)),)
+        text = WITHOUT if said == WITHOUT else f"words of the text that such failures often have: {said}"
+        return (Finding("weak", text, (evidence,)),)
     out: dict[str, Finding] = {}
     lines: set[int] = set()
     for point in score.points:

@@ -9,7 +9,7 @@ from gpuwhy.model.fact import Absent
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Verdict
 from gpuwhy.model.symptom import Question
-from gpuwhy.model.threshold import FOUND
+from gpuwhy.model.threshold import FOUND, GUESS
 from gpuwhy.reason.tally import Odds, Score
 
 FROM_FACTS = {"proof": 5.0, "strong": 4.0, "weak": 1.0, "against": -5.0}
@@ -33,7 +33,9 @@ def proven(verdict: Verdict) -> bool:
     return verdict.state == "shown" and any(f.linked and f.weight == "proof" for f in verdict.findings)
 
 
-def from_facts(odds: Odds, verdicts: Sequence[Verdict], spoken: Collection[str]) -> dict[str, float]:
+def from_facts(
+    odds: Odds, verdicts: Sequence[Verdict], spoken: Collection[str], failed: bool = False
+) -> dict[str, float]:
     """What the verdicts on this machine add; the text's odds are `odds`, its causes `spoken`."""
     if not verdicts:
         return {}
@@ -45,7 +47,18 @@ def from_facts(odds: Odds, verdicts: Sequence[Verdict], spoken: Collection[str])
             out[verdict.cause.id] = max(out.get(verdict.cause.id, -99.0), more)
     told = odds.scores()
     spoken = {*spoken, *(v.cause.id for v in verdicts if proven(v))}
+    out = {**out, **_left(told, out)} if failed else out
     return {**out, **_held(told, out, spoken)} if told and told[0].confidence >= FOUND else out
+
+
+def _left(told: Sequence[Score], facts: Mapping[str, float]) -> dict[str, float]:
+    """Where facts speak against all that a text says, and for nothing: its own cause stays, and is doubtful."""
+    if not told or told[0].confidence < GUESS or told[0].odds <= KEPT:
+        return {}
+    whole = {s.cause: s.odds for s in told}
+    if any(whole.get(cause, 0.0) + facts.get(cause, 0.0) > 0 for cause in (*whole, *facts)):
+        return {}
+    return {told[0].cause: KEPT - told[0].odds}
 
 
 def _of(verdict: Verdict, hidden: Collection[str], spoken: Collection[str]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import resource
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -14,6 +14,7 @@ from gpuwhy.host.live import permitted
 from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.model.facts import Limit, Place, Run
 from gpuwhy.run.child import Ended
+from gpuwhy.run.scripts import settings
 
 FIRST_NAMESPACE = "pid:[4026531836]"
 """The kernel's own numbering of processes, which its log uses; a container has another."""
@@ -103,19 +104,31 @@ def _folder(ended: Ended, host: Host) -> Fact[str]:
     return Known(host.hide(found), source) if isinstance(found, str) else host.real(".")
 
 
+def folder_of(ended: Ended) -> str:
+    """The working folder of the program as it was seen; "" where it is ours."""
+    found = _of_framework(ended, "folder")
+    return found if isinstance(found, str) else ""
+
+
 def _variables(ended: Ended, host: Host) -> dict[str, str]:
     found = _of_framework(ended, "environ")
     return {name: host.hide(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
 
-def environ_of(ended: Ended) -> dict[str, str] | None:
-    """Our variables, those that steer the stack as the program had them; None where nobody saw its own."""
+def environ_of(ended: Ended, argv: Sequence[str] = ()) -> dict[str, str] | None:
+    """Our variables, those that steer the stack as the program had them or set them; None where nobody knows more.
+
+    What a script sets counts where no process was seen with its own variables; what Python sets itself counts always.
+    """
     seen = _of_framework(ended, "environ")
-    if not isinstance(seen, dict):
-        return None
     mine = dict(os.environ)
+    known = seen if isinstance(seen, dict) else None
+    given = settings(argv, mine) if argv else {}
+    own = {name: one.value for name, one in given.items() if one.inside or known is None}
+    if known is None:
+        return {**mine, **own} if own else None
     steering = permitted(mine)
-    return {**{name: value for name, value in mine.items() if name not in steering}, **seen}
+    return {**{name: value for name, value in mine.items() if name not in steering}, **known, **own}
 
 
 def _ours(host: Host) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.model.ending import PYTHON, USER, Ending, Frame, Kind
+from gpuwhy.symptoms.tongues import told_end
 
 MESSAGE, FRAMES = 30, 200
 """How many lines of a message, and how many frames of one traceback, are kept."""
@@ -61,7 +62,12 @@ _SIGNAL = re.compile(
     r"|Floating point exception|Terminated|Alarm clock|(?:Virtual|Profiling) timer expired|User defined signal [12]"
     r"|(?<=\d )Hangup|(?:CPU time|File size) limit exceeded)(?: *\(core dumped\))?(?: +\S.{0,200})?$"
 )
-LOGGED = re.compile(r"[EWIF]\d{4} \d\d:|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\[[EWI]\d{3,4} |[EWI]\d{4} 00:00")
+LEVELLED = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]{1,60}:")
+"""How Python's logging begins a line where nobody set a format."""
+LOGGED = re.compile(
+    r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]{1,60}:"
+    r"|[EWIF]\d{4} \d\d:|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\[[EWI]\d{3,4} |[EWI]\d{4} 00:00"
+)
 """The line of a logger, by its level or time."""
 LAUNCHED = re.compile(
     r"srun: (?:error: \S+ task|terminating|job step aborted)|slurmstepd: error|make(?:\[\d+\])?: \*\*\*|\W*wandb: "
@@ -96,6 +102,8 @@ _LOGGER = re.compile(
 _IGNORED = re.compile(r"^exception ignored (?:in|on|while)", re.IGNORECASE)
 _OUTLIVED = re.compile(r"\bcaught\b|retry|continuing|ignor(?:ed|ing)|exception in (?:thread|callback)", re.IGNORECASE)
 """A program's own word that something did not end it: of the traceback below, or of what came before it."""
+_STACKED = re.compile(r"\n(?:stack backtrace:|\s*\d+: |goroutine \d+ \[|\[signal |\s+at |   at |note: |Stack trace:)")
+"""Where the words of a runtime's last message end and its frames begin."""
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x[0-9a-f]+")
 _PACKAGE = re.compile(r"(?:site|dist)-packages[\\/](?P<package>[\w-]+)")
 _STDLIB = re.compile(
@@ -162,6 +170,8 @@ def _taken(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:
         return _thrown(lines, at, found)
     if found := FATAL.match(line.strip()):
         return _fatal(lines, at, found)
+    if told := told_end(lines, at):
+        return told, told.last
     if found := _TESTED.match(line):
         return _tested(lines, at, found)
     if not line.startswith((" ", "\t")) and (found := _RAISED.match(line)) and not found["type"].endswith("Warning"):
@@ -292,6 +302,7 @@ def _fatal(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending,
         return Ending(kind, name or "Fatal Python error", fault, _faulted(lines, at), at + 1, at + 1, at + 1), at + 1
     if groups["panic"]:
         text, after = _message(lines, at, groups["panic"])
+        text = _STACKED.split(text, maxsplit=1)[0].rstrip()
         return Ending("fatal", "panic", text, line=at + 1, first=at + 1, last=after), after
     said = next(groups[k] for k in ("message", "what", "assert", "usage", "shell") if groups[k] is not None)
     return Ending("fatal", _giver_up(groups), said[:WIDE], line=at + 1, first=at + 1, last=at + 1), at + 1

@@ -142,9 +142,16 @@ def _cut(lines: Sequence[str]) -> Rejoined | None:
         return None
     cuts = [(one, rest) for one, rest in pairwise(lines) if one in full and rest]
     goes_on = sum(_goes_on(rest) for _, rest in cuts)
-    if not goes_on or not any(one[-1].isalnum() and rest[0].isalnum() for one, rest in cuts):
+    if not goes_on or not _in_words(cuts):
         return None
     return Rejoined(made, len(cuts), (len(cuts) > 1 or width in USUAL) and goes_on >= MOSTLY * len(cuts))
+
+
+def _in_words(cuts: Sequence[tuple[str, str]]) -> bool:
+    """Whether a word was cut anywhere; a single line before a capital letter only happens to be the longest."""
+    if len(cuts) == 1 and cuts[0][0][-1].islower() and cuts[0][1][0].isupper():
+        return False
+    return any(one[-1].isalnum() and rest[0].isalnum() for one, rest in cuts)
 
 
 def _goes_on(rest: str) -> bool:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import msgspec
 
 from gpuwhy.model.ending import Ending, Kind
-from gpuwhy.symptoms.blocks import FATAL, LAUNCHED, LOGGED, WIDE, Block, at_work, blocks, owner_of
+from gpuwhy.symptoms.blocks import FATAL, LAUNCHED, LEVELLED, LOGGED, WIDE, Block, at_work, blocks, owner_of
 from gpuwhy.symptoms.text import unprefixed, warns
+from gpuwhy.symptoms.tongues import ENDS
 
 __all__ = ["ending_of", "owner_of"]
 LATEST = 6
@@ -19,7 +20,7 @@ BRIEF = 40
 _PYTEST = re.compile(r"E   +(?=[A-Za-z_])")
 _CALL = re.compile(
     r"(?=.*(?:[Ee]rror|ERROR|[Ff]ail|status))(?:.{0,200}?\b(?P<call>(?:cu(?:da|dnn|blas|fft|rand|solver|sparse)?|nccl|nvml|nvrtc)"
-    r"[A-Z][a-z]\w{1,60})|.{0,200}?\b(?i:cuda|cudnn|cublas|nccl|nvml|gpu)\b)"
+    r"[A-Z][a-z]\w{1,60})|.{0,200}?(?<![\w/.-])(?i:cuda|cudnn|cublas|nccl|nvml|gpu)\b(?![-/.]\w))"
 )
 _WELL = re.compile(
     r"^\W{0,4}(?:all )?(?:done|finished|completed?|success\w*|ok|passed|bye|goodbye|saved|exiting normally)\b"
@@ -28,9 +29,12 @@ _WELL = re.compile(
     r"|\bBuilt target\b|stopped: `?max_(?:epochs|steps)"
     r"|\bsuccessfully\b|\bwritten\W*$|\b(?:saved|written) (?:\w+ ){0,4}to\b|(?<!failed, )\b\d+ passed\b(?!.*failed)"
     r"|\bexit(?:ing|ed)? normally\b|\bexit(?:[_ ]?(?:code|status))? ?[=:] ?0\b"
-    r"|\b(?:health|status|result) ?[=:] ?(?:ok|pass(?:ed)?|success)\b",
+    r"|\b(?:health|status|result) ?[=:] ?(?:ok|pass(?:ed)?|success)\b"
+    r"|\b(?:job|run|task|pod|step|worker|build)s? \S{1,40} (?:succeeded|completed|finished)\W*$"
+    r"|\bshutdown complete\W*$",
     re.IGNORECASE,
 )
+_SUCCEEDED = re.compile(r"\b(?:SUCCEEDED|succeeded|exited with 0|exit code 0)\W*$")
 _COMPLAINS = re.compile(
     r"\W{0,3}(?P<word>usage|(?:fatal )?error|fatal|critical|abort(?:ed|ing)?|usage error)\b\W", re.IGNORECASE
 )
@@ -114,7 +118,7 @@ def _well(found: Ending, lines: Sequence[str]) -> Ending | None:
 
 def _ends_well(found: Ending, at: int, line: str) -> bool:
     """Whether the last line says that all went well; it may stand where the lines of a message could."""
-    if at >= found.last:
+    if at >= found.last or (at >= found.line and _SUCCEEDED.search(line)):
         return bool(_WELL.search(line))
     return bool(found.stack) and at >= found.line and len(line) <= BRIEF and bool(_WELL.match(line))
 
@@ -135,12 +139,12 @@ def _bare(line: str) -> str:
     if marked.startswith((" ", "\t")) or not marked:
         return marked.rstrip()
     cut = unprefixed(marked)
-    return marked.rstrip() if FATAL.match(marked) else cut.rstrip()
+    return marked.rstrip() if FATAL.match(marked) or LEVELLED.match(marked) else cut.rstrip()
 
 
 def _left_behind(ending: Ending, lines: Sequence[str]) -> bool:
     """Whether so much was printed after a program's last word that it was none."""
-    if ending.kind != "fatal" or ending.type in ("terminate", "panic") or "::" in ending.type:
+    if ending.kind != "fatal" or ending.type in ("terminate", "panic", *ENDS) or "::" in ending.type:
         return False
     after = [line for line in lines[ending.last : ending.last + 4 * LATEST] if line.strip() and not LOGGED.match(line)]
     return len(after) >= LATEST

@@ -9,9 +9,10 @@ import msgspec
 
 from gpuwhy.model.ending import PYTHON, USER, Ending
 from gpuwhy.model.symptom import Symptom
-from gpuwhy.symptoms.own import FRAMEWORKS, PLAIN, STACK, asked_wrongly, by_hand, compared, elsewhere, words_of
+from gpuwhy.symptoms.own import PLAIN, asked_wrongly, by_hand, by_users_call, compared, elsewhere, foreign
+from gpuwhy.symptoms.wording import FRAMEWORKS, STACK, words_of
 
-ENDINGS = ("ending.own", "ending.usage", "ending.inside")
+ENDINGS = ("ending.own", "ending.usage", "ending.inside", "ending.left")
 """Symptoms that no signature finds: an ending that speaks for itself, by wrong arguments, or inside a framework."""
 _READ = re.compile(r"(?:environ|env)[\w.]*[\[(]\s*['\"]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"]")
 """Where a line of source reads an environment variable by its name."""
@@ -19,11 +20,19 @@ _READ = re.compile(r"(?:environ|env)[\w.]*[\[(]\s*['\"]([A-Z][A-Z0-9]*(?:_[A-Z0-
 
 def noted(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
     """The symptoms; what a logger wrote down or the program worked on after is only a warning, a person's word none."""
-    return tuple(msgspec.structs.replace(one, warned=_mild(one, ending)) for one in symptoms)
+    called = (_by_call(one, ending) for one in symptoms)
+    return tuple(msgspec.structs.replace(one, warned=_mild(one, ending)) for one in called)
 
 
 def _mild(one: Symptom, ending: Ending) -> bool:
     return one.speaker != "tells" and (one.warned or _logged(one, ending) or _outlived(one, ending))
+
+
+def _by_call(one: Symptom, ending: Ending) -> Symptom:
+    """A status with the call that returned it, where the program names that before it."""
+    if ending.kind != "status" or not ending.type or one.speaker != "cuda" or not one.within(ending) or one.get("call"):
+        return one
+    return msgspec.structs.replace(one, fields={**one.fields, "call": ending.type})
 
 
 def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
@@ -37,7 +46,14 @@ def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
     if not ending.own:
         return kept
     told = any(s.role == "error" and _speaks(s) and (s.within(ending) or s.speaker in FRAMES) for s in kept)
-    return kept if told or (ending.kind == "exit" and not ending.relayed) else (*kept, _itself(ending, len(kept)))
+    if ending.kind == "exit" and not ending.relayed:
+        return (*kept, _itself(ending, len(kept))) if _left(kept, ending) else kept
+    return kept if told else (*kept, _itself(ending, len(kept)))
+
+
+def _left(kept: Sequence[Symptom], ending: Ending) -> bool:
+    """Whether a program left by itself with a code, and nothing that went wrong in it is known."""
+    return bool(ending.message) and not any(s.role in ("error", "echo") and s.speaker != "title" for s in kept)
 
 
 def _without_borrowed(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
@@ -124,7 +140,7 @@ def _unlinked_within(one: Symptom, ending: Ending) -> bool:
         return True
     if compared(ending):
         return one.role in ("error", "echo")
-    anybodys = one.speaker in _OTHERS or one.signature in _ANYBODYS
+    anybodys = one.speaker in _OTHERS or one.signature in _ANYBODYS or (foreign(ending) and one.signature != FOREIGN)
     return ending.own and anybodys and _plainly(ending, one)
 
 
@@ -134,8 +150,10 @@ def _unlinked_before(one: Symptom, ending: Ending) -> bool:
         return ending.own
     if one.role not in ("error", "echo"):
         return False
-    if ending.kind != "exception":  # a last word ends a program less surely than an exception
+    if ending.kind != "exception" and not foreign(ending):  # a last word ends a program less surely
         return one.warned
+    if foreign(ending):
+        return True
     return one.speaker != "title" or bool(ending.stack)
 
 
@@ -148,10 +166,10 @@ _ANYBODYS = ("memory.oom_words", "title.oom", "loader.undefined_symbol", "kernel
 def _plainly(ending: Ending, one: Symptom) -> bool:
     """Whether an ending is the user's or another runtime's, by its frames or its kind."""
     if ending.kind != "exception":
-        return ending.type == "panic" and not _TENSORS.search(ending.message)
+        return foreign(ending) and not _TENSORS.search(ending.message)
     if one.speaker == "peer":
         return ending.frame is not None and ending.frame.code.startswith("raise ") and ending.owner == USER
-    if by_hand(ending) or asked_wrongly(ending):
+    if by_hand(ending) or asked_wrongly(ending) or by_users_call(ending):
         return True
     native = ending.frame is not None and ending.frame.owner == USER and not _SAID_BY_PYTHON.search(ending.message)
     return elsewhere(ending) and not native and all(frame.owner in (USER, PYTHON) for frame in ending.stack)
@@ -178,6 +196,8 @@ def _itself(ending: Ending, order: int) -> Symptom:
 def _kind(ending: Ending) -> str:
     if ending.type == "usage":
         return "usage"
+    if ending.kind == "exit":
+        return "left"
     return "inside" if ending.owner in FRAMEWORKS and ending.name not in PLAIN else "own"
 
 

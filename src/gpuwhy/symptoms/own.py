@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import builtins
 import re
+import sys
 
 import msgspec
 
 from gpuwhy.model.ending import PYTHON, USER, Ending, Frame
+from gpuwhy.symptoms.tongues import ENDS
+from gpuwhy.symptoms.wording import (
+    API,
+    BARELY,
+    EXACT,
+    FRAMEWORKS,
+    GIVEN,
+    HARD,
+    LIBRARY,
+    MISSED,
+    PANICKED,
+    QUOTED,
+    STACK,
+    spoken,
+    words_of,
+)
 
 FIRST = 500
 """What a message has to do with is said at its beginning; advice follows."""
@@ -20,29 +37,12 @@ PLAIN = frozenset(
     gaierror JSONError TOMLDecodeError ConfigKeyError ConfigAttributeError MissingMandatoryValue UsageError BadParameter
     ValidationError DatabaseError OperationalError UnpicklingError BadZipFile XMLSyntaxError NoSuchOption BadOptionUsage
     BrokenPipeError NoCredentialsError ConnectTimeout ReadTimeout EmptyDataError ArgumentError usage OverflowError
-    FloatingPointError DivisionByZero InvalidOperation ConfigurationError TemplateNotFound Abort""".split()  # noqa: SIM905
+    FloatingPointError DivisionByZero InvalidOperation ConfigurationError TemplateNotFound Abort LinAlgError
+    _LinAlgError PatternError""".split()  # noqa: SIM905
 )
 """Exceptions that no failure of a GPU stack ends in, unless their own words name it."""
 STATUSES = ("XlaRuntimeError", "JaxRuntimeError", "InternalError", "UnknownError", "FailedPreconditionError")
 """Exceptions by which a runtime hands a status on, whatever it came from."""
-FRAMEWORKS = frozenset(
-    """torch tensorflow tensorflow_core keras jax jaxlib flax cupy cupy_backends numba triton onnxruntime tensorrt
-    torchvision torchaudio torchtext xformers flash_attn bitsandbytes vllm deepspeed apex accelerate transformers
-    lightning pytorch_lightning mxnet paddle xgboost cudf cuml rmm ray horovod diffusers""".split()  # noqa: SIM905
-)
-"""Packages whose own code raises on behalf of the GPU stack."""
-_NAMED = (
-    r"\bcu(?:da|dnn|blas|fft|rand|solver|sparse|pti|tensor|pynccl)|lib(?:cu|nv|nccl|torch|tensorflow|c10)|nvidia|nvcc|"
-    r"nvrtc|nvvm|nvml|nvjitlink|ptxas|\bptx\b|nccl|\bgpus?\b|\bgpu[_:\d]|\bsm_\d|tensorrt|\bxla|pjrt|triton|"
-    r"hip(?:error)?\b|rocm|\bcuinit"
-)
-_HARD = re.compile(_NAMED, re.IGNORECASE)
-STACK = re.compile(
-    rf"{_NAMED}|(?<!left on )(?<!writing to )\bdevices?\b|capability|kernel image|driver version|dnn\b|\bblas\b|"
-    r"convolution algorithm|shared object|\.so\b|\.dll\b|dll load|undefined symbol|out of memory|allocat|compiler|"
-    r"on (?:the )?cpu\b|nhwc|stream|graph capture|accelerator|executionprovider|\bplatform\b",
-    re.IGNORECASE,
-)
 _CODE = re.compile(
     r"cuda|gpu|cudnn|(?<!left on )device|\.to\(|nvml|nccl|accelerator|memory_growth|init_process_group|jit\("
     r"|(?:torch|jax|model|tf)\.compile\(",
@@ -54,23 +54,6 @@ _OPAQUE = re.compile(
     r"following operation failed|could not start|\braised:?$",
     re.IGNORECASE,
 )
-_SPEAKERS = re.compile(
-    rf"\b(?:{'|'.join(sorted(FRAMEWORKS))})\b|\bpytorch\b|\blib(?:cu|nv|nccl|torch|tensorflow|c10)\w*\.so|\w+64_\d+\.dll"
-    r"|\bnvidia-smi\b|\bnvcc\b|\bptxas\b|\bnvrm\b|\bnvml\b|\bnccl\b|\bcudnn\b|\bcublas\b|\btensorrt\b|\bxla\b|\bnvenc\b"
-    r"|\bcuda (?:error|driver|runtime|toolkit|out|kernel|device|version)|\bcuda:\d|\bsm_\d\d|executionprovider"
-    r"|\bgpu (?:memory|device|driver)|\bgpu[ :]\d\b|\b(?:geforce|rtx|gtx|tesla|quadro)\b|_(?:status|error)_[a-z]"
-    r"|\bnvidia-container|nvidia\.com/gpu|\bc10d?\b|\btorchrun\b|\btf\.\w",
-    re.IGNORECASE,
-)
-_INSTALLED = re.compile(
-    rf"(?:site|dist)-packages[\\/]+(?:nvidia|{'|'.join(sorted(FRAMEWORKS))})\b|\b(?:tensorflow|external|aten|c10|torch)/\S+:\d",
-    re.IGNORECASE,
-)
-"""Places in the code of a framework."""
-"""Parts of the stack and frameworks as they speak or are spoken of in a log; a bare "gpu" may stand in anybody's."""
-_API = re.compile(r"\bcu(?:da|dnn|blas|fft|rand|solver|sparse)?[A-Z][a-z]\w+")
-_IDENTIFIER = re.compile(r"(?<![\w./-])(?!lib|nvidia-)[a-z0-9]+(?:[_-][a-z0-9]+)+(?![\w/-])")
-"""A name that somebody gave to a thing of his own: gpu_table, cuda-report."""
 _WORD = re.compile(r"\w+")
 _MODULE = re.compile(r"no module named ['\"]?(?P<name>[\w.]+)", re.IGNORECASE)
 _GPU_FILES = re.compile(
@@ -90,32 +73,6 @@ _UNSAID = re.compile(r"\{\{(?![^}\n]*GPU:)[^}\n]*\}\}|\[Op:[^\]\n]*\]|/?(?:job:\
 """What TensorFlow adds to every message: where the node stands."""
 
 
-_QUOTED = re.compile(r"'[^'\n]{1,300}'|\"[^\"\n]{1,300}\"")
-_PLACED = re.compile(r"\S{1,200}\.(?:rs|go|java|kt|scala|js|ts|c|cc|cpp|cs|rb|jl|py|swift):\d+(?::\d+)?")
-_STACKS_FILE = re.compile(
-    r"\.(?:so|dll|dylib|ptx|cubin|fatbin|bc|cuh?|h)\b|/dev/|/proc/driver/nvidia\b|/sys/|[\\/]cuda(?:-[\d.]+)?(?:[\\/]|$)|toolkit|"
-    r"^.(?:nvcc|nvidia-smi|ptxas|nvidia-\w+|cuda-\w+|ncu|nsys|gcc|g\+\+|cc|c\+\+|cl)(?:\.exe)?.$|^.\S*[\\/](?:nvcc|ptxas|nvidia-smi)(?:\.exe)?.$",
-    re.IGNORECASE,
-)
-"""Files that belong to the stack, and its tools."""
-_FILE_NAME = re.compile(r"[\\/]|\.\w{1,8}.$")
-
-
-def words_of(message: str) -> str:
-    """What a message says, without names of files that are none of the stack's, and places in sources."""
-    return _PLACED.sub("", _QUOTED.sub(lambda found: "" if _is_data(found[0]) else found[0], message))
-
-
-def _is_data(quoted: str) -> bool:
-    return bool(_FILE_NAME.search(quoted)) and not _STACKS_FILE.search(quoted)
-
-
-def stack_speaks(text: str) -> bool:
-    """Whether a text has any word of the GPU stack, of a framework or of a library, other than in a file's name."""
-    said = _IDENTIFIER.sub("", words_of(text))
-    return bool(_API.search(said) or _SPEAKERS.search(said) or _INSTALLED.search(text))
-
-
 def judged(ending: Ending) -> Ending:
     """The ending, marked where it has a reason of its own, and where it has to do with the GPU stack."""
     return msgspec.structs.replace(ending, own=_own(ending), near=any(map(_near, (ending, *ending.chain))))
@@ -125,8 +82,12 @@ def _near(ending: Ending) -> bool:
     """Whether the words of an ending, the code that raised it or the library it happened in are of the GPU stack."""
     if ending.relayed or ending.type.startswith("numpy."):
         return False
-    said = _UNSAID.sub("", words_of(ending.message[:FIRST]))
-    if _HARD.search(said) or (STACK.search(said) and not _LOADS.search(said)) or ending.name in STATUSES:
+    said = _UNSAID.sub("", spoken(ending.message[:FIRST]))
+    if ending.type in ENDS or _BY_TOOL.match(said):
+        said = GIVEN.sub("", said)
+    if API.search(said) or LIBRARY.search(said) or ending.name in STATUSES:
+        return True
+    if (HARD.search(said) or STACK.search(said)) and not _LOADS.search(said) and MISSED.search(said):
         return True
     frame = ending.frame
     return frame is not None and (
@@ -152,17 +113,27 @@ def _own(ending: Ending) -> bool:
     return ending.kind == "exit" and _said_alone(ending.message)
 
 
+def foreign(ending: Ending) -> bool:
+    """Whether another language's runtime tells the end of its program."""
+    return ending.kind == "fatal" and (ending.type == "panic" or ending.type in ENDS)
+
+
+def opaque(said: str) -> bool:
+    """Whether words tell that something went wrong, and nothing of what."""
+    return bool(_OPAQUE.search(said) or BARELY.match(said))
+
+
 def _fatal_alone(ending: Ending) -> bool:
     """Whether the last word of a program that gave up has nothing to do with the GPU stack."""
     if ending.type == "usage":
         return True  # an option may well be named after the GPU
-    if "not found" in ending.message:
-        return not _HARD.search(ending.message)
-    if ending.type in ("panic", "assert") or ending.type.startswith("std::"):
-        said = words_of(ending.message).strip()
-        return len(said) >= WORDY and _said_alone(said) and not _OPAQUE.search(said.split("\n", 1)[0])
+    if "not found" in ending.message and ending.type not in ENDS:
+        return not HARD.search(ending.message)
+    if ending.type in ("panic", "assert", *ENDS) or ending.type.startswith("std::"):
+        return _ended_alone(ending)
+    said = GIVEN.sub("", ending.message) if _BY_TOOL.match(ending.message) else ending.message
     hollow = _HOLLOW.search(ending.message.split("\n", 1)[0])
-    return ending.type.isalpha() and ending.type != "terminate" and not hollow and _said_alone(ending.message)
+    return ending.type.isalpha() and ending.type != "terminate" and not hollow and _said_alone(said)
 
 
 _HOLLOW = re.compile(
@@ -173,8 +144,18 @@ _HOLLOW = re.compile(
 """The last word of a server that does not start: why was said before."""
 
 
+def _ended_alone(ending: Ending) -> bool:
+    """Whether the last words of a runtime, without the names in them, say something, and nothing of the stack."""
+    said = PANICKED.sub("", words_of(ending.message)).strip()
+    if ending.type in ENDS:
+        named = GIVEN.sub("", said).strip()
+        return bool(said) and not opaque(said.split("\n", 1)[0]) and (not named or _said_alone(named))
+    least = 1 if EXACT.match(ending.type) else WORDY
+    return len(said) >= least and _said_alone(said) and not opaque(said.split("\n", 1)[0])
+
+
 def _said_alone(message: str) -> bool:
-    return bool(message) and not STACK.search(words_of(message))
+    return bool(message) and not STACK.search(spoken(message))
 
 
 def _of_a_tool(ending: Ending) -> bool:
@@ -187,9 +168,11 @@ _STARTED = re.compile(r"Command '\[?'?(?:\S*/)?(?P<name>[\w.-]{1,40})")
 TOOLS = frozenset(
     """git ssh scp rsync curl wget tar gzip unzip zip cp mv rm mkdir ls cat sed awk grep find aws gsutil gcloud az
     kubectl ffmpeg convert npm node yarn java mvn latex pdflatex pandoc sqlite3 psql mysql ping hostname id whoami chmod
-    chown ln false sleep""".split()  # noqa: SIM905
+    chown ln false sleep pg_restore pg_dump
+    pg_ctl mysqldump redis-cli helm terraform ansible docker-compose gunzip bzip2 xz dd df du""".split()  # noqa: SIM905
 )
 """Programs that have nothing to do with the GPU stack."""
+_BY_TOOL = re.compile(rf"(?:{'|'.join(sorted(TOOLS))})(?: \(child\))?: ")
 OUTSIDERS = frozenset(
     """omegaconf hydra yaml click typer requests urllib3 httpx sqlalchemy sqlite3 psycopg2 pymysql redis pandas pyarrow
     h5py botocore boto3 git jinja2 pydantic pydantic_core marshmallow jsonschema json csv configparser argparse zipfile
@@ -203,9 +186,9 @@ OUTSIDERS = frozenset(
 def _raised_alone(ending: Ending) -> bool:
     """Whether neither the message nor the place of an exception has to do with the GPU stack."""
     if _outsiders(ending):
-        return _keyed(ending) or not _HARD.search(_QUOTED.sub("", ending.message))
+        return _keyed(ending) or not HARD.search(spoken(QUOTED.sub("", ending.message)))
     if ending.name in PLAIN:
-        return _keyed(ending) or not _HARD.search(words_of(ending.message))
+        return _keyed(ending) or not HARD.search(spoken(ending.message))
     if ending.name == "CalledProcessError" and _BUILDER.search(ending.message):
         return False
     if _users(ending) or _off_its_end(ending):
@@ -220,12 +203,17 @@ def _raised_alone(ending: Ending) -> bool:
 
 def _outsiders(ending: Ending) -> bool:
     """Whether a package for settings, data or services raised it: what it quotes are values of theirs."""
-    return ending.type.split(".", 1)[0] in OUTSIDERS
+    module, dot, _ = ending.type.partition(".")
+    return module in OUTSIDERS or bool(dot and module in _PYTHONS)
+
+
+_PYTHONS = sys.stdlib_module_names - {"subprocess", "ctypes", "multiprocessing", "concurrent", "asyncio", "os", "torch"}
+"""Modules of Python's own library that raise about data, not about a process or a library that was loaded."""
 
 
 def _users(ending: Ending) -> bool:
     """Whether the user's own code made it: a condition or a class of its own, a word by hand, a wrong question."""
-    by_words = by_hand(ending) and not _HARD.search(words_of(ending.message))
+    by_words = by_hand(ending) and not HARD.search(spoken(ending.message))
     return by_words or asked_wrongly(ending) or asserted_by_user(ending) or _own_class(ending)
 
 
@@ -233,6 +221,12 @@ def _telling(ending: Ending, said: str) -> bool:
     """Whether an exception has a name and words that say something."""
     named = bool(ending.name) and ending.name not in STATUSES
     return named and bool(said.strip()) and not _OPAQUE.search(said)
+
+
+def by_users_call(ending: Ending) -> bool:
+    """Whether the user's own code called what raised it: Python's library, or a package for data and services."""
+    last = next((f.owner for f in reversed(ending.stack) if f.owner != PYTHON), "")
+    return last == USER and (_outsiders(ending) or ending.name in PLAIN)
 
 
 def _at_the_gpu(frame: Frame | None) -> bool:
@@ -268,7 +262,7 @@ def asked_wrongly(ending: Ending) -> bool:
         return False
     library, _, symbol = ending.message.partition(": undefined symbol: ")
     users = bool(symbol) and all(f.owner in (USER, PYTHON) for f in ending.stack)
-    return users and not _HARD.search(library) and (ending.name == "AttributeError" or not _API.search(symbol))
+    return users and not HARD.search(library) and (ending.name == "AttributeError" or not API.search(symbol))
 
 
 def elsewhere(ending: Ending) -> bool:
@@ -297,11 +291,13 @@ _DEVICES = re.compile(r"(?:gpu|dev(?:ice)?)s?\w*(?:\([^()]*\))?\s*\[", re.IGNORE
 def _own_class(ending: Ending) -> bool:
     """Whether the user's code raised an exception of its own making, and its words do not miss the GPU."""
     frame = ending.frame
-    if frame is None or frame.owner != USER or ending.name != ending.type or hasattr(builtins, ending.name):
+    warned = ending.name.endswith("Warning")  # made an error by -W error
+    if frame is None or frame.owner != USER or ending.name != ending.type:
         return False
-    return frame.code.startswith(f"raise {ending.name}(") and not (
-        _CALLS.search(ending.message) or _BROKE.search(ending.message)
-    )
+    if hasattr(builtins, ending.name) and not warned:
+        return False
+    made = frame.code.startswith((f"raise {ending.name}(", "warnings.warn("))
+    return made and not (_CALLS.search(ending.message) or _BROKE.search(ending.message))
 
 
 _BROKE = re.compile(
@@ -316,8 +312,8 @@ def asserted_by_user(ending: Ending) -> bool:
         return False
     code = frame.code if frame is not None and frame.owner == USER else ""
     asserted = _CONDITION.search(code) or (frame is None and ending.message.startswith("assert "))
-    said = _QUOTED.sub("", ending.message)
-    return bool(asserted) and not (_CALLS.search(f"{code} {said}") or (_HARD.search(said) and _BROKE.search(said)))
+    said = QUOTED.sub("", ending.message)
+    return bool(asserted) and not (_CALLS.search(f"{code} {said}") or (HARD.search(said) and _BROKE.search(said)))
 
 
 def compared(ending: Ending) -> bool:

@@ -17,7 +17,7 @@ from gpuwhy.knowledge.tables import load
 from gpuwhy.model.ending import PYTHON, USER, Ending, Frame
 from gpuwhy.model.symptom import Symptom
 from gpuwhy.symptoms.blocks import owner_of
-from gpuwhy.symptoms.own import FRAMEWORKS
+from gpuwhy.symptoms.wording import FRAMEWORKS
 
 IDS = ("shadow.attribute", "shadow.hollow", "shadow.in_part", "packages.in_part", "setting.unread")
 """Symptoms that no signature finds, beside those whose messages it reads better."""

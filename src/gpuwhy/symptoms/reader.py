@@ -22,7 +22,7 @@ from gpuwhy.symptoms.ending import endings_of, works
 from gpuwhy.symptoms.follow import attached
 from gpuwhy.symptoms.genre import genre
 from gpuwhy.symptoms.link import aside, noted
-from gpuwhy.symptoms.own import judged, stack_speaks
+from gpuwhy.symptoms.own import judged
 from gpuwhy.symptoms.raised import with_raised
 from gpuwhy.symptoms.remarks import explained, with_remarks
 from gpuwhy.symptoms.scan import Hits, Scanner
@@ -30,6 +30,7 @@ from gpuwhy.symptoms.text import Block, Cutter, denies, plain, reminds, respelle
 from gpuwhy.symptoms.thin import Thin
 from gpuwhy.symptoms.told import told_by
 from gpuwhy.symptoms.voice import Form, form_of, literal, marked
+from gpuwhy.symptoms.wording import library_named, stack_named, stack_speaks
 
 LATE = "the time to read it ended before the text did"
 SAMPLED = "a large log in which every line is another message: its beginning and end were read whole, the rest in part"
@@ -212,8 +213,9 @@ class LogReader:
         kind = genre(excerpt)
         notes = (*notes, kind) if kind else notes
         whole = len(self._first) + len(self._last) < EDGE and not any(one.seen for one in found)
-        foreign = whole and self._cutter.lines > 1 and not stack_speaks(excerpt)  # one line may be what a person typed
-        return Reading(found, told_by(found), self._cutter.lines, self._kept.left_out, notes, ending, excerpt, foreign)
+        told, lines, left_out = told_by(found), self._cutter.lines, self._kept.left_out
+        foreign, mute = _without_stack(excerpt) if whole and lines > 1 else (False, False)  # one line may be typed
+        return Reading(found, told, lines, left_out, notes, ending, excerpt, foreign, mute)
 
     def _form(self) -> Form:
         """What the text is by its form; only where all of it was looked at."""
@@ -225,6 +227,14 @@ class LogReader:
         """The end of the text, all of it where that is short, and the number of its first line."""
         tail = self._last if len(self._last) == END else self._first + self._last
         return tail.decode("utf-8", "replace"), max(1, 1 + self._newlines - tail.count(b"\n"))
+
+
+def _without_stack(text: str) -> tuple[bool, bool]:
+    """Whether no part of the GPU stack speaks in a text, and whether not even a word of it stands there."""
+    if stack_speaks(text):
+        return False, False
+    mute = not stack_named(text)
+    return mute or not library_named(text), mute
 
 
 def read(
@@ -252,6 +262,7 @@ def _says_all(one: Reading, other: Reading) -> bool:
     return (
         all(_told_in(one, symptom) for symptom in other.errors if symptom.speaker != "title")
         and (one.ending.kind == other.ending.kind or other.ending.kind == "none")
+        and (one.ending.own or not other.ending.own)
         and len(one.ending.stack) >= len(other.ending.stack)
         and len(one.ending.message) >= len(other.ending.message)
     )

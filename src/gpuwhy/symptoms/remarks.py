@@ -13,7 +13,7 @@ import msgspec
 
 from gpuwhy.causes.text.fragments import VARIABLE
 from gpuwhy.model.symptom import Symptom
-from gpuwhy.symptoms.own import stack_speaks
+from gpuwhy.symptoms.wording import stack_speaks
 
 SPEAKER = "tells"
 IDS = ("tells.both", "tells.echoed")

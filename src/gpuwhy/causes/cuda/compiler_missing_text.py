@@ -36,6 +36,8 @@ TEXT = Text(
               "triton ptx codegen"),
         error("build.toolkit_part", r"(?P<name>(?:[^\s:]{0,200}/)?(?:cicc|cudafe\+\+|fatbinary|nvlink|bin2c))(?:\W{1,3}(?:command )?not found|: no such file or directory)", "cicc", "cudafe++", "fatbinary", "nvlink", "bin2c",
               covers=("python.command", "build.nvcc_missing", "title.trouble", "title.")),
+        error("build.not_executable", r"(?P<name>(?:[^\s:'\"]{0,200}/)?(?:nvcc|ptxas|cicc|cudafe\+\+|fatbinary|nvlink|bin2c|nvprune|cuobjdump|ptxas-blackwell))['\"]?\W{1,3}permission denied|permission denied\W{1,4}(?P<name2>[^\s:'\"]{0,200}/(?:nvcc|ptxas|cicc|cudafe\+\+|fatbinary|nvlink|bin2c))['\"]?\W*$", "permission denied",
+              covers=("python.command", "build.nvcc_missing", "title.", "limit.closed", "limit.cache", "container.generic")),
         error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
     ),
     clues=(
@@ -54,6 +56,7 @@ TEXT = Text(
         ("cuda.jit_compiler_not_found", 4.4, "the driver's PTX compiler library is not found (error 221)"),
         ("build.toolkit_part", 4.2, "{name}, a part of the CUDA toolkit, is not there"),
         ("windows.no_program", 3.8, "a program that code is compiled with at run time is not found", _compiles),
+        ("build.not_executable", 4.0, "{name}, a compiler of the CUDA toolkit, may not be run by this user: its mode, or a folder mounted noexec"),
         ("triton.compiler", 3.8, "Triton does not find a C compiler"),
         ("triton.ptxas", 1.6, "Triton's ptxas failed"),
         ("triton.libcuda", 2.6, "Triton does not find libcuda.so to link with"),
@@ -80,6 +83,7 @@ TEXT = Text(
     remedies=(
         meant(on.in_windows("install the newest triton-windows, which brings a small C compiler of its own, and let no CC name another one; or start the program in the x64 Native Tools prompt of Visual Studio, where cl.exe is found"), "pip install -U triton-windows", said="windows.no_program triton.compiler", safe=True),
         meant(on.in_windows("or do without it: no torch.compile, and no SageAttention (ComfyUI: leave --use-sage-attention or that node out)"), said="windows.no_program triton.compiler", safe=True),
+        meant("Give the toolkit's programs back the right to be run, or install the toolkit again", on.linux("sudo chmod -R a+rX /usr/local/cuda/bin /usr/local/cuda/nvvm/bin; ls -l $(which nvcc ptxas)"), said="build.not_executable", root=True),
         meant("Install a C compiler", on.linux("sudo apt install build-essential"), said="triton.compiler", root=True),
         meant("Or set CC to the compiler that is installed", on.linux("export CC=$(command -v gcc || command -v clang)"), said="triton.compiler", safe=True),
         meant("Or, without root, conda's", "conda install -c conda-forge c-compiler", said="triton.compiler", safe=True),

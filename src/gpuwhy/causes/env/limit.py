@@ -28,7 +28,22 @@ SPOKEN = ("limit.", "loader.no_map", "memory.cpu_allocator", "memory.xla", "nvrt
 """The messages that its fixes are for."""
 REFUSED = ("memory.cpu_allocator", "loader.no_map", "memory.xla_oom", "memory.xla_request",
            "limit.address", "cuda.out_of_memory")  # fmt: skip
-FLAGS = {"NOFILE": "-n", "NPROC": "-u", "AS": "-v", "FSIZE": "-f", "MEMLOCK": "-l", "CPU": "-t", "DATA": "-d"}
+SCARCE = {"NOFILE": 64, "NPROC": 128, "STACK": 512 << 10, "AS": 8 * GB, "DATA": 2 * GB, "FSIZE": 1 << 20}
+"""Below these no framework was seen to start; nobody has them unless somebody set them."""
+REFUSING = ("cuda.operating_system", "cuda.system_", "cuda.unknown", "cuda.not_initialized", "cuda.no_device",
+            "cuda.out_of_memory", "jax.", "loader.", "signal.", "limit.", "title.", "torch.", "python.", "tf.",
+            "nccl.")  # fmt: skip
+"""How a system's refusal comes out of the stack, where the reason is lost on the way."""
+FLAGS = {
+    "STACK": "-s",
+    "NOFILE": "-n",
+    "NPROC": "-u",
+    "AS": "-v",
+    "FSIZE": "-f",
+    "MEMLOCK": "-l",
+    "CPU": "-t",
+    "DATA": "-d",
+}
 
 
 def limit_of(case: Case, name: str) -> Limit | None:
@@ -81,9 +96,25 @@ def processor_time(case: Case) -> Finding | None:
     if one is None or not ended or value_or(case.facts.run.seconds, 0.0) < one.soft / 64:
         return None
     found = _under(case, "CPU", "the kernel ended the program; its seconds of processor time were limited to")
-    if found is None or _signalled(case, "SIGXCPU"):
+    if found is None or _signalled(case, "SIGXCPU") or value_or(case.facts.run.seconds, 0.0) >= one.soft / 2:
         return found
     return msgspec.structs.replace(found, weight="strong")  # anybody may send SIGKILL
+
+
+def starved(case: Case) -> Finding | None:
+    """The program ran under a limit with which nothing of the stack starts, and its end has no reason of its own."""
+    if not case.facts.run.failed or case.ending.own:
+        return None
+    crashed = case.facts.run.crashed or _signalled(case, "SIGABRT")
+    if not crashed and said(case, *REFUSING) is None:
+        return None
+    for name, least in SCARCE.items():
+        one = limit_of(case, name)
+        if one is not None and one.soft < least:
+            seen = saw(f"RLIMIT_{name} {one.soft}", case.facts.run.limits)
+            how = f"a limit of {one.soft} (ulimit {FLAGS[name]})"
+            return tied(strong(f"the program ran under {how}, with which nothing of this kind starts", seen))
+    return None
 
 
 def _signalled(case: Case, name: str) -> bool:
@@ -196,6 +227,7 @@ CAUSE = Cause(
         processes,
         file_size,
         processor_time,
+        starved,
         addresses,
         no_room_for_cuda,
         no_space,

@@ -70,6 +70,17 @@ TEXT = Text(
             "no locator available", "writable cache", "cache dir", "cache folder", "cache path", "permission denied", "errno 13", "the cache", "lock file", "lockfile", "kernel cache",
             covers=(*LIMIT_COVERS, "limit.closed"),
         ),
+        error("limit.in_command", r"(?:segmentation fault|aborted|killed|bus error|terminated|floating point exception|illegal instruction)\b[^\n]{0,200}\bulimit -(?P<flag>[a-z]) (?P<soft>\d{1,15})", "ulimit -",
+              covers=("title.", "signal.", "limit.address")),
+        error(
+            "limit.vanished",
+            r"(?:can'?t open|cannot (?:find|open|stat|access)|unable to open|no such file or directory:?|error opening|failed to open)[^\n]{0,20}"
+            r"['\"`(]?(?P<path>(?:[A-Za-z]:)?[\\/][^\s'\"`:]{0,200}[\\/](?:cc\w{6}\.(?:s|o|c|i|ii|res|ld|le)|tmp[a-z0-9_]{8}(?:[\\/][^\s'\"`:]*)?|tmpxft_\w{8,}[^\s'\"`:]*|torchinductor_\w+[\\/][^\s'\"`:]*"
+            r"|\.?triton[\\/](?:cache[\\/])?[0-9a-zA-Z_-]{20,}[^\s'\"`:]*))"
+            r"|(?P<path2>[\\/][^\s'\"`:]{0,200}[\\/](?:cc\w{6}\.(?:s|o|c|i)|tmp[a-z0-9_]{8}[\\/][^\s'\"`:]*|tmpxft_\w{8,}[^\s'\"`:]*))['\"]?: no such file",
+            "can't open", "cant open", "cannot find", "cannot open", "cannot stat", "unable to open", "no such file", "error opening", "failed to open",
+            covers=(*LIMIT_COVERS, "loader.cannot_open", "build.", "else.", "python.", "limit.temporary"),
+        ),
         error("limit.no_exec", r"failed to map segment from shared object\W{1,2}(?P<why>operation not permitted|permission denied)", "failed to map segment", covers=("loader.cannot_open", "loader.no_map")),
     ),
     clues=(
@@ -94,6 +105,8 @@ TEXT = Text(
         ("limit.preprocess", 2.6, "nvcc could not run its host compiler; this happens when the folder for temporary files cannot be used", no(_no_compiler)),
         ("limit.cache", 4.4, "a cache folder cannot be written"),
         ("limit.closed", 4.0, "a file or folder cannot be written by this user"),
+        ("limit.in_command", 4.4, "the command that was ended so ran under a limit of its own: ulimit -{flag} {soft}"),
+        ("limit.vanished", 4.4, "{path}, which the program or its compiler had just written, is gone: something removes files there while it runs"),
         ("limit.no_exec", 4.6, "a library may not be loaded from its folder, as from one mounted noexec"),
         ("loader.no_map", 3.0, "{library} could not be mapped, as under a limit on virtual memory (ulimit -v)"),
         ("limit.watches", 4.0, "the system's number of watched files is used up"),
@@ -127,6 +140,8 @@ TEXT = Text(
         meant("Check who owns the folder, and how it is mounted", on.linux("ls -ld FOLDER; findmnt -T FOLDER"), said="limit.cache limit.read_only limit.closed limit.no_exec", safe=True, look=True),
         meant("Set TMPDIR to a folder that exists and can be written", on.linux("mkdir -p ~/tmp && export TMPDIR=~/tmp"), said="limit.temporary limit.preprocess nvrtc.temp", safe=True),
         meant("Install or build outside a folder that is mounted noexec", on.linux("export TMPDIR=~/tmp"), said="limit.no_exec", safe=True),
+        meant("Find what cleans the folder while the program runs (a cron job, systemd-tmpfiles, a job's epilogue, a second run), and give the program a folder of its own", on.linux("mkdir -p ~/tmp/$$ && export TMPDIR=~/tmp/$$ TRITON_CACHE_DIR=~/tmp/$$/triton TORCHINDUCTOR_CACHE_DIR=~/tmp/$$/inductor"), said="limit.vanished", safe=True),
+        meant("Start the program without that limit", on.linux("ulimit -s 8192; ulimit -n 4096; ulimit -t unlimited"), said="limit.in_command", safe=True),
         meant("Allow more watched files", on.linux("sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024"), said="limit.watches", root=True),
         meant("Check all limits of this shell", on.linux("ulimit -a"), safe=True, look=True),
         meant("Start the program from a shell without the limit, as far as the hard limit allows", on.linux("ulimit -n $(ulimit -Hn); ulimit -v unlimited"), safe=True),

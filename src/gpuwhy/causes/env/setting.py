@@ -165,7 +165,10 @@ def nothing_wrong(case: Case) -> Finding | None:
 
 
 def _refused_here(case: Case) -> bool:
-    """Whether the program itself refuses a variable that is set: it knows its reader better than we do."""
+    """Whether the program itself refuses a value: it knows its reader better than we do, and may have set it itself."""
+    refused = any(one.speaker == "setting" and one.role == "error" for one in case.symptoms)
+    if refused and case.facts.run.failed:
+        return True
     told = {one.get("variable") for one in case.symptoms if one.speaker == "setting"} - {""}
     return any(v.name in told for v in case.facts.environment.variables.need() or ())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import TITLES
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
-from gpuwhy.causes.text.conditions import all_of, alone, field, line, no, with_, xid
+from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, own_call, with_, xid
 from gpuwhy.causes.text.fragments import NOT_OURS, PACKAGE, RELEASE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.package_ways import other_release
@@ -135,9 +135,9 @@ TEXT = Text(
         ("title.illegal", 1.2, "a library's kernel may be at fault"),
         ("cuda.misaligned_address", 2.2, "a library's kernel may be at fault (error 716)"),
         ("cuda.launch_failed", 1.4, "a library's kernel may be at fault (error 719)"),
-        ("cuda.invalid_value", 2.2, "a library passed a wrong argument (error 1)", no(line("cuinit"))),
-        ("cuda.invalid_configuration", 2.2, "a library launched a kernel wrongly (error 9)"),
-        ("cuda.invalid_handle", 2.0, "a library used a wrong handle (error 400)"),
+        ("cuda.invalid_value", 2.2, "a library passed a wrong argument (error 1)", no(any_of(line("cuinit"), own_call))),
+        ("cuda.invalid_configuration", 2.2, "a library launched a kernel wrongly (error 9)", no(own_call)),
+        ("cuda.invalid_handle", 2.0, "a library used a wrong handle (error 400)", no(own_call)),
         ("cuda.stream_capture_", 2.4, "the capture of a CUDA graph met an operation that it does not allow"),
         ("cuda.graph_exec_", 2.4, "a CUDA graph was updated wrongly"),
         ("cudnn.internal_error", 1.7, "a bug of that release of cuDNN or of the framework"),

@@ -90,6 +90,7 @@ TEXT = Text(
     ),
     clues=(
         ("said.hashes", 3.8, "what was downloaded is not what was asked for"),
+        ("build.not_executable", 3.2, "{name} was installed or copied without the right to be run"),
         ("loader.garbled", 4.2, "a library asks for another one whose name is garbage: its file is damaged"),
         ("ntstatus.invalid_image_format", 3.4, "a DLL is damaged or of 32 bits (0xC000007B)"),
         ("ntstatus.error_mod_not_found", 1.4, "a DLL is not found at its first use (0xC06D007E)"),

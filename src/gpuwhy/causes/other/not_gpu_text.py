@@ -80,6 +80,8 @@ _QUOTED_PATH = re.compile(r"'[^'\n]{0,200}[/.][^'\n]{0,200}'")
 
 def _foreign(s: Symptom, r: Reading) -> bool:
     """Another runtime's own words: no word of CUDA, and nothing that says more than that it ended."""
+    if r.ending.own and s.within(r.ending):
+        return True
     return _without_cuda(s, r) and all(o.speaker in _SAY_LITTLE for o in r.errors)
 
 
@@ -176,6 +178,7 @@ TEXT = Text(
         ("ending.own", 4.2, "the program ended with “{what}”; nothing that was printed before explains it", no(field("where", "."))),
         ("else.quota", 4.4, "the service has no GPU to hand out to this account now: a quota, or all are taken"),
         ("ending.usage", 4.6, "the program was called with arguments that it does not accept: {what}"),
+        ("ending.left", 0.25, "the program left with a code of its own after “{what}”; nothing here has to do with the GPU"),
         ("ending.inside", 2.2, "{name} at {where}: {what}; its words are not of the GPU"),
         ("python.module", 5.0, "the module {name} is not installed; the missing library is only a note", _past_notes),
         ("python.import_name", 4.6, "{name} does not exist in the module; the missing library is only a note", _past_notes),

@@ -107,6 +107,11 @@ TEXT = Text(
     ),
     clues=(
         ("said.platform", 1.6, "it was built without that part"),
+        ("cuda.invalid_symbol", 3.4, "a variable of the GPU code is not in the program as it was linked, or has another name (error 13)"),
+        ("cuda.duplicate_", 3.4, "two parts of the program define the same name"),
+        ("cuda.cdp_version_mismatch", 3.6, "parts of the program were compiled for different forms of launches from kernels (error 76)"),
+        ("cuda.unsupported_devside_sync", 3.4, "kernels wait for kernels, which this card and CUDA no longer allow (error 223)"),
+        ("cuda.function_not_loaded", 2.6, "a kernel's module is not loaded"),
         ("triton.compile", 4.2, "the kernel's own source cannot be compiled: the place and the reason stand below it", line(r"at \d+:\d+:\s*$|errors\.(?:compilationerror|unsupportedlanguage\w*): at \d")),
         ("build.stl", 4.6, "the C++ library of this Visual Studio wants a newer CUDA"),
         ("build.needs_cudnn", 4.2, "CMake does not find cuDNN"),

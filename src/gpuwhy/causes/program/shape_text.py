@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import all_of, field, line, no
+from gpuwhy.causes.text.conditions import all_of, field, line, no, own_call
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.shapes import agreeing
@@ -62,6 +62,15 @@ TEXT = Text(
         ("cuda.invalid_pitch_value", 2.4, "a wrong pitch"),
         ("torch.not_implemented_half", 2.6, "the operation does not exist for half precision on the CPU"),
         ("torch.no_engine", 1.3, "no algorithm for these shapes or types"),
+        ("cuda.invalid_value", 2.4, "{call} was given a wrong value (error 1)", own_call),
+        ("cuda.invalid_memcpy_direction", 3.4, "a copy names a direction that does not exist (error 21)"),
+        ("cuda.invalid_channel_descriptor", 3.2, "the elements of a texture are described wrongly (error 20)"),
+        ("cuda.invalid_filter_setting", 3.0, "a texture's filter does not go with its elements"),
+        ("cuda.invalid_norm_setting", 3.0, "a texture's coordinates do not go with its elements"),
+        ("cuda.invalid_texture", 3.0, "a texture is described wrongly"),
+        ("cuda.texture_", 2.6, "a texture is used wrongly"),
+        ("cuda.invalid_surface", 3.0, "a surface is described wrongly"),
+        ("cuda.invalid_resource_type", 3.0, "a resource of another type is expected (error 914)"),
         ("cusparse.", 1.2, "cuSPARSE refuses the arguments"),
         ("ort.not_implemented", 2.6, "the operator does not exist for these types"),
         ("cufft.invalid_size", 3.2, "cuFFT refuses the size"),

@@ -137,3 +137,15 @@ def counting(s: Symptom, r: Reading) -> bool:
 def only_titles(s: Symptom, r: Reading) -> bool:
     """No program speaks in the text, only a person."""
     return all(o.speaker == "title" for o in r.errors)
+
+
+_LIBRARIES = re.compile(
+    r"\b(?:torch|pytorch|tensorflow|jax|jaxlib|cupy|numba|triton|onnxruntime|paddle|mxnet|tensorrt|vllm|ggml|llama|xgboost|rapids"
+    r"|cudf|thrust|opencv|ffmpeg|gromacs|lammps|namd|openmm|blender|kokkos|petsc|arrayfire)\w*",
+    re.IGNORECASE,
+)
+
+
+def own_call(s: Symptom, r: Reading) -> bool:
+    """A program of its own tells which call failed, and no framework or library has a part in the text."""
+    return r.ending.kind == "status" and s.within(r.ending) and not _LIBRARIES.search(r.excerpt)

@@ -76,7 +76,24 @@ def surroundings(pid):
     except OSError:
         return {}
     pairs = (pair.partition("=") for pair in read("/proc/%d/environ" % pid, 1 << 20).split("\0"))
-    return {"folder": folder, "environ": {name: value for name, _, value in pairs if name}}
+    return {"folder": folder, "environ": {name: value for name, _, value in pairs if name}, "writes": writes(pid)}
+
+
+WRITTEN = re.compile(r"/(?!dev/|proc/|memfd:).*(?<! \(deleted\))$")
+LOG = re.compile(r"\.(?:log|out|err|txt|stderr|stdout)$")
+
+
+def writes(pid):
+    """Rows of descriptor and path: files that its output or error goes to, and open ones that are named like logs."""
+    folder, out = "/proc/%d/fd" % pid, []
+    try:
+        for name in os.listdir(folder)[:200]:
+            path = os.readlink(folder + "/" + name)
+            if WRITTEN.match(path) and (name in ("1", "2") or LOG.search(path)):
+                out.append([int(name), path])
+    except (OSError, ValueError):
+        pass
+    return sorted(out)[:8]
 
 
 def python(pid):
