@@ -213,9 +213,9 @@ class LogReader:
         kind = genre(excerpt)
         notes = (*notes, kind) if kind else notes
         whole = len(self._first) + len(self._last) < EDGE and not any(one.seen for one in found)
-        told, lines, left_out = told_by(found), self._cutter.lines, self._kept.left_out
-        foreign, mute = _without_stack(excerpt) if whole and lines > 1 else (False, False)  # one line may be typed
-        return Reading(found, told, lines, left_out, notes, ending, excerpt, foreign, mute)
+        foreign, mute = _without_stack(excerpt) if whole and self._cutter.lines > 1 else (False, False)
+        told, left_out = told_by(found), self._kept.left_out
+        return Reading(found, told, self._cutter.lines, left_out, notes, ending, excerpt, foreign, mute)
 
     def _form(self) -> Form:
         """What the text is by its form; only where all of it was looked at."""
