@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat as stat_
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,8 @@ from gpuwhy.host.layers import Node, Tree
 from gpuwhy.host.live import steering
 from gpuwhy.host.manifest import Config, Image, Started, chosen, images
 from gpuwhy.host.root import FILES
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.host.starting import started_with
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
 
 CONFIG = Source("env", "environment", "image config")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -80,6 +82,7 @@ class ImageHost(Host):
     def __init__(self, tree: Tree, what: Offline, started: Started | None = None, alias: Alias | None = None) -> None:
         self._tree = tree
         self._environ = None if started is None else _variables(started)
+        self._words = started.words if started else []
         self._what = what
         self._folder = (started.folder if started else None) or "/"
         self.alias = alias or Alias(_home(tree, started.user or "") if started else "")
@@ -89,6 +92,12 @@ class ImageHost(Host):
         """Set variables over those of the config, as `docker run --env` does."""
         if variables:
             self._environ = {**(self._environ or {}), **variables}
+
+    def _script(self, name: str) -> str:
+        """The text of a shell script that the image starts; "" where it is none."""
+        path = name if name.startswith("/") else f"{self._folder}/{name}"
+        text = value_or(self._files.read(self.alias.hide(path)), "")
+        return text if re.match(r"#!\S*(?:/| )(?:ba|da|a)?sh\b", text) else ""
 
     def _whole(self, path: str) -> str:
         """An aliased path from the root on: a relative one starts in the image's working folder."""
@@ -101,7 +110,7 @@ class ImageHost(Host):
             answer: Fact[Any] = getattr(self._files, op)(*args)
             return answer
         if op == "environ" and self._environ is not None:
-            return Known(steering(self._environ, self.alias), CONFIG)
+            return Known(steering(started_with(self._words, self._environ, self._script), self.alias), CONFIG)
         if op == "offline":
             return Known(self._what, Source("file", "image config"))
         if op in ("link", "real"):

@@ -50,12 +50,23 @@ class _Saved(msgspec.Struct, rename={"config": "Config", "tags": "RepoTags", "la
     tags: list[str] | None = None
 
 
-class Started(msgspec.Struct, rename={"env": "Env", "user": "User", "folder": "WorkingDir"}):
+class Started(
+    msgspec.Struct,
+    rename={"env": "Env", "user": "User", "folder": "WorkingDir", "entry": "Entrypoint", "command": "Cmd"},
+):
     """How a container of the image starts: the part of its config that matters here."""
 
     env: list[str] | None = None
     user: str | None = None
     folder: str | None = None
+    entry: list[str] | str | None = None
+    command: list[str] | str | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """What a container of it runs."""
+        parts = ([one] if isinstance(one, str) else one or [] for one in (self.entry, self.command))
+        return [word for part in parts for word in part]
 
 
 class Config(msgspec.Struct, rename={"system": "os", "started": "config"}):

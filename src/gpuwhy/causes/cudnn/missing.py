@@ -61,7 +61,7 @@ def all_found(case: Case) -> Finding | None:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Point the loader at what is there; install what is not."""
     fix = together(pointing(case, needs.is_cudnn), installing(case, needs.is_cudnn))
-    return fix or _led_to_parts(case) or _whole(case)
+    return (*needs.relinked(case, needs.is_cudnn), *(fix or _led_to_parts(case) or _whole(case)))
 
 
 def _led_to_parts(case: Case) -> tuple[Fix, ...]:

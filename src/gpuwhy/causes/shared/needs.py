@@ -17,6 +17,7 @@ from gpuwhy.knowledge.installs import PRELOADS, lost_folder, preload_call
 from gpuwhy.knowledge.libraries import is_cudnn as is_cudnn_file
 from gpuwhy.knowledge.libraries import parse, stem
 from gpuwhy.knowledge.sonames import SONAMES, cuda_of
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, know, proof, saw, strong, weak
 from gpuwhy.model.expect import LINKED, gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
@@ -124,7 +125,12 @@ def story(case: Case, need: NeededLibrary) -> Story:
     copies = usable(case, need)
     if copies:
         return "displaced" if any(at_home(case, path) for path in copies) else "elsewhere"
-    return "other version" if need.other_versions else "nowhere"
+    return "other version" if any(not is_whole_name(p, need) for p in need.other_versions) else "nowhere"
+
+
+def is_whole_name(path: str, need: NeededLibrary) -> bool:
+    """Whether a file is the very library under its full name (libcudnn.so.9.1.0), whose link is missing."""
+    return base_name(path).startswith(f"{need.name}.")
 
 
 def usable(case: Case, need: NeededLibrary) -> tuple[str, ...]:
@@ -293,6 +299,18 @@ def place(case: Case) -> str:
     around = case.facts.surroundings
     image = isinstance(around.offline, Known) and isinstance(around.container, Known)
     return "in this image" if image else "on this machine"
+
+
+def relinked(case: Case, pick: Pick) -> tuple[Fix, ...]:
+    """The library is there under its full name, and the link by which it is opened is not: ldconfig makes it."""
+    whole = [p for need in lost(case, pick, "nowhere") for p in need.other_versions if is_whole_name(p, need)]
+    folders = " ".join(dict.fromkeys(path.rpartition("/")[0] for path in whole))
+    if not whole or on_windows(case.facts):
+        return ()
+    image = isinstance(case.facts.surroundings.offline, Known)
+    command = on.dockerfile(f"RUN ldconfig -n {folders}") if image else on.linux(f"sudo ldconfig -n {folders}")
+    text = f"{base_name(whole[0])} is there without the link by which it is opened: make it anew"
+    return (Fix(text, command, root=not image),)
 
 
 def say_nowhere(case: Case, needs: Sequence[NeededLibrary]) -> Finding:

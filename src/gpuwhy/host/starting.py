@@ -1,0 +1,77 @@
+"""Starting: which variables the start of an image sets: `env A=1 …`, `sh -c "A=1 exec …"`, a shell script."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+
+_SHELLS = ("sh", "bash", "dash", "ash")
+_READ = re.compile(r"LD_LIBRARY_PATH|LD_PRELOAD|PATH|PYTHONPATH|CUDA_\w+|TF_\w+|XLA_\w+|JAX_\w+|PYTORCH_\w+|TORCH_\w+")
+"""Those that the stack reads; the engine reads NVIDIA_… before the start."""
+_SETS = re.compile(r"(?:export\s+)?([A-Z][A-Z0-9_]*)=((?:\"[^\"]*\"|'[^']*'|[^\s;&|\"'])*)(?=[\s;&]|$)")
+_TAKES = re.compile(r"unset\s+([A-Z][A-Z0-9_ ]*)")
+_OPENS = re.compile(r"^\s*(?:if|for|while|until|case)\b|^\s*[\w-]+ *\(\) *\{?\s*$|\{\s*$")
+_CLOSES = re.compile(r"^\s*(?:fi|done|esac|\})(?:\s|;|$)")
+_ONE_LINE = re.compile(r"^\s*(?:if|for|while|case)\b.*\b(?:fi|done|esac)\b")
+_NAMED = re.compile(r"\$\{(\w+)(?::[-+][^}]*)?\}|\$(\w+)")
+_LONGEST = 200
+
+
+def started_with(words: Sequence[str], environ: Mapping[str, str], read: Callable[[str], str]) -> dict[str, str]:
+    """The variables that the program has, after what starts it has set its own; `read` gives a script's text, or ""."""
+    found = dict(environ)
+    if not words:
+        return found
+    name = words[0].rpartition("/")[2]
+    if name == "env":
+        _run(" ".join(shlex.quote(one) if "=" not in one else one for one in words[1:]), found)
+    elif name in _SHELLS and len(words) > 2 and re.fullmatch(r"-\w*c", words[1]):
+        _run(words[2], found)
+    else:
+        script = words[1] if name in _SHELLS and len(words) > 1 else words[0]
+        _run(read(script), found)
+    return found
+
+
+def _run(script: str, found: dict[str, str]) -> None:
+    """What its plain lines set, in order; what a condition guards is left out."""
+    depth = 0
+    for line in script.splitlines()[:_LONGEST]:
+        if _CLOSES.match(line):
+            depth = max(0, depth - 1)
+        elif _OPENS.search(line) and not _ONE_LINE.match(line):
+            depth += 1
+        elif not depth and not _ONE_LINE.match(line):
+            _line(line.strip(), found)
+
+
+def _line(line: str, found: dict[str, str]) -> None:
+    """Assignments at the beginning of each command of a line."""
+    for part in re.split(r";|&&", line):
+        rest = part.strip()
+        if taken := _TAKES.match(rest):
+            for name in taken[1].split():
+                found.pop(name, None)
+        while (one := _SETS.match(rest)) is not None:
+            if _READ.fullmatch(one[1]) and "$(" not in one[2] and "`" not in one[2]:
+                found[one[1]] = _value(one[2], found)
+            rest = rest[one.end() :].lstrip()
+
+
+def _value(text: str, found: Mapping[str, str]) -> str:
+    bare = text.strip("\"'")
+    if text.startswith("'"):
+        return bare
+    return _NAMED.sub(lambda name: _expanded(name, found), bare)
+
+
+def _expanded(name: re.Match[str], found: Mapping[str, str]) -> str:
+    """$A, ${A}, ${A:-other}, ${A:+:$A}."""
+    whole = re.match(r"\$\{(\w+):([-+])([^}]*)\}?", name[0])
+    value = found.get(name[1] or name[2], "")
+    if whole is None:
+        return value
+    if whole[2] == "-":
+        return value or whole[3]
+    return whole[3].replace(f"${whole[1]}", value) if value else ""
