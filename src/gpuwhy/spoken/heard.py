@@ -83,7 +83,7 @@ IDEAS = {
 _IDEAS = {name: re.compile(pattern) for name, pattern in IDEAS.items()}
 _NAMES = {name: re.compile(rf"(?<![a-z]){p}(?![a-z])" if "|" not in p else rf"(?<![a-z])(?:{p})(?![a-z])") for name, p in {**_FRAMEWORKS, **_PLACES}.items()}  # fmt: skip
 _LOGGED = re.compile(
-    r"^\s*(?:>>> |In \[\d|\$ |\[\w{1,12}\] )|^\W{0,2}(?:INFO|DEBUG|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b[: \]-]|^\s*(?:File \"|Traceback|\[?\d{4}-\d\d|E\d{4} )|\b\w+(?:Error|Exception|Warning): |0x[0-9a-f]{4}|\w\.(?:cc|cpp|cu|py|h):\d+|^\s*(?:at|in) \S+\(",
+    r"^\W{0,4}(?:Warning|Error|Fatal error|Exception|Failure): |^\s*(?:>>> |In \[\d|\$ |\[\w{1,12}\] )|^\W{0,2}(?:INFO|DEBUG|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b[: \]-]|^\s*(?:File \"|Traceback|\[?\d{4}-\d\d|E\d{4} )|\b\w+(?:Error|Exception|Warning): |0x[0-9a-f]{4}|\w\.(?:cc|cpp|cu|py|h):\d+|^\s*(?:at|in) \S+\(",
     re.MULTILINE,
 )
 _VERSION = re.compile(r"(\d{1,2}\.\d{1,2}(?:\.\d{1,3})?|(?<=cuda )1\d)")

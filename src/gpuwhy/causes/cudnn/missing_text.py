@@ -91,6 +91,7 @@ TEXT = Text(
     ),
     ladder=brought,
     remedies=(
+        meant("Jetson: cuDNN comes with JetPack: install its parts of the release that is on the board; PyTorch must be the wheel for that JetPack", on.linux("sudo apt update && sudo apt install nvidia-jetpack"), by="jetson", said="loader. title.", root=True),
         meant("pip: install the cuDNN whose major number is in the file's name", 'pip install "nvidia-cudnn-cu12"', safe=True),
         meant("conda", "conda install -c conda-forge cudnn", safe=True),
         meant(on.in_windows("unpack cuDNN into the CUDA folder, so that its DLLs are on PATH")),

@@ -50,6 +50,26 @@ def _encoder(case: Asked, needs: str) -> Iterator[Fix]:
     yield Fix(f"Where the driver must stay (Colab, a cluster): use an older release of the program (FFmpeg, HandBrake, OBS), built with codec headers older than {needs}; or encode on the CPU (libx264)", "ffmpeg -i INPUT -c:v libx264 OUTPUT")  # fmt: skip
 
 
+_OF_DRIVERS = 300
+"""Numbers from here on are a driver's; those below, and 12020, are CUDA's."""
+
+
+def _as_said(needs: str, has: str) -> Iterator[Fix]:
+    """The release that the message itself asks for: a driver's number, or the CUDA that it has to speak."""
+    first = next(iter(numbers(needs)), 0)
+    cuda = f"{first // 1000}.{first % 1000 // 10}" if first >= 10000 else needs
+    least = needs if _OF_DRIVERS <= first < 10000 else ""
+    row = None if least else floor(cuda, "linux")
+    least = least or (row.driver if row else "")
+    if least:
+        yield Fix(
+            f"Install driver {least} or newer, which is asked for: {has} is there",
+            NEWEST_DRIVER,
+            root=True,
+            reboot=True,
+        )
+
+
 def _made(case: Asked) -> Iterator[Fix]:
     if api := _NVENC.search(case.text):
         yield from _encoder(case, api["needs"])
@@ -60,6 +80,8 @@ def _made(case: Asked) -> Iterator[Fix]:
     if image := _IMAGE.search(case.fields.get("what", "")):
         yield from _old_for_image(case, image["cuda"])
         return
+    if any(signature == "said.driver_older" for signature, _, _ in case.behind):
+        yield from _as_said(case.fields.get("needs", ""), case.fields.get("has", ""))
     there = case.fields.get("driver", "") or case.driver or case.reading.told.version("module")
     if enough := _enough(case, there):
         yield from _another_copy(case, there, enough)

@@ -54,10 +54,16 @@ def _by_place(cause: str, case: Asked) -> Iterator[Fix]:
 
 def _for_users(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     """Who uses an application writes no Python for it: its options, and none of a program's lines, where there are any."""
+    if "jetson" in case.tools:
+        fixes = [fix for fix in fixes if not any(one in fix.command for one in _NOT_ON_BOARDS)] or fixes
     if not cause.startswith("memory."):
         return fixes
     own = {text for one in case.programs if one.name in APPLICATIONS for text, _ in one.less}
     return [fix for fix in fixes if not own or fix.text in own or not _is_code(fix)] or fixes
+
+
+_NOT_ON_BOARDS = ("--torch-backend", "pytorch-gpu", "nvidia-cudnn-cu", "nvidia-cublas-cu", "[and-cuda]", "jax[cuda")
+"""Builds for x86-64 and servers' ARM: none of them knows a Jetson's GPU."""
 
 
 def _is_code(fix: Fix) -> bool:

@@ -106,6 +106,8 @@ def reachable(case: Asked) -> Iterator[Fix]:
     if re.search(r"in use|EADDRINUSE|errno: ?98", text, re.IGNORECASE):
         yield from _other_port(text)
     elif re.search(r"refused|route to host|unreachable|timed out|could not connect|failed to connect|connection (?:closed|reset)", case.lines, re.IGNORECASE) and not _DIED.search(case.lines):  # fmt: skip
+        if case.framework == "jax":
+            yield tried("JAX: give every process the same address of the first one and port, the right number of processes, and its own number; start all of them within five minutes", on.code('jax.distributed.initialize(coordinator_address="HOST:1234", num_processes=2, process_id=0, initialization_timeout=600)'))  # fmt: skip
         found = _ADDRESS.search(text)
         host = found[1] if found else "HOST"
         port = (found[2] or found[3]) if found else "29500"
@@ -168,6 +170,10 @@ def shared_out(case: Asked) -> Iterator[Fix]:
     if re.search(r"\bvGPU\b|\bGRID\b|\b[A-Z]\d+[A-Z]?-\d+[QCAB]\b", case.text):
         yield tried("A virtual GPU without a licence takes no CUDA work: give it one (the token below /etc/nvidia/ClientConfigToken, or ServerAddress in /etc/nvidia/gridd.conf), then start its service again", on.host("sudo systemctl restart nvidia-gridd && nvidia-smi -q | grep -i licen"), root=True)  # fmt: skip
         yield tried("And the guest's driver must be the GRID one that fits the host's vGPU software; a profile that ends in B or A has no CUDA: ask for one that ends in Q or C", "nvidia-smi -q")  # fmt: skip
+        return
+    if re.search(r"MIG mode", case.text):
+        yield tried("End everything that holds the GPU, services too, then switch MIG on and reset it", on.host("sudo systemctl stop nvidia-persistenced nvidia-dcgm; sudo nvidia-smi -mig 1 && sudo nvidia-smi --gpu-reset"), root=True)  # fmt: skip
+        yield tried("Or restart the machine: MIG is then on", on.host("sudo reboot"), root=True)
         return
     exclusive = re.search(r"E\. (?:Process|Thread)|EXCLUSIVE", case.text)
     seen = "" if not exclusive else ": nvidia-smi shows that it takes one process only"

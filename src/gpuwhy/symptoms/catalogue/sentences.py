@@ -15,7 +15,7 @@ _PACKAGE = r"(?P<name>[A-Za-z][\w-]{1,40})"
 
 SIGNATURES: tuple[Signature, ...] = (
     error("said.driver_older", rf"(?<![\w=,/-])driver(?:'s)?(?: cuda)?(?: version)?\b[^\n\d]{{0,30}}(?P<has>{_NUMBER})[^\n\d]{{0,40}}(?:{_LESS}|\bbut\b|required|needs?)[^\n\d]{{0,60}}(?P<needs>{_NUMBER})(?![^\n]{{0,20}}(?:compiled|cudnn))"
-          rf"|(?:requires?|needs?|minimum|at least)[^\n\d]{{0,40}}\bdriver[^\n\d]{{0,30}}(?P<needs2>{_NUMBER})[^\n\d]{{0,60}}(?:found|have|has|installed|detected|current\w*|got|is)\b[^\n\d]{{0,30}}(?P<has2>{_NUMBER})",
+          rf"|(?:requires?|needs?|minimum|at least)[^\n\d]{{0,40}}\bdriver[^\n\d]{{0,30}}(?P<needs2>{_NUMBER})(?: ?\([^)\n]{{0,30}}\))?[^\n\d]{{0,60}}(?:found|have|has|installed|detected|current\w*|got|is|but|driver)\b[^\n\d]{{0,30}}(?P<has2>{_NUMBER})",
           "driver", covers=("python.exception", "generic.no_compatible", "jax.no_visible", "title.driver_needed", "title.driver", "said.package_older")),
     vague("said.package_older", rf"{_PACKAGE} (?:version )?(?P<found>\d[\w.+]{{0,20}}) (?:is installed|was found|found|installed)[^\n]{{0,60}}(?:less than|older than|below|but)[^\n\d]{{0,40}}(?P<wants>\d[\w.+]{{0,20}})"
           rf"|(?:requires?|needs?) (?:at least )?{_PACKAGE.replace('name', 'name2')} ?(?:version )?(?:>=|==|>|~=)? ?(?P<wants2>\d[\w.+]{{0,20}})[^\n]{{0,60}}(?:but|found|have|installed|you are using|got)[^\n\d]{{0,30}}(?P<found2>\d[\w.+]{{0,20}})"
