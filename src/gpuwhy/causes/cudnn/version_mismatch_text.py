@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
@@ -26,12 +27,17 @@ from gpuwhy.model.version import major_minor, numbers
 _OTHER = "{library} is asked for, and another version of cuDNN is what the text names"
 
 
+_FOUND_FIRST = re.compile(r"LD_LIBRARY_PATH contains|PyTorch already comes bundled|the bundled cuDNN")
+
+
 def _made(case: Asked) -> Iterator[Fix]:
     built = case.fields.get("built", "")
     if case.windows and case.framework == "onnxruntime":
         yield from onnxruntime_on_windows(case)
         return
-    if case.framework == "torch" and "bundled" in case.text:  # it says itself that its own copy is not the one found
+    if "LD_LIBRARY_PATH contains" in case.text or (
+        case.framework == "torch" and "bundled" in case.text
+    ):  # it says itself that its own copy is not the one found
         yield from other_copy(case)
     if case.version or len({major_minor(one.version) for one in built_with(case.framework, built)}) == 1:
         yield from own(case)

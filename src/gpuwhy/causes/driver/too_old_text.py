@@ -54,8 +54,11 @@ _OF_DRIVERS = 300
 """Numbers from here on are a driver's; those below, and 12020, are CUDA's."""
 
 
-def _as_said(needs: str, has: str) -> Iterator[Fix]:
+def _as_said(case: Asked) -> Iterator[Fix]:
     """The release that the message itself asks for: a driver's number, or the CUDA that it has to speak."""
+    if all(signature != "said.driver_older" for signature, _, _ in case.behind):
+        return
+    needs, has = case.fields.get("needs", ""), case.fields.get("has", "")
     first = next(iter(numbers(needs)), 0)
     cuda = f"{first // 1000}.{first % 1000 // 10}" if first >= 10000 else needs
     least = needs if _OF_DRIVERS <= first < 10000 else ""
@@ -80,8 +83,7 @@ def _made(case: Asked) -> Iterator[Fix]:
     if image := _IMAGE.search(case.fields.get("what", "")):
         yield from _old_for_image(case, image["cuda"])
         return
-    if any(signature == "said.driver_older" for signature, _, _ in case.behind):
-        yield from _as_said(case.fields.get("needs", ""), case.fields.get("has", ""))
+    yield from _as_said(case)
     there = case.fields.get("driver", "") or case.driver or case.reading.told.version("module")
     if enough := _enough(case, there):
         yield from _another_copy(case, there, enough)

@@ -46,12 +46,53 @@ def _unlinked(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     )
 
 
+_APEX = "git clone https://github.com/NVIDIA/apex && cd apex && pip install -v --no-cache-dir --no-build-isolation --config-settings '--build-option=--cpp_ext' --config-settings '--build-option=--cuda_ext' ./"
+_MODULES = {
+    "amp_c": _APEX,
+    "apex_c": _APEX,
+    "fused_layer_norm_cuda": _APEX,
+    "exllama_kernels": "pip install --no-build-isolation --force-reinstall auto-gptq",
+    "exllamav2_kernels": "pip install --no-build-isolation --force-reinstall auto-gptq",
+    "awq_ext": "pip install --force-reinstall autoawq-kernels",
+    "flash_attn_2_cuda": "pip install --no-build-isolation --force-reinstall flash-attn",
+    "deformable_attention": "cd models/ops && pip install --no-build-isolation .",
+    "multiscaledeformableattention": "cd models/ops && sh make.sh",
+    "simple_knn": "pip install --no-build-isolation submodules/simple-knn",
+    "diff_gaussian_rasterization": "pip install --no-build-isolation submodules/diff-gaussian-rasterization",
+    "causal_conv1d_cuda": "pip install --no-build-isolation --force-reinstall causal-conv1d",
+    "selective_scan_cuda": "pip install --no-build-isolation --force-reinstall mamba-ssm",
+}
+"""Compiled modules by the command that builds them."""
+
+
+def _of_module(symptoms: Sequence[Symptom]) -> Iterator[Fix]:
+    """A compiled module that is not there, by the package that has it."""
+    for one in symptoms:
+        command = _MODULES.get(one.get("name").lower()) if one.signature == "build.ext_module" else None
+        if command:
+            yield Fix(
+                f"Build {one.get('name')} against the installed PyTorch, where nvcc is",
+                on.linux(command),
+                check="gpuwhy explain LOG",
+            )
+
+
+_BUILT = re.compile(r"\b(flash[-_]attn|xformers|mamba[-_]ssm|causal[-_]conv1d|detectron2|auto[-_]gptq|torch[-_]scatter|torch[-_]sparse|pytorch3d|deepspeed|nvdiffrast|gsplat)\b|pip3? install (?!-)([\w.-]+)")  # fmt: skip
+
+
+def _wanted(text: str) -> str:
+    """The package that was being built, where the text names it."""
+    found = _BUILT.search(text)
+    return (found[1] or found[2]) if found else "PACKAGE"
+
+
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     """The library to link; and to build where the module is installed, not in pip's own environment."""
+    yield from _of_module(symptoms)
     yield from _unlinked(symptoms, reading)
-    module = next((s.get("name") for s in symptoms if s.signature == "python.module"), "")
+    module = next((s.get("name") for s in reading.symptoms if s.signature == "python.module"), "")
     if module and reading.has("build.isolated"):
-        package = next((s.get("package") for s in reading.all("build.package")), "PACKAGE")
+        package = next((s.get("package") for s in reading.all("build.package")), "") or _wanted(reading.excerpt)
         yield Fix(
             f"Build in the environment that has {module}, not in pip's own; install {module} there first",
             f"pip install {module} ninja packaging wheel setuptools\npip install --no-build-isolation {package}"

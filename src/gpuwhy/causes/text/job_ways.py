@@ -30,6 +30,8 @@ def together(case: Asked) -> Iterator[Fix]:
     yield from _listed(case)
     if "windows" in case.tools:
         yield tried("Windows has no NCCL: use gloo", on.code('torch.distributed.init_process_group("gloo")'))
+    if re.search(r"\bUCX\b|Open ?MPI|cuda-aware|MPI_", case.text, re.IGNORECASE):
+        yield from _by_mpi()
     if "uplicate GPU" in case.text:
         yield from _one_gpu_each(case)
     elif symbol := _SYMBOL.search(case.text):
@@ -51,6 +53,12 @@ def together(case: Asked) -> Iterator[Fix]:
 
 
 _LISTED = Later(r"(?:gpus|devices|gpu_ids|device_ids)\s*=\s*\[(\d+(?:, ?\d+)+)\]")
+
+
+def _by_mpi() -> Iterator[Fix]:
+    """MPI that is handed memory of the GPU, or finds no transport."""
+    yield tried("Use an MPI that was built with CUDA (this must say true), or hand it copies on the host", on.linux("ompi_info --parsable --all | grep mpi_built_with_cuda_support:value\nconda install -c conda-forge openmpi ucx    # then: export OMPI_MCA_opal_cuda_support=true"))  # fmt: skip
+    yield tried("Let UCX use every transport that is there, the GPU's too; or do without UCX", on.linux("export UCX_TLS=all    # or: mpirun --mca pml ob1 --mca btl tcp,self,vader PROGRAM"))  # fmt: skip
 
 
 def _one_gpu_each(case: Asked) -> Iterator[Fix]:

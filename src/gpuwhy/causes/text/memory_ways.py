@@ -18,9 +18,23 @@ from gpuwhy.model.cause import Fix
 _SHAPE = Later(r"tensor (?:with|of) shape ?\[(?P<shape>\d+(?:, ?\d+)*)\](?: and type (?P<type>\w+))?")
 _BYTES = {"double": 8, "float": 4, "half": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int8": 1, "uint8": 1, "bool": 1, "complex64": 8}  # fmt: skip
 _TRAINS = Later(r"backward\(|optimi[sz]er|\.fit\(|train|gradients?/|loss\b|epoch", re.IGNORECASE)
-_OLD_TF = Later(r"(?m)^[EWIF] tensorflow/|cuda_blas\.cc:(?:3|4[5-9]|5|6)\d+\]|stream\.cc:1\d{3}\]|tensorflow_core|tensorflow[^\n]{0,12}[ =]1\.\d|cuda_dnn\.cc:\d+\] could not|direct_session|tf\.Session|ConfigProto|client/session\.py|tensorflow[-_]gpu[= ]*1\.|tf\.contrib|TensorFlow (?:version:? )?1\.\d|local_client|_recv|Caused by op")  # fmt: skip
+_OLD_TF = Later(r"cuda_blas\.cc:(?:3|4[5-9]|5|6)\d+\]|stream\.cc:1\d{3}\]|tensorflow_core|tensorflow[^\n]{0,12}[ =]1\.\d|cuda_dnn\.cc:\d+\] could not|direct_session|tf\.Session|ConfigProto|client/session\.py|tensorflow[-_]gpu[= ]*1\.|tf\.contrib|TensorFlow (?:version:? )?1\.\d|local_client|_recv|Caused by op")  # fmt: skip
+_NO_TIME = Later(r"(?m)^[EWIF] tensorflow/")
+"""The lines of TensorFlow before 1.4 have no time in front."""
+_NEW_TF = Later(
+    r"\b(?:TF|tensorflow)(?:[-_]gpu)?[ :=v]{1,3}2\.\d|tf\.function|stream_executor/cuda/cuda_dnn\.cc:\d+\] Could not|pluggable_device|local_xla|tsl/"
+)
 _NOTEBOOK = Later(r"ipykernel|ipython-input|jupyter|colab|In \[\d+\]", re.IGNORECASE)
 _STATUS = Later(r"\bCU(?P<of>BLAS|DNN|SOLVER|SPARSE|FFT)_STATUS")
+
+
+def _for_tf1(case: Asked) -> bool:
+    """Whether a program for TensorFlow 1 speaks: by its release, by its words, by how its lines begin."""
+    if case.version:
+        return case.version.startswith("1.")
+    if _NEW_TF.search(case.text):
+        return False
+    return bool(_OLD_TF.search(case.text) or _NO_TIME.search(case.reading.excerpt))
 
 
 def smaller(case: Asked) -> Iterator[Fix]:
@@ -87,7 +101,7 @@ def _library_full(library: str, here: str) -> Iterator[Fix]:
 def _tensorflow(case: Asked) -> Iterator[Fix]:
     here = at_spot(case.frame)
     yield tried(f"Make the batch a half or a quarter{here} (batch_size in fit(), evaluate() and predict(), or the batch of the data set), and the pictures or sequences smaller", on.code("model.fit(x, y, batch_size=8)"))  # fmt: skip
-    if _OLD_TF.search(case.text):
+    if _for_tf1(case):
         yield tried("TensorFlow 1: end other programs on the GPU, and let the session grow", on.code("config = tf.ConfigProto(); config.gpu_options.allow_growth = True; sess = tf.Session(config=config)"))  # fmt: skip
     else:
         half = tried("Half precision, before the model is made", on.code("tf.keras.mixed_precision.set_global_policy('mixed_float16')"))  # fmt: skip
@@ -123,7 +137,7 @@ _FRAMEWORKS = {"torch": _torch, "tensorflow": _tensorflow, "jax": _jax, "onnxrun
 
 def growing(case: Asked) -> Iterator[Fix]:
     """A framework that takes all memory ahead: told not to, in its own way."""
-    if case.framework == "tensorflow" and _OLD_TF.search(case.text):
+    if case.framework == "tensorflow" and _for_tf1(case):
         yield tried("TensorFlow 1: let each session take memory only as it needs it (from 1.14 on also by TF_FORCE_GPU_ALLOW_GROWTH=true)", on.code("config = tf.ConfigProto(); config.gpu_options.allow_growth = True; sess = tf.Session(config=config)    # Keras: keras.backend.set_session(sess)"))  # fmt: skip
         yield from _less_beside()
     elif case.framework == "tensorflow":
