@@ -35,9 +35,7 @@ def _made(case: Asked) -> Iterator[Fix]:
     if case.windows and case.framework == "onnxruntime":
         yield from onnxruntime_on_windows(case)
         return
-    if "LD_LIBRARY_PATH contains" in case.text or (
-        case.framework == "torch" and "bundled" in case.text
-    ):  # it says itself that its own copy is not the one found
+    if _FOUND_FIRST.search(case.text):
         yield from other_copy(case)
     if case.version or len({major_minor(one.version) for one in built_with(case.framework, built)}) == 1:
         yield from own(case)
