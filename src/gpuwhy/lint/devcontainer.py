@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from gpuwhy.lint.sheet import Image, Sheet, Workload
+from gpuwhy.lint import scripts
+from gpuwhy.lint.sheet import Environment, Image, Sheet, Workload
 from gpuwhy.model.lint import Place, Problem
 
 _TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])", re.DOTALL)
@@ -27,7 +28,21 @@ def read(path: str, text: str) -> Sheet:
         return sheet
     if isinstance(data, dict):
         sheet.workloads.append(_container(path, text, data))
+        _commands(sheet, text, data)
     return sheet
+
+
+def _commands(sheet: Sheet, text: str, data: dict[str, Any]) -> None:
+    """What is installed when the container has been made."""
+    work = sheet.workloads[-1]
+    sheet.environments.append(Environment(sheet.path, system="linux", image=work.image, includes_unknown=True))
+    for key in ("onCreateCommand", "updateContentCommand", "postCreateCommand"):
+        told = data.get(key)
+        parts = told.values() if isinstance(told, dict) else [told]
+        for part in parts:
+            command = " ".join(map(str, part)) if isinstance(part, list) else part
+            if isinstance(command, str):
+                scripts.fill(sheet, command, _line(text, f'"{key}"'), {})
 
 
 def _container(path: str, text: str, data: dict[str, Any]) -> Workload:

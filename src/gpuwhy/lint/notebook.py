@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.lint import scripts
-from gpuwhy.lint.sheet import Environment, Sheet
+from gpuwhy.lint.sheet import Environment, Sheet, Variable
 from gpuwhy.model.lint import Place, Problem
 
 
@@ -32,7 +32,18 @@ def read(path: str, text: str) -> Sheet:
         at = text.find(written[:80], position)
         position = at if at >= 0 else position
         scripts.fill(sheet, line.lstrip("!% \t"), text.count("\n", 0, position) + 1, {})
+    for found in _SET.finditer(text):
+        place = Place(path, text.count("\n", 0, found.start()) + 1)
+        name, value = found[1] or found[3], found[2] or found[4]
+        sheet.environments[0].variables[name] = Variable(name, value, place)
     return sheet
+
+
+_SET = re.compile(
+    r"os\.environ\[\\?[\"']([A-Z]\w+)\\?[\"']\]\s*=\s*\\?[\"']([^\"'\\\n]{0,80})\\?[\"']"
+    r"|\"%env ([A-Z]\w+)=([^\"\\\n]{0,80})"
+)
+"""A variable that a cell sets, as it stands in the JSON."""
 
 
 def _is_colab(data: Any) -> bool:

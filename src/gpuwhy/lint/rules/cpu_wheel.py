@@ -188,8 +188,8 @@ _LLAMA = source("llama-cpp-python, README", "CUDA: CMAKE_ARGS=-DGGML_CUDA=on, or
 
 
 def _meant(scope: Scope, pin: Pin) -> str:
-    named = scope.named_gpu and not scope.gpu_meant and scope.kind == "requirements"
-    if named and (pin.name.endswith("-cpu") or pin.local == "cpu"):
+    named = scope.named_gpu and not scope.gpu_meant and scope.kind in ("requirements", "conda")
+    if named and (pin.name.endswith("-cpu") or pin.local == "cpu" or pin.name == "cpuonly"):
         return "the file's name says GPU"
     if pin.name == "paddlepaddle" and not scope.gpu_meant:
         return "the file's name says GPU" if scope.named_gpu else ""

@@ -23,6 +23,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _nightlies(scope)
     yield from _stable_of_nightlies(scope)
     yield from _of_jetson(scope)
+    yield from _of_conda(scope)
     if scope.environment.machine == "aarch64" or scope.environment.other_index:
         return
     yield from _ended(scope)
@@ -30,8 +31,37 @@ def check(scope: Scope) -> Iterator[Mistake]:
         version = pin.version.split("+")[0]
         if pin.name == "torch" and pin.by_name and at_least(version or "0", _SURE):
             built = [variant.backend for variant in variants.variants(version)]
-            if built:
+            if built and pin.backend and not pin.indexes and not pin.local:
+                yield from _sourced(pin, version, built)
+            elif built:
                 yield from _labelled(pin, version, built) if pin.local else _indexed(pin, version, built)
+
+
+_CONDA = {
+    "1.13": ("11.6", "11.7"), "2.0": ("11.7", "11.8"), "2.1": ("11.8", "12.1"), "2.2": ("11.8", "12.1"),
+    "2.3": ("11.8", "12.1"), "2.4": ("11.8", "12.1", "12.4"), "2.5": ("11.8", "12.1", "12.4"),
+}  # fmt: skip
+"""PyTorch of its own channel → the pytorch-cuda that it was built with; the channel ended with 2.5."""
+_BUILT = source("PyTorch, previous versions; deprecation of the channel, pytorch/pytorch issue 138506", "1.13 to 2.5")
+
+
+def _of_conda(scope: Scope) -> Iterator[Mistake]:
+    """pytorch=2.2 with pytorch-cuda=11.7; pytorch=2.6, which the channel does not have."""
+    pin, chosen = (next((p for p in scope.pins if p.name == n and p.origin == "conda"), None) for n in _BOTH)
+    found = re.match(r"={1,2}\s*(\d+\.\d+)", pin.specifier) if pin else None
+    wanted = re.match(r"={1,2}\s*(\d+\.\d+)", chosen.specifier) if chosen else None
+    if not pin or not chosen or not found or "conda-forge" in scope.environment.channels:
+        return
+    built = _CONDA.get(found[1], ())
+    if at_least(found[1], "2.6"):
+        text = f"the channel pytorch ended with 2.5: it has no pytorch {found[1]}"
+        yield RULE.mistake(pin.place, text, _BUILT, "take it from conda-forge, or with pip")
+    elif built and wanted and wanted[1] not in built:
+        text = f"the channel pytorch has pytorch {found[1]} for pytorch-cuda {' and '.join(built)}, not for {wanted[1]}"
+        yield RULE.mistake(chosen.place, text, _BUILT, f"write pytorch-cuda={built[-1]}")
+
+
+_BOTH = ("pytorch", "pytorch-cuda")
 
 
 def _of_jetson(scope: Scope) -> Iterator[Mistake]:
@@ -81,6 +111,13 @@ def _nightlies(scope: Scope) -> Iterator[Mistake]:
 def _labelled(pin: Pin, version: str, built: list[str]) -> Iterator[Mistake]:
     if pin.local.startswith("cu") and pin.local not in built:
         text = f"torch {version} was not built for {pin.local}: pip finds no torch=={pin.version}"
+        yield RULE.mistake(pin.place, text, variants.listed_in(version), _fix(version, built))
+
+
+def _sourced(pin: Pin, version: str, built: list[str]) -> Iterator[Mistake]:
+    """A source of uv's or Poetry's that is an index of PyTorch's, without that release."""
+    if pin.backend.startswith("cu") and pin.backend not in built:
+        text = f"PyTorch's index {pin.backend} has no torch {version}: the installer finds none"
         yield RULE.mistake(pin.place, text, variants.listed_in(version), _fix(version, built))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge import archs, containers
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Variable
+from gpuwhy.lint.sheet import Command, Variable
 from gpuwhy.model.lint import Mistake, Place, Rule
 from gpuwhy.model.version import numbers
 
@@ -41,11 +41,23 @@ def _why(row: archs.Arch, cuda: str) -> str:
     return f"knows it from {row.first_toolkit} on" if first and len(own) == 2 and own < first else ""
 
 
+def _written(scope: Scope, command: Command) -> Iterator[Variable]:
+    """-DCMAKE_CUDA_ARCHITECTURES=80;90 and -gencode arch=compute_86,code=sm_86 of a command."""
+    for word, line in zip(command.words, command.lines, strict=False):
+        told = re.match(r"-D(CMAKE_CUDA_ARCHITECTURES|TORCH_CUDA_ARCH_LIST|CUDA_ARCH\w*)(?::\w+)?=([\d;., ]+)$", word)
+        codes = re.findall(r"(?:compute|sm)_(\d{2,3})", word) if "nvcc" in command.text else []
+        if told:
+            yield Variable(told[1], told[2], Place(scope.environment.path, line))
+        elif codes:
+            yield Variable("nvcc", ";".join(codes), Place(scope.environment.path, line))
+
+
 def _lists(scope: Scope) -> Iterator[Variable]:
     stage = scope.environment
     for known in (stage.variables, stage.arguments):
         yield from (known[name] for name in _NAMES if name in known and "$" not in known[name].value)
     for command in stage.commands:
+        yield from _written(scope, command)
         for name, value in command.assigned:
             if name in _NAMES and "$" not in value and command.lines:
                 yield Variable(name, value, Place(stage.path, command.lines[0]))

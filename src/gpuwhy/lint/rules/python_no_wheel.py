@@ -17,7 +17,7 @@ from gpuwhy.lint.versions import LINUX, ON_LINUX, PYTHONS, allowed, allows, pars
 from gpuwhy.model.fact import Source
 from gpuwhy.model.lint import Mistake, Place, Rule
 from gpuwhy.model.release import Release
-from gpuwhy.model.version import at_least
+from gpuwhy.model.version import at_least, numbers
 
 RULE = Rule("python-no-wheel", "error", "a release without a wheel for the Python that is used")
 
@@ -106,6 +106,23 @@ def _by_conda(scope: Scope) -> Iterator[Mistake]:
         if pin.origin == "conda" and pin.name == "tensorflow-gpu" and used and at_least(used[0], "3.12"):
             text = f"conda's tensorflow-gpu has no build for Python {used[0]} ({scope.environment.python_from})"
             yield RULE.mistake(pin.place, text, _CHANNELS, "make an environment with python=3.11 or older, or use pip")
+        elif pin.origin == "conda" and pin.name in _BY_CONDA and len(used) == 1:
+            yield from _too_old(scope, pin, used[0])
+
+
+_BY_CONDA = {"tensorflow": "tensorflow", "tensorflow-gpu": "tensorflow", "pytorch": "torch"}
+
+
+def _too_old(scope: Scope, pin: Pin, python: str) -> Iterator[Mistake]:
+    """A Python that a release had left: conda's builds follow the wheels at that end."""
+    found = re.match(r"={1,2}\s*(\d+\.\d+(?:\.\d+)?)", pin.specifier)
+    rows = [row for row in allowed(_BY_CONDA[pin.name], f"=={found[1]}.*") if row.platform == LINUX] if found else []
+    oldest = min((numbers(p.rstrip("t")) for row in rows for p in row.pythons), default=())
+    if found and oldest and numbers(python) < oldest:
+        first = ".".join(map(str, oldest))
+        text = f"{pin.name} {found[1]} needs Python {first} or newer; {scope.environment.python_from or 'python'}"
+        text += "" if python in text else f" is {python}"
+        yield RULE.mistake(pin.place, text, _CHANNELS, f"use Python {first}, or an older {pin.name}")
 
 
 def _is_read(pin: Pin) -> bool:
