@@ -131,6 +131,16 @@ def test_python_files_that_are_gone(world: World, file: str, what: str | None) -
     assert damaged(world) == ([(what, file)] if what else [])
 
 
+def test_what_kernels_are_compiled_with(world: World) -> None:
+    tool, device = "nvidia/cuda_nvcc/bin/ptxas", "nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc"
+    world.install("nvidia-cuda-nvcc-cu12", "12.6.85", {tool: "x", device: "x"})
+    (world.root / SITE.lstrip("/") / tool).chmod(0o755)
+    assert damaged(world) == []
+    (world.root / SITE.lstrip("/") / tool).chmod(0o644)
+    (world.root / SITE.lstrip("/") / device).unlink()
+    assert damaged(world) == [("module missing", device), ("not executable", tool)]
+
+
 def test_a_package_that_was_compiled_and_left_without_source(world: World) -> None:
     world.install("torch", "2.6.0", {"torch/__init__.py": "x"})
     (world.root / SITE.lstrip("/") / "torch/__init__.py").unlink()

@@ -12,6 +12,9 @@ from gpuwhy.observe.built import gpu_related
 from gpuwhy.observe.scene import Scene
 
 _FIRST_READ = ("__init__", "version", "_version")
+_TOOL = "bin/ptxas"
+_COMPILING = {"nvidia-cuda-nvcc": (".bc", _TOOL), "triton": (".bc", _TOOL), "cupy": (".h", ".cuh", ".hpp")}
+"""Files of some packages, by their ending, without which kernels are not compiled."""
 _DISPENSABLE = re.compile(
     r"(^|/)(_?tests?|docs?|examples?|samples?|benchmarks?|tutorials?)/|(^|/)(test_\w*|\w*_test|conftest|setup)\.py$"
 )
@@ -21,7 +24,7 @@ _DISPENSABLE = re.compile(
 def python_files(scene: Scene, dist: Distribution) -> list[Damage]:
     """What is missing or empty: certain where an import reads it first, else likely, since nothing may ask for it."""
     if dist.name.startswith("nvidia-"):
-        return []
+        return compiler_files(scene, dist)
     found = scene.host.unwritten(f"{dist.location}/RECORD", ".py")
     if not isinstance(found, Known):
         return _first_read(scene, dist)  # a recording of a release that did not ask
@@ -32,6 +35,21 @@ def python_files(scene: Scene, dist: Distribution) -> list[Damage]:
         if there and not _DISPENSABLE.search(name):
             early = bool(first) and name in {f"{first}/{one}.py" for one in _FIRST_READ}
             out.append(Damage(f"{site}/{name}", owner, there[0] if early else f"module {there[0]}", "", there[1]))
+    return out + compiler_files(scene, dist)
+
+
+def compiler_files(scene: Scene, dist: Distribution) -> list[Damage]:
+    """What code for the GPU is compiled with at run time, where it is gone, or may not be run."""
+    endings = next((row for name, row in _COMPILING.items() if dist.name.startswith(name)), ())
+    site, record, owner = dist.location.rpartition("/")[0], f"{dist.location}/RECORD", f"{dist.name} {dist.version}"
+    out = []
+    for ending in endings:
+        for name in value_or(scene.host.unwritten(record, ending), ()):
+            out.append(Damage(f"{site}/{name}", owner, "module missing", "", "no file"))
+    for line in value_or(scene.host.lines(record, f"{_TOOL},"), ()) if _TOOL in endings else ():
+        stat = scene.host.stat(f"{site}/{line.split(',')[0]}")
+        if isinstance(stat, Known) and stat.value.kind == "file" and "x" not in stat.value.mode:
+            out.append(Damage(stat.source.where, owner, "not executable", "", stat.value.mode))
     return out
 
 

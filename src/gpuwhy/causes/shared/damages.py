@@ -10,8 +10,8 @@ from gpuwhy.model.facts import MISFITS, Damage
 
 CERTAIN = ("missing", "empty", "truncated", "not ELF", "not PE", "other hash", "dangling link", "unreadable", *MISFITS)
 OVERWRITTEN = ("other size", "other hash")
-MODULES = {"module missing": "missing", "module empty": "empty"}
-"""Python files; nothing may ask for one of them."""
+MODULES = {"module missing": "missing", "module empty": "empty", "not executable": "not executable"}
+"""Python files and what kernels are compiled with; nothing may ask for one of them."""
 ALL = (*CERTAIN, *OVERWRITTEN, *MODULES)
 MANY = 3  # libraries of one package that are smaller than they were: a tool went over all of them
 
