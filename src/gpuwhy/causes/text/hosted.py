@@ -85,7 +85,7 @@ HOSTS: tuple[Host, ...] = (
          ("Dev container: hand the GPU on in devcontainer.json, and rebuild the container", on.code('"runArgs": ["--gpus", "all"], "hostRequirements": {"gpu": true}')), alone=False),
     _row(r"\blxc\b|\blxd\b|\bincus\b|\bproxmox\b|\bpct (?:enter|exec|start)",
          ("LXD, Incus: pass the card and let the host's driver be brought in", on.linux("lxc config device add CONTAINER gpu gpu && lxc config set CONTAINER nvidia.runtime=true && lxc restart CONTAINER")),
-         ("Proxmox: pass the device files (/dev/nvidia0, nvidiactl, nvidia-uvm) in the container's .conf (dev0: /dev/nvidia0 …), and install in it the very release of the host's driver without its module", on.linux("sh NVIDIA-Linux-x86_64-RELEASE.run --no-kernel-module"))),
+         ("Proxmox: pass the device files (/dev/nvidia0, nvidiactl, nvidia-uvm) in the container's .conf (dev0: /dev/nvidia0 …), and install in it the very release of the host's driver without its module", on.linux("sh NVIDIA-Linux-x86_64-RELEASE.run --no-kernel-module")), alone=False),
     _row(r"virtualbox|innotek|vmware svga|\bhyper-v\b[^\n]{0,60}(?:vm|virtual)|microsoft hyper-v video|red hat, inc\. (?:virtio|qxl)|\bqxl\b",
          ("This is a virtual machine without the card: VirtualBox cannot pass one to CUDA; with KVM or ESXi pass it through (VFIO, DirectPath) or give the machine a vGPU; else run on the host, or in WSL 2", ""), alone=False),
 )  # fmt: skip
@@ -138,7 +138,11 @@ _SERVICE = Later(r"^[\w.-]+(?:[_-]\w+)* +\| |docker[ -]compose|docker logs|^serv
 
 def in_an_image(cause: str, case: Asked) -> Iterator[Fix]:
     """A service of somebody's image: what pip changes in it is gone at its next start; it has a tag with CUDA."""
-    if cause not in ("framework.cpu_only", "install.conflict") or case.windows or not _SERVICE.search(case.text):
+    if (
+        cause not in ("framework.cpu_only", "install.conflict")
+        or not case.tools & {"container", "compose"}
+        or not _SERVICE.search(case.text)
+    ):
         return
     tag = next((tag for name, tag in _IMAGES.items() if name in case.text.lower()), "")
     named = f" ({tag})" if tag else " (most have one that ends in -cuda or -gpu)"

@@ -16,11 +16,16 @@ _TOOLKIT = r"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA"
 _PATH = Later(r"(?<![\w\"'])([A-Za-z]:\\[^\n\"'<>|*?:]*?\\([\w.-]+\.dll))(?![\w\"'])", re.IGNORECASE)
 
 
+_WHERE = Later(r"\bwhere(?:\.exe)? (?:/r )?\S+", re.IGNORECASE)
+
+
 def listed(case: Asked) -> Iterator[Fix]:
     """Two copies of one DLL, as `where` lists them: the first is taken, so it is the one to take away."""
     copies: dict[str, list[str]] = {}
     for found in _PATH.finditer(case.text):
         copies.setdefault(found[2].lower(), []).append(found[1])
+    if not _WHERE.search(case.text):
+        return
     several = next((paths for paths in copies.values() if len(set(paths)) > 1), None)
     if several:
         first, second = list(dict.fromkeys(several))[:2]
@@ -65,8 +70,13 @@ def bare_smi(case: Asked) -> Iterator[Fix]:
 
 
 _IDE = r"jupyter|notebook|vs ?code|visual studio code|pycharm|spyder"
-_ELSEWHERE = Later(rf"(?:{_IDE})[^\0]{{0,400}}?(?:works|listed|detected|recogni[sz]ed|fine|True)\b|(?:works|listed|detected|fine)\b[^\0]{{0,200}}(?:{_IDE})", re.IGNORECASE)  # fmt: skip
-_PROMPT = Later(r"prompt|terminal|cmd\b|command line|powershell|sys\.executable", re.IGNORECASE)
+_ELSEWHERE = Later(
+    rf"(?:but|while|whereas|however)[^\n]{{0,60}}(?:{_IDE})|(?:not|n't|fails|False) (?:\w+ ){{0,4}}in (?:{_IDE})"
+    rf"|works? (?:fine |well )?(?:in|from|on|at) (?:the |my |an? )?(?:anaconda |conda )?(?:prompt|terminal|cmd|command)"
+    rf"|(?:{_IDE})[^\n]{{0,40}}sys\.executable",
+    re.IGNORECASE,
+)
+_PROMPT = Later(rf"(?:{_IDE})", re.IGNORECASE)
 
 
 def other_interpreter(case: Asked) -> Iterator[Fix]:
