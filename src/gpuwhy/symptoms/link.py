@@ -9,7 +9,7 @@ import msgspec
 
 from gpuwhy.model.ending import PYTHON, USER, Ending
 from gpuwhy.model.symptom import Symptom
-from gpuwhy.symptoms.own import PLAIN, asked_wrongly, by_hand, by_users_call, compared, elsewhere, foreign
+from gpuwhy.symptoms.own import PLAIN, asked_wrongly, by_hand, by_users_call, compared, elsewhere, foreign, opaque
 from gpuwhy.symptoms.wording import FRAMEWORKS, STACK, words_of
 
 ENDINGS = ("ending.own", "ending.usage", "ending.inside", "ending.left")
@@ -53,7 +53,11 @@ def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
 
 def _left(kept: Sequence[Symptom], ending: Ending) -> bool:
     """Whether a program left by itself with a code, and nothing that went wrong in it is known."""
-    return bool(ending.message) and not any(s.role in ("error", "echo") and s.speaker != "title" for s in kept)
+    return (
+        bool(ending.message)
+        and not opaque(ending.message)
+        and not any(s.role in ("error", "echo") and s.speaker != "title" for s in kept)
+    )
 
 
 def _without_borrowed(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:

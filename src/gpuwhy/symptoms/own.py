@@ -133,7 +133,14 @@ def _fatal_alone(ending: Ending) -> bool:
         return _ended_alone(ending)
     said = GIVEN.sub("", ending.message) if _BY_TOOL.match(ending.message) else ending.message
     hollow = _HOLLOW.search(ending.message.split("\n", 1)[0])
-    return ending.type.isalpha() and ending.type != "terminate" and not hollow and _said_alone(said)
+    plain = ending.type.isalpha() and ending.type != "terminate" and not _SHAPED.search(said)
+    return plain and not hollow and _said_alone(said)
+
+
+_SHAPED = re.compile(
+    r"\btensor|normalized_shape|\bmat[12]\b|\bdtype\b|expected input with shape|contracting dimensions", re.IGNORECASE
+)
+"""What a framework says of the tensors it was handed, in whosever last word."""
 
 
 _HOLLOW = re.compile(

@@ -121,6 +121,6 @@ EXACT = re.compile(
 )
 """Exceptions of C++ for a wrong value: what they are called says it, however short their words are."""
 
-BARELY = re.compile(r"(?:[\w'-]+ ){0,4}(?:failed|error|failure)\b.{0,12}$|.*\b(?:output|logs?|details) (?:is |are )?(?:in|at|to)\b"
-                     r"|.*\bsee \S*\.(?:log|txt|out|err)\b|.*\bleft with \d", re.IGNORECASE)  # fmt: skip
+BARELY = re.compile(r"(?:unknown|unexpected|nil|null|none|oops)\W*$|(?:[\w'-]+ ){0,4}(?:failed|error|failure)\b.{0,12}$|.*\b(?:output|logs?|details) (?:is |are )?(?:in|at|to)\b"
+                     r"|.*\bsee \S*\.(?:log|txt|out|err)\b|.*\bleft with \d|.*\d?> ?\S+\.(?:log|txt|out|err)\b", re.IGNORECASE)  # fmt: skip
 """Words that tell only that something failed, or where to read about it."""

@@ -30,6 +30,7 @@ def _some_seen(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "device.selection",
     signatures=(
+        error("jax.tpu_asked", r"^(?!\w*:? ?(?:info|warning))[^\n]{0,120}backend '?tpu'? failed to initialize[^\n]{0,200}available backends are|unknown backend:? '?tpu'?", "backend 'tpu'", "backend tpu", "unknown backend", covers=("loader.", "title.", "python.", "jax.")),
         error("tf.no_partition", r"creating a partition for (?P<device>/?\S{1,80}) which doesn't exist", "creating a partition for", covers=("title.",)),
         error("device.out_of_range", r"\b(?:(?:gpu|device)[ _-]?(?:id|index|ordinal|number|num)\b[ =:#]{0,3}(?P<device>\d{1,2})?|(?:(?:gpu|device)(?:[ _]device)?[ :#_]{1,2}|cuda:)(?P<device2>\d{1,2}))\b[^\n.;]{0,30}\b(?:is )?(?:out of range|out of bounds|exceeds the (?:number|count) of (?:\w+ )?(?:gpus?|devices)|does not exist|must be (?:less|smaller|lower) than (?:the )?(?:number of |count of )?(?:gpus?|devices?)(?: count)?|must be between \d+ and \d+)"
               r"|(?:invalid|bad|unknown|wrong|illegal) (?:value for |argument |option )?(?:-{0,2}main[_-]gpu|gpu[_ -]?(?:id|index|device)|device[_ ](?:id|index))\b|main[_-]gpu \d+ (?:is )?invalid|\bgpu ?#?\d+ (?:is )?not available[^\n]{0,30}\d+ devices?\b|device specified by the parameter[^\n]{0,30}does not exist",
@@ -51,6 +52,7 @@ TEXT = Text(
               "device ordinal", "not available", "gpu id", "gpu index", "device index", "available gpus", "requested gpu", "only has", "required gpus", covers=("python.exception",)),
     ),
     clues=(
+        ("jax.tpu_asked", 3.6, "a TPU is asked for, and there is none: the backends that are there are named"),
         ("said.resources", 3.2, "more GPUs are asked for than the cluster has free"),
         ("torch.invalid_requested", 4.4, "a GPU is asked for by a number that is not there: others are", _some_seen),
         ("said.no_device", 1.6, "the GPU that is asked for may not be there"),

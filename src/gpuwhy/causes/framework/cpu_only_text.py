@@ -44,6 +44,7 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "framework.cpu_only",
     signatures=(
+        error("ort.package", r"using this package of onnx ?runtime|appropriate package of onnx ?runtime", "package of onnx", covers=("memory.", "title.", "python.")),
         error(
             "jax.cpu_build",
             r"cuda-enabled jaxlib is not installed|has no attribute ['\"]gpuallocatorconfig",
@@ -61,6 +62,7 @@ TEXT = Text(
         error("torch.autocast_off", r"user provided device_type of 'cuda', but cuda is not available", "device_type of 'cuda'"),
     ),
     clues=(
+        ("ort.package", 4.6, "this package of ONNX Runtime is not the one for the GPU"),
         *((one, -2.5, "CUDA's own runtime speaks: this build has it") for one in ("cuda.insufficient_driver", "tf.dso_mismatch", "cuda.compat_not_supported_on_device", "cuda.system_driver_mismatch")),
         ("windows.dotnet", 1.0, "{library}, or a DLL that it needs, is not found by the program"),
         ("torch.invalid_requested", 3.4, "CUDA is not available to PyTorch", with_("torch.unavailable", "told.cpu_torch")),

@@ -78,6 +78,21 @@ def _without_cuda(s: Symptom, r: Reading) -> bool:
 _QUOTED_PATH = re.compile(r"'[^'\n]{0,200}[/.][^'\n]{0,200}'")
 
 
+_CPU = re.compile(
+    r"device:cpu:\d|(?:using|running|on|device)\W{1,3}(?:device\W{1,3})?cpu\b|no gpu\b|gpu(?::\d)? not requested|cpu[- ]only",
+    re.IGNORECASE,
+)
+_GPU = re.compile(
+    r"device:gpu:\d|cuda:\d|created device|\.cuda\(|to\(['\"]cuda|device\W{1,3}cuda|on cuda|nvidia (?:geforce|rtx|a\d|h\d|tesla|l\d)",
+    re.IGNORECASE,
+)
+
+
+def _on_cpu(s: Symptom, r: Reading) -> bool:
+    """The text says that the work is done on the CPU, and nothing of one on a GPU."""
+    return bool(_CPU.search(r.excerpt)) and not _GPU.search(r.excerpt)
+
+
 def _foreign(s: Symptom, r: Reading) -> bool:
     """Another runtime's own words: no word of CUDA, and nothing that says more than that it ended."""
     if r.ending.own and s.within(r.ending):
@@ -190,6 +205,7 @@ TEXT = Text(
         ("packages.node_binding", 2.2, "the package for Node was not built or downloaded"),
         ("python.tf_frames", 0.8, "the traceback ends in TensorFlow's Python code", no_errors),
         ("program.shape_words", 1.4, "a mistake in the program itself"),
+        ("program.shape", 5.4, "the tensors do not fit, and the program says that it runs on the CPU", _on_cpu),
         ("packages.wrong_platform", 1.8, "a wheel is not for this platform"),
         ("generic.cpu_used", 1.6, "a note that the CPU is used"),
         ("torch.probability", 1.8, "the numbers went astray: a matter of the model"),

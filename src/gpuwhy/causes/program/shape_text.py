@@ -27,8 +27,8 @@ TEXT = Text(
             r"expected (?:scalar type|object of (?:scalar )?type|m1 and m2 to have the same dtype|tensor for argument)[^\n]*(?:but|got|found)"
             r"|input type \([^)]*\) and (?:weight|bias) type \([^)]*\) should be the same|mat1 and mat2 must have the same dtype"
             r"|(?:expected|should have|have) (?:the same|same) dtype|unsupported data ?type|not implemented for '(?:half|bfloat16|long|int|bool"
-            r"|double|float8\w*)'|expected dtype|dtype mismatch",
-            "expected scalar type", "expected object of", "expected tensor for argument", "should be the same", "same dtype",
+            r"|double|float8\w*)'|expected dtype|dtype mismatch|expected [^\n]{0,40}to have (?:dtype|type) [^\n]{0,60}but got",
+            "to have dtype", "to have type", "expected scalar type", "expected object of", "expected tensor for argument", "should be the same", "same dtype",
             "not implemented for '", "expected dtype", "dtype mismatch", "unsupported data type", "unsupported datatype",
         ),
         error("tf.empty_batch", r"batch_descriptor: \{count: 0\b", "batch_descriptor: {count: 0", covers=("tf.conv_check",)),

@@ -44,7 +44,10 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|is on cpu, but expected|expected (?:object of|tensor)[^\n]*backend (?:cuda|cpu)|can't convert cuda(?::\d+)? device type tensor"
         r"|must be on the (?:same|current) device|arguments are located on different gpus|input and (?:parameter|hidden) tensors are not (?:at|on) the same device"
         r"|module must have its parameters and buffers on device|expected an? '\w+' device type for generator but found '\w+'|\(cpu tensor\?\)"
-        r"|expects? (?:all |its |the )?(?:tensors?|inputs?|arguments?|operands?) (?:to be )?on (?:the )?(?:cuda|gpu|cpu)\b[^\n]{0,40}(?:got|but|found)",
+        r"|expects? (?:all |its |the )?(?:tensors?|inputs?|arguments?|operands?) (?:to be )?on (?:the )?(?:cuda|gpu|cpu)\b[^\n]{0,40}(?:got|but|found)"
+        r"|expected device (?:cuda|cpu|gpu)(?::\d+)? but got|unsupported device in dltensor|no backend type associated with device type"
+        r"|(?:must|should|have to|needs? to) be (?:a |an )?(?:\dd )?(?:on (?:the )?)?(?:cpu|cuda|gpu)(?: \w+)? tensors?",
+        "expected device", "device in dltensor", "associated with device type", "cpu int64 tensor", "cpu tensor", "cuda tensor", "gpu tensor",
         "same device", "current device", "but expected all tensors", "backend cuda", "device type tensor", "different gpus", "parameters and buffers on device",
         "different devices", "backend cpu", "is on cpu, but", "device type for generator", "(cpu tensor?)", "expects", "expect ",
         covers=("python.exception",),
@@ -52,8 +55,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "program.layout",
         r"(?:conv2d|conv2dcustombackpropinput\w*|biasop|bias op|the conv2d op|maxpoolingop|fused\w+)[^\n]{0,60}only supports? nhwc"
-        r"|nchw[^\n]{0,40}(?:not supported|only supported|is not)|cpu[^\n]*nchw",
-        "only supports nhwc", "only support nhwc", "nchw",
+        r"|nchw[^\n]{0,40}(?:not supported|only supported|is not)|cpu[^\n]*nchw|tensors? (?:must|should|has to|needs? to) be contiguous",
+        "be contiguous", "only supports nhwc", "only support nhwc", "nchw",
     ),
     context(
         "program.fork_here",
