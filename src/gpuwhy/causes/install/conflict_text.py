@@ -88,6 +88,7 @@ TEXT = Text(
     ),
     ladder=one_package,
     remedies=(
+        meant("Two wheels bring NCCL, and the older one's file won: take all of them out, install PyTorch's own again, and leave the system's out of the search", on.linux("pip uninstall -y nvidia-nccl-cu11 nvidia-nccl-cu12 nvidia-nccl-cu13\npip install --force-reinstall --no-cache-dir nvidia-nccl-cu12 && unset LD_LIBRARY_PATH"), said="loader.undefined_symbol", line=r"undefined symbol: nccl", safe=True),
         meant("Remove all packages of TensorFlow, then install one", on.linux(f"pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu\n{pip_newest('tensorflow')}"), by="tensorflow", safe=True),
         meant("Remove all packages of ONNX Runtime, then install one", f"pip uninstall -y onnxruntime onnxruntime-gpu\n{pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
         meant("Remove all packages of CuPy, then install the one for the CUDA of the environment", "pip uninstall -y cupy cupy-cuda11x cupy-cuda12x cupy-cuda13x\npip install cupy-cuda13x    # for CUDA 12: cupy-cuda12x", by="cupy", safe=True),

@@ -87,6 +87,7 @@ TEXT = Text(
     ),
     ladder=agreeing,
     remedies=(
+        meant("Indices have to be whole numbers: convert them before the call", on.code("x = x.long()"), said="program. torch. python. title.", line=r"scalar types: Long|to be Long|tensors used as indices must be long", safe=True),
         meant("Copy the tensor to the CPU before NumPy gets it", on.code("array = x.detach().cpu().numpy()"), said="program.devices", line=r"device type tensor to numpy", safe=True),
         meant("NCCL takes tensors of the GPU only: move it there; or make the group with both backends", on.code("torch.distributed.init_process_group('cpu:gloo,cuda:nccl')    # or: tensor = tensor.cuda()"), said="said.backend_of_tensor", safe=True),
         meant("Work on whole arrays (broadcasting, map, kernels), or copy the array to the CPU first", on.code("Array(x)    # for a test only: CUDA.allowscalar(true)"), said="said.scalar", safe=True),

@@ -100,6 +100,8 @@ def _network(case: Asked) -> Iterator[Fix]:
 
 
 def _between_cards(case: Asked) -> Iterator[Fix]:
+    if re.search(r"driver version is insufficient", case.text):
+        yield tried("The driver is older than the CUDA that NCCL was built with: update it; or install a PyTorch for the CUDA that nvidia-smi names", on.driver("sudo ubuntu-drivers install"), root=True)  # fmt: skip
     yield tried("Do without direct copies between the cards; where that works, switch the IOMMU and ACS off in the BIOS, or keep it so", "export NCCL_P2P_DISABLE=1")  # fmt: skip
     yield tried("See the CUDA error behind it: often a full card, a GPU that is held, or a driver older than the build's CUDA", "export NCCL_DEBUG=WARN && nvidia-smi")  # fmt: skip
 
@@ -145,6 +147,8 @@ def chosen(case: Asked) -> Iterator[Fix]:
     here = at_spot(case.frame)
     if "ray" in case.tools:
         yield tried("Ray: give the task or the trial a GPU; it sees those alone, counted from 0", on.code("@ray.remote(num_gpus=1)    # Tune: tune.with_resources(trainable, {'gpu': 1}); RLlib: num_gpus=1"))  # fmt: skip
+    if re.search(r"device string: \W?(?:gpu|nvidia|cuda\d)", case.text):
+        yield tried("PyTorch calls the device cuda: write that, with a number where there are several", on.code("device = torch.device('cuda:0')"))  # fmt: skip
     yield from own_ways(case, "device")
     if re.search(r"\bMIG\b", case.text):
         yield tried("MIG: name the slice by its UUID, as nvidia-smi -L lists it; each process sees one", on.linux("export CUDA_VISIBLE_DEVICES=$(nvidia-smi -L | grep -o 'MIG-[^)]*' | head -1)"))  # fmt: skip

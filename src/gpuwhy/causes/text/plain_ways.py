@@ -29,6 +29,8 @@ _SAYINGS = (
     (Later(r"Tokenizer class \w+ does not exist|does not recognize this architecture|model type `?\w+`? but Transformers does not", re.IGNORECASE), "Install the newest transformers, which knows this model, with what its tokenizer needs", "pip install --upgrade transformers sentencepiece tokenizers"),
     (Later(r"CERTIFICATE_VERIFY_FAILED|SSLError|SSLCertVerification"), "The connection's certificate is not accepted: renew the certificates, or name the proxy's own", "pip install --upgrade certifi    # behind a proxy: export REQUESTS_CA_BUNDLE=/path/to/its.crt"),
     (Later(r"requires the protobuf library|SentencePiece library|requires the following packages"), "Install the packages that the message names", "pip install protobuf sentencepiece"),
+    (Later(r"modified by an inplace operation"), "A tensor that the gradient needs is overwritten: write x = x + y in place of x += y, ReLU(inplace=False), and no step of the optimiser before backward(); this names the line", on.code("torch.autograd.set_detect_anomaly(True)")),
+    (Later(r"cannot import name 'packaging' from 'pkg_resources'|No module named '?pkg_resources"), "setuptools from 70 on, and 81, lack what this package asks for: install an older one", 'pip install "setuptools<70"'),
     (Later(r"Weights only load failed|weights_only"), "The file holds more than weights: where you trust it, load it as before PyTorch 2.6", on.code("torch.load(PATH, weights_only=False)")),
 )  # fmt: skip
 """What libraries around the GPU stack say, and what to do about it."""
