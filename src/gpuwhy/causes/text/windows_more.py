@@ -72,7 +72,7 @@ def bare_smi(case: Asked) -> Iterator[Fix]:
 _IDE = r"jupyter|notebook|vs ?code|visual studio code|pycharm|spyder"
 _ELSEWHERE = Later(
     rf"(?:but|while|whereas|however)[^\n]{{0,60}}(?:{_IDE})|(?:not|n't|fails|False) (?:\w+ ){{0,4}}in (?:{_IDE})"
-    rf"|works? (?:fine |well )?(?:in|from|on|at) (?:the |my |an? )?(?:anaconda |conda )?(?:prompt|terminal|cmd|command)"
+    rf"|(?<!nvidia-smi )(?<!nvcc )works? (?:fine |well )?(?:in|from|on|at) (?:the |my |an? )?(?:anaconda |conda )?(?:prompt|terminal|cmd|command)"
     rf"|(?:{_IDE})[^\n]{{0,40}}sys\.executable",
     re.IGNORECASE,
 )
@@ -81,7 +81,7 @@ _PROMPT = Later(rf"(?:{_IDE})", re.IGNORECASE)
 
 def other_interpreter(case: Asked) -> Iterator[Fix]:
     """It works at a prompt and not in an editor or notebook: that runs another Python."""
-    if _ELSEWHERE.search(case.text) and _PROMPT.search(case.text):
+    if _ELSEWHERE.search(case.text) and _PROMPT.search(case.text) and not case.version.endswith("+cpu"):
         yield tried("The editor or notebook runs another Python than the prompt: choose that environment's as its interpreter or kernel; for Jupyter register it, in that environment's prompt: pip install ipykernel, then python -m ipykernel install --user --name gpu")  # fmt: skip
         yield tried("See which Python each of them runs: the same line in both", on.code("import sys; print(sys.executable)"), look=True)  # fmt: skip
 
