@@ -182,3 +182,12 @@ def test_two_plugins_of_jax_and_the_one_whose_cuda_is_there_is_kept(world: World
     assert ("jax-cuda13-plugin", "jax-cuda12-plugin", "0.7.2", "rival") in found(world)
     world.install("nvidia-cuda-runtime", "13.0.96")
     assert ("jax-cuda12-plugin", "jax-cuda13-plugin", "0.7.2", "rival") in found(world)
+
+
+def test_half_of_jax_s_plugin(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.venv()
+    for name in ("jax", "jaxlib", "jax-cuda12-pjrt"):
+        world.install(name, "0.5.3")
+    (one,) = world.look().contradictions.need() or ()
+    assert (one.by, one.name, one.wants, one.installed) == ("jax-cuda12-pjrt", "jax-cuda12-plugin", "==0.5.3", "")

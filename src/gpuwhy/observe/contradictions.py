@@ -43,6 +43,7 @@ def contradictions(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
         *_unstated(first),
         *_same_release(first),
         *_rival_plugins(first),
+        *_half_a_plugin(first),
         *_compiled(scene, first, set(asked)),
         *_generated(scene, first, {name for name, lines in asked.items() if _needs_protobuf(lines)}),
     ]
@@ -59,6 +60,15 @@ def _rival_plugins(installed: dict[str, Distribution]) -> Iterator[Contradiction
         yield Contradiction(
             name, other.version, plugins[0], "", kept.version, "rival", file, pairs.RIVAL_PLUGINS, pairs.RIVALS_TRIED
         )
+
+
+def _half_a_plugin(installed: dict[str, Distribution]) -> Iterator[Contradiction]:
+    """JAX's client for CUDA without the kernels that belong to it, which only their own metadata ties to it."""
+    for name, one in installed.items():
+        plugin = name.replace("-pjrt", "-plugin")
+        if _PLUGIN.fullmatch(name) and name.endswith("-pjrt") and plugin not in installed:
+            effect = "so JAX lacks its kernels for the GPU"
+            yield _say(one, plugin, f"=={one.version}", "", "unstated", effect, False, "knowledge/pairs.py")
 
 
 def _has_runtime(plugin: str, installed: dict[str, Distribution]) -> bool:
