@@ -35,6 +35,12 @@ import lab.random.fifth_env
 import lab.random.fifth_programs
 import lab.random.others
 import lab.random.settings
+import lab.random.seventh
+import lab.random.seventh_ends
+import lab.random.seventh_kernels
+import lab.random.seventh_loader
+import lab.random.seventh_packages
+import lab.random.seventh_programs
 import lab.random.sixth
 import lab.random.sixth_programs
 import lab.random.wrong  # noqa: F401  (the operators enter themselves)
@@ -344,7 +350,7 @@ def main() -> int:
     parser.add_argument("--held", type=int, default=8, help="draws with the card's memory held")
     parser.add_argument("--minutes", type=float, default=6.5)
     parser.add_argument("--jobs", type=int, default=14)
-    parser.add_argument("--part", choices=("all", "tune", "judge", "fifth", "sixth"), default="all")
+    parser.add_argument("--part", choices=("all", "tune", "judge", "fifth", "sixth", "seventh"), default="all")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--list", action="store_true", help="print the draws, run only the healthy programs")
     parser.add_argument("operators", nargs="*", help="these operators only")
