@@ -9,7 +9,32 @@ from tests.lint.support import check
 
 REPOSITORIES = "https://developer.download.nvidia.com/compute/cuda/repos"
 KEY = f"apt-key adv --fetch-keys {REPOSITORIES}/ubuntu1804/x86_64/7fa2af80.pub"
+DEPLOYMENT = (
+    "apiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n      - name: a\n"
+)
 FOUND = [
+    ("no-command", "a.yaml", DEPLOYMENT + "        image: nvcr.io/nvidia/pytorch:24.10-py3\n", 8),
+    (
+        "no-command",
+        "compose.yml",
+        "services:\n  a:\n    restart: always\n    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n",
+        4,
+    ),
+    ("cuda-for-cpu", "Dockerfile.cpu", "FROM python:3.12\nRUN pip install torch\n", 2),
+    ("cuda-for-cpu", "environment-cpu.yml", "dependencies:\n- python=3.11\n- pip:\n  - torch>=2.5\n", 4),
+    ("tf1-open", "requirements.txt", "tensorflow>=1.14\n", 1),
+    ("tf1-open", "s.sh", "pip install edward\n", 1),
+    ("local-version", "requirements.txt", "torch>=1.13.0+cu117\n", 1),
+    ("no-gpu-request", "k8s/gpu.yaml", DEPLOYMENT + "        image: x\n        # nvidia.com/gpu: 1\n", 9),
+    ("no-gpu-request", "Makefile", "a:\n\tdocker build -t x -f Dockerfile.gpu .\nb:\n\tdocker run -v $$PWD:/x x\n", 4),
+    (
+        "shared-memory",
+        "compose.yml",
+        "services:\n  a:\n    image: vllm/vllm-openai\n    command: -tp 2\n    gpus: all\n",
+        5,
+    ),
+    ("unstated-limit", "requirements.txt", "torch==2.9.1\nopencv-python==4.8.1.78\nnumpy==2.1.2\n", 3),
+    ("unstated-limit", "requirements.txt", "tensorflow==1.15.0\nkeras==2.0.1\nh5py==3.1.0\nprotobuf<3.21\n", 3),
     ("cog-python", "cog.yaml", 'build:\n  gpu: true\n  python_version: "3.8"\n', 3),
     ("python-unnamed", "requirements.txt", "numpy==1.21.2\ntorch==1.9.1\n", 2),
     ("python-unnamed", "requirements.txt", "librosa\nnumba==0.56.4\ntorch\n", 2),
@@ -48,12 +73,21 @@ FOUND = [
     ("wrong-name", "s.sh", "pip install cupy-rocm-6-1\n", 1),
 ]
 SOUND = [
+    (
+        "a.yaml",
+        DEPLOYMENT
+        + "        image: nvcr.io/nvidia/pytorch:24.10-py3\n        args: [a.py]\n        resources: {limits: {nvidia.com/gpu: 1}}\n",
+    ),
+    ("compose.yml", "services:\n  a:\n    image: python:3.12\n    tty: true\n    restart: always\n"),
+    ("Makefile", "a:\n\tdocker build -t x .\nb:\n\tdocker run --gpus all x\n"),
+    ("requirements.txt", "tensorflow>=2.16\n"),
+    ("requirements.txt", "flask\nopencv-python==4.8.1.78\nnumpy==2.1.2\n"),
     ("requirements.txt", "# Python 3.8\ntorch==1.13.1\nnumpy==1.24.4\n"),
     ("requirements.txt", "torch>=1.9\nnumpy>=1.19,<2\n"),
-    ("requirements.txt", "torch>=2.5\nscikit-learn==1.2.2\n"),
+    ("requirements.txt", "torch>=2.5\nscikit-learn==1.2.2\nnumpy<2\n"),
     ("requirements.txt", "flask\nnumpy==1.21.2\n"),
     ("environment.yml", "dependencies:\n- python=3.9\n- pip:\n  - torch==1.13.1\n  - numpy==1.24.4\n"),
-    ("requirements-cpu.txt", "# py39\ntorch==1.12.1\nnumpy==1.24.4\n"),
+    ("requirements-cpu.txt", "# py39\n-f https://download.pytorch.org/whl/cpu\ntorch==1.12.1+cpu\nnumpy==1.24.4\n"),
     ("install.sh", "sudo apt-get install -y cuda-toolkit-12-4\n"),
     ("Dockerfile", "FROM ubuntu:20.04\nRUN apt-get update && apt-get install -y git\n"),
     ("Dockerfile", "FROM debian:bullseye\nRUN apt-get update\n"),

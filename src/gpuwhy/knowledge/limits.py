@@ -73,6 +73,33 @@ LIMITS: tuple[Limit, ...] = (
           source("coqui-ai/TTS issue 4121, aedocw/epub2tts issue 292", "0.22.0 is the last release")),
     Limit("chumpy", "", "0.71", "numpy<1.24", "it imports numpy.bool and others, which 1.24 removed",
           source("mattloper/chumpy issue 55, zju3dv/EasyMocap issue 301", "0.70 is the last release")),
+    *(
+        Limit(name, since, until, "numpy<2", "it was compiled for NumPy 1, and its metadata lets NumPy 2 in",
+              source("installed with NumPy 2.2.6 and imported, Python 3.11, November 2026", tried))
+        for name, since, until, tried in (
+            ("opencv-contrib-python", "", "4.10", "4.8.1.78 fails; opencv-python 4.10.0.84 works"),
+            ("opencv-contrib-python-headless", "", "4.10", "as its siblings: 4.9.0.80 fails, 4.10.0.84 works"),
+            ("scikit-image", "", "0.23", "0.20.0, 0.21.0 and 0.22.0 fail, 0.23.2 works"),
+            ("scikit-learn", "", "1.3", "1.2.2 fails, 1.3.2 forbids it, 1.4.2 works"),
+            ("pandas", "", "2.1", "1.5.3 and 2.0.3 fail, 2.1.4 forbids it, 2.2.2 works"),
+            ("pyarrow", "", "15", "12.0.1 and 14.0.2 fail, 15.0.2 forbids it, 16.0.0 works"),
+            ("faiss-cpu", "", "1.8", "1.7.4 fails, 1.8.0.post1 forbids it"),
+            ("pycocotools", "", "2.0.8", "2.0.7 fails, 2.0.8 works"),
+            ("shapely", "2.0", "2.0.3", "2.0.1 fails, 2.0.3 forbids it, 2.0.4 works"),
+            ("pywavelets", "", "1.5", "1.4.1 fails, 1.5.0 forbids it, 1.6.0 works"),
+            ("numexpr", "", "2.10", "2.8.4 and 2.9.0 fail, 2.10.0 works"),
+            ("matplotlib", "", "3.7.2", "3.6.3 and 3.7.1 fail, 3.7.5 forbids it"),
+        )
+    ),
+    Limit("imgaug", "", "", "numpy<2", "it uses np.sctypes, which NumPy 2 removed",
+          source("installed with NumPy 2.2.6 and imported, November 2026", "0.4.0 is the last release")),
+    *(
+        Limit(name, since, until, "h5py<3", "it calls decode on what h5py 3 gives as text, when it loads weights",
+              source("tensorflow/tensorflow issue 44467, keras-team/keras issue 14265", "h5py 3.0 release notes"))
+        for name, since, until in (
+            ("keras", "2.0", "2.4"), ("tensorflow", "1.0", "2.2"), ("tensorflow-gpu", "1.0", "2.2"),
+        )
+    ),
     Limit("tensorflow-addons", "", "", "tensorflow<2.16", "it imports parts of Keras 2, and 2.16 brings Keras 3",
           source("installed and imported, November 2026", "0.23.0, the last one, fails with TensorFlow 2.16.2")),
 )  # fmt: skip

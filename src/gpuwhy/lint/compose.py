@@ -56,6 +56,8 @@ def _service(path: str, name: str, line: int, service: Map, whole: bool) -> Work
     work.exempt = _mounts_devices(service)
     work.command = f"{words(service.at('entrypoint'))} {words(service.at('command'))}".strip()
     work.shared_memory = _shared_memory(service)
+    work.stays = service.text("restart") in ("always", "unless-stopped")
+    work.terminal = service.text("tty") == "true" or service.text("stdin_open") == "true"
     _requests(path, work, service)
     return work
 

@@ -35,7 +35,18 @@ def read(path: str, text: str) -> Sheet:
         if isinstance(document, Map):
             for pod, holder in _pods(document):
                 _pod(sheet, pod, holder, document.text("kind"))
+    _left_out(sheet, text)
     return sheet
+
+
+def _left_out(sheet: Sheet, text: str) -> None:
+    """Limits that are commented out, each with the container that it stands in."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if re.match(r"\s*#\s*nvidia\.com/gpu\s*:", line):
+            before = [work for work in sheet.workloads if work.place.line <= number]
+            owner = max(before, key=lambda work: work.place.line, default=None)
+            if owner is not None and owner.left_out is None:
+                owner.left_out = Place(sheet.path, number)
 
 
 def read_chart(path: str, text: str, read_other: Read) -> Sheet:
@@ -115,6 +126,8 @@ def _pod(sheet: Sheet, pod: Map, holder: Map, kind: str) -> None:
                 for m in container.seq("volumeMounts")
             )
             work.shared_memory = shared or pod.text("hostIPC") == "true"
+            work.stays = kind in ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
+            work.terminal = container.text("tty") == "true" or container.text("stdin") == "true"
             filled_later = kind.endswith(("Runtime", "Template"))
             work.partial = work.partial or filled_later or bool(pod.seq("resourceClaims"))
             sheet.workloads.append(work)

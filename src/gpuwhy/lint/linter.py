@@ -315,6 +315,7 @@ def _take_in(
         environment.pins += [_taken(pin, include) for pin in made.pins]
         environment.other_index = environment.other_index or made.other_index
         environment.misplaced += made.misplaced
+        environment.refused += made.refused
         made.includes[:] = [
             msgspec.structs.replace(i, indexes=(*i.indexes, *include.indexes), arms=include.arms, step=include.step)
             for i in made.includes

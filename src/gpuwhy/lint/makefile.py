@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from gpuwhy.lint import scripts
+from gpuwhy.lint import builds, scripts
 from gpuwhy.lint.sheet import Environment, Sheet
 
 _SET = re.compile(r"^(?:export\s+)?([A-Za-z_]\w*)\s*(?:[:?]{0,2}=)\s*(.*?)\s*$")
@@ -29,6 +29,7 @@ def read(path: str, text: str) -> Sheet:
     for start, recipe in _recipes(lines):
         sheet.environments.append(Environment(path, system="linux"))
         scripts.fill(sheet, expand(recipe, known), start, {})
+    builds.join(sheet)
     return sheet
 
 

@@ -21,6 +21,7 @@ _URL = re.compile(
 )
 _OPTION = re.compile(r"(--[a-z][a-z-]*|-[a-zA-Z])(?:\s*=\s*|\s+|(?<=-[a-zA-Z])(?=\S)|$)(.*)")
 _AFTER = re.compile(r"\s-{1,2}[a-zA-Z].*", re.DOTALL)
+_LOCAL_RANGE = re.compile(rf"{_NAME}\s*(?:\[[^\]]*\])?\s*(?:>=?|<=?|~=)\s*[\d.]+\+[\w.*]+")
 _FLAGS = frozenset(
     {"--no-index", "--pre", "--prefer-binary", "--require-hashes", "--no-deps", "--no-binary", "--only-binary",
      "--trusted-host", "--use-feature", "--no-build-isolation"}
@@ -89,7 +90,10 @@ def fill(environment: Environment, sheet: Sheet, lines: Iterator[Logical], limit
         try:
             found = requirement(logical.text, place)
         except BadRequirementError as error:
-            sheet.problems.append(Problem(place, str(error)))
+            refused = _LOCAL_RANGE.match(logical.text)
+            (environment.refused if refused else sheet.problems).append(
+                Problem(place, refused[0] if refused else str(error))
+            )
             continue
         if misplaced := _MISPLACED.search(logical.text):
             environment.misplaced.append(Problem(place, misplaced[0].strip()))

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from gpuwhy.lint import installs, shell
+from gpuwhy.lint import builds, installs, shell
 from gpuwhy.lint.sheet import Command, Environment, Image, Sheet, Workload
 from gpuwhy.model.lint import Place
 
@@ -37,6 +37,7 @@ def read(path: str, text: str) -> Sheet:
         stage.gpu = "the script speaks of a GPU" if _GPU.search(_COMMENT.sub("", text)) else ""
     sheet.environments.append(stage)
     fill(sheet, _plain(path, text), 1, _constants(text))
+    builds.join(sheet)
     if "#SBATCH" in text:
         sheet.workloads.append(_slurm(path, text))
     return sheet
@@ -89,11 +90,12 @@ def _run(path: str, command: Command) -> Workload | None:
     words = command.words
     if len(words) < 3 or words[0].rsplit("/", 1)[-1] not in ("docker", "podman", "nvidia-docker") or words[1] != "run":
         return None
-    number, image = 2, ""
+    number, image, hidden = 2, "", False
     while number < len(words) and not image:
         word = words[number]
         if not word.startswith("-"):
             image = word
+        hidden = hidden or word.startswith(("--gpus=$", "--runtime=$"))
         number += 2 if word in _VALUED and number + 1 < len(words) else 1
     if not image or "$" in image:
         return None
@@ -103,7 +105,9 @@ def _run(path: str, command: Command) -> Workload | None:
     asked = words[0].endswith("nvidia-docker") or re.search(r"--gpus|--runtime[= ]nvidia|nvidia\.com/gpu", options)
     work.request = work.place if asked else None
     work.asking = options
-    work.exempt = bool(re.search(r"--privileged|/dev/nvidia|\$|\{", options))
+    work.exempt = hidden or bool(
+        re.search(r"--privileged|/dev/nvidia|(^| )[\"']?\$[\w{(]+\}?\)?[\"']?( |$)|\{", options)
+    )
     work.shared_memory = bool(re.search(r"--shm-size|--ipc|/dev/shm", options))
     work.command = " ".join(words[number:])
     return work

@@ -153,6 +153,7 @@ class Environment(msgspec.Struct):
     copied: dict[str, str] = {}  # file in the image → file in the build's folder
     channels: list[str] = []  # of conda, the first one first
     conda_files: list[Include] = []  # environments of conda that it makes
+    refused: list[Problem] = []  # requirements that no installer takes: a local version with >=
     misplaced: list[Problem] = []  # options on a requirement's line, which pip does not read there
     includes_unknown: bool = False  # a file that it takes in cannot be read
     told_elsewhere: bool = False  # a file beside this one names PyTorch's index
@@ -183,6 +184,9 @@ class Workload(msgspec.Struct):
     only_runtime: bool = False  # of compose: `runtime: nvidia` is all that asks for a GPU
     shared_memory: bool = False
     command: str = ""
+    stays: bool = False  # what starts it again when it ends: a Deployment, restart: always
+    terminal: bool = False  # a shell in it would wait for somebody
+    left_out: Place | None = None  # a GPU's limit that is commented out
     limit: tuple[str, Place] | None = None  # nvidia.com/gpu
     asked: tuple[str, Place] | None = None  # the same under requests
     wrong_request: list[Problem] = []

@@ -14,10 +14,15 @@ RULE = Rule("local-version", "error", "a +cu121 or +cpu build, and nothing names
 
 _KNOW = source("version specifiers of Python packages", "local versions are not allowed on the package index")
 
+_RANGES = source("version specifiers of Python packages", "ordered comparison: no local versions; packaging refuses it")
+
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first such pin; its neighbours need the same line."""
     stage = scope.environment
+    for one in stage.refused:
+        text = f"{one.text}: a local version goes with == alone, and pip refuses the whole file"
+        yield RULE.mistake(one.place, text, _RANGES, "write the number without its + part, and name the index")
     yield from _jax(scope)
     if stage.other_index or stage.told_elsewhere or stage.locked or scope.base.family in ("ngc", "pytorch", "aws"):
         return

@@ -9,7 +9,7 @@ from gpuwhy.knowledge import containers
 from gpuwhy.lint.requests import ASK, HIDDEN, KNOW
 from gpuwhy.lint.scope import base_of
 from gpuwhy.lint.sheet import Variable, Workload
-from gpuwhy.model.lint import Mistake, Rule, Severity
+from gpuwhy.model.lint import Mistake, Place, Rule, Severity
 from gpuwhy.model.plan import Machine
 
 RULE = Rule("no-gpu-request", "error", "a container made for a GPU that asks for none")
@@ -28,8 +28,18 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     hidden = visible is not None and visible.value in HIDDEN
     if work.built:
         yield from _built(work, None if hidden else visible)
-    if not hidden:
+    if work.left_out and work.kind == "kubernetes":
+        yield from _commented(work, work.left_out)
+    elif not hidden:
         yield from _by_image(work, visible)
+
+
+def _commented(work: Workload, place: Place) -> Iterator[Mistake]:
+    """A limit that is commented out, in a manifest that is for GPUs by its name or its image."""
+    named = re.search(r"(^|[^a-z])gpu([^a-z]|$)", f"{work.place.path} {work.name}".lower())
+    if named or base_of(work).gpu:
+        text = f"{work.name}: the limit nvidia.com/gpu is commented out, so it is given no GPU"
+        yield RULE.mistake(place, text, KNOW[work.kind], "write the limit, or take GPU out of the names", "warning")
 
 
 def _without_variable(work: Workload) -> Iterator[Mistake]:
@@ -75,6 +85,9 @@ def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
     if work.kind == "compose" and _is_named_gpu(work):
         text = f"{work.name} is built for a GPU, by its name or its Dockerfile's, and asks for none"
+        yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
+    if work.kind == "script" and (base.gpu or _is_named_gpu(work)) and not _says_cpu(work):
+        text = f"{work.name} is built from {work.built}, for a GPU, and docker run asks for none"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
     if work.kind == "devcontainer" and not work.built_on and _is_folder_of_gpus(work):
         text = f"{work.name} is for CUDA by the name of its folder, and asks for no GPU"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gpuwhy.knowledge import caps
 from gpuwhy.knowledge import limits as known_limits
-from gpuwhy.knowledge.releases import has_python
+from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint import ending, solving
 from gpuwhy.lint.rules import torch_replaced
 from gpuwhy.lint.scope import Scope, is_pinned
@@ -23,7 +23,7 @@ RULE = Rule("unstated-limit", "error", "a neighbour newer than a release can use
 
 _NEWER = {"numpy": ("2.0.2", "2.2.6", "2.3.5"), "protobuf": ("4.25.8", "5.29.5", "6.33.0")}
 _OLDER = {"numpy": ("1.16.6", "1.19.5", "1.21.6", "1.24.4", "1.26.4"), "protobuf": ("3.8.0", "3.19.6", "3.20.3")}
-_NEEDS = {"numpy": (3, 9), "protobuf": (3, 7)}
+_NEEDS = {"numpy": (3, 9), "protobuf": (3, 7), "h5py": (3, 6)}
 _TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
 _EXPORTED = 60  # packages: an environment that somebody exported whole
 
@@ -100,10 +100,16 @@ def _known(name: str, version: str) -> list[caps.CapRow | known_limits.Limit]:
 
 def _is_beside_the_point(scope: Scope, need: Need) -> bool:
     """Whether the package is no matter of GPUs here: a page of gradio's for something else."""
-    return need.pin.name == "gradio" and not scope.gpu_meant and not _MODELS & scope.names.keys()
+    return _OTHERS.fullmatch(need.pin.name) is not None and not scope.gpu_meant and not _MODELS & scope.names.keys()
 
 
-_MODELS = frozenset(["torch", "tensorflow", "jax", "transformers", "diffusers", "onnxruntime-gpu", "vllm"])
+_OTHERS = re.compile(
+    r"gradio|opencv-\S+|scikit-(image|learn)|pandas|pyarrow|faiss-cpu|pycocotools|shapely|pywavelets|numexpr|matplotlib|imgaug|h5py"
+)
+_MODELS = frozenset(
+    ["torch", "tensorflow", "jax", "transformers", "diffusers", "onnxruntime-gpu", "vllm", "torchvision", "ultralytics",
+     "keras", "pytorch-lightning", "tensorflow-gpu"]
+)  # fmt: skip
 
 
 def _replaced_later(scope: Scope, need: Need) -> bool:
@@ -139,7 +145,7 @@ def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
     row = scope.taken(pin) or _named(pin)
     version = row.version if row else pin.version
     pythons = row.pythons if row and row.platform == LINUX else ()
-    known = _known(pin.name, version) if row else [*known_limits.limits(pin.name, version)]
+    known = _known(pin.name, version) if row or not family(pin.name) else [*known_limits.limits(pin.name, version)]
     for cap in known:
         name, _, limit = cap.requirement.partition("<")
         yield Need(pin, version, name, f"<{limit}", cap.because, cap.source, pythons)
@@ -230,6 +236,8 @@ def _comes(scope: Scope, need: Need) -> bool:
         return False
     if need.name == "numpy":
         return _numpy_comes(scope, need)
+    if need.name == "h5py":  # it comes with TensorFlow too, and matters to who loads weights
+        return False
     if need.name == "protobuf":
         by_conda = any(pin.origin == "conda" and pin.name in known_limits.CAPS_PROTOBUF for pin in scope.pins)
         unread = by_conda or solving.unread(scope, known_limits.CAPS_PROTOBUF)

@@ -1,0 +1,61 @@
+"""TensorFlow from 1.x on without an end, which is TensorFlow 2 today."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.index import from_index
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.versions import allows
+from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.version import at_least
+
+RULE = Rule("tf1-open", "warning", "TensorFlow from 1.x on without an end, which is TensorFlow 2 today")
+
+_KNOW = source("TensorFlow 2.0 release notes", "tf.contrib, tf.Session, tf.placeholder and more are gone")
+_FROM_ONE = re.compile(r">=?(0\.\d+|1\.\d+)[\w.]*")
+_OF_TWO = ("tf-keras", "tensorflow-datasets", "tensorflow-text", "tensorflow-addons", "keras-tuner", "keras-cv")
+
+
+_ONE_ALONE = {
+    "edward": "1.3.5, its last release, uses tf.contrib",
+    "stable-baselines": "2.10.2, its last release, uses tf.contrib; stable-baselines3 runs on PyTorch",
+    "bert-serving-server": "1.10.0, its last release, uses tf.contrib",
+}
+"""Packages that ended with TensorFlow 1, and name no TensorFlow or no end of it."""
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """A lower bound of 1.x that is all; a package that knows TensorFlow 1 alone."""
+    yield from _ended(scope)
+    if scope.environment.locked or any(name in scope.names for name in _OF_TWO):
+        return
+    for pin in scope.pins:
+        if pin.name in ("tensorflow", "tensorflow-cpu") and _is_open(pin) and from_index(scope, pin):
+            row = scope.taken(pin)
+            if row and at_least(row.version, "2"):
+                text = f"{pin.name}{pin.specifier} takes {row.version} today; code for TensorFlow 1 does not run there"
+                fix = f"write {pin.name}{pin.specifier},<2 (with Python 3.7 or older), or say from which 2.x on"
+                yield RULE.mistake(pin.place, text, _KNOW, fix)
+
+
+def _ended(scope: Scope) -> Iterator[Mistake]:
+    """Such a package without a TensorFlow 1 beside it."""
+    bounded = [
+        p for p in scope.environment.pins if p.name.startswith("tensorflow") and not allows(p.specifier, "2.21.0")
+    ]
+    old = scope.base.framework == "tensorflow" and not at_least(scope.base.version or "2", "2")
+    pythons = scope.environment.pythons
+    if bounded or old or scope.environment.locked or (pythons and not at_least(pythons[-1], "3.8")):
+        return
+    for pin in scope.pins:
+        if pin.name in _ONE_ALONE and pin.installed:
+            text = f"{pin.name} needs TensorFlow 1, which Python 3.8 and newer cannot install: {_ONE_ALONE[pin.name]}"
+            yield RULE.mistake(pin.place, text, _KNOW, "use Python 3.7 with tensorflow<2, or its successor")
+
+
+def _is_open(pin: Pin) -> bool:
+    return bool(_FROM_ONE.fullmatch(pin.specifier)) and pin.installed
