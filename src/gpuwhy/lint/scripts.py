@@ -14,6 +14,9 @@ _COMMENT = re.compile(r"^[ \t]*(#|rem\b|::|//).*$", re.IGNORECASE | re.MULTILINE
 _GPU = re.compile(r"nvidia|cuda|\bgpu", re.IGNORECASE)
 _NEW = re.compile(r"(conda|mamba|micromamba) (env )?create\b|-m venv\b|virtualenv |uv venv\b")
 _ONCE = re.compile(r"^[ \t]*(?:export[ \t]+|set[ \t]+)?([A-Za-z_]\w*)=[\"']?([\w./:+=<>-]+)[\"']?[ \t]*$", re.MULTILINE)
+_MAY_ASK = re.compile(r"--privileged|/dev/nvidia|(^| )[\"']?\$[\w{(]+\}?\)?[\"']?( |$)|\{")
+"""Options that see the devices, and variables that may hold any."""
+
 _SHOWN = 40
 _VALUED = frozenset(
     [
@@ -90,12 +93,11 @@ def _run(path: str, command: Command) -> Workload | None:
     words = command.words
     if len(words) < 3 or words[0].rsplit("/", 1)[-1] not in ("docker", "podman", "nvidia-docker") or words[1] != "run":
         return None
-    number, image, hidden = 2, "", False
+    number, image = 2, ""
     while number < len(words) and not image:
         word = words[number]
         if not word.startswith("-"):
             image = word
-        hidden = hidden or word.startswith(("--gpus=$", "--runtime=$"))
         number += 2 if word in _VALUED and number + 1 < len(words) else 1
     if not image or "$" in image:
         return None
@@ -105,9 +107,7 @@ def _run(path: str, command: Command) -> Workload | None:
     asked = words[0].endswith("nvidia-docker") or re.search(r"--gpus|--runtime[= ]nvidia|nvidia\.com/gpu", options)
     work.request = work.place if asked else None
     work.asking = options
-    work.exempt = hidden or bool(
-        re.search(r"--privileged|/dev/nvidia|(^| )[\"']?\$[\w{(]+\}?\)?[\"']?( |$)|\{", options)
-    )
+    work.exempt = bool(_MAY_ASK.search(options))
     work.shared_memory = bool(re.search(r"--shm-size|--ipc|/dev/shm", options))
     work.command = " ".join(words[number:])
     return work

@@ -21,17 +21,21 @@ _URL = "https://download.pytorch.org/whl/cpu"
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """torch by name from the default index, in a file that is for the CPU by its name."""
-    name = scope.environment.path.rsplit("/", 1)[-1].lower()
-    stage = scope.environment
-    for_cpu = re.search(r"(^|[^a-z])cpu([^a-z]|$)", name) and not scope.named_gpu
-    if not for_cpu or stage.system in ("windows", "darwin") or stage.locked or stage.told_elsewhere or scope.base.gpu:
-        return
     pin = next((p for p in scope.pins if p.name == "torch" and p.installed and not p.marker), None)
-    if pin is None or pin.indexes or not from_index(scope, pin) or "pytorch" in scope.names or _comes_first(scope):
+    if pin is None or pin.indexes or not from_index(scope, pin) or not _is_for_cpu(scope) or _is_there(scope):
         return
+    name = scope.environment.path.rsplit("/", 1)[-1]
     text = f"{name} is for the CPU by its name; torch from the package index brings CUDA and its libraries on Linux"
     fix = f"write torch==…+cpu, with --extra-index-url {_URL}"
     yield RULE.mistake(_place(scope, pin), text, _KNOW, fix)
+
+
+def _is_for_cpu(scope: Scope) -> bool:
+    """Whether the file's name says CPU, on Linux, and nothing says otherwise or tells the index elsewhere."""
+    stage = scope.environment
+    named = re.search(r"(^|[^a-z])cpu([^a-z]|$)", stage.path.rsplit("/", 1)[-1].lower()) and not scope.named_gpu
+    told = stage.told_elsewhere or stage.locked or bool(scope.base.gpu)
+    return bool(named) and not told and stage.system not in ("windows", "darwin")
 
 
 def _place(scope: Scope, pin: Pin) -> Place:
@@ -41,6 +45,10 @@ def _place(scope: Scope, pin: Pin) -> Place:
     return Place(scope.environment.path, commands[pin.step - 1].lines[0]) if elsewhere else pin.place
 
 
-def _comes_first(scope: Scope) -> bool:
-    """Whether an earlier command, or an image of PyTorch's, has the one for the CPU already."""
-    return scope.base.framework == "torch" or any(p.name == "torch" and p.variant == "cpu" for p in scope.pins)
+def _is_there(scope: Scope) -> bool:
+    """Whether an earlier command, conda or an image of PyTorch's has one already."""
+    return (
+        "pytorch" in scope.names
+        or scope.base.framework == "torch"
+        or any(p.name == "torch" and p.variant == "cpu" for p in scope.pins)
+    )

@@ -21,14 +21,15 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
         yield from _without_variable(work)
     if work.request or work.partial or work.exempt or _never_uses_one(work):
         return
-    if work.kind == "slurm":
-        yield from _slurm(work)
-        return
+    yield from _slurm(work) if work.kind == "slurm" else _container(work)
+
+
+def _container(work: Workload) -> Iterator[Mistake]:
     visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
     hidden = visible is not None and visible.value in HIDDEN
     if work.built:
-        yield from _built(work, None if hidden else visible)
-    if work.left_out and work.kind == "kubernetes":
+        yield from _run_here(work) if work.kind == "script" else _built(work, None if hidden else visible)
+    if work.left_out:
         yield from _commented(work, work.left_out)
     elif not hidden:
         yield from _by_image(work, visible)
@@ -86,9 +87,6 @@ def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
     if work.kind == "compose" and _is_named_gpu(work):
         text = f"{work.name} is built for a GPU, by its name or its Dockerfile's, and asks for none"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
-    if work.kind == "script" and (base.gpu or _is_named_gpu(work)) and not _says_cpu(work):
-        text = f"{work.name} is built from {work.built}, for a GPU, and docker run asks for none"
-        yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
     if work.kind == "devcontainer" and not work.built_on and _is_folder_of_gpus(work):
         text = f"{work.name} is for CUDA by the name of its folder, and asks for no GPU"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
@@ -98,6 +96,13 @@ def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
     elif visible and containers.read(work.built_on).gpu:
         text = f"{work.name} is built on {work.built_on} and names its GPUs by a variable, and asks for none"
         yield RULE.mistake(visible.place, text, KNOW[work.kind], ASK[work.kind], "warning")
+
+
+def _run_here(work: Workload) -> Iterator[Mistake]:
+    """An image that the same script builds for a GPU."""
+    if (containers.read(work.built_on).gpu or _is_named_gpu(work)) and not _says_cpu(work):
+        text = f"{work.name} is built from {work.built}, for a GPU, and docker run asks for none"
+        yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")
 
 
 def _says_cpu(work: Workload) -> bool:

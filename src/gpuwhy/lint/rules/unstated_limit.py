@@ -145,6 +145,7 @@ def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
     row = scope.taken(pin) or _named(pin)
     version = row.version if row else pin.version
     pythons = row.pythons if row and row.platform == LINUX else ()
+    pythons = (f"3.{pin.tag[3:]}",) if re.fullmatch(r"cp3\d+", pin.tag) else pythons
     known = _known(pin.name, version) if row or not family(pin.name) else [*known_limits.limits(pin.name, version)]
     for cap in known:
         name, _, limit = cap.requirement.partition("<")
@@ -230,14 +231,12 @@ def _tensorflow_says(scope: Scope, need: Need) -> bool:
 
 def _comes(scope: Scope, need: Need) -> bool:
     """Whether the neighbour is installed without being named, and nothing that is pinned may hold it back."""
-    if need.name == "mkl":
-        return _mkl_comes(scope, need)
+    if need.name in ("mkl", "h5py"):  # h5py comes with TensorFlow too, and matters to who loads weights
+        return need.name == "mkl" and _mkl_comes(scope, need)
     if not is_pinned(need.pin) or scope.beside(need.name) or _may_be_there(scope, need):
         return False
     if need.name == "numpy":
         return _numpy_comes(scope, need)
-    if need.name == "h5py":  # it comes with TensorFlow too, and matters to who loads weights
-        return False
     if need.name == "protobuf":
         by_conda = any(pin.origin == "conda" and pin.name in known_limits.CAPS_PROTOBUF for pin in scope.pins)
         unread = by_conda or solving.unread(scope, known_limits.CAPS_PROTOBUF)
