@@ -25,6 +25,7 @@ _NEWER = {"numpy": ("2.0.2", "2.2.6", "2.3.5"), "protobuf": ("4.25.8", "5.29.5",
 _OLDER = {"numpy": ("1.16.6", "1.19.5", "1.21.6", "1.24.4", "1.26.4"), "protobuf": ("3.8.0", "3.19.6", "3.20.3")}
 _NEEDS = {"numpy": (3, 9), "protobuf": (3, 7), "h5py": (3, 6)}
 _TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
+_WRITTEN_ALONE = "h5py<3"  # it comes with TensorFlow too, and matters to who loads weights
 _EXPORTED = 60  # packages: an environment that somebody exported whole
 
 
@@ -61,7 +62,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         others = [p for p in scope.environment.pins if p.name == need.name and together(need.pin, p)]
         if others:
             yield from _written(scope, need, others)
-        elif need.requirement not in told and _comes(scope, need):
+        elif need.requirement not in (*told, _WRITTEN_ALONE) and _comes(scope, need):
             told.add(need.requirement)
             text = f"{need.title} needs {need.requirement}, and nothing here says so: {need.because}"
             yield RULE.mistake(
@@ -231,8 +232,8 @@ def _tensorflow_says(scope: Scope, need: Need) -> bool:
 
 def _comes(scope: Scope, need: Need) -> bool:
     """Whether the neighbour is installed without being named, and nothing that is pinned may hold it back."""
-    if need.name in ("mkl", "h5py"):  # h5py comes with TensorFlow too, and matters to who loads weights
-        return need.name == "mkl" and _mkl_comes(scope, need)
+    if need.name == "mkl":
+        return _mkl_comes(scope, need)
     if not is_pinned(need.pin) or scope.beside(need.name) or _may_be_there(scope, need):
         return False
     if need.name == "numpy":
