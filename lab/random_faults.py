@@ -39,6 +39,7 @@ import lab.random.seventh
 import lab.random.seventh_ends
 import lab.random.seventh_kernels
 import lab.random.seventh_loader
+import lab.random.seventh_more
 import lab.random.seventh_packages
 import lab.random.seventh_programs
 import lab.random.sixth

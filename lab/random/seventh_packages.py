@@ -114,7 +114,7 @@ WANTS = "extern void {0}(void); void* PyInit_ops(void){{ {0}(); return 0; }}"
 enter(
     "extension-own",
     Case("torch-matmul", "check of the old C++ standard", ABI, (BAD, ODD), code=OPS, setup=extension(WANTS.format("_ZN3c106detail14torchCheckFailEPKcS2_jRKSs"))),
-    Case("torch-matmul", "data pointer of torch 1.13", ABI, (BAD, ODD), code=OPS, setup=extension(WANTS.format("_ZNK2at6Tensor8data_ptrIfEEPT_v_old"))),
+    Case("torch-matmul", "zeros of torch 1.12", ABI, (BAD, ODD), code=OPS, setup=extension(WANTS.format("_ZN2at4_ops5zeros4callEN3c108ArrayRefIlEENS2_8optionalINS2_10ScalarTypeEEENS5_INS2_6LayoutEEENS5_INS2_6DeviceEEENS5_IbEE"))),
     Case("torch-matmul", "library that torch no longer has", ABI, (LIB, BAD, ODD), code=OPS, setup=needing("libtorch_cuda_cu.so")),
     Case("torch-matmul", "runtime of CUDA 11", ABI, (LIB, "cuda.version_mismatch", PATH), code=OPS, setup=needing("libcudart.so.11.0")),
     Case("torch-matmul", "made for another Python", ABI, (OT, BAD, PATH, ODD, BUILD), code=OPS, setup=extension("void* PyInit_ops(void){return 0;}", "ops.cpython-38-x86_64-linux-gnu.so")),
