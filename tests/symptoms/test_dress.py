@@ -10,7 +10,7 @@ import pytest
 from lab.restated import first, same
 from lab.restating import KINDS, PREFIXES, STYLES
 
-from gpuwhy.symptoms.dress import mark_of, rejoined
+from gpuwhy.symptoms.dress import even, mark_of, rejoined
 from gpuwhy.symptoms.reader import read_text
 
 TRACE = """Traceback (most recent call last):
@@ -75,3 +75,10 @@ def test_answers_survive_harmless_changes():
 )
 def test_a_line_that_tells_something_of_its_own_is_no_rest(text):
     assert not list(rejoined(text))
+
+
+def test_a_listing_is_not_read_as_one_wrapped_line():
+    listing = "julia> CUDA.versioninfo()\nCUDA runtime 12.5, artifact installation\nCUDA driver 12.5\n1 device\n"
+    assert even("one line of about this length\nand another that is as long\nend\n")
+    assert not even(listing)
+    assert not read_text(listing).errors

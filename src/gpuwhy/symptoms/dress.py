@@ -210,3 +210,13 @@ def _joined(lines: Sequence[str], broken: Broken, by: str) -> str | None:
             debt = 0
         last = line
     return "\n".join([*out, *[""] * debt]) if out.count("") + debt > lines.count("") else None
+
+
+SHORTEST = 0.5
+"""Of a line that was wrapped, what its shortest part has of the longest."""
+
+
+def even(text: str) -> bool:
+    """Whether a text can be one line that somebody wrapped: all parts but the last are about as long."""
+    parts = [len(one) for one in text.splitlines() if one.strip()][:-1]
+    return not parts or min(parts) >= SHORTEST * max(parts)

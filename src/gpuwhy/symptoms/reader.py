@@ -17,7 +17,7 @@ from gpuwhy.model.signature import Signature
 from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
 from gpuwhy.symptoms.bounded import bounded, found_in
 from gpuwhy.symptoms.catalogue import signatures
-from gpuwhy.symptoms.dress import rejoined
+from gpuwhy.symptoms.dress import even, rejoined
 from gpuwhy.symptoms.ending import endings_of, works
 from gpuwhy.symptoms.follow import attached
 from gpuwhy.symptoms.genre import genre
@@ -289,7 +289,7 @@ def read_text(text: str, until: float = inf) -> Reading:
     """Understand a text at hand; where no line says anything, as if it were one line that somebody wrapped."""
     reading = read((text.encode("utf-8", "replace"),), fast=False, until=until)
     told = reading.errors or reading.ending.stack or works(text)
-    if told or not 1 < reading.lines < WRAPPED or thread_time() > until:
+    if told or not 1 < reading.lines < WRAPPED or not even(text) or thread_time() > until:
         return reading
     joined = read(
         (" ".join(unprefixed(one.strip()) for one in text.splitlines()).encode("utf-8", "replace"),),
