@@ -20,7 +20,7 @@ from gpuwhy.plan.catalogue import Catalogue
 from gpuwhy.plan.conflict import conflict, old_driver
 from gpuwhy.plan.machine import PYTHONS
 from gpuwhy.plan.names import ALIKE, SWAPPED, planned_as
-from gpuwhy.plan.possible import is_other, possible
+from gpuwhy.plan.possible import is_other, possible, with_cuda
 from gpuwhy.plan.resolve import Found, Impossible, one_answer, resolve
 from gpuwhy.plan.roots import FRAMEWORKS, Candidate, framework_of
 from gpuwhy.plan.ways import ways
@@ -31,6 +31,7 @@ __all__ = ["Machine", "Plan", "Proposal", "Wish", "attempt", "plan", "possible"]
 
 def plan(wishes: Sequence[Wish], machine: Machine, least_change: bool = False) -> Plan:
     """The plan for some wishes on a machine; raises WishError for wishes that can never be met."""
+    wishes = with_cuda(wishes, machine)
     possible(wishes)
     with one_answer():
         return _answer(wishes, machine, least_change)

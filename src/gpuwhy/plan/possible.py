@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+import msgspec
 from packaging.specifiers import SpecifierSet
 
 from gpuwhy.knowledge.floors import BESIDE_THE_INDEX
 from gpuwhy.knowledge.guests import guests, is_guest
 from gpuwhy.knowledge.pairs import known_versions
 from gpuwhy.knowledge.releases import family, projects
-from gpuwhy.model.plan import Wish
+from gpuwhy.model.plan import Machine, Wish
+from gpuwhy.model.version import at_least
 from gpuwhy.plan.candidates import parsed, specifier
 from gpuwhy.plan.names import NO_BACKEND, is_planned, planned_as
 from gpuwhy.plan.wishes import WishError, joined
@@ -38,6 +40,22 @@ def _is_unknown_release(name: str, limit: str) -> bool:
     return not any(specifier(limit).contains(guest.version) for guest in guests(name))
 
 
+def with_cuda(wishes: Sequence[Wish], machine: Machine) -> list[Wish]:
+    """RAPIDS has its CUDA in its names: cudf becomes cudf-cu12, or cudf-cu13 where the driver has CUDA 13."""
+    newest = bool(machine.driver) and at_least(machine.driver, CUDA_13)
+    return [_named(wish, "-cu13" if newest else "-cu12") for wish in wishes]
+
+
+def _named(wish: Wish, ending: str) -> Wish:
+    rapids = not wish.url and not is_planned(wish.name) and is_guest(f"{wish.name}-cu12")
+    chosen = f"{wish.name}{ending}" if is_guest(f"{wish.name}{ending}") else f"{wish.name}-cu12"
+    return msgspec.structs.replace(wish, name=chosen) if rapids else wish
+
+
+CUDA_13 = "580"
+"""The first driver with CUDA 13."""
+
+
 def _raise_for_nothing(wishes: Sequence[Wish]) -> None:
     known = next((wish for wish in wishes if wish.url and is_planned(wish.name)), None)
     if known:
@@ -46,9 +64,6 @@ def _raise_for_nothing(wishes: Sequence[Wish]) -> None:
     bare = next((wish.name for wish in wishes if wish.name in NO_BACKEND), "")
     if bare:
         raise WishError(f"{bare} brings no framework: name the one it runs on too, tensorflow, torch or jax")
-    rapids = next((wish.name for wish in wishes if is_guest(f"{wish.name}-cu12")), "")
-    if rapids:
-        raise WishError(f"{rapids} has its CUDA in its name on the package index: ask for {rapids}-cu12, or -cu13")
     names = [wish.name or wish.url for wish in wishes if not wish.constraint]
     said = ", ".join(names) or "nothing"
     raise WishError(f"{said}: no package that uses a GPU is among them (gpuwhy releases lists those it knows)")

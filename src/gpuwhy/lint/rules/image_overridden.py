@@ -45,7 +45,8 @@ def _unasked(scope: Scope) -> Iterator[Mistake]:
 
 def _replaces(pin: Pin, base: Base) -> bool:
     """Whether a pin asks for another build than the image's; of NVIDIA's images every release is another build."""
-    if base.family == "ngc" and "a0+" in pin.version:  # NVIDIA's own builds, as the image has them
+    own = "a0+" in pin.version or pin.local.startswith("nv")  # NVIDIA's own builds, as the image has them
+    if base.family == "ngc" and own:
         return False
     if base.version and allows(pin.specifier.split("+")[0], base.version) and not pin.local:
         return False
