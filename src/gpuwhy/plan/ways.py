@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuwhy.knowledge import containers
 from gpuwhy.knowledge.images import Parts, parts, tensorflow_image
 from gpuwhy.knowledge.variants import OLD_LIST, in_old_list, index_of
 from gpuwhy.model.plan import Choice, Machine, Proposal, SystemPart, Way
@@ -229,9 +230,16 @@ def _image(plan: Proposal) -> tuple[str, str]:
         return f"python:{plan.python}-slim", "the CUDA libraries come as wheels, so the image needs none"
     tensorflow = next((c for c in plan.choices if c.package in ("tensorflow", "tensorflow-gpu")), None)
     if tensorflow is not None:
-        return tensorflow_image(tensorflow.version), "has TensorFlow, its CUDA and its cuDNN, and its own Python"
+        image = _fitting(tensorflow_image(tensorflow.version), plan)
+        return image, "has TensorFlow, its CUDA and its cuDNN, and its own Python"
     row = _system(plan)
     return (row.image if row else ""), "its Python is the distribution's"
+
+
+def _fitting(image: str, plan: Proposal) -> str:
+    """TensorFlow's image; '' where something else of the set was chosen for another Python than it holds."""
+    others = [choice for choice in plan.choices if not choice.package.startswith("tensorflow")]
+    return "" if others and containers.read(image).python not in ("", plan.python) else image
 
 
 def _inside(plan: Proposal, image: str) -> list[str]:
