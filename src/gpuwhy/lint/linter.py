@@ -10,12 +10,10 @@ from typing import TypeVar
 
 import msgspec
 
-from gpuwhy.knowledge import containers
-from gpuwhy.lint import jinja, kinds, overrides, requirements
+from gpuwhy.lint import jinja, kinds, overrides, pythons, requirements
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet, Workload
-from gpuwhy.lint.versions import pythons_in
 from gpuwhy.model.lint import Checked, Lint, Mistake, Place, Problem
 from gpuwhy.model.plan import Machine
 
@@ -204,40 +202,16 @@ def _join(sheet: Sheet, read: Read) -> None:
     sheet.environments += [made for one in sheet.environments for made in _of_conda(one, read)]
     for environment in sheet.environments:
         if sheet.kind in ("modal", "workflow", "gitlab", "devcontainer"):
-            _python_of_image(environment)
+            pythons.of_image(environment)
         _take_in(sheet, environment, environment.includes, read, (sheet.path,))
         environment.pins = _thinned(environment.pins)
         carried = Environment(sheet.path)
         _take_in(Sheet(sheet.path, ""), carried, environment.carried_includes, read, (sheet.path,))
         environment.carried = _thinned([*environment.carried, *carried.pins])
         if sheet.kind == "requirements" and not environment.pythons:
-            _python_of_project(environment, read)
+            pythons.of_project(environment, read)
         if any(pin.local and not pin.indexes and not pin.backend for pin in environment.pins):
             environment.told_elsewhere = _told_elsewhere(sheet.path, read)
-
-
-def _python_of_image(environment: Environment) -> None:
-    """The Python of the image that a job or a service starts from, where nothing else says one."""
-    base = containers.read(environment.image.text) if environment.image else None
-    other = any(_ANOTHER.search(command.text) for command in environment.commands)
-    if base and base.python and base.python != "2.7" and not environment.pythons and not other:
-        environment.pythons, environment.python_from = (base.python,), f"image {base.name} holds Python {base.python}"
-
-
-_ANOTHER = re.compile(r"conda|mamba|pyenv|uv (venv|python|sync|run)|virtualenv|apt(-get)? .*python|add_python")
-
-
-def _python_of_project(environment: Environment, read: Read) -> None:
-    """The Pythons of the project that a requirements file belongs to, where its pyproject.toml names the oldest."""
-    folder = posixpath.dirname(environment.path)
-    for beside in dict.fromkeys((folder, posixpath.dirname(folder))):
-        text = read(posixpath.join(beside, "pyproject.toml")) or ""
-        found = re.search(r"^requires-python\s*=\s*[\"']([^\"']+)", text, re.MULTILINE)
-        pythons = pythons_in(found[1]) if found else ()
-        if found and pythons:
-            environment.pythons, environment.python_from = pythons, f"requires-python {found[1]} in pyproject.toml"
-        if text:
-            return
 
 
 def _of_conda(stage: Environment, read: Read) -> Iterator[Environment]:

@@ -1,0 +1,34 @@
+"""Pythons: which one an environment has, by the project that it belongs to or the image that it starts from."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from gpuwhy.knowledge import containers
+from gpuwhy.lint.sheet import Environment, Read
+from gpuwhy.lint.versions import pythons_in
+
+
+def of_image(environment: Environment) -> None:
+    """The Python of the image that a job or a service starts from, where nothing else says one."""
+    base = containers.read(environment.image.text) if environment.image else None
+    other = any(_ANOTHER.search(command.text) for command in environment.commands)
+    if base and base.python and base.python != "2.7" and not environment.pythons and not other:
+        environment.pythons, environment.python_from = (base.python,), f"image {base.name} holds Python {base.python}"
+
+
+_ANOTHER = re.compile(r"conda|mamba|pyenv|uv (venv|python|sync|run)|virtualenv|apt(-get)? .*python|add_python")
+
+
+def of_project(environment: Environment, read: Read) -> None:
+    """The Pythons of the project that a requirements file belongs to, where its pyproject.toml names the oldest."""
+    folder = posixpath.dirname(environment.path)
+    for beside in dict.fromkeys((folder, posixpath.dirname(folder))):
+        text = read(posixpath.join(beside, "pyproject.toml")) or ""
+        found = re.search(r"^requires-python\s*=\s*[\"']([^\"']+)", text, re.MULTILINE)
+        pythons = pythons_in(found[1]) if found else ()
+        if found and pythons:
+            environment.pythons, environment.python_from = pythons, f"requires-python {found[1]} in pyproject.toml"
+        if text:
+            return
