@@ -32,7 +32,7 @@ def displaced(case: Case) -> Finding | None:
 
 def parts_lost(case: Case) -> Finding | None:
     """CuPy opens its mathematical libraries one by one: what needs one that is nowhere fails, the rest works."""
-    if needs.the(case).name != "cupy" or needs.unfound(case, needs.is_cuda) or needs.built_for_another(case):
+    if needs.the(case).name != "cupy" or needs.unfound(case, needs.is_cuda) or needs.irrelevant(case):
         return None
     mine = [one for one in case.facts.loads.needs.need() or () if one.framework == "cupy" and one.optional]
     lost = [one for one in mine if _MATHS.match(one.name) and needs.story(case, one) == "nowhere"]
