@@ -28,7 +28,7 @@ DRIVER: dict[Family, str] = {
     "ubuntu": "sudo ubuntu-drivers install",
     "debian": "sudo apt install nvidia-driver    # component non-free; Debian 12 has 535, 13 has 550",
     "fedora": "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda    # from RPM Fusion's nonfree repository",
-    "rhel": "sudo dnf module install nvidia-driver:latest-dkms    # NVIDIA's repository; since 10: install nvidia-open",
+    "rhel": "sudo dnf module install nvidia-driver:latest-dkms    # 7: nvidia-driver-latest-dkms; 10: nvidia-open",
     "arch": "sudo pacman -S nvidia-open nvidia-utils    # cards older than Turing: nvidia-580xx-dkms from the AUR",
     "suse": "sudo zypper install nvidia-open-driver-G06-signed-kmp-default nvidia-compute-utils-G06",
     "nixos": "",

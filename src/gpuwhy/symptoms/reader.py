@@ -70,11 +70,15 @@ def _compiled(number: int) -> re.Pattern[str]:
     return re.compile(bounded(signatures()[number].pattern), re.IGNORECASE)
 
 
+_PROSE = ("title.", "said.", "tells.", "remark.", "shadow.said")
+"""What is said in anybody's words: such anchors stand in every second line, and decide nothing about which are kept."""
+
+
 @cache
 def scanner(fast: bool = True) -> Scanner:
     """The scanner for all anchors."""
     deciding = {
-        a for s in signatures() if s.role in ("error", "echo") and not s.id.startswith("title.") for a in s.anchors
+        a for s in signatures() if s.role in ("error", "echo") and not s.id.startswith(_PROSE) for a in s.anchors
     }
     return Scanner(anchors(), frozenset(anchors()) - deciding, fast=fast)
 

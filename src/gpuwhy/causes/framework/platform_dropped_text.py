@@ -99,6 +99,7 @@ TEXT = Text(
         ("title.trouble", 0.7, "the text says that the GPU fails on Windows", all_of(nothing_else, on_windows)),
     ),
     remedies=(
+        meant("This wheel is for Python {major}.{minor} on its own system and processor: make an environment with that Python, and install it there", "uv venv --python {major}.{minor} .venv", said="packages.wrong_platform", line=r"-cp(?P<major>3)(?P<minor>\d{1,2})-", safe=True, more=True),
         meant(on.in_macos("this tensorflow-metal is built for a newer macOS: update macOS, or take the plug-in out and use the CPU"), "pip uninstall -y tensorflow-metal", said="loader. tf. python. title. packages.", line=r"metal_plugin|tensorflow-metal", safe=True),
         meant("Use a base image with glibc: wheels and CUDA's libraries do not run on Alpine's musl", on.dockerfile("FROM debian:bookworm-slim    # or python:3.12-slim, node:22-slim, nvidia/cuda:12.4.1-runtime-ubuntu22.04"), said="loader.musl", safe=True),
         meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"), on.across("wsl --install"), said="jax.falls_back"),

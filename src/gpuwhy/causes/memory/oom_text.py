@@ -137,7 +137,7 @@ TEXT = Text(
     ),
     ladder=smaller,
     remedies=(
-        meant("Give the GPU less work at once: a smaller batch, sequence or picture, half precision, or parts of the model on the host"),
+        meant("Give the GPU less work at once: a smaller batch, picture, sequence or grid; half precision; parts one after the other"),
         meant("vLLM: make the context shorter, or give the cache more of the memory", "vllm serve MODEL --max-model-len 8192 --gpu-memory-utilization 0.95", said="memory.kv_cache", by="vllm"),
         *WSL_MEMORY,
         meant("PyTorch: check what holds the memory: in the program, where the error is caught (except torch.cuda.OutOfMemoryError:)", on.code("print(torch.cuda.memory_summary())"), by="torch", safe=True, look=True),

@@ -43,6 +43,10 @@ _COMPILED = Later(
 """Programs that no pip serves: Java, C#, JavaScript, Rust, Go, C++."""
 
 
+_IMAGES = {11: "11.8.0-cudnn8-runtime-ubuntu22.04", 12: "12.4.1-cudnn-runtime-ubuntu22.04"}
+"""Tags of images with CUDA's libraries and cuDNN, by the major release."""
+
+
 def _of_the_system(case: Asked) -> Iterator[Fix]:
     """A program that is none of Python: the libraries of the system, or an image that has them."""
     if not _COMPILED.search(case.text) or not case.library or any(one.libraries[0] for one in case.programs):
@@ -54,7 +58,7 @@ def _of_the_system(case: Asked) -> Iterator[Fix]:
     folder = f"/usr/local/cuda-{cuda}/lib64"
     cudnn = " libcudnn8" if case.cuda_major == 11 else " libcudnn9-cuda-12" if case.cuda_major == 12 else ""
     yield tried(f"Have the loader find CUDA {cuda} where it is installed: add its folder to the loader's list", on.linux(f"echo {folder} | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig && ldconfig -p | grep {case.library.split('.')[0]}"), root=True)  # fmt: skip
-    yield tried("Where it is not: install these libraries and cuDNN from NVIDIA's repository; in an image, start from one that has both", on.linux(f"sudo apt install cuda-libraries-{cuda.replace('.', '-')}{cudnn}    # image: nvidia/cuda:{cuda}.0-cudnn8-runtime-ubuntu22.04"), root=True)  # fmt: skip
+    yield tried("Where it is not: install these libraries and cuDNN from NVIDIA's repository; in an image, start from one that has both", on.linux(f"sudo apt install cuda-libraries-{cuda.replace('.', '-')}{cudnn}    # image: nvidia/cuda:{_IMAGES.get(case.cuda_major, _IMAGES[12])}"), root=True)  # fmt: skip
 
 
 _THROUGH = Later(r"(?:'|\b)(lib\w+\.so\.\d+)'?; dlerror: (lib\w+\.so\.(\d+)): cannot open|(lib\w+\.so[\d.]*): [^\n]*?(lib\w+\.so\.(\d+)): cannot open")  # fmt: skip
