@@ -24,6 +24,11 @@ def test_nobody_is_accused_of_what_only_preceded_the_end():
     assert [(one.name, found) for one in texts if (found := accused(one))] == []
 
 
+def test_nor_where_another_language_or_tool_tells_its_end():
+    texts = composed(rows(HERE / "notes.jsonl"), rows(HERE / "tongues.jsonl"), random.Random(7), SAMPLE)
+    assert [(one.name, found) for one in texts if (found := accused(one))] == []
+
+
 def test_a_real_failure_after_the_same_notes_is_named():
     notes = rows(HERE / "notes.jsonl")
     ending = {

@@ -193,7 +193,8 @@ def _itself(ending: Ending, order: int) -> Symptom:
     """The ending as a symptom: what it is, and where."""
     first = ending.message.split("\n", 1)[0][:200]
     text = f"{ending.type}: {first}" if ending.type and ending.kind == "exception" else first or ending.type
-    fields = {"name": ending.name or "the program", "what": first or ending.name, **_where(ending)}
+    left = f"left with code {ending.exit_code}" if ending.kind == "exit" and ending.exit_code else "the program"
+    fields = {"name": ending.name or left, "what": first or ending.name, **_where(ending)}
     return Symptom(f"ending.{_kind(ending)}", ending.line, text, order=order, fields=fields)
 
 

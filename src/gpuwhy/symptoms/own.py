@@ -83,7 +83,8 @@ def _near(ending: Ending) -> bool:
     if ending.relayed or ending.type.startswith("numpy."):
         return False
     said = _UNSAID.sub("", spoken(ending.message[:FIRST]))
-    if ending.type in ENDS or _BY_TOOL.match(said):
+    nobodys = ending.kind == "status" and not ending.type  # a word of the stack somewhere in a complaint
+    if ending.type in ENDS or _BY_TOOL.match(said) or nobodys:
         said = GIVEN.sub("", said)
     if API.search(said) or LIBRARY.search(said) or ending.name in STATUSES:
         return True
@@ -102,6 +103,8 @@ _LOADS = re.compile(r"cannot open shared object|undefined symbol|dll load", re.I
 def _own(ending: Ending) -> bool:
     if ending.relayed:
         return _of_a_tool(ending)
+    if ending.name == "KeyboardInterrupt" and ending.message.startswith(">>>"):
+        return False  # a prompt stands below it: the session went on
     if _BUILT.search(ending.message):
         return False
     if ending.kind == "exception":
@@ -251,10 +254,14 @@ def _keyed(ending: Ending) -> bool:
     return ending.name == "KeyError" and frame is not None and frame.owner == USER and "environ" not in frame.code
 
 
+_FETCHES = re.compile(r"[\\/]utils[\\/]data[\\/]")
+"""Where a framework only calls the user's own data set."""
+
+
 def by_hand(ending: Ending) -> bool:
     """Whether the user's own code raised it by a statement, or asks a C library for a function that it has not."""
     frame = ending.frame
-    if frame is None or any(f.owner in FRAMEWORKS for f in ending.stack[-2:]):
+    if frame is None or any(f.owner in FRAMEWORKS and not _FETCHES.search(f.file) for f in ending.stack[-2:]):
         return False
     if frame.owner == USER and re.search(r"(?:^|: )raise [A-Z]\w*\(", frame.code) is not None:
         return not _CALLS.search(ending.message)

@@ -19,7 +19,7 @@ from gpuwhy.model.symptom import Symptom
 from gpuwhy.symptoms.blocks import owner_of
 from gpuwhy.symptoms.wording import FRAMEWORKS
 
-IDS = ("shadow.attribute", "shadow.hollow", "shadow.in_part", "packages.in_part", "setting.unread")
+IDS = ("shadow.attribute", "shadow.hollow", "shadow.in_part", "packages.in_part", "setting.unread", "setting.warnings")
 """Symptoms that no signature finds, beside those whose messages it reads better."""
 NEAR = 5
 """How many frames from the raised one still tell what was being done."""
@@ -85,7 +85,7 @@ def _repeats(one: Symptom, parts: Collection[str]) -> bool:
 
 
 def _told(ending: Ending) -> Iterator[Symptom]:
-    for look in (_shadowed, _in_part, _unread, _no_compiler, _closed_cache):
+    for look in (_shadowed, _in_part, _unread, _as_errors, _no_compiler, _closed_cache):
         found = look(ending)
         if found is not None:
             name, fields = found
@@ -139,6 +139,13 @@ def _unread(ending: Ending) -> Found:
         return None
     value = found["value"] or found["value2"] or ""
     return "setting.unread", {"value": value, "by": _owner(frame), "where": f"{frame.base}:{frame.line}"}
+
+
+def _as_errors(ending: Ending) -> Found:
+    """A warning that was raised: somebody has made warnings errors."""
+    if not ending.name.endswith("Warning") or not ending.stack or _owner(ending.stack[-1]) == USER:
+        return None
+    return "setting.warnings", {"name": ending.name, "by": _owner(ending.stack[-1])}
 
 
 def _no_compiler(ending: Ending) -> Found:

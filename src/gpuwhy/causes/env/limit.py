@@ -204,8 +204,25 @@ def unlimited(case: Case) -> Finding | None:
     return against("no limit keeps CUDA from starting", saw(f"RLIMIT_AS {limit.value}", limit))
 
 
+def _scarce(case: Case) -> str:
+    """The limit that ended a watched program, where that is seen and not said."""
+    if processor_time(case):
+        return "CPU"
+    found = (name for name, least in SCARCE.items() if (one := limit_of(case, name)) and one.soft < least)
+    return next(found, "") if starved(case) else ""
+
+
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Where only facts speak, the limit on addresses; what a program printed is answered by its message."""
+    scarce = _scarce(case)
+    if scarce:
+        return (
+            Fix("Start the program from a shell without it", on.linux(f"ulimit {FLAGS[scarce]} unlimited"), safe=True),
+            Fix(
+                "Where that is refused, find who sets it: the shell's startup file, the service, the batch system",
+                on.linux("ulimit -aH; grep -rn . /etc/security/limits.*"), safe=True, role="look",
+            ),
+        )  # fmt: skip
     if any(one.signature.startswith(SPOKEN) for one in case.symptoms):
         return ()
     return (

@@ -139,7 +139,7 @@ TEXT = Text(
         error("setting.cupy", r"unknown accelerator: (?P<value>\S+)", "unknown accelerator", covers=("python.exception",)),
         error("setting.keras", r"unable to import backend ?: ?(?P<value>\S+)", "unable to import backend", covers=("python.exception",)),
         error("setting.python", r"fatal python error: [^\n]{0,80}?\b(?P<variable>(?-i:PYTHON[A-Z0-9]{3,30}))\b", "fatal python error", covers=("setting.refused", "python.", "title.")),
-        error("setting.among", rf"{_NO_GOOD}\b[^\n]{{0,80}}?(?<![\w/$]){VARIABLE}=(?!['\"]{{2}} to)\S|{_NO_GOOD} (?:value (?:of|for|in) )?{VARIABLE.replace('variable', 'variable2')}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable3')} ?= ?(?!['\"]{{2}} to)\S[^\n]{{0,60}}?(?:{_AMONG}|{_REFUSED}|{_DEMAND})|{_NO_GOOD}[^\n]{{0,80}}(?:requested|set|given|chosen|configured|selected|specified|taken) (?:via|by|through|in|from|with|using) (?:the )?(?:env\w* )?(?:variable )?{VARIABLE.replace('variable', 'variable4')}(?!\w)",
+        error("setting.among", rf"{_NO_GOOD}\b[^\n]{{0,80}}?(?<![\w/$])(?<!with )(?<!set )(?<!try )(?<!use )(?<!setting ){VARIABLE}=(?!['\"]{{2}} to)\S|{_NO_GOOD} (?:value (?:of|for|in) )?{VARIABLE.replace('variable', 'variable2')}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable3')} ?= ?(?!['\"]{{2}} to)\S[^\n]{{0,60}}?(?:{_AMONG}|{_REFUSED}|{_DEMAND})|{_NO_GOOD}[^\n]{{0,80}}(?:requested|set|given|chosen|configured|selected|specified|taken) (?:via|by|through|in|from|with|using) (?:the )?(?:env\w* )?(?:variable )?{VARIABLE.replace('variable', 'variable4')}(?!\w)",
               "invalid", "unknown", "unrecogni", "unsupported", "illegal", "malformed", "bad ", "must", "not one of", "among", "expected", "could not convert", "not supported", "not understood", "not accepted", "not a valid", "valid ", "allowed ", "possible ", "has to be", "should be", "can only be", "is not",
               covers=("peer.", "python.exception", "python.runtime", "jax.unknown_backend", "setting.arch")),
         error("tells.variable", rf"(?<![\w/$]){VARIABLE}(?!\w)[^\n]{{0,60}}\b(?:left|leftover|still|forgotten|forgot|exported|was set|is set|were set|set)\b[^\n]{{0,30}}(?:environment|\benv\b|bashrc|zshrc|\.profile|bash_profile|dockerfile|unit file|shell|\bmodule\b|session|compose|job script|\bin my\b)"
@@ -165,6 +165,7 @@ TEXT = Text(
         ("setting.jax_backend", 3.6, "JAX is asked for the platform {value}, which it does not know, as by JAX_PLATFORM_NAME"),
         ("setting.jax_none", 2.6, "JAX found no platform that JAX_PLATFORMS allows"),
         ("setting.python", 4.8, "{variable} has a value that Python does not accept"),
+        ("setting.warnings", 4.2, "{name}, a warning of {by}, ended the program: warnings are made errors (-W error, PYTHONWARNINGS, a filter)"),
         ("setting.unread", 3.8, "{by} could not read the value {value}, which it takes from its settings ({where})"),
         ("setting.jax_truth", 6.0, "{variable} holds {value}, which is neither yes nor no"),
         ("setting.jax_value", 5.5, "JAX does not accept the value {value} for {variable}"),
@@ -197,6 +198,7 @@ TEXT = Text(
         ("jax.unknown_backend", 1.6, "JAX_PLATFORMS or JAX_PLATFORM_NAME may ask for a platform that is not there"),
     ),
     remedies=(
+        meant("Let warnings be warnings again", "unset PYTHONWARNINGS", said="setting.warnings", safe=True),
         meant("Or type it as it was in a Unix shell: Git Bash, or WSL", said="shell.unix_words", safe=True),
         meant("Set variables in this window by Windows' own words (cmd: without quotes around the value), then go on", "export CUDA_VISIBLE_DEVICES=0", said="shell.export", safe=True),
         meant("Unset the variable in this shell, or leave out the flag that is named", "unset TF_XLA_FLAGS", said="setting.xla_unknown", line="in tf_xla_flags", safe=True),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import TITLES
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
-from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, own_call, with_, xid
+from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, own_call, with_, with_framework, xid
 from gpuwhy.causes.text.fragments import NOT_OURS, PACKAGE, RELEASE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.package_ways import other_release
@@ -100,6 +100,7 @@ TEXT = Text(
               "regression", "have this ", "have the same ", "only appear", "only happen", "only occur", "starting ", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
     ),
     clues=(
+        ("signal.heap", 2.4, "compiled code of a library wrote beyond its memory", with_framework),
         ("cublas.invalid_value", 2.6, "cuBLAS refuses sizes that fit: a limit or a bug of that release", all_of(field("call", r"cublas[sd]ge(?:mm|mv)"), line("gemv"))),
         ("told.other_release", 2.8, "the text names a release that works beside this one that does not", line(r"(?:breaks?|fails?|crash)\w*")),
         ("tells.release", 4.6, "another release of the same package is said to be free of it", no(with_(*_TELLS_MORE))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import OF_SHM, nothing_else, of_a_job, of_gpu_package, of_network
-from gpuwhy.causes.text.conditions import all_of, any_of, asks, field, line, no, no_errors, with_
+from gpuwhy.causes.text.conditions import all_of, any_of, asks, field, line, no, no_errors, with_, with_framework
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.plain_ways import by_its_words
 from gpuwhy.causes.text.remedies import CRASH, FAULTS, MSVC
@@ -193,6 +193,7 @@ TEXT = Text(
         ("ending.own", 4.2, "the program ended with “{what}”; nothing that was printed before explains it", no(field("where", "."))),
         ("else.quota", 4.4, "the service has no GPU to hand out to this account now: a quota, or all are taken"),
         ("ending.usage", 4.6, "the program was called with arguments that it does not accept: {what}"),
+        ("signal.heap", 2.6, "the program itself wrote beyond its memory on the host; no framework has a part in the text", no(with_framework)),
         ("ending.left", 0.25, "the program left with a code of its own after “{what}”; nothing here has to do with the GPU"),
         ("ending.inside", 2.2, "{name} at {where}: {what}; its words are not of the GPU"),
         ("python.module", 5.0, "the module {name} is not installed; the missing library is only a note", _past_notes),
@@ -290,6 +291,7 @@ TEXT = Text(
     ),
     ladder=by_its_words,
     remedies=(
+        meant("Find what makes the program leave with that code (sys.exit, exit, a script's `set -e`): its last words are quoted above", said="ending.left", safe=True),
         meant("conda asks the driver for its CUDA, and sees none here (a build, a login node, a container): tell it the CUDA of the machine that will run it", on.linux("CONDA_OVERRIDE_CUDA=12.6 conda install PACKAGE"), said="packages.virtual_cuda", line="__cuda"),
         *MSVC,
         meant("Start processes only under the main guard: on Windows and macOS each one imports the main module anew", on.code("if __name__ == '__main__': main()    # or num_workers=0 in the DataLoader"), said="order.main_guard"),

@@ -149,3 +149,8 @@ _LIBRARIES = re.compile(
 def own_call(s: Symptom, r: Reading) -> bool:
     """A program of its own tells which call failed, and no framework or library has a part in the text."""
     return r.ending.kind == "status" and s.within(r.ending) and not _LIBRARIES.search(r.excerpt)
+
+
+def with_framework(s: Symptom, r: Reading) -> bool:
+    """A framework or a library of the stack is named in the text."""
+    return bool(_LIBRARIES.search(r.excerpt))
