@@ -82,18 +82,22 @@ def _near(ending: Ending) -> bool:
     """Whether the words of an ending, the code that raised it or the library it happened in are of the GPU stack."""
     if ending.relayed or ending.type.startswith("numpy."):
         return False
-    said = _UNSAID.sub("", spoken(ending.message[:FIRST]))
-    nobodys = ending.kind == "status" and not ending.type  # a word of the stack somewhere in a complaint
-    if ending.type in ENDS or _BY_TOOL.match(said) or nobodys:
-        said = GIVEN.sub("", said)
-    if API.search(said) or LIBRARY.search(said) or ending.name in STATUSES:
-        return True
-    if (HARD.search(said) or STACK.search(said)) and not _LOADS.search(said) and MISSED.search(said):
+    if _near_by_words(_UNSAID.sub("", spoken(ending.message[:FIRST])), ending) or ending.name in STATUSES:
         return True
     frame = ending.frame
     return frame is not None and (
         frame.owner in FRAMEWORKS or bool(_GPU_FILES.search(frame.file) or _CODE.search(words_of(frame.code)))
     )
+
+
+def _near_by_words(said: str, ending: Ending) -> bool:
+    """Whether words name a part of the stack, or say something of the GPU; names that others quote are no words."""
+    nobodys = ending.kind == "status" and not ending.type  # a word of the stack somewhere in a complaint
+    if ending.type in ENDS or _BY_TOOL.match(said) or nobodys:
+        said = GIVEN.sub("", said)
+    if API.search(said) or LIBRARY.search(said):
+        return True
+    return bool(STACK.search(said) and MISSED.search(said)) and not _LOADS.search(said)
 
 
 _LOADS = re.compile(r"cannot open shared object|undefined symbol|dll load", re.IGNORECASE)
