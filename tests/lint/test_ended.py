@@ -13,6 +13,18 @@ DEPLOYMENT = (
     "apiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n      - name: a\n"
 )
 FOUND = [
+    ("marker-skips", "requirements.txt", 'torch>=2.0 ; python_version < "3.13"\n', 1),
+    (
+        "apt-cuda",
+        "Dockerfile",
+        "FROM nvidia/cuda:10.2-base-ubuntu18.04\nRUN apt-get install -y libcudnn7=7.6.5.32-1+cuda10.1\n",
+        2,
+    ),
+    ("apt-cuda", "s.sh", "sudo apt-get install -y cuda-11-8\nsudo apt-get -y install cuda\n", 2),
+    ("mixed-cuda", "requirements.txt", "onnxruntime-gpu>=1.24\ncupy-cuda12x\n", 1),
+    ("mixed-cuda", "requirements.txt", "tensorrt>=10\nnvidia-cudnn-cu12\n", 1),
+    ("refused-metadata", "requirements.txt", "# Python 3.9\ntorch==2.5.1\nomegaconf==2.0.6\n", 3),
+    ("refused-metadata", "Dockerfile", "FROM python:3.9\nRUN pip install -U pip\nRUN pip install fairseq==0.12.2\n", 3),
     ("no-command", "a.yaml", DEPLOYMENT + "        image: nvcr.io/nvidia/pytorch:24.10-py3\n", 8),
     (
         "no-command",
@@ -73,6 +85,11 @@ FOUND = [
     ("wrong-name", "s.sh", "pip install cupy-rocm-6-1\n", 1),
 ]
 SOUND = [
+    ("Dockerfile", "FROM python:3.9\nRUN pip install omegaconf==2.0.6\n"),  # its pip is 23
+    ("requirements.txt", "torch==2.9.1\nomegaconf==2.3.0\n"),
+    ("requirements.txt", 'torch>=2.5; sys_platform == "linux"\ntorch>=2.5; sys_platform != "linux"\n'),
+    ("requirements.txt", "tensorrt-cu12\ncupy-cuda12x\ncuda-python<13\n"),
+    ("s.sh", "sudo apt-get install -y cuda\n"),
     (
         "a.yaml",
         DEPLOYMENT

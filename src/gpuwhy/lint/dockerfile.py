@@ -289,7 +289,7 @@ def _child(parent: Environment) -> Environment:
         arguments=dict(parent.arguments),
         commands=list(parent.commands),
         apt=dict(parent.apt),
-        apt_pinned=set(parent.apt_pinned),
+        apt_pinned=dict(parent.apt_pinned),
         runs=False,
         other_index=parent.other_index,
         copied=dict(parent.copied),

@@ -238,4 +238,4 @@ def _take_apt(stage: Environment, command: Command) -> None:
         if not word.startswith("-"):
             stage.apt.setdefault(word.split("=")[0].split("/")[0], line)
             if "=" in word:
-                stage.apt_pinned.add(word.split("=")[0])
+                stage.apt_pinned[word.split("=")[0]] = word.partition("=")[2]

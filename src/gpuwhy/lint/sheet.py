@@ -142,7 +142,7 @@ class Environment(msgspec.Struct):
     arguments: dict[str, Variable] = {}  # of a build, with their defaults
     commands: list[Command] = []
     apt: dict[str, int] = {}  # package → line
-    apt_pinned: set[str] = set()  # those of them that name a version
+    apt_pinned: dict[str, str] = {}  # those of them that name a version → that version
     lost: list[Variable] = []  # exported by the last command of a RUN
     discarded: list[Image] = []  # of stages before it that have no name and of which nothing is taken
     runs: bool = True  # not just a stage that builds

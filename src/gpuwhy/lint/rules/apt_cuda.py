@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.tables import source
@@ -18,6 +19,42 @@ _NEWEST = {"libcudnn8": 12, "libcudnn8-dev": 12, "libnvinfer8": 12, "libnvinfer-
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
+    """The newest of a library, a library for another CUDA by its version, and the newest CUDA over a chosen one."""
+    yield from _newest(scope)
+    yield from _named(scope)
+    yield from _over(scope)
+
+
+def _named(scope: Scope) -> Iterator[Mistake]:
+    """libcudnn7=…+cuda9.0 in an image of CUDA 8.0."""
+    base, stage = scope.base, scope.environment
+    for name, version in stage.apt_pinned.items() if base.family == "cuda" and base.cuda else ():
+        found = re.search(r"\+cuda(\d+)\.(\d+)", version)
+        if found and not _same(numbers(base.cuda), int(found[1]), int(found[2])):
+            text = f"{name}={version} is for CUDA {found[1]}.{found[2]}; image {base.name} holds CUDA {base.cuda}"
+            fix = f"name the build for CUDA {major_minor(base.cuda)}, or take the image for the other"
+            yield RULE.mistake(Place(stage.path, stage.apt[name]), text, _KNOW, fix)
+
+
+def _same(held: tuple[int, ...], major: int, minor: int) -> bool:
+    """Before CUDA 11 every minor release stood alone."""
+    return held[0] == major if major >= 11 else held[:2] == (major, minor)
+
+
+def _over(scope: Scope) -> Iterator[Mistake]:
+    """The package cuda, which is the newest CUDA and its driver, beside a CUDA that was chosen."""
+    stage = scope.environment
+    chosen = next((n for n in stage.apt if re.fullmatch(r"cuda(-toolkit)?-\d+-\d+", n)), "")
+    line = stage.apt.get("cuda", 0)
+    if chosen and line and "cuda" not in stage.apt_pinned and line != stage.apt[chosen]:
+        text = f"cuda without a number is the newest CUDA with its driver, over {chosen} (line {stage.apt[chosen]})"
+        yield RULE.mistake(Place(stage.path, line), text, _META, f"leave it out: {chosen} is there", "warning")
+
+
+_META = source("package lists of NVIDIA's CUDA repositories", "cuda: the newest toolkit and driver; cuda-X-Y: that one")
+
+
+def _newest(scope: Scope) -> Iterator[Mistake]:
     """In an image of NVIDIA's, whose repository is there."""
     base, image = scope.base, scope.environment.image
     if image is None or image.place.path != scope.environment.path:
