@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge.releases import has_python
 from gpuwhy.knowledge.tables import source
-from gpuwhy.lint.index import JUDGED, from_index, rows_name
+from gpuwhy.lint.index import FRAMEWORKS, from_index, rows_name
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, allowed, holds
@@ -42,5 +42,6 @@ def _left_out(scope: Scope, pin: Pin) -> str:
 
 def _is_judged(scope: Scope, pin: Pin) -> bool:
     """A framework of the default index whose marker speaks of Python, and that stands here once."""
-    twice = any(other.name == pin.name and other is not pin for other in scope.environment.pins)
-    return pin.name in JUDGED and "python" in pin.marker and from_index(scope, pin) and not twice
+    same = [other for other in scope.environment.pins if FRAMEWORKS.get(other.name) == FRAMEWORKS.get(pin.name)]
+    twice = len(same) > 1  # another build of it for the other Pythons
+    return pin.name in FRAMEWORKS and "python" in pin.marker and from_index(scope, pin) and not twice
