@@ -63,7 +63,8 @@ _GPU_FILES = re.compile(
 _BUILDER = re.compile(r"Command '\[?'?[^'\n]{0,80}\b(?:ninja|nvcc|cmake|make|gcc|g\+\+|cl|bazel)\b")
 """A compiler or a build tool that was started: what it said decides."""
 _BUILT = re.compile(
-    r"(?i)failed (?:building|to build)|could not build wheels|subprocess-exited-with-error|command '\S+' failed"
+    r"(?i)failed (?:building|to build)|could not build wheels|subprocess-exited-with-error"
+    r"|metadata-generation-failed|failed-wheel-build|command '\S+' failed"
     r"|\bld returned \d|\*\*\* \[|build stopped|compilation terminated|configuring incomplete"
     r"|aborting due to \d+ previous|could not compile `|\d+ errors? (?:generated|detected)|generate step failed"
     r"|error compiling objects|error building extension|linker command failed"

@@ -67,6 +67,7 @@ def _profiling(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "cuda.missing_library",
     clues=(
+        ("tf.cupti", 2.8, "CUPTI, which the profiler opens, lies in a folder of its own outside the search"),
         ("julia.runtime", 4.4, "CUDA.jl found no CUDA runtime that fits"),
         ("remark.no_toolkit", 3.8, "the text says that no CUDA toolkit is installed", with_("loader.", "title.library", "windows.", "tf.skip", "tf.cudart", "tf.no_cuda_drivers")),
         ("llama.backend_dll", 5.0, "{library} is there, and a DLL that it needs is not"),
@@ -135,6 +136,8 @@ TEXT = Text(
     ),
     ladder=brought,
     remedies=(
+        meant(on.in_windows("put CUPTI's folder on PATH (your release in it); or switch the profiler off: profile_batch=0 in the TensorBoard callback"), on.cmd(r'set "PATH=%CUDA_PATH%\extras\CUPTI\lib64;%PATH%"'), said="tf.cupti", safe=True),
+        meant(on.in_linux("add CUPTI's folder to LD_LIBRARY_PATH; or switch the profiler off: profile_batch=0 in the TensorBoard callback"), on.linux("export LD_LIBRARY_PATH=/usr/local/cuda/extras/CUPTI/lib64:$LD_LIBRARY_PATH"), said="tf.cupti", safe=True),
         meant("CUDA.jl: tell it the CUDA that the driver speaks (nvidia-smi names it), then start Julia anew; it was installed where no driver was seen", on.code('using CUDA; CUDA.set_runtime_version!(v"12.4")'), said="julia.runtime"),
         meant("Or let it use the toolkit that is installed", on.code("using CUDA; CUDA.set_runtime_version!(local_toolkit=true)"), said="julia.runtime"),
         *BITSANDBYTES,

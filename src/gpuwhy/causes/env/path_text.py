@@ -106,6 +106,7 @@ TEXT = Text(
         error("env.no_folder", r"cuda (?:path|folder|directory) [^\n]{0,160}(?:does not exist|not found)|paths? (?:are|is) missing from your path", "does not exist", "cuda path", "missing from your path", covers=("title.",)),
     ),
     clues=(
+        ("tf.cupti", 4.0, "CUPTI, which the profiler opens, lies in a folder of its own outside the search"),
         ("tells.path", 4.8, "a variable or a setting of the loader does not lead to what is installed", _MISSING),
         ("tells.path", 2.2, "a variable does not lead to what is installed"),
         ("tells.there", 4.6, "what is not found is there: {path}", _MISSING),
@@ -203,6 +204,8 @@ TEXT = Text(
         ("cuda.file_not_found", 2.0),
     ),
     remedies=(
+        meant(on.in_windows("put CUPTI's folder on PATH (your release in it); or switch the profiler off: profile_batch=0 in the TensorBoard callback"), on.cmd(r'set "PATH=%CUDA_PATH%\extras\CUPTI\lib64;%PATH%"'), said="tf.cupti", safe=True),
+        meant(on.in_linux("add CUPTI's folder to LD_LIBRARY_PATH; or switch the profiler off: profile_batch=0 in the TensorBoard callback"), on.linux("export LD_LIBRARY_PATH=/usr/local/cuda/extras/CUPTI/lib64:$LD_LIBRARY_PATH"), said="tf.cupti", safe=True),
         meant("Give the linker libcuda.so, which the driver installs as libcuda.so.1 alone: make the link, then renew the loader's list", on.host("sudo ln -s $(ldconfig -p | grep -m1 -o '/.*libcuda.so.1') /usr/lib/libcuda.so && sudo ldconfig"), said="build.cannot_find_l", line=r"-lcuda\b", root=True),
         meant("Or let it link against the toolkit's stub", on.linux("export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH"), said="build.cannot_find_l", line=r"-lcuda\b", safe=True),
         meant("{name} must be one folder, not a list: name the toolkit's folder alone", on.linux("export CUDA_HOME=/usr/local/cuda CUDA_PATH=/usr/local/cuda"), said="said.list", safe=True, more=True),

@@ -56,6 +56,7 @@ TEXT = Text(
         error("llama.no_gpu", r"no usable gpu found|not compiled with gpu offload support|no gpu offload", "no usable gpu found",
               "gpu offload support"),
         error("ollama.cpu_runners", r"dynamic llm libraries(?: runners=)? ?\[(?!\S*(?:cuda|rocm))cpu[\w ,]{0,120}\]", "dynamic llm libraries"),
+        error("ort.entry_point", r"unable to find an entry point named 'ortsessionoptionsappendexecutionprovider_(?P<provider>cuda|tensorrt)", "ortsessionoptionsappendexecutionprovider"),
         error("llama.no_blas", r"\bblas ?= ?0\b", "blas = 0", "blas=0", "blas =0", "blas= 0"),
         error("torch.version_none", r"torch\.version\.cuda\W{0,6}(?:is |= ?|returns? |== ?)?none|cuda used to build pytorch: (?:none|could not collect)", "torch.version.cuda", "used to build pytorch"),
         error("torch.c_missing", r"module 'torch\._c' has no attribute '_cuda_(?:setdevice|getdevice|getdevicecount|init|getcurrentrawstream)'", "module 'torch._c' has no attribute", covers=("python.attribute",)),
@@ -101,6 +102,7 @@ TEXT = Text(
         ("torch.deserialize_cpu", 2.5, "CUDA is not available to PyTorch"),
         ("torch.unavailable", 1.9, "CUDA is not available to PyTorch", alone),
         ("ollama.cpu_runners", 3.8, "this Ollama has runners for the CPU alone"),
+        ("ort.entry_point", 4.6, "this onnxruntime.dll is the build for the CPU"),
         ("llama.no_blas", 3.2, "llama.cpp was built without cuBLAS"),
         ("torch.unavailable", 2.8, "CUDA is not available to PyTorch, and on Windows plain pip installs the CPU build", all_of(alone, on_windows)),
         ("torch.no_nccl", 2.0, "this PyTorch has no NCCL"),
@@ -135,6 +137,7 @@ TEXT = Text(
     ladder=with_cuda,
     remedies=(
         *BITSANDBYTES,
+        meant("Take the package with CUDA in place of the one for the CPU, and delete the folders bin and obj; it wants CUDA 12 and cuDNN 9 on PATH (before 1.19: CUDA 11.8 and cuDNN 8)", on.code("dotnet remove package Microsoft.ML.OnnxRuntime\ndotnet add package Microsoft.ML.OnnxRuntime.Gpu"), said="ort.entry_point"),
         meant("PyTorch: install its build with CUDA over the CPU build (for Windows the default index has only that); uv asks the driver which CUDA fits", torch_with_cuda(), by="torch", safe=True),
         meant("PyTorch from conda: replace the CPU build by the one with CUDA", "conda install -c conda-forge pytorch-gpu", by="torch", safe=True),
         meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"), on.across("wsl --install"), by="jax"),

@@ -162,3 +162,25 @@ def of_numpy(case: Asked) -> Iterator[Fix]:
     """NumPy's own DLLs: conda's are found only in an activated environment."""
     if _NUMPY.search(case.text):
         yield tried("NumPy's DLLs are not found: with conda activate the environment in that very window or editor (its Library\\bin must be on PATH); then, or without conda, install NumPy again", "pip install --force-reinstall --no-cache-dir numpy")  # fmt: skip
+
+
+_AVX = Later(
+    r"initialization routine failed|initialisierungsroutine|routine d'initialisation|инициализации|初始化例程",
+    re.IGNORECASE,
+)
+_TENSORFLOW = Later(r"tensorflow", re.IGNORECASE)
+
+
+def without_avx(case: Asked) -> Iterator[Fix]:
+    """TensorFlow's module that is found and does not start: an old processor."""
+    if _AVX.search(case.text) and _TENSORFLOW.search(case.text):
+        yield tried("TensorFlow from 1.6 on needs a processor with AVX (no Pentium, Celeron, Core 2 or first Core i): on one without it take 1.5, under Python 3.6, or a build without AVX", "pip install tensorflow==1.5.0")  # fmt: skip
+
+
+_HOST_FULL = Later(r"DefaultCPUAllocator: not enough memory|not enough memory: you tried to allocate|bad allocation|MemoryError", re.IGNORECASE)  # fmt: skip
+
+
+def more_to_page(case: Asked) -> Iterator[Fix]:
+    """The computer's own memory: on Windows its bound is memory and paging file together."""
+    if _HOST_FULL.search(case.text):
+        yield tried("Enlarge the paging file: this opens the dialog; there Advanced, Virtual memory, Change: system managed, or 32768 to 65536 MB on a drive with room; close other programs, then restart", on.cmd("powershell Start-Process SystemPropertiesPerformance"), safe=False)  # fmt: skip

@@ -116,7 +116,7 @@ TEXT = Text(
         meant("This Windows is older than 21H2 (build 19044), or WSL's kernel older than 5.10.43, which CUDA in WSL 2 needs: update Windows (winver shows the build), then WSL, and install NVIDIA's newest driver on Windows", on.across("wsl --update && wsl --shutdown"), by="old_windows"),
         meant("Make sure that this distribution runs under WSL 2: WSL 1 has no GPU", on.across("wsl --list --verbose"), said="container.wsl", safe=True, look=True),
         meant("Move it to WSL 2", on.across("wsl --set-version DISTRIBUTION 2"), said="container.wsl"),
-        meant("Install NVIDIA's driver on Windows (nvidia.com/drivers), update WSL and start it anew; without an NVIDIA card there is no CUDA here", on.across("wsl --update"), said="container.wsl"),
+        meant("Install NVIDIA's driver on Windows (nvidia.com/drivers), update WSL, stop it, and start Docker Desktop again (after sleep or an update of the driver that alone may do); without an NVIDIA card there is no CUDA here", on.across("wsl --update && wsl --shutdown"), said="container.wsl"),
         meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", BAKED, said="container.", line="file exists"),
         meant("Give WSL more of the computer's memory: memory=24GB below [wsl2] in the file .wslconfig of your Windows folder; then stop WSL", on.across("wsl --shutdown"), said="memory. cuda.out_of_memory"),
         meant("Add the folder of WSL's own libcuda to LD_LIBRARY_PATH", on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), said=_NOT_FOUND, safe=True, more=True, unless="directml old_windows"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.model.signature import Signature, context, echo, error
 
 SIGNATURES: tuple[Signature, ...] = (
+    error("tf.cupti", r"failed with error cupti could not be loaded", "cupti could not be loaded"),
     context("tf.cuinit", r"failed call to cuinit", "failed call to cuinit"),
     context("tf.libcuda_version", r"libcuda reported version is: (?P<version>\d+\.[\d.]*\d)", "libcuda reported version is"),
     context("tf.kernel_version", r"kernel reported version is: (?P<version>\d+\.[\d.]*\d)", "kernel reported version is"),
