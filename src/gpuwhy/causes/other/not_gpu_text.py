@@ -79,7 +79,7 @@ _QUOTED_PATH = re.compile(r"'[^'\n]{0,200}[/.][^'\n]{0,200}'")
 
 
 _CPU = re.compile(
-    r"(?:using|running|on|device)\W{1,3}(?:device\W{1,3})?cpu\b|no gpu\b|gpu(?::\d)? not requested|cpu[- ]only",
+    r"(?:using|running on) (?:the )?(?:device\W{1,3})?cpu\b|no gpu\b|gpu(?::\d)? not requested|cpu[- ]only",
     re.IGNORECASE,
 )
 _GPU = re.compile(
