@@ -9,9 +9,10 @@ import pytest
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.other.not_gpu import a_damaged_module
+from gpuwhy.causes.shared.trees import let_win
 from gpuwhy.model.cause import Case
-from gpuwhy.model.fact import known
-from gpuwhy.model.facts import Damage, Facts, Target
+from gpuwhy.model.fact import NOT_OBSERVED, known
+from gpuwhy.model.facts import Damage, Environment, Facts, LoadedLibrary, Target, Variable
 from gpuwhy.model.symptom import Symptom
 from gpuwhy.reason.judge import judge
 
@@ -167,3 +168,17 @@ def test_a_module_of_a_package_that_is_not_whole_is_no_innocent():
         case = Case(facts, symptoms=(Symptom("python.module", 1, "", fields={"name": name}),))
         found = a_damaged_module(case)
         assert (found.text if found else "").count(said or "torchvision") == bool(said)
+
+
+def test_a_library_that_ld_preload_puts_first_is_taken_out_of_it():
+    def told(value: str) -> list[str]:
+        seen = known((Variable("LD_PRELOAD", value, "the dynamic loader", ()),), "env", "test")
+        case = Case(Facts(environment=Environment(seen)))
+        winner = LoadedLibrary(
+            "libnvJitLink.so.12", "/old/libnvJitLink.so.12", "LD_PRELOAD", "", NOT_OBSERVED, NOT_OBSERVED
+        )
+        return [fix.command for fix in let_win(case, winner, "/right")]
+
+    assert told("/old/libnvJitLink.so.12") == ["unset LD_PRELOAD"]
+    assert told("/lib/libjemalloc.so.2 /old/libnvJitLink.so.12")[0] == "export LD_PRELOAD=/lib/libjemalloc.so.2"
+    assert told("/link/libnvJitLink.so.12") == ["unset LD_PRELOAD"]

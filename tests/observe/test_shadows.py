@@ -160,3 +160,44 @@ def test_gpuwhy_s_own_is_better_than_none(world: World) -> None:
     world.install("gpuwhy", "0.1.0", site="/tools/gpuwhy/lib/python3.12/site-packages")
     world.environ = {"VIRTUAL_ENV": "/tools/gpuwhy", "PATH": ""}
     assert (world.look().interpreter.need() or pytest.fail("none")).prefix == "/tools/gpuwhy"
+
+
+def test_a_part_of_a_shared_name_that_the_stack_refuses(world: World) -> None:
+    world.install("tensorflow", "2.15.1", {"tensorflow/__init__.py": ""}, requires=["protobuf>=3.20.3,<5"])
+    files: dict[str, bytes | str] = {"google/protobuf/__init__.py": "", "google/protobuf/message.py": ""}
+    world.install("protobuf", "4.25.3", files)
+    world.install("protobuf", "3.19.6", files, site="/vendor")
+    assert world.environ is not None
+    world.environ["PYTHONPATH"] = "/vendor"
+    (one,) = world.look().shadows.need() or ()
+    assert (one.module, one.path, one.version, one.meant) == (
+        "google.protobuf",
+        "/vendor/google/protobuf",
+        "3.19.6",
+        "4.25.3",
+    )
+    assert one.wanted_by.startswith("tensorflow 2.15.1 asks for protobuf")
+    world.file(f"{SITE}/google/__init__.py", "")  # a package wins over a folder that only shares its name
+    assert not world.look().shadows.need()
+
+
+@pytest.mark.parametrize(
+    "file, tag, said",
+    [
+        ("jaxlib/xla.cpython-310-x86_64-linux-gnu.so", "py3-none-any", [("jaxlib", "3.10")]),
+        ("jaxlib/xla.so", "cp310-cp310-manylinux2014_x86_64", [("jaxlib", "3.10")]),
+        ("jaxlib/xla.so", "cp38-abi3-manylinux2014_x86_64", []),
+        ("jaxlib/xla.cpython-312-x86_64-linux-gnu.so", "cp312-cp312-manylinux2014_x86_64", []),
+        ("jaxlib/version.py", "py3-none-any", []),
+    ],
+)
+def test_a_pth_file_that_brings_packages_of_another_python(
+    world: World, file: str, tag: str, said: list[tuple[str, str]]
+) -> None:
+    folder = world.install("jaxlib", "0.4.38", {"jaxlib/__init__.py": "", file: ""}, site="/old")
+    world.file(f"{folder}/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}\n")
+    world.install("torch", "2.5.0", {"torch/_C.cpython-310-x86_64-linux-gnu.so": ""}, site="/old")  # the venv has it
+    world.file(f"{SITE}/shared.pth", "/old\n")
+    seen = world.look().shadows.need() or ()
+    assert [(one.module, one.other_python) for one in seen] == said
+    assert all((one.via, one.version, one.instead) == (f"{SITE}/shared.pth", "0.4.38", "") for one in seen)

@@ -114,6 +114,19 @@ def asked_by_the_stack(scene: Scene) -> dict[str, str]:
     return out
 
 
+def refused_by_the_stack(scene: Scene, name: str, version: str) -> str:
+    """Who in the GPU stack states a range that a release of a distribution is not in, and which; "" for nobody."""
+    found: tuple[Distribution, ...] = value_or(scene.facts.target.distributions, ())
+    installed = {one.name: one for one in reversed(found)}
+    environment = _markers(scene)
+    for by, lines in _asked(scene, installed)[0].items():
+        said = [_wish(line, environment, by) for line in lines if _name(line) == name]
+        ranges = [wish[1] for wish in said if wish and not wish[2]]
+        if ranges and not any(pairs.allows(one, version) for one in ranges):
+            return f"{by} {installed[by].version} asks for {name}{ranges[0]}"
+    return ""
+
+
 def _asked(scene: Scene, installed: dict[str, Distribution]) -> tuple[Lines, Unknown | None]:
     """The requirements of the GPU packages and their neighbours, and of all that these need, by distribution."""
     waiting = [n for n in installed if _of_the_stack(n)]

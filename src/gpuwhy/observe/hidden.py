@@ -62,13 +62,20 @@ def _joins(scene: Scene, winner: Winner) -> bool:
 
 def _parts(scene: Scene, site: str, name: str, wanted: tuple[str, ...], winner: Winner) -> Iterator[tuple[str, str]]:
     """The parts with code of their own that a folder holds and the winner does not, and the folder."""
+    for part, entry in code_parts(scene, site, name, wanted).items():
+        if not (winner.folder and isinstance(scene.host.stat(f"{winner.path}/{entry}"), Known)):
+            yield part, site
+
+
+def code_parts(scene: Scene, site: str, name: str, wanted: tuple[str, ...]) -> dict[str, str]:
+    """The parts with code of their own that a folder holds of a shared name, each with its file or folder."""
     there = value_or(scene.host.list(f"{site}/{name}", "|".join(f"{one}$" for one in wanted)), ())
+    out: dict[str, str] = {}
     for entry in there:
         part = entry.name.partition(".")[0]
-        if not part.isidentifier() or part.startswith("__") or not _has_code(scene, f"{site}/{name}", entry):
-            continue
-        if not (winner.folder and isinstance(scene.host.stat(f"{winner.path}/{entry.name}"), Known)):
-            yield f"{name}.{part}", site
+        if part.isidentifier() and not part.startswith("__") and _has_code(scene, f"{site}/{name}", entry):
+            out.setdefault(f"{name}.{part}", entry.name)
+    return out
 
 
 def _has_code(scene: Scene, folder: str, entry: Entry) -> bool:
@@ -84,12 +91,12 @@ def _has_code(scene: Scene, folder: str, entry: Entry) -> bool:
 
 def _shadow(scene: Scene, name: str, winner: Winner, lost: Sequence[tuple[str, str]]) -> Shadow:
     asked = asked_by_the_stack(scene)
-    by = {part: asked.get(_owner(part), "") for part, _ in lost}
+    by = {part: asked.get(owner(part), "") for part, _ in lost}
     parts = sorted(by, key=lambda part: not by[part])
     wanted_by = next((one for one in by.values() if one), "") or ("jax" if name == "jax_plugins" else "")
     return Shadow(name, winner.path, lost[0][1], winner.via, parts=tuple(parts), wanted_by=wanted_by)
 
 
-def _owner(part: str) -> str:
-    """cuda.pathfinder → cuda-pathfinder."""
+def owner(part: str) -> str:
+    """The distribution that a part of a shared name is installed by: cuda.pathfinder → cuda-pathfinder."""
     return PART_OWNERS.get(part) or part.replace(".", "-").replace("_", "-")

@@ -16,8 +16,9 @@ from gpuwhy.model.fact import Absent, Fact, Known, absent, known, value_or
 from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Interpreter, Shadow
 from gpuwhy.model.version import major_minor
 from gpuwhy.model.words import normal
-from gpuwhy.observe.contradictions import asked_by_the_stack
+from gpuwhy.observe.contradictions import asked_by_the_stack, refused_by_the_stack
 from gpuwhy.observe.hidden import hidden
+from gpuwhy.observe.overlaid import overlaid, strangers
 from gpuwhy.observe.scene import Scene
 
 NO_FOLDER = "-"
@@ -39,25 +40,39 @@ def shadows(scene: Scene) -> Fact[tuple[Shadow, ...]]:
     if python is None:
         return absent("env", "PATH", "no Python")
     sites = own_sites(scene, python)
+    there = _installed(scene, sites)
+    places = list(_places(scene, python, sites))
+    behind = [one for site in sites for one in _appended(scene, site)]
+    found: dict[str, Shadow] = {}
+    for one in (
+        *_before(scene, python, places, sites, there),
+        *strangers(scene, [*places, *behind], there, major_minor(python.version)),
+        *hidden(scene, [*places, *((site, "") for site in sites), *behind], sites),
+    ):
+        found.setdefault(one.module, one)
+    return known(tuple(found.values()), "folder", ", ".join(f for f, _ in places) or "sys.path", "names compared")
+
+
+def _installed(scene: Scene, sites: list[str]) -> dict[str, str]:
+    """The modules that the environment's own folders hold, each with the folder that it is imported from."""
     beside = frozenset(_beside(scene))
-    there = {
+    return {
         name: site
         for site in reversed(sites)
         for wanted in (STACK_MODULES, INNER_MODULES, beside)
         for name in _modules(scene, site, wanted)
     }
+
+
+def _before(
+    scene: Scene, python: Interpreter, places: list[tuple[str, str]], sites: list[str], there: dict[str, str]
+) -> Iterator[Shadow]:
+    """What the folders before the environment hold of its modules."""
     real_sites = {value_or(scene.host.real(site), site) for site in sites}
-    found: dict[str, Shadow] = {}
-    places = list(_places(scene, python, sites))
     for folder, via in places:
-        if value_or(scene.host.real(folder), folder) in real_sites:
-            continue
-        for one in _in_folder(scene, folder, via, there, python):
-            found.setdefault(one.module, one)
-    everywhere = [*places, *((site, "") for site in sites), *(one for site in sites for one in _appended(scene, site))]
-    for one in hidden(scene, everywhere, sites):
-        found.setdefault(one.module, one)
-    return known(tuple(found.values()), "folder", ", ".join(f for f, _ in places) or "sys.path", "names compared")
+        if value_or(scene.host.real(folder), folder) not in real_sites:
+            yield from _in_folder(scene, folder, via, there, python)
+            yield from overlaid(scene, folder, via, sites)
 
 
 def own_sites(scene: Scene, python: Interpreter) -> list[str]:
@@ -163,7 +178,8 @@ def _in_folder(scene: Scene, folder: str, via: str, there: dict[str, str], pytho
             asked = _asked_for(scene) if asked is None else asked
             if name not in asked:
                 continue
-        version, meant = _told_apart(_release(scene, folder, name), _release(scene, site, name) if site else ("", ""))
+        here = _release(scene, folder, name)
+        version, meant = _told_apart(here, _release(scene, site, name) if site else ("", ""))
         yield Shadow(
             module=name,
             path=f"{folder}/{entry.name}",
@@ -172,6 +188,7 @@ def _in_folder(scene: Scene, folder: str, via: str, there: dict[str, str], pytho
             version=version,
             meant=meant,
             other_python=_other_python(folder, python),
+            wanted_by=refused_by_the_stack(scene, *here) if site and here[1] else "",
         )
 
 

@@ -228,6 +228,15 @@ def _contradicted(one: Framework, shown: Sequence[Shown], facts: Facts) -> list[
     return [c for c in shown if mine and c.id == "install.inconsistent"]
 
 
+def _replaced(one: Framework, shown: Sequence[Shown], facts: Facts) -> list[Shown]:
+    """That another folder's copy is imported in the place of its own module, or of one that it asks for."""
+    mine = any(
+        shadow.module == one.path.rpartition("/")[2] or shadow.wanted_by.startswith(f"{one.distribution} ")
+        for shadow in value_or(facts.target.shadows, ())
+    )
+    return [c for c in shown if mine and c.id == "env.shadowed"]
+
+
 def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
     """A framework, marked by the first of these that speaks."""
     marks = (
@@ -235,6 +244,7 @@ def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
         _mark(_own_files(one, shown), ("other", "framework")),
         _mark(_contradicted(one, shown, facts), ("install",)),
         _mark(_harmed(one, shown, facts), ("install",)),
+        _mark(_replaced(one, shown, facts), ("env",)),
         _would_miss(one, facts),
         _not_seen(one, facts),
     )

@@ -67,11 +67,11 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     out: list[Fix] = []
     for unmet in clashes(case, other_copy=True)[:1]:
         winner, right = loaded_at(case, unmet.provider), rivals(case, unmet)[0]
-        out += trees.let_win(winner, right.path.rpartition("/")[0]) if winner else ()
+        out += trees.let_win(case, winner, right.path.rpartition("/")[0]) if winner else ()
     if not out and (pair := torn_pair(tree)):
-        out += trees.let_win(pair[1], folder(pair[0]))
+        out += trees.let_win(case, pair[1], folder(pair[0]))
     if not out and (passed := outrun(case, tree)):
-        out += trees.let_win(passed[0], passed[1].path.rpartition("/")[0])
+        out += trees.let_win(case, passed[0], passed[1].path.rpartition("/")[0])
     apart = "Give each framework a Python environment of its own, so that each finds only its own libraries"
     return tuple(out) or (Fix(apart, safe=True),)
 

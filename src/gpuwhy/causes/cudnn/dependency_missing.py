@@ -89,7 +89,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return (Fix(f"Put {ZLIB_DLL} (64 bit; the cuDNN guide links zlib123dllx64.zip) into {beside}"),)
     major = next(iter(numbers(value_or(needs.the(case).built_for_cuda, ""))), None)
     if shim and major is not None and _foreign(case, gone[0]):
-        return (*trees.let_win(shim, ""), _made_for(case, shim, major))
+        return (*trees.let_win(case, shim, ""), _made_for(case, shim, major))
     return _found_or_brought(case, gone, major) or (Fix(f"Install {gone[0].name}, and have the loader find it"),)
 
 

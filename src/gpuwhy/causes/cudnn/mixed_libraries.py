@@ -71,9 +71,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     tree = trees.of_gpu(case)
     assert isinstance(tree, LoadTree)
     loaded = [*filter(None, (trees.shim(tree),)), *trees.parts(tree)]
-    ahead = next((one for one in loaded if one.rule is Rule.LD_LIBRARY_PATH), None)
+    ahead = next((one for one in loaded if one.rule in (Rule.LD_LIBRARY_PATH, Rule.LD_PRELOAD)), None)
     if ahead:
-        return trees.let_win(ahead, "")
+        return trees.let_win(case, ahead, "")
     if is_torch(case.facts, needs.the(case)):
         return (torch_again(needs.the(case)),)
     if on_windows(case.facts) and (away := _intruder(loaded)):

@@ -174,7 +174,7 @@ def _own_copy_first(case: Case) -> tuple[Fix, ...]:
     if one is None:
         return ()
     right = trees.healthy(trees.own_copies(case, one))
-    return trees.let_win(one, right[0].path.rpartition("/")[0] if right else "")
+    return trees.let_win(case, one, right[0].path.rpartition("/")[0] if right else "")
 
 
 def _by_hand(case: Case) -> Fix:

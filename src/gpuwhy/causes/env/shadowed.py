@@ -10,7 +10,7 @@ from gpuwhy.causes.shared.linked import named
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, linked, mild, proof, saw, strong, weak
-from gpuwhy.model.fact import Known, Source
+from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Shadow
 
 OWN_FOLDERS = (SCRIPT_FOLDER, WORKING_FOLDER)
@@ -32,7 +32,8 @@ def stands_in(case: Case) -> Finding | None:
         return weak(text, *evidence)
     finding = (proof if _certain(case, first) else strong)(text, *evidence)
     finding = linked(finding) if case.symptoms else finding
-    return finding if first.module in FRAMEWORK_MODULES or first.other_python or first.parts else mild(finding)
+    stops = first.module in FRAMEWORK_MODULES or first.other_python or first.parts or first.wanted_by
+    return finding if stops else mild(finding)
 
 
 def _perhaps(one: Shadow) -> bool:
@@ -67,15 +68,19 @@ def nothing_stands_in(case: Case) -> Finding | None:
 def _that_matter(case: Case) -> list[Shadow]:
     """Frameworks first, then what is known to be of another release."""
     found = that_matter(case.facts.target.shadows.need() or ())
-    return sorted(found, key=lambda one: (one.module not in FRAMEWORK_MODULES, _perhaps(one), not one.version))
+    return sorted(found, key=lambda one: (not _of_a_framework(one), _perhaps(one), not one.version))
+
+
+def _of_a_framework(one: Shadow) -> bool:
+    """A framework's own module, or one of a release that the stack states it cannot take."""
+    return one.module in FRAMEWORK_MODULES or bool(one.wanted_by and not one.parts)
 
 
 def _hides(one: Shadow) -> str:
     """A package or module that keeps the parts of a shared name from being found."""
     kind = "a package" if not one.path.endswith((".py", ".so")) else "a module"
     why = f", which {one.wanted_by} asks for" if one.wanted_by else ""
-    via = one.via if one.via in (*OWN_FOLDERS, "PYTHONPATH", USER_SITE) else f"a line in {one.via}"
-    brought = f" ({via} brings it)" if one.via and one.path.rpartition("/")[0] != one.via else ""
+    brought = f" ({_by(one)} brings it)" if one.via and one.path.rpartition("/")[0] != one.via else ""
     parts = " and ".join(one.parts[:2])
     return f"{one.path}{brought} is {kind} called {one.module}, so that Python does not find {parts}{why}"
 
@@ -85,14 +90,28 @@ def told(one: Shadow) -> str:
     if one.parts:
         return _hides(one)
     what = f"{one.module} {one.version}" if one.version else one.module
+    if not one.instead:
+        return _for_another_python(one, what)
     meant = f"{one.module} {one.meant}" if one.meant else f"the installed {one.module}"
     if not one.instead.startswith(("/", "~")):
         meant = f"Python's own {one.module}"
     if one.via in OWN_FOLDERS:
         return f"{one.path} has the name of a module, and {one.via} comes first: it is imported instead of {meant}"
-    via = one.via if one.via in ("PYTHONPATH", USER_SITE) else f"a line in {one.via}"
     for_python = f", which was installed for Python {one.other_python}," if one.other_python else ""
-    return f"{via} puts {one.path} first: {what} there{for_python} is imported instead of {meant}"
+    refused = f", and {one.wanted_by}" if one.wanted_by else ""
+    return f"{_by(one)} puts {one.path} first: {what} there{for_python} is imported instead of {meant}{refused}"
+
+
+def _by(one: Shadow) -> str:
+    return one.via if one.via in (*OWN_FOLDERS, "PYTHONPATH", USER_SITE) else f"a line in {one.via}"
+
+
+def _for_another_python(one: Shadow, what: str) -> str:
+    folder = one.path.rpartition("/")[0]
+    return (
+        f"{_by(one)} puts {folder} on Python's path: {what} there was compiled for Python {one.other_python}, and the "
+        "environment has none of its own, so that its import fails"
+    )
 
 
 def _certain(case: Case, one: Shadow) -> bool:
@@ -117,7 +136,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Take away what comes first; nothing is installed or removed in the environment."""
     out: dict[str, Fix] = {}
     for one in _that_matter(case)[:3]:
-        for fix in (*_join(one), _fix(one)):
+        for fix in (*_join(one), *_off_pythonpath(case, one), _fix(one), *_own(one)):
             out.setdefault(fix.command or fix.text, fix)
     return tuple(out.values())
 
@@ -130,7 +149,27 @@ def _join(one: Shadow) -> tuple[Fix, ...]:
     return (Fix(text, on.code(JOIN), safe=True),)
 
 
+def _off_pythonpath(case: Case, one: Shadow) -> tuple[Fix, ...]:
+    """The variable without this one folder, where it names others too."""
+    value = value_or(case.facts.environment.value("PYTHONPATH"), "")
+    folders = [part for part in value.split(":") if part]
+    left = [part for part in folders if not one.path.startswith(f"{part.rstrip('/')}/")]
+    if one.via != "PYTHONPATH" or not left or len(left) == len(folders):
+        return ()
+    gone = next(part for part in folders if part not in left)
+    return (Fix(f"Take {gone} out of PYTHONPATH", f"export PYTHONPATH={word(':'.join(left))}", safe=True),)
+
+
+def _own(one: Shadow) -> tuple[Fix, ...]:
+    """What the environment lacks, for its own Python."""
+    if one.instead or not one.other_python:
+        return ()
+    return (Fix(f"Then install what it brought into this environment, or start with Python {one.other_python}"),)
+
+
 def _fix(one: Shadow) -> Fix:
+    if one.via.endswith(".pth") and not one.instead:
+        return Fix(f"Take the line with {one.path.rpartition('/')[0]} out of {one.via}")
     if one.via == "PYTHONPATH":
         text = "Start without PYTHONPATH (and take it out of the shell's start file), or take that folder out of it"
         return Fix(text, "unset PYTHONPATH", safe=True)

@@ -72,7 +72,10 @@ def without(case: Case, variable: str, path: str) -> tuple[Fix, ...]:
         return (Fix(f"Take the line with {path} out of {PRELOAD_FILE}", root=True),)
     value = value_or(case.facts.environment.value(variable), "")
     gone = path if variable == "LD_PRELOAD" else path.rpartition("/")[0]
-    left = [part for part in value.replace(" ", ":").split(":") if part and part.rstrip("/") != gone.rstrip("/")]
+    parts = [part for part in value.replace(" ", ":").split(":") if part]
+    left = [part for part in parts if part.rstrip("/") != gone.rstrip("/")]
+    if variable == "LD_PRELOAD" and len(left) == len(parts):  # by a link, or by its name alone
+        left = [part for part in parts if part.rpartition("/")[2] != path.rpartition("/")[2]]
     away = Fix("Start without the variable (and take it out of the shell's start file)", f"unset {variable}", safe=True)
     if not left:
         return (away,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from gpuwhy.causes.shared.before import without
 from gpuwhy.causes.shared.commands import search_first
 from gpuwhy.causes.shared.needs import at_home, base_name, irrelevant, named, the
 from gpuwhy.causes.shared.windows import path_first, shown
@@ -102,8 +103,10 @@ def healthy(copies: Iterable[LibraryCopy]) -> list[LibraryCopy]:
     return [c for c in copies if not c.fault]
 
 
-def let_win(winner: LoadedLibrary, folder: str) -> tuple[Fix, ...]:
-    """Take the winner's folder out of the search, or put the right folder before it."""
+def let_win(case: Case, winner: LoadedLibrary, folder: str) -> tuple[Fix, ...]:
+    """Take the winner, or its folder, out of what puts it first, or put the right folder before it."""
+    if winner.rule is Rule.LD_PRELOAD:
+        return without(case, "LD_PRELOAD", winner.path)
     if winner.rule is Rule.LD_LIBRARY_PATH:
         return (off_the_path(folder_of(winner.path)),)
     if winner.rule is Rule.PATH:  # the DLL search of Windows

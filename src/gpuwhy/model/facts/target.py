@@ -114,13 +114,13 @@ class Shadow(Record, frozen=True):
 
     module: str  # torch
     path: str  # what is imported
-    instead: str  # the folder that holds what was meant, or "Python's own library"
+    instead: str  # the folder that holds what was meant, or "Python's own library"; "" = only other Pythons have it
     via: str  # SCRIPT_FOLDER, WORKING_FOLDER, "PYTHONPATH", USER_SITE, or a .pth file
     version: str = ""  # of what is imported, where it is an installed package
     meant: str = ""  # of what was meant
     other_python: str = ""  # the Python that the folder's packages were installed for, where that is another
     parts: tuple[str, ...] = ()  # of a shared name: what cannot be imported beside it, "cuda.pathfinder"
-    wanted_by: str = ""  # the installed package that asks for them; "" = none is known to
+    wanted_by: str = ""  # the installed package that asks for them, or for another release; "" = none is known to
 
 
 class Start(Record, frozen=True, omit_defaults=True):
