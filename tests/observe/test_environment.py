@@ -13,7 +13,7 @@ from gpuwhy.model.fact import NOT_OBSERVED, Known, Unknown
 from gpuwhy.model.facts import Variable
 from gpuwhy.observe.environment import CHECKS, variables
 from gpuwhy.observe.scene import Options, Scene
-from tests.observe.worlds import World
+from tests.observe.worlds import SITE, World
 
 
 @pytest.fixture
@@ -203,3 +203,25 @@ def test_rows_are_unique_reachable_and_may_be_read() -> None:
     assert all(STEERING.match(row.name.replace("*", "X")) for row in ROWS)
     assert all(variable_row(name) is not None for name in CHECKS)
     assert all(row.source for row in ROWS)
+
+
+@pytest.mark.parametrize(
+    "file, line, environ, said",
+    [
+        ("sitecustomize.py", "os.environ.setdefault('JAX_PLATFORMS', 'cpu')", {}, "cpu"),
+        ("sitecustomize.py", "os.environ.setdefault('JAX_PLATFORMS', 'cpu')", {"JAX_PLATFORMS": "cuda"}, ""),
+        ("sitecustomize.py", 'os.environ["JAX_PLATFORMS"] = "cpu"  # CI', {"JAX_PLATFORMS": "cuda"}, "cpu"),
+        ("ci.pth", 'import os; os.environ["JAX_PLATFORMS"] = "cpu"', {}, "cpu"),
+        ("sitecustomize.py", '    os.environ["JAX_PLATFORMS"] = "cpu"', {}, ""),
+        ("sitecustomize.py", '# os.environ["JAX_PLATFORMS"] = "cpu"', {}, ""),
+        ("helper.py", 'os.environ["JAX_PLATFORMS"] = "cpu"', {}, ""),
+    ],
+)
+def test_what_python_sets_when_it_starts(
+    world: World, file: str, line: str, environ: dict[str, str], said: str
+) -> None:
+    world.framework("jax", "0.6.2")
+    world.file(f"{SITE}/{file}", f"import os\n{line}\n")
+    found = see(world, **environ).get("JAX_PLATFORMS")
+    assert (found.value if found and found.set_in else "") == said
+    assert found is None or found.set_in in ("", f"{SITE}/{file}")

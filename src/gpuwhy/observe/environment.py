@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+
+from msgspec import structs
 
 from gpuwhy.knowledge.settings import ANYTHING, faults, times
 from gpuwhy.knowledge.variables import FOREIGN, NOT_READ_BY_TENSORFLOW, VariableRow, variable_row
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Fault, Variable
+from gpuwhy.observe.presets import presets
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.search_paths import command_path, library_path, literal, not_a_folder
 from gpuwhy.observe.toolkits import ROOT_VARIABLES, nvcc_of, nvcc_on_path, toolkit_version
@@ -25,14 +28,23 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
     if not isinstance(environ, Known):
         return environ
     installed = installed_releases(scene)
-    out = []
+    out = [*_preset(scene, environ.value, installed)]
+    kept = {one.name for one in out}
     for name, value in environ.value.items():
-        if name.startswith(FOREIGN):
+        if name.startswith(FOREIGN) or name in kept:
             continue
         found = _path(scene, value) if name == "PATH" else variable(scene, name, value, installed, CHECKS)
         if found is not None:
             out.append(found)
     return Known(tuple(out), environ.source)
+
+
+def _preset(scene: Scene, environ: dict[str, str], installed: Mapping[str, str] | None) -> Iterator[Variable]:
+    """What files set when Python starts, where its readers do not take it as it was meant."""
+    for one in presets(scene, environ).values():
+        found = variable(scene, one.name, one.value, installed, CHECKS)
+        if found.faults:
+            yield structs.replace(found, set_in=one.file)
 
 
 def installed_releases(scene: Scene) -> dict[str, str] | None:

@@ -193,7 +193,7 @@ def _written(variable: Variable) -> str:
 
 
 def _saw(variable: Variable) -> Evidence:
-    return saw(_written(variable), Source("env", variable.name))
+    return saw(_written(variable), Source("file", variable.set_in) if variable.set_in else Source("env", variable.name))
 
 
 def _known(fault: Fault) -> tuple[Evidence, ...]:
@@ -217,10 +217,14 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if old is not None:
         return before.without(case, before.put_first(old), old.path)
     for variable, fault in concerns(case, "rejected", "off", "ignored", "misspelt"):
-        out.append(_unset(variable.name))
-        out += _instead(variable, fault)
+        out += (_unset(variable.name), *_instead(variable, fault)) if not variable.set_in else (_out_of(variable),)
         break
     return tuple(out)
+
+
+def _out_of(variable: Variable) -> Fix:
+    """The shell has no part in what a file sets when Python starts."""
+    return Fix(f"Take the line that sets {variable.name} out of {variable.set_in}, which Python runs when it starts")
 
 
 def _unset(name: str) -> Fix:

@@ -30,6 +30,7 @@ class Variable(Record, frozen=True):
     faults: tuple[Fault, ...] = ()  # what its readers, as installed here, do not take as it was meant
     gone: bool = False  # it must name a folder, and that does not exist
     too_long: bool = False  # it has more characters than a program can be handed
+    set_in: str = ""  # the file that sets it when Python starts; "" = the shell did
 
 
 class Environment(Record, frozen=True):

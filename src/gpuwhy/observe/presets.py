@@ -1,0 +1,52 @@
+"""Presets: variables that sitecustomize.py, usercustomize.py or a .pth file sets before a program's first line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuwhy.model.fact import value_or
+from gpuwhy.observe.scene import Scene
+
+_BEGINS = r"(?:import\s[^#]*;\s*)?"
+_NAME = r"\s*['\"](?P<name>(?:CUPY|JAX|KERAS|NUMBA|PYTORCH|TF|TORCH|TRITON|XLA)_[A-Z0-9_]+)['\"]\s*"
+_VALUE = r"\s*['\"](?P<value>[^'\"\\]*)['\"]"
+_ASSIGNED = re.compile(rf"{_BEGINS}(?:os\.)?environ\[{_NAME}\]\s*={_VALUE}\s*(?:;|#|$)")
+_DEFAULT = re.compile(rf"{_BEGINS}(?:os\.)?environ\.setdefault\({_NAME},{_VALUE}\s*\)")
+"""Statements that no condition guards: they begin their line."""
+_SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH")
+
+
+class Preset(NamedTuple):
+    """One variable that a file sets."""
+
+    name: str
+    value: str
+    file: str
+
+
+def presets(scene: Scene, environ: dict[str, str]) -> dict[str, Preset]:
+    """The variables that the frameworks read and that start-up sets in the environment's Python, by name."""
+    found: dict[str, Preset] = {}
+    for file in _files(scene, environ):
+        for line in value_or(scene.host.lines(file, "environ"), ()):
+            assigned, default = _ASSIGNED.match(line), _DEFAULT.match(line)
+            said = assigned or default
+            if said is None or _SECRET.search(said["name"]):
+                continue
+            if assigned or (said["name"] not in environ and said["name"] not in found):
+                found[said["name"]] = Preset(said["name"], said["value"], file)
+    return found
+
+
+def _files(scene: Scene, environ: dict[str, str]) -> Iterator[str]:
+    """Those that Python runs, in its order: .pth files of the environment, then the first of each customising name."""
+    sites = value_or(scene.facts.target.site_packages, ())
+    ahead = [part.rstrip("/") for part in environ.get("PYTHONPATH", "").split(":") if part.startswith(("/", "~"))]
+    for site in (one for one in sites if one not in ahead):
+        yield from (f"{site}/{entry.name}" for entry in value_or(scene.host.list(site, r".*\.pth$"), ()))
+    for name in ("sitecustomize.py", "usercustomize.py"):
+        folders = dict.fromkeys((*ahead, *sites))
+        there = (folder for folder in folders if value_or(scene.host.list(folder, rf"{re.escape(name)}$"), ()))
+        yield from (f"{folder}/{name}" for folder in list(there)[:1])
