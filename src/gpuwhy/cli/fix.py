@@ -133,7 +133,7 @@ def _apply(options: argparse.Namespace, run: Run, steps: Steps) -> Outcome | Non
     call = _call(options)
     with refused(fixing.RefusedError):
         repair = fixing.prepare(run, steps, call, options.causes)
-        if not _agreed(options, steps, repair, call):
+        if not _agreed(options, _typed(run, steps), repair, call):
             return None
         return fixing.apply_steps(run, repair, call, _say)
 
@@ -144,6 +144,19 @@ def _call(options: argparse.Namespace) -> Call:
     uv = {"uv": None, "pip": "", None: None}[options.installer]
     into = os.path.abspath(os.path.expanduser(options.into)) if options.into else ""
     return Call(dict(os.environ), options.in_place, into, options.time_limit, uv)
+
+
+def _typed(run: Run, steps: Steps) -> Steps:
+    """The steps for this machine's own terminal: every command by the real paths."""
+    import msgspec
+
+    shown = [
+        msgspec.structs.replace(
+            one, command=run.typed_line(one.command), check=run.typed_line(one.check), undo=run.typed_line(one.undo)
+        )
+        for one in steps.steps
+    ]
+    return msgspec.structs.replace(steps, steps=tuple(shown))
 
 
 def _agreed(options: argparse.Namespace, steps: Steps, repair: Repair, call: Call) -> bool:
@@ -166,12 +179,9 @@ def _say(text: str) -> None:
 
 
 def _print(options: argparse.Namespace, run: Run, steps: Steps, outcome: Outcome | None) -> None:
-    import msgspec
-
     from gpuwhy.render import fix
 
     if options.json:
         write(fix.render_json(steps, outcome))
         return
-    shown = [msgspec.structs.replace(one, command=run.typed_line(one.command)) for one in steps.steps]
-    write(fix.render(msgspec.structs.replace(steps, steps=tuple(shown)), outcome, paper()))
+    write(fix.render(_typed(run, steps), outcome, paper()))

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from gpuwhy.host.base import Host
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, value_or
-from gpuwhy.model.facts import Distribution, Toolkit
+from gpuwhy.model.facts import Distribution, Interpreter, Toolkit
 from gpuwhy.model.version import major_minor, numbers
 from gpuwhy.observe.scene import Look, Scene
 
@@ -45,9 +45,17 @@ def split_path(value: str, separators: str = ":") -> tuple[str, ...]:
 def conda_prefix(scene: Scene) -> str:
     """The conda environment that matters here: the target's own, or the active one; "" when there is none."""
     interpreter = scene.facts.target.interpreter
-    if isinstance(interpreter, Known) and interpreter.value.kind == "conda":
+    if isinstance(interpreter, Known) and _of_conda(scene, interpreter.value):
         return interpreter.value.prefix
     return value_or(scene.host.environ(), {}).get("CONDA_PREFIX", "").rstrip("/")
+
+
+def _of_conda(scene: Scene, interpreter: Interpreter) -> bool:
+    """Whether conda made the target's folder, or put packages into it."""
+    if interpreter.kind == "conda":
+        return True
+    meta = f"{interpreter.prefix}/conda-meta"
+    return interpreter.kind == "venv" and bool(value_or(scene.host.list(meta, r".+\.json$"), ()))
 
 
 def site_packages(scene: Scene) -> tuple[str, ...]:
