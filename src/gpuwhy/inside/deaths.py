@@ -26,7 +26,8 @@ def of_kernel(died: Died, seconds: float = 5.0) -> Report:
     reading = read((died.dump.encode("utf-8", "replace"),), signal=died.signal)
     report = report_on(reading, facts, where="kernel")
     how = f"The kernel (process {died.pid}) was ended by {died.signal} while cell [{died.cell}] ran"
-    why = report.headline if report.causes and report.causes[0].confidence >= 0.5 else _unknown(died, facts)
+    named = report.causes and report.causes[0].confidence >= 0.5 and report.status != "healthy"
+    why = report.headline if named else _unknown(died, facts)
     return replace(report, headline=f"{how}: {why[:1].lower()}{why[1:]}", noticed=(Noticed("", ANEW), *report.noticed))
 
 

@@ -239,6 +239,16 @@ def _spoken() -> tuple[tuple[Program, re.Pattern[str]], ...]:
     return tuple((one, re.compile(one.spoken, re.IGNORECASE)) for one in PROGRAMS)
 
 
+EDGE = 4000
+"""Programs name themselves where a text begins, and where it ends."""
+
+
+def edges(text: str) -> str:
+    """Where a text begins and ends."""
+    return text if len(text) <= 2 * EDGE else f"{text[:EDGE]}\n{text[-EDGE:]}"
+
+
 def speaking(text: str) -> Iterator[Program]:
     """The programs that a text names, in the order of the table."""
-    return (one for one, spoken in _spoken() if spoken.search(text))
+    short = edges(text)
+    return (one for one, spoken in _spoken() if spoken.search(short))

@@ -23,7 +23,7 @@ STACK = re.compile(
     re.IGNORECASE,
 )
 _SPEAKERS = re.compile(
-    rf"\b(?:{'|'.join(sorted(FRAMEWORKS))})\b|\bpytorch\b|\blib(?:cu|nv|nccl|torch|tensorflow|c10)\w*\.so|\w+64_\d+\.dll"
+    rf"\b(?:{'|'.join(sorted(FRAMEWORKS))})\b|\bpytorch\b|\blib(?:cu|nv|nccl|torch|tensorflow|c10)\w*\.so|\b\w{1, 40}64_\d+\.dll"
     r"|\bnvidia-smi\b|\bnvcc\b|\bptxas\b|\bnvrm\b|\bnvml\b|\bnccl\b|\bcudnn\b|\bcublas\b|\btensorrt\b|\bxla\b|\bnvenc\b"
     r"|\bcuda (?:error|driver|runtime|toolkit|out|kernel|device|version)|\bcuda:\d|\bsm_\d\d|executionprovider"
     r"|\bgpu (?:memory|device|driver)|\bgpu[ :]\d\b|\b(?:geforce|rtx|gtx|tesla|quadro)\b|_(?:status|error)_[a-z]"
@@ -52,7 +52,9 @@ _STACKS_FILE = re.compile(
 _FILE_NAME = re.compile(r"[\\/]|\.\w{1,8}.$")
 
 
-_PATH = re.compile(r"(?:\w{2,10}:/|[~.]{0,2}/|[A-Za-z]:\\|\w[\w.-]*/(?=\S*[/*@]|\S+\.\w))[^\s'\"`,;()]*")
+_PATH = re.compile(
+    r"(?:\b\w{2,10}:/|[~.]{0,2}/|[A-Za-z]:\\|(?<![\w.-])\w[\w.-]{0,100}/(?=\S*[/*@]|\S+\.\w))[^\s'\"`,;()]*"
+)
 """A path or an address: of a file, an image, a repository, a place in a bucket."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from gpuwhy.knowledge.programs import edges
 from gpuwhy.model.symptom import Reading, Symptom
 
 _WORDS = {
@@ -38,7 +39,7 @@ AROUND = frozenset((*_WORDS, "container", "given", "linker", "windows", "wsl", "
 
 def around(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
     """Which of them a text tells of."""
-    text = "\n".join((*(one.text for one in symptoms), reading.excerpt))
+    text = "\n".join((*(one.text for one in symptoms), edges(reading.excerpt)))
     found = {name for name, words in _WORDS.items() if re.search(words, text, re.IGNORECASE | re.MULTILINE)}
     if reading.told.container:
         found.add("container")

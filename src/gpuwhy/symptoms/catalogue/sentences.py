@@ -51,7 +51,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("said.hashes", r"packages do not match the hashes|expected sha256 [0-9a-f]{8}", "do not match the hashes", "expected sha256", covers=("python.",)),
     error("said.resources", r"no available node types can fulfill resource request[^\n]{0,40}'gpu'|insufficient resources[^\n]{0,30}\bgpu|0 gpus? (?:are )?available in (?:the )?cluster|gpu[^\n]{0,30}cannot be scheduled", "resource request", "insufficient resources", "in the cluster", "be scheduled", covers=("title.",)),
     vague("said.no_nvcc", r"\bnvcc\b[^\n]{0,20}(?:not found|is missing|not in|could not be found)", "nvcc"),
-    error("said.flag", r"couldn'?t interpret value (?P<value>[^\n]{0,600}) for flag (?P<flag>[\w-]+)|unknown flags? in (?P<flag2>[a-z_]+_flags)|(?:unrecogni[sz]ed|unknown|invalid) (?:value|option|setting)[^\n]{0,60}(?:environment variable|env var(?:iable)?) (?P<flag3>[A-Z_]{4,})",
+    error("said.flag", r"couldn'?t interpret value (?P<value>[^\n]{0,400}) for flag (?P<flag>[\w-]+)|unknown flags? in (?P<flag2>[a-z_]+_flags)|(?:unrecogni[sz]ed|unknown|invalid) (?:value|option|setting)[^\n]{0,60}(?:environment variable|env var(?:iable)?) (?P<flag3>[A-Z_]{4,})",
           "interpret value", "unknown flag", "environment variable", "env var", covers=("python.exception",)),
     error("said.no_cache", r"memory reserved for kv cache is -\d|# ?(?:cuda|gpu) blocks: 0\b|kv cache[^\n]{0,40}(?:negative|less than (?:0|zero)|no room)", "kv cache", "cuda blocks: 0", "gpu blocks: 0"),
     vague("said.busy", r"cuda-capable devices?(?:\(s\))? (?:is|are|is/are)[ /a-z]{0,8}busy|device(?:s|\(s\))? (?:is |are |is/are )?busy or unavailable", "busy or unavailable", "busy"),
