@@ -110,7 +110,7 @@ SOUND = [
     ("Dockerfile", "FROM debian:bullseye\nRUN apt-get update\n"),
     (
         "Dockerfile",
-        "FROM debian:buster\nRUN sed -i s/deb.debian/archive.debian/ /etc/apt/sources.list && apt-get update\n",
+        "FROM debian:buster\nRUN sed -i s/deb/archive/ /etc/apt/sources.list && apt-get update\n",
     ),
     ("Dockerfile", "FROM python:3.11-slim\nRUN curl https://bootstrap.pypa.io/get-pip.py | python\n"),
     (

@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from gpuwhy.host.archives import ENDINGS
 from gpuwhy.host.base import Entry
 from gpuwhy.knowledge.modules import IMPORTED_AS, INNER_MODULES, NAMESPACES, STACK_MODULES, STANDARD_MODULES
 from gpuwhy.model.fact import Absent, Fact, Known, absent, known, value_or
@@ -24,8 +25,6 @@ from gpuwhy.observe.scene import Scene
 NO_FOLDER = "-"
 """The script of a program whose Python looks into no folder of its own (python -I, an installed command)."""
 STANDARD = "Python's own library"
-ARCHIVES = (".zip", ".egg", ".whl")
-"""What Python takes for a folder of modules on its search path."""
 _MODULE = re.compile(r"([A-Za-z_]\w*)(?:\.py|\.(?:cpython|abi3)[\w.-]*\.so|\.so)$")
 _INSERTED = re.compile(r"sys\.path\.insert\(\s*0\s*,\s*[rR]?(['\"])(?P<folder>[^'\"]+)\1")
 _SITE_PYTHON = re.compile(r"/python(\d+\.\d+)/(?:site|dist)-packages$")
@@ -146,7 +145,7 @@ def _name(scene: Scene, folder: str, entry: Entry) -> str:
     match = _MODULE.fullmatch(entry.name)
     if match:
         return match[1]
-    if entry.kind == "folder" and folder.endswith(ARCHIVES) and entry.name.isidentifier():
+    if entry.kind == "folder" and folder.endswith(ENDINGS) and entry.name.isidentifier():
         return entry.name
     if entry.kind in ("folder", "link") and entry.name.isidentifier():
         init = scene.host.stat(f"{folder}/{entry.name}/__init__.py")

@@ -26,6 +26,7 @@ from gpuwhy.reason.settle import settled
 from gpuwhy.reason.stranger import STILL, STRANGE, STRANGER, Strange
 from gpuwhy.reason.tally import WITHOUT, Odds, Score, weigh
 from gpuwhy.reason.telling import (
+    INNOCENT,
     excluded,
     headline,
     left_open,
@@ -42,7 +43,6 @@ WEAK = 0.3
 """Below it a cause is a guess."""
 TYPED = 120
 """A line up to this long may be what a person typed."""
-NOT_OURS = "other.not_gpu"
 
 
 class Link(NamedTuple):
@@ -128,12 +128,12 @@ def _doubted(rules: Rules, reading: Reading) -> bool:
 
 def _as_a_stranger(rules: Rules, reading: Reading, scores: tuple[Score, ...]) -> tuple[Score, ...]:
     """No failure of the GPU stack, where nothing but a guess says otherwise and all words of the text say so."""
-    if (scores and (scores[0].confidence >= WEAK or scores[0].cause == NOT_OURS)) or not complains(reading.excerpt):
+    if (scores and (scores[0].confidence >= WEAK or scores[0].cause == INNOCENT)) or not complains(reading.excerpt):
         return scores
     strange = _strange(rules, reading)
     if strange.share <= STRANGER or not strange.words:
         return scores
-    return (Score(NOT_OURS, 0.0, CERTAINTY, (), strange.words),)
+    return (Score(INNOCENT, 0.0, CERTAINTY, (), strange.words),)
 
 
 def _shows(link: Link) -> list[Verdict]:

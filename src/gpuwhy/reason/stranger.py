@@ -24,6 +24,8 @@ STRANGE, STILL = 0.5, 0.8
 STRANGER = 0.95
 """From this share on a text of which nothing is known is called no failure of the GPU stack."""
 TOLD = 5
+MOST = 50.0
+"""Log-odds beyond which a share is as good as none, or all."""
 _HEAD = struct.Struct("<ff")
 _PATH = re.compile(r"(?:[a-z]:)?(?:[/\\][\w.+-]{1,80}){1,40}[/\\]")
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
@@ -68,7 +70,8 @@ def strangeness(weights: Weights, text: str) -> float:
     if not found:
         return 0.0
     whole = sum(byte - 256 if byte > 127 else byte for byte in map(weights.places.__getitem__, found))
-    return 1 / (1 + math.exp(-weights.usual - weights.scale * whole / math.sqrt(len(found))))
+    odds = weights.usual + weights.scale * whole / math.sqrt(len(found))
+    return 1 / (1 + math.exp(-max(-MOST, min(MOST, odds))))
 
 
 def tokens(weights: Weights, text: str) -> tuple[str, ...]:

@@ -30,11 +30,18 @@ def not_as_installed(case: Case) -> Finding | None:
     told = [one for one in found if _told(case, one)]
     shown_first = told or found
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-    say = strong if not all(map(damages.smaller, found)) else weak
+    say = weak if all(damages.smaller(one) and not _another_release(case, one) for one in found) else strong
     say = proof if any(one.what in damages.CERTAIN for one in found) else say
     evidence = [saw(f"{one.what}, of {one.owner}", Source("file", one.path)) for one in shown_first[:3]]
     finding = say(f"{damages.told(shown_first[0])}{more}", *evidence)
     return linked(finding) if told or _crashed(case) else finding
+
+
+def _another_release(case: Case, one: Damage) -> bool:
+    """Whether the file tells a release that is not its package's: then it was replaced, not stripped."""
+    release = one.owner.rpartition(" ")[2]
+    loaded = (lib for tree in value_or(case.facts.loads.trees, ()) for lib in tree.libraries if lib.path == one.path)
+    return any(not release.startswith(version) for lib in loaded if (version := value_or(lib.version, "")))
 
 
 def _crashed(case: Case) -> bool:

@@ -12,7 +12,7 @@ from gpuwhy.model.lint import Mistake, Place, Rule
 
 RULE = Rule("ended-system", "error", "packages of a distribution, or of a PPA for it, that were taken away")
 
-_CURES = re.compile(r"archive\.debian\.org|old-releases|vault\.centos|sources\.list|yum\.repos|snapshot\.debian", re.I)
+_CURES = re.compile(r"//(?:archive|old-releases|vault|snapshot)\.|old-releases|sources\.list|yum\.repos", re.I)
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
