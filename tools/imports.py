@@ -10,9 +10,10 @@ and started again at any time. Every environment is deleted at once.
 
 A build without CUDA of the same release is installed where there is one (the Python part and its compiled NumPy and
 protobuf parts are the same); `installed` says which distribution it was. PyTorch has none on the package index: its own
-wheel with all of NVIDIA's is used, on one Python only. No GPU is needed, and nothing is said about one. CuPy has no
+wheel is used, on one Python only. No GPU is needed, and nothing is said about one. CuPy has no
 such build and is linked with the driver and with CUDA: empty libraries that answer 0 to every call stand in for those
-(`stand_ins` says so), and only what the import does with NumPy and the other packages is seen.
+(`stand_ins` says so), and only what the import does with NumPy and the other packages is seen. PyTorch's own wheel is
+taken so too, without NVIDIA's; rows without `stand_ins` had them all.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ from typing import NamedTuple
 
 from packaging.version import Version
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # as a script: the tools beside it
+
 from gpuwhy.knowledge.releases import family, has_python, projects
 from gpuwhy.model.release import Release
+from tools import empty_cuda
 
 OUT = Path(__file__).parents[1] / "src/gpuwhy/knowledge/data/imports.jsonl"
 USES = {
@@ -64,9 +68,9 @@ TWINS = {
 }
 SLOW = "no end after"
 DRIVER = "libcuda.so.1: cannot open"  # of the machine, not of the release
-OF_CUDA = re.compile(r"NEEDED.*\[(lib(?:cu|nv|nccl)\w*\.so[.\d]*)\]")
-CUDA_CALL = re.compile(r" U (_*(?:cu|nv|nccl)\w+)(?:@+([\w.]+))?")
-FREE = 9 << 30
+SITE = "lib/python*/site-packages"
+LINKED = {"cupy": ("cupy*/**/*.so",), "torch": ("torch/lib/*.so*", "torch/_C*.so")}
+FREE = 7 << 30
 TRIES = 6
 
 
@@ -107,9 +111,9 @@ def main(argv: list[str]) -> int:
 
 
 def has_room(case: Case, scratch: Path) -> bool:
-    """Whether the disk takes a case; PyTorch's wheels of today unpack to 6 GB."""
+    """Whether the disk takes a case; PyTorch's own wheel of today unpacks to 2 GB."""
     scratch.mkdir(parents=True, exist_ok=True)
-    return case.framework != "torch" or shutil.disk_usage(scratch).free > FREE + (3 << 30)
+    return case.framework != "torch" or shutil.disk_usage(scratch).free > FREE
 
 
 def kept(path: Path, again: str, only: list[str]) -> dict[tuple[str, str, str], dict[str, object]]:
@@ -177,6 +181,7 @@ class Trial:
         self.case, self.python, self.scratch = case, python, scratch
         self.folder = scratch / "env"
         self.libraries = self.folder / "stand-ins"
+        self.passed: list[str] = []  # the packages that the last traceback went through, the last one first
 
     def row(self) -> dict[str, object]:
         """What came of it."""
@@ -213,7 +218,7 @@ class Trial:
         said = said or self.install(f"{self.case.installed}=={self.case.version}", *more)
         if said:
             return {"outcome": "not installed", "error": said}
-        stands = {"stand_ins": True} if self.case.framework == "cupy" and self.stand_in() else {}
+        stands = {"stand_ins": True} if self.case.framework in LINKED and self.stand_in() else {}
         failed = self.use()
         beside = self.beside()
         if not failed:
@@ -224,29 +229,13 @@ class Trial:
 
     def stand_in(self) -> bool:
         """Empty libraries for every one of CUDA that the wheel's own are linked with."""
-        files = [str(file) for file in self.folder.glob("lib/python*/site-packages/cupy*/**/*.so")]
-        names = set(OF_CUDA.findall(said_by("readelf", "-d", *files)))
-        calls: dict[str, set[str]] = {}
-        for call, node in CUDA_CALL.findall(said_by("nm", "-D", *files)):
-            calls.setdefault(node, set()).add(call)
-        self.libraries.mkdir(exist_ok=True)
-        said = [self.built(name, calls.get(name, set()), calls.get("", set())) for name in names]
-        return bool(said) and not any(said)
-
-    def built(self, name: str, own: set[str], others: set[str]) -> str:
-        """One of them: its own calls bear its name as their version, as NVIDIA's do."""
-        source = self.libraries / f"{name}.c"
-        source.write_text("".join(f"long {call}(void) {{ return 0; }}\n" for call in sorted(own or others)))
-        script = source.with_suffix(".map")
-        script.write_text(f"{name} {{ global: *; }};\n")
-        how = ["-w", "-shared", "-fPIC", "-fno-builtin", f"-Wl,-soname,{name}"]
-        how += [f"-Wl,--version-script={script}"] if own else []
-        return self.run("gcc", *how, "-o", str(self.libraries / name), str(source))
+        files = [path for one in LINKED[self.case.framework] for path in self.folder.glob(f"{SITE}/{one}")]
+        return empty_cuda.make(files, self.libraries)
 
     def install(self, *wanted: str, deps: bool = True) -> str:
         """Wheels alone, if the release can be had so; else sources of small packages too."""
         ends = "lowest" if self.case.side == "oldest" else "highest"
-        how = ["--resolution", ends] if deps else ["--no-deps", "-U"]
+        how = ["--resolution", ends, *self.without_nvidia()] if deps else ["--no-deps", "-U"]
         some = [word for name in BINARY for word in ("--only-binary", name)]
         for binary in (["--only-binary", ":all:"], some):
             into = ("uv", "pip", "install", "-q", "--python", str(self.folder / "bin/python"))
@@ -254,6 +243,16 @@ class Trial:
             if not said:
                 return ""
         return said
+
+    def without_nvidia(self) -> list[str]:
+        """PyTorch's own wheel without the gigabytes that it asks for."""
+        rows = [row for row in newest_patches("torch") if row.version == self.case.version]
+        asked = rows[0].requires if rows and self.case.framework == "torch" else None
+        if not isinstance(asked, dict):
+            return []
+        overrides = self.scratch / "overrides.txt"
+        overrides.write_text(empty_cuda.left_out(asked))
+        return ["--override", str(overrides)]
 
     def use(self) -> str:
         """Import it and use it once; '' where that ends well."""
@@ -266,19 +265,44 @@ class Trial:
         return {k.lower().replace("_", "-"): v for k, v in sorted(found.items()) if not k.startswith("nvidia")}
 
     def cure(self, error: str, beside: dict[str, str]) -> dict[str, str]:
-        """The one dependency that must not stand at this end of its range, or that is not there at all."""
+        """The dependencies that must not stand at this end of their range, or that are not there at all.
+
+        A move that changes the error is kept, and the next one is looked for.
+        """
         there = {"setuptools": "", **beside} if "pkg_resources" in error else beside
-        order = sorted(there, key=lambda n: (n.replace("-", "_") not in error.lower(), n not in ENDS))
-        for name in [n for n in order if n not in (self.case.installed, "jaxlib", "torch")][:TRIES]:
-            newest = self.case.side == "newest" or not there[name]
-            for other in [f"{name}{end}" for end in ENDS.get(name, ())] if newest else [name]:
-                moved = not self.install(other, deps=False) and self.beside().get(name, "") != there[name]
-                if moved and not self.use():
-                    culprit = f"{name} {there[name]}" if there[name] else f"no {name}"
-                    return {"culprit": culprit, "cure": other if newest else f"{name} {self.beside().get(name, '')}"}
-            if there[name]:
-                self.install(f"{name}=={there[name]}", deps=False)
+        culprits: list[str] = []
+        cures: list[str] = []
+        tried: list[str] = []
+        while len(tried) < TRIES and (suspects := self.suspects(error, there, tried)):
+            tried.append(suspects[0])
+            said, cure = self.moved(suspects[0], there[suspects[0]], error)
+            if not cure:
+                continue
+            culprits.append(f"{suspects[0]} {there[suspects[0]]}" if there[suspects[0]] else f"no {suspects[0]}")
+            cures.append(cure)
+            if not said:
+                return {"culprit": ", ".join(culprits), "cure": " ".join(cures)}
+            error = said
         return {}
+
+    def suspects(self, error: str, there: dict[str, str], tried: list[str]) -> list[str]:
+        """What the last traceback went through first, then what its error names."""
+        passed = self.passed
+        order = sorted(there, key=lambda n: (n not in passed, n.replace("-", "_") not in error.lower(), n not in ENDS))
+        return [n for n in order if n not in (self.case.installed, "jaxlib", "torch", *tried)]
+
+    def moved(self, name: str, was: str, error: str) -> tuple[str, str]:
+        """The next error and the move that led there; no move where none changes anything."""
+        newest = self.case.side == "newest" or not was
+        for other in [f"{name}{end}" for end in ENDS.get(name, ())] if newest else [name]:
+            if self.install(other, deps=False) or self.beside().get(name, "") == was:
+                continue
+            said = self.use()
+            if said != error:
+                return said, other if newest else f"{name} {self.beside().get(name, '')}"
+        if was:
+            self.install(f"{name}=={was}", deps=False)
+        return error, ""
 
     def run(self, *command: str, seconds: int = 600) -> str:
         """'' where it ended well, else the last line that says why."""
@@ -290,16 +314,12 @@ class Trial:
             done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
         except subprocess.TimeoutExpired:
             return f"{SLOW} {seconds} s"
+        self.passed = [m.lower().replace("_", "-") for m in re.findall(r"site-packages/(\w+)", done.stderr)][::-1]
         if done.returncode and DRIVER in done.stderr:
             return DRIVER
         if done.returncode == 0 and not re.search(r"_ARRAY_API not found|Failed to initialize NumPy", done.stderr):
             return ""
         return told(done.stderr, done.returncode)
-
-
-def said_by(*command: str) -> str:
-    """What a program of binutils prints."""
-    return subprocess.run(command, capture_output=True, text=True).stdout
 
 
 def told(stderr: str, code: int) -> str:

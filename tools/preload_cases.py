@@ -67,7 +67,8 @@ class Kind(NamedTuple):
 
 TENSORFLOW = Kind("tensorflow", "{0}", "", "import tensorflow as tf; {1}",
                   "tensorflow/libtensorflow_framework.so* tensorflow/libtensorflow_cc.so.* "
-                  "tensorflow/python/_pywrap_tensorflow_internal.so tensorflow_core/libtensorflow_framework.so* "
+                  "tensorflow/python/_pywrap_tensorflow_internal.so tensorflow/python/_pywrap_tensorflow.so "
+                  "tensorflow_core/libtensorflow_framework.so* "
                   "tensorflow_core/python/_pywrap_tensorflow_internal.so")  # fmt: skip
 CUPY = Kind("cupy", "{0}", "numpy<2.3 fastrlock cuda-pathfinder", "import cupy\n{1}",
             "cupy_backends/cuda/libs/*.so cupy_backends/cuda/api/*.so cupy_backends/cuda/*.so cupy/cuda/*.so "
@@ -128,6 +129,11 @@ def kind_of(package: str, version: str) -> Kind:
         if release >= (2, 1)
         else "from tensorflow.python.client import device_lib; device_lib.list_local_devices()"
     )
+    if release < (
+        1,
+        12,
+    ):  # they are linked with CUDA, or open it when imported; a stand-in's device they wait for forever
+        devices = "tf.test"
     return kind._replace(wheels=f"{package}=={version}" + "".join(limits), code=kind.code.format("", devices))
 
 
@@ -323,7 +329,8 @@ def imported(env: Path, kind: Kind, world: dict[str, str], folder: Path) -> tupl
     lines = [line for log in folder.glob("ld.*") for line in log.read_text(errors="replace").splitlines()]
     for log in folder.glob("ld.*"):
         log.unlink()
-    last = (done.stderr.strip().splitlines() or [""])[-1]
+    said = done.stderr.strip().splitlines() or [""]
+    last = next((line for line in reversed(said) if "cannot open shared object" in line), said[-1])
     return lines, "" if done.returncode == 0 else f"rc {done.returncode} {last[:160]}"
 
 
@@ -438,6 +445,9 @@ def score(folder: Path, release: str, python: str) -> Iterator[dict[str, Any]]:
     driver(folder / "driver", env, kind)
     asked = asked_for(env, kind, {"LD_LIBRARY_PATH": str(folder / "driver")}, folder)
     names, symbols = wanted(env, kind, asked)
+    stand_ins(env, names, places(env, kind, names), symbols, second)
+    for more in asked_for(env, kind, {"LD_LIBRARY_PATH": f"{folder / 'driver'}:{second}"}, folder):
+        names.setdefault(family_of(more), more)  # opened only after what is linked was found
     where = places(env, kind, names)
     stand_ins(env, names, where, symbols, second)
     for world, environ in worlds(env, names, where, second, kind):

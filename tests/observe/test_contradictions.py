@@ -191,3 +191,18 @@ def test_half_of_jax_s_plugin(tmp_path: Path) -> None:
         world.install(name, "0.5.3")
     (one,) = world.look().contradictions.need() or ()
     assert (one.by, one.name, one.wants, one.installed) == ("jax-cuda12-pjrt", "jax-cuda12-plugin", "==0.5.3", "")
+
+
+def test_a_neighbour_that_was_seen_to_fail_beside_this_release(world: World) -> None:
+    """flax 0.7.5 states jax>=0.4.19 and no upper end."""
+    world.install("jax", "0.12.0")
+    world.install("flax", "0.7.5", requires=["jax>=0.4.19"])
+    assert found(world) == [("flax", "jax", "0.12.0", "unstated")]
+    world.install("flax", "0.12.1", requires=["jax>=0.4.19"], site="/nowhere/lib/python3.12/site-packages")
+    assert len(found(world)) == 1
+
+
+def test_a_neighbour_that_works_is_not_told(world: World) -> None:
+    world.install("jax", "0.12.0")
+    world.install("flax", "0.8.5", requires=["jax>=0.4.19"])
+    assert found(world) == []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import msgspec
 
+from gpuwhy.knowledge import neighbours
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.fact import Source
 from gpuwhy.model.version import at_least
@@ -175,7 +177,16 @@ CAPS_PROTOBUF = frozenset(
 
 def limits(package: str, version: str) -> tuple[Limit, ...]:
     """The limits of a release; '' = the newest."""
-    return tuple(row for row in LIMITS if row.package == package and _is_within(version, row.since, row.until))
+    written = [row for row in LIMITS if row.package == package and _is_within(version, row.since, row.until)]
+    named = {row.requirement.partition("<")[0] for row in written}
+    return (*written, *(row for row in _seen(package, version) if row.requirement.partition("<")[0] not in named))
+
+
+def _seen(package: str, version: str) -> Iterator[Limit]:
+    """The frameworks that a release was seen to fail beside."""
+    for host, found in neighbours.limits_of(package, version) if version else ():
+        because = f"its import was seen to fail beside {host} {found.row.on}"
+        yield Limit(package, version, "", f"{host}{found.wants}", because, found.row.source)
 
 
 def _is_within(version: str, since: str, until: str) -> bool:

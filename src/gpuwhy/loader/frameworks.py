@@ -143,7 +143,7 @@ def _wheel_library(process: Process, facts: Facts, framework: Framework, folder:
 
 def _tensorflow(process: Process, facts: Facts, framework: Framework) -> None:
     """The Python extension, which needs the framework library; that one opens CUDA by name."""
-    for path in _names(process.world.host, f"{framework.path}/python", r"_pywrap_tensorflow_internal\.so$"):
+    for path in _names(process.world.host, f"{framework.path}/python", r"_pywrap_tensorflow(_internal)?\.so$"):
         process.dlopen(path, _main(process))
 
 

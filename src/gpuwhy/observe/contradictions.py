@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from gpuwhy.knowledge import pairs
+from gpuwhy.knowledge import neighbours, pairs
 from gpuwhy.knowledge.caps import CAPS, PAIRS, CapRow
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
@@ -41,6 +41,7 @@ def contradictions(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
     found = [
         *_stated(scene, first, asked),
         *_unstated(first),
+        *_seen_to_fail(first),
         *_same_release(first),
         *_rival_plugins(first),
         *_half_a_plugin(first),
@@ -236,7 +237,12 @@ def _other_release(
         return
     refusal = pairs.refusal(by.name, name)
     effect, stops = (refusal.effect, refusal.stops) if refusal else _plugin_effect(installed, by.name, name)
-    yield _say(by, name, asked[0], there[0].version, "stated" if plain else "extra", effect, stops)
+    tried = neighbours.forced(by.name, by.version, name, there[0].version)
+    fails = tried is not None and tried.outcome == "fails" and not effect
+    if tried and fails:
+        effect, stops = "so its import fails", True
+    know = str(tried.source) if tried and fails else ""
+    yield _say(by, name, asked[0], there[0].version, "stated" if plain else "extra", effect, stops, know)
 
 
 def _wheel_not_there(
@@ -291,6 +297,17 @@ def _capped(installed: dict[str, Distribution], one: Distribution, row: CapRow) 
         yield _say(one, name, wants, there.version, "unstated", *why)
     if there is None and row.always:
         yield _say(one, name, wants, "", "late" if row.late else "unstated", *why)
+
+
+def _seen_to_fail(installed: dict[str, Distribution]) -> Iterator[Contradiction]:
+    """Releases that were seen to fail beside this release of their framework, which they do not forbid."""
+    for one in installed.values():
+        for host in neighbours.hosts(one.name):
+            there = next((installed[n] for n in sorted(pairs.providers(host)) if n in installed), None)
+            row = neighbours.broken(one.name, one.version, host, there.version) if there else None
+            if row and there:
+                effect = f"its import was seen to fail beside {host} {row.row.on}"
+                yield _say(one, host, row.wants, there.version, "unstated", effect, True, str(row.row.source))
 
 
 def _in(version: str, since: str, until: str) -> bool:

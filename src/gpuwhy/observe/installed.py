@@ -258,7 +258,7 @@ def _contents(
 def _worth_reading(path: str, owners: list[Claim]) -> bool:
     """NVIDIA's libraries and the main ones of a framework: what the loader opens first; not every small module."""
     name = path.rpartition("/")[2]
-    main = name.startswith(("lib", "_pywrap_tensorflow_i")) or name.endswith(".dll")
+    main = name.startswith(("lib", "_pywrap_tensorflow_i", "_pywrap_tensorflow.")) or name.endswith(".dll")
     return owners[0].owner.startswith("nvidia-") or main
 
 

@@ -1,7 +1,8 @@
 """TensorFlow: its build information in all its generations, and the names its loader puts together.
 
 Up to 1.13 the libraries are NEEDED entries; from 1.14 on it opens them by names joined at run time from the versions it
-was built with, so the names stand in no file. One missing name of the list, and it registers no GPU at all.
+was built with, so the names stand in no file. One missing name of the list, and it registers no GPU at all. Up to 1.3
+there is no build_info, and those entries alone tell what it was built for.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from gpuwhy.observe.built import Built, Installed, assigned, cudnn_pin, gpu_code
 
 _BUILD_INFO = "python/platform/build_info.py"
 _EXTENSION = "python/_pywrap_tensorflow_internal.so"
+_OLDEST = "python/_pywrap_tensorflow.so"  # up to 1.0
 _MINOR = {"1.15": "10.0", "2.0": "10.0", "2.2": "10.1"}  # build_info says only '10'; PTX ISA 6.3 and 6.4 tell
 _FULL = ("10.0", "9.2", "9.1", "9.0", "8.0")  # up to CUDA 10.0 every library carries the toolkit's version
 _NAMES = {  # CUDA version from which on: soname versions of cudart, cublas, cufft, curand, cusolver, cusparse
@@ -30,10 +32,51 @@ _NAMES = {  # CUDA version from which on: soname versions of cudart, cublas, cuf
 
 def read_tensorflow(package: Installed) -> Built:
     """What the build_info module says, and the names that the libraries of this installation open."""
+    if not at_least(package.dist.version, "1.4"):
+        return _by_needs(package)
     built = read_build(package, _EXTENSION)
     if value_or(built.gpu_build, False):
         return built._replace(opens=_opens(package, built.path, built.cuda, built.cudnn))
     return built
+
+
+def _by_needs(package: Installed) -> Built:
+    """A release without build_info: the CUDA libraries that its extension is linked with."""
+    name = _EXTENSION if at_least(package.dist.version, "1.1") else _OLDEST
+    extension = f"{package.path}/{name}"
+    linked = needed(package.host, [extension])
+    if isinstance(linked, Unknown):
+        return Built(linked, path=package.path)
+    names = {one.name.partition(".so.")[0]: one.name.partition(".so.")[2] for one in linked.need() or ()}
+    if "libcudart" not in names:
+        return without_gpu(Source("file", extension, "links no CUDA library"))._replace(path=package.path)
+    source = Source("file", extension, f"NEEDED libcudart.so.{names['libcudart']}")
+    cudnn = _linked_cudnn(package, extension, names)
+    code = gpu_code(package.host, extension)
+    opens = linked if name == _EXTENSION else _opened_at_import(linked, extension, names["libcudart"], cudnn)
+    return Built(Known(True, source), Known(names["libcudart"], source), cudnn, *code, opens, package.path)
+
+
+def _linked_cudnn(package: Installed, extension: str, names: dict[str, str]) -> Fact[str]:
+    """The number in the machine code of the published wheel, else the major that it is linked with."""
+    compiled = _compiled_cudnn(package, False)
+    if compiled is not None:
+        return compiled
+    if "libcudnn" not in names:
+        return Unknown(f"{extension} does not name its cuDNN")
+    return known(names["libcudnn"], "file", extension, f"NEEDED libcudnn.so.{names['libcudnn']}")
+
+
+def _opened_at_import(
+    linked: Fact[tuple[Opened, ...]], extension: str, cuda: str, cudnn: Fact[str]
+) -> Fact[tuple[Opened, ...]]:
+    """Up to 1.0 the CUDA runtime is linked, and the rest opened by name when it is imported."""
+    if isinstance(cudnn, Unknown):
+        return cudnn
+    names = [f"lib{one}.so.{cuda}" for one in ("cublas", "cufft", "curand")]
+    names.append(f"libcudnn.so.{numbers(cudnn.need() or '0')[0]}")
+    opened = [Opened(one, extension, False) for one in names]
+    return known((*(linked.need() or ()), *opened), "file", extension, "NEEDED, and the names its loader makes")
 
 
 def read_build(package: Installed, extension: str) -> Built:

@@ -14,6 +14,7 @@ from gpuwhy.knowledge.asked import asks
 from gpuwhy.knowledge.caps import PAIRS
 from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.limits import floor as unstated
+from gpuwhy.knowledge.neighbours import limits_of
 from gpuwhy.knowledge.pairs import stated
 from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.model.plan import Machine, Role, System
@@ -235,6 +236,8 @@ def _add_unstated(row: Release, out: dict[str, str]) -> None:
         out[known.other] = ",".join(filter(None, (out[known.other], f">={known.floor}")))
     elif known:
         out[known.other] = f">={known.floor}"
+    for host, broken in limits_of(row.name, row.version):
+        out[host] = ",".join(filter(None, (out.get(host, ""), broken.wants)))
     if row.name == "triton" and (with_it := _torches().get(row.version)):
         out["torch"] = f">={with_it[0]},<={with_it[-1]}"
 

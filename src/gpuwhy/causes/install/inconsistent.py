@@ -10,6 +10,7 @@ from gpuwhy.causes.shared.linked import named, names_of
 from gpuwhy.causes.shared.rivals import in_name_only
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement, wheel_of
+from gpuwhy.knowledge.neighbours import working
 from gpuwhy.knowledge.pairs import fitting, plugin_left_aside, refusal
 from gpuwhy.model.cause import (
     Case,
@@ -253,12 +254,11 @@ def _jax(case: Case) -> Fix:
 
 def _companion(case: Case, one: Contradiction) -> Fix:
     """The release of a companion that goes with the framework that is there."""
-    release = fitting(one.by, one.name, one.installed.split("+")[0])
+    there = one.installed.split("+")[0]
+    release = fitting(one.by, one.name, there) or working(one.by, one.name, there, one.by_version)
     if not release:
         text = f"Install a release of {one.by} for {one.name} {one.installed}, or give it an environment of its own"
-        return Fix(
-            text, f'gpuwhy plan "{one.name}=={one.installed.split("+")[0]}" {one.by}', wishes=(one.by,), role="part"
-        )
+        return Fix(text, f'gpuwhy plan "{one.name}=={there}" {one.by}', wishes=(one.by,), role="part")
     text = f"Install the {one.by} that goes with {one.name} {one.installed}"
     return change(case.facts, text, f"{one.by}=={release}", because_of=one.by, role="part")
 

@@ -1,0 +1,85 @@
+"""Neighbours: what was seen of a pair says something of the releases it covers, and nothing of others."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.knowledge import limits, neighbours
+from gpuwhy.knowledge.neighbours import Seen
+from gpuwhy.model.version import at_least
+
+
+def seen(version: str, on: str, outcome: str, **more: str | bool) -> Seen:
+    about = "jax" if outcome == "fails" else ""
+    base = {"host": "jax", "package": "flax", "python": "3.11", "date": "2026-11-16", "forced": False, "about": about}
+    return Seen(version=version, on=on, outcome=outcome, **{**base, **more})  # type: ignore[arg-type]
+
+
+TABLE = (
+    seen("0.7.5", "0.12.0", "fails"),
+    seen("0.7.5", "0.5.3", "fails"),
+    seen("0.7.5", "0.4.30", "imports"),
+    seen("0.8.5", "0.12.0", "imports"),
+    seen("0.6.11", "0.12.0", "fails", about=""),
+    seen("0.9.0", "0.12.0", "fails", raised="chex", release="0.1.7"),
+    seen("0.10.7", "0.4.30", "fails", forced=True),
+)
+
+
+@pytest.fixture(autouse=True)
+def table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "table", lambda: TABLE)
+    neighbours._failures.cache_clear()
+    yield
+    neighbours._failures.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "on", "wants"),
+    [
+        ("flax", "0.7.5", "0.12.0", "<=0.4.30"),
+        ("flax", "0.7.2", "0.6.2", "<=0.4.30"),  # an older patch, a framework between two that were tried
+        ("flax", "0.7.5", "0.4.30", ""),
+        ("flax", "0.7.5", "0.4.38", ""),  # between what works and what fails
+        ("flax", "0.7.6", "0.12.0", ""),  # a newer patch may be mended
+        ("flax", "0.8.5", "0.12.0", ""),
+        ("flax", "0.6.11", "0.12.0", ""),  # the error was not of jax
+        ("flax", "0.9.0", "0.12.0", ""),  # chex failed, not flax
+        ("chex", "0.1.7", "0.12.0", "<0.12.0"),  # and was not seen to work with any
+        ("chex", "0.1.4", "0.12.0", ""),  # another step of a package that has patches only
+        ("flax", "0.10.7", "0.12.0", ""),  # forced: no limit
+    ],
+)
+def test_broken(package: str, version: str, on: str, wants: str) -> None:
+    found = neighbours.broken(package, version, "jax", on)
+    assert (found.wants if found else "") == wants
+
+
+def test_a_forced_pair_is_told_for_its_own_releases() -> None:
+    assert neighbours.forced("flax", "0.10.7", "jax", "0.4.30") == TABLE[-1]
+    assert neighbours.forced("flax", "0.10.7", "jax", "0.5.3") is None
+
+
+def test_the_nearest_release_that_works() -> None:
+    assert neighbours.working("flax", "jax", "0.12.0", "0.7.5") == "0.8.5"
+    assert neighbours.working("flax", "jax", "0.13.0", "0.7.5") == ""
+
+
+def test_a_limit_for_lint_and_plan() -> None:
+    (row,) = limits.limits("flax", "0.7.5")
+    assert (row.requirement, row.source.detail[:10]) == ("jax<=0.4.30", "flax 0.7.5")
+    assert limits.limits("flax", "") == ()
+
+
+def test_the_shipped_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every row of the framework's own doing has its error; no path of a machine is in it; works end before fails."""
+    monkeypatch.undo()
+    neighbours._failures.cache_clear()
+    rows = neighbours.table()
+    assert all(row.error and row.release for row in rows if row.outcome == "fails")
+    assert not [row for row in rows if "/root" in row.error or "/work" in row.error]
+    for row in rows:
+        if row.outcome == "fails" and row.about and not row.forced:
+            name, version = row.subject
+            until = neighbours._worked(name, version, row.host)
+            assert not until or not at_least(until, row.on), row
