@@ -6,8 +6,9 @@ As root, on Linux; `--device cpu` tries the same here without a GPU, `--list` pr
 what lab/carry.sh makes: gpuwhy with its dependencies. Every draw lives in its own mount namespace. First each program
 runs on the healthy machine, which tells what it prints and which files it maps; then a draw is run bare (its output is
 the log), and again under `gpuwhy run --json`. A draw that ends as the healthy run did is kept as a control; one that
-went on silently without the GPU is told as silent. OUT/faults.jsonl has a line per draw; OUT/records.tar the
-recordings, from which `python -m lab.random_score` judges again.
+went on silently without the GPU is told as silent, and one that ended otherwise than it was built to as void.
+OUT/faults.jsonl has a line per draw; OUT/records.tar the recordings, from which `python -m lab.random_score` judges
+again.
 """
 
 from __future__ import annotations
@@ -31,6 +32,15 @@ from pathlib import Path
 from typing import Any
 
 import lab.random.driver
+import lab.random.eighth_cpp
+import lab.random.eighth_ends
+import lab.random.eighth_env
+import lab.random.eighth_files
+import lab.random.eighth_kernels
+import lab.random.eighth_layers
+import lab.random.eighth_peers
+import lab.random.eighth_places
+import lab.random.eighth_programs
 import lab.random.fifth_env
 import lab.random.fifth_programs
 import lab.random.others
@@ -59,6 +69,7 @@ HOLD = (
 BASE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
 AS_NOBODY = "setpriv --reuid=nobody --regid=nogroup --clear-groups"
 HEAD, TAIL = 6000, 8000
+PARTS = ("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth")
 
 
 def cut(text: str) -> str:
@@ -181,6 +192,7 @@ class Lab:
         result = next((line for line in log.splitlines() if line.startswith("RESULT")), "")
         same = code == 0 and result == machine.results.get(one.program, "-")
         kind = "control" if same else "silent" if code == 0 else "hung" if code == 124 else "fault"
+        kind = "void" if kind == "fault" and one.slipped(log) else kind
         one = one.judged_by(log)
         row: dict[str, Any] = {"id": name, "kind": kind, "part": OPERATORS[one.operator][0], **brief(one)}
         row |= {"exit_code": code, "log": cut(log), "run_report": {}}
@@ -351,7 +363,9 @@ def main() -> int:
     parser.add_argument("--held", type=int, default=8, help="draws with the card's memory held")
     parser.add_argument("--minutes", type=float, default=6.5)
     parser.add_argument("--jobs", type=int, default=14)
-    parser.add_argument("--part", choices=("all", "tune", "judge", "fifth", "sixth", "seventh"), default="all")
+    parser.add_argument(
+        "--part", choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth"), default="all"
+    )
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--list", action="store_true", help="print the draws, run only the healthy programs")
     parser.add_argument("operators", nargs="*", help="these operators only")

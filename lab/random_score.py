@@ -92,7 +92,9 @@ def main() -> int:
     """Read the options and print the scores."""
     parser = argparse.ArgumentParser(prog="python -m lab.random_score", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("file", type=Path)
-    parser.add_argument("--part", choices=("all", "tune", "judge", "fifth", "sixth", "seventh"), default="all")
+    parser.add_argument(
+        "--part", choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth"), default="all"
+    )
     parser.add_argument("--again", action="store_true")
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()

@@ -28,6 +28,13 @@ class Draw:
     hold: bool = False  # while another process holds the GPU's memory
     refine: tuple[tuple[str, str], ...] = ()  # (pattern in the bare log, cause): the first that matches is the truth
     seconds: int = 60
+    expect: str = ""  # the bare log must show this, else the mechanism did not bite as meant
+    void: str = ""  # and must not show this: it would be a slip of the lab
+
+    def slipped(self, log: str) -> bool:
+        """Whether the bare log speaks of something else than what was built."""
+        missed = bool(self.expect) and not re.search(self.expect, log)
+        return missed or (bool(self.void) and not self.expect and bool(re.search(self.void, log)))
 
     def judged_by(self, log: str) -> Draw:
         """The draw with its cause settled by what the bare run showed of the mechanism."""

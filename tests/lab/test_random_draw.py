@@ -76,3 +76,19 @@ def test_long_outputs_keep_both_ends() -> None:
     assert text[0] == "a"
     assert text[-1] == "z"
     assert len(text) < 20_000
+
+
+def test_every_program_of_part_eighth_is_python() -> None:
+    names = [name for name, (part, _) in OPERATORS.items() if part == "eighth"]
+    for one in (d for d in drawn(3, names, 400) if d and not d.program.startswith("cpp")):
+        for text in (one.code, one.files.get("job.py", "")):
+            compile(text, one.target, "exec")
+            assert "@D@" not in text
+
+
+def test_a_draw_that_ends_otherwise_than_built_is_void() -> None:
+    one = Draw("o", "t", "p", "program.shape", void="NameError", expect="mat1")
+    assert one.slipped("AttributeError: no such call")
+    assert not one.slipped("mat1 and mat2")
+    assert Draw("o", "t", "p", "program.shape", void="NameError").slipped("NameError: x")
+    assert not Draw("o", "t", "p", "program.shape").slipped("NameError: x")
