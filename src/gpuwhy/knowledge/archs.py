@@ -133,3 +133,10 @@ def ptx_runs(code: str, capability: str) -> bool:
 def _parse(code: str) -> tuple[tuple[int, ...], str] | None:
     match = _CODE.match(code)
     return ((int(match[1]), int(match[2])), match[3]) if match else None
+
+
+KOKKOS = {
+    "6.0": "PASCAL60", "6.1": "PASCAL61", "7.0": "VOLTA70", "7.5": "TURING75", "8.0": "AMPERE80", "8.6": "AMPERE86",
+    "8.7": "AMPERE87", "8.9": "ADA89", "9.0": "HOPPER90", "10.0": "BLACKWELL100", "12.0": "BLACKWELL120",
+}  # fmt: skip
+"""What Kokkos calls the architectures."""

@@ -41,6 +41,11 @@ def host(text: str) -> Command:
     return Command(text, "sh", _LINUX - {"wsl", "image"}, host=True)
 
 
+def engine(text: str) -> Command:
+    """The machine that starts containers, WSL too: its engine and its tools; from a container, on its host."""
+    return Command(text, "sh", _LINUX - {"image"}, host=True)
+
+
 def driver(text: str) -> Command:
     """How Ubuntu installs the NVIDIA driver; the gate says it in the words of the other systems."""
     return Command(text, "sh", _LINUX - {"wsl", "image"}, host=True, driver=True)

@@ -17,6 +17,7 @@ from gpuwhy.model.guide import Guide, Way
 from gpuwhy.model.report import Open, Shown
 from gpuwhy.model.symptom import Question
 from gpuwhy.shell.notation import Clears, read
+from gpuwhy.shell.person import asked_for
 from gpuwhy.shell.place import Place
 from gpuwhy.shell.render import DOS, UNIX, rendered
 
@@ -110,7 +111,7 @@ def fitting(fixes: Sequence[Fix], place: Place) -> tuple[Fix, ...]:
     if there:
         mends = place.system or any(_is_own(fix, place) and fix.role != "look" for fix, _ in there)
         there.sort(key=lambda pair: bool(mends) and not _is_own(pair[0], place))
-        kept = [one for _, one in there]
+        kept = _allowed([one for _, one in there], place)
         return (_first(kept[0]), *kept[1:])
     said = [
         msgspec.structs.replace(fix, command="", check="gpuwhy check", undo="")
@@ -118,6 +119,16 @@ def fitting(fixes: Sequence[Fix], place: Place) -> tuple[Fix, ...]:
         if _meant_for(fix, place)
     ]
     return tuple(said[:2])
+
+
+def _allowed(fixes: list[Fix], place: Place) -> list[Fix]:
+    """For somebody without root: what needs none first, and the rest as what to ask for."""
+    if place.rights != "none":
+        return fixes
+    own = [fix for fix in fixes if not fix.root]
+    asked = [msgspec.structs.replace(fix, text=asked_for(_first(fix).text)) for fix in fixes if fix.root]
+    mends = sum(fix.role != "look" for fix in own)
+    return [*own, *asked] if mends else [*asked, *own]
 
 
 def _first(fix: Fix) -> Fix:

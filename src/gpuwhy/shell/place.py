@@ -12,6 +12,7 @@ from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Reading
+from gpuwhy.shell.person import Installer, Rights, installer_of, rights_of
 from gpuwhy.shell.pythons import python_told
 
 System = Literal["linux", "windows", "wsl", "macos", "image", ""]
@@ -40,6 +41,9 @@ class Place(msgspec.Struct, frozen=True):
         ""  # what starts containers there, where it is not docker
     )
     python: str = ""  # Windows: the python.exe of a portable or virtual environment that a text is from
+    inner: Family | None = None  # of the image's own Linux, where the program ran in a container
+    rights: Rights = ""  # what the person may do as root
+    installer: Installer = ""  # what installs packages there, where it is neither pip nor conda
 
     @property
     def unix(self) -> bool:
@@ -58,7 +62,9 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
         return Place(told, container=inside)
     here = isinstance(facts.surroundings.container, Known)
     none = isinstance(gpu_present(facts), Absent) and not here
-    return Place(own or told, family_of(value_or(facts.surroundings.distribution, "")), none, here or inside)
+    family = family_of(value_or(facts.surroundings.distribution, ""))
+    text = reading.excerpt if reading else ""
+    return Place(own or told, family, none, here or inside, inner=family, installer=installer_of(text))
 
 
 _LAUNCHERS: tuple[tuple[Literal["kubernetes", "podman", "singularity"], re.Pattern[str]], ...] = (
@@ -82,9 +88,17 @@ def _launcher(reading: Reading) -> Literal["kubernetes", "podman", "singularity"
 def _place_told(told: System, inside: bool, reading: Reading) -> Place:
     """The place that a text alone tells of."""
     python = python_told(reading) if told == "windows" else ""
-    family = _family_told(reading) if told in ("linux", "") and not inside else None
-    system: System = told or ("linux" if family else "")
-    return Place(system, family, False, inside, told == "linux", _launcher(reading), python)
+    family, inner = _families_told(reading, inside) if told in ("linux", "") else (None, None)
+    rights, installer = _person(reading, inside) if told in ("linux", "") else ("", "")
+    system: System = told or ("linux" if family or rights == "none" else "")
+    launcher = _launcher(reading)
+    return Place(
+        system, family, False, inside, told == "linux" and rights != "none", launcher, python, inner, rights, installer
+    )
+
+
+def _person(reading: Reading, inside: bool) -> tuple[Rights, Installer]:
+    return rights_of(reading.excerpt, inside), installer_of(reading.excerpt)
 
 
 _FAMILIES: tuple[tuple[Family, re.Pattern[str]], ...] = (
@@ -101,9 +115,23 @@ _FAMILIES: tuple[tuple[Family, re.Pattern[str]], ...] = (
 )  # fmt: skip
 
 
-def _family_told(reading: Reading) -> Family | None:
+_IMAGE = re.compile(
+    r"(?<![\w./-])[\w./-]{1,120}:[\w.-]{0,60}(?:ubuntu|debian|bookworm|bullseye|ubi|rocky|alpine|slim)[\w.-]*",
+    re.IGNORECASE,
+)
+"""The name of an image: the distribution in it is not the host's."""
+
+
+def _families_told(reading: Reading, inside: bool) -> tuple[Family | None, Family | None]:
+    """The distribution of the machine that a text names, and that of the image; one and the same outside of images."""
+    images = " ".join(_IMAGE.findall(reading.excerpt))
+    host = _family_told(_IMAGE.sub("", reading.excerpt))
+    return (host, _family_told(images)) if inside else (host, host)
+
+
+def _family_told(text: str) -> Family | None:
     """The distribution that a text names, where it names one only: by name, by its kernel or by its compiler."""
-    found = [name for name, words in _FAMILIES if words.search(reading.excerpt)]
+    found = [name for name, words in _FAMILIES if words.search(text)]
     found = [name for name in found if name != "debian"] or found  # Ubuntu's own packages say debian, too
     return found[0] if len(found) == 1 else None
 

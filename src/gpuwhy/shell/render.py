@@ -12,6 +12,7 @@ from itertools import chain
 from gpuwhy.knowledge.distributions import put
 from gpuwhy.model import on
 from gpuwhy.shell.notation import Clears, Code, Ends, Line, Prepends, Runs, Script, Sets, Shows, Step, read
+from gpuwhy.shell.person import by_installer, without_sudo
 from gpuwhy.shell.place import Place
 
 PORTABLE = frozenset(
@@ -238,8 +239,19 @@ def _is_portable(step: Step) -> bool:
 def _on_unix(text: str, lines: tuple[Line, ...], place: Place) -> str | None:
     """A command as Linux has it."""
     if place.system in ("linux", "wsl"):
-        return put(text, place.family) if place.family else str(text)
+        return _for_person(text, place)
     return str(text) if place.system == "macos" else _both(text, lines)
+
+
+def _for_person(text: str, place: Place) -> str | None:
+    """In the words of the distribution, the image's or the host's, and of the tools and rights that are there."""
+    own = not place.container or (isinstance(text, on.Command) and text.host)
+    family = place.family if own else place.inner
+    said = put(text, family) if family else str(text)
+    if said is None:
+        return None
+    said = by_installer(said, place.installer)
+    return without_sudo(said) if not own and place.rights == "self" else said
 
 
 def _in_image(lines: Sequence[Line]) -> str | None:

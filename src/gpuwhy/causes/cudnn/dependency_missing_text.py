@@ -2,13 +2,61 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.conditions import all_of, field, wants, with_
 from gpuwhy.causes.text.libraries import behind_cudnn
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.installs import wheel_of
 from gpuwhy.knowledge.messages import NO_CUDNN
 from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
+
+_LIBRARY = re.compile(
+    r"(?:Error: |dlerror: |[\s:/])(?P<wanted>lib(?!cudnn)[a-zA-Z]+\.so(?:\.[\d.]*\d)?)[^\n]{0,20}(?:cannot open|not found|: No such)"
+)
+_ROOT = '$(python -c "import nvidia.{part} as n; print(list(n.__path__)[0])")/lib'
+_PARTS = {"nvidia-cuda-nvrtc": "cuda_nvrtc", "nvidia-cublas": "cublas", "nvidia-cuda-runtime": "cuda_runtime"}
+
+
+def _needed(case: Asked) -> Iterator[Fix]:
+    """The very library that cuDNN did not find, from the wheel that holds it, and found by the loader."""
+    found = _LIBRARY.search(case.text)
+    wanted = found["wanted"] if found else case.fields.get("wanted", "")
+    if case.windows or not wanted.startswith("lib"):
+        return
+    major = _major(case, wanted)
+    bare = wanted == "libnvrtc.so"
+    wheel = wheel_of(f"libnvrtc.so.{major}" if bare else wanted, major)
+    part = _PARTS.get(wheel.removesuffix(f"-cu{major}"), "")
+    if not part:
+        return
+    folder = _ROOT.replace("{part}", part)
+    link = f"\nln -sf $(ls {folder}/libnvrtc.so.* | head -1) {folder}/libnvrtc.so" if bare else ""
+    why = ", which its wheel has under a name with a number only" if bare else ""
+    text = f"Install {wanted} for CUDA {major}, which this cuDNN opens{why}, and have it found"
+    path = f"export LD_LIBRARY_PATH={folder}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
+    yield Fix(text, on.linux(f'pip install "{wheel}"{link}\n{path}'), safe=True)
+    if told := _FOLDER.search(case.text):
+        yield Fix(f"Or, where CUDA {told[1]} is installed: have its folder searched", f"export LD_LIBRARY_PATH={told[0]}/lib64${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}", safe=True)  # fmt: skip
+
+
+_FOLDER = re.compile(r"/usr/local/cuda-(\d+\.\d+)")
+_BUILD = re.compile(r"\+cu(\d\d)\d\b|-cu(\d\d)\b")
+
+
+def _major(case: Asked, wanted: str) -> int:
+    """The CUDA of the library by its own number, of the framework's build, or of cuDNN's wheel; else that of cuDNN 8."""
+    own = re.search(r"\.so\.(\d+)", wanted)
+    built = _BUILD.search(case.text)
+    if own and not wanted.startswith("libz"):
+        return int(own[1])
+    return int(built[1] or built[2]) if built else case.cuda_major or 12
+
 
 TEXT = Text(
     "cudnn.dependency_missing",
@@ -37,6 +85,7 @@ TEXT = Text(
         ("signal.windows", 1.8, "a crash; this happens when cuDNN lacks zlibwapi.dll"),
         ("cudnn.internal_error_compilation_failed", 2.4, "cuDNN could not compile: NVRTC is missing or another"),
     ),
+    made=_needed,
     remedies=(
         meant(on.in_windows("copy no single DLL: put the whole bin folder of that cuDNN, and the bin folder of the CUDA that it is for (cuBLAS), on PATH, and delete the copy in the program's folder; then open a new window"), said="cudnn.part_alone"),
         meant(on.in_windows("or bring all of them as wheels"), "pip install nvidia-cudnn-cu12 nvidia-cublas-cu12", said="cudnn.part_alone", line="64_9", safe=True),

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import CUDNN_LIBRARY
 from gpuwhy.causes.text.conditions import all_of, any_of, field, line, wants, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, UNRESOLVED
 from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
 from gpuwhy.model.signature import error
 from gpuwhy.model.symptom import Reading, Symptom
 
 
 def _two(s: Symptom, r: Reading) -> bool:
     return s.get("one") != s.get("other")
+
+
+_OF_SYSTEM = re.compile(
+    r"(?<![\w.])((?:/usr)?/lib(?:64)?(?:/x86_64-linux-gnu)?|/usr/local/cuda[\w.-]*/(?:lib64|targets/x86_64-linux/lib))/libcudnn"
+)
+_PACKAGE = re.compile(r"\b(libcudnn(\d+)(?:-cuda-\d+)?)\b")
+_WHEEL = '$(python -c "import nvidia.cudnn as n; print(list(n.__path__)[0])")/lib'
+
+
+def _other_part(case: Asked) -> Iterator[Fix]:
+    """Parts of the system's cuDNN beside the wheel's: the wheel's first, or the system's away; the path says which."""
+    folder, package = _OF_SYSTEM.search(case.text), _PACKAGE.search(case.text)
+    if case.windows or not (folder or package):
+        return
+    where = folder[1] if folder else "the system's folder"
+    yield Fix(f"A part comes from {where}: put the folder of the wheel's cuDNN before it, so that every part is of one release", on.linux(f"export LD_LIBRARY_PATH={_WHEEL}"), safe=True)  # fmt: skip
+    if folder and "/usr/local/cuda" in folder[1]:
+        yield Fix(f"Or take the copy in {where} away (moved, not deleted)", on.linux(f"sudo mkdir -p {where}/cudnn-off && sudo mv {where}/libcudnn* {where}/cudnn-off/ && sudo ldconfig"), root=True)  # fmt: skip
+    else:
+        major = package[2] if package else "9"
+        name = package[1] if package else "$(dpkg -S libcudnn_graph.so | cut -d: -f1 | sort -u)"
+        text = f"Or remove the system's package of cuDNN {major}, which nothing in this environment needs"
+        yield Fix(text, on.linux(f"sudo apt remove {name} && sudo ldconfig"), root=True)
 
 
 TEXT = Text(
@@ -47,6 +75,7 @@ TEXT = Text(
         ("signal.segv", 0.8, "a crash, as of mixed parts"),
         ("title.undefined_symbol", 2.8, "{object} meets parts of another cuDNN", field("object", r".*cudnn")),
     ),
+    first=_other_part,
     remedies=(
         meant("The copy is the conda environment's, {env}, and another part comes from elsewhere: unset LD_LIBRARY_PATH, and keep one cuDNN in the environment, that of PyTorch's wheel", on.linux("unset LD_LIBRARY_PATH\nconda remove --force -y cudnn\npip install --force-reinstall torch"), line=r"(?P<env>/[^\s:]*(?:envs/[\w.-]+|conda\d?))/(?:bin/\.\./)?lib/libcudnn", said="loader.cudnn_sub title.library cudnn.", by="torch", more=True),
         meant("Unset LD_LIBRARY_PATH, so that only the framework's own copy of cuDNN is loaded", on.linux("unset LD_LIBRARY_PATH"), safe=True),

@@ -14,9 +14,9 @@ from gpuwhy.causes.text.library_ways import other_copy
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_cudnn_unfit
-from gpuwhy.knowledge.installs import wheel_of
+from gpuwhy.knowledge.installs import NEWEST, gpu_requirement, wheel_of
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU
-from gpuwhy.knowledge.releases import built_with
+from gpuwhy.knowledge.releases import built_with, find
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.release import Release
@@ -35,6 +35,7 @@ def _made(case: Asked) -> Iterator[Fix]:
     if case.windows and case.framework == "onnxruntime":
         yield from onnxruntime_on_windows(case)
         return
+    yield from _pinned_beside(case)
     if _FOUND_FIRST.search(case.text):
         yield from other_copy(case)
     if case.version or len({major_minor(one.version) for one in built_with(case.framework, built)}) == 1:
@@ -48,6 +49,22 @@ def _made(case: Asked) -> Iterator[Fix]:
     if not case.windows and (built or case.library):
         yield Fix("Check which copy is loaded, and remove the folder of the wrong copy from the search path",
                   on.linux(f"LD_DEBUG=libs python -c 'import {case.framework or 'tensorflow'}' 2>&1 | grep libcudnn"), safe=True)  # fmt: skip
+
+
+def _pinned_beside(case: Asked) -> Iterator[Fix]:
+    """PyTorch in the same environment, whose own pin keeps cuDNN at another release than the speaker needs."""
+    torch, built = case.reading.told.version("torch").partition("+")[0], numbers(case.fields.get("built", ""))
+    row = find("torch", torch, "linux-x86_64") if torch and case.framework in ("jax", "tensorflow") else None
+    pins = [(name, spec) for name, spec in (row.requires or {}).items() if "cudnn" in name] if row and isinstance(row.requires, dict) else []  # fmt: skip
+    held = numbers(pins[0][1].lstrip("=")) if pins else ()
+    if not held or not built or held[:2] >= built[:2]:
+        return
+    yield Fix(f"torch {torch} pins {pins[0][0]} {pins[0][1].lstrip('=')}, and {case.title} needs {'.'.join(map(str, built[:2]))} or newer: give each an environment of its own", f'python -m venv .venv-{case.framework}\n.venv-{case.framework}/bin/pip install "{_requirement(case)}"', safe=True)  # fmt: skip
+    yield Fix("Or install a torch whose pin is new enough beside it (2.4 and newer pin cuDNN 9), both in one command", f'pip install --upgrade "torch>=2.4" "{_requirement(case)}"', safe=True)  # fmt: skip
+
+
+def _requirement(case: Asked) -> str:
+    return gpu_requirement(case.framework, case.framework, case.version, 12) if case.version else NEWEST[case.framework]
 
 
 def _cudnn_from(case: Asked, built: str) -> Iterator[Fix]:

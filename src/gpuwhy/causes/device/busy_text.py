@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.conditions import line, with_, xid
-from gpuwhy.causes.text.job_ways import shared_out
+from gpuwhy.causes.text.job_ways import by_slice, shared_out
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
@@ -48,6 +48,7 @@ TEXT = Text(
         ("nvml.insufficient_resources", 2.0),
         ("kernel.xid", 2.6, "Xid {xid}: a command did not finish in time; this happens when others keep the GPU busy", xid(8)),
     ),
+    first=by_slice,
     ladder=shared_out,
     remedies=(
         *TDR,

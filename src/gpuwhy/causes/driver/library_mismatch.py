@@ -92,12 +92,12 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     facts = case.facts
     if in_image(facts):
         text = "Remove the driver from the image, in its Dockerfile; the runtime brings the host's libraries"
-        line = on.dockerfile("RUN apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' 'nvidia-utils-*'")
+        line = on.dockerfile("RUN apt-get purge -y 'libnvidia-compute-*' 'nvidia-driver-*' 'nvidia-utils-*'")
         return (Fix(f"{text}: do not install the driver packages there", line),)
     if isinstance(facts.surroundings.container, Known):
         return (
             Fix("Remove the driver packages from the image; the runtime brings the host's libraries",
-                on.linux("apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' 'nvidia-utils-*'"), root=True),
+                on.linux("apt-get purge -y 'libnvidia-compute-*' 'nvidia-driver-*' 'nvidia-utils-*'"), root=True),
             Fix("If the host's driver was upgraded while this container ran: restart the container"),
         )  # fmt: skip
     disk, loaded = value_or(facts.driver.module_on_disk, None), value_or(facts.driver.module_version, None)

@@ -23,12 +23,29 @@ _CONTAINER = re.compile(
 )  # docker's name for a container; its own libcuda
 
 
+_RELOAD_TEXT = "without a restart: stop every program on the GPU (sudo fuser -v /dev/nvidia* lists them; a desktop too), reload the NVIDIA kernel modules, then start containers and services that use it anew"
+_RELOAD = on.host(
+    "sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia; sudo modprobe nvidia && sudo modprobe nvidia_uvm"
+)
+_STAYS_UP = re.compile(r"(?:rather not|can(?:no|')t|cannot|not allowed to|don'?t want to|without a?|avoid) ?re(?:boot|start)", re.IGNORECASE)  # fmt: skip
+_CLUSTER = re.compile(r"device[- ]plug-?in|kubectl|kubelet|gpu-operator", re.IGNORECASE)
+
+
+def _at_node(reading: Reading) -> Iterator[Fix]:
+    """A node of Kubernetes, whose pods have to go before its driver; a machine that is to stay up."""
+    if _CLUSTER.search(reading.excerpt):
+        yield Fix("The node's driver was updated under its running module: take its pods away, restart it, and let it have pods again", on.linux("kubectl drain NODE --ignore-daemonsets --delete-emptydir-data && ssh NODE sudo reboot; kubectl uncordon NODE"), root=True, reboot=True)  # fmt: skip
+    elif _STAYS_UP.search(reading.excerpt):
+        yield Fix(_RELOAD_TEXT[0].upper() + _RELOAD_TEXT[1:], _RELOAD, root=True)
+
+
 def _version(reading: Reading, signature: str) -> str:
     return next((one.get("version") for one in reading.all(signature)), "")
 
 
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     """A library older than the running module is left over from an earlier driver: a restart keeps it."""
+    yield from _at_node(reading)
     both = next(reading.all("tf.dso_mismatch"), None)
     old = both.get("library") if both else _version(reading, "tf.libcuda_version")
     new = both.get("kernel") if both else _version(reading, "tf.kernel_version")
@@ -83,7 +100,7 @@ TEXT = Text(
         meant("Restart, so that the kernel loads the module of the installed version", on.host("sudo reboot"), root=True, reboot=True),
         meant("Outside a container: restart, so that the kernel loads the module of the installed version", on.host("sudo reboot"), said="cuda.system_driver_mismatch", root=True, reboot=True, unless="container"),
         meant("In a container: its own libcuda, of /usr/local/cuda/compat, may be found before the host's; leave it out", on.linux("docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE"), said="cuda.system_driver_mismatch"),
-        meant("Or stop every program on the GPU, then reload the NVIDIA kernel modules", on.host("sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia && sudo modprobe nvidia"), root=True),
+        meant(f"Or {_RELOAD_TEXT}", _RELOAD, root=True),
         meant("If the error stays: finish an interrupted upgrade of the driver packages", on.host("sudo apt install --fix-broken"), root=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *NO_ANSWER, *NO_DRIVER),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
 from gpuwhy.causes.text.conditions import field, with_
+from gpuwhy.causes.text.driver_ways import uvm_again
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CDI
 from gpuwhy.causes.text.room import Text
@@ -52,6 +53,7 @@ TEXT = Text(
         ("cuda.startup_failure", 2.0),
         ("nvml.invalid_state", 2.0),
     ),
+    first=uvm_again,
     remedies=(
         meant("Load the uvm module anew, with no program on the GPU, and create its device files", on.host("sudo rmmod nvidia_uvm; sudo nvidia-modprobe -c 0 -u"), said="cuda.unknown torch.unknown", root=True),
         meant("A container: pass /dev/nvidia-uvm to it, once it is there on the host", on.linux("docker run --gpus all --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE"), said="cuda.unknown torch.unknown"),

@@ -27,7 +27,7 @@ from gpuwhy.model.cause import Fix
 from gpuwhy.model.release import Release
 from gpuwhy.model.signature import echo, error
 from gpuwhy.model.symptom import Reading, Symptom
-from gpuwhy.model.version import at_least, dotted, numbers
+from gpuwhy.model.version import at_least, dotted, major_minor, numbers
 
 _FREE = with_("tf.memory_usage")
 
@@ -84,7 +84,7 @@ def _made(case: Asked) -> Iterator[Fix]:
         yield from _old_for_image(case, image["cuda"])
         return
     yield from _as_said(case)
-    there = case.fields.get("driver", "") or case.driver or case.reading.told.version("module")
+    there = case.fields.get("driver", "") or case.driver or case.reading.told.version("module") or _named_driver(case)
     if enough := _enough(case, there):
         yield from _another_copy(case, there, enough)
         return
@@ -104,12 +104,21 @@ def _made(case: Asked) -> Iterator[Fix]:
 
 def _enough(case: Asked, driver: str) -> str:
     """The CUDA of the framework's build, where the driver that is told runs it; else ""."""
-    built = _LOCAL.search(case.version)
-    platform = PLATFORM if case.windows else "linux-x86_64"
-    row = _release(case, platform) if case.version and not built else None
-    cuda = f"{built[1]}.{built[2]}" if built else row.cuda if row and isinstance(row.cuda, str) else ""
+    cuda = _wanted_cuda(case)
     least = floor(cuda, "windows" if case.windows else "linux") if cuda else None
-    return cuda if least and least.driver and numbers(driver) and at_least(driver, least.driver) else ""
+    first = (least.native if _PTX.search(case.lines) else least.driver) if least else ""
+    return cuda if first and numbers(driver) and at_least(driver, first) else ""
+
+
+_PACKAGED = re.compile(
+    r"\bnvidia[-_ ](?:driver[-_ ])?(\d{3}(?:\.\d+)+)\b|\bdriver[-: ]{1,2}(\d{3}(?:\.\d+)+)", re.IGNORECASE
+)
+
+
+def _named_driver(case: Asked) -> str:
+    """A driver that a text names by its package: nvidia-384.98."""
+    found = _PACKAGED.search(case.reading.excerpt)
+    return (found[1] or found[2]) if found else ""
 
 
 def _release(case: Asked, platform: str) -> Release | None:
@@ -130,7 +139,9 @@ def _another_copy(case: Asked, driver: str, cuda: str) -> Iterator[Fix]:
         yield Fix(f"Driver {driver} does run CUDA {cuda}: an old libcuda in the image comes first (cuda-compat, a baked one); see which", on.linux("ldconfig -p | grep libcuda; echo $LD_LIBRARY_PATH"), role="look")  # fmt: skip
     else:
         yield Fix(f"Driver {driver} does run CUDA {cuda}: after its update restart the machine, as the old kernel module is still loaded", on.host("sudo reboot"), root=True, reboot=True)  # fmt: skip
-        yield Fix("Where that does not do: an old libcuda.so.1 comes first; take its folder out of LD_LIBRARY_PATH", on.linux("ldconfig -p | grep libcuda.so.1; echo $LD_LIBRARY_PATH"))  # fmt: skip
+        branch = numbers(driver)[0]
+        package = f"libnvidia-compute-{branch}" if branch >= 390 else f"libcuda1-{branch}"
+        yield Fix("Where that does not do: the driver's own libcuda.so.1 is missing, or an older one comes first (LD_LIBRARY_PATH): install the one of this driver again", on.host(f"sudo apt install --reinstall {package} && sudo ldconfig && ldconfig -p | grep libcuda.so.1"), root=True)  # fmt: skip
 
 
 def _unknown_driver(case: Asked, there: str) -> Iterator[Fix]:
@@ -147,12 +158,35 @@ def _unknown_driver(case: Asked, there: str) -> Iterator[Fix]:
 
 
 def _newer(case: Asked, there: str) -> Fix:
-    row = floor(case.cuda, "windows" if case.windows else "linux") if "." in case.cuda else None
-    enough = row and row.driver and not (numbers(there) and at_least(there, row.driver))
-    least = f" ({row.driver} or newer, which CUDA {case.cuda} needs)" if row and enough else _above(there)
+    cuda = _wanted_cuda(case)
+    row = floor(cuda, "windows" if case.windows else "linux") if "." in cuda else None
+    first = (row.native if _PTX.search(case.lines) else row.driver) if row else ""
+    enough = first and not (numbers(there) and at_least(there, first))
+    least = f" ({first} or newer, which CUDA {cuda} needs)" if enough else _above(there)
     if case.windows:
         return Fix(f"Install a newer driver from NVIDIA{least}, then restart", reboot=True)
     return Fix(f"Install a newer driver{least}", NEWEST_DRIVER, root=True, reboot=True)
+
+
+_PTX = re.compile(r"PTX|unsupported toolchain", re.IGNORECASE)
+"""What the driver compiles itself: a later minor release's is beyond it, though it runs that release's machine code."""
+_RUNTIME = re.compile(r"CUDA runtime(?: version| library)?:? ?(?:is )?v?(\d+\.\d+)|runtime version:? ?(\d+\.\d+)|\bcuda(\d\d)(\d)?_py|built (?:for|with|against) CUDA (\d+\.\d+)", re.IGNORECASE)  # fmt: skip
+
+
+def _wanted_cuda(case: Asked) -> str:
+    """The CUDA of what was built: the library's or the framework's own, a build's label, what the text calls the runtime, nvcc's."""
+    built = _LOCAL.search(case.version)
+    if built:
+        return f"{built[1]}.{built[2]}"
+    platform = PLATFORM if case.windows else "linux-x86_64"
+    row = _release(case, platform) if case.version else None
+    if row and isinstance(row.cuda, str):
+        return row.cuda
+    if said := _RUNTIME.search(case.reading.excerpt):
+        return said[1] or said[2] or said[5] or f"{said[3]}.{said[4] or 0}"
+    nvcc = case.reading.told.version("nvcc")
+    own = major_minor(nvcc) if nvcc and not case.framework else ""
+    return own or case.cuda
 
 
 def _above(driver: str) -> str:
@@ -183,7 +217,9 @@ def _older_build(case: Asked, speaks: str) -> Iterator[Fix]:
     """Builds of the framework that a driver which speaks this CUDA runs."""
     build = next((one for one in BUILDS.get(case.framework, ()) if at_least(speaks, one.oldest)), None)
     once = next((old for cuda, old in _ONCE.items() if at_least(speaks, cuda)), "")
-    if found := pin(case, speaks=speaks):
+    if own := tuple(own_ways(case, "release", cuda=speaks, **_builds_for(speaks))):
+        yield from own
+    elif found := pin(case, speaks=speaks):
         yield found.fix(f"which this driver, of CUDA {speaks}, runs")
     elif build and not build.removing and not (case.windows and case.framework in ("torch", "tensorflow")):
         text = f"Or install a build of {case.title} for {build.what}, which this driver, of CUDA {speaks}, runs"
@@ -191,13 +227,16 @@ def _older_build(case: Asked, speaks: str) -> Iterator[Fix]:
     elif once and case.framework == "torch":
         text = f"Or install the last PyTorch for that CUDA, from conda, in an environment with Python 3.7: this driver speaks CUDA {speaks}"
         yield Fix(text, f"conda install -c pytorch {once}", safe=True)
-    elif any(one.name == "julia" for one in case.programs):
-        text = f"Or let CUDA.jl use the CUDA that this driver speaks, {speaks}"
-        yield Fix(text, on.code(f'CUDA.set_runtime_version!(v"{speaks}")'), safe=True)
     elif not case.framework:
         yield from _older_toolkit(speaks)
     else:
         yield Fix(f"Or install a build of {case.title} for CUDA {speaks} or older, which is what this driver runs")
+
+
+def _builds_for(speaks: str) -> dict[str, str]:
+    """What programs call their builds for a driver: every release of CUDA 11 runs on a driver of CUDA 11, of 12 on one of 12."""
+    eleven = not at_least(speaks, "12")
+    return {"runs": "11.8" if eleven else speaks, "cu": "cu118" if eleven else "cu126", "rapids": "24.12" if eleven else "25.10"}  # fmt: skip
 
 
 def _older_toolkit(speaks: str) -> Iterator[Fix]:

@@ -14,6 +14,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.package_ways import compiled_again
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.companions import going_with
+from gpuwhy.knowledge.extensions import BUILT_BY, package_of
 from gpuwhy.knowledge.messages import UNRESOLVED
 from gpuwhy.knowledge.variants import in_old_list, index_of
 from gpuwhy.model import on
@@ -24,6 +25,7 @@ _OWNER = re.compile(
     r"(?:site|dist)-packages/([a-z][a-z_]*?[a-z])(?:/|(?:_\d)?(?:_cuda|_C|_ext(?:ension)?s?|_ops|_kernels)?\.cpython)|(?<![\w./-])([a-z]\w+)/[\w./-]+\.so\b",
     re.IGNORECASE,
 )
+_ALONE = re.compile(r"(?:site|dist)-packages/(\w+?)\.cpython")
 _PINNED = ("tensorflow-text",)  # packages whose own metadata names one minor release of TensorFlow
 _CONDA = {"torch": "pytorch", "jaxlib": "jaxlib"}
 
@@ -40,8 +42,16 @@ def _made(case: Asked) -> Iterator[Fix]:
                 text, 'pip install --force-reinstall --no-deps "torchvision==0.20.*"    # for torch 2.5', safe=True
             )
         yield Fix("Check both versions", "pip list", safe=True, role="look")
-    elif owner := _OWNER.search(lines):
-        yield from _again(owner[1] or owner[2], case)
+    elif module := _module(lines):
+        yield from _again(module, case)
+
+
+def _module(lines: str) -> str:
+    """The package whose file a line names; "" where the file is a bare module of nobody known, or is in the table."""
+    if alone := _ALONE.search(lines):
+        return package_of(alone[1])
+    owner = _OWNER.search(lines)
+    return (owner[1] or owner[2]) if owner else ""
 
 
 def _companion(name: str, version: str) -> Fix:
@@ -73,6 +83,10 @@ def _again(module: str, case: Asked) -> Iterator[Fix]:
         yield Fix("Or, where conda installed it", f"conda install --force-reinstall {_CONDA.get(module, module)}")
         return
     name = module.replace("_", "-")
+    if module in BUILT_BY and module != "flash_attn":
+        text = f"Build {name} again for the installed PyTorch, or install its build for that"
+        yield Fix(text, on.linux(BUILT_BY[module]), safe=True)
+        return
     if name in _PINNED:
         text = f"Install {name} and the TensorFlow that it is built for in one command; it names that release itself"
         yield Fix(text, f"pip install --upgrade tensorflow {name}", safe=True)

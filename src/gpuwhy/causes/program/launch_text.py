@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.text.conditions import any_of, field, line, with_
 from gpuwhy.causes.text.fragments import LAUNCH_COVERS
 from gpuwhy.causes.text.meant import meant
-from gpuwhy.causes.text.program_ways import within_card
+from gpuwhy.causes.text.program_ways import beyond_block, within_card
 from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model import on
@@ -54,10 +54,11 @@ TEXT = Text(
         ("cuda.launch_incompatible_texturing", 3.0, "a kernel's textures do not fit its launch (error 703)"),
         ("triton.shared", 4.4, "the kernel wants more {what} than the card has"),
     ),
+    first=beyond_block,
     ladder=within_card,
     remedies=(
         *TDR,
-        meant("Ask for more than 48 KB of shared memory, in the program, before the launch", on.code("cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"), said="launch.shared launch.refused"),
+        meant("Ask for more than 48 KB of shared memory, in the program, before the launch", on.code("cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"), said="launch.shared"),
         meant("Use dynamic shared memory (extern __shared__), or smaller arrays", said="launch.shared"),
         meant("Pass the arguments by a pointer to GPU memory", said="launch.parameters"),
         meant("Use fewer threads in a block, or fewer registers", on.code("nvcc -maxrregcount=64 …    # or __launch_bounds__(256) at the kernel; Numba: @cuda.jit(max_registers=64)"), said="cuda.launch_out_of_resources"),

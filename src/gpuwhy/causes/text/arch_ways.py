@@ -16,7 +16,7 @@ from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.variants import variants
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.version import at_least, numbers
+from gpuwhy.model.version import at_least, major_minor, numbers
 
 _ASKED = Later(r"arch=(?:compute|sm)_(\d{2,3})|compute_(\d{2,3})\b|\bsm_(\d{2,3})\b")
 _QUERY = " (this prints yours: nvidia-smi --query-gpu=compute_cap --format=csv)"
@@ -35,10 +35,14 @@ def for_arch(case: Asked, capability: str) -> Iterator[Fix]:
     yield from elsewhere(case)
     yield from _by_triton(case, capability)
     known = capability or "8.6"
-    given = {"arch": known.replace(".", ""), "cap": known}
+    given = {
+        "arch": known.replace(".", ""),
+        "cap": known,
+        "kokkos": archs.KOKKOS.get(known, f"ARCH{known.replace('.', '')}"),
+    }
     query = "" if capability else _QUERY
     for fix in own_ways(case, "built", **given):
-        yield tried(f"{fix.text}{query}", fix.command)
+        yield tried(f"{fix.text}{query}{_with_toolkit(case, capability)}", fix.command)
     yield from _extension(case, capability, known, query)
     if is_native(case) or (source(case) and not case.framework):
         at = f" ({source(case)} names the call)" if source(case) else ""
@@ -49,6 +53,15 @@ def for_arch(case: Asked, capability: str) -> Iterator[Fix]:
     yield from _last_ones(case, capability)
     if case.framework == "torch" and case.python and numbers(case.python) < (3, 9):
         yield from _for_old_python(case, capability)
+
+
+def _with_toolkit(case: Asked, capability: str) -> str:
+    """The toolkit that a build needs, where the one that is told does not know the GPU."""
+    least = archs.first_toolkit(capability) if capability else ""
+    there = major_minor(case.reading.told.version("nvcc") or case.reading.told.version("cuda"))
+    if not least or not there or at_least(there, least):
+        return ""
+    return f", with CUDA {least} or newer: {there} does not know it"
 
 
 def _extension(case: Asked, capability: str, known: str, query: str) -> Iterator[Fix]:

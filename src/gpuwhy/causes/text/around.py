@@ -30,7 +30,9 @@ _WORDS = {
 }  # fmt: skip
 """By words of the deciding lines or of the text's beginning and end."""
 _OTHER_CARD = re.compile(r"\bRadeon\b|\bAMD (?:GPU|graphics|card)|\bIntel\W{0,3}R?\W{0,2} ?(?:Iris|UHD|HD Graphics|Arc)\b", re.IGNORECASE)  # fmt: skip
-_LISTED = re.compile(r"AMD GPUs on (?:Linux|Windows) require")  # what a program would take
+_LISTED = re.compile(
+    r"AMD GPUs on (?:Linux|Windows) require|NVIDIA(?: or |/| and |, )AMD|AMD(?: or |/| and )NVIDIA", re.IGNORECASE
+)  # what a program would take
 _NVIDIA = re.compile(r"geforce|\b[gr]tx ?\d|quadro|\btesla\b|\btitan\b|nvidia-smi", re.IGNORECASE)
 _HINT = re.compile(r"\buse ['\"`]", re.IGNORECASE)  # how an image tells people to start it
 AROUND = frozenset((*_WORDS, "container", "given", "linker", "windows", "wsl", "linux", "macos", "other_card"))
@@ -54,4 +56,8 @@ def around(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
 
 def other_card(reading: Reading) -> bool:
     """Whether the text names a GPU of AMD or Intel, and none of NVIDIA."""
-    return bool(_OTHER_CARD.search(reading.excerpt)) and not _NVIDIA.search(reading.excerpt) and not reading.told.gpus
+    return (
+        bool(_OTHER_CARD.search(_LISTED.sub("", reading.excerpt)))
+        and not _NVIDIA.search(reading.excerpt)
+        and not reading.told.gpus
+    )

@@ -13,7 +13,7 @@ from gpuwhy.causes.text.where import own_frame, python_of, told_release
 from gpuwhy.knowledge.gpus import by_name
 from gpuwhy.knowledge.installs import brings_libraries
 from gpuwhy.knowledge.programs import ON_TORCH, Program, speaking
-from gpuwhy.knowledge.releases import built_with
+from gpuwhy.knowledge.releases import built_with, find
 from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.model.ending import Frame
 from gpuwhy.model.fact import value_or
@@ -106,8 +106,17 @@ class Asked(msgspec.Struct, frozen=True):
     @property
     def suffix(self) -> str:
         """Of NVIDIA's wheels for the CUDA in question; from CUDA 13 on they have none."""
-        major = next(iter(numbers(self.here)), 0) or self.cuda_major or 12
+        major = next(iter(numbers(self.here)), 0) or self.cuda_major or self.era or 12
         return "" if major >= 13 else f"-cu{max(major, 11)}"
+
+    @property
+    def era(self) -> int:
+        """The CUDA major of the program's time, by the framework's release or by an old Python; 0 where nothing tells."""
+        rows = (find(name, self.version, "linux-x86_64") for name in _PACKAGES.get(self.framework, (self.framework,)))
+        row = next((one for one in rows if one and isinstance(one.cuda, str)), None) if self.version else None
+        if row:
+            return next(iter(numbers(str(row.cuda))), 0)
+        return 10 if "tensorflow_core" in self.text or (self.python and numbers(self.python) < (3, 8)) else 0
 
     @property
     def cuda_major(self) -> int:
@@ -211,7 +220,15 @@ def _framework(symptoms: Sequence[Symptom], reading: Reading) -> str:
         if one.signature.startswith(_XLA):
             return "jax" if _by_jax(one, reading) else "tensorflow"
     other = next(_elsewhere(reading), "")
+    if other == "tensorflow" and _told_only(reading, "jax"):
+        return "jax"
     return other or ("jax" if any(one.signature.startswith("memory.xla") for one in symptoms) else "")
+
+
+def _told_only(reading: Reading, name: str) -> bool:
+    """Whether the text tells the release of this framework, and does not name TensorFlow."""
+    told = any(map(reading.told.version, _PACKAGES.get(name, (name,))))
+    return told and not re.search("tensorflow", _BORROWED.sub("", reading.excerpt), re.IGNORECASE)
 
 
 _OWNERS = {"torch": "torch", "torchvision": "torch", "jax": "jax", "jaxlib": "jax", "tensorflow": "tensorflow", "keras": "tensorflow", "onnxruntime": "onnxruntime", "cupy": "cupy"}  # fmt: skip

@@ -33,6 +33,9 @@ def matching(reading: Reading, windows: bool) -> Iterator[Fix]:
 
 def _nearest(cuda: str, newest: str, has: Sequence[str], set_: str) -> Iterator[Fix]:
     near = [one for one in has if numbers(one)[0] == numbers(cuda)[0] and at_least(cuda, one)]
+    if not near and not at_least(cuda, "11"):
+        yield Fix(f"No release has a library for CUDA {cuda}: bitsandbytes begins with CUDA 11. Install a PyTorch that brings CUDA 11.8 or newer (driver 450 or newer runs it), and the newest bitsandbytes, which takes PyTorch's CUDA", "pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu118\npip install --upgrade bitsandbytes", safe=True)  # fmt: skip
+        yield Fix("And leave the old toolkit out of the search, which bitsandbytes finds first", "unset LD_LIBRARY_PATH CUDA_HOME BNB_CUDA_VERSION", safe=True)  # fmt: skip
     if near:
         text = f"No release has a library for CUDA {cuda}: install {newest}, and let it take the one for {near[-1]}"
         command = f"pip install --upgrade bitsandbytes\n{set_} BNB_CUDA_VERSION={near[-1].replace('.', '')}"

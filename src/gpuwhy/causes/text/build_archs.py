@@ -7,20 +7,44 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
-from gpuwhy.knowledge.archs import first_toolkit
+from gpuwhy.knowledge.archs import KOKKOS, first_toolkit
 from gpuwhy.knowledge.archs import of as generation
+from gpuwhy.knowledge.gpus import by_name
+from gpuwhy.knowledge.programs import speaking
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
+
+_CARD = Later(
+    r"\b(?:RTX|GTX|Tesla|Quadro|GeForce)[ -]?(?:RTX |GTX )?[A-Z]?\d{2,4}(?: ?(?:Ti|Super|SUPER))?\b|\b[AHLVTP]\d{2,3}\b"
+)
+
+
+def gpu_told(text: str) -> str:
+    """The capability of the card that a text names."""
+    rows = (by_name(found[0]) for found in _CARD.finditer(text))
+    return next((row.capability for row in rows if row and row.capability), "") or ""
+
 
 _OF_CONFIGURE = ("; then configure again with the GPU's own (6.1 for a GTX 10)", on.linux("TF_CUDA_COMPUTE_CAPABILITIES=6.1 ./configure"))  # fmt: skip
 _OF_SETUP = ("; delete it from the -gencode options of setup.py or the Makefile, for PyTorch's extensions by the variable", "export TORCH_CUDA_ARCH_LIST=8.6")  # fmt: skip
 _LEAVING = {"cmake": ("", "cmake -B build -DCMAKE_CUDA_ARCHITECTURES=86"), "tensorflow": _OF_CONFIGURE, "bazel": _OF_CONFIGURE, "torch": _OF_SETUP, "pip": _OF_SETUP}  # fmt: skip
 
 
-def unknown_arch(arch: str, where: str) -> Iterator[Fix]:
+def _own_option(text: str, arch: str) -> tuple[str, str] | None:
+    """How the program that is built is told its architectures, where it has an option of its own."""
+    for program in speaking(text):
+        command = program.built[1]
+        if program.tongue == "own" and command:
+            card = gpu_told(text) or "8.6"
+            filled = command.replace("{arch}", card.replace(".", "")).replace("{cap}", card).replace("{kokkos}", KOKKOS.get(card, "AMPERE86"))  # fmt: skip
+            return f"; {program.title} takes its own option for that, in a fresh folder, and where its files name {arch} itself delete it there, or take its newest release", on.like(filled, command)  # fmt: skip
+    return None
+
+
+def unknown_arch(arch: str, where: str, text: str = "") -> Iterator[Fix]:
     """An architecture that this nvcc does not know: too new for it, or too old; or none that it could ask for."""
     number = re.sub(r"\D", "", arch)
-    more, command = _LEAVING.get(where, ("", "nvcc -arch=sm_86 FILE.cu"))
+    more, command = _own_option(text, arch) or _LEAVING.get(where, ("", "nvcc -arch=sm_86 FILE.cu"))
     if not number:  # compute_native and its kin: nothing was there to ask
         yield tried("Name the GPU's architecture by its number: this nvcc does not know native (CUDA 11.6 and newer do), or no GPU is there to ask, as in docker build", command)  # fmt: skip
         yield tried(

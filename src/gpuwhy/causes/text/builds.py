@@ -75,7 +75,7 @@ def of_tool(reading: Reading, windows: bool) -> Iterator[Fix]:
 
 _MAKERS: dict[str, Callable[[Symptom, str, str], Iterable[Fix]]] = {
     "build.undefined_reference": lambda symptom, where, _: _undefined(symptom, where),
-    "build.nvcc_arch": lambda symptom, where, _: unknown_arch(symptom.get("arch"), where),
+    "build.nvcc_arch": lambda symptom, where, text: unknown_arch(symptom.get("arch"), where, text),
     "build.host_compiler": lambda _, where, text: _host(text, where),
     "build.cmake_find": lambda _, where, text: _cmake_find(text),
     "build.cmake_compiler": lambda _, where, text: _compiler(where, text),
@@ -176,6 +176,8 @@ def _header(part: Part, where: str) -> Iterator[Fix]:
 
 
 def _library(part: Part, where: str) -> Iterator[Fix]:
+    if part.library == "cuda" and where in ("torch", "pip", ""):
+        yield _fix("The driver is there as libcuda.so.1, and the linker looks for libcuda.so: give it a link of that name in a folder of yours", on.linux("mkdir -p ~/.local/lib/cuda && ln -sf $(ldconfig -p | grep -m1 -o '/.*libcuda.so.1') ~/.local/lib/cuda/libcuda.so && export LIBRARY_PATH=~/.local/lib/cuda${LIBRARY_PATH:+:$LIBRARY_PATH}"))  # fmt: skip
     if part.library == "cuda":
         yield _fix(
             "Link against the toolkit's stub: the real libcuda comes with the driver, on the machine that runs the program. "

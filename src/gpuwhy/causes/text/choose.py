@@ -10,6 +10,7 @@ from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_a
 from gpuwhy.causes.text.meant import common, exact
 from gpuwhy.causes.text.rooms import rooms
 from gpuwhy.causes.text.set_where import reaching
+from gpuwhy.causes.text.tongues import in_its_tongue
 from gpuwhy.causes.text.windows_ways import at_a_prompt, under_wsl
 from gpuwhy.knowledge.programs import APPLICATIONS
 from gpuwhy.model import on
@@ -36,9 +37,16 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     if not enough and not rather:
         made = tuple(room.made(case))
         very = (*made, *very) if made else (*very, *common(room.remedies, case))
-    named = (*told_to_clash(cause, case), *hosted, *_by_place(cause, case), *room.named(symptoms, reading))
+    named = (
+        *told_to_clash(cause, case),
+        *hosted,
+        *_by_place(cause, case),
+        *room.first(case),
+        *room.named(symptoms, reading),
+    )
     rest = (fix for fix in very if not named or not fix.command.endswith(" PACKAGE"))
-    return _looks_later(_for_users(cause, case, _once(tuple(reaching((*named, *rest), case)))), _here(case))
+    once = _once(tuple(reaching((*named, *rest), case)))
+    return _looks_later(_for_users(cause, case, in_its_tongue(cause, case, once)), _here(case))
 
 
 def _here(case: Asked) -> frozenset[str]:

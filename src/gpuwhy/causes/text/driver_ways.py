@@ -21,6 +21,19 @@ _UPDATED = Later(r"kernel (?:update|upgrade)|after (?:updat|upgrad|reboot|restar
 _GROUP = Later(r"^c[rw-]{8,9}\S*\s+\d+ \w+ +(?P<group>\w+)[^\n]*/dev/nvidia", re.MULTILINE)
 
 
+_START = Later(r"init(?:ialization)? failure:? ?(?:3|999)\b|cuInit (?:err|returned)\w*:? ?(?:3|999)\b|error 999|CUDA_ERROR_UNKNOWN|cuda unknown error|failed call to cuInit: CUDA_ERROR_NOT_INITIALIZED", re.IGNORECASE)  # fmt: skip
+_NO_MODULE = Later(r"Module nvidia\w* not found|couldn't communicate with the NVIDIA driver|could not insert|No such device", re.IGNORECASE)  # fmt: skip
+
+
+def uvm_again(case: Asked) -> Iterator[Fix]:
+    """CUDA does not start though the driver is loaded: the module for unified memory, after a suspend or with HMM."""
+    if case.windows or "wsl" in case.tools or not _START.search(case.text) or _NO_MODULE.search(case.text):
+        return
+    unit = next((f" && sudo systemctl restart {one.name}" for one in case.programs if one.name == "ollama"), "")
+    yield tried("Load the module for unified memory anew, with no program on the GPU: after a suspend, or an update, CUDA does not start by it though nvidia-smi works; then start the program again", on.host(f"sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm && sudo nvidia-modprobe -u -c=0{unit}"), root=True)  # fmt: skip
+    yield tried("Where that does not do (newer kernels, drivers 535 to 575, error 3): switch its use of the kernel's HMM off, and restart", on.host("echo 'options nvidia_uvm uvm_disable_hmm=1' | sudo tee /etc/modprobe.d/nvidia-uvm.conf && sudo reboot"), root=True)  # fmt: skip
+
+
 def _service(case: Asked) -> Iterator[Fix]:
     """A service that looks for the GPU at its start alone."""
     if any(one.name == "ollama" for one in case.programs):
@@ -34,7 +47,10 @@ def driver_again(case: Asked) -> Iterator[Fix]:
     yield from elsewhere(case)
     if _INSIDE.search(case.text) and not _ON_HOST.search(case.text):
         yield tried("The program runs in a container: start it with the GPU; it needs no driver of its own", "docker run --gpus all IMAGE nvidia-smi    # compose: deploy: resources: reservations: devices: [{driver: nvidia, count: all, capabilities: [gpu]}]")  # fmt: skip
-    yield from _service(case)
+    yield from uvm_again(case)
+    yield from _unfitting_kernel(case)
+    if not _NO_MODULE.search(case.text):
+        yield from _service(case)
     yield from _right_branch(case)
     if loaded := _LOADED.search(case.text):
         yield tried(f"The kernel has driver {loaded[1]} loaded and libcuda.so.1 is not found: in a container, start it with the GPU (--gpus all), which brings it; on the machine itself install the driver's library", on.host(f"sudo apt install --reinstall libnvidia-compute-{loaded[1]} && sudo ldconfig"), root=True)  # fmt: skip
@@ -49,6 +65,22 @@ def driver_again(case: Asked) -> Iterator[Fix]:
         yield tried(f"The card is there ({card['card']}) and no driver drives it: install the one that the distribution offers, then restart", NEWEST_DRIVER, root=True)  # fmt: skip
     if _UPDATED.search(case.text):
         yield tried("After an update of the kernel: build the module for the running one, and load it", on.host("sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia"), root=True)  # fmt: skip
+
+
+_NOT_BUILT = Later(r"Module nvidia\w* not found in directory /lib/modules/(\S+)|/lib/modules/(\S+?)['\": ]*(?:: )?[^\n]*nvidia[^\n]*not found", re.IGNORECASE)  # fmt: skip
+_ARCH = Later(r"-(?:arch|MANJARO|zen|cachyos|lts)\d*[-.\d]*|pacman|Arch Linux", re.IGNORECASE)
+
+
+def _unfitting_kernel(case: Asked) -> Iterator[Fix]:
+    """A kernel that no module was built for: the running one after an update, or a new one."""
+    found = _NOT_BUILT.search(case.text)
+    if not found:
+        return
+    if _ARCH.search(found[0]) or _ARCH.search(case.text):
+        yield tried("The running kernel is another than the one that the driver's module was built for: bring both up to date in one go, and restart; with any other kernel than linux, the dkms package", on.host("sudo pacman -Syu nvidia-open-dkms linux-headers && sudo reboot"), root=True)  # fmt: skip
+    else:
+        kernel = found[1] or found[2]
+        yield tried(f"The kernel {kernel} has no module of the driver: install its headers, build the module for it and load it; or start the kernel before it", on.host(f"sudo apt install linux-headers-{kernel} && sudo dkms autoinstall -k {kernel} && sudo modprobe nvidia"), root=True)  # fmt: skip
 
 
 _LEGACY = Later(r"NVIDIA (\d{3})\.xx Legacy|legacy (?:driver )?(?:branch )?(\d{3})", re.IGNORECASE)

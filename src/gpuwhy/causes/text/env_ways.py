@@ -27,7 +27,10 @@ def compilers(case: Asked) -> Iterator[Fix]:
         yield tried(f"{gone[1]} is searched and is not there: a variable names it. Unset it, or name the toolkit that is installed (ls -d /usr/local/cuda*)", on.linux("unset CUDA_HOME CUDA_PATH NUMBAPRO_NVVM NUMBAPRO_LIBDEVICE"))  # fmt: skip
     if case.windows or not re.search(r"libdevice|nvvm|ptxas|cuda_data_dir", case.text):
         return
-    if case.framework in ("tensorflow", "jax"):
+    if 0 < (case.cuda_major or case.era) < 11 and case.framework in ("tensorflow", "jax"):
+        yield tried("This release is of the time of CUDA 10, whose ptxas is in the toolkit alone: install that toolkit (NVIDIA's archive has 10.0 and 10.1; a cluster: module load cuda/10.0), and name its folder", on.linux("export PATH=/usr/local/cuda-10.0/bin:$PATH XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda-10.0"))  # fmt: skip
+        yield tried("Or conda's, which has it too", on.linux("conda install -c conda-forge cudatoolkit-dev=10.1.243\nexport PATH=$CONDA_PREFIX/pkgs/cuda-toolkit/bin:$PATH XLA_FLAGS=--xla_gpu_cuda_data_dir=$CONDA_PREFIX/pkgs/cuda-toolkit"))  # fmt: skip
+    elif case.framework in ("tensorflow", "jax"):
         yield tried("Install nvcc's parts as a wheel, and tell XLA their folder", on.linux(f"pip install nvidia-cuda-nvcc{case.suffix}\nexport XLA_FLAGS=--xla_gpu_cuda_data_dir={_NVCC}"))  # fmt: skip
         if by_conda(case.reading):
             yield tried("Or, in a conda environment: conda's nvcc, and its folder", on.linux("conda install -c nvidia cuda-nvcc\nexport XLA_FLAGS=--xla_gpu_cuda_data_dir=$CONDA_PREFIX"))  # fmt: skip

@@ -39,6 +39,16 @@ _OWN_RUNNER = r"self-hosted|gpu-runner|\bactions-runner\b"
 _GIVEN = r"--gres[ =]|--gpus[-= ]|\s-G ?\d"
 
 HOSTS: tuple[Host, ...] = (
+    _row(r"\b(?:singularity|apptainer) (?:exec|run|shell|instance)\b(?![^\n]*--nv)",
+         ("Apptainer (Singularity): hand the GPU and the host's driver in by --nv", on.linux("apptainer exec --nv IMAGE.sif nvidia-smi    # then your command in its place; singularity takes the same option")),
+         ("On a cluster: on a node with a GPU, which the batch system gives", on.linux("srun --gres=gpu:1 apptainer exec --nv IMAGE.sif COMMAND")), unless=r"\s--nv\b"),
+    _row(r"@(?:login|head|front|submit)[\w-]*[ :\]]|\b(?:login|head|frontend|submit)[- ]?node",
+         ("This is a cluster's login node, which has no GPU: run it on a node that has one, through the batch system", on.linux("srun --gres=gpu:1 --time=1:00:00 --pty COMMAND    # PBS: qsub -I -l select=1:ngpus=1; LSF: bsub -Is -gpu num=1 COMMAND")),
+         ("Or in a job's script", on.linux("sbatch --gres=gpu:1 --wrap='COMMAND'"))),
+    _row(r"#SBATCH|\bsbatch\b|\bsrun\b|slurmstepd|SLURM_JOB",
+         ("Slurm: the job was given no GPU: ask for one, in its script (#SBATCH --gres=gpu:1, and the partition that has GPUs) or at srun", on.linux("sbatch --gres=gpu:1 --partition=gpu JOB.sh    # sinfo -o '%P %G' names partitions and their GPUs")), unless=r"--gres[ =]|--gpus|\s-G ?\d|gres/gpu|CUDA_VISIBLE_DEVICES"),
+    _row(r"#PBS\b|\bqsub\b|PBS_JOBID", ("PBS: the job was given no GPU: ask for one", on.linux("qsub -l select=1:ncpus=4:ngpus=1 JOB.sh")), unless=r"ngpus=|gpus=\d"),
+    _row(r"#BSUB\b|\bbsub\b|LSB_JOBID", ("LSF: the job was given no GPU: ask for one", on.linux("bsub -gpu num=1 -q gpu < JOB.sh")), unless=r"-gpu\b"),
     _row(r"sagemaker",
          ("SageMaker: this instance has no GPU, or the image is one for the CPU: choose an instance with one (ml.g4dn.xlarge, ml.g5.xlarge) and a GPU image, then start the space or the kernel anew", ""),
          ("A training or processing job: name such an instance in it", on.code("estimator = PyTorch(..., instance_type='ml.g5.xlarge', instance_count=1)"))),

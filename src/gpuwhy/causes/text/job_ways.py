@@ -137,8 +137,8 @@ def _other_port(text: str) -> Iterator[Fix]:
     yield tried("Or end the run that holds it", on.linux(f"ss -ltnp | grep {port}\nkill PID"), safe=False)
 
 
-_SET = Later(r"CUDA_VISIBLE_DEVICES['\"]?\]?\s*[= ]\s*['\"]?([\w,-]*)['\"]?")
-_ASKED = Later(r"cuda:(\d+)|\bGPU:(\d+)|requested GPUs?: \[?(\d+)|(?:gpu|device|gpuid|gpu_ids?|local_rank|cuda)[-_ =:]+['\"]?(\d{1,2})\b", re.IGNORECASE)  # fmt: skip
+_SET = Later(r"CUDA_VISIBLE_DEVICES['\"]?\]?\s*(?:=|->|:|\s)\s*['\"\[]{0,2}(-1\b|(?:GPU|MIG)-[\w/-]+|\d[\d,]*)?['\"]?")
+_ASKED = Later(r"cuda:(\d+)|\bGPU:(\d+)|requested GPUs?: \[?(\d+)|set_device\((\d{1,2})\)|(?<!gres=)\b(?:gpu|device|gpuid|gpu_ids?|local_rank|cuda)[-_ =:]+['\"]?(\d{1,2})\b", re.IGNORECASE)  # fmt: skip
 _HAS = Later(r"only has: \[([\d, ]*)\]|(\d+) (?:gpus?|devices?) (?:are |is )?(?:available|found|visible)", re.IGNORECASE)  # fmt: skip
 
 
@@ -153,7 +153,11 @@ def chosen(case: Asked) -> Iterator[Fix]:
     if re.search(r"\bMIG\b", case.text):
         yield tried("MIG: name the slice by its UUID, as nvidia-smi -L lists it; each process sees one", on.linux("export CUDA_VISIBLE_DEVICES=$(nvidia-smi -L | grep -o 'MIG-[^)]*' | head -1)"))  # fmt: skip
     value = _SET.search(case.reading.excerpt)
-    if value and value[1]:
+    if "slurm" in case.tools and _BY_NUMBER.search(case.text):
+        yield tried(f"Slurm gives each task its GPUs and counts them from 0 there: set no CUDA_VISIBLE_DEVICES in the script, and take the number of the task among those that it sees{here}", on.code("torch.cuda.set_device(int(os.environ['SLURM_LOCALID']) % torch.cuda.device_count())"))  # fmt: skip
+        yield tried("And bind no GPU to single tasks where the program itself counts to the last: no --accel-bind, no --gpu-bind, no --gpus-per-task", on.linux("srun --gres=gpu:4 --ntasks-per-node=4 --gpu-bind=none python PROGRAM"))  # fmt: skip
+        return
+    if value and value[1] and value[1] != "-1":
         yield tried(f"CUDA_VISIBLE_DEVICES is set to {value[1]}: set it to a GPU that nvidia-smi -L lists, before the program starts, and use number 0 in the program{here}: what is visible counts from 0", "export CUDA_VISIBLE_DEVICES=0")  # fmt: skip
     shown = tried("Show all GPUs again: an empty or wrong variable hides them; look for it in the scripts and in the program too (os.environ)", "unset CUDA_VISIBLE_DEVICES")  # fmt: skip
     code = on.code("device = torch.device('cuda:0')") if case.framework in ("torch", "") else ""
@@ -171,6 +175,19 @@ def _wrong(case: Asked) -> str:
     has = _HAS.search(case.text)
     there = f" (only {has[1]} is there)" if has and has[1] else ""
     return f"GPU {number} was asked for{there}" if number and number != "0" else f"The GPU that was asked for is not there{there}"  # fmt: skip
+
+
+_SLICE = Later(r"\bUUID: (MIG-[\w/-]+)")
+
+
+def by_slice(case: Asked) -> Iterator[Fix]:
+    """A card that is cut into slices, which the text lists: one of them by its name; a batch system's, which another job holds."""
+    if "slurm" in case.tools and not _SLICE.search(case.text):
+        yield tried("Slurm gave a GPU that another process holds, or that failed: submit the job again, away from this node, and tell the administrators", on.linux("sbatch --exclude=$SLURMD_NODENAME JOB.sh    # or the node's name, as in the job's output"))  # fmt: skip
+        yield tried("One job with several processes on a GPU that takes one only: a GPU for each of them", on.linux("srun --ntasks=4 --gpus-per-task=1 PROGRAM"))  # fmt: skip
+    if slices := _SLICE.findall(case.text):
+        yield tried("The card is cut into MIG slices, and none is chosen: name one by its UUID, as nvidia-smi -L lists it", f"export CUDA_VISIBLE_DEVICES={slices[0]}")  # fmt: skip
+        yield tried("Or, where the whole card is to be used: switch MIG off, with no program on it", on.host("sudo nvidia-smi -mig 0 && sudo nvidia-smi --gpu-reset"), root=True)  # fmt: skip
 
 
 def shared_out(case: Asked) -> Iterator[Fix]:

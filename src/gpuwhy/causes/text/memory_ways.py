@@ -171,6 +171,8 @@ def other_gpu(case: Asked) -> Iterator[Fix]:
         others = ()
     if not seen:
         yield tried("End the program that holds the memory, an earlier run or a notebook's kernel: nvidia-smi lists them, kill PID ends one", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv")  # fmt: skip
+    if case.framework == "jax":
+        yield tried("Or, where this process itself, or PyTorch beside JAX, holds it: let JAX take memory only as it is needed", "export XLA_PYTHON_CLIENT_PREALLOCATE=false")  # fmt: skip
     yield from _free_card(free)
     if case.framework == "tensorflow":
         yield tried("Or let TensorFlow live with what is left: memory only as it is needed", "export TF_FORCE_GPU_ALLOW_GROWTH=true")  # fmt: skip

@@ -15,6 +15,7 @@ from gpuwhy.causes.text.wheels import extra_gone
 from gpuwhy.causes.text.where import at_spot, told_release
 from gpuwhy.knowledge.companions import going_with
 from gpuwhy.knowledge.drivers import cuda_of_driver
+from gpuwhy.knowledge.extensions import BUILT_BY, package_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.ending import USER
@@ -23,27 +24,19 @@ from gpuwhy.model.version import numbers
 _EGG = Later(r"(?:site|dist)-packages[\\/]([A-Za-z][\w.]*?)-\d[\w.]*-py\d[\w.-]*\.egg")
 _IN = Later(r"(?:site|dist)-packages[\\/]([A-Za-z]\w*)(?:[\\/]|(?:_cuda|_C|_ext)?\.c(?:python|p3))")
 _IMPORTED = Later(r"^(?:from|import) +\.?([A-Za-z]\w*)")
-_BUILT_BY = {
-    "flash_attn": "pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps flash-attn",
-    "mmcv": "pip install -U openmim && mim install mmcv",
-    "detectron2": "pip install --no-build-isolation --force-reinstall git+https://github.com/facebookresearch/detectron2.git",
-    "pytorch3d": "pip install --no-build-isolation --force-reinstall git+https://github.com/facebookresearch/pytorch3d.git",
-    "apex": "pip install -v --no-build-isolation --no-cache-dir git+https://github.com/NVIDIA/apex.git",
-    "vllm": "pip install --force-reinstall vllm",
-    "sgl_kernel": "pip install --force-reinstall sgl-kernel",
-    "bitsandbytes": "pip install --upgrade --force-reinstall bitsandbytes",
-    "xformers": "pip install --upgrade --force-reinstall xformers",
-}
 _OF_PYG = ("torch_scatter", "torch_sparse", "torch_cluster", "torch_spline_conv", "pyg_lib")
 
 
-_SUFFIX = re.compile(r"(?:_\d)?(?:_cuda|_C|_ext|_cpp)$")
+_COMPILED = Later(r"(?:site|dist)-packages[\\/](\w+?)\.c(?:python|p3)")
 _BARE = Later(r"from (\w+)(?:\.\w+)* import _\w*C?|import (\w+?)(?:_cuda|_C|_ext)\b")
 
 
 def _by_path(text: str) -> str:
     """The package that a path belongs to; an egg has its whole name."""
-    for found in (_EGG.findall(text), [_SUFFIX.sub("", one) for one in _IN.findall(text)]):
+    alone = [package_of(one) for one in _COMPILED.findall(text)]
+    if any(alone):
+        return next(filter(None, reversed(alone)))
+    for found in (_EGG.findall(text), [package_of(one) or one for one in _IN.findall(text)]):
         kept = [one for one in found if one not in ("torch", "nvidia", "tensorflow", "")]
         if kept:
             return kept[-1]
@@ -86,14 +79,14 @@ def compiled_again(case: Asked) -> Iterator[Fix]:
     if name in _OF_PYG:
         version = told or "2.8.0"
         yield tried(f"Install {name} for torch {version}, from its own list of builds", f"pip install --force-reinstall --no-cache-dir {name} -f https://data.pyg.org/whl/torch-{version}+{case.version.partition('+')[2] or 'cu126'}.html")  # fmt: skip
-    elif name in _BUILT_BY:
-        yield tried(f"Install {name} again for the installed PyTorch; its release page has a build for each", _BUILT_BY[name])  # fmt: skip
+    elif name in BUILT_BY:
+        yield tried(f"Install {name} again for the installed PyTorch; its release page has a build for each", BUILT_BY[name])  # fmt: skip
     elif name and (_EGG.search(case.text) or not _IN.search(case.text)):
         yield tried(f"Build {name} again against the installed PyTorch, from its source folder, after deleting what was built before", on.linux("rm -rf build *.egg-info && pip install --no-build-isolation --force-reinstall --no-deps ."))  # fmt: skip
     elif name:
         dashed = name.replace("_", "-")
         yield tried(f"Install or build {dashed} again for the installed framework", f"pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps {dashed}")  # fmt: skip
-    if name and case.framework in ("torch", ""):
+    if name and "git+" not in BUILT_BY.get(name, "") and case.framework in ("torch", ""):
         dashed = name.replace("_", "-")
         yield tried(f"Or install the PyTorch that this {dashed} was built for: its release notes or README name it; torch and its companions in one command", f"pip install --upgrade {dashed} torch torchvision")  # fmt: skip
 
@@ -103,6 +96,7 @@ _BY_CONDA = Later(r"pytorch-mutex|cpuonly|py3\.?\d+_cpu_|conda list|_cpu_(?:mkl|
 
 def with_cuda(case: Asked) -> Iterator[Fix]:
     """A build with CUDA: the application's way; of PyTorch the release that is told, for its Python and driver."""
+    yield from _built_oneself(case)
     yield from own_ways(case, "cuda")
     yield from elsewhere(case)
     if "map_location" in case.text:
@@ -114,6 +108,19 @@ def with_cuda(case: Asked) -> Iterator[Fix]:
         yield from _torch_with_cuda(case, old)
     elif case.framework == "jax" and old and not case.windows:
         yield tried("JAX for an old Python, with the CUDA 11 that its wheels bring", 'pip install --upgrade "jax[cuda11_pip]==0.4.13" -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html')  # fmt: skip
+
+
+_ASKED_FOR = Later(
+    r"-D ?(?:USE|WITH|GGML|LLAMA|BUILD|ENABLE)_\w*CU(?:DA|BLAS)\w* ?= ?(?:ON|1|on|TRUE|true)|USE_CUDA=1|--with-cuda"
+)
+
+
+def _built_oneself(case: Asked) -> Iterator[Fix]:
+    """The text shows a build with CUDA: then another copy than that one is what runs."""
+    found = _ASKED_FOR.search(case.text)
+    name = next((one.name for one in case.programs if one.tongue == "python"), "")
+    if found and name:
+        yield tried(f"It was built with CUDA ({found[0]}), so Python imports another copy: remove every copy (repeat until none is left), and install from the folder of that build", on.linux(f"pip uninstall -y {name}; pip uninstall -y {name}\ncd python-package && pip install --no-cache-dir .\ncd / && python -c 'import {name}; print({name}.__file__)'"))  # fmt: skip
 
 
 def _torch_with_cuda(case: Asked, old: bool) -> Iterator[Fix]:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
-from gpuwhy.causes.text.ways import tried
+from gpuwhy.causes.text.ways import own_ways, tried
 from gpuwhy.causes.text.where import at_spot, spot
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
+_BY_OTHERS = Later(r"\.pyx$|dist-packages|site-packages")
 _MODULE = Later(r"No module named '?([\w.]+)'?")
 _PACKAGES = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "skimage": "scikit-image", "yaml": "pyyaml", "bs4": "beautifulsoup4", "tensorrt": "tensorrt", "Crypto": "pycryptodome", "dotenv": "python-dotenv", "attr": "attrs", "google": "protobuf", "pkg_resources": '"setuptools<81"', "tensorboardX": "tensorboardX", "amp_C": "-v --no-build-isolation --no-cache-dir git+https://github.com/NVIDIA/apex.git", "fused_layer_norm_cuda": "-v --no-build-isolation --no-cache-dir git+https://github.com/NVIDIA/apex.git", "apex": "git+https://github.com/NVIDIA/apex.git", "pycocotools": "pycocotools", "MinkowskiEngine": "git+https://github.com/NVIDIA/MinkowskiEngine.git"}  # fmt: skip
 _FILE = Later(r"No such file or directory:? ['\"]([^'\"\n]+)['\"]")
@@ -55,5 +56,7 @@ def by_its_words(case: Asked) -> Iterator[Fix]:
         yield tried(f"{found[1]} is not there{here}: give the right path; a relative one starts in the folder that the program was started from", on.linux(f"ls -l {word(found[1].rpartition('/')[0] or '.')}"))  # fmt: skip
     elif found := _KEY.search(text):
         yield tried(f"The key {found[1]} is not in the mapping{here}: print its keys there, and compare the file's or configuration's version with the program's")  # fmt: skip
+    elif own := tuple(own_ways(case, "newest")) if case.frame is None or _BY_OTHERS.search(case.frame.file) else ():
+        yield from own
     elif place := spot(case.frame):
         yield tried(f"Look at {place}: the program itself stops there ({str(case.reading.ending)[:120]})")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import TITLES, Asked
+from gpuwhy.causes.text.driver_ways import uvm_again
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.remedies import SYNCHRONOUS
 from gpuwhy.causes.text.ways import own_ways, tried
@@ -61,8 +63,12 @@ def out_of_bounds(case: Asked) -> Iterator[Fix]:
         yield tried(f"Guard the kernel {before}: each thread must stop where its index is beyond the array, and every pointer must be of GPU memory of that size", on.code("if (i >= n) return;"))  # fmt: skip
         yield tried("Let the sanitizer name the kernel, the thread and the line (compile with -lineinfo)", on.linux("nvcc -lineinfo FILE.cu -o PROGRAM && compute-sanitizer ./PROGRAM"))  # fmt: skip
         return
-    yield from newest(case, "whose kernel may be at fault")
     here = at_spot(case.frame)
+    if "numba" in case.tools and not owner_of(case):
+        yield tried(f"Guard the kernel that was launched before{here}: each thread must stop where its index is beyond the array", on.code("i = cuda.grid(1)\nif i >= a.size: return"))  # fmt: skip
+        yield tried("Let the sanitizer name the kernel and the thread (compile with @cuda.jit(debug=True, opt=False), which names the line)", "compute-sanitizer python PROGRAM")  # fmt: skip
+        return
+    yield from newest(case, "whose kernel may be at fault")
     if case.framework == "torch":
         yield tried(f"Check the indices and labels{here}: on the CPU the same step names one that is out of range", "CUDA_VISIBLE_DEVICES= python PROGRAM")  # fmt: skip
         yield tried("Leave cuDNN's and the compiler's fast paths out, to see which is at fault", on.code("torch.backends.cudnn.benchmark = False; torch.backends.cudnn.enabled = False"))  # fmt: skip
@@ -101,7 +107,26 @@ def in_range(case: Asked) -> Iterator[Fix]:
     yield tried("Run the step on the CPU: its message names the index; then restart the process", "CUDA_VISIBLE_DEVICES= python PROGRAM")  # fmt: skip
 
 
+_BLOCK = Later(r"\[[^\]\n]*?,\s*\(?((?:\d+\s*,\s*)*\d+)\)?\s*(?:,[^\]\n]*)?\]\(|<<<[^,\n]+,\s*(?:dim3)?\(?((?:\d+\s*,\s*)*\d+)\)?|block(?:[ _=]*(?:dim|size)?)?\s*[=:]\s*\(?((?:\d+\s*,\s*){0,2}\d+)\)?")  # fmt: skip
+
+
+def _too_many(text: str) -> tuple[int, str] | None:
+    """The threads of a block that the text launches, where they are more than any card takes."""
+    for found in _BLOCK.finditer(text):
+        sizes = next(filter(None, found.groups()), "")
+        threads = math.prod(int(one) for one in re.findall(r"\d+", sizes))
+        if 1024 < threads < 10**9:
+            return threads, " x ".join(re.findall(r"\d+", sizes))
+    return None
+
+
 _SHARED = Later(r"(?:shared memory|smem)\D{0,40}?(?P<needed>\d{4,7})\D{1,40}?(?P<limit>\d{4,7})", re.IGNORECASE)
+
+
+def beyond_block(case: Asked) -> Iterator[Fix]:
+    """A block with more threads than any card takes, as the text launches it."""
+    if block := _too_many(case.text):
+        yield tried(f"A block of {block[0]} threads ({block[1]}) is asked for, and a card takes 1024 at most: make it smaller and the grid larger by as much", on.code("block = (16, 16)    # 256 threads; grid = ((w + 15) // 16, (h + 15) // 16)"))  # fmt: skip
 
 
 def within_card(case: Asked) -> Iterator[Fix]:
@@ -130,6 +155,7 @@ _MAPPED = Later(r"\bdatasets[/\\.]|num_proc|\.map\(", re.IGNORECASE)
 def not_forked(case: Asked) -> Iterator[Fix]:
     """CUDA in a child that was forked: by who forks."""
     if any(one.name in ("ollama", "ggml", "blender", "ffmpeg") for one in case.programs):
+        yield from uvm_again(case)
         yield tried("The driver did not start for this program: start its service, or the machine, anew; a driver older than its CUDA needs an update", on.linux("nvidia-smi && sudo systemctl restart ollama    # or the service that runs it"))  # fmt: skip
         yield from own_ways(case, "newest")
         return

@@ -7,21 +7,26 @@ from gpuwhy.knowledge.windows import BUILD_TOOLS, REDISTRIBUTABLE
 from gpuwhy.model import on
 
 SYNCHRONOUS = "CUDA_LAUNCH_BLOCKING=1 python PROGRAM"
-TOOLKIT = on.linux(
+TOOLKIT = on.engine(
     "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker"
 )
-CONTAINERD = on.linux("sudo nvidia-ctk runtime configure --runtime=containerd && sudo systemctl restart containerd")
-CONTAINERD_DEFAULT = on.linux(
+CONTAINERD = on.engine("sudo nvidia-ctk runtime configure --runtime=containerd && sudo systemctl restart containerd")
+CONTAINERD_DEFAULT = on.engine(
     "sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default && sudo systemctl restart containerd"
 )
-DOCKER_DEFAULT = on.linux(
+DOCKER_DEFAULT = on.engine(
     "sudo nvidia-ctk runtime configure --runtime=docker --set-as-default && sudo systemctl restart docker"
 )
-CDI = on.linux(
+CDI = on.engine(
     "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && podman run --rm --device nvidia.com/gpu=all ubuntu nvidia-smi"
 )
-PURGE = on.linux("sudo apt purge 'nvidia-driver-*' 'nvidia-utils-*' 'libnvidia-*' 'cuda-drivers*'")
-BAKED = on.dockerfile("RUN rm -f /usr/lib/x86_64-linux-gnu/libnvidia-*.so* /usr/lib/x86_64-linux-gnu/libcuda.so*")
+PURGE = on.linux(
+    "sudo apt purge 'nvidia-driver-*' 'nvidia-utils-*' 'libnvidia-compute-*' 'libnvidia-gl-*' 'cuda-drivers*'"
+)
+"""Not 'libnvidia-*', which is the container toolkit's library too."""
+BAKED = on.dockerfile(
+    "RUN cd /usr/lib/x86_64-linux-gnu && rm -f libcuda.so* libnvidia-ml.so* libnvidia-ptxjitcompiler.so* libnvidia-nvvm.so*"
+)
 CRASH = "Find the call in which it crashes: Python then prints where it was"
 FAULTS = "python -X faulthandler PROGRAM"
 CUDA_HOME: tuple[Meant, ...] = (

@@ -30,6 +30,9 @@ class Text(msgspec.Struct, frozen=True):
     signatures: tuple[Signature, ...] = ()  # messages that speak for this cause alone
     admitted_by: tuple[str, ...] = ()  # messages that do not speak for it and that it may end in: the facts decide
     ladder: Callable[[Asked], Iterator[Fix]] = _nothing  # by who speaks, where and of what, after those for the message
+    first: Callable[[Asked], Iterator[Fix]] = (
+        _nothing  # by figures and names that the text tells, before those for the message
+    )
     made: Callable[[Asked], Iterator[Fix]] = _nothing  # remedies made for what was asked for
     rather: Callable[[Reading, bool], Iterator[Fix]] = _nothing  # which, where there are any, stand for the rows' own
     named: Callable[[Sequence[Symptom], Reading], Iterator[Fix]] = _nothing  # with what the text names, put first

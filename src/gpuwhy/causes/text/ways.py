@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.knowledge.drivers import cuda_of_driver
 from gpuwhy.knowledge.programs import APPLICATIONS, Program, Way
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import major_minor
 
 
 def tried(text: str, command: str = "", *, safe: bool = True, root: bool = False, look: bool = False) -> Fix:
@@ -27,11 +29,20 @@ def of_way(way: Way, **given: str) -> Iterator[Fix]:
 
 def own_ways(case: Asked, field: str, **given: str) -> Iterator[Fix]:
     """The ways of the programs that speak, for one kind of remedy; an application's in place of what it stands on."""
-    given.setdefault("vram", "--medvram")
+    given = {**_defaults(case), **given}
     ways = [(program, way) for program in case.programs for way in _ways(program, field)]
     of_applications = [pair for pair in ways if pair[0].name in APPLICATIONS]
     for _, way in of_applications or ways:
         yield from of_way(way, **given)
+
+
+def _defaults(case: Asked) -> dict[str, str]:
+    """What a way may leave open, as far as the text tells it."""
+    told = case.reading.told
+    cuda = major_minor(told.version("cuda") or told.version("nvcc") or case.speaks or cuda_of_driver(case.driver) or "")
+    cuda = cuda if "." in cuda else "12.4"
+    capability = case.gpu or "8.6"
+    return {"vram": "--medvram", "cuda": cuda, "dashed": cuda.replace(".", "-"), "major": cuda.partition(".")[0], "cap": capability, "arch": capability.replace(".", "")}  # fmt: skip
 
 
 def _ways(program: Program, field: str) -> tuple[Way, ...]:

@@ -45,6 +45,8 @@ def published(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
         yield from _none_for_python(package, reading)
     if package.startswith("jax") and reading.told.os in ("windows", ""):
         yield no_jax_on_windows()
+    elif package == "tensorflow-gpu":
+        yield from _renamed(version, reading)
     elif version:
         yield from _other_python(package, version, reading)
 
@@ -120,6 +122,18 @@ def _wanted(said: Sequence[Symptom], reading: Reading) -> tuple[str, str]:
         return named.get("package").lower(), named.get("version").partition("+")[0]
     found = _PACKAGE.search(reading.excerpt)
     return (found[1], found[2]) if found else (said[0].get("package").lower(), "")
+
+
+def _renamed(version: str, reading: Reading) -> Iterator[Fix]:
+    """tensorflow-gpu, which is gone from the index: its name since is tensorflow, with an extra for the libraries."""
+    known, python = family("tensorflow"), python_of(reading)
+    rows = [row for row in (known.rows if known else ()) if row.platform == "linux-x86_64" and re.fullmatch(r"[\d.]+", row.version)]  # fmt: skip
+    fits = [row.version for row in rows if not python or python in row.pythons]
+    oldest = f"; the oldest for Python {python} is {fits[0]}" if python and fits and numbers(fits[0]) > numbers(version or "99") else ""  # fmt: skip
+    if reading.told.os != "windows":
+        yield Fix(f"tensorflow-gpu is called tensorflow today, and brings its CUDA libraries by an extra{oldest}: install that", 'pip install "tensorflow[and-cuda]"', safe=True)  # fmt: skip
+    if version:
+        yield from _other_python("tensorflow", version, reading)
 
 
 def _other_python(package: str, version: str, reading: Reading) -> Iterator[Fix]:

@@ -1,0 +1,83 @@
+"""Tongues: a program of another language than Python, or one that is whole in itself, takes its own remedies only.
+
+pip's wheels do nothing for Julia, and conda's toolkit nothing for a program that somebody built: which field of the table
+of programs answers a cause is said here once, for all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.ways import of_way
+from gpuwhy.knowledge.drivers import cuda_of_driver
+from gpuwhy.knowledge.programs import Program
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import major_minor, numbers
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "driver.too_old": ("release",),
+    "cuda.missing_library": ("libraries", "newest"),
+    "cuda.version_mismatch": ("release", "libraries"),
+    "cuda.mixed_libraries": ("alone",),
+    "cuda.compiler_missing": ("libraries",),
+    "cudnn.missing": ("libraries",),
+    "cudnn.version_mismatch": ("libraries",),
+    "cudnn.dependency_missing": ("libraries",),
+    "env.path": ("libraries",),
+    "framework.cpu_only": ("cuda",),
+    "framework.gpu_unsupported": ("newest",),
+    "framework.bug": ("newest",),
+    "framework.extension_abi": ("newest",),
+    "install.corrupted": ("newest",),
+    "install.inconsistent": ("newest",),
+    "device.selection": ("device",),
+}
+"""The fields of a program that answer a cause, in order."""
+
+_PYTHON = Later(r"(?:site|dist)-packages|Traceback \(most recent call|\.py\b|\bpip3? |\bimport [a-z_]+\b|\bconda (?:install|list|activate)|python3?\b(?!-)", re.IGNORECASE)  # fmt: skip
+_OF_PYTHON = re.compile(r"(?:^|&& |; |=\S+ )(?:uv )?(?:pip|python3? -m pip|conda|mim) (?:install|uninstall|create|remove)|^python ", re.MULTILINE)  # fmt: skip
+_DRIVER_FIRST = ("driver.too_old",)
+
+
+def tongue_of(case: Asked) -> Program | None:
+    """The program of another tongue that speaks, where Python has no part in the text; the first of the table."""
+    own = [one for one in case.programs if one.tongue != "python"]
+    python = [one for one in case.programs if one.tongue == "python"]
+    by_python = _PYTHON.search(case.text) if own and own[0].tongue in ("own", "rust") else None
+    return own[0] if own and not (python and own[0].tongue == "own") and not by_python else None
+
+
+def in_its_tongue(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
+    """The remedies without those for Python's packages, where the program takes none; its own way among the first."""
+    program = tongue_of(case)
+    if program is None or case.windows:
+        return fixes
+    rest = [fix for fix in fixes if not _OF_PYTHON.search(fix.command)]
+    ways = [fix for fix in _ways(cause, program, case) if all(fix.text != one.text for one in rest)]
+    place = len(rest) if cause == "framework.gpu_unsupported" else 1 if cause in _DRIVER_FIRST and rest else 0
+    return [*rest[:place], *ways, *rest[place:]] or fixes
+
+
+def _ways(cause: str, program: Program, case: Asked) -> Iterator[Fix]:
+    cuda = _cuda(cause, case)
+    for field in _FIELDS.get(cause, ()):
+        way = getattr(program, field)
+        if "{cuda}" in way[0] + way[1] and "." not in cuda:
+            continue
+        if "{arch}" not in way[1] and "{cap}" not in way[1]:
+            yield from of_way(
+                way,
+                cuda=cuda,
+                dashed=(cuda if "." in cuda else "12.4").replace(".", "-"),
+                major=str(numbers(cuda)[0]) if numbers(cuda) else "12",
+            )
+
+
+def _cuda(cause: str, case: Asked) -> str:
+    """The CUDA to take: what the driver runs, or what is installed."""
+    speaks = case.speaks or cuda_of_driver(case.driver) or ""
+    there = major_minor(case.reading.told.version("cuda") or case.reading.told.version("nvcc"))
+    return speaks if cause == "driver.too_old" else there or speaks

@@ -1,0 +1,52 @@
+"""A program of another language, or one whole in itself, gets its own remedies and none of Python's packages."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from gpuwhy.causes.text.choose import remedies
+from gpuwhy.knowledge.extensions import BUILT_BY, package_of
+from gpuwhy.knowledge.programs import PROGRAMS
+from gpuwhy.symptoms.reader import read_text
+
+PYTHONS = re.compile(r"(?:^|&& )(?:pip|conda) install")
+CASES = {
+    "julia": ("driver.too_old", "julia> CUDA.rand(3)\nERROR: CUDA error: the provided PTX was compiled with an unsupported toolchain. (code 222, ERROR_UNSUPPORTED_PTX_VERSION)\nNVIDIA driver 535.183.1\n~/.julia/packages/CUDA/2kjXI/lib/cudadrv/libcuda.jl:30", 'set_runtime_version!(v"12.2")'),
+    "rust": ("driver.too_old", 'thread \'main\' panicked at src/main.rs:3:1: DriverError(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "x")\nDriver Version: 535.129.03   CUDA Version: 12.2', "cargo build"),
+    "r": ("cuda.missing_library", "> library(torch)\nliblantern.so - libcudart.so.11.0: cannot open shared object file: No such file or directory", "Rscript"),
+    "java": ("cuda.missing_library", "ai.onnxruntime.OrtException: libcublasLt.so.12: cannot open shared object file: No such file or directory\n\tat ai.onnxruntime.OrtSession.java:9)", "java -jar"),
+    "own": ("framework.gpu_unsupported", "LAMMPS (2 Aug 2023)\nKOKKOS mode is enabled\ncudaErrorNoKernelImageForDevice: no kernel image is available for execution on the device\nNVIDIA GeForce RTX 4090", "Kokkos_ARCH_ADA89"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tongue", CASES)
+def test_its_own_way_and_none_of_pythons(tongue):
+    cause, text, own = CASES[tongue]
+    reading = read_text(text)
+    commands = [fix.command for fix in remedies(cause, reading.symptoms, reading)]
+    assert any(own in one for one in commands[:2]), commands
+    assert not any(map(PYTHONS.search, commands)), commands
+
+
+def test_nothing_of_a_way_stays_open():
+    """Every name in braces of the table is one that is always filled."""
+    known = {"arch", "cap", "cuda", "kokkos", "vram", "dashed", "major", "runs", "cu", "rapids"}
+    for one in PROGRAMS:
+        ways = [
+            getattr(one, name)
+            for name in one.__struct_fields__
+            if name not in ("name", "title", "spoken", "tongue", "less")
+        ]
+        for text, command in (*ways, *one.less):
+            assert set(re.findall(r"\{([a-z]+)\}", text + command)) <= known, one.name
+
+
+@pytest.mark.parametrize(
+    "module, package",
+    [("amp_C", "apex"), ("flash_attn_2_cuda", "flash_attn"), ("selective_scan_cuda", "mamba_ssm"), ("my_thing_cuda", ""), ("detectron2", "detectron2")],
+)  # fmt: skip
+def test_a_compiled_module_has_its_packages_name(module, package):
+    assert package_of(module) == package
+    assert not package or package in BUILT_BY
