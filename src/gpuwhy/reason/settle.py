@@ -27,6 +27,15 @@ SURVIVED = 0.45
 ANYBODYS = ("title.", "order.", "peer.", "signal.", "packages.damaged_words", "memory.oom_words", "container.generic",
             "program.shape_words", "build.failed")  # fmt: skip
 """Messages in words that any program may use: they tell of the GPU stack where some part of it speaks beside them."""
+UNNAMED = (*ANYBODYS, "said.", "memory.", "driver.", "generic.")
+"""Messages that tell of the GPU stack only where at least a word of it stands in the text."""
+PACKED = ("build.", "packages.damaged")
+"""What is said of anybody's build or archive, where nothing in the text reminds of code or packages for the GPU."""
+HINTED = re.compile(
+    r"cu(?:da|dnn|blas|fft|rand|solver|sparse|rt|tlass|b/)|\.cuh?\b|-lnv|\bnv|gpu|torch|tensor|jax|xla|triton|onnx|thrust"
+    r"|__\w|pybind|eigen|glibc|\bc\+\+|<<<|cxx11|\bpip\b|wheel|\.whl|packages",
+    re.IGNORECASE,
+)
 JOBS = ("order.", "peer.")
 """What processes of a job tell of one another, with or without a GPU."""
 PLAIN = ("other.not_gpu", "env.limit", "memory.host")
@@ -75,9 +84,9 @@ def settled(
 
 def _without_a_link(scores: tuple[Score, ...], reading: Reading) -> tuple[Score, ...]:
     """Where no part of the stack speaks in a text, a cause of the stack that rests on anybody's words comes second."""
-    if not scores or not reading.mute or survived(reading) or scores[0].confidence < LEAST:
+    if not scores or not (reading.mute and reading.foreign) or survived(reading) or scores[0].confidence < LEAST:
         return scores
-    if not _anybodys(scores[0], reading) or any(p.symptom.signature.startswith(JOBS) for p in scores[0].points):
+    if not _rests_on(scores[0], ANYBODYS) or any(p.symptom.signature.startswith(JOBS) for p in scores[0].points):
         return scores
     found = next((s for s in scores if s.cause == PLAIN[0]), Score(PLAIN[0], 0.0, 0.0, scores[0].points))
     first = msgspec.structs.replace(found, confidence=FOUND, points=found.points or scores[0].points)
@@ -86,8 +95,16 @@ def _without_a_link(scores: tuple[Score, ...], reading: Reading) -> tuple[Score,
 
 def _anybodys(score: Score, reading: Reading) -> bool:
     """Whether all that speaks for a cause of the stack are anybody's words, in a text where no part of it speaks."""
+    if not (reading.foreign or reading.mute):
+        return False
+    hinted = () if HINTED.search(reading.excerpt) else PACKED
+    return _rests_on(score, (UNNAMED if reading.mute else ANYBODYS) + hinted)
+
+
+def _rests_on(score: Score, words: tuple[str, ...]) -> bool:
+    """Whether such messages are all that speaks for a cause of the stack."""
     said = [point.symptom.signature for point in score.points if point.counted > 0]
-    return reading.foreign and score.cause not in PLAIN and all(one.startswith(ANYBODYS) for one in said)
+    return score.cause not in PLAIN and all(one.startswith(words) for one in said)
 
 
 def _quoted(score: Score) -> bool:

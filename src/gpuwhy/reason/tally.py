@@ -24,7 +24,7 @@ AGAIN = 0.5
 """What a further message adds to a cause that has one already."""
 ECHO = 0.3
 """What a message that only repeats that something failed counts beside a real error."""
-BESIDE = ("tells",)
+BESIDE = ("remark",)
 """Speakers that are no part of the order in which things failed: a person who tells of it."""
 ASIDE = ("title", "packages", "python", *BESIDE)
 """Speakers whose messages do not make a later error a later one."""

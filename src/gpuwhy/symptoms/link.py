@@ -25,7 +25,7 @@ def noted(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
 
 
 def _mild(one: Symptom, ending: Ending) -> bool:
-    return one.speaker != "tells" and (one.warned or _logged(one, ending) or _outlived(one, ending))
+    return one.speaker != "remark" and (one.warned or _logged(one, ending) or _outlived(one, ending))
 
 
 def _by_call(one: Symptom, ending: Ending) -> Symptom:
@@ -62,12 +62,19 @@ def _left(kept: Sequence[Symptom], ending: Ending) -> bool:
 
 def _without_borrowed(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
     """The symptoms; what is only quoted is an aside where the program itself says something."""
+    symptoms = [_unwrapped(one, ending) for one in symptoms]
     says = ending.own or any(map(_says, symptoms))
     return tuple(msgspec.structs.replace(one, role="aside") if one.borrowed and says else one for one in symptoms)
 
 
+def _unwrapped(one: Symptom, ending: Ending) -> Symptom:
+    """A symptom; what another runtime quotes as its own end (`panicked at '…'`) it says itself."""
+    wrapped = one.borrowed and foreign(ending) and one.within(ending) and not ending.own
+    return msgspec.structs.replace(one, borrowed=False) if wrapped else one
+
+
 def _says(one: Symptom) -> bool:
-    return one.role == "error" and not one.borrowed and one.speaker != "title"
+    return one.role == "error" and not one.borrowed and one.speaker != "title" and one.signature != FOREIGN
 
 
 def _called(kept: tuple[Symptom, ...], ending: Ending) -> tuple[Symptom, ...]:
@@ -93,7 +100,7 @@ def _freed(one: Symptom, kept: Sequence[Symptom]) -> Symptom:
     return msgspec.structs.replace(one, follows=-1) if before.role == "aside" and one.role != "aside" else one
 
 
-FRAMES = ("shadow", "waits", "tells")
+FRAMES = ("shadow", "waits", "remark")
 """Speakers that no ending silences: the frames themselves (which file was imported, what was waited for), a person."""
 _KNOWN = ("python.protobuf", "python.numpy_abi", "python.numba_numpy", "python.glibc", "python.avx", "python.openmp")
 """Python's own words for a reason that is known: they say more than that the program raised something."""

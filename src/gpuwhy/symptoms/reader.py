@@ -70,7 +70,7 @@ def _compiled(number: int) -> re.Pattern[str]:
     return re.compile(bounded(signatures()[number].pattern), re.IGNORECASE)
 
 
-_PROSE = ("title.", "said.", "tells.", "remark.", "shadow.said")
+_PROSE = ("title.", "said.", "remark.", "shadow.said")
 """What is said in anybody's words: such anchors stand in every second line, and decide nothing about which are kept."""
 
 
@@ -217,7 +217,8 @@ class LogReader:
         kind = genre(excerpt)
         notes = (*notes, kind) if kind else notes
         whole = len(self._first) + len(self._last) < EDGE and not any(one.seen for one in found)
-        foreign, mute = _without_stack(excerpt) if whole and self._cutter.lines > 1 else (False, False)
+        foreign, mute = _without_stack(excerpt) if whole else (False, False)
+        foreign = foreign and self._cutter.lines > 1  # a line alone may be a question
         told, left_out = told_by(found), self._kept.left_out
         return Reading(found, told, self._cutter.lines, left_out, notes, ending, excerpt, foreign, mute)
 
@@ -325,8 +326,8 @@ def _symptoms(hit: Hits, until: float) -> Iterator[Symptom]:
     if not matched:
         return
     warned, reminder = warns(raw), reminds(raw) or denies(raw)
-    covered = {name for one in matched for name in one.of.covers}
     for one in matched:
+        covered = {name for other in matched if other is not one for name in other.of.covers}
         gives_way = one.of.yields and any(_says_more(other.of, one.of) for other in matched)
         unsaid = reminder and one.of.role in ("error", "echo")
         if not gives_way and not unsaid and not one.families & covered:

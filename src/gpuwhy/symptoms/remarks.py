@@ -1,7 +1,8 @@
 """Remarks: what a person says beside a message, where that decides what the message means.
 
-"Both are installed", "fixed in 4.36.2", "the checkout hides the wheel": signatures find most of them; here are those
-that need the whole text, and what each of them explains. One counts only where the GPU stack is spoken of.
+"Both are installed", "fixed in 4.36.2", "the checkout hides the wheel": `remark.` signatures find most of them, in the
+rooms those that name one cause, in `catalogue/remarks.py` those that are facts for several. Here are the remarks that
+need the whole text, and what each explains. One that names a cause counts only where the GPU stack is spoken of.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from gpuwhy.causes.text.fragments import VARIABLE
 from gpuwhy.model.symptom import Symptom
 from gpuwhy.symptoms.wording import stack_speaks
 
-SPEAKER = "tells"
-IDS = ("tells.both", "tells.echoed")
+SPEAKER = "remark"
+IDS = ("remark.both", "remark.echoed")
 """Remarks that no signature finds."""
-_STACKS_OWN = ("tells.both", "tells.echoed", "tells.variable", "tells.torn")
+_STACKS_OWN = (
+    "remark.both", "remark.echoed", "remark.variable", "remark.torn", "remark.mig_pending", "remark.wsl_one",
+    "remark.wsl_driver", "remark.no_accelerator",
+)  # fmt: skip
 """Remarks that name packages or variables of the stack themselves."""
 _NAMES = re.compile(
     r"\b(?:torch\w*|pytorch|tensorflow|jax|jaxlib|flax|cupy|numba|triton|onnxruntime|vllm|xformers|deepspeed|transformers"
@@ -39,15 +43,15 @@ _NATIVE = (
     "triton.", "program.shape_words", "program.illegal",
 )  # fmt: skip
 EXPLAINS: dict[str, tuple[str, ...]] = {
-    "tells.release": (*_PLAIN, *_NATIVE),
-    "tells.both": (*_IMPORTS, *_CPU, "loader.undefined_symbol", "loader.cannot_open"),
-    "tells.instead": (*_IMPORTS, *_CPU, "loader.cannot_open", "cuda.no_binary_for_gpu"),
-    "tells.own_file": _IMPORTS,
-    "tells.pair": _IMPORTS,
-    "tells.needs": _IMPORTS,
-    "tells.torn": _IMPORTS,
-    "tells.broken_off": (*_IMPORTS, "limit.space"),
-    "tells.variable": (*_PLAIN, *_CPU, "jax.backend", "jax.unknown_backend"),
+    "remark.release": (*_PLAIN, *_NATIVE),
+    "remark.both": (*_IMPORTS, *_CPU, "loader.undefined_symbol", "loader.cannot_open"),
+    "remark.instead": (*_IMPORTS, *_CPU, "loader.cannot_open", "cuda.no_binary_for_gpu"),
+    "remark.own_file": _IMPORTS,
+    "remark.pair": _IMPORTS,
+    "remark.needs": _IMPORTS,
+    "remark.torn": _IMPORTS,
+    "remark.broken_off": (*_IMPORTS, "limit.space"),
+    "remark.variable": (*_PLAIN, *_CPU, "jax.backend", "jax.unknown_backend"),
 }
 """The messages that a remark explains, wherever it stands; the others explain Python's own words."""
 _LACKS = (
@@ -59,8 +63,8 @@ _LACKS = (
 
 def with_remarks(symptoms: Sequence[Symptom], text: str) -> tuple[Symptom, ...]:
     """The symptoms with the remarks that need the whole text; without those that speak of nothing of the stack."""
-    kept = [one for one in symptoms if one.speaker != SPEAKER]
-    said = [*(one for one in symptoms if one.speaker == SPEAKER), *_both(text), *_echoed(text)]
+    kept = [one for one in symptoms if not _decides(one)]
+    said = [*filter(_decides, symptoms), *_both(text), *_echoed(text)]
     meant = _meant(said, kept, text)
     if len(meant) + len(kept) == len(symptoms):
         return tuple(symptoms)
@@ -68,10 +72,15 @@ def with_remarks(symptoms: Sequence[Symptom], text: str) -> tuple[Symptom, ...]:
     return tuple(msgspec.structs.replace(one, order=at) for at, one in enumerate(ordered))
 
 
+def _decides(one: Symptom) -> bool:
+    """Whether it is a remark that names what is wrong, not only a fact."""
+    return one.speaker == SPEAKER and one.role == "error"
+
+
 def _meant(said: Sequence[Symptom], others: Sequence[Symptom], text: str) -> list[Symptom]:
     """The remarks that concern the failure: of the stack, and two releases only where something lacks a name."""
     if not any(one.signature.startswith(_LACKS) for one in others):
-        said = [one for one in said if one.signature != "tells.pair"]
+        said = [one for one in said if one.signature != "remark.pair"]
     if stack_speaks(text) or _NAMES.search(text):
         return list(said)
     return [one for one in said if one.signature in _STACKS_OWN]
@@ -80,7 +89,7 @@ def _meant(said: Sequence[Symptom], others: Sequence[Symptom], text: str) -> lis
 def explained(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:
     """The symptoms; those that a remark explains follow it."""
     out = tuple(symptoms)
-    for remark in [one for one in out if one.speaker == SPEAKER and one.role == "error"]:
+    for remark in filter(_decides, tuple(out)):
         which = EXPLAINS.get(remark.signature, _PLAIN)
         out = tuple(
             msgspec.structs.replace(one, follows=remark.order) if _told_by(one, remark, which) else one for one in out
@@ -94,17 +103,18 @@ def _told_by(one: Symptom, remark: Symptom, which: tuple[str, ...]) -> bool:
 
 _FAMILY = (
     r"tensorflow|tf-nightly|intel-tensorflow|onnxruntime|cupy|paddlepaddle|paddle|mxnet|dgl|bitsandbytes|faiss|spconv|jaxlib"
-    r"|xgboost|lightgbm|ctranslate2|opencv|cudf|cuml|rmm|tensorrt|nvidia-dali|torch|llama-cpp-python|jax-cuda\d+-plugin|jax-cuda\d+-pjrt"
+    r"|xgboost|lightgbm|ctranslate2|opencv|cudf|cuml|rmm|tensorrt|nvidia-dali|nvidia-(?:nccl|cudnn|cublas|cuda-runtime|cufft|curand|cusolver|cusparse)|torch|llama-cpp-python|jax-cuda\d+-plugin|jax-cuda\d+-pjrt"
 )
 _VARIANT = r"(?:-(?:gpu|cpu|cu\d+\w*|cuda\w*|nightly|directml|rocm|contrib|python|headless|mkl)){0,3}"
 _DISTRIBUTION = re.compile(
-    rf"(?<![\w./@-])(?P<base>{_FAMILY})(?P<variant>{_VARIANT})(?![\w-])(?P<release>[ =]{{1,2}}v?\d+\.\d)?(?!\.[a-z])",
+    rf"(?<![\w./@-])(?P<base>{_FAMILY})(?P<variant>{_VARIANT})(?![\w-])(?P<release>(?:==|\s{{1,40}})v?\d+\.\d)?(?!\.[a-z])",
     re.IGNORECASE,
 )
 _SAME = {"tf-nightly": "tensorflow", "intel-tensorflow": "tensorflow", "paddle": "paddlepaddle"}
 _TOGETHER = re.compile(
     r"\bboth\b|side by side|alongside|\btogether\b|\bon top\b|overw\w+|\bpulled\b|\breplaced\b|lost its files"
     r"|shared? a folder|pip (?:list|freeze|show)|conda list"
+    r"|(?:are|were) (?:all |both )?installed|multiple \w{1,30} packages"
     r"|in (?:one|the same|a single) (?:\w+ )?(?:env\w*|venv|requirements|site-packages)|at the same time|also installed"
     r"|\bover (?:my|the|it|paddle\w*|onnx\w*|tensor\w*|cupy\w*|opencv\w*)|\bbrings?\b[^\n]{0,30}\bback\b|\bowns?\b",
     re.IGNORECASE,
@@ -132,7 +142,7 @@ def _both(text: str) -> Iterator[Symptom]:
         if len(names) > 1 and any("-" in one for one in names):
             line = text.count("\n", 0, max(names.values())) + 1
             fields = {"family": family, "packages": " ".join(sorted(names))}
-            yield Symptom("tells.both", line, text.splitlines()[line - 1][:400], fields=fields)
+            yield Symptom("remark.both", line, text.splitlines()[line - 1][:400], fields=fields)
             return
 
 
@@ -161,5 +171,5 @@ def _echoed(text: str) -> Iterator[Symptom]:
             bare = line.replace(found[0], "")
             if _REFUSES.search(bare) and any(one in bare for one in wanted):
                 fields = {"variable": found["variable"], "value": value}
-                yield Symptom("tells.echoed", at, line[:400], fields=fields)
+                yield Symptom("remark.echoed", at, line[:400], fields=fields)
                 return

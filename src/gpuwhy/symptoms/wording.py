@@ -23,15 +23,15 @@ STACK = re.compile(
     re.IGNORECASE,
 )
 _SPEAKERS = re.compile(
-    rf"\b(?:{'|'.join(sorted(FRAMEWORKS))})\b|\bpytorch\b|\blib(?:cu|nv|nccl|torch|tensorflow|c10)\w*\.so|\b\w{1, 40}64_\d+\.dll"
+    rf"\b(?:{'|'.join(sorted(FRAMEWORKS))})\b|\bpytorch\b|\blib(?:cu|nv|nccl|torch|tensorflow|c10)\w*\.so|\b\w{{1,40}}64_\d+\.dll"
     r"|\bnvidia-smi\b|\bnvcc\b|\bptxas\b|\bnvrm\b|\bnvml\b|\bnccl\b|\bcudnn\b|\bcublas\b|\btensorrt\b|\bxla\b|\bnvenc\b"
     r"|\bcuda (?:error|driver|runtime|toolkit|out|kernel|device|version)|\bcuda:\d|\bsm_\d\d|executionprovider"
     r"|\bgpu (?:memory|device|driver)|\bgpu[ :]\d\b|\b(?:geforce|rtx|gtx|tesla|quadro)\b|_(?:status|error)_[a-z]"
-    r"|\bnvidia-container|nvidia\.com/gpu|\bc10d?\b|\btorchrun\b|\btf\.\w",
+    r"|\bnvidia-container|nvidia\.com/gpu|\bc10d?\b|\bgloo\b|\bprocess group\b|\btcpstore\b|\btorchrun\b|\btf\.\w",
     re.IGNORECASE,
 )
 _INSTALLED = re.compile(
-    rf"(?:site|dist)-packages[\\/]+(?:nvidia|{'|'.join(sorted(FRAMEWORKS))})\b|\b(?:tensorflow|external|aten|c10|torch)/\S+:\d",
+    rf"(?:site|dist)-packages[\\/]+(?:nvidia|{'|'.join(sorted(FRAMEWORKS))})\b|\b(?:tensorflow|external|aten|c10|torch|gloo|third_party)/\S+:\d",
     re.IGNORECASE,
 )
 """Places in the code of a framework."""

@@ -27,6 +27,7 @@ _PLAIN_RUN = all_of(in_container, no(with_("container.gpus_flag")))
 TEXT = Text(
     "container.no_gpu",
     signatures=(
+        error("remark.no_accelerator", r"\b(?:runtime type|hardware accelerator|accelerator)\W{1,3}(?:none|cpu)\b|\b(?:docker|image|podman) builds?\b[^\n]{0,30}\b(?:has no|have no|without|sees? no|cannot see|no access to)\b[^\n]{0,12}\bgpus?\b|\bno gpus? (?:is |are )?(?:available )?(?:during|while|in|at) (?:the |a )?(?:docker |image )?build\b", "runtime type", "accelerator", " build", "docker build", covers=("title.",)),
         error("container.no_driver_select", r"could not select device driver", "could not select device driver"),
         error("container.no_runtime", r"(?:unknown|invalid)[^\n]*runtime(?: name)?[^\n]*nvidia|nvidia-container-runtime[^\n]*(?:not found|no such file"
               r"|executable file not found)|runtime \"?nvidia\"?[^\n]*(?:not found|unknown)|runtimehandler \"?nvidia\"? not supported|no runtime for \"?nvidia|nvidia-docker[^\n]*(?:not found|deprecated)",
@@ -38,6 +39,7 @@ TEXT = Text(
               "response from daemon", "failed to create shim", "failed to create task"),
     ),
     clues=(
+        ("remark.no_accelerator", 4.4, "this session, or the building of an image, has no GPU"),
         ("remark.vm", 4.0, "a virtual machine, or a build service, has no GPU of its own", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.")),
         ("remark.not_given", 4.4, "the text says that the container was started without the GPU", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.", "loader.")),
         ("told.outside", 4.0, "outside the container it works", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.")),

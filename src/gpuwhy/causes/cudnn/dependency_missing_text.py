@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.conditions import all_of, field, wants, with_
+from gpuwhy.causes.text.conditions import all_of, field, wants, whole, with_
 from gpuwhy.causes.text.libraries import behind_cudnn
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -14,7 +14,7 @@ from gpuwhy.knowledge.installs import wheel_of
 from gpuwhy.knowledge.messages import NO_CUDNN
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.signature import error
+from gpuwhy.model.signature import error, told
 
 _LIBRARY = re.compile(
     r"(?:Error: |dlerror: |[\s:/])(?P<wanted>lib(?!cudnn)[a-zA-Z]+\.so(?:\.[\d.]*\d)?)[^\n]{0,20}(?:cannot open|not found|: No such)"
@@ -61,12 +61,14 @@ def _major(case: Asked, wanted: str) -> int:
 TEXT = Text(
     "cudnn.dependency_missing",
     signatures=(
+        told("remark.behind_cudnn", r"\b(?:missing|lacks|without|needs?) (?:the )?(?:zlib\w{0,8}|nvrtc\w{0,20})|(?:\bzlib\w{0,8}|\bnvrtc64\w{0,12}|libnvrtc\S{0,20}|\blibz\.so\S{0,4}|\bcublas(?:lt)?64_\d+)(?:\.dll)?[^\n]{0,50}(?:not (?:installed|present|found|there)|missing|could not be found|cannot open)", "zlib", "nvrtc", "libz.so", "cublas"),
         error("cudnn.part_alone", r"loaded (?P<library>cudnn\w*64_\d+\.dll) without its dependencies", "without its dependencies"),
         error("cudnn.behind", r"^(?!.*could not load library)[^\n]{0,200}?(?P<library>libcudnn\w*(?:\.so[.\d]*\d)?|cudnn\w*64_\d+\.dll)\b(?:(?!cannot open|not found|missing|no such|undefined)[^\n]){0,40}?(?::|\b(?:needs?|requires?|fail\w*|load\w*|but|depends?\b[^\n]{0,4}|dlerror)\b)(?:(?!cannot open|not found|missing|no such|undefined)[^\n]){0,30}?(?P<wanted>\blib(?!cudnn|cuda\.|nvidia)[a-z][\w+-]*\.so[.\d]*|\b(?!cudnn)\w+\.dll)\b[^\n]{0,30}?(?:cannot open|not found|missing|no such file|could not be found)",
               "libcudnn", "cudnn64", "cudnn_", covers=("loader.", "title.", "windows.")),
         error("loader.zlib", r"(?P<library>zlibwapi\.dll|libz\.so\.1)(?!\.?\d).*", "zlibwapi", covers=("windows.dll_not_found",)),
     ),
     clues=(
+        ("remark.behind_cudnn", 4.8, "cuDNN is there, and a library that it needs is not", whole(r"cudnn_[a-z_]{3,40}64_|libcudnn_[a-z_]{3,40}\.so|cudnn needs")),
         ("cudnn.behind", 5.0, "{library} is there, and {wanted}, which it needs, is not"),
         ("loader.ldd_missing", 5.0, "{library}, which cuDNN needs, is not found", behind_cudnn),
         ("cudnn.part_alone", 5.0, "{library} is found, and a DLL that it needs is not"),

@@ -29,12 +29,14 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "cudnn.missing",
     signatures=(
+        error("loader.no_cudnn", r"unable to dynamically load the \W?cudnn\W", "dynamically load", covers=("loader.", "title.", "cuda.", "python.")),
         error("tf.no_dnn", r"(?:no dnn in stream executor|dnn library is not found|unimplemented: dnn library)", "no dnn in stream",
               "dnn library is not found"),
         error("title.cudnn_missing", r"cudnn (?:library |is |was )*(?:not (?:found|installed|available|detected|enabled)|missing)|no module named '?cupy\.cudnn|'cupy\.cuda' has no attribute 'cudnn'|cudnn_enabled\W{1,4}false|(?:could not|cannot|can't|unable to|failed to) (?:find|load|locate) cudnn"
               r"|no cudnn|cudnn is required|cudnn (?:is )?unavailable|\.cudnn unavailable", "cudnn", covers=("packages.partial", "python.attribute", "python.module")),
     ),
     clues=(
+        ("loader.no_cudnn", 4.6, "no cuDNN is found under any of its names"),
         ("remark.no_cudnn", 3.8, "the text says that cuDNN was not installed", with_("loader.", "title.", "windows.", "tf.", "torch.", "cudnn.", "opencv.")),
         ("opencv.no_cuda", 4.6, "cuDNN is what is not found", line(r"cudnn\S* (?:is |was )?(?:not found|missing)")),
         ("windows.dotnet", 2.2, "{library}, or a DLL that it needs, is not found by the program"),

@@ -47,9 +47,11 @@ def _other_part(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "cudnn.mixed_libraries",
     signatures=(
+        error("cudnn.two_places", r"\blibcudnn\w{0,40}\.so\S{0,8}:? (?:is )?(?:of )?(?:version|from) (?P<one>[^\s,]{1,120})[^\n]{0,40}?\blibcudnn\w{0,40}\.so\S{0,8} (?:is )?(?:of )?(?:version|from) (?P<other>[^\s,]{1,120})", "libcudnn", covers=("loader.", "title.", "cudnn.version_mismatch")),
         error("cudnn.two_releases", r"libcudnn\w*\.so\S{0,4} \(?(?P<one>\d\.\d+(?:\.\d+)?)[^\n]{0,40}?libcudnn\w*\.so\S{0,4} \(?(?P<other>\d\.\d+(?:\.\d+)?)", "libcudnn", covers=("loader.", "title.", "cudnn.version_mismatch")),
     ),
     clues=(
+        ("cudnn.two_places", 5.0, "parts of cuDNN are of {one} and of {other}", _two),
         ("remark.shadow", 5.0, "the text tells of a second cuDNN", all_of(any_of(line("cudnn"), with_("cudnn.sublibrary", "loader.cudnn")), with_("cudnn.", "loader.", "signal.", "torch.no_plans"))),
         ("cudnn.two_releases", 5.4, "parts of cuDNN are of releases {one} and {other}", _two),
         ("loader.cudnn_sub", 5.2, "the parts of cuDNN are of different releases: {dlerror}", line(r"libcudnn\S* ?: ?undefined symbol")),

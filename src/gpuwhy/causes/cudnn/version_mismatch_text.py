@@ -20,7 +20,7 @@ from gpuwhy.knowledge.releases import built_with, find
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.release import Release
-from gpuwhy.model.signature import error
+from gpuwhy.model.signature import error, told
 from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.version import major_minor, numbers
 
@@ -113,9 +113,16 @@ def _differ(s: Symptom, r: Reading) -> bool:
     return numbers(s.get("built"))[:2] != numbers(s.get("loaded"))[:2]
 
 
+def _other_release(s: Symptom, r: Reading) -> bool:
+    """The program asks for a cuDNN of another release than the listing shows, and the listing shows no other."""
+    asked = {m[1] for o in r.symptoms if (m := re.search(r"cudnn(?:64_|\.so\.)(\d+)", o.get("library")))}
+    return bool(asked) and s.get("found") not in asked
+
+
 TEXT = Text(
     "cudnn.version_mismatch",
     signatures=(
+        told("remark.other_cudnn", r"^(?![^\n]*(?:opened|library|load|error|found|not ))(?:\S+\s+){0,5}cudnn64_(?P<found>\d+)\.dll\s*$", "cudnn64_"),
         error("cudnn.other_loaded", r"(?:compiled|built|linked)(?: against| with| for)? cudnn\W{0,3}(?:version )?v?(?P<built>\d[\d.]*)[^\n]{0,40}?\b(?:but|while|however|and)\b[^\n\d]{0,60}?(?:version|cudnn|is|loaded|found)[^\n\d]{0,24}v?(?P<loaded>\d[\d.]*\d)",
               "compiled", "built", "linked", covers=("title.cudnn_version", "title.trouble", "harmless.", "tf.cudnn_loaded")),
         error("title.cudnn_version", r"cudnn (?:version )?(?:mismatch|conflict|incompatib\w+|(?:is )?(?:not (?:compatible|supported)|too (?:old|new|low)))|(?:wrong|incompatible|different|old release of) (?:cudnn|version of cudnn)"
@@ -123,6 +130,7 @@ TEXT = Text(
               "cudnn", "dnn version"),
     ),
     clues=(
+        ("remark.other_cudnn", 4.6, "the cuDNN that is there is release {found}, and another is asked for", _other_release),
         *((one, 5.4, "{library} is asked for, and the text says that another cuDNN is there", other_cudnn_there) for one in ("loader.", "title.library", "windows.")),
         ("cudnn.other_loaded", 5.4, "cuDNN {loaded} is loaded, but the program was built with {built}", _differ),
         ("packages.pinned_cudnn", 3.6, "{package} {release} wants cuDNN {wanted}, and another is asked for or installed", with_("packages.conflict")),

@@ -13,6 +13,7 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "device.busy",
     signatures=(
+        error("nvidia.sessions", r"\btoo many concurrent (?:nvenc |encod\w{1,4} )?sessions\b|\bgpu reset couldn't run because\b[^\n]{0,60}\b(?:primary|being used|in use)", "concurrent", "reset couldn't", covers=("title.", "said.video", "memory.")),
         error("nvenc.session", r"openencodesessionex[^\n]{0,60}(?:failed|: ?10\b|out of memory|\(10\))|openencodesession failed", "openencodesession", covers=("memory.", "title.")),
         error("nvidia.exclusive", r"exclusive[_ ](?:process|thread)|compute mode[^\n]*(?:exclusive|prohibited)|\be\. (?:process|thread)\b",
               "exclusive", "compute mode", "e. process", "e. thread"),
@@ -23,6 +24,7 @@ TEXT = Text(
         error("nvidia.prohibited", r"\|[^|\n]{0,40}%\s+prohibited \|", "prohibited |"),
     ),
     clues=(
+        ("nvidia.sessions", 4.6, "others use the GPU or its encoder"),
         ("cuda.invalid_device", 5.6, "the GPU's context is refused: it takes one process only, and another has it", line("cudeviceprimaryctxretain")),
         ("cuda.invalid_device", 0.2, "the GPU may be taken"),
         ("said.resources", 2.4, "the GPUs of the cluster are taken"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.common import BY_NCCL, of_a_job, of_network
+from gpuwhy.causes.text.common import BY_NCCL, LAUNCHED, of_a_job, of_network
 from gpuwhy.causes.text.conditions import all_of, any_of, line, no, with_
 from gpuwhy.causes.text.fragments import PEER_COVERS
 from gpuwhy.causes.text.job_ways import reachable
@@ -33,6 +33,7 @@ _TRIES_NEXT = line(r"\b10049\b")  # Windows: the name has a second address, whic
 TEXT = Text(
     "distributed.peer",
     signatures=(
+        error("peer.no_node", r"\bssh: connect to host \S{1,80} port \d+: (?:connection (?:refused|timed out)|no route)|\bcharmrun> error|timeout waiting for node-program", "ssh: connect", "charmrun>", "node-program"),
         error("peer.waits", r"waiting for (?:the )?remainder of ranks|stalled (?:tensor )?op\w*|missing ranks?: ?\d|\bconnect\(\) timed out|still waiting for response from worker|(?:worker|rank|node|machine|peer|trainer) \d+ (?:never|did not|didn't|has not|not) (?:join|joined|come|came|connect\w*|register\w*|arrive\w*)|\bnc: bad address|waiting for (?:the )?master\b|lost communication with a remote daemon|(?:rabit|tracker)\b[^\n]{0,60}(?:connection (?:refused|failed|lost|reset)|socket error|timed? ?out)|(?:master|worker|coordinator|launcher|head|rank)[\w.-]{0,60}: (?:name or service not known|temporary failure in name resolution)|socket (?:recv|send) error, code: ?\d+|connectfullmesh failed|\b(?:host|node) [\w.-]{1,60} (?:is )?unreachable|(?:nobody|nothing) is listening|(?:worker|node|actor)s? (?:\S{1,60} )?marked (?:as )?dead|health check failed",
               "remainder of ranks", "stalled", "missing rank", "connect() timed out", "still waiting for response", "never", "did not", "didn't", "has not", "not join", "not connect", "not regist", "bad address", "for master", "for the master", "remote daemon", "rabit", "tracker", "not known", "name resolution", "recv error", "send error", "connectfullmesh", "unreachable", "is listening", "marked ", "health check failed", covers=(*PEER_COVERS, "peer.unreachable", "title.")),
         error(
@@ -45,6 +46,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("peer.no_node", 4.6, "a node of the job cannot be reached", LAUNCHED),
         ("said.transport", 1.6, "another process cannot be reached"),
         ("peer.waits", 4.4, "another process of the job did not come, or cannot be reached", of_a_job),
         ("peer.waits", 3.0, "another process did not come, or cannot be reached"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.around import other_card
-from gpuwhy.causes.text.common import BARE, NOT_FOUND, SAID_TO_FAIL, nothing_else, said_of
+from gpuwhy.causes.text.common import BARE, NOT_FOUND, OTHER_DRIVERS, SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, in_wsl, line, no, wants, with_
 from gpuwhy.causes.text.driver_ways import driver_again
 from gpuwhy.causes.text.meant import meant
@@ -25,6 +25,7 @@ def _other_card(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "driver.missing",
     signatures=(
+        error("nvidia.no_driver", r"\bno nvidia driver (?:is |was )?(?:installed|found|present|loaded)\b|\blspci\b[^\n]{0,40}\b(?:shows?|lists?|sees?|finds?|has)\b[^\n]{0,80}\bnvidia-smi\b[^\n]{0,20}(?:not found|missing|no such)", "no nvidia driver", "lspci", covers=("cuda.", "title.", "nvidia.")),
         error("driver.nvcuda", r"(?:cannot|can't|could not|couldn't|unable to|failed to) (?:load|open|find)(?: the)?(?: dll| library)? ?['\"]?nvcuda(?:\.dll)?\b", "nvcuda", covers=("windows.", "loader.", "title.", "python.")),
         error("nvidia.none_found", r"no nvidia (?:devices|gpus|cards) (?:were |was )?(?:detected|found)", "no nvidia ", covers=("generic.no_compatible", "title.")),
         error("build.installer", r"performing the step: \"?building kernel modules|pre-install script failed|installation has failed[^\n]*nvidia-installer|nvidia-installer\.log",
@@ -47,6 +48,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("nvidia.no_driver", 4.4, "no NVIDIA driver is installed"),
         ("driver.nvcuda", 4.8, "nvcuda.dll is not there; only the NVIDIA driver installs it"),
         ("nvidia.none_found", 3.6, "the driver's library answers, and finds no device"),
         ("remark.basic_display", 3.4, "Windows runs the card with its own basic driver"),
@@ -118,7 +120,7 @@ TEXT = Text(
         ("cuda.not_initialized", 1.2, "the driver did not initialise (error 3)"),
         ("torch.unavailable", 1.0, "CUDA is not available to PyTorch", alone),
         ("title.gpu_unseen", 0.9, "no GPU is seen"),
-        ("title.driver", 1.6, "the text says that a driver is missing", line("not (installed|found|loaded|detected)|install")),
+        ("title.driver", 1.6, "the text says that a driver is missing", all_of(line("not (installed|found|loaded|detected)|install"), no(OTHER_DRIVERS))),
         ("container.ngc_banner", 1.8, "the image's start script sees no driver"),
         ("container.singularity", 2.6, "the host has none of the driver's files"),
         ("ort.create_failed", 0.4, "the CUDA provider could not be created"),

@@ -9,11 +9,12 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
 from gpuwhy.model import on
-from gpuwhy.model.signature import error
+from gpuwhy.model.signature import error, told
 
 TEXT = Text(
     "driver.permission",
     signatures=(
+        told("remark.reload", r"\bsystemctl daemon-reload\b", "daemon-reload"),
         error("nvidia.uvm", r"could not insert '?nvidia[\w-]*'?: (?:operation not permitted|permission denied)|nvidia-uvm\b(?: (?:device )?(?:node|file))?[^\n]{0,12}(?:missing|does not exist|doesn't exist|not (?:there|present))|(?:works?|fixe[sd]|helps?)\b[^\n]{0,30}nvidia-modprobe|nvidia-modprobe[^\n]{0,30}\b(?:works?|fixe[sd]|helps?)\b", "could not insert", "nvidia-uvm", "nvidia-modprobe", covers=("kernel.module_missing", "nvidia.node_missing", "title.")),
         error("nvidia.node_closed", r"/dev/nvidia[\w-]*[^\n]{0,30}(?:crw-(?:rw|--)----|\bmode 0?6[06]0\b|\b0?6[06]0 root)", "/dev/nvidia", covers=("title.",)),
         error("nvidia.counters", r"cupti_error_insufficient_privileges|err_nvgpuctrperm|cupti_error_virtualized_device_insufficient\w*"
@@ -25,6 +26,7 @@ TEXT = Text(
               r"|(?:permission denied|operation not permitted)[^\n]*/dev/nvidia|failed to open device /dev/nvidia|device files (?:are )?not accessible|not in (?:the )?(?:group (?:video|render)|(?:video|render) group)", "/dev/nvidia", "device files", "not in group", "not in the group", "video group", "render group"),
     ),
     clues=(
+        ("remark.reload", 4.6, "systemctl daemon-reload takes the device files from a running container", with_("nvidia.", "nvml.")),
         ("nvidia.uvm", 5.2, "/dev/nvidia-uvm is not there, or its module may not be loaded by this user"),
         ("nvidia.node_closed", 5.0, "the device files are open to root only"),
         ("remark.root", 4.6, "root can, and others cannot", with_("nvidia.", "nvml.", "cuda.", "torch.", "title.", "container.", "tf.")),

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from gpuwhy.causes.shared.builds import BUILDS
 from gpuwhy.causes.shared.commands import torch_with_cuda
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
-from gpuwhy.causes.text.conditions import any_of, field, line, no, with_
+from gpuwhy.causes.text.common import OTHER_DRIVERS, SAID_TO_FAIL, nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, any_of, field, line, no, with_
 from gpuwhy.causes.text.exactly import PROJECTS
 from gpuwhy.causes.text.installing import newer_ptx
 from gpuwhy.causes.text.meant import meant
@@ -270,6 +270,7 @@ def _no_codec(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "driver.too_old",
     signatures=(
+        error("driver.out_of_date", r"\b(?:graphics|gpu|nvidia|video|display|cuda) (?:card )?drivers?(?: version)? (?:is|are|seems?|appears?)(?: to be)? (?:too old|out[- ]of[- ]date|outdated|obsolete)\b", "out of date", "out-of-date", "too old", "outdated", "obsolete", covers=("title.", "python.", "generic.")),
         error("driver.cuda_below", r"\bdrivers? for cuda (?P<needs>\d+\.\d+)[^\n]{0,30}\b(?:yours?|this|it|driver)(?: one)? is(?: only)?(?: for)?(?: cuda)? (?P<has>\d+\.\d+)"
               r"|\bdriver\b[^\n\d]{0,40}supports?(?: only)?(?: up to)? cuda (?P<has2>\d+\.\d+)[^\n\d]{0,30}(?:at least|requires?|needs?|but)[^\n\d]{0,20}(?P<needs2>\d+\.\d+)", "for cuda", "support", covers=("title.", "julia.driver", "said.driver_older")),
         error("container.driver_release", r"this container was built for nvidia driver release (?P<needs>[\d.]+) or later, but[^\n]*?"
@@ -292,6 +293,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("driver.out_of_date", 4.6, "the program says that the driver is too old for it"),
         ("driver.cuda_below", 5.2, "the driver is for CUDA {has}, and {needs} is the least that the program takes"),
         ("said.driver_older", 4.6, "the driver is of {has}, and {needs} is asked for"),
         ("jax.falls_back", 1.2, "JAX sees no GPU; this happens with a driver older than its CUDA needs"),
@@ -326,7 +328,7 @@ TEXT = Text(
         ("tf.cudnn_handle", 1.6, "cuDNN did not start although memory was free: the driver may be too old", _FREE),
         ("torch.webui", 1.2, "PyTorch cannot use the GPU"),
         ("numba.unsupported_ptx", 3.0, "PTX {ptx} meets a driver that knows {knows}", no(line("ptxas exited"))),
-        ("title.driver", 2.0, "the text says that the driver is too old", line("old|outdated|insufficient|update|upgrade|newer")),
+        ("title.driver", 2.0, "the text says that the driver is too old", all_of(line("old|outdated|insufficient|update|upgrade|newer"), no(OTHER_DRIVERS))),
         ("loader.undefined_symbol", 2.6, "libcuda lacks {symbol}", field("symbol", r"cu(?-i:[A-Z])\w+(_v\d)?$")),
         ("kernel.legacy", 1.4, "the driver branch does not know this card"),
         ("title.driver_needed", 2.5, "the text says that a newer driver is needed"),

@@ -31,6 +31,7 @@ _CACHE = (
 TEXT = Text(
     "env.limit",
     signatures=(
+        error("limit.system", r"\bsystem limit on (?:the )?number of (?:pipes|files|network connections|processes)\b", "system limit on", covers=("title.", "else.")),
         error(
             "limit.files",
             rf"(?:{WHERE}too many open files|errno 24\b|\bemfile\b|\benfile\b|received 0 items of ancdata|file descriptor limit){PATH}",
@@ -84,6 +85,7 @@ TEXT = Text(
         error("limit.no_exec", r"failed to map segment from shared object\W{1,2}(?P<why>operation not permitted|permission denied)", "failed to map segment", covers=("loader.cannot_open", "loader.no_map")),
     ),
     clues=(
+        ("limit.system", 4.6, "the shell's limit of open files or processes is reached"),
         ("limit.long_path", 4.6, "a path is longer than Windows allows (260 characters)"),
         ("windows.load_library", 3.4, "the path of a DLL is too long (206)", field("number", "206")),
         ("limit.files", 5.0, "too many open files: the process reached its limit (ulimit -n)"),

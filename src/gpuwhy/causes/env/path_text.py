@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.builds import of_tool
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
-from gpuwhy.causes.text.conditions import all_of, alone, alone_beside, asks, field, no, wants, with_
+from gpuwhy.causes.text.conditions import all_of, alone, alone_beside, asks, field, no, wants, whole, with_
 from gpuwhy.causes.text.libraries import same_file_told
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME, NOT_ALONG_PATH
@@ -16,7 +16,7 @@ from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.messages import NO_GPU
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.signature import error
+from gpuwhy.model.signature import error, told
 from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.version import at_least
 
@@ -95,21 +95,24 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "env.path",
     signatures=(
-        error("tells.path", rf"\b{_PLACES}\b[^\n]{{0,100}}(?:too deep|too high|\btypo\b|misspel\w+|\bwrong\b|should (?:be|point)|does(?:n't| not) exist|i deleted|was deleted|deleted|removed|was uninstalled|still points?|points? (?:to|at) (?:a|the|an)? ?(?:old|other|deleted|v?\d|folder))"
+        told("remark.lies_there", r"^/\S{1,120}/(?:bin/nvcc|bin/ptxas|libdevice\.10\.bc)\s*$|\b(?:exists|is there|are there)\b[^\n]{0,20}\bpath (?:has|holds|contains) only\b|\bi can see the files?\b|\bld_library_path is (?:empty|unset|not set)\b|\bpath order has\b|\b(?:export|setting) ld_library_path\b[^\n]{0,160}\b(?:solve[sd]|fixe[sd]|help(?:s|ed)|works?)\b|\badd_dll_directory\b[^\n]{0,20}\b(?:solve[sd]|fixe[sd]|help(?:s|ed)|works?)\b|\b(?:could not|can't|cannot) find[^\n]{0,40}[;,] (?:but )?(?:it|they)(?:'s| is| lies| are|'re) (?:in|at|under) /",
+              "/bin/nvcc", "/bin/ptxas", "libdevice.10.bc", "path has only", "path holds only", "path contains only", "see the file", "ld_library_path", "path order has", "add_dll_directory", " find"),
+        error("remark.path", rf"\b{_PLACES}\b[^\n]{{0,100}}(?:too deep|too high|\btypo\b|misspel\w+|\bwrong\b|should (?:be|point)|does(?:n't| not) exist|i deleted|was deleted|deleted|removed|was uninstalled|still points?|points? (?:to|at) (?:a|the|an)? ?(?:old|other|deleted|v?\d|folder))"
               rf"|\b(?:forgot|never ran|did(?:n't| not) run|without running|not run)\b[^\n]{{0,20}}\bldconfig|(?:by hand|from (?:my|the|an interactive) shell|(?:in|from) (?:my|the|a|an interactive) (?:shell|terminal)|with bash -l|interactive shell|interactively|without sudo|not as root)[^\n]{{0,100}}\b(?:works?|fine|ok|runs?|finds? it|found)\b|\bworks? with bash -l|\b{_PLACES}\b is (?:only )?set in (?:my |the )?\S{{0,12}}(?:bashrc|profile|zshrc)|\b{_PLACES}\b (?:was|is) never (?:exported|set)"
               rf"|\b(?:sudo|cron|systemd|ssh|service|daemon|supervisor)\b[^\n]{{0,40}}\b(?:drops?|does(?:n't| not) (?:have|know|set|see|inherit)|loses?|without|lacks?|resets?|ignores?)\b[^\n]{{0,30}}\b{_PLACES}\b|(?:not (?:in|on)|missing (?:in|from)|never added to|not added to|outside)(?: my| the)? \$?{_PLACES}\b",
               "too deep", "too high", "typo", "misspel", "wrong", "should", "exist", "deleted", "removed", "uninstalled", "point", "ldconfig", "by hand", "bash -l", "bashrc", "profile", "zshrc", "never ", "shell", "terminal", "interactive", "without sudo", "not as root", "sudo", "cron", "systemd", "ssh", "service", "daemon", "supervisor", "not in ", "not on ", "missing ", "added to", "outside"),
-        error("tells.there", r"(?:\b(?:but|though|although|yet|it|and|while|file|they)\b|[;,→:]|->)[^\n]{0,30}(?P<path>/[\w./+-]{1,200}/(?P<library>(?:lib(?:cu|nv|nccl)[\w+-]*\.so[.\d]*|nvcc|ptxas|libdevice[\w.]*|nvvm)))\)? (?:exists?|is (?:there|present|installed)|is in place|does exist)|(?:although|though|but) (?P<path4>[a-z]:\\[^\n]{1,200}\.(?:exe|dll)) (?:exists|is (?:there|present))|\b(?:it|they|these|which|the file|the libraries) (?:is|are|lies?|sits?) (?:in|under|at) (?P<path2>/[\w./+-]{1,200})|(?:nvvm|nvcc|ptxas|lib(?:cu|nv)\w+(?:\.so[.\d]*)?) (?:is|lies|sits) in (?P<path3>/[\w./+-]{1,200})",
+        error("remark.there", r"(?:\b(?:but|though|although|yet|it|and|while|file|they)\b|[;,→:]|->)[^\n]{0,30}(?P<path>/[\w./+-]{1,200}/(?P<library>(?:lib(?:cu|nv|nccl)[\w+-]*\.so[.\d]*|nvcc|ptxas|libdevice[\w.]*|nvvm)))\)? (?:exists?|is (?:there|present|installed)|is in place|does exist)|(?:although|though|but) (?P<path4>[a-z]:\\[^\n]{1,200}\.(?:exe|dll)) (?:exists|is (?:there|present))|\b(?:it|they|these|which|the file|the libraries) (?:is|are|lies?|sits?) (?:in|under|at) (?P<path2>/[\w./+-]{1,200})|(?:nvvm|nvcc|ptxas|lib(?:cu|nv)\w+(?:\.so[.\d]*)?) (?:is|lies|sits) in (?P<path3>/[\w./+-]{1,200})",
               "exist", "is there", "is present", "is installed", "in place", " in /", "under /", "at /", "lies ", "sits "),
         error("env.no_variable", r"\b(?P<name>cuda_path|cudnn_path|cudnn_home|cudnn_root|cuda_root|cuda_toolkit_path)\b[^\n]{0,60}\b(?:not set|unset|not defined|undefined|is empty)\b",
               "cuda_path", "cudnn_path", "cudnn_home", "cudnn_root", "cuda_root", "cuda_toolkit_path", covers=("title.",)),
         error("env.no_folder", r"cuda (?:path|folder|directory) [^\n]{0,160}(?:does not exist|not found)|paths? (?:are|is) missing from your path", "does not exist", "cuda path", "missing from your path", covers=("title.",)),
     ),
     clues=(
+        ("remark.lies_there", 4.4, "what is not found is there, in a folder that is not searched", whole(r"not found|can(?:'t|not) (?:find|open|be loaded)|could not (?:find|load)|load failed|unsupported gpu architecture")),
         ("tf.cupti", 4.0, "CUPTI, which the profiler opens, lies in a folder of its own outside the search"),
-        ("tells.path", 4.8, "a variable or a setting of the loader does not lead to what is installed", _MISSING),
-        ("tells.path", 2.2, "a variable does not lead to what is installed"),
-        ("tells.there", 4.6, "what is not found is there: {path}", _MISSING),
+        ("remark.path", 4.8, "a variable or a setting of the loader does not lead to what is installed", _MISSING),
+        ("remark.path", 2.2, "a variable does not lead to what is installed"),
+        ("remark.there", 4.6, "what is not found is there: {path}", _MISSING),
         ("loader.tensorrt", 4.8, _THERE, same_file_told),
         ("title.library", 4.6, _THERE, same_file_told),
         ("loader.prose", 4.6, _THERE, all_of(_ANY, same_file_told)),

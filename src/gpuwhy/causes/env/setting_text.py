@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.shared.commands import word
-from gpuwhy.causes.text.conditions import all_of, alone_beside, field, no
+from gpuwhy.causes.text.conditions import all_of, alone_beside, field, no, whole
 from gpuwhy.causes.text.fragments import VARIABLE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -99,6 +99,7 @@ _UNKNOWN_COMMAND = (
 TEXT = Text(
     "env.setting",
     signatures=(
+        error("setting.value", r"invalid value \(?\W{0,2}[\w:.-]{1,40}\W{0,2}\)? for configuration (?:variable|option)|^(?:\w{1,20}: )?(?:export |set )?(?P<variable>triton_ptxas_path|triton_cuobjdump_path|triton_libcuda_path)=\S", "configuration", "triton_"),
         error("shell.unix_words", rf"^\W{{0,3}}(?P<variable>(?-i:[A-Z][A-Z0-9_]{{3,40}}))(?:=(?P<value>[^'’ :]*))?['’]? ?(?::[^\n]*(?:cmdlet|командлет|コマンドレット|applet de commande)|{_UNKNOWN_COMMAND})|objectnotfound: \((?P<variable2>(?-i:[A-Z][A-Z0-9_]{{3,40}}))=(?P<value2>[^:)]*):",
               "cmdlet", "командлет", "コマンドレット", "applet", "objectnotfound", "recogni", "pas reconnu", "falsch geschrieben", "nicht als name", "se reconoce", "reconhecid", "riconosciut", "не является", "不是内部", "内部コマンド", "내부", "rozpoznawan", "ya da dış", covers=("python.exception", "shell.export")),
         error("shell.export", rf"^\W{{0,3}}(?P<command>export|unset|source)['’]? ?(?::[^\n]*(?:cmdlet|командлет|コマンドレット|applet de commande)|{_UNKNOWN_COMMAND})|objectnotfound: \((?P<command2>export|unset|source):",
@@ -142,7 +143,7 @@ TEXT = Text(
         error("setting.among", rf"{_NO_GOOD}\b[^\n]{{0,80}}?(?<![\w/$])(?<!with )(?<!set )(?<!try )(?<!use )(?<!setting ){VARIABLE}=(?!['\"]{{2}} to)\S|{_NO_GOOD} (?:value (?:of|for|in) )?{VARIABLE.replace('variable', 'variable2')}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable3')} ?= ?(?!['\"]{{2}} to)\S[^\n]{{0,60}}?(?:{_AMONG}|{_REFUSED}|{_DEMAND})|{_NO_GOOD}[^\n]{{0,80}}(?:requested|set|given|chosen|configured|selected|specified|taken) (?:via|by|through|in|from|with|using) (?:the )?(?:env\w* )?(?:variable )?{VARIABLE.replace('variable', 'variable4')}(?!\w)",
               "invalid", "unknown", "unrecogni", "unsupported", "illegal", "malformed", "bad ", "must", "not one of", "among", "expected", "could not convert", "not supported", "not understood", "not accepted", "not a valid", "valid ", "allowed ", "possible ", "has to be", "should be", "can only be", "is not",
               covers=("peer.", "python.exception", "python.runtime", "jax.unknown_backend", "setting.arch")),
-        error("tells.variable", rf"(?<![\w/$]){VARIABLE}(?!\w)[^\n]{{0,60}}\b(?:left|leftover|still|forgotten|forgot|exported|was set|is set|were set|set)\b[^\n]{{0,30}}(?:environment|\benv\b|bashrc|zshrc|\.profile|bash_profile|dockerfile|unit file|shell|\bmodule\b|session|compose|job script|\bin my\b)"
+        error("remark.variable", rf"(?<![\w/$]){VARIABLE}(?!\w)[^\n]{{0,60}}\b(?:left|leftover|still|forgotten|forgot|exported|was set|is set|were set|set)\b[^\n]{{0,30}}(?:environment|\benv\b|bashrc|zshrc|\.profile|bash_profile|dockerfile|unit file|shell|\bmodule\b|session|compose|job script|\bin my\b)"
               rf"|\b(?:exported|left|still had|still have|had set|forgot(?:ten)?)\b[^\n]{{0,30}}(?<![\w/$]){VARIABLE.replace('variable', 'variable2')}(?!\w)|(?<![\w/$]){VARIABLE.replace('variable', 'variable3')}=\S{{1,60}} (?:was )?in (?:my |the |our )?(?:\S{{0,12}}(?:bashrc|zshrc|profile)|environment|dockerfile|unit|env\b)"
               rf"|(?:unset(?:ting)?|without|removing|clearing) (?:that |the |this )?(?:variable|{VARIABLE.replace('variable', 'variable4')})[^\n]{{0,40}}\b(?:works?|uses|fine|ok|fast|runs|gpu|helps?|solve[sd]?|fixe[sd])\b|(?<![\w/$]){VARIABLE.replace('variable', 'variable5')}(?!\w)[^\n]{{0,120}}\buntil i unset",
               "left", "still", "forgot", "exported", " set", "unset", "without ", "removing ", "clearing ", "bashrc", "zshrc", "profile", "environment", "dockerfile", "unit"),
@@ -154,6 +155,7 @@ TEXT = Text(
               "has to be", "is not a", "is not valid", "is not supported", "can only be", "must have", "must match", "isn't of", ": expected", "unable to read", "unable to use", "cannot be", "could not be", "expects", covers=("peer.", "python.exception", "python.runtime")),
     ),
     clues=(
+        ("setting.value", 4.6, "a setting has a value that the program does not take", whole(r"theano|ptxas fatal|configuration variable")),
         ("said.flag", 4.4, "{flag} has a value that its reader does not understand"),
         ("shell.unix_words", 5.4, "the prompt took {variable}=… for a program: a variable is set otherwise on Windows"),
         ("shell.export", 5.0, "export and unset are words of a Unix shell; this is a prompt of Windows"),
@@ -185,9 +187,9 @@ TEXT = Text(
         ("setting.arch", 5.0, "PyTorch does not accept {value} in TORCH_CUDA_ARCH_LIST"),
         ("setting.numba", 4.0, "NUMBA_THREADING_LAYER or NUMBA_NUM_THREADS has a value that Numba does not accept"),
         ("setting.among", 5.0, "{variable} has a value that its reader does not accept"),
-        ("setting.switch", 3.4, "{variable}={value} turns the GPU off for its reader", alone_beside("title.", "jax.", "generic.", "python.", "tells.", "torch.unavailable", "setting.")),
-        ("tells.variable", 4.8, "{variable} is set, and was meant for something else"),
-        ("tells.echoed", 5.0, "{variable} holds {value}, which the error refuses"),
+        ("setting.switch", 3.4, "{variable}={value} turns the GPU off for its reader", alone_beside("title.", "jax.", "generic.", "python.", "remark.", "torch.unavailable", "setting.")),
+        ("remark.variable", 4.8, "{variable} is set, and was meant for something else"),
+        ("remark.echoed", 5.0, "{variable} holds {value}, which the error refuses"),
         ("setting.unknown", 5.5, "{variable} has a value that is not accepted"),
         ("setting.refused", 4.2, "{variable} has a value that is not accepted"),
         ("setting.keras", 5.0, "Keras does not accept {value} in KERAS_BACKEND"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.text.conditions import all_of, field, in_packages, no
+from gpuwhy.causes.text.conditions import all_of, field, in_packages, no, whole
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_IMPORT, UNRESOLVED
@@ -83,28 +83,34 @@ _RIGHT_ONE = r"(?:the one in|my|our|the|site-packages|those|venv|conda|env|/usr|
 TEXT = Text(
     "env.shadowed",
     signatures=(
-        error("tells.own_file", rf"\b(?P<name>{_NAMED})\.__file__\W{{0,12}}(?:is |prints? |gives |says |shows |returns )?['\"]?(?P<path>(?![^\n]{{0,200}}(?:site|dist)-packages)[^\s'\"]{{0,200}}\b(?P=name)(?:\.py|/__init__\.py))|\b(?P<name2>{_NAMED})\.py (?:file )?(?:in|beside|next to|inside) (?:the |my |this |same )?(?:same |current |working |project |own )?(?:cwd|dir\w*|folder|project|script|repo\w*|root)"
+        error("shadow.torch_tree", r"loaded the `?torch/_c`? folder\b|do not import (?P<name>\w{2,30}) from its source (?:directory|tree|folder)|change directory to outside the \w{2,20} source tree", "torch/_c", "source directory", "source tree", "source folder", covers=("python.", "packages.partial", "shadow.source_tree")),
+        error("shadow.hollow_folder", rf"_namespacepath\(\['(?P<path>(?![^'\n]{{0,200}}(?:site|dist)-packages)[^'\n]{{1,200}})'|\b(?P<name>{_NAMED})\.__file__ (?:is|=|==|→|->|prints|gives) ?none\b", "_namespacepath", ".__file__", covers=("python.", "shadow.hollow", "packages.partial")),
+        error("remark.user_site", rf"^\S{{0,80}}/\.local/lib/python3\.\d+/site-packages/(?P<name>{_NAMED})/__init__\.pyc?\b|\b(?:comes|is loaded|loaded|imported|taken|is) from \S{{0,40}}\.local\b|\buser[- ]site (?:comes |is )?before\b", "/.local/lib/python3", ".local", "user site", "user-site"),
+        error("remark.own_file", rf"\b(?P<name>{_NAMED})\.__file__\W{{0,12}}(?:is |prints? |gives |says |shows |returns )?['\"]?(?P<path>(?![^\n]{{0,200}}(?:site|dist)-packages)[^\s'\"]{{0,200}}\b(?P=name)(?:\.py|/__init__\.py))|\b(?P<name2>{_NAMED})\.py (?:file )?(?:in|beside|next to|inside) (?:the |my |this |same )?(?:same |current |working |project |own )?(?:cwd|dir\w*|folder|project|script|repo\w*|root)"
               rf"|(?:named|called|saved|renamed)\b[^\n]{{0,30}}?\b(?P<name3>{_NAMED})\.py\b|(?:folder|directory|package|file)(?: named| called)? ['\"]?(?P<name4>{_NAMED})(?:/|\.py)?['\"]? ?(?:\([^)\n]{{0,40}}\) )?(?:beside|next to|in the (?:same|working|current)|in cwd)|\b(?P<name5>{_NAMED}) is a (?:folder|file|directory|script) (?:in|of) (?:my|the|our)\b",
               ".__file__", ".py in", ".py file", ".py beside", ".py next", ".py inside", "named ", "called ", "saved ", "renamed ", "folder", "directory", "package", "file ", " is a "),
-        error("tells.instead", rf"{_PYTHONS}[^\n]{{0,160}}\b{_TAKEN}\b[^\n]{{0,100}}\b(?:instead of|rather than|and not|but not) {_RIGHT_ONE}|{_TAKEN}[^\n]{{0,100}}(?:site-packages|dist-packages|\.local)[^\n]{{0,100}}\b(?:instead of|rather than|and not) {_RIGHT_ONE}|\.__version__\W[^\n]{{0,40}}\b(?:gives|says|prints|shows|is)\b[^\n]{{0,30}}\bfrom \S{{0,60}}(?:\.local|/usr/lib)|\.__file__[^\n]{{0,160}}\b(?:but|while|though) (?:my|the) (?:venv|env|conda|wheel|installed)|\bimport\b[^\n]{{0,30}}(?:→|->)[^\n]{{0,120}}\binstead of\b|(?:user[- ]site|\.local|/usr/bin/python\S*)[^\n]{{0,80}}\binstead of {_RIGHT_ONE}[^\n]{{0,30}}\b(?:env|venv|conda)"
+        error("remark.instead", rf"{_PYTHONS}[^\n]{{0,160}}\b{_TAKEN}\b[^\n]{{0,100}}\b(?:instead of|rather than|and not|but not) {_RIGHT_ONE}|{_TAKEN}[^\n]{{0,100}}(?:site-packages|dist-packages|\.local)[^\n]{{0,100}}\b(?:instead of|rather than|and not) {_RIGHT_ONE}|\.__version__\W[^\n]{{0,40}}\b(?:gives|says|prints|shows|is)\b[^\n]{{0,30}}\bfrom \S{{0,60}}(?:\.local|/usr/lib)|\.__file__[^\n]{{0,160}}\b(?:but|while|though) (?:my|the) (?:venv|env|conda|wheel|installed)|\bimport\b[^\n]{{0,30}}(?:→|->)[^\n]{{0,120}}\binstead of\b|(?:user[- ]site|\.local|/usr/bin/python\S*)[^\n]{{0,80}}\binstead of {_RIGHT_ONE}[^\n]{{0,30}}\b(?:env|venv|conda)"
               r"|\b(?:hidden|shadowed|masked) by (?:the |my |a )?(?:local |\./|checkout|source|repo|folder|clone|file|script|user[- ]site|pythonpath)|(?:\./\w+|local \w+ (?:folder|package|dir\w*)|source (?:tree|checkout)|checkout|\.local)[^\n]{0,40}\b(?:hides|shadows|masks)\b|\b(?:is|are) never reached\b|(?:site-packages|\.local|pythonpath)[^\n]{0,60}\b(?:first|before (?:the|my) (?:env|venv))\b[^\n]{0,120}\b(?:env|venv|conda)",
               ".__file__", ".__version__", "instead of", "rather than", "and not", "but not", "hidden by", "shadowed by", "masked by", "hides", "shadows", "masks", "never reached", "first", "before the env", "before my"),
         error("shadow.renaming", r"\(consider renaming '(?P<path>[^'\n]{1,300})' (?:since it has the same name as the (?:standard library|third-party) module named '(?P<name>[\w.]{1,60})'|if it has the same name as a)",
               "consider renaming '", covers=("python.", "packages.partial", "pairs.", "shadow.circular")),
         error("shadow.not_package", r"no module named '(?P<part>(?P<name>torch\w*|tensorflow|jax\w*|numpy|keras|scipy|pandas|onnxruntime|cupy|numba|triton|transformers|google|flax|random|types|queue|logging|typing|copy|select|token|code|email|json|io)\.[\w.]{1,80})'; '[\w.]{1,80}' is not a package",
               "is not a package", covers=("python.", "packages.partial", "build.ext_module")),
-        error("shadow.from_file", r"cannot import name '(?P<what>\w{1,80})' from '(?P<name>torch|tensorflow|jax|numpy|keras|scipy|onnxruntime|cupy|numba|triton|transformers)' \((?P<path>(?![^)\n]{0,300}(?:site|dist)-packages)[^)\n]{1,300})\)",
+        error("shadow.from_file", r"cannot import name '(?P<what>\w{1,80})' from '(?P<name>torch|torchvision|torchaudio|tensorflow|jax|jaxlib|flax|numpy|keras|scipy|onnxruntime|cupy|numba|triton|transformers|apex|xformers|flash_attn|bitsandbytes|deepspeed|vllm|diffusers|accelerate|tensorrt)' \((?P<path>(?![^)\n]{0,300}(?:site|dist)-packages)[^)\n]{1,300})\)",
               "cannot import name '", covers=("python.", "packages.partial", "pairs.")),
         error("shadow.source_tree", r"has loaded the `?torch/_c`? folder of the pytorch repository|you should not try to import (?P<name>numpy|scipy|torch|tensorflow) from\s*(?:its )?source|please exit the (?P<name2>numpy|scipy|pytorch|tensorflow) source tree",
               "folder of the pytorch repository", "you should not try to import", "source tree, and relaunch", "source tree", covers=("python.",)),
     ),
     clues=(
+        ("shadow.torch_tree", 4.6, "the source tree in the working folder is imported instead of the installed package"),
+        ("shadow.hollow_folder", 4.8, "a folder without code has the module's name, and Python imports it instead"),
+        ("remark.user_site", 4.4, "the copy in the user's own folder (~/.local) comes before the environment's", whole(r"conda|venv|\benvs?\b|sys\.path|user[- ]site")),
         ("bnb.no_version", 4.4, "bitsandbytes is imported from a source folder that has no compiled library", _in_checkout),
         ("loader.cannot_open", 4.0, "the library is looked for in a source folder, which has none: it is imported in place of the installed package", _in_checkout),
         ("shadow.script", 4.6, "your script {path} has the name of a module: whatever imports {name} gets the script", _while_importing),
         ("shadow.said", 3.8, "the text says that a file {name}.py is there: whatever imports {name} gets that file"),
-        ("tells.own_file", 5.2, "a file of your own has the name of the module {name}: Python imports it instead"),
-        ("tells.instead", 5.2, "another copy of the module is found first: by PYTHONPATH, the user's folder, the working folder or another Python"),
+        ("remark.own_file", 5.2, "a file of your own has the name of the module {name}: Python imports it instead"),
+        ("remark.instead", 5.2, "another copy of the module is found first: by PYTHONPATH, the user's folder, the working folder or another Python"),
         ("windows.torch_dll", 4.6, "the PyTorch of your own user folder is loaded in place of the environment's: {path}", all_of(field("path", r".*AppData\\Roaming\\Python\\"), _elsewhere)),
         ("shadow.renaming", 5.6, "{path} shadows the module of the same name: Python imports this file instead"),
         ("shadow.source_tree", 4.6, "the source tree in the working folder is imported instead of the installed package", no(_installed)),

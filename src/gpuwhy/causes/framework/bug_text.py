@@ -71,9 +71,9 @@ _TELLS_MORE = (
     "cuda.no_binary_for_gpu",
     "packages.no_match",
     "pairs.",
-    "tells.needs",
-    "tells.both",
-    "tells.instead",
+    "remark.needs",
+    "remark.both",
+    "remark.instead",
     "python.numpy_abi",
     "python.protobuf",
     "tf.built_cpu",
@@ -84,14 +84,14 @@ _FINE_THERE = r"(?:fine|ok|okay|good|works?|worked|runs?|ran|passes)"
 TEXT = Text(
     "framework.bug",
     signatures=(
-        error("tells.release", rf"(?<!not )(?<!n't )\b(?:fixed|solved|resolved|patched|corrected|repaired|cured|addressed|closed|gone)\b(?: \w+)? (?:in|by|with|since|from|as of) (?:the )?(?:(?:release|version) )?{PACKAGE}(?P<version>{RELEASE})"
+        error("remark.release", rf"(?<!not )(?<!n't )\b(?:fixed|solved|resolved|patched|corrected|repaired|cured|addressed|closed|gone)\b(?: \w+)? (?:in|by|with|since|from|as of) (?:the )?(?:(?:release|version) )?{PACKAGE}(?P<version>{RELEASE})"
               rf"|\bonly (?:\w+ ){{0,3}}(?:in|with|on|under|since|from) {PACKAGE}(?P<version2>{RELEASE})[^\n]{{0,80}}\b{_FINE_THERE}\b"
               rf"|\b{_FINE_THERE}\b (?:\w+ ){{0,2}}?(?:with|in|on|under|using|after (?:up|down)grading to|after upgrading \w+ to) (?:release |version )?{PACKAGE}(?P<version3>{RELEASE})(?![^\n]{{0,20}}\b(?:but|however)\b)"
               rf"|(?<![\w.]){RELEASE}(?:(?:,| and| or) {RELEASE})?(?: (?:is|are|was|were|both|all))? (?:fine|ok|okay|works?|unaffected|does(?:n't| not) (?:have|show|crash|fail|hang))\b"
               rf"|(?:down|up)grad\w+ (?:{NOT_OURS}\w+ ){{0,3}}(?:from {RELEASE} )?to {PACKAGE}(?P<version4>{RELEASE})(?![^\n]{{0,30}}(?:\bnot\b|n't))[^\n]{{0,20}}\b(?:cure|fix|solve|help|work|resolve)\w*"
               rf"|\bgone after[^\n]{{0,30}}{RELEASE}|(?:went|goes|gone) away (?:after|with|when|in|since)[^\n]{{0,60}}{RELEASE}|\bonly (?:in|with|on) {PACKAGE}(?P<version5>{RELEASE})[^\n]{{0,60}}\bsame\b[^\n]{{0,40}}{RELEASE}",
               "fixed", "solved", "resolved", "patched", "corrected", "repaired", "cured", "addressed", "closed", "gone", "only ", "fine", " ok", "okay", "work", "runs ", "ran ", "good ", "passes", "unaffected", "doesn't", "does not", "grading", "graded", "went away", "goes away"),
-        error("tells.known_bug", r"\bknown (?:bug|regression|defect)\b|\b(?:is|was) a (?:known )?(?:bug|regression) (?:in|of|since)\b|\bhas (?:this|that|a) regression\b|\b(?:bug|regression) (?:in|of) (?:that|this) (?:release|version)\b|upstream (?:bug|issue) ",
+        error("remark.known_bug", r"\bknown (?:bug|regression|defect)\b|\b(?:is|was) a (?:known )?(?:bug|regression) (?:in|of|since)\b|\bhas (?:this|that|a) regression\b|\b(?:bug|regression) (?:in|of) (?:that|this) (?:release|version)\b|upstream (?:bug|issue) ",
               "known bug", "regression", "known defect", "a bug", "bug in", "bug of", "upstream "),
         error("tf.xla_refuses", r"detected unsupported operations when trying to compile graph", "detected unsupported operations", covers=("title.",)),
         error("title.illegal", r"illegal memory|misaligned address", "illegal memory", "misaligned address"),
@@ -103,9 +103,9 @@ TEXT = Text(
         ("signal.heap", 2.4, "compiled code of a library wrote beyond its memory", with_framework),
         ("cublas.invalid_value", 2.6, "cuBLAS refuses sizes that fit: a limit or a bug of that release", all_of(field("call", r"cublas[sd]ge(?:mm|mv)"), line("gemv"))),
         ("told.other_release", 2.8, "the text names a release that works beside this one that does not", line(r"(?:breaks?|fails?|crash)\w*")),
-        ("tells.release", 4.6, "another release of the same package is said to be free of it", no(with_(*_TELLS_MORE))),
-        ("tells.release", 2.0, "another release is said to work", with_(*_TELLS_MORE)),
-        ("tells.known_bug", 3.4, "it is said to be a known bug of that release"),
+        ("remark.release", 4.6, "another release of the same package is said to be free of it", no(with_(*_TELLS_MORE))),
+        ("remark.release", 2.0, "another release is said to work", with_(*_TELLS_MORE)),
+        ("remark.known_bug", 3.4, "it is said to be a known bug of that release"),
         ("cuda.not_initialized", 3.2, "the framework's own check asks the driver before it initialises it", line(r"versions_helpers")),
         ("tf.xla_refuses", 3.6, "XLA was asked to compile an operation that it has no kernel for"),
         ("ntstatus.heap_corruption", 2.0, "native code writes past its memory (0xC0000374)"),

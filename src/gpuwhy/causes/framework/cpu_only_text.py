@@ -44,6 +44,9 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "framework.cpu_only",
     signatures=(
+        error("generic.cpu_program", r"cannot use (?:the )?(?:gpu|cuda) in (?:a )?cpu[- ]only \w+|\b(?:gpu|cuda) (?:support |mode |backend )?(?:is |was )?not (?:enabled|compiled in|built in)(?: in this (?:build|binary|version|release))?\W*$|\b(?:tensorflow|torch|pytorch|mxnet|jaxlib|onnxruntime|paddlepaddle) [\d.]{1,12} \(cpu(?:[ -]only| version| build)?\)|\b(?:tensorflow|onnxruntime|paddlepaddle|mxnet)-gpu (?:is |was )?not installed\b",
+              "cpu-only", "cpu only", "not enabled", "not compiled in", "not built in", "(cpu", "-gpu not", "-gpu is not", "-gpu was not", covers=("said.platform", "title.", "python.")),
+        error("remark.cpu_listing", r"\b(?:tensorflow|pytorch)\S{0,12}\s+[\d.]{3,12}\s+(?:mkl|eigen|cpu|py[\d.]+_cpu)_(?:py\d|generic|mkl|0)", "tensorflow", "pytorch"),
         error("ort.package", r"using this package of onnx ?runtime|appropriate package of onnx ?runtime", "package of onnx", covers=("memory.", "title.", "python.")),
         error(
             "jax.cpu_build",
@@ -63,6 +66,8 @@ TEXT = Text(
         error("torch.autocast_off", r"user provided device_type of 'cuda', but cuda is not available", "device_type of 'cuda'"),
     ),
     clues=(
+        ("generic.cpu_program", 4.6, "the program says that it was built for the CPU alone"),
+        ("remark.cpu_listing", 3.0, "the listing has a build for the CPU alone"),
         ("ort.package", 4.6, "this package of ONNX Runtime is not the one for the GPU"),
         *((one, -2.5, "CUDA's own runtime speaks: this build has it") for one in ("cuda.insufficient_driver", "tf.dso_mismatch", "cuda.compat_not_supported_on_device", "cuda.system_driver_mismatch")),
         ("windows.dotnet", 1.0, "{library}, or a DLL that it needs, is not found by the program"),

@@ -60,6 +60,7 @@ def _range(case: Asked, capability: str) -> Iterator[Fix]:
 TEXT = Text(
     "framework.gpu_unsupported",
     signatures=(
+        error("generic.sm_dropped", r"\btarget gpu sm ?\d+ is not supported|\(compute capability \d+\.\d\) or newer architecture is required", "target gpu sm", "architecture is required", covers=("build.", "tensorrt.", "python.", "said.", "title.")),
         error(
             "triton.too_old",
             r"too old to be supported by the triton|triton[^\n]*(?:requires|supports)[^\n]*(?:compute|cuda) capability",
@@ -107,6 +108,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("generic.sm_dropped", 4.8, "this release does not run on a GPU of this generation"),
         ("cuda.invalid_symbol", 3.6, "the build has no code for this GPU: a symbol of the device code is not there (error 13)"),
         ("said.built_lower", 3.6, "it was built for another GPU than this one"),
         ("said.gpu_older", 3.8, "the text says which GPUs are supported, and this one is not among them"),

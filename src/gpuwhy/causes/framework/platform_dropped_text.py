@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.bitsandbytes import for_windows
 from gpuwhy.causes.text.common import nothing_else, of_gpu_package, said_of
-from gpuwhy.causes.text.conditions import all_of, any_of, field, line, no, on_macos, on_windows, unix_stack, with_
+from gpuwhy.causes.text.conditions import (
+    all_of,
+    any_of,
+    field,
+    line,
+    no,
+    on_macos,
+    on_windows,
+    unix_stack,
+    whole,
+    with_,
+)
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import native_windows_tf, told_version
 from gpuwhy.causes.text.wheels import published
 from gpuwhy.knowledge.messages import CPU_BUILD, NO_GPU
 from gpuwhy.model import on
-from gpuwhy.model.signature import error
+from gpuwhy.model.signature import error, told
 from gpuwhy.model.symptom import Reading, Symptom
 
 _TF_TEXT = on.in_windows(
@@ -28,6 +39,9 @@ def _gpu_listed(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "framework.platform_dropped",
     signatures=(
+        error("remark.no_build", r"\b(?:mac ?os(?: x)?|windows|arm64|aarch64|apple silicon|m[1-4] macs?)\b[^\n]{0,12}\b(?:wheels?|builds?|packages?|binaries) (?:have|has|come|comes|are|is)[^\n]{0,12} (?:no|without) (?:cuda|gpu)|\b(?:wheels?|builds?|packages?|binar\w{1,3}) (?:for|on) (?:mac ?os|windows|arm64|aarch64)\b[^\n]{0,10} (?:has|have|comes?) (?:no|without) (?:cuda|gpu)|\b(?:cuda|gpu)\b[^\n]{0,30}\b(?:removed|dropped|discontinued|no longer (?:supported|available|exists?)) (?:on|from|for|in) (?:mac ?os|windows|os x)|\bcuda(?:\.jl|-python)? is not supported on (?:mac ?os|darwin|windows|platform)|platform (?:aarch64|arm64|x86_64)-apple-darwin",
+              "have no", "has no", "without", "removed", "dropped", "discontinued", "no longer", "not supported on", "apple-darwin", covers=("platform.refused", "torch.cpu_build", "title.", "python.", "said.platform")),
+        told("remark.channel", r"conda\.anaconda\.org/[\w.-]{1,40}/(?P<system>win-64|win-32|osx-64|osx-arm64)\b|\b(?P<system2>win-64|osx-64|osx-arm64)/(?:current_)?repodata", "/win-64", "/win-32", "/osx-64", "/osx-arm64", "win-64/", "osx-64/", "osx-arm64/"),
         error("platform.refused", r"\bonly supports?(?: the)? linux|\b(?:windows|win32|macos|darwin|mac os)(?: \w+)? is (?:currently )?not (?:yet )?supported|\b(?:does(?:n't| not)|not) support(?:ed)? (?:natively )?(?:on )?(?:native )?(?:windows|macos|darwin|win32)\b|(?:available|exists?|support\w*|wheels?|runs?)[^\n]{0,20} (?:on|for) linux only|(?:supported|works?|runs?|available) only (?:on|for|under) linux",
               "linux", "not supported", "not yet supported", "support windows", "support macos", "support darwin", "supported on", "supported natively", "support native", covers=("python.", "title.trouble", "python.exception")),
         error("bnb.windows_path", r"argument of type 'windowspath' is not iterable", "type 'windowspath' is not", covers=("python.",)),
@@ -54,6 +68,8 @@ TEXT = Text(
         error("torch.compile_windows", r"windows not yet supported for torch\.compile|torch\.compile[^\n]{0,40}not supported on windows", "torch.compile"),
     ),
     clues=(
+        ("remark.no_build", 4.6, "no build with CUDA exists for this system"),
+        ("remark.channel", 4.4, "the channels of {system} have no such package: it exists for Linux alone", whole(r"(?s)(?:not available from current channels|nothing provides).{0,200}^\s*- (?:cudf|cuml|cugraph|rapids|dask-cudf|cucim|rmm|raft-dask|nccl|faiss-gpu|triton|pytorch-cuda|tensorflow-gpu|jaxlib\S*cuda)")),
         ("tf.no_opkernel", 4.4, "TensorFlow for Windows has no NCCL: {op} is not in it", all_of(field("op", "nccl"), on_windows)),
         ("platform.refused", 4.4, "the package does not support this system", of_gpu_package),
         ("bnb.windows_path", 4.4, "bitsandbytes opens a library of Linux, and this is Windows: that release has no build for it", with_("bnb.setup", "bnb.compiled")),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.conditions import all_of, field, no, with_
+from gpuwhy.causes.text.conditions import all_of, field, no, whole, with_
 from gpuwhy.causes.text.env_ways import one_package
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
@@ -41,7 +41,7 @@ def of_gpus(s: Symptom, r: Reading) -> bool:
 
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     """The packages that are named together: all out, and the one for GPUs in."""
-    said = next((one for one in symptoms if one.signature == "tells.both"), None)
+    said = next((one for one in symptoms if one.signature == "remark.both"), None)
     if said is None:
         return
     names = said.get("packages").split()
@@ -58,6 +58,7 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "install.conflict",
     signatures=(
+        error("packages.clobber", r"\bclobber(?:error|warning)\b|incompatible packages due to a shared path", "clobber", "shared path"),
         error("packages.clash", r"\bfile \S{1,200} (?:from install of (?P<package>\S{1,120}) conflicts|conflicts between attempted installs)|trying to overwrite '(?P<path>[^'\n]{1,200})', which is also in package (?P<package2>\S{1,120})|^\s*(?P<package3>\S{0,80}(?:nvidia|cuda|cudnn|nccl|libnv|libcu|tensorrt)\S{0,80}) ?: (?:conflicts|breaks): |listed in both RECORD|both own \S{0,80}site-packages",
               "from install of", "between attempted installs", "trying to overwrite", "conflicts: ", "breaks: ", "in both record", "both own", covers=("title.", "else.apt", "packages.conflict")),
         error("ort.two_packages", r"multiple onnxruntime packages|onnxruntime packages are installed", "onnxruntime packages"),
@@ -67,7 +68,8 @@ TEXT = Text(
               "tensorflow-gpu", "tensorflow-cpu", "onnxruntime-gpu", "cupy-cuda", "cpu and", "gpu and"),
     ),
     clues=(
-        ("tells.both", 5.0, "{packages} are both installed: they write the same files"),
+        ("packages.clobber", 4.6, "two packages bring the same file", whole(r"cuda|cudnn|cublas|nvidia|nccl|torch|tensorflow|jax|triton|cupy|gpu|onnxruntime")),
+        ("remark.both", 5.0, "{packages} are both installed: they write the same files"),
         ("packages.clash", 5.0, "two packages bring the same file: {path}", of_gpus),
         ("packages.partial", 2.4, "{name} is an empty shell; this happens after uninstalling one of two packages"),
         ("cupy.two_packages", 5.2, "two CuPy packages are installed over each other"),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.common import of_gpu_package
-from gpuwhy.causes.text.conditions import all_of, asks, field, in_packages, line, no, wants, with_
+from gpuwhy.causes.text.conditions import all_of, asks, field, in_packages, line, no, wants, whole, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.package_ways import whole_again
 from gpuwhy.causes.text.remedies import BAKED
@@ -74,9 +74,10 @@ _BROKEN_OFF = r"(?:half ?-?way|interrupted|abort(?:ed|ing)|cancell?ed|killed|pow
 TEXT = Text(
     "install.corrupted",
     signatures=(
-        error("tells.broken_off", rf"{_INSTALLING}[^\n]{{0,60}}\b{_BROKEN_OFF}|{_BROKEN_OFF}[^\n]{{0,30}}\b(?:during|while|in the middle of)\b[^\n]{{0,20}}{_INSTALLING}",
+        error("remark.cut", r"error in md5 checksums|\bmd5(?:sum| checksum)? mismatch|unexpected end of file or stream|\blisted in record\b[^\n]{0,20}\b(?:deleted|gone|missing|removed)|\b(?:copied|copy|transfer|download|scp|rsync)\b[^\n]{0,30}\bbroken? off|\bdisk (?:had |was |is |got )?(?:filled up|full|ran full) (?:during|while)\b|\bsize \d+ instead of [\d.]+", "md5", "end of file or stream", "listed in record", "broke off", "broken off", "filled up", "full during", "full while", "instead of"),
+        error("remark.broken_off", rf"{_INSTALLING}[^\n]{{0,60}}\b{_BROKEN_OFF}|{_BROKEN_OFF}[^\n]{{0,30}}\b(?:during|while|in the middle of)\b[^\n]{{0,20}}{_INSTALLING}",
               "half way", "halfway", "half-way", "interrupted", "abort", "cancel", "killed", "power ", "ctrl-c", "ctrlc", "disk ", "quota exceeded", "connection "),
-        error("tells.torn", r"ignoring invalid distribution [-~](?P<rest>orch\w*|ensorflow\w*|ensorboard|axlib|ax|upy\w*|nnxruntime\w*|riton|vidia[\w-]*|umba|umpy|addlepaddle\w*|formers|itsandbytes|llm|eras|lash[\w-]*)\b", "ignoring invalid distribution", covers=("packages.damaged_words",)),
+        error("remark.torn", r"ignoring invalid distribution [-~](?P<rest>orch\w*|ensorflow\w*|ensorboard|axlib|ax|upy\w*|nnxruntime\w*|riton|vidia[\w-]*|umba|umpy|addlepaddle\w*|formers|itsandbytes|llm|eras|lash[\w-]*)\b", "ignoring invalid distribution", covers=("packages.damaged_words",)),
         error("packages.tool_damaged", r"\b(?P<name>cicc|ptxas|nvcc|fatbinary|nvlink|cudafe\+\+|cuda-gdb|nvidia-smi)\b[^\n]{0,60}(?:exec format error|truncated|cannot execute(?: binary)?|text file busy)", "exec format error", "truncated", "cannot execute", "text file busy"),
         error("loader.garbled", r"(?:importerror|oserror): [^\w/.\s][^\n/]{0,12}: cannot open shared object file", "cannot open shared object", covers=("python.", "loader.cannot_open", "title.")),
         error("packages.damaged", r"bad crc-32|badzipfile|file is not a zip file|zlib\.error|incorrect data check|do not match the hashes|hash mismatch|incompleteread"
@@ -89,6 +90,7 @@ TEXT = Text(
               "corrupt", "truncated", "damaged", "checksum", "invalid distribution", "unexpected end of"),
     ),
     clues=(
+        ("remark.cut", 4.4, "files of the package are missing or incomplete", whole(r"cuda|cudnn|cublas|nvidia|nccl|torch|tensorflow|jax|triton|cupy|gpu|onnxruntime")),
         ("said.hashes", 3.8, "what was downloaded is not what was asked for"),
         ("build.not_executable", 3.2, "{name} was installed or copied without the right to be run"),
         ("loader.garbled", 4.2, "a library asks for another one whose name is garbage: its file is damaged"),
@@ -112,9 +114,9 @@ TEXT = Text(
         ("loader.cudnn_windows", 3.2, "{library} is damaged or of another architecture", field("number", "193")),
         ("packages.damaged", 4.0, "a package file is damaged", no(line("match the hashes"))),
         ("packages.damaged", 4.4, "a package of the GPU stack came with other bytes than the requirements file says: a broken download, or another file of that name", all_of(line("match the hashes"), of_gpu_package)),
-        ("tells.torn", 3.6, "an installation of this package was broken off: its folder was left under a name that begins with ~"),
+        ("remark.torn", 3.6, "an installation of this package was broken off: its folder was left under a name that begins with ~"),
         ("packages.tool_damaged", 4.8, "{name} is no complete program: its file is damaged"),
-        ("tells.broken_off", 4.8, "the installation was broken off: files of the package are missing", of_gpu_package),
+        ("remark.broken_off", 4.8, "the installation was broken off: files of the package are missing", of_gpu_package),
         ("packages.damaged_words", 2.4, "the text says that a file is damaged"),
         ("windows.dll_load_failed", 4.0, "a DLL is damaged or of another architecture", field("invalid", ".")),
         ("windows.error", 3.0, "a DLL is damaged or of another architecture (193)", field("number", "193")),

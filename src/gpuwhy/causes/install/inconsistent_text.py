@@ -75,12 +75,12 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
 TEXT = Text(
     "install.inconsistent",
     signatures=(
-        error("tells.needs", rf"\b(?P<by>[a-z][\w.-]{{1,60}}?)(?: v?(?P<by_version>\d[\w.]{{0,20}}))? (?:requires|needs|expects|wants|depends on|has requirement) (?:the )?(?:[\w-]{{1,40}} / )?(?P<name>{NOT_OURS}[a-z][\w-]{{1,60}}?)(?:[ -]version| version)? ?(?P<wants>[<>=!~]=?=? ?v?\d[\w.,<>=!~ *]{{0,40}}?)(?:[;,.()/ ]|$)[^\n]{{0,60}}?(?:\byou(?:'ll)? have|\bfound|\bdetected|\binstalled|\bgot\b|\bbut\b|have \w+ \d)"
+        error("remark.needs", rf"\b(?P<by>[a-z][\w.-]{{1,60}}?)(?: v?(?P<by_version>\d[\w.]{{0,20}}))? (?:requires|needs|expects|wants|depends on|has requirement) (?:the )?(?:[\w-]{{1,40}} / )?(?P<name>{NOT_OURS}[a-z][\w-]{{1,60}}?)(?:[ -]version| version)? ?(?P<wants>[<>=!~]=?=? ?v?\d[\w.,<>=!~ *]{{0,40}}?)(?:[;,.()/ ]|$)[^\n]{{0,60}}?(?:\byou(?:'ll)? have|\bfound|\bdetected|\binstalled|\bgot\b|\bbut\b|have \w+ \d)"
               rf"|(?P<name3>{NOT_OURS}[a-z][\w-]{{1,60}}) ?(?P<wants3>[<>=!~]=?=?v?\d[\w.]{{0,20}}) is required\b[^\n]{{0,120}}(?:found|installed|you have|got) "
               rf"|\b(?P<by2>[a-z][\w-]{{1,60}}) v?(?P<by_version2>\d[\w.]{{0,20}}) (?:requires|needs|expects|wants) (?P<name2>{NOT_OURS}[a-z][\w-]{{1,60}}?) ?(?P<wants2>[<>=!~]=?=? ?v?\d[\w.,<>=!~*]{{0,40}}|v?\d+\.\d[\w.]{{0,20}})"
               rf"|(?:requires|needs|wants|expects) (?P<name4>{NOT_OURS}[a-z][\w-]{{1,60}}) (?P<wants4>v?\d+\.\d[\w.]{{0,20}})[^\n]{{0,20}}\b(?:i|we|you) have ",
               "requires", "needs", "expects", "wants", "depends on", "has requirement", "is required", covers=PAIR_COVERS),
-        error("tells.pair", rf"\b(?P<by>{_PAIRED})[ =]{{1,2}}v?(?P<by_version>\d+\.\d[\w.]{{0,20}}),? (?:with|and|on|against|\+|/|beside|vs\.?|was installed with|is installed with) (?P<name>(?!(?P=by)\b)(?:{_PAIRED}))[ =]{{1,2}}v?(?P<found>\d+\.\d[\w.]{{0,20}})", *_PAIRED.split("|")),
+        error("remark.pair", rf"\b(?P<by>{_PAIRED})[ =]{{1,2}}v?(?P<by_version>\d+\.\d[\w.]{{0,20}}),? (?:with|and|on|against|\+|/|beside|vs\.?|was installed with|is installed with) (?P<name>(?!(?P=by)\b)(?:{_PAIRED}))[ =]{{1,2}}v?(?P<found>\d+\.\d[\w.]{{0,20}})", *_PAIRED.split("|")),
         error("pairs.conflict", r"\b(?:contextual)?versionconflict\W{1,4}(?P<name>[\w.-]{1,60}) (?P<found>\d[\w.+]{0,30})[^\n]{0,160}requirement\.parse\('(?P<wants>[^'\n]{1,80})'", "versionconflict", covers=PAIR_COVERS),
         error("tf.directml", r"tfdml_plugin\.dll not found|platform is already registered with name: \W?DML", "tfdml_plugin", "already registered with name", covers=("windows.", "loader.", "title.")),
         error("pairs.jaxlib", r"jaxlib (?:is )?version (?P<installed>\d[\d.]*\d)[^\n]{0,60}(?:requires version|incompatible with jax version) ?[<>=]* ?(?P<wanted>\d[\d.]*\d)",
@@ -103,8 +103,8 @@ TEXT = Text(
         ("said.release_file", 4.2, "it looks for its part for PyTorch {wants}, which this release of it does not have"),
         ("said.engine_elsewhere", 2.0, "the engine was built elsewhere"),
         ("said.package_older", 4.0, "{name} is of an older release than is asked for"),
-        ("tells.needs", 4.8, "{by} {by_version} asks for {name}{wants}, and another release of it is installed"),
-        ("tells.pair", 4.4, "{by} {by_version} and {name} {found} are releases that do not fit", no(with_("tells.release"))),
+        ("remark.needs", 4.8, "{by} {by_version} asks for {name}{wants}, and another release of it is installed"),
+        ("remark.pair", 4.4, "{by} {by_version} and {name} {found} are releases that do not fit", no(with_("remark.release"))),
         ("pairs.conflict", 5.0, "{wants} is asked for, and {name} {found} is installed"),
         ("tf.directml", 5.4, "DirectML's plug-in and this TensorFlow do not go together"),
         ("packages.no_match", 4.4, "another package demands a release of {package} that the index does not have", line(r"extra ==")),

@@ -8,10 +8,15 @@ from gpuwhy.causes.text.conditions import all_of, field, no
 from gpuwhy.causes.text.figures import free_but_refused, own_little, splintered
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model.signature import told
 
 TEXT = Text(
     "memory.fragmentation",
+    signatures=(
+        told("remark.idle", r"\bidle in the (?:memory )?pool\b|\barena grew to\b|\bksameasrequested\b[^\n]{0,12}\b(?:works|helps|fixe[sd])|\bnaive_best_fit (?:avoids|works|helps|fixe[sd])", "idle in the", "arena grew", "ksameasrequested", "naive_best_fit"),
+    ),
     clues=(
+        ("remark.idle", 4.2, "the pool holds memory that it does not use, in pieces", OF_MEMORY),
         ("memory.torch_oom", 4.0, "{wanted} was asked for; this process holds {unused} that it does not use, but in pieces", splintered),
         ("memory.torch_oom", 1.4, FIGURES, no(splintered)),
         ("memory.torch_oom", 2.4, FIGURES + ", so more was free than asked for", free_but_refused),

@@ -16,6 +16,7 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "memory.host",
     signatures=(
+        error("memory.all_ram", r"crashed after using all (?:of the )?available ram", "available ram", covers=("title.", "python.")),
         error("memory.node", r"due to (?:the )?node running low on memory", "running low on memory"),
         error("memory.killer", r"out of memory: kill(?:ed)? process|oom[-_ ]kill(?:er|ed)?\b|oom_reaper|memory cgroup out of memory|oomkilled"
               r"|cgroup out of memory", "oom-kill", "oom_kill", "oom kill", "out of memory: kill", "oom_reaper", "cgroup out of memory", "oomkilled",
@@ -25,6 +26,8 @@ TEXT = Text(
         error("title.killed", r"\b(?:gett?(?:s|ing)?|got|was|is|be|being|been|ends? with|process(?:es)?|training|trainer|script|python)(?: \w+)? killed\b(?! by signal)", "killed"),
     ),
     clues=(
+        ("memory.heap", 2.6, "the heap of another runtime is full: a limit of its own, or the machine's memory"),
+        ("memory.all_ram", 4.6, "the session used all of the machine's own memory"),
         ("signal.bus", 4.4, "a bus error in a data loader's worker: /dev/shm is full", line(r"data ?loader|worker|docker|container|shm|num_workers")),
         ("said.host_memory", 4.0, "the program says that the machine's own memory does not suffice"),
         ("said.no_memory", 1.2, "the memory may be the machine's own"),

@@ -14,6 +14,7 @@ from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_MEMORY, NO_START
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.signature import told
 from gpuwhy.model.symptom import Reading, Symptom
 
 
@@ -38,7 +39,11 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
 
 TEXT = Text(
     "memory.other_process",
+    signatures=(
+        told("remark.held", r"\bis still (?:open|running|loaded)\b|\bin use before (?:we|i|it|the \w+) (?:even )?starts?\b|\bby pid \d+ \w+", "is still", "in use before", "by pid"),
+    ),
     clues=(
+        ("remark.held", 4.0, "the text names another program that holds the memory", OF_MEMORY),
         ("said.no_memory", 1.4, "memory may be held by another process"),
         ("remark.others", 4.4, "the text names another program that holds the memory", OF_MEMORY),
         ("remark.busy", 3.8, "the text says that others have the GPU", OF_MEMORY),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.text.common import OF_SHM, nothing_else, of_a_job, of_gpu_package, of_network
+from gpuwhy.causes.text.common import LAUNCHED, OF_SHM, nothing_else, of_a_job, of_gpu_package, of_network
 from gpuwhy.causes.text.conditions import all_of, any_of, asks, field, line, no, no_errors, with_, with_framework
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.plain_ways import by_its_words
@@ -133,7 +133,7 @@ TEXT = Text(
               r"|^error\[e\d{4}\]: |^fatal: (?:not a git|pathspec|repository|could not read|cannot change to|'[^'\n]{1,200}' does not appear|unable to access|refusing to|destination path|the remote end|couldn't find remote)|error: pathspec '|psql: error|kex_exchange|permission denied \(publickey|could not resolve host(?:name)?\b",
               " panicked at", "panic: ", "tar: ", "gzip: ", "unzip: ", "bzip2: ", "xz: ", "curl: ", "wget: ", "lpadmin: ", "mount: ", "useradd: ", "systemctl: ", "near line ", "goroutine ", "exception in thread \"", "npm err!", "cannot find module", "code: 'eaddrinuse", "(node:", "error[e", "fatal: ", "pathspec '", "psql: error", "kex_exchange", "denied (publickey", "could not resolve host",
               covers=("program.index", "peer.port", "peer.gone", "memory.oom_words", "title.")),
-        error("else.remote", r"^(?:ssh|scp|sftp): |kex_exchange_identification|\bport 22: |^rsync(?: error)?: |^lost connection$", "ssh: ", "scp: ", "sftp: ", "kex_exchange", "port 22: ", "rsync", "lost connection", covers=("peer.", "python.", "title.", "else.foreign")),
+        error("else.remote", r"^(?:ssh|scp|sftp): |kex_exchange_identification|\bport 22: |^rsync(?: error)?: |^lost connection$", "ssh: ", "scp: ", "sftp: ", "kex_exchange", "port 22: ", "rsync", "lost connection", covers=("peer.unreachable", "peer.waits", "peer.gone", "peer.died", "peer.port", "python.", "title.", "else.foreign")),
         error("else.option", r"could not open requirements file|^error: (?:no such (?:option|command)|invalid value for|missing (?:option|argument|command)|got unexpected|unrecognized arguments|unknown option)|: error: (?:argument |unrecognized arguments|the following arguments|invalid choice)",
               "could not open requirements", "error: no such", "error: invalid value", "error: missing", "error: got unexpected", "unrecognized arguments", "error: unknown option", "error: argument", "the following arguments", "invalid choice", covers=("title.", "setting.")),
         error("else.make", r"no rule to make target '(?![^'\n]*(?:cuda|cudnn|nccl))|cannot find source file:|no sources given to target", "no rule to make target", "cannot find source file", "no sources given", covers=("build.",)),
@@ -159,6 +159,7 @@ TEXT = Text(
         ("order.in_place", 3.8, "autograd needs a value that was changed, freed or never recorded: a mistake in the program, on the CPU too"),
         ("signal.told", 3.4, "it was told to end ({what}): by a person, a batch system, a timer or another program; no failure of the GPU does that"),
         ("else.scheduler", 4.4, "the scheduler refused or ended the job; that is no matter of the GPU", no(all_of(with_("peer.exited"), no(line("time ?limit|time limit"))))),
+        ("memory.heap", 3.4, "the heap of another runtime is full: a limit of its own, no memory of a GPU"),
         ("else.image", 4.4, "the image cannot be fetched"),
         ("else.container", 4.4, "the container's name, ports, network or folders are the matter, not the GPU"),
         ("else.apt", 4.2, "a system package cannot be fetched"),
@@ -166,7 +167,7 @@ TEXT = Text(
         ("else.opencv", 4.4, "OpenCV got an image or a value that it cannot use; this happens when a file is not there"),
         ("else.model_file", 4.4, "the model's file cannot be opened"),
         ("else.foreign", 4.4, "another program's own error; the GPU stack has no part in it", _foreign),
-        ("else.remote", 4.6, "the way to another machine (ssh), not a process of the job"),
+        ("else.remote", 4.6, "the way to another machine (ssh), not a process of the job", no(LAUNCHED)),
         ("else.option", 4.4, "the program was called with options that it does not accept"),
         ("else.make", 4.4, "a file that the build names is not there"),
         ("else.data", 4.4, "a data file is not what it should be"),

@@ -26,6 +26,7 @@ def _forks(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "program.fork",
     signatures=(
+        error("remark.notebook", r"should only be initialized inside your training function|no cells? initiali[sz]es? (?:an? )?`?(?:accelerator|cuda)", "inside your training function", "no cell", covers=("python.", "title.")),
         error("numba.forked", r"cuda initialized before forking", "initialized before forking"),
         error("program.fork", r"(?:cuda|gpu)[^\n]{0,60}\bfork(?:ed|ing)?\b|must use the 'spawn' start method", "fork", "'spawn' start method"),
         error("program.context", r"(?:invalid device context|no currently active context|context (?:stack|is destroyed|was not)|"
@@ -36,6 +37,7 @@ TEXT = Text(
         error("torch.ipc", r"producer process has been terminated before all shared cuda tensors released|send cuda tensor received from another process|received (?:a )?cuda tensors? from (?:a|another) process", "shared cuda tensors", "cuda tensor"),
     ),
     clues=(
+        ("remark.notebook", 4.6, "the notebook used the GPU before the processes were started"),
         ("cuda.unknown", 4.0, "the driver does not start in a process that was forked from one that had used CUDA", _forks),
         ("cuda.not_initialized", 3.6, "the driver does not start in a process that was forked from one that had used CUDA", _forks),
         ("said.dead_context", 2.6, "the CUDA context is not that of this thread or process"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import all_of, line, no, with_, xid
+from gpuwhy.causes.text.conditions import all_of, line, no, whole, with_, xid
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.program_ways import in_range
 from gpuwhy.causes.text.remedies import SYNCHRONOUS
@@ -14,6 +14,7 @@ _TORCH = no(with_("tf.", "jax.", "harmless."))
 TEXT = Text(
     "program.index",
     signatures=(
+        error("program.bounds", r"\blabel_value (?:is )?(?:out of range|<)|\bcheck failed: label_value\b|\bboundserror\b|out-of-bounds array access", "label_value", "boundserror", "out-of-bounds array"),
         error(  # a kernel closes with `, the host's own assert() with '
             "program.assertion",
             r"(?:block: \[[\d,]+\], thread: \[[\d,]+\]|\.cuh?:\d+:(?![^\n]*' failed)[^\n]*)\s*assertion `?(?P<what>[^`\n]*)[`'’]? ?failed",
@@ -22,6 +23,7 @@ TEXT = Text(
         error("torch.class_values", r"class values must be (?:smaller|non-negative)", "class values must be", covers=("python.exception",)),
     ),
     clues=(
+        ("program.bounds", 4.6, "an index or a label lies outside of its range", whole(r"label_value|kernelexception|during kernel execution|\bcuarray\b|cudevicearray")),
         ("torch.class_values", 4.0, "a label is not below the number of classes"),
         ("torch.probability", 1.6, "the numbers went astray before an index was drawn"),
         ("program.assertion", 5.0, "a kernel's own check failed: {what}"),

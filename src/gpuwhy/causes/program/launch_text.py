@@ -18,6 +18,7 @@ _SMALLER = "Make the kernel smaller: block or tile sizes, num_stages, num_warps"
 TEXT = Text(
     "program.launch",
     signatures=(
+        error("launch.too_much_shared", r"\b(?:dynamic |static )?(?:smem|shared mem\w*)\b[^\n]{0,40}\d{4,9}[^\n]{0,10}>[^\n]{0,80}\d{4,9}|maxsharedmemoryperblock(?:optin)?\b[^\n]{0,30}\bexceed", "smem", "shared mem", "maxsharedmemory", covers=("memory.", "said.no_memory", "title.")),
         error(
             "launch.resources",
             r"out of resources?\W{1,2}(?P<what>shared memory|tensor memory|registers?|threads)(?:[^\n]{0,10}required\W{1,2}(?P<needed>\d{1,12})[^\n]{0,10}hardware limit\W{1,2}(?P<limit>\d{1,12}))?"
@@ -27,6 +28,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("launch.too_much_shared", 4.6, "the kernel asks for more shared memory than a block of this card can have"),
         ("cuda.launch_timeout", 4.2, "a kernel took longer than the watchdog of the display driver allows (error 702, TDR)"),
         ("title.black_screen", 3.6, "the screen goes black, as when the watchdog of the display driver (TDR) ends a kernel that takes too long", any_of(with_("cuda."), line("cuda"))),
         ("launch.resources", 5.0, "the kernel needs {needed} of {what}; the card has {limit}", field("needed", ".")),

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.text.conditions import all_of, alone_beside, any_of, asks, field, in_container, line, no, with_
+from gpuwhy.causes.text.conditions import (
+    all_of,
+    alone_beside,
+    any_of,
+    asks,
+    field,
+    in_container,
+    line,
+    no,
+    whole,
+    with_,
+)
 from gpuwhy.model.symptom import Condition, Reading, Symptom
 
 BARE = no(in_container)
@@ -46,6 +57,16 @@ _JOBS = re.compile(
 def of_a_job(s: Symptom, r: Reading) -> bool:
     """The text names a framework, a launcher or a rank, so that a process that died is one of a job."""
     return bool(_JOBS.search(r.excerpt))
+
+
+LAUNCHED = whole(r"deepspeed|pdsh|mpirun|mpiexec|orted|prted|horovod|torchrun|charmrun|\brank\b|nccl")
+"""A launcher that starts the processes of a job on other machines has a part in the text."""
+
+
+OTHER_DRIVERS = whole(
+    r"jdbc|odbc|node\.js|mongo|chromedriver|geckodriver|webdriver|selenium|\bsql|database|printer|wi-?fi|ethernet|audio|storage driver|csi driver"
+)
+"""A driver of something else: a database, a browser, another device."""
 
 
 def nothing_else(s: Symptom, r: Reading) -> bool:

@@ -35,6 +35,12 @@ def line(pattern: str) -> Condition:
     return lambda s, r: bool(wanted.search(s.text))
 
 
+def whole(pattern: str) -> Condition:
+    """The text holds an expression, on any of its lines."""
+    wanted = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+    return lambda s, r: bool(wanted.search(r.excerpt))
+
+
 def all_of(*conditions: Condition) -> Condition:
     """Every condition holds."""
     return lambda s, r: all(c(s, r) for c in conditions)

@@ -36,11 +36,15 @@ def _by_wsl(_: Symptom, reading: Reading) -> bool:
 TEXT = Text(
     "wsl.setup",
     signatures=(
+        error("remark.wsl_one", r"^\s*\*?\s*[\w.-]{2,40}\s+(?:running|stopped)\s+1\s*$|\bwsl\b[^\n]{0,60}\bversion:? 1\b(?!\.)|\b(?:is|in|on|under|with|still) wsl ?1\b(?!\.)", "running", "stopped", "version", "wsl1", "wsl 1", covers=("title.",)),
+        error("remark.wsl_driver", r"\bwsl2?\b[^\n]{0,60}\b(?:cuda-drivers|nvidia-driver(?:-\d+)?)\b|\b(?:cuda-drivers|nvidia-driver-\d+)\b[^\n]{0,30}\b(?:in|inside|under) (?:the )?wsl|\bwindows driver\b[^\n]{0,60}\b(?:before|older than|predates?|without)\b[^\n]{0,20}\bwsl|\bdriver\b[^\n]{0,30}\b(?:too old for|does not support|no support for|not support) wsl", "wsl", covers=("title.",)),
         error("container.wsl", r"wsl environment detected but no adapters", "wsl environment detected",
               covers=("container.cli", "container.generic")),
         error("container.baked", r"(?:libnvidia-\w+|libcuda)\.so[\w.]*: file exists", ": file exists", covers=("container.cli", "container.generic", "title.trouble")),
     ),
     clues=(
+        ("remark.wsl_one", 4.4, "this Linux runs in WSL 1, which has no GPU"),
+        ("remark.wsl_driver", 4.8, "WSL takes the driver of Windows, which is too old here or hidden by a Linux one"),
         ("remark.linux_driver", 4.6, "a Linux driver inside WSL hides Windows' own", all_of(in_wsl, with_("cuda.", "torch.", "tf.", "nvidia.", "loader.", "title."))),
         ("kernel.proc_missing", 3.4, "under WSL there is no kernel driver of its own", in_wsl),
         ("build.cannot_find_l", 4.2, "libcuda.so lies in /usr/lib/wsl/lib, and not as the link that the linker looks for", all_of(in_wsl, field("library", r"cuda$"), no(with_("build.nvcc_missing")))),

@@ -7,6 +7,8 @@ from gpuwhy.model.signature import Signature, context, error
 _SIZE = r"[\d.]+ ?[KMGT]?i?B(?:ytes)?"
 
 SIGNATURES: tuple[Signature, ...] = (
+    error("memory.heap", r"java heap space|gc overhead limit exceeded|\b(?:javascript |java |js )?heap out of memory|reached heap limit|allowed memory size of \d+ bytes exhausted|outofmemoryerror: (?:java|metaspace|unable to create)|command not allowed when used memory",
+          "heap", "gc overhead", "allowed memory size", "outofmemoryerror:", "when used memory", covers=("memory.", "title.", "python.", "else.foreign")),
     error(
         "memory.torch_oom",
         rf"(?:(?:(?:cuda|hip) out of memory\.? tried to allocate|tried to allocate(?= [\d.]+ [kmgt]ib[. (]{{1,3}}gpu)) (?P<wanted>{_SIZE})|outofmemoryerror: (?:cuda out of memory\. )?(?=gpu \d+ has a total))"

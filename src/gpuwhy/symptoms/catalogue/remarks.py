@@ -1,4 +1,4 @@
-"""Remarks: what a person writes beside a log of who holds memory, what shadows what, how it was started. Facts in words."""
+"""Remarks that are facts: who holds memory, what shadows what, how it was started; `symptoms/remarks.py` has the rest."""
 
 from __future__ import annotations
 
