@@ -18,6 +18,18 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("apt-gone", "Dockerfile", "FROM python:3.10-slim\nRUN apt-get update && apt-get install -y git \\\n  libgl1-mesa-glx\n", 3),
+    ("apt-gone", "setup.sh", "sudo apt-get install -y python-pip\nsudo pip install tensorflow\n", 1),
+    ("index-ended", "install.sh", f"pip install torch torchvision --index-url {TORCH}/cu121\n", 1),
+    ("torch-replaced", "Dockerfile", f"FROM python:3.11\nRUN pip install torch --index-url {TORCH}/rocm6.0\nRUN pip install stable-baselines3\n", 3),
+    ("pair-mismatch", "environment.yml", "channels: [pytorch, nvidia]\ndependencies:\n- python=3.11\n- pytorch>=2.2\n- pytorch-cuda=12.1\n- pip:\n  - transformers\n", 7),
+    ("missing-neighbour", "pyproject.toml", '[project]\nname = "a"\ndependencies = ["torch>=2.8",\n"mmpretrain"]\n', 4),
+    ("no-nv", "run.sbatch", "#!/bin/bash\n#SBATCH --gres=gpu:1\nsrun hostname\napptainer exec img.sif python a.py\n", 4),
+    ("swallowed-instruction", "Dockerfile", "FROM python:3.11\nRUN apt-get update && \\\n  apt-get install -y git \\\n\n# more\nCOPY . /app\n", 6),
+    ("uv-no-environment", "Dockerfile", "FROM python:3.11-slim\nRUN pip install uv\nRUN uv pip install torch==2.9.1\n", 3),
+    ("mixed-cuda", "requirements.txt", f"--extra-index-url {TORCH}/cu126\ntensorrt-cu12\ntensorrt\n", 3),
+    ("old-get-pip", "Dockerfile", "FROM nvidia/cuda:10.1-cudnn7-devel\nRUN wget https://bootstrap.pypa.io/get-pip.py && python3 get-pip.py\n", 2),
+    ("externally-managed", "Dockerfile", "FROM ros:jazzy\nRUN apt-get install -y python3-pip\nRUN pip install torch==2.9.1\n", 3),
     ("no-such-build", "Dockerfile", f"FROM python:3.11\nRUN pip install 'torch>=2.8.0' --index-url {TORCH}/cu124\n", 2),
     ("apt-python", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu20.04\nRUN apt-get install -y python3.11-dev\n", 2),
     ("index-late", "Dockerfile", f"FROM python:3.11\nRUN pip install torch\nRUN pip install torch --index-url {TORCH}/cu121\n", 3),
@@ -163,7 +175,8 @@ BAD = [
     ("bad-gpu-request", "job.yaml", POD + "    resources: {limits: {nvidia.com/gpus: 1}}\n    image: x\n", 7),
     ("same-files", "requirements.txt", "torch\nnvidia-cudnn-cu12\n", 2),
     ("same-files", "requirements.txt", "faiss-cpu\nfaiss-gpu\n", 2),
-    ("same-files", "requirements.txt", "gliner[gpu]\n", 1),
+    ("same-files", "requirements.txt", "gliner[gpu]==0.2.20\n", 1),
+    ("same-files", "requirements.txt", "kokoro-onnx[gpu]\n", 1),
     ("no-such-build", "environment.yml", "channels: [pytorch, nvidia]\ndependencies:\n- pytorch=2.2\n- pytorch-cuda=11.7\n", 4),
     ("no-such-build", "environment.yml", "channels: [pytorch, nvidia]\ndependencies:\n- pytorch=2.6\n- pytorch-cuda=12.4\n", 3),
     ("no-such-build", "pyproject.toml", f'[project]\nname="a"\ndependencies=["torch==2.6.0"]\n[tool.uv.sources]\ntorch={{index="pt"}}\n[[tool.uv.index]]\nname="pt"\nurl="{TORCH}/cu121"\n', 3),
@@ -297,6 +310,16 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("Dockerfile", "FROM python:3.10-slim-bookworm\nRUN apt-get update && apt-get install -y libgl1-mesa-glx software-properties-common\n"),
+    ("Dockerfile", "FROM python:3.11.4-slim\nRUN apt-get update && apt-get install -y libgl1-mesa-glx\n"),  # the Debian of its day
+    ("setup.sh", "# Ubuntu 18.04\nsudo apt-get install -y python-pip\n"),
+    ("cog.yaml", 'build:\n  gpu: true\n  python_version: "3.11"\n  python_packages: ["torch==2.9.1", "insightface==2.1"]\n'),
+    ("Dockerfile", "FROM python:3.11\nRUN pip install uv && uv venv /opt/v\nENV VIRTUAL_ENV=/opt/v\nRUN uv pip install torch==2.9.1\n"),
+    ("Dockerfile", "FROM python:3.11\nENV UV_SYSTEM_PYTHON=1\nRUN pip install uv && uv pip install torch==2.9.1\n"),
+    ("run.sbatch", "#!/bin/bash\n#SBATCH --gres=gpu:1\nexport APPTAINER_NV=1\napptainer exec img.sif python a.py\n"),
+    ("run.sbatch", "#!/bin/bash\n#SBATCH --gres=gpu:1\nsingularity exec $OPTIONS img.sif python a.py\n"),
+    ("Dockerfile", "FROM python:3.11\nRUN echo \"first \\\nRUN second\" > note\n"),
+    ("requirements.txt", "gliner[gpu]\nmagika\n"),
     ("run.slurm", "#!/bin/bash\n#SBATCH --partition=gpu\n#SBATCH --gres=gpu:1\nexport CUDA_VISIBLE_DEVICES=0\nexport NCCL_DEBUG=INFO\n"),
     ("Dockerfile", "FROM pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime\nRUN pip install 'transformers<4.50' einops 'numpy<2'\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN export CUDA_HOME=/usr/local/cuda && make\n"),
@@ -367,7 +390,7 @@ SILENT = [
     ("requirements.txt", "tensorflow-gpu==1.5.0\ntensorflow-tensorboard==1.5.1\n"),
     ("requirements.txt", "vllm==0.6.3\ntransformers>=4.45\n"),  # not registered yet
     ("requirements.txt", "nvidia-cublas-cu12\nnvidia-cudnn-cu12\nfaster-whisper\nonnxruntime\n"),
-    ("Dockerfile", f"FROM python:3.12\nRUN uv pip install --system torch --extra-index-url {TORCH}/cu121\n"),  # uv looks there first
+    ("Dockerfile", f"FROM python:3.12\nRUN uv pip install --system torch --extra-index-url {TORCH}/cu118\n"),  # uv looks there first
     ("Dockerfile", f"FROM python:3.11\nRUN pip install torch==2.4.1+cu121 --index-url {TORCH}/cu121\nRUN pip install torchvision --index-url {TORCH}/cu121\n"),
     ("install.bat", "pip install torch\n"),  # nothing says GPU
     ("start.sh", "docker run --rm --gpus all vllm/vllm-openai:latest\ndocker run -it $IMAGE\ndocker run nginx\n"),
@@ -462,3 +485,28 @@ def test_the_project_that_a_dockerfile_installs_may_hold_numpy_back(limit, silen
 def test_onnxruntime_alone_in_an_image_is_told_once():
     text = "FROM nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04\nRUN pip install onnxruntime-gpu==1.20.2\n"
     assert rules("Dockerfile", text) == [("base-image", 2)]
+
+
+def test_a_mistake_in_an_included_file_names_the_line_that_takes_it_in():
+    text = "FROM python:3.13\nCOPY . .\nRUN pip install -r requirements.txt\n"
+    (mistake,) = check({"Dockerfile": text}, beside={"requirements.txt": "torch==2.3.1\n"}).mistakes
+    assert mistake.through is not None
+    assert (mistake.through.path, mistake.through.line) == ("Dockerfile", 3)
+
+
+def test_requirements_are_judged_by_the_dockerfile_that_installs_them():
+    beside = {
+        "docker/Dockerfile": "FROM python:3.13\nCOPY . .\nRUN pip install foo==1\nRUN pip install -r requirements.txt\n"
+    }
+    assert found(check({"requirements.txt": "torch==2.3.1\n"}, beside=beside)) == [
+        ("python-no-wheel", "requirements.txt", 1)
+    ]
+    assert found(check({"other.txt": "torch==2.3.1\nnumpy<2\n"}, beside=beside | {"README.md": "Python 3.11"})) == []
+
+
+def test_what_a_script_installs_counts_for_the_dockerfile_that_runs_it():
+    text = "FROM python:3.13\nCOPY . .\nRUN bash scripts/install.sh\n"
+    script = "DIR=$( cd -- $( dirname $0 ) && pwd )\npip install -r ${DIR}/reqs.txt\n"
+    beside = {"scripts/install.sh": script, "scripts/reqs.txt": "torch==2.3.1\n"}
+    (mistake,) = check({"Dockerfile": text}, beside=beside).mistakes
+    assert (mistake.rule, mistake.place.path, mistake.through.line) == ("python-no-wheel", "scripts/reqs.txt", 3)

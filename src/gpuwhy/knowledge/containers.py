@@ -206,7 +206,12 @@ def _cuda(name: str, tag: str) -> Base:
         return Base(name, "cuda", gpu=True, untagged=tag in ("", "latest"))
     cudnn = {"": "none", "cudnn": "9"}.get(found[2] or "", (found[2] or "").removeprefix("cudnn"))
     variant = found[3] or ("base" if "-base" in tag else "")
-    return Base(name, "cuda", found[1], cudnn, variant, distro_python=_DISTROS.get(found[4] or "", ""), gpu=True)
+    distro = found[4] or _UNSAID.get(found[1].split(".")[0], "")
+    return Base(name, "cuda", found[1], cudnn, variant, distro_python=_DISTROS.get(distro, ""), gpu=True)
+
+
+_UNSAID = {"8": "ubuntu16.04", "9": "ubuntu16.04", "10": "ubuntu18.04"}
+"""The Ubuntu of NVIDIA's tags that name none, by the major of their CUDA."""
 
 
 def _pytorch(name: str, tag: str) -> Base:
@@ -231,6 +236,12 @@ def _python(name: str, tag: str) -> Base:
     return Base(name, "python", python=found[1] if found else "", musl="alpine" in tag, windows=windows)
 
 
+_ROS_PYTHON = {"noetic": "3.8", "foxy": "3.8", "galactic": "3.8", "humble": "3.10", "iron": "3.10", "jazzy": "3.12",
+               "kilted": "3.12"}  # fmt: skip
+"""Releases of ROS (REP 3 and REP 2000: their Ubuntu) and the Python of that Ubuntu."""
+_ROS = re.compile(rf"({'|'.join(_ROS_PYTHON)})(-|$)")
+
+
 def _distro(name: str, short: str, last: str, tag: str) -> Base:
     if python := held.latest_python(short, tag):
         return Base(name, "python", python=python)
@@ -240,6 +251,8 @@ def _distro(name: str, short: str, last: str, tag: str) -> Base:
         return Base(name, "distro", musl=True)
     if short.startswith("windows/") or last in ("servercore", "nanoserver"):
         return Base(name, "distro", windows=True)
+    if last in ("ros", "ros2") and (found := _ROS.match(tag)):
+        return Base(name, "distro", distro_python=_ROS_PYTHON[found[1]])
     if last in ("ubuntu", "debian", "rockylinux"):
         release = re.sub(r"-(slim|\d{8})$", "", tag)
         key = last + (release if last == "ubuntu" else release.split(".")[0])

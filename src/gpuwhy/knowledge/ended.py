@@ -72,10 +72,16 @@ def _ubuntu(last: str, tag: str) -> System | None:
         else re.search(r"ubuntu-?(\d\d\.(?:04|10))", tag)
     )
     word = next((w for w in _UBUNTU if re.search(rf"(^|[-_]){w}([-_]|$)", tag)), "")
-    release = named[1] if named else _UBUNTU.get(word, "")
+    release = named[1] if named else _UBUNTU.get(word, "") or _of_cuda(last, tag)
     if not release:
         return None
     return System("ubuntu", release, release not in _LONG and _number(release) <= _number(_SHORT_ENDED))
+
+
+def _of_cuda(last: str, tag: str) -> str:
+    """The Ubuntu of NVIDIA's old tags that name no distribution: 9.1-cudnn7-devel."""
+    found = re.fullmatch(r"(8|9|10)\.\d(-cudnn\d)?-(base|runtime|devel)", tag) if last == "cuda" else None
+    return ("18.04" if found[1] == "10" else "16.04") if found else ""
 
 
 def _debian(last: str, tag: str) -> System | None:

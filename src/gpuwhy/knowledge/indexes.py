@@ -23,6 +23,10 @@ OLD_ENDS = {
     "rocm5.2": "1.13",
     "rocm5.4.2": "2.0",
     "rocm5.6": "2.1",
+    "rocm5.7": "2.3",
+    "rocm6.0": "2.4",
+    "rocm6.1": "2.6",
+    "rocm6.2": "2.5",
 }
 """The last torch of indexes that are older than the matrix."""
 

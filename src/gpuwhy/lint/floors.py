@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpuwhy.knowledge import asked, limits
 from gpuwhy.knowledge.releases import has_python
-from gpuwhy.lint import ending, solving
+from gpuwhy.lint import ending, holding, solving
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allowed, together
@@ -47,7 +47,7 @@ def below(scope: Scope) -> Iterator[Below]:
         there = _there(scope, framework)
         own = next((pin for pin in scope.pins if pin.name == package), there.pin if there else None)
         own = own or (_bringing(scope, package) if there else None)
-        if there and own and _meet(own, there.pin):
+        if there and own and own.name != "pytorch" and _meet(own, there.pin):
             yield from _below(scope, package, there, own.place)
 
 
@@ -60,6 +60,9 @@ def _bringing(scope: Scope, package: str) -> Pin | None:
 def _there(scope: Scope, framework: str) -> _There | None:
     """The framework's release: pinned by pip, or of the image."""
     pins = [pin for pin in scope.pins if pin.name in _NAMES[framework]]
+    held = holding.torch(scope) if framework == "torch" else None
+    if held:
+        return _There(held.version, held.said, held.pin)
     if pins:
         return _pinned(pins[0]) if len(pins) == 1 else None
     base = scope.base
@@ -94,6 +97,8 @@ def _pythons(scope: Scope, there: _There) -> list[str]:
     """The Pythons of the file, else those that today's users have and that the framework's release has wheels for."""
     if scope.environment.pythons:
         return list(solving.pythons(scope))
-    rows = allowed(there.pin.name, f"=={there.version}") if there.pin else ()
+    rows = (
+        allowed("torch" if there.pin.name == "pytorch" else there.pin.name, f"=={there.version}") if there.pin else ()
+    )
     recent = [python for python in solving.pythons(scope) if at_least(python, "3.9")]
     return [python for python in recent if not rows or any(has_python(row, python) for row in rows)]

@@ -196,7 +196,7 @@ def _from_variables(stage: Environment, command: Command) -> list[Index]:
 
 
 _OWN_FOLDER = re.compile(
-    r"^(\$\{?\w*(DIR|ROOT|HOME|PATH|FOLDER|PWD|BASE)\w*\}?|\$\((cd|dirname|pwd|realpath|readlink)\b.*\))/",
+    r"^(\$\{?\w*(DIR|ROOT|HOME|PATH|FOLDER|PWD|BASE)\w*\}?|\$\(\s*(cd|dirname|pwd|realpath|readlink)\b.*\))/",
     re.IGNORECASE,
 )
 """A variable in front of a path, which is often the folder of the script itself; where it is not, nothing is found."""

@@ -22,7 +22,7 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (r"setup\.py", "setup"),
     (r"setup\.cfg", "setup-config"),
     (r"\.gitlab-ci\.ya?ml", "gitlab"),
-    (r".+\.(sh|bash|bat|cmd|ps1|slurm|sbatch)", "script"),
+    (r".+\.(sh|bash|zsh|bat|cmd|ps1|slurm|sbatch|pbs|qsub|lsf|sge)", "script"),
     (r".+\.ipynb", "notebook"),
     (r"(GNU)?Makefile([._-].*)?|.+\.mk", "makefile"),
 )

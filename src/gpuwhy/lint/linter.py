@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-import msgspec
-
-from gpuwhy.lint import jinja, kinds, overrides, pythons, requirements
+from gpuwhy.lint import installing, jinja, joining, kinds, overrides, requirements
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet, Workload
+from gpuwhy.lint.sheet import Read, Sheet, Workload
 from gpuwhy.model.lint import Checked, Lint, Mistake, Place, Problem
 from gpuwhy.model.plan import Machine
 
 __all__ = ["Lint", "lint"]
 
-_CHARACTERS, _DEPTH, _PROBLEMS, _REPEATED, _NOTED = 32_000_000, 20, 5, 20, 50
+_CHARACTERS, _PROBLEMS, _NOTED = 32_000_000, 5, 50
 T = TypeVar("T")
-_NOWHERE = Place("", 0)
 _IGNORE = re.compile(r"gpuwhy:\s*ignore(-file)?(?:\[([\w\s,-]*)\])?")
 
 
@@ -37,9 +33,13 @@ def lint(
     sheets = {path: _sheet(path, texts[path], read) for path in paths}
     found: dict[str, list[Mistake]] = {path: [] for path in texts}
     for sheet in _told([*sheets.values(), *_built(sheets, read)], note, "judging"):
-        _join(sheet, read)
+        joining.join(sheet, read)
         for mistake in _apply(sheet, sheets, read, described):
             found.setdefault(mistake.place.path, []).append(mistake)
+    for sheet in installing.sheets(sheets, lambda path, text: _sheet(path, text, read), read):
+        for mistake in _apply(sheet, sheets, read, described):
+            if mistake.place.path in texts:  # of the installing file nothing was asked
+                found[mistake.place.path].append(mistake)
     others = {path: read(path) or "" for path in found if path not in texts}
     whole = {**texts, **others}
     checked = [_checked(path, sheets.get(path), whole[path], found[path]) for path in found]
@@ -197,136 +197,14 @@ def _job_reader(kind: str) -> Callable[[str, str], Sheet] | None:
     return readers.get(kind, jobs.read_cog)
 
 
-def _join(sheet: Sheet, read: Read) -> None:
-    """The pins of included files, into the environment that includes them."""
-    sheet.environments += [made for one in sheet.environments for made in _of_conda(one, read)]
-    for environment in sheet.environments:
-        if sheet.kind in ("modal", "workflow", "gitlab", "devcontainer"):
-            pythons.of_image(environment)
-        _take_in(sheet, environment, environment.includes, read, (sheet.path,))
-        environment.pins = _thinned(environment.pins)
-        carried = Environment(sheet.path)
-        _take_in(Sheet(sheet.path, ""), carried, environment.carried_includes, read, (sheet.path,))
-        environment.carried = _thinned([*environment.carried, *carried.pins])
-        if sheet.kind == "requirements" and not environment.pythons:
-            pythons.of_project(environment, read)
-        if any(pin.local and not pin.indexes and not pin.backend for pin in environment.pins):
-            environment.told_elsewhere = _told_elsewhere(sheet.path, read)
-
-
-def _of_conda(stage: Environment, read: Read) -> Iterator[Environment]:
-    """The environments of conda that a Dockerfile or a script makes from files, each with the image that holds it."""
-    for include in stage.conda_files:
-        path = _found(include, read)
-        text = read(path)
-        if text is None:
-            continue
-        from gpuwhy.lint import conda
-
-        for made in conda.read(path, text).environments:
-            made.image, made.system, made.runs, made.apt = stage.image, stage.system, stage.runs, stage.apt
-            made.variables = stage.variables
-            yield made
-
-
-def _told_elsewhere(path: str, read: Read) -> bool:
-    """Whether this file (a comment counts) or one beside it tells how to install from PyTorch's index."""
-    folders = [posixpath.dirname(path)]
-    folders += [posixpath.dirname(folders[0])] if folders[0] not in ("", ".", "/") else []
-    beside = (posixpath.join(folder, name) for folder in folders for name in _TELLING)
-    texts = (read(one) for one in (path, *beside))
-    return any(text is not None and re.search(r"download\.pytorch\.org/whl|torch-backend", text) for text in texts)
-
-
-_TELLING = (
-    "README.md",
-    "readme.md",
-    "README.rst",
-    "INSTALL.md",
-    "Dockerfile",
-    "install.sh",
-    "setup.sh",
-    "Makefile",
-    "install.bat",
-)
-
-
-def _thinned(pins: list[Pin]) -> list[Pin]:
-    """Each demand once, and no package more often than a real file has it: rules compare pins in pairs."""
-    seen: set[Pin] = set()
-    counts: Counter[str] = Counter()
-    out = []
-    for pin in pins:
-        plain = msgspec.structs.replace(pin, place=_NOWHERE)
-        if plain not in seen and counts[pin.name] < _REPEATED:
-            seen.add(plain)
-            counts[pin.name] += 1
-            out.append(pin)
-    return out
-
-
-def _take_in(
-    sheet: Sheet, environment: Environment, includes: Iterable[Include], read: Read, inside: tuple[str, ...]
-) -> None:
-    for include in includes:
-        path = _found(include, read)
-        if path in inside or len(inside) > _DEPTH:
-            sheet.problems.append(
-                Problem(include.place, f"{include.path} includes itself ({' → '.join((*inside, path))})")
-            )
-            continue
-        text = read(path)
-        if text is None:
-            environment.includes_unknown = True
-            if include.must:
-                sheet.notes.append(
-                    Problem(include.place, f"{include.path} cannot be read, so what it asks for is not checked")
-                )
-            continue
-        inner = Sheet(path, "requirements")
-        made = Environment(path)
-        requirements.fill(made, inner, requirements.logical_lines(text), include.limits)
-        environment.pins += [_taken(pin, include) for pin in made.pins]
-        environment.other_index = environment.other_index or made.other_index
-        environment.misplaced += made.misplaced
-        environment.refused += made.refused
-        made.includes[:] = [
-            msgspec.structs.replace(i, indexes=(*i.indexes, *include.indexes), arms=include.arms, step=include.step)
-            for i in made.includes
-        ]
-        _take_in(sheet, environment, made.includes, read, (*inside, path))
-
-
-def _found(include: Include, read: Read) -> str:
-    """The path of an included file: beside the file that names it, else in a folder above it, where builds start."""
-    folder = posixpath.dirname(include.place.path)
-    first = posixpath.normpath(posixpath.join(folder, include.path))
-    path, tries = first, 3 if not include.must else 0
-    while tries and folder not in ("", ".", "/") and not path.startswith("/") and read(path) is None:
-        folder, tries = posixpath.dirname(folder), tries - 1
-        path = posixpath.normpath(posixpath.join(folder, include.path))
-    beside = posixpath.join(posixpath.dirname(include.place.path), posixpath.basename(include.path))
-    if not include.must and read(path) is None and read(beside) is not None:
-        return beside  # a build that starts in the folder above
-    return path if tries or read(path) is not None else first
-
-
-def _taken(pin: Pin, include: Include) -> Pin:
-    """A pin of an included file, with what the including one says of it."""
-    backed = requirements.with_backend(pin, include.backend) if include.backend else pin
-    indexed = requirements.with_indexes(backed, include.indexes)
-    return msgspec.structs.replace(
-        indexed, limits=pin.limits or include.limits, arms=(*pin.arms, *include.arms), step=include.step
-    )
-
-
 def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read, described: Machine | None) -> Iterator[Mistake]:
     for environment in sheet.environments:
         if described and described.system == "windows" and not environment.system and environment.image is None:
             environment.system = "windows"  # a file that says nothing of its system is for the machine described
         scope = Scope(environment, described, sheet.kind, read)
         for room in ROOMS.values():
-            yield from room.check(scope) if room.check else ()
+            for mistake in room.check(scope) if room.check else ():
+                yield joining.through(mistake, environment, sheet.path)
     asked = overrides.asked_elsewhere(sheet, sheets, read)
     for work in sheet.workloads:
         if work.name in asked:

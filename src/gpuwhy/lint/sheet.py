@@ -156,6 +156,7 @@ class Environment(msgspec.Struct):
     refused: list[Problem] = []  # requirements that no installer takes: a local version with >=
     misplaced: list[Problem] = []  # options on a requirement's line, which pip does not read there
     includes_unknown: bool = False  # a file that it takes in cannot be read
+    through: dict[str, Place] = {}  # file that it takes in → the line that does so
     told_elsewhere: bool = False  # a file beside this one names PyTorch's index
 
     def named(self, *names: str) -> list[Pin]:

@@ -56,6 +56,7 @@ class Mistake(msgspec.Struct, frozen=True):
     know: Source
     fix: str
     edit: Edit | None = None  # where one edit is certain to be right
+    through: Place | None = None  # the line of another file that takes this one in, where that shows the mistake
 
 
 class Problem(msgspec.Struct, frozen=True):

@@ -31,8 +31,10 @@ def as_text(lint: Lint, paper: Paper) -> str:
 def _mistake(mistake: Mistake, paper: Paper) -> list[str]:
     detail = f" ({mistake.know.detail})" if mistake.know.detail else ""
     where = _where(mistake.place.path, mistake.place.line)
+    taken = f"taken in by {_where(mistake.through.path, mistake.through.line)}" if mistake.through else ""
     return [
         *_said(where, mistake.severity, f" {mistake.rule}: {mistake.text}", paper),
+        *(paper.wrap(taken, "  saw   ", _MORE) if taken else []),
         *paper.wrap(f"{mistake.know.where}{detail}", "  know  ", _MORE),
         *paper.wrap(mistake.fix, "  fix   ", _MORE),
     ]
@@ -115,6 +117,7 @@ def _dict(mistake: Mistake) -> dict[str, Any]:
         "know": know,
         "fix": mistake.fix,
         "edit": {"old": mistake.edit.old, "new": mistake.edit.new} if mistake.edit else None,
+        "through": {"path": mistake.through.path, "line": mistake.through.line} if mistake.through else None,
     }
 
 

@@ -9,7 +9,7 @@ from gpuwhy.knowledge import asked
 from gpuwhy.lint.demands import MAJORS, wheels_of_two_majors
 from gpuwhy.lint.index import from_index
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import together
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.version import at_least, numbers
@@ -62,7 +62,7 @@ def _named(pin: Pin) -> int:
 
 def _comes_for(scope: Scope, pin: Pin) -> tuple[int, str]:
     """The CUDA major of the release that pip takes, and that release; (0, '') where nobody can tell."""
-    if pin.name not in _INSTEAD or not from_index(scope, pin) or pin.indexes:
+    if pin.name not in _INSTEAD or not from_index(scope, pin) or not _from_default(pin):
         return 0, ""
     if pin.name == "onnxruntime-gpu":
         row = scope.taken(pin)
@@ -74,6 +74,11 @@ def _comes_for(scope: Scope, pin: Pin) -> tuple[int, str]:
     if pin.name == "cuda-python":
         return numbers(newest)[0], f"cuda-python {newest}"
     return (13, f"tensorrt {newest}") if at_least(newest, "11") else (0, "")
+
+
+def _from_default(pin: Pin) -> bool:
+    """Whether the newest release of the default index is taken: other indexes stand beside it, and are PyTorch's."""
+    return all(index.role == "extra" and holds_only(index.url) == "torch" for index in pin.indexes)
 
 
 def _is_brought(scope: Scope, pin: Pin, major: int) -> bool:

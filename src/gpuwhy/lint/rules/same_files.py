@@ -11,7 +11,7 @@ from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.demands import Demand, demands, evidence, newest, shared_file, ships, wheels_of_two_majors
 from gpuwhy.lint.scope import Scope, is_source_only
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import releases_of, together
+from gpuwhy.lint.versions import allows, releases_of, together
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.version import at_least
 
@@ -56,7 +56,7 @@ def _brought(scope: Scope) -> Iterator[Mistake]:
 def _both_by_extra(scope: Scope) -> Iterator[Mistake]:
     """A package that asks for onnxruntime always, and for onnxruntime-gpu by its extra."""
     for pin in scope.pins if not scope.environment.locked else ():
-        always = _BOTH.get(pin.name, "-") in pin.extras
+        always = "gpu" in pin.extras and _brings_both(pin)
         beside = pin.name == "rembg" and "gpu" in pin.extras and "onnxruntime" in scope.names
         if pin.installed and (always or beside):
             text = f"{pin.name}[{pin.extras[0]}]{' and onnxruntime' if beside else ''}"
@@ -66,7 +66,9 @@ def _both_by_extra(scope: Scope) -> Iterator[Mistake]:
             return
 
 
-_BOTH = {"gliner": "gpu", "magika": "gpu"}
+def _brings_both(pin: Pin) -> bool:
+    """kokoro-onnx always; gliner up to 0.2.28 (read in the metadata of 0.2.13 to 0.2.29)."""
+    return pin.name == "kokoro-onnx" or (pin.name == "gliner" and allows("<0.2.29", pin.version or "0.2.29"))
 
 
 def _flavours(scope: Scope) -> Iterator[Mistake]:

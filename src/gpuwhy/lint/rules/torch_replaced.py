@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpuwhy.knowledge import asked, held
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
-from gpuwhy.lint import solving
+from gpuwhy.lint import holding, solving
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import LINUX, allowed, allows, together
@@ -25,9 +25,13 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if not _takes_any(scope):
         return
     torch = next((pin for pin in scope.pins if pin.name == "torch" and pin.version and pin.step), None)
-    if torch:
+    held = holding.torch(scope) if torch is None else None
+    if held and held.pin.step and scope.kind != "conda":
+        yield from _by_others(scope, held.pin, held.version, held.said)
+    elif torch:
         yield from _by_project(scope, torch)
-        yield from _by_others(scope, torch)
+        said = f"torch=={torch.version} (line {torch.place.line})"
+        yield from _by_others(scope, torch, torch.version.partition("+")[0], said)
         yield from _by_companions(scope, torch)
     else:
         yield from _over_another(scope)
@@ -50,9 +54,8 @@ def _over_image(scope: Scope) -> Iterator[Mistake]:
             yield from _replaced(scope, pin, image, f"torch {image} of the image")
 
 
-def _by_others(scope: Scope, torch: Pin) -> Iterator[Mistake]:
-    """A later command whose packages, as pip takes them, do not go with the pinned torch."""
-    version = torch.version.partition("+")[0]
+def _by_others(scope: Scope, torch: Pin, version: str, said: str) -> Iterator[Mistake]:
+    """A later command whose packages, as pip takes them, do not go with the torch that is there."""
     for step, pins in solving.steps(scope).items():
         named = [pin for pin in pins if not pin.limits]
         if step <= torch.step or not solving.is_compared(scope, step) or any(p.name == "torch" for p in named):
@@ -60,8 +63,7 @@ def _by_others(scope: Scope, torch: Pin) -> Iterator[Mistake]:
         asking = [pin for pin in named if pin.name not in _COMPANIONS and _excludes(scope, pin, version)]
         if asking and not _indexed(asking[0]):
             pin = asking[0]
-            said = f"torch=={torch.version} (line {torch.place.line})"
-            text = f"{pin.name}{pin.specifier} asks for another torch and replaces {said}"
+            text = f"{pin.name}{pin.specifier} asks for another torch and replaces it: {said}"
             fix = (
                 f"install both in one command, or a {pin.name} for that torch: gpuwhy plan torch=={version} {pin.name}"
             )
