@@ -73,7 +73,7 @@ PROGRAMS: tuple[Program, ...] = (
             (("Ollama: put fewer layers on the GPU and shorten the context", "ollama run MODEL    # then: /set parameter num_gpu 20 and /set parameter num_ctx 4096"),
              ("Ollama: one request and one model at a time", "export OLLAMA_NUM_PARALLEL=1 OLLAMA_MAX_LOADED_MODELS=1")),
             cuda=("Install Ollama again with its own installer, which brings the CUDA runners (ollama.com/download)", ""), tongue="own"),
-    Program("llama_cpp_python", "llama-cpp-python", r"llama_cpp\b|llama-cpp-python", ("Install the newest llama-cpp-python, built with CUDA", 'CMAKE_ARGS="-DGGML_CUDA=on" pip install --upgrade --force-reinstall --no-cache-dir llama-cpp-python'),
+    Program("llama_cpp_python", "llama-cpp-python", r"llama_cpp(?:_python)?\b|llama-cpp-python", ("Install the newest llama-cpp-python, built with CUDA", 'CMAKE_ARGS="-DGGML_CUDA=on" pip install --upgrade --force-reinstall --no-cache-dir llama-cpp-python'),
             (("llama-cpp-python: put fewer layers on the GPU, and a shorter context", on.code("Llama(model_path=PATH, n_gpu_layers=20, n_ctx=4096)")),),
             built=("Build llama-cpp-python for this GPU", 'CMAKE_ARGS="-DGGML_CUDA=on -DCMAKE_CUDA_ARCHITECTURES={arch}" pip install --force-reinstall --no-cache-dir llama-cpp-python'),
             cuda=("Build llama-cpp-python with CUDA: the wheel of the package index has none", 'CMAKE_ARGS="-DGGML_CUDA=on" pip install --upgrade --force-reinstall --no-cache-dir llama-cpp-python')),

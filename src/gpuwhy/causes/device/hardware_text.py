@@ -16,6 +16,7 @@ TEXT = Text(
     "device.hardware",
     signatures=(
         error("kernel.tdr", r"nvlddmkm[^\n]*(?:stopped responding|event id|error occurred|cannot be found)|event id (?:13|14|153)[^\n]*nvlddmkm", "nvlddmkm"),
+        error("kernel.device_removed", r"dxgi_error_device_(?:hung|removed|reset)|0?x?887a000[567]\b|vk_error_device_lost|d3d(?:1[12])?:? device (?:being )?(?:lost|removed|hung)|device removed reason", "dxgi_error_device", "887a000", "vk_error_device_lost", "device being lost", "device removed", "device lost"),
         error("kernel.pcie", r"pcie bus error|\baer:[^\n]*(?:error|fatal)|bar \d[^\n]*(?:no space|can't assign|failed)|pci i/o region[^\n]*invalid",
               "pcie bus error", "aer:", "pci i/o region", "can't assign", "no space for"),
         error("kernel.ecc", r"uncorrectable (?:ecc )?(?:memory )?error(?!s? *: *(?:0|no))|double[- ]bit (?:ecc )?error|row[- ]?remap\w*[^\n]*(?:failure|pending)(?![^\n]*: *(?:no|0))"
@@ -30,6 +31,7 @@ TEXT = Text(
               r"hw slowdown|gpu (?:clock|power) (?:throttl|brake)", "power cable", "power connector", "thermal ", "overheat", "hw slowdown", "temperature "),
     ),
     clues=(
+        ("kernel.device_removed", 3.6, "the system took the card away from the program: a time limit, its driver or the card itself"),
         ("cuda.ecc_uncorrectable", 5.2, "the GPU's memory has an error that cannot be corrected (error 214)"),
         ("cuda.nvlink_uncorrectable", 4.8, "NVLink has an error that cannot be corrected (error 220)"),
         ("cuda.contained", 4.4, "the hardware reported an error (error 226)"),

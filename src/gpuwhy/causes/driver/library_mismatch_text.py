@@ -74,7 +74,7 @@ TEXT = Text(
         error("nvidia.versions_apart", r"\b(?:nvml|rm|driver|library|client)/(?:rm|kernel|library|module|driver)(?: module)? version mismatch", "version mismatch", covers=("title.", "python.")),
         error("kernel.api_mismatch", r"nvrm: api mismatch(?:[^\n]*version (?P<client>[\d.]+))?|this kernel module has the version"
               r"|(?:the client has the version)", "api mismatch", "this kernel module has", "the client has the version"),
-        error("nvidia.mismatch", r"driver/library version mismatch|nvml_error_lib_rm|lib/?rm version mismatch", "version mismatch"),
+        error("nvidia.mismatch", r"driver/library version mismatch|nvml_error_lib_rm|lib/?rm version mismatch|nvml(?:'s)? (?:library )?version mismatch", "version mismatch"),
     ),
     clues=(
         ("nvidia.versions_apart", 5.0, "the driver's libraries and its kernel module are of different versions"),

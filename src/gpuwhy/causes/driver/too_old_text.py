@@ -14,6 +14,7 @@ from gpuwhy.causes.text.exactly import PROJECTS
 from gpuwhy.causes.text.installing import newer_ptx
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.pins import pin
+from gpuwhy.causes.text.retired import last_driver
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_driver_older
 from gpuwhy.causes.text.ways import elsewhere, own_ways
@@ -50,6 +51,15 @@ def _encoder(case: Asked, needs: str) -> Iterator[Fix]:
     yield Fix(f"Where the driver must stay (Colab, a cluster): use an older release of the program (FFmpeg, HandBrake, OBS), built with codec headers older than {needs}; or encode on the CPU (libx264)", "ffmpeg -i INPUT -c:v libx264 OUTPUT")  # fmt: skip
 
 
+def _of_encoder(case: Asked) -> Iterator[Fix]:
+    """An encoder that finds the driver too old, with or without the numbers."""
+    if api := _NVENC.search(case.text):
+        yield from _encoder(case, api["needs"])
+    elif any(signature == "nvenc.driver" for signature, _, _ in case.behind):
+        yield Fix("Install NVIDIA's newest driver, then restart: this program asks for a newer interface of the encoder than the driver has", "" if case.windows else NEWEST_DRIVER, root=not case.windows, reboot=True)  # fmt: skip
+        yield Fix("Or use an older release of the program, or encode on the CPU (OBS: Settings, Output, Encoder x264)")
+
+
 _OF_DRIVERS = 300
 """Numbers from here on are a driver's; those below, and 12020, are CUDA's."""
 
@@ -74,8 +84,8 @@ def _as_said(case: Asked) -> Iterator[Fix]:
 
 
 def _made(case: Asked) -> Iterator[Fix]:
-    if api := _NVENC.search(case.text):
-        yield from _encoder(case, api["needs"])
+    if encoder := tuple(_of_encoder(case)):
+        yield from encoder
         return
     if case.fields.get("ptx"):
         yield from newer_ptx(case)
@@ -90,6 +100,9 @@ def _made(case: Asked) -> Iterator[Fix]:
         return
     if "jetson" in case.tools:
         yield from elsewhere(case)
+    if retired := tuple(last_driver(case)):
+        yield from retired
+        return
     yield _newer(case, there)
     found = dotted(case.fields.get("found", ""))
     yield from _perhaps_without(case)
@@ -281,7 +294,7 @@ TEXT = Text(
             "symbol lookup for cu",
             covers=("loader.undefined_symbol",),
         ),
-        error("nvenc.driver", r"minimum required nvidia driver|driver does not support the required nvenc", "required nvidia driver", "required nvenc"),
+        error("nvenc.driver", r"minimum required nvidia driver|driver does not support the required nvenc|nv_enc_err_invalid_version|nvencodeapi\w*[^\n]{0,60}invalid[_ ]version", "required nvidia driver", "required nvenc", "invalid_version", covers=("nvenc.session",)),
         error("julia.driver", r"^(?![^\n]*cuda-bindings was built)[^\n]*(?:driver on this system only supports up to cuda (?P<has>[\d.]+)|nvidia driver[^\n]{0,40}only supports[^\n]{0,20}cuda)", "only supports up to cuda", "only supports cuda"),
         error("title.driver_needed", r"requires? (?:at least )?(?:an? )?(?:nvidia )?drivers? (?:version )?(?:>=?|v?\d|or newer)|needs? (?:at least )?(?:nvidia )?driver (?:version )?(?:>=?|\d)|requires? an? (?:\w+ )?driver of|incompatib\w+ between (?:the )?(?:cuda |nvidia )?driver|driver (?:and|is|version)[^\n]{0,30}incompatib",
               "incompatib", "requires driver", "require driver", "requires nvidia driver", "requires a driver", "require a driver", "requires at least", "needs driver", "needs nvidia driver"),

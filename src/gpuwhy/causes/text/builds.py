@@ -211,7 +211,7 @@ def _told(part: Part, where: str, header: bool = False) -> Iterator[Fix]:
         )
     elif where == "msvc":
         yield _fix(
-            f"Visual Studio: add %CUDA_PATH%\\include to the include folders, %CUDA_PATH%\\lib\\x64 to the library folders and "
+            f"Visual Studio, for x64 (not Win32): add %CUDA_PATH%\\include to the include folders, %CUDA_PATH%\\lib\\x64 to the library folders and "
             f"{part.library}.lib to the linker's input; cuDNN's files are copied there first, or named as folders of their own"
         )
     elif where in ("pip", "torch"):
@@ -258,6 +258,14 @@ def _symbol(symptom: Symptom) -> str:
     return symptom.get("symbol").partition("@")[0] or next((one or two for one, two in named), "")
 
 
+def _all_libraries(symptom: Symptom, first: Part) -> Fix:
+    """Every library whose symbols the linker of Visual Studio misses, in one line."""
+    names = re.findall(r"external symbol \"?_*(?:imp_+)?(\w+)", symptom.text)
+    parts = dict.fromkeys((first, *(part for name in names if (part := by_symbol(name)))))
+    wanted = " ".join(f"{'nvml' if part.library == 'nvidia-ml' else part.library}.lib" for part in parts)
+    return _fix(f"Visual Studio, for x64 (not Win32): add {wanted} to the linker's input and %CUDA_PATH%\\lib\\x64 to its library folders; of a library that is not there (cuDNN, TensorRT) the lib folder of its own archive too")  # fmt: skip
+
+
 def _undefined(symptom: Symptom, where: str) -> Iterator[Fix]:
     name = _symbol(symptom)
     if "__cudaRegisterLinkedBinary" in name or "__fatbinwrap" in name:
@@ -273,6 +281,9 @@ def _undefined(symptom: Symptom, where: str) -> Iterator[Fix]:
         return
     part = by_symbol(name)
     if part is None:
+        return
+    if where == "msvc":
+        yield _all_libraries(symptom, part)
         return
     if part.library == "cuda" and where in ("", "make"):
         yield _fix("Link with the driver's library, behind the files that need it; where it is not installed, by the stub",

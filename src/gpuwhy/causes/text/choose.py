@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import structs
+
 from gpuwhy.causes.text.asked import Asked, asked
 from gpuwhy.causes.text.contradictions import told_to_clash
 from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_an_image
 from gpuwhy.causes.text.meant import common, exact
+from gpuwhy.causes.text.numba_ways import for_numba
+from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.rooms import rooms
+from gpuwhy.causes.text.rows_containers import CONTAINERS
+from gpuwhy.causes.text.rows_windows import WINDOWS
 from gpuwhy.causes.text.set_where import reaching
+from gpuwhy.causes.text.situations import situated
 from gpuwhy.causes.text.tongues import in_its_tongue
 from gpuwhy.causes.text.windows_ways import at_a_prompt, under_wsl
 from gpuwhy.knowledge.programs import APPLICATIONS
@@ -26,9 +33,19 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     made for what was asked; else the common ones. What only looks comes after two that mend.
     """
     room, case = rooms()[cause], asked(symptoms, reading, facts)
-    hosted, alone = in_a_service(cause, case)
+    hosted, alone = _of_the_place(cause, case)
     if alone:
         return _looks_later(_once(hosted))
+    exactly = (*hosted, *_by_place(cause, case))
+    here = (_for_here(fix, case) for fix in exactly)
+    named = (*told_to_clash(cause, case), *here, *room.first(case), *room.named(symptoms, reading))
+    rest = (fix for fix in _of_the_room(room, case, reading) if not named or not fix.command.endswith(" PACKAGE"))
+    once = _once(tuple(reaching((*named, *rest), case)))
+    return _looks_later(_for_users(cause, case, in_its_tongue(cause, case, once)), _here(case))
+
+
+def _of_the_room(room: Text, case: Asked, reading: Reading) -> tuple[Fix, ...]:
+    """The room's own: for the very messages, then by who speaks and where, else made or common."""
     very, enough = exact(room.remedies, case)
     rather = tuple(room.rather(reading, case.windows))
     very = (*rather, *(fix for fix in very if not rather or fix.role == "look"))
@@ -37,16 +54,14 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     if not enough and not rather:
         made = tuple(room.made(case))
         very = (*made, *very) if made else (*very, *common(room.remedies, case))
-    named = (
-        *told_to_clash(cause, case),
-        *hosted,
-        *_by_place(cause, case),
-        *room.first(case),
-        *room.named(symptoms, reading),
-    )
-    rest = (fix for fix in very if not named or not fix.command.endswith(" PACKAGE"))
-    once = _once(tuple(reaching((*named, *rest), case)))
-    return _looks_later(_for_users(cause, case, in_its_tongue(cause, case, once)), _here(case))
+    return very
+
+
+def _of_the_place(cause: str, case: Asked) -> tuple[tuple[Fix, ...], bool]:
+    """The ways of exactly this situation, then of the service that a text is from; and whether they are all."""
+    exactly, alone = situated((*CONTAINERS, *WINDOWS), cause, case)
+    hosted, by_service = ((), False) if exactly else in_a_service(cause, case)
+    return (*exactly, *hosted), alone or by_service
 
 
 def _here(case: Asked) -> frozenset[str]:
@@ -54,9 +69,16 @@ def _here(case: Asked) -> frozenset[str]:
     return frozenset((*case.tools, "windows")) if case.windows else case.tools
 
 
+def _for_here(fix: Fix, case: Asked) -> Fix:
+    """A way for exactly this case is this system's own: the gate puts such before those for everywhere."""
+    if isinstance(fix.text, on.Said) or not (case.windows or "wsl" in case.tools):
+        return fix
+    return structs.replace(fix, text=on.in_windows(fix.text) if case.windows else on.in_wsl(fix.text))
+
+
 def _by_place(cause: str, case: Asked) -> Iterator[Fix]:
     """What the place asks for: a unit of systemd, a pod, a prompt of Windows, WSL."""
-    for ways in (as_a_service, in_a_pod, in_an_image, at_a_prompt, under_wsl):
+    for ways in (as_a_service, in_a_pod, in_an_image, for_numba, at_a_prompt, under_wsl):
         yield from ways(cause, case)
 
 

@@ -56,7 +56,7 @@ HOSTS: tuple[Host, ...] = (
          ("Kaggle: switch the accelerator on: Settings, Accelerator, GPU T4 x2 (the account must be verified by phone); the session starts anew", ""), _ON_CPU),
     _row(r"(?<![\w/.])/content/|google\.colab|\bcolab (?:notebook|runtime|session|pro|gpu)|\b(?:using|in|on) (?:google )?colab\b",
          ("Colab: choose a GPU under Runtime, Change runtime type, then connect again and run the cells anew", ""), _ON_CPU, unless=r"works? (?:fine |well |perfectly )?(?:in|on) (?:google )?colab|\blocally\b|local (?:machine|pc|computer|gpu)"),
-    _row(r"/opt/hostedtoolcache|runner@fv-az|##\[(?:error|group)\]|^::error|GITHUB_ACTIONS|\bruns-on:|(?<!\w)D:\\a\\(?!_work)",
+    _row(r"/opt/hostedtoolcache|runner@fv-az|##\[(?:error|group)\]|^::error|GITHUB_ACTIONS|\bruns-on:|(?<!\w)D:\\a\\(?!_work)[\w.-]+\\[\w.-]+\\(?![^\n]*\.(?:c|cc|cpp|cu|h|hpp|cuh)\b)",
          ("GitHub's own runners have no GPU: run this job on a runner of your own that has one, or on one of GitHub's larger GPU runners", on.code("runs-on: [self-hosted, linux, gpu]")),
          ("Or keep the GPU's tests out of this job: mark them, and skip them where there is none", on.code("pytest.mark.skipif(not torch.cuda.is_available(), reason='no GPU')")), unless=_OWN_RUNNER),
     _row(r"gitlab-runner|\bRunning with gitlab|CI_JOB_ID|/builds/[\w-]+/[\w-]+/",

@@ -11,7 +11,7 @@ from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.installs import NEWEST, PRELOADS, gpu_requirement, pip_newest, wheel_of
 from gpuwhy.knowledge.ptx import cuda_of
 from gpuwhy.knowledge.releases import built_with, family, find
-from gpuwhy.knowledge.windows import PLATFORM
+from gpuwhy.knowledge.windows import PLATFORM, installer
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.release import Release
@@ -60,14 +60,35 @@ def conda(case: Asked, cuda: str, cudnn: str = "") -> Fix:
 
 def _windows_toolkit(case: Asked) -> Iterator[Fix]:
     cuda = _cuda_on_windows(case)
-    yield Fix(f"Install CUDA {cuda} with NVIDIA's installer: {case.library} is part of it, then open a new window")
-    versioned = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{cuda}\bin"
+    also = _with_cudnn(case, cuda)
+    cuda = "11.2" if also and cuda == "11" else cuda
+    yield Fix(
+        f"Install CUDA {cuda} with NVIDIA's installer: {case.library} is part of it{also}, then open a new window"
+    )
+    versioned = bin_folder(cuda)
     folder = versioned if "." in cuda else r"%CUDA_PATH%\bin"
     yield Fix(
         "If it is installed: put its folder on PATH, in this window", on.cmd(f'set "PATH={folder};%PATH%"'), safe=True
     )
     if case.framework != "tensorflow":
         yield add_dll_directory(folder)
+
+
+def bin_folder(cuda: str) -> str:
+    """Where the toolkit's DLLs lie: from CUDA 13 on in a folder by the processor."""
+    deeper = r"\x64" if at_least(cuda, "13") else ""
+    return rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{cuda}\bin{deeper}"
+
+
+def _with_cudnn(case: Asked, cuda: str) -> str:
+    """TensorFlow opens cuDNN beside CUDA, and NVIDIA's installer does not bring it: the archive that goes with it."""
+    if case.framework != "tensorflow":
+        return ""
+    row = installer("11.2" if cuda == "11" else cuda)
+    if row is None:
+        return ""
+    older = "; TensorFlow 2.4 wants CUDA 11.0 and cuDNN 8.0" if cuda == "11" and not case.version else ""
+    return f"; and unpack cuDNN {major_minor(row.cudnn)} for it ({row.archive}, from NVIDIA's cuDNN archive) into the same folder{older}"
 
 
 def add_dll_directory(folder: str = r"%CUDA_PATH%\bin") -> Fix:
@@ -267,9 +288,7 @@ def cudnn(case: Asked, major: int) -> Iterator[Fix]:
     name = wheel_of(f"libcudnn.so.{major}", cuda_major)
     either = " (for CUDA 12: -cu12)" if cuda_major == 11 and not case.cuda and not case.version else ""
     if case.windows:
-        yield Fix(
-            f"Unpack cuDNN {release} for CUDA {cuda_major} into the CUDA folder, so that cudnn64_{major}.dll is on PATH"
-        )
+        yield from _cudnn_on_windows(case, major, cuda_major)
     elif not case.brings:
         path = f"export LD_LIBRARY_PATH={_CUDNN_FOLDER}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
         yield Fix(
@@ -278,6 +297,19 @@ def cudnn(case: Asked, major: int) -> Iterator[Fix]:
             safe=True,
         )
         yield Fix("conda", f'conda install -c conda-forge "cudnn={release.removesuffix(".*")}"', safe=True)
+
+
+def _cudnn_on_windows(case: Asked, major: int, cuda_major: int) -> Iterator[Fix]:
+    """The archive of a cuDNN, by its name, and the folder where it is found."""
+    old_tf = case.framework == "tensorflow" and major == 8
+    row = installer("11.2" if old_tf and not at_least(case.version or "2.10", "2.11") else "11.8" if cuda_major == 11 else "12.4")  # fmt: skip
+    if major == 8 and row:
+        zlib = "" if old_tf else ", with zlibwapi.dll of zlib123dllx64.zip beside it, which cuDNN 8.3 and newer needs"
+        yield Fix(f"Unpack cuDNN {major_minor(row.cudnn)} for CUDA {row.cuda if old_tf else cuda_major} ({row.archive}, from NVIDIA's cuDNN archive) into the CUDA folder, so that cudnn64_8.dll lies in its bin, which is on PATH{zlib}; then open a new window")  # fmt: skip
+        return
+    yield Fix(f"Unpack cuDNN {major} for CUDA {cuda_major} (its zip archive for Windows, from NVIDIA's cuDNN page) and put its bin folder, or the DLLs in it, where CUDA's own are, so that cudnn64_{major}.dll is on PATH; then open a new window")  # fmt: skip
+    if wheel := wheel_of(f"libcudnn.so.{major}", cuda_major):
+        yield Fix(on.in_windows("or take it as a wheel, and put its folder on PATH before the program starts", "in cmd"), on.cmd(f'pip install "{wheel}=={major}.*"\nfor /f "delims=" %i in (\'python -c "import nvidia.cudnn as n; print(list(n.__path__)[0])"\') do set "PATH=%i\\bin;%PATH%"'), safe=True)  # fmt: skip
 
 
 def jax_together(case: Asked, lines: str) -> Fix:

@@ -21,9 +21,9 @@ CDI = on.engine(
     "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && podman run --rm --device nvidia.com/gpu=all ubuntu nvidia-smi"
 )
 PURGE = on.linux(
-    "sudo apt purge 'nvidia-driver-*' 'nvidia-utils-*' 'libnvidia-compute-*' 'libnvidia-gl-*' 'cuda-drivers*'"
+    "sudo apt purge $(dpkg-query -W | cut -f1 | grep -E '^(lib)?nvidia-[a-z0-9-]+-[0-9]+|^nvidia-driver|^cuda-drivers|^libcuda1')"
 )
-"""Not 'libnvidia-*', which is the container toolkit's library too."""
+"""The driver's packages that are installed, and no others: libnvidia-container is the container toolkit's."""
 BAKED = on.dockerfile(
     "RUN cd /usr/lib/x86_64-linux-gnu && rm -f libcuda.so* libnvidia-ml.so* libnvidia-ptxjitcompiler.so* libnvidia-nvvm.so*"
 )

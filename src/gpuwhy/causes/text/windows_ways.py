@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from msgspec import structs
-
 from gpuwhy.causes.text import windows_more as more
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
@@ -63,6 +61,12 @@ def _tensorflow_for(python: str) -> Iterator[Fix]:
         yield tried(f"TensorFlow with CUDA for Windows ends with 2.10 and has {which}, of 64 bit: make an environment with Python 3.10, and install it there", on.cmd("py -3.10 -m venv tf\ntf\\Scripts\\python -m pip install tensorflow==2.10.1 \"numpy<2\""))  # fmt: skip
 
 
+def _of_another_python(case: Asked) -> Iterator[Fix]:
+    """TensorFlow of 2.11 or newer, or none told, under a Python that no TensorFlow with CUDA for Windows has a wheel for."""
+    if case.framework == "tensorflow" and case.python and (not case.version or at_least(case.version, "2.11")):
+        yield from _tensorflow_for(case.python)
+
+
 def _newer_card(case: Asked) -> Iterator[Fix]:
     """A card that came after the CUDA that is asked for: no library of that CUDA helps it."""
     old = bool(case.cuda) and not at_least(case.cuda, "11")
@@ -90,9 +94,10 @@ def _imported(case: Asked) -> Iterator[Fix]:
 def _activated(case: Asked) -> Iterator[Fix]:
     """CUDA from conda is on PATH only where its environment is activated: in that prompt, in that IDE."""
     found = _CONDA.search(case.text)
-    inside = re.search(r"Library\\+bin|conda install[^\n]{0,60}(?:cudatoolkit|cudnn)", case.text)
-    if case.library and found and inside:
-        name = next(filter(None, found.groups()))
+    lies = re.search(r"Library\\+bin", case.text)
+    inside = lies or re.search(r"conda install[^\n]{0,60}(?:cudatoolkit|cudnn)", case.text)
+    if case.library and inside and (found or lies):
+        name = next(filter(None, found.groups())) if found else "ENVIRONMENT"
         yield tried("Activate the environment in the very window that starts the program (an IDE: start it from there): only then are conda's DLLs, in its Library\\bin, on PATH", on.cmd(f"conda activate {name}"))  # fmt: skip
 
 
@@ -255,7 +260,7 @@ _STEPS: tuple[tuple[tuple[str, ...], tuple[Callable[[Asked], Iterator[Fix]], ...
     (("framework.platform_dropped",), (more.other_interpreter, _for_that_python)),
     (("program.illegal_access", "program.launch"), (more.crashed, _watchdog)),
     (("framework.bug",), (more.crashed,)),
-    (("framework.cpu_only", "env.setting"), (more.beside_ggml, more.other_interpreter, _llama)),
+    (("framework.cpu_only", "env.setting"), (more.beside_ggml, more.other_interpreter, _of_another_python, _llama)),
 )  # fmt: skip
 """What is tried for a cause, in this order."""
 
@@ -264,15 +269,23 @@ def at_a_prompt(cause: str, case: Asked) -> Iterator[Fix]:
     """The fixes for this cause that a text from Windows asks for before all others."""
     for causes, steps in _STEPS if case.windows else ():
         if cause.startswith(causes):
-            found = (fix for step in steps for fix in step(case))
-            yield from (structs.replace(fix, text=on.in_windows(fix.text)) for fix in found)
+            yield from (fix for step in steps for fix in step(case))
 
 
 _PAGED = Later(r"1455|paging file", re.IGNORECASE)
+_PINNED_MEMORY = Later(r"pin_memory|pinned|cudaHostAlloc|cudaMallocHost", re.IGNORECASE)
+_RAM = Later(r"\b(\d{1,3}) ?GB?(?:i?B)?\b(?! (?:GPU|VRAM|card|of VRAM|free|model))", re.IGNORECASE)
+_SIZES = frozenset({16, 32, 48, 64, 96, 128, 192, 256})
+"""Of a computer's memory, as it is sold."""
 
 
 def under_wsl(cause: str, case: Asked) -> Iterator[Fix]:
     """WSL has half of the computer's memory: a process that is killed there wants more of it."""
     desktop = case.windows and "container" in case.tools  # Docker Desktop's containers are in WSL
-    if cause == "memory.host" and (desktop or "wsl" in case.tools) and not _PAGED.search(case.lines):
-        yield tried("Give WSL more of the computer's memory: in the file .wslconfig of your Windows folder, below [wsl2]: memory=12GB and swap=32GB; then stop WSL, and start it again", on.across("wsl --shutdown"))  # fmt: skip
+    if cause != "memory.host" or not (desktop or "wsl" in case.tools) or _PAGED.search(case.lines):
+        return
+    if _PINNED_MEMORY.search(case.text):
+        yield tried("WSL lets a process pin only a part of the computer's memory: do without pinned memory", on.code("DataLoader(dataset, pin_memory=False)"))  # fmt: skip
+    told = max((int(one) for one in _RAM.findall(case.text) if int(one) in _SIZES), default=0)
+    size = f"memory={told * 3 // 4}GB, three quarters of the {told} GB" if told else "memory=24GB where the computer has 32 (three quarters of what it has; without it WSL takes half)"  # fmt: skip
+    yield tried(f"Give WSL more of the computer's memory: in the file .wslconfig of your Windows folder, below [wsl2]: {size}, and swap=32GB; then stop WSL, and start it again", on.across("notepad %USERPROFILE%\\.wslconfig && wsl --shutdown"))  # fmt: skip

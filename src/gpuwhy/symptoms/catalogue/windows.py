@@ -45,10 +45,11 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "windows.page_file",
-        r"(?:winerror 1455|error 1455|paging file is too small)",
+        r"(?:winerror 1455|error 1455|error code:? <?1455|paging file is too small)",
         "winerror 1455",
         "error 1455",
         "error code 1455",
+        "<1455>",
         "paging file is too small",
         covers=("windows.error", "windows.load_library"),
     ),

@@ -1,0 +1,36 @@
+"""Numba ways: the CUDA toolkit that a release of Numba compiles with, and how it is brought."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.ways import tried
+from gpuwhy.causes.text.where import told_release
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import at_least
+
+_NVVM = Later(r"NVVM|libdevice|No supported GPU compute capabilities|nvrtc|cudart", re.IGNORECASE)
+_WRITTEN = Later(r"\bnumba\W{1,4}(?:v|version )?(0\.\d\d)", re.IGNORECASE)
+_THIRTEEN = Later(r"CUDA (?:Toolkit |Version: ?)?v?13\b|\\CUDA\\v13|cuda-13", re.IGNORECASE)
+_CAUSES = ("cuda.compiler_missing", "cuda.version_mismatch", "cuda.missing_library", "env.path")
+
+
+def for_numba(cause: str, case: Asked) -> Iterator[Fix]:
+    """A toolkit that this Numba knows: before 0.57 one of CUDA 11, then one of 12, from 0.61 on its own package's."""
+    if cause not in _CAUSES or "numba" not in case.tools or not _NVVM.search(case.text):
+        return
+    found = _WRITTEN.search(case.text)
+    release = told_release(case.reading, "numba") or (found[1] if found else "")
+    if release and not at_least(release, "0.57"):
+        yield tried(f"Numba {release} knows no CUDA newer than 11: install the toolkit of 11.2 into its environment, where it looks first", "conda install -c conda-forge cudatoolkit=11.2")  # fmt: skip
+        yield tried("Or install a newer Numba with its CUDA part, which brings the compiler of CUDA 12 as wheels (Python 3.10 and newer)", 'pip install --upgrade numba "numba-cuda[cu12]"')  # fmt: skip
+        return
+    major = "13" if _THIRTEEN.search(case.text) and not re.search(r"Driver Version: [1-4]\d\d", case.text) else "12"
+    yield tried(f"Install Numba's CUDA part with the compiler of CUDA {major} as wheels, which it finds by itself (Python 3.10 and newer)", f'pip install --upgrade numba "numba-cuda[cu{major}]"')  # fmt: skip
+    if release:
+        yield tried("Or with conda, where it looks first", "conda install -c conda-forge cuda-version=12 cuda-nvcc cuda-nvrtc cuda-cudart")  # fmt: skip
+    else:
+        yield tried("Or with conda: for Numba before 0.57 the toolkit of CUDA 11 (python -m pip show numba tells); for a newer one cuda-version=12 cuda-nvcc cuda-nvrtc cuda-cudart", "conda install -c conda-forge cudatoolkit=11.2")  # fmt: skip
