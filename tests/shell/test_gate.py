@@ -16,6 +16,9 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.choose import remedies
 from gpuwhy.causes.text.questions import QUESTIONS
 from gpuwhy.causes.text.rooms import rooms
+from gpuwhy.causes.text.rows_containers import CONTAINERS
+from gpuwhy.causes.text.rows_windows import WINDOWS as ROWS
+from gpuwhy.causes.text.situations import fixes_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Cause, Fix
 from gpuwhy.model.fact import Absent, Fact, Known, Source
@@ -356,3 +359,13 @@ def test_a_sentence_keeps_its_systems_when_it_is_filled_in():
     assert not isinstance(on.as_said("Linux: install y", said), on.Said)
     assert at_place(Fix(on.in_windows_or_wsl("update")), Place("wsl")).text == "Update"
     assert fitting((Fix(on.in_plain_linux("update")),), Place("wsl")) == ()
+
+
+@pytest.mark.parametrize("system", ["windows", "wsl", "linux"])
+def test_ways_out_of_every_situation_pass_too(system):
+    """Rows of one place are read at that place; those of containers everywhere."""
+    case = Asked(windows=system == "windows")
+    rows = [row for row in (*CONTAINERS, *ROWS) if row.place != "windows" or system == "windows"]
+    rows = [row for row in rows if row.place != "wsl" or system == "wsl"]
+    wrong = [one for row in rows for one in complaints(tuple(fixes_of(row, case)), Place(system))]
+    assert not wrong

@@ -100,9 +100,11 @@ def _made(case: Asked) -> Iterator[Fix]:
         return
     if "jetson" in case.tools:
         yield from elsewhere(case)
-    if retired := tuple(last_driver(case)):
-        yield from retired
-        return
+    yield from tuple(last_driver(case)) or _newer_or_older(case, there)
+
+
+def _newer_or_older(case: Asked, there: str) -> Iterator[Fix]:
+    """A newer driver, or what the one that is there runs."""
     yield _newer(case, there)
     found = dotted(case.fields.get("found", ""))
     yield from _perhaps_without(case)

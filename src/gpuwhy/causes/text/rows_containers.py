@@ -64,7 +64,7 @@ _POD_ROWS: tuple[Situation, ...] = (
     situation("container.no_gpu driver.missing", r"\bmicrok8s\b",
               ("MicroK8s: switch on its own part for GPUs, which brings driver, runtime and plug-in", on.linux("sudo microk8s enable gpu")), ("And ask for one in the pod's manifest", _LIMITS)),
     situation("container.no_gpu driver.missing", r"\bminikube\b",
-              ("minikube: start it with the GPU (docker driver, NVIDIA container toolkit on the host); it then has the device plug-in", "minikube delete && minikube start --driver docker --container-runtime docker --gpus all"), ("And ask for one in the pod's manifest", _LIMITS)),
+              ("minikube: start it with the GPU (docker driver, NVIDIA container toolkit on the host); it then has the device plug-in", on.linux("minikube delete && minikube start --driver docker --container-runtime docker --gpus all")), ("And ask for one in the pod's manifest", _LIMITS)),
     situation("container.no_gpu driver.missing", r"\bk3s\b|\brke2\b|\bk3d\b|rancher",
               ("k3s, RKE2: on the node install the container toolkit and start the service again: it finds the runtime by itself (nvidia-ctk writes to a file that it does not read)", on.host("sudo apt install nvidia-container-toolkit && sudo systemctl restart k3s    # an agent: k3s-agent, rke2-server, rke2-agent")),
               ("Then the class must exist once, and every pod that wants the GPU, the device plug-in too, must name it", on.linux("printf 'apiVersion: node.k8s.io/v1\\nkind: RuntimeClass\\nmetadata: {name: nvidia}\\nhandler: nvidia\\n' | kubectl apply -f -    # in the pod: runtimeClassName: nvidia"))),

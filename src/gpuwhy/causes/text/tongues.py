@@ -14,6 +14,7 @@ from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import of_way
 from gpuwhy.knowledge.drivers import cuda_of_driver
 from gpuwhy.knowledge.programs import Program
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.version import major_minor, numbers
 
@@ -53,12 +54,18 @@ def tongue_of(case: Asked) -> Program | None:
 def in_its_tongue(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     """The remedies without those for Python's packages, where the program takes none; its own way among the first."""
     program = tongue_of(case)
-    if program is None or case.windows:
+    if program is None:
         return fixes
     rest = [fix for fix in fixes if not _OF_PYTHON.search(fix.command)]
     ways = [fix for fix in _ways(cause, program, case) if all(fix.text != one.text for one in rest)]
+    ways = [fix for fix in ways if not (case.windows and _of_unix(fix))]
     place = len(rest) if cause == "framework.gpu_unsupported" else 1 if cause in _DRIVER_FIRST and rest else 0
     return [*rest[:place], *ways, *rest[place:]] or fixes
+
+
+def _of_unix(fix: Fix) -> bool:
+    """Whether Windows has no words for its command."""
+    return isinstance(fix.command, on.Command) and bool(fix.command) and "windows" not in fix.command.systems
 
 
 def _ways(cause: str, program: Program, case: Asked) -> Iterator[Fix]:
