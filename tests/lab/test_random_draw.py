@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import lab.random.driver
+import lab.random.loads
 import lab.random.others
 import lab.random.settings
 import lab.random.wrong  # noqa: F401
@@ -19,6 +20,7 @@ LIBRARIES = (
     "nvidia/cu13/lib/libcublas.so.13",
     "torch/lib/libc10.so",
     "numpy/_core/m.so",
+    "libz.so.1",
 )
 MACHINE = Machine(
     "/env/bin/python",
