@@ -68,15 +68,18 @@ def score(title: str, rows: list[dict[str, Any]], said: Said, *, verbose: bool) 
             n=1, strict=named[:1] == [row["cause"]], top1=right, top3=bool(fair & {*named[:3]}), empty=not named
         )
         count.update(sure=sure, sure_right=sure and right)
-        by[row["operator"]][0] += right
-        by[row["operator"]][1] += 1
+        for key in (row["operator"], f"program {row['program']}"):
+            by[key][0] += right
+            by[key][1] += 1
         if not right and (verbose or sure):
             where = f"{row['id']} {row['operator']} {row['target'][-60:]!r} {row['program']}"
             print(f"  {'SURE ' if sure else ''}wrong {where}: {row['cause']}, named {named[:2]}")
     n = max(1, count["n"])
     shares = "  ".join(f"{k} {count[k] / n:.3f}" for k in ("strict", "top1", "top3", "empty"))
     print(f"{title}: n {count['n']}  {shares}  sure {count['sure_right']}/{count['sure']}")
-    print("  " + "  ".join(f"{name} {a}/{b}" for name, (a, b) in sorted(by.items())))
+    for programs in (False, True):
+        table = [f"{key.removeprefix('program ')} {a}/{b}" for key, (a, b) in sorted(by.items()) if key.startswith("program ") is programs]  # fmt: skip
+        print("  " + "  ".join(table))
 
 
 def controls(rows: list[dict[str, Any]]) -> None:

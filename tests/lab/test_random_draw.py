@@ -64,7 +64,7 @@ def test_the_bare_log_settles_the_truth() -> None:
 
 
 def test_files_belong_to_layers() -> None:
-    assert [layer(f"{SITE}/{file}") for file in LIBRARIES] == ["cudnn", "cuda", "framework", "other"]
+    assert [layer(f"{SITE}/{file}") for file in LIBRARIES] == ["cudnn", "cuda", "framework", "other", "other"]
 
 
 def test_the_report_is_found_after_the_programs_own_output() -> None:
