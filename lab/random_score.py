@@ -78,8 +78,8 @@ def score(title: str, rows: list[dict[str, Any]], said: Said, *, verbose: bool) 
     shares = "  ".join(f"{k} {count[k] / n:.3f}" for k in ("strict", "top1", "top3", "empty"))
     print(f"{title}: n {count['n']}  {shares}  sure {count['sure_right']}/{count['sure']}")
     for programs in (False, True):
-        table = [f"{key.removeprefix('program ')} {a}/{b}" for key, (a, b) in sorted(by.items()) if key.startswith("program ") is programs]  # fmt: skip
-        print("  " + "  ".join(table))
+        here = {key: pair for key, pair in sorted(by.items()) if key.startswith("program ") is programs}
+        print("  " + "  ".join(f"{key.removeprefix('program ')} {a}/{b}" for key, (a, b) in here.items()))
 
 
 def controls(rows: list[dict[str, Any]]) -> None:
