@@ -21,14 +21,13 @@ def test_what_fails_today_and_has_a_cure_is_capped():
     for row in table():
         if row.side == "newest" and row.cure and "<" in row.cure:
             limits = {split(cap.requirement)[0] for cap in caps(row.framework, row.version)}
-            if split(row.cure)[0] not in limits:
-                lost.append(f"{row.framework} {row.version}: {row.cure}")
+            lost += [f"{row.framework} {row.version}: {one}" for one in row.cure.split() if split(one)[0] not in limits]
     assert lost == []
 
 
 def test_what_was_seen_is_told():
     assert "to work with numpy<2" in told("onnxruntime", "1.16.3")[0]
-    assert "was not tried" in told("onnxruntime", "0.0.1")[0]
+    assert "was not seen working" in told("onnxruntime", "0.0.1")[0]
     row = tried("onnxruntime", "1.16.0")
     assert row is not None
     assert row.version == "1.16.3"

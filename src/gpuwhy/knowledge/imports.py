@@ -59,8 +59,10 @@ def tried(framework: str, version: str, side: str = "newest") -> Tried | None:
 def told(framework: str, version: str) -> tuple[str, Source | None]:
     """What was seen of a release with today's packages, in words."""
     row = tried(framework, version)
-    if row is None or row.outcome == "not installed":
-        return f"whether {framework} {version} imports with today's packages was not tried", None
+    if row is None:
+        return f"{framework} {version} was not seen working: its import with today's packages was not tried", None
+    if row.outcome == "not installed":
+        return f"{framework} {version} was not seen working: {row.version} could not be installed to try it", row.source
     who = f"{framework} {row.version}" + ("" if row.version == version else f" (of the series of {version})")
     if row.outcome == "imports":
         return f"{who} was seen to import with the newest packages that it allows", row.source

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from gpuwhy.lint import installing, jinja, joining, kinds, overrides, requirements
+from gpuwhy.lint.labels import labelled
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Read, Sheet, Workload
@@ -204,7 +205,7 @@ def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read, described: Mac
         scope = Scope(environment, described, sheet.kind, read)
         for room in ROOMS.values():
             for mistake in room.check(scope) if room.check else ():
-                yield joining.through(mistake, environment, sheet.path)
+                yield joining.through(labelled(mistake, scope), environment, sheet.path)
     asked = overrides.asked_elsewhere(sheet, sheets, read)
     for work in sheet.workloads:
         if work.name in asked:
