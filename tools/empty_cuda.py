@@ -25,16 +25,21 @@ def make(files: Iterable[Path], folder: Path) -> bool:
     for call, node in CUDA_CALL.findall(said_by("nm", "-D", *paths)):
         calls.setdefault(node, set()).add(call)
     folder.mkdir(parents=True, exist_ok=True)
-    return bool(names) and all(_built(folder, name, calls.get(name, set()), calls.get("", set())) for name in names)
+    foreign = {node: own for node, own in calls.items() if node and node not in names and ".so" not in node}
+    others = {"": calls.get("", set()), **foreign}  # NVSHMEM's calls bear a version that is no library's name
+    return bool(names) and all(_built(folder, name, calls.get(name, set()), others) for name in names)
 
 
-def _built(folder: Path, name: str, own: set[str], others: set[str]) -> bool:
+def _built(folder: Path, name: str, own: set[str], others: dict[str, set[str]]) -> bool:
     """One of them: its own calls bear its name as their version, as NVIDIA's do."""
     source = folder / f"{name}.c"
-    source.write_text("".join(f"long {call}(void) {{ return 0; }}\n" for call in sorted(own or others)))
+    nodes = {name: own} if own else others
+    every = set().union(*nodes.values())
+    source.write_text("".join(f"long {call}(void) {{ return 0; }}\n" for call in sorted(every)))
     script = source.with_suffix(".map")
-    script.write_text(f"{name} {{ global: *; }};\n")
-    how = [f"-Wl,-soname,{name}", *([f"-Wl,--version-script={script}"] if own else [])]
+    lines = [f"{node} {{ global: {'; '.join(sorted(mine))}; }};\n" for node, mine in nodes.items() if node and mine]
+    script.write_text("".join(lines))
+    how = [f"-Wl,-soname,{name}", *([f"-Wl,--version-script={script}"] if lines else [])]
     done = subprocess.run([*HOW, *how, "-o", str(folder / name), str(source)], capture_output=True, timeout=600)
     return done.returncode == 0
 

@@ -43,11 +43,12 @@ PREFERRED = ("3.11", "3.10", "3.12", "3.9", "3.8", "3.7", "3.13")
 UNSATISFIABLE = re.compile(r"unsatisfiable|No solution found|can only|cannot be used")
 HOST_WORDS = {
     "jax": r"\bjax",
-    "torch": r"\btorch\b|\bc10\b|_ZN[0-9K]*(?:c10|5torch|2at)",
+    "torch": r"\btorch\b|\btriton\b|\bc10\b|_ZN[0-9K]*(?:c10|5torch|2at)",
     "tensorflow": r"tensorflow|\bkeras\b|tf_keras|_ZN\w*10tensorflow",
 }
 FRAME = re.compile(r'File "([^"]+)", line \d+, in [^\n]+\n\s+([^\n]+)')
-LARGE = {"jax": ("jaxlib",), "torch": ("torch", "triton"), "tensorflow": ("tensorflow",)}
+SMALL = ("jax",)  # hosts that the disk holds all at once
+LARGE = {"torch": ("torch", "triton"), "tensorflow": ("tensorflow",)}
 Row = dict[str, Any]
 Key = tuple[str, str, str, str]
 
@@ -90,9 +91,30 @@ def main(argv: list[str]) -> int:
     for host in options.only.split(","):
         mine = [one for one in NEIGHBOURS if one.host == host and (not wanted or one.package in wanted)]
         releases = {one: list(published(one)) for one in mine}
-        for on in HOSTS[host]:
-            Host(host, on, pythons, options.scratch, options.least).walk(releases, rows, options.out)
+        every = [Host(host, on, pythons, options.scratch, options.least) for on in HOSTS[host]]
+        for one in every[: 1 if host in SMALL else None]:
+            one.walk(releases, rows, options.out)
+        if host in SMALL:
+            for neighbour, versions in releases.items():
+                for version in versions:
+                    halved(every, neighbour, version, rows, options.out)
     return 0
+
+
+def halved(hosts: list[Host], one: Neighbour, version: str, rows: dict[Key, Row], out: Path) -> None:
+    """Between the newest host, where it fails, and the oldest: the newest that it imports beside, by halves."""
+    newer, older = 0, len(hosts)
+    pair = Pair(hosts[0].host, hosts[0].on, one.package, version)
+    if rows.get(pair.key, {}).get("outcome") != "fails":
+        return
+    while newer + 1 < older:
+        middle = (newer + older) // 2
+        pair = pair._replace(on=hosts[middle].on)
+        row = rows.get(pair.key) or hosts[middle].kept(one, pair, rows, out)
+        if row["outcome"] == "fails":
+            newer = middle
+        else:  # it works, or this host is older than what it states
+            older = middle
 
 
 def published(one: Neighbour) -> Iterator[str]:
@@ -148,13 +170,18 @@ class Host:
         if not waiting or self.python is None or self.alone():
             return
         for one, pair in waiting:
-            self.room()
-            rows[pair.key] = row = self.tried(one, pair)
-            save(out, rows)
-            print(*pair, row["outcome"], row.get("raised", ""), row.get("error", ""), flush=True)
-        for name in LARGE[self.host]:
+            self.kept(one, pair, rows, out)
+        for name in LARGE.get(self.host, ()):
             self.run("uv", "cache", "clean", "-q", name)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def kept(self, one: Neighbour, pair: Pair, rows: dict[Key, Row], out: Path) -> Row:
+        """Try a pair and write it down."""
+        self.room()
+        rows[pair.key] = row = self.tried(one, pair)
+        save(out, rows)
+        print(*pair, row["outcome"], row.get("raised", ""), row.get("error", ""), flush=True)
+        return row
 
     def alone(self) -> str:
         """'' where the host imports by itself; only then its neighbours are asked."""

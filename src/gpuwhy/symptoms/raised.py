@@ -46,12 +46,17 @@ PLACES = (
 
 _FROM = re.compile(r"cannot import name '(?P<what>\w{1,80})' from '(?P<name>\w{1,60})' \((?P<path>[^)\n]{1,300})\)")
 _LACKS = re.compile(r"module '(?P<name>\w{1,60})' has no attribute '(?P<what>\w{1,80})'")
+_OF_ANOTHER = re.compile(
+    r"module '(?P<name>\w{1,60}(?:\.\w{1,60}){0,6})' has no attribute '(?P<what>\w{1,80})'"
+    r"|No module named '(?P<name2>\w{1,60}(?:\.\w{1,60}){0,6})\.(?P<what2>\w{1,60})'(?!; )"
+)
 _PART = re.compile(r"No module named '(?P<part>(?P<name>\w{1,60})\.[\w.]{1,100})'(?!; )")
 _UNREAD = re.compile(
     r"(?:could not convert string to float|invalid literal for int\(\) with base \d+): '(?P<value>[^'\n]{0,100})'"
     r"|must have value from [\d.-]+ to [\d.-]+ but was (?P<value2>[^\s,]{1,60}?)\.?$"
 )
 _OPTION = re.compile(r"env|flag|option|config|limit|port\b|port |fraction|parse|setting", re.IGNORECASE)
+_LACKING = ("AttributeError", "ModuleNotFoundError", "ImportError")
 _QUOTED = re.compile(r"'(?P<path>[^'\n]{1,300})'")
 _CACHE = re.compile(r"cache", re.IGNORECASE)
 
@@ -85,7 +90,7 @@ def _repeats(one: Symptom, parts: Collection[str]) -> bool:
 
 
 def _told(ending: Ending) -> Iterator[Symptom]:
-    for look in (_shadowed, _in_part, _unread, _as_errors, _no_compiler, _closed_cache):
+    for look in (_shadowed, _in_part, _of_another, _unread, _as_errors, _no_compiler, _closed_cache):
         found = look(ending)
         if found is not None:
             name, fields = found
@@ -128,6 +133,19 @@ def _in_part(ending: Ending) -> Found:
     if FAMILIES.get(asker) != FAMILIES[name]:
         return None
     return "packages.in_part", {**fields, "by": "" if asker == name else asker}
+
+
+def _of_another(ending: Ending) -> Found:
+    """A framework lacks what an installed package takes from it while that is imported: one of them is too new."""
+    found = _OF_ANOTHER.search(ending.message) if ending.name in _LACKING else None
+    if found is None or not ending.stack or "getattr(" in ending.stack[-1].code:
+        return None
+    name, what = found["name"] or found["name2"], found["what"] or found["what2"]
+    family, asker = FAMILIES.get(name.partition(".")[0]), _owner(ending.stack[-1])
+    imported = any(frame.function == "<module>" and _owner(frame) == asker for frame in ending.stack)
+    if family is None or asker in (USER, PYTHON) or FAMILIES.get(asker, asker) == family or not imported:
+        return None
+    return "pairs.between", {"name": name, "what": what, "path": ""}
 
 
 def _unread(ending: Ending) -> Found:
