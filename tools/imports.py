@@ -49,7 +49,7 @@ USES = {
     "cupy": "import cupy; cupy.ndarray",
 }
 BINARY = ("numpy", "scipy", "h5py", "grpcio", "protobuf", "pandas", "jaxlib", "ml-dtypes", "fastrlock", "tensorstore",
-          "pillow", "markupsafe", "opt-einsum", "libclang", "optree",
+          "pyparsing", "pillow", "markupsafe", "opt-einsum", "libclang", "optree",
           "tensorflow-io-gcs-filesystem")  # fmt: skip
 MORE = {"torch": ("numpy",), "onnxruntime": ()}
 ENDS = {
