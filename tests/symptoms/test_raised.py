@@ -105,3 +105,23 @@ def test_a_plugins_logged_reason_explains_the_fallback():
 )
 def test_a_package_that_is_there_in_part(frames, part, wanted):
     assert wanted in signatures(traceback(*frames, last=f"ModuleNotFoundError: No module named '{part}'"))
+
+
+def of_timm(function: str, code: str) -> list[tuple[str, str, str]]:
+    return [MAIN, (f"{SITE}/timm/__init__.py", "<module>", "from . import a"), (f"{SITE}/timm/a.py", function, code)]
+
+
+@pytest.mark.parametrize(
+    ("frames", "last", "is_pair"),
+    [
+        (of_timm("<module>", "from torch._six import x"), "ModuleNotFoundError: No module named 'torch._six'", True),
+        (of_timm("<module>", "jax.core.Shape"), "AttributeError: module 'jax.core' has no attribute 'Shape'", True),
+        (of_timm("load", "getattr(torch, n)"), "AttributeError: module 'torch' has no attribute 'bfloat1'", False),
+        ([MAIN], "AttributeError: module 'torch' has no attribute 'foo'", False),
+        (of_timm("<module>", "import timm.b"), "ModuleNotFoundError: No module named 'timm.b'", False),
+    ],
+)
+def test_a_framework_lacks_what_an_installed_package_takes_from_it(
+    frames: list[tuple[str, str, str]], last: str, is_pair: bool
+) -> None:
+    assert ("pairs.between" in signatures(traceback(*frames, last=last))) == is_pair
