@@ -20,6 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from lab.random.loads import narrowed
+
 GPUWHY = [sys.executable, "-m", "gpuwhy"]
 Said = dict[str, list[dict[str, Any]]]
 
@@ -99,12 +101,15 @@ def main() -> int:
         "--part", choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth"), default="all"
     )
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--narrow", action="store_true", help="load draws: accept only what facts leave open")
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
     rows = [json.loads(line) for line in options.file.read_text().splitlines()]
     rows = [r for r in rows if options.part in ("all", r["part"])]
     print(dict(collections.Counter(r["kind"] for r in rows)))
     faults = [r for r in rows if r["kind"] == "fault"]
+    if options.narrow:
+        faults = [{**r, "also_acceptable": sorted(narrowed(r))} for r in faults]
     score("log alone", faults, logs(faults), verbose=options.verbose)
     reports = {r["id"]: r["run_report"].get("causes", []) for r in faults if r["run_report"]}
     lost = len(faults) - len(reports)

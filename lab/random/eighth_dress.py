@@ -136,10 +136,12 @@ if done.returncode:
 """,
     "process-pool": """
 import multiprocessing
+def work(path):
+    runpy.run_path(path, run_name='job')
 if __name__ == '__main__':
     from concurrent.futures import ProcessPoolExecutor
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context('spawn')) as pool:
-        pool.submit(runpy.run_path, JOB, run_name='job').result(timeout=50)
+        pool.submit(work, JOB).result(timeout=50)
 """,
     "torchrun": """
 import subprocess

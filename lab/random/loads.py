@@ -192,3 +192,38 @@ def twice_broken(rng: random.Random, machine: Machine) -> Draw | None:
 
 USED = ("hide-library", "cut-library", "swap-library", "close-library", "odd-library", "library-marks", "library-holes", "preload", "path-file", "wrong-tag", "marked-source", "odd-variable")  # fmt: skip
 """Operators of other parts that break what is loaded."""
+
+
+GONE_WHOLE = ("cudnn.missing", "cuda.missing_library", "cuda.compiler_missing", BAD)
+BOTH = ("cuda.mixed_libraries", "cudnn.mixed_libraries")
+NARROW: dict[str, tuple[str, ...]] = {
+    "hide-library": GONE_WHOLE,
+    "twice-broken": GONE_WHOLE,
+    "odd-library": (*GONE_WHOLE, OT),
+    "folder-hit": (*GONE_WHOLE, "cudnn.mixed_libraries"),
+    "other-major": (*GONE_WHOLE, "cuda.version_mismatch", "cudnn.version_mismatch"),
+    "no-symbols": (BAD, *BOTH, "install.conflict", "cuda.version_mismatch", "cudnn.version_mismatch"),
+    "found-first": (*BOTH, PATH, BAD),
+    "system-first": (PATH, "cuda.mixed_libraries", "framework.extension_abi", SET),
+    "preload": (SET, PATH, *BOTH),
+    "run-path-lost": (PATH, *GONE_WHOLE),
+    "closed-folder": (BAD, LIM, PATH),
+    "close-library": (BAD, LIM, PATH),
+    "swap-library": (BAD,),
+    "cut-library": (BAD,),
+    "library-marks": (BAD,),
+    "library-holes": (BAD,),
+    "path-file": ("env.shadowed",),
+    "marked-source": (BAD,),
+    "wrong-tag": (BAD, "install.inconsistent", "framework.platform_dropped"),
+}
+"""What a reader with the machine before him would call right: narrower than what the text alone can tell."""
+
+
+def narrowed(row: dict[str, object]) -> set[str]:
+    """The causes that are right for a kept draw where the machine's facts are at hand."""
+    also = row["also_acceptable"] if isinstance(row["also_acceptable"], list) else []
+    name, target = str(row["operator"]), str(row["target"])
+    more = {OT} if "/" in target and layer(target.partition(" (")[0]) == "other" else set()
+    more |= {BAD} if target.endswith(": a text") else {SET} if "sitecustomize" in target else set()
+    return {str(row["cause"]), *more, *NARROW.get(name, tuple(also))}
