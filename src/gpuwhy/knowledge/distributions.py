@@ -125,6 +125,7 @@ _WHOLE: dict[str, dict[Family, str]] = {
         "fedora": "sudo dnf distro-sync", "rhel": "sudo dnf distro-sync", "arch": "sudo pacman -Syu",
         "suse": "sudo zypper verify", "nixos": "sudo nixos-rebuild switch",
     },
+    "sudo dkms autoinstall": {"fedora": "sudo akmods --force"},
     "sudo update-initramfs -u": {
         "fedora": "sudo dracut --force", "rhel": "sudo dracut --force", "suse": "sudo dracut --force",
         "arch": "sudo mkinitcpio -P", "nixos": "sudo nixos-rebuild boot",
@@ -143,7 +144,13 @@ def put(command: str, family: Family) -> str | None:
     return None if any(line is None for line in lines) else "\n".join(line for line in lines if line is not None)
 
 
+_BY_HAND = re.compile(r"\bdkms\b|\bmodprobe\b|\bmokutil\b|/etc/modprobe\.d|\bldconfig\b")
+"""What NixOS has in its configuration, never by hand."""
+
+
 def _line(line: str, family: Family) -> str | None:
+    if family == "nixos" and _BY_HAND.search(line):
+        return None
     if "ubuntu-drivers" in line:
         return DRIVER[family] or None
     for wanted, instead in _WHOLE.items():

@@ -59,6 +59,10 @@ _PIP = re.compile(_STEP + r"pip (?P<verb>install|uninstall|list|show|cache)\b(?P
 _CONDA = re.compile(_STEP + r"conda (?P<verb>install|create|remove|list)\b", re.MULTILINE)
 _PIP_BY = {"poetry": "poetry run pip", "pipenv": "pipenv run pip", "pixi": "pixi run python -m pip", "uv": "uv pip"}
 _OF_UV = ((" --no-cache-dir", " --no-cache"), (" -y", ""), (" --force-reinstall", " --reinstall"))
+_INDEX = re.compile(r" (?:--index-url|-i) (\S+)")
+_BARE = re.compile(
+    r"(?: (?:-U|--upgrade|--force-reinstall|--no-cache-dir))*((?: (?:\"[^\"]+\"|'[^']+'|[A-Za-z][^\s\"'-]*[^\s\"']*))+) *$"
+)
 
 
 def by_installer(command: str, installer: Installer) -> str:
@@ -67,17 +71,23 @@ def by_installer(command: str, installer: Installer) -> str:
         return _CONDA.sub(lambda found: f"{found['before']}{installer} {found['verb']}", command)
     if installer not in _PIP_BY:
         return command
-    return _PIP.sub(
-        lambda found: f"{found['before']}{_PIP_BY[installer]} {found['verb']}{_rest(found, installer)}", command
-    )
+    return _PIP.sub(lambda found: f"{found['before']}{_said(found['verb'], found['rest'], installer)}", command)
 
 
-def _rest(found: re.Match[str], installer: Installer) -> str:
-    rest = found["rest"]
+def _said(verb: str, rest: str, installer: Installer) -> str:
+    """One call of pip, by the tool whose lock file would else undo it."""
+    index, plain = _INDEX.search(rest), _BARE.fullmatch(_INDEX.sub("", rest).rstrip())
+    if verb == "install" and plain:
+        wanted = plain[1].strip()
+        if installer == "pixi" and not index:
+            return f"pixi add --pypi {wanted}"
+        if installer == "poetry" and index:
+            name = index[1].rstrip("/").rpartition("/")[2]
+            return f"poetry source add --priority=explicit {name} {index[1]} && poetry add --source {name} {wanted}"
     if installer == "uv":
         for old, new in _OF_UV:
             rest = re.sub(rf"{re.escape(old)}(?= |$)", new, rest)
-    return rest
+    return f"{_PIP_BY[installer]} {verb}{rest}"
 
 
 _INSTALLS = re.compile(r"\bsudo apt(?:-get)? install(?: -y)? ")

@@ -116,7 +116,8 @@ _FAMILIES: tuple[tuple[Family, re.Pattern[str]], ...] = (
 
 
 _IMAGE = re.compile(
-    r"(?<![\w./-])[\w./-]{1,120}:[\w.-]{0,60}(?:ubuntu|debian|bookworm|bullseye|ubi|rocky|alpine|slim)[\w.-]*",
+    r"(?<![\w./-])[\w./-]{1,120}:[\w.-]{0,60}(?:ubuntu|debian|bookworm|bullseye|ubi|rocky|alpine|slim)[\w.-]*"
+    r"|(?<= )(?:ubuntu|debian|fedora)(?= (?:nvidia-smi|bash|sh)\b)",
     re.IGNORECASE,
 )
 """The name of an image: the distribution in it is not the host's."""

@@ -240,7 +240,10 @@ def _on_unix(text: str, lines: tuple[Line, ...], place: Place) -> str | None:
     """A command as Linux has it."""
     if place.system in ("linux", "wsl"):
         return _for_person(text, place)
-    return str(text) if place.system == "macos" else _both(text, lines)
+    if place.system == "macos":
+        return str(text)
+    said = by_installer(text, place.installer)
+    return _both(text, lines) if said == text else said
 
 
 def _for_person(text: str, place: Place) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, asks, field, in_container, line, with_
-from gpuwhy.causes.text.driver_ways import may_open
+from gpuwhy.causes.text.driver_ways import after_sleep, may_open
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
@@ -58,6 +58,7 @@ TEXT = Text(
         ("title.trouble", 1.9, "access is denied", said_of(r"permission|denied|accessible")),
         ("title.trouble", 0.1, SAID_TO_FAIL, nothing_else),
     ),
+    first=after_sleep,
     ladder=may_open,
     remedies=(
         meant("Start the container again: it lost the device when systemd was reloaded on the host, or when a kubelet with the CPU manager's policy static changed its cgroup", "docker restart CONTAINER", said="nvidia.nvml_unknown", unless="kubernetes"),

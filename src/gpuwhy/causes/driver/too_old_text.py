@@ -18,6 +18,7 @@ from gpuwhy.causes.text.retired import last_driver
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_driver_older
 from gpuwhy.causes.text.ways import elsewhere, own_ways
+from gpuwhy.knowledge.containers import read
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.drivers import cuda_of_driver, floor
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
@@ -197,11 +198,30 @@ def _wanted_cuda(case: Asked) -> str:
     row = _release(case, platform) if case.version else None
     if row and isinstance(row.cuda, str):
         return row.cuda
+    if image := _image_cuda(case):
+        return image
     if said := _RUNTIME.search(case.reading.excerpt):
         return said[1] or said[2] or said[5] or f"{said[3]}.{said[4] or 0}"
     nvcc = case.reading.told.version("nvcc")
     own = major_minor(nvcc) if nvcc and not case.framework else ""
     return own or case.cuda
+
+
+_IMAGES = re.compile(
+    r"(?:nvcr\.io/[\w./-]+|(?:docker\.io/)?(?:nvidia/cuda|pytorch/pytorch|tensorflow/tensorflow)):[\w.-]+"
+)
+_DEEPSTREAM = {"6.0": "11.4", "6.1": "11.6", "6.2": "11.8", "6.3": "12.1", "6.4": "12.2", "7.0": "12.2", "7.1": "12.6"}
+"""The CUDA of DeepStream's releases (its release notes); the other images tell theirs by their tag."""
+
+
+def _image_cuda(case: Asked) -> str:
+    """The CUDA in the image that a text names."""
+    for name in _IMAGES.findall(case.reading.excerpt):
+        stream = re.search(r"deepstream\w*:(\d\.\d)", name)
+        cuda = _DEEPSTREAM.get(stream[1], "") if stream else read(name).cuda
+        if cuda:
+            return major_minor(cuda)
+    return ""
 
 
 def _above(driver: str) -> str:

@@ -13,6 +13,7 @@ from gpuwhy.causes.text.pins import pin
 from gpuwhy.causes.text.program_ways import is_native, owner_of, source
 from gpuwhy.causes.text.ways import elsewhere, own_ways, tried
 from gpuwhy.knowledge import archs
+from gpuwhy.knowledge.gpus import by_name
 from gpuwhy.knowledge.variants import variants
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -34,25 +35,39 @@ def for_arch(case: Asked, capability: str) -> Iterator[Fix]:
     """A build for this GPU: the application's own way, an extension's, a program's, CuPy's; then a release that fits."""
     yield from elsewhere(case)
     yield from _by_triton(case, capability)
-    known = capability or "8.6"
-    given = {
-        "arch": known.replace(".", ""),
-        "cap": known,
-        "kokkos": archs.KOKKOS.get(known, f"ARCH{known.replace('.', '')}"),
-    }
-    query = "" if capability else _QUERY
-    for fix in own_ways(case, "built", **given):
+    several = _told_archs(case) if not capability else []
+    known = capability or next(iter(several), "8.6")
+    query = "" if capability or several else _QUERY
+    for fix in own_ways(case, "built", **_names(several or [known])):
         yield tried(f"{fix.text}{query}{_with_toolkit(case, capability)}", fix.command)
     yield from _extension(case, capability, known, query)
     if is_native(case) or (source(case) and not case.framework):
-        at = f" ({source(case)} names the call)" if source(case) else ""
-        yield tried(f"Compile the program for this GPU{query}{at}, with PTX for later ones", f"nvcc -gencode arch=compute_{given['arch']},code=sm_{given['arch']} -gencode arch=compute_{given['arch']},code=compute_{given['arch']} FILE.cu")  # fmt: skip
-        yield tried("CMake: name the architecture, in a fresh build folder", f"cmake -B build -DCMAKE_CUDA_ARCHITECTURES={given['arch']}")  # fmt: skip
+        yield from _compiled_for(case, known.replace(".", ""), query)
     if case.framework == "cupy" or "cupy" in case.tools:
         yield from _cupy(case, capability)
     yield from _last_ones(case, capability)
     if case.framework == "torch" and case.python and numbers(case.python) < (3, 9):
         yield from _for_old_python(case, capability)
+
+
+def _names(capabilities: list[str]) -> dict[str, str]:
+    """What programs call the architectures; several of them as lists."""
+    bare = [one.replace(".", "") for one in capabilities]
+    kokkos = archs.KOKKOS.get(capabilities[-1], f"ARCH{bare[-1]}")
+    return {"arch": ";".join(bare), "cap": ",".join(capabilities), "kokkos": kokkos}
+
+
+def _compiled_for(case: Asked, arch: str, query: str) -> Iterator[Fix]:
+    """A program of the user's own, by nvcc or by CMake."""
+    at = f" ({source(case)} names the call)" if source(case) else ""
+    yield tried(f"Compile the program for this GPU{query}{at}, with PTX for later ones", f"nvcc -gencode arch=compute_{arch},code=sm_{arch} -gencode arch=compute_{arch},code=compute_{arch} FILE.cu")  # fmt: skip
+    yield tried("CMake: name the architecture, in a fresh build folder", f"cmake -B build -DCMAKE_CUDA_ARCHITECTURES={arch}")  # fmt: skip
+
+
+def _told_archs(case: Asked) -> list[str]:
+    """The capabilities of the GPUs that the text names, where they are several."""
+    rows = (by_name(one) for one in case.reading.told.gpus)
+    return sorted({row.capability for row in rows if row and row.capability}, key=numbers)
 
 
 def _with_toolkit(case: Asked, capability: str) -> str:

@@ -55,7 +55,7 @@ _RUNTIME = re.compile(r"libcudart\.so\.(\d+\.\d+)|cudart64_(\d{2,3})\.dll|\bcu(\
 
 
 _NAMED = re.compile(
-    r"\bcupy[-_]cuda(\d{2}|9)(\d)?(?:x|\b)|\\CUDA\\v(\d+\.\d)\\bin", re.IGNORECASE
+    r"\bcupy[-_]cuda(1\d|[89])(\d)?(?:x|\b)|\\CUDA\\v(\d+\.\d)\\bin", re.IGNORECASE
 )  # in a wheel's or a folder's name
 
 

@@ -30,6 +30,30 @@ _OF_SETUP = ("; delete it from the -gencode options of setup.py or the Makefile,
 _LEAVING = {"cmake": ("", "cmake -B build -DCMAKE_CUDA_ARCHITECTURES=86"), "tensorflow": _OF_CONFIGURE, "bazel": _OF_CONFIGURE, "torch": _OF_SETUP, "pip": _OF_SETUP}  # fmt: skip
 
 
+_BEFORE = {
+    "86": "80",
+    "87": "80",
+    "89": "86",
+    "90": "86",
+    "100": "90",
+    "101": "90",
+    "103": "90",
+    "120": "90",
+    "121": "90",
+}
+"""An older architecture, whose PTX the driver compiles for the newer card."""
+
+
+def _instead(command: str, number: str) -> str:
+    """A command that names another architecture than the one which this nvcc does not know."""
+    old = _BEFORE.get(number, "")
+    if not old:
+        return command
+    dotted = f"{old[:-1]}.{old[-1]}"
+    given = command.replace("TORCH_CUDA_ARCH_LIST=8.6", f'TORCH_CUDA_ARCH_LIST="{dotted}+PTX"')
+    return given.replace("ARCHITECTURES=86", f"ARCHITECTURES={old}").replace("sm_86", f"sm_{old}")
+
+
 def _own_option(text: str, arch: str) -> tuple[str, str] | None:
     """How the program that is built is told its architectures, where it has an option of its own."""
     for program in speaking(text):
@@ -45,6 +69,7 @@ def unknown_arch(arch: str, where: str, text: str = "") -> Iterator[Fix]:
     """An architecture that this nvcc does not know: too new for it, or too old; or none that it could ask for."""
     number = re.sub(r"\D", "", arch)
     more, command = _own_option(text, arch) or _LEAVING.get(where, ("", "nvcc -arch=sm_86 FILE.cu"))
+    command = on.like(_instead(command, number), command)
     if not number:  # compute_native and its kin: nothing was there to ask
         yield tried("Name the GPU's architecture by its number: this nvcc does not know native (CUDA 11.6 and newer do), or no GPU is there to ask, as in docker build", command)  # fmt: skip
         yield tried(

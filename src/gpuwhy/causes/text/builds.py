@@ -176,7 +176,7 @@ def _header(part: Part, where: str) -> Iterator[Fix]:
 
 
 def _library(part: Part, where: str) -> Iterator[Fix]:
-    if part.library == "cuda" and where in ("torch", "pip", ""):
+    if part.library == "cuda" and where not in ("cmake", "msvc"):
         yield _fix("The driver is there as libcuda.so.1, and the linker looks for libcuda.so: give it a link of that name in a folder of yours", on.linux("mkdir -p ~/.local/lib/cuda && ln -sf $(ldconfig -p | grep -m1 -o '/.*libcuda.so.1') ~/.local/lib/cuda/libcuda.so && export LIBRARY_PATH=~/.local/lib/cuda${LIBRARY_PATH:+:$LIBRARY_PATH}"))  # fmt: skip
     if part.library == "cuda":
         yield _fix(

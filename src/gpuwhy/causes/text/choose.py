@@ -9,6 +9,7 @@ from msgspec import structs
 from gpuwhy.causes.text.asked import Asked, asked
 from gpuwhy.causes.text.contradictions import told_to_clash
 from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_an_image
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.meant import common, exact
 from gpuwhy.causes.text.numba_ways import for_numba
 from gpuwhy.causes.text.room import Text
@@ -86,10 +87,29 @@ def _for_users(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     """Who uses an application writes no Python for it: its options, and none of a program's lines, where there are any."""
     if "jetson" in case.tools:
         fixes = [fix for fix in fixes if not any(one in fix.command for one in _NOT_ON_BOARDS)] or fixes
+    fixes = _of_its_time(case, _without_conda(case, fixes))
     if not cause.startswith("memory."):
         return fixes
     own = {text for one in case.programs if one.name in APPLICATIONS for text, _ in one.less}
     return [fix for fix in fixes if not own or fix.text in own or not _is_code(fix)] or fixes
+
+
+_HOSTED = Later(r"(?<![\w/.])/content\b|google\.colab|\bColab\b|/kaggle/")
+_WHEELS = Later(r"nvidia-(?:cu|nv)\w+|\[and-cuda\]|conda install -c nvidia cuda-|\[ctk\]")
+
+
+def _without_conda(case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
+    """Colab and Kaggle have no conda."""
+    if not _HOSTED.search(case.text):
+        return fixes
+    return [fix for fix in fixes if "conda " not in fix.command] or fixes
+
+
+def _of_its_time(case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
+    """No wheel and no package of conda's NVIDIA channel has a CUDA before 11: for a program of that time they go last."""
+    if case.windows or not 0 < (case.cuda_major or case.era) < 11:
+        return fixes
+    return sorted(fixes, key=lambda fix: bool(_WHEELS.search(fix.command)))
 
 
 _NOT_ON_BOARDS = ("--torch-backend", "pytorch-gpu", "nvidia-cudnn-cu", "nvidia-cublas-cu", "[and-cuda]", "jax[cuda")

@@ -34,6 +34,17 @@ def uvm_again(case: Asked) -> Iterator[Fix]:
     yield tried("Where that does not do (newer kernels, drivers 535 to 575, error 3): switch its use of the kernel's HMM off, and restart", on.host("echo 'options nvidia_uvm uvm_disable_hmm=1' | sudo tee /etc/modprobe.d/nvidia-uvm.conf && sudo reboot"), root=True)  # fmt: skip
 
 
+_SLEPT = Later(
+    r"suspend|hibernat|woke up|wak(?:e|ing) (?:from|up)|after sleep|resum(?:e|ing) from|lid clos", re.IGNORECASE
+)
+
+
+def after_sleep(case: Asked) -> Iterator[Fix]:
+    """A machine that slept: its module for unified memory is to be loaded anew."""
+    if _SLEPT.search(case.text):
+        yield from uvm_again(case)
+
+
 def _service(case: Asked) -> Iterator[Fix]:
     """A service that looks for the GPU at its start alone."""
     if any(one.name == "ollama" for one in case.programs):
@@ -47,6 +58,8 @@ def driver_again(case: Asked) -> Iterator[Fix]:
     yield from elsewhere(case)
     if _INSIDE.search(case.text) and not _ON_HOST.search(case.text):
         yield tried("The program runs in a container: start it with the GPU; it needs no driver of its own", "docker run --gpus all IMAGE nvidia-smi    # compose: deploy: resources: reservations: devices: [{driver: nvidia, count: all, capabilities: [gpu]}]")  # fmt: skip
+    if re.search(r"\bNixOS\b|nix-shell|/nix/store/", case.text):
+        yield tried("NixOS keeps the driver's libraries in /run/opengl-driver/lib, where programs of pip and conda do not look: have them found (for good: in shellHook, or by nix-ld)", on.linux("export LD_LIBRARY_PATH=/run/opengl-driver/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"))  # fmt: skip
     yield from uvm_again(case)
     yield from _unfitting_kernel(case)
     if not _NO_MODULE.search(case.text):
@@ -80,7 +93,7 @@ def _unfitting_kernel(case: Asked) -> Iterator[Fix]:
         yield tried("The running kernel is another than the one that the driver's module was built for: bring both up to date in one go, and restart; with any other kernel than linux, the dkms package", on.host("sudo pacman -Syu nvidia-open-dkms linux-headers && sudo reboot"), root=True)  # fmt: skip
     else:
         kernel = found[1] or found[2]
-        yield tried(f"The kernel {kernel} has no module of the driver: install its headers, build the module for it and load it; or start the kernel before it", on.host(f"sudo apt install linux-headers-{kernel} && sudo dkms autoinstall -k {kernel} && sudo modprobe nvidia"), root=True)  # fmt: skip
+        yield tried(f"The kernel {kernel} has no module of the driver: install its headers, build the module for it and load it; or start the kernel before it", on.host("sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia"), root=True)  # fmt: skip
 
 
 _LEGACY = Later(r"NVIDIA (\d{3})\.xx Legacy|legacy (?:driver )?(?:branch )?(\d{3})", re.IGNORECASE)

@@ -25,6 +25,14 @@ def compilers(case: Asked) -> Iterator[Fix]:
         yield tried(f"{found[1]} is one folder, never a list: name that folder alone", on.linux(f"export {found[1]}={found[2]}"))  # fmt: skip
     if gone := _GONE.search(case.text):
         yield tried(f"{gone[1]} is searched and is not there: a variable names it. Unset it, or name the toolkit that is installed (ls -d /usr/local/cuda*)", on.linux("unset CUDA_HOME CUDA_PATH NUMBAPRO_NVVM NUMBAPRO_LIBDEVICE"))  # fmt: skip
+    if (
+        not case.windows
+        and 0 < case.cuda_major < 11
+        and "." in case.cuda
+        and re.search(r"nvrtc|builtins|nvvm", case.text)
+    ):
+        folder = f"/usr/local/cuda-{case.cuda}"
+        yield tried(f"CUDA {case.cuda} has its compiler in the toolkit alone, and its parts (nvrtc-builtins, libdevice) are not found: have that toolkit's folders searched, by the process that fails", on.linux(f"export LD_LIBRARY_PATH={folder}/lib64:{folder}/nvvm/lib64${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}} CUDA_HOME={folder} CUDA_PATH={folder}"))  # fmt: skip
     if case.windows or not re.search(r"libdevice|nvvm|ptxas|cuda_data_dir", case.text):
         return
     if 0 < (case.cuda_major or case.era) < 11 and case.framework in ("tensorflow", "jax"):

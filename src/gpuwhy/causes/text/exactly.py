@@ -14,7 +14,7 @@ from gpuwhy.knowledge.fitting import Machine, newest
 from gpuwhy.knowledge.indexes import LISTED, OLD_ENDS
 from gpuwhy.knowledge.installs import NEWEST, gpu_requirement
 from gpuwhy.knowledge.ptx import cuda_of
-from gpuwhy.knowledge.releases import family
+from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.knowledge.variants import OLD_LIST, Variant, variants
 from gpuwhy.knowledge.windows import PLATFORM as WINDOWS
 from gpuwhy.model import on
@@ -35,9 +35,16 @@ def for_gpu(case: Asked, capability: str) -> Iterator[Fix]:
     code = f"sm_{capability.replace('.', '')}{f' ({generation.name})' if generation else ''}"
     if case.framework == "torch":
         yield from _torch_for(code, capability)
-    elif row := _newest(case, Machine(gpu=capability)):
-        text = f"Install {_called(case, row)} of {case.title} with code for {code}{_at_start(row, capability)}{_pythons(row)}"
+    elif row := _newest(case, Machine(gpu=capability, python=case.python)) or _newest(case, Machine(gpu=capability)):
+        text = f"Install {_called(case, row)} of {case.title} with code for {code}{_at_start(row, capability)}{_other_python(case, row) or _pythons(row)}"
         yield Fix(text, _install(case, row), safe=True)
+
+
+def _other_python(case: Asked, row: Release) -> str:
+    """That a release has no wheel for the Python which is told, and which it has wheels for."""
+    if not case.python or has_python(row, case.python):
+        return ""
+    return f"; it has no wheel for the Python {case.python} that is told: in an environment of its own{_pythons(row)}"
 
 
 def for_any_gpu(case: Asked) -> Iterator[Fix]:

@@ -116,6 +116,9 @@ def in_a_service(cause: str, case: Asked) -> tuple[tuple[Fix, ...], bool]:
 
 
 _POD = Later(r"kubectl|kubelet|kubernetes|\bk[38]s\b|\bpods?\b", re.IGNORECASE)
+_ASKS = Later(
+    r"Insufficient nvidia\.com/gpu[^\0]*?nvidia\.com/gpu\W{1,4}([2-9]|\d\d)|nvidia\.com/gpu\W{1,4}([2-9]|\d\d)[^\0]*?Insufficient nvidia\.com/gpu"
+)
 _BARE_NODE = Later(r"node\S* [^\n]{0,40}(?:has no|without|no) gpu|cpu[- ]node|non-gpu node", re.IGNORECASE)
 
 
@@ -128,6 +131,8 @@ def in_a_pod(cause: str, case: Asked) -> Iterator[Fix]:
         return
     if "other_card" in case.tools:
         yield tried("This node's card is none of NVIDIA's: its plug-in and CUDA images do not run on it. Use the maker's own plug-in (ROCm's k8s-device-plugin) and an image for it", on.code("resources: {limits: {amd.com/gpu: 1}}"))  # fmt: skip
+    elif (count := _ASKS.search(case.text)) and cause == "container.no_gpu":
+        yield tried(f"The pod asks for {count[1] or count[2]} GPUs, and a pod lies on one node: ask for no more than one node has free (kubectl describe nodes lists them), or split the work over several pods", on.code("resources: {limits: {nvidia.com/gpu: 1}}"))  # fmt: skip
     elif _BARE_NODE.search(case.text):
         yield tried("A node without a GPU must not have NVIDIA's runtime as its default: set containerd's default back to runc there, and start it anew", on.linux("sudo sed -i 's/default_runtime_name = \"nvidia\"/default_runtime_name = \"runc\"/' /etc/containerd/config.toml && sudo systemctl restart containerd"), root=True)  # fmt: skip
         yield tried("And let the device plug-in run on GPU nodes only, in its DaemonSet", on.code('nodeSelector: {nvidia.com/gpu.present: "true"}'))  # fmt: skip

@@ -49,7 +49,7 @@ def together(case: Asked) -> Iterator[Fix]:
         yield from _between_cards(case)
     else:
         yield tried("In a container on one machine: give it the host's shared memory, without which NCCL cannot start", "docker run --gpus all --ipc=host --ulimit memlock=-1 IMAGE")  # fmt: skip
-        yield tried("See what NCCL says just before: its last warning names the call and the reason; then choose the network interface that connects the nodes", "export NCCL_DEBUG=WARN NCCL_SOCKET_IFNAME=eth0")  # fmt: skip
+        yield tried("See what NCCL says just before: its last warning names the call and the reason; then choose the network interface that connects the nodes", f"export NCCL_DEBUG=WARN NCCL_SOCKET_IFNAME={_interfaces(case)}")  # fmt: skip
 
 
 _LISTED = Later(r"(?:gpus|devices|gpu_ids|device_ids)\s*=\s*\[(\d+(?:, ?\d+)+)\]")
@@ -92,10 +92,18 @@ def _out_of_step(case: Asked) -> Iterator[Fix]:
     yield tried("Where it hangs at the first collective of one machine: do without direct copies between the cards", "export NCCL_P2P_DISABLE=1")  # fmt: skip
 
 
+_INTERFACE = Later(r"(?<![\w-])((?:eno|ens|eth|enp|ib|bond|wlp|hsn)\d\w*)(?![\w-])")
+
+
+def _interfaces(case: Asked) -> str:
+    """The network interfaces that the text names, as NCCL takes a list of them; eth0 where it names none."""
+    return ",".join(list(dict.fromkeys(_INTERFACE.findall(case.text)))[:3]) or "eth0"
+
+
 def _network(case: Asked) -> Iterator[Fix]:
     found = _ADDRESS.search(case.text)
     target = f" to {found[1]}" if found else ""
-    yield tried(f"Choose the network interface that connects the nodes (ip -brief address names them), on every node: NCCL did not come through{target}", "export NCCL_SOCKET_IFNAME=eth0 GLOO_SOCKET_IFNAME=eth0")  # fmt: skip
+    yield tried(f"Choose the network interface that connects the nodes (ip -brief address names them), on every node, never lo or docker0; where the nodes' names differ, a list of both: NCCL did not come through{target}", f"export NCCL_SOCKET_IFNAME={_interfaces(case)} GLOO_SOCKET_IFNAME={_interfaces(case).split(',')[0]}")  # fmt: skip
     yield tried("Open the firewall between the nodes for all ports, which NCCL chooses by itself; containers need the host's network", "docker run --gpus all --network=host --ipc=host IMAGE")  # fmt: skip
 
 
@@ -122,7 +130,7 @@ def reachable(case: Asked) -> Iterator[Fix]:
         host = found[1] if found else "HOST"
         port = (found[2] or found[3]) if found else "29500"
         yield tried("Give every node the same address of the first one, one that they can reach (not 127.0.0.1 or localhost), the same port and number of processes; start the first one first", f"torchrun --nnodes=2 --nproc_per_node=gpu --rdzv_backend=c10d --rdzv_endpoint={host}:29500 PROGRAM")  # fmt: skip
-        yield tried("Open the firewall for that port, and choose the interface that connects the nodes", on.linux(f"nc -vz {host} {port}\nexport NCCL_SOCKET_IFNAME=eth0 GLOO_SOCKET_IFNAME=eth0"))  # fmt: skip
+        yield tried("Open the firewall for that port, and choose the interface that connects the nodes", on.linux(f"nc -vz {host} {port}\nexport NCCL_SOCKET_IFNAME={_interfaces(case)} GLOO_SOCKET_IFNAME={_interfaces(case).split(',')[0]}"))  # fmt: skip
     else:
         yield tried("Read the log of the process that ended first: its error is the cause; one log for each rank shows it", "torchrun --nproc_per_node=gpu --log-dir logs --redirects 3 --tee 3 PROGRAM")  # fmt: skip
         yield tried("Was it killed for memory? Then fewer data-loader workers, or a smaller batch", on.linux("sudo dmesg | grep -i -e 'killed process' -e xid"))  # fmt: skip
@@ -177,12 +185,16 @@ def _wrong(case: Asked) -> str:
     return f"GPU {number} was asked for{there}" if number and number != "0" else f"The GPU that was asked for is not there{there}"  # fmt: skip
 
 
+_RANKS = Later(r"\b(?:mpirun|mpiexec|horovodrun|srun)\b[^\n]*? -n(?:p|tasks)?[ =]([2-9]|\d\d+)\b")
 _SLICE = Later(r"\bUUID: (MIG-[\w/-]+)")
 
 
 def by_slice(case: Asked) -> Iterator[Fix]:
     """A card that is cut into slices, which the text lists: one of them by its name; a batch system's, which another job holds."""
-    if "slurm" in case.tools and not _SLICE.search(case.text):
+    if (ranks := _RANKS.search(case.text)) and re.search(r"exclusive", case.text, re.IGNORECASE):
+        yield tried(f"{ranks[1]} processes share GPUs that take one process each: let them share by MPS, which needs no root, started in the job before them", on.linux("export CUDA_MPS_PIPE_DIRECTORY=/tmp/mps-$USER CUDA_MPS_LOG_DIRECTORY=/tmp/mps-$USER && nvidia-cuda-mps-control -d"))  # fmt: skip
+        yield tried("Or start one process for each GPU", on.linux(f"{ranks[0].split()[0]} -np 1 PROGRAM    # as many as the job has GPUs"))  # fmt: skip
+    elif "slurm" in case.tools and not _SLICE.search(case.text):
         yield tried("Slurm gave a GPU that another process holds, or that failed: submit the job again, away from this node, and tell the administrators", on.linux("sbatch --exclude=$SLURMD_NODENAME JOB.sh    # or the node's name, as in the job's output"))  # fmt: skip
         yield tried("One job with several processes on a GPU that takes one only: a GPU for each of them", on.linux("srun --ntasks=4 --gpus-per-task=1 PROGRAM"))  # fmt: skip
     if slices := _SLICE.findall(case.text):

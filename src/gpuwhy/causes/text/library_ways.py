@@ -85,9 +85,17 @@ def brought(case: Asked) -> Iterator[Fix]:
     yield from _OF_FRAMEWORK.get(case.framework, _of_none)(case)
 
 
+def _has_twelve(case: Asked) -> bool:
+    """Whether the text tells of a CUDA 12 or newer, by the toolkit or the driver."""
+    told = (case.reading.told.version("cuda"), case.reading.told.version("nvcc"), case.speaks)
+    return any(numbers(one)[:1] >= (12,) for one in told)
+
+
 def _tensorflow(case: Asked) -> Iterator[Fix]:
     if case.windows:
         return
+    if case.version and not case.brings and at_least(case.version, "2.6") and _has_twelve(case):
+        yield tried(f"Or take the next TensorFlow after {case.version} that brings its CUDA libraries as wheels (Python 3.9 to 3.11)", 'pip install "tensorflow[and-cuda]==2.15.1"')  # fmt: skip
     if case.brings and case.library and case.cuda_major < 12:
         yield tried("Or keep a TensorFlow before 2.14, and bring its libraries from conda", on.linux("conda install -c conda-forge cudatoolkit=11.8 cudnn=8.6\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH"))  # fmt: skip
     else:
@@ -113,8 +121,14 @@ def _onnxruntime(case: Asked) -> Iterator[Fix]:
         yield tried("Or install the newest ONNX Runtime with its CUDA libraries, and call onnxruntime.preload_dlls() before the first session", f'pip install --upgrade "{NEWEST["onnxruntime"]}"')  # fmt: skip
 
 
+_CUPY = Later(r"\bcupy-cuda\d+x?\b")
+
+
 def _cupy(case: Asked) -> Iterator[Fix]:
-    yield tried("Take the CuPy that is built for the CUDA that is there, or one that brings its own CUDA", 'pip uninstall -y cupy cupy-cuda111 cupy-cuda112 && pip install "cupy-cuda12x[ctk]"')  # fmt: skip
+    told = " ".join(dict.fromkeys(["cupy", *_CUPY.findall(case.text)]))
+    there = numbers(case.reading.told.version("nvcc") or case.speaks)[:1]
+    major = there[0] if there and there[0] >= 12 else max(case.cuda_major, 12)
+    yield tried("Take the CuPy that is built for the CUDA that is there, or one that brings its own CUDA", f'pip uninstall -y {told} && pip install "cupy-cuda{major}x[ctk]"')  # fmt: skip
 
 
 def _torch(case: Asked) -> Iterator[Fix]:

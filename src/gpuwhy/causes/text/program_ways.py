@@ -18,7 +18,7 @@ from gpuwhy.model.cause import Fix
 from gpuwhy.model.ending import PYTHON, USER
 
 _SOURCE = Later(r"\b([\w./\\-]+\.(?:cu|cuh|cpp|cc|cxx|c|hpp|h))(?:[':\"(]| in line | line | at line |, line |:){1,2} *(\d+)")  # fmt: skip
-_OWN_CUDA = Later(r"\.cuh?\b|cudaMalloc|cudaMemcpy|cudaDeviceSynchronize|cudaGetLastError|gpuassert|<<<|nvcc\b", re.IGNORECASE)  # fmt: skip
+_OWN_CUDA = Later(r"\.cuh?\b|cudaMalloc|cudaMemcpy|cudaDeviceSynchronize|cudaGetLastError|gpuassert|<<<|nvcc\b|thrust::|cub::|CMAKE_CUDA_ARCH", re.IGNORECASE)  # fmt: skip
 _FOREIGN = Later(r"ggml|aten/|torch/|THC|caffe2|tensorflow/|stream_executor|onnxruntime|xla/|jaxlib|site-packages|thrust|cub/", re.IGNORECASE)  # fmt: skip
 
 
@@ -129,6 +129,15 @@ def beyond_block(case: Asked) -> Iterator[Fix]:
         yield tried(f"A block of {block[0]} threads ({block[1]}) is asked for, and a card takes 1024 at most: make it smaller and the grid larger by as much", on.code("block = (16, 16)    # 256 threads; grid = ((w + 15) // 16, (h + 15) // 16)"))  # fmt: skip
 
 
+_IN_PARTS = {
+    "torch": "output = torch.cat([layer(part) for part in x.split(32768)])",
+    "tensorflow": "output = tf.concat([layer(part) for part in tf.split(x, 4)], 0)    # data: dataset.batch(32, drop_remainder=True)",
+    "jax": "output = jnp.concatenate([f(part) for part in jnp.array_split(x, 4)])",
+    "cupy": "output = cupy.concatenate([f(part) for part in cupy.array_split(x, 4)])",
+}
+"""The work in parts, in each framework's own words."""
+
+
 def within_card(case: Asked) -> Iterator[Fix]:
     """A launch beyond the card: by figures where the message has them, and for the program that makes the kernel."""
     place = source(case)
@@ -143,7 +152,7 @@ def within_card(case: Asked) -> Iterator[Fix]:
     elif "numba" in case.tools:
         yield tried(f"Launch with fewer threads in a block{at_spot(case.frame)}, and let the compiler use fewer registers", on.code("@cuda.jit(max_registers=64)    # kernel[(n + 255) // 256, 256](...)"))  # fmt: skip
     elif case.framework or case.programs:
-        yield tried(f"Give the call less at once{at_spot(case.frame)}: a smaller batch, never an empty one, fewer than 65536 in the second and third size; in parts where it is larger", on.code("output = torch.cat([layer(part) for part in x.split(32768)])"))  # fmt: skip
+        yield tried(f"Give the call less at once{at_spot(case.frame)}: a smaller batch, never an empty one, fewer than 65536 in the second and third size; in parts where it is larger", on.code(_IN_PARTS.get(case.framework, "for part in parts: run(part)    # none of them empty")))  # fmt: skip
         yield from newest(case, "which may launch it otherwise")
 
 

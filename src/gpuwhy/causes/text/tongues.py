@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
-from gpuwhy.causes.text.ways import of_way
+from gpuwhy.causes.text.ways import filled
 from gpuwhy.knowledge.drivers import cuda_of_driver
 from gpuwhy.knowledge.programs import Program
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.version import major_minor, numbers
+from gpuwhy.model.version import major_minor
 
 _FIELDS: dict[str, tuple[str, ...]] = {
     "driver.too_old": ("release",),
@@ -57,10 +58,12 @@ def in_its_tongue(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix
     if program is None:
         return fixes
     rest = [fix for fix in fixes if not _OF_PYTHON.search(fix.command)]
-    ways = [fix for fix in _ways(cause, program, case) if all(fix.text != one.text for one in rest)]
-    ways = [fix for fix in ways if not (case.windows and _of_unix(fix))]
-    place = len(rest) if cause == "framework.gpu_unsupported" else 1 if cause in _DRIVER_FIRST and rest else 0
-    return [*rest[:place], *ways, *rest[place:]] or fixes
+    fields, said = _FIELDS.get(cause, ()), {fix.text for fix in rest}
+    made = {one: [fix for fix in _ways((one,), cause, program, case) if fix.text not in said] for one in fields}
+    last = made.pop("newest", [])
+    place = 1 if cause in _DRIVER_FIRST and rest else 0
+    kept = [*rest[:place], *chain.from_iterable(made.values()), *rest[place:]]
+    return [*kept[:1], *last, *kept[1:]] or fixes
 
 
 def _of_unix(fix: Fix) -> bool:
@@ -68,19 +71,15 @@ def _of_unix(fix: Fix) -> bool:
     return isinstance(fix.command, on.Command) and bool(fix.command) and "windows" not in fix.command.systems
 
 
-def _ways(cause: str, program: Program, case: Asked) -> Iterator[Fix]:
+def _ways(fields: Sequence[str], cause: str, program: Program, case: Asked) -> Iterator[Fix]:
     cuda = _cuda(cause, case)
-    for field in _FIELDS.get(cause, ()):
+    for field in fields:
         way = getattr(program, field)
         if "{cuda}" in way[0] + way[1] and "." not in cuda:
             continue
         if "{arch}" not in way[1] and "{cap}" not in way[1]:
-            yield from of_way(
-                way,
-                cuda=cuda,
-                dashed=(cuda if "." in cuda else "12.4").replace(".", "-"),
-                major=str(numbers(cuda)[0]) if numbers(cuda) else "12",
-            )
+            made = filled(case, way, **({"cuda": cuda} if "." in cuda else {}))
+            yield from (fix for fix in made if not (case.windows and _of_unix(fix)))
 
 
 def _cuda(cause: str, case: Asked) -> str:

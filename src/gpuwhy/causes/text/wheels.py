@@ -141,10 +141,11 @@ def _other_python(package: str, version: str, reading: Reading) -> Iterator[Fix]
     known = family(package)
     platform = _MACHINES.get(reading.told.os, "linux-x86_64")
     rows = [row for row in known.rows if row.platform == platform] if known else []
-    row = next((one for one in rows if one.version == version), None)
+    row = next((one for one in rows if one.version in (version, f"{version}.0")), None)
     minors = sorted({one for one in row.pythons if re.fullmatch(r"3\.\d+", one)}, key=numbers) if row else []
     if not minors:
         return
     span = minors[0] if len(minors) == 1 else f"{minors[0]} to {minors[-1]}"
     text = f"{package} {version} has wheels for Python {span} (64 bit) only: make an environment with one of these, and install it there; or take a newer release"
-    yield Fix(text, f"uv venv --python {minors[-1]} .venv", safe=True)
+    install = f'\nuv pip install "{package}=={row.version}"' if row and reading.told.os != "windows" else ""
+    yield Fix(text, f"uv venv --python {minors[-1]} .venv{install}", safe=True)

@@ -60,4 +60,5 @@ def told_release(reading: Reading, name: str) -> str:
     shown = re.search(
         rf"^Name: {re.escape(name)}\s+Version: (\d[\w.+]*)", reading.excerpt, re.MULTILINE | re.IGNORECASE
     )
-    return reading.told.version(name) or (shown[1] if shown else "")
+    asked = re.search(rf"\b{re.escape(name)}\.__version__[^\n]*\n\s*['\"(]?(\d+\.\d+[\w.+]*)", reading.excerpt)
+    return reading.told.version(name) or (shown[1] if shown else asked[1] if asked else "")
