@@ -8,6 +8,7 @@ from lab.random.eighth import (
     BUILD,
     COMPILER,
     IDX,
+    ILL,
     LAU,
     OOM,
     ORD,
@@ -32,7 +33,7 @@ WAIT = "\ncupy.cuda.Device().synchronize()\nprint('done')\n"
 enter(
     "launch-beyond",
     Case("cupy-raw", "block of 32 x 33", LAU, (SHA,), code=KERNEL + "k((1,), (32, 33), (x,), shared_mem=8192)" + WAIT, expect="CUDA"),
-    Case("cupy-raw", "no threads at all", LAU, (SHA,), code=KERNEL + "k((4,), (0,), (x,))" + WAIT, expect="CUDA"),
+    Case("cupy-raw", "shared memory used and none given", ILL, (LAU,), code=KERNEL + "k((4,), (32,), (x,))" + WAIT, expect="CUDA"),
     Case("cupy-raw", "100 kB of shared memory, not asked for before", LAU, (OOM,), code=KERNEL + "k((1,), (32,), (x,), shared_mem=100 * 1024)" + WAIT, expect="CUDA"),
     Case("cupy-raw", "grid of 65536 in y", LAU, (SHA,), code=KERNEL + "k((1, 65536), (32,), (x,), shared_mem=256)" + WAIT, expect="CUDA"),
     Case("cupy-raw", "element-wise with blocks of 4096", LAU, (SHA,), code=C + "f = cupy.ElementwiseKernel('T a', 'T b', 'b = a * 2', 'twice')\nprint(f(cupy.ones(10000), block_size=4096).sum())\n", expect="CUDA"),

@@ -7,7 +7,7 @@ end. The `own` ones are a user's bindings to NVIDIA's libraries by ctypes. `@N@`
 from __future__ import annotations
 
 STOP = "import sys\nclass Enough(Exception):\n    pass\nclass Stop:\n    def find_spec(self, name, path=None, target=None):\n        if name == '{0}':\n            raise Enough\nsys.meta_path.insert(0, Stop())\ntry:\n    import {1}\nexcept Enough:\n    pass\nprint('RESULT', '{1} loaded')\n"
-NVIDIA = "import ctypes, glob, os, sysconfig\nsite = sysconfig.get_paths()['purelib']\ndef opened(pattern):\n    found = sorted(glob.glob(os.path.join(site, 'nvidia', '*', 'lib', pattern)))\n    return ctypes.CDLL(found[0] if found else pattern.replace('*', ''), mode=ctypes.RTLD_GLOBAL)\n"
+NVIDIA = "import ctypes, glob, os, sysconfig\nsite = sysconfig.get_paths()['purelib']\ncu13 = os.path.isdir(os.path.join(site, 'nvidia', 'cu13'))\ndef opened(name):\n    found = sorted(glob.glob(os.path.join(site, 'nvidia', '*', 'lib', name)))\n    return ctypes.CDLL(found[0] if found else name, mode=ctypes.RTLD_GLOBAL)\n"
 JAX = "import importlib, jax\nplugin = next(p for p in (importlib.util.find_spec('jax_plugins.xla_cuda13'), importlib.util.find_spec('jax_plugins.xla_cuda12')) if p).name\np = importlib.import_module(plugin)\np._load_nvidia_libraries()\np._import_extensions()\nif p.cuda_versions is None:\n    raise RuntimeError('JAX plugin extensions could not be imported')\n"
 LOADERS: dict[str, str] = {
     "torch-start": STOP.format("torch._tensor", "torch"),
@@ -21,7 +21,7 @@ LOADERS: dict[str, str] = {
     "own-cudnn": NVIDIA
     + "dnn = opened('libcudnn.so.9')\nprint('cuDNN', dnn.cudnnGetVersion(), flush=True)\nfor part in ('Graph', 'Ops', 'Cnn', 'Adv'):\n    code = getattr(dnn, f'cudnn{part}VersionCheck')()\n    if code:\n        raise SystemExit(f'cudnn{part}VersionCheck returned {code}')\nprint('RESULT cudnn')\n",
     "own-nvrtc": NVIDIA
-    + "rtc = opened('libnvrtc.so.1[0-9]')\np = ctypes.c_void_p()\nsource = b'extern \"C\" __global__ void k(float* p) { p[0] = 1; }'\nassert rtc.nvrtcCreateProgram(ctypes.byref(p), source, b'k.cu', 0, None, None) == 0\ncode = rtc.nvrtcCompileProgram(p, 0, None)\nif code:\n    n = ctypes.c_size_t()\n    rtc.nvrtcGetProgramLogSize(p, ctypes.byref(n))\n    log = ctypes.create_string_buffer(n.value)\n    rtc.nvrtcGetProgramLog(p, log)\n    raise SystemExit(f'nvrtcCompileProgram returned {code}: {log.value.decode()}')\nprint('RESULT compiled')\n",
+    + "rtc = opened('libnvrtc.so.13' if cu13 else 'libnvrtc.so.12')\np = ctypes.c_void_p()\nsource = b'extern \"C\" __global__ void k(float* p) { p[0] = 1; }'\nassert rtc.nvrtcCreateProgram(ctypes.byref(p), source, b'k.cu', 0, None, None) == 0\ncode = rtc.nvrtcCompileProgram(p, 0, None)\nif code:\n    n = ctypes.c_size_t()\n    rtc.nvrtcGetProgramLogSize(p, ctypes.byref(n))\n    log = ctypes.create_string_buffer(n.value)\n    rtc.nvrtcGetProgramLog(p, log)\n    raise SystemExit(f'nvrtcCompileProgram returned {code}: {log.value.decode()}')\nprint('RESULT compiled')\n",
     "own-solver": NVIDIA
-    + "for pattern in ('libnvJitLink.so.*', 'libcublasLt.so.*', 'libcublas.so.*', 'libcusparse.so.*', 'libcusolver.so.*', 'libcufft.so.*', 'libcurand.so.*'):\n    if glob.glob(os.path.join(site, 'nvidia', '*', 'lib', pattern.replace('*', '1*'))):\n        opened(pattern.replace('*', '1*'))\nprint('RESULT libraries')\n",
+    + "names = ('nvJitLink.so.13', 'cublasLt.so.13', 'cublas.so.13', 'cusparse.so.12', 'cusolver.so.12') if cu13 else ('nvJitLink.so.12', 'cublasLt.so.12', 'cublas.so.12', 'cusparse.so.12', 'cusolver.so.11')\nfor name in names:\n    opened('lib' + name)\nprint('RESULT libraries')\n",
 }
