@@ -99,8 +99,9 @@ def limited() -> Iterator[str]:
     for name, version, host in sorted(failing, key=lambda key: (key[2], key[0], Version(key[1]))):
         found = next((one for of, one in neighbours.limits_of(name, version) if of == host), None)
         if found:
-            rows.append([f"{name} {version}", f"{host}{found.wants}", f"{host} {found.row.on}: {_short(found.row)}"])
-    return table("release | needs | seen to fail beside", rows)
+            until = f"{host} {found.until}" if found.until else "none tried yet"
+            rows.append([f"{name} {version}", until, f"{host} {found.row.on}: {_short(found.row)}"])
+    return table("release | newest seen to work beside | oldest seen to fail beside", rows)
 
 
 def forced() -> Iterator[str]:

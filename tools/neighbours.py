@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # as a script: the tools bes
 from gpuwhy.knowledge.caps import caps
 from gpuwhy.knowledge.releases import family
 from tools import empty_cuda
-from tools.imports import LINKED, SITE, told
+from tools.imports import LINKED, SITE, SLOW, told
 from tools.neighbour_table import FORCED, HOSTS, MODULES, NEIGHBOURS, Neighbour
 
 OUT = Path(__file__).parents[1] / "src/gpuwhy/knowledge/data/neighbours.jsonl"
@@ -209,6 +209,8 @@ class Host:
         done = self.use(one.code)
         if not done.stderr_if_failed:
             return {**base, "outcome": "imports"}
+        if done.stderr_if_failed.startswith(SLOW):  # of the machine, not of the pair
+            return {**base, "outcome": "not installed"}
         return {**base, "outcome": "fails", **self.blame(pair, done.stderr_if_failed, done.code)}
 
     def blame(self, pair: Pair, stderr: str, code: int) -> Row:
@@ -244,7 +246,8 @@ class Host:
         how = ["--override", str(self.scratch / "overrides.txt"), "-c", str(self.scratch / "limits.txt")]
         said = self.run("uv", "venv", "-q", "--python", str(self.python), str(self.folder))
         into = ("uv", "pip", "install", "-q", "--python", str(self.folder / "bin/python"), "--only-binary", ":all:")
-        more = ["numpy"] if self.host == "torch" else []
+        more = ["packaging", "typing-extensions", "setuptools<81"]  # what is nearly always there, and rarely asked for
+        more += ["numpy"] if self.host == "torch" else []
         return said.stderr_if_failed or self.run(*into, *how, *names, *more, *wanted).stderr_if_failed
 
     def use(self, code: str) -> Done:
@@ -262,7 +265,7 @@ class Host:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
         except subprocess.TimeoutExpired:
-            return Done(f"no end after {seconds} s", 1)
+            return Done(f"{SLOW} {seconds} s", 1)
         return Done(done.stderr or f"exit code {done.returncode}" if done.returncode else "", done.returncode)
 
 

@@ -37,8 +37,8 @@ def table(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("package", "version", "on", "wants"),
     [
-        ("flax", "0.7.5", "0.12.0", "<=0.4.30"),
-        ("flax", "0.7.2", "0.6.2", "<=0.4.30"),  # an older patch, a framework between two that were tried
+        ("flax", "0.7.5", "0.12.0", "<0.5.3"),
+        ("flax", "0.7.2", "0.6.2", "<0.5.3"),  # an older patch, a framework between two that were tried
         ("flax", "0.7.5", "0.4.30", ""),
         ("flax", "0.7.5", "0.4.38", ""),  # between what works and what fails
         ("flax", "0.7.6", "0.12.0", ""),  # a newer patch may be mended
@@ -60,6 +60,15 @@ def test_a_forced_pair_is_told_for_its_own_releases() -> None:
     assert neighbours.forced("flax", "0.10.7", "jax", "0.5.3") is None
 
 
+def test_what_fails_with_every_other_minor(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = tuple(seen("0.20.1", on, "fails", forced=True, package="torchvision", host="torch") for on in "345")
+    monkeypatch.setattr(neighbours, "table", lambda: rows)
+    assert neighbours.always_fails("torchvision", "torch") == rows[-1]
+    worked = seen("0.20.1", "6", "imports", forced=True, package="torchvision", host="torch")
+    monkeypatch.setattr(neighbours, "table", lambda: (*rows, worked))
+    assert neighbours.always_fails("torchvision", "torch") is None
+
+
 def test_the_nearest_release_that_works() -> None:
     assert neighbours.working("flax", "jax", "0.12.0", "0.7.5") == "0.8.5"
     assert neighbours.working("flax", "jax", "0.13.0", "0.7.5") == ""
@@ -67,7 +76,8 @@ def test_the_nearest_release_that_works() -> None:
 
 def test_a_limit_for_lint_and_plan() -> None:
     (row,) = limits.limits("flax", "0.7.5")
-    assert (row.requirement, row.source.detail[:10]) == ("jax<=0.4.30", "flax 0.7.5")
+    assert (row.requirement, row.source.detail[:10]) == ("jax<0.5.3", "flax 0.7.5")
+    assert row.because == "its import was seen to fail beside jax 0.5.3, and to work beside 0.4.30"
     assert limits.limits("flax", "") == ()
 
 

@@ -206,3 +206,12 @@ def test_a_neighbour_that_works_is_not_told(world: World) -> None:
     world.install("jax", "0.12.0")
     world.install("flax", "0.8.5", requires=["jax>=0.4.19"])
     assert found(world) == []
+
+
+@pytest.mark.parametrize(("torch", "stops"), [("2.6.0", True), ("2.5.0", False)])
+def test_a_companion_of_another_minor_release_is_known_to_fail(world: World, torch: str, stops: bool) -> None:
+    """torchvision was seen to fail whenever it was forced beside another minor release; another patch mostly works."""
+    world.install("torch", torch)
+    world.install("torchvision", "0.20.1", requires=["torch==2.5.1"])
+    (one,) = world.look().contradictions.need() or ()
+    assert (one.how, one.stops) == ("stated", stops)

@@ -185,8 +185,7 @@ def limits(package: str, version: str) -> tuple[Limit, ...]:
 def _seen(package: str, version: str) -> Iterator[Limit]:
     """The frameworks that a release was seen to fail beside."""
     for host, found in neighbours.limits_of(package, version) if version else ():
-        because = f"its import was seen to fail beside {host} {found.row.on}"
-        yield Limit(package, version, "", f"{host}{found.wants}", because, found.row.source)
+        yield Limit(package, version, "", f"{host}{found.wants}", found.because, found.row.source)
 
 
 def _is_within(version: str, since: str, until: str) -> bool:

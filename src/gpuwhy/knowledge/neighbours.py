@@ -15,6 +15,7 @@ from gpuwhy.knowledge import tables
 from gpuwhy.model.fact import Source
 from gpuwhy.model.version import at_least, major_minor, numbers
 
+_OFTEN = 3
 Outcome = Literal["imports", "fails", "forbidden", "not installed"]
 
 
@@ -50,9 +51,19 @@ class Seen(msgspec.Struct, frozen=True):
 class Broken(NamedTuple):
     """A release that fails beside a framework's, what it was seen to work with, and the row that shows it."""
 
-    row: Seen
+    row: Seen  # the oldest release of the framework that it was seen to fail beside
     until: str  # the newest release of the framework that it was seen to import beside; "" where none was
-    wants: str  # <=0.4.30
+
+    @property
+    def wants(self) -> str:
+        """The range outside of which it is known to fail; what lies between the two was not tried: <0.4.30."""
+        return f"<{self.row.on}"
+
+    @property
+    def because(self) -> str:
+        """What was seen, in words."""
+        worked = f", and to work beside {self.until}" if self.until else ""
+        return f"its import was seen to fail beside {self.row.host} {self.row.on}{worked}"
 
 
 @cache
@@ -79,12 +90,11 @@ def hosts(package: str) -> tuple[str, ...]:
 def broken(package: str, version: str, host: str, on: str) -> Broken | None:
     """The row that says that a release fails beside this release of a framework, by itself or a newer patch of it."""
     mine = [row for row in _failures().get((package, host), ()) if not row.forced and _covers(row.subject[1], version)]
-    past = [row for row in mine if at_least(on, row.on)]
     until = _worked(package, version, host)
-    if not past or (until and at_least(until, on)):
+    first = min(mine, key=lambda row: numbers(row.on), default=None)
+    if first is None or not at_least(on, first.on) or (until and at_least(until, on)):
         return None
-    first = min(mine, key=lambda row: numbers(row.on))
-    return Broken(max(past, key=lambda row: numbers(row.on)), until, f"<={until}" if until else f"<{first.on}")
+    return Broken(first, until)
 
 
 def limits_of(package: str, version: str) -> tuple[tuple[str, Broken], ...]:
@@ -105,6 +115,14 @@ def forced(package: str, version: str, host: str, on: str) -> Seen | None:
             if same and (row.outcome == "imports" or row.about):
                 return row
     return None
+
+
+def always_fails(package: str, host: str) -> Seen | None:
+    """A row of a neighbour that failed whenever it was forced beside another minor release, three times or more."""
+    tried = [row for row in table() if row.forced and (row.package, row.host) == (package, host)]
+    seen = [row for row in tried if row.outcome in ("imports", "fails")]
+    sure = len(seen) >= _OFTEN and all(row.outcome == "fails" and row.about for row in seen)
+    return seen[-1] if sure else None
 
 
 def working(package: str, host: str, on: str, above: str) -> str:

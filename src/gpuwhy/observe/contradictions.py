@@ -237,12 +237,21 @@ def _other_release(
         return
     refusal = pairs.refusal(by.name, name)
     effect, stops = (refusal.effect, refusal.stops) if refusal else _plugin_effect(installed, by.name, name)
-    tried = neighbours.forced(by.name, by.version, name, there[0].version)
-    fails = tried is not None and tried.outcome == "fails" and not effect
-    if tried and fails:
+    tried = None if effect else _forced(by, name, asked, there[0].version)
+    if tried is not None:
         effect, stops = "so its import fails", True
-    know = str(tried.source) if tried and fails else ""
+    know = str(tried.source) if tried is not None else ""
     yield _say(by, name, asked[0], there[0].version, "stated" if plain else "extra", effect, stops, know)
+
+
+def _forced(by: Distribution, name: str, asked: list[str], version: str) -> neighbours.Seen | None:
+    """The row that shows a forced pair to fail: of these releases, or of a package that fails with any other minor."""
+    seen = neighbours.forced(by.name, by.version, name, version)
+    if seen is not None:
+        return seen if seen.outcome == "fails" else None
+    exact = [wish.removeprefix("==") for wish in asked if re.fullmatch(r"==[\d.]+", wish)]
+    other_minor = bool(exact) and all(major_minor(one) != major_minor(version) for one in exact)
+    return neighbours.always_fails(by.name, name) if other_minor else None
 
 
 def _wheel_not_there(
@@ -306,8 +315,7 @@ def _seen_to_fail(installed: dict[str, Distribution]) -> Iterator[Contradiction]
             there = next((installed[n] for n in sorted(pairs.providers(host)) if n in installed), None)
             row = neighbours.broken(one.name, one.version, host, there.version) if there else None
             if row and there:
-                effect = f"its import was seen to fail beside {host} {row.row.on}"
-                yield _say(one, host, row.wants, there.version, "unstated", effect, True, str(row.row.source))
+                yield _say(one, host, row.wants, there.version, "unstated", row.because, True, str(row.row.source))
 
 
 def _in(version: str, since: str, until: str) -> bool:
