@@ -41,6 +41,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         ("holds", os.path.realpath(sys.executable), "ELF", "no such words in there"),
         ("unmet", os.path.realpath(sys.executable), "__libc"),
         ("unwritten", f"{folder}/text", ".py"),
+        ("altered", f"{folder}/text"),
         ("pe", f"{folder}/libx.so"),
         ("versions", os.path.realpath(sys.executable)),
         ("wheel", f"{folder}/x.whl"),

@@ -23,6 +23,7 @@ _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NEEDED, _DT_STRTAB, _DT_SONAME, _DT_RPATH, _DT_RUNPATH, _DT_FLAGS, _DT_FLAGS_1 = 1, 5, 14, 15, 29, 30, 0x6FFFFFFB
 _SHT_NOBITS = 8
 _SYSV, _LINUX = 0, 3
+_PAGE = 4096  # bytes: the smallest page of the machines that GPU libraries are built for
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -49,6 +50,7 @@ class Elf(msgspec.Struct, frozen=True, omit_defaults=True):
     flags: int = 0  # DT_FLAGS
     has_runpath: bool = False  # the tag is there, even when its text is empty
     refused: str = ""  # what in its header makes glibc refuse the file, although it can be read
+    last: int = 0  # where in the file the loadable segment begins that lies last
 
     @property
     def ignores_rpath(self) -> bool:
@@ -83,6 +85,7 @@ class Image(Bounded):
             raise MalformedError(f"ELF version {self.version}", 20)
         self.phoff, self.shoff = fields[4], fields[5]
         self.phentsize, self.phnum, self.shentsize, self.shnum, self.shstrndx = fields[8:13]
+        self.alignments: set[int] = set()
 
     def program_headers(self) -> list[tuple[int, int, int, int]]:
         """(type, offset, virtual address, size in file) of each segment."""
@@ -93,11 +96,9 @@ class Image(Bounded):
         if self.phnum and not step <= self.phentsize <= _MAX_ROW:
             raise MalformedError(f"program header entries of {self.phentsize} bytes", self.phoff)
         raw = self.take(self.phoff, self.phnum * self.phentsize, "program header table")
-        out = []
-        for i in range(self.phnum):
-            f = struct.unpack_from(form, raw, i * self.phentsize)
-            out.append((f[0], f[2], f[3], f[5]) if self.bits == 64 else (f[0], f[1], f[2], f[4]))
-        return out
+        rows = [struct.unpack_from(form, raw, i * self.phentsize) for i in range(self.phnum)]
+        self.alignments = {row[7] for row in rows if row[0] == _PT_LOAD}
+        return [(f[0], f[2], f[3], f[5]) if self.bits == 64 else (f[0], f[1], f[2], f[4]) for f in rows]
 
 
 def offset_of(address: int, loads: list[tuple[int, int, int]]) -> int:
@@ -191,8 +192,18 @@ def _summary(image: Image, headers: list[tuple[int, int, int, int]], extent: int
         extent=extent,
         flags=tags.get(_DT_FLAGS, [0])[-1],
         has_runpath=_DT_RUNPATH in tags,
-        refused=_refused(image),
+        refused=_refused(image) or _crooked(image, loads),
+        last=max((offset for offset, _, _ in loads), default=0),
     )
+
+
+def _crooked(image: Image, loads: list[tuple[int, int, int]]) -> str:
+    """What keeps its segments from being mapped: as `strip` leaves a library that another tool had rewritten."""
+    if any(align % _PAGE for align in image.alignments):
+        return "its segments are not aligned to pages"
+    if any((address - offset) % _PAGE for offset, address, _ in loads):
+        return "its segments lie in the file where they cannot be mapped (ELF load command not page-aligned)"
+    return ""
 
 
 def _refused(image: Image) -> str:

@@ -114,6 +114,7 @@ _VALUES: Mapping[str, Any] = {
     "matching": tuple[str, ...],
     "unmet": tuple[str, ...],
     "unwritten": tuple[str, ...],
+    "altered": tuple[str, ...],
     "versions": Versions,
     "wheel": Wheel,
     "ldcache": tuple[CacheEntry, ...],
@@ -218,6 +219,10 @@ class Host:
     def unwritten(self, record: str, ending: str) -> Fact[tuple[str, ...]]:
         """The files with that ending of a RECORD that are not there, or empty though it has a size; a few."""
         return self.ask("unwritten", record, ending)
+
+    def altered(self, record: str) -> Fact[tuple[str, ...]]:
+        """'how name' of the modules and libraries of a RECORD that are there and not as installed; a few."""
+        return self.ask("altered", record)
 
     def versions(self, path: str) -> Fact[Versions]:
         """The symbol versions that an ELF file needs and defines, and its build id."""

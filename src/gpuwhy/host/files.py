@@ -5,9 +5,7 @@ Nothing here blocks on a pipe or a device: only regular files are opened, and wi
 
 from __future__ import annotations
 
-import base64
 import errno
-import hashlib
 import os
 import re
 import stat as stat_
@@ -30,6 +28,7 @@ from gpuwhy.binary.versions import Versions, read_versions
 from gpuwhy.binary.wheel import Wheel, read_wheel
 from gpuwhy.border.reading import pread_of, regular
 from gpuwhy.host.alias import Alias, printable
+from gpuwhy.host.altered import Reader, altered, digest
 from gpuwhy.host.archives import names_in
 from gpuwhy.host.base import DebPackage, Disk, Entry, Stat
 from gpuwhy.host.narrow import line_narrowed, lines_with, narrowed, strings_of
@@ -48,16 +47,11 @@ _WHY: dict[int | None, Why] = {errno.EACCES: "denied", errno.ELOOP: "loop", errn
 _PEOPLE = re.compile(r"(/home|[A-Za-z]:/Users)/?$", re.IGNORECASE)
 
 
+_KINDS = ((stat_.S_ISREG, "file"), (stat_.S_ISDIR, "folder"), (stat_.S_ISCHR, "char"), (stat_.S_ISBLK, "block"))
+
+
 def _kind(mode: int) -> str:
-    for test, name in (
-        (stat_.S_ISREG, "file"),
-        (stat_.S_ISDIR, "folder"),
-        (stat_.S_ISCHR, "char"),
-        (stat_.S_ISBLK, "block"),
-    ):
-        if test(mode):
-            return name
-    return "other"
+    return next((name for test, name in _KINDS if test(mode)), "other")
 
 
 class Opened(NamedTuple):
@@ -350,6 +344,14 @@ class Files:
         size = lambda name: self._stat(self._place(name)).size  # noqa: E731
         return self._answer(path, lambda p: unwritten(self._bytes(p, MAX_LINES_FILE), ending, path, size))
 
+    def altered(self, path: str) -> Fact[tuple[str, ...]]:
+        """See Host.altered."""
+        reader = Reader(self._place, self._stat, self._parts, self._readable, self._open)
+        return self._answer(path, lambda p: altered(self._bytes(p, MAX_LINES_FILE), path, reader))
+
+    def _readable(self, path: str) -> bool:
+        return os.access(path, os.R_OK)
+
     def ldcache(self) -> Fact[tuple[CacheEntry, ...]]:
         """See Host.ldcache."""
 
@@ -365,14 +367,7 @@ class Files:
 
     def sha256(self, path: str) -> Fact[str]:
         """See Host.sha256."""
-
-        def look(p: str) -> str:
-            digest = hashlib.sha256()
-            for part in self._parts(p):
-                digest.update(part)
-            return base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
-
-        return self._answer(path, look)
+        return self._answer(path, lambda p: digest(self._parts(p)))
 
     def dpkg(self, match: str) -> Fact[tuple[DebPackage, ...]]:
         """See Host.dpkg."""

@@ -46,6 +46,9 @@ class ImageFiles(Files):
             raise NotRegularError(errno.EINVAL, "not a regular file", path)
         return node
 
+    def _readable(self, path: str) -> bool:
+        return True
+
     @contextmanager
     def _open(self, path: str) -> Iterator[Opened]:
         node = self._file(path)

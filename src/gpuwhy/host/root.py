@@ -26,7 +26,7 @@ FILES = frozenset(
         "sha256",
         "dpkg",
     }
-    | {"versions", "wheel", "pe", "unwritten"}
+    | {"versions", "wheel", "pe", "unwritten", "altered"}
 )
 MAX_LINKS = 40
 

@@ -16,6 +16,7 @@ from gpuwhy.host.base import Stat
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Conflict, Damage, Distribution
+from gpuwhy.observe.altered import changed
 from gpuwhy.observe.built import TENSORFLOW, gpu_related
 from gpuwhy.observe.contradictions import asked_by_the_stack
 from gpuwhy.observe.editable import sources_gone
@@ -177,18 +178,34 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
     files = claims(scene, among)
     machines: dict[str, str] = {}
     everything = scene.facts.target.distributions.need() or ()
+    asked = _asked(scene, everything, among)
+    differs = changed(scene, [*among, *asked])
+    looked = [_wrong(scene, path, owners, machines) for path, owners in files.items()]
+    told = {one.path for one in differs.damage}
     found = [
         *filter(None, (_metadata(scene, dist) for dist in among)),
-        *filter(None, [_wrong(scene, path, owners, machines) for path, owners in files.items()]),
+        *(one for one in looked if one and one.path not in told and not _only_rewritten(one, differs.fine)),
+        *differs.damage,
         *_told_once([*_foreign(scene, files, machines), *misfits(scene, among, _by_owner(files))]),
         *_strays(scene, [dist for dist in everything if dist not in among]),
-        *(wrong for dist in among for wrong in python_files(scene, dist)),
+        *(wrong for dist in (*among, *asked) for wrong in python_files(scene, dist)),
         *sources_gone(scene, tuple(everything)),
         *damage_of(everything, [dist for dist in everything if gpu_related(dist.name)]),
     ]
     wanted = _to_hash(scene, files, {one.path for one in found})
     found += _verified(scene, files, wanted) if wanted else ()
     return known(tuple(found), "package", "RECORD", f"{len(files)} libraries of {len(among)} distributions")
+
+
+def _asked(scene: Scene, found: Iterable[Distribution], among: Iterable[Distribution]) -> list[Distribution]:
+    """What the GPU stack asks for besides: without its modules nothing is imported either."""
+    names, known = asked_by_the_stack(scene), {one.name for one in among}
+    return [dist for dist in found if dist.name in names and dist.name not in known]
+
+
+def _only_rewritten(one: Damage, fine: frozenset[str]) -> bool:
+    """A library whose size is another because a tool rewrote its headers, or put something behind it."""
+    return one.what == "other size" and one.path in fine
 
 
 def _strays(scene: Scene, rest: list[Distribution]) -> Iterator[Damage]:

@@ -15,7 +15,7 @@ _FIRST_READ = ("__init__", "version", "_version")
 _TOOL = "bin/ptxas"
 _COMPILING = {"nvidia-cuda-nvcc": (".bc", _TOOL), "triton": (".bc", _TOOL), "cupy": (".h", ".cuh", ".hpp")}
 """Files of some packages, by their ending, without which kernels are not compiled."""
-_DISPENSABLE = re.compile(
+DISPENSABLE = re.compile(
     r"(^|/)(_?tests?|docs?|examples?|samples?|benchmarks?|tutorials?)/|(^|/)(test_\w*|\w*_test|conftest|setup)\.py$"
 )
 """What people take out of images, and no import asks for; `testing` is asked for."""
@@ -32,7 +32,7 @@ def python_files(scene: Scene, dist: Distribution) -> list[Damage]:
     out = []
     for name in found.value:
         there = _gone_or_empty(scene.host.stat(f"{site}/{name}"))
-        if there and not _DISPENSABLE.search(name):
+        if there and not DISPENSABLE.search(name):
             early = bool(first) and name in {f"{first}/{one}.py" for one in _FIRST_READ}
             out.append(Damage(f"{site}/{name}", owner, there[0] if early else f"module {there[0]}", "", there[1]))
     return out + compiler_files(scene, dist)

@@ -8,9 +8,18 @@ from collections.abc import Sequence
 from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.model.facts import MISFITS, Damage
 
-CERTAIN = ("missing", "empty", "truncated", "not ELF", "not PE", "other hash", "dangling link", "unreadable", *MISFITS)
+CERTAIN = (
+    "missing", "empty", "truncated", "not ELF", "not PE", "other hash", "dangling link", "unreadable", "not loadable",
+    "full of holes", *MISFITS,
+)  # fmt: skip
 OVERWRITTEN = ("other size", "other hash")
-MODULES = {"module missing": "missing", "module empty": "empty", "not executable": "not executable"}
+MODULES = {
+    "module missing": "missing",
+    "module empty": "empty",
+    "not executable": "not executable",
+    "module unreadable": "not readable for this user",
+    "module broken": "nothing that Python can compile",
+}
 """Python files and what kernels are compiled with; nothing may ask for one of them."""
 ALL = (*CERTAIN, *OVERWRITTEN, *MODULES)
 MANY = 3  # libraries of one package that are smaller than they were: a tool went over all of them
@@ -21,8 +30,10 @@ def told(one: Damage) -> str:
     if one.what in MISFITS:
         return f"{one.owner} is built for {one.actual}, and this environment is one for {one.expected}"
     if one.what in MODULES:
-        return f"{one.path.rpartition('-packages/')[2]} of {one.owner} is {MODULES[one.what]}"
+        detail = f" ({one.actual})" if one.what == "module broken" else ""
+        return f"{one.path.rpartition('-packages/')[2]} of {one.owner} is {MODULES[one.what]}{detail}"
     detail = f" ({one.actual}; {one.expected} expected)" if one.expected and one.actual else ""
+    detail = detail or (f" ({one.actual})" if one.actual and not one.expected else "")
     how = one.what if one.what == "missing" else f"damaged: {one.what}"
     return f"{base_name(one.path)} of {one.owner} is {how}{detail}"
 

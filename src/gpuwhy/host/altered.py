@@ -1,0 +1,119 @@
+"""Altered: of the files that a RECORD lists, those that are there and are not what was installed.
+
+A file of the recorded size is hashed only where it was written after its RECORD, which installers write last; so an
+environment that nobody touched costs one look at each file.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+from gpuwhy.binary import MalformedError
+from gpuwhy.binary.elf import read_sections
+from gpuwhy.host.base import Stat
+
+MOST, MOST_HASHED, MOST_BYTES = 60, 600, 256 << 20
+LATER = 2.0  # seconds after its RECORD
+_FILE = re.compile(r"\.py$|\.so(\.\d+)*$")
+_HOLE = 16384  # bytes of zeros in a row
+_DENSE = frozenset({".text", ".dynsym", ".dynstr"})
+"""Sections in which a linker leaves no such run."""
+
+
+class Reader(NamedTuple):
+    """How files are looked at."""
+
+    place: Callable[[str], str]
+    stat: Callable[[str], Stat]
+    parts: Callable[[str], Iterable[bytes]]
+    readable: Callable[[str], bool]
+    opened: Callable[[str], AbstractContextManager[Any]]
+
+
+class Row(NamedTuple):
+    """One line of a RECORD."""
+
+    name: str
+    digest: str
+    size: int
+
+
+def altered(record: bytes, path: str, reader: Reader) -> tuple[str, ...]:
+    """'how name' of each: denied, size:INSTALLED, bytes, hole (zeros in it), added (whole, with more behind it)."""
+    site, out = path.rsplit("/", 2)[0], list[str]()
+    written, count, room = reader.stat(reader.place(path)).mtime, MOST_HASHED, MOST_BYTES
+    for row in _rows(record):
+        try:
+            whole = reader.place(f"{site}/{row.name}")
+            stat = reader.stat(whole)
+        except OSError:
+            continue
+        if stat.kind != "file" or not stat.size:
+            continue
+        doubted = stat.size != row.size or stat.mtime > written + LATER
+        if doubted:
+            count, room = count - 1, room - stat.size
+        how = _how(reader, whole, row, stat, doubted and count >= 0 and room >= 0)
+        if how:
+            out.append(f"{how} {row.name}")
+        if len(out) >= MOST:
+            break
+    return tuple(out)
+
+
+def _rows(record: bytes) -> Iterator[Row]:
+    """The modules and libraries, with their hash and size, inside the folder."""
+    for line in record.split(b"\n"):
+        if b".py," not in line and b".so" not in line:
+            continue
+        parts = line.decode("utf-8", "surrogateescape").rstrip("\r").rsplit(",", 2)
+        if len(parts) != 3 or not parts[1].startswith("sha256=") or not parts[2].isdecimal():
+            continue
+        if _FILE.search(parts[0]) and not parts[0].startswith(("/", "..", '"')):
+            yield Row(parts[0], parts[1].removeprefix("sha256="), int(parts[2][:18]))
+
+
+def _how(reader: Reader, path: str, row: Row, stat: Stat, hashed: bool) -> str:
+    if not reader.readable(path):
+        return "denied"
+    if not hashed:
+        return f"size:{row.size}" if stat.size != row.size else ""
+    same = _begins_as_installed(reader, path, row)
+    if stat.size != row.size:
+        return "added" if same else f"size:{row.size}"
+    return "" if same else "hole" if _holed(reader, path) else "bytes"
+
+
+def _begins_as_installed(reader: Reader, path: str, row: Row) -> bool:
+    """Whether its first bytes, as many as were installed, are those."""
+    return digest(reader.parts(path), row.size) == row.digest
+
+
+def digest(parts: Iterable[bytes], most: int = 1 << 62) -> str:
+    """The hash of the first bytes of a file, as a RECORD spells it."""
+    sha, left = hashlib.sha256(), most
+    for part in parts:
+        sha.update(part[:left])
+        left -= min(left, len(part))
+    return base64.urlsafe_b64encode(sha.digest()).rstrip(b"=").decode()
+
+
+def _holed(reader: Reader, path: str) -> bool:
+    """Whether a library has a run of zeros where code or names of symbols are: a write that never reached the disk."""
+    try:
+        with reader.opened(path) as file:
+            found = read_sections(file.pread, file.size, _DENSE)
+            return any(_empty(file.pread, one.offset, one.size) for one in found)
+    except MalformedError:
+        return False
+
+
+def _empty(pread: Callable[[int, int], bytes], offset: int, size: int) -> bool:
+    run = bytes(_HOLE)
+    places = range(offset, offset + size, 1 << 20)
+    return any(run in pread(place, min((1 << 20) + _HOLE, offset + size - place)) for place in places)

@@ -1,0 +1,123 @@
+"""Altered: modules and libraries that are there and are not what was installed; which of them cannot work any more.
+
+People patch modules, strip libraries and rewrite their search paths, and all is well. So a file that differs is asked
+whether it can still be used: a module must compile, a library must be one that the loader maps and that finds its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from gpuwhy.binary.elf import Elf
+from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.facts import Damage, Distribution
+from gpuwhy.observe.modules import DISPENSABLE
+from gpuwhy.observe.scene import Scene
+
+UNREADABLE, BROKEN, HOLE, UNLOADABLE = "module unreadable", "module broken", "full of holes", "not loadable"
+_MOST = 40  # modules that are compiled
+_DENIED = "permission denied"
+_TABLES = 128 << 10  # bytes that the tables of names take which such a tool writes behind a library
+
+
+class Changed(NamedTuple):
+    """One file that is not as installed."""
+
+    how: str  # see Host.altered
+    path: str
+    owner: str
+    installed: int = 0  # bytes that it had, where it has others now
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it is Python's, not the loader's."""
+        return self.path.endswith(".py")
+
+
+class Found(NamedTuple):
+    """What cannot be used any more, and the libraries that were changed and can."""
+
+    damage: tuple[Damage, ...]
+    fine: frozenset[str]
+
+
+def changed(scene: Scene, among: Iterable[Distribution]) -> Found:
+    """Every file of some distributions that is not as installed, judged."""
+    files = [one for dist in among for one in _of(scene, dist)]
+    damage = [_denied(one) for one in files if one.how == "denied"]
+    modules = [one for one in files if one.is_module and one.how != "denied"]
+    libraries = [one for one in files if not one.is_module and one.how not in ("denied", "added")]
+    judged = {one.path: _unloadable(scene, one) for one in libraries}
+    damage += [*_uncompiled(scene, modules), *filter(None, judged.values())]
+    rewritten = {one.path for one in libraries if not judged[one.path] and _rewritten(scene, one)}
+    return Found(tuple(damage), frozenset(rewritten | {one.path for one in files if one.how == "added"}))
+
+
+def _of(scene: Scene, dist: Distribution) -> Iterator[Changed]:
+    site, owner = dist.location.rpartition("/")[0], f"{dist.name} {dist.version}"
+    for line in value_or(scene.host.altered(f"{dist.location}/RECORD"), ()):
+        told, _, name = line.partition(" ")
+        how, _, size = told.partition(":")
+        if not DISPENSABLE.search(name):
+            yield Changed(how, f"{site}/{name}", owner, int(size or 0))
+
+
+def _denied(one: Changed) -> Damage:
+    return Damage(one.path, one.owner, UNREADABLE if one.is_module else "unreadable", "", _DENIED)
+
+
+def _uncompiled(scene: Scene, modules: Sequence[Changed]) -> Iterator[Damage]:
+    """Modules that the environment's own Python cannot compile."""
+    python = scene.facts.target.interpreter
+    if not modules or not isinstance(python, Known) or python.value.gone:
+        return
+    owners = {one.path: one.owner for one in modules[:_MOST]}
+    for said in value_or(scene.host.python(python.value.path, "compiles", *owners), ()):
+        path = str(said.get("path", ""))
+        if path in owners:
+            yield Damage(path, owners[path], BROKEN, "", str(said.get("told", "")))
+
+
+def _unloadable(scene: Scene, one: Changed) -> Damage | None:
+    """What keeps a changed library from being loaded; a cut one is told where sizes are."""
+    read = scene.host.elf(one.path)
+    if not isinstance(read, Known):
+        return None
+    machine = value_or(scene.facts.surroundings.machine, "")
+    if read.value.refused:
+        return Damage(one.path, one.owner, UNLOADABLE, "", read.value.refused)
+    if machine and read.value.machine != machine:
+        return Damage(one.path, one.owner, UNLOADABLE, "", f"it is for {read.value.machine}, this machine is {machine}")
+    if one.how == "hole":
+        return Damage(one.path, one.owner, HOLE, "", "whole pages of it hold nothing but zeros")
+    lost = _lost(scene, one, read.value)
+    return Damage(one.path, one.owner, UNLOADABLE, "", lost) if lost else None
+
+
+def _lost(scene: Scene, one: Changed, elf: Elf) -> str:
+    """A library that its own wheel grafted for it, and that its search path does not lead to any more."""
+    here = one.path.rpartition("/")[0]
+    folders = [part.replace("$ORIGIN", here) for part in f"{elf.rpath}:{elf.runpath}".split(":") if part]
+    for name in elf.needed:
+        if _grafted(scene, one, name) and not any(
+            isinstance(scene.host.stat(f"{folder.rstrip('/')}/{name}"), Known) for folder in (*folders, here)
+        ):
+            return f"it needs {name}, which its search path ({elf.rpath or elf.runpath or 'none'}) does not lead to"
+    return ""
+
+
+def _grafted(scene: Scene, one: Changed, name: str) -> bool:
+    """Whether the wheel brought that library in the folder that repairing tools make: numpy.libs."""
+    site, _, inside = one.path.rpartition("-packages/")
+    folder = f"{site}-packages/{inside.partition('/')[0]}.libs"
+    return bool(site) and isinstance(scene.host.stat(f"{folder}/{name}"), Known)
+
+
+def _rewritten(scene: Scene, one: Changed) -> bool:
+    """Whether a tool rewrote its headers: the file grew by a segment that begins where it had ended, or was there."""
+    elf, stat = scene.host.elf(one.path), scene.host.stat(one.path)
+    if not one.installed or not isinstance(elf, Known) or not isinstance(stat, Known):
+        return False
+    near = min(_TABLES, one.installed // 4)
+    return stat.value.size > one.installed and one.installed - near <= elf.value.last <= one.installed + 4096
