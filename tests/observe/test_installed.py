@@ -271,3 +271,33 @@ def test_flavours_of_two_series_share_only_the_file_that_the_import_begins_with(
     (one,) = conflicts(world)
     assert (one.owners, one.winner.need()) == (("tensorflow 2.11.0", "tensorflow-gpu 1.15.0"), "tensorflow 2.11.0")
     assert one.example.endswith("/tensorflow/__init__.py")
+
+
+# ---------------------------------------------------------------- changed after it was installed
+
+
+def test_a_module_that_was_patched_is_left_alone_and_one_that_cannot_be_compiled_is_not(world: World) -> None:
+    world.install("torch", "2.6.0", {"torch/__init__.py": "x = 1\n", "torch/_utils.py": "y = 1\n"})
+    world.file(f"{SITE}/torch/__init__.py", "x = 1  # patched by hand\n")
+    world.file(f"{SITE}/torch/_utils.py", "<<<<<<< HEAD\n")
+    said = {"path": f"{SITE}/torch/_utils.py", "told": "line 1: SyntaxError: invalid syntax"}
+    world.pythons["/venv/bin/python"] = said
+    found = world.look().damage.need() or ()
+    assert [(one.what, one.path, one.actual) for one in found] == [
+        ("module broken", f"{SITE}/torch/_utils.py", "line 1: SyntaxError: invalid syntax")
+    ]
+
+
+def test_a_library_with_something_behind_it_is_whole(world: World) -> None:
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
+    world.file(f"{SITE}/{CUDNN}", GOOD + b"signature")
+    assert damaged(world) == []
+
+
+def test_what_the_stack_asks_for_is_looked_at_too(world: World) -> None:
+    world.install("torch", "2.6.0", {"torch/__init__.py": "x = 1\n"}, requires=("sympy",))
+    world.install("sympy", "1.13.1", {"sympy/__init__.py": "x = 1\n"})
+    world.install("nobody", "1.0", {"nobody/__init__.py": "x = 1\n"})
+    for name in ("sympy", "nobody"):
+        (world.root / f"{SITE}/{name}/__init__.py".lstrip("/")).unlink()
+    assert damaged(world) == [("module missing", "sympy/__init__.py")]

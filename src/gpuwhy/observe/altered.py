@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from gpuwhy.binary.elf import Elf
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Damage, Distribution
 from gpuwhy.observe.modules import DISPENSABLE
@@ -45,13 +44,23 @@ class Found(NamedTuple):
 def changed(scene: Scene, among: Iterable[Distribution]) -> Found:
     """Every file of some distributions that is not as installed, judged."""
     files = [one for dist in among for one in _of(scene, dist)]
-    damage = [_denied(one) for one in files if one.how == "denied"]
-    modules = [one for one in files if one.is_module and one.how != "denied"]
-    libraries = [one for one in files if not one.is_module and one.how not in ("denied", "added")]
-    judged = {one.path: _unloadable(scene, one) for one in libraries}
-    damage += [*_uncompiled(scene, modules), *filter(None, judged.values())]
-    rewritten = {one.path for one in libraries if not judged[one.path] and _rewritten(scene, one)}
-    return Found(tuple(damage), frozenset(rewritten | {one.path for one in files if one.how == "added"}))
+    denied = [one for one in files if one.how == "denied"]
+    read = [one for one in files if one not in denied]
+    bad, fine = _libraries(scene, [one for one in read if not one.is_module])
+    broken = _uncompiled(scene, [one for one in read if one.is_module])
+    return Found((*map(_denied, denied), *broken, *bad), fine)
+
+
+def _libraries(scene: Scene, files: Iterable[Changed]) -> tuple[list[Damage], frozenset[str]]:
+    """Those that the loader would refuse, and those that a tool only rewrote."""
+    bad, fine = [], set()
+    for one in files:
+        wrong = _unloadable(scene, one)
+        if wrong:
+            bad.append(wrong)
+        elif _rewritten(scene, one):
+            fine.add(one.path)
+    return bad, frozenset(fine)
 
 
 def _of(scene: Scene, dist: Distribution) -> Iterator[Changed]:
@@ -82,7 +91,7 @@ def _uncompiled(scene: Scene, modules: Sequence[Changed]) -> Iterator[Damage]:
 def _unloadable(scene: Scene, one: Changed) -> Damage | None:
     """What keeps a changed library from being loaded; a cut one is told where sizes are."""
     read = scene.host.elf(one.path)
-    if not isinstance(read, Known):
+    if one.how == "added" or not isinstance(read, Known):
         return None
     machine = value_or(scene.facts.surroundings.machine, "")
     if read.value.refused:
@@ -91,19 +100,18 @@ def _unloadable(scene: Scene, one: Changed) -> Damage | None:
         return Damage(one.path, one.owner, UNLOADABLE, "", f"it is for {read.value.machine}, this machine is {machine}")
     if one.how == "hole":
         return Damage(one.path, one.owner, HOLE, "", "whole pages of it hold nothing but zeros")
-    lost = _lost(scene, one, read.value)
+    lost = _lost(scene, one, read.value.needed, read.value.rpath or read.value.runpath)
     return Damage(one.path, one.owner, UNLOADABLE, "", lost) if lost else None
 
 
-def _lost(scene: Scene, one: Changed, elf: Elf) -> str:
+def _lost(scene: Scene, one: Changed, needed: Sequence[str], search: str) -> str:
     """A library that its own wheel grafted for it, and that its search path does not lead to any more."""
     here = one.path.rpartition("/")[0]
-    folders = [part.replace("$ORIGIN", here) for part in f"{elf.rpath}:{elf.runpath}".split(":") if part]
-    for name in elf.needed:
-        if _grafted(scene, one, name) and not any(
-            isinstance(scene.host.stat(f"{folder.rstrip('/')}/{name}"), Known) for folder in (*folders, here)
-        ):
-            return f"it needs {name}, which its search path ({elf.rpath or elf.runpath or 'none'}) does not lead to"
+    folders = [here, *(part.replace("$ORIGIN", here).rstrip("/") for part in search.split(":") if part)]
+    for name in needed:
+        found = any(isinstance(scene.host.stat(f"{folder}/{name}"), Known) for folder in folders)
+        if not found and _grafted(scene, one, name):
+            return f"it needs {name}, which its search path ({search or 'none'}) does not lead to"
     return ""
 
 
@@ -115,7 +123,9 @@ def _grafted(scene: Scene, one: Changed, name: str) -> bool:
 
 
 def _rewritten(scene: Scene, one: Changed) -> bool:
-    """Whether a tool rewrote its headers: the file grew by a segment that begins where it had ended, or was there."""
+    """Whether a tool rewrote its headers, so that it grew by a segment at its end, or put something behind it."""
+    if one.how == "added":
+        return True
     elf, stat = scene.host.elf(one.path), scene.host.stat(one.path)
     if not one.installed or not isinstance(elf, Known) or not isinstance(stat, Known):
         return False

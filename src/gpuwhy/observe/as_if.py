@@ -6,19 +6,21 @@ that says so. A part that was not told is Unknown, and decides nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import msgspec
 
 from gpuwhy.knowledge.drivers import cuda_of_driver, in_branch
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Device, Devices, Driver, DriverLibrary, Facts, PciDevice
+from gpuwhy.model.facts import Device, Devices, Driver, DriverLibrary, Facts, PciDevice, Rule
 
 T = TypeVar("T")
 
 GIB = 1 << 30
 TOLD = Source("none", "as if", "told on the command line")
 NOT_TOLD = Unknown("as if on another machine: this was not told")
+_BY_VARIABLE = (Rule.LD_PRELOAD, Rule.LD_LIBRARY_PATH)
 ANY = "a GPU"
 """The name of a GPU of which nothing is told."""
 
@@ -39,7 +41,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
 def as_if(facts: Facts, machine: Elsewhere) -> Facts:
     """The facts of this environment on a machine that was told."""
     cards = machine.gpus or ((ANY, ""),)
-    return _moved(facts, _devices(cards, machine), _driver(machine), _libraries(machine, "libcuda.so.1"))
+    stubs = [one for one in value_or(facts.loads.libcuda, ()) if one.kind == "stub" and one.rule in _BY_VARIABLE]
+    return _moved(facts, _devices(cards, machine), _driver(machine), _libraries(machine, "libcuda.so.1", stubs))
 
 
 def like(facts: Facts, other: Facts) -> Facts:
@@ -119,7 +122,8 @@ def _driver(machine: Elsewhere) -> Driver:
     )  # fmt: skip
 
 
-def _libraries(machine: Elsewhere, name: str) -> Fact[tuple[DriverLibrary, ...]]:
+def _libraries(machine: Elsewhere, name: str, first: Sequence[DriverLibrary]) -> Fact[tuple[DriverLibrary, ...]]:
+    """The driver's own, behind what this shell's variables would put before it on any machine."""
     one = DriverLibrary(
         name,
         f"/as if/{name}",
@@ -129,4 +133,4 @@ def _libraries(machine: Elsewhere, name: str) -> Fact[tuple[DriverLibrary, ...]]
         _told(in_branch(machine.driver)),
         Known("ok", TOLD),
     )
-    return Known((one,), TOLD)
+    return Known((*first, one), TOLD)

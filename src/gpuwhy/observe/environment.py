@@ -15,6 +15,7 @@ from gpuwhy.observe.presets import presets
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.search_paths import command_path, library_path, literal, not_a_folder
 from gpuwhy.observe.toolkits import ROOT_VARIABLES, nvcc_of, nvcc_on_path, toolkit_version
+from gpuwhy.observe.visibility import reads_nothing
 
 MAX_VALUE, MOST_VALUES = 4096, 12
 _DATA_DIR = re.compile(r"--xla_gpu_cuda_data_dir=(\S*)")
@@ -43,8 +44,16 @@ def _preset(scene: Scene, environ: dict[str, str], installed: Mapping[str, str] 
     """What files set when Python starts, where its readers do not take it as it was meant."""
     for one in presets(scene, environ).values():
         found = variable(scene, one.name, one.value, installed, CHECKS)
-        if found.faults:
-            yield structs.replace(found, set_in=one.file)
+        wrong = found.faults or _hides_every_gpu(one.name, one.value)
+        if wrong:
+            yield structs.replace(found, faults=wrong, set_in=one.file)
+
+
+def _hides_every_gpu(name: str, value: str) -> tuple[Fault, ...]:
+    """What the shell's own value is judged by with the machine's devices; a file goes along to every machine."""
+    if name != "CUDA_VISIBLE_DEVICES" or not reads_nothing(value):
+        return ()
+    return (Fault("off", (), "CUDA then shows no GPU to any program of this environment"),)
 
 
 def installed_releases(scene: Scene) -> dict[str, str] | None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpuwhy.host.base import Stat
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
-from gpuwhy.model.facts import Conflict, Damage, Distribution
+from gpuwhy.model.facts import NO_EXEC, Conflict, Damage, Distribution
 from gpuwhy.observe.altered import changed
 from gpuwhy.observe.built import TENSORFLOW, gpu_related
 from gpuwhy.observe.contradictions import asked_by_the_stack
@@ -176,20 +176,15 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
     """Libraries that are missing, empty, cut off, not ELF, for another machine or of another size than recorded."""
     among = _ours(scene, FOUNDATION)
     files = claims(scene, among)
-    machines: dict[str, str] = {}
     everything = scene.facts.target.distributions.need() or ()
     asked = _asked(scene, everything, among)
-    differs = changed(scene, [*among, *asked])
-    looked = [_wrong(scene, path, owners, machines) for path, owners in files.items()]
-    told = {one.path for one in differs.damage}
     found = [
         *filter(None, (_metadata(scene, dist) for dist in among)),
-        *(one for one in looked if one and one.path not in told and not _only_rewritten(one, differs.fine)),
-        *differs.damage,
-        *_told_once([*_foreign(scene, files, machines), *misfits(scene, among, _by_owner(files))]),
+        *_libraries(scene, files, among, asked),
         *_strays(scene, [dist for dist in everything if dist not in among]),
         *(wrong for dist in (*among, *asked) for wrong in python_files(scene, dist)),
         *sources_gone(scene, tuple(everything)),
+        *_no_programs(scene, among),
         *damage_of(everything, [dist for dist in everything if gpu_related(dist.name)]),
     ]
     wanted = _to_hash(scene, files, {one.path for one in found})
@@ -197,10 +192,33 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
     return known(tuple(found), "package", "RECORD", f"{len(files)} libraries of {len(among)} distributions")
 
 
+def _libraries(
+    scene: Scene, files: Files, among: Sequence[Distribution], asked: Sequence[Distribution]
+) -> Iterator[Damage]:
+    """What is wrong with libraries one by one, then with what was changed, then with whole distributions."""
+    machines: dict[str, str] = {}
+    differs = changed(scene, [*among, *asked])
+    told = {one.path for one in differs.damage}
+    for path, owners in files.items():
+        one = _wrong(scene, path, owners, machines)
+        if one and path not in told and not _only_rewritten(one, differs.fine):
+            yield one
+    yield from differs.damage
+    yield from _told_once([*_foreign(scene, files, machines), *misfits(scene, among, _by_owner(files))])
+
+
 def _asked(scene: Scene, found: Iterable[Distribution], among: Iterable[Distribution]) -> list[Distribution]:
     """What the GPU stack asks for besides: without its modules nothing is imported either."""
     names, known = asked_by_the_stack(scene), {one.name for one in among}
     return [dist for dist in found if dist.name in names and dist.name not in known]
+
+
+def _no_programs(scene: Scene, among: Sequence[Distribution]) -> Iterator[Damage]:
+    """Folders of the GPU stack on a file system from which nothing may be run: no library of them is loaded either."""
+    for site in dict.fromkeys(dist.location.rpartition("/")[0] for dist in among if gpu_related(dist.name)):
+        standing = scene.host.standing(site)
+        if isinstance(standing, Known) and not standing.value.programs:
+            yield Damage(site, "", NO_EXEC, "", "mounted noexec")
 
 
 def _only_rewritten(one: Damage, fine: frozenset[str]) -> bool:

@@ -21,6 +21,7 @@ _ORDER = (SYSTEM, MACHINE, LIBC, PYTHON)
 _TAG = re.compile(r"\.cpython-3(\d+)([a-z]*)-(?:([a-z0-9_]+)-linux-(gnu|musl)\w*|(darwin))\.so$")
 _WHEEL = re.compile(r"Tag:\s*([\w.]+)-([\w.]+)-([\w.]+)\s*$")
 _LINUX = re.compile(r"(many|musl)?linux(?:1|20\d\d|_\d+_\d+)?_(\w+)")
+_FEW = 4  # libraries whose headers are asked which C library they want
 _SYSTEMS = {"win": "Windows", "macosx": "macOS", "ios": "iOS", "android": "Android"}
 
 
@@ -112,7 +113,8 @@ def _by_wheel(scene: Scene, here: Here, dist: Distribution, libraries: Sequence[
         return None
     if wrong.what == SYSTEM and not libraries:
         return f"{dist.location}/WHEEL", wrong
-    if not libraries or any(_TAG.search(path) for path in libraries) or not _confirmed(scene, here, wrong, libraries):
+    named = any(_TAG.search(path) for path in libraries) and wrong.what != LIBC  # musl's Pythons wrote -gnu for long
+    if not libraries or named or not _confirmed(scene, here, wrong, libraries):
         return None  # the modules' own names say more than the wheel
     return libraries[0], wrong
 
@@ -130,6 +132,14 @@ def _confirmed(scene: Scene, here: Here, wrong: Misfit, libraries: Sequence[str]
     """Whether the headers of the libraries do not belie the wheel's tag."""
     if wrong.what == PYTHON:
         return not all(".abi3." in path or path.rpartition("/")[2].startswith("lib") for path in libraries)
+    if wrong.what == LIBC:
+        asked = [
+            name
+            for path in libraries[:_FEW]
+            if isinstance(one := scene.host.elf(path), Known)
+            for name in one.value.needed
+        ]
+        return any(name.startswith("libc.musl") for name in asked)
     elf = scene.host.elf(libraries[0])
     if isinstance(elf, Unknown):
         return wrong.what == SYSTEM and elf.kind == "foreign"

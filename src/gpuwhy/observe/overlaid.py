@@ -53,6 +53,12 @@ def strangers(scene: Scene, places: Sequence[tuple[str, str]], there: Collection
                 yield Shadow(entry.name, f"{folder}/{entry.name}", "", via, version=version, other_python=other)
 
 
+def of_another_python(scene: Scene, folder: str, python: str) -> bool:
+    """Whether a folder holds a framework that only another Python can import."""
+    names = (entry.name for entry in value_or(scene.host.list(folder, _FRAMEWORKS), ()))
+    return any(_made_for(scene, folder, name) not in ("", python) for name in names)
+
+
 def _made_for(scene: Scene, folder: str, module: str) -> str:
     """The one Python that a compiled package can be imported by; "" where it has no code of that kind."""
     compiled = value_or(scene.host.list(f"{folder}/{module}", r".*\.cpython-3\d+t?-.*\.so$"), ())

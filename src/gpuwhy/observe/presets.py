@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.model.fact import value_or
+from gpuwhy.model.facts import Start
 from gpuwhy.observe.scene import Scene
 
 _BEGINS = r"(?:import\s[^#]*;\s*)?"
-_NAME = r"\s*['\"](?P<name>(?:CUPY|JAX|KERAS|NUMBA|PYTORCH|TF|TORCH|TRITON|XLA)_[A-Z0-9_]+)['\"]\s*"
+_NAME = (
+    r"\s*['\"](?P<name>(?:CUBLAS|CUDA|CUPY|JAX|KERAS|NCCL|NUMBA|NVIDIA|PYTORCH|TF|TORCH|TRITON|XLA)_[A-Z0-9_]+)['\"]\s*"
+)
 _VALUE = r"\s*['\"](?P<value>[^'\"\\]*)['\"]"
 _ASSIGNED = re.compile(rf"{_BEGINS}(?:os\.)?environ\[{_NAME}\]\s*={_VALUE}\s*(?:;|#|$)")
 _DEFAULT = re.compile(rf"{_BEGINS}(?:os\.)?environ\.setdefault\({_NAME},{_VALUE}\s*\)")
@@ -27,7 +30,13 @@ class Preset(NamedTuple):
 
 
 def presets(scene: Scene, environ: dict[str, str]) -> dict[str, Preset]:
-    """The variables that the frameworks read and that start-up sets in the environment's Python, by name."""
+    """The variables that the frameworks read and that start-up sets in the environment's Python, by name.
+
+    Where a start was tried, it has the last word; what a file says is for machines that cannot be asked.
+    """
+    start = value_or(scene.facts.target.start, None)
+    if start is not None and start.version:
+        return {name: Preset(name, value, _setter(scene, environ, name)) for name, value in _seen(start)}
     found: dict[str, Preset] = {}
     for file in _files(scene, environ):
         for line in value_or(scene.host.lines(file, "environ"), ()):
@@ -38,6 +47,16 @@ def presets(scene: Scene, environ: dict[str, str]) -> dict[str, Preset]:
             if assigned or (said["name"] not in environ and said["name"] not in found):
                 found[said["name"]] = Preset(said["name"], said["value"], file)
     return found
+
+
+def _seen(start: Start) -> Iterator[tuple[str, str]]:
+    yield from ((name, value) for name, value in start.sets if not _SECRET.search(name))
+
+
+def _setter(scene: Scene, environ: dict[str, str], name: str) -> str:
+    """The file of start-up that names the variable; the last one, which has its way."""
+    files = [file for file in _files(scene, environ) if value_or(scene.host.lines(file, name), ())]
+    return files[-1] if files else "a file"
 
 
 def _files(scene: Scene, environ: dict[str, str]) -> Iterator[str]:

@@ -23,6 +23,7 @@ TAKEN_AWAY = (*STEERING, "PYTHONPATH", "LD_LIBRARY_PATH")
 _HARMLESS = re.compile(r"(distutils-precedence|_virtualenv|a1_coverage|__editable__.*|.*-nspkg)\.pth")
 """Files that most environments have; their code is known."""
 _CODE = re.compile(r"import[ \t]")  # how a line of a .pth file begins that Python runs
+_NO_TEXT = re.compile("[\0\udc80-\udcff]")  # what decoding leaves of bytes that are not UTF-8
 _NAMES = r".*\.pth$|(site|user)customize\.py$"
 _PYTHON = re.compile(r"/python(\d+\.\d+)t?$")
 _MOST = 12  # files that are tried one by one
@@ -67,13 +68,14 @@ def _tried(scene: Scene, python: Interpreter, sites: tuple[str, ...], files: tup
 
 
 def _read(first: Mapping[str, Any], blame: Mapping[str, Any]) -> Start:
-    lost = first.get("lost")
+    lost, sets = first.get("lost"), first.get("sets")
     return Start(
         ends=str(first.get("ended", "")),
         lost=tuple(map(str, lost)) if isinstance(lost, list) else (),
         version=str(first.get("version", "")),
         variable=str(blame.get("variable", "")),
         file=str(blame.get("file", "")),
+        sets=tuple((str(name), str(value)) for name, value in sets.items()) if isinstance(sets, dict) else (),
     )
 
 
@@ -96,9 +98,11 @@ def _files(scene: Scene, sites: tuple[str, ...]) -> Iterator[str]:
 
 
 def _has_code(scene: Scene, path: str) -> bool:
-    """Whether a .pth file runs something: a line that begins with `import`."""
+    """Whether a .pth file runs something, a line that begins with `import`, or is no text, at which Python may end."""
     if _HARMLESS.fullmatch(path.rpartition("/")[2]):
         return False
+    if _NO_TEXT.search(value_or(scene.host.read(path), "")):
+        return True
     return any(_CODE.match(line) for line in value_or(scene.host.lines(path, "import"), ()))
 
 

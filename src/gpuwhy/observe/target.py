@@ -1,7 +1,7 @@
 """Target: the Python environment under diagnosis, found without importing it.
 
 Environments (venv, conda) are read from their files; a bare executable is asked in a process of its own. Folders that
-`.pth` files add are not followed: what they lead to is source code under development, not installed wheels.
+`.pth` files add count where they hold installed wheels of the GPU stack; others are source code under development.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from gpuwhy.observe.distributions import distributions
 from gpuwhy.observe.frameworks import frameworks
 from gpuwhy.observe.installed import conflicts, damage
 from gpuwhy.observe.kernels import kernels
-from gpuwhy.observe.places import FRAMEWORK_FOLDERS
+from gpuwhy.observe.overlaid import of_another_python
+from gpuwhy.observe.places import FRAMEWORK_FOLDERS, FRAMEWORK_WHEELS
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.shadows import shadows
 from gpuwhy.observe.starting import start
@@ -29,7 +30,8 @@ _PYTHON_NAME = re.compile(r"(i?python|pypy)[\d.]*t?$")
 _TOOL_MARKS = ("uv-receipt.toml", "pipx_metadata.json")
 _TOOL_PATH = re.compile(r"/uv/(archive|environments)-v\d+/|/pipx/")
 _ROOT_ENVIRONMENTS = ("/opt/conda", "/opt/venv", "/venv", "/app/.venv", "/opt/miniconda3")
-_MAX_PARENTS = 32
+_MAX_PARENTS, _MAX_PTH = 32, 50
+_STATEMENT = re.compile(r"#|import\s")  # lines of a .pth file that name no folder
 
 
 def interpreter(scene: Scene) -> Fact[Interpreter]:
@@ -287,6 +289,8 @@ def site_packages(scene: Scene) -> Fact[tuple[str, ...]]:
     environ = value_or(scene.host.environ(), {})
     wanted = _folders(scene, python, bool(environ.get("PYTHONNOUSERSITE")))
     wanted += [p for p in environ.get("PYTHONPATH", "").split(":") if p.startswith(("/", "~"))]  # see shadows.py
+    added = [folder for site in wanted for folder in _added(scene, site)]
+    wanted += [folder for folder in added if not of_another_python(scene, folder, major_minor(python.version))]
     kept: dict[str, str] = {}
     for folder in wanted:
         tidy = folder.rstrip("/")
@@ -294,6 +298,16 @@ def site_packages(scene: Scene) -> Fact[tuple[str, ...]]:
         if isinstance(stat, Known) and stat.value.kind == "folder":
             kept.setdefault(value_or(scene.host.real(tidy), tidy), tidy)
     return known(tuple(kept.values()), "folder", python.prefix)
+
+
+def _added(scene: Scene, site: str) -> Iterator[str]:
+    """Folders with wheels of the GPU stack that a plain line of a .pth file puts behind a folder of packages."""
+    for entry in value_or(scene.host.list(site, r".*\.pth$"), ())[:_MAX_PTH]:
+        for line in value_or(scene.host.lines(f"{site}/{entry.name}", "/"), ())[:_MAX_PTH]:
+            folder = line.strip().rstrip("/")
+            whole = folder if folder.startswith(("/", "~")) else f"{site}/{folder}"
+            if not _STATEMENT.match(folder) and value_or(scene.host.list(whole, FRAMEWORK_WHEELS), ()):
+                yield whole
 
 
 def _folders(scene: Scene, python: Interpreter, no_user: bool) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.full_places import full, linked, size
 from gpuwhy.causes.shared.watched import said
 from gpuwhy.model import on
@@ -15,7 +16,7 @@ from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, s
 from gpuwhy.model.cause import linked as tied
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known, value_or
-from gpuwhy.model.facts import Limit, Place
+from gpuwhy.model.facts import NO_EXEC, Limit, Place
 
 GB = 1_000_000_000
 ADDRESSES = 32 * GB
@@ -194,10 +195,26 @@ def _why_closed(place: Place, programs: bool) -> str:
     return "not there, although TMPDIR names it" if place.role == "temporary" and not place.exists else ""
 
 
+def no_programs(case: Case) -> Finding | None:
+    """The environment lies on a file system from which nothing may be run: the loader refuses its libraries."""
+    place = _noexec(case)
+    if place is None:
+        return None
+    text = f"{place} is mounted noexec: the loader refuses every library in it (failed to map segment)"
+    return proof(text, saw(f"{place}: noexec", case.facts.target.damage))
+
+
+def _noexec(case: Case) -> str | None:
+    found = value_or(case.facts.target.damage, ())
+    return next((one.path for one in found if one.what == NO_EXEC), None)
+
+
 def unlimited(case: Case) -> Finding | None:
     """Nothing limits the addresses of a program, and none was watched that ended by a limit."""
     limit = case.facts.surroundings.address_space_limit
     if case.facts.run.failed or case.symptoms or limit.need() is None or not isinstance(limit, Known):
+        return None
+    if _noexec(case) is not None:
         return None
     if 0 <= limit.value < ADDRESSES:
         return None
@@ -223,6 +240,13 @@ def fixes(case: Case) -> tuple[Fix, ...]:
                 on.linux("ulimit -aH; grep -rn . /etc/security/limits.*"), safe=True, role="look",
             ),
         )  # fmt: skip
+    place = _noexec(case)
+    if place is not None:
+        there = on.linux(f"findmnt -T {word(place)}")
+        return (
+            Fix("Make the environment again on a file system that allows programs: its libraries are programs too"),
+            Fix("Or have that file system mounted without noexec; this names it", there, safe=True, role="look"),
+        )
     if any(one.signature.startswith(SPOKEN) for one in case.symptoms):
         return ()
     return (
@@ -249,6 +273,7 @@ CAUSE = Cause(
         no_room_for_cuda,
         no_space,
         closed,
+        no_programs,
         unlimited,
     ),
     fixes=fixes,

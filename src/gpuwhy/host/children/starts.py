@@ -14,8 +14,17 @@ import sys
 
 SECONDS = 4
 LONGEST = 300
+SECRET = re.compile("TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH|^TF_(VAR|CLI)_|_(ADDR|ADDRESS|HOST|URL|URI|PROXY|USER)$")
 
-LOOK = """
+STEERS = (
+    "CUBLAS_", "CUDA_", "CUDNN_", "CUPY_", "JAX_", "KERAS_", "NCCL_", "NUMBA_", "NVIDIA_", "PYTORCH_", "TF_", "TORCH_",
+    "TRITON_", "XLA_",
+)  # fmt: skip
+"""How the variables begin that the GPU stack reads."""
+LOOK = (
+    "STEER = "
+    + repr(STEERS)
+    + """
 import sys
 def look(names):
     import json
@@ -48,9 +57,12 @@ def look(names):
         if found is None:
             lost.append(name)
     version = "%d.%d.%d" % sys.version_info[:3]
-    sys.stdout.write("\\n" + json.dumps({"version": version, "lost": lost}) + "\\n")
+    import os
+    now = dict((name, os.environ[name]) for name in os.environ if name.startswith(STEER))
+    sys.stdout.write("\\n" + json.dumps({"version": version, "lost": lost, "now": now}, sort_keys=False) + "\\n")
     sys.stdout.flush()
 """
+)
 ONE_FILE = """
 import os
 site, path = sys.argv[2:4]
@@ -95,6 +107,12 @@ def ended(code, text):
     return "Python ends with {} before it runs anything{}".format(how, ": " + last if last else "")
 
 
+def preset(answer, environ):
+    """The variables that start-up set, or set otherwise than the shell."""
+    now = answer.pop("now", {})
+    return {name: now[name] for name in now if environ.get(name) != now[name] and not SECRET.search(name)}
+
+
 def bad(answer):
     """Whether it did not start, or did not find what it should."""
     return bool("ended" in answer or answer["lost"])
@@ -117,7 +135,8 @@ def main(python, modules, variables, site, *files):
     """Start, and if that goes badly, look for what is at fault."""
     environ = dict(os.environ)
     first = start(python, [], LOOK + ASK, [modules], environ)
-    print(json.dumps(first), flush=True)
+    found = preset(first, environ)
+    print(json.dumps(dict(first, sets=found) if found else first), flush=True)
     if bad(first):
         print(json.dumps(culprit(python, modules, variables.split(","), site, files, environ)), flush=True)
 

@@ -35,6 +35,7 @@ from gpuwhy.model.facts.run import GpuUse, HostMoment, HostUse, Limit, Moment, P
 from gpuwhy.model.facts.surroundings import Injected, KernelEvent, KernelLine, Memory, Space, Surroundings, Tasks
 from gpuwhy.model.facts.target import (
     MISFITS,
+    NO_EXEC,
     SCRIPT_FOLDER,
     USER_SITE,
     WORKING_FOLDER,

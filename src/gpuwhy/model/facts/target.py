@@ -95,6 +95,10 @@ MISFITS = ("wrong architecture", "for another system", "for another C library", 
 """What is said of a distribution that was built for something else than the environment is."""
 
 
+NO_EXEC = "no programs"
+"""What is said of a folder on a file system from which nothing may be run."""
+
+
 class Damage(Record, frozen=True):
     """An installed file that is not what its RECORD says."""
 
@@ -132,6 +136,7 @@ class Start(Record, frozen=True, omit_defaults=True):
     variable: str = ""  # the variable without which it starts as it should
     file: str = ""  # the file of site-packages that is enough to make it go wrong
     aside: str = ""  # the folder of packages beside it that it does not look into
+    sets: tuple[tuple[str, str], ...] = ()  # variables of the GPU stack that start-up sets, with their values
 
     @property
     def wrong(self) -> bool:
