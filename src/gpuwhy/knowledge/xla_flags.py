@@ -67,11 +67,12 @@ def _wrong(word: str, table: Table, family: str, release: str) -> Wrong | None:
 
 
 def _unknown(name: str, rest: str, table: Table) -> Wrong | None:
-    """A flag that neither neighbour of the release has; after the newest release, only what is misspelt or gone."""
-    if not table.release:
-        return None
+    """A flag that neither neighbour of the release has; before the oldest one that was read, only what is misspelt, and
+    after the newest, what is misspelt or gone."""
     names = every_flag()
     near = next(iter(get_close_matches(name, {**table.before, **table.after}, 1, 0.9)), "")
+    if not table.release and (name in names or not near):
+        return None
     if table.after or name in names or near:
         gone = ": other releases have it" if name in names else ""
         return Wrong(

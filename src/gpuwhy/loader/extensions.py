@@ -39,6 +39,7 @@ _BUILT_ON_TORCH = frozenset(
 )
 _TORCH_DLLS = ("c10.dll", "torch_cpu.dll", "torch_python.dll", "c10_cuda.dll", "torch_cuda.dll", "torch.dll")
 _REQUIRES = re.compile(r"Requires-Dist: torch\s*\(?([=<>!~][^;)]*)")
+_ASKS = re.compile(r"Requires-Dist: torch\s*(?:[(=<>!~][^;]*)?$")  # without an extra or another condition
 _VERSION = re.compile(r"__version__\s*=\s*['\"]([\w.+]+)")
 _MOST = 8  # libraries looked at per package
 
@@ -53,10 +54,16 @@ def extensions(host: Host, facts: Facts) -> Fact[tuple[Extension, ...]]:
     torch = next((one for one in frameworks.value if one.name == "torch"), None)
     if torch is None:
         return Known((), frameworks.source)
-    built = [one for one in installed.value if one.name in _BUILT_ON_TORCH]
+    built = [one for one in installed.value if one.name in _BUILT_ON_TORCH or _asks_for_torch(host, one)]
     built += _left_over(host, torch, {one.name for one in installed.value})
     found = [extension for one in built for extension in _of(host, one, torch, is_windows(facts))]
     return Known(tuple(found), Source("call", "symbol tables", "of packages built on torch"))
+
+
+def _asks_for_torch(host: Host, package: Distribution) -> bool:
+    """Whether its metadata asks for torch, so that what it has of compiled code may be built on it."""
+    lines = value_or(host.lines(f"{package.location}/METADATA", "Requires-Dist: torch"), ())
+    return package.name != "torch" and any(_ASKS.match(line) for line in lines)
 
 
 def _left_over(host: Host, torch: Framework, names: Collection[str]) -> Iterator[Distribution]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 
 from msgspec import structs
 
@@ -11,6 +12,7 @@ from gpuwhy.knowledge.settings import ANYTHING, faults, times
 from gpuwhy.knowledge.variables import FOREIGN, NOT_READ_BY_TENSORFLOW, VariableRow, variable_row
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Fault, Variable
+from gpuwhy.model.version import at_least
 from gpuwhy.observe.presets import presets
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.search_paths import command_path, library_path, literal, not_a_folder
@@ -19,6 +21,9 @@ from gpuwhy.observe.visibility import reads_nothing
 
 MAX_VALUE, MOST_VALUES = 4096, 12
 _DATA_DIR = re.compile(r"--xla_gpu_cuda_data_dir=(\S*)")
+
+_LOG_NAME = re.compile(r'\s*(?:register_(?:log|artifact)\(\s*)?"([\w.]+)"')
+_LOGS = frozenset({"all", "help"})
 
 Problems = tuple[str, ...]
 
@@ -80,7 +85,7 @@ def variable(
     check = checks.get(name)
     private = row is not None and row.private
     found = () if private else faults(name, value, ANYTHING if installed is None else installed)
-    found += _not_preloaded(scene, value) if name in ("LD_PRELOAD", "LD_AUDIT") else ()
+    found += SEEN_HERE[name](scene, value) if name in SEEN_HERE and not found else ()
     problems = (*(check(scene, value) if check else ()), *map(_told, found))
     shown = "set" if private else _shortened(value)
     return Variable(name, shown, _steers(row, installed), problems, _notes(name, value, row, installed), found)
@@ -178,6 +183,38 @@ def _unfit_to_load(scene: Scene, file: str) -> str:
     return ""
 
 
+def _no_such_log(scene: Scene, value: str) -> tuple[Fault, ...]:
+    """Names of logs that the installed PyTorch has not, and that are no module either: its import ends at them."""
+    torch = next((one for one in value_or(scene.facts.target.frameworks, ()) if one.name == "torch"), None)
+    lines = value_or(scene.host.lines(f"{torch.path}/_logging/_registrations.py", '"'), ()) if torch else ()
+    names = {match[1] for line in lines if (match := _LOG_NAME.match(line))}
+    asked = [part.strip().lstrip("+-") for part in value.split(",")]
+    wrong = [one for one in asked if one and one not in names | _LOGS and not _is_module(scene, one)]
+    if not names or not wrong:
+        return ()
+    near = next(iter(get_close_matches(wrong[0], names, 1, 0.7)), "")
+    text = f"PyTorch has no log called {wrong[0]!r}, and its import ends there"
+    return (Fault("rejected", ("torch",), text, instead=value.replace(wrong[0], near) if near else ""),)
+
+
+def _is_module(scene: Scene, name: str) -> bool:
+    sites = value_or(scene.facts.target.site_packages, ())
+    return "." in name or any(value_or(scene.host.list(site, rf"{re.escape(name)}(\.py)?$"), ()) for site in sites)
+
+
+def _no_legacy_keras(scene: Scene, value: str) -> tuple[Fault, ...]:
+    """TensorFlow then takes tf-keras for Keras, from 2.15 on, whether that is installed or not."""
+    installed = {one.name: one.version for one in value_or(scene.facts.target.distributions, ())}
+    release = (installed_releases(scene) or {}).get("tensorflow", "")
+    wanted = value.strip().lower() in ("1", "true") and release and at_least(release, "2.15")
+    if not wanted or {"tf-keras", "tf-keras-nightly"} & installed.keys():
+        return ()
+    text = (
+        "TensorFlow then takes the package tf-keras for tf.keras, and it is not installed: tf.keras ends with an error"
+    )
+    return (Fault("rejected", ("tensorflow",), text, source="tensorflow/python/util/lazy_loader.py, KerasLazyLoader"),)
+
+
 def _xla_flags(scene: Scene, value: str) -> Problems:
     match = _DATA_DIR.search(value)
     if not match:
@@ -207,5 +244,13 @@ CHECKS: dict[str, Callable[[Scene, str], Problems]] = {
     "XLA_FLAGS": _xla_flags,
 }
 """What can be wrong in a variable's value, besides being none of the known ones."""
+
+SEEN_HERE: dict[str, Callable[[Scene, str], tuple[Fault, ...]]] = {
+    "LD_PRELOAD": _not_preloaded,
+    "LD_AUDIT": _not_preloaded,
+    "TORCH_LOGS": _no_such_log,
+    "TF_USE_LEGACY_KERAS": _no_legacy_keras,
+}
+"""Faults that only the machine's or the environment's own files show."""
 
 LOOKS: tuple[Look, ...] = (Look("environment", "variables", variables),)

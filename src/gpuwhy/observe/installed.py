@@ -24,6 +24,7 @@ from gpuwhy.observe.misfits import misfits, strays
 from gpuwhy.observe.modules import python_files
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.twice import damage_of, left_over
+from gpuwhy.observe.unrecorded import unrecorded
 
 _LIBRARY = re.compile(r"\.so(\.\d+)*$|\.(dll|pyd)$", re.IGNORECASE)
 _HASH_AT_ONCE = 2 << 20  # bytes: up to this size a hash costs less than a doubt
@@ -185,6 +186,7 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
         *(wrong for dist in (*among, *asked) for wrong in python_files(scene, dist)),
         *sources_gone(scene, tuple(everything)),
         *_no_programs(scene, among),
+        *(unrecorded(scene, among) if not _on_windows(scene) else ()),
         *damage_of(everything, [dist for dist in everything if gpu_related(dist.name)]),
     ]
     wanted = _to_hash(scene, files, {one.path for one in found})

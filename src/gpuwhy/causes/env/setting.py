@@ -10,7 +10,7 @@ from gpuwhy.causes.shared.commands import word
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, linked, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Source, value_or
-from gpuwhy.model.facts import Fault, Variable
+from gpuwhy.model.facts import Fault, LoadedLibrary, Variable
 
 MOST = 12
 """How many allowed values a sentence names."""
@@ -24,6 +24,11 @@ ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST"})
 """Read when something is compiled: a program that only runs does not mind."""
 
 
+OWN_LIBRARIES = {
+    "tensorflow": ("libtensorflow",), "torch": ("libtorch", "libc10"), "onnxruntime": ("libonnxruntime",),
+    "paddle": ("libpaddle",), "mxnet": ("libmxnet",),
+}  # fmt: skip
+"""How the names of libraries begin that a framework brings for itself."""
 _UNSEEN = re.compile(r"\b(?:gpus?|cuda|cpu|accelerator)\b", re.IGNORECASE)
 """What a program speaks of that ends because it was not given the GPU."""
 
@@ -137,6 +142,27 @@ def older_first(case: Case) -> Finding | None:
     return before.told_old(case, found, text)
 
 
+def another_first(case: Case) -> Finding | None:
+    """A variable puts a library of the framework's own name before the framework's own."""
+    found = _another_copy(case)
+    if found is None or case.framework is None:
+        return None
+    variable, version = before.BY_VARIABLE[found.rule], f"{case.framework.title} {case.framework.version}"
+    text = f"{variable} puts {found.path} before the {found.name} that {version} came with: its import fails"
+    return proof(text, saw(f"found by {variable}", Source("file", found.path, found.via)))
+
+
+def _another_copy(case: Case) -> LoadedLibrary | None:
+    one = case.framework
+    names = OWN_LIBRARIES.get(one.name, ()) if one else ()
+    trees = (tree for tree in value_or(case.facts.loads.trees, ()) if one and tree.framework == one.name)
+    for library in (lib for tree in trees for lib in tree.libraries):
+        own = one is not None and library.path.startswith(one.path.rpartition("/")[0])
+        if library.rule in before.BY_VARIABLE and library.name.startswith(names or "/") and not own:
+            return library
+    return None
+
+
 def without_effect(case: Case) -> Finding | None:
     """A value or a name that nobody reads: nothing stops, and what was wanted does not happen."""
     found = next(concerns(case, "ignored", "misspelt"), None)
@@ -149,7 +175,7 @@ def without_effect(case: Case) -> Finding | None:
 def nothing_wrong(case: Case) -> Finding | None:
     """What rules it out."""
     name = case.framework.title if case.framework else "this program"
-    if keeps_from_starting(case) or older_first(case):
+    if keeps_from_starting(case) or older_first(case) or another_first(case):
         return None
     if any(concerns(case, "rejected", "ignored", "misspelt")) or asked_in_vain(case) or _unread_here(case):
         return None
@@ -216,6 +242,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     old = next((one for one in before.old_runtimes(case) if before.put_first(one)), None)
     if old is not None:
         return before.without(case, before.put_first(old), old.path)
+    copy = _another_copy(case)
+    if copy is not None:
+        return before.without(case, before.BY_VARIABLE[copy.rule], copy.path)
     for variable, fault in concerns(case, "rejected", "off", "ignored", "misspelt"):
         out += (_unset(variable.name), *_instead(variable, fault)) if not variable.set_in else (_out_of(variable),)
         break
