@@ -278,7 +278,16 @@ def _instead(variable: Variable, fault: Fault) -> Iterator[Fix]:
 CAUSE = Cause(
     id="env.setting",
     title="an environment variable has a wrong value, or turns the GPU off",
-    signs=(keeps_from_starting, older_first, rejected, turned_off, asked_in_vain, without_effect, nothing_wrong),
+    signs=(
+        keeps_from_starting,
+        older_first,
+        another_first,
+        rejected,
+        turned_off,
+        asked_in_vain,
+        without_effect,
+        nothing_wrong,
+    ),
     fixes=fixes,
     scope="framework",
     effect="{subject}: {because}",
