@@ -33,7 +33,7 @@ def make(files: Iterable[Path], folder: Path) -> bool:
 def _built(folder: Path, name: str, own: set[str], others: dict[str, set[str]]) -> bool:
     """One of them: its own calls bear its name as their version, as NVIDIA's do."""
     source = folder / f"{name}.c"
-    nodes = {name: own} if own else others
+    nodes = {name: own, **others} if own else others  # one caller asks with a version, another without
     every = set().union(*nodes.values())
     source.write_text("".join(f"long {call}(void) {{ return 0; }}\n" for call in sorted(every)))
     script = source.with_suffix(".map")

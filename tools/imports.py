@@ -68,6 +68,7 @@ TWINS = {
 }
 SLOW = "no end after"
 DRIVER = "libcuda.so.1: cannot open"  # of the machine, not of the release
+LACKING = re.compile(r"undefined symbol: _*(?:cu|nv|nccl)")  # of a stand-in
 SITE = "lib/python*/site-packages"
 LINKED = {"cupy": ("cupy*/**/*.so",), "torch": ("torch/lib/*.so*", "torch/_C*.so")}
 FREE = 7 << 30
@@ -223,7 +224,7 @@ class Trial:
         beside = self.beside()
         if not failed:
             return {"outcome": "imports", "beside": beside, **stands}
-        if failed.startswith(SLOW) or DRIVER in failed:  # of the machine, not of the release
+        if failed.startswith(SLOW) or DRIVER in failed or LACKING.search(failed):  # not of the release
             return {"outcome": "not installed", "error": failed}
         return {"outcome": "fails", "error": failed, "beside": beside, **stands, **self.cure(failed, beside)}
 

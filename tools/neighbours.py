@@ -260,6 +260,7 @@ class Host:
     def run(self, *command: str, seconds: int = 400) -> Done:
         """How a command ended."""
         environment = {**clean(), "UV_CACHE_DIR": str(self.scratch / "cache"), "CUDA_VISIBLE_DEVICES": ""}
+        environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no workers, which would outlive the import
         if self.libraries.exists():
             environment["LD_LIBRARY_PATH"] = str(self.libraries)
         try:

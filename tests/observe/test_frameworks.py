@@ -88,13 +88,18 @@ def test_tensorflow_1_3_without_cuda(world: World) -> None:
     assert only(world).gpu_build.need() is False
 
 
-def test_tensorflow_1_0_opens_the_rest_when_imported(world: World) -> None:
-    """Seen with 1.0.1: `Couldn't open CUDA library libcublas.so.8.0` and three more."""
+@pytest.mark.parametrize(
+    ("version", "opened"),
+    [
+        ("1.0.1", {"libcublas.so.8.0", "libcufft.so.8.0", "libcurand.so.8.0", "libcudnn.so.5"}),
+        ("0.12.1", {"libcublas.so", "libcufft.so", "libcurand.so", "libcudnn.so"}),
+    ],
+)
+def test_tensorflow_1_0_opens_the_rest_when_imported(world: World, version: str, opened: set[str]) -> None:
+    """Seen with both: `Couldn't open CUDA library libcublas.so.8.0` (0.12.1: `libcublas.so`) and three more."""
     extension = {"tensorflow/python/_pywrap_tensorflow.so": shared_object("libcudart.so.8.0")}
-    world.install("tensorflow-gpu", "1.0.1", {"tensorflow/__init__.py": "", **extension})
-    found = only(world)
-    opened = {"libcublas.so.8.0", "libcufft.so.8.0", "libcurand.so.8.0", "libcudnn.so.5", "libcudart.so.8.0"}
-    assert set(names(found)) == opened
+    world.install("tensorflow-gpu", version, {"tensorflow/__init__.py": "", **extension})
+    assert set(names(only(world))) == {"libcudart.so.8.0", *opened}
 
 
 def test_tensorflow_1_15_says_only_10(world: World) -> None:

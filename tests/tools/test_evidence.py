@@ -36,7 +36,9 @@ def test_calls_bear_the_versions_that_are_asked_for(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(subprocess, "run", run)
     assert empty_cuda.make([tmp_path / "libtorch.so"], tmp_path)
-    assert (tmp_path / "libcudart.so.12.map").read_text() == "libcudart.so.12 { global: cudaMalloc; };\n"
+    assert (
+        tmp_path / "libcudart.so.12.map"
+    ).read_text() == "libcudart.so.12 { global: cudaMalloc; };\nNVSHMEM { global: nvshmem_init; };\n"
     assert (tmp_path / "libnvshmem_host.so.3.map").read_text() == "NVSHMEM { global: nvshmem_init; };\n"
     assert "cudnnCreate" in (tmp_path / "libcudnn.so.9.c").read_text()
     assert len(built) == 3

@@ -53,7 +53,8 @@ def _by_needs(package: Installed) -> Built:
     source = Source("file", extension, f"NEEDED libcudart.so.{names['libcudart']}")
     cudnn = _linked_cudnn(package, extension, names)
     code = gpu_code(package.host, extension)
-    opens = linked if name == _EXTENSION else _opened_at_import(linked, extension, names["libcudart"], cudnn)
+    plain = not at_least(package.dist.version, "1.0")
+    opens = linked if name == _EXTENSION else _opened_at_import(linked, extension, names["libcudart"], cudnn, plain)
     return Built(Known(True, source), Known(names["libcudart"], source), cudnn, *code, opens, package.path)
 
 
@@ -68,14 +69,14 @@ def _linked_cudnn(package: Installed, extension: str, names: dict[str, str]) -> 
 
 
 def _opened_at_import(
-    linked: Fact[tuple[Opened, ...]], extension: str, cuda: str, cudnn: Fact[str]
+    linked: Fact[tuple[Opened, ...]], extension: str, cuda: str, cudnn: Fact[str], plain: bool
 ) -> Fact[tuple[Opened, ...]]:
-    """Up to 1.0 the CUDA runtime is linked, and the rest opened by name when it is imported."""
+    """Up to 1.0 the CUDA runtime is linked, and the rest opened by name in the import; by 0.12 without a version."""
     if isinstance(cudnn, Unknown):
         return cudnn
     names = [f"lib{one}.so.{cuda}" for one in ("cublas", "cufft", "curand")]
     names.append(f"libcudnn.so.{numbers(cudnn.need() or '0')[0]}")
-    opened = [Opened(one, extension, False) for one in names]
+    opened = [Opened(re.sub(r"\.so\..*", ".so", one) if plain else one, extension, False) for one in names]
     return known((*(linked.need() or ()), *opened), "file", extension, "NEEDED, and the names its loader makes")
 
 
