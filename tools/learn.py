@@ -1,12 +1,11 @@
-"""Learn which words the texts of each cause have: writes src/gpuwhy/causes/text/data/words.json.
+"""Learn how the texts of each cause read: writes src/gpuwhy/causes/text/data/likeness.bin.
 
 python tools/learn.py FOLDER|FILE…    JSON lines with "log" and "cause", optionally "also_acceptable" (or "also")
 python tools/learn.py --check FOLDER|FILE…    cross-validated accuracy instead
 
-A logistic regression without negative weights over the words of a text, divided by the root of their number. A word
-counts only if three unrelated texts have it and this repository's own sources, pages or docs use it: so no names come
-in. For each cause the sixty strongest words are kept. Texts that share most of their eight-word runs count as one.
-Texts that are for measuring only must not be among those given. Needs numpy.
+A logistic regression over the words and pairs of words of a text (`gpuwhy.reason.words`), divided by the root of their
+number. Only checksums of words are kept: no word and no name comes in. Texts that share most of their eight-word runs
+count as one. Texts that are for measuring only must not be among those given. Needs numpy.
 """
 
 from __future__ import annotations
@@ -19,34 +18,32 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
-from gpuwhy.model.symptom import Likeness
-from gpuwhy.reason.words import NOTHING, likened, words_of
+from gpuwhy.reason.stranger import places
+from gpuwhy.reason.words import BITS, NOTHING, ZERO, Likeness, likened, shut
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "src" / "gpuwhy" / "causes" / "text" / "data" / "words.json"
+TARGET = ROOT / "src" / "gpuwhy" / "causes" / "text" / "data" / "likeness.bin"
 HEALTHY = ROOT / "tests" / "symptoms" / "healthy.txt"
-TEXTS, KEPT, RUN, FOLDS = 3, 60, 8, 5
-STEPS, STRENGTH = 200, 1e-4
+SHOWN = "tests/causes/*/*/shown*.json"
+RUN, FOLDS = 8, 5
+EPOCHS, RATE, DECAY = 12, 0.5, 1e-4
+LEAST = 4.0
+"""Steps of the scale below which a weight says nothing: so the file stays small."""
 ALSO = 0.3
 """The part of a label that goes to the neighbours it accepts."""
 Row = dict[str, Any]
 
 
 def read(places: list[Path]) -> list[Row]:
-    """The labelled texts of files and folders, and the successful runs of the tests."""
-    files = [f for p in places for f in (sorted(p.glob("*.jsonl")) if p.is_dir() else [p])]
+    """The labelled texts of files and folders, the outputs that show a cause and the successful runs of the tests."""
+    files = [f for p in places for f in (sorted(p.rglob("*.jsonl")) if p.is_dir() else [p])]
     rows = [json.loads(line) for f in files for line in f.read_text(encoding="utf-8").splitlines()]
+    shown = [(file.parent, json.loads(file.read_text(encoding="utf-8"))) for file in sorted(ROOT.glob(SHOWN))]
+    rows += [{"log": one["log"], "cause": f"{at.parent.name}.{at.name}"} for at, one in shown if one.get("log")]
     parts = HEALTHY.read_text(encoding="utf-8").split("=== ")[1:]
     return rows + [{"log": part.split("\n", 1)[1], "cause": NOTHING} for part in parts]
-
-
-def own_words() -> set[str]:
-    """The words that this repository uses itself in sources, pages and docs."""
-    files = [*ROOT.glob("src/**/*.py"), *ROOT.glob("src/**/*.md"), *ROOT.glob("docs/**/*.md")]
-    return {word for f in files for word in words_of(re.sub(r"\\.|[/.\\]", " ", f.read_text(encoding="utf-8")))}
 
 
 def runs(text: str) -> set[str]:
@@ -89,64 +86,45 @@ def labels(rows: list[Row], names: list[str]) -> Any:
     return out
 
 
-def descend(x: Any, y: Any, weights: Any, usual: Any, mask: Any) -> tuple[Any, Any]:
-    """Adam on the cross-entropy; weights stay at or above zero, and zero where the mask is."""
-    moments = [np.zeros_like(weights), np.zeros_like(weights), np.zeros_like(usual), np.zeros_like(usual)]
-    for step in range(1, STEPS + 1):
-        z = x @ weights + usual
-        p = np.exp(z - z.max(1, keepdims=True))
-        error = (p / p.sum(1, keepdims=True) - y) / len(x)
-        rate = 0.05 * (1 - step / STEPS) + 0.001
-        for at, value, slope in ((0, weights, (x.T @ error + STRENGTH * weights) * mask), (2, usual, error.sum(0))):
-            moments[at] = 0.9 * moments[at] + 0.1 * slope
-            moments[at + 1] = 0.99 * moments[at + 1] + 0.01 * slope * slope
-            value -= rate * (moments[at] / (1 - 0.9**step)) / (np.sqrt(moments[at + 1] / (1 - 0.99**step)) + 1e-8)
-        np.maximum(weights, 0, out=weights)
-    return weights, usual
-
-
-def table(rows: list[Row], vocabulary: list[str]) -> Any:
-    """One line per text: which words it has, divided by the root of their number."""
-    place = {word: j for j, word in enumerate(vocabulary)}
-    out = np.zeros((len(rows), len(vocabulary)), np.float32)
-    for i, row in enumerate(rows):
-        out[i, [place[w] for w in set(words_of(row["log"])) if w in place]] = 1
-    return out / np.sqrt(np.maximum(1, out.sum(1, keepdims=True)))
-
-
-def learn(rows: list[Row], groups: list[int], allowed: set[str]) -> dict[str, Any]:
-    """For each cause how usual it is and its words."""
+def learn(rows: list[Row]) -> Likeness:
+    """Adagrad on the cross-entropy, one text after the other in an order that a seed gives."""
     names = sorted({row["cause"] for row in rows})
-    met: dict[str, set[int]] = defaultdict(set)
-    for row, group in zip(rows, groups, strict=True):
-        for word in set(words_of(row["log"])) & allowed:
-            met[word].add(group)
-    vocabulary = sorted(word for word, where in met.items() if len(where) >= TEXTS)
-    y = labels(rows, names)
-    usual = np.log((y.sum(0) + 2) / (y.sum() + 2 * len(names)))
-    weights = np.zeros((len(vocabulary), len(names)), np.float32)
-    weights, usual = descend(table(rows, vocabulary), y, weights, usual, 1.0)
-    weights[np.argsort(np.argsort(-weights, axis=0), axis=0) >= KEPT] = 0
-    used = weights.sum(1) > 0
-    vocabulary, weights = [w for w, u in zip(vocabulary, used, strict=True) if u], weights[used]
-    weights, usual = descend(table(rows, vocabulary), y, weights, usual, weights > 0)
-    return {name: _likeness(vocabulary, weights[:, j], float(usual[j])) for j, name in enumerate(names)}
+    wanted = labels(rows, names)
+    seen = [np.array(sorted({p & ((1 << BITS) - 1) for p in places(row["log"])}), np.int64) for row in rows]
+    weights = np.zeros((1 << BITS, len(names)), np.float32)
+    squares, usually = np.full((1 << BITS, 1), 1e-6, np.float32), np.full(len(names), 1e-6)
+    usual = np.log((wanted.sum(0) + 2) / (wanted.sum() + 2 * len(names)))
+    chance = np.random.default_rng(0)
+    for _ in range(EPOCHS):
+        for i in chance.permutation(len(rows)):
+            at, root = seen[i], np.sqrt(max(1, len(seen[i])))
+            z = weights[at].sum(0) / root + usual
+            share = np.exp(z - z.max())
+            error = share / share.sum() - wanted[i]
+            slope = error / root + DECAY * weights[at]
+            squares[at] += (slope * slope).sum(1, keepdims=True)
+            weights[at] -= RATE * slope / np.sqrt(squares[at])
+            usually += error * error
+            usual -= RATE / 5 * error / np.sqrt(usually)
+    return _scaled(weights, usual, names)
 
 
-def _likeness(vocabulary: list[str], weights: Any, usual: float) -> dict[str, Any]:
-    strongest = sorted((-round(float(w), 2), word) for word, w in zip(vocabulary, weights, strict=True) if w >= 0.05)
-    return {"usual": round(usual, 2), "words": {word: -w for w, word in strongest}}
+def _scaled(weights: Any, usual: Any, names: list[str]) -> Likeness:
+    scale = float(np.abs(weights).max()) / 127
+    steps = np.round(weights / scale)
+    steps[np.abs(steps) < LEAST] = 0
+    columns = tuple((steps[:, j] + ZERO).astype(np.uint8).tobytes() for j in range(len(names)))
+    return Likeness(scale, tuple(names), tuple(round(float(one), 2) for one in usual), columns)
 
 
-def check(rows: list[Row], groups: list[int], allowed: set[str]) -> str:
+def check(rows: list[Row], groups: list[int]) -> str:
     """How often the words alone are right, each fold judged by the others."""
     right = three = failures = alarms = 0
     for fold in range(FOLDS):
         others = [i for i, g in enumerate(groups) if g % FOLDS != fold]
-        found = learn([rows[i] for i in others], [groups[i] for i in others], allowed)
-        lexicon = msgspec.convert(found, dict[str, Likeness])
+        likeness = learn([rows[i] for i in others])
         for row in (rows[i] for i, g in enumerate(groups) if g % FOLDS == fold):
-            causes = [s.cause for s in likened(lexicon, row["log"])][:3]
+            causes = [s.cause for s in likened(likeness, row["log"])][:3]
             fair = {row["cause"], *(row.get("also_acceptable") or row.get("also") or ())}
             if row["cause"] == NOTHING:
                 alarms += bool(causes)
@@ -165,10 +143,10 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     rows, groups = grouped(read(options.places))
     if options.check:
-        print(check(rows, groups, own_words()))
+        print(check(rows, groups))
         return 0
-    TARGET.parent.mkdir(exist_ok=True)
-    TARGET.write_text(json.dumps(learn(rows, groups, own_words()), indent=1) + "\n", encoding="utf-8")
+    TARGET.write_bytes(shut(learn(rows)))
+    print(f"{len(rows)} texts, {TARGET.stat().st_size} bytes")
     return 0
 
 

@@ -14,7 +14,7 @@ from gpuwhy.causes import CAUSES
 from gpuwhy.causes.text.choose import remedies
 from gpuwhy.causes.text.questions import QUESTIONS, question_for
 from gpuwhy.causes.text.rooms import admitted, clues
-from gpuwhy.causes.text.words import lexicon, strangers
+from gpuwhy.causes.text.words import likenesses, strangers
 from gpuwhy.knowledge.claims import refuted
 from gpuwhy.knowledge.codes import signature
 from gpuwhy.knowledge.releases import newest
@@ -32,6 +32,7 @@ from gpuwhy.reason.report import report
 from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.stranger import Strange, Weights, stranger, unpacked
 from gpuwhy.reason.tally import Index, index, tally
+from gpuwhy.reason.words import Likeness, opened
 from gpuwhy.shell.gate import asked_at, guided_at, placed, still_open
 from gpuwhy.shell.place import Place, place_of
 from gpuwhy.spoken.answer import answered, seen_here, understood
@@ -73,8 +74,14 @@ def rules() -> Rules:
     by_id = {cause.id: cause for cause in CAUSES}
     asked = {q.id: q for q in QUESTIONS}
     return Rules(
-        _index(), by_id, remedies, question_for, asked, admitted, lexicon, _origin, _bounded, refuted, _strange
+        _index(), by_id, remedies, question_for, asked, admitted, _likeness, _origin, _bounded, refuted, _strange
     )
+
+
+@cache
+def _likeness() -> Likeness:
+    """What the words of a text speak for."""
+    return opened(likenesses())
 
 
 @cache

@@ -125,13 +125,6 @@ class Clue(msgspec.Struct, frozen=True):
     when: Condition = always
 
 
-class Likeness(msgspec.Struct, frozen=True):
-    """The words that texts of one cause have more often than others, and how usual the cause is; in log-odds."""
-
-    usual: float
-    words: dict[str, float]
-
-
 class Question(msgspec.Struct, frozen=True):
     """One cheap test that separates causes: a command, and which cause each outcome speaks for."""
 

@@ -22,7 +22,7 @@ from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed
 from gpuwhy.reason.rules import Rules
-from gpuwhy.reason.settle import settled
+from gpuwhy.reason.settle import settled, survived
 from gpuwhy.reason.stranger import STILL, STRANGE, STRANGER, Strange
 from gpuwhy.reason.tally import WITHOUT, Odds, Score, weigh
 from gpuwhy.reason.telling import (
@@ -37,7 +37,7 @@ from gpuwhy.reason.telling import (
 )
 from gpuwhy.reason.weighing import from_answers, from_facts, ties, without_driver
 from gpuwhy.reason.whose import foreign
-from gpuwhy.reason.words import CERTAINTY, complains, likened, unspoken
+from gpuwhy.reason.words import CERTAINTY, blended, complains, likened, unspoken
 
 WEAK = 0.3
 """Below it a cause is a guess."""
@@ -112,6 +112,8 @@ def ranked(
     if answered or silent or seen or source:
         return Ranked(scores, origin, origins)
     scores = _second_opinion(rules, reading, scores, origin, link, guess)
+    if link.facts is None and not survived(reading):
+        scores = blended(rules.likeness(), reading.excerpt, scores)
     return Ranked(_as_a_stranger(rules, reading, scores), origin, origins)
 
 
@@ -176,7 +178,7 @@ def _by_words(rules: Rules, reading: Reading, guess: bool) -> tuple[Score, ...]:
     complaint = complains(reading.excerpt)
     if reading.foreign and (guess or complaint):
         return (Score("other.not_gpu", 0.0, CERTAINTY, (), (WITHOUT,)),)
-    alike = likened(rules.lexicon(), reading.excerpt)
+    alike = likened(rules.likeness(), reading.excerpt)
     clear = bool(alike) and alike[0].confidence >= GUESS and complaint
     return alike if guess or clear else ()
 

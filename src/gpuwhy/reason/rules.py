@@ -9,10 +9,11 @@ import msgspec
 from gpuwhy.model.cause import Cause, Fix
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
-from gpuwhy.model.symptom import Likeness, Question, Reading, Symptom
+from gpuwhy.model.symptom import Question, Reading, Symptom
 from gpuwhy.reason.origins import Tracer
 from gpuwhy.reason.stranger import Strange
 from gpuwhy.reason.tally import Index
+from gpuwhy.reason.words import Likeness
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -24,7 +25,7 @@ class Rules(msgspec.Struct, frozen=True):
     question_for: Callable[[str, str], Question | None]
     questions: Mapping[str, Question]
     admitted: Callable[[Sequence[Symptom]], frozenset[str]]
-    lexicon: Callable[[], Mapping[str, Likeness]]
+    likeness: Callable[[], Likeness]
     origin: Tracer = lambda line, around: None
     bounded: Callable[[Sequence[Origin]], Mapping[str, tuple[str, ...]]] = lambda _: {}
     claims: Callable[[str], tuple[str, ...]] = lambda _: ()

@@ -92,6 +92,16 @@ def places(text: str) -> set[int]:
     return {_place(mark) for kind, part in parts for mark in _marks(kind, part)}
 
 
+def spelt(text: str) -> list[str]:
+    """The words of the beginning and the end of a text, as they are looked up."""
+    return _words(text if len(text) <= 2 * EDGE else f"{text[:EDGE]}\n{text[-EDGE:]}")
+
+
+def marked(word: str) -> int:
+    """The place of a word wherever it stands in a text."""
+    return _place("a" + word)
+
+
 def _place(mark: str) -> int:
     return zlib.crc32(mark.encode("utf-8", "replace")) & ((1 << BITS) - 1)
 

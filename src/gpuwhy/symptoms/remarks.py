@@ -61,6 +61,12 @@ _LACKS = (
 """What two releases that do not fit end in."""
 
 
+_UNFIT = re.compile(
+    r"\b(?:not compatible|incompatible|does not fit|mismatch|operator \w{1,30}::\w{1,40} does not exist)", re.IGNORECASE
+)
+"""Words by which two releases are said not to fit."""
+
+
 def with_remarks(symptoms: Sequence[Symptom], text: str) -> tuple[Symptom, ...]:
     """The symptoms with the remarks that need the whole text; without those that speak of nothing of the stack."""
     kept = [one for one in symptoms if not _decides(one)]
@@ -79,7 +85,7 @@ def _decides(one: Symptom) -> bool:
 
 def _meant(said: Sequence[Symptom], others: Sequence[Symptom], text: str) -> list[Symptom]:
     """The remarks that concern the failure: of the stack, and two releases only where something lacks a name."""
-    if not any(one.signature.startswith(_LACKS) for one in others):
+    if not any(one.signature.startswith(_LACKS) for one in others) and not _UNFIT.search(text):
         said = [one for one in said if one.signature != "remark.pair"]
     if stack_speaks(text) or _NAMES.search(text):
         return list(said)

@@ -41,6 +41,7 @@ TEXT = Text(
         error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
     ),
     clues=(
+        ("said.no_jit", 3.8, "a part that compiles at run time is not there"),
         ("loader.cudarc", 4.4, "NVRTC, which compiles at run time, is not found", asks("nvrtc")),
         ("build.cuda_home", 4.4, "neither nvcc nor a toolkit is there", line(r"could not find nvcc[^\n]{0,60}(?:doesn'?t|does not) exist")),
         ("loader.cannot_open", 3.6, "{library} is part of the compiler that makes GPU code at run time", field("library", r"libnvvm|libdevice")),

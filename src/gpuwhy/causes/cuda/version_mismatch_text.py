@@ -21,6 +21,7 @@ from gpuwhy.causes.text.conditions import (
     alone,
     any_of,
     asks,
+    differ,
     field,
     line,
     no,
@@ -99,6 +100,7 @@ TEXT = Text(
               "mismatch", "incompatib", "wrong cuda", "different cuda", "cuda version"),
     ),
     clues=(
+        ("said.other_release", 4.8, "{library} is asked for, and only that of release {found} is there", all_of(no(line("cudnn")), differ("wanted", "found"))),
         *((one, 5.2, "the text says that another CUDA is there than the one that is asked for", other_cuda_there) for one in ("loader.", "windows.", "title.library", "ort.")),
         ("bnb.no_version", 4.4, "this bitsandbytes has no library for the CUDA that it finds", line("required library version not found")),
         ("ntstatus.entrypoint_not_found", 2.6, "a DLL of another version is found (0xC0000139)"),

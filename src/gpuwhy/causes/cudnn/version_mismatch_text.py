@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import CUDNN_LIBRARY, CUDNN_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, of_the_system, wants, with_
+from gpuwhy.causes.text.conditions import all_of, alone, any_of, differ, field, line, no, of_the_system, wants, with_
 from gpuwhy.causes.text.installing import OLD_CUDNN, conda, cudnn, onnxruntime_on_windows, own
 from gpuwhy.causes.text.libraries import other_cudnn_there, other_file_told, other_major_told
 from gpuwhy.causes.text.library_ways import other_copy
@@ -130,6 +130,7 @@ TEXT = Text(
               "cudnn", "dnn version"),
     ),
     clues=(
+        ("said.other_release", 5.0, "{library} is asked for, and only that of release {found} is there", all_of(line("cudnn"), differ("wanted", "found"))),
         ("remark.other_cudnn", 4.6, "the cuDNN that is there is release {found}, and another is asked for", _other_release),
         *((one, 5.4, "{library} is asked for, and the text says that another cuDNN is there", other_cudnn_there) for one in ("loader.", "title.library", "windows.")),
         ("cudnn.other_loaded", 5.4, "cuDNN {loaded} is loaded, but the program was built with {built}", _differ),

@@ -30,6 +30,7 @@ def _some_seen(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "device.selection",
     signatures=(
+        error("device.no_such_id", r"\bid #?\d+\b[^\n]{0,60}\b(?:not for a compatible gpu|is not a (?:valid|usable|visible) (?:gpu|device))|\b(?:gpu|device|card)(?: id| index| number| ordinal)? ?#?\d+\b[^\n]{0,30}\b(?:does not exist|doesn't exist|not present|is not visible|not among|beyond the)|\bonly (?:\d+|one|two) (?:gpus?|devices?|cards?) (?:is |are )?(?:visible|available|present|found)[^\n]{0,40}\b(?:asked|requested|index|id|but)\b|\bnvidia-smi\W{1,4}-i\W{1,4}(?P<device>\d+)\b[^\n]{0,60}non-zero exit status 6\b", "compatible gpu", "is not a", "not exist", "n't exist", "not present", "not visible", "not among", "beyond the", "only ", "exit status 6", covers=("title.", "python.", "nvidia.none_found")),
         error("jax.tpu_asked", r"^(?!\w*:? ?(?:info|warning))[^\n]{0,120}backend '?tpu'? failed to initialize[^\n]{0,200}available backends are|unknown backend:? '?tpu'?", "backend 'tpu'", "backend tpu", "unknown backend", covers=("loader.", "title.", "python.", "jax.")),
         error("tf.no_partition", r"creating a partition for (?P<device>/?\S{1,80}) which doesn't exist", "creating a partition for", covers=("title.",)),
         error("device.out_of_range", r"\b(?:(?:gpu|device)[ _-]?(?:id|index|ordinal|number|num)\b[ =:#]{0,3}(?P<device>\d{1,2})?|(?:(?:gpu|device)(?:[ _]device)?[ :#_]{1,2}|cuda:)(?P<device2>\d{1,2}))\b[^\n.;]{0,30}\b(?:is )?(?:out of range|out of bounds|exceeds the (?:number|count) of (?:\w+ )?(?:gpus?|devices)|does not exist|must be (?:less|smaller|lower) than (?:the )?(?:number of |count of )?(?:gpus?|devices?)(?: count)?|must be between \d+ and \d+)"
@@ -52,6 +53,9 @@ TEXT = Text(
               "device ordinal", "not available", "gpu id", "gpu index", "device index", "available gpus", "requested gpu", "only has", "required gpus", covers=("python.exception",)),
     ),
     clues=(
+        ("nvml.invalid_argument", 3.4, "NVML was asked for a device that is not there"),
+        ("nvml.not_found", 2.6, "NVML was asked for a device that is not there"),
+        ("device.no_such_id", 4.4, "the device that was asked for by its number is not there"),
         ("jax.tpu_asked", 3.6, "a TPU is asked for, and there is none: the backends that are there are named"),
         ("said.resources", 3.2, "more GPUs are asked for than the cluster has free"),
         ("torch.invalid_requested", 4.4, "a GPU is asked for by a number that is not there: others are", _some_seen),

@@ -33,6 +33,7 @@ _TRIES_NEXT = line(r"\b10049\b")  # Windows: the name has a second address, whic
 TEXT = Text(
     "distributed.peer",
     signatures=(
+        error("peer.no_master", r"\b(?:tcpstore|c10d|rendezvous|master(?: node| addr\w{0,4})?|coordinator|scheduler|rank ?0|head node|store)\b[^\n]{0,80}\b(?:timed? ?out|refused|unreachable|no route to host|not reachable|never came|lost|wait timeout)|\bconnect(?:ing|ion)? to (?:the )?(?:master|coordinator|scheduler|rank ?0|head|rendezvous)\b[^\n]{0,80}\b(?:timed? ?out|refused|failed|unreachable)|\b(?:executor|worker|actor|node)\b[^\n]{0,40}\b(?:lost|removed|died unexpectedly|exited caused by)\b", "timed out", "timeout", "time out", "refused", "unreachable", "no route", "reachable", "never came", "lost", "failed", "removed", "died", "exited caused", covers=("peer.unreachable", "peer.gone", "title.", "python.")),
         error("peer.no_node", r"\bssh: connect to host \S{1,80} port \d+: (?:connection (?:refused|timed out)|no route)|\bcharmrun> error|timeout waiting for node-program", "ssh: connect", "charmrun>", "node-program"),
         error("peer.waits", r"waiting for (?:the )?remainder of ranks|stalled (?:tensor )?op\w*|missing ranks?: ?\d|\bconnect\(\) timed out|still waiting for response from worker|(?:worker|rank|node|machine|peer|trainer) \d+ (?:never|did not|didn't|has not|not) (?:join|joined|come|came|connect\w*|register\w*|arrive\w*)|\bnc: bad address|waiting for (?:the )?master\b|lost communication with a remote daemon|(?:rabit|tracker)\b[^\n]{0,60}(?:connection (?:refused|failed|lost|reset)|socket error|timed? ?out)|(?:master|worker|coordinator|launcher|head|rank)[\w.-]{0,60}: (?:name or service not known|temporary failure in name resolution)|socket (?:recv|send) error, code: ?\d+|connectfullmesh failed|\b(?:host|node) [\w.-]{1,60} (?:is )?unreachable|(?:nobody|nothing) is listening|(?:worker|node|actor)s? (?:\S{1,60} )?marked (?:as )?dead|health check failed",
               "remainder of ranks", "stalled", "missing rank", "connect() timed out", "still waiting for response", "never", "did not", "didn't", "has not", "not join", "not connect", "not regist", "bad address", "for master", "for the master", "remote daemon", "rabit", "tracker", "not known", "name resolution", "recv error", "send error", "connectfullmesh", "unreachable", "is listening", "marked ", "health check failed", covers=(*PEER_COVERS, "peer.unreachable", "title.")),
@@ -46,6 +47,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("peer.no_master", 4.4, "the process that the others meet at, or one of them, cannot be reached or is gone", of_a_job),
         ("peer.no_node", 4.6, "a node of the job cannot be reached", LAUNCHED),
         ("said.transport", 1.6, "another process cannot be reached"),
         ("peer.waits", 4.4, "another process of the job did not come, or cannot be reached", of_a_job),

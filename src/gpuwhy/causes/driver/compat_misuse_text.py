@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import BARE
-from gpuwhy.causes.text.conditions import all_of, field, in_container
+from gpuwhy.causes.text.conditions import all_of, field, in_container, whole
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import drivers_differ
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
 from gpuwhy.model import on
+from gpuwhy.model.signature import error
+
+_COMPAT = whole(r"[/-]compat\b|forward compat|cuda_compat")
+"""The text tells of a cuda-compat folder or package."""
 
 TEXT = Text(
     "driver.compat_misuse",
+    signatures=(
+        error("nvidia.compat_first", r"\blibcuda\.so[.\d]* (?:=>|from|in|is) \S{0,120}/compat/|/compat\b[^\n]{0,60}\b(?:comes? first|before|wins|is found first)", "/compat", covers=("remark.shadow", "loader.ldd")),
+    ),
     clues=(
+        ("nvidia.compat_first", 3.6, "the loader takes libcuda from a cuda-compat folder"),
+        ("cuda.system_driver_mismatch", 5.0, "the libcuda of a cuda-compat folder is not the kernel module's (error 803)", _COMPAT),
+        ("title.804", 4.4, "803 is the number of a mismatched libcuda, and a cuda-compat folder is told of", all_of(field("digit", "3"), _COMPAT)),
         ("cuda.compat_not_supported_on_device", 4.4, "a cuda-compat libcuda was used on a card that does not allow it (error 804)"),
         ("cuda.system_driver_mismatch", 2.6, "another libcuda than the kernel module's was used (error 803)", BARE),
         ("cuda.system_driver_mismatch", 4.4, "another libcuda than the kernel module's was used in a container (error 803)", in_container),

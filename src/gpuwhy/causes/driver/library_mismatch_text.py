@@ -68,15 +68,25 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     )
 
 
+def _apart(s: Symptom, r: Reading) -> bool:
+    """The two numbers are of different releases."""
+    both = [s.get("client"), s.get("kernel")]
+    return not both[0].startswith(both[1]) and not both[1].startswith(both[0])
+
+
 TEXT = Text(
     "driver.library_mismatch",
     signatures=(
         error("nvidia.versions_apart", r"\b(?:nvml|rm|driver|library|client)/(?:rm|kernel|library|module|driver)(?: module)? version mismatch", "version mismatch", covers=("title.", "python.")),
+        error("nvidia.two_drivers", r"\b(?:nvml|library|libraries|user[- ]space|libcuda|libnvidia-ml|nvidia-utils\S{0,5}|client|nvidia-smi)\b[^\n\d]{0,40}(?P<client>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b[^\n\d]{0,60}\b(?:kernel(?: module| driver| side)?|module|nvrm|driver/nvidia/version|loaded)\b[^\n\d]{0,24}(?P<kernel>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b"
+              r"|\b(?:kernel(?: module| driver| side)?|module|nvrm|driver/nvidia/version)\b[^\n\d]{0,24}(?P<kernel2>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b[^\n\d]{0,60}\b(?:nvml|library|libraries|user[- ]space|libcuda|libnvidia-ml|nvidia-utils\S{0,5}|client)\b[^\n\d]{0,40}(?P<client2>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b",
+              "kernel", "module", "nvrm", "driver/nvidia/version", "loaded", covers=("title.",)),
         error("kernel.api_mismatch", r"nvrm: api mismatch(?:[^\n]*version (?P<client>[\d.]+))?|this kernel module has the version"
               r"|(?:the client has the version)", "api mismatch", "this kernel module has", "the client has the version"),
         error("nvidia.mismatch", r"driver/library version mismatch|nvml_error_lib_rm|lib/?rm version mismatch|nvml(?:'s)? (?:library )?version mismatch", "version mismatch"),
     ),
     clues=(
+        ("nvidia.two_drivers", 4.8, "the driver's libraries are of {client}, its kernel module of {kernel}", _apart),
         ("nvidia.versions_apart", 5.0, "the driver's libraries and its kernel module are of different versions"),
         ("nvidia.mismatch", 5.2, "the driver's libraries and its kernel module are of different versions"),
         ("nvml.lib_rm_version_mismatch", 5.2, "the driver's libraries and its kernel module are of different versions"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import OF_SHM
-from gpuwhy.causes.text.conditions import counting, field, line, no
+from gpuwhy.causes.text.conditions import any_of, counting, field, line, no, stacks_own
 from gpuwhy.causes.text.env_ways import writable
 from gpuwhy.causes.text.fragments import LIMIT_COVERS, PATH, WHERE
 from gpuwhy.causes.text.meant import meant
@@ -31,6 +31,7 @@ _CACHE = (
 TEXT = Text(
     "env.limit",
     signatures=(
+        error("limit.cpu_time", r"\bcpu time limit exceeded\b|\bsigxcpu\b|\bcputime limit\b|\brlimit_cpu\b|exceeded (?:the |its )?cpu[- ]time", "cpu time", "sigxcpu", "cputime", "rlimit_cpu", "cpu-time", covers=("signal.", "title.", "else.scheduler")),
         error("limit.system", r"\bsystem limit on (?:the )?number of (?:pipes|files|network connections|processes)\b", "system limit on", covers=("title.", "else.")),
         error(
             "limit.files",
@@ -85,6 +86,7 @@ TEXT = Text(
         error("limit.no_exec", r"failed to map segment from shared object\W{1,2}(?P<why>operation not permitted|permission denied)", "failed to map segment", covers=("loader.cannot_open", "loader.no_map")),
     ),
     clues=(
+        ("limit.cpu_time", 4.8, "the process used up the processor time that it was allowed (ulimit -t)"),
         ("limit.system", 4.6, "the shell's limit of open files or processes is reached"),
         ("limit.long_path", 4.6, "a path is longer than Windows allows (260 characters)"),
         ("windows.load_library", 3.4, "the path of a DLL is too long (206)", field("number", "206")),
@@ -106,7 +108,8 @@ TEXT = Text(
         ("limit.temporary", 4.4, "the folder for temporary files cannot be used"),
         ("limit.preprocess", 2.6, "nvcc could not run its host compiler; this happens when the folder for temporary files cannot be used", no(_no_compiler)),
         ("limit.cache", 4.4, "a cache folder cannot be written"),
-        ("limit.closed", 4.0, "a file or folder cannot be written by this user"),
+        ("limit.closed", 4.0, "a file or folder cannot be written by this user", any_of(stacks_own, field("path", _CACHE))),
+        ("limit.closed", 2.2, "a file or folder cannot be read or written by this user"),
         ("limit.in_command", 4.4, "the command that was ended so ran under a limit of its own: ulimit -{flag} {soft}"),
         ("limit.vanished", 4.4, "{path}, which the program or its compiler had just written, is gone: something removes files there while it runs"),
         ("limit.no_exec", 4.6, "a library may not be loaded from its folder, as from one mounted noexec"),

@@ -81,6 +81,9 @@ _TELLS_MORE = (
 """Messages that say why one release works and another does not."""
 _FINE_THERE = r"(?:fine|ok|okay|good|works?|worked|runs?|ran|passes)"
 
+_SHARE = line(r"utili[sz]ation|fraction|\bshare\b|threshold|learning rate|\blr\b")
+"""A number between 0 and 1 that is no release."""
+
 TEXT = Text(
     "framework.bug",
     signatures=(
@@ -103,8 +106,8 @@ TEXT = Text(
         ("signal.heap", 2.4, "compiled code of a library wrote beyond its memory", with_framework),
         ("cublas.invalid_value", 2.6, "cuBLAS refuses sizes that fit: a limit or a bug of that release", all_of(field("call", r"cublas[sd]ge(?:mm|mv)"), line("gemv"))),
         ("told.other_release", 2.8, "the text names a release that works beside this one that does not", line(r"(?:breaks?|fails?|crash)\w*")),
-        ("remark.release", 4.6, "another release of the same package is said to be free of it", no(with_(*_TELLS_MORE))),
-        ("remark.release", 2.0, "another release is said to work", with_(*_TELLS_MORE)),
+        ("remark.release", 4.6, "another release of the same package is said to be free of it", all_of(no(with_(*_TELLS_MORE)), no(_SHARE))),
+        ("remark.release", 2.0, "another release is said to work", all_of(with_(*_TELLS_MORE), no(_SHARE))),
         ("remark.known_bug", 3.4, "it is said to be a known bug of that release"),
         ("cuda.not_initialized", 3.2, "the framework's own check asks the driver before it initialises it", line(r"versions_helpers")),
         ("tf.xla_refuses", 3.6, "XLA was asked to compile an operation that it has no kernel for"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpuwhy.causes.text.arch_ways import for_arch, has_code, told_arch
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, line, no, only_titles, with_
+from gpuwhy.causes.text.conditions import all_of, differ, line, no, only_titles, with_
 from gpuwhy.causes.text.exactly import PROJECTS, for_any_gpu, for_gpu, newer_compiler
 from gpuwhy.causes.text.feature_ways import without_feature
 from gpuwhy.causes.text.meant import meant
@@ -108,6 +108,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("said.built_for", 4.8, "it was built for {built}, and this GPU is {has}", differ("built", "has")),
         ("generic.sm_dropped", 4.8, "this release does not run on a GPU of this generation"),
         ("cuda.invalid_symbol", 3.6, "the build has no code for this GPU: a symbol of the device code is not there (error 13)"),
         ("said.built_lower", 3.6, "it was built for another GPU than this one"),

@@ -22,7 +22,7 @@ from gpuwhy.model.version import numbers
 _PAIRED = (
     "torch|pytorch|torchvision|torchaudio|torchtext|torchmetrics|pytorch-lightning|lightning|transformers|tokenizers|diffusers|accelerate|peft|trl|datasets"
     "|huggingface_hub|huggingface-hub|safetensors|tensorflow|keras|tf-keras|tensorflow-probability|tensorflow-addons|tensorflow-text|jax|jaxlib|flax|optax|haiku|dm-haiku|chex|equinox|orbax"
-    "|numpyro|numba|llvmlite|numpy|scipy|cupy|chainer|cudf|cuml|dask|dask-cuda|rmm|pandas|pyarrow|xformers|triton|vllm|deepspeed|apex|flash-attn|bitsandbytes|onnx|onnxruntime|protobuf"
+    "|jax-cuda12-plugin|jax-cuda13-plugin|jax-cuda11-plugin|jax-cuda12-pjrt|numpyro|numba|llvmlite|numpy|scipy|cupy|chainer|cudf|cuml|dask|dask-cuda|rmm|pandas|pyarrow|xformers|triton|vllm|deepspeed|apex|flash-attn|bitsandbytes|onnx|onnxruntime|protobuf"
     "|monai|mmcv|mmdet|detectron2|timm|fairseq|auto-gptq|autoawq|optimum|sentence-transformers|openai-whisper|spacy|thinc|mxnet|gluonnlp|paddleocr|ray|xgboost|torch-geometric|torch-scatter|pyg|dgl|gym|stable-baselines3"
 )
 """Packages whose releases go with one another's."""
@@ -76,11 +76,12 @@ TEXT = Text(
     "install.inconsistent",
     signatures=(
         error("remark.needs", rf"\b(?P<by>[a-z][\w.-]{{1,60}}?)(?: v?(?P<by_version>\d[\w.]{{0,20}}))? (?:requires|needs|expects|wants|depends on|has requirement) (?:the )?(?:[\w-]{{1,40}} / )?(?P<name>{NOT_OURS}[a-z][\w-]{{1,60}}?)(?:[ -]version| version)? ?(?P<wants>[<>=!~]=?=? ?v?\d[\w.,<>=!~ *]{{0,40}}?)(?:[;,.()/ ]|$)[^\n]{{0,60}}?(?:\byou(?:'ll)? have|\bfound|\bdetected|\binstalled|\bgot\b|\bbut\b|have \w+ \d)"
+              rf"|\b(?P<by5>[a-z][\w-]{{1,60}}?) (?:requires|needs|expects) (?P<name5>{NOT_OURS}[a-z][\w-]{{1,60}}?) ?(?P<wants5>[<>=!~]=?=?v?\d[\w.]{{0,20}})\W{{1,4}}(?:importerror|modulenotfounderror|runtimeerror|packagenotfounderror)"
               rf"|(?P<name3>{NOT_OURS}[a-z][\w-]{{1,60}}) ?(?P<wants3>[<>=!~]=?=?v?\d[\w.]{{0,20}}) is required\b[^\n]{{0,120}}(?:found|installed|you have|got) "
               rf"|\b(?P<by2>[a-z][\w-]{{1,60}}) v?(?P<by_version2>\d[\w.]{{0,20}}) (?:requires|needs|expects|wants) (?P<name2>{NOT_OURS}[a-z][\w-]{{1,60}}?) ?(?P<wants2>[<>=!~]=?=? ?v?\d[\w.,<>=!~*]{{0,40}}|v?\d+\.\d[\w.]{{0,20}})"
               rf"|(?:requires|needs|wants|expects) (?P<name4>{NOT_OURS}[a-z][\w-]{{1,60}}) (?P<wants4>v?\d+\.\d[\w.]{{0,20}})[^\n]{{0,20}}\b(?:i|we|you) have ",
               "requires", "needs", "expects", "wants", "depends on", "has requirement", "is required", covers=PAIR_COVERS),
-        error("remark.pair", rf"\b(?P<by>{_PAIRED})[ =]{{1,2}}v?(?P<by_version>\d+\.\d[\w.]{{0,20}}),? (?:with|and|on|against|\+|/|beside|vs\.?|was installed with|is installed with) (?P<name>(?!(?P=by)\b)(?:{_PAIRED}))[ =]{{1,2}}v?(?P<found>\d+\.\d[\w.]{{0,20}})", *_PAIRED.split("|")),
+        error("remark.pair", rf"\b(?P<by>{_PAIRED})[ =]{{1,2}}v?(?P<by_version>\d+\.\d[\w.]{{0,20}})(?:,|;)? (?:(?:with|and|on|against|\+|/|beside|but|vs\.?|was installed with|is installed with) )?(?P<name>(?!(?P=by)(?![\w-]))(?:{_PAIRED}))(?: (?:is|was|stayed at|stays at|remained at|at|has))?[ =]{{1,2}}v?(?P<found>\d+\.\d[\w.]{{0,20}})", *_PAIRED.split("|")),
         error("pairs.conflict", r"\b(?:contextual)?versionconflict\W{1,4}(?P<name>[\w.-]{1,60}) (?P<found>\d[\w.+]{0,30})[^\n]{0,160}requirement\.parse\('(?P<wants>[^'\n]{1,80})'", "versionconflict", covers=PAIR_COVERS),
         error("tf.directml", r"tfdml_plugin\.dll not found|platform is already registered with name: \W?DML", "tfdml_plugin", "already registered with name", covers=("windows.", "loader.", "title.")),
         error("pairs.jaxlib", r"jaxlib (?:is )?version (?P<installed>\d[\d.]*\d)[^\n]{0,60}(?:requires version|incompatible with jax version) ?[<>=]* ?(?P<wanted>\d[\d.]*\d)",

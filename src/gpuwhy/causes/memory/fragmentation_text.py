@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from gpuwhy.causes.text.amounts import pool_idle
 from gpuwhy.causes.text.common import FIGURES, OF_MEMORY, nothing_else
-from gpuwhy.causes.text.conditions import all_of, field, no
+from gpuwhy.causes.text.conditions import all_of, field, no, whole
 from gpuwhy.causes.text.figures import free_but_refused, own_little, splintered
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
-from gpuwhy.model.signature import told
+from gpuwhy.model.signature import error, told
 
 TEXT = Text(
     "memory.fragmentation",
     signatures=(
+        error("memory.pieces", r"\bno contiguous (?:block|chunk|region|segment|memory)|\blargest (?:free |available |contiguous )?(?:chunk|block|segment|region)\b[^\n\d]{0,24}\d|\b(?:free|idle|unused)\b[^\n]{0,24}\bin (?:many )?small (?:blocks|pieces|chunks)\b|\bfree blocks?, none (?:is )?(?:large|big)|\bnone (?:is )?(?:large|big) enough for\b|\binactive split blocks?\b|\bnon-releasable memory\b", "contiguous", "largest", " small ", "none ", "inactive split", "non-releasable", covers=("title.", "memory.oom_words")),
         told("remark.idle", r"\bidle in the (?:memory )?pool\b|\barena grew to\b|\bksameasrequested\b[^\n]{0,12}\b(?:works|helps|fixe[sd])|\bnaive_best_fit (?:avoids|works|helps|fixe[sd])", "idle in the", "arena grew", "ksameasrequested", "naive_best_fit"),
     ),
     clues=(
+        ("memory.pieces", 4.6, "enough memory is free, but in pieces that are too small", whole(r"cuda|gpu|alloc|bfc|\boom\b|vram|torch|cupy|mxnet")),
         ("remark.idle", 4.2, "the pool holds memory that it does not use, in pieces", OF_MEMORY),
         ("memory.torch_oom", 4.0, "{wanted} was asked for; this process holds {unused} that it does not use, but in pieces", splintered),
         ("memory.torch_oom", 1.4, FIGURES, no(splintered)),

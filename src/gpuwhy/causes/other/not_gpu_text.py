@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import LAUNCHED, OF_SHM, nothing_else, of_a_job, of_gpu_package, of_network
-from gpuwhy.causes.text.conditions import all_of, any_of, asks, field, line, no, no_errors, with_, with_framework
+from gpuwhy.causes.text.conditions import (
+    all_of,
+    any_of,
+    asks,
+    field,
+    line,
+    no,
+    no_errors,
+    stacks_own,
+    with_,
+    with_framework,
+)
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.plain_ways import by_its_words
 from gpuwhy.causes.text.remedies import CRASH, FAULTS, MSVC
@@ -136,6 +147,7 @@ TEXT = Text(
         error("else.remote", r"^(?:ssh|scp|sftp): |kex_exchange_identification|\bport 22: |^rsync(?: error)?: |^lost connection$", "ssh: ", "scp: ", "sftp: ", "kex_exchange", "port 22: ", "rsync", "lost connection", covers=("peer.unreachable", "peer.waits", "peer.gone", "peer.died", "peer.port", "python.", "title.", "else.foreign")),
         error("else.option", r"could not open requirements file|^error: (?:no such (?:option|command)|invalid value for|missing (?:option|argument|command)|got unexpected|unrecognized arguments|unknown option)|: error: (?:argument |unrecognized arguments|the following arguments|invalid choice)",
               "could not open requirements", "error: no such", "error: invalid value", "error: missing", "error: got unexpected", "unrecognized arguments", "error: unknown option", "error: argument", "the following arguments", "invalid choice", covers=("title.", "setting.")),
+        error("else.shell", r"^(?![^\n]{0,200}(?:nvidia|cuda|nvcc|/dev/|libcu|\.cuh?\b))(?:mv|cp|rm|ls|cat|sed|awk|grep|find|xargs|chmod|mkdir|touch|head|tail|sort|convert|date)(?: \w{1,8})?: (?:[^\n]{0,80}: )?(?:no such file|cannot (?:stat|open|access|remove|create)|unterminated|unknown (?:command|option)|invalid (?:option|argument)|missing (?:operand|argument)|unrecognized option|-e expression)|^makefile:\d+: \*\*\*|^make(?:\[\d+\])?: \*\*\* \[[^\n]{0,80}\] error \d+|^[\w./-]{1,60}\.sh: line \d+: [^\n]{0,80}: (?:no such file|unbound variable|syntax error)", "mv: ", "cp: ", "rm: ", "ls: ", "cat: ", "sed: ", "awk: ", "grep: ", "find: ", "xargs: ", "chmod: ", "mkdir: ", "touch: ", "head: ", "tail: ", "sort: ", "date: ", "akefile:", "make: ***", "]: ***", ".sh: line", covers=("title.", "python.", "build.failed")),
         error("else.make", r"no rule to make target '(?![^'\n]*(?:cuda|cudnn|nccl))|cannot find source file:|no sources given to target", "no rule to make target", "cannot find source file", "no sources given", covers=("build.",)),
         error("else.data", r"not a parquet file|magic bytes not found in footer|arrowinvalid|error tokenizing data", "parquet", "magic bytes", "arrowinvalid", "tokenizing data",
               covers=("packages.", "python.")),
@@ -169,6 +181,7 @@ TEXT = Text(
         ("else.foreign", 4.4, "another program's own error; the GPU stack has no part in it", _foreign),
         ("else.remote", 4.6, "the way to another machine (ssh), not a process of the job", no(LAUNCHED)),
         ("else.option", 4.4, "the program was called with options that it does not accept"),
+        ("else.shell", 3.6, "a command of the shell or of make around the program failed"),
         ("else.make", 4.4, "a file that the build names is not there"),
         ("else.data", 4.4, "a data file is not what it should be"),
         ("else.feed", 4.4, "the program names an input that the model does not have"),
@@ -177,6 +190,7 @@ TEXT = Text(
         ("packages.damaged", 4.4, "the files of a package have other hashes than the requirements file says", all_of(line("match the hashes"), no(of_gpu_package))),
         ("torch.checkpoint", 4.2, "the checkpoint file is damaged or is none", line("checkpoint file is corrupted|central directory|magic number")),
         ("limit.closed", 1.6, "a matter of file rights"),
+        ("limit.closed", 3.4, "a file of the user's own may not be opened; no part of the GPU stack has to do with it", no(any_of(stacks_own, field("path", r"cache|tmp|temp|\.\w+/")))),
         ("limit.space", 1.4, "a matter of the disk", no(OF_SHM)),
         ("peer.port", 1.6, "the message is about ports or addresses, not about the GPU"),
         ("peer.unreachable", 3.4, "a download or a service, not a process of the job", of_network),

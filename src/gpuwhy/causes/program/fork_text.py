@@ -9,7 +9,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.program_ways import not_forked
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model import on
-from gpuwhy.model.signature import error
+from gpuwhy.model.signature import error, told
 from gpuwhy.model.symptom import Reading, Symptom
 
 _STARTS = re.compile(
@@ -26,6 +26,8 @@ def _forks(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "program.fork",
     signatures=(
+        error("program.forked", r"os\.fork\(\) (?:was called|is incompatible)|\bfork(?:ed|ing)?\b[^\n]{0,40}\bmultithreaded\b[^\n]{0,60}\b(?:jax|cuda|deadlock)|\binitiali[sz]ed before fork\w*", "os.fork()", "fork", covers=("title.", "python.", "harmless.")),
+        told("remark.child", r"\b(?:of|from|by|in) (?:the |its )?(?:parent|master)(?: process)?\b[^\n]{0,60}\b(?:child|worker|subprocess|fork)|\b(?:prefork|pre-fork|--preload|lazy-apps|multiprocessing\.pool)\b|\bin (?:the |a )?(?:child|forked)(?: process)?\b|\bin another thread\b", "parent", "master", "prefork", "pre-fork", "--preload", "lazy-apps", "multiprocessing.pool", "child", "forked", "another thread"),
         error("remark.notebook", r"should only be initialized inside your training function|no cells? initiali[sz]es? (?:an? )?`?(?:accelerator|cuda)", "inside your training function", "no cell", covers=("python.", "title.")),
         error("numba.forked", r"cuda initialized before forking", "initialized before forking"),
         error("program.fork", r"(?:cuda|gpu)[^\n]{0,60}\bfork(?:ed|ing)?\b|must use the 'spawn' start method", "fork", "'spawn' start method"),
@@ -37,6 +39,8 @@ TEXT = Text(
         error("torch.ipc", r"producer process has been terminated before all shared cuda tensors released|send cuda tensor received from another process|received (?:a )?cuda tensors? from (?:a|another) process", "shared cuda tensors", "cuda tensor"),
     ),
     clues=(
+        ("program.forked", 3.6, "the process was forked after the framework had started its threads"),
+        ("remark.child", 4.0, "the GPU was set up in the parent process, or another thread, and used in a child", with_("cuda.not_initialized", "cuda.initialization", "cuda.invalid_", "cuda.context", "said.dead_context", "cuda.invalid_context", "cuda.invalid_handle", "program.forked", "torch.fork")),
         ("remark.notebook", 4.6, "the notebook used the GPU before the processes were started"),
         ("cuda.unknown", 4.0, "the driver does not start in a process that was forked from one that had used CUDA", _forks),
         ("cuda.not_initialized", 3.6, "the driver does not start in a process that was forked from one that had used CUDA", _forks),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import all_of, field, line, no, own_call
+from gpuwhy.causes.text.conditions import all_of, field, line, no, own_call, whole
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.shapes import agreeing
@@ -12,6 +12,7 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "program.shape",
     signatures=(
+        error("program.dimensions", r"\bdimension ?mismatch\b|\bhas dimensions \([\d, ]{1,40}\)[^\n]{0,30}\bbut\b[^\n]{0,20}dimensions|\bshape mismatch in \w{1,30}\b|unsupported memory format option", "dimension", "shape mismatch in", "memory format option", covers=("title.", "python.", "torch.")),
         error("program.shape_runtime", r"(?:unexpected|wrong|invalid|incompatible|inconsistent) (?:shape|dimensions?|rank|data ?type|dtype)s?\b[^\n]{0,40}\binputs?\b|expected[^\n]{0,40}\brank[ =(]{0,2}\d[^\n]{0,40}\bgot rank|static dimension mismatch|shape inconsistent|inferred shape ?=|dimensions? (?:are|is) \[[^\]\n]{1,80}\][^\n]{0,20}expected dimensions?"
               r"|check failed: [\w.>()\[\]-]{1,80} == [\w.>()\[\]-]{1,80} \(-?\d+ vs\.? -?\d+\)[^\n]{0,160}(?:incompatible|dimension|\bsize|channel|shape|match|rank|axes|width|height)|(?:tensor|input|operand|variable)'?s? (?:dimension|shape|rank|width|size)s?\b[^\n]{0,80}(?:must be equal|should be equal|must match|but received|is not equal)|unexpected datatype \w+ for input|filters= in the \[convolutional\]|has (?:the )?wrong shape\b[^\n]{0,10}expected|expects? (?:an )?input of [\dx]{3,40}, (?:but )?got|input shape [\dx]{3,40} does not match",
               "for input", "inputs", "got rank", "static dimension", "shape inconsistent", "inferred shape", "expected dimension", "check failed: ", "be equal", "must match", "but received", "not equal", "unexpected datatype", "filters= in", "wrong shape", "input of ", "input shape ", covers=("python.", "program.shape", "program.shape_words", "title.")),
@@ -34,6 +35,7 @@ TEXT = Text(
         error("tf.empty_batch", r"batch_descriptor: \{count: 0\b", "batch_descriptor: {count: 0", covers=("tf.conv_check",)),
     ),
     clues=(
+        ("program.dimensions", 4.2, "an operator got arrays whose dimensions or layout do not fit", whole(r"cuda|gpu|cublas|cudnn|tensor|torch|jax|\bcu\w*array|candle|matmul|gemm|nvidia")),
         ("said.backend_of_tensor", 3.8, "a tensor on the CPU is given to NCCL, which takes those of the GPU only"),
         ("said.scalar", 4.0, "elements of a GPU array are read one by one, which is not allowed"),
         ("cublas.invalid_value", 3.0, "cuBLAS refuses the sizes of a product in single precision: two shapes do not fit", all_of(field("call", r"cublas[sd]ge(?:mm|mv)\b"), lambda s, r: r.lines > 2)),

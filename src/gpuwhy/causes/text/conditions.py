@@ -35,6 +35,16 @@ def line(pattern: str) -> Condition:
     return lambda s, r: bool(wanted.search(s.text))
 
 
+def stacks_own(s: Symptom, r: Reading) -> bool:
+    """Some word of the text may be meant of the GPU stack."""
+    return not r.mute
+
+
+def differ(one: str, other: str) -> Condition:
+    """Two fields of the message have different values."""
+    return lambda s, r: bool(s.get(one)) and s.get(one) != s.get(other)
+
+
 def whole(pattern: str) -> Condition:
     """The text holds an expression, on any of its lines."""
     wanted = re.compile(pattern, re.IGNORECASE | re.MULTILINE)

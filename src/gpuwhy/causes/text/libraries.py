@@ -88,7 +88,7 @@ _CUDNN_THERE = re.compile(
 _CUDA_THERE = re.compile(
     r"\b(?:has|have|got|installed|only|with)\b(?: only| just)? (?:cuda(?: toolkit)?[ -]v?|v)(?P<a>(?:[789]|1[0-3])\.\d{1,2})\b"
     r"|\bcuda[ -]v?(?P<b>(?:[789]|1[0-3])\.\d{1,2})(?: (?:is |was )?(?:installed|there|only|in /)|$)"
-    r"|/usr/local: [^\n]*cuda-(?P<c>1?\d\.\d)|\btoolkit(?: version)?(?: is|:) (?P<d>(?:[789]|1[0-3])\.\d{1,2})\b",
+    r"|/usr/local: [^\n]*cuda-(?P<c>1?\d\.\d)|\btoolkit\b[^\n\d]{0,20}(?: is|:) (?P<d>(?:[789]|1[0-3])\.\d{1,2})\b",
     re.IGNORECASE | re.MULTILINE,
 )
 """A CUDA that a text says is there."""

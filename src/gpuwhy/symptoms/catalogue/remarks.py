@@ -22,8 +22,9 @@ SIGNATURES: tuple[Signature, ...] = (
     told("told.device_made", r"created (?:tensorflow )?device[^\n]{0,80} with (?P<memory>\d+) mb memory", "mb memory"),
     told("remark.grabbed", rf"{_GRABBER}[^\n.;]{{0,60}}\b(?:pre-?allocat\w+|reserv\w+|grab\w*|tak(?:es|en)|took|hold(?:s|ing)?|keeps|hogs?|fills?)\b[^\n.;]{{0,30}}(?:[\d.]+ ?%|{_SIZES}|\beverything\b|\ball\b|\bthe (?:whole|rest|entire)\b|fraction)"
          r"|pre-?allocat(?:es|ed) (?:the |about |all |up to )?(?:\d+ ?%|all|most|the)|per_process_gpu_memory_fraction\W{0,3}(?:1(?:\.0)?\b|0?\.[89]\d*)"
+         r"|gpu[-_ ]memory[-_ ]utili[sz]ation\W{1,3}0?\.(?:8[5-9]|9\d?)\b[^\n]{0,80}\b(?:and|beside|next to|same|second|with my)\b|\b(?:memory )?(?:pool|arena)\b[^\n]{0,24}\b[89]\d ?%|\b(?:lower(?:ing)?|reduc(?:e|ing)) (?:the )?(?:gpu[-_ ]memory[-_ ])?utili[sz]ation\b[^\n]{0,24}\b(?:fixe[sd]|help(?:s|ed)|works?)\b"
          rf"|without (?:setting |set_)?(?:allow_growth|memory[_ ]growth|set_memory_growth)|(?:preallocate ?= ?(?:false|0)|allow_growth|memory[_ ]growth)\b[^\n]{{0,24}}\b{_CURES}\b|\b{_CURES}\b[^\n]{{0,24}}(?:preallocate ?= ?(?:false|0)|allow_growth|memory[_ ]growth)\b",
-         "tensorflow", "keras", "jax", "tf", "xla", "bfc", "flax", "haiku", "first", "session", "preallocat", "pre-allocat", "gpu_memory_fraction", "growth"),
+         "tensorflow", "keras", "jax", "tf", "xla", "bfc", "flax", "haiku", "first", "session", "preallocat", "pre-allocat", "gpu_memory_fraction", "growth", "tilization", "tilisation", "pool", "arena"),
     told("remark.emptied", rf"(?:empty_cache|free_all_blocks|gc_collect|gc\.collect|cuda\.reclaim|expandable_segments|cuda_malloc_async)\b[^\n]{{0,50}}\b{_CURES}\b|\b{_CURES}\b[^\n]{{0,30}}(?:empty_cache|free_all_blocks|cuda\.reclaim|expandable_segments|cuda_malloc_async)",
          "empty_cache", "free_all_blocks", "gc_collect", "gc.collect", "cuda.reclaim", "expandable_segments", "cuda_malloc_async"),
     told("remark.ram", r"\bfree -[ghm]\w{0,3}\b|\b(?:host |system |cpu )?ram\b[^\n]{0,30}\b[\d.]+ ?(?:gi?b?)? ?(?:of|/|out of) ?[\d.]+ ?gi?b?\b|[\d.]+ ?(?:gi?b)? ?(?:of|/) ?[\d.]+ ?gi?b?(?: of)? (?:host |system |cpu )?ram\b",
