@@ -112,8 +112,6 @@ def ranked(
     if answered or silent or seen or source:
         return Ranked(scores, origin, origins)
     scores = _second_opinion(rules, reading, scores, origin, link, guess)
-    if link.facts is None and not survived(reading):
-        scores = blended(rules.likeness(), reading.excerpt, scores)
     return Ranked(_as_a_stranger(rules, reading, scores), origin, origins)
 
 
@@ -168,8 +166,11 @@ def _second_opinion(
     """By the program that complained last, else by the words of a text that tells of a failure."""
     if origin and (origin.label or unspoken(scores)):
         scores = by_origin(origin) or scores
-    if (link.facts is not None and not link.facts.run.failed) or not unspoken(scores):
+    if link.facts is not None and not link.facts.run.failed:
         return scores
+    if not unspoken(scores):
+        alone = link.facts is None and not survived(reading)
+        return blended(rules.likeness(), reading.excerpt, scores) if alone else scores
     return _by_words(rules, reading, guess) or scores
 
 

@@ -39,6 +39,7 @@ def _gpu_listed(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "framework.platform_dropped",
     signatures=(
+        error("platform.no_wheel", r"\bno (?:\w+ )?(?:wheels?|builds?|binar\w{1,3}|packages?) (?:exists? )?(?:for|on) (?:win\w{0,8}|windows|mac ?os\S{0,12}|osx\S{0,8}|musl\w{0,12}|alpine|linux_aarch64|aarch64|arm64|python ?3\.\d+|cp3\d+)\b", "no ", covers=("python.",)),
         error("remark.no_build", r"\b(?:mac ?os(?: x)?|windows|arm64|aarch64|apple silicon|m[1-4] macs?)\b[^\n]{0,12}\b(?:wheels?|builds?|packages?|binaries) (?:have|has|come|comes|are|is)[^\n]{0,12} (?:no|without) (?:cuda|gpu)|\b(?:wheels?|builds?|packages?|binar\w{1,3}) (?:for|on) (?:mac ?os|windows|arm64|aarch64)\b[^\n]{0,10} (?:has|have|comes?) (?:no|without) (?:cuda|gpu)|\b(?:cuda|gpu)\b[^\n]{0,30}\b(?:removed|dropped|discontinued|no longer (?:supported|available|exists?)) (?:on|from|for|in) (?:mac ?os|windows|os x)|\bcuda(?:\.jl|-python)? is not supported on (?:mac ?os|darwin|windows|platform)|platform (?:aarch64|arm64|x86_64)-apple-darwin",
               "have no", "has no", "without", "removed", "dropped", "discontinued", "no longer", "not supported on", "apple-darwin", covers=("platform.refused", "torch.cpu_build", "title.", "python.", "said.platform")),
         told("remark.channel", r"conda\.anaconda\.org/[\w.-]{1,40}/(?P<system>win-64|win-32|osx-64|osx-arm64)\b|\b(?P<system2>win-64|osx-64|osx-arm64)/(?:current_)?repodata", "/win-64", "/win-32", "/osx-64", "/osx-arm64", "win-64/", "osx-64/", "osx-arm64/"),
@@ -68,6 +69,7 @@ TEXT = Text(
         error("torch.compile_windows", r"windows not yet supported for torch\.compile|torch\.compile[^\n]{0,40}not supported on windows", "torch.compile"),
     ),
     clues=(
+        ("platform.no_wheel", 4.4, "no such build exists for this system or Python"),
         ("remark.no_build", 4.6, "no build with CUDA exists for this system"),
         ("remark.channel", 4.4, "the channels of {system} have no such package: it exists for Linux alone", whole(r"(?s)(?:not available from current channels|nothing provides).{0,200}^\s*- (?:cudf|cuml|cugraph|rapids|dask-cudf|cucim|rmm|raft-dask|nccl|faiss-gpu|triton|pytorch-cuda|tensorflow-gpu|jaxlib\S*cuda)")),
         ("tf.no_opkernel", 4.4, "TensorFlow for Windows has no NCCL: {op} is not in it", all_of(field("op", "nccl"), on_windows)),

@@ -40,7 +40,7 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
 TEXT = Text(
     "memory.other_process",
     signatures=(
-        told("remark.held", r"\bis still (?:open|running|loaded)\b|\bin use before (?:we|i|it|the \w+) (?:even )?starts?\b|\bby pid \d+ \w+", "is still", "in use before", "by pid"),
+        told("remark.held", r"\bis still (?:open|running|loaded)\b|\bin use before (?:we|i|it|the \w+) (?:even )?starts?\b|\bby pid \d+\b", "is still", "in use before", "by pid"),
     ),
     clues=(
         ("remark.held", 4.0, "the text names another program that holds the memory", OF_MEMORY),
