@@ -6,9 +6,12 @@ import re
 
 import pytest
 
+from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.choose import remedies
+from gpuwhy.causes.text.told_names import with_told_names
 from gpuwhy.knowledge.extensions import BUILT_BY, package_of
 from gpuwhy.knowledge.programs import PROGRAMS
+from gpuwhy.model.cause import Fix
 from gpuwhy.symptoms.reader import read_text
 
 PYTHONS = re.compile(r"(?:^|&& )(?:pip|conda) install")
@@ -52,3 +55,22 @@ def test_nothing_of_a_way_stays_open():
 def test_a_compiled_module_has_its_packages_name(module, package):
     assert package_of(module) == package
     assert not package or package in BUILT_BY
+
+
+@pytest.mark.parametrize(
+    "text, written, filled",
+    [
+        ("docker run --gpus all acme/train:2.1 python x.py", "docker run --gpus all --ipc=host IMAGE", "docker run --gpus all --ipc=host acme/train:2.1"),
+        ("$ python3 train.py --lr 1", "CUDA_LAUNCH_BLOCKING=1 python PROGRAM", "CUDA_LAUNCH_BLOCKING=1 python train.py"),
+        ("./llama-cli -m q.gguf -ngl 99", "llama-server -m MODEL.gguf -ngl 20", "llama-server -m q.gguf -ngl 20"),
+        ("ls /usr/local: cuda-12.4", "export CUDA_HOME=/usr/local/cuda", "export CUDA_HOME=/usr/local/cuda-12.4"),
+        ("/usr/local/cuda-12.4/x /usr/local/cuda-11.8/y", "export CUDA_HOME=/usr/local/cuda", "export CUDA_HOME=/usr/local/cuda"),
+        ("torch 2.3.0+cu121", "conda install -c nvidia cuda-toolkit", "conda install -c nvidia/label/cuda-12.1.0 cuda-toolkit"),
+        ("/scratch/ab has 2 TB", "export TMPDIR=/BIG/tmp", "export TMPDIR=/scratch/ab/tmp"),
+        ("nothing told", "python PROGRAM", "python PROGRAM"),
+        ("docker run --gpus all 'evil;x':1", "docker run IMAGE", "docker run IMAGE"),
+    ],
+)  # fmt: skip
+def test_open_places_are_filled_with_what_the_text_names(text, written, filled):
+    case = Asked(reading=read_text(text))
+    assert [fix.command for fix in with_told_names((Fix("", written),), case)] == [filled]

@@ -158,6 +158,8 @@ def _line(line: str, family: Family) -> str | None:
             line = line.replace(wanted, instead[family])
     if family == "ubuntu":
         return _FOR_DEBIAN.sub("", line)
+    if family in ("rhel", "fedora"):
+        line = _FABRIC.sub("sudo dnf install nvidia-fabric-manager-$(cat /sys/module/nvidia/version)", line)
     match = _APT.search(line)
     if match is None:
         return None if family != "debian" and _ANY_APT.search(line) else line
@@ -168,6 +170,7 @@ def _line(line: str, family: Family) -> str | None:
     return f"{line[: match.start()]}{_INSTALL[family]} {' '.join(names)}{rest}"
 
 
+_FABRIC = re.compile(r"sudo apt install [^&\n]*?nvidia-fabricmanager-\$\(cut[^)]*\)(?:=\$\([^)]*\)\S*)?")
 _FOR_DEBIAN = re.compile(r" +# Debian: .*")
 _ANY_APT = re.compile(r"\bapt(-get)?\b")
 

@@ -253,7 +253,7 @@ PROGRAMS: tuple[Program, ...] = (
             processes=("Numba: start processes with spawn, and call nothing of numba.cuda before", on.code("multiprocessing.set_start_method('spawn')"))),
     Program("hashcat", "hashcat", r"\bhashcat\b", ("Install the newest hashcat", ""),
             (("hashcat: a smaller workload", "hashcat -w 1 -n 8"),), ("hashcat: choose the GPU", "hashcat -d 1"), tongue="own"),
-    Program("ffmpeg", "FFmpeg", r"\bffmpeg\b|nvenc|nvdec|cuvid", ("Install an FFmpeg whose nv-codec-headers fit the driver", ""),
+    Program("ffmpeg", "FFmpeg", r"\bffmpeg\b|nvenc|nvdec|cuvid", ("Install an FFmpeg whose nv-codec-headers fit the driver", ""), cuda=("This FFmpeg was built without NVENC and CUDA: use the distribution's, which has them (its full path, where another comes first on PATH), or a static build; this must list nvenc", on.linux("sudo apt install ffmpeg && /usr/bin/ffmpeg -hide_banner -encoders | grep nvenc    # to build it: nv-codec-headers, then ./configure --enable-nonfree --enable-cuda-nvcc --enable-nvenc --enable-libnpp")), less=
             (("FFmpeg: fewer surfaces and streams at a time", "ffmpeg -hwaccel cuda -extra_hw_frames 2 -i INPUT OUTPUT"),), tongue="own"),
     Program("theano", "Theano", r"\btheano\b|pygpu", NONE,
             (("Theano: a smaller share ahead, and a smaller batch", "export THEANO_FLAGS=device=cuda,gpuarray.preallocate=-1"),)),

@@ -14,6 +14,7 @@ from gpuwhy.causes.text.library_ways import other_copy
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import told_cudnn_unfit
+from gpuwhy.causes.text.where import told_release
 from gpuwhy.knowledge.installs import NEWEST, gpu_requirement, wheel_of
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU
 from gpuwhy.knowledge.releases import built_with, find
@@ -53,7 +54,7 @@ def _made(case: Asked) -> Iterator[Fix]:
 
 def _pinned_beside(case: Asked) -> Iterator[Fix]:
     """PyTorch in the same environment, whose own pin keeps cuDNN at another release than the speaker needs."""
-    torch, built = case.reading.told.version("torch").partition("+")[0], numbers(case.fields.get("built", ""))
+    torch, built = told_release(case.reading, "torch").partition("+")[0], numbers(case.fields.get("built", ""))
     row = find("torch", torch, "linux-x86_64") if torch and case.framework in ("jax", "tensorflow") else None
     pins = [(name, spec) for name, spec in (row.requires or {}).items() if "cudnn" in name] if row and isinstance(row.requires, dict) else []  # fmt: skip
     held = numbers(pins[0][1].lstrip("=")) if pins else ()

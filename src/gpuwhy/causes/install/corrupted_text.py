@@ -11,6 +11,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.package_ways import whole_again
 from gpuwhy.causes.text.remedies import BAKED
 from gpuwhy.causes.text.room import Text
+from gpuwhy.knowledge.installs import wheel_of
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START, UNRESOLVED
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -41,6 +42,17 @@ def _of_conda(file: str) -> Iterator[Fix]:
     yield Fix(text, f"conda clean --packages --tarballs -y\nconda install --force-reinstall -y {package}")
 
 
+_WHEEL_FILE = re.compile(r"-packages[\\/]+nvidia[\\/]+(?:\w+)[\\/]+lib[\\/]+(lib\w+\.so[.\d]*\d|lib\w+\.so)")
+_OF_WHEEL = re.compile(r"nvidia-[\w-]+-cu(\d\d)|\+cu(\d\d)\d|\.so\.(1[123])\b")
+
+
+def _of_nvidia(lines: str) -> str:
+    """NVIDIA's wheel that a damaged library is of, by its folder and name."""
+    found, major = _WHEEL_FILE.search(lines), _OF_WHEEL.search(lines)
+    told = next(filter(None, major.groups()), "12") if major else "12"
+    return wheel_of(found[1], int(told)) if found else ""
+
+
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     """The package whose file could not be loaded, by the path in the message or by who opened it."""
     lines = "\n".join(
@@ -54,7 +66,10 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     owners = [one.owner for one in reversed(reading.ending.stack) if one.owner not in ("", "user", "python")]
     owners += re.findall(r"site-packages[\\/]+(\w+)[\\/]", reading.excerpt)[::-1]
     name = found[1] or found["top"] if found else next(iter(owners), "") if lines else ""
-    if name and name != "nvidia":  # a folder of many packages
+    if wheel := _of_nvidia(lines):
+        text = f"Install {wheel} again, past the cache: its file is damaged, or not the one that it brought"
+        yield Fix(text, f"pip install --force-reinstall --no-cache-dir --no-deps {wheel}", safe=True)
+    elif name and name != "nvidia":  # a folder of many packages
         text = f"Install {name} again, past the cache: a file of it is damaged, or not the one that it brought"
         yield Fix(text, f"pip install --force-reinstall --no-cache-dir {name}", safe=True)
 

@@ -8,6 +8,7 @@ from gpuwhy.causes.text.conditions import all_of, field, no, whole
 from gpuwhy.causes.text.figures import free_but_refused, own_little, splintered
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.model import on
 from gpuwhy.model.signature import error, told
 
 TEXT = Text(
@@ -38,6 +39,9 @@ TEXT = Text(
         meant("PyTorch: use expandable segments", "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", by="torch", safe=True),
         meant("PyTorch before 2.1: do not split large blocks of memory", "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128", by="torch", safe=True),
         meant("TensorFlow: use CUDA's own pool", "export TF_GPU_ALLOCATOR=cuda_malloc_async", by="tensorflow", safe=True),
+        meant("CuPy: give back what the pool holds and does not use, between the steps", on.code("cupy.get_default_memory_pool().free_all_blocks(); cupy.get_default_pinned_memory_pool().free_all_blocks()"), by="cupy", safe=True),
+        meant("CuPy: or use CUDA's own pool, which joins free pieces, at the start of the program", on.code("cupy.cuda.set_allocator(cupy.cuda.MemoryAsyncPool().malloc)"), by="cupy", safe=True),
+        meant("JAX: use CUDA's own pool, and take nothing ahead", "export XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async XLA_PYTHON_CLIENT_PREALLOCATE=false", by="jax", safe=True),
         meant("Keep shapes the same from step to step"),
     ),
 )  # fmt: skip

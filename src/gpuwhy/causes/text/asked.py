@@ -31,7 +31,7 @@ _WORDS = (
     ),
     (
         "torch",
-        r"torch\b|\bc10\b|CUDA error: CU(?:BLAS|DNN|SOLVER|FFT|SPARSE)_STATUS|when calling `cu|^(?:RuntimeError: )?cuDNN error: |RuntimeError: CUDA error: |TORCH_USE_CUDA_DSA|CUDA kernel errors might be",
+        r"torch\b|torchaudio|torchvision|\b_ZN\w*5torch|\bc10\b|CUDA error: CU(?:BLAS|DNN|SOLVER|FFT|SPARSE)_STATUS|when calling `cu|^(?:RuntimeError: )?cuDNN error: |RuntimeError: CUDA error: |TORCH_USE_CUDA_DSA|CUDA kernel errors might be",
     ),
     ("cupy", r"\bcupy"),
 )
@@ -194,7 +194,16 @@ def _gpu(reading: Reading) -> str:
         more = f" {written[2] or written[4]}" if written[2] or written[4] else ""
         row = by_name(f"GeForce RTX {written[1] or written[3]}{more}")
         return (row.capability or "") if row else ""
+    if not found and (said := _CAPABILITY.search(reading.excerpt)):
+        return said[1]
     return found.pop() if len(found) == 1 else ""
+
+
+_CAPABILITY = re.compile(
+    r"(?:on (?:a |this )?device|(?:this|your|the) (?:gpu|card|device)|\bGPU ?\d?:?)[^\n]{0,60}?(?:compute |cuda )?capability (?:of |is |: ?)?(\d{1,2}\.\d)\b",
+    re.IGNORECASE,
+)
+"""The card's capability in words, beside which a build's own may stand."""
 
 
 _CARD = re.compile(r"(?:rtx|geforce|gpu|card|nvidia)[ :=-]{0,3}([2345]0[5-9]0) ?(ti|super)?\b|\b([2345]0[5-9]0) ?(ti|super)\b", re.IGNORECASE)  # fmt: skip

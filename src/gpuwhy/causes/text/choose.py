@@ -18,6 +18,7 @@ from gpuwhy.causes.text.rows_containers import CONTAINERS
 from gpuwhy.causes.text.rows_windows import WINDOWS
 from gpuwhy.causes.text.set_where import reaching
 from gpuwhy.causes.text.situations import situated
+from gpuwhy.causes.text.told_names import with_told_names
 from gpuwhy.causes.text.tongues import in_its_tongue
 from gpuwhy.causes.text.windows_ways import at_a_prompt, under_wsl
 from gpuwhy.knowledge.programs import APPLICATIONS
@@ -36,13 +37,14 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     room, case = rooms()[cause], asked(symptoms, reading, facts)
     hosted, alone = _of_the_place(cause, case)
     if alone:
-        return _looks_later(_once(hosted))
+        return _looks_later(tuple(with_told_names(_once(hosted), case)))
     exactly = (*hosted, *_by_place(cause, case))
     here = (_for_here(fix, case) for fix in exactly)
     named = (*told_to_clash(cause, case), *here, *room.first(case), *room.named(symptoms, reading))
     rest = (fix for fix in _of_the_room(room, case, reading) if not named or not fix.command.endswith(" PACKAGE"))
     once = _once(tuple(reaching((*named, *rest), case)))
-    return _looks_later(_for_users(cause, case, in_its_tongue(cause, case, once)), _here(case))
+    kept = _for_users(cause, case, in_its_tongue(cause, case, once))
+    return _looks_later(tuple(with_told_names(kept, case)), _here(case))
 
 
 def _of_the_room(room: Text, case: Asked, reading: Reading) -> tuple[Fix, ...]:

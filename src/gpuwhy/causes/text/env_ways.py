@@ -44,7 +44,7 @@ def compilers(case: Asked) -> Iterator[Fix]:
             yield tried("Or, in a conda environment: conda's nvcc, and its folder", on.linux("conda install -c nvidia cuda-nvcc\nexport XLA_FLAGS=--xla_gpu_cuda_data_dir=$CONDA_PREFIX"))  # fmt: skip
 
 
-_DENIED = Later(r"(?:Permission denied|Read-only file system|Errno 13\]|Errno 30\]|Errno 16\])[^'\"\n]*['\"]([/~][^'\"\n]+)['\"]")  # fmt: skip
+_DENIED = Later(r"(?:Permission denied|Read-only file system|Errno 13\]|Errno 30\]|Errno 16\]|Errno 122\]|Disk quota exceeded|Errno 28\]|No space left on device)[^'\"\n]*['\"]([/~][^'\"\n]+)['\"]")  # fmt: skip
 _CACHES = (("triton", "TRITON_CACHE_DIR"), ("inductor", "TORCHINDUCTOR_CACHE_DIR"), ("torch_extensions", "TORCH_EXTENSIONS_DIR"), ("huggingface", "HF_HOME"), ("numba", "NUMBA_CACHE_DIR"), ("matplotlib", "MPLCONFIGDIR"), ("cupy", "CUPY_CACHE_DIR"), (".nv", "CUDA_CACHE_PATH"), ("vllm", "VLLM_CACHE_ROOT"), ("cache", "XDG_CACHE_HOME"), ("tmp", "TMPDIR"))  # fmt: skip
 
 
@@ -61,7 +61,10 @@ def writable(case: Asked) -> Iterator[Fix]:
     variable = next((name for part, name in _CACHES if part in path), "XDG_CACHE_HOME")
     folder = path.rpartition("/")[0] or "/"
     name = variable.split("_")[0].lower()
-    yield tried(f"{path} may not be written: have it written to a folder of your own, on a local disk", on.linux(f"mkdir -p $HOME/.cache/{name} && export {variable}=$HOME/.cache/{name}"))  # fmt: skip
+    full = re.search(r"quota|No space|Errno 28|Errno 122", found[0])
+    why = "lies on a disk that is full, or beyond your quota: have it written where there is room" if full else "may not be written: have it written to a folder of your own, on a local disk"  # fmt: skip
+    cache = f"/BIG/{name}" if full else f"$HOME/.cache/{name}"
+    yield tried(f"{path} {why}", on.linux(f"mkdir -p {cache} && export {variable}={cache}"))
     if _OWN_FOLDER.match(folder):
         yield tried("Or make that folder yours", on.linux(f"sudo chown $USER {word(folder)}"), root=True)
 

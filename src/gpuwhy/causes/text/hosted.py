@@ -93,6 +93,9 @@ HOSTS: tuple[Host, ...] = (
          ("Or make that runtime docker's default, and start docker again", on.linux("sudo nvidia-ctk runtime configure --runtime=docker --set-as-default && sudo systemctl restart docker"))),
     _row(r"devcontainer|/workspaces/\w|vscode-server[^\n]{0,40}containers",
          ("Dev container: hand the GPU on in devcontainer.json, and rebuild the container", on.code('"runArgs": ["--gpus", "all"], "hostRequirements": {"gpu": true}')), alone=False),
+    _row(r"\bproxmox\b|\bpct (?:enter|exec|start)|/etc/pve/",
+         ("Proxmox: CUDA needs all the device files in the container, nvidia-uvm too: on the host make them, and pass them in /etc/pve/lxc/ID.conf (dev0: /dev/nvidia0, dev1: /dev/nvidiactl, dev2: /dev/nvidia-uvm, dev3: /dev/nvidia-uvm-tools, a line each), then start it anew", on.linux("nvidia-modprobe -u -c=0 && pct reboot ID    # on the Proxmox host")),
+         ("And have in it the very release of the host's driver, without its module", on.linux("sh NVIDIA-Linux-x86_64-RELEASE.run --no-kernel-module")), alone=False),
     _row(r"\blxc\b|\blxd\b|\bincus\b|\bproxmox\b|\bpct (?:enter|exec|start)",
          ("LXD, Incus: pass the card and let the host's driver be brought in", on.linux("lxc config device add CONTAINER gpu gpu && lxc config set CONTAINER nvidia.runtime=true && lxc restart CONTAINER")),
          ("Proxmox: pass the device files (/dev/nvidia0, nvidiactl, nvidia-uvm) in the container's .conf (dev0: /dev/nvidia0 …), and install in it the very release of the host's driver without its module", on.linux("sh NVIDIA-Linux-x86_64-RELEASE.run --no-kernel-module")), alone=False),
@@ -105,9 +108,13 @@ HOSTS: tuple[Host, ...] = (
 _OTHER_BUILD = Later(r"\d\+cpu\b|not compiled with CUDA|built without CUDA|cpu[- ]only build", re.IGNORECASE)
 
 
+_PROXMOX = Later(r"\bproxmox\b|/etc/pve/", re.IGNORECASE)
+
+
 def in_a_service(cause: str, case: Asked) -> tuple[tuple[Fix, ...], bool]:
     """The ways to a GPU of the service that a text is from, and whether they are all."""
-    if cause not in _UNSEEN or (cause == "framework.cpu_only" and _OTHER_BUILD.search(case.text)):
+    unseen = _UNSEEN | {"driver.not_ready"} if _PROXMOX.search(case.text) else _UNSEEN
+    if cause not in unseen or (cause == "framework.cpu_only" and _OTHER_BUILD.search(case.text)):
         return (), False
     for one in HOSTS:
         if one.spoken.search(case.text) and not (one.unless and one.unless.search(case.text)):

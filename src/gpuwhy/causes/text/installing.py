@@ -260,8 +260,16 @@ def _profiler(cuda: str) -> Iterator[Fix]:
 def _wheel_that_holds_it(case: Asked) -> Iterator[Fix]:
     wheel = wheel_of(case.library, case.cuda_major)
     if wheel and case.framework != "tensorflow":  # an old one looks into no wheel's folder
-        text = "Install the wheel that holds it, then check where it is looked for"
-        yield Fix(text, f'pip install "{wheel}"', safe=True)
+        part = re.sub(r"-cu\d+$", "", wheel.removeprefix("nvidia-")).replace("-", "_")
+        if case.framework in ("torch", "jax", "onnxruntime", "cupy") or case.windows or case.cuda_major >= 13:
+            yield Fix(
+                "Install the wheel that holds it, then check where it is looked for",
+                f'pip install "{wheel}"',
+                safe=True,
+            )
+        else:
+            folder = f'$(python -c "import nvidia.{part} as n; print(list(n.__path__)[0])")/lib'
+            yield Fix("Install the wheel that holds it, and have its folder searched", on.linux(f'pip install "{wheel}"\nexport LD_LIBRARY_PATH={folder}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}'), safe=True)  # fmt: skip
 
 
 def _cudnn_beside(case: Asked) -> str:

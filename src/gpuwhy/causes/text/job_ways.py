@@ -118,9 +118,14 @@ _PORT = Later(r"(?:\[::\]|0\.0\.0\.0|localhost|127\.0\.0\.1|\*)?:(\d{4,5})\b[^\n
 _LAUNCHERS = (("accelerate", "accelerate launch --main_process_port {port} PROGRAM"), ("deepspeed", "deepspeed --master_port {port} PROGRAM"), ("torch.distributed.launch", "python -m torch.distributed.launch --master_port {port} PROGRAM"))  # fmt: skip
 
 
+_KILLED = Later(r"srun: error: (?P<node>[\w.-]+): tasks? (?P<task>[\d,-]+): (?P<how>Killed|Out Of Memory|Segmentation fault|Exited with exit code \d+|Aborted|Bus error)", re.IGNORECASE)  # fmt: skip
+
+
 def reachable(case: Asked) -> Iterator[Fix]:
     """Another process: a port that is taken, a node that is not reached, one that died."""
     text = case.text
+    if first := _KILLED.search(text):
+        yield tried(f"Task {first['task']} of {first['node']} ended first ({first['how']}), and the others lost it: read its output (its own error, or memory: sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State); give the job more memory where it was killed", on.linux("sbatch --mem=128G JOB.sh"))  # fmt: skip
     if re.search(r"in use|EADDRINUSE|errno: ?98", text, re.IGNORECASE):
         yield from _other_port(text)
     elif re.search(r"refused|route to host|unreachable|timed out|could not connect|failed to connect|connection (?:closed|reset)", case.lines, re.IGNORECASE) and not _DIED.search(case.lines):  # fmt: skip

@@ -34,7 +34,9 @@ def applications(case: Asked) -> Iterator[Fix]:
     if not case.windows:
         yield from _of_the_system(case)
         yield from _another_cuda(case)
-        yield from own_ways(case, "libraries")
+        for one in case.programs:  # Paddle's own way is one to cuDNN
+            if one.name != "paddle" or case.kind in ("cudnn", ""):
+                yield from own_ways(structs.replace(case, programs=(one,)), "libraries")
 
 
 _COMPILED = Later(

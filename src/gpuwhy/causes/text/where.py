@@ -61,4 +61,10 @@ def told_release(reading: Reading, name: str) -> str:
         rf"^Name: {re.escape(name)}\s+Version: (\d[\w.+]*)", reading.excerpt, re.MULTILINE | re.IGNORECASE
     )
     asked = re.search(rf"\b{re.escape(name)}\.__version__[^\n]*\n\s*['\"(]?(\d+\.\d+[\w.+]*)", reading.excerpt)
-    return reading.told.version(name) or (shown[1] if shown else asked[1] if asked else "")
+    if found := reading.told.version(name) or (shown[1] if shown else asked[1] if asked else ""):
+        return found
+    plain = re.search(
+        rf"(?<![\w./-]){re.escape(name)}(?:==|[ -]v?)(\d+\.\d+(?:\.\d+)?(?:\+\w+)?)(?![\w.]*\.(?:whl|so))",
+        reading.excerpt,
+    )
+    return plain[1] if plain else ""

@@ -1,0 +1,80 @@
+"""Told names: words in capitals that a command leaves open, and folders and releases that it only guesses, as the text names them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import structs
+
+from gpuwhy.causes.shared.commands import word
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+
+_NAMES: tuple[tuple[str, Later], ...] = (
+    ("IMAGE", Later(r"\b(?:docker|podman)(?: container)? run\b[^\n]*? ((?:[\w.-]+/)*[\w.-]+:[\w.-]+)(?= |$)|\b[Ii]mage:? +((?:[\w.-]+/)+[\w.-]+(?::[\w.-]+)?)", re.MULTILINE)),
+    ("MODEL.gguf", Later(r"\s-(?:m|-model)[ =](\S+\.gguf)\b")),
+    ("MODEL", Later(r"\bvllm serve (?!MODEL)([\w./-]+)|\bollama run ([\w.:/-]+)|--model(?:-path|-id)?[ =]([\w./-]*[A-Za-z][\w./-]*)|\b((?:meta-llama|Qwen|mistralai|google|microsoft|deepseek-ai|tiiuae|bigscience|EleutherAI)/[\w.-]+)")),
+    ("PROGRAM", Later(r"\bpython3? (?:-u |-m torch\.distributed\.\S+ )?([\w./-]+\.py)\b|torchrun [^\n]*?([\w./-]+\.py)\b|^  File \"([\w-]+\.py)\", line", re.MULTILINE)),
+    ("JOB.sh", Later(r"\bsbatch (?:-\S+ )*([\w./-]+\.(?:sh|slurm|sbatch|job))\b")),
+    ("CONTAINER", Later(r"\bdocker (?:exec|logs|start|restart)(?: -\S+)* ([\w-]+)")),
+)  # fmt: skip
+"""A word that a command leaves open, and where a text names the thing."""
+
+_TOOLKIT = Later(
+    r"(/usr/local/cuda-\d+\.\d+|/opt/cuda(?:-\d[\d.]*)?|/usr/lib/cuda)(?=/|\s|$|:)|ls (?:-\S+ )?/usr/local/?:? *[^\n]*?\b(cuda-\d+\.\d+)"
+)
+_GUESSED = re.compile(r"/usr/local/cuda(?![-\w.*])")
+_BUILT = Later(r"\+cu(1[12])(\d)\b")
+_CONDA = re.compile(r"conda install -c nvidia (cuda-(?:toolkit|nvcc)\b)")
+_AGAIN = re.compile(
+    r"(pip install (?:--\S+ )*--force-reinstall (?:--\S+ )*)(tensorflow|torch|jax|onnxruntime-gpu)(?=$|\n)"
+)
+_ROOMY = Later(
+    r"(?<![\w.])(/(?:scratch|work|data|mnt|lustre|gpfs|fast|local|projects?)/[\w.-]+)(?![\w.-]*/(?:site-packages|lib|envs))"
+)
+_FAILED = Later(r"(?:Failed building wheel for|Could not build wheels for) ([\w.-]+)")
+
+
+def with_told_names(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
+    """The fixes with what the text names in the places that are open, or guessed."""
+    names = dict(_found(case.text))
+    for fix in fixes:
+        command = _exact(_open(str(fix.command), names), case)
+        yield structs.replace(fix, command=on.like(command, fix.command)) if command != fix.command else fix
+
+
+def _found(text: str) -> Iterator[tuple[str, str]]:
+    for name, words in _NAMES:
+        if found := words.search(text):
+            yield name, next(filter(None, found.groups()))
+
+
+def _open(command: str, names: dict[str, str]) -> str:
+    for name, value in names.items():
+        if name in command:
+            command = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w./-])", lambda _, value=value: word(value), command)
+    return command
+
+
+def _exact(command: str, case: Asked) -> str:
+    """Folders and releases that are guessed, by those that are told."""
+    if not case.windows and _GUESSED.search(command) and (folder := _folder(case.text)):
+        command = _GUESSED.sub(folder, command)
+    if built := _BUILT.search(case.text):
+        command = _CONDA.sub(rf"conda install -c nvidia/label/cuda-{built[1]}.{built[2]}.0 \1", command)
+    if case.version and (again := _AGAIN.search(command)) and again[2].startswith(case.framework):
+        command = _AGAIN.sub(rf'\1"\2=={case.version.partition("+")[0]}"', command)
+    if "/BIG/" in command and (roomy := _ROOMY.search(case.text)):
+        command = command.replace("/BIG/", f"{roomy[1]}/")
+    if failed := _FAILED.search(case.text):
+        command = re.sub(r"(pip install (?:--\S+ )*-v) \.(?=$|\n)", rf"\1 {failed[1]}", command)
+    return command
+
+
+def _folder(text: str) -> str:
+    """The one toolkit's folder that a text names."""
+    found = {one[1] or f"/usr/local/{one[2]}" for one in _TOOLKIT.finditer(text)}
+    return found.pop() if len(found) == 1 else ""
