@@ -55,7 +55,8 @@ def _found(text: str) -> Iterator[tuple[str, str]]:
 def _open(command: str, names: dict[str, str]) -> str:
     for name, value in names.items():
         if name in command:
-            command = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w./-])", lambda _, value=value: word(value), command)
+            said = word(value).replace("\\", r"\\")
+            command = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w./-])", said, command)
     return command
 
 
