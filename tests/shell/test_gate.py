@@ -16,6 +16,7 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.choose import remedies
 from gpuwhy.causes.text.questions import QUESTIONS
 from gpuwhy.causes.text.rooms import rooms
+from gpuwhy.causes.text.rows_clusters import CLUSTERS
 from gpuwhy.causes.text.rows_containers import CONTAINERS
 from gpuwhy.causes.text.rows_windows import WINDOWS as ROWS
 from gpuwhy.causes.text.situations import fixes_of
@@ -365,6 +366,10 @@ def test_a_sentence_keeps_its_systems_when_it_is_filled_in():
 def test_ways_out_of_every_situation_pass_too(system):
     """Rows of Windows are read there; those of containers, whose manifests hold a container's own paths, elsewhere."""
     case = Asked(windows=system == "windows")
-    rows = ROWS if system == "windows" else [row for row in CONTAINERS if row.place in ("", system)]
+    rows = (
+        ROWS
+        if system == "windows"
+        else [row for row in (*CLUSTERS, *CONTAINERS) if row.place in ("", "jetson", system)]
+    )
     wrong = [one for row in rows for one in complaints(tuple(fixes_of(row, case)), Place(system))]
     assert not wrong

@@ -92,7 +92,7 @@ def _made(case: Asked) -> Iterator[Fix]:
         yield from newer_ptx(case)
         return
     if image := _IMAGE.search(case.fields.get("what", "")):
-        yield from _old_for_image(case, image["cuda"])
+        yield from tuple(last_driver(case)) or _old_for_image(case, image["cuda"])
         return
     yield from _as_said(case)
     there = case.fields.get("driver", "") or case.driver or case.reading.told.version("module") or _named_driver(case)

@@ -14,6 +14,7 @@ from gpuwhy.causes.text.meant import common, exact
 from gpuwhy.causes.text.numba_ways import for_numba
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.rooms import rooms
+from gpuwhy.causes.text.rows_clusters import CLUSTERS
 from gpuwhy.causes.text.rows_containers import CONTAINERS
 from gpuwhy.causes.text.rows_windows import WINDOWS
 from gpuwhy.causes.text.set_where import reaching
@@ -62,7 +63,7 @@ def _of_the_room(room: Text, case: Asked, reading: Reading) -> tuple[Fix, ...]:
 
 def _of_the_place(cause: str, case: Asked) -> tuple[tuple[Fix, ...], bool]:
     """The ways of exactly this situation, then of the service that a text is from; and whether they are all."""
-    exactly, alone = situated((*CONTAINERS, *WINDOWS), cause, case)
+    exactly, alone = situated((*CLUSTERS, *CONTAINERS, *WINDOWS), cause, case)
     hosted, by_service = ((), False) if exactly else in_a_service(cause, case)
     return (*exactly, *hosted), alone or by_service
 
@@ -88,7 +89,7 @@ def _by_place(cause: str, case: Asked) -> Iterator[Fix]:
 def _for_users(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     """Who uses an application writes no Python for it: its options, and none of a program's lines, where there are any."""
     if "jetson" in case.tools:
-        fixes = [fix for fix in fixes if not any(one in fix.command for one in _NOT_ON_BOARDS)] or fixes
+        fixes = [fix for fix in fixes if not _of_servers(fix)] or fixes
     fixes = _of_its_time(case, _without_conda(case, fixes))
     if not cause.startswith("memory."):
         return fixes
@@ -114,6 +115,14 @@ def _of_its_time(case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     return sorted(fixes, key=lambda fix: bool(_WHEELS.search(fix.command)))
 
 
+def _of_servers(fix: Fix) -> bool:
+    """Whether a command brings a build that does not know a board's GPU, in place of the one that does."""
+    plain = _FROM_INDEX.search(fix.command) and not _FROM_NVIDIA.search(fix.command)
+    return bool(plain) or any(one in fix.command for one in _NOT_ON_BOARDS)
+
+
+_FROM_INDEX = Later(r"pip3? install[^\n]*\b(?:torch|torchvision|torchaudio|tensorflow|onnxruntime-gpu|tensorrt)\b")
+_FROM_NVIDIA = Later(r"--(?:extra-)?index-url|\.whl\b|jetson|/jp/")
 _NOT_ON_BOARDS = ("--torch-backend", "pytorch-gpu", "nvidia-cudnn-cu", "nvidia-cublas-cu", "[and-cuda]", "jax[cuda")
 """Builds for x86-64 and servers' ARM: none of them knows a Jetson's GPU."""
 

@@ -85,7 +85,7 @@ HOSTS: tuple[Host, ...] = (
     _row(r"\bcog (?:predict|run|build|train)\b|cog\.yaml",
          ("Cog: say that the model needs a GPU, in cog.yaml, build it anew, and start it where docker has one (nvidia-container-toolkit)", on.code("build:\n  gpu: true")),
          ("Then see whether docker itself passes one", "docker run --rm --gpus all ubuntu nvidia-smi")),
-    _row(r"snap list docker|/snap/docker/|snap\.docker|docker[^\n]{0,20}\(?snap\b|/var/snap/docker",
+    _row(r"snap list docker|/snap/(?:bin/)?docker\b|snap\.docker|docker[^\n]{0,20}\(?snap\b|/var/snap/docker",
          ("Docker comes from snap here, which cannot use the NVIDIA container toolkit of the host: replace it by the engine of the distribution or of docker itself", on.linux("sudo snap remove docker && sudo apt install docker.io nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker")),
          ("Then try the same again", "docker run --rm --gpus all ubuntu nvidia-smi")),
     _row(r"nv_tegra_release|\bl4t\b|\bjetson\b[^\0]{0,400}\bdocker\b|\bdocker\b[^\0]{0,400}\bjetson\b",

@@ -17,6 +17,7 @@ from gpuwhy.model.version import numbers
 
 _SPEAKS = {"R340": "6.5", "R390": "9.1", "R470": "11.4"}
 """The CUDA of a card's last branch, as nvidia-smi prints it; R580 speaks 13.0, which is enough for what is built today."""
+_TAGS = {"R470": "11.4.3"}
 _ON_WINDOWS = {"R340": "342.01", "R390": "391.35", "R470": "475.14"}
 _CARDS = Later(r"\b((?:GeForce |NVIDIA |Tesla |Quadro )?(?:GTX? ?TITAN(?: Black| Z)?|TITAN(?: GTX| Black)|GTX? ?[4-7]\d{2}(?: ?Ti)?M?|GT ?7[1-4]0M?|K[1-6]?\d{1,3}M?|Tesla K\d\d|[CM]20[57]\d))\b", re.IGNORECASE)  # fmt: skip
 
@@ -49,7 +50,9 @@ def last_driver(case: Asked) -> Iterator[Fix]:
     if not (numbers(case.driver) and numbers(case.driver)[0] >= number):
         yield tried(f"No newer driver than {named}, drives {which}: install that one, then restart; it speaks CUDA {speaks}", command, safe=False, root=not case.windows)  # fmt: skip
     found = pin(case, speaks=speaks, gpu=capability) if case.framework == "torch" else None
-    if found:
+    if "container" in case.tools:
+        yield tried(f"And take a tag of the image for CUDA {speaks} or older: no driver that speaks a newer one drives this card", f"docker run --rm --gpus all nvidia/cuda:{_TAGS.get(branch, speaks)}-base-ubuntu20.04 nvidia-smi")  # fmt: skip
+    elif found:
         yield found.fix(f"which has code for it and runs on that driver, of CUDA {speaks}")
     elif case.framework and case.programs == ():
         yield tried(f"And take a build of {case.title} for CUDA {speaks} or older that has code for it: list them", f"gpuwhy releases {case.framework} --works-with gpu=sm_{capability.replace('.', '')}")  # fmt: skip

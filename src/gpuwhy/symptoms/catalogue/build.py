@@ -51,8 +51,8 @@ SIGNATURES: tuple[Signature, ...] = (
           "parameter packs", "more than one ", "std_function.h", "is undefined", "has no member", "no instance of", "not declared in this scope", "no matching function"),
     error("build.gcc_new", r"glibcxx_use_cxx11_abi|-d_glibcxx", "glibcxx_use_cxx11"),
     error("build.msvc", r"microsoft visual c\+\+ \d+(?:\.\d+)? (?:or greater )?is required|unable to find vcvarsall|cl(?:\.exe)?'? (?:is not recognized|not found)"
-          r"|cannot find compiler 'cl\.exe'|error checking compiler version for cl",
-          "microsoft visual c++", "vcvarsall", "'cl.exe'", "cl.exe", "version for cl", "'cl'"),
+          r"|cannot find compiler 'cl\.exe'|error checking compiler version for cl|buildcustomizations\\cuda [\d.]+\.(?:props|targets)\"? was not found",
+          "buildcustomizations", "microsoft visual c++", "vcvarsall", "'cl.exe'", "cl.exe", "version for cl", "'cl'"),
     error("build.missing_tool", r"(?:(?:collect2|gcc|g\+\+|cc|c\+\+|clang)[^\n]{0,20}: (?:fatal )?error: (?:cannot (?:find|exec(?:ute)?)|unable to execute)|ninja is required|ninja: not found|no such file or directory: 'ninja'|cmake: (?:command )?not found|gcc: (?:command )?not found"
           r"|g\+\+: (?:command )?not found|make: command not found|unable to execute '?gcc)",
           "collect2: ", "gcc: ", "ninja is required", "ninja: not found", "'ninja'", "cmake: ", "gcc: ", "g++: ", "make: command", "execute 'gcc", "execute gcc"),

@@ -107,9 +107,9 @@ SIGNATURES: tuple[Signature, ...] = (
         "shm",
     ),
     error("memory.oom_words", r"out of gpu and shared host memory|\b(?:gpu|cuda|vram|device|video)\b[^\n]{0,40}out of (?:gpu |device |video )?memory"
-          r"|out of (?:gpu|device|video) memory|not enough (?:gpu|video|cuda|device) memory|insufficient (?:gpu|video|device) memory"
+          r"|out of (?:gpu|device|video) memory|(?:gpu|video|graphics) memory is full|not enough (?:gpu|video|cuda|device) memory|insufficient (?:gpu|video|device) memory"
           r"|cuda_?(?:error_)?out_?of_?memory|\bcuda oom\b|out of memory|cannot allocate [\d.]+ ?[mg]i?b (?:of )?memory on (?:gpu|device)",
-          "out of memory", "out of gpu and shared", "out of gpu memory", "out of device memory", "out of video memory", "enough gpu memory",
+          "out of memory", "memory is full", "out of gpu and shared", "out of gpu memory", "out of device memory", "out of video memory", "enough gpu memory",
           "enough video memory", "cuda oom", "memory on gpu", "memory on device", "insufficient gpu memory"),
     error("memory.buffer", r"failed to allocate (?P<what>(?:cuda|gpu|vulkan|compute)\w*) buffer|unable to allocate (?P<what2>(?:cuda|gpu|backend)\w*) buffer|allocating (?P<wanted>[\d.]+ [kmg]ib) on device \d", "failed to allocate cuda", "failed to allocate gpu",
           "unable to allocate", "failed to allocate compute", "ib on device"),

@@ -57,7 +57,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("torch.backend_missing", r"with arguments from the '?cuda'? backend", "with arguments from the"),
     error("ext.not_installed", r"cuda extension not installed|could not (?:find|import) the \w*kernels|cuda kernels? (?:are|is) not (?:available|installed|compiled)",
           "cuda extension not installed", "_kernels", "cuda kernel"),
-    error("generic.no_compatible", r"no (?:compatible|suitable|supported|visible|usable) (?:cuda |nvidia )?(?:gpu|device)s?|no (?:cuda|nvidia)(?: gpu)? devices? (?:is |are )?(?:visible|found|detected|available|present)", "no compatible", "no cuda device", "no nvidia device", "no nvidia gpu device", "no suitable", "no supported",
+    error("generic.no_compatible", r"no (?:compatible|suitable|supported|visible|usable) (?:cuda |nvidia )?(?:gpu|device)s?|no cuda[- ](?:enabled|capable) (?:gpu|device|card)s?|requires cuda, which is not available|no (?:cuda|nvidia)(?: gpu)? devices? (?:is |are )?(?:visible|found|detected|available|present)", "no compatible", "no cuda-enabled", "no cuda-capable", "no cuda enabled", "requires cuda, which", "no cuda device", "no nvidia device", "no nvidia gpu device", "no suitable", "no supported",
           "no visible gpu", "no usable"),
     error("generic.cpu_used", r"fp16 is not supported on cpu|no supported gpu backend found|library=cpu\b|using cpu\b[^\n]{0,30}(?:slow|instead|because)|running on cpu\b", "not supported on cpu", "supported gpu backend", "library=cpu", "using cpu", "running on cpu"),
     error("hashcat.toolkit", r"cuda sdk toolkit not installed|rtc library not found", "sdk toolkit not installed", "rtc library"),
