@@ -48,6 +48,7 @@ HOST_WORDS = {
 }
 FRAME = re.compile(r'File "([^"]+)", line \d+, in [^\n]+\n\s+([^\n]+)')
 SMALL = ("jax",)  # hosts that the disk holds all at once
+NO_GPU = re.compile(r"active driver|no NVIDIA driver|no GPU", re.IGNORECASE)  # of this machine, not of the pair
 LARGE = {"torch": ("torch", "triton"), "tensorflow": ("tensorflow",)}
 Row = dict[str, Any]
 Key = tuple[str, str, str, str]
@@ -224,7 +225,8 @@ class Host:
         last = FRAME.findall(stderr)[-1:]
         spoken = "\n".join([error, *(code for _, code in last)])
         inside = any(f"/site-packages/{one}/" in file for file, _ in last for one in (self.host, "jaxlib"))
-        about = inside or re.search(HOST_WORDS[self.host], spoken) is not None
+        named = inside or re.search(HOST_WORDS[self.host], spoken) is not None
+        about = named and not NO_GPU.search(error)
         return {"error": error, "raised": raised, "release": there.get(raised, ""), "about": self.host if about else ""}
 
     def there(self) -> dict[str, str]:

@@ -208,7 +208,7 @@ def wanted(env: Path, kind: Kind, asked: set[str]) -> tuple[dict[str, str], set[
             names[family_of(name)] = name
         if needed or kind.name in ("onnxruntime", "tensorflow"):
             symbols |= {one for one in undefined(path) if SYMBOL.match(one)}
-    runtime = names.get("cudart", "").rpartition(".so.")[2].split(".")[0]
+    runtime = names.get("cudart", "").partition(".so.")[2].split(".")[0]
     if runtime.isdigit() and int(runtime) >= 12:
         names["nvJitLink"] = f"libnvJitLink.so.{runtime}"  # cuSPARSE's and cuSOLVER's own need
     for name in sorted(asked | set(opened(env, kind))):
@@ -252,7 +252,7 @@ def own_search(env: Path, kind: Kind) -> str:
 def places(env: Path, kind: Kind, names: dict[str, str]) -> dict[str, str]:
     """The folder of each library below site-packages: one of the usual ones that the framework's own files search."""
     searched = own_search(env, kind)
-    major = names.get("cublas", names.get("cudart", "")).rpartition(".so.")[2].split(".")[0]
+    major = names.get("cublas", names.get("cudart", "")).partition(".so.")[2].split(".")[0]
     out = {}
     for family in names:
         own = FOLDERS.get(family, family.lower())
