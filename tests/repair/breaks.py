@@ -65,7 +65,7 @@ class Break(NamedTuple):
 
     id: str
     base: str
-    steps: tuple[str, ...]  # install …, uninstall …, cut FILE, empty FILE, text FILE, remove FILE, meta NAME VERSION
+    steps: tuple[str, ...]  # install …, uninstall …, cut FILE, empty, text, remove, marked, holed, gone GLOB, unlist …
     causes: tuple[str, ...]
     works: str = ""  # Python code that ends well in what the fix made
     has: tuple[str, ...] = ()  # requirements that what was made meets
@@ -154,6 +154,18 @@ BREAKS: tuple[Break, ...] = (
     Break("jax-and-torch-one-cudnn", "jax", ("install --no-deps torch==2.6.0 filelock sympy==1.13.1 mpmath networkx jinja2 markupsafe fsspec triton==3.2.0 typing-extensions nvidia-cusparselt-cu12==0.6.2 nvidia-nvtx-cu12==12.4.127 nvidia-curand-cu12==10.3.5.147 nvidia-cudnn-cu12==8.9.7.29",), VERSION, "import torch; " + JAX + "\n" + cudnn(9), ("torch==2.6.0", "jax==0.4.38", "nvidia-cudnn-cu12==9.1.0.70")),
     # ------------------------------------------------ metadata itself
     Break("two-metadata-of-cudnn", "torch", ("meta nvidia-cudnn-cu12 8.9.7.29",), (*VERSION, *DAMAGE, "install.conflict"), TORCH + "\n" + cudnn(9), (*SAME_TORCH, "nvidia-cudnn-cu12==9.1.0.70")),
+    # ------------------------------------------------ changed after it was installed, or cut short
+    Break("module-with-merge-markers", "jax", ("marked jax/version.py",), DAMAGE, JAX, ("jax==0.4.38",)),
+    Break("torch-library-with-holes", "torch", ("holed torch/lib/libtorch_python.so",), DAMAGE, TORCH, SAME_TORCH),
+    Break("numpy-stripped", "torch", ("strip numpy.libs/*.so*",), DAMAGE, TORCH, SAME_TORCH),
+    Break("pure-dependency-gone", "torch", ("gone sympy/core",), DAMAGE, TORCH, SAME_TORCH),
+    Break("dependency-of-a-dependency-gone", "torch", ("gone mpmath",), DAMAGE, TORCH, SAME_TORCH),
+    Break("einsum-folder-gone", "jax", ("gone opt_einsum",), DAMAGE, JAX, ("jax==0.4.38",)),
+    Break("grafted-libraries-gone", "torch", ("gone numpy.libs",), DAMAGE, TORCH, SAME_TORCH),
+    Break("unlisted-and-cut", "torch", ("unlist torchvision", "cut torchvision/_C.so"), DAMAGE, TORCH, SAME_TORCH),
+    Break("unlisted-and-a-module-gone", "torch", ("unlist torch", "remove torch/_tensor.py"), DAMAGE, TORCH, SAME_TORCH),
+    Break("tensorflow-module-gone", "tf", ("gone six.py",), DAMAGE, TF, SAME_TF),
+    Break("tensorflow-part-gone", "tf", ("gone absl/logging",), DAMAGE, TF, SAME_TF),
     # ------------------------------------------------ what nobody can carry out here
     Break("base-python-gone", "ort", ("dead",), ("other.not_gpu", "env.path", "install.corrupted"), ORT, ("onnxruntime-gpu==1.20.2", "numpy==2.2.6")),
     Break("conda-prefix", "torch", ("conda", "cut nvidia/cublas/lib/libcublasLt.so.12"), DAMAGE, told="--clone"),

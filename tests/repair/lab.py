@@ -82,6 +82,15 @@ def do(env: Path, step: str) -> None:
         _own_python(env)
     elif word == "meta":
         _second_metadata(env, *rest.split())
+    elif word in ("gone", "unlist"):
+        names = wheels.site(env).glob(rest if word == "gone" else f"{rest}-*.dist-info/RECORD")
+        for path in list(names):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    elif word == "strip":
+        for path in list(wheels.site(env).glob(rest)):
+            shutil.copy2(path, f"{path}.own")
+            os.replace(f"{path}.own", path)
+            _good(call("strip", str(path)))
     else:
         _damage(wheels.site(env) / rest, word)
 
@@ -111,6 +120,11 @@ def _damage(path: Path, how: str) -> None:
     if how == "cut":
         with path.open("rb") as file:
             data = file.read(min(path.stat().st_size // 2, 30 << 20))
+    if how in ("marked", "holed"):
+        whole = path.read_bytes()
+        data = (
+            b"<<<<<<< HEAD\n" + whole if how == "marked" else whole[: 64 << 10] + bytes(512 << 10) + whole[576 << 10 :]
+        )
     path.unlink()
     if how != "remove":
         path.write_bytes(data)

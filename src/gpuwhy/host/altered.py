@@ -21,6 +21,7 @@ MOST, MOST_HASHED, MOST_BYTES = 60, 600, 256 << 20
 LATER = 2.0  # seconds after its RECORD
 _FILE = re.compile(r"\.py$|\.so(\.\d+)*$")
 _HOLE = 16384  # bytes of zeros in a row
+_TAIL = 256  # bytes
 _DENSE = frozenset({".text", ".dynsym", ".dynstr"})
 """Sections in which a linker leaves no such run."""
 
@@ -43,19 +44,24 @@ class Row(NamedTuple):
     size: int
 
 
-def altered(record: bytes, path: str, reader: Reader) -> tuple[str, ...]:
-    """'how name' of each: denied, size:INSTALLED, bytes, hole (zeros in it), added (whole, with more behind it)."""
+def altered(record: bytes, path: str, reader: Reader, everything: bool = False) -> tuple[str, ...]:
+    """'how name' of each: folder, denied, size:INSTALLED, bytes, hole (zeros in it), added (whole, and more behind it).
+
+    With `everything` each file is hashed, whatever its time and size.
+    """
     site, out = path.rsplit("/", 2)[0], list[str]()
     written, count, room = reader.stat(reader.place(path)).mtime, MOST_HASHED, MOST_BYTES
+    if everything:
+        written, count, room = -1.0, len(record), 1 << 62
     for row in _rows(record):
         try:
             whole = reader.place(f"{site}/{row.name}")
             stat = reader.stat(whole)
         except OSError:
             continue
-        if stat.kind != "file" or not stat.size:
+        if not stat.size:
             continue
-        doubted = stat.size != row.size or stat.mtime > written + LATER
+        doubted = stat.size != row.size or stat.mtime > written + LATER or _ends_empty(reader, whole, stat)
         if doubted:
             count, room = count - 1, room - stat.size
         how = _how(reader, whole, row, stat, doubted and count >= 0 and room >= 0)
@@ -79,6 +85,8 @@ def _rows(record: bytes) -> Iterator[Row]:
 
 
 def _how(reader: Reader, path: str, row: Row, stat: Stat, hashed: bool) -> str:
+    if stat.kind != "file":
+        return "folder"
     if not reader.readable(path):
         return "denied"
     if not hashed:
@@ -107,9 +115,22 @@ def _holed(reader: Reader, path: str) -> bool:
     """Whether a library has a run of zeros where code or names of symbols are: a write that never reached the disk."""
     try:
         with reader.opened(path) as file:
+            if not any(file.pread(max(0, file.size - _HOLE), _HOLE)):
+                return True
             found = read_sections(file.pread, file.size, _DENSE)
             return any(_empty(file.pread, one.offset, one.size) for one in found)
     except MalformedError:
+        return False
+
+
+def _ends_empty(reader: Reader, path: str, stat: Stat) -> bool:
+    """Whether a library ends in zeros, as one that was cut and filled up; some do by themselves, so it is hashed."""
+    if stat.kind != "file" or path.endswith(".py"):
+        return False
+    try:
+        with reader.opened(path) as file:
+            return not any(file.pread(max(0, file.size - _TAIL), _TAIL))
+    except (OSError, MalformedError):
         return False
 
 

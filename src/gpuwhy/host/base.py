@@ -220,9 +220,12 @@ class Host:
         """The files with that ending of a RECORD that are not there, or empty though it has a size; a few."""
         return self.ask("unwritten", record, ending)
 
-    def altered(self, record: str) -> Fact[tuple[str, ...]]:
-        """'how name' of the modules and libraries of a RECORD that are there and not as installed; a few."""
-        return self.ask("altered", record)
+    def altered(self, record: str, how: Literal["", "all"] = "") -> Fact[tuple[str, ...]]:
+        """'how name' of the modules and libraries of a RECORD that are there and not as installed; a few.
+
+        Those that look untouched by size and time are hashed only where all are to be.
+        """
+        return self.ask("altered", record, *([how] if how else []))
 
     def versions(self, path: str) -> Fact[Versions]:
         """The symbol versions that an ELF file needs and defines, and its build id."""

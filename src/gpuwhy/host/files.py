@@ -344,10 +344,10 @@ class Files:
         size = lambda name: self._stat(self._place(name)).size  # noqa: E731
         return self._answer(path, lambda p: unwritten(self._bytes(p, MAX_LINES_FILE), ending, path, size))
 
-    def altered(self, path: str) -> Fact[tuple[str, ...]]:
+    def altered(self, path: str, how: str = "") -> Fact[tuple[str, ...]]:
         """See Host.altered."""
         reader = Reader(self._place, self._stat, self._parts, self._readable, self._open)
-        return self._answer(path, lambda p: altered(self._bytes(p, MAX_LINES_FILE), path, reader))
+        return self._answer(path, lambda p: altered(self._bytes(p, MAX_LINES_FILE), path, reader, how == "all"))
 
     def _readable(self, path: str) -> bool:
         return os.access(path, os.R_OK)

@@ -90,6 +90,7 @@ class Condition(msgspec.Struct, frozen=True):
     layers: tuple[Layer, ...] = ()  # of the picture, and of the probe where there is one
     causes: tuple[str, ...] = ()  # "cudnn.missing (PyTorch 2.6.0)"
     unjudged: frozenset[str] = frozenset()  # frameworks that did not get far enough for the rest to be seen
+    perhaps: frozenset[str] = frozenset()  # of the causes, those that are merely possible
 
 
 Verdict = Literal["same", "better", "worse", "left"]

@@ -6,6 +6,7 @@ whether it can still be used: a module must compile, a library must be one that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,15 @@ from gpuwhy.observe.modules import DISPENSABLE
 from gpuwhy.observe.scene import Scene
 
 UNREADABLE, BROKEN, HOLE, UNLOADABLE = "module unreadable", "module broken", "full of holes", "not loadable"
+_LIBRARY = re.compile(r"[\w.+@-]+")
+OTHER_RELEASE = "of another release"
+VERSION = re.compile(r"_{0,2}version_{0,2}\s*(?::\s*\w+\s*)?=\s*['\"](\d[\w.+]*)['\"]")
+_VERSION_FILES = {
+    "torch": "torch/version.py", "jax": "jax/version.py", "jaxlib": "jaxlib/version.py", "numpy": "numpy/version.py",
+    "torchvision": "torchvision/version.py", "cupy-cuda11x": "cupy/_version.py", "cupy-cuda12x": "cupy/_version.py",
+    "cupy-cuda13x": "cupy/_version.py",
+}  # fmt: skip
+"""Where packages keep their own version, which is that of their metadata when they are installed."""
 _MOST = 40  # modules that are compiled
 _DENIED = "permission denied"
 _TABLES = 128 << 10  # bytes that the tables of names take which such a tool writes behind a library
@@ -44,11 +54,11 @@ class Found(NamedTuple):
 def changed(scene: Scene, among: Iterable[Distribution]) -> Found:
     """Every file of some distributions that is not as installed, judged."""
     files = [one for dist in among for one in _of(scene, dist)]
-    denied = [one for one in files if one.how == "denied"]
+    denied = [one for one in files if one.how in ("denied", "folder")]
     read = [one for one in files if one not in denied]
     bad, fine = _libraries(scene, [one for one in read if not one.is_module])
-    broken = _uncompiled(scene, [one for one in read if one.is_module])
-    return Found((*map(_denied, denied), *broken, *bad), fine)
+    modules = [one for one in read if one.is_module]
+    return Found((*map(_denied, denied), *_other_release(scene, modules), *_uncompiled(scene, modules), *bad), fine)
 
 
 def _libraries(scene: Scene, files: Iterable[Changed]) -> tuple[list[Damage], frozenset[str]]:
@@ -65,7 +75,7 @@ def _libraries(scene: Scene, files: Iterable[Changed]) -> tuple[list[Damage], fr
 
 def _of(scene: Scene, dist: Distribution) -> Iterator[Changed]:
     site, owner = dist.location.rpartition("/")[0], f"{dist.name} {dist.version}"
-    for line in value_or(scene.host.altered(f"{dist.location}/RECORD"), ()):
+    for line in value_or(scene.host.altered(f"{dist.location}/RECORD", "all" if scene.options.verify else ""), ()):
         told, _, name = line.partition(" ")
         how, _, size = told.partition(":")
         if not DISPENSABLE.search(name):
@@ -73,6 +83,8 @@ def _of(scene: Scene, dist: Distribution) -> Iterator[Changed]:
 
 
 def _denied(one: Changed) -> Damage:
+    if one.how == "folder":
+        return Damage(one.path, one.owner, "module missing", "", "a folder is in its place")
     return Damage(one.path, one.owner, UNREADABLE if one.is_module else "unreadable", "", _DENIED)
 
 
@@ -82,10 +94,28 @@ def _uncompiled(scene: Scene, modules: Sequence[Changed]) -> Iterator[Damage]:
     if not modules or not isinstance(python, Known) or python.value.gone:
         return
     owners = {one.path: one.owner for one in modules[:_MOST]}
-    for said in value_or(scene.host.python(python.value.path, "compiles", *owners), ()):
+    asked = [f"-{one.path}" if _smaller(scene, one) else one.path for one in modules[:_MOST]]
+    for said in value_or(scene.host.python(python.value.path, "compiles", *asked), ()):
         path = str(said.get("path", ""))
         if path in owners:
             yield Damage(path, owners[path], BROKEN, "", str(said.get("told", "")))
+
+
+def _smaller(scene: Scene, one: Changed) -> bool:
+    stat = scene.host.stat(one.path)
+    return isinstance(stat, Known) and stat.value.size < one.installed
+
+
+def _other_release(scene: Scene, modules: Sequence[Changed]) -> Iterator[Damage]:
+    """Packages with changed modules whose own version is not that of their metadata: another was written over them."""
+    for owner, one in {one.owner: one for one in modules}.items():
+        name, _, version = owner.partition(" ")
+        file = _VERSION_FILES.get(name)
+        path = f"{one.path.rpartition('-packages/')[0]}-packages/{file}"
+        lines = value_or(scene.host.lines(path, "ersion"), ()) if file else ()
+        said = next((match[1] for line in lines if (match := VERSION.match(line))), "")
+        if said and said.partition("+")[0] != version.partition("+")[0]:
+            yield Damage(path, owner, OTHER_RELEASE, version, said)
 
 
 def _unloadable(scene: Scene, one: Changed) -> Damage | None:
@@ -94,6 +124,8 @@ def _unloadable(scene: Scene, one: Changed) -> Damage | None:
     if one.how == "added" or not isinstance(read, Known):
         return None
     machine = value_or(scene.facts.surroundings.machine, "")
+    if not (read.value.needed or read.value.soname) or not all(map(_LIBRARY.fullmatch, read.value.needed)):
+        return Damage(one.path, one.owner, UNLOADABLE, "", "its table of names is gone or scrambled")
     if read.value.refused:
         return Damage(one.path, one.owner, UNLOADABLE, "", read.value.refused)
     if machine and read.value.machine != machine:

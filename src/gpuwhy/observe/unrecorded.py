@@ -15,6 +15,7 @@ from gpuwhy.host.base import Entry
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Absent, Known, Unknown, value_or
 from gpuwhy.model.facts import Damage, Distribution
+from gpuwhy.observe.altered import VERSION
 from gpuwhy.observe.scene import Scene
 
 _MODULES = ("torch", "tensorflow", "jax", "jaxlib", "onnxruntime", "cupy", "numpy")
@@ -65,7 +66,18 @@ def _without_metadata(scene: Scene) -> Iterator[Package]:
     for site in value_or(scene.facts.target.site_packages, ()) if wanted else ():
         for entry in value_or(scene.host.list(site, rf"({'|'.join(wanted)})$"), ()):
             if isinstance(scene.host.stat(f"{site}/{entry.name}/__init__.py"), Known):
-                yield Package(f"{site}/{entry.name}", entry.name)
+                folder = f"{site}/{entry.name}"
+                yield Package(folder, f"{entry.name} {_version(scene, folder)}".strip())
+
+
+def _version(scene: Scene, folder: str) -> str:
+    """What the package says of itself."""
+    for name in ("version.py", "_version.py"):
+        lines = value_or(scene.host.lines(f"{folder}/{name}", "ersion"), ())
+        for line in lines:
+            if found := VERSION.match(line):
+                return found[1].partition("+")[0]
+    return ""
 
 
 def _cut(scene: Scene, package: Package) -> Iterator[Damage]:

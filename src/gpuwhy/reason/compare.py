@@ -23,7 +23,7 @@ def compare(
         *_imports(before.imports, after.imports, removed, meant),
         *_contradictions(before.contradictions, after.contradictions),
         *_libraries(before.lost, after.lost, removed),
-        *_causes(before, after.causes),
+        *_causes(before, after),
         *_layers(before.layers, after.layers, removed, _uncovered(before, after.causes)),
     )
 
@@ -84,17 +84,19 @@ def _missing(names: Sequence[str]) -> str:
     return f"{names[0]} not found" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more not found"
 
 
-def _causes(before: Condition, after: Sequence[str]) -> Iterator[Compared]:
+def _causes(before: Condition, after: Condition) -> Iterator[Compared]:
     """A cause of the same framework is the same cause, whatever its release is now.
 
     One that comes to light behind another of the same framework was there before: it is left. So is one of a framework
-    that did not get that far before: the repair took it a layer further.
+    that did not get that far before: the repair took it a layer further. One that is merely possible, and comes to
+    light so, leaves nothing broken that is known.
     """
     was = {_kind(one) for one in before.causes}
-    for one in after:
+    for one in after.causes:
         if _kind(one) not in was:
             behind = _behind(before, one)
-            yield Compared("cause", behind or "–", one, "left" if behind else "worse")
+            lesser: Verdict = "same" if one in after.perhaps else "left"
+            yield Compared("cause", behind or "–", one, lesser if behind else "worse")
 
 
 def _behind(before: Condition, cause: str) -> str:

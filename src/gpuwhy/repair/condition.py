@@ -11,7 +11,7 @@ from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.fact import Absent, value_or
 from gpuwhy.model.facts import Distribution, Facts
 from gpuwhy.model.repair import Action, Condition, Contradiction, name_of
-from gpuwhy.model.report import Layer, Report
+from gpuwhy.model.report import Layer, Report, Shown
 from gpuwhy.repair import imports, metadata
 from gpuwhy.repair.patient import Patient
 
@@ -50,9 +50,14 @@ def condition(
         tuple(_lacking(one) for one in metadata.contradictions(patient)),
         lost(facts),
         (*_layers(report), *report.stairs),
-        tuple(f"{c.id} ({c.subject})" if c.subject else c.id for c in report.causes if not c.with_gpu),
+        tuple(_named(c) for c in report.causes if not c.with_gpu),
         unjudged(facts, tried),
+        frozenset(_named(c) for c in report.causes if not c.found),
     )
+
+
+def _named(cause: Shown) -> str:
+    return f"{cause.id} ({cause.subject})" if cause.subject else cause.id
 
 
 def unjudged(facts: Facts, tried: Mapping[str, str]) -> frozenset[str]:

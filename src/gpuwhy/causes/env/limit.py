@@ -15,7 +15,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong, weak
 from gpuwhy.model.cause import linked as tied
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import NO_EXEC, Limit, Place
 
 GB = 1_000_000_000
@@ -204,6 +204,16 @@ def no_programs(case: Case) -> Finding | None:
     return proof(text, saw(f"{place}: noexec", case.facts.target.damage))
 
 
+def closed_site(case: Case) -> Finding | None:
+    """Python passes over a folder of packages that its user may not list, and finds nothing in it."""
+    found = case.facts.target.distributions
+    if not isinstance(found, Unknown) or found.kind != "denied":
+        return None
+    python = value_or(case.facts.target.interpreter, None)
+    where = Source("folder", python.prefix if python else "site-packages")
+    return proof(f"{found.reason}: Python finds none of the packages in it", saw(found.reason, where))
+
+
 def _noexec(case: Case) -> str | None:
     found = value_or(case.facts.target.damage, ())
     return next((one.path for one in found if one.what == NO_EXEC), None)
@@ -214,7 +224,7 @@ def unlimited(case: Case) -> Finding | None:
     limit = case.facts.surroundings.address_space_limit
     if case.facts.run.failed or case.symptoms or limit.need() is None or not isinstance(limit, Known):
         return None
-    if _noexec(case) is not None:
+    if _noexec(case) is not None or closed_site(case) is not None:
         return None
     if 0 <= limit.value < ADDRESSES:
         return None
@@ -241,6 +251,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
             ),
         )  # fmt: skip
     place = _noexec(case)
+    if closed_site(case) is not None:
+        return (Fix("Have its owner open it for you, or make an environment of your own", role="part"),)
     if place is not None:
         there = on.linux(f"findmnt -T {word(place)}")
         return (
@@ -274,6 +286,7 @@ CAUSE = Cause(
         no_space,
         closed,
         no_programs,
+        closed_site,
         unlimited,
     ),
     fixes=fixes,

@@ -13,6 +13,7 @@ CERTAIN = (
     "full of holes", *MISFITS,
 )  # fmt: skip
 OVERWRITTEN = ("other size", "other hash")
+RELEASE = "of another release"
 MODULES = {
     "module missing": "missing",
     "module empty": "empty",
@@ -21,7 +22,7 @@ MODULES = {
     "module broken": "nothing that Python can compile",
 }
 """Python files and what kernels are compiled with; nothing may ask for one of them."""
-ALL = (*CERTAIN, *OVERWRITTEN, *MODULES)
+ALL = (*CERTAIN, *OVERWRITTEN, *MODULES, RELEASE)
 MANY = 3  # libraries of one package that are smaller than they were: a tool went over all of them
 
 
@@ -29,6 +30,8 @@ def told(one: Damage) -> str:
     """What is wrong with a file, or with the distribution that it stands for."""
     if one.what in MISFITS:
         return f"{one.owner} is built for {one.actual}, and this environment is one for {one.expected}"
+    if one.what == RELEASE:
+        return f"the files of {one.owner} are those of release {one.actual}: they were written over it"
     if one.what in MODULES:
         detail = f" ({one.actual})" if one.what == "module broken" else ""
         return f"{one.path.rpartition('-packages/')[2]} of {one.owner} is {MODULES[one.what]}{detail}"
