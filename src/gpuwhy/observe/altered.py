@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.fact import Absent, Known, Unknown, value_or
 from gpuwhy.model.facts import Damage, Distribution
 from gpuwhy.observe.modules import DISPENSABLE
 from gpuwhy.observe.scene import Scene
@@ -121,15 +121,19 @@ def _other_release(scene: Scene, modules: Sequence[Changed]) -> Iterator[Damage]
 def _unloadable(scene: Scene, one: Changed) -> Damage | None:
     """What keeps a changed library from being loaded; a cut one is told where sizes are."""
     read = scene.host.elf(one.path)
-    if one.how == "added" or not isinstance(read, Known):
+    if one.how == "added" or isinstance(read, Absent):
         return None
+    if isinstance(read, Unknown):
+        told = read.reason.removeprefix(f"{one.path}: ")
+        return None if one.how == "size" else Damage(one.path, one.owner, UNLOADABLE, "", told)
     machine = value_or(scene.facts.surroundings.machine, "")
     if not (read.value.needed or read.value.soname) or not all(map(_LIBRARY.fullmatch, read.value.needed)):
         return Damage(one.path, one.owner, UNLOADABLE, "", "its table of names is gone or scrambled")
     if read.value.refused:
         return Damage(one.path, one.owner, UNLOADABLE, "", read.value.refused)
-    if machine and read.value.machine != machine:
-        return Damage(one.path, one.owner, UNLOADABLE, "", f"it is for {read.value.machine}, this machine is {machine}")
+    if machine and (read.value.machine != machine or (read.value.bits == 32 and machine.endswith("64"))):
+        made = f"{read.value.machine}, {read.value.bits} bits"
+        return Damage(one.path, one.owner, UNLOADABLE, "", f"it is for {made}, this machine is {machine}")
     if one.how == "hole":
         return Damage(one.path, one.owner, HOLE, "", "whole pages of it hold nothing but zeros")
     lost = _lost(scene, one, read.value.needed, read.value.rpath or read.value.runpath)
