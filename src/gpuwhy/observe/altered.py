@@ -126,18 +126,25 @@ def _unloadable(scene: Scene, one: Changed) -> Damage | None:
     if isinstance(read, Unknown):
         told = read.reason.removeprefix(f"{one.path}: ")
         return None if one.how == "size" else Damage(one.path, one.owner, UNLOADABLE, "", told)
-    machine = value_or(scene.facts.surroundings.machine, "")
-    if not (read.value.needed or read.value.soname) or not all(map(_LIBRARY.fullmatch, read.value.needed)):
-        return Damage(one.path, one.owner, UNLOADABLE, "", "its table of names is gone or scrambled")
-    if read.value.refused:
-        return Damage(one.path, one.owner, UNLOADABLE, "", read.value.refused)
-    if machine and (read.value.machine != machine or (read.value.bits == 32 and machine.endswith("64"))):
-        made = f"{read.value.machine}, {read.value.bits} bits"
-        return Damage(one.path, one.owner, UNLOADABLE, "", f"it is for {made}, this machine is {machine}")
-    if one.how == "hole":
+    elf = read.value
+    wrong = _scrambled(elf.needed, elf.soname) or elf.refused or _for_others(scene, elf.machine, elf.bits)
+    if not wrong and one.how == "hole":
         return Damage(one.path, one.owner, HOLE, "", "whole pages of it hold nothing but zeros")
-    lost = _lost(scene, one, read.value.needed, read.value.rpath or read.value.runpath)
-    return Damage(one.path, one.owner, UNLOADABLE, "", lost) if lost else None
+    wrong = wrong or _lost(scene, one, elf.needed, elf.rpath or elf.runpath)
+    return Damage(one.path, one.owner, UNLOADABLE, "", wrong) if wrong else None
+
+
+def _scrambled(needed: Sequence[str], soname: str) -> str:
+    """Every library names itself or what it needs, and the names are names."""
+    named = bool(needed or soname) and all(map(_LIBRARY.fullmatch, needed))
+    return "" if named else "its table of names is gone or scrambled"
+
+
+def _for_others(scene: Scene, machine: str, bits: int) -> str:
+    here = value_or(scene.facts.surroundings.machine, "")
+    if not here or (machine == here and not (bits == 32 and here.endswith("64"))):
+        return ""
+    return f"it is for {machine}, {bits} bits, and this machine is {here}"
 
 
 def _lost(scene: Scene, one: Changed, needed: Sequence[str], search: str) -> str:
