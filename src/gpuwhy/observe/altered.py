@@ -125,7 +125,8 @@ def _unloadable(scene: Scene, one: Changed) -> Damage | None:
         return None
     if isinstance(read, Unknown):
         told = read.reason.removeprefix(f"{one.path}: ")
-        return None if one.how == "size" else Damage(one.path, one.owner, UNLOADABLE, "", told)
+        what = {"foreign": "not ELF", "cut": "truncated"}.get(read.kind, UNLOADABLE)
+        return None if one.how == "size" else Damage(one.path, one.owner, what, "", told)
     elf = read.value
     wrong = _scrambled(elf.needed, elf.soname) or elf.refused or _for_others(scene, elf.machine, elf.bits)
     if not wrong and one.how == "hole":
