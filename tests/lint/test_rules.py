@@ -18,6 +18,16 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("entrypoint-arguments", "Dockerfile", 'FROM vllm/vllm-openai:v0.11.0\nRUN pip install boto3\nCMD ["sh", "-c", "vllm serve x"]\n', 3),
+    ("entrypoint-arguments", "run.sh", "docker run --gpus all vllm/vllm-openai:v0.9.0 python3 -m vllm.entrypoints.openai.api_server\n", 1),
+    ("python-no-wheel", "Dockerfile", "FROM python:3.12-slim\nRUN pip install torch==2.9.1 numpy==1.23.5\n", 2),
+    ("python-unnamed", "setup.py", 'from setuptools import setup\nsetup(name="a", python_requires=">=3.7",\n install_requires=["torch==1.13.1"])\n', 3),
+    ("python-unnamed", "install.sh", f"pip install {TORCH}/cu111/torch-1.9.0%2Bcu111-cp38-cp38-linux_x86_64.whl 'numpy<2'\n", 1),
+    ("conda-pip-mix", "environment.yml", "channels: [conda-forge]\ndependencies:\n- python=3.10\n- numpy=1.26\n- pip:\n  - tensorflow==2.13\n", 6),
+    ("image-outrun", "cog.yaml", 'build:\n  gpu: true\n  python_version: "3.12"\n  python_packages:\n  - ultralytics\n', 5),
+    ("cpu-wheel", "environment.yml", "channels: [pytorch, defaults]\ndependencies:\n- python=3.10\n- pytorch=2.1\n- cudatoolkit=11.8\n- numpy<2\n", 5),
+    ("pair-mismatch", "Dockerfile", "FROM python:3.8\nRUN pip install torch==1.5.0\nRUN git clone https://github.com/facebookresearch/detectron2 d2 && pip install -e d2\n", 3),
+    ("no-nv", "j.lsf", '#!/bin/bash\n#BSUB -gpu "num=1"\nmpirun -n 2 singularity run img.sif train.sh\n', 3),
     ("apt-gone", "Dockerfile", "FROM python:3.10-slim\nRUN apt-get update && apt-get install -y git \\\n  libgl1-mesa-glx\n", 3),
     ("apt-gone", "setup.sh", "sudo apt-get install -y python-pip\nsudo pip install tensorflow\n", 1),
     ("index-ended", "install.sh", f"pip install torch torchvision --index-url {TORCH}/cu121\n", 1),
@@ -310,6 +320,10 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("Dockerfile", 'FROM vllm/vllm-openai:v0.11.0\nENTRYPOINT []\nCMD ["sh", "-c", "vllm serve x"]\n'),
+    ("run.sh", "docker run --gpus all --ipc=host vllm/vllm-openai:v0.9.0 --model a\n"),
+    ("Dockerfile", "FROM python:3.11\nRUN pip install torch==2.9.1 numpy==1.26.4 scipy==1.11.4 pandas==2.1.4\n"),
+    ("setup.py", 'from setuptools import setup\nsetup(name="a", python_requires=">=3.7,<3.11", install_requires=["torch==1.13.1", "numpy<2"])\n'),
     ("Dockerfile", "FROM python:3.10-slim-bookworm\nRUN apt-get update && apt-get install -y libgl1-mesa-glx software-properties-common\n"),
     ("Dockerfile", "FROM python:3.11.4-slim\nRUN apt-get update && apt-get install -y libgl1-mesa-glx\n"),  # the Debian of its day
     ("setup.sh", "# Ubuntu 18.04\nsudo apt-get install -y python-pip\n"),

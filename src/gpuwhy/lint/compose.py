@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge import containers
 from gpuwhy.lint import shell
-from gpuwhy.lint.sheet import Image, Sheet, Variable, Workload
+from gpuwhy.lint.sheet import Handed, Image, Sheet, Variable, Workload
 from gpuwhy.lint.yamls import BadYamlError, Map, Node, Seq, Text, documents
 from gpuwhy.model.lint import Place, Problem
 
@@ -55,6 +55,8 @@ def _service(path: str, name: str, line: int, service: Map, whole: bool) -> Work
     work.variables = variables(path, service.at("environment"))
     work.exempt = _mounts_devices(service)
     work.command = f"{words(service.at('entrypoint'))} {words(service.at('command'))}".strip()
+    if "entrypoint" not in service and (handed := words(service.at("command"))):
+        work.handed = Handed(handed, Place(path, service.line_of("command")))
     work.shared_memory = _shared_memory(service)
     work.stays = service.text("restart") in ("always", "unless-stopped")
     work.terminal = service.text("tty") == "true" or service.text("stdin_open") == "true"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gpuwhy.knowledge import containers, held
 from gpuwhy.lint import installs, shell
 from gpuwhy.lint.kinds import is_template
-from gpuwhy.lint.sheet import Command, Environment, Image, Sheet, Variable
+from gpuwhy.lint.sheet import Command, Environment, Handed, Image, Sheet, Variable
 from gpuwhy.model.lint import Place, Problem
 
 _KEYWORDS = frozenset(
@@ -166,6 +166,7 @@ class _Stages:
         self.parents: dict[int, Environment] = {}
         self.known: dict[str, str] = {}  # variables of the stage
         self.kept: dict[int, dict[str, str]] = {}
+        self.entered: set[int] = set()  # stages with an ENTRYPOINT of their own
         self.used: set[int] = set()  # stages that have a name or that something is copied from
 
     def fill(self, found: Iterator[Instruction]) -> None:
@@ -240,6 +241,15 @@ class _Stages:
             place = Place(self.sheet.path, one.line + text.rstrip().count("\n"))
             self.stage.lost += [Variable(name, value, place) for name, value in command.assigned]
 
+    def _cmd(self, one: Instruction) -> None:
+        words = _json_list(one.text) if one.text.lstrip().startswith("[") else ["sh"]  # without brackets: sh -c
+        self.stage.handed = Handed(" ".join(words), Place(self.sheet.path, one.line)) if words else None
+        self.stage.handed = None if id(self.stage) in self.entered else self.stage.handed
+
+    def _entrypoint(self, one: Instruction) -> None:
+        self.stage.handed = None
+        self.entered.add(id(self.stage))
+
     def _copy(self, one: Instruction) -> None:
         found = re.search(r"--from=(\S+)", one.text)
         origin = self.names.get(found[1].lower()) if found else None
@@ -309,12 +319,16 @@ def _pairs(one: Instruction) -> list[tuple[str, str, int]]:
     return out
 
 
-def _json_words(text: str) -> list[str]:
+def _json_list(text: str) -> list[str]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return []
-    words = [w for w in found if isinstance(w, str)] if isinstance(found, list) else []
+    return [w for w in found if isinstance(w, str)] if isinstance(found, list) else []
+
+
+def _json_words(text: str) -> list[str]:
+    words = _json_list(text)
     shells = ("sh", "bash", "/bin/sh", "/bin/bash")
     return words[2:] if len(words) > 2 and words[0] in shells and words[1].endswith("c") else words
 

@@ -45,10 +45,17 @@ def below(scope: Scope) -> Iterator[Below]:
         return
     for package, framework in dict.fromkeys((row.package, row.other) for row in limits.FLOORS):
         there = _there(scope, framework)
-        own = next((pin for pin in scope.pins if pin.name == package), there.pin if there else None)
+        own = next((pin for pin in scope.pins if pin.name == package), None)
+        own = own or (_asking(scope, package) if there and there.pin and there.pin.origin == "conda" else None)
+        own = own or (there.pin if there else None)
         own = own or (_bringing(scope, package) if there else None)
         if there and own and own.name != "pytorch" and _meet(own, there.pin):
             yield from _below(scope, package, there, own.place)
+
+
+def _asking(scope: Scope, package: str) -> Pin | None:
+    """The pin of pip's that asks for a package."""
+    return next((p for p in scope.pins if p.installed and package in asked.asks(p.name, p.version)), None)
 
 
 def _bringing(scope: Scope, package: str) -> Pin | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.lint import compose, helm
 from gpuwhy.lint.kinds import is_template
-from gpuwhy.lint.sheet import Image, Read, Sheet, Variable, Workload
+from gpuwhy.lint.sheet import Handed, Image, Read, Sheet, Variable, Workload
 from gpuwhy.lint.yamls import BadYamlError, Map, Node, Seq, Text, documents
 from gpuwhy.model.lint import Place, Problem
 
@@ -152,6 +152,8 @@ def _container(path: str, container: Map) -> Workload:
         work.request = Place(path, line)
     work.exempt = container.text("securityContext", "privileged") == "true"
     work.command = f"{compose.words(container.at('command'))} {compose.words(container.at('args'))}".strip()
+    if "command" not in container and (handed := compose.words(container.at("args"))):
+        work.handed = Handed(handed, Place(path, container.line_of("args")))
     work.variables = _variables(path, container)
     return work
 

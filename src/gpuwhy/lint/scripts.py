@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from gpuwhy.lint import builds, installs, shell
-from gpuwhy.lint.sheet import Command, Environment, Image, Sheet, Workload
+from gpuwhy.lint.sheet import Command, Environment, Handed, Image, Sheet, Workload
 from gpuwhy.model.lint import Place
 
 _COMMENT = re.compile(r"^[ \t]*(#|rem\b|::|//).*$", re.IGNORECASE | re.MULTILINE)
@@ -110,4 +110,5 @@ def _run(path: str, command: Command) -> Workload | None:
     work.exempt = bool(_MAY_ASK.search(options))
     work.shared_memory = bool(re.search(r"--shm-size|--ipc|/dev/shm", options))
     work.command = " ".join(words[number:])
+    work.handed = Handed(work.command, place) if work.command and "--entrypoint" not in options else None
     return work

@@ -66,7 +66,8 @@ def _setup(sheet: Sheet, keywords: dict[str, ast.expr], named: dict[str, ast.exp
 
 def _pins(sheet: Sheet, node: ast.expr | None, named: dict[str, ast.expr]) -> Iterator[Pin]:
     node = _resolved(node, named) if node is not None else None
-    for item in node.elts if isinstance(node, ast.List | ast.Tuple) else []:
+    single = [node] if isinstance(node, ast.Constant) else []
+    for item in node.elts if isinstance(node, ast.List | ast.Tuple) else single:
         if isinstance(item, ast.Constant) and isinstance(item.value, str):
             try:
                 yield requirements.requirement(item.value, Place(sheet.path, item.lineno))

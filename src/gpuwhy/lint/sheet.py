@@ -111,6 +111,13 @@ class Command(msgspec.Struct, frozen=True):
         return " ".join(self.words)
 
 
+class Handed(msgspec.Struct, frozen=True):
+    """What an image's entry point is given: the words behind it."""
+
+    text: str
+    place: Place
+
+
 class Include(msgspec.Struct, frozen=True):
     """Another file that a file takes in."""
 
@@ -156,6 +163,7 @@ class Environment(msgspec.Struct):
     refused: list[Problem] = []  # requirements that no installer takes: a local version with >=
     misplaced: list[Problem] = []  # options on a requirement's line, which pip does not read there
     includes_unknown: bool = False  # a file that it takes in cannot be read
+    handed: Handed | None = None  # CMD, where no ENTRYPOINT is written
     through: dict[str, Place] = {}  # file that it takes in → the line that does so
     told_elsewhere: bool = False  # a file beside this one names PyTorch's index
 
@@ -185,6 +193,7 @@ class Workload(msgspec.Struct):
     only_runtime: bool = False  # of compose: `runtime: nvidia` is all that asks for a GPU
     shared_memory: bool = False
     command: str = ""
+    handed: Handed | None = None  # what its image's own entry point gets
     stays: bool = False  # what starts it again when it ends: a Deployment, restart: always
     terminal: bool = False  # a shell in it would wait for somebody
     left_out: Place | None = None  # a GPU's limit that is commented out

@@ -31,6 +31,7 @@ NAMES = (
     "driver_in_image",
     "driver_too_old",
     "ended_system",
+    "entrypoint_arguments",
     "externally_managed",
     "foreign_line",
     "framework_conflict",

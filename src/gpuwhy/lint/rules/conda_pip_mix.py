@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import TENSORFLOW, Scope
@@ -23,14 +24,52 @@ _TOOLKITS = ("cudatoolkit", "cuda-toolkit", "pytorch-cuda", "cuda-version")
 def check(scope: Scope) -> Iterator[Mistake]:
     """conda's CUDA beside pip's builds: unused by torch, and of the wrong major for TensorFlow."""
     toolkit = next((p for p in scope.pins if p.origin == "conda" and p.name in _TOOLKITS), None)
-    if toolkit is None or scope.environment.locked:
-        return
+    if toolkit is not None and not scope.environment.locked:
+        yield from _beside(scope, toolkit)
+    yield from _put_over(scope)
+
+
+def _beside(scope: Scope, toolkit: Pin) -> Iterator[Mistake]:
+    """What conda's CUDA means for each of pip's builds."""
     yield from _onnx(scope, toolkit)
     for pin in scope.pins:
         plain = pin.by_name and pin.name in ("torch", *TENSORFLOW) and not pin.variant
         row = scope.taken(pin) if plain else None
         if row and isinstance(row.cuda, str):
             yield from (_unused if _brings(pin, row) else _other_major)(scope, pin, row, toolkit)
+
+
+def _put_over(scope: Scope) -> Iterator[Mistake]:
+    """A pinned package of pip's that asks for another release of what conda pins: pip puts its own over that."""
+    pinned = {p.name: p for p in scope.pins if p.origin == "conda" and p.specifier.startswith("==")}
+    exact = [p for p in scope.pins if p.installed and p.version and not p.marker and _is_read(p)]
+    for pin in exact if not scope.environment.locked and len(scope.pins) < _EXPORTED else ():
+        for name, wishes in asked.asks(pin.name, pin.version.partition("+")[0]).items():
+            other, wish = pinned.get(name), _here(wishes, scope.environment.pythons)
+            if other and wish and asked.knows(name) and _differ(name, other.specifier, wish):
+                text = f"pip's {pin.name} {pin.version} asks for {name}{wish}; conda installs {name}{other.specifier} "
+                text += f"(line {other.place.line}): pip puts another over it, and conda's packages keep the old one"
+                yield RULE.mistake(pin.place, text, asked.SOURCE, f"write {name} as {pin.name} wants it")
+                return
+
+
+_EXPORTED = 60  # packages: an environment that somebody exported whole
+
+
+def _is_read(pin: Pin) -> bool:
+    return asked.knows(pin.name) and asked.has(pin.name, pin.version.partition("+")[0])
+
+
+def _here(wishes: tuple[str, ...], pythons: tuple[str, ...]) -> str:
+    """What is asked for on the one Python of the file; '' where that is not known."""
+    parts = [wish.partition(";") for wish in wishes]
+    met = [spec for spec, _, where in parts if not where or (pythons and pythons[0] in where.split(","))]
+    return ",".join(filter(None, met)) if len(pythons) == 1 else ""
+
+
+def _differ(name: str, one: str, other: str) -> bool:
+    first, second = asked.allowed(name, one), asked.allowed(name, other)
+    return bool(first and second) and not first & second
 
 
 def _brings(pin: Pin, row: Release) -> bool:

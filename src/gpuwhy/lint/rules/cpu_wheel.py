@@ -61,6 +61,7 @@ def _channel(scope: Scope) -> Iterator[Mistake]:
     if pin and not pin.build and "cpuonly" not in scope.names:
         yield from _of_forge(scope, pin)
         yield from _of_pytorch(scope, pin)
+        yield from _by_toolkit(scope, pin)
         yield from _other_channel(scope, pin)
 
 
@@ -91,6 +92,20 @@ def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
         fix = "add -c nvidia and pytorch-cuda=12.4 (or 11.8)"
         severity: Severity | None = "warning" if meant == unsaid else None
         yield RULE.mistake(pin.place, f"{text}build for the CPU, and {meant}", _CHANNELS, fix, severity)
+
+
+def _by_toolkit(scope: Scope, pin: Pin) -> Iterator[Mistake]:
+    """cudatoolkit beside a PyTorch of its own channel whose CUDA is chosen by pytorch-cuda, from 1.13 on."""
+    channels, toolkit = scope.environment.channels, scope.names.get("cudatoolkit")
+    version = re.match(r"==\s*(\d+\.\d+)", pin.specifier)
+    first = next((c for c in channels if c in ("pytorch", "conda-forge")), "") == "pytorch" or pin.channel == "pytorch"
+    late = version and at_least(version[1], "1.13")
+    if toolkit and toolkit.origin == "conda" and first and late and "pytorch-cuda" not in scope.names:
+        text = (
+            f"cudatoolkit does not choose the build of pytorch {version[1] if version else ''} in the channel pytorch"
+        )
+        fix = "write pytorch-cuda=11.8 (or 12.1) with -c nvidia instead of cudatoolkit"
+        yield RULE.mistake(toolkit.place, f"{text}: conda may take the one for the CPU", _CHANNELS, fix, "warning")
 
 
 def _other_channel(scope: Scope, pin: Pin) -> Iterator[Mistake]:

@@ -11,6 +11,7 @@ from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.containers import Base
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.knowledge.tables import source
 from gpuwhy.lint import solving
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
@@ -24,6 +25,7 @@ RULE = Rule("image-outrun", "warning", "a torch for a newer CUDA major than its 
 def check(scope: Scope) -> Iterator[Mistake]:
     """torch of the default index in an nvidia/cuda image of an older major."""
     base, stage = scope.base, scope.environment
+    yield from _in_cog(scope)
     if base.family != "cuda" or not base.cuda or _is_elsewhere(scope):
         return
     named = stage.named("torch", "pytorch") or _brought(scope)
@@ -31,6 +33,25 @@ def check(scope: Scope) -> Iterator[Mistake]:
     row = scope.taken(pin) if pin else None
     if pin and row and isinstance(row.cuda, str) and numbers(row.cuda)[0] > numbers(base.cuda)[0]:
         yield from _outrun(pin, row, row.cuda, base)
+
+
+def _in_cog(scope: Scope) -> Iterator[Mistake]:
+    """torch that no line of a cog.yaml names: Cog chooses CUDA by the torch that is listed."""
+    named = {"torch", "tensorflow", "jax", "onnxruntime-gpu", "paddlepaddle-gpu"} & scope.names.keys()
+    if scope.kind != "cog" or not scope.environment.gpu or named or scope.environment.includes_unknown:
+        return
+    pin = next(iter(_brought(scope)), None)
+    row = scope.taken(pin) if pin else None
+    if pin and row and isinstance(row.cuda, str) and numbers(row.cuda)[0] > _CHOSEN and (needs := floor(row.cuda)):
+        text = f"no line names torch, so {row.version} comes, for CUDA {row.cuda} and driver {needs.driver} or newer"
+        fix = "list torch with the release that is meant: Cog takes its CUDA image from that line"
+        yield RULE.mistake(pin.place, f"{text}; Cog chooses its CUDA by the torch that is listed", _COG, fix)
+
+
+_CHOSEN = 12
+_COG = source(
+    "replicate/cog, pkg/config: compatibility matrices", "CUDA and cuDNN follow the torch or TensorFlow listed"
+)
 
 
 def _is_elsewhere(scope: Scope) -> bool:

@@ -27,24 +27,28 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if not _ASKS.search(text) or re.search(r"(SINGULARITY|APPTAINER)_NV\b|instance start", text):
         return
     for command in scope.environment.commands:
-        if _is_container(command) and not _GIVEN.search(command.text) and "$" not in _options(command):
+        words = _container(command)
+        if words and not _GIVEN.search(command.text) and "$" not in _options(words):
             place = Place(scope.environment.path, command.lines[0])
-            said = f"{command.words[0].rsplit('/', 1)[-1]} {command.words[1]} without --nv"
+            said = f"{words[0].rsplit('/', 1)[-1]} {words[1]} without --nv"
             fix = f"write {said.split(' without')[0]} --nv …"
             yield RULE.mistake(place, f"{said}: the container sees no GPU, and the job has asked for one", _KNOW, fix)
             return
 
 
-def _is_container(command: Command) -> bool:
-    words = command.words
-    named = bool(words) and words[0].rsplit("/", 1)[-1] in ("singularity", "apptainer")
-    return named and len(words) > 2 and words[1] in _STARTS
+def _container(command: Command) -> tuple[str, ...]:
+    """The words from the program on, which srun or mpirun may start; () where there is none."""
+    names = [word.rsplit("/", 1)[-1] for word in command.words]
+    at = next((n for n, name in enumerate(names) if name in ("singularity", "apptainer")), len(names))
+    started = at == 0 or names[0] in ("srun", "mpirun", "mpiexec", "time", "numactl", "ibrun", "jsrun")
+    words = command.words[at:]
+    return words if started and len(words) > 2 and words[1] in _STARTS else ()
 
 
-def _options(command: Command) -> str:
+def _options(words: tuple[str, ...]) -> str:
     """The words before the image: a variable among them may hold --nv."""
     taken: list[str] = []
-    for word in command.words[2:]:
+    for word in words[2:]:
         taken.append(word)
         if not word.startswith("-") and re.search(r"\.(sif|simg|img)\b|://", word):
             return " ".join(taken[:-1])

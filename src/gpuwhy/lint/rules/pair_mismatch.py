@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from gpuwhy.knowledge import caps, limits
+from gpuwhy.knowledge import caps, limits, tables
 from gpuwhy.knowledge import pairs as known_pairs
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of
@@ -16,7 +16,7 @@ from gpuwhy.lint.demands import MANY
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, allowed, allows, releases_of, rows, together
-from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.lint import Mistake, Place, Rule
 from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, major_minor
 
@@ -30,6 +30,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _companions(scope)
     yield from _stated(scope)
     yield from _heads(scope)
+    yield from _cloned(scope)
     yield from _old_jaxlib(scope)
     yield from _floored(scope)
     yield from _without_keras_2(scope)
@@ -147,6 +148,28 @@ def _heads(scope: Scope) -> Iterator[Mistake]:
         other = next((p for p in exact if _is_kept_out(p, asks.get(p.name, "")) and together(pin, p)), None)
         if other:
             yield _head(pin, other, asks[other.name])
+
+
+_CLONED = (
+    (re.compile(r"git clone (?!.*(-b|--branch)\b).*facebookresearch/detectron2(\.git)?( |$)"), "detectron2", "1.8"),
+)
+"""Projects whose newest state asserts a torch in its setup.py: the command, its name, the oldest torch."""
+_ASSERTS = tables.source("facebookresearch/detectron2, setup.py", "assert torch_ver >= [1, 8]")
+
+
+def _cloned(scope: Scope) -> Iterator[Mistake]:
+    """A repository that is cloned as it is today, over a torch that it no longer takes."""
+    torch = scope.by_pip("torch")
+    version = torch.version.partition("+")[0] if torch and not torch.arms else ""
+    moved = any("checkout" in command.words for command in scope.environment.commands)
+    for command in scope.environment.commands if version and not moved else ():
+        for pattern, name, oldest in _CLONED:
+            if torch and pattern.search(command.text) and not at_least(version, oldest):
+                text = f"{name} is cloned as it is today and asks for torch {oldest} or newer; torch=={torch.version}"
+                text += f" is installed (line {torch.place.line})"
+                place = Place(scope.environment.path, command.lines[0])
+                yield RULE.mistake(place, text, _ASSERTS, f"check out a {name} of that torch's time")
+                return
 
 
 def _is_kept_out(pin: Pin, wanted: str) -> bool:

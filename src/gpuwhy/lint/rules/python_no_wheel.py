@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from gpuwhy.knowledge import asked, held
+from gpuwhy.knowledge import asked, compiled, held
 from gpuwhy.knowledge.guests import guests, is_guest
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.knowledge.tables import source
@@ -27,6 +27,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _named(scope)
     yield from _guests(scope)
     yield from _refusing(scope)
+    yield from _compiled(scope)
     yield from _project(scope)
     yield from _two(scope)
     yield from _by_conda(scope)
@@ -79,6 +80,33 @@ def _refusing(scope: Scope) -> Iterator[Mistake]:
                 f"{pin.name}=={pin.version} does not take Python {span(tuple(here))} ({scope.environment.python_from})"
             )
             yield RULE.mistake(pin.place, text, asked.SOURCE, f"use another Python, or another {pin.name}")
+
+
+def _compiled(scope: Scope) -> Iterator[Mistake]:
+    """A pinned neighbour (NumPy, SciPy, Numba …) whose wheels ended before the Python of the file; once."""
+    used = scope.environment.pythons
+    if not used or scope.environment.locked or scope.environment.other_index or not any(map(_is_for_gpus, scope.pins)):
+        return
+    found = [(pin, newest) for pin in scope.pins if (newest := _last_python(pin, used))]
+    if found:
+        pin, newest = found[0]
+        others = [other.name for other, _ in found[1:4]]
+        more = f" (nor have {', '.join(others)}{' …' if len(found) > 4 else ''})" if others else ""
+        where = f"{span(used)} ({scope.environment.python_from})"
+        text = f"{pin.name} {pin.version} has wheels up to Python {newest}, none for {where}{more}: pip compiles it"
+        fix = f"use Python {newest}, or a newer {pin.name}"
+        yield RULE.mistake(pin.place, f"{text}, and that fails as a rule", compiled.SOURCE, fix, "warning")
+
+
+def _last_python(pin: Pin, used: tuple[str, ...]) -> str:
+    """The newest Python of a pinned release's wheels, where all of the file's are newer."""
+    plain = pin.installed and pin.name not in JUDGED and not pin.marker and not pin.arms and not pin.indexes
+    newest = compiled.newest_python(pin.name, pin.version) if plain and pin.version else ""
+    return newest if newest and all(numbers(p)[:2] > numbers(newest) for p in used) else ""
+
+
+def _is_for_gpus(pin: Pin) -> bool:
+    return is_guest(pin.name) or family(pin.name) is not None
 
 
 def _project(scope: Scope) -> Iterator[Mistake]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuwhy.knowledge import compiled
+from gpuwhy.knowledge import compiled, tables
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint.index import JUDGED, from_index, rows_name
@@ -22,6 +22,9 @@ RULE = Rule("python-unnamed", "warning", "a release that no Python of today can 
 
 TODAY = ("3.12", "3.13", "3.14")
 """What Ubuntu 24.04, Colab, Debian 13 and the newest installers of conda have."""
+
+_FIRST_OF_TODAY, _FIRST_ALIVE = 12, 10  # a wheel of a Python that is still kept up says enough by its name
+_TAGS = tables.source("binary distribution format", "cp310 in a wheel's name: for CPython 3.10 alone")
 
 _KINDS = ("requirements", "conda", "script", "setup", "setup-config", "makefile")
 _NAMING = (
@@ -63,7 +66,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """The framework that ended first, else the first of what stands beside it; once in a file."""
     found = sorted(_all(scope), key=lambda one: one.order)
     first = next((one for one in found if not _BESIDE.fullmatch(one.pin.name)), None)
-    if first is None or not any(map(_runs_on_gpus, scope.pins)) or _is_named(scope):
+    if first is None or not any(map(_runs_on_gpus, scope.pins)) or _is_named(scope, first.pin):
         return
     others = [one.pin.name for one in found if one.pin.name != first.pin.name]
     more = f" (and so have {', '.join(others[:3])}{' …' if len(others) > 3 else ''})" if others else ""
@@ -75,13 +78,21 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _all(scope: Scope) -> list[Ended]:
     stage = scope.environment
-    if scope.kind not in _KINDS or stage.pythons or stage.locked or stage.image:
+    if scope.kind not in _KINDS or (stage.pythons and not _is_open(scope)) or stage.locked or stage.image:
         return []
     return [one for pin in scope.pins if (one := _ended(scope, pin))]
 
 
+def _is_open(scope: Scope) -> bool:
+    """Whether the Pythons of a setup.py are those of a lower bound alone."""
+    return scope.kind in ("setup", "setup-config") and TODAY[-1] in scope.environment.pythons
+
+
 def _ended(scope: Scope, pin: Pin) -> Ended | None:
     """A pin all of whose releases ended before the Pythons of today."""
+    if pin.reference and family(pin.name) is not None and (found := re.fullmatch(r"cp3(\d+)", pin.tag)):
+        late = int(found[1]) >= _FIRST_ALIVE or pin.marker or pin.arms
+        return None if late else Ended(pin, pin.version, f"3.{found[1]}", _TAGS)
     if not pin.installed or not pin.specifier or pin.marker or not from_index(scope, pin):
         return None
     if pin.name in JUDGED:
@@ -105,12 +116,12 @@ def _runs_on_gpus(pin: Pin) -> bool:
     return is_guest(pin.name) or family(pin.name) is not None
 
 
-def _is_named(scope: Scope) -> bool:
+def _is_named(scope: Scope, pin: Pin) -> bool:
     """Whether this file (a comment counts) or one beside it names a Python, or an image that has one."""
     path = scope.environment.path
     folder = posixpath.dirname(path)
     folders = [folder] if folder in ("", ".", "/") else [folder, posixpath.dirname(folder)]
-    own = scope.read(path) or ""
+    own = re.sub(r"-cp3\d+-", "", _own(scope)) if pin.reference else _own(scope)  # a wheel names itself
     if _NAMED.search(re.sub(r";[^\n]*", "", own) if scope.kind == "requirements" else own):
         return True
     for beside in (posixpath.join(one, name) for one in folders for name in (*_NAMING, *_INSTALLING)):
@@ -118,6 +129,17 @@ def _is_named(scope: Scope) -> bool:
         if text is not None and _says(posixpath.basename(beside), text, posixpath.basename(path)):
             return True
     return False
+
+
+def _own(scope: Scope) -> str:
+    """The file's text; of a setup.py without lower bounds of Python, and without classifiers of today's."""
+    text = scope.read(scope.environment.path) or ""
+    if not _is_open(scope):
+        return text
+    text = re.sub(r"python_requires\s*=\s*[\"']?\s*>=?\s*3(\.\d+)*[\"']?(?![\s,]*<)", "", text)
+    classified = re.findall(r"Python\s*::\s*3\.(\d+)", text)
+    late = any(int(minor) >= _FIRST_OF_TODAY - 1 for minor in classified)
+    return re.sub(r"Python\s*::\s*3\.\d+", "", text) if late else text
 
 
 def _says(name: str, text: str, file: str) -> bool:
