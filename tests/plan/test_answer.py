@@ -126,6 +126,13 @@ def test_no_build_for_the_platform():
     assert conflict("tensorflow", machine="aarch64").nearest is None
 
 
+@pytest.mark.parametrize("gpu, told", [("RTX 3090", True), ("RTX 2080", False)])
+def test_tensorflow_1_on_a_newer_gpu_is_nvidias_own(gpu, told):
+    found = made("tensorflow==1.15.*", gpu=gpu, driver="535")
+    lines = found.conflict.lines if found.conflict else ()
+    assert any("23.03-tf1-py3" in line.text for line in lines) is told
+
+
 def test_a_pin_beside_it_counts():
     assert "needs numpy<2" in conflict("tensorflow==2.10.1", "numpy==2.1.0").text
     assert versions(proposal("tensorflow", "keras<3"))["tensorflow"] == "2.15.1"

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from gpuwhy.knowledge import tables
 
@@ -101,7 +101,7 @@ def has(name: str, version: str) -> bool:
     """Whether a release was harvested."""
     try:
         return Version(version) in project(name).versions
-    except InvalidVersion:
+    except ValueError:  # no version, or thousands of digits
         return False
 
 

@@ -153,7 +153,7 @@ def _plain(name: str, path: str, short: str, tag: str) -> Base:
 def _ngc(name: str, last: str, tag: str) -> Base:
     """NVIDIA's monthly images: 23.10-py3."""
     number = held.month(tag)
-    python, cuda, cudnn = held.ngc(number) if "py2" not in tag else ("", "", "")
+    python, cuda, cudnn = held.ngc(number, last) if "py2" not in tag else ("", "", "")
     version = held.ngc_torch(number) if last == "pytorch" else ""
     framework = {"pytorch": "torch"}.get(last, last)
     return Base(name, "ngc", cuda, cudnn, python=python, framework=framework, version=version, gpu=True)

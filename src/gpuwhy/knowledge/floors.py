@@ -202,6 +202,13 @@ BESIDE_THE_INDEX: dict[str, tuple[str, Source]] = {
 }
 """Builds that the package index does not have, told where nothing of it works."""
 
+OF_NVIDIA = (
+    "NVIDIA's own build of TensorFlow 1.15.5 runs on Ampere and Hopper: "
+    "the image nvcr.io/nvidia/tensorflow:23.03-tf1-py3",
+    _told("NVIDIA/tensorflow, release 23.03", "the last one with TensorFlow 1"),
+)
+"""The one way to TensorFlow 1 on a GPU of compute capability 8.0 or newer."""
+
 
 @lru_cache(maxsize=4096)
 def floors(package: str, version: str) -> tuple[Floor, ...]:

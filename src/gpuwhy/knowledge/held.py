@@ -1,6 +1,10 @@
 """Held: which Python, CUDA and packages public images hold, by their names and tags.
 
 A month of NVIDIA's images stands for the release whose development state it was built from.
+
+Read in NVIDIA's release notes (docs.nvidia.com, November 2026): Python 3.6 of PyTorch 19.03, Python 3.5 of TensorFlow
+18.05 to 19.02, Python 3.8 of both in 21.05, TensorFlow 1 up to 23.03. The other rows were written from memory of the
+same notes and of the images' Dockerfiles; months next to a change say nothing (''), because nobody read them.
 """
 
 from __future__ import annotations
@@ -17,7 +21,8 @@ IMAGES = source("tags and Dockerfiles of the public images", "the Python that ea
 _PYTORCH_PYTHON = (("0.4", "3.6"), ("1.4", "3.7"), ("1.11", "3.8"), ("1.12", "3.7"), ("1.13", "3.10"), ("2.4", "3.11"),
                    ("2.10", ""))  # fmt: skip
 _TENSORFLOW_PYTHON = (("1.0", "3.5"), ("1.13", ""), ("1.13.2", "3.6"), ("2.7", "3.8"), ("2.13", "3.11"))
-_NGC_PYTHON = ((1801, "3.6"), (2011, "3.8"), (2304, "3.10"), (2410, "3.12"))
+_NGC_PYTHON = ((1801, "3.6"), (2011, ""), (2012, "3.8"), (2304, ""), (2305, "3.10"), (2410, ""), (2411, "3.12"))
+_NGC_TENSORFLOW_PYTHON = ((1801, "3.5"), (1903, ""), (1908, "3.6"))
 _NGC_CUDA = ((1801, "9"), (1810, "10"), (2006, "11"), (2301, "12"), (2508, "13"))
 _NGC_CUDNN = ((1801, "7"), (2006, "8"), (2404, "9"))
 _NGC_TORCH = (
@@ -73,9 +78,11 @@ def tensorflow_python(version: str, tag: str) -> str:
     return _of(_TENSORFLOW_PYTHON, version)
 
 
-def ngc(number: int) -> tuple[str, str, str]:
-    """Python, CUDA's major and cuDNN's major of a month of NVIDIA's images."""
-    return _since(_NGC_PYTHON, number), _since(_NGC_CUDA, number), _since(_NGC_CUDNN, number)
+def ngc(number: int, name: str = "") -> tuple[str, str, str]:
+    """Python, CUDA's major and cuDNN's major of a month of NVIDIA's images; TensorFlow's kept Ubuntu 16.04 longer."""
+    early = name == "tensorflow" and number < _NGC_PYTHON[1][0]
+    python = _since(_NGC_TENSORFLOW_PYTHON if early else _NGC_PYTHON, number)
+    return python, _since(_NGC_CUDA, number), _since(_NGC_CUDNN, number)
 
 
 def ngc_torch(number: int) -> str:

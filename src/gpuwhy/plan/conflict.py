@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.floors import BESIDE_THE_INDEX
+from gpuwhy.knowledge.floors import BESIDE_THE_INDEX, OF_NVIDIA
 from gpuwhy.knowledge.migrations import crossed
 from gpuwhy.model.plan import Conflict, Line, Machine, Passed, Proposal, Wish
 from gpuwhy.model.version import numbers
@@ -61,7 +61,15 @@ def _beside(core: Sequence[Wish], machine: Machine) -> list[Line]:
     """Builds that are published elsewhere than on the index."""
     if machine.system == "windows":
         return []
-    return [Line("know", *BESIDE_THE_INDEX[wish.name]) for wish in core if wish.name in BESIDE_THE_INDEX]
+    known = [Line("know", *BESIDE_THE_INDEX[wish.name]) for wish in core if wish.name in BESIDE_THE_INDEX]
+    new = any(gpu.capability and numbers(gpu.capability) >= (8, 0) for gpu in machine.gpus)
+    return [*known, Line("know", *OF_NVIDIA)] if new and any(map(_is_first_series, core)) else known
+
+
+def _is_first_series(wish: Wish) -> bool:
+    """Whether a wish leaves TensorFlow 1 alone."""
+    named = wish.name in ("tensorflow", "tensorflow-gpu") and bool(wish.specifier)
+    return named and not any(specifier(wish.specifier).contains(one) for one in ("2.0.0", "2.10.0", "2.20.0"))
 
 
 def smallest(wishes: Sequence[Wish], machine: Machine, attempt: Attempt) -> list[Wish]:
