@@ -45,12 +45,17 @@ def below(scope: Scope) -> Iterator[Below]:
         return
     for package, framework in dict.fromkeys((row.package, row.other) for row in limits.FLOORS):
         there = _there(scope, framework)
-        own = next((pin for pin in scope.pins if pin.name == package), None)
-        own = own or (_asking(scope, package) if there and there.pin and there.pin.origin == "conda" else None)
-        own = own or (there.pin if there else None)
-        own = own or (_bringing(scope, package) if there else None)
-        if there and own and own.name != "pytorch" and _meet(own, there.pin):
+        own = _own(scope, package, there) if there else None
+        if there and own and _meet(own, there.pin):
             yield from _below(scope, package, there, own.place)
+
+
+def _own(scope: Scope, package: str, there: _There) -> Pin | None:
+    """The pin to speak of: the package's own, else the framework's; of conda's and the image's, who asks for it."""
+    named = next((pin for pin in scope.pins if pin.name == package), None)
+    if named is not None or there.pin is None:
+        return named or _bringing(scope, package)
+    return _asking(scope, package) if there.pin.origin == "conda" else there.pin
 
 
 def _asking(scope: Scope, package: str) -> Pin | None:

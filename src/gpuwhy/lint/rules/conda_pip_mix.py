@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.releases import evidence_of
@@ -41,16 +42,23 @@ def _beside(scope: Scope, toolkit: Pin) -> Iterator[Mistake]:
 
 def _put_over(scope: Scope) -> Iterator[Mistake]:
     """A pinned package of pip's that asks for another release of what conda pins: pip puts its own over that."""
+    if scope.environment.locked or len(scope.pins) >= _EXPORTED:
+        return
+    exact = [pin for pin in scope.pins if pin.installed and pin.version and not pin.marker and _is_read(pin)]
+    excluded = (found for pin in exact for found in _excluded(scope, pin))
+    for pin, name, wish, other in islice(excluded, 1):
+        text = f"pip's {pin.name} {pin.version} asks for {name}{wish}; conda installs {name}{other.specifier} "
+        text += f"(line {other.place.line}): pip puts another over it, and conda's packages keep the old one"
+        yield RULE.mistake(pin.place, text, asked.SOURCE, f"write {name} as {pin.name} wants it")
+
+
+def _excluded(scope: Scope, pin: Pin) -> Iterator[tuple[Pin, str, str, Pin]]:
+    """What a pin asks for, with conda's pin that lies outside."""
     pinned = {p.name: p for p in scope.pins if p.origin == "conda" and p.specifier.startswith("==")}
-    exact = [p for p in scope.pins if p.installed and p.version and not p.marker and _is_read(p)]
-    for pin in exact if not scope.environment.locked and len(scope.pins) < _EXPORTED else ():
-        for name, wishes in asked.asks(pin.name, pin.version.partition("+")[0]).items():
-            other, wish = pinned.get(name), _here(wishes, scope.environment.pythons)
-            if other and wish and asked.knows(name) and _differ(name, other.specifier, wish):
-                text = f"pip's {pin.name} {pin.version} asks for {name}{wish}; conda installs {name}{other.specifier} "
-                text += f"(line {other.place.line}): pip puts another over it, and conda's packages keep the old one"
-                yield RULE.mistake(pin.place, text, asked.SOURCE, f"write {name} as {pin.name} wants it")
-                return
+    for name, wishes in asked.asks(pin.name, pin.version.partition("+")[0]).items():
+        wish = _here(wishes, scope.environment.pythons) if name in pinned and asked.knows(name) else ""
+        if wish and _differ(name, pinned[name].specifier, wish):
+            yield pin, name, wish, pinned[name]
 
 
 _EXPORTED = 60  # packages: an environment that somebody exported whole
