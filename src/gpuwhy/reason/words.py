@@ -29,6 +29,8 @@ FEWEST = 3
 """Words below which a text is not judged."""
 UNHEARD = 0.05
 """What a cause has beside the shares of clues that say hardly anything (docs/explain.md)."""
+CLEAR = 0.25
+"""A share of the best cause below which the words say as little as the clues."""
 ZERO = 128
 """The byte of a word that says nothing for or against a cause."""
 TOLD = 5
@@ -109,7 +111,7 @@ def blended(likeness: Likeness, text: str, scores: tuple[Score, ...]) -> tuple[S
     if not scores or scores[0].confidence >= GUESS or unspoken(scores):
         return scores
     shares = _shares(_odds(likeness, text))
-    if not shares:
+    if max(shares.values(), default=0.0) < CLEAR:
         return scores
     found = {score.cause: score for score in scores}
     heard = {name: (found[name].confidence if name in found else 0.0) + UNHEARD for name in {*shares, *found}}
