@@ -110,9 +110,7 @@ def with_cuda(case: Asked) -> Iterator[Fix]:
         yield tried("JAX for an old Python, with the CUDA 11 that its wheels bring", 'pip install --upgrade "jax[cuda11_pip]==0.4.13" -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html')  # fmt: skip
 
 
-_ASKED_FOR = Later(
-    r"-D ?(?:USE|WITH|GGML|LLAMA|BUILD|ENABLE)_\w*CU(?:DA|BLAS)\w* ?= ?(?:ON|1|on|TRUE|true)|USE_CUDA=1|--with-cuda"
-)
+_ASKED_FOR = Later(r"-D ?(?:USE|WITH|GGML|LLAMA|BUILD|ENABLE)_\w*CU(?:DA|BLAS)\w* ?= ?(?:ON|1|on|TRUE|true)")
 
 
 def _built_oneself(case: Asked) -> Iterator[Fix]:

@@ -66,7 +66,11 @@ def _exact(command: str, case: Asked) -> str:
         command = _GUESSED.sub(folder, command)
     if built := _BUILT.search(case.text):
         command = _CONDA.sub(rf"conda install -c nvidia/label/cuda-{built[1]}.{built[2]}.0 \1", command)
-    if case.version and (again := _AGAIN.search(command)) and again[2].startswith(case.framework):
+    if (
+        re.match(r"[0-2]\.\d", case.version)
+        and (again := _AGAIN.search(command))
+        and again[2].startswith(case.framework)
+    ):
         command = _AGAIN.sub(rf'\1"\2=={case.version.partition("+")[0]}"', command)
     if "/BIG/" in command and (roomy := _ROOMY.search(case.text)):
         command = command.replace("/BIG/", f"{roomy[1]}/")
