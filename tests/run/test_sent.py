@@ -6,6 +6,7 @@ import pytest
 
 from gpuwhy.model.fact import absent, known
 from gpuwhy.model.facts import Facts, KernelLine, Limit, Run, Surroundings
+from gpuwhy.observe.kernel_log import attributed, read_line
 from gpuwhy.reason.watched import kernel_lines, last_symptom
 
 
@@ -46,3 +47,40 @@ def test_an_xid_without_a_process_is_its_own_only_where_it_crashed(signal: str, 
     line = KernelLine(seconds=9.0, text="NVRM: Xid (PCI:0000:04:00): 13", xid=13, pci="0000:04:00")
     facts = Facts(run=ended(signal), surroundings=Surroundings(kernel_log=known((line,), "command", "dmesg")))
     assert len(kernel_lines(facts)) == count
+
+
+OUT_OF_RANGE = "[  129.90] NVRM: Xid (PCI:0000:00:06): 13, Graphics SM Warp Exception on (GPC 1, TPC 2, SM 0)"
+STOPPED = "[  129.93] NVRM: Xid (PCI:0000:00:06): 43, pid=9901, name=python3, channel 0x0000000a"
+UNCORRECTED = "[  129.90] NVRM: Xid (PCI:0000:00:06): 48, An uncorrectable double bit error (DBE) has been detected"
+
+
+@pytest.mark.parametrize(
+    ("raw", "pids"),
+    [
+        ((OUT_OF_RANGE, STOPPED), [9901, 9901]),
+        ((OUT_OF_RANGE, STOPPED.replace("129", "131")), [0, 9901]),
+        ((OUT_OF_RANGE.replace("00:06", "00:07"), STOPPED), [0, 9901]),
+        ((STOPPED.replace("129.93", "129.80"), OUT_OF_RANGE), [9901, 0]),
+        ((UNCORRECTED, STOPPED), [0, 9901]),
+    ],
+)
+def test_a_fault_told_in_several_lines_is_the_process_s_that_the_last_one_names(raw: tuple[str, ...], pids) -> None:
+    lines = [read_line(one, KernelLine(0.0, "", None, "")) for one in raw]
+    assert [line.pid for line in attributed(lines)] == pids
+
+
+@pytest.mark.parametrize(
+    ("xid", "output", "count"),
+    [
+        (13, "CUDADriverError: CUDA_ERROR_FILE_NOT_FOUND: file not found", 0),
+        (13, "ValueError: input tensor must be the same size as output size times world size (nccl)", 0),
+        (13, "RuntimeError: CUDA error: an illegal memory access was encountered", 1),
+        (31, "CUDNN_STATUS_EXECUTION_FAILED", 1),
+        (79, "CUDA_ERROR_FILE_NOT_FOUND", 1),
+        (79, "KeyError: 'loss'", 0),
+    ],
+)
+def test_an_xid_without_a_process_belongs_to_whom_the_same_happened(xid: int, output: str, count: int) -> None:
+    line = KernelLine(seconds=9.0, text=f"NVRM: Xid (PCI:0000:04:00): {xid}", xid=xid, pci="0000:04:00")
+    facts = Facts(run=ended(""), surroundings=Surroundings(kernel_log=known((line,), "command", "dmesg")))
+    assert len(kernel_lines(facts, output)) == count

@@ -145,3 +145,9 @@ ROWS: dict[int, XidRow] = _rows()
 def meaning(number: int) -> XidRow | None:
     """What an Xid number means; None for a number that is not in the table."""
     return ROWS.get(number)
+
+
+def of_a_program(number: int | None) -> bool:
+    """Whether an Xid speaks of one program's work on the GPU, not of the GPU itself."""
+    row = ROWS.get(number) if number is not None else None
+    return row is not None and not row.hardware

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from gpuwhy.knowledge.xid import of_a_program
 from gpuwhy.model.expect import gpu_present, on_other_gpu
 from gpuwhy.model.fact import Absent, Known, source_of, value_or
 from gpuwhy.model.facts import Facts, Framework, KernelLine, Run
@@ -103,7 +104,15 @@ _CUDA_FAILED = re.compile(
     r"|fallen off|\bxid\b|gpu is lost",
     re.IGNORECASE,
 )
-"""What a program says whose own work on the GPU failed."""
+"""What a program says that the GPU, or anything that speaks to it, failed."""
+_WORK_FAILED = re.compile(
+    r"illegal[_ ]?(?:memory|address|access|instr)|illegaladdress|illegalinstr|misaligned|device-side|cudaerrorassert"
+    r"|cuda_error_assert|launch[_ ]?(?:fail|time)|hardware ?_?stack|invalid ?_?(?:pc|addressspace|address_space)"
+    r"|(?:cublas|cudnn|cusolver|cusparse|cufft)_\w{0,20}(?:execution_failed|internal_error|mapping_error|exec_failed)"
+    r"|(?:cuda|gpu)\w{0,20}:? ?\W?unknown(?: error)?|unhandled cuda|\bxid\b|context ?_?is ?_?destroyed",
+    re.IGNORECASE,
+)
+"""What a program says whose own work on the GPU was stopped."""
 
 
 def kernel_symptoms(facts: Facts, output: str = "") -> Iterator[Symptom]:
@@ -117,7 +126,8 @@ def kernel_symptoms(facts: Facts, output: str = "") -> Iterator[Symptom]:
 def kernel_lines(facts: Facts, output: str = "") -> tuple[KernelLine, ...]:
     """What the kernel said of the GPU while the program ran; a neighbour's crash is none of its business.
 
-    A line that names no process is taken for the program's own only where that crashed or says that the GPU failed it.
+    A line that names no process is taken for the program's own only where that crashed or says that the GPU failed it:
+    a fault of the GPU, its work at all; a fault of some program, that its own work was stopped.
     """
     log, started = facts.surroundings.kernel_log, facts.run.started
     if not isinstance(log, Known) or not isinstance(started, Known):
@@ -125,8 +135,9 @@ def kernel_lines(facts: Facts, output: str = "") -> tuple[KernelLine, ...]:
     since = started.value - min(MOST, DRIFT + LATE * started.value)
     found = [line for line in log.value if line.xid is not None and line.seconds >= since]
     fell = value_or(facts.run.signal, "") not in ("", "SIGKILL", *SENT)
-    if not fell and not _CUDA_FAILED.search(output):
-        found = [line for line in found if line.pid]
+    if not fell:
+        failed = {True: bool(_WORK_FAILED.search(output)), False: bool(_CUDA_FAILED.search(output))}
+        found = [line for line in found if line.pid or failed[of_a_program(line.xid)]]
     return tuple(line for line in found if facts.run.concerns(line) and not on_other_gpu(facts, line))
 
 
