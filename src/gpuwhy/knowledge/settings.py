@@ -98,6 +98,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "CUDA_DISABLE_PTX_JIT": (Rule("", one_of("0", "1", kind="ignored"), _GUIDE, _DRIVER),),
     "CUDA_CACHE_MAXSIZE": (Rule("", whole("ignored", 0), _GUIDE, _DRIVER),),
     "CUDA_DEVICE_MAX_CONNECTIONS": (Rule("", whole("ignored", 1), _GUIDE, _DRIVER),),
+    "CUDA_DEVICE_DEFAULT_PERSISTING_L2_CACHE_PERCENTAGE_LIMIT": (Rule("", real(least=0, most=100), f"{_GUIDE}; 900 on an H200 with driver 580: no context can be made", _DRIVER),),
     "NVIDIA_TF32_OVERRIDE": (Rule("", one_of("0", "1", kind="ignored"), "cuBLAS documentation, NVIDIA_TF32_OVERRIDE", "cuBLAS"),),
     "NCCL_DEBUG": (Rule("", one_of("VERSION", "WARN", "INFO", "ABORT", "TRACE", kind="ignored", fold=True), _NCCL, _NCCL_NAME),),
     "NCCL_P2P_LEVEL": (Rule("", one_of(*_DISTANCES, *"0123456", kind="ignored"), _NCCL, _NCCL_NAME),),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import LACKS_ENTRY, SAID_TO_FAIL, nothing_else
-from gpuwhy.causes.text.conditions import all_of, asks, field, line, no, whole, with_
+from gpuwhy.causes.text.conditions import all_of, asks, field, line, no, own_symbol, whole, with_
 from gpuwhy.causes.text.env_ways import one_copy
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -30,7 +30,7 @@ TEXT = Text(
         ("loader.undefined_symbol", 4.2, "{symbol} is missing in the copy of the library that was loaded", field("symbol", r"_*nvjitlink")),
         ("loader.undefined_symbol", 3.8, "{symbol} is missing in the copy of the library that was loaded", field("symbol", r"cu(?:blas|sparse|solver|fft|rand|pti)")),
         ("loader.undefined_symbol", 3.8, "{object} meets another copy than the {version} it was built with", field("version", r"lib(?:cu(?!dnn)|nv)")),
-        ("loader.undefined_symbol", 3.4, "{object} meets another copy than its own", field("object", r".*lib(?:cu(?!dnn|da\.so)|nv)")),
+        ("loader.undefined_symbol", 3.4, "{object} meets another copy than its own", all_of(field("object", r".*lib(?:cu(?!dnn|da\.so)|nv)"), no(own_symbol))),
         ("loader.undefined_symbol", 2.8, "{symbol} is missing in the libnccl that was loaded", field("symbol", r"p?nccl")),
         ("loader.undefined_symbol", 2.4, "{symbol} is missing in the copy of cuDNN that was loaded", field("symbol", r"cudnn")),
         ("loader.not_defined", 4.0, "{library} is another copy than the one that is needed", asks("cuda", "nvrtc", "nccl")),

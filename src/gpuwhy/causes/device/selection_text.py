@@ -31,6 +31,8 @@ TEXT = Text(
     "device.selection",
     signatures=(
         error("device.no_such_id", r"\bid #?\d+\b[^\n]{0,60}\b(?:not for a compatible gpu|is not a (?:valid|usable|visible) (?:gpu|device))|\b(?:gpu|device|card)(?: id| index| number| ordinal)? ?#?\d+\b[^\n]{0,30}\b(?:does not exist|doesn't exist|not present|is not visible|not among|beyond the)|\bonly (?:\d+|one|two) (?:gpus?|devices?|cards?) (?:is |are )?(?:visible|available|present|found)[^\n]{0,40}\b(?:asked|requested|index|id|but)\b|\bnvidia-smi\W{1,4}-i\W{1,4}(?P<device>\d+)\b[^\n]{0,60}non-zero exit status 6\b", "compatible gpu", "is not a", "not exist", "n't exist", "not present", "not visible", "not among", "beyond the", "only ", "exit status 6", covers=("title.", "python.", "nvidia.none_found")),
+        error("device.of_number", r"no (?:cuda |gpu |such )?(?:device|gpu|card) (?:with|of|has|at) (?:the )?(?:id|index|number|ordinal) ?(?P<device>\d{1,2})", "no device", "no gpu", "no card", "no cuda device", "no such", covers=("title.", "python.")),
+        error("torch.other_backend", r"could not run '[\w:.]{1,80}' with arguments from the '(?P<backend>MPS|XLA|XPU|HIP|HPU|IPU|Vulkan|Metal|MTIA|PrivateUse\d)' backend", "could not run '", covers=("torch.", "python.")),
         error("jax.tpu_asked", r"^(?!\w*:? ?(?:info|warning))[^\n]{0,120}backend '?tpu'? failed to initialize[^\n]{0,200}available backends are|unknown backend:? '?tpu'?", "backend 'tpu'", "backend tpu", "unknown backend", covers=("loader.", "title.", "python.", "jax.")),
         error("tf.no_partition", r"creating a partition for (?P<device>/?\S{1,80}) which doesn't exist", "creating a partition for", covers=("title.",)),
         error("device.out_of_range", r"\b(?:(?:gpu|device)[ _-]?(?:id|index|ordinal|number|num)\b[ =:#]{0,3}(?P<device>\d{1,2})?|(?:(?:gpu|device)(?:[ _]device)?[ :#_]{1,2}|cuda:)(?P<device2>\d{1,2}))\b[^\n.;]{0,30}\b(?:is )?(?:out of range|out of bounds|exceeds the (?:number|count) of (?:\w+ )?(?:gpus?|devices)|does not exist|must be (?:less|smaller|lower) than (?:the )?(?:number of |count of )?(?:gpus?|devices?)(?: count)?|must be between \d+ and \d+)"
@@ -66,6 +68,8 @@ TEXT = Text(
         ("tf.few_devices", 4.0, "a GPU is asked for that TensorFlow does not have", no(line(r"Supported device types \[CPU\]"))),
         ("tf.few_devices", 2.8, "a GPU is asked for, and TensorFlow has none", line(r"Supported device types \[CPU\]")),
         ("torch.needs_index", 3.6, "the device is named without its number, or wrongly"),
+        ("device.of_number", 4.2, "the program asks for GPU {device}, and none has that number"),
+        ("torch.other_backend", 4.2, "the program asks for {backend}, a device of another kind, for which this build has nothing"),
         ("device.out_of_range", 4.6, "the program asks for a GPU by a number that none has"),
         ("cuda.invalid_device", 4.6, "the program asked for a GPU number that does not exist, such as cuda:1 where one GPU is, or that CUDA_VISIBLE_DEVICES hides (error 101)"),
         ("torch.device_bounds", 4.4, "the program asked for a GPU number that does not exist"),

@@ -32,8 +32,8 @@ REFUSED = ("memory.cpu_allocator", "loader.no_map", "memory.xla_oom", "memory.xl
 SCARCE = {"NOFILE": 64, "NPROC": 128, "STACK": 512 << 10, "AS": 8 * GB, "DATA": 2 * GB, "FSIZE": 1 << 20}
 """Below these no framework was seen to start; nobody has them unless somebody set them."""
 REFUSING = ("cuda.operating_system", "cuda.system_", "cuda.unknown", "cuda.not_initialized", "cuda.no_device",
-            "cuda.out_of_memory", "jax.", "loader.", "signal.", "limit.", "title.", "torch.", "python.", "tf.",
-            "nccl.")  # fmt: skip
+            "cuda.device_unavailable", "cuda.out_of_memory", "jax.", "loader.", "signal.", "limit.", "title.",
+            "torch.", "python.", "tf.", "nccl.")  # fmt: skip
 """How a system's refusal comes out of the stack, where the reason is lost on the way."""
 FLAGS = {
     "STACK": "-s",

@@ -19,7 +19,11 @@ from gpuwhy.model.symptom import Reading, Symptom
 def _no_compiler(s: Symptom, r: Reading) -> bool:
     """The host compiler itself is not there."""
     return bool(
-        re.search(r"(?:\+\+|cc|clang|cl\.exe)['\"]?: (?:no such file|(?:command )?not found)", r.excerpt, re.IGNORECASE)
+        re.search(
+            r"(?:\+\+|cc|clang|cl\.exe)(?:-\d[\d.]{0,8})?['\"]?: (?:no such file|(?:command )?not found)",
+            r.excerpt,
+            re.IGNORECASE,
+        )
     )
 
 

@@ -99,6 +99,8 @@ _UNKNOWN_COMMAND = (
 TEXT = Text(
     "env.setting",
     signatures=(
+        error("setting.launcher", r"environment variable (?P<name>RANK|WORLD_SIZE|LOCAL_RANK|MASTER_ADDR|MASTER_PORT)\b[^\n]{0,20}(?:expected|required|missing|not set)|(?:missing|unset|required) environment variables?:? \W?(?P<name2>RANK|WORLD_SIZE|LOCAL_RANK|MASTER_ADDR|MASTER_PORT)\b|KeyError: '(?P<name3>RANK|WORLD_SIZE|LOCAL_RANK|MASTER_ADDR|MASTER_PORT)'",
+              "environment variable", "keyerror: '", covers=("python.",)),
         error("setting.value", r"invalid value \(?\W{0,2}[\w:.-]{1,40}\W{0,2}\)? for configuration (?:variable|option)|^(?:\w{1,20}: )?(?:export |set )?(?P<variable>triton_ptxas_path|triton_cuobjdump_path|triton_libcuda_path)=\S", "configuration", "triton_"),
         error("shell.unix_words", rf"^\W{{0,3}}(?P<variable>(?-i:[A-Z][A-Z0-9_]{{3,40}}))(?:=(?P<value>[^'’ :]*))?['’]? ?(?::[^\n]*(?:cmdlet|командлет|コマンドレット|applet de commande)|{_UNKNOWN_COMMAND})|objectnotfound: \((?P<variable2>(?-i:[A-Z][A-Z0-9_]{{3,40}}))=(?P<value2>[^:)]*):",
               "cmdlet", "командлет", "コマンドレット", "applet", "objectnotfound", "recogni", "pas reconnu", "falsch geschrieben", "nicht als name", "se reconoce", "reconhecid", "riconosciut", "не является", "不是内部", "内部コマンド", "내부", "rozpoznawan", "ya da dış", covers=("python.exception", "shell.export")),
@@ -155,6 +157,7 @@ TEXT = Text(
               "has to be", "is not a", "is not valid", "is not supported", "can only be", "must have", "must match", "isn't of", ": expected", "unable to read", "unable to use", "cannot be", "could not be", "expects", covers=("peer.", "python.exception", "python.runtime")),
     ),
     clues=(
+        ("setting.launcher", 4.4, "{name} is not set, which a launcher (torchrun, srun) sets for every process", whole(r"environ\b|environment variable|torchrun|torch\.distributed")),
         ("setting.value", 4.6, "a setting has a value that the program does not take", whole(r"theano|ptxas fatal|configuration variable")),
         ("said.flag", 4.4, "{flag} has a value that its reader does not understand"),
         ("shell.unix_words", 5.4, "the prompt took {variable}=… for a program: a variable is set otherwise on Windows"),

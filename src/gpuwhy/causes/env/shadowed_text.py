@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.text.conditions import all_of, field, in_packages, no, whole
+from gpuwhy.causes.text.conditions import all_of, any_of, by_package, field, in_packages, no, whole
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_IMPORT, UNRESOLVED
@@ -117,7 +117,7 @@ TEXT = Text(
         ("shadow.not_package", 4.4, "{name} is a single file here, not the package: another file of that name is imported"),
         ("shadow.from_file", 4.6, "{path} is imported as {name}, and is not the installed package"),
         ("shadow.circular", 4.4, "{path} shadows the module of the same name, and imports itself", all_of(field("path", "."), no(in_packages))),
-        ("shadow.circular", 3.4, "{name} is imported while it is being imported; this happens when a file has its name", no(field("path", "."))),
+        ("shadow.circular", 3.4, "{name} is imported while it is being imported; this happens when a file has its name", no(any_of(field("path", "."), all_of(field("name", r"\w+\."), by_package)))),
         ("shadow.attribute", 4.4, "{name} has no {what} here, which Python's own {name} has: another file of that name shadows it"),
         ("shadow.hollow", 4.0, "{name} has no {what} here, which every {name} has: another file of that name shadows it", field("by", "user")),
         ("shadow.hollow", 2.4, "{name} has no {what} here, which every {name} has: another folder of that name may shadow it"),

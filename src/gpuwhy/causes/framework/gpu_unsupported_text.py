@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpuwhy.causes.text.arch_ways import for_arch, has_code, told_arch
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, differ, line, no, only_titles, with_
+from gpuwhy.causes.text.conditions import all_of, any_of, differ, line, no, only_titles, own_module, with_
 from gpuwhy.causes.text.exactly import PROJECTS, for_any_gpu, for_gpu, newer_compiler
 from gpuwhy.causes.text.feature_ways import without_feature
 from gpuwhy.causes.text.meant import meant
@@ -149,10 +149,10 @@ TEXT = Text(
         ("build.ptx_target", 2.2, "{arch} lacks {instruction}"),
         ("torch.bf16", 3.8, "the GPU has no bfloat16"),
         ("cuda.invalid_device_function", 3.6, "the build has no code for this GPU (error 98)"),
-        ("cuda.invalid_image", 3.2, "the code is not for this GPU (error 200)"),
-        ("cuda.invalid_ptx", 2.4, "the driver could not make code for this GPU from the PTX (error 218)"),
+        ("cuda.invalid_image", 3.2, "the code is not for this GPU (error 200)", no(own_module)),
+        ("cuda.invalid_ptx", 2.4, "the driver could not make code for this GPU from the PTX (error 218)", no(own_module)),
         ("cuda.invalid_source", 2.0, "the code is not for this GPU (error 300)"),
-        ("cuda.not_found", 2.2, "a kernel is not in the code for this GPU (error 500)", no(line("cuinit"))),
+        ("cuda.not_found", 2.2, "a kernel is not in the code for this GPU (error 500)", no(any_of(line("cuinit"), own_module))),
         ("cudnn.arch_mismatch", 4.2, "cuDNN does not support this GPU's architecture"),
         ("cudnn.not_supported_arch_mismatch", 4.2, "cuDNN does not support this GPU's architecture"),
         ("cublas.arch_mismatch", 4.2, "cuBLAS does not support this GPU's architecture"),

@@ -6,7 +6,20 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.common import of_gpu_package
-from gpuwhy.causes.text.conditions import all_of, asks, field, in_packages, line, no, wants, whole, with_
+from gpuwhy.causes.text.conditions import (
+    all_of,
+    asks,
+    by_package,
+    field,
+    in_packages,
+    line,
+    no,
+    own_module,
+    own_symbol,
+    wants,
+    whole,
+    with_,
+)
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.package_ways import whole_again
 from gpuwhy.causes.text.remedies import BAKED
@@ -123,7 +136,10 @@ TEXT = Text(
         ("build.damaged", 4.6, "{library} is damaged: the linker does not recognise it"),
         ("loader.no_permission", 3.0, "{library} may not be read by this user: the installation is damaged", no(asks("driver"))),
         ("shadow.circular", 2.0, "{name} of the installed package is there in part only", in_packages),
+        ("shadow.circular", 3.0, "the installed package imports {name} in a circle: one of its files is not what was installed", all_of(field("name", r"\w+\."), field("path", r"$"), by_package)),
         ("loader.corrupt", 4.8, "{library} is damaged: it is not a complete library"),
+        ("loader.wrong_class", 4.4, "{library} is the framework's own, and not of the kind it was installed as ({elf})", field("library", r".*lib(?:torch|c10|tensorflow|onnxruntime|jax)")),
+        ("loader.undefined_symbol", 4.0, "{object} lacks {symbol}, which it defines itself: the file is damaged", own_symbol),
         ("loader.wrong_class", 2.6, "{library} is a library of another kind ({elf})", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
         ("torch.checkpoint", 2.2, "the checkpoint file is damaged"),
         ("loader.cudnn_windows", 3.2, "{library} is damaged or of another architecture", field("number", "193")),
@@ -150,6 +166,7 @@ TEXT = Text(
         ("tf.cudnn_handle", 0.9, "cuDNN did not start; a stale ~/.nv cache does that too"),
         ("tf.conv_check", 1.9, "cuDNN failed inside a check; a stale ~/.nv cache does that too"),
         ("cuda.invalid_image", 1.2, "the GPU code is damaged"),
+        ("cuda.invalid_image", 2.0, "the file of the program's own module is empty, damaged or something else", own_module),
         ("cuda.software_validity_not_established", 2.4, "an integrity check failed (error 103)"),
         ("loader.cannot_open", 4.2, "{library} is a part of torch itself, and torch does not find it", all_of(asks("framework"), with_("torch.own_import"))),
         ("loader.cannot_open", 2.5, "pip installs {library} with torch: here its file is gone, or cannot be read", all_of(asks("cuda", "cudnn", "nccl", "nvrtc"), with_("torch.own_import"))),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from gpuwhy.causes.text.build_parts import by_symbol
 from gpuwhy.causes.text.builds import fixes, system
 from gpuwhy.causes.text.common import nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, field, line, with_
+from gpuwhy.causes.text.conditions import all_of, field, line, own_module, whole, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
@@ -216,6 +216,11 @@ TEXT = Text(
         ("nvrtc.compilation", 2.6, "NVRTC could not compile the program"),
         ("launch.shared", 1.8, "the compiler refuses the kernel", line("ptxas|error")),
         ("launch.parameters", 2.6, "the compiler refuses the kernel"),
+        ("cuda.invalid_ptx", 3.6, "the program's own PTX does not compile (error 218)", own_module),
+        ("cuda.not_found", 3.6, "the program's own module has no function of that name (error 500)", own_module),
+        ("cuda.invalid_image", 2.8, "the program's own module is not code for a GPU (error 200)", own_module),
+        ("cuda.file_not_found", 3.2, "the program's own module is not at that path (error 301)", own_module),
+        ("limit.preprocess", 3.4, "nvcc could not run its host compiler, which is not there", whole(r"(?:\+\+|cc|clang)(?:-\d[\d.]{0,8})?['\"]?: (?:no such file|(?:command )?not found)")),
         ("limit.preprocess", 2.4, "nvcc could not run its host compiler"),
         ("title.trouble", 1.6, "the text says that a build fails", said_of(r"compil|\bbuild|nvcc|cmake")),
         ("title.trouble", 1.0, "the text says that a build fails", all_of(nothing_else, with_("build.here", "build.failed", "told.nvcc"))),

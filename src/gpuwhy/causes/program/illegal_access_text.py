@@ -40,6 +40,7 @@ TEXT = Text(
         ("signal.heap", 1.8, "the program wrote beyond its own memory on the host"),
         ("signal.segv", 1.2, "the program touched memory that is not its own"),
         ("cuda.invalid_value", 3.0, "{call} was given an address that is not, or no longer, the GPU's (error 1)", field("call", "cu(?:da)?mem(?!pool)|cu(?:da)?free|cu(?:da)?host|cu(?:da)?pointer")),
+        ("cuda.invalid_value", 3.0, "Thrust copied from or to an address that is not the GPU's (error 1)", line(r"__copy|[dh]->[dh]\b|trivial_device_copy")),
         ("cuda.invalid_value", 1.0, "a wrong argument (error 1)", no(line("cuinit"))),
         ("cuda.invalid_host_pointer", 3.0, "a pointer is not the host's (error 16)"),
         ("cuda.address_of_constant", 2.6, "the address of a constant was taken (error 22)"),

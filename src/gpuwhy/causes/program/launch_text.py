@@ -47,6 +47,7 @@ TEXT = Text(
         ("cuda.invalid_value", 3.8, "more is asked for a kernel than the card has (error 1)", line(r"cuda(?:funcsetattribute|devicesetlimit)|cu(?:funcsetattribute|ctxsetlimit)")),
         ("cuda.invalid_value", 3.4, "the kernel before {call} was launched with wrong sizes or arguments (error 1)", field("call", ".*lasterror")),
         ("cuda.invalid_handle", 2.6, "what was launched is no kernel of this program (error 400)", field("call", "cu(?:da)?launch")),
+        ("cuda.invalid_value", 2.6, "CuPy's driver call was given a wrong value, as a launch with impossible sizes is (error 1)", line(r"cudadrivererror")),
         ("cuda.invalid_value", 2.6, "Triton's launch has a wrong argument (error 1)", line(r"triton error")),
         ("cuda.invalid_cluster_size", 4.4, "a cluster of blocks is larger than the card takes (error 912)"),
         ("cuda.invalid_resource_configuration", 3.6, "the resources asked for do not fit the card (error 915)"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import field
+from gpuwhy.causes.text.conditions import driver_call, field
 from gpuwhy.causes.text.fragments import ORDER_COVERS
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.program_ways import in_order
@@ -51,6 +51,8 @@ TEXT = Text(
     ),
     clues=(
         ("said.dead_context", 3.0, "the CUDA context is used before it was made, or after it was ended"),
+        ("cuda.not_initialized", 4.4, "a call of the driver came before cuInit (error 3)", driver_call),
+        ("cuda.invalid_context", 4.0, "a call of the driver came before a context was made, or in a thread without one (error 201)", driver_call),
         ("cuda.illegal_state", 4.2, "the call is not allowed in the state that the stream or the graph is in (error 401)"),
         ("cuda.stream_capture_", 4.4, "the stream is being captured into a graph, where this call is not allowed"),
         ("cuda.captured_event", 4.2, "an event of a stream that is being captured was used outside"),

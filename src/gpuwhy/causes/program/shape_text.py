@@ -43,6 +43,7 @@ TEXT = Text(
         ("program.shape_words", 2.4, "shapes are said not to fit"),
         ("torch.probability", 1.4, "the numbers went astray; this happens in half precision"),
         ("torch.no_kernel_found", 1.4, "no kernel for these shapes or types"),
+        ("torch.no_kernel_found", 3.0, "none of the allowed kernels of attention takes these inputs (a mask, a type, a size)", whole(r"scaled_dot_product|sdp_|sdpa|attn_mask")),
         ("program.shape", 4.0, "the shapes or layouts of the tensors do not fit"),
         ("program.dtype", 3.8, "the tensors have different data types (dtype), or one that is not supported here"),
         ("program.devices", 2.9, "tensors are not where the operation needs them"),

@@ -75,12 +75,18 @@ _OWN_WORDS = re.compile(r"but unallocated|already allocated", re.IGNORECASE)
 _PIECES = re.compile(r"free[^\n]{0,40} in \d+ (?:pieces|chunks|blocks|parts)|differently sized", re.IGNORECASE)
 
 
+LEAST_POOL = 256 << 20
+"""Below it a pool is not in pieces: it got what little the card had left."""
+
+
 def pool_idle(s: Symptom, r: Reading) -> bool:
     """The text tells that the program's own pool has much more than it uses, or no piece as large as what was asked."""
     told = amounts(r.excerpt)
     wanted, pool, used = told.get("wanted", 0.0), told.get("pool", 0.0), told.get("used", -1.0)
     free, largest = told.get("free", 0.0), told.get("largest", -1.0)
     if _OWN_WORDS.search(r.excerpt):
+        return False
+    if 0 < pool < LEAST_POOL:
         return False
     idle = pool - used if used >= 0 else 0.0
     if idle > max(1.2 * wanted, 0.3 * pool):

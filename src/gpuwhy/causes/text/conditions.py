@@ -162,9 +162,36 @@ _LIBRARIES = re.compile(
 )
 
 
+_CALLED = re.compile(r"\bcu(?:da)?[A-Z]\w{2,60}\(|\bcu[A-Z]\w{2,60} (?:returned|failed|gave)\b")
+"""A call of CUDA in the words of a program that tells which one failed."""
+
+
 def own_call(s: Symptom, r: Reading) -> bool:
     """A program of its own tells which call failed, and no framework or library has a part in the text."""
-    return r.ending.kind == "status" and s.within(r.ending) and not _LIBRARIES.search(r.excerpt)
+    told = r.ending.kind == "status" and s.within(r.ending)
+    return (told or bool(_CALLED.search(s.text))) and not _LIBRARIES.search(r.excerpt)
+
+
+_RAW = re.compile(r"\bRawModule\b|cupy/_core/raw|pycuda[^\n]{0,80}module|module_from_(?:file|buffer)", re.IGNORECASE)
+_MODULE = re.compile(r"\bcuModule(?:Load\w*|GetFunction)\b|\bcuLibraryLoad\w*", re.IGNORECASE)
+
+
+def own_module(s: Symptom, r: Reading) -> bool:
+    """The program loads GPU code of its own, a module by its file or source; no framework loads its code there."""
+    return bool(_RAW.search(r.excerpt)) or (bool(_MODULE.search(r.excerpt)) and not _LIBRARIES.search(r.excerpt))
+
+
+driver_call: Condition = line(
+    r"\bcu(?!init\b|da)[a-z]\w{2,60} (?:returned|failed|gave)\b|\bcu(?!init\b|da)[a-z]\w{2,60}\([^\n]{0,120}\) ?(?:->|:|=|returned|failed)"
+)
+"""A program of its own tells which call of the driver, other than the first, failed."""
+
+
+def own_symbol(s: Symptom, r: Reading) -> bool:
+    """A library lacks a symbol that it defines itself: the version that is asked for is its own."""
+    stem = re.search(r"lib([a-z]+)[\w.+-]*$", s.get("object"), re.IGNORECASE)
+    asked = s.get("version").lower()
+    return stem is not None and bool(asked) and asked in (stem[1].lower(), stem[0].lower())
 
 
 def with_framework(s: Symptom, r: Reading) -> bool:

@@ -82,7 +82,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|pin[ _]memory thread",
         "pinned", "bytes on host", "host memory", "page-locked", "cudahostalloc", "cudahostregister", "pin memory thread", "pin_memory thread",
     ),
-    context("memory.pin_here", r"\.pin_memory\(|pin_memory\.py|_pin_memory_loop|in _?pin_memory|cudahostalloc|cudamallochost", "pin_memory", "cudahostalloc", "cudamallochost"),
+    context("memory.pin_here", r"\.pin_memory\(|\bpin_memory ?= ?true|alloc_pinned|pinnedmemory|pin_memory\.py|_pin_memory_loop|in _?pin_memory|cudahostalloc|cudamallochost", "pin_memory", "pinned", "cudahostalloc", "cudamallochost"),
     error(
         "memory.cpu_allocator",
         r"defaultcpuallocator|alloc_cpu\.cpp|unable to allocate (?P<wanted>[\d.]+ [KMGT]i?B) for an array"

@@ -37,7 +37,10 @@ SIGNATURES: tuple[Signature, ...] = (
         "number of channels", "depth must be", "each tensor to be equal", "only support fp16", "only supports fp16", "only support bf16", "only supports half",
     ),
     error("program.shape_words", r"(?:error: |error\()(?![^\n]{0,200}(?:concrete value|key data|ndim))[^\n]{0,80}(?:torch\.size|\bshapes?\b|\bdimensions?\b|\bsizes?\b)[^\n]{0,80}(?:must|mismatch|expected|\bgot\b|\bsame\b|incompatible|invalid|does not match|doesn't match)"
-          r"|(?:error: )(?![^\n]{0,200}(?:concrete value|key data|ndim))[^\n]{0,80}(?:must|mismatch|expected|same|incompatible|invalid)[^\n]{0,60}(?:torch\.size|\bshapes?\b|\bdimensions?\b)", "error: ", "error(", covers=("python.exception",)),
+          r"|(?:error: )(?![^\n]{0,200}(?:concrete value|key data|ndim))[^\n]{0,80}(?:must|mismatch|expected|same|incompatible|invalid)[^\n]{0,60}(?:torch\.size|\bshapes?\b|\bdimensions?\b)"
+          r"|error: [^\n]{0,160}(?:kernel|input|output|padding|window|image|patch|batch|sequence) size[^\n]{0,80}(?:greater than|too small|less than|larger than|smaller than|not divisible|non-?positive|negative)"
+          r"|error: [^\n]{0,80}(?:expected more than \d+ values? per|negative dimension|should have at least \w+ dimensions?|(?:do|does|could) not (?:be )?broadcast|square matri|non-positive stride"
+          r"|(?:channels?|heads?|dim|embed_dim|hidden_size|groups|features|size)\b[^\n]{0,40}(?:must|should) be (?:evenly )?divisible by)", "error: ", "error(", covers=("python.exception",)),
     error(
         "program.devices",
         r"expected all tensors to be on the same device|to have the same device as tensor for|tensors? (?:to be|is|are) on (?:the same|different) (?:device|gpu)"
