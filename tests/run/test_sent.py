@@ -81,6 +81,6 @@ def test_a_fault_told_in_several_lines_is_the_process_s_that_the_last_one_names(
     ],
 )
 def test_an_xid_without_a_process_belongs_to_whom_the_same_happened(xid: int, output: str, count: int) -> None:
-    line = KernelLine(seconds=9.0, text=f"NVRM: Xid (PCI:0000:04:00): {xid}", xid=xid, pci="0000:04:00")
+    line = read_line(f"[    9.00] NVRM: Xid (PCI:0000:04:00): {xid}, for all", KernelLine(0.0, "", None, ""))
     facts = Facts(run=ended(""), surroundings=Surroundings(kernel_log=known((line,), "command", "dmesg")))
     assert len(kernel_lines(facts, output)) == count

@@ -63,7 +63,7 @@ def attributed(lines: list[KernelLine]) -> list[KernelLine]:
     after: dict[str, KernelLine] = {}
     for line in reversed(lines):
         follower = after.get(line.pci)
-        if of_a_program(line.xid) and not line.pid and follower and follower.seconds - line.seconds <= _BURST:
+        if line.event == "stopped" and not line.pid and follower and follower.seconds - line.seconds <= _BURST:
             line = msgspec.structs.replace(line, pid=follower.pid)
         if line.xid is not None and line.pid:
             after[line.pci] = line
@@ -81,13 +81,15 @@ def read_line(raw: str, before: KernelLine) -> KernelLine:
     if not pci and not stamp:
         pci = before.pci
     number = int(xid[2]) if xid else None
-    return KernelLine(seconds, _scrubbed(text)[:300], number, pci, _process(text, bool(xid)), _event(text))
+    return KernelLine(seconds, _scrubbed(text)[:300], number, pci, _process(text, bool(xid)), _event(text, number))
 
 
-def _event(text: str) -> KernelEvent:
+def _event(text: str, xid: int | None) -> KernelEvent:
     if _KILLED.search(text):
         return "killed"
-    return "fallen" if "fallen off the bus" in text else ""
+    if "fallen off the bus" in text:
+        return "fallen"
+    return "stopped" if of_a_program(xid) else ""
 
 
 def _process(text: str, xid: bool) -> int:

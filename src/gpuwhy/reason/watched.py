@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from gpuwhy.knowledge.xid import of_a_program
 from gpuwhy.model.expect import gpu_present, on_other_gpu
 from gpuwhy.model.fact import Absent, Known, source_of, value_or
 from gpuwhy.model.facts import Facts, Framework, KernelLine, Run
@@ -137,7 +136,7 @@ def kernel_lines(facts: Facts, output: str = "") -> tuple[KernelLine, ...]:
     fell = value_or(facts.run.signal, "") not in ("", "SIGKILL", *SENT)
     if not fell:
         failed = {True: bool(_WORK_FAILED.search(output)), False: bool(_CUDA_FAILED.search(output))}
-        found = [line for line in found if line.pid or failed[of_a_program(line.xid)]]
+        found = [line for line in found if line.pid or failed[line.event == "stopped"]]
     return tuple(line for line in found if facts.run.concerns(line) and not on_other_gpu(facts, line))
 
 

@@ -32,7 +32,7 @@ class Tasks(Record, frozen=True):
     used: int
 
 
-KernelEvent = Literal["", "killed", "fallen"]
+KernelEvent = Literal["", "killed", "fallen", "stopped"]
 """What a line without an Xid tells: a process was killed because memory ran out; a GPU has fallen off the bus."""
 
 
