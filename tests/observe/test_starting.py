@@ -111,3 +111,25 @@ def test_the_file_that_refuses_an_import_from_within(tmp_path: Path) -> None:
         "    return real(name, *more, **named)\nbuiltins.__import__ = no\n"
     )
     assert starts.culprit(sys.executable, "wave", [], str(tmp_path), [str(hook)], {}) == {"file": str(hook)}
+
+
+def upgraded(world: World) -> World:
+    """Packages in the folder of one Python, beside a pyvenv.cfg that says another by now."""
+    world.file("/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.13.1\n")
+    world.file("/venv/lib/python3.13/site-packages/pip/__init__.py", "")
+    return world
+
+
+def test_packages_of_the_python_before_the_upgrade(world: World) -> None:
+    found = upgraded(world).look()
+    python, start_ = found.interpreter.need(), found.start.need()
+    assert python is not None
+    assert start_ is not None
+    assert (python.version, start_.version, start_.lost) == ("3.12", "3.13", ("torch",))
+
+
+def test_frameworks_installed_again_after_the_upgrade(world: World) -> None:
+    upgraded(world).file("/venv/lib/python3.13/site-packages/torch/__init__.py", "")
+    python = world.look().interpreter.need()
+    assert python is not None
+    assert python.version == "3.13.1"

@@ -92,7 +92,16 @@ def _health(options: argparse.Namespace, run: Run, report: Report) -> int:
 
 
 def exit_code(report: Report) -> int:
-    """1: a cause was found. 4: one that is only possible, or that would show on a machine with a GPU. 0: none."""
+    """1: a cause was found. 4: one that is only possible, or would show with a GPU; or nothing to judge. 0: none."""
     if any(c.found and not c.with_gpu for c in report.causes):
         return FOUND
-    return PERHAPS if report.causes else HEALTHY
+    return PERHAPS if report.causes or _nothing_to_judge(report) else HEALTHY
+
+
+def _nothing_to_judge(report: Report) -> bool:
+    """Whether the environment that was named holds no framework, and is one that could be run."""
+    target, around = report.facts.get("target", {}), report.facts.get("surroundings", {})
+    python, frameworks = target.get("interpreter", {}), target.get("frameworks", {})
+    named = (python.get("value") or {}).get("chosen_by") == "--python"
+    empty = frameworks.get("state") == "known" and not frameworks.get("value")
+    return report.status == "unknown" and named and empty and around.get("offline", {}).get("state") != "known"

@@ -26,7 +26,7 @@ NEIGHBOURS = re.compile(
 """Packages that people run on a GPU through a framework: what they ask for counts as what a framework asks for."""
 
 LEFT_TO_LOADER = re.compile(
-    r"nvidia-.+|cuda-toolkit|triton-windows|pytorch-triton.*|tensorrt.*|tensorflow-io-gcs-filesystem|tensorflow-intel"
+    r"nvidia-.+|cuda-toolkit|triton-windows|pytorch-triton.*|tensorrt(?!.*-bindings).*|tensorflow-io-gcs-filesystem|tensorflow-intel"
 )
 """What causes of their own judge by the files that would be loaded, or what a platform may lack without harm."""
 

@@ -186,6 +186,16 @@ def _ctranslate2(process: Process, facts: Facts, framework: Framework) -> None:
         process.dlopen(path, _main(process))
 
 
+def _tensorrt(process: Process, facts: Facts, framework: Framework) -> None:
+    """Its own text opens what lies beside it, and in the folder of the wheel with the libraries, before the module."""
+    site = framework.path.rpartition("/")[0]
+    for one in value_or(framework.opens, ()):
+        for folder in (f"{site}/tensorrt_libs", framework.path):
+            if isinstance(process.world.host.stat(f"{folder}/{one.name}"), Known):
+                process.dlopen(f"{folder}/{one.name}", _main(process), by_preload(f"{folder}/__init__.py"))
+                break
+
+
 def _numba(process: Process, facts: Facts, framework: Framework) -> None:
     """Numba's own search for NVVM: CUDA_HOME, conda, /usr/local/cuda; numba-cuda looks into NVIDIA's wheels too."""
     host = process.world.host
@@ -221,6 +231,7 @@ _WAYS: dict[str, Callable[[Process, Facts, Framework], None]] = {
     "cupy": _cupy,
     "numba": _numba,
     "ctranslate2": _ctranslate2,
+    "tensorrt": _tensorrt,
 }
 
 

@@ -7,7 +7,7 @@ from gpuwhy.model.facts import Facts, KernelLine
 
 GPU_PACKAGES = ("tensorflow-gpu", "onnxruntime-gpu", "paddlepaddle-gpu", "cupy-cuda", "jax-cuda", "mxnet-cu", "nvidia-")
 
-LINKED = frozenset({"torch"})
+LINKED = frozenset({"torch", "tensorrt"})
 """Frameworks that link their CUDA libraries: importing them fails without one, GPU or not (torch 1.4 to 2.15)."""
 
 

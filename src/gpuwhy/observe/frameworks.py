@@ -30,6 +30,7 @@ from gpuwhy.observe.built import (
 from gpuwhy.observe.others import Needed, others, read_ctranslate2, read_numba
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.tensorflow import read_tensorflow
+from gpuwhy.observe.tensorrt import BINDINGS, TENSORRT, read_tensorrt
 
 
 class Kind(NamedTuple):
@@ -262,13 +263,6 @@ def _mxnet(package: Installed) -> Built:
     )
 
 
-def _tensorrt(package: Installed) -> Built:
-    named = re.search(r"-cu(\d+)", " ".join(d.name for d in package.others if d.name.startswith("tensorrt")))
-    source = Source("package", package.dist.name)
-    cuda: Fact[str] = Known(named.group(1), source) if named else Unknown("its package name does not tell its CUDA")
-    return Built(Known(True, source), cuda)
-
-
 def _compiled(folder: str, pattern: str) -> Callable[[Installed], Built]:
     """A reader for frameworks that are one compiled module: what it needs and carries tells."""
 
@@ -339,7 +333,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("cupy", "CuPy", re.compile("cupy(-.+)?"), "cupy", _cupy),
     Kind("paddle", "PaddlePaddle", re.compile("paddlepaddle(-.+)?"), "paddle", _paddle),
     Kind("mxnet", "MXNet", re.compile("mxnet(-.+)?"), "mxnet", _mxnet),
-    Kind("tensorrt", "TensorRT", re.compile(r"tensorrt(-cu\d+)?"), "tensorrt", _tensorrt),
+    Kind("tensorrt", "TensorRT", TENSORRT, "tensorrt", read_tensorrt(needed)),
+    Kind("tensorrt", "TensorRT", BINDINGS, "tensorrt_bindings", read_tensorrt(needed)),
     Kind("ctranslate2", "CTranslate2", re.compile("ctranslate2"), "ctranslate2",
          read_ctranslate2(needed, "ctranslate2.libs", r"libctranslate2")),
     Kind("bitsandbytes", "bitsandbytes", re.compile("bitsandbytes"), "bitsandbytes", _bitsandbytes),
@@ -364,10 +359,10 @@ def frameworks_of(
 ) -> Fact[tuple[Framework, ...]]:
     """The same, with readers of another system for some frameworks."""
     installed = scene.facts.target.distributions.need() or ()
-    found = []
+    found: list[Framework] = []
     for kind in KINDS:
         package = _package(scene.host, kind, installed)
-        if package:
+        if package and all(one.name != kind.name for one in found):
             found.append(_framework(kind, package, read.get(kind.name, kind.read)(package)))
     found += others(scene.host, installed, found, names)
     return known(tuple(found), "folder", ", ".join(scene.facts.target.site_packages.need() or ()))

@@ -26,6 +26,7 @@ _CODE = re.compile(r"import[ \t]")  # how a line of a .pth file begins that Pyth
 _NO_TEXT = re.compile("[\0\udc80-\udcff]")  # what decoding leaves of bytes that are not UTF-8
 _NAMES = r".*\.pth$|(site|user)customize\.py$"
 _PYTHON = re.compile(r"/python(\d+\.\d+)t?$")
+_SAID = re.compile(r"(?m)^version(?:_info)?\s*=\s*(\d+\.\d+)")  # of pyvenv.cfg: which Python it was made with
 _MOST = 12  # files that are tried one by one
 
 
@@ -43,6 +44,8 @@ def start(scene: Scene) -> Fact[Start]:
     if not (files or variables or _another(scene, python) or _without_itself(scene, python)):
         return Known(Start(), Source("file", python.path, "nothing steers its start"))
     if not isinstance(scene.host.offline(), Absent):
+        if other := _another(scene, python):
+            return Known(Start(lost=tuple(_modules(scene)), version=other), Source("file", python.path, "by its name"))
         return Unknown(f"{python.path} cannot be started: these are another machine's files", kind="offline")
     return _tried(scene, python, sites, files)
 
@@ -106,10 +109,12 @@ def _has_code(scene: Scene, path: str) -> bool:
     return any(_CODE.match(line) for line in value_or(scene.host.lines(path, "import"), ()))
 
 
-def _another(scene: Scene, python: Interpreter) -> bool:
-    """Whether the environment's link leads to a Python of another minor release than its packages are for."""
+def _another(scene: Scene, python: Interpreter) -> str:
+    """The minor release that the environment's Python is, where its packages are for another; "" where they fit."""
     real = _PYTHON.search(value_or(scene.host.real(python.path), ""))
-    return real is not None and real[1] != major_minor(python.version)
+    said = _SAID.search(value_or(scene.host.read(f"{python.prefix}/pyvenv.cfg"), ""))
+    is_now = real[1] if real else said[1] if said else ""
+    return is_now if is_now != major_minor(python.version) else ""
 
 
 def _without_itself(scene: Scene, python: Interpreter) -> bool:

@@ -172,7 +172,7 @@ def _environment(scene: Scene, prefix: str, chosen_by: str, path: str = "") -> F
         path = f"{prefix}/bin/python"
         gone = "a link that leads nowhere" if isinstance(scene.host.link(path), Known) else "not there"
         source = Source(source.kind, source.where, f"{path} is {gone}")
-    version = version or _version_by_folder(scene, prefix)
+    version = _of_its_packages(scene, prefix, version) or _version_by_folder(scene, prefix)
     if not version:
         return Unknown(f"{prefix}: neither {source.where} nor its lib folder tells the Python version")
     return Known(Interpreter(path, version, prefix, kind, chosen_by, _machine(scene, path), gone), source)
@@ -195,6 +195,19 @@ def conda_version(host: Host, prefix: str) -> str:
 def _version_by_folder(scene: Scene, prefix: str) -> str:
     listed = value_or(scene.host.list(f"{prefix}/lib", r"python\d+\.\d+t?$"), ())
     return listed[-1].name.removeprefix("python").rstrip("t") if listed else ""
+
+
+def _of_its_packages(scene: Scene, prefix: str, version: str) -> str:
+    """The release of the folder that holds the frameworks, where its own Python's holds none: it was upgraded away."""
+    if not version or _holds_frameworks(scene, f"{prefix}/lib/python{major_minor(version)}"):
+        return version
+    listed = value_or(scene.host.list(f"{prefix}/lib", r"python\d+\.\d+t?$"), ())
+    others = [entry.name for entry in listed if _holds_frameworks(scene, f"{prefix}/lib/{entry.name}")]
+    return others[-1].removeprefix("python").rstrip("t") if others else version
+
+
+def _holds_frameworks(scene: Scene, folder: str) -> bool:
+    return bool(value_or(scene.host.list(f"{folder}/site-packages", FRAMEWORK_FOLDERS), ()))
 
 
 def _machine(scene: Scene, path: str) -> str:

@@ -12,6 +12,7 @@ from gpuwhy.model.expect import gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.report import Report, Shown, Status, Verdict
+from gpuwhy.model.version import major_minor
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.probed import staircase, tempered
@@ -120,7 +121,7 @@ def _status(shown: Sequence[Shown], facts: Facts) -> Status:
         return "broken"
     if certain:
         return "degraded"
-    if shown:
+    if shown or _no_framework(facts):
         return "unknown"
     answers = bool(value_or(facts.devices.devices, ()))
     return "healthy" if answers or isinstance(gpu_present(facts), Absent) else "unknown"
@@ -133,12 +134,29 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
     if shown:
         return f"Perhaps: {shown[0].said}"
     if status == "unknown":
-        return _as_files_tell(facts) or "Cannot tell whether the GPU stack works here"
+        return _as_files_tell(facts) or _nothing_to_judge(facts) or "Cannot tell whether the GPU stack works here"
     if value_or(facts.devices.devices, ()):
         return "Nothing wrong found: the GPU stack looks able to work"
     claim = gpu_claimed(facts)
     note = f" ({claim.value}, but there is no NVIDIA GPU)" if isinstance(claim, Known) else ""
     return f"Healthy, CPU only: this machine has no NVIDIA GPU{note}"
+
+
+def _no_framework(facts: Facts) -> bool:
+    """Whether a GPU is there, and the environment that was looked at holds no framework that could use it."""
+    installed = facts.target.frameworks
+    return isinstance(installed, Known) and not installed.value and bool(value_or(facts.devices.devices, ()))
+
+
+def _nothing_to_judge(facts: Facts) -> str:
+    """The headline where GPU and driver answer, and nothing is there to use them; "" elsewhere."""
+    python = facts.target.interpreter
+    if not _no_framework(facts) or not isinstance(python, Known):
+        return ""
+    return (
+        f"No GPU framework was found in {python.value.prefix} (Python {major_minor(python.value.version)}): nothing is "
+        "wrong with GPU and driver, and there was nothing else to judge"
+    )
 
 
 def _as_files_tell(facts: Facts) -> str:

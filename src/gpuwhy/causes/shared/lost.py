@@ -14,6 +14,7 @@ from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Fix
 from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.facts import Framework
 from gpuwhy.model.version import at_least, major_minor, numbers
 
 
@@ -41,6 +42,8 @@ def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
     framework = needs.the(case)
     if framework.name == "numba":
         return _nvvm(case)
+    if framework.name == "tensorrt":
+        return _tensorrt(case, framework)
     built_for = value_or(framework.built_for_cuda, "")
     major = numbers(built_for)[0] if numbers(built_for) else None
     if is_torch(case.facts, framework):
@@ -76,6 +79,15 @@ def _nvvm(case: Case) -> tuple[Fix, ...]:
         "Or from conda, in the active environment", "conda install -c conda-forge cuda-nvcc cuda-nvrtc", safe=True
     )
     return wheels, conda, Fix("Or install the CUDA toolkit of NVIDIA: it has NVVM and libdevice")
+
+
+def _tensorrt(case: Case, framework: Framework) -> tuple[Fix, ...]:
+    """The wheel with the libraries has the release of its bindings; an archive's bindings come with their own."""
+    name = framework.distribution.removesuffix("-bindings")
+    if name == "nvidia-tensorrt" or not at_least(framework.version, "8.6"):
+        return (Fix("Put the lib folder of TensorRT's archive on LD_LIBRARY_PATH, or install TensorRT's own wheels"),)
+    text = "Install the wheel with TensorRT's libraries, of the release of its bindings"
+    return (change(case.facts, text, f"{name}-libs=={framework.version}", because_of=framework.distribution),)
 
 
 def _passes_over_wheels(case: Case) -> bool:
