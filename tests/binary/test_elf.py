@@ -217,3 +217,14 @@ def test_an_empty_runpath_is_still_a_runpath():
     data = tiny(runpath="")
     found = read_elf(over(data), len(data))
     assert (found.runpath, found.has_runpath, found.ignores_rpath) == ("", True, True)
+
+
+def test_zeros_after_a_part_of_a_library_are_seen() -> None:
+    """A file of the right length that was never written to its end: glibc maps it, and dies of it."""
+    for path in real_files()[2:6]:
+        data = Path(path).read_bytes()
+        assert read_elf(over(data), len(data)).refused == "", path
+        emptied = data[:4096] + bytes(len(data) - 4096)
+        assert "empty" in read_elf(over(emptied), len(emptied)).refused, path
+        tail = data[: len(data) * 3 // 4] + bytes(len(data) - len(data) * 3 // 4)
+        assert read_elf(over(tail), len(tail)).refused, path

@@ -16,6 +16,7 @@ MACHINES = {3: "i386", 8: "mips", 21: "ppc64", 40: "arm", 62: "x86_64", 183: "aa
 _MAX_HEADERS = 4096
 _MAX_ROW = 256
 _MAX_DYNAMIC = 4096
+_MAX_TABLE = 1 << 16
 _MAX_STRING = 1 << 20  # a search path
 _MAX_NAME = 4096  # a library name
 
@@ -192,7 +193,7 @@ def _summary(image: Image, headers: list[tuple[int, int, int, int]], extent: int
         extent=extent,
         flags=tags.get(_DT_FLAGS, [0])[-1],
         has_runpath=_DT_RUNPATH in tags,
-        refused=_refused(image) or _crooked(image, loads),
+        refused=_refused(image) or _crooked(image, loads) or _emptied(image, headers, tags),
         last=max((offset for offset, _, _ in loads), default=0),
     )
 
@@ -203,6 +204,17 @@ def _crooked(image: Image, loads: list[tuple[int, int, int]]) -> str:
         return "its segments are not aligned to pages"
     if any((address - offset) % _PAGE for offset, address, _ in loads):
         return "its segments lie in the file where they cannot be mapped (ELF load command not page-aligned)"
+    return ""
+
+
+def _emptied(image: Image, headers: list[tuple[int, int, int, int]], tags: dict[int, list[int]]) -> str:
+    """Zeros where a table must be: the file was made as long as it should be, and never written to its end."""
+    if any(kind == _PT_DYNAMIC for kind, *_ in headers) and _DT_STRTAB not in tags:
+        return "its table for the loader is empty"
+    size = image.shnum * image.shentsize
+    whole = image.shoff and 0 < size <= min(_MAX_TABLE, image.size - image.shoff)
+    if whole and not any(image.take(image.shoff, size, "section headers")):
+        return "its table of sections is zeros"
     return ""
 
 

@@ -13,6 +13,7 @@ from gpuwhy.knowledge.variables import FOREIGN, NOT_READ_BY_TENSORFLOW, Variable
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Fault, Variable
 from gpuwhy.model.version import at_least
+from gpuwhy.observe.configured import keras_backend, keras_file, protobuf_code
 from gpuwhy.observe.presets import presets
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.search_paths import command_path, library_path, literal, not_a_folder
@@ -34,7 +35,7 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
     if not isinstance(environ, Known):
         return environ
     installed = installed_releases(scene)
-    out = [*_preset(scene, environ.value, installed)]
+    out = [*_preset(scene, environ.value, installed), *keras_file(scene, environ.value)]
     kept = {one.name for one in out}
     for name, value in environ.value.items():
         if name.startswith(FOREIGN) or name in kept:
@@ -250,6 +251,8 @@ SEEN_HERE: dict[str, Callable[[Scene, str], tuple[Fault, ...]]] = {
     "LD_AUDIT": _not_preloaded,
     "TORCH_LOGS": _no_such_log,
     "TF_USE_LEGACY_KERAS": _no_legacy_keras,
+    "KERAS_BACKEND": keras_backend,
+    "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": protobuf_code,
 }
 """Faults that only the machine's or the environment's own files show."""
 

@@ -11,9 +11,8 @@ from gpuwhy.model.facts import Start
 from gpuwhy.observe.scene import Scene
 
 _BEGINS = r"(?:import\s[^#]*;\s*)?"
-_NAME = (
-    r"\s*['\"](?P<name>(?:CUBLAS|CUDA|CUPY|JAX|KERAS|NCCL|NUMBA|NVIDIA|PYTORCH|TF|TORCH|TRITON|XLA)_[A-Z0-9_]+)['\"]\s*"
-)
+_READERS = "CUBLAS|CUDA|CUPY|JAX|KERAS|NCCL|NUMBA|NVIDIA|PROTOCOL_BUFFERS|PYTORCH|TF|TORCH|TRITON|XLA"
+_NAME = rf"\s*['\"](?P<name>(?:{_READERS})_[A-Z0-9_]+)['\"]\s*"
 _VALUE = r"\s*['\"](?P<value>[^'\"\\]*)['\"]"
 _ASSIGNED = re.compile(rf"{_BEGINS}(?:os\.)?environ\[{_NAME}\]\s*={_VALUE}\s*(?:;|#|$)")
 _DEFAULT = re.compile(rf"{_BEGINS}(?:os\.)?environ\.setdefault\({_NAME},{_VALUE}\s*\)")

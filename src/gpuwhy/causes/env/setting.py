@@ -19,6 +19,8 @@ OF_THE_GPU = (
     "CUBLAS", "CUDA_", "CUDNN_", "NCCL_", "NVIDIA_",
 )  # fmt: skip
 """How the names begin that are read only where a GPU is used."""
+OF_A_FILE = "keras.json:"
+"""How the settings are called that a file of its own gives to Keras."""
 MILD = ("ignored", "misspelt")
 ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST"})
 """Read when something is compiled: a program that only runs does not mind."""
@@ -252,7 +254,11 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 
 def _out_of(variable: Variable) -> Fix:
-    """The shell has no part in what a file sets when Python starts."""
+    """The shell has no part in what a file sets when Python starts, or a framework reads."""
+    if variable.name.startswith(OF_A_FILE):
+        name, allowed = variable.name.removeprefix(OF_A_FILE), [one for f in variable.faults for one in f.allowed]
+        takes = f", which takes {', '.join(allowed)}" if allowed else ""
+        return Fix(f"Write another {name} into {variable.set_in}{takes}; without that file Keras makes it anew")
     return Fix(f"Take the line that sets {variable.name} out of {variable.set_in}, which Python runs when it starts")
 
 

@@ -17,8 +17,8 @@ LONGEST = 300
 SECRET = re.compile("TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH|^TF_(VAR|CLI)_|_(ADDR|ADDRESS|HOST|URL|URI|PROXY|USER)$")
 
 STEERS = (
-    "CUBLAS_", "CUDA_", "CUDNN_", "CUPY_", "JAX_", "KERAS_", "NCCL_", "NUMBA_", "NVIDIA_", "PYTORCH_", "TF_", "TORCH_",
-    "TRITON_", "XLA_",
+    "CUBLAS_", "CUDA_", "CUDNN_", "CUPY_", "JAX_", "KERAS_", "NCCL_", "NUMBA_", "NVIDIA_", "PROTOCOL_BUFFERS_",
+    "PYTORCH_", "TF_", "TORCH_", "TRITON_", "XLA_",
 )  # fmt: skip
 """How the variables begin that the GPU stack reads."""
 LOOK = (
