@@ -301,3 +301,11 @@ def test_what_the_stack_asks_for_is_looked_at_too(world: World) -> None:
     for name in ("sympy", "nobody"):
         (world.root / f"{SITE}/{name}/__init__.py".lstrip("/")).unlink()
     assert damaged(world) == [("module missing", "sympy/__init__.py")]
+
+
+def test_a_module_that_names_nothing_and_was_stripped_is_left_alone(world: World) -> None:
+    nameless = shared_object(padding=100)
+    world.install("cupy-cuda12x", "13.3.0", {f"cupy/_core/{n}.so": nameless for n in "abc"})
+    for name in "abc":
+        world.file(f"{SITE}/cupy/_core/{name}.so", shared_object(padding=60))
+    assert {what for what, _ in damaged(world)} <= {"other size"}
