@@ -27,6 +27,7 @@ class CapRow(msgspec.Struct, frozen=True):
     source: Source
     stops: bool = True  # the package cannot be imported, or not be used
     always: bool = False  # it is needed, not only limited where it is there
+    importers: tuple[str, ...] = ()  # what imports the package whenever it is imported itself: bitsandbytes<0.45
     late: bool = False  # and only a part of it that many never use needs it: told where a program ended there
 
 
@@ -43,6 +44,7 @@ CAPS: tuple[CapRow, ...] = (
         "it imports setuptools to compile, and so does what imports it",
         _tried("the files of 2.1.0, 2.2.0, 3.0.0, 3.1.0 and 3.2.0; bitsandbytes 0.42.0 on 3.2.0 fails in its import"),
         always=True,
+        importers=("bitsandbytes<0.45",),
         late=True,
     ),
     CapRow(

@@ -42,3 +42,14 @@ def _rows(package: str, platform: str) -> tuple[Release, ...]:
 
 def _is_final(version: str) -> bool:
     return not any(mark in version for mark in ("rc", "a", "b", "dev")) and at_least(version, "0")
+
+
+def with_build(package: str, cuda: str, platform: str = PLATFORM) -> str:
+    """The releases of a package that have a library for a CUDA release: >=0.43.1 where all newer ones have."""
+    known = family(package)
+    rows = [row for row in known.rows if row.platform == platform and not (row.yanked or row.gone)] if known else []
+    has = [(row.version, cuda in row.also.get("builds", "").split()) for row in rows if isinstance(row.also, dict)]
+    first = next((at for at in range(len(has) - 1, -1, -1) if not has[at][1]), -1) + 1
+    if first < len(has):
+        return f">={has[first][0]}"
+    return next((f"=={version}" for version, one in reversed(has) if one), "")

@@ -20,6 +20,7 @@ from gpuwhy.model.version import at_least, major_minor, numbers
 from gpuwhy.model.words import normal
 from gpuwhy.observe.built import gpu_related
 from gpuwhy.observe.compiled import built_for_numpy, generated_for
+from gpuwhy.observe.other_cuda import for_another_cuda
 from gpuwhy.observe.scene import Scene
 
 _NAME = re.compile(r"Requires-Dist: ([A-Za-z0-9][\w.-]*)")
@@ -45,6 +46,7 @@ def contradictions(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
         *_same_release(first),
         *_rival_plugins(first),
         *_half_a_plugin(first),
+        *for_another_cuda(scene, tuple(first.values())),
         *_compiled(scene, first, set(asked)),
         *_generated(scene, first, {name for name, lines in asked.items() if _needs_protobuf(lines)}),
     ]
@@ -305,7 +307,14 @@ def _capped(installed: dict[str, Distribution], one: Distribution, row: CapRow) 
     if there is not None and not pairs.allows(wants, there.version):
         yield _say(one, name, wants, there.version, "unstated", *why)
     if there is None and row.always:
-        yield _say(one, name, wants, "", "late" if row.late else "unstated", *why)
+        late = row.late and not any(_imports_it(installed, who) for who in row.importers)
+        yield _say(one, name, wants, "", "late" if late else "unstated", *why)
+
+
+def _imports_it(installed: dict[str, Distribution], who: str) -> bool:
+    """Whether a package is there that imports the other when it is imported itself: `bitsandbytes<0.45`."""
+    name, until = re.split(r"(?=<)", who, maxsplit=1)
+    return name in installed and pairs.allows(until, installed[name].version)
 
 
 def _seen_to_fail(installed: dict[str, Distribution]) -> Iterator[Contradiction]:

@@ -209,6 +209,12 @@ def _would_miss(one: Framework, facts: Facts) -> Marked:
     return Marked("none", note=f"it cannot load without {names[0]}{more}")
 
 
+def _needs_unstated(one: Framework, facts: Facts) -> Marked:
+    """What its own import needs and nothing states; who runs only what does without it never notices."""
+    late = [c for c in value_or(facts.target.contradictions, ()) if c.how == "late" and c.by == one.distribution]
+    return Marked("warn", note=f"its import fails: {late[0].name} is not installed") if late else Marked()
+
+
 def _not_seen(one: Framework, facts: Facts) -> Marked:
     """In a folder or an image: the first library that would have to come from elsewhere."""
     offline = isinstance(facts.surroundings.offline, Known)
@@ -245,6 +251,7 @@ def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
         _mark(_contradicted(one, shown, facts), ("install",)),
         _mark(_harmed(one, shown, facts), ("install",)),
         _mark(_replaced(one, shown, facts), ("env",)),
+        _needs_unstated(one, facts),
         _would_miss(one, facts),
         _not_seen(one, facts),
     )

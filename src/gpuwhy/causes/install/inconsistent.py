@@ -8,6 +8,7 @@ from gpuwhy.causes.shared.borrowed import borrowed_packages
 from gpuwhy.causes.shared.commands import change, python_of, uninstall
 from gpuwhy.causes.shared.linked import named, names_of
 from gpuwhy.causes.shared.rivals import in_name_only
+from gpuwhy.knowledge.companions import with_build
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement, wheel_of
 from gpuwhy.knowledge.neighbours import working
@@ -120,6 +121,8 @@ def _counts(case: Case, one: Contradiction, missed: Collection[str]) -> bool:
     """A wheel that is not there counts where its library is missed, a late import where the program met it."""
     if one.how == "wheel":
         return one.name in missed
+    if one.how == "build" and one.by == "bitsandbytes":  # without a GPU it takes its library for the CPU
+        return not isinstance(gpu_present(case.facts), Absent)
     return one.how != "late" or (case.facts.run.failed and _linked(case, one))
 
 
@@ -149,6 +152,8 @@ def _lacking(one: Contradiction) -> str:
 
 def _there(one: Contradiction) -> str:
     by, there = f"{one.by} {one.by_version}", f"{one.installed} is installed"
+    if one.how == "build":
+        return f"{by} {one.effect}"
     after = f", {one.effect}" if one.effect else ""
     if one.how == "compiled":
         return f"{by} was compiled for NumPy 1; {one.name} {there}{after}"
@@ -222,6 +227,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 def _fix(case: Case, one: Contradiction) -> Fix:
     if one.how == "rival":
         return _one_plugin(case, one)
+    if one.how == "build" and (releases := with_build(one.by, one.wants)):
+        text = f"Install a {one.by} that has a library for CUDA {one.wants}"
+        return change(case.facts, text, f"{one.by}{releases}", because_of=one.by, role="part")
     if _of_jax(one):
         return _jax(case)
     if one.name in FRAMEWORKS or _framework(one.name):

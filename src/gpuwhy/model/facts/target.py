@@ -81,9 +81,11 @@ class Contradiction(Record, frozen=True):
     by: str  # jax
     by_version: str
     name: str  # jaxlib; the distribution that is installed for it may be a flavour: tensorflow-cpu
-    wants: str  # "<=0.4.35,>=0.4.34"; a sentence's object, as its source says it
+    wants: str  # "<=0.4.35,>=0.4.34"; a sentence's object, as its source says it; of a build the CUDA
     installed: str  # "0.4.31"; "" = not installed
-    how: Literal["stated", "extra", "unstated", "compiled", "generated", "same release", "wheel", "late", "rival"]
+    how: Literal[
+        "stated", "extra", "unstated", "compiled", "generated", "same release", "wheel", "late", "rival", "build"
+    ]
     file: str  # the metadata or the library that tells
     effect: str = ""  # what then happens, where that is known: "so its import fails"
     know: str = ""  # the knowledge row behind it, where there is one
