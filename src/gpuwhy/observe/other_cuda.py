@@ -62,7 +62,8 @@ def _nearest(scene: Scene, folder: str, builds: Sequence[str], wanted: str) -> b
 def _is_built_on(scene: Scene, one: Distribution) -> bool:
     if _BUILT_ON_IT.fullmatch(one.name):
         return True
-    return any(map(_TORCH.match, value_or(scene.host.lines(f"{one.location}/METADATA", "Requires-Dist: torch"), ())))
+    lines = value_or(scene.host.lines(f"{one.location}/METADATA", "Requires-Dist: torch"), ())
+    return any(_TORCH.match(line) for line in lines)
 
 
 def _links_another(scene: Scene, one: Distribution, torch: Framework, cuda: str) -> Iterator[Contradiction]:
