@@ -18,6 +18,8 @@ def verdicts(before: Condition, after: Condition, *more) -> dict[str, str]:
     ("", "ImportError", "worse"),
     ("ImportError", "", "better"),
     ("ImportError: a", "ImportError: b", "left"),
+    ("AttributeError: np.float_", "ImportError: libcuda.so.1: cannot open shared object file", "better"),
+    ("ImportError: libcuda.so.1: cannot open", "ImportError: libcuda.so.1: cannot open", "same"),
 ])  # fmt: skip
 def test_imports(was, now, verdict):
     assert verdicts(Condition({"torch": was}), Condition({"torch": now})) == {"import torch": verdict}

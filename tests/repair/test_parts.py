@@ -12,14 +12,16 @@ import pytest
 from msgspec.structs import replace
 
 from gpuwhy.host.base import Host
+from gpuwhy.host.process import End
 from gpuwhy.model.fact import NOT_OBSERVED, known
 from gpuwhy.model.facts import Distribution, Facts, Interpreter, Target
 from gpuwhy.model.repair import Action, name_of
-from gpuwhy.repair import child, hook
+from gpuwhy.repair import child, hook, imports
 from gpuwhy.repair.apply import free_name
 from gpuwhy.repair.begin import led_along
 from gpuwhy.repair.child import FailedError, interruptible, run
 from gpuwhy.repair.installer import Installer
+from gpuwhy.repair.outrun import outrun
 from gpuwhy.repair.patient import Patient, RefusedError, patient
 from gpuwhy.repair.pins import backend, pins, size
 
@@ -286,3 +288,37 @@ def test_the_loader_s_folders_lead_into_the_copy():
     told = led_along({"LD_LIBRARY_PATH": "/e/lib/a:/opt/cuda:/ex/lib:/e"}, "/e", "/e-gpuwhy")
     assert told == {"LD_LIBRARY_PATH": "/e-gpuwhy/lib/a:/opt/cuda:/ex/lib:/e-gpuwhy"}
     assert led_along({"HOME": "/e"}, "/e", "/f") == {"HOME": "/e"}
+
+
+@pytest.mark.parametrize(
+    ("exact", "asks", "gone"),
+    [
+        (["nvidia-cudnn-cu13"], "", ["nvidia-cudnn-cu12"]),
+        (["nvidia-cudnn-cu13"], "nvidia-cudnn-cu12==1.0", []),
+        (["nvidia-cudnn-cu13"], 'nvidia-cudnn-cu12==1.0; extra == "cudnn"', ["nvidia-cudnn-cu12"]),
+        (["nvidia-nccl-cu13"], "", []),
+        (["nvidia-cudnn-cu12"], "", []),
+        ([], "", []),
+    ],
+)
+def test_wheels_of_the_cuda_that_is_left_behind_go(tmp_path, exact, asks, gone):
+    one = patient(Host(), facts(tmp_path, "venv", "onnxruntime-gpu", "nvidia-cudnn-cu12"), in_place=False)
+    folder = Path(one.distributions[0].location)
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text(f"Name: onnxruntime-gpu\n{f'Requires-Dist: {asks}' if asks else ''}\n\n")
+    kept = {name: f"{name}==1.0" for name in ("onnxruntime-gpu", "nvidia-cudnn-cu12")}
+    assert outrun(one, {**kept, **{name: f"{name}==2.0" for name in exact}}, kept) == gone
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Traceback\n  File x\nImportError: libcuda.so.1: cannot open\n", "ImportError: libcuda.so.1: cannot open"),
+        ("ImportError: \n=====\nFailed to import CuPy.\n=====\n", "Failed to import CuPy."),
+        ("ImportError: \n=====\nIt failed.\nOriginal error:\n  OSError: libcuda.so.1\n====\n", "OSError: libcuda.so.1"),
+        ("a remark\nAttributeError: `np.float_` was removed\n====\n", "AttributeError: `np.float_` was removed"),
+        ("=====\nsomething\n=====\n", "something"),
+    ],
+)
+def test_the_words_of_an_import_are_no_rule_of_signs(said, told):
+    assert imports._told(End(1, "", said)) == told

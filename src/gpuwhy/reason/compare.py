@@ -8,6 +8,8 @@ from gpuwhy.model.repair import Compared, Condition, Contradiction, Look, Verdic
 from gpuwhy.model.report import Layer, Report
 
 _RANK = {"ok": 0, "none": 1, "unknown": 1, "warn": 2, "bad": 3}
+_DRIVER = "libcuda.so.1"
+"""The driver's own library: an import that gets as far as to miss it is at an end where no driver is."""
 _SURROUNDINGS = ("GPU", "driver", "Python")
 """Rows that no change of an environment alters."""
 
@@ -43,7 +45,7 @@ def _imports(
 def _verdict(was: str, now: str) -> Verdict:
     """Of two failures, where "" is none."""
     if was and now:
-        return "left"
+        return "left" if _DRIVER not in now else "same" if _DRIVER in was else "better"
     return "worse" if now else "better" if was else "same"
 
 

@@ -26,9 +26,17 @@ def render(steps: Steps, outcome: Outcome | None, paper: Paper) -> str:
         lines += [*_steps(steps.steps, paper), *_closing(steps, paper)]
     else:
         lines += ["", *_done(steps.steps, outcome, paper), "", *_outcome(outcome, paper)]
-        left = [step for step in steps.steps if step.number not in outcome.done]
+        left = [step for step in steps.steps if step.number not in outcome.done and _is_left(step, outcome)]
         lines += ["", "still to do", *_steps(left, paper)] if left and outcome.done else []
     return put(lines, paper)
+
+
+def _is_left(step: Step, outcome: Outcome) -> bool:
+    """Whether the second look still shows a cause that a step is for; without one, nobody knows better."""
+    if outcome.after is None or outcome.failed:
+        return True
+    was, now = ({one.partition(" (")[0] for one in look.causes} for look in (outcome.before, outcome.after))
+    return not was.issuperset(step.causes) or not now.isdisjoint(step.causes)
 
 
 def render_question(steps: Steps, numbers: Sequence[int], folder: str, in_place: bool, paper: Paper) -> str:

@@ -19,6 +19,7 @@ from gpuwhy.repair.carry import carry
 from gpuwhy.repair.child import FailedError, interruptible, undisturbed
 from gpuwhy.repair.claim import Claim, claim, half_made
 from gpuwhy.repair.installer import Installer, is_reference
+from gpuwhy.repair.outrun import outrun
 from gpuwhy.repair.patient import Patient, RefusedError
 from gpuwhy.repair.pins import backend, pins, size
 
@@ -106,6 +107,8 @@ def _copied(patient: Patient, actions: Sequence[Action], installer: Installer, m
     moving, again = _parted(actions)
     exact = _locked(patient, moving, again, kept, installer, folder, gpu)
     rest = {**exact, **{name: text for name, text in kept.items() if name not in exact}}
+    for name in outrun(patient, exact, kept):
+        del rest[name]
     _frozen(patient, rest, installer, folder, backend([*rest.values(), *_labels(actions if exact else ())]))
     for action in again if exact else actions:
         installer.carry_out(python, action, (), beside=kept)
@@ -260,6 +263,8 @@ def _rehearsed(patient: Patient, actions: Sequence[Action], installer: Installer
     if not exact:
         return _Rehearsed(actions, None, kept)
     changed = [text for name, text in exact.items() if kept.get(name) != text and not is_reference(text)]
+    gone |= set(outrun(patient, exact, kept))
+    changed = [text for text in changed if name_of(text) not in gone - replaced]
     whole = Action(tuple(changed), tuple(gone), backend=backend([*exact.values(), *_labels(moving)]))
     return _Rehearsed((whole, *again), whole, {})
 

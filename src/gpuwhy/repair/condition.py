@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from gpuwhy.knowledge.flavours import is_follower
+from gpuwhy.knowledge.flavours import flavour, is_follower
 from gpuwhy.knowledge.releases import projects
+from gpuwhy.knowledge.settings import TITLES
 from gpuwhy.model.fact import Absent, value_or
 from gpuwhy.model.facts import Distribution, Facts
 from gpuwhy.model.repair import Action, Condition, Contradiction, name_of
@@ -23,6 +24,7 @@ def gpu_packages(facts: Facts, patient: Patient) -> list[Distribution]:
     """Frameworks, what is compiled against them, and what asks for them in its metadata."""
     first = [one.distribution for one in value_or(facts.target.frameworks, ())]
     built = [one.distribution for one in value_or(facts.loads.extensions, ())]
+    first += [name for one in value_or(facts.target.damage, ()) if flavour(name := one.owner.partition(" ")[0])]
     names = list(dict.fromkeys([*first, *built, *sorted(metadata.dependents(patient, set(first)))]))
     known = {one.name: one for one in reversed(patient.distributions)}
     return [known[name] for name in names if name in known]
@@ -66,7 +68,8 @@ def unjudged(facts: Facts, tried: Mapping[str, str]) -> frozenset[str]:
     owners = {one.owner.partition(" ")[0] for one in damage}
     found = value_or(facts.target.frameworks, ())
     stopped = {one.title for one in found if tried.get(one.path.rpartition("/")[2])}
-    return frozenset(stopped | {one.title for one in found if one.distribution in owners})
+    lost = {TITLES.get(known.module, "") for name in owners if (known := flavour(name))} - {one.title for one in found}
+    return frozenset(stopped | lost - {""} | {one.title for one in found if one.distribution in owners})
 
 
 def _layers(report: Report) -> list[Layer]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ SECONDS = 180.0
 MEMORY = 24 << 30
 _QUIET = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "MPLBACKEND": "Agg"}
 _WORDS = 300
+_RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt):.*\w")
 _WITHOUT_CODE = """
 if not getattr(m, '__file__', None) and getattr(m, '__path__', None) is not None:
     raise ImportError('%s is an empty folder: its __init__.py cannot be read' % m.__name__)
@@ -42,9 +44,14 @@ def _end(python: str, module: str, environ: dict[str, str], folder: str) -> str:
 
 
 def _told(end: End) -> str:
-    """The last line that says something, or how it died."""
+    """The last error with words of its own, the last line that says something, or how it died.
+
+    CuPy draws lines of signs around its errors, and sets the one that was first in between.
+    """
     if end.code is None or end.code < 0:
         return end.words
-    lines = [line.strip() for line in end.err.splitlines() if line.strip() and not line.startswith((" ", "\t"))]
-    last = lines[-1] if lines else end.words
+    lines = [line.strip() for line in end.err.splitlines()]
+    raised = [line for line in lines if _RAISED.match(line)]
+    said = [line for line in lines if re.search(r"\w", line)]
+    last = (raised or said or [end.words])[-1]
     return last.replace(os.sep * 2, os.sep)[:_WORDS]

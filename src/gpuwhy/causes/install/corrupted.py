@@ -148,7 +148,7 @@ def _first_broken(copies: tuple[DriverLibrary, ...]) -> list[DriverLibrary]:
 def no_interpreter(case: Case) -> Finding | None:
     """An environment whose own Python is gone: moved, upgraded away, or left behind in another stage of an image."""
     python = case.facts.target.interpreter
-    if not isinstance(python, Known) or not python.value.gone:
+    if not isinstance(python, Known) or not python.value.gone or before.told_as_python(case):
         return None
     one = python.value
     text = f"the environment {one.prefix} has no Python any more: {one.path} is {one.gone}"
@@ -261,9 +261,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 def _anew(case: Case) -> tuple[Fix, ...]:
     """An environment holds a link to its Python, not the Python."""
-    prefix = case.facts.target.interpreter.need().prefix  # type: ignore[union-attr]
-    text = "Make the environment anew with a Python that is there, and install its packages again"
-    made = Fix(text, on.linux(f"python3 -m venv --clear {word(prefix)}"), role="part")
+    made = before.made_again(case.facts.target.interpreter.need())  # type: ignore[arg-type]
     if not isinstance(case.facts.surroundings.container, Known):
         return (made,)
     stages = (

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.shared.before import explains_it, made_again, put_first, start_of, told_by_name, told_old
+from gpuwhy.causes.shared.before import (
+    explains_it,
+    made_again,
+    put_first,
+    start_of,
+    told_as_python,
+    told_by_name,
+    told_old,
+)
 from gpuwhy.causes.shared.commands import python_of, word
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, is_runtime
@@ -141,9 +149,9 @@ def _missing_python(case: Case) -> MissingLibrary | None:
 
 def without_python(case: Case) -> Finding | None:
     """An environment whose Python is gone: nothing in it runs, whatever its packages are."""
-    found, offline = case.facts.target.interpreter, case.facts.surroundings.offline
+    found = case.facts.target.interpreter
     python = found.need()
-    if case.symptoms or on_windows(case.facts) or isinstance(offline, Known):
+    if not told_as_python(case):
         return None
     if python is None or not python.gone:
         return against("the Python of the environment is there", saw("Python", found))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gpuwhy.causes.shared.commands import word
+from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, linked, proof, saw
-from gpuwhy.model.fact import Source, value_or
+from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Interpreter, OldRuntime, Rule, Start
 
 PRELOAD_FILE = "/etc/ld.so.preload"
@@ -80,6 +81,11 @@ def without(case: Case, variable: str, path: str) -> tuple[Fix, ...]:
     if not left:
         return (away,)
     return (Fix(f"Take {gone} out of it", f"export {variable}={word(':'.join(left))}", safe=True), away)
+
+
+def told_as_python(case: Case) -> bool:
+    """Whether a Python that is gone is told as what it is: on a running machine, without a log."""
+    return not (case.symptoms or on_windows(case.facts) or isinstance(case.facts.surroundings.offline, Known))
 
 
 def made_again(python: Interpreter) -> Fix:
