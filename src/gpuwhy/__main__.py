@@ -22,6 +22,41 @@ def _isolate() -> None:
         os.execv(sys.executable, [sys.executable, "-I", *options, "-c", code, *sys.argv[1:]])
 
 
+LOADER = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
+KEPT = "GPUWHY_KEPT_"
+
+
+def _unload() -> None:
+    """Start again without the loader's variables where Python's own modules do not load with them.
+
+    They are put back at once: what we observe and start has them, only our own libraries are found without.
+    """
+    import os
+
+    kept = {name: value for name in LOADER if (value := os.environ.pop(KEPT + name, None)) is not None}
+    os.environ.update(kept)
+    steered = {name: os.environ[name] for name in LOADER if os.environ.get(name)}
+    if kept or not steered or _own_modules_load():
+        return
+    environ = {name: value for name, value in os.environ.items() if name not in LOADER}
+    environ.update({KEPT + name: value for name, value in steered.items()})
+    with contextlib.suppress(OSError):
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environ)
+
+
+def _own_modules_load() -> bool:
+    try:
+        import _ctypes
+        import _hashlib
+        import zlib
+
+        return bool(_ctypes and _hashlib and zlib)
+    except ModuleNotFoundError:  # this Python was built without one of them
+        return True
+    except ImportError:
+        return False
+
+
 def _encode() -> None:
     """Isolated mode is deaf to PYTHONIOENCODING, which a user may have set for our output."""
     import os
@@ -49,6 +84,7 @@ def main() -> None:
         print(f"gpuwhy {__version__}")
         return
     _isolate()
+    _unload()
     _encode()
     from gpuwhy.cli import main as cli_main
 

@@ -165,6 +165,7 @@ TEXT = Text(
         ("windows.torch_dll", 1.6, "{library} cannot be loaded"),
         ("tf.cudnn_handle", 0.9, "cuDNN did not start; a stale ~/.nv cache does that too"),
         ("tf.conv_check", 1.9, "cuDNN failed inside a check; a stale ~/.nv cache does that too"),
+        ("build.cu_error", 4.6, "NVRTC stops in a header that it brings itself: libnvrtc-builtins is damaged", line(r"nvrtc_builtin")),
         ("cuda.invalid_image", 1.2, "the GPU code is damaged"),
         ("cuda.invalid_image", 2.0, "the file of the program's own module is empty, damaged or something else", own_module),
         ("cuda.software_validity_not_established", 2.4, "an integrity check failed (error 103)"),

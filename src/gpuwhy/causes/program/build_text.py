@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from gpuwhy.causes.text.build_parts import by_symbol
 from gpuwhy.causes.text.builds import fixes, system
 from gpuwhy.causes.text.common import nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, field, line, own_module, whole, with_
+from gpuwhy.causes.text.conditions import all_of, field, line, no, own_module, whole, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
@@ -177,7 +177,7 @@ TEXT = Text(
         ("build.header", 3.4, "{header} is not found at compile time"),
         ("build.python_header", 4.6, "Python's headers are not installed"),
         ("build.packs", 2.9, "the compiler and the CUDA headers do not fit"),
-        ("build.cu_error", 3.6, "the compiler stops: {what}"),
+        ("build.cu_error", 3.6, "the compiler stops: {what}", no(line(r"nvrtc_builtin"))),
         ("build.nvcc_error", 3.4, "nvcc stops: {what}"),
         ("nvrtc.arch", 3.4, "nvcc does not know {arch}", line("nvcc")),
         ("build.standard", 4.2, "the compiler is told an older C++ than the headers need"),
