@@ -96,3 +96,28 @@ def test_a_branch_stands_for_its_newest_known_driver() -> None:
         "450.80.02",
         "999",
     ]
+
+
+def without_frameworks(facts: Facts, chosen_by: str) -> Facts:
+    """The same environment, named so, with nothing in it that could use a GPU."""
+    python = facts.target.interpreter.need()
+    assert python is not None
+    named = Known(msgspec.structs.replace(python, chosen_by=chosen_by), HERE)
+    none = msgspec.structs.replace(facts.target, frameworks=Known((), HERE), interpreter=named)
+    loads = msgspec.structs.replace(facts.loads, needs=Known((), HERE), trees=Known((), HERE))
+    return msgspec.structs.replace(facts, target=none, loads=loads)
+
+
+def test_an_environment_without_a_framework_is_never_called_able_to_work() -> None:
+    machine = Elsewhere((("A100", "8.0"),), "580", 40)
+    for chosen_by in ("--python", "PATH"):
+        status, causes, headline = judged(as_if(without_frameworks(without_gpu(), chosen_by), machine), str(machine))
+        assert (status, causes) == ("unknown", [])
+        assert "No GPU framework was found in" in headline
+
+
+def test_without_a_gpu_it_is_healthy_only_where_nobody_named_it() -> None:
+    assert judged(without_frameworks(without_gpu(), "PATH"))[0] == "healthy"
+    status, _, headline = judged(without_frameworks(without_gpu(), "--python"))
+    assert status == "unknown"
+    assert "no GPU answers here" in headline

@@ -143,20 +143,21 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
 
 
 def _no_framework(facts: Facts) -> bool:
-    """Whether a GPU is there, and the environment that was looked at holds no framework that could use it."""
-    installed = facts.target.frameworks
-    return isinstance(installed, Known) and not installed.value and bool(value_or(facts.devices.devices, ()))
+    """Whether the environment holds no framework, and a GPU is there for one or somebody named the environment."""
+    installed, python = facts.target.frameworks, value_or(facts.target.interpreter, None)
+    named = python is not None and python.chosen_by == "--python"
+    return isinstance(installed, Known) and not installed.value and (named or bool(value_or(facts.devices.devices, ())))
 
 
 def _nothing_to_judge(facts: Facts) -> str:
-    """The headline where GPU and driver answer, and nothing is there to use them; "" elsewhere."""
+    """The headline where nothing is there that could use a GPU; "" elsewhere."""
     python = facts.target.interpreter
     if not _no_framework(facts) or not isinstance(python, Known):
         return ""
-    return (
-        f"No GPU framework was found in {python.value.prefix} (Python {major_minor(python.value.version)}): nothing is "
-        "wrong with GPU and driver, and there was nothing else to judge"
-    )
+    where = f"No GPU framework was found in {python.value.prefix} (Python {major_minor(python.value.version)})"
+    if value_or(facts.devices.devices, ()):
+        return f"{where}: nothing is wrong with GPU and driver, and there was nothing else to judge"
+    return f"{where}, and no GPU answers here: there was nothing to judge"
 
 
 def _as_files_tell(facts: Facts) -> str:

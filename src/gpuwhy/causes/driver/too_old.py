@@ -11,6 +11,7 @@ from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.archs import first_driver_branch as _first_branch
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.drivers import PACKAGED, Floor, cuda_of_driver, floor, runs
+from gpuwhy.knowledge.flavours import is_follower
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.requirements import RULES, VARIABLE, first_wish, met
 from gpuwhy.knowledge.windows import tensorflow_for
@@ -51,6 +52,8 @@ def _compared(case: Case, one: Framework, wanted: Floor, loaded: str) -> Finding
         f"{loaded} is loaded"
     )
     bridge = _bridge(case, wanted.cuda)
+    if bridge is None and (asker := _asked_otherwise(case, one)):
+        return against(f"{asker} asks for another release of {one.title}, which decides the driver", seen, built)
     if bridge is None:
         return proof(text, built, rule, seen, *_wish(case))
     if isinstance(bridge, Unknown):
@@ -60,6 +63,12 @@ def _compared(case: Case, one: Framework, wanted: Floor, loaded: str) -> Finding
         f"{wanted.cuda} on driver {loaded}",
         saw(f"{bridge.path} is a cuda-compat library", case.facts.loads.libcuda),
     )
+
+
+def _asked_otherwise(case: Case, one: Framework) -> str:
+    """Who states that it needs another release of a package that only follows it: with that one the driver may do."""
+    found = value_or(case.facts.target.contradictions, ()) if is_follower(one.name) else ()
+    return next((f"{c.by} {c.by_version}" for c in found if c.name == one.distribution and c.installed), "")
 
 
 def older_than_the_card(case: Case) -> Finding | None:
