@@ -75,3 +75,19 @@ def test_a_file_that_this_user_may_not_read(tmp_path, monkeypatch):
     listed = record(tmp_path, "pack/a.py", BODY)
     monkeypatch.setattr(Files, "_readable", lambda self, path: not path.endswith("a.py"))
     assert altered(listed) == ("denied pack/a.py",)
+
+
+@pytest.mark.parametrize("first, told", [(10, "bytes pack/a.so"), (85, "")])
+def test_zeros_within_a_library_are_a_doubt_that_its_hash_decides(tmp_path, first, told):
+    body = bytes(range(1, 251)) * 1000
+    listed = record(tmp_path, "pack/a.so", body)
+    start = len(body) * first // 100
+    holed = body[:start] + bytes(len(body) // 10 * 3) + body[start + len(body) // 10 * 3 :]
+    (tmp_path / "pack/a.so").write_bytes(holed[: len(body)] if told else body[:start] + bytes(9) + body[start + 9 :])
+    os.utime(tmp_path / "pack/a.so", (1_700_000_000, 1_700_000_000))
+    assert altered(listed) == ((told,) if told else ())
+
+
+def test_a_library_that_came_with_zeros_is_as_installed(tmp_path):
+    body = b"\1" * 70_000 + bytes(200_000) + b"\1" * 70_000
+    assert altered(record(tmp_path, "pack/a.so", body)) == ()

@@ -22,6 +22,8 @@ LATER = 2.0  # seconds after its RECORD
 _FILE = re.compile(r"\.py$|\.so(\.\d+)*$")
 _HOLE = 16384  # bytes of zeros in a row
 _TAIL = 256  # bytes
+_PLACES = 16  # of a library, looked at for zeros
+_LARGE = 1 << 16
 _DENSE = frozenset({".text", ".dynsym", ".dynstr"})
 """Sections in which a linker leaves no such run."""
 
@@ -61,10 +63,11 @@ def altered(record: bytes, path: str, reader: Reader, everything: bool = False) 
             continue
         if not stat.size:
             continue
-        doubted = stat.size != row.size or stat.mtime > written + LATER or _ends_empty(reader, whole, stat)
+        emptied = _looks_empty(reader, whole, stat)
+        doubted = stat.size != row.size or stat.mtime > written + LATER or emptied
         if doubted:
             count, room = count - 1, room - stat.size
-        how = _how(reader, whole, row, stat, doubted and count >= 0 and room >= 0)
+        how = _how(reader, whole, row, stat, doubted and count >= 0 and room >= 0, emptied)
         if how:
             out.append(f"{how} {row.name}")
         if len(out) >= MOST:
@@ -84,13 +87,15 @@ def _rows(record: bytes) -> Iterator[Row]:
             yield Row(parts[0], parts[1].removeprefix("sha256="), int(parts[2][:18]))
 
 
-def _how(reader: Reader, path: str, row: Row, stat: Stat, hashed: bool) -> str:
+def _how(reader: Reader, path: str, row: Row, stat: Stat, hashed: bool, emptied: bool) -> str:
     if stat.kind != "file":
         return "folder"
     if not reader.readable(path):
         return "denied"
+    if not hashed and stat.size == row.size:
+        return "hole" if emptied and _holed(reader, path) else ""
     if not hashed:
-        return f"size:{row.size}" if stat.size != row.size else ""
+        return f"size:{row.size}"
     same = _begins_as_installed(reader, path, row)
     if stat.size != row.size:
         return "added" if same else f"size:{row.size}"
@@ -123,13 +128,18 @@ def _holed(reader: Reader, path: str) -> bool:
         return False
 
 
-def _ends_empty(reader: Reader, path: str, stat: Stat) -> bool:
-    """Whether a library ends in zeros, as one that was cut and filled up; some do by themselves, so it is hashed."""
+def _looks_empty(reader: Reader, path: str, stat: Stat) -> bool:
+    """Whether a library ends in zeros, or has them in a quarter of some places: as one that was never written whole.
+
+    Some do by themselves (they are padded to large pages), so that this is only a doubt: the hash decides.
+    """
     if stat.kind != "file" or path.endswith(".py"):
         return False
     try:
         with reader.opened(path) as file:
-            return not any(file.pread(max(0, file.size - _TAIL), _TAIL))
+            places = [(2 * at + 1) * file.size // (2 * _PLACES) for at in range(_PLACES if file.size > _LARGE else 0)]
+            zeros = sum(not any(file.pread(place, _TAIL)) for place in places)
+            return zeros * 4 >= _PLACES or not any(file.pread(max(0, file.size - _TAIL), _TAIL))
     except (OSError, MalformedError):
         return False
 
