@@ -83,6 +83,7 @@ _RIGHT_ONE = r"(?:the one in|my|our|the|site-packages|those|venv|conda|env|/usr|
 TEXT = Text(
     "env.shadowed",
     signatures=(
+        error("shadow.halted", r"import of (?P<name>[\w.]{1,80}) halted; None in sys\.modules", "halted; none in sys.modules"),
         error("shadow.torch_tree", r"loaded the `?torch/_c`? folder\b|do not import (?P<name>\w{2,30}) from its source (?:directory|tree|folder)|change directory to outside the \w{2,20} source tree", "torch/_c", "source directory", "source tree", "source folder", covers=("python.", "packages.partial", "shadow.source_tree")),
         error("shadow.hollow_folder", rf"_namespacepath\(\['(?P<path>(?![^'\n]{{0,200}}(?:site|dist)-packages)[^'\n]{{1,200}})'|\b(?P<name>{_NAMED})\.__file__ (?:is|=|==|→|->|prints|gives) ?none\b", "_namespacepath", ".__file__", covers=("python.", "shadow.hollow", "packages.partial")),
         error("remark.user_site", rf"^\S{{0,80}}/\.local/lib/python3\.\d+/site-packages/(?P<name>{_NAMED})/__init__\.pyc?\b|\b(?:comes|is loaded|loaded|imported|taken|is) from \S{{0,40}}\.local\b|\buser[- ]site (?:comes |is )?before\b", "/.local/lib/python3", ".local", "user site", "user-site"),
@@ -102,6 +103,7 @@ TEXT = Text(
               "folder of the pytorch repository", "you should not try to import", "source tree, and relaunch", "source tree", covers=("python.",)),
     ),
     clues=(
+        ("shadow.halted", 4.6, "something that Python runs at its start (sitecustomize, a .pth line, the program) keeps {name} from being imported"),
         ("shadow.torch_tree", 4.6, "the source tree in the working folder is imported instead of the installed package"),
         ("shadow.hollow_folder", 4.8, "a folder without code has the module's name, and Python imports it instead"),
         ("remark.user_site", 4.4, "the copy in the user's own folder (~/.local) comes before the environment's", whole(r"conda|venv|\benvs?\b|sys\.path|user[- ]site")),
