@@ -39,7 +39,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("program.shape_words", r"(?:error: |error\()(?![^\n]{0,200}(?:concrete value|key data|ndim))[^\n]{0,80}(?:torch\.size|\bshapes?\b|\bdimensions?\b|\bsizes?\b)[^\n]{0,80}(?:must|mismatch|expected|\bgot\b|\bsame\b|incompatible|invalid|does not match|doesn't match)"
           r"|(?:error: )(?![^\n]{0,200}(?:concrete value|key data|ndim))[^\n]{0,80}(?:must|mismatch|expected|same|incompatible|invalid)[^\n]{0,60}(?:torch\.size|\bshapes?\b|\bdimensions?\b)"
           r"|error: [^\n]{0,160}(?:kernel|input|output|padding|window|image|patch|batch|sequence) size[^\n]{0,80}(?:greater than|too small|less than|larger than|smaller than|not divisible|non-?positive|negative)"
-          r"|error: [^\n]{0,80}(?:expected more than \d+ values? per|negative dimension|should have at least \w+ dimensions?|(?:do|does|could) not (?:be )?broadcast|square matri|non-positive stride"
+          r"|error: [^\n]{0,80}(?:expected more than \d+ values? per|negative dimension|should have at least \w+ dimensions?|(?:do|does) not broadcast|square matri|non-positive stride"
           r"|(?:channels?|heads?|dim|embed_dim|hidden_size|groups|features|size)\b[^\n]{0,40}(?:must|should) be (?:evenly )?divisible by)", "error: ", "error(", covers=("python.exception",)),
     error(
         "program.devices",
