@@ -225,7 +225,7 @@ PROGRAMS: tuple[Program, ...] = (
             less=(("RAPIDS: let the GPU's memory spill to the host's", on.code("rmm.reinitialize(managed_memory=True)")),)),
     Program("xgboost", "XGBoost", r"\bxgboost\b|\bgpu_hist\b", ("Install the newest XGBoost", "pip install --upgrade xgboost"),
             (("XGBoost: fewer bins and a quantised matrix", on.code('xgb.train({"device": "cuda", "max_bin": 128}, xgb.QuantileDMatrix(X, y))')),),
-            cuda=("Install XGBoost's wheel, which has CUDA on Linux and Windows", "pip install --upgrade --force-reinstall xgboost")),
+            cuda=("Install XGBoost's wheel with CUDA: on Linux that is the one for glibc 2.28 and newer (Ubuntu 20.04, RHEL 8), which pip takes from 20.3 on; the one for older systems (manylinux2014) and conda's cpu build have none", "pip install --upgrade pip && pip uninstall -y xgboost && pip install --no-cache-dir xgboost")),
     Program("lightgbm", "LightGBM", r"\blightgbm\b", ("Install the newest LightGBM", "pip install --upgrade lightgbm"),
             cuda=("Build LightGBM with CUDA: its wheel has none", "pip install lightgbm --no-binary lightgbm --config-settings=cmake.define.USE_CUDA=ON")),
     Program("dlib", "dlib", r"\bdlib\b", ("Build the newest dlib", "pip install --force-reinstall --no-cache-dir --no-binary dlib dlib"),

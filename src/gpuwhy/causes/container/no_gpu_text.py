@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.around import around
+from gpuwhy.causes.text.around import around, handed_over
 from gpuwhy.causes.text.common import nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
@@ -22,7 +22,7 @@ def _in_pod(s: Symptom, r: Reading) -> bool:
     return "kubernetes" in around((s,), r)
 
 
-_PLAIN_RUN = all_of(in_container, no(with_("container.gpus_flag")))
+_PLAIN_RUN = all_of(in_container, no(handed_over))
 
 TEXT = Text(
     "container.no_gpu",
@@ -42,6 +42,7 @@ TEXT = Text(
               "response from daemon", "failed to create shim", "failed to create task"),
     ),
     clues=(
+        ("tf.dso_mismatch", -1.6, "the container was given the GPU, and its libcuda is another than the kernel module's", all_of(in_container, handed_over)),
         ("remark.no_accelerator", 4.4, "this session, or the building of an image, has no GPU"),
         ("remark.vm", 4.0, "a virtual machine, or a build service, has no GPU of its own", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.")),
         ("remark.not_given", 4.4, "the text says that the container was started without the GPU", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.", "loader.")),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from msgspec import structs
+
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.common import CUDNN_LIBRARY, CUDNN_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, differ, field, line, no, of_the_system, wants, with_
@@ -68,12 +70,32 @@ def _requirement(case: Asked) -> str:
     return gpu_requirement(case.framework, case.framework, case.version, 12) if case.version else NEWEST[case.framework]
 
 
-def _cudnn_from(case: Asked, built: str) -> Iterator[Fix]:
-    """A cuDNN that is not older than the one of the build."""
-    places = numbers(built.replace(", ", "."))
+def _places(release: str) -> tuple[int, ...]:
+    """7.1.2 and 7102 as numbers."""
+    places = numbers(release.replace(", ", "."))
     if len(places) == 1 and places[0] > 999:  # 8100, 90100
         unit = 10000 if places[0] > 89999 else 1000
         places = (places[0] // unit, places[0] % unit // 100)
+    return places
+
+
+_THEIR_CUDA = {(5, 1): "8.0", (6, 0): "8.0", (7, 0): "9.0", (7, 1): "9.0", (7, 2): "9.2", (7, 3): "9.0", (7, 4): "10.0", (7, 5): "10.0"}  # fmt: skip
+
+
+def _very_one(case: Asked, places: tuple[int, ...], loaded: tuple[int, ...]) -> Iterator[Fix]:
+    """A build of old that takes the minor release it was compiled with, and no newer one."""
+    wanted, there = (".".join(map(str, one[:2])) for one in (places, loaded))
+    cuda = _THEIR_CUDA.get(places[:2], "9.0")
+    yield structs.replace(conda(case, cuda, wanted), text=f"This build refuses cuDNN {there}, which is newer than its own {wanted}: install {wanted} itself, for the CUDA {cuda} that it goes with, and have it found first")  # fmt: skip
+    yield Fix(f"Or, without conda: unpack cuDNN {wanted} for CUDA {cuda}, from NVIDIA's cuDNN archive, and put its folder before the one of {there}", on.linux("export LD_LIBRARY_PATH=$HOME/cudnn/cuda/lib64:$LD_LIBRARY_PATH"))  # fmt: skip
+
+
+def _cudnn_from(case: Asked, built: str) -> Iterator[Fix]:
+    """A cuDNN that is not older than the one of the build."""
+    places, loaded = _places(built), _places(case.fields.get("loaded", ""))
+    if places[0] in OLD_CUDNN and loaded[:1] == places[:1] and loaded[:2] > places[:2] and not case.windows:
+        yield from _very_one(case, places, loaded)
+        return
     releases = built_with(case.framework, built)
     if releases and not case.cuda:
         yield from _cudnn_of(case, built, releases)

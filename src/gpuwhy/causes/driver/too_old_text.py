@@ -37,13 +37,15 @@ _IMAGE = re.compile(r"cuda ?>=? ?(?P<cuda>\d+\.\d+)")
 
 
 _NVENC = re.compile(r"nvenc API version\. Required: (?P<needs>[\d.]+\d)", re.IGNORECASE)
+_NVENC_LEAST = re.compile(r"minimum required Nvidia driver for nvenc is (\d{3}\.\d+)", re.IGNORECASE)
 _NVENC_DRIVERS = {"9.1": ("436.15", "435.21"), "10.0": ("445.87", "445.87"), "11.0": ("456.71", "455.28"), "11.1": ("471.41", "470.57"), "12.0": ("522.25", "520.56"), "12.1": ("531.61", "530.41"), "12.2": ("551.76", "550.54"), "13.0": ("570.0", "570.0")}  # fmt: skip
 """NVENC's API: the first driver for Windows and for Linux (the video codec SDK's release notes)."""
 
 
 def _encoder(case: Asked, needs: str) -> Iterator[Fix]:
     """An encoder that asks for a newer API than the driver has."""
-    least = _NVENC_DRIVERS.get(needs, ("", ""))[0 if case.windows else 1]
+    said = _NVENC_LEAST.search(case.text)
+    least = said[1] if said else _NVENC_DRIVERS.get(needs, ("", ""))[0 if case.windows else 1]
     which = f" {least} or newer" if least else " that is newer"
     if case.windows:
         yield Fix(f"Install driver{which}, which has NVENC's API {needs}: NVIDIA's for Windows (nvidia.com/drivers)", reboot=True)  # fmt: skip

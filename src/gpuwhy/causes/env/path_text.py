@@ -77,14 +77,11 @@ def _made(case: Asked) -> Iterator[Fix]:
         yield Fix("Add its folder to PATH in this window; permanently: in Windows' environment variables",
                   on.cmd("set PATH=FOLDER;%PATH%"), safe=True)  # fmt: skip
         return
-    folder = case.folder or "FOLDER"
-    if not case.folder:
-        yield Fix(f"Find {case.library}", on.linux(f"find / -name '{case.library}*' 2>/dev/null"), safe=True)
-    yield Fix(
-        "Add the library's folder to LD_LIBRARY_PATH",
-        on.linux(f"export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH"),
-        safe=True,
+    folder = (
+        case.folder or f"$(dirname \"$(find / -name '{case.library}*' -not -path '*/stubs/*' 2>/dev/null | head -1)\")"
     )
+    found = "Add the library's folder" if case.folder else f"Find {case.library}, and add its folder"
+    yield Fix(f"{found} to LD_LIBRARY_PATH", on.linux(f"export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH"), safe=True)
     yield Fix(
         "Or add the folder to the loader's configuration permanently",
         on.linux(f"echo {folder} | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig"),

@@ -131,8 +131,8 @@ TEXT = Text(
     remedies=(
         meant("Keep Python from looking into your user folder, in this window, and start the program again", "export PYTHONNOUSERSITE=1", said="windows.torch_dll", safe=True),
         meant("Or remove the copy there, with the Python that installed it; then install PyTorch once, in the environment of the program", "python -m pip uninstall -y torch torchvision torchaudio", said="windows.torch_dll"),
-        meant("Rename {path}, which has the name of the module {name}, and remove the __pycache__ beside it", on.linux("mv {path} my_{name}.py && rm -rf __pycache__"), said="shadow.script shadow.frame", more=True),
-        meant("Rename the file {name}.py: whatever imports the module {name} gets this file; remove the __pycache__ beside it too", on.linux("mv {name}.py my_{name}.py && rm -rf __pycache__"), said="shadow.said shadow.attribute shadow.hollow", more=True),
+        meant("Rename {path}, which has the name of the module {name}, and remove what was compiled of it", on.linux("mv {path} my_{name}.py && rm -rf __pycache__ {name}.pyc"), said="shadow.script shadow.frame", more=True),
+        meant("Rename the file {name}.py: whatever imports the module {name} gets this file; remove what was compiled of it too", on.linux("mv {name}.py my_{name}.py && rm -rf __pycache__ {name}.pyc"), said="shadow.said shadow.attribute shadow.hollow", more=True),
         meant("The source folder in which the program is started is imported instead of the installed package, and it has no compiled library: start from another folder, and install the package", on.linux("cd ~ && pip install --force-reinstall bitsandbytes"), said="bnb.no_version", safe=True),
         meant("Or build it where it lies, and install that", on.linux("cmake -DCOMPUTE_BACKEND=cuda -S . && make && pip install -e ."), said="bnb.no_version", safe=True),
         meant("Start the program from another folder than the package's own sources, and take them out of PYTHONPATH: there nothing is compiled", on.linux("unset PYTHONPATH && cd ~"), said="loader.cannot_open", safe=True),

@@ -47,6 +47,8 @@ TEXT = Text(
         error("generic.cpu_program", r"cannot use (?:the )?(?:gpu|cuda) in (?:a )?cpu[- ]only \w+|\b(?:gpu|cuda) (?:support |mode |backend )?(?:is |was )?not (?:enabled|compiled in|built in)(?: in this (?:build|binary|version|release))?\W*$|\b(?:tensorflow|torch|pytorch|mxnet|jaxlib|onnxruntime|paddlepaddle) [\d.]{1,12} \(cpu(?:[ -]only| version| build)?\)|\b(?:tensorflow|onnxruntime|paddlepaddle|mxnet)-gpu (?:is |was )?not installed\b",
               "cpu-only", "cpu only", "not enabled", "not compiled in", "not built in", "(cpu", "-gpu not", "-gpu is not", "-gpu was not", covers=("said.platform", "title.", "python.")),
         error("remark.cpu_listing", r"\b(?:tensorflow|pytorch)\S{0,12}\s+[\d.]{3,12}\s+(?:mkl|eigen|cpu|py[\d.]+_cpu)_(?:py\d|generic|mkl|0)", "tensorflow", "pytorch"),
+        error("remark.cpu_chosen", r"^(?![^\n]*\b(?:want|prefer|would like|wish|no (?:gpu|card|nvidia)|without (?:a )?gpu|deliberately|on purpose)\b[^\n]*\bcpu\b|[^\n]*\bcpu\b[^\n]*\b(?:no (?:gpu|card|nvidia)|on purpose|deliberately)\b)[^\n]*?\bcpu(?:[- ]only)? (?:version|build|package|variant|wheel|release)s?\b[^\n]{0,40}\b(?:instead of|rather than|and not|not the)\b[^\n]{0,40}\b(?:gpu|cuda)\b|\b(?:keeps?(?: on)?|always|still) (?:install|get|pull|download|pick|choos|resolv|giv)\w*[^\n]{0,40}\bcpu(?:[- ]only)? (?:version|build|package|variant|wheel|release)",
+              "cpu version", "cpu build", "cpu package", "cpu variant", "cpu wheel", "cpu release", "cpu-only", "cpu only", covers=("title.",)),
         error("ort.package", r"using this package of onnx ?runtime|appropriate package of onnx ?runtime", "package of onnx", covers=("memory.", "title.", "python.")),
         error(
             "jax.cpu_build",
@@ -67,6 +69,7 @@ TEXT = Text(
     ),
     clues=(
         ("generic.cpu_program", 4.6, "the program says that it was built for the CPU alone"),
+        ("remark.cpu_chosen", 4.2, "the text says that the build for the CPU was installed"),
         ("remark.cpu_listing", 3.0, "the listing has a build for the CPU alone"),
         ("ort.package", 4.6, "this package of ONNX Runtime is not the one for the GPU"),
         *((one, -2.5, "CUDA's own runtime speaks: this build has it") for one in ("cuda.insufficient_driver", "tf.dso_mismatch", "cuda.compat_not_supported_on_device", "cuda.system_driver_mismatch")),
@@ -149,7 +152,7 @@ TEXT = Text(
         meant(on.in_linux("install it with CUDA", "JAX"), pip_newest("jax"), by="jax", safe=True),
         meant(on.in_windows("there is no GPU build from 2.11 on: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1", "TensorFlow"), 'pip install "tensorflow<2.11" "numpy<2"', by="tensorflow", safe=True),
         meant(on.in_linux("install it with its CUDA libraries", "TensorFlow"), pip_newest("tensorflow"), by="tensorflow", safe=True),
-        meant("ONNX Runtime: only the GPU package", f"pip uninstall -y onnxruntime && {pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
+        meant("ONNX Runtime: remove both packages, which share one folder, then install the GPU package alone", f"pip uninstall -y onnxruntime onnxruntime-gpu && {pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
         meant("Install the build with CUDA of what speaks, in place of its build for the CPU: its page of releases names it"),
     ),
     admitted_by=NO_GPU,

@@ -37,7 +37,7 @@ TEXT = Text(
     ),
     remedies=(
         meant("PyTorch: use expandable segments", "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", by="torch", safe=True),
-        meant("PyTorch before 2.1: do not split large blocks of memory", "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128", by="torch", safe=True),
+        meant("PyTorch 1.10 and newer, on any system: do not split large blocks of memory", "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128", by="torch", safe=True),
         meant("TensorFlow: use CUDA's own pool", "export TF_GPU_ALLOCATOR=cuda_malloc_async", by="tensorflow", safe=True),
         meant("CuPy: give back what the pool holds and does not use, between the steps", on.code("cupy.get_default_memory_pool().free_all_blocks(); cupy.get_default_pinned_memory_pool().free_all_blocks()"), by="cupy", safe=True),
         meant("CuPy: or use CUDA's own pool, which joins free pieces, at the start of the program", on.code("cupy.cuda.set_allocator(cupy.cuda.MemoryAsyncPool().malloc)"), by="cupy", safe=True),

@@ -29,7 +29,7 @@ _WORDS = {
     "bits32": r"32[- ]bit (?:python|runtime|\(Intel\))|\[MSC v\.\d+ 32 bit",
 }  # fmt: skip
 """By words of the deciding lines or of the text's beginning and end."""
-_OTHER_CARD = re.compile(r"\bRadeon\b|\bAMD (?:GPU|graphics|card)|\bIntel\W{0,3}R?\W{0,2} ?(?:Iris|UHD|HD Graphics|Arc)\b", re.IGNORECASE)  # fmt: skip
+_OTHER_CARD = re.compile(r"\bRadeon\b|\b(?:gpu|graphics(?: card)?|video card)\??\W{1,8}(?:\w+ )?AMD\b|\bAMD RX ?\d|\bRX ?[5-9]\d{3}(?: ?XT)?\b|\bAMD (?:GPU|graphics|card)|\bIntel\W{0,3}R?\W{0,2} ?(?:Iris|UHD|HD Graphics|Arc)\b", re.IGNORECASE)  # fmt: skip
 _LISTED = re.compile(
     r"AMD GPUs on (?:Linux|Windows) require|NVIDIA(?: or |/| and |, )AMD|AMD(?: or |/| and )NVIDIA", re.IGNORECASE
 )  # what a program would take
@@ -45,13 +45,26 @@ def around(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
     found = {name for name, words in _WORDS.items() if re.search(words, text, re.IGNORECASE | re.MULTILINE)}
     if reading.told.container:
         found.add("container")
-    if any(not _HINT.search(one.text) for one in reading.all("container.gpus_flag")):
+    if handed_over(symptoms[0] if symptoms else None, reading):
         found.add("given")  # the GPU was handed over already
     if any(one.signature == "build.undefined_reference" for one in symptoms):
         found.add("linker")
     if other_card(reading) and not _LISTED.search(reading.excerpt):
         found.add("other_card")
     return frozenset(found | ({reading.told.os} if reading.told.os else set()))
+
+
+_RUN = re.compile(r"\b(?:nvidia-)?(?:docker|podman)(?:\.exe)?(?: container)? run\b(?:[^\n]*\\\n)*[^\n]*")
+_FLAG = re.compile(r"--gpus[= ]|--runtime[= ]nvidia|nvidia-docker|--device[= ](?:/dev/nvidia|nvidia\.com)")
+
+
+def handed_over(deciding: Symptom | None, reading: Reading) -> bool:
+    """Whether the GPU was given to the container that fails: by the last `docker run` before the message, else by any."""
+    if all(_HINT.search(one.text) for one in reading.all("container.gpus_flag")):
+        return False
+    place = reading.excerpt.find(deciding.text[:60]) if deciding else -1
+    before = [run[0] for run in _RUN.finditer(reading.excerpt[:place])] if place > 0 else []
+    return bool(_FLAG.search(before[-1])) if before and len(before[-1].split()) > 2 else True
 
 
 def other_card(reading: Reading) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import structs
@@ -93,6 +94,7 @@ def _for_users(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     fixes = _of_its_time(case, _without_conda(case, fixes))
     if not cause.startswith("memory."):
         return fixes
+    fixes = _known_to_the_allocator(case, fixes)
     own = {text for one in case.programs if one.name in APPLICATIONS for text, _ in one.less}
     return [fix for fix in fixes if not own or fix.text in own or not _is_code(fix)] or fixes
 
@@ -106,6 +108,16 @@ def _without_conda(case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     if not _HOSTED.search(case.text):
         return fixes
     return [fix for fix in fixes if "conda " not in fix.command] or fixes
+
+
+_BEFORE_SEGMENTS = Later(r"GiB total capacity;|reserved in total by PyTorch|\btorch[= :v]{1,3}[01]\.\d|\btorch[= :v]{1,3}2\.0|pytorch[= :v]{1,3}(?:version )?(?:[01]\.\d|2\.0)", re.IGNORECASE)  # fmt: skip
+
+
+def _known_to_the_allocator(case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
+    """PyTorch has expandable segments from 2.1 on, whose message is another, and none on Windows."""
+    if not case.windows and not _BEFORE_SEGMENTS.search(case.text):
+        return fixes
+    return [fix for fix in fixes if "expandable_segments" not in fix.command] or fixes
 
 
 def _of_its_time(case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:

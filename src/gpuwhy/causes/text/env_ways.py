@@ -114,4 +114,7 @@ def of_the_host(case: Asked) -> Iterator[Fix]:
         yield tried("Slurm: ask for more memory", on.linux("sbatch --mem=64G JOB"))
     else:
         yield tried("Load the model with less of the computer's memory: in half precision, part by part, straight to the GPU", on.code('AutoModel.from_pretrained(MODEL, torch_dtype="auto", low_cpu_mem_usage=True, device_map="auto")') if case.framework == "torch" else "")  # fmt: skip
-        yield tried("Or give the computer room: end other programs, add swap, or use a machine with more memory")  # fmt: skip
+        if case.windows or case.tools & {"container", "kubernetes", "wsl"}:
+            yield tried("Or give the computer room: end other programs, add swap, or use a machine with more memory")
+        else:
+            yield tried("Or give the computer room: end other programs, and add swap, of 8 GB here (slow, but it lets the program load)", on.linux("sudo fallocate -l 8G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon /swapfile"), root=True)  # fmt: skip

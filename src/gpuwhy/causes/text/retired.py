@@ -22,6 +22,11 @@ _ON_WINDOWS = {"R340": "342.01", "R390": "391.35", "R470": "475.14"}
 _CARDS = Later(r"\b((?:GeForce |NVIDIA |Tesla |Quadro )?(?:GTX? ?TITAN(?: Black| Z)?|TITAN(?: GTX| Black)|GTX? ?[4-7]\d{2}(?: ?Ti)?M?|GT ?7[1-4]0M?|K[1-6]?\d{1,3}M?|Tesla K\d\d|[CM]20[57]\d))\b", re.IGNORECASE)  # fmt: skip
 
 
+_ARCH = Later(
+    r"\b(?:for|my|a|this|old|an old|on)(?: NVIDIA)? (Kepler|Fermi)\b(?!\+| or newer| and newer)", re.IGNORECASE
+)
+
+
 def capability_told(case: Asked) -> str:
     """The compute capability of the card that a text names, also as people write it."""
     if case.gpu:
@@ -32,7 +37,14 @@ def capability_told(case: Asked) -> str:
         row = next((row for one in (found, f"GeForce {name}", f"Tesla {name}", f"Quadro {name}") if (row := by_name(one))), None)  # fmt: skip
         if row and row.capability:
             return row.capability
-    return ""
+    named = _ARCH.search(case.text)
+    return {"kepler": "3.5", "fermi": "2.0"}[named[1].lower()] if named else ""
+
+
+def _there(case: Asked, branch: int) -> bool:
+    """Whether the card's last branch, or a later one, is what the text has installed."""
+    told = numbers(case.driver)
+    return bool(told and told[0] >= branch) or bool(re.search(rf"\b{branch}\.\d{{2,3}}\b", case.text))
 
 
 def last_driver(case: Asked) -> Iterator[Fix]:
@@ -47,7 +59,7 @@ def last_driver(case: Asked) -> Iterator[Fix]:
     number = numbers(branch.removeprefix("R"))[0]
     command = "" if case.windows else on.driver(f"sudo apt install nvidia-driver-{number}")
     named = f"{_ON_WINDOWS[branch]}, of NVIDIA's archive for this very card" if case.windows else f"branch {number}"
-    if not (numbers(case.driver) and numbers(case.driver)[0] >= number):
+    if not _there(case, number):
         yield tried(f"No newer driver than {named}, drives {which}: install that one, then restart; it speaks CUDA {speaks}", command, safe=False, root=not case.windows)  # fmt: skip
     found = pin(case, speaks=speaks, gpu=capability) if case.framework == "torch" else None
     if "container" in case.tools:
@@ -57,4 +69,4 @@ def last_driver(case: Asked) -> Iterator[Fix]:
     elif case.framework and case.programs == ():
         yield tried(f"And take a build of {case.title} for CUDA {speaks} or older that has code for it: list them", f"gpuwhy releases {case.framework} --works-with gpu=sm_{capability.replace('.', '')}")  # fmt: skip
     else:
-        yield tried(f"And build or take the program with CUDA {speaks} or older, for {capability}: nothing newer runs on that driver; else use a newer card", f"cmake -B build -DCMAKE_CUDA_ARCHITECTURES={capability.replace('.', '')}")  # fmt: skip
+        yield tried(f"Take an older release of the program, built with CUDA {speaks} or older (its release notes name it), or build it so for {capability}: nothing newer runs on that driver; else use a newer card", f"cmake -B build -DCMAKE_CUDA_ARCHITECTURES={capability.replace('.', '')}")  # fmt: skip

@@ -40,7 +40,7 @@ CLUSTERS: tuple[Situation, ...] = (
               ("Or take the tag that has both", "docker manifest inspect IMAGE"), alone=True),
     situation("device.selection driver. container. framework. cuda.", (r"^\s*#\d+ |=> ERROR|did not complete successfully|^Step \d+/\d+|/bin/sh -c|\bRUN ", r"No CUDA GPUs|no (?:CUDA|NVIDIA) (?:GPU|driver|device)|is_available|no CUDA-capable|libcuda"),
               ("While an image is built there is no GPU: give the architectures by hand, and do what needs the GPU when the container runs", on.dockerfile('ENV TORCH_CUDA_ARCH_LIST="7.5;8.0;8.6;8.9;9.0+PTX" FORCE_CUDA=1')),
-              ("Then start it with the GPU", "docker run --gpus all IMAGE"), unless=r"\bdocker run\b"),
+              ("Then start it with the GPU", "docker run --gpus all IMAGE"), unless=r"\b(?:docker|podman|nerdctl)(?: container)? run\b"),
     situation("driver.library_mismatch", (r"singularity|apptainer|\.sif\b", r"--nv\b"),
               ("In the container another libnvidia-ml is found before the host's: of the image, of a module, or of LD_LIBRARY_PATH. Put the host's first, in the container", on.linux("export LD_LIBRARY_PATH=/.singularity.d/libs:$LD_LIBRARY_PATH")),
               ("Or have such a copy deleted from the image when it is built", on.linux("find / -name 'libnvidia-ml.so*' -not -path '/.singularity.d/*' 2>/dev/null"))),

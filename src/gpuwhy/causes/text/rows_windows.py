@@ -11,7 +11,12 @@ _ASCII = on.cmd('mkdir C:\\temp\nset "TEMP=C:\\temp"\nset "TMP=C:\\temp"', 'New-
 _TDR = on.cmd(r"reg add HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers /v TdrDelay /t REG_DWORD /d 60 /f")
 _DEVICE_GONE = r"DXGI_ERROR_DEVICE_(?:HUNG|REMOVED|RESET)|887A000[567]|VK_ERROR_DEVICE_LOST|(?:d3d|graphics|vulkan)\w*[ -]device (?:\w+ ){0,2}(?:lost|removed|hung)|GPU (?:crashed|crash dump)|gpu is hung"
 
+_CUDA_WANTED = "driver.too_old driver.missing framework.cpu_only cuda.version_mismatch"
+
 WINDOWS: tuple[Situation, ...] = (
+    situation(_CUDA_WANTED, (r"onnxruntime|ExecutionProvider", r"[a-z]:\\|\bwindows\b"),
+              ("This card is none of NVIDIA's, and CUDA runs on no other: take ONNX Runtime for DirectML, and choose that provider (directml, DmlExecutionProvider) in the program", "pip uninstall -y onnxruntime onnxruntime-gpu\npip install onnxruntime-directml"),
+              ("Or use the CPU: choose the provider cpu in the program", on.code("providers = ['CPUExecutionProvider']")), place="other_card", alone=True),
     situation("cuda. env.path cudnn. framework. install. other.", (r"\bcupy-cuda11x\b", r"release 1[23]\.|CUDA\\v1[23]|CUDA (?:Version: )?1[23]\."),
               ("This CuPy opens CUDA 11 and another CUDA is here: take the CuPy of that one, with the libraries that it opens", "pip uninstall -y cupy-cuda11x\npip install \"cupy-cuda12x[ctk]\""),
               ("Where the toolkit is used: CUDA_PATH must name its folder, in the window that starts the program", on.cmd(f'set "CUDA_PATH={_TOOLKIT}\\v12.4"')), place="windows"),

@@ -14,7 +14,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
 _NAMES: tuple[tuple[str, Later], ...] = (
-    ("IMAGE", Later(r"\b(?:docker|podman)(?: container)? run\b[^\n]*? ((?:[\w.-]+/)*[\w.-]+:[\w.-]+)(?= |$)|\b[Ii]mage:? +((?:[\w.-]+/)+[\w.-]+(?::[\w.-]+)?)", re.MULTILINE)),
+    ("IMAGE", Later(r"\b[Ii]mage:? +((?:[\w.-]+/)+[\w.-]+(?::[\w.-]+)?)", re.MULTILINE)),
     ("MODEL.gguf", Later(r"\s-(?:m|-model)[ =](\S+\.gguf)\b")),
     ("MODEL", Later(r"\bvllm serve (?!MODEL)([\w./-]+)|\bollama run ([\w.:/-]+)|--model(?:-path|-id)?[ =]([\w./-]*[A-Za-z][\w./-]*)|\b((?:meta-llama|Qwen|mistralai|google|microsoft|deepseek-ai|tiiuae|bigscience|EleutherAI)/[\w.-]+)")),
     ("PROGRAM", Later(r"\bpython3? (?:-u |-m torch\.distributed\.\S+ )?([\w./-]+\.py)\b|torchrun [^\n]*?([\w./-]+\.py)\b|^  File \"([\w-]+\.py)\", line", re.MULTILINE)),
@@ -41,15 +41,55 @@ _FAILED = Later(r"(?:Failed building wheel for|Could not build wheels for) ([\w.
 def with_told_names(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
     """The fixes with what the text names in the places that are open, or guessed."""
     names = dict(_found(case.text))
+    options = image_of(case.text)[0]
     for fix in fixes:
-        command = _exact(_open(str(fix.command), names), case)
+        command = _exact(_open(_with_own_options(str(fix.command), options), names), case)
         yield structs.replace(fix, command=on.like(command, fix.command)) if command != fix.command else fix
+
+
+_RUN = Later(r"\b(?:nvidia-)?(?:docker|podman)(?:\.exe)?(?: container)? (?:run|create) ((?:[^\n]*\\\n)*[^\n]*)")
+_SWITCH = re.compile(
+    r"-[itdPq]+$|-[vpewuhmlc][^=]|--(?:rm|privileged|init|interactive|tty|detach|publish-all|read-only|no-healthcheck|oom-kill-disable|quiet|disable-content-trust|sig-proxy|replace|rmi|tls-verify)$"
+)
+"""Options of `docker run` that no value follows."""
+_IS_IMAGE = re.compile(r"(?:[\w.-]+(?::\d+)?/)*[a-z\d][\w.-]*(?::[A-Za-z_][\w.-]*|:\d[\w.-]*|@sha256:\w+)?$")
+
+
+_PLAIN = re.compile(r"[\w./:=,@+-]+$")
+_OF_GPUS = re.compile(r"--(?:gpus|runtime|device)\b")
+
+
+def image_of(text: str) -> tuple[list[str], str]:
+    """The options and the image of the first `docker run` that names one by a path or a tag."""
+    for run in _RUN.finditer(text):
+        words = run[1].replace("\\\n", " ").split()
+        at = _first_free(words)
+        if at < len(words) and _IS_IMAGE.match(words[at]) and re.search("[/:]", words[at]):
+            return words[:at], words[at]
+    return [], ""
+
+
+def _first_free(words: Sequence[str]) -> int:
+    """The place of the first word that is no option and no option's value."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 1 if "=" in words[at] or _SWITCH.match(words[at]) else 2
+    return at
+
+
+def _with_own_options(command: str, options: Sequence[str]) -> str:
+    """The user's own options in a bare start with the GPU, where they are plain words."""
+    if not options or not all(map(_PLAIN.match, options)) or any(map(_OF_GPUS.match, options)):
+        return command
+    return re.sub(r"^docker run --gpus all IMAGE$", f"docker run --gpus all {' '.join(options)} IMAGE", command)
 
 
 def _found(text: str) -> Iterator[tuple[str, str]]:
     for name, words in _NAMES:
         if found := words.search(text):
             yield name, next(filter(None, found.groups()))
+    if image := image_of(text)[1]:
+        yield "IMAGE", image
 
 
 def _open(command: str, names: dict[str, str]) -> str:

@@ -43,12 +43,37 @@ def published(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     if any("from versions: none" in one.text for one in said):
         yield from _none_at_all(package)
         yield from _none_for_python(package, reading)
-    if package.startswith("jax") and reading.told.os in ("windows", ""):
+    yield from _of_a_release(said, reading, package, version)
+
+
+def _of_a_release(said: Sequence[Symptom], reading: Reading, package: str, version: str) -> Iterator[Fix]:
+    """A release that is asked for by its number, and has no wheel here."""
+    if package.startswith("jax") and reading.told.os == "windows":
         yield no_jax_on_windows()
     elif package == "tensorflow-gpu":
         yield from _renamed(version, reading)
     elif version:
-        yield from _other_python(package, version, reading)
+        yield from tuple(_other_python(package, version, reading)) or _of_those_offered(said, package, version)
+    if package.startswith("jax") and not reading.told.os:
+        yield no_jax_on_windows()
+
+
+_OFFERED = re.compile(r"from versions: ([^)\n]+)\)")
+
+
+def _of_those_offered(said: Sequence[Symptom], package: str, version: str) -> Iterator[Fix]:
+    """What pip offers in place of a release tells whether this Python is too new for it, or too old."""
+    found = next((one for symptom in said if (one := _OFFERED.search(symptom.text))), None)
+    offered = sorted((one.strip() for one in found[1].split(",") if numbers(one)), key=numbers) if found else []
+    if not offered:
+        return
+    first, last = offered[0], offered[-1]
+    if numbers(version) < numbers(first):
+        yield Fix(f"The oldest {package} for this Python is {first}: {version} has wheels for older Pythons only. Make an environment with an older one (3.10), and install it there", "uv venv --python 3.10 .venv", safe=True)  # fmt: skip
+        yield Fix("Or take the oldest that this Python has", f'pip install "{package}=={first}"', safe=True)
+    elif numbers(version) > numbers(last):
+        yield Fix(f"The newest {package} for this Python is {last}: {version} needs a newer Python. Make an environment with one, and install it there", "uv venv --python 3.12 .venv", safe=True)  # fmt: skip
+        yield Fix("Or take the newest that this Python has", f'pip install "{package}=={last}"', safe=True)
 
 
 def _other_ground(said: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
