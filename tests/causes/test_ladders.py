@@ -35,24 +35,25 @@ CASES = {  # text: words that the first two fixes hold, and words that none of t
         "CUDA error at solver.cu:226 code=700(cudaErrorIllegalAddress) \"cudaDeviceSynchronize()\"\n",
         ["solver.cu, line 226", "if (i >= n) return;"], ["python PROGRAM"]),
     "the start of a container, with its own options": (
-        "$ docker run -it -p 8888:8888 acme/lab:gpu jupyter lab\nRuntimeError: Found no NVIDIA driver on your system.\n",
+        "$ docker run -it -p 8888:8888 acme/lab:gpu jupyter\nRuntimeError: Found no NVIDIA driver on your system.\n",
         ["docker run --gpus all -it -p 8888:8888 acme/lab:gpu"], ["driver's libraries, those for video"]),
     "a container without the GPU beside one with it": (
         "docker run --rm acme/train:2 python t.py\nRuntimeError: No CUDA GPUs are available\n\n"
         "docker run --rm --gpus all nvidia/cuda:12.1.0-base-ubuntu22.04 nvidia-smi works\n",
         ["docker run --gpus all --rm acme/train:2"], ["NVIDIA_DRIVER_CAPABILITIES"]),
     "an allocator before expandable segments": (
-        "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 8.00 GiB total capacity; 3.10 GiB already "
+        "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 8.00 GiB total capacity; 3.1 GiB already "
         "allocated; 0.9 GiB free; 6.90 GiB reserved in total by PyTorch)\n",
         ["max_split_size_mb"], ["expandable_segments"]),
     "a cuDNN newer than the build takes": (
-        "Loaded runtime CuDNN library: 7501 (compatibility version 7500) but source was compiled with 7004 (compatibility "
-        "version 7000).\n", ["cudnn=7.0"], ["cudnn=7.6"]),
+        "Loaded runtime CuDNN library: 7501 (compatibility version 7500) but source was compiled with 7004 "
+        "(compatibility version 7000).\n", ["cudnn=7.0"], ["cudnn=7.6"]),
     "what pip offers in place of a release": (
-        "ERROR: Could not find a version that satisfies the requirement onnxruntime-gpu==1.20.1 (from versions: 1.12.0, "
-        "1.19.2)\n", ["needs a newer Python", "onnxruntime-gpu==1.19.2"], ["wsl"]),
+        "ERROR: Could not find a version that satisfies the requirement onnxruntime-gpu==1.20.1 (from versions: "
+        "1.12.0, 1.19.2)\n", ["needs a newer Python", "onnxruntime-gpu==1.19.2"], ["wsl"]),
     "an encoder of Windows": (
-        "[av1_nvenc @ 000001f7b2cc0480] Driver does not support the required nvenc API version. Required: 12.1 Found: 12.0\n"
+        "[av1_nvenc @ 000001f7b2cc0480] Driver does not support the required nvenc API version. Required: 12.1 "
+        "Found: 12.0\n"
         "[av1_nvenc @ 000001f7b2cc0480] The minimum required Nvidia driver for nvenc is 531.61 or newer\n",
         ["531.61", "for Windows"], ["ubuntu-drivers"]),
     "the step as a whole": (
