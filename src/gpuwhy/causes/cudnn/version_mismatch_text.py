@@ -79,7 +79,7 @@ def _places(release: str) -> tuple[int, ...]:
     return places
 
 
-_THEIR_CUDA = {(5, 1): "8.0", (6, 0): "8.0", (7, 0): "9.0", (7, 1): "9.0", (7, 2): "9.2", (7, 3): "9.0", (7, 4): "10.0", (7, 5): "10.0"}  # fmt: skip
+_THEIR_CUDA: dict[tuple[int, ...], str] = {(5, 1): "8.0", (6, 0): "8.0", (7, 0): "9.0", (7, 1): "9.0", (7, 2): "9.2", (7, 3): "9.0", (7, 4): "10.0", (7, 5): "10.0"}  # fmt: skip
 
 
 def _very_one(case: Asked, places: tuple[int, ...], loaded: tuple[int, ...]) -> Iterator[Fix]:
